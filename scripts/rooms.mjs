@@ -1,0 +1,42 @@
+// The room table of docs/architecture.md as data: which folder under src/ may import which, and which may touch Node.
+// Read by the lint rule (scripts/lint/rooms-rule.mjs) and by the tidy test (test/tidy). `pure` rooms may use no `node:*` module and no
+// ambient time, randomness, timers, console or process.
+
+/** @typedef {{ pure?: boolean, imports: string[] }} Room */
+
+const pure = ['utils', 'apimachinery', 'cel', 'api', 'component-helpers'];
+
+/** @type {Record<string, Room>} */
+export const rooms = {
+  utils: { pure: true, imports: [] },
+  apimachinery: { pure: true, imports: ['utils'] },
+  cel: { pure: true, imports: ['utils', 'apimachinery'] },
+  api: { pure: true, imports: ['utils', 'apimachinery', 'cel'] },
+  'component-helpers': { pure: true, imports: pure },
+  host: { imports: ['utils'] },
+  'component-base': { imports: ['utils', 'apimachinery', 'host'] },
+  pki: { imports: ['utils', 'host'] },
+  wire: { imports: ['utils', 'host', 'pki'] },
+  store: { imports: ['utils', 'host', 'pki', 'wire', 'component-base'] },
+  apiserver: { imports: [...pure, 'host', 'component-base', 'pki', 'wire', 'store'] },
+  client: { imports: [...pure, 'host', 'component-base', 'pki', 'wire'] },
+  'controller-runtime': { imports: [...pure, 'component-base', 'client'] },
+  controllers: { imports: [...pure, 'pki', 'controller-runtime'] },
+  'controller-manager': { imports: [...pure, 'host', 'component-base', 'pki', 'client', 'controller-runtime', 'controllers'] },
+  scheduler: { imports: [...pure, 'component-base', 'client'] },
+  cri: { imports: ['utils', 'host', 'wire'] },
+  kubelet: { imports: [...pure, 'host', 'component-base', 'pki', 'wire', 'client', 'cri'] },
+  'kube-proxy': { imports: [...pure, 'host', 'component-base', 'client'] },
+  dns: { imports: [...pure, 'host', 'component-base', 'wire', 'client'] },
+  'cloud-provider': { imports: [...pure, 'host'] },
+  'cloud-controller-manager': { imports: [...pure, 'component-base', 'client', 'controller-runtime', 'cloud-provider'] },
+  cluster: { imports: ['*'] },
+  testing: { imports: ['*'] },
+  cmd: { imports: ['*'] },
+};
+
+/** Rooms that a `*` room may not import: assembly never reaches up into the binary or into the test kit. */
+export const above = { cluster: ['testing', 'cmd'], testing: ['cmd'], cmd: ['testing'] };
+
+/** Folders inside an impure room that are pure cores (design: "a pure core decides, a thin shell acts"). */
+export const pureFolders = ['scheduler/framework', 'scheduler/plugins', 'scheduler/cycle', 'controllers'];

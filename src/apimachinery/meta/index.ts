@@ -1,0 +1,111 @@
+// The shapes every API object shares (k8s.io/apimachinery/pkg/apis/meta/v1) and the names kinds and resources go by.
+
+export interface OwnerReference {
+  apiVersion: string;
+  kind: string;
+  name: string;
+  uid: string;
+  controller?: boolean;
+  blockOwnerDeletion?: boolean;
+}
+
+export interface ManagedFieldsEntry {
+  manager?: string;
+  operation?: 'Apply' | 'Update';
+  apiVersion?: string;
+  /** RFC 3339, seconds. */
+  time?: string;
+  fieldsType?: 'FieldsV1';
+  fieldsV1?: Record<string, unknown>;
+  subresource?: string;
+}
+
+export interface ObjectMeta {
+  name?: string;
+  generateName?: string;
+  namespace?: string;
+  uid?: string;
+  /** Decimal; opaque to clients. */
+  resourceVersion?: string;
+  generation?: number;
+  /** RFC 3339, seconds, UTC. */
+  creationTimestamp?: string;
+  deletionTimestamp?: string;
+  deletionGracePeriodSeconds?: number;
+  labels?: Record<string, string>;
+  annotations?: Record<string, string>;
+  ownerReferences?: OwnerReference[];
+  finalizers?: string[];
+  managedFields?: ManagedFieldsEntry[];
+  selfLink?: string;
+}
+
+export interface ListMeta {
+  resourceVersion?: string;
+  continue?: string;
+  remainingItemCount?: number;
+}
+
+/** Any API object. Objects read from a cache or a transport are frozen: copy the path you change. */
+export interface KubeObject {
+  apiVersion?: string;
+  kind?: string;
+  metadata: ObjectMeta;
+}
+
+/** An object whose type is not known at compile time. */
+export type UnknownObject = KubeObject & Record<string, unknown>;
+
+export interface KubeList<T extends KubeObject = KubeObject> {
+  apiVersion?: string;
+  kind?: string;
+  metadata: ListMeta;
+  items: T[];
+}
+
+/** `group` is '' for the core group. */
+export interface GroupVersionKind {
+  group: string;
+  version: string;
+  kind: string;
+}
+
+export interface GroupVersionResource {
+  group: string;
+  version: string;
+  resource: string;
+}
+
+/** Names one object; what work queues hold. */
+export interface NamespacedName {
+  /** '' for cluster-scoped objects. */
+  namespace: string;
+  name: string;
+}
+
+/** 'apps/v1' from ('apps', 'v1'), 'v1' from ('', 'v1'). */
+export const apiVersionOf = (group: string, version: string): string => (group === '' ? version : `${group}/${version}`);
+
+/** The inverse of `apiVersionOf`; a string without '/' is a version of the core group. */
+export function parseApiVersion(apiVersion: string): { group: string; version: string } {
+  const slash = apiVersion.indexOf('/');
+  return slash < 0 ? { group: '', version: apiVersion } : { group: apiVersion.slice(0, slash), version: apiVersion.slice(slash + 1) };
+}
+
+/** 'namespace/name', or 'name' without a namespace: upstream's cache key. */
+export const keyOf = (meta: { namespace?: string; name?: string }): string =>
+  meta.namespace ? `${meta.namespace}/${meta.name ?? ''}` : (meta.name ?? '');
+
+export function splitKey(key: string): NamespacedName {
+  const slash = key.indexOf('/');
+  return slash < 0 ? { namespace: '', name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
+}
+
+/** The owner that controls the object, if any. */
+export const controllerOf = (meta: ObjectMeta): OwnerReference | undefined => meta.ownerReferences?.find((owner) => owner.controller);
+
+/** RFC 3339 with seconds (metav1.Time). */
+export const formatTime = (unixMs: number): string => new Date(unixMs).toISOString().replace(/\.\d+Z$/, 'Z');
+
+/** RFC 3339 with microseconds (metav1.MicroTime). */
+export const formatMicroTime = (unixMs: number): string => new Date(unixMs).toISOString().replace(/\.(\d{3})Z$/, '.$1000Z');

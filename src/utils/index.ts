@@ -1,0 +1,9 @@
+// The interfaces through which every room meets the outside world, and small pure tools.
+// Node implementations live in `#host`; virtual ones in `#testing`. Nothing here may import anything.
+export type { Clock, Timer } from './clock.ts';
+export type { Rng } from './rng.ts';
+export { seededRng } from './rng.ts';
+export type { Logger } from './logger.ts';
+export { silentLogger } from './logger.ts';
+export type { Exec, ExecOptions, ExecResult } from './exec.ts';
+export { assert, unreachable } from './assert.ts';
