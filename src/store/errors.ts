@@ -1,0 +1,40 @@
+// What can go wrong in a store, with etcd's own messages (go.etcd.io/etcd/api/v3/v3rpc/rpctypes).
+
+export class StoreError extends Error {
+  override name = 'StoreError';
+}
+
+/** The requested revision was compacted away. */
+export class CompactedError extends StoreError {
+  override name = 'CompactedError';
+  readonly compactedRevision: number;
+  constructor(compactedRevision: number) {
+    super('etcdserver: mvcc: required revision has been compacted');
+    this.compactedRevision = compactedRevision;
+  }
+}
+
+/** The requested revision lies in the future. */
+export class FutureRevisionError extends StoreError {
+  override name = 'FutureRevisionError';
+  constructor() {
+    super('etcdserver: mvcc: required revision is a future revision');
+  }
+}
+
+export class LeaseNotFoundError extends StoreError {
+  override name = 'LeaseNotFoundError';
+  constructor() {
+    super('etcdserver: requested lease not found');
+  }
+}
+
+/** A commit failed or the store was closed: nothing is accepted any more (fail-stop). `cause` says why. */
+export class ClosedError extends StoreError {
+  override name = 'ClosedError';
+}
+
+/** No answer from a remote store in time: the write may or may not have happened. */
+export class UnavailableError extends StoreError {
+  override name = 'UnavailableError';
+}
