@@ -1,0 +1,111 @@
+// Small file helpers whose point is what happens at a crash or a race: atomic replacement, private directories, change notice.
+import { randomBytes } from 'node:crypto';
+import { type FSWatcher, watch } from 'node:fs';
+import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { limits } from './limits.ts';
+
+export const isErrno = (error: unknown, code: string): error is NodeJS.ErrnoException =>
+  error instanceof Error && (error as NodeJS.ErrnoException).code === code;
+
+/** Makes the directory and its parents; `mode` (default 0700) is given to those it had to make. */
+export async function ensureDir(path: string, mode = 0o700): Promise<string> {
+  await mkdir(path, { recursive: true, mode });
+  return path;
+}
+
+/** The content, or undefined when there is no such file. */
+export async function readFileIfExists(path: string): Promise<Buffer | undefined> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    if (isErrno(error, 'ENOENT') || isErrno(error, 'ENOTDIR')) return undefined;
+    throw error;
+  }
+}
+
+async function syncDir(path: string): Promise<void> {
+  const dir = await open(path, 'r');
+  try {
+    await dir.sync();
+  } finally {
+    await dir.close();
+  }
+}
+
+/**
+ * Replaces `path` so that a reader, or a crash at any moment, sees the old content or the new, never a mixture. The directory is made
+ * when missing. `mode` defaults to 0600: most of what is written this way is a key, a certificate or a kubeconfig.
+ */
+export async function atomicWrite(path: string, data: string | Uint8Array, options: { mode?: number } = {}): Promise<void> {
+  const dir = await ensureDir(dirname(path));
+  const temporary = join(dir, `.${basename(path)}.${randomBytes(6).toString('hex')}`);
+  try {
+    const file = await open(temporary, 'wx', options.mode ?? 0o600);
+    try {
+      await file.writeFile(data);
+      await file.chmod(options.mode ?? 0o600);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, path);
+    await syncDir(dir);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+/** What identifies one state of a file; symbolic links (as in a mounted Secret) are followed. */
+async function stampOf(path: string): Promise<string> {
+  try {
+    const info = await stat(path, { bigint: true });
+    return `${info.dev}:${info.ino}:${info.size}:${info.mtimeNs}`;
+  } catch {
+    return 'absent';
+  }
+}
+
+export interface WatchFileOptions {
+  /** Quiet time before `onChange` is called. Default `limits.fileSettleMs`. */
+  settleMs?: number;
+  /** Period of the look that catches what the kernel did not tell. Default `limits.filePollMs`. */
+  pollMs?: number;
+}
+
+/**
+ * Calls `onChange` after the file was replaced, rewritten, made or removed. Watches the directory, so atomic replacement and the symlink
+ * swap of mounted Secrets are seen. Never throws: a directory that cannot be watched is polled. Does not keep the process alive.
+ */
+export function watchFile(path: string, onChange: () => void, options: WatchFileOptions = {}): { close(): void } {
+  let closed = false;
+  let settle: NodeJS.Timeout | undefined;
+  let watcher: FSWatcher | undefined;
+  let known = stampOf(path);
+  const check = async (): Promise<void> => {
+    const before = known;
+    known = stampOf(path);
+    const [was, is] = await Promise.all([before, known]);
+    if (!closed && was !== is) onChange();
+  };
+  const schedule = (): void => {
+    clearTimeout(settle);
+    settle = setTimeout(() => void check(), options.settleMs ?? limits.fileSettleMs).unref();
+  };
+  try {
+    watcher = watch(dirname(path), { persistent: false }, schedule);
+    watcher.on('error', () => watcher?.close());
+  } catch {
+    watcher = undefined;
+  }
+  const poll = setInterval(() => void check(), options.pollMs ?? limits.filePollMs).unref();
+  return {
+    close() {
+      closed = true;
+      clearTimeout(settle);
+      clearInterval(poll);
+      watcher?.close();
+    },
+  };
+}

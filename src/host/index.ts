@@ -1,0 +1,7 @@
+// Node implementations of the interfaces in #utils: the one room with timers, files, processes and signals.
+export { systemClock } from './clock.ts';
+export { systemRng } from './rng.ts';
+export { ExecError, execCommand } from './exec.ts';
+export { atomicWrite, ensureDir, isErrno, readFileIfExists, type WatchFileOptions, watchFile } from './files.ts';
+export { bootId, goArchitecture, type OsInfo, osInfo } from './os-info.ts';
+export { onSignals, shutdownSignal, signalExitCode, type SignalName } from './signals.ts';

@@ -1,0 +1,13 @@
+// Bounds of the shell around the operating system.
+export const limits = {
+  /** The longest delay setTimeout takes; longer timers are chained. */
+  timerStepMsMax: 2 ** 31 - 1,
+  /** Output kept of one program (each of stdout and stderr); more makes the call fail. */
+  execOutputBytesMax: 256 * 1024 * 1024,
+  /** Between SIGTERM and SIGKILL when a program has run into its time limit. */
+  execKillGraceMs: 2_000,
+  /** Quiet time after a change before a watched file counts as settled. */
+  fileSettleMs: 50,
+  /** How often a watched file is looked at when the kernel tells nothing (network mounts, exhausted inotify). */
+  filePollMs: 10_000,
+};
