@@ -1,0 +1,96 @@
+// The contract of one kind (design: "Kind"). Everything known about a kind is declared in its folder `src/api/<group>/<kind>/` with
+// `defineKind`; shared code reads the declaration and never asks "is it a Pod?". A custom resource is the same shape made from its CRD.
+// Names, scope, short names and served versions are facts: they come from `builtinResources()`, not from here.
+import type { FieldError } from '#apimachinery/field';
+import type { KubeObject } from '#apimachinery/meta';
+
+/** What a rule may know besides the object. */
+export interface KindContext {
+  /** Milliseconds since the epoch: "now" for every rule of one request. */
+  now: number;
+  /** Names the subresource written to; '' for the main resource. */
+  subresource: string;
+  /** The user's name, groups and uid, for the few kinds that record them (certificate signing requests). */
+  user?: { name: string; uid?: string; groups: string[]; extra?: Record<string, string[]> };
+}
+
+/** A column of `kubectl get` (metav1.TableColumnDefinition). */
+export interface Column {
+  name: string;
+  type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
+  format?: string;
+  /** 0: always shown; 1: only with `-o wide`. */
+  priority?: number;
+  description?: string;
+}
+
+/** Columns after upstream's printers (pkg/printers/internalversion). */
+export interface Printer<T extends KubeObject> {
+  columns: Column[];
+  /** One row's cells, in column order. `now` is for ages. */
+  cells(object: T, now: number): (string | number | boolean | null)[];
+}
+
+/** How writes through one door (main resource or a subresource such as `status`) are treated. Drafts are private copies: mutate them. */
+export interface WriteStrategy<T extends KubeObject> {
+  /** Drops what a client may not set here, fills what the server sets. Runs after defaulting, before validation. */
+  prepareForCreate?(draft: T, context: KindContext): void;
+  prepareForUpdate?(draft: T, old: T, context: KindContext): void;
+  /** Whole-object rules; metadata is validated by the registry with `validateName`. */
+  validate?(object: T, context: KindContext): FieldError[];
+  validateUpdate?(object: T, old: T, context: KindContext): FieldError[];
+  /** `Warning:` headers. */
+  warnings?(object: T, old: T | undefined): string[];
+  /** Field paths a manager cannot own through this door (upstream's GetResetFields), e.g. ['status'] or ['spec', 'metadata']. */
+  resetFields?: string[][];
+}
+
+export interface ScaleMapping<T extends KubeObject> {
+  specReplicas(object: T): number;
+  setSpecReplicas(draft: T, replicas: number): void;
+  statusReplicas(object: T): number;
+  /** Selector in string form, for scale.status.selector. */
+  selector(object: T): string;
+}
+
+export interface KindDefinition<T extends KubeObject = KubeObject> extends WriteStrategy<T> {
+  /** '' for core. */
+  group: string;
+  /** Storage version, and the one whose types `T` describes. */
+  version: string;
+  kind: string;
+  /** Fills defaults beyond those marked in the schema. Idempotent. */
+  defaults?(draft: T): void;
+  /** Name rule; returns messages without path. Default: DNS-1123 subdomain. */
+  validateName?(name: string, prefix: boolean): string[];
+  /** Bumps `metadata.generation` when this part changed; default: everything but metadata and status, if the kind has a `spec`. */
+  generation?: false | ((object: T) => unknown);
+  /** The `status` door; absent: the registry's default (spec is kept from the old object, status is taken from the new one). */
+  status?: WriteStrategy<T>;
+  /** Further doors that write the same object, e.g. pods/ephemeralcontainers, pods/resize, certificatesigningrequests/approval. */
+  doors?: Record<string, WriteStrategy<T>>;
+  scale?: ScaleMapping<T>;
+  printer?: Printer<T>;
+  /** Field selector values besides metadata.name and metadata.namespace. */
+  selectableFields?(object: T): Record<string, string>;
+  /** PUT to an absent object creates it. */
+  allowCreateOnUpdate?: boolean;
+  /** PUT without resourceVersion is accepted. Default true. */
+  allowUnconditionalUpdate?: boolean;
+  /** What a DELETE means for this kind. */
+  deletion?: {
+    /** Seconds of grace to set for a graceful delete, or undefined to delete at once (upstream's RESTGracefulDeleteStrategy). */
+    gracePeriodSeconds?(object: T, requested: number | undefined): number | undefined;
+    /** Default propagation when the client names none. Default: Background. */
+    defaultPropagation?: 'Orphan' | 'Background';
+    /** DELETE answers with the object instead of a Status. */
+    returnsObject?: boolean;
+  };
+  /** Other served versions: conversion to and from the storage version (`T`). */
+  conversions?: Record<string, { toStorage(object: KubeObject): T; fromStorage(object: T): KubeObject }>;
+}
+
+/** Declares a kind; only checks types. */
+export function defineKind<T extends KubeObject>(definition: KindDefinition<T>): KindDefinition<T> {
+  return definition;
+}
