@@ -1,1 +1,2 @@
+export * from './builtin-schema.ts';
 export * from './kind.ts';

@@ -6,13 +6,27 @@
 export type ScalarType = 'string' | 'bytes' | 'bool' | 'int32' | 'int64' | 'uint32' | 'uint64' | 'float' | 'double' | 'any';
 
 /** Types whose JSON is not their protobuf structure. `duration`: metav1.Duration ("1h2m"). */
-export type SpecialType = 'time' | 'microTime' | 'duration' | 'quantity' | 'intOrString' | 'rawExtension' | 'fieldsV1';
+export type SpecialType =
+  | 'time'
+  | 'microTime'
+  | 'duration'
+  | 'quantity'
+  | 'intOrString'
+  | 'rawExtension'
+  | 'fieldsV1'
+  /** apiextensions' JSON (a message that holds bytes) and its three either-or types; for those `ref` names JSONSchemaProps. */
+  | 'json'
+  | 'schemaOrArray'
+  | 'schemaOrBool'
+  | 'schemaOrStringArray';
 
 export interface FieldSchema {
-  /** JSON name. '' for an inlined struct that has its own protobuf field (never seen in JSON as a key). */
+  /** JSON name. Fields of inlined structs stand among their owner's, in the encoder's order. */
   name: string;
-  /** Protobuf field number; 0 when the field has none. */
+  /** Protobuf field number; 0 when the field has none (kind, apiVersion, types that are not in protobuf). */
   number: number;
+  /** The protobuf field of the owner that holds this field's message, for a field of an inlined struct (`TypeSchema.inlined`). */
+  inlined?: number;
   /** What one value is. `message`: `ref` names the type. */
   type: ScalarType | SpecialType | 'message';
   ref?: string;
@@ -20,8 +34,15 @@ export interface FieldSchema {
   shape?: 'list' | 'map' | 'mapOfLists';
   /** Go pointer (or slice/map): zero values are distinguishable from absent. */
   pointer?: true;
-  /** Go `omitempty`/`omitzero`. Without it the encoder writes the zero value ("" / 0 / false / null for lists and maps / {} for structs). */
+  /**
+   * Go `omitempty`. Without it the encoder writes the zero value ("" / 0 / false / null for lists, maps and pointers / {} for structs).
+   * It never drops a struct that is not a pointer, nor such a special type ('0' of a quantity, 0 of an int-or-string, null of a time).
+   */
   omitempty?: true;
+  /** Go `omitzero`: drops a zero time, too. */
+  omitzero?: true;
+  /** The list is a message of its own in protobuf (`repeated string items = 1`). */
+  wrapped?: true;
   /** In the OpenAPI `required` list. */
   required?: true;
   /** x-kubernetes-list-type / map-type / list-map-keys. */
@@ -31,17 +52,21 @@ export interface FieldSchema {
   /** Strategic merge: 'merge', 'replace', 'retainKeys', comma separated as in the tag. */
   patchStrategy?: string;
   patchMergeKey?: string;
-  /** Default marked in the published schema. */
+  /** Default marked in the published schema, unless it is the type's zero value. */
   default?: unknown;
-  /** OpenAPI format, where it says more than `type` ('int32', 'date-time', ...). */
-  format?: string;
+  /** The published schema marks the type's zero value ("", 0, false, {}) as the default. */
+  zeroDefault?: true;
   enum?: string[];
+  /** The Go type of the field (`[]v1.Container`, `v1.Protocol`, `int32`), which error messages name. Absent in run-time schemas. */
+  goType?: string;
 }
 
 export interface TypeSchema {
   /** Full name, e.g. `io.k8s.api.core.v1.PodSpec`. */
   name: string;
   fields: FieldSchema[];
+  /** Messages that protobuf nests and JSON does not; every object writes them, even empty. */
+  inlined?: { number: number; ref: string }[];
   /** x-kubernetes-group-version-kind, for top-level kinds. */
   gvks?: { group: string; version: string; kind: string }[];
   /** x-kubernetes-map-type of the whole struct. */
@@ -54,4 +79,8 @@ export interface SchemaTable {
   type(name: string): TypeSchema | undefined;
   /** The schema of a top-level kind. */
   kind(group: string, version: string, kind: string): TypeSchema | undefined;
+  /** Every type's name, sorted. */
+  names(): string[];
+  /** Every top-level kind, list kinds too. */
+  kinds(): { group: string; version: string; kind: string; type: string }[];
 }

@@ -1,0 +1,2 @@
+// The types of networking/v1 (k8s.io/api), generated from upstream's definitions.
+export type * from './types.gen.ts';
