@@ -1,6 +1,7 @@
 // The seams inside the apiserver: who is asking, may they, and what admission says. One request passes authentication, authorization,
 // admission (mutating, then validating), validation and storage, in that order (https://kubernetes.io/docs/concepts/security/controlling-access/).
-import type { KubeObject } from '#apimachinery/meta';
+import type { Duplex, Readable, Writable } from 'node:stream';
+import type { KubeObject, UnknownObject } from '#apimachinery/meta';
 import type { WireRequest } from '#wire';
 
 export interface UserInfo {
@@ -36,7 +37,10 @@ export interface Decision {
 export interface Authorizer {
   authorize(attributes: Attributes): Decision | Promise<Decision>;
   /** What the user may do in a namespace (SelfSubjectRulesReview). */
-  rulesFor?(user: UserInfo, namespace: string): {
+  rulesFor?(
+    user: UserInfo,
+    namespace: string,
+  ): {
     resourceRules: { verbs: string[]; apiGroups: string[]; resources: string[]; resourceNames?: string[] }[];
     nonResourceRules: { verbs: string[]; nonResourceURLs: string[] }[];
     incomplete: boolean;
@@ -80,5 +84,173 @@ export interface ReadOnlyCluster {
   get<T extends KubeObject>(group: string, resource: string, namespace: string, name: string): T | undefined;
   list<T extends KubeObject>(group: string, resource: string, namespace?: string): readonly T[];
   /** Called after every committed change of the resource, with the old and new object (undefined: absent). Returns the way to stop. */
-  onChange<T extends KubeObject>(group: string, resource: string, handler: (now: T | undefined, before: T | undefined) => void): () => void;
+  onChange<T extends KubeObject>(
+    group: string,
+    resource: string,
+    handler: (now: T | undefined, before: T | undefined) => void,
+  ): () => void;
+}
+
+/**
+ * What an authenticator may look at: the parts of a request that carry an identity. Both the wire and the direct transport can give it.
+ * Header names are lower case; a repeated header is an array.
+ */
+export interface CredentialSource {
+  method: string;
+  /** Without query. */
+  path: string;
+  headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** The client's certificate chain in DER, leaf first, as presented: not verified by TLS. */
+  peerCertificates?: readonly Uint8Array[];
+}
+
+/** Who was recognised, and for which of the audiences that were asked for. */
+export interface AuthenticatedUser {
+  user: UserInfo;
+  /** Only for tokens that name audiences. */
+  audiences?: readonly string[];
+}
+
+/** One kind of credential. Undefined: "not mine". Throws when it is mine and bad: the chain goes on and answers 401 in the end. */
+export interface RequestAuthenticator {
+  authenticate(source: CredentialSource): AuthenticatedUser | undefined | Promise<AuthenticatedUser | undefined>;
+}
+
+/** One kind of bearer token. `audiences` are the ones the asker accepts. Undefined: "not mine". */
+export interface TokenAuthenticator {
+  authenticateToken(
+    token: string,
+    audiences: readonly string[],
+  ): AuthenticatedUser | undefined | Promise<AuthenticatedUser | undefined>;
+}
+
+/** Writes of the apiserver itself: defaulted, validated and stored like any write, but neither authorized nor admitted. */
+export interface ClusterWriter {
+  /** Rejects with `StatusError` (409 AlreadyExists and so on). The object is taken over. */
+  create<T extends KubeObject>(group: string, resource: string, object: T, options?: InternalWriteOptions): Promise<T>;
+  /**
+   * Reads, changes and writes again, as often as another write comes between. `change` gets the frozen object and answers the new one, or
+   * undefined to leave it; it may throw. `subresource` chooses the door ('status', ...); '' bypasses none of the kind's rules.
+   */
+  update<T extends KubeObject>(
+    group: string,
+    resource: string,
+    namespace: string,
+    name: string,
+    change: (current: T) => T | undefined,
+    options?: InternalWriteOptions & { subresource?: string },
+  ): Promise<T>;
+  /** Rejects with 404 when absent, 409 when a precondition fails. Answers the object as last seen. */
+  delete<T extends KubeObject>(
+    group: string,
+    resource: string,
+    namespace: string,
+    name: string,
+    options?: InternalWriteOptions & { deleteOptions?: Record<string, unknown> },
+  ): Promise<T>;
+}
+
+export interface InternalWriteOptions {
+  dryRun?: boolean;
+  /** Field manager to record; none: managed fields are left alone. */
+  manager?: string;
+}
+
+/** A request as bytes, for the endpoints that hand a connection on (proxy, exec, attach, port-forward, logs). */
+export interface RawExchange {
+  method: string;
+  /** Path with query, as sent. */
+  target: string;
+  headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  body: Readable;
+  /** Starts the answer; may be called once. */
+  respond(status: number, headers: Record<string, string | readonly string[]>): Writable;
+  /** HTTP/1.1 `Upgrade:` requests: takes the connection over. `head`: bytes that were already read. */
+  takeOver?(): { socket: Duplex; head: Uint8Array };
+}
+
+/** One request on a special endpoint, already authenticated, authorized and (its body) decoded. */
+export interface SpecialContext {
+  user: UserInfo;
+  method: string;
+  namespace: string;
+  /** '' for endpoints without a name. */
+  name: string;
+  /** What follows the subresource in the path, with its leading '/', or ''. */
+  subpath: string;
+  query: URLSearchParams;
+  /** The decoded body in the declared version, defaulted, after mutating admission; undefined where the endpoint takes none. */
+  object?: UnknownObject;
+  dryRun: boolean;
+  signal: AbortSignal;
+  cluster: ReadOnlyCluster;
+  writer: ClusterWriter;
+  /** Runs validating admission on `object`; endpoints that write call it once their own checks have passed. */
+  validate(): Promise<void>;
+  /** Adds a `Warning:` header. */
+  warn(message: string): void;
+  /** Absent on the direct transport: endpoints that need bytes answer 405 there. */
+  exchange?: RawExchange;
+}
+
+/** `handled`: the endpoint answered through `exchange` itself. */
+export type SpecialAnswer = { status: number; object: KubeObject } | 'handled';
+
+/**
+ * An endpoint that is not the storage of a kind. The core authorizes (verb from the method, as upstream does), decodes the body, runs
+ * mutating admission (CREATE with the body, or CONNECT with `connectOptions`: both admit and validate), then calls `handle`.
+ */
+export interface SpecialRest {
+  group: string;
+  version: string;
+  resource: string;
+  /** '' for a resource that is only a question (tokenreviews, subjectaccessreviews, ...) or a legacy one (bindings). */
+  subresource: string;
+  namespaced: boolean;
+  /** HTTP methods served; others answer 405. */
+  methods: readonly string[];
+  /** The kind of the body, and of what discovery shows. */
+  kind: { group: string; version: string; kind: string };
+  /** Set for CONNECT endpoints: the options object admission sees, made from the query. */
+  connectOptions?(query: URLSearchParams, subpath: string): UnknownObject;
+  handle(context: SpecialContext): Promise<SpecialAnswer> | SpecialAnswer;
+}
+
+/** What a storage hook knows of the write it joins. */
+export interface HookContext {
+  user: UserInfo;
+  dryRun: boolean;
+  /** '' for the main resource; hooks of allocators only act there. */
+  subresource: string;
+}
+
+/** Called exactly once: whether the write was committed. A dry run counts as not committed. */
+export type FinishWrite = (committed: boolean) => void | Promise<void>;
+
+/** Joins the writes of one resource beside its strategy (upstream's BeginCreate/BeginUpdate/AfterDelete and storage wrappers). */
+export interface StorageHook {
+  group: string;
+  resource: string;
+  /**
+   * After mutating admission, before the strategy's prepare and validation; throws `StatusError` to refuse. `old` undefined: create.
+   * Objects are not changed.
+   */
+  check?(draft: UnknownObject, old: UnknownObject | undefined, context: HookContext): void | Promise<void>;
+  /** Create: after `check`, before prepare and validation, so that validation sees what was filled in. May change the draft. */
+  beginCreate?(draft: UnknownObject, context: HookContext): FinishWrite | undefined | Promise<FinishWrite | undefined>;
+  /** Update: after validation and validating admission, just before the commit. May change the draft. */
+  beginUpdate?(
+    draft: UnknownObject,
+    old: UnknownObject,
+    context: HookContext,
+  ): FinishWrite | undefined | Promise<FinishWrite | undefined>;
+  /** After the object is really gone (not merely marked as terminating). */
+  afterDelete?(old: UnknownObject, context: HookContext): void | Promise<void>;
+}
+
+/** Done once when the apiserver starts, before it reports ready (upstream's PostStartHook). */
+export interface StartHook {
+  /** Shown as the health check `poststarthook/<name>`. */
+  name: string;
+  run(cluster: ReadOnlyCluster, writer: ClusterWriter, signal: AbortSignal): Promise<void>;
 }
