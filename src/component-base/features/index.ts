@@ -1,0 +1,10 @@
+// The room's feature gates; reached through #component-base.
+export {
+  createFeatureGates,
+  FeatureGateError,
+  type FeatureGates,
+  type FeatureSpec,
+  type FeatureStage,
+  parseBool,
+  parseFeatureGates,
+} from './feature-gates.ts';

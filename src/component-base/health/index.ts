@@ -1,0 +1,10 @@
+// The room's health part; reached through #component-base.
+export {
+  answerHealth,
+  answerHealthCheck,
+  type HealthAnswer,
+  type HealthCheck,
+  type HealthEndpoint,
+  pingCheck,
+  routeHealth,
+} from './health.ts';

@@ -1,0 +1,2 @@
+// The room's logging part; reached through #component-base.
+export { createLogger, debugVerbosity, type LogFormat, type LoggerOptions } from './logger.ts';

@@ -1,0 +1,14 @@
+// The room's metrics part; reached through #component-base.
+export type { LabelValue, MetricOptions } from './families.ts';
+export {
+  type Counter,
+  createMetrics,
+  defaultBuckets,
+  exponentialBuckets,
+  type Gauge,
+  type GaugeOptions,
+  type Histogram,
+  type HistogramOptions,
+  linearBuckets,
+  type Metrics,
+} from './metrics.ts';
