@@ -22,6 +22,35 @@ export class FutureRevisionError extends StoreError {
   }
 }
 
+/** The request itself is wrong (no key, one key changed twice, ...): the same request will never succeed. */
+export class InvalidRequestError extends StoreError {
+  override name = 'InvalidRequestError';
+}
+
+export class RequestTooLargeError extends StoreError {
+  override name = 'RequestTooLargeError';
+  constructor() {
+    super('etcdserver: request is too large');
+  }
+}
+
+export class LeaseExistsError extends StoreError {
+  override name = 'LeaseExistsError';
+  constructor() {
+    super('etcdserver: lease already exists');
+  }
+}
+
+/** Another process has the store open. */
+export class LockedError extends StoreError {
+  override name = 'LockedError';
+}
+
+/** What is on disk cannot be read as a store. */
+export class CorruptError extends StoreError {
+  override name = 'CorruptError';
+}
+
 export class LeaseNotFoundError extends StoreError {
   override name = 'LeaseNotFoundError';
   constructor() {

@@ -122,15 +122,26 @@ export interface Store {
   close(): Promise<void>;
 }
 
+export interface LeaseStatus {
+  id: number;
+  ttlSeconds: number;
+  remainingSeconds: number;
+  /** Keys attached to it. */
+  keys: string[];
+}
+
 /** Embedded stores can also read without waiting: memory is authoritative. */
 export interface EmbeddedStore extends Store {
   rangeSync(request: RangeRequest): RangeResponse;
   /** A consistent copy of all live keys, for snapshot, restore and fork. Durable state only. */
   snapshot(): StoreSnapshot;
+  leases(): LeaseStatus[];
 }
 
 export interface StoreSnapshot {
   revision: number;
   compactedRevision: number;
   kvs: readonly KeyValue[];
+  /** Leases start their full time again in a restored store. */
+  leases?: readonly { id: number; ttlSeconds: number }[];
 }

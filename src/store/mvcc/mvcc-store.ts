@@ -1,0 +1,375 @@
+// The MVCC core that both embedded stores share: memory is authoritative, a RevisionLog underneath makes it durable
+// (etcd server/storage/mvcc for the data model). A transaction is decided and gets its revision synchronously; what it wrote becomes
+// visible to readers, watchers and its own caller only once durable, strictly in revision order.
+import type { Clock, Logger } from '#utils';
+import { assert } from '#utils';
+import { ClosedError, CompactedError, FutureRevisionError } from '../errors.ts';
+import type { StoreError } from '../errors.ts';
+import { orderOf, rangeOf } from '../keys.ts';
+import { sliceRevisionsMax } from '../limits.ts';
+import type {
+  Compare,
+  EmbeddedStore,
+  KeyValue,
+  LeaseStatus,
+  Operation,
+  OperationResponse,
+  RangeRequest,
+  RangeResponse,
+  StoreSnapshot,
+  StoreWatch,
+  TxnRequest,
+  TxnResponse,
+  WatchRequest,
+} from '../types.ts';
+import { checkLeases, checkTxn } from './check-txn.ts';
+import { Committer } from './committer.ts';
+import type { Ticket } from './committer.ts';
+import { History } from './history.ts';
+import { Leases } from './leases.ts';
+import type { RevisionLog, StoreContents } from './log.ts';
+import { checkRange, liveKvs, readRange } from './range.ts';
+import type { ReadView } from './range.ts';
+import { alive, deleteVersion, isLive, putVersion, trim } from './record.ts';
+import type { KeyRecord, Version } from './record.ts';
+import { SortedIndex } from './sorted-index.ts';
+import { Watchers } from './watchers.ts';
+
+export interface MvccOptions {
+  kind: 'memory' | 'lmdb';
+  contents: StoreContents;
+  log?: RevisionLog;
+  clock: Clock;
+  logger: Logger;
+}
+
+export class MvccStore implements EmbeddedStore {
+  readonly kind: 'memory' | 'lmdb';
+  readonly #log: RevisionLog | undefined;
+  readonly #logger: Logger;
+  readonly #index = new SortedIndex<KeyRecord>(isLive);
+  readonly #history: History;
+  readonly #watchers: Watchers;
+  readonly #leases: Leases;
+  readonly #committer: Committer;
+  /** Newest revision given out. */
+  #accepted: number;
+  /** Newest revision that is durable and published. */
+  #durable: number;
+  #compacted: number;
+  #liveKeys = 0;
+  #trimming = false;
+  #stopped: ClosedError | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor({ kind, contents, log, clock, logger }: MvccOptions) {
+    this.kind = kind;
+    this.#log = log;
+    this.#logger = logger;
+    this.#accepted = contents.revision;
+    this.#durable = contents.revision;
+    this.#compacted = contents.compactedRevision;
+    this.#history = new History(contents.historyStart);
+    this.#leases = new Leases(clock, (id) => this.#expire(id));
+    this.#committer = new Committer({
+      log,
+      publish: (tickets) => this.#publish(tickets),
+      failed: (error) => this.#stop(error),
+    });
+    this.#watchers = new Watchers({
+      history: this.#history,
+      revision: () => this.#durable,
+      compactedRevision: () => this.#compacted,
+      logger,
+    });
+    this.#load(contents);
+  }
+
+  revision(): number {
+    return this.#durable;
+  }
+
+  compactedRevision(): number {
+    return this.#compacted;
+  }
+
+  stats(): { bytes: number; keys: number } {
+    return { bytes: this.#log?.bytes() ?? 0, keys: this.#liveKeys };
+  }
+
+  rangeSync(request: RangeRequest): RangeResponse {
+    if (this.#closing) throw closed();
+    return readRange(request, this.#view('durable'));
+  }
+
+  range(request: RangeRequest): Promise<RangeResponse> {
+    return settle(() => Promise.resolve(this.rangeSync(request)));
+  }
+
+  txn(request: TxnRequest): Promise<TxnResponse> {
+    return settle(() => {
+      this.#assertOpen();
+      checkTxn(request);
+      const succeeded = request.compare.every((compare) => holds(compare, this.#index.get(compare.key)));
+      const operations = succeeded ? request.success : (request.failure ?? []);
+      checkLeases(operations, (id) => this.#leases.has(id));
+      const view = this.#view('head');
+      for (const operation of operations) if (operation.op === 'range') checkRange(operation.request, view);
+      const versions: Version[] = [];
+      const responses = operations.map((operation) => this.#apply(operation, versions));
+      if (versions.length > 0) this.#accepted++;
+      const response: TxnResponse = { succeeded, responses, revision: this.#accepted };
+      return this.#submit({ versions }, response);
+    });
+  }
+
+  watch(request: WatchRequest): StoreWatch {
+    if (this.#stopped) {
+      const error = this.#stopped;
+      queueMicrotask(() => request.onEnd(error));
+      return { progress() {}, cancel() {} };
+    }
+    return this.#watchers.add(request);
+  }
+
+  compact(revision: number): Promise<void> {
+    return settle(() => {
+      this.#assertOpen();
+      if (revision <= this.#compacted) throw new CompactedError(this.#compacted);
+      if (revision > this.#durable) throw new FutureRevisionError();
+      this.#compacted = revision;
+      if (!this.#trimming) this.#trimSlice();
+      return this.#submit({ versions: [], compactedRevision: revision }, undefined);
+    });
+  }
+
+  leaseGrant(ttlSeconds: number, id = 0): Promise<{ id: number; ttlSeconds: number }> {
+    return settle(() => {
+      this.#assertOpen();
+      const granted = this.#leases.plan(ttlSeconds, id);
+      this.#leases.add(granted);
+      return this.#submit({ versions: [], granted }, { ...granted });
+    });
+  }
+
+  leaseKeepAlive(id: number): Promise<{ ttlSeconds: number }> {
+    return settle(() => {
+      this.#assertOpen();
+      return Promise.resolve({ ttlSeconds: this.#leases.keepAlive(id) });
+    });
+  }
+
+  leaseRevoke(id: number): Promise<void> {
+    return settle(() => {
+      this.#assertOpen();
+      const versions: Version[] = [];
+      for (const key of this.#leases.remove(id)) this.#delete(this.#index.get(key), versions);
+      if (versions.length > 0) this.#accepted++;
+      return this.#submit({ versions, revoked: id }, undefined);
+    });
+  }
+
+  leases(): LeaseStatus[] {
+    return this.#leases.list();
+  }
+
+  snapshot(): StoreSnapshot {
+    const leases = this.#leases.list().map(({ id, ttlSeconds }) => ({ id, ttlSeconds }));
+    return { revision: this.#durable, compactedRevision: this.#compacted, kvs: liveKvs(this.#index), leases };
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= (async () => {
+      this.#stopped ??= closed();
+      this.#leases.stop();
+      await this.#committer.drain();
+      this.#watchers.endAll(this.#stopped);
+      await this.#log?.close();
+    })();
+    return this.#closing;
+  }
+
+  #assertOpen(): void {
+    if (this.#stopped) throw this.#stopped;
+  }
+
+  #view(from: 'head' | 'durable'): ReadView {
+    const revision = from === 'head' ? this.#accepted : this.#durable;
+    // With nothing pending the two states are the same one, and the durable one is cheaper to count.
+    const state = this.#accepted === this.#durable ? 'durable' : from;
+    return { index: this.#index, from: state, revision, compactedRevision: this.#compacted };
+  }
+
+  /** `versions` collects what the running transaction wrote; its revision is the one after `#accepted`. */
+  #apply(operation: Operation, versions: Version[]): OperationResponse {
+    switch (operation.op) {
+      case 'put': {
+        const record = this.#index.get(operation.key) ?? this.#insert(operation.key);
+        const version = putVersion(record, operation.value, operation.lease ?? 0, this.#accepted + 1, versions.length);
+        this.#advance(record, version, versions);
+        return { op: 'put' };
+      }
+      case 'delete':
+        return this.#deleteRange(operation, versions);
+      case 'range': {
+        const view = this.#view('head');
+        const seen = versions.length > 0 ? { ...view, from: 'head' as const, revision: view.revision + 1 } : view;
+        return { op: 'range', response: readRange(operation.request, seen) };
+      }
+    }
+  }
+
+  #deleteRange(operation: Extract<Operation, { op: 'delete' }>, versions: Version[]): OperationResponse {
+    const range = rangeOf(operation.key, operation.rangeEnd);
+    const records: KeyRecord[] = [];
+    if (range) this.#index.walk(range, (record) => records.push(record) > 0);
+    const prevKvs: KeyValue[] = [];
+    for (const record of range ? records : [this.#index.get(operation.key)]) {
+      const before = this.#delete(record, versions);
+      if (before) prevKvs.push(before);
+    }
+    return { op: 'delete', deleted: prevKvs.length, prevKvs: operation.prevKv ? prevKvs : [] };
+  }
+
+  /** Answers what was deleted; undefined when there was nothing. */
+  #delete(record: KeyRecord | undefined, versions: Version[]): KeyValue | undefined {
+    const before = alive(record?.head);
+    if (record && before) this.#advance(record, deleteVersion(record, this.#accepted + 1, versions.length), versions);
+    return before;
+  }
+
+  #insert(key: string): KeyRecord {
+    const record: KeyRecord = { key, order: orderOf(key), head: undefined, durable: undefined };
+    this.#index.insert(record);
+    return record;
+  }
+
+  #advance(record: KeyRecord, version: Version, versions: Version[]): void {
+    const before = alive(record.head);
+    if (before) this.#leases.detach(before.lease, record.key);
+    this.#leases.attach(version.kv.lease, record.key);
+    record.head = version;
+    versions.push(version);
+  }
+
+  /** Resolves with `result` once everything accepted so far, and this, is durable and published. */
+  #submit<T>(ticket: Omit<Ticket, 'resolve' | 'reject'>, result: T): Promise<T> {
+    const writes = ticket.versions.length > 0 || ticket.granted || ticket.revoked !== undefined || ticket.compactedRevision;
+    if (!writes && this.#committer.idle) return Promise.resolve(result);
+    return new Promise<T>((resolve, reject) => {
+      this.#committer.submit({ ...ticket, resolve: () => resolve(result), reject });
+    });
+  }
+
+  #publish(tickets: readonly Ticket[]): void {
+    const versions: Version[] = [];
+    for (const ticket of tickets) {
+      if (ticket.versions.length === 0) continue;
+      for (const version of ticket.versions) {
+        this.#settleVersion(version);
+        versions.push(version);
+      }
+      this.#history.push(ticket.versions);
+      this.#durable++;
+    }
+    if (versions.length > 0) this.#watchers.publish(versions, this.#durable);
+  }
+
+  #settleVersion(version: Version): void {
+    const { record } = version;
+    const before = isLive(record);
+    record.durable = version;
+    if (before === !version.deleted) return;
+    this.#liveKeys += before ? -1 : 1;
+    this.#index.adjust(record, before ? -1 : 1);
+  }
+
+  #expire(id: number): void {
+    // A failed revocation means that the store has stopped, which everyone hears of elsewhere.
+    this.leaseRevoke(id).catch((error: unknown) =>
+      this.#logger.debug('Failed to revoke an expired lease', { lease: id, err: error }),
+    );
+  }
+
+  #trimSlice(): void {
+    const target = this.#compacted;
+    const from = this.#history.first;
+    const to = Math.min(target, from + sliceRevisionsMax - 1, this.#history.last);
+    const dead: Version[] = [];
+    for (let revision = from; revision <= to; revision++) {
+      for (const { record, prev, deleted } of this.#history.at(revision)) {
+        if ((prev || deleted) && trim(record, target, dead)) this.#index.delete(record);
+      }
+    }
+    this.#history.dropBelow(Math.min(to + 1, target));
+    this.#committer.remove(dead.map(({ kv, sub }) => ({ revision: kv.modRevision, sub })));
+    this.#trimming = to < Math.min(this.#compacted, this.#history.last);
+    if (this.#trimming) setImmediate(() => this.#trimSlice());
+  }
+
+  #stop(error: ClosedError): void {
+    this.#logger.error('Store stopped', { err: error });
+    this.#stopped ??= error;
+    this.#leases.stop();
+    this.#watchers.endAll(error);
+  }
+
+  #load({ changes, leases, historyStart, compactedRevision, revision }: StoreContents): void {
+    for (const lease of leases) this.#leases.add(lease);
+    let entry: Version[] = [];
+    for (const { kv, deleted, sub } of changes) {
+      const record = this.#index.get(kv.key) ?? this.#insert(kv.key);
+      const version: Version = { kv, deleted, sub, record, prev: record.head };
+      record.head = version;
+      this.#settleVersion(version);
+      if (kv.modRevision < historyStart) continue;
+      if (entry.length > 0 && entry[0]?.kv.modRevision !== kv.modRevision) {
+        this.#history.push(entry);
+        entry = [];
+      }
+      entry.push(version);
+    }
+    if (entry.length > 0) this.#history.push(entry);
+    assert(this.#history.last === Math.max(revision, historyStart - 1), 'history has no gaps');
+    this.#finishLoad(compactedRevision);
+  }
+
+  /** Attaches leases, and forgets what a compaction before the last stop had not removed yet. */
+  #finishLoad(compactedRevision: number): void {
+    const dead: Version[] = [];
+    const empty: KeyRecord[] = [];
+    this.#index.walk({ start: '', end: undefined }, (record) => {
+      const kv = alive(record.head);
+      if (kv) this.#leases.attach(kv.lease, record.key);
+      if (trim(record, compactedRevision, dead)) empty.push(record);
+      return true;
+    });
+    for (const record of empty) this.#index.delete(record);
+    this.#committer.remove(dead.map(({ kv, sub }) => ({ revision: kv.modRevision, sub })));
+  }
+}
+
+const closed = (): ClosedError => new ClosedError('store is closed');
+
+/** Turns a thrown operating error into a rejection. */
+function settle<T>(action: () => Promise<T>): Promise<T> {
+  try {
+    return action();
+  } catch (error) {
+    return Promise.reject(error as StoreError);
+  }
+}
+
+function holds({ target, result, value }: Compare, record: KeyRecord | undefined): boolean {
+  const actual = alive(record?.head)?.[target] ?? 0;
+  switch (result) {
+    case '=':
+      return actual === value;
+    case '!=':
+      return actual !== value;
+    case '<':
+      return actual < value;
+    case '>':
+      return actual > value;
+  }
+}
