@@ -7,3 +7,4 @@ export type { Logger } from './logger.ts';
 export { silentLogger } from './logger.ts';
 export type { Exec, ExecOptions, ExecResult } from './exec.ts';
 export { assert, unreachable } from './assert.ts';
+export { quote } from './quote.ts';

@@ -1,0 +1,119 @@
+// Field selectors (k8s.io/apimachinery/pkg/fields): equality terms on a few fields of an object. Their texts of refusal are upstream's.
+import { badRequest } from '../errors/index.ts';
+
+export interface FieldRequirement {
+  readonly field: string;
+  readonly operator: '=' | '!=';
+  readonly value: string;
+}
+
+/** The selectable fields of one object; absent ones count as ''. */
+export type Fields = Readonly<Record<string, string>>;
+
+export interface FieldSelector {
+  matches(fields: Fields): boolean;
+  /** Selects everything. */
+  readonly empty: boolean;
+  readonly nothing: boolean;
+  readonly requirements: readonly FieldRequirement[];
+  /** The value this field must have, if the selector says so: what an index can be asked for. */
+  exactMatch(field: string): string | undefined;
+  /** Renames or drops terms: return undefined to drop one. */
+  transform(change: (term: FieldRequirement) => FieldRequirement | undefined): FieldSelector;
+  toString(): string;
+}
+
+const valueOf = (fields: Fields, field: string): string => {
+  const value = fields[field];
+  return typeof value === 'string' ? value : '';
+};
+
+/** Terms joined by "and". */
+export function fieldSelectorOf(requirements: readonly FieldRequirement[]): FieldSelector {
+  return {
+    requirements,
+    empty: requirements.length === 0,
+    nothing: false,
+    matches(fields) {
+      for (const { field, operator, value } of requirements)
+        if ((valueOf(fields, field) === value) !== (operator === '=')) return false;
+      return true;
+    },
+    exactMatch: (field) => requirements.find((term) => term.field === field && term.operator === '=')?.value,
+    transform(change) {
+      const terms = requirements.flatMap((term) => change(term) ?? []);
+      return terms.length === 0 ? everything : fieldSelectorOf(terms);
+    },
+    toString: () => requirements.map(({ field, operator, value }) => `${field}${operator}${escapeValue(value)}`).join(','),
+  };
+}
+
+/** Matches every object. */
+export const everything: FieldSelector = fieldSelectorOf([]);
+
+/** Matches no object. */
+export const nothing: FieldSelector = {
+  requirements: [],
+  empty: false,
+  nothing: true,
+  matches: () => false,
+  exactMatch: () => undefined,
+  transform: () => nothing,
+  toString: () => '',
+};
+
+/** The selector `field=value`. */
+export const oneTermEqual = (field: string, value: string): FieldSelector => fieldSelectorOf([{ field, operator: '=', value }]);
+
+/** Backslash before what separates terms. */
+export const escapeValue = (value: string): string => value.replace(/[\\,=]/g, '\\$&');
+
+/** The inverse of `escapeValue`. Throws a 400 StatusError for a bare separator or an unknown escape. */
+export function unescapeValue(text: string): string {
+  if (!/[\\,=]/.test(text)) return text;
+  let value = '';
+  let escaped = false;
+  for (const char of text) {
+    if (escaped) {
+      if (char !== '\\' && char !== ',' && char !== '=')
+        throw badRequest(`invalid field selector: invalid escape sequence: \\${char}`);
+      value += char;
+      escaped = false;
+    } else if (char === '\\') {
+      escaped = true;
+    } else if (char === ',' || char === '=') {
+      throw badRequest(`invalid field selector: unescaped character in value: ${char.charCodeAt(0)}`);
+    } else {
+      value += char;
+    }
+  }
+  if (escaped) throw badRequest('invalid field selector: invalid escape sequence: \\');
+  return value;
+}
+
+function splitTerms(text: string): string[] {
+  const terms: string[] = [];
+  let start = 0;
+  for (let i = 0; i < text.length; i++) {
+    if (text[i] === '\\') i++;
+    else if (text[i] === ',') {
+      terms.push(text.slice(start, i));
+      start = i + 1;
+    }
+  }
+  terms.push(text.slice(start));
+  return terms;
+}
+
+/** Reads `a=b,c!=d`. Throws a 400 StatusError with upstream's text. */
+export function parse(text: string): FieldSelector {
+  const terms: FieldRequirement[] = [];
+  for (const part of splitTerms(text).sort()) {
+    if (part === '') continue;
+    const match = /!=|==|=/.exec(part);
+    if (match === null) throw badRequest(`invalid selector: '${text}'; can't understand '${part}'`);
+    const value = unescapeValue(part.slice(match.index + match[0].length));
+    terms.push({ field: part.slice(0, match.index), operator: match[0] === '!=' ? '!=' : '=', value });
+  }
+  return terms.length === 0 ? everything : fieldSelectorOf(terms);
+}
