@@ -1,0 +1,105 @@
+import { X509Certificate } from 'node:crypto';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { generateKeyPair } from '../keys.ts';
+import { encodePem, findPem } from '../pem.ts';
+import { createCertificateAuthority, issueCertificate, issueCertificateForKey, loadCertificateAuthority } from './issue.ts';
+import { isSignedBy, parseCertificate, parseCertificateDer } from './parse.ts';
+import { createCertificateRequest, parseCertificateRequest } from './request.ts';
+
+const ca = createCertificateAuthority({ commonName: 'kubernetes' });
+const leafOf = (options: Partial<Parameters<typeof issueCertificate>[0]> = {}) =>
+  issueCertificate({
+    ca,
+    commonName: 'system:node:a',
+    organizations: ['system:nodes'],
+    usages: ['digital signature', 'client auth'],
+    ...options,
+  });
+
+test('a leaf chains to its authority, by our own check and by OpenSSL', () => {
+  const { cert } = leafOf();
+  const leaf = new X509Certificate(cert);
+  const root = new X509Certificate(ca.cert);
+  expect(leaf.verify(root.publicKey)).toBe(true);
+  expect(leaf.checkIssued(root)).toBe(true);
+  expect(root.ca).toBe(true);
+  expect(isSignedBy(parseCertificate(cert), ca.certificate)).toBe(true);
+  expect(isSignedBy(parseCertificate(cert), createCertificateAuthority({ commonName: 'kubernetes' }).certificate)).toBe(false);
+});
+
+test('subject, usages, names and validity survive a round trip', () => {
+  const ips = ['10.96.0.1', '::1', 'fd00::a:0:1', '::ffff:102:304'];
+  const { cert } = leafOf({
+    commonName: 'kube-apiserver "ü", O=system:masters',
+    organizations: ['b', 'a'],
+    dnsNames: ['kubernetes.default.svc'],
+    ips,
+    uris: ['spiffe://x/y'],
+    usages: ['digital signature', 'key encipherment', 'server auth', 'client auth'],
+    notBefore: Date.UTC(2049, 11, 31, 23, 59, 59),
+    notAfter: Date.UTC(2050, 0, 1),
+  });
+  const parsed = parseCertificate(cert);
+  expect(parsed.subject).toEqual({
+    commonName: 'kube-apiserver "ü", O=system:masters',
+    organizations: ['a', 'b'],
+    organizationalUnits: [],
+  });
+  expect(parsed.issuer.commonName).toBe('kubernetes');
+  expect(parsed).toMatchObject({ dnsNames: ['kubernetes.default.svc'], ips, uris: ['spiffe://x/y'], isCa: false });
+  expect(parsed.usages).toEqual(['digital signature', 'key encipherment', 'server auth', 'client auth']);
+  expect([parsed.notBefore, parsed.notAfter]).toEqual([Date.UTC(2049, 11, 31, 23, 59, 59), Date.UTC(2050, 0, 1)]);
+  const openssl = new X509Certificate(cert);
+  expect(openssl.checkHost('kubernetes.default.svc')).toBe('kubernetes.default.svc');
+  for (const ip of ips.slice(0, 3)) expect(openssl.checkIP(ip)).toBe(ip);
+  expect(Date.parse(openssl.validTo)).toBe(parsed.notAfter);
+});
+
+test.each(['ECDSA-P256', 'RSA-2048'] as const)('an authority with %s can be loaded again and signs requests', (algorithm) => {
+  const authority = loadCertificateAuthority(createCertificateAuthority({ commonName: 'front-proxy-ca', algorithm }));
+  const { privateKey } = generateKeyPair();
+  const pem = createCertificateRequest({
+    privateKey,
+    commonName: 'system:node:b',
+    organizations: ['system:nodes'],
+    dnsNames: ['b'],
+    ips: ['10.0.0.2'],
+  });
+  const request = parseCertificateRequest(pem);
+  expect(request).toMatchObject({
+    subject: { commonName: 'system:node:b', organizations: ['system:nodes'] },
+    dnsNames: ['b'],
+    ips: ['10.0.0.2'],
+  });
+  const signed = issueCertificateForKey({
+    ca: authority,
+    publicKey: request.publicKey,
+    commonName: 'system:node:b',
+    usages: ['server auth'],
+  });
+  expect(isSignedBy(parseCertificate(signed), authority.certificate)).toBe(true);
+  expect(parseCertificate(signed).publicKey.equals(request.publicKey)).toBe(true);
+});
+
+test('a request that was tampered with is refused', () => {
+  const pem = createCertificateRequest({ ...generateKeyPair(), commonName: 'system:node:c' });
+  const der = findPem(pem, 'CERTIFICATE REQUEST');
+  der[der.indexOf('system:node:c') + 12] = 'd'.charCodeAt(0);
+  expect(() => parseCertificateRequest(encodePem('CERTIFICATE REQUEST', der))).toThrow('signature is not valid');
+});
+
+test('damaged certificates fail with a PkiError and nothing else', () => {
+  const der = findPem(leafOf().cert, 'CERTIFICATE');
+  fc.assert(
+    fc.property(fc.nat(der.length - 1), fc.nat(255), fc.nat(der.length), (at, octet, end) => {
+      const damaged = Buffer.from(der.subarray(0, end));
+      if (at < damaged.length) damaged[at] = octet;
+      try {
+        parseCertificateDer(damaged);
+      } catch (error) {
+        expect((error as Error).name).toBe('PkiError');
+      }
+    }),
+  );
+});
