@@ -1,5 +1,15 @@
-// The store: etcd's data model over memory, over LMDB, or in a real etcd.
+// The store: etcd's data model over memory, over LMDB, or in a real etcd. What needs a large dependency is loaded when first opened.
+import type { LmdbStoreOptions } from './lmdb/index.ts';
+import type { EmbeddedStore } from './types.ts';
+
 export type * from './types.ts';
 export * from './errors.ts';
 export { prefixEnd } from './keys.ts';
 export { openMemoryStore, type MemoryStoreOptions } from './memory.ts';
+export type { LmdbStoreOptions } from './lmdb/index.ts';
+
+/** Opens or makes a durable store in a directory. Rejects with LockedError, CorruptError or the file system's error. */
+export async function openLmdbStore(options: LmdbStoreOptions): Promise<EmbeddedStore> {
+  const { open } = await import('./lmdb/index.ts');
+  return open(options);
+}
