@@ -1,1 +1,7 @@
 export type * from './types.ts';
+export { createClient } from './client.ts';
+export { createInformerFactory, type InformerDeps } from './informer.ts';
+export { createWorkQueue, type WorkQueueOptions } from './work-queue.ts';
+export { createEventRecorder, type EventRecorderOptions } from './event-recorder.ts';
+export { runLeaderElection, type LeaderElectionOptions } from './leader-election.ts';
+export * from './kubeconfig.ts';

@@ -55,7 +55,10 @@ export interface Informer<T extends KubeObject> {
 
 export interface InformerFactory {
   /** The shared informer of a resource (one per resource and selector pair). */
-  informer<T extends KubeObject>(gvr: GroupVersionResource, options?: { namespace?: string; fieldSelector?: string; labelSelector?: string }): Informer<T>;
+  informer<T extends KubeObject>(
+    gvr: GroupVersionResource,
+    options?: { namespace?: string; fieldSelector?: string; labelSelector?: string },
+  ): Informer<T>;
   /** Starts every informer asked for so far (and later ones at once). */
   start(): void;
   waitForSync(signal?: AbortSignal): Promise<void>;
@@ -81,6 +84,12 @@ export interface WorkQueue<K = string> {
 
 /** Records events as upstream's recorder does: aggregated, spam-filtered, never blocking the caller. */
 export interface EventRecorder {
-  event(regarding: KubeObject, type: 'Normal' | 'Warning', reason: string, message: string, options?: { action?: string; related?: KubeObject }): void;
+  event(
+    regarding: KubeObject,
+    type: 'Normal' | 'Warning',
+    reason: string,
+    message: string,
+    options?: { action?: string; related?: KubeObject },
+  ): void;
   flush(): Promise<void>;
 }

@@ -1,0 +1,74 @@
+// The import table (scripts/rooms.mjs) as one function, shared by the lint rule and the tidy test.
+import { dirname, join, normalize, sep } from 'node:path';
+import { above, pureFolders, rooms } from '../rooms.mjs';
+
+const inPureFolder = (file) => pureFolders.some((folder) => file.startsWith(`${folder}/`));
+const isPure = (file) => Boolean(rooms[file.split('/')[0]]?.pure) || inPureFolder(file);
+
+/**
+ * Why `file` (path below src/, with /) may not import `specifier`, or undefined when it may.
+ * @param {string} file
+ * @param {string} specifier
+ */
+export function importProblem(file, specifier) {
+  const room = file.split('/')[0];
+  const table = rooms[room];
+  if (!table) return `src/${room} is not a room: add it to scripts/rooms.mjs`;
+  const test = file.endsWith('.test.ts');
+  if (specifier.startsWith('.')) {
+    const target = normalize(join(dirname(file), specifier)).split(sep);
+    if (target[0] !== room) return `'${specifier}' leaves the room ${room}: import '#${target[0]}'`;
+    if (isSibling(file, target[1])) return `a controller imports no sibling: '${specifier}'`;
+    return undefined;
+  }
+  if (specifier.startsWith('#')) {
+    const target = specifier.slice(1).split('/')[0];
+    if (!rooms[target]) return `'${specifier}' names no room`;
+    if (target === room && isSibling(file, specifier.split('/')[1])) return `a controller imports no sibling: '${specifier}'`;
+    if (target === room) return `'${specifier}' is this file's own room: import it relatively`;
+    const allowed = table.imports.includes('*') ? !above[room]?.includes(target) : table.imports.includes(target);
+    if (!allowed) return `${room} may not import ${target} (scripts/rooms.mjs)`;
+    return undefined;
+  }
+  if (specifier.startsWith('node:') && isPure(file) && !test) return `pure code may not use '${specifier}'`;
+  return undefined;
+}
+
+/** Whether a controller's file names another controller's folder; only controllers/index.ts lists them all. */
+function isSibling(file, folder) {
+  const [room, own, inner] = file.split('/');
+  return room === 'controllers' && inner !== undefined && folder !== own;
+}
+
+/** Ambient time, chance and I/O that pure code may not touch, with what to do instead. */
+const banned = [
+  [/\bDate\.now\b/, 'take `now` as an argument'],
+  [/\bnew Date\(\s*\)/, 'take `now` as an argument'],
+  [/\bMath\.random\b/, 'take an Rng'],
+  [/\b(setTimeout|setInterval|setImmediate|queueMicrotask)\b/, 'return a requeue time; the shell schedules'],
+  [/\bconsole\./, 'return data; the shell logs'],
+  [/\bprocess\./, 'take what you need as an argument'],
+  [/\bglobalThis\.crypto\b|\bcrypto\.(randomUUID|getRandomValues)\b/, 'take an Rng'],
+];
+
+/** What pure `file` with `text` uses although it may not: `[line, message]` pairs. */
+export function impurities(file, text) {
+  if (!isPure(file) || file.endsWith('.test.ts')) return [];
+  const found = [];
+  text.split('\n').forEach((line, index) => {
+    const code = line
+      .replace(/^\s*(\/\/|\*|\/\*).*$/, '')
+      .replace(/\/\/.*$/, '')
+      .replace(/'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`/g, "''");
+    for (const [pattern, instead] of banned)
+      if (pattern.test(code)) found.push([index + 1, `${pattern.source} in pure code: ${instead}`]);
+  });
+  return found;
+}
+
+/** All module specifiers that `text` imports. */
+export function specifiersOf(text) {
+  const pattern =
+    /(?:^|[\n;])\s*(?:import|export)\b[^'"`;]*?\bfrom\s*['"]([^'"]+)['"]|(?:^|[\n;])\s*import\s*['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]\s*\)/g;
+  return [...text.matchAll(pattern)].map((match) => match[1] ?? match[2] ?? match[3]);
+}

@@ -1,0 +1,213 @@
+// Shared informers: a list and watch kept fresh (client-go tools/cache Reflector and SharedInformer), one per resource and selector pair.
+import { StatusError, type Status } from '#apimachinery/errors';
+import type { GroupVersionResource, KubeObject } from '#apimachinery/meta';
+import type { WatchEvent } from '#apimachinery/watch';
+import type { Clock, Logger, Rng } from '#utils';
+import { Indexer } from './indexer.ts';
+import { reflectorBackoffMaxMs, reflectorBackoffMinMs, watchTimeoutMinSeconds } from './limits.ts';
+import type { EventHandler, Indexers, Informer, InformerFactory, KubeClient, Lister, ResourceClient } from './types.ts';
+
+export interface InformerDeps {
+  client: KubeClient;
+  clock: Clock;
+  rng: Rng;
+  logger: Logger;
+}
+
+interface Selection {
+  namespace?: string;
+  fieldSelector?: string;
+  labelSelector?: string;
+}
+
+const isExpired = (error: unknown): boolean =>
+  error instanceof StatusError &&
+  (error.status.code === 410 || error.status.reason === 'Expired' || error.status.reason === 'Gone');
+
+class SharedInformer<T extends KubeObject> implements Informer<T> {
+  readonly #indexer = new Indexer<T>();
+  readonly #handlers = new Set<EventHandler<T>>();
+  readonly #deps: InformerDeps;
+  readonly #resource: ResourceClient<T>;
+  readonly #selection: Selection;
+  readonly #logger: Logger;
+  readonly #abort = new AbortController();
+  readonly #synced: Promise<void>;
+  #markSynced: () => void = () => {};
+  #hasSynced = false;
+  #started = false;
+
+  constructor(gvr: GroupVersionResource, selection: Selection, deps: InformerDeps) {
+    this.#deps = deps;
+    this.#selection = selection;
+    this.#resource = deps.client.resource<T>(gvr, selection.namespace);
+    this.#logger = deps.logger.with({ resource: gvr.resource });
+    this.#synced = new Promise((resolve) => {
+      this.#markSynced = resolve;
+    });
+  }
+  get lister(): Lister<T> {
+    return this.#indexer;
+  }
+  hasSynced(): boolean {
+    return this.#hasSynced;
+  }
+  whenSynced(): Promise<void> {
+    return this.#synced;
+  }
+  addIndexers(indexers: Indexers<T>): void {
+    this.#indexer.addIndexers(indexers);
+  }
+  addHandler(handler: EventHandler<T>): () => void {
+    this.#handlers.add(handler);
+    for (const object of this.#indexer.list()) handler.onAdd?.(object, true);
+    return () => this.#handlers.delete(handler);
+  }
+  start(): void {
+    if (this.#started) return;
+    this.#started = true;
+    void this.#run();
+  }
+  stop(): void {
+    this.#abort.abort();
+  }
+
+  async #run(): Promise<void> {
+    const { clock, rng } = this.#deps;
+    let backoffMs = reflectorBackoffMinMs;
+    let version = '';
+    while (!this.#abort.signal.aborted) {
+      try {
+        if (version === '') version = await this.#relist();
+        const startedAt = clock.monotonic();
+        version = await this.#follow(version);
+        if (clock.monotonic() - startedAt > reflectorBackoffMaxMs) backoffMs = reflectorBackoffMinMs;
+        if (version !== '') continue;
+      } catch (error) {
+        if (this.#abort.signal.aborted) return;
+        if (isExpired(error)) version = '';
+        this.#logger.debug('list or watch failed', { error: String(error) });
+      }
+      await clock.sleep(backoffMs * (1 + rng.next()), this.#abort.signal).catch(() => {});
+      backoffMs = Math.min(backoffMs * 2, reflectorBackoffMaxMs);
+    }
+  }
+  async #relist(): Promise<string> {
+    const { fieldSelector, labelSelector } = this.#selection;
+    const list = await this.#resource.list({ fieldSelector, labelSelector, resourceVersion: this.#hasSynced ? '' : '0' });
+    this.#replace(list.items);
+    const version = list.metadata.resourceVersion ?? '';
+    this.#indexer.setResourceVersion(version);
+    if (!this.#hasSynced) {
+      this.#hasSynced = true;
+      this.#markSynced();
+    }
+    return version;
+  }
+  #replace(items: readonly T[]): void {
+    const gone = new Set(this.#indexer.keys());
+    for (const object of items) {
+      gone.delete(
+        object.metadata.namespace ? `${object.metadata.namespace}/${object.metadata.name}` : (object.metadata.name ?? ''),
+      );
+      this.#store(object);
+    }
+    for (const key of gone) this.#remove(key);
+  }
+  /** Follows the watch until it ends; gives the version to resume from, or '' to list again. */
+  async #follow(from: string): Promise<string> {
+    const { fieldSelector, labelSelector } = this.#selection;
+    const timeoutSeconds = Math.floor(watchTimeoutMinSeconds * (1 + this.#deps.rng.next()));
+    const stream = await this.#resource.watch({
+      fieldSelector,
+      labelSelector,
+      resourceVersion: from,
+      allowWatchBookmarks: true,
+      timeoutSeconds,
+    });
+    let version = from;
+    return new Promise((resolve, reject) => {
+      let expired = false;
+      const onAbort = () => stream.stop();
+      this.#abort.signal.addEventListener('abort', onAbort, { once: true });
+      stream.subscribe(
+        (event) => {
+          if (event.type === 'ERROR') {
+            expired = true;
+            this.#logger.debug('watch error', { status: event.object as unknown as Status });
+            stream.stop();
+            return;
+          }
+          this.#apply(event);
+          version = event.object.metadata.resourceVersion ?? version;
+          this.#indexer.setResourceVersion(version);
+        },
+        (error) => {
+          this.#abort.signal.removeEventListener('abort', onAbort);
+          if (error) reject(error);
+          else resolve(expired ? '' : version);
+        },
+      );
+      if (this.#abort.signal.aborted) stream.stop();
+    });
+  }
+  #apply(event: WatchEvent<T>): void {
+    if (event.type === 'DELETED') {
+      const { namespace, name } = event.object.metadata;
+      this.#remove(namespace ? `${namespace}/${name}` : (name ?? ''), event.object);
+    } else if (event.type !== 'BOOKMARK') this.#store(event.object);
+  }
+  #store(object: T): void {
+    const old = this.#indexer.set(object);
+    if (old?.metadata.resourceVersion === object.metadata.resourceVersion && old?.metadata.uid === object.metadata.uid) return;
+    for (const handler of this.#handlers) {
+      if (!old) handler.onAdd?.(object, !this.#hasSynced);
+      else handler.onUpdate?.(object, old);
+    }
+  }
+  #remove(key: string, last?: T): void {
+    const old = this.#indexer.delete(key);
+    if (old) for (const handler of this.#handlers) handler.onDelete?.(last ?? old);
+  }
+}
+
+/** Shares one informer per resource and selector pair. */
+export function createInformerFactory(deps: InformerDeps): InformerFactory {
+  const informers = new Map<string, SharedInformer<KubeObject>>();
+  let started = false;
+  return {
+    informer<T extends KubeObject>(gvr: GroupVersionResource, selection: Selection = {}): Informer<T> {
+      const id = JSON.stringify([
+        gvr.group,
+        gvr.version,
+        gvr.resource,
+        selection.namespace,
+        selection.fieldSelector,
+        selection.labelSelector,
+      ]);
+      let informer = informers.get(id);
+      if (!informer) {
+        informer = new SharedInformer<KubeObject>(gvr, selection, deps);
+        informers.set(id, informer);
+        if (started) informer.start();
+      }
+      return informer as unknown as Informer<T>;
+    },
+    start() {
+      started = true;
+      for (const informer of informers.values()) informer.start();
+    },
+    async waitForSync(signal) {
+      const all = Promise.all([...informers.values()].map((informer) => informer.whenSynced())).then(() => {});
+      if (!signal) return all;
+      signal.throwIfAborted();
+      await Promise.race([
+        all,
+        new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })),
+      ]);
+    },
+    stop() {
+      for (const informer of informers.values()) informer.stop();
+    },
+  };
+}

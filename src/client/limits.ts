@@ -1,0 +1,22 @@
+// Bounds of the client room.
+
+/** Events of one source about one object: bucket size and seconds for one more (client-go's EventSourceObjectSpamFilter). */
+export const eventBurst = 25;
+export const eventRefillSeconds = 300;
+/** Similar events (same all but message) within this window are combined after this many. */
+export const eventAggregateMax = 10;
+export const eventAggregateWindowMs = 600_000;
+/** Remembered event keys. */
+export const eventCacheMax = 4096;
+/** Events waiting to be written; more are dropped, oldest first. */
+export const eventQueueMax = 1000;
+/** Reflector back-off after a failed list or watch. */
+export const reflectorBackoffMinMs = 800;
+export const reflectorBackoffMaxMs = 30_000;
+/** Watch timeouts asked for: a random time in [min, 2 min), as client-go's reflector. */
+export const watchTimeoutMinSeconds = 300;
+/** Work queue back-off per key (client-go's DefaultTypedControllerRateLimiter). */
+export const queueBackoffBaseMs = 5;
+export const queueBackoffMaxMs = 1_000_000;
+/** How long one request may wait for its answer. */
+export const requestTimeoutMs = 60_000;
