@@ -1,0 +1,84 @@
+// Labels, annotations and label selectors inside objects (k8s.io/apimachinery/pkg/apis/meta/v1/validation). Upstream walks maps in random
+// order; here keys are visited sorted, so the same object always gets the same answer.
+import { type FieldError, forbidden, invalid, type Path, required, tooLong } from '../field/index.ts';
+import type { LabelSelector, LabelSelectorRequirement } from '../labels/index.ts';
+import { annotationsBytesMax } from './limits.ts';
+import { isLabelValue, isQualifiedName } from './names.ts';
+import { byteLength } from './texts.ts';
+
+export const validateLabelName = (name: string, path: Path): FieldError[] =>
+  isQualifiedName(name).map((problem) => invalid(path, name, problem));
+
+export function validateLabels(labels: Readonly<Record<string, string>> | undefined, path: Path): FieldError[] {
+  if (labels === undefined) return [];
+  const errors: FieldError[] = [];
+  for (const key of Object.keys(labels).sort()) {
+    const value = labels[key] ?? '';
+    errors.push(...validateLabelName(key, path));
+    for (const problem of isLabelValue(value)) errors.push(invalid(path, value, problem));
+  }
+  return errors;
+}
+
+export function validateAnnotations(annotations: Readonly<Record<string, string>> | undefined, path: Path): FieldError[] {
+  if (annotations === undefined) return [];
+  const errors: FieldError[] = [];
+  let bytes = 0;
+  for (const key of Object.keys(annotations).sort()) {
+    for (const problem of isQualifiedName(key.toLowerCase())) errors.push(invalid(path, key, problem));
+    bytes += byteLength(key) + byteLength(annotations[key] ?? '');
+  }
+  if (bytes > annotationsBytesMax) errors.push(tooLong(path, annotationsBytesMax));
+  return errors;
+}
+
+export interface LabelSelectorOptions {
+  /** Values of `values` may break the rules of label values (kept for objects stored before the rule). */
+  allowInvalidValues?: boolean;
+  /** Unknown operators are someone else's to refuse. */
+  allowUnknownOperators?: boolean;
+}
+
+const setOperators = new Set<string>(['In', 'NotIn']);
+const presenceOperators = new Set<string>(['Exists', 'DoesNotExist']);
+
+export function validateLabelSelectorRequirement(
+  requirement: LabelSelectorRequirement,
+  path: Path,
+  options: LabelSelectorOptions = {},
+): FieldError[] {
+  const { key, operator, values = [] } = requirement;
+  const errors: FieldError[] = [];
+  if (setOperators.has(operator)) {
+    if (values.length === 0) errors.push(required(path.child('values'), "must be specified when `operator` is 'In' or 'NotIn'"));
+  } else if (presenceOperators.has(operator)) {
+    if (values.length > 0) {
+      errors.push(forbidden(path.child('values'), "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"));
+    }
+  } else if (!options.allowUnknownOperators) {
+    errors.push(invalid(path.child('operator'), operator, 'not a valid selector operator'));
+  }
+  errors.push(...validateLabelName(key, path.child('key')));
+  if (options.allowInvalidValues) return errors;
+  values.forEach((value, i) => {
+    for (const problem of isLabelValue(value)) errors.push(invalid(path.child('values').index(i), value, problem));
+  });
+  return errors;
+}
+
+export function validateLabelSelector(
+  selector: LabelSelector | undefined | null,
+  path: Path,
+  options: LabelSelectorOptions = {},
+): FieldError[] {
+  if (selector === undefined || selector === null) return [];
+  const expressions = selector.matchExpressions ?? [];
+  return [
+    ...validateLabels(selector.matchLabels, path.child('matchLabels')),
+    ...expressions.flatMap((one, i) => validateLabelSelectorRequirement(one, path.child('matchExpressions').index(i), options)),
+  ];
+}
+
+/** A stored selector already breaks the rule for values: an update may keep it. */
+export const labelSelectorHasInvalidValue = (selector: LabelSelector | undefined | null): boolean =>
+  selector?.matchExpressions?.some((one) => one.values?.some((value) => isLabelValue(value).length > 0)) ?? false;
