@@ -17,7 +17,6 @@ import (
 var special = map[reflect.Type]string{
 	reflect.TypeOf(metav1.Time{}):                                  "time",
 	reflect.TypeOf(metav1.MicroTime{}):                             "microTime",
-	reflect.TypeOf(metav1.Duration{}):                              "duration",
 	reflect.TypeOf(resource.Quantity{}):                            "quantity",
 	reflect.TypeOf(intstr.IntOrString{}):                           "intOrString",
 	reflect.TypeOf(runtime.RawExtension{}):                         "rawExtension",

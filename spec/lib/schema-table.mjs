@@ -97,7 +97,6 @@ const goName = (ref) => ref.split('.').slice(-2).join('.');
 const goScalars = {
   time: 'v1.Time',
   microTime: 'v1.MicroTime',
-  duration: 'v1.Duration',
   quantity: 'resource.Quantity',
   intOrString: 'intstr.IntOrString',
   rawExtension: 'runtime.RawExtension',

@@ -7,7 +7,7 @@ import type { FieldSchema, ScalarType, SpecialType, TypeSchema } from './types.t
 
 const plainTypes = new Set<string>([
   ...['string', 'bytes', 'bool', 'int32', 'int64', 'uint32', 'uint64', 'float', 'double', 'any'],
-  ...['time', 'microTime', 'duration', 'quantity', 'intOrString', 'rawExtension', 'fieldsV1'],
+  ...['time', 'microTime', 'quantity', 'intOrString', 'rawExtension', 'fieldsV1'],
   ...['json', 'schemaOrArray', 'schemaOrBool', 'schemaOrStringArray'],
 ]);
 
@@ -15,7 +15,6 @@ const plainTypes = new Set<string>([
 const goNames: Partial<Record<FieldSchema['type'], string>> = {
   time: 'v1.Time',
   microTime: 'v1.MicroTime',
-  duration: 'v1.Duration',
   quantity: 'resource.Quantity',
   intOrString: 'intstr.IntOrString',
   rawExtension: 'runtime.RawExtension',

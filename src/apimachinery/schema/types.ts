@@ -9,7 +9,6 @@ export type ScalarType = 'string' | 'bytes' | 'bool' | 'int32' | 'int64' | 'uint
 export type SpecialType =
   | 'time'
   | 'microTime'
-  | 'duration'
   | 'quantity'
   | 'intOrString'
   | 'rawExtension'

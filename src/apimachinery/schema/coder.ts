@@ -1,0 +1,228 @@
+// Turns types of the schema table into readers, once for each type: one pass checks a value as upstream's typed decoder does and builds what
+// the encoder would write (fields in Go's struct order, omitempty and zero values applied, map keys sorted).
+import { assert } from '#utils';
+import { DecodeContext, type Duplicates, jsonKind } from './context.ts';
+import { goNameOf } from './notation.ts';
+import type { FieldSchema, SchemaTable, TypeSchema } from './types.ts';
+import { eitherCoder, type Read, type ValueCoder, valueCoder } from './values.ts';
+
+type JsonObject = Record<string, unknown>;
+
+interface FieldPlan {
+  name: string;
+  /** Of the struct that the message names, and the path of Go names inside it. */
+  struct: string;
+  goPath: string;
+  read: Read;
+  /** Drops a value that was read. */
+  isEmpty: ((value: unknown) => boolean) | undefined;
+  /** Written when absent; undefined: nothing is. */
+  zero: (() => unknown) | undefined;
+}
+
+const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** `__proto__` is a legal key of a map and must not become the prototype. */
+function setKey(target: JsonObject, key: string, value: unknown): void {
+  if (key === '__proto__') Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
+  else target[key] = value;
+}
+
+class TableCoder {
+  readonly #table: SchemaTable;
+  readonly #coders = new Map<string, ValueCoder>();
+
+  constructor(table: SchemaTable) {
+    this.#table = table;
+  }
+
+  /** The coder of a struct. Types refer to each other in circles, so a type's plan is made when it is first used. */
+  message(name: string): ValueCoder {
+    const known = this.#coders.get(name);
+    if (known !== undefined) return known;
+    let plan: StructPlan | undefined;
+    const planned = (): StructPlan => (plan ??= this.#plan(name));
+    const coder: ValueCoder = {
+      read: (value, context) => readStruct(planned(), value, context),
+      zero: () => zeroStruct(planned()),
+    };
+    this.#coders.set(name, coder);
+    return coder;
+  }
+
+  #plan(name: string): StructPlan {
+    const type = this.#table.type(name);
+    assert(type !== undefined, `type ${name} is in the schema table`);
+    const fields = type.fields.map((field) => this.#field(type, field));
+    return { goType: goNameOf(name), fields, index: new Map(fields.map((field, at) => [field.name, at])) };
+  }
+
+  #field(type: TypeSchema, field: FieldSchema): FieldPlan {
+    const coder = this.#shaped(field);
+    const inlined = type.inlined?.find(({ number }) => number === field.inlined)?.ref;
+    const typeMeta = field.number === 0 && (field.name === 'kind' || field.name === 'apiVersion');
+    const embedded = inlined !== undefined ? `${inlined.slice(inlined.lastIndexOf('.') + 1)}.` : typeMeta ? 'TypeMeta.' : '';
+    const dropped = field.omitempty === true && (field.pointer === true || coder.isEmpty !== undefined);
+    return {
+      name: field.name,
+      struct: type.name.slice(type.name.lastIndexOf('.') + 1),
+      goPath: embedded + field.name,
+      read: coder.read,
+      isEmpty: field.omitzero ? (value) => value === null : field.omitempty && !field.pointer ? coder.isEmpty : undefined,
+      zero: dropped || field.omitzero ? undefined : field.pointer ? () => null : coder.zero,
+    };
+  }
+
+  #shaped(field: FieldSchema): ValueCoder {
+    const goType = field.goType ?? field.type;
+    if (field.shape === undefined) return this.#value(field, goType);
+    const elementType = goType.startsWith('[]')
+      ? goType.slice(2)
+      : goType.startsWith('map[')
+        ? goType.slice(goType.indexOf(']') + 1)
+        : field.type;
+    if (field.shape === 'list') return listCoder(this.#value(field, elementType), goType);
+    if (field.shape === 'map') return mapCoder(this.#value(field, elementType), goType);
+    return mapCoder(listCoder(this.#value(field, field.type), elementType), goType);
+  }
+
+  #value(field: FieldSchema, goType: string): ValueCoder {
+    if (field.ref === undefined) return valueCoder(field.type, goType);
+    const message = this.message(field.ref);
+    return field.type === 'message' ? message : eitherCoder(field.type, message);
+  }
+}
+
+interface StructPlan {
+  goType: string;
+  fields: FieldPlan[];
+  index: Map<string, number>;
+}
+
+function readStruct(plan: StructPlan, value: unknown, context: DecodeContext): unknown {
+  if (!isObject(value)) {
+    context.save(context.mismatch(jsonKind(value), plan.goType));
+    return undefined;
+  }
+  const { fields, index } = plan;
+  const read = new Array<unknown>(fields.length);
+  for (const key in value) {
+    const at = index.get(key);
+    const field = at === undefined ? undefined : fields[at];
+    if (field === undefined || at === undefined) context.unknownField(key);
+    else read[at] = readField(field, value[key], context);
+  }
+  if (context.duplicates !== undefined) context.duplicateFields(value, (name) => index.has(name));
+  const object: JsonObject = {};
+  for (let at = 0; at < fields.length; at++) {
+    const field = fields[at] as FieldPlan;
+    const found = read[at];
+    if (found !== undefined && !field.isEmpty?.(found)) object[field.name] = found;
+    else if (field.zero !== undefined) object[field.name] = field.zero();
+  }
+  return object;
+}
+
+function readField(field: FieldPlan, value: unknown, context: DecodeContext): unknown {
+  if (value === null || value === undefined) return undefined;
+  if (context.trusted) return field.read(value, context);
+  context.enterField(field.struct, field.goPath, field.name);
+  const found = field.read(value, context);
+  context.leaveField();
+  return found;
+}
+
+function zeroStruct(plan: StructPlan): JsonObject {
+  const object: JsonObject = {};
+  for (const field of plan.fields) if (field.zero !== undefined) object[field.name] = field.zero();
+  return object;
+}
+
+function listCoder(element: ValueCoder, goType: string): ValueCoder {
+  return {
+    read(value, context) {
+      if (!Array.isArray(value)) {
+        context.save(context.mismatch(jsonKind(value), goType));
+        return undefined;
+      }
+      return value.map((entry: unknown, at) => {
+        if (entry === null || entry === undefined) return element.zero();
+        if (context.trusted) return element.read(entry, context);
+        context.enterIndex(at);
+        const found = element.read(entry, context);
+        context.leave();
+        return found;
+      });
+    },
+    zero: () => null,
+    isEmpty: (value) => (value as unknown[] | null)?.length === 0,
+  };
+}
+
+function mapCoder(element: ValueCoder, goType: string): ValueCoder {
+  return {
+    read(value, context) {
+      if (!isObject(value)) {
+        context.save(context.mismatch(jsonKind(value), goType));
+        return undefined;
+      }
+      const object: JsonObject = {};
+      for (const key of Object.keys(value).sort()) {
+        const entry = value[key];
+        if (entry === undefined) continue;
+        if (!context.trusted) context.enterKey(key);
+        setKey(object, key, entry === null ? element.zero() : element.read(entry, context));
+        if (!context.trusted) context.leave();
+      }
+      if (context.duplicates !== undefined) context.duplicateFields(value);
+      return object;
+    },
+    zero: () => null,
+    isEmpty: (value) => Object.keys(value as object).length === 0,
+  };
+}
+
+const coders = new WeakMap<SchemaTable, TableCoder>();
+
+function coderOf(table: SchemaTable, typeName: string): ValueCoder {
+  let coder = coders.get(table);
+  if (coder === undefined) coders.set(table, (coder = new TableCoder(table)));
+  return coder.message(typeName);
+}
+
+export interface DecodeOptions {
+  /** Collect unknown and duplicate fields (fieldValidation Warn and Strict). */
+  strict?: boolean;
+  /** From `parseJson`, when `strict`. */
+  duplicates?: Duplicates | undefined;
+}
+
+export interface Decoded {
+  object: Record<string, unknown>;
+  /** `unknown field "spec.foo"`, `duplicate field "..."`: warnings, or the parts of a "strict decoding error". At most 100. */
+  strictErrors: string[];
+}
+
+/**
+ * Reads parsed JSON as `typeName`, as upstream's typed decoder does: names are case-sensitive, unknown fields are dropped, null is absent, the
+ * result is what the encoder would write. `json` is not changed; opaque subtrees (RawExtension, managed fields) are shared with it.
+ * Throws `DecodeError`.
+ */
+export function decode(table: SchemaTable, typeName: string, json: unknown, options: DecodeOptions = {}): Decoded {
+  const context = new DecodeContext(options);
+  const coder = coderOf(table, typeName);
+  const object = json === null ? coder.zero() : coder.read(json, context);
+  if (context.firstError !== undefined) throw context.firstError;
+  return { object: object as Record<string, unknown>, strictErrors: context.strictErrors };
+}
+
+/**
+ * The object as the encoder would write it: a fresh object with fields in Go's order, map keys sorted, empty optional values dropped, zero
+ * values written where upstream writes them. The values are taken to be well-formed. Throws `DecodeError` when a value has a wrong JSON type.
+ */
+export function normalize<T>(table: SchemaTable, typeName: string, object: T): T {
+  const context = new DecodeContext({ trusted: true });
+  const result = coderOf(table, typeName).read(object, context);
+  if (context.firstError !== undefined) throw context.firstError;
+  return result as T;
+}

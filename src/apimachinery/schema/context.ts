@@ -1,0 +1,91 @@
+// What a decoding run knows of where it is, and what it found: the first type error, unknown and duplicate fields. Messages are those of
+// sigs.k8s.io/json, which the API shows to clients.
+import { quote } from '#utils';
+import { strictErrorsMax } from './limits.ts';
+
+/** A body that cannot be read as its type. The apiserver answers BadRequest with `message` inside. */
+export class DecodeError extends Error {
+  /** Of a JSON value of the wrong type: what it was and what Go type was wanted. */
+  readonly mismatch: { value: string; goType: string } | undefined;
+  constructor(message: string, mismatch?: { value: string; goType: string }) {
+    super(message);
+    this.name = 'DecodeError';
+    this.mismatch = mismatch;
+  }
+}
+
+/** Objects of a body that hold a key twice, and which keys (see `parseJson`). */
+export type Duplicates = WeakMap<object, string[]>;
+
+/** 'object', 'array', 'string', 'number' or 'bool', as Go's messages name a JSON value. */
+export function jsonKind(value: unknown): string {
+  if (Array.isArray(value)) return 'array';
+  return typeof value === 'boolean' ? 'bool' : typeof value;
+}
+
+export class DecodeContext {
+  /** Values are known to be well-formed: nothing is checked, only the order and omissions are made canonical. */
+  readonly trusted: boolean;
+  readonly strict: boolean;
+  readonly duplicates: Duplicates | undefined;
+  readonly strictErrors: string[] = [];
+  firstError: DecodeError | undefined;
+  #structs: string[] = [];
+  #goPath: string[] = [];
+  #path: string[] = [];
+
+  constructor(options: { trusted?: boolean; strict?: boolean; duplicates?: Duplicates | undefined }) {
+    this.trusted = options.trusted ?? false;
+    this.strict = options.strict ?? false;
+    this.duplicates = options.duplicates;
+  }
+
+  enterField(struct: string, goPath: string, name: string): void {
+    this.#structs.push(struct);
+    this.#goPath.push(goPath);
+    this.#path.push(this.#path.length === 0 ? name : `.${name}`);
+  }
+
+  leaveField(): void {
+    this.#structs.pop();
+    this.#goPath.pop();
+    this.#path.pop();
+  }
+
+  enterKey(key: string): void {
+    this.#path.push(this.#path.length === 0 ? key : `.${key}`);
+  }
+
+  enterIndex(index: number): void {
+    this.#path.push(`[${index}]`);
+  }
+
+  leave(): void {
+    this.#path.pop();
+  }
+
+  unknownField(name: string): void {
+    if (this.strict) this.#strictError('unknown field', name);
+  }
+
+  /** Reports the keys that `value` holds twice, of those that `known` accepts. */
+  duplicateFields(value: object, known?: (name: string) => boolean): void {
+    if (!this.strict) return;
+    for (const name of this.duplicates?.get(value) ?? []) if (known?.(name) ?? true) this.#strictError('duplicate field', name);
+  }
+
+  #strictError(what: string, name: string): void {
+    const message = `${what} ${quote(this.#path.length === 0 ? name : `${this.#path.join('')}.${name}`)}`;
+    if (this.strictErrors.length < strictErrorsMax && !this.strictErrors.includes(message)) this.strictErrors.push(message);
+  }
+
+  /** Go goes on after such an error and reports the first one in the end. */
+  save(error: DecodeError): void {
+    this.firstError ??= error;
+  }
+
+  mismatch(value: string, goType: string): DecodeError {
+    const place = this.#goPath.length === 0 ? 'Go value' : `Go struct field ${this.#structs.at(-1)}.${this.#goPath.join('.')}`;
+    return new DecodeError(`json: cannot unmarshal ${value} into ${place} of type ${goType}`, { value, goType });
+  }
+}
