@@ -1,0 +1,135 @@
+// The wire abstraction over node:http's HTTP/1.1 requests.
+import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
+import { limits } from '../limits.ts';
+import { collectBody } from './body.ts';
+import { type PeerCertificate, peerCertificateOf } from './peer.ts';
+import { ClientGoneError, type ResponseHeaders, type WireRequest, type WireRequestHead, type WireResponse } from './types.ts';
+
+/** The parts that need only the parsed head and the socket. */
+export class Http1Head implements WireRequestHead {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  protected readonly message: IncomingMessage;
+
+  constructor(message: IncomingMessage) {
+    this.message = message;
+    this.method = message.method ?? 'GET';
+    this.path = message.url ?? '/';
+    this.headers = message.headers;
+  }
+
+  get httpVersion(): '1.0' | '1.1' {
+    return this.message.httpVersion === '1.0' ? '1.0' : '1.1';
+  }
+  get encrypted(): boolean {
+    return (this.message.socket as Partial<{ encrypted: boolean }>).encrypted === true;
+  }
+  get peerCertificate(): PeerCertificate | undefined {
+    return peerCertificateOf(this.message.socket);
+  }
+  get remoteAddress(): string {
+    return this.message.socket.remoteAddress ?? '';
+  }
+  get remotePort(): number {
+    return this.message.socket.remotePort ?? 0;
+  }
+  get localAddress(): string {
+    return this.message.socket.localAddress ?? '';
+  }
+}
+
+export class Http1Request extends Http1Head implements WireRequest {
+  readonly #response: ServerResponse;
+  #controller: AbortController | undefined;
+
+  constructor(message: IncomingMessage, response: ServerResponse) {
+    super(message);
+    this.#response = response;
+  }
+
+  get body(): Readable {
+    return this.message;
+  }
+
+  readBody(bytesMax = limits.bodyBytesMax): Promise<Buffer> {
+    return collectBody(this.message, this.headers['content-length'], bytesMax);
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      const controller = new AbortController();
+      this.#controller = controller;
+      const response = this.#response;
+      if (response.destroyed && !response.writableEnded) controller.abort(new ClientGoneError());
+      else response.once('close', () => response.writableFinished || controller.abort(new ClientGoneError()));
+    }
+    return this.#controller.signal;
+  }
+
+  onClose(callback: () => void): void {
+    if (this.#response.closed) callback();
+    else this.#response.once('close', callback);
+  }
+}
+
+export class Http1Response implements WireResponse {
+  readonly #response: ServerResponse;
+
+  constructor(response: ServerResponse) {
+    this.#response = response;
+  }
+
+  get headSent(): boolean {
+    return this.#response.headersSent;
+  }
+  get destroyed(): boolean {
+    const socket: Socket | null = this.#response.socket;
+    return this.#response.destroyed || this.#response.writableEnded || (socket?.destroyed ?? false);
+  }
+
+  head(status: number, headers: ResponseHeaders = {}): void {
+    if (this.#response.headersSent) throw new Error('response head was already sent');
+    this.#response.writeHead(status, headers as OutgoingHttpHeaders);
+  }
+
+  flushHead(): void {
+    this.#response.flushHeaders();
+  }
+
+  write(chunk: Uint8Array | string): boolean {
+    return !this.destroyed && this.#response.write(chunk);
+  }
+
+  drain(): Promise<void> {
+    const response = this.#response;
+    if (this.destroyed || !response.writableNeedDrain) return Promise.resolve();
+    return new Promise((resolve) => {
+      const done = (): void => {
+        response.removeListener('drain', done);
+        response.removeListener('close', done);
+        resolve();
+      };
+      response.on('drain', done);
+      response.on('close', done);
+    });
+  }
+
+  end(chunk?: Uint8Array | string): void {
+    if (this.destroyed) return;
+    if (chunk === undefined) this.#response.end();
+    else this.#response.end(chunk);
+  }
+
+  send(status: number, headers: ResponseHeaders, body: Uint8Array | string): void {
+    headers['content-length'] = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
+    this.head(status, headers);
+    this.end(body);
+  }
+
+  destroy(): void {
+    this.#response.destroy();
+  }
+}

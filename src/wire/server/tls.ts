@@ -1,0 +1,59 @@
+// TLS of a server: one default certificate, more by server name, all replaceable while running.
+import { randomBytes } from 'node:crypto';
+import { createSecureContext, type SecureContext, type SecureContextOptions } from 'node:tls';
+import { limits } from '../limits.ts';
+import type { ServerTls, ServingCertificate } from './options.ts';
+
+const contextOptions = (tls: ServerTls, { cert, key }: ServingCertificate): SecureContextOptions => ({
+  cert,
+  key,
+  ...(tls.ca !== undefined && { ca: tls.ca as SecureContextOptions['ca'] }),
+  ...(tls.ciphers !== undefined && { ciphers: tls.ciphers }),
+  minVersion: tls.minVersion ?? 'TLSv1.2',
+});
+
+export type SniCallback = (serverName: string, done: (error: Error | null, context?: SecureContext) => void) => void;
+
+export interface ServerContexts {
+  /** For `createSecureServer` and `setSecureContext`. */
+  defaults(): SecureContextOptions;
+  sniCallback: SniCallback;
+  /** Validates first: throws and keeps the old ones when the new are unusable. */
+  replace(tls: ServerTls): void;
+  /** Session tickets are encrypted with these; one set per process start, shared by all listeners of the server. */
+  readonly ticketKeys: Buffer;
+}
+
+export function serverContexts(initial: ServerTls): ServerContexts {
+  let current = initial;
+  let bySource = new Map<ServingCertificate, SecureContext>();
+  createSecureContext(contextOptions(initial, initial));
+  const contextFor = (chosen: ServingCertificate): SecureContext => {
+    let context = bySource.get(chosen);
+    if (context === undefined) {
+      if (bySource.size >= limits.sniContextsMax) bySource.clear();
+      context = createSecureContext(contextOptions(current, chosen));
+      bySource.set(chosen, context);
+    }
+    return context;
+  };
+  return {
+    defaults: () => contextOptions(current, current),
+    sniCallback(serverName, done) {
+      try {
+        const chosen = current.sni?.(serverName);
+        // Without a context of its own the connection goes on with the default one.
+        if (chosen === undefined) done(null);
+        else done(null, contextFor(chosen));
+      } catch (error) {
+        done(error as Error);
+      }
+    },
+    replace(tls) {
+      createSecureContext(contextOptions(tls, tls));
+      current = tls;
+      bySource = new Map();
+    },
+    ticketKeys: randomBytes(48),
+  };
+}
