@@ -1,1 +1,4 @@
 export * from './types.ts';
+export { controllerKey, ownKey } from './cache.ts';
+export { Decisions, type DecisionRecord } from './decisions.ts';
+export { startController, type ExecutorDeps, type RunningController } from './executor.ts';

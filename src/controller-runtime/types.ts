@@ -3,7 +3,8 @@
 // metrics, holds a key back until the cache has seen that key's own writes, and keeps `because` for explanation.
 import type { GroupVersionResource, KubeObject, OwnerReference } from '#apimachinery/meta';
 import type { DeleteOptions, PatchType } from '#apimachinery/transport';
-import type { Indexers } from '#client';
+import type { Indexers, KubeClient } from '#client';
+import type { Clock, Logger } from '#utils';
 
 /** RBAC rule (rbac.authorization.k8s.io/v1 PolicyRule). */
 export interface PolicyRule {
@@ -20,34 +21,69 @@ export interface Ref {
   name: string;
 }
 
-/** Writes, in the order they are to happen. Those of one `parallel` group run in slow-start batches (1, 2, 4, ...). */
+/** What to tell the world about a write: event texts where `{name}` is the object's name and `{error}` the failure. */
+export interface EffectEvents {
+  regarding: KubeObject;
+  success?: { reason: string; message: string };
+  failure?: { reason: string; message: string };
+}
+
+/**
+ * Writes, in the order they are to happen. After one failed only `event` effects and writes to `status` still run, and the key is tried
+ * again with back-off. Those of a `parallel` group run in slow-start batches (1, 2, 4, ...), ended by the first failing batch.
+ */
 export type Effect =
-  | { op: 'create'; resource: GroupVersionResource; object: KubeObject; subresource?: string; name?: string }
-  | { op: 'update'; resource: GroupVersionResource; object: KubeObject; subresource?: string }
-  | { op: 'patch'; ref: Ref; type: PatchType; body: unknown; subresource?: string; force?: boolean; fieldManager?: string }
-  | { op: 'delete'; ref: Ref; options?: DeleteOptions }
+  | {
+      op: 'create';
+      resource: GroupVersionResource;
+      object: KubeObject;
+      name?: string;
+      subresource?: string;
+      events?: EffectEvents;
+    }
+  | { op: 'update'; resource: GroupVersionResource; object: KubeObject; subresource?: string; events?: EffectEvents }
+  | {
+      op: 'patch';
+      ref: Ref;
+      type: PatchType;
+      body: unknown;
+      subresource?: string;
+      /** Server-side apply only. */
+      force?: boolean;
+      fieldManager?: string;
+      events?: EffectEvents;
+    }
+  | { op: 'delete'; ref: Ref; options?: DeleteOptions; events?: EffectEvents }
   | { op: 'event'; regarding: KubeObject; type: 'Normal' | 'Warning'; reason: string; message: string }
   | { op: 'parallel'; effects: Effect[] }
-  /** A named action outside the API (a cloud call); its function is in the controller's `actions`. */
+  /** A named action outside plain writes (a cloud call, emptying a namespace); its function is in the controller's `actions`. */
   | { op: 'action'; name: string; input: unknown };
 
 export interface Plan {
   effects: Effect[];
   /** Look again after this long, even if nothing changes. */
   requeueAfterMs?: number;
-  /** Read these past the cache and reconcile again with `view.live`. */
+  /** Read these past the cache and reconcile again with the answers in `context.live`; effects of this plan are not applied. */
   needsLive?: Ref[];
   /** One sentence for `sagong explain`: what was decided and why. */
   because?: string;
 }
 
-/** Read side of the informers a controller watches. Objects are frozen. */
+/** Read side of the informers a controller watches. Objects are frozen. Reading a resource that is not in `watches` throws. */
 export interface Cache {
   get<T extends KubeObject>(resource: GroupVersionResource, namespace: string, name: string): T | undefined;
   list<T extends KubeObject>(resource: GroupVersionResource, namespace?: string): T[];
   byIndex<T extends KubeObject>(resource: GroupVersionResource, index: string, value: string): T[];
   /** Objects whose ownerReferences name this uid (any owner, not only the controller). Always indexed. */
   ownedBy<T extends KubeObject>(resource: GroupVersionResource, uid: string): T[];
+}
+
+/** What a view may use besides the cache. */
+export interface ViewContext {
+  /** Answers to `needsLive`, keyed by `refKey`; undefined: there is no such object. */
+  live: ReadonlyMap<string, KubeObject | undefined>;
+  /** The first effect that failed last time this key was reconciled. */
+  lastFailure?: { op: Effect['op']; message: string; reason: string };
 }
 
 export interface WatchDefinition<T extends KubeObject = KubeObject> {
@@ -58,6 +94,16 @@ export interface WatchDefinition<T extends KubeObject = KubeObject> {
   fieldSelector?: string;
 }
 
+/** Declares a watch with the type of its objects. */
+export const watch = <T extends KubeObject>(definition: WatchDefinition<T>): WatchDefinition =>
+  definition as unknown as WatchDefinition;
+
+export interface ActionDeps {
+  client: KubeClient;
+  clock: Clock;
+  logger: Logger;
+}
+
 export interface ControllerDefinition<View = unknown> {
   /** Upstream's name, e.g. `replicaset-controller`. */
   name: string;
@@ -65,15 +111,17 @@ export interface ControllerDefinition<View = unknown> {
   aliases?: string[];
   /** The RBAC rules of `system:controller:<name>`; the bootstrap policy is made from these. */
   rights: PolicyRule[];
-  watches: WatchDefinition<never>[];
-  /** The frozen slice of the world that `reconcile` may see. Pure. `live` holds answers to `needsLive`, keyed by `refKey`. */
-  view(key: string, cache: Cache, live: ReadonlyMap<string, KubeObject | undefined>): View;
+  watches: WatchDefinition[];
+  /** The frozen slice of the world that `reconcile` may see. Pure. */
+  view(key: string, cache: Cache, context: ViewContext): View;
   /** Decides. Pure and synchronous: no time, no randomness, no I/O beyond its arguments. */
   reconcile(view: View, now: number): Plan;
   /** Keys to reconcile at start and then every so often without an event (for loops over time). */
   periodic?: { everyMs: number; keys(cache: Cache): Iterable<string> };
   /** Handlers of `action` effects. Rejections requeue the key with back-off. */
-  actions?: Record<string, (input: unknown, signal: AbortSignal) => Promise<void>>;
+  actions?(deps: ActionDeps): Record<string, (input: unknown, signal: AbortSignal) => Promise<void>>;
+  /** Keys in work at the same time. Default 10. */
+  concurrency?: number;
 }
 
 /** The name of a ref in `live`. */

@@ -1,0 +1,10 @@
+// Bounds of the executor.
+
+/** Keys of one controller in work at the same time, unless it says otherwise. */
+export const concurrencyDefault = 10;
+/** Rounds of `needsLive` for one reconcile. */
+export const liveRoundsMax = 4;
+/** Longest time a key is held back until the cache has seen its own writes. */
+export const holdBackMs = 30_000;
+/** Decisions kept for explanation, per controller. */
+export const decisionsMax = 5_000;
