@@ -1,0 +1,11 @@
+// Admission control (https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/).
+export {
+  type Admission,
+  type AdmissionSelection,
+  chainAdmission,
+  createAdmission,
+  enabledPlugins,
+  orderedPluginNames,
+  selectionProblems,
+} from './chain.ts';
+export { defaultPluginOptions, type PluginContext, type PluginOptions } from './plugin.ts';

@@ -1,0 +1,67 @@
+// What admission plugins share (k8s.io/apiserver/pkg/admission): the refusal with upstream's naming of the object, and the options.
+import { forbidden, type StatusError } from '#apimachinery/errors';
+import type { Clock, Logger, Rng } from '#utils';
+import type { AdmissionPlugin, AdmissionRequest, Authorizer, ClusterWriter, ReadOnlyCluster } from '../contracts.ts';
+
+/** What plugins may use. */
+export interface PluginContext {
+  cluster: ReadOnlyCluster;
+  /** For the few that write: quota usage. */
+  writer: ClusterWriter;
+  authorizer: Authorizer;
+  clock: Clock;
+  rng: Rng;
+  logger: Logger;
+  options: PluginOptions;
+}
+
+/** Flags and configuration of plugins. */
+export interface PluginOptions {
+  /** `--default-not-ready-toleration-seconds`, default 300. */
+  notReadyTolerationSeconds: number;
+  /** `--default-unreachable-toleration-seconds`, default 300. */
+  unreachableTolerationSeconds: number;
+  /** PodSecurity's cluster-wide defaults. */
+  podSecurity: {
+    enforce: string;
+    audit: string;
+    warn: string;
+    exemptUsers: readonly string[];
+    exemptNamespaces: readonly string[];
+    exemptRuntimeClasses: readonly string[];
+  };
+}
+
+export const defaultPluginOptions: PluginOptions = {
+  notReadyTolerationSeconds: 300,
+  unreachableTolerationSeconds: 300,
+  podSecurity: {
+    enforce: 'privileged',
+    audit: 'privileged',
+    warn: 'privileged',
+    exemptUsers: [],
+    exemptNamespaces: [],
+    exemptRuntimeClasses: [],
+  },
+};
+
+export type PluginFactory = (context: PluginContext) => AdmissionPlugin;
+
+/** The name a refusal shows: of the request, else of the object, else what it will be generated from. */
+export function requestName({ name, object }: AdmissionRequest): string {
+  return name || object?.metadata.name || object?.metadata.generateName || 'Unknown';
+}
+
+/** 403 `pods "x" is forbidden: why`. */
+export const deny = (request: AdmissionRequest, why: string): StatusError =>
+  forbidden({ group: request.group, resource: request.resource }, requestName(request), why);
+
+/** Whether the request is about this resource (and subresource). */
+export const isFor = (request: AdmissionRequest, group: string, resource: string, subresource = ''): boolean =>
+  request.resource === resource && request.group === group && request.subresource === subresource;
+
+/** `handles` for a set of operations. */
+export const handling =
+  (...operations: AdmissionRequest['operation'][]): AdmissionPlugin['handles'] =>
+  (operation) =>
+    operations.includes(operation);

@@ -1,0 +1,113 @@
+// The chain of authenticators in upstream's order: front proxy, client certificate, bearer tokens, anonymous
+// (pkg/kubeapiserver/authenticator). Answers the user, or 401.
+import { aggregateTexts } from '#apimachinery/field';
+import { unauthorized } from '#apimachinery/errors';
+import type { AuthenticatedUser, CredentialSource, RequestAuthenticator, TokenAuthenticator, UserInfo } from '../contracts.ts';
+import { authenticateToken, createBearerAuthenticator, webSocketToken } from './bearer.ts';
+import { createRequestHeaderAuthenticator, type RequestHeaderOptions } from './request-header.ts';
+import { createStaticTokenAuthenticator } from './token-file.ts';
+import { anonymousUser, authenticatedGroup, unauthenticatedGroup, withGroup } from './users.ts';
+import { type CertificateVerifier, createX509Authenticator } from './x509.ts';
+
+/** `--anonymous-auth`: false, true (everything), or only on these paths. */
+export type AnonymousAccess = boolean | { paths: readonly string[] };
+
+/** Health and version need no credential; everything else does. */
+export const defaultAnonymous: AnonymousAccess = { paths: ['/healthz', '/livez', '/readyz', '/version'] };
+
+export interface AuthenticationOptions {
+  apiAudiences: readonly string[];
+  clientCa?: CertificateVerifier;
+  requestHeader?: RequestHeaderOptions;
+  /** `--token-auth-file`, service accounts, bootstrap tokens, in that order; those that know no audiences wrapped in `audienceAgnostic`. */
+  tokens: readonly TokenAuthenticator[];
+  /** Tokens the process itself uses. */
+  loopbackTokens?: ReadonlyMap<string, UserInfo>;
+  anonymous: AnonymousAccess;
+}
+
+export interface Authentication {
+  /** Rejects with a 401 `StatusError`. */
+  authenticate(source: CredentialSource): Promise<UserInfo>;
+  /** TokenReview: the user, or the reasons in `error`. */
+  reviewToken(token: string, audiences: readonly string[]): Promise<{ answer?: AuthenticatedUser; error?: string }>;
+}
+
+/** A token authenticator that knows no audiences answers for the server's own. */
+export function audienceAgnostic(inner: TokenAuthenticator, apiAudiences: readonly string[]): TokenAuthenticator {
+  return {
+    async authenticateToken(token, asked) {
+      const audiences = apiAudiences.filter((audience) => asked.includes(audience));
+      if (audiences.length === 0) return undefined;
+      const answer = await inner.authenticateToken(token, asked);
+      return answer && { ...answer, audiences };
+    },
+  };
+}
+
+const anonymous: UserInfo = Object.freeze({ name: anonymousUser, groups: [unauthenticatedGroup] }) as UserInfo;
+
+const anonymousAllowed = (access: AnonymousAccess, path: string): boolean =>
+  typeof access === 'boolean' ? access : access.paths.includes(path);
+
+const textsOf = (error: unknown): string[] =>
+  error instanceof AggregateError
+    ? error.errors.map((inner) => (inner as Error).message)
+    : [error instanceof Error ? error.message : String(error)];
+
+/** Adds `system:authenticated`, to the same object every time so that caches keyed by user keep working. */
+function groupAdder(): (user: UserInfo) => UserInfo {
+  const known = new WeakMap<UserInfo, UserInfo>();
+  return (user) => {
+    const before = known.get(user);
+    if (before) return before;
+    const outside = user.name === anonymousUser || user.groups.includes(unauthenticatedGroup);
+    const after = outside ? user : withGroup(user, authenticatedGroup);
+    known.set(user, after);
+    return after;
+  };
+}
+
+/** Builds the chain. */
+export function createAuthentication(options: AuthenticationOptions): Authentication {
+  const { apiAudiences, tokens } = options;
+  const loopback = audienceAgnostic(createStaticTokenAuthenticator(options.loopbackTokens ?? new Map()), apiAudiences);
+  const tokenChains: readonly (readonly TokenAuthenticator[])[] = [[loopback], tokens];
+  const chain: RequestAuthenticator[] = [
+    createBearerAuthenticator([loopback], apiAudiences),
+    ...(options.requestHeader ? [createRequestHeaderAuthenticator(options.requestHeader)] : []),
+    ...(options.clientCa ? [createX509Authenticator(options.clientCa)] : []),
+    createBearerAuthenticator(tokens, apiAudiences),
+    createBearerAuthenticator(tokens, apiAudiences, webSocketToken),
+  ];
+  const authenticated = groupAdder();
+  return {
+    async authenticate(source) {
+      let failed = false;
+      for (const authenticator of chain) {
+        try {
+          const pending = authenticator.authenticate(source);
+          const answer = pending instanceof Promise ? await pending : pending;
+          if (answer) return authenticated(answer.user);
+        } catch {
+          failed = true;
+        }
+      }
+      if (!failed && anonymousAllowed(options.anonymous, source.path)) return anonymous;
+      throw unauthorized('Unauthorized');
+    },
+    async reviewToken(token, asked) {
+      const reasons: string[] = [];
+      for (const authenticators of tokenChains) {
+        try {
+          const answer = await authenticateToken(authenticators, token, asked);
+          if (answer) return { answer: { ...answer, user: authenticated(answer.user) } };
+          reasons.push('invalid bearer token');
+        } catch (error) {
+          reasons.push(...textsOf(error));
+        }
+      }
+      return { error: aggregateTexts(reasons) };
+    },
+  };
+}

@@ -1,0 +1,4 @@
+// May they (https://kubernetes.io/docs/reference/access-authn-authz/authorization/).
+export { denialText, forbiddenError } from './messages.ts';
+export { RbacAuthorizer } from './rbac.ts';
+export { mastersAuthorizer, unionAuthorizer } from './union.ts';
