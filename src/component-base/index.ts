@@ -5,3 +5,4 @@ export * from './health/index.ts';
 export * from './features/index.ts';
 export * from './leader-election.ts';
 export * from './version.ts';
+export * from './flags/index.ts';

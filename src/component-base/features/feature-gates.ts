@@ -1,4 +1,5 @@
 // Feature gates (k8s.io/component-base/featuregate): known names with stage and default, set by `--feature-gates=A=true,B=false`.
+import { quote } from '#utils';
 
 export type FeatureStage = 'ALPHA' | 'BETA' | 'GA' | 'DEPRECATED';
 
@@ -52,7 +53,7 @@ export function parseFeatureGates(value: string): Map<string, boolean> {
     const flag = parseBool(text);
     if (flag === undefined) {
       throw new FeatureGateError(
-        `invalid value of ${name}=${text}, err: strconv.ParseBool: parsing ${JSON.stringify(text)}: invalid syntax`,
+        `invalid value of ${name}=${text}, err: strconv.ParseBool: parsing ${quote(text)}: invalid syntax`,
       );
     }
     gates.set(name, flag);

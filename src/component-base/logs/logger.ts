@@ -1,6 +1,6 @@
 // Log lines as upstream's components write them (k8s.io/component-base/logs, klog v2): the klog text header, or one JSON object a line.
-import type { Clock, Logger } from '#utils';
-import { formatTextValues, quoteText } from './text.ts';
+import { type Clock, type Logger, quote } from '#utils';
+import { formatTextValues } from './text.ts';
 import { toJsonValue } from './values.ts';
 
 export type LogFormat = 'text' | 'json';
@@ -38,7 +38,7 @@ function textLine(sink: Sink, severity: Severity, message: string, values: Value
   const date = `${pad(at.getMonth() + 1, 2)}${pad(at.getDate(), 2)}`;
   const time = `${pad(at.getHours(), 2)}:${pad(at.getMinutes(), 2)}:${pad(at.getSeconds(), 2)}.${pad(at.getMilliseconds(), 3)}000`;
   const header = `${severity === 'D' ? 'I' : severity}${date} ${time} ${String(process.pid).padStart(7)} ${sink.options.component}]`;
-  return `${header} ${quoteText(message)}${formatTextValues(values)}\n`;
+  return `${header} ${quote(message)}${formatTextValues(values)}\n`;
 }
 
 /** The zap line of component-base/logs/json: `ts` in milliseconds, `v` only below error. */

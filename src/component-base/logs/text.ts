@@ -1,11 +1,9 @@
 // klog's text form of key/value pairs (klog/v2/internal/serialize): strings quoted, multi-line strings as an indented block.
+import { quote } from '#utils';
 import { toJsonValue } from './values.ts';
 
-/** Go's %q for what appears in logs. JSON quoting differs only in the escapes of control characters. */
-export const quoteText = (text: string): string => JSON.stringify(text);
-
 function formatString(key: string, text: string): string {
-  if (!text.includes('\n')) return ` ${key}=${quoteText(text)}`;
+  if (!text.includes('\n')) return ` ${key}=${quote(text)}`;
   return ` ${key}=<\n\t${text.replace(/\n$/, '').replaceAll('\n', '\n\t')}\n >`;
 }
 

@@ -1,0 +1,85 @@
+// Flags that every component shares, with upstream's names, defaults and headings (k8s.io/component-base/logs, cli, config/options).
+import type { LeaderElectionConfiguration } from '../leader-election.ts';
+import { flag } from './flags.ts';
+
+/** `-v`, `--vmodule`, `--logging-format` and the flush period. */
+export const loggingFlags = () => ({
+  verbosity: flag.int({ name: 'v', shorthand: 'v', default: 0, help: 'Verbosity of the log.', section: 'Logs' }),
+  vmodule: flag.stringMap({
+    name: 'vmodule',
+    default: {},
+    help: 'component=N settings, comma separated; text format only.',
+    section: 'Logs',
+  }),
+  loggingFormat: flag.choice(['text', 'json'] as const, {
+    name: 'logging-format',
+    default: 'text',
+    help: 'Format of log lines: text or json.',
+    section: 'Logs',
+  }),
+  logFlushFrequencyMs: flag.duration({
+    name: 'log-flush-frequency',
+    default: 5_000,
+    help: 'Longest time between log flushes.',
+    section: 'Logs',
+  }),
+});
+
+/** `--feature-gates`; hand the value to `FeatureGates.set`. */
+export const featureGateFlags = (help: readonly string[]) => ({
+  featureGates: flag.boolMap({
+    name: 'feature-gates',
+    default: {},
+    help: `Features to switch, as Name=true|false pairs. Known: ${help.join(' ')}`,
+    section: 'Generic',
+  }),
+});
+
+/** `--leader-elect*`. */
+export const leaderElectionFlags = (defaults: LeaderElectionConfiguration) => {
+  const section = 'Leader election';
+  return {
+    leaderElect: flag.bool({
+      name: 'leader-elect',
+      default: defaults.leaderElect,
+      help: 'Run the main loop only while holding the leader lease; for components with replicas.',
+      section,
+    }),
+    leaderElectLeaseDurationMs: flag.duration({
+      name: 'leader-elect-lease-duration',
+      default: defaults.leaseDurationMs,
+      help: 'How long others wait after the last renewal they saw before they take the lease.',
+      section,
+    }),
+    leaderElectRenewDeadlineMs: flag.duration({
+      name: 'leader-elect-renew-deadline',
+      default: defaults.renewDeadlineMs,
+      help: 'How long the leader tries to renew before it stops leading. Less than the lease duration.',
+      section,
+    }),
+    leaderElectRetryPeriodMs: flag.duration({
+      name: 'leader-elect-retry-period',
+      default: defaults.retryPeriodMs,
+      help: 'Time between two attempts to acquire or renew.',
+      section,
+    }),
+    leaderElectResourceLock: flag.choice(['leases'] as const, {
+      name: 'leader-elect-resource-lock',
+      default: defaults.resourceLock,
+      help: 'Kind of object used as the lock. Only leases.',
+      section,
+    }),
+    leaderElectResourceName: flag.string({
+      name: 'leader-elect-resource-name',
+      default: defaults.resourceName,
+      help: 'Name of the lock object.',
+      section,
+    }),
+    leaderElectResourceNamespace: flag.string({
+      name: 'leader-elect-resource-namespace',
+      default: defaults.resourceNamespace,
+      help: 'Namespace of the lock object.',
+      section,
+    }),
+  };
+};

@@ -1,0 +1,158 @@
+// Command-line flags in upstream's style (spf13/pflag with k8s.io/component-base/cli/flag's name normalisation): `--foo-bar=x`, `--foo-bar x`,
+// `--foo_bar`, `--bool`, `--bool=false`. A component declares its flags as data; names, types and defaults are upstream's.
+import { quote } from '#utils';
+import {
+  boolMapType,
+  boolType,
+  choiceType,
+  durationType,
+  type FlagType,
+  floatType,
+  intType,
+  stringMapType,
+  stringsType,
+  stringType,
+} from './types.ts';
+
+export interface FlagOptions<T> {
+  /** Without the dashes: `secure-port`. */
+  name: string;
+  default: T;
+  help: string;
+  /** Heading in the help: `Secure serving`. Default: `Misc`. */
+  section?: string;
+  /** One letter: `v`. */
+  shorthand?: string;
+  /** Accepted, hidden from help, and warned about with this text. */
+  deprecated?: string;
+  hidden?: boolean;
+}
+
+export interface Flag<T> extends FlagOptions<T> {
+  type: FlagType<T>;
+}
+
+/** Flags by the name the program knows their values by. */
+export type FlagTable = Readonly<Record<string, Flag<unknown>>>;
+export type FlagValues<F> = { [K in keyof F]: F[K] extends { type: { parse(text: string): infer T } } ? T : never };
+
+/** Makers of flags by type. */
+export const flag = {
+  string: (options: FlagOptions<string>): Flag<string> => ({ ...options, type: stringType }),
+  bool: (options: FlagOptions<boolean>): Flag<boolean> => ({ ...options, type: boolType }),
+  int: (options: FlagOptions<number>): Flag<number> => ({ ...options, type: intType }),
+  float: (options: FlagOptions<number>): Flag<number> => ({ ...options, type: floatType }),
+  /** Values in milliseconds. */
+  duration: (options: FlagOptions<number>): Flag<number> => ({ ...options, type: durationType }),
+  /** Comma separated, repeatable. */
+  strings: (options: FlagOptions<string[]>): Flag<string[]> => ({ ...options, type: stringsType }),
+  stringMap: (options: FlagOptions<Record<string, string>>): Flag<Record<string, string>> => ({
+    ...options,
+    type: stringMapType,
+  }),
+  boolMap: (options: FlagOptions<Record<string, boolean>>): Flag<Record<string, boolean>> => ({ ...options, type: boolMapType }),
+  choice: <T extends string>(choices: readonly T[], options: FlagOptions<T>): Flag<T> => ({
+    ...options,
+    type: choiceType(choices),
+  }),
+};
+
+/** A command line that cannot be used; the message is pflag's. */
+export class FlagError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'FlagError';
+  }
+}
+
+export interface ParsedFlags<F> {
+  values: FlagValues<F>;
+  /** Those given on the command line. */
+  changed: ReadonlySet<keyof F>;
+  /** What is no flag, and everything after `--`. */
+  args: string[];
+  /** `-h` or `--help` was given. */
+  help: boolean;
+  /** For flags marked deprecated that were given. */
+  warnings: string[];
+}
+
+const normalize = (name: string): string => name.replaceAll('_', '-');
+
+class Parser {
+  readonly #byName = new Map<string, [key: string, flag: Flag<unknown>]>();
+  readonly #byShorthand = new Map<string, [key: string, flag: Flag<unknown>]>();
+  readonly values: Record<string, unknown> = {};
+  readonly changed = new Set<string>();
+  readonly args: string[] = [];
+  readonly warnings: string[] = [];
+  help = false;
+
+  constructor(flags: FlagTable) {
+    for (const [key, one] of Object.entries(flags)) {
+      this.#byName.set(normalize(one.name), [key, one]);
+      if (one.shorthand) this.#byShorthand.set(one.shorthand, [key, one]);
+      this.values[key] = one.default;
+    }
+  }
+
+  parse(argv: readonly string[]): void {
+    const rest = [...argv];
+    for (let arg = rest.shift(); arg !== undefined; arg = rest.shift()) {
+      if (arg === '--') {
+        this.args.push(...rest);
+        return;
+      }
+      if (arg.startsWith('--')) this.#long(arg.slice(2), rest);
+      else if (arg.startsWith('-') && arg.length > 1) this.#short(arg.slice(1), rest);
+      else this.args.push(arg);
+    }
+  }
+
+  #long(text: string, rest: string[]): void {
+    const equals = text.indexOf('=');
+    const name = normalize(equals < 0 ? text : text.slice(0, equals));
+    if (name === '' || name.startsWith('-')) throw new FlagError(`bad flag syntax: --${text}`);
+    const found = this.#byName.get(name);
+    if (found === undefined && name === 'help') this.help = true;
+    else if (found === undefined) throw new FlagError(`unknown flag: --${name}`);
+    else this.#set(found, equals < 0 ? undefined : text.slice(equals + 1), rest, `--${name}`);
+  }
+
+  #short(text: string, rest: string[]): void {
+    const letter = text.charAt(0);
+    const found = this.#byShorthand.get(letter);
+    const tail = text.slice(1);
+    if (found === undefined && letter === 'h') this.help = true;
+    else if (found === undefined) throw new FlagError(`unknown shorthand flag: '${letter}' in -${text}`);
+    else if (found[1].type.bareValue !== undefined && !tail.startsWith('=')) {
+      this.#set(found, found[1].type.bareValue, rest, `-${letter}`);
+      if (tail !== '') this.#short(tail, rest);
+    } else this.#set(found, tail === '' ? undefined : tail.replace(/^=/, ''), rest, `'${letter}' in -${text}`);
+  }
+
+  #set([key, one]: [string, Flag<unknown>], given: string | undefined, rest: string[], shown: string): void {
+    const text = given ?? one.type.bareValue ?? rest.shift();
+    if (text === undefined) throw new FlagError(`flag needs an argument: ${shown}`);
+    let value: unknown;
+    try {
+      value = one.type.parse(text);
+    } catch (error) {
+      throw new FlagError(
+        `invalid argument ${quote(text)} for "--${one.name}" flag: ${error instanceof Error ? error.message : String(error)}`,
+      );
+    }
+    this.values[key] = this.changed.has(key) && one.type.join ? one.type.join(this.values[key], value) : value;
+    if (one.deprecated !== undefined && !this.changed.has(key))
+      this.warnings.push(`Flag --${one.name} has been deprecated, ${one.deprecated}`);
+    this.changed.add(key);
+  }
+}
+
+/** Parses `argv` (without program and command names). Throws `FlagError`. */
+export function parseFlags<F extends FlagTable>(flags: F, argv: readonly string[]): ParsedFlags<F> {
+  const parser = new Parser(flags);
+  parser.parse(argv);
+  const { args, help, warnings } = parser;
+  return { values: parser.values as FlagValues<F>, changed: parser.changed, args, help, warnings };
+}

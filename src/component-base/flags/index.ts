@@ -1,0 +1,14 @@
+// The room's flags; reached through #component-base.
+export { type FlagCommandOptions, flagCommand, flagHelp } from './command.ts';
+export { featureGateFlags, leaderElectionFlags, loggingFlags } from './common.ts';
+export {
+  type Flag,
+  FlagError,
+  type FlagOptions,
+  type FlagTable,
+  type FlagValues,
+  flag,
+  type ParsedFlags,
+  parseFlags,
+} from './flags.ts';
+export type { FlagType } from './types.ts';
