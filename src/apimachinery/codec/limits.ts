@@ -1,0 +1,13 @@
+// Limits of reading and writing bodies.
+
+/** Nesting of messages in one protobuf body. */
+export const messageDepthMax = 1000;
+
+/** One watch frame a client accepts; upstream's frame reader has the same limit. */
+export const frameBytesMax = 16 * 1024 * 1024;
+
+/** Documents one YAML alias may be expanded to, in nodes (upstream's limit against "billion laughs"). */
+export const yamlAliasesMax = 100;
+
+/** Media ranges read of one Accept header. */
+export const acceptClausesMax = 64;
