@@ -18,7 +18,7 @@ export interface KeyRecord extends Indexed {
   durable: Version | undefined;
 }
 
-export const emptyValue: Uint8Array = new Uint8Array(0);
+export const emptyValue: Uint8Array = Buffer.alloc(0);
 
 export const isLive = (record: KeyRecord): boolean => record.durable !== undefined && !record.durable.deleted;
 

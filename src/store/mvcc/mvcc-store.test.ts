@@ -1,0 +1,271 @@
+// The core against a naive model under random operations, and its behaviour when the disk fails.
+import fc from 'fast-check';
+import { describe, expect, test, vi } from 'vitest';
+import { silentLogger } from '#utils';
+import { ClosedError } from '../errors.ts';
+import { manualClock } from '../suite/manual-clock.ts';
+import type { KeyValue, StoreEvent } from '../types.ts';
+import type { LogBatch, RevisionLog } from './log.ts';
+import { emptyContents } from './log.ts';
+import { MvccStore } from './mvcc-store.ts';
+
+/** A log that keeps its batches in memory and fails when told to. */
+function fakeLog() {
+  const batches: LogBatch[] = [];
+  const state = { failure: undefined as Error | undefined, gate: undefined as Promise<void> | undefined };
+  const log: RevisionLog = {
+    async append(batch) {
+      await state.gate;
+      if (state.failure) throw state.failure;
+      batches.push(batch);
+    },
+    bytes: () => 0,
+    close: async () => {},
+  };
+  return { log, batches, state };
+}
+
+const storeOver = (log?: RevisionLog): MvccStore =>
+  new MvccStore({
+    kind: log ? 'lmdb' : 'memory',
+    contents: emptyContents,
+    clock: manualClock(),
+    logger: silentLogger,
+    ...(log && { log }),
+  });
+
+const put = (key: string, value = key) => ({ compare: [], success: [{ op: 'put' as const, key, value: Buffer.from(value) }] });
+
+type Step =
+  | { do: 'put'; key: string; value: string }
+  | { do: 'delete'; key: string; end?: string }
+  | { do: 'cas'; key: string; delta: number; value: string }
+  | { do: 'compact'; back: number };
+
+const key = fc.constantFrom('/a', '/a/1', '/a/2', '/b', '/c', '/c/x');
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ do: fc.constant('put' as const), key, value: fc.string({ maxLength: 3 }) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('delete' as const), key }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('delete' as const), key, end: key }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: fc.constant('cas' as const), key, delta: fc.integer({ min: 0, max: 1 }), value: fc.string() }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('compact' as const), back: fc.integer({ min: 0, max: 4 }) }) },
+);
+
+/** Every state there ever was, and every event. */
+class Model {
+  states: Map<string, KeyValue>[] = [new Map(), new Map()];
+  events: string[] = [];
+  compacted = 0;
+
+  get revision(): number {
+    return this.states.length - 1;
+  }
+
+  change(keys: string[], value?: string): void {
+    const before = this.states[this.revision] as Map<string, KeyValue>;
+    const touched = value === undefined ? keys.filter((name) => before.has(name)) : keys;
+    if (touched.length === 0) return;
+    const next = new Map(before);
+    const modRevision = this.revision + 1;
+    for (const name of touched) {
+      const old = before.get(name);
+      this.events.push(`${modRevision} ${value === undefined ? 'DELETE' : 'PUT'} ${name} was ${old ? String(old.value) : '-'}`);
+      if (value === undefined) next.delete(name);
+      else {
+        const fixed = { key: name, value: Buffer.from(value), modRevision, lease: 0 };
+        next.set(name, { ...fixed, createRevision: old?.createRevision ?? modRevision, version: (old?.version ?? 0) + 1 });
+      }
+    }
+    this.states.push(next);
+  }
+}
+
+const sorted = (state: Map<string, KeyValue>): KeyValue[] => [...state.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
+const plain = (kvs: readonly KeyValue[]) => kvs.map((kv) => ({ ...kv, value: String(Buffer.from(kv.value)) }));
+const eventLine = ({ type, kv, prevKv }: StoreEvent): string =>
+  `${kv.modRevision} ${type} ${kv.key} was ${prevKv ? String(Buffer.from(prevKv.value)) : '-'}`;
+
+function applyStep(store: MvccStore, model: Model, action: Step): Promise<unknown> {
+  switch (action.do) {
+    case 'put':
+      model.change([action.key], action.value);
+      return store.txn(put(action.key, action.value));
+    case 'delete': {
+      const { key: from, end } = action;
+      const inRange = (name: string): boolean => (end === undefined ? name === from : name >= from && name < end);
+      model.change([...(model.states[model.revision] as Map<string, KeyValue>).keys()].filter(inRange).sort());
+      return store.txn({ compare: [], success: [{ op: 'delete', key: from, ...(end !== undefined && { rangeEnd: end }) }] });
+    }
+    case 'cas': {
+      const value = ((model.states[model.revision] as Map<string, KeyValue>).get(action.key)?.modRevision ?? 0) + action.delta;
+      if (action.delta === 0) model.change([action.key], action.value);
+      const { success } = put(action.key, action.value);
+      return store.txn({ compare: [{ key: action.key, target: 'modRevision', result: '=', value }], success });
+    }
+    case 'compact': {
+      const target = store.revision() - action.back;
+      if (target <= model.compacted) return Promise.resolve();
+      model.compacted = target;
+      return store.compact(target);
+    }
+  }
+}
+
+async function checkAgainstModel(store: MvccStore, model: Model): Promise<void> {
+  expect(store.revision()).toBe(model.revision);
+  for (let revision = Math.max(1, model.compacted); revision <= model.revision; revision++) {
+    const expected = plain(sorted(model.states[revision] as Map<string, KeyValue>));
+    const all = store.rangeSync({ key: '\0', rangeEnd: '\0', revision });
+    expect(plain(all.kvs)).toEqual(expected);
+    const part = store.rangeSync({ key: '/a', rangeEnd: '/b', revision, limit: 1 });
+    expect(part.count).toBe(expected.filter((kv) => kv.key >= '/a' && kv.key < '/b').length);
+    expect([part.more, part.kvs.length]).toEqual([part.count > 1, Math.min(1, part.count)]);
+  }
+  const events: string[] = [];
+  const startRevision = model.compacted + 1;
+  store.watch({
+    key: '\0',
+    rangeEnd: '\0',
+    startRevision,
+    prevKv: true,
+    onEvents: (e) => events.push(...e.map(eventLine)),
+    onEnd() {},
+  });
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(events).toEqual(model.events.filter((line) => Number.parseInt(line, 10) >= startRevision));
+}
+
+describe('against a naive model', () => {
+  for (const durable of [false, true]) {
+    test(`random operations, ${durable ? 'with' : 'without'} a log`, async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(fc.tuple(step, fc.boolean()), { maxLength: 40 }), async (steps) => {
+          const store = storeOver(durable ? fakeLog().log : undefined);
+          const model = new Model();
+          const live: string[] = [];
+          const onEvents = (events: readonly StoreEvent[]): void => void live.push(...events.map(eventLine));
+          store.watch({ key: '/', rangeEnd: '0', prevKv: true, onEvents, onEnd() {} });
+          const pending: Promise<unknown>[] = [];
+          for (const [action, wait] of steps) {
+            pending.push(applyStep(store, model, action));
+            if (wait) await Promise.all(pending);
+          }
+          await Promise.all(pending);
+          await checkAgainstModel(store, model);
+          expect(live).toEqual(model.events);
+          await store.close();
+        }),
+        { numRuns: 200 },
+      );
+    });
+  }
+});
+
+describe('durability', () => {
+  test('what is accepted while a commit is under way goes into one batch', async () => {
+    const { log, batches, state } = fakeLog();
+    const store = storeOver(log);
+    let open = (): void => {};
+    state.gate = new Promise((resolve) => (open = resolve));
+    const first = store.txn(put('/first'));
+    await new Promise((resolve) => setImmediate(resolve));
+    const rest = Array.from({ length: 20 }, (_, i) => store.txn(put(`/rest/${i}`)));
+    expect(store.revision()).toBe(1);
+    open();
+    await Promise.all([first, ...rest]);
+    expect(batches.map(({ changes }) => changes.length)).toEqual([1, 20]);
+    expect(batches[1]?.changes.map(({ kv }) => kv.modRevision)).toEqual(Array.from({ length: 20 }, (_, i) => i + 3));
+  });
+
+  test('nothing is seen, not even by a failed compare, before it is durable', async () => {
+    const { log, state } = fakeLog();
+    const store = storeOver(log);
+    let open = (): void => {};
+    state.gate = new Promise((resolve) => (open = resolve));
+    const onEvents = vi.fn();
+    store.watch({ key: '/a', onEvents, onEnd() {} });
+    const settled = vi.fn();
+    void store.txn(put('/a')).then(settled);
+    const guarded = store.txn({
+      compare: [{ key: '/a', target: 'version', result: '=', value: 0 }],
+      success: [],
+      failure: [{ op: 'range', request: { key: '/a' } }],
+    });
+    void guarded.then(settled);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    expect([settled.mock.calls.length, onEvents.mock.calls.length, store.rangeSync({ key: '/a' }).count]).toEqual([0, 0, 0]);
+    open();
+    expect(await guarded).toMatchObject({ succeeded: false, revision: 2, responses: [{ response: { count: 1 } }] });
+    expect(onEvents).toHaveBeenCalledTimes(1);
+  });
+
+  test('a failed commit stops the store: waiting and later writes are refused, watches end, reads show what was durable', async () => {
+    const { log, state } = fakeLog();
+    const store = storeOver(log);
+    await store.txn(put('/kept'));
+    const ends: Error[] = [];
+    store.watch({ key: '/', rangeEnd: '0', onEvents() {}, onEnd: (error) => ends.push(error) });
+    const cause = new Error('no space left on device');
+    state.failure = cause;
+    const attempts = await Promise.allSettled([store.txn(put('/lost')), store.txn(put('/lost2')), store.leaseGrant(10)]);
+    const errors = attempts.map((attempt) => (attempt.status === 'rejected' ? attempt.reason : undefined));
+    expect(errors.every((error) => error instanceof ClosedError && error.cause === cause)).toBe(true);
+    expect(errors[0].message).toBe('store stopped after a failed commit: no space left on device');
+    state.failure = undefined;
+    await expect(store.txn(put('/later'))).rejects.toBeInstanceOf(ClosedError);
+    await expect(store.compact(2)).rejects.toBeInstanceOf(ClosedError);
+    expect(ends).toEqual([errors[0]]);
+    expect(store.rangeSync({ key: '/', rangeEnd: '0' }).kvs.map((kv) => kv.key)).toEqual(['/kept']);
+    expect(store.revision()).toBe(2);
+    await store.close();
+  });
+
+  test('closing waits for what was accepted', async () => {
+    const { log, batches } = fakeLog();
+    const store = storeOver(log);
+    const accepted = store.txn(put('/a'));
+    await store.close();
+    expect((await accepted).revision).toBe(2);
+    expect(batches).toHaveLength(1);
+  });
+
+  test('a watcher that throws is ended and harms nobody else', async () => {
+    const store = storeOver();
+    const onEnd = vi.fn();
+    const seen = vi.fn();
+    const onEvents = (): void => {
+      throw new Error('broken watcher');
+    };
+    store.watch({ key: '/a', onEvents, onEnd });
+    store.watch({ key: '/a', onEvents: seen, onEnd() {} });
+    await store.txn(put('/a'));
+    await store.txn(put('/a'));
+    expect([onEnd.mock.calls.length, seen.mock.calls.length]).toEqual([1, 2]);
+  });
+});
+
+test('a long history is compacted and caught up with in slices', async () => {
+  const { log, batches } = fakeLog();
+  const store = storeOver(log);
+  const total = 9000;
+  await Promise.all(Array.from({ length: total }, (_, i) => store.txn(put(`/k${i % 10}`, String(i)))));
+  const seen: number[] = [];
+  const turns = vi.fn();
+  await new Promise<void>((resolve) => {
+    const onEvents = (events: readonly StoreEvent[], revision: number): void => {
+      seen.push(...events.map(({ kv }) => kv.modRevision));
+      turns();
+      if (revision === total + 1) resolve();
+    };
+    store.watch({ key: '/', rangeEnd: '0', startRevision: 2, onEvents, onEnd() {} });
+  });
+  expect(seen).toEqual(Array.from({ length: total }, (_, i) => i + 2));
+  expect(turns.mock.calls.length).toBeGreaterThan(3);
+  await store.compact(total);
+  await vi.waitFor(() => expect(batches.reduce((sum, { dead }) => sum + dead.length, 0)).toBe(total - 11));
+  expect(Math.max(...batches.map(({ dead }) => dead.length))).toBeLessThanOrEqual(2048);
+  expect(store.rangeSync({ key: '/', rangeEnd: '0', revision: total }).count).toBe(10);
+});

@@ -1,0 +1,94 @@
+// kill -9 in the middle of writing: whatever was acknowledged is there after reopening, and no revision is missing or half there.
+import { spawn } from 'node:child_process';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { BuildOptions } from 'esbuild';
+import { build } from 'esbuild';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { EmbeddedStore } from '#store';
+import { LockedError, openLmdbStore } from '#store';
+
+let directory = '';
+let script = '';
+let scriptDirectory = '';
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'store-crash-'));
+  // Bundled into node_modules, from where the packages left outside the bundle can be found.
+  await mkdir('node_modules/.cache', { recursive: true });
+  scriptDirectory = await mkdtemp(resolve('node_modules/.cache/store-crash-'));
+  script = join(scriptDirectory, 'writer.mjs');
+  const entry = join(import.meta.dirname, 'crash-writer.ts');
+  const shared = {
+    bundle: true,
+    packages: 'external',
+    platform: 'node',
+    format: 'esm',
+    conditions: ['sagong-src'],
+  } satisfies BuildOptions;
+  await build({ ...shared, entryPoints: [entry], outfile: script });
+});
+afterAll(async () => {
+  await rm(directory, { recursive: true, force: true });
+  await rm(scriptDirectory, { recursive: true, force: true });
+});
+
+/** Runs the writer until it has acknowledged `linesMin` writes, then kills it. Answers the acknowledged keys by revision. */
+function writeUntilKilled(
+  path: string,
+  run: string,
+  linesMin: number,
+  whileRunning: () => Promise<void>,
+): Promise<Map<number, string[]>> {
+  return new Promise((done, failed) => {
+    const child = spawn(process.execPath, [script, path, run], { stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    let errors = '';
+    let lines = 0;
+    let ending = false;
+    child.stderr.on('data', (chunk: Buffer) => (errors += chunk));
+    child.stdout.on('data', (chunk: Buffer) => {
+      output += chunk;
+      for (const byte of chunk) if (byte === 10) lines++;
+      if (lines < linesMin || ending) return;
+      ending = true;
+      whileRunning().then(() => child.kill('SIGKILL'), failed);
+    });
+    child.once('error', failed);
+    child.once('close', (_, signal) => {
+      if (signal !== 'SIGKILL') return failed(new Error(`writer ended by itself: ${errors}`));
+      const whole = output.slice(0, output.lastIndexOf('\n')).split('\n').slice(1);
+      done(new Map(whole.map((line) => [Number.parseInt(line, 10), line.split(' ').slice(1)])));
+    });
+  });
+}
+
+async function keysByRevision(store: EmbeddedStore): Promise<Map<number, string[]>> {
+  const found = new Map<number, string[]>();
+  for (const { key, modRevision } of store.rangeSync({ key: '\0', rangeEnd: '\0' }).kvs) {
+    found.set(modRevision, [...(found.get(modRevision) ?? []), key]);
+  }
+  return found;
+}
+
+test('no acknowledged write is lost and no revision is torn', async () => {
+  const path = join(directory, 'store');
+  const acknowledged = new Map<number, string[]>();
+  for (const [round, lines] of [300, 1500, 40, 900].entries()) {
+    const written = await writeUntilKilled(path, `run${round}`, lines, async () => {
+      await expect(openLmdbStore({ path })).rejects.toBeInstanceOf(LockedError);
+    });
+    for (const [revision, keys] of written) {
+      expect(acknowledged.has(revision), `revision ${revision} given twice`).toBe(false);
+      acknowledged.set(revision, keys);
+    }
+    const store = await openLmdbStore({ path });
+    const found = await keysByRevision(store);
+    for (const [revision, keys] of acknowledged) expect(found.get(revision)?.sort(), `revision ${revision}`).toEqual(keys.sort());
+    expect([...found.keys()].sort((a, b) => a - b)).toEqual(Array.from({ length: store.revision() - 1 }, (_, i) => i + 2));
+    expect([...found.values()].every((keys) => keys.length === 2)).toBe(true);
+    await store.close();
+  }
+  expect(acknowledged.size).toBeGreaterThan(2500);
+});
