@@ -12,3 +12,14 @@ export type {
   WireServer,
 } from './server/options.ts';
 export { serve } from './server/serve.ts';
+export { createWireClient } from './client/client.ts';
+export {
+  type ClientOptions,
+  type ClientRequest,
+  type ClientResponse,
+  type ClientTls,
+  type Dial,
+  type UpgradedConnection,
+  UpgradeRefusedError,
+  type WireClient,
+} from './client/options.ts';

@@ -22,4 +22,21 @@ export const limits = {
   shutdownGraceMs: 60_000,
   /** Contexts kept for server names. */
   sniContextsMax: 1_000,
+  /** Client: connecting, TLS handshake included. */
+  connectTimeoutMs: 30_000,
+  /** First keep-alive probe on a silent TCP connection. */
+  keepAliveProbeMs: 30_000,
+  /** Client: HTTP/1.1 connections kept without a request (client-go keeps 25). */
+  idleConnectionsMax: 25,
+  /** Client: default of `bytes()` and `text()`. */
+  responseBytesMax: 512 * 1024 * 1024,
+  /** Client: body kept of a refused upgrade. */
+  upgradeRefusalBytesMax: 1024 * 1024,
+  /** Client, HTTP/2: silence before a ping, and how long its answer may take (client-go's defaults). */
+  pingAfterIdleMs: 30_000,
+  pingTimeoutMs: 15_000,
+  /** Client, HTTP/2: how often a request the server did not process is sent. */
+  http2Attempts: 3,
+  clientStreamWindowBytes: 4 * 1024 * 1024,
+  clientConnectionWindowBytes: 16 * 1024 * 1024,
 };

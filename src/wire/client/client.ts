@@ -1,0 +1,24 @@
+// An HTTP client for one server: what #client builds its REST client on, and the apiserver its calls to kubelets and webhooks.
+import { endpointOf } from './dial.ts';
+import { http1Pool } from './http1.ts';
+import { http2Pool } from './http2.ts';
+import type { ClientOptions, WireClient } from './options.ts';
+
+/** Connects to nothing yet. Throws for an unusable `baseUrl`. */
+export function createWireClient(options: ClientOptions): WireClient {
+  const endpoint = endpointOf(options.baseUrl);
+  const http1 = http1Pool(options, endpoint);
+  const http2 = options.protocol === 'h2' && endpoint.encrypted ? http2Pool(options, endpoint) : undefined;
+  return {
+    request: (http2 ?? http1).request,
+    upgrade: http1.upgrade,
+    closeIdle() {
+      http1.closeIdle();
+      http2?.closeIdle();
+    },
+    close() {
+      http1.close();
+      http2?.close();
+    },
+  };
+}

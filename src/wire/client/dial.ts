@@ -1,0 +1,94 @@
+// Opening connections: TCP or unix socket (or the caller's own way), TLS on top.
+import { connect as connectSocket, isIP, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
+import { limits } from '../limits.ts';
+import type { ClientOptions, ClientTls } from './options.ts';
+
+export interface Endpoint {
+  encrypted: boolean;
+  host: string;
+  port: number;
+  /** Of a unix socket. */
+  socketPath: string | undefined;
+  /** `Host` header and HTTP/2 authority. */
+  authority: string;
+  /** Before every request's path; '' or '/prefix'. */
+  pathPrefix: string;
+}
+
+export function endpointOf(baseUrl: string): Endpoint {
+  if (baseUrl.startsWith('unix:')) {
+    const socketPath = baseUrl.slice('unix:'.length).replace(/^\/\/(?=\/)/, '');
+    return { encrypted: false, host: 'localhost', port: 0, socketPath, authority: 'localhost', pathPrefix: '' };
+  }
+  const url = new URL(baseUrl);
+  const encrypted = url.protocol === 'https:';
+  if (!encrypted && url.protocol !== 'http:') throw new Error(`unsupported scheme in ${baseUrl}`);
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  const port = url.port === '' ? (encrypted ? 443 : 80) : Number(url.port);
+  return { encrypted, host, port, socketPath: undefined, authority: url.host, pathPrefix: url.pathname.replace(/\/$/, '') };
+}
+
+/** TLS settings in Node's words. */
+export function tlsOptions(tls: ClientTls, host: string, alpn: readonly string[]): ConnectionOptions {
+  const name = tls.serverName ?? host;
+  return {
+    ...(tls.ca !== undefined && { ca: tls.ca as ConnectionOptions['ca'] }),
+    ...(tls.cert !== undefined && { cert: tls.cert, key: tls.key }),
+    ALPNProtocols: [...alpn],
+    // An address is no server name in TLS; Node still checks the certificate against `host`.
+    ...(isIP(name) === 0 && { servername: name }),
+    host: name,
+    rejectUnauthorized: !tls.insecureSkipVerify,
+    minVersion: 'TLSv1.2',
+  };
+}
+
+export const clientTlsOf = (options: ClientOptions): ClientTls =>
+  typeof options.tls === 'function' ? options.tls() : (options.tls ?? {});
+
+/** Resolves with the stream after `event`; rejects on error, abort or time-out, with the stream destroyed. */
+function ready<S extends Duplex>(stream: S, event: string, timeoutMs: number, signal: AbortSignal | undefined): Promise<S> {
+  return new Promise((resolve, reject) => {
+    const settle = (error?: unknown): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', onAbort);
+      stream.removeListener('error', settle);
+      stream.removeListener(event, onReady);
+      if (error === undefined) return resolve(stream);
+      stream.on('error', () => {});
+      stream.destroy();
+      reject(error);
+    };
+    const onAbort = (): void => settle(signal?.reason ?? new Error('aborted'));
+    const onReady = (): void => settle();
+    const timer = setTimeout(() => settle(Object.assign(new Error('connect timed out'), { code: 'ETIMEDOUT' })), timeoutMs);
+    stream.once('error', settle);
+    stream.once(event, onReady);
+    if (signal?.aborted) onAbort();
+    else signal?.addEventListener('abort', onAbort, { once: true });
+  });
+}
+
+function openSocket(endpoint: Endpoint): Socket {
+  const socket =
+    endpoint.socketPath === undefined ? connectSocket(endpoint.port, endpoint.host) : connectSocket(endpoint.socketPath);
+  return socket.setNoDelay(true).setKeepAlive(true, limits.keepAliveProbeMs);
+}
+
+/** A new connection, encrypted when the endpoint is; `alpn` names the protocols offered. */
+export async function dialEndpoint(
+  options: ClientOptions,
+  endpoint: Endpoint,
+  alpn: readonly string[],
+  signal?: AbortSignal,
+): Promise<Duplex> {
+  const timeoutMs = options.connectTimeoutMs ?? limits.connectTimeoutMs;
+  const raw = options.dial
+    ? await options.dial({ host: endpoint.host, port: endpoint.port }, signal)
+    : await ready(openSocket(endpoint), 'connect', timeoutMs, signal);
+  if (!endpoint.encrypted) return raw;
+  const secured: TLSSocket = connectTls({ ...tlsOptions(clientTlsOf(options), endpoint.host, alpn), socket: raw });
+  return ready(secured, 'secureConnect', timeoutMs, signal);
+}
