@@ -55,6 +55,10 @@ export class LmdbLog implements RevisionLog {
       mapSize: mapBytes,
       maxDbs: 1,
       cache: false,
+      // Batches are made here; the turn batches of lmdb would reject a promise that nobody holds when a commit fails.
+      eventTurnBatching: false,
+      // The plain commit: flushed when it returns. With overlapping flushes a store whose commit failed could not even be closed.
+      overlappingSync: false,
       remapChunks: false,
     });
     try {
