@@ -1,0 +1,91 @@
+// containerd's configuration of a node (https://github.com/containerd/containerd/blob/main/docs/cri/config.md), version 2 of the
+// format: 1.6 and 1.7 read it, 2.x migrates it in memory. Pure text.
+import { join } from 'node:path';
+
+export interface ContainerdPaths {
+  dir: string;
+  configFile: string;
+  socket: string;
+  cniConfDir: string;
+  certsDir: string;
+}
+
+export const containerdPaths = (nodeDir: string): ContainerdPaths => {
+  const dir = join(nodeDir, 'containerd');
+  return {
+    dir,
+    configFile: join(dir, 'config.toml'),
+    socket: join(dir, 'containerd.sock'),
+    cniConfDir: join(nodeDir, 'cni'),
+    certsDir: join(nodeDir, 'certs.d'),
+  };
+};
+
+export interface ContainerdOptions {
+  nodeDir: string;
+  sandboxImage: string;
+  cniBinDir: string;
+  /** Without CAP_SYS_RESOURCE, containers cannot get a lower oom_score_adj than containerd's own. */
+  restrictOomScoreAdj: boolean;
+}
+
+const quote = (text: string): string => JSON.stringify(text);
+
+export function containerdConfig({ nodeDir, sandboxImage, cniBinDir, restrictOomScoreAdj }: ContainerdOptions): string {
+  const paths = containerdPaths(nodeDir);
+  const cri = 'plugins."io.containerd.grpc.v1.cri"';
+  return `version = 2
+root = ${quote(join(paths.dir, 'root'))}
+state = ${quote(join(paths.dir, 'state'))}
+[grpc]
+  address = ${quote(paths.socket)}
+[ttrpc]
+  address = ${quote(`${paths.socket}.ttrpc`)}
+[plugins."io.containerd.internal.v1.opt"]
+  path = ${quote(join(paths.dir, 'opt'))}
+[${cri}]
+  sandbox_image = ${quote(sandboxImage)}
+  netns_mounts_under_state_dir = true
+  restrict_oom_score_adj = ${restrictOomScoreAdj}
+  stream_server_address = "127.0.0.1"
+  stream_server_port = "0"
+  disable_hugetlb_controller = true
+[${cri}.cni]
+  bin_dir = ${quote(cniBinDir)}
+  conf_dir = ${quote(paths.cniConfDir)}
+[${cri}.registry]
+  config_path = ${quote(paths.certsDir)}
+[${cri}.containerd]
+  snapshotter = "overlayfs"
+  default_runtime_name = "runc"
+[${cri}.containerd.runtimes.runc]
+  runtime_type = "io.containerd.runc.v2"
+[${cri}.containerd.runtimes.runc.options]
+  Root = ${quote(join(paths.dir, 'runc'))}
+  SystemdCgroup = false
+`;
+}
+
+/** The pod network of one node (https://www.cni.dev/plugins/current/main/bridge/): a bridge, addresses from the node's pod CIDR, host ports. */
+export function cniConfig(nodeDir: string, podCidr: string): string {
+  return JSON.stringify({
+    cniVersion: '0.4.0',
+    name: 'podnet',
+    plugins: [
+      {
+        type: 'bridge',
+        bridge: 'cni0',
+        isGateway: true,
+        ipMasq: false,
+        hairpinMode: true,
+        ipam: {
+          type: 'host-local',
+          dataDir: join(nodeDir, 'ipam'),
+          ranges: [[{ subnet: podCidr }]],
+          routes: [{ dst: '0.0.0.0/0' }],
+        },
+      },
+      { type: 'portmap', capabilities: { portMappings: true }, snat: true },
+    ],
+  });
+}
