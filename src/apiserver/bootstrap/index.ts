@@ -1,0 +1,144 @@
+// What a cluster holds from the start: the apiserver's post-start hooks.
+import type { ServiceCIDR } from '#api/networking/v1';
+import type { FlowSchema, PriorityLevelConfiguration } from '#api/flowcontrol/v1';
+import { formatTime } from '#apimachinery/meta';
+import type { ClusterWriter, ReadOnlyCluster, StartHook } from '../contracts.ts';
+import { ensure } from './ensure.ts';
+import { defaultFlowSchemas, defaultPriorityLevels } from './flow-control.ts';
+import { ensureKubernetesService, type KubernetesServiceOptions } from './kubernetes-service.ts';
+import { reconcileRbac } from './reconcile-rbac.ts';
+import {
+  type AuthenticationTrust,
+  authenticationConfigMap,
+  defaultPriorityClasses,
+  namespace,
+  reconciledConfigMap,
+  systemNamespaces,
+} from './system-objects.ts';
+
+export { type KubernetesServiceOptions, leaveKubernetesService } from './kubernetes-service.ts';
+export type { AuthenticationTrust } from './system-objects.ts';
+
+export interface BootstrapOptions {
+  service: KubernetesServiceOptions;
+  /** `--service-cluster-ip-range`, one or two. */
+  serviceCidrs: readonly string[];
+  trust: AuthenticationTrust;
+  /** Unix milliseconds. */
+  now: () => number;
+}
+
+const flowControlGroup = 'flowcontrol.apiserver.k8s.io';
+
+type Configuration = FlowSchema | PriorityLevelConfiguration;
+
+/** The spec is the server's while the autoupdate annotation says so; mandatory objects keep their annotation. */
+function reconciledFlow<T extends Configuration>(current: T, wanted: T): T | undefined {
+  if (current.metadata.annotations?.['apf.kubernetes.io/autoupdate-spec'] !== 'true') return undefined;
+  return sameJson(current.spec, wanted.spec) ? undefined : { ...current, spec: wanted.spec };
+}
+
+/** Whether everything in `wanted` stands in `current`; what defaulting added does not count. */
+function sameJson(current: unknown, wanted: unknown): boolean {
+  if (typeof wanted !== 'object' || wanted === null) return current === wanted;
+  if (typeof current !== 'object' || current === null) return false;
+  if (Array.isArray(wanted)) {
+    return Array.isArray(current) && current.length === wanted.length && wanted.every((item, i) => sameJson(current[i], item));
+  }
+  return Object.entries(wanted).every(([key, value]) => sameJson((current as Record<string, unknown>)[key], value));
+}
+
+async function flowControl(cluster: ReadOnlyCluster, writer: ClusterWriter): Promise<void> {
+  const levels = defaultPriorityLevels().map((object) => ({
+    group: flowControlGroup,
+    resource: 'prioritylevelconfigurations',
+    object,
+  }));
+  const schemas = defaultFlowSchemas().map((object) => ({ group: flowControlGroup, resource: 'flowschemas', object }));
+  await Promise.all([ensure(cluster, writer, levels, reconciledFlow), ensure(cluster, writer, schemas, reconciledFlow)]);
+}
+
+const serviceCidr = (cidrs: readonly string[]): ServiceCIDR => ({
+  metadata: { name: 'kubernetes' },
+  spec: { cidrs: [...cidrs] },
+});
+
+async function serviceRange(
+  cluster: ReadOnlyCluster,
+  writer: ClusterWriter,
+  cidrs: readonly string[],
+  now: () => number,
+): Promise<void> {
+  const group = 'networking.k8s.io';
+  await ensure(cluster, writer, [{ group, resource: 'servicecidrs', object: serviceCidr(cidrs) }]);
+  const isReady = (object: ServiceCIDR | undefined): boolean =>
+    object?.status?.conditions?.some((condition) => condition.type === 'Ready') ?? false;
+  if (isReady(cluster.get<ServiceCIDR>(group, 'servicecidrs', '', 'kubernetes'))) return;
+  const change = (current: ServiceCIDR): ServiceCIDR | undefined =>
+    isReady(current)
+      ? undefined
+      : { ...current, status: { conditions: [...(current.status?.conditions ?? []), readyCondition(now())] } };
+  await writer.update<ServiceCIDR>(group, 'servicecidrs', '', 'kubernetes', change, { subresource: 'status' });
+}
+
+const readyCondition = (nowMs: number) => ({
+  type: 'Ready',
+  status: 'True',
+  lastTransitionTime: formatTime(nowMs),
+  reason: '',
+  message: 'Kubernetes default Service CIDR is ready',
+});
+
+/** The hooks, named as upstream's post-start hooks; namespaces come first, the others need them. */
+export function bootstrapHooks(options: BootstrapOptions): StartHook[] {
+  return [
+    {
+      name: 'start-system-namespaces-controller',
+      run: (cluster, writer) =>
+        ensure(
+          cluster,
+          writer,
+          systemNamespaces.map((name) => ({ group: '', resource: 'namespaces', object: namespace(name) })),
+        ),
+    },
+    { name: 'rbac/bootstrap-roles', run: reconcileRbac },
+    {
+      name: 'scheduling/bootstrap-system-priority-classes',
+      run: (cluster, writer) =>
+        ensure(
+          cluster,
+          writer,
+          defaultPriorityClasses().map((object) => ({ group: 'scheduling.k8s.io', resource: 'priorityclasses', object })),
+        ),
+    },
+    { name: 'priority-and-fairness-config-producer', run: flowControl },
+    {
+      name: 'start-kubernetes-service-cidr-controller',
+      run: (cluster, writer) => serviceRange(cluster, writer, options.serviceCidrs, options.now),
+    },
+    { name: 'bootstrap-controller', run: (cluster, writer) => ensureKubernetesService(cluster, writer, options.service) },
+    {
+      name: 'start-cluster-authentication-info-controller',
+      run: (cluster, writer) =>
+        ensure(
+          cluster,
+          writer,
+          [{ group: '', resource: 'configmaps', object: authenticationConfigMap(options.trust) }],
+          reconciledConfigMap,
+        ),
+    },
+  ];
+}
+
+/** Runs the hooks in order. */
+export async function runStartHooks(
+  hooks: readonly StartHook[],
+  cluster: ReadOnlyCluster,
+  writer: ClusterWriter,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const hook of hooks) {
+    signal.throwIfAborted();
+    await hook.run(cluster, writer, signal);
+  }
+}
