@@ -1,0 +1,224 @@
+// Questions about rights: SubjectAccessReview and its kin (pkg/registry/authorization).
+import type {
+  LocalSubjectAccessReview,
+  NonResourceAttributes,
+  ResourceAttributes,
+  SelfSubjectAccessReview,
+  SelfSubjectRulesReview,
+  SubjectAccessReview,
+  SubjectAccessReviewSpec,
+  SubjectAccessReviewStatus,
+} from '#api/authorization/v1';
+import { badRequest, invalidObject } from '#apimachinery/errors';
+import { type FieldError, invalid, type Path, required, root } from '#apimachinery/field';
+import { parse as parseFields } from '#apimachinery/fields';
+import { parse as parseLabels } from '#apimachinery/labels';
+import type { KubeObject } from '#apimachinery/meta';
+import type { Attributes, Authorizer, SpecialContext, SpecialRest, UserInfo } from '../../contracts.ts';
+
+const group = 'authorization.k8s.io';
+const spec = root('spec');
+
+type Selector = { rawSelector?: string; requirements?: { key: string; operator: string; values?: string[] }[] };
+
+function selectorErrors(selector: Selector | undefined, path: Path): FieldError[] {
+  if (!selector) return [];
+  const raw = selector.rawSelector ?? '';
+  const count = selector.requirements?.length ?? 0;
+  if (raw !== '' && count > 0) {
+    return [invalid(path.child('rawSelector'), raw, 'may not specified at the same time as requirements')];
+  }
+  if (raw !== '' || count > 0) return [];
+  const why = `when ${path.toString()} is specified, requirements or rawSelector is required`;
+  return [required(path.child('requirements'), why)];
+}
+
+interface Question {
+  resourceAttributes?: ResourceAttributes;
+  nonResourceAttributes?: NonResourceAttributes;
+}
+
+function questionErrors({ resourceAttributes, nonResourceAttributes }: Question): FieldError[] {
+  const errors: FieldError[] = [];
+  if (resourceAttributes && nonResourceAttributes) {
+    // Upstream prints its internal type here, with Go's names.
+    const value = { Path: nonResourceAttributes.path ?? '', Verb: nonResourceAttributes.verb ?? '' };
+    errors.push(
+      invalid(spec.child('nonResourceAttributes'), value, 'cannot be specified in combination with resourceAttributes'),
+    );
+  }
+  if (!resourceAttributes && !nonResourceAttributes) {
+    const why = 'exactly one of nonResourceAttributes or resourceAttributes must be specified';
+    errors.push(invalid(spec.child('resourceAttributes'), null, why));
+  }
+  return errors;
+}
+
+const attributeErrors = ({ resourceAttributes }: Question): FieldError[] => [
+  ...selectorErrors(resourceAttributes?.fieldSelector, spec.child('resourceAttributes', 'fieldSelector')),
+  ...selectorErrors(resourceAttributes?.labelSelector, spec.child('resourceAttributes', 'labelSelector')),
+];
+
+const subjectErrors = ({ user, groups }: SubjectAccessReviewSpec): FieldError[] =>
+  !user && !groups?.length ? [invalid(spec.child('user'), user ?? '', 'at least one of user or group must be specified')] : [];
+
+function metadataErrors(object: KubeObject, allowNamespace: boolean): FieldError[] {
+  const { managedFields: _, namespace, ...rest } = object.metadata;
+  const others = { ...rest, ...(!allowNamespace && namespace && { namespace }) };
+  if (Object.values(others).every((value) => value === undefined)) return [];
+  return [invalid(root('metadata'), object.metadata, allowNamespace ? 'must be empty except for namespace' : 'must be empty')];
+}
+
+function refuse(errors: readonly FieldError[]): void {
+  if (errors.length > 0) throw invalidObject({ group, kind: '' }, '', errors);
+}
+
+const operators: Record<string, string> = { In: 'in', NotIn: 'notin', Exists: 'exists', DoesNotExist: '!' };
+
+/** What can be understood of a selector as text, and whether something could not. */
+function readSelector(selector: Selector | undefined, kind: 'field' | 'label'): { text?: string; problem?: string } {
+  if (!selector) return {};
+  const ignored = (partly: boolean): string =>
+    `spec.resourceAttributes.${kind}Selector ${partly ? 'partially ignored' : 'ignored'} due to parse error`;
+  if (selector.rawSelector) {
+    try {
+      (kind === 'field' ? parseFields : parseLabels)(selector.rawSelector);
+      return { text: selector.rawSelector };
+    } catch {
+      return { problem: ignored(false) };
+    }
+  }
+  const terms: string[] = [];
+  const all = selector.requirements ?? [];
+  for (const { key, operator, values = [] } of all) {
+    const term = kind === 'field' ? fieldTerm(key, operator, values) : labelTerm(key, operator, values);
+    if (term !== undefined) terms.push(term);
+  }
+  return {
+    ...(terms.length > 0 && { text: terms.join(',') }),
+    ...(terms.length < all.length && { problem: ignored(terms.length > 0) }),
+  };
+}
+
+function fieldTerm(key: string, operator: string, values: readonly string[]): string | undefined {
+  if (values.length !== 1) return undefined;
+  return operator === 'In' ? `${key}=${values[0]}` : operator === 'NotIn' ? `${key}!=${values[0]}` : undefined;
+}
+
+function labelTerm(key: string, operator: string, values: readonly string[]): string | undefined {
+  const word = operators[operator];
+  const term = word === '!' ? `!${key}` : word === 'exists' ? key : word && `${key} ${word} (${values.join(',')})`;
+  try {
+    return term && parseLabels(term).toString() && term;
+  } catch {
+    return undefined;
+  }
+}
+
+async function answer(authorizer: Authorizer, user: UserInfo, question: Question): Promise<SubjectAccessReviewStatus> {
+  const { resourceAttributes: asked, nonResourceAttributes: path } = question;
+  const fields = readSelector(asked?.fieldSelector, 'field');
+  const labels = readSelector(asked?.labelSelector, 'label');
+  const attributes: Attributes = asked
+    ? {
+        user,
+        verb: asked.verb ?? '',
+        resource: {
+          group: asked.group ?? '',
+          version: asked.version || '*',
+          resource: asked.resource ?? '',
+          subresource: asked.subresource ?? '',
+          namespace: asked.namespace ?? '',
+          name: asked.name ?? '',
+        },
+        ...(fields.text !== undefined && { fieldSelector: fields.text }),
+        ...(labels.text !== undefined && { labelSelector: labels.text }),
+      }
+    : { user, verb: path?.verb ?? '', path: path?.path ?? '' };
+  const decision = await authorizer.authorize(attributes);
+  const problems = [fields.problem, labels.problem].filter((problem) => problem !== undefined);
+  return {
+    allowed: decision.allowed,
+    ...(decision.denied && { denied: true }),
+    ...(decision.reason !== '' && { reason: decision.reason }),
+    ...(problems.length > 0 && { evaluationError: problems.join('; ') }),
+  };
+}
+
+const subjectOf = ({ user, groups, uid, extra }: SubjectAccessReviewSpec): UserInfo => ({
+  name: user ?? '',
+  groups: groups ?? [],
+  ...(uid && { uid }),
+  ...(extra && { extra }),
+});
+
+const review = (kind: string, namespaced: boolean, ask: (context: SpecialContext) => Promise<KubeObject>): SpecialRest => ({
+  group,
+  version: 'v1',
+  resource: `${kind.toLowerCase()}s`,
+  subresource: '',
+  namespaced,
+  methods: ['POST'],
+  kind: { group, version: 'v1', kind },
+  handle: async (context) => ({ status: 201, object: await ask(context) }),
+});
+
+/** The four endpoints. */
+export function accessReviewEndpoints(authorizer: Authorizer): SpecialRest[] {
+  return [
+    review('SubjectAccessReview', false, async (context) => {
+      const object = context.object as unknown as SubjectAccessReview;
+      refuse([
+        ...questionErrors(object.spec),
+        ...subjectErrors(object.spec),
+        ...attributeErrors(object.spec),
+        ...metadataErrors(object, false),
+      ]);
+      await context.validate();
+      return { ...object, status: await answer(authorizer, subjectOf(object.spec), object.spec) } as KubeObject;
+    }),
+    review('SelfSubjectAccessReview', false, async (context) => {
+      const object = context.object as unknown as SelfSubjectAccessReview;
+      refuse([...questionErrors(object.spec), ...attributeErrors(object.spec), ...metadataErrors(object, false)]);
+      await context.validate();
+      return { ...object, status: await answer(authorizer, context.user, object.spec) } as KubeObject;
+    }),
+    review('LocalSubjectAccessReview', true, async (context) => {
+      const object = context.object as unknown as LocalSubjectAccessReview;
+      refuse([
+        ...questionErrors(object.spec),
+        ...subjectErrors(object.spec),
+        ...attributeErrors(object.spec),
+        ...metadataErrors(object, true),
+        ...localErrors(object),
+      ]);
+      if (object.metadata.namespace !== context.namespace) {
+        throw badRequest(`spec.resourceAttributes.namespace must match namespace: ${context.namespace}`);
+      }
+      await context.validate();
+      return { ...object, status: await answer(authorizer, subjectOf(object.spec), object.spec) } as KubeObject;
+    }),
+    review('SelfSubjectRulesReview', false, async (context) => {
+      const { spec: asked } = context.object as unknown as SelfSubjectRulesReview;
+      if (!asked?.namespace) throw badRequest('no namespace on request');
+      await context.validate();
+      const rules = authorizer.rulesFor?.(context.user, asked.namespace);
+      const status = rules ?? { resourceRules: [], nonResourceRules: [], incomplete: true };
+      return { apiVersion: `${group}/v1`, kind: 'SelfSubjectRulesReview', metadata: {}, spec: {}, status } as KubeObject;
+    }),
+  ];
+}
+
+function localErrors(object: LocalSubjectAccessReview): FieldError[] {
+  const { resourceAttributes, nonResourceAttributes } = object.spec;
+  const namespace = resourceAttributes?.namespace ?? '';
+  const errors: FieldError[] = [];
+  if (resourceAttributes && namespace !== (object.metadata.namespace ?? '')) {
+    errors.push(invalid(spec.child('resourceAttributes', 'namespace'), namespace, 'must match metadata.namespace'));
+  }
+  if (nonResourceAttributes) {
+    const value = { Path: nonResourceAttributes.path ?? '', Verb: nonResourceAttributes.verb ?? '' };
+    errors.push(invalid(spec.child('nonResourceAttributes'), value, 'disallowed on this kind of request'));
+  }
+  return errors;
+}

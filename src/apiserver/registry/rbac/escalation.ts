@@ -1,0 +1,132 @@
+// Nobody grants what they do not hold (pkg/registry/rbac, policybased storage): writes of roles need every right in them, or the verb
+// `escalate`; writes of bindings every right of the role, or the verb `bind`.
+import type { ClusterRole, PolicyRule, Role, RoleBinding, RoleRef } from '#api/rbac/v1';
+import { forbidden, notFound } from '#apimachinery/errors';
+import type { UnknownObject } from '#apimachinery/meta';
+import { quote } from '#utils';
+import { mastersGroup } from '../../authentication/users.ts';
+import { compact, uncovered } from '../../authorization/covers.ts';
+import type { RbacAuthorizer } from '../../authorization/rbac.ts';
+import type { Attributes, Authorizer, HookContext, StorageHook, UserInfo } from '../../contracts.ts';
+
+const group = 'rbac.authorization.k8s.io';
+const everything: PolicyRule[] = [
+  { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
+  { verbs: ['*'], nonResourceURLs: ['*'] },
+];
+
+const goList = (items: readonly string[]): string => `[${items.map(quote).join(' ')}]`;
+
+function ruleText(rule: PolicyRule): string {
+  const parts: [string, readonly string[] | undefined][] = [
+    ['APIGroups', rule.apiGroups],
+    ['Resources', rule.resources],
+    ['NonResourceURLs', rule.nonResourceURLs],
+    ['ResourceNames', rule.resourceNames],
+    ['Verbs', rule.verbs],
+  ];
+  return `{${parts.flatMap(([name, words]) => (words?.length ? [`${name}:${goList(words)}`] : [])).join(', ')}}`;
+}
+
+/** Why the user may not grant these rules in the namespace, in upstream's words; undefined when they may. */
+export function escalationProblem(
+  rbac: RbacAuthorizer,
+  user: UserInfo,
+  namespace: string,
+  rules: readonly PolicyRule[],
+): string | undefined {
+  const { rules: owned, problems } = rbac.policyRules(user, namespace);
+  const missing = uncovered(owned, rules);
+  if (missing.length === 0) return undefined;
+  const lines = [...new Set(compact(missing).map(ruleText))].sort();
+  const head = `user ${quote(user.name)} (groups=${goList(user.groups)}) is attempting to grant RBAC permissions not currently held:`;
+  const tail = problems.length > 0 ? `; resolution errors: [${problems.join(' ')}]` : '';
+  return `${[head, ...lines].join('\n')}${tail}`;
+}
+
+// Fields the garbage collector has to change on objects whose rules it does not hold.
+const stripped = ({ metadata, ...rest }: UnknownObject): string => {
+  const { ownerReferences: _o, finalizers: _f, managedFields: _m, selfLink: _s, ...meta } = metadata;
+  return JSON.stringify(sortKeys({ ...rest, metadata: meta }));
+};
+
+const sortKeys = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(sortKeys);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, inner]) => [key, sortKeys(inner)]),
+  );
+};
+
+const onlyBookkeeping = (draft: UnknownObject, old: UnknownObject | undefined): boolean =>
+  old !== undefined && stripped(draft) === stripped(old);
+
+const isMaster = (user: UserInfo): boolean => user.groups.includes(mastersGroup);
+
+async function may(authorizer: Authorizer, user: UserInfo, verb: string, resource: Partial<NonNullable<Attributes['resource']>>) {
+  const full = { group, version: '*', resource: '', subresource: '', namespace: '', name: '', ...resource };
+  return (await authorizer.authorize({ user, verb, resource: full })).allowed;
+}
+
+const selectorsOf = (role: UnknownObject | undefined): number =>
+  (role as ClusterRole | undefined)?.aggregationRule?.clusterRoleSelectors?.length ?? 0;
+
+function roleHook(rbac: RbacAuthorizer, authorizer: Authorizer, resource: 'roles' | 'clusterroles'): StorageHook {
+  return {
+    group,
+    resource,
+    async check(draft, old, { user }: HookContext) {
+      if (isMaster(user)) return;
+      const { namespace = '', name = '' } = draft.metadata;
+      if (await may(authorizer, user, 'escalate', { resource, namespace, name: old ? name : '' })) return;
+      if (onlyBookkeeping(draft, old)) return;
+      const problem = escalationProblem(rbac, user, namespace, (draft as unknown as Role).rules ?? []);
+      if (problem !== undefined) throw forbidden({ group, resource }, name, problem);
+      if (selectorsOf(draft) + selectorsOf(old) === 0) return;
+      if (escalationProblem(rbac, user, namespace, everything) === undefined) return;
+      throw forbidden({ group, resource }, name, 'must have cluster-admin privileges to use the aggregationRule');
+    },
+  };
+}
+
+function bindingHook(
+  rbac: RbacAuthorizer,
+  authorizer: Authorizer,
+  resource: 'rolebindings' | 'clusterrolebindings',
+): StorageHook {
+  const mayBind = async (user: UserInfo, ref: RoleRef, namespace: string): Promise<boolean> => {
+    if (ref.kind !== 'Role' && ref.kind !== 'ClusterRole') return false;
+    const kind = ref.kind === 'Role' ? 'roles' : 'clusterroles';
+    return may(authorizer, user, 'bind', { group: ref.apiGroup ?? group, resource: kind, namespace, name: ref.name });
+  };
+  const rulesOf = (ref: RoleRef, namespace: string): readonly PolicyRule[] => {
+    try {
+      return rbac.rulesOf(ref, namespace) ?? [];
+    } catch {
+      // Upstream names the binding's resource here, and the role.
+      throw notFound({ group, resource }, ref.name);
+    }
+  };
+  return {
+    group,
+    resource,
+    async check(draft, old, { user }: HookContext) {
+      if (isMaster(user) || onlyBookkeeping(draft, old)) return;
+      const { namespace = '', name = '' } = draft.metadata;
+      const { roleRef } = draft as unknown as RoleBinding;
+      if (await mayBind(user, roleRef, namespace)) return;
+      const problem = escalationProblem(rbac, user, namespace, rulesOf(roleRef, namespace));
+      if (problem !== undefined) throw forbidden({ group, resource }, name, problem);
+    },
+  };
+}
+
+/** The checks of all four kinds. */
+export const escalationHooks = (rbac: RbacAuthorizer, authorizer: Authorizer): StorageHook[] => [
+  roleHook(rbac, authorizer, 'roles'),
+  roleHook(rbac, authorizer, 'clusterroles'),
+  bindingHook(rbac, authorizer, 'rolebindings'),
+  bindingHook(rbac, authorizer, 'clusterrolebindings'),
+];
