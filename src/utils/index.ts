@@ -8,3 +8,4 @@ export { silentLogger } from './logger.ts';
 export type { Exec, ExecOptions, ExecResult } from './exec.ts';
 export { assert, unreachable } from './assert.ts';
 export { quote } from './quote.ts';
+export { goPrint, goSyntax, goTypeName } from './go-print.ts';

@@ -1,0 +1,155 @@
+// The arithmetic of ownership (sigs.k8s.io/structured-merge-diff, merge.Updater): who loses what when an object changes, and what an apply
+// takes away from it.
+import { fieldSetOf } from './collect.ts';
+import { type Comparison, compareObjects } from './compare.ts';
+import { type Conflict, ConflictError } from './conflict.ts';
+import {
+  difference,
+  differenceWithBelow,
+  emptySet,
+  type FieldPattern,
+  type FieldSet,
+  intersection,
+  isEmptySet,
+  keepMatching,
+  union,
+} from './field-set.ts';
+import { deepEqual, type JsonObject } from './json.ts';
+import type { Managed } from './managed.ts';
+import { mergeValues } from './merge.ts';
+import { removeFields, withNamedParents } from './remove.ts';
+import type { Shape } from './shape.ts';
+
+/** A type in one version, and the way there from any version the room was given. */
+export interface VersionedType {
+  apiVersion: string;
+  shape: Shape;
+  convert(object: JsonObject): JsonObject;
+}
+
+/** What a write through this endpoint may not own. */
+export interface Ignored {
+  /** These fields and all below. */
+  reset: FieldSet;
+  /** When set, everything but what matches. */
+  only?: FieldPattern;
+}
+
+const filter = (set: FieldSet, { reset, only }: Ignored): FieldSet => {
+  const kept = differenceWithBelow(set, reset);
+  return only === undefined ? kept : keepMatching(kept, only);
+};
+
+export class Updater {
+  private readonly ignored: Ignored;
+  /** undefined: the version is gone, its owners with it. */
+  private readonly typeIn: (apiVersion: string) => VersionedType | undefined;
+
+  constructor(typeIn: (apiVersion: string) => VersionedType | undefined, ignored: Ignored) {
+    this.typeIn = typeIn;
+    this.ignored = ignored;
+  }
+
+  private compare(type: VersionedType, before: JsonObject, after: JsonObject): Comparison {
+    const { added, modified, removed } = compareObjects(type.shape, type.convert(before), type.convert(after));
+    const { ignored } = this;
+    return { added: filter(added, ignored), modified: filter(modified, ignored), removed: filter(removed, ignored) };
+  }
+
+  /**
+   * Takes from every owner but `writer` what changed. Changes `managed`; returns what changed in the writer's version. Throws
+   * ConflictError unless `force`.
+   */
+  private takeFromOthers(
+    type: VersionedType,
+    before: JsonObject,
+    after: JsonObject,
+    managed: Managed,
+    writer: string,
+    force: boolean,
+  ): Comparison {
+    const own = this.compare(type, before, after);
+    const comparisons = new Map([[type.apiVersion, own]]);
+    const conflicts: Conflict[] = [];
+    const left = new Map<string, FieldSet>();
+    for (const [id, owner] of managed) {
+      if (id === writer) continue;
+      let comparison = comparisons.get(owner.apiVersion);
+      if (comparison === undefined) {
+        const ownerType = this.typeIn(owner.apiVersion);
+        if (ownerType === undefined) {
+          left.set(id, emptySet);
+          continue;
+        }
+        comparison = this.compare(ownerType, before, after);
+        comparisons.set(owner.apiVersion, comparison);
+      }
+      const lost = intersection(owner.set, union(comparison.modified, comparison.added));
+      if (!isEmptySet(lost)) conflicts.push({ owner, set: lost });
+      const rest = difference(difference(owner.set, lost), comparison.removed);
+      if (rest !== owner.set) left.set(id, rest);
+    }
+    if (!force && conflicts.length > 0) throw new ConflictError(conflicts);
+    for (const [id, set] of left) {
+      const owner = managed.get(id);
+      if (owner !== undefined) managed.set(id, { ...owner, set });
+    }
+    for (const [id, owner] of managed) if (isEmptySet(owner.set)) managed.delete(id);
+    return own;
+  }
+
+  /** A plain write: others lose what changed. Changes `managed`; returns the set the write itself earns. */
+  update(type: VersionedType, before: JsonObject, after: JsonObject, managed: Managed): FieldSet {
+    const { added, modified } = this.takeFromOthers(type, before, after, managed, '', true);
+    return union(modified, added);
+  }
+
+  /** An apply. Changes `managed`; returns the merged object. Throws ConflictError, ShapeError. */
+  apply(
+    type: VersionedType,
+    live: JsonObject,
+    config: JsonObject,
+    managed: Managed,
+    applier: Managed,
+    force: boolean,
+  ): JsonObject {
+    const [[id, owner] = []] = [...applier];
+    if (id === undefined || owner === undefined) return live;
+    const merged = mergeValues(type.shape, live, config) as JsonObject;
+    const last = managed.get(id);
+    managed.set(id, { ...owner, set: filter(fieldSetOf(type.shape, config), this.ignored), time: last?.time });
+    const pruned =
+      last === undefined || isEmptySet(last.set) ? merged : this.prune(type, merged, managed, last.apiVersion, last.set);
+    this.takeFromOthers(type, live, pruned, managed, id, force);
+    return deepEqual(live, pruned) ? live : pruned;
+  }
+
+  /** Takes out what the applier stated last time and nobody states now. */
+  private prune(type: VersionedType, merged: JsonObject, managed: Managed, lastVersion: string, last: FieldSet): JsonObject {
+    const lastType = this.typeIn(lastVersion);
+    if (lastType === undefined) return merged;
+    const whole = lastType.convert(merged);
+    const stated = withNamedParents(lastType.shape, last);
+    let pruned = removeFields(lastType.shape, whole, stated);
+    pruned = this.addBackOwned(lastType, whole, pruned, managed);
+    const gone = difference(named(lastType.shape, whole), named(lastType.shape, pruned));
+    return type.convert(removeFields(lastType.shape, whole, intersection(gone, stated)));
+  }
+
+  private addBackOwned(lastType: VersionedType, whole: JsonObject, pruned: JsonObject, managed: Managed): JsonObject {
+    const byVersion = new Map<string, FieldSet>([[lastType.apiVersion, emptySet]]);
+    for (const { apiVersion, set } of managed.values())
+      byVersion.set(apiVersion, union(byVersion.get(apiVersion) ?? emptySet, set));
+    let kept = pruned;
+    for (const [apiVersion, set] of byVersion) {
+      const type = apiVersion === lastType.apiVersion ? lastType : this.typeIn(apiVersion);
+      if (type === undefined || isEmptySet(set)) continue;
+      const all = type.convert(whole);
+      const keep = union(named(type.shape, type.convert(kept)), withNamedParents(type.shape, set));
+      kept = lastType.convert(removeFields(type.shape, all, difference(named(type.shape, all), keep)));
+    }
+    return kept;
+  }
+}
+
+const named = (shape: Shape, object: JsonObject): FieldSet => withNamedParents(shape, fieldSetOf(shape, object));

@@ -1,0 +1,44 @@
+// JSON values as Go prints them (fmt, %v and %#v): some of upstream's messages carry such text and clients show it.
+import { quote } from './quote.ts';
+
+const number = (value: number): string => {
+  if (Number.isInteger(value) && Math.abs(value) < 1e21) return String(value);
+  return String(value).replace(/e([+-])(\d)$/, 'e$10$2');
+};
+
+/** %v: `map[a:1 b:[x y]]`. */
+export function goPrint(value: unknown): string {
+  if (value === null || value === undefined) return '<nil>';
+  if (typeof value === 'number') return number(value);
+  if (Array.isArray(value)) return `[${value.map(goPrint).join(' ')}]`;
+  if (typeof value !== 'object') return String(value);
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `map[${entries.map(([key, inner]) => `${key}:${goPrint(inner)}`).join(' ')}]`;
+}
+
+/** %#v: `map[string]interface {}{"a":1}`. */
+export function goSyntax(value: unknown): string {
+  if (value === null || value === undefined) return 'interface {}(nil)';
+  if (typeof value === 'string') return quote(value);
+  if (typeof value === 'number') return number(value);
+  if (Array.isArray(value)) return `[]interface {}{${value.map(goSyntax).join(', ')}}`;
+  if (typeof value !== 'object') return String(value);
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `map[string]interface {}{${entries.map(([key, inner]) => `${quote(key)}:${goSyntax(inner)}`).join(', ')}}`;
+}
+
+/** %T of a decoded JSON value. */
+export function goTypeName(value: unknown): string {
+  if (value === null || value === undefined) return '<nil>';
+  if (Array.isArray(value)) return '[]interface {}';
+  switch (typeof value) {
+    case 'string':
+      return 'string';
+    case 'boolean':
+      return 'bool';
+    case 'number':
+      return Number.isInteger(value) ? 'int64' : 'float64';
+    default:
+      return 'map[string]interface {}';
+  }
+}
