@@ -40,7 +40,7 @@ interface Similar {
 const coreEvents: GroupVersionResource = { group: '', version: 'v1', resource: 'events' };
 const newEvents: GroupVersionResource = { group: 'events.k8s.io', version: 'v1', resource: 'events' };
 
-const reference = (object: KubeObject): Record<string, string> => {
+const reference = (object: KubeObject, fieldPath?: string): Record<string, string> => {
   const { name = '', namespace, uid, resourceVersion } = object.metadata;
   return {
     kind: object.kind ?? '',
@@ -49,6 +49,7 @@ const reference = (object: KubeObject): Record<string, string> => {
     ...(namespace && { namespace }),
     ...(uid && { uid }),
     ...(resourceVersion && { resourceVersion }),
+    ...(fieldPath && { fieldPath }),
   };
 };
 
@@ -127,7 +128,13 @@ class Recorder implements EventRecorder {
     event: { type: string; reason: string; message: string; nowMs: number } & NonNullable<RecordOptions>,
   ) {
     const combined = event.message.startsWith('(combined from similar events)');
-    const key = JSON.stringify([reference(regarding), event.type, event.reason, event.action, combined ? '' : event.message]);
+    const key = JSON.stringify([
+      reference(regarding, event.fieldPath),
+      event.type,
+      event.reason,
+      event.action,
+      combined ? '' : event.message,
+    ]);
     const known = this.#recorded.get(key);
     const api = this.#options.api === 'events' ? newEvents : coreEvents;
     if (known && event.nowMs - known.lastMs < eventAggregateWindowMs) {
@@ -177,7 +184,7 @@ class Recorder implements EventRecorder {
         reportingInstance: host ? `${component}-${host}` : component,
         action: event.action ?? event.reason,
         reason: event.reason,
-        regarding: reference(regarding),
+        regarding: reference(regarding, event.fieldPath),
         ...(event.related && { related: reference(event.related) }),
         note: event.message,
         type: event.type,
@@ -187,7 +194,7 @@ class Recorder implements EventRecorder {
       apiVersion: 'v1',
       kind: 'Event',
       metadata,
-      involvedObject: reference(regarding),
+      involvedObject: reference(regarding, event.fieldPath),
       reason: event.reason,
       message: event.message,
       source: { component, ...(host && { host }) },

@@ -4,4 +4,5 @@ export { createInformerFactory, type InformerDeps } from './informer.ts';
 export { createWorkQueue, type WorkQueueOptions } from './work-queue.ts';
 export { createEventRecorder, type EventRecorderOptions } from './event-recorder.ts';
 export { runLeaderElection, type LeaderElectionOptions } from './leader-election.ts';
+export { createRestTransport, type RestTransportOptions } from './rest-transport.ts';
 export * from './kubeconfig.ts';

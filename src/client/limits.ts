@@ -20,3 +20,7 @@ export const queueBackoffBaseMs = 5;
 export const queueBackoffMaxMs = 1_000_000;
 /** How long one request may wait for its answer. */
 export const requestTimeoutMs = 60_000;
+/** A token file is read again after this long. */
+export const tokenReloadMs = 60_000;
+/** Longest single watch event. */
+export const watchLineBytesMax = 16 * 1024 * 1024;

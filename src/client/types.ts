@@ -89,7 +89,7 @@ export interface EventRecorder {
     type: 'Normal' | 'Warning',
     reason: string,
     message: string,
-    options?: { action?: string; related?: KubeObject },
+    options?: { action?: string; related?: KubeObject; fieldPath?: string },
   ): void;
   flush(): Promise<void>;
 }

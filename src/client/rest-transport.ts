@@ -1,0 +1,170 @@
+// The Transport over TLS, against any Kubernetes: what components use when they do not share a process with the apiserver.
+import { readFileSync } from 'node:fs';
+import type { Readable } from 'node:stream';
+import { genericServerResponse, type Status, StatusError } from '#apimachinery/errors';
+import type { KubeObject } from '#apimachinery/meta';
+import type { ApiCall, Transport, WatchCall, WatchStream } from '#apimachinery/transport';
+import type { WatchEvent } from '#apimachinery/watch';
+import type { Clock } from '#utils';
+import { type ClientResponse, createWireClient, type Dial, type WireClient } from '#wire';
+import type { ClientConfig } from './kubeconfig.ts';
+import { requestTimeoutMs, tokenReloadMs, watchLineBytesMax } from './limits.ts';
+import { callBody, callPath, httpMethod, watchPath } from './request-path.ts';
+
+export interface RestTransportOptions {
+  config: ClientConfig;
+  clock: Clock;
+  /** `component/version (platform)`; its first word becomes the field manager. */
+  userAgent: string;
+  /** Opens connections elsewhere, e.g. in another network namespace. */
+  dial?: Dial;
+}
+
+export function createRestTransport(options: RestTransportOptions): Transport {
+  return new RestTransport(options);
+}
+
+class RestTransport implements Transport {
+  readonly #wire: WireClient;
+  readonly #options: RestTransportOptions;
+  #token: { value: string; readAtMs: number } | undefined;
+
+  constructor(options: RestTransportOptions) {
+    this.#options = options;
+    const { server, ca, certificate, key, serverName, insecure } = options.config;
+    this.#wire = createWireClient({
+      baseUrl: server,
+      tls: { ca, cert: certificate, key, serverName, insecureSkipVerify: insecure },
+      ...(options.dial && { dial: options.dial }),
+    });
+  }
+  async call<T>(call: ApiCall, signal?: AbortSignal): Promise<T> {
+    const response = await this.#send(httpMethod[call.verb], callPath(call), callBody(call), withTimeout(signal));
+    const text = await response.text();
+    if (response.status >= 300) throw failure(response, text, httpMethod[call.verb], call);
+    return JSON.parse(text) as T;
+  }
+  async watch<T extends KubeObject>(call: WatchCall, signal?: AbortSignal): Promise<WatchStream<T>> {
+    const abort = new AbortController();
+    signal?.addEventListener('abort', () => abort.abort(signal.reason), { once: true });
+    const response = await this.#send('GET', watchPath(call), undefined, abort.signal);
+    if (response.status >= 300) throw failure(response, await response.text(), 'GET', call);
+    return watchStream<T>(response.body, abort);
+  }
+  async raw(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<{ status: number; text: string }> {
+    const response = await this.#send(
+      method,
+      path,
+      body === undefined ? undefined : { type: 'application/json', value: body },
+      withTimeout(signal),
+    );
+    return { status: response.status, text: await response.text() };
+  }
+  close(): void {
+    this.#wire.close();
+  }
+
+  #send(
+    method: string,
+    path: string,
+    body: { type: string; value: unknown } | undefined,
+    signal: AbortSignal,
+  ): Promise<ClientResponse> {
+    const token = this.#bearer();
+    return this.#wire.request({
+      method,
+      path,
+      signal,
+      headers: {
+        accept: 'application/json',
+        'user-agent': this.#options.userAgent,
+        ...(token && { authorization: `Bearer ${token}` }),
+        ...(body && { 'content-type': body.type }),
+      },
+      ...(body && { body: JSON.stringify(body.value) }),
+    });
+  }
+  /** A token file is read again every minute: the kubelet rotates it. */
+  #bearer(): string | undefined {
+    const { token, tokenFile } = this.#options.config;
+    if (!tokenFile) return token;
+    const nowMs = this.#options.clock.monotonic();
+    if (!this.#token || nowMs - this.#token.readAtMs > tokenReloadMs)
+      this.#token = { value: readFileSync(tokenFile, 'utf8').trim(), readAtMs: nowMs };
+    return this.#token.value;
+  }
+}
+
+const withTimeout = (signal: AbortSignal | undefined): AbortSignal => {
+  const timeout = AbortSignal.timeout(requestTimeoutMs);
+  return signal ? AbortSignal.any([signal, timeout]) : timeout;
+};
+
+function failure(
+  response: ClientResponse,
+  text: string,
+  method: string,
+  call: { group: string; resource: string; name?: string },
+): StatusError {
+  try {
+    const body = JSON.parse(text) as Status;
+    if (body.kind === 'Status' && body.status === 'Failure') return new StatusError(body);
+  } catch {
+    // Not a Status: a proxy's or another server's page.
+  }
+  const retryAfterSeconds = Number(response.headers['retry-after']) || 0;
+  return genericServerResponse({
+    code: response.status,
+    method,
+    resource: call,
+    name: call.name ?? '',
+    text,
+    retryAfterSeconds,
+    unexpected: true,
+  });
+}
+
+/** Reads newline-delimited events; those that arrive before `subscribe` wait in the socket. */
+function watchStream<T extends KubeObject>(body: Readable, abort: AbortController): WatchStream<T> {
+  let stopped = false;
+  return {
+    subscribe(handler, end) {
+      let rest = '';
+      let over = false;
+      const finish = (error?: Error): void => {
+        if (over) return;
+        over = true;
+        end(stopped ? undefined : error);
+      };
+      body.setEncoding('utf8');
+      body.on('data', (chunk: string) => {
+        const lines = (rest + chunk).split('\n');
+        rest = lines.pop() ?? '';
+        if (rest.length > watchLineBytesMax) body.destroy(new Error('a watch event exceeds the size limit'));
+        for (const line of lines) {
+          if (over || stopped) return;
+          if (line.trim() !== '') deliver(line, handler, body);
+        }
+      });
+      body.on('end', () => finish());
+      body.on('error', (error: Error) => finish(error));
+      body.on('close', () => finish());
+    },
+    stop() {
+      stopped = true;
+      abort.abort();
+      body.destroy();
+    },
+  };
+}
+
+function deliver<T extends KubeObject>(line: string, handler: (event: WatchEvent<T>) => void, body: Readable): void {
+  let event: WatchEvent<T>;
+  try {
+    event = JSON.parse(line) as WatchEvent<T>;
+  } catch (error) {
+    body.destroy(new Error('the watch sent something that is not JSON', { cause: error }));
+    return;
+  }
+  handler(event);
+}
