@@ -37,4 +37,4 @@ const schema = schemaTable(facts, openapi, resources.published);
 writeJSON('schema.gen.json', { source, version: kubernetesVersion, kinds: schema.kinds, types: schema.types });
 writeJSON('resources.gen.json', { source, version: kubernetesVersion, groups: resources.groups, resources: resources.resources });
 writeTypes(api, schema.expanded, schema.expandedKinds, source);
-writeFileSync(join(here, '..', 'test', 'fixtures', 'protobuf-vectors.gen.json'), go('run', '.', 'vectors'));
+writeFileSync(join(here, '..', 'test', 'fixtures', 'serializers.gen.json'), go('run', '.', 'vectors'));

@@ -106,13 +106,14 @@ function readStruct(plan: StructPlan, value: unknown, context: DecodeContext): u
   }
   const { fields, index } = plan;
   const read = new Array<unknown>(fields.length);
-  for (const key in value) {
+  const repeated = context.duplicates?.get(value);
+  for (const key of repeated ?? Object.keys(value)) {
     const at = index.get(key);
     const field = at === undefined ? undefined : fields[at];
     if (field === undefined || at === undefined) context.unknownField(key);
+    else if (read[at] !== undefined && repeated !== undefined) context.duplicateField(key);
     else read[at] = readField(field, value[key], context);
   }
-  if (context.duplicates !== undefined) context.duplicateFields(value, (name) => index.has(name));
   const object: JsonObject = {};
   for (let at = 0; at < fields.length; at++) {
     const field = fields[at] as FieldPlan;
@@ -174,7 +175,8 @@ function mapCoder(element: ValueCoder, goType: string): ValueCoder {
         setKey(object, key, entry === null ? element.zero() : element.read(entry, context));
         if (!context.trusted) context.leave();
       }
-      if (context.duplicates !== undefined) context.duplicateFields(value);
+      const repeated = context.duplicates?.get(value) ?? [];
+      for (const [at, key] of repeated.entries()) if (repeated.indexOf(key) !== at) context.duplicateField(key);
       return object;
     },
     zero: () => null,

@@ -3,18 +3,25 @@
 import { quote } from '#utils';
 import { strictErrorsMax } from './limits.ts';
 
+/** What Go's UnmarshalTypeError holds. `path` names fields from the outermost struct. */
+export interface Mismatch {
+  value: string;
+  goType: string;
+  path: string[];
+}
+
 /** A body that cannot be read as its type. The apiserver answers BadRequest with `message` inside. */
 export class DecodeError extends Error {
   /** Of a JSON value of the wrong type: what it was and what Go type was wanted. */
-  readonly mismatch: { value: string; goType: string } | undefined;
-  constructor(message: string, mismatch?: { value: string; goType: string }) {
+  readonly mismatch: Mismatch | undefined;
+  constructor(message: string, mismatch?: Mismatch) {
     super(message);
     this.name = 'DecodeError';
     this.mismatch = mismatch;
   }
 }
 
-/** Objects of a body that hold a key twice, and which keys (see `parseJson`). */
+/** Objects of a body that hold a key twice, and all their keys in the order of the text (see `parseJson`). */
 export type Duplicates = WeakMap<object, string[]>;
 
 /** 'object', 'array', 'string', 'number' or 'bool', as Go's messages name a JSON value. */
@@ -68,10 +75,8 @@ export class DecodeContext {
     if (this.strict) this.#strictError('unknown field', name);
   }
 
-  /** Reports the keys that `value` holds twice, of those that `known` accepts. */
-  duplicateFields(value: object, known?: (name: string) => boolean): void {
-    if (!this.strict) return;
-    for (const name of this.duplicates?.get(value) ?? []) if (known?.(name) ?? true) this.#strictError('duplicate field', name);
+  duplicateField(name: string): void {
+    if (this.strict) this.#strictError('duplicate field', name);
   }
 
   #strictError(what: string, name: string): void {
@@ -84,8 +89,10 @@ export class DecodeContext {
     this.firstError ??= error;
   }
 
-  mismatch(value: string, goType: string): DecodeError {
-    const place = this.#goPath.length === 0 ? 'Go value' : `Go struct field ${this.#structs.at(-1)}.${this.#goPath.join('.')}`;
-    return new DecodeError(`json: cannot unmarshal ${value} into ${place} of type ${goType}`, { value, goType });
+  /** `inner` is the path inside a value with a decoder of its own. */
+  mismatch(value: string, goType: string, inner: string[] = []): DecodeError {
+    const path = [...this.#goPath, ...inner];
+    const place = path.length === 0 ? 'Go value' : `Go struct field ${this.#structs.at(-1)}.${path.join('.')}`;
+    return new DecodeError(`json: cannot unmarshal ${value} into ${place} of type ${goType}`, { value, goType, path });
   }
 }

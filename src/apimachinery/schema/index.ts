@@ -4,6 +4,7 @@ export { decode, type Decoded, type DecodeOptions, normalize } from './coder.ts'
 export { DecodeError, type Duplicates } from './context.ts';
 export { formatGoTime, type GoTime, parseGoTime, TimeError, type TimeLayout } from './go-time.ts';
 export { type ParsedJson, parseJson } from './json-text.ts';
+export { jsonDepthMax } from './limits.ts';
 export { goNameOf } from './notation.ts';
 export { type SchemaFile, schemaTableOf } from './table.ts';
 export type * from './types.ts';

@@ -122,6 +122,7 @@ class JsonReader {
 
   #object(): Record<string, unknown> {
     const object: Record<string, unknown> = {};
+    const keys: string[] = [];
     this.#enter();
     if (this.#text[this.#at] === '}') {
       this.#leave();
@@ -134,7 +135,8 @@ class JsonReader {
       this.#space();
       if (this.#text[this.#at] !== ':') throw this.#unexpected('after object key');
       this.#at++;
-      if (Object.hasOwn(object, key)) this.#duplicates.set(object, [...(this.#duplicates.get(object) ?? []), key]);
+      if (Object.hasOwn(object, key)) this.#duplicates.set(object, keys);
+      keys.push(key);
       Object.defineProperty(object, key, { value: this.#value(), enumerable: true, configurable: true, writable: true });
       this.#space();
       const next = this.#text[this.#at];

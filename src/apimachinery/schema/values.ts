@@ -160,7 +160,10 @@ export function eitherCoder(type: FieldSchema['type'], schema: ValueCoder): Valu
       if (context.firstError) throw context.firstError;
       return value;
     } catch (error) {
-      if (error instanceof DecodeError && error.mismatch) throw outer.mismatch(error.mismatch.value, error.mismatch.goType);
+      if (error instanceof DecodeError && error.mismatch) {
+        const { value, goType, path } = error.mismatch;
+        throw outer.mismatch(value, goType, path);
+      }
       throw error;
     }
   };

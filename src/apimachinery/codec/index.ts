@@ -1,0 +1,15 @@
+// Bodies on the wire: JSON, YAML and protobuf, and which of them a request asks for.
+export {
+  decodeProtobuf,
+  decodeWatchFrame,
+  encodeProtobuf,
+  encodeWatchFrame,
+  FrameReader,
+  openProtobuf,
+  type ProtobufEnvelope,
+  protobufMediaType,
+  readProtobuf,
+  supportsProtobuf,
+} from './protobuf.ts';
+export { type ParsedYaml, parseYaml } from './yaml-read.ts';
+export { formatYaml } from './yaml-write.ts';
