@@ -1,0 +1,67 @@
+// The certificates of a cluster (https://kubernetes.io/docs/setup/best-practices/certificates/): made once, kept in `<data-dir>/pki` with
+// keys of mode 0600. Every component has an identity of its own with upstream's names.
+import { join } from 'node:path';
+import { atomicWrite, readFileIfExists } from '#host';
+import {
+  type CertificateAndKey,
+  type CertificateAuthority,
+  createCertificateAuthority,
+  generateKeyPair,
+  issueCertificate,
+  loadCertificateAuthority,
+  privateKeyPem,
+  publicKeyPem,
+} from '#pki';
+
+const clientDays = 365;
+const authorityDays = 3650;
+
+export interface ClusterPki {
+  authority: CertificateAuthority;
+  frontProxyAuthority: CertificateAuthority;
+  serviceAccount: { publicKey: string; privateKey: string };
+  /** A serving certificate; made anew at every start, because names and addresses may change. */
+  serving(commonName: string, names: { dnsNames?: string[]; ips?: string[] }): CertificateAndKey;
+  /** A client identity. */
+  client(commonName: string, organizations?: string[]): CertificateAndKey;
+  frontProxyClient(): CertificateAndKey;
+}
+
+async function authorityAt(dir: string, name: string, commonName: string): Promise<CertificateAuthority> {
+  const [cert, key] = await Promise.all([readFileIfExists(join(dir, `${name}.crt`)), readFileIfExists(join(dir, `${name}.key`))]);
+  if (cert && key) return loadCertificateAuthority({ cert: cert.toString('utf8'), key: key.toString('utf8') });
+  const made = createCertificateAuthority({ commonName, days: authorityDays });
+  await atomicWrite(join(dir, `${name}.key`), made.key, { mode: 0o600 });
+  await atomicWrite(join(dir, `${name}.crt`), made.cert, { mode: 0o644 });
+  return made;
+}
+
+async function serviceAccountAt(dir: string): Promise<{ publicKey: string; privateKey: string }> {
+  const [pub, key] = await Promise.all([readFileIfExists(join(dir, 'sa.pub')), readFileIfExists(join(dir, 'sa.key'))]);
+  if (pub && key) return { publicKey: pub.toString('utf8'), privateKey: key.toString('utf8') };
+  const pair = generateKeyPair('ECDSA-P256');
+  const made = { publicKey: publicKeyPem(pair.publicKey), privateKey: privateKeyPem(pair.privateKey) };
+  await atomicWrite(join(dir, 'sa.key'), made.privateKey, { mode: 0o600 });
+  await atomicWrite(join(dir, 'sa.pub'), made.publicKey, { mode: 0o644 });
+  return made;
+}
+
+/** Opens the certificates of the cluster in `dir`, making what is missing. */
+export async function openPki(dir: string): Promise<ClusterPki> {
+  const [authority, frontProxyAuthority, serviceAccount] = await Promise.all([
+    authorityAt(dir, 'ca', 'kubernetes'),
+    authorityAt(dir, 'front-proxy-ca', 'front-proxy-ca'),
+    serviceAccountAt(dir),
+  ]);
+  return {
+    authority,
+    frontProxyAuthority,
+    serviceAccount,
+    serving: (commonName, names) =>
+      issueCertificate({ ca: authority, commonName, ...names, usages: ['server auth'], days: clientDays }),
+    client: (commonName, organizations = []) =>
+      issueCertificate({ ca: authority, commonName, organizations, usages: ['client auth'], days: clientDays }),
+    frontProxyClient: () =>
+      issueCertificate({ ca: frontProxyAuthority, commonName: 'front-proxy-client', usages: ['client auth'], days: clientDays }),
+  };
+}

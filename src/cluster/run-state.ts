@@ -1,0 +1,72 @@
+// Who runs the cluster of a data directory right now: `<data-dir>/run.json`, written by the running process, read by `down`, `stop`,
+// `status` and the next `up`.
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { atomicWrite, readFileIfExists } from '#host';
+import type { Clock } from '#utils';
+
+export interface RunState {
+  pid: number;
+  startedAtMs: number;
+  /** URL of the apiserver, once it answers. */
+  server?: string;
+  /** All nodes are Ready and add-ons are in place. */
+  ready: boolean;
+  /** Why it failed to start. */
+  failure?: string;
+}
+
+export const runStatePath = (dataDir: string): string => join(dataDir, 'run.json');
+
+export const writeRunState = (dataDir: string, state: RunState): Promise<void> =>
+  atomicWrite(runStatePath(dataDir), JSON.stringify(state), { mode: 0o600 });
+
+export const removeRunState = (dataDir: string): Promise<void> => rm(runStatePath(dataDir), { force: true });
+
+/** What was last written, whether or not that process still lives. */
+export async function readRunState(dataDir: string): Promise<RunState | undefined> {
+  const text = (await readFileIfExists(runStatePath(dataDir)))?.toString('utf8');
+  try {
+    return text === undefined ? undefined : (JSON.parse(text) as RunState);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether `pid` is a live process of this data directory (and not one that merely got the same number later). */
+export async function isRunning(dataDir: string, pid: number): Promise<boolean> {
+  if (process.platform !== 'linux') return signalable(pid);
+  const commandLine = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+  return commandLine.split('\0').some((word) => word.includes(dataDir));
+}
+
+function signalable(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The live process of the data directory, if any. */
+export async function runningProcess(dataDir: string): Promise<RunState | undefined> {
+  const state = await readRunState(dataDir);
+  return state && (await isRunning(dataDir, state.pid)) ? state : undefined;
+}
+
+/** Asks the process to stop and waits; kills it when it does not in time. Gives whether there was one. */
+export async function stopProcess(dataDir: string, clock: Clock, patienceMs = 30_000): Promise<boolean> {
+  const state = await runningProcess(dataDir);
+  if (!state || state.pid === process.pid) return false;
+  process.kill(state.pid, 'SIGTERM');
+  const deadline = clock.monotonic() + patienceMs;
+  while (await isRunning(dataDir, state.pid)) {
+    if (clock.monotonic() > deadline) {
+      process.kill(state.pid, 'SIGKILL');
+      break;
+    }
+    await clock.sleep(50);
+  }
+  return true;
+}

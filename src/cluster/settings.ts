@@ -1,0 +1,47 @@
+// What a cluster is, as chosen at its first `up` and kept in `<data-dir>/cluster.json`: later starts find the same cluster again.
+import { join } from 'node:path';
+import { atomicWrite, readFileIfExists } from '#host';
+
+export type RuntimeChoice = 'containerd' | 'simulated';
+
+export interface ClusterSettings {
+  name: string;
+  /** Where everything of the cluster is kept; absolute. */
+  dataDir: string;
+  /** Nodes by name; empty for a control plane alone. */
+  nodes: string[];
+  runtime: RuntimeChoice;
+  /** Of the apiserver on loopback; 0 picks a free one at the first start. */
+  port: number;
+}
+
+export const clusterNetworks = {
+  serviceCidr: '10.96.0.0/16',
+  kubernetesServiceIp: '10.96.0.1',
+  dnsServiceIp: '10.96.0.10',
+  podCidr: '10.244.0.0/16',
+  domain: 'cluster.local',
+} as const;
+
+const settingsPath = (dataDir: string): string => join(dataDir, 'cluster.json');
+
+export const nodeNames = (cluster: string, count: number): string[] =>
+  Array.from({ length: count }, (_, index) => (cluster === 'sagong' ? `node-${index + 1}` : `${cluster}-node-${index + 1}`));
+
+/** The settings of an existing cluster, or undefined. Throws a sentence for a broken file. */
+export async function loadSettings(dataDir: string): Promise<ClusterSettings | undefined> {
+  const text = (await readFileIfExists(settingsPath(dataDir)))?.toString('utf8');
+  if (text === undefined) return undefined;
+  try {
+    return { ...(JSON.parse(text) as ClusterSettings), dataDir };
+  } catch (error) {
+    throw new Error(
+      `${settingsPath(dataDir)} is not readable; restore it or remove the cluster with: sagong down --data-dir ${dataDir}`,
+      { cause: error },
+    );
+  }
+}
+
+export async function saveSettings({ dataDir, ...settings }: ClusterSettings): Promise<void> {
+  await atomicWrite(settingsPath(dataDir), `${JSON.stringify(settings, null, 2)}\n`, { mode: 0o600 });
+}
