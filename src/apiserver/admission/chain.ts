@@ -1,6 +1,6 @@
 // The admission chain (k8s.io/apiserver/pkg/admission, pkg/kubeapiserver/options/plugins.go): which plugins run, in upstream's order.
-import type { AdmissionPlugin, AdmissionRequest } from '../contracts.ts';
-import type { PluginContext, PluginFactory } from './plugin.ts';
+import type { AdmissionPlugin } from '../contracts.ts';
+import type { PluginContext } from './plugin.ts';
 import { plugins } from './plugins.ts';
 
 /** Every plugin upstream has, in the order they run. */
@@ -95,57 +95,9 @@ export function selectionProblems({ enable = [], disable = [] }: AdmissionSelect
 export const enabledPlugins = ({ enable = [], disable = [] }: AdmissionSelection): PluginName[] =>
   orderedPluginNames.filter((name) => enable.includes(name) || (!defaultOff.has(name) && !disable.includes(name)));
 
-/** The two phases of admission. Both throw (or reject with) `StatusError` to refuse, and stay synchronous where no plugin has to wait. */
-export interface Admission {
-  readonly names: readonly string[];
-  /** Whether any plugin looks at this operation at all. */
-  handles(operation: AdmissionRequest['operation']): boolean;
-  admit(request: AdmissionRequest): void | Promise<void>;
-  validate(request: AdmissionRequest): void | Promise<void>;
-}
-
-type Phase = 'admit' | 'validate';
-
-async function finish(
-  running: readonly AdmissionPlugin[],
-  phase: Phase,
-  request: AdmissionRequest,
-  from: number,
-  first: Promise<void>,
-) {
-  await first;
-  for (let i = from; i < running.length; i++) await running[i]?.[phase]?.(request);
-}
-
-function run(running: readonly AdmissionPlugin[], phase: Phase, request: AdmissionRequest): void | Promise<void> {
-  for (let i = 0; i < running.length; i++) {
-    const pending = running[i]?.[phase]?.(request);
-    if (pending instanceof Promise) return finish(running, phase, request, i + 1, pending);
-  }
-}
-
-const operations = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'] as const;
-
-/** Chains plugins in the order given. */
-export function chainAdmission(list: readonly AdmissionPlugin[]): Admission {
-  const byOperation = (phase: Phase) =>
-    Object.fromEntries(
-      operations.map((operation) => [operation, list.filter((plugin) => plugin[phase] && plugin.handles(operation))]),
-    ) as unknown as Record<AdmissionRequest['operation'], AdmissionPlugin[]>;
-  const mutating = byOperation('admit');
-  const validating = byOperation('validate');
-  return {
-    names: list.map((plugin) => plugin.name),
-    handles: (operation) => mutating[operation].length > 0 || validating[operation].length > 0,
-    admit: (request) => run(mutating[request.operation], 'admit', request),
-    validate: (request) => run(validating[request.operation], 'validate', request),
-  };
-}
-
-/** The chain for a selection. Throws an Error that names what is wrong with it. */
-export function createAdmission(selection: AdmissionSelection, context: PluginContext): Admission {
+/** The plugins of a selection, in the order they run. Throws an Error that names what is wrong with the selection. */
+export function createAdmission(selection: AdmissionSelection, context: PluginContext): readonly AdmissionPlugin[] {
   const problems = selectionProblems(selection);
   if (problems.length > 0) throw new Error(problems.join(', '));
-  const factories = enabledPlugins(selection).flatMap((name): PluginFactory[] => plugins[name] ?? []);
-  return chainAdmission(factories.map((factory) => factory(context)));
+  return enabledPlugins(selection).flatMap((name) => plugins[name]?.(context) ?? []);
 }

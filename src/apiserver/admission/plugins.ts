@@ -1,8 +1,30 @@
 // The plugins that are built, by upstream's name. One that is on by default and absent here has nothing to do in this server: its kinds
 // are not served by default (PodGroupProtection, PodGroupWorkloadExists, JobValidation, ClusterTrustBundleAttest).
+import { certificateApproval, certificateSigning, certificateSubjectRestriction } from './certificates.ts';
+import { defaultIngressClass, denyServiceExternalIps } from './ingress.ts';
+import { limitRanger } from './limit-ranger.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
 import type { PluginFactory } from './plugin.ts';
+import { defaultTolerationSeconds, podTopologyLabels, priority, taintNodesByCondition } from './pod-defaults.ts';
+import { runtimeClass } from './runtime-class.ts';
+import { serviceAccount } from './service-account.ts';
+import { defaultStorageClass, persistentVolumeClaimResize, storageObjectInUseProtection } from './storage.ts';
 
-export const plugins: Readonly<Record<string, PluginFactory[] | undefined>> = {
-  NamespaceLifecycle: [namespaceLifecycle],
+export const plugins: Readonly<Record<string, PluginFactory | undefined>> = {
+  NamespaceLifecycle: namespaceLifecycle,
+  LimitRanger: limitRanger,
+  ServiceAccount: serviceAccount,
+  TaintNodesByCondition: taintNodesByCondition,
+  Priority: priority,
+  DefaultTolerationSeconds: defaultTolerationSeconds,
+  DefaultStorageClass: defaultStorageClass,
+  StorageObjectInUseProtection: storageObjectInUseProtection,
+  PersistentVolumeClaimResize: persistentVolumeClaimResize,
+  RuntimeClass: runtimeClass,
+  CertificateApproval: certificateApproval,
+  CertificateSigning: certificateSigning,
+  CertificateSubjectRestriction: certificateSubjectRestriction,
+  DefaultIngressClass: defaultIngressClass,
+  DenyServiceExternalIPs: denyServiceExternalIps,
+  PodTopologyLabels: podTopologyLabels,
 };

@@ -1,0 +1,144 @@
+// Small plugins that complete pods and nodes: TaintNodesByCondition, DefaultTolerationSeconds, Priority, PodTopologyLabels
+// (plugin/pkg/admission/nodetaint, defaulttolerationseconds, priority, podtopologylabels).
+import type { Binding, Node, Pod, Toleration } from '#api/core/v1';
+import type { PriorityClass } from '#api/scheduling/v1';
+import type { AdmissionRequest, ReadOnlyCluster } from '../contracts.ts';
+import { deny, handling, isFor, type PluginFactory } from './plugin.ts';
+
+const notReady = 'node.kubernetes.io/not-ready';
+const unreachable = 'node.kubernetes.io/unreachable';
+
+export const taintNodesByCondition: PluginFactory = () => ({
+  name: 'TaintNodesByCondition',
+  handles: handling('CREATE'),
+  admit(request) {
+    if (!isFor(request, '', 'nodes')) return;
+    const node = request.object as Node;
+    const spec = (node.spec ??= {});
+    if (spec.taints?.some((taint) => taint.key === notReady && taint.effect === 'NoSchedule')) return;
+    spec.taints = [...(spec.taints ?? []), { key: notReady, effect: 'NoSchedule' }];
+  },
+});
+
+const tolerates = (tolerations: readonly Toleration[], key: string): boolean =>
+  tolerations.some(
+    (toleration) => (toleration.key === key || !toleration.key) && (toleration.effect === 'NoExecute' || !toleration.effect),
+  );
+
+export const defaultTolerationSeconds: PluginFactory = ({ options }) => {
+  const added = [
+    [notReady, options.notReadyTolerationSeconds],
+    [unreachable, options.unreachableTolerationSeconds],
+  ] as const;
+  return {
+    name: 'DefaultTolerationSeconds',
+    handles: handling('CREATE', 'UPDATE'),
+    admit(request) {
+      if (!isFor(request, '', 'pods')) return;
+      const { spec } = request.object as Pod;
+      if (!spec) return;
+      const own = spec.tolerations ?? [];
+      const missing = added.filter(([key]) => !tolerates(own, key));
+      if (missing.length === 0) return;
+      spec.tolerations = [
+        ...own,
+        ...missing.map(([key, tolerationSeconds]) => ({ key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds })),
+      ];
+    },
+  };
+};
+
+const schedulingGroup = 'scheduling.k8s.io';
+
+const defaultClass = (cluster: ReadOnlyCluster): PriorityClass | undefined =>
+  cluster
+    .list<PriorityClass>(schedulingGroup, 'priorityclasses')
+    .filter((candidate) => candidate.globalDefault)
+    .reduce<PriorityClass | undefined>(
+      (lowest, candidate) => (!lowest || (candidate.value ?? 0) < (lowest.value ?? 0) ? candidate : lowest),
+      undefined,
+    );
+
+function chosenClass(cluster: ReadOnlyCluster, request: AdmissionRequest, name: string | undefined) {
+  if (!name) {
+    const found = defaultClass(cluster);
+    return found
+      ? { name: found.metadata.name, value: found.value ?? 0, policy: found.preemptionPolicy }
+      : { name: undefined, value: 0, policy: 'PreemptLowerPriority' };
+  }
+  const found = cluster.get<PriorityClass>(schedulingGroup, 'priorityclasses', '', name);
+  if (!found) throw deny(request, `no PriorityClass with name ${name} was found`);
+  return { name, value: found.value ?? 0, policy: found.preemptionPolicy };
+}
+
+function prioritize(cluster: ReadOnlyCluster, request: AdmissionRequest, pod: Pod): void {
+  const { spec } = pod;
+  if (!spec) return;
+  const { name, value, policy } = chosenClass(cluster, request, spec.priorityClassName);
+  if (spec.priority !== undefined && spec.priority !== value) {
+    throw deny(
+      request,
+      `the integer value of priority (${spec.priority}) must not be provided in pod spec; priority admission controller computed ${value} from the given PriorityClass name`,
+    );
+  }
+  if (name) spec.priorityClassName = name;
+  spec.priority = value;
+  if (policy === undefined) return;
+  if (spec.preemptionPolicy !== undefined && spec.preemptionPolicy !== policy) {
+    throw deny(
+      request,
+      `the string value of PreemptionPolicy (${spec.preemptionPolicy}) must not be provided in pod spec; priority admission controller computed ${policy} from the given PriorityClass name`,
+    );
+  }
+  spec.preemptionPolicy = policy;
+}
+
+function keepPriority(pod: Pod, old: Pod): void {
+  if (!pod.spec || !old.spec) return;
+  if (pod.spec.priority === undefined && old.spec.priority !== undefined) pod.spec.priority = old.spec.priority;
+  if (pod.spec.preemptionPolicy === undefined && old.spec.preemptionPolicy !== undefined) {
+    pod.spec.preemptionPolicy = old.spec.preemptionPolicy;
+  }
+}
+
+export const priority: PluginFactory = ({ cluster }) => ({
+  name: 'Priority',
+  handles: handling('CREATE', 'UPDATE', 'DELETE'),
+  admit(request) {
+    if (!isFor(request, '', 'pods')) return;
+    if (request.operation === 'CREATE') prioritize(cluster, request, request.object as Pod);
+    else if (request.operation === 'UPDATE') keepPriority(request.object as Pod, request.oldObject as Pod);
+  },
+  validate(request) {
+    if (!isFor(request, schedulingGroup, 'priorityclasses') || request.operation === 'DELETE') return;
+    const wanted = request.object as unknown as PriorityClass;
+    const current = wanted.globalDefault ? defaultClass(cluster) : undefined;
+    if (!current || (request.operation === 'UPDATE' && current.metadata.name === wanted.metadata.name)) return;
+    throw deny(request, `PriorityClass ${current.metadata.name} is already marked as default. Only one default can exist`);
+  },
+});
+
+const topologyLabels = ['topology.kubernetes.io/zone', 'topology.kubernetes.io/region'];
+
+export const podTopologyLabels: PluginFactory = ({ cluster }) => {
+  const copy = (nodeName: string, object: { metadata: Pod['metadata'] }): void => {
+    const labels = cluster.get<Node>('', 'nodes', '', nodeName)?.metadata.labels;
+    for (const key of topologyLabels) {
+      const value = labels?.[key];
+      if (value !== undefined) object.metadata.labels = { ...object.metadata.labels, [key]: value };
+    }
+  };
+  return {
+    name: 'PodTopologyLabels',
+    handles: handling('CREATE', 'UPDATE'),
+    admit(request) {
+      if (isFor(request, '', 'pods')) {
+        const pod = request.object as Pod;
+        if (pod.spec?.nodeName) copy(pod.spec.nodeName, pod);
+      } else if (isFor(request, '', 'pods', 'binding')) {
+        const binding = request.object as unknown as Binding;
+        if (binding.target.kind === 'Node' && binding.target.name) copy(binding.target.name, binding);
+      }
+    },
+  };
+};

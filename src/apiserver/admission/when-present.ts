@@ -1,0 +1,27 @@
+// Waits for an object to appear, by its own change notice: no polling.
+import type { Clock } from '#utils';
+import type { ReadOnlyCluster } from '../contracts.ts';
+
+/** Resolves when the object is there, or when `waitMs` have passed. */
+export function whenPresent(
+  cluster: ReadOnlyCluster,
+  clock: Clock,
+  group: string,
+  resource: string,
+  namespace: string,
+  name: string,
+  waitMs: number,
+): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      stop();
+      timer.cancel();
+      resolve();
+    };
+    const timer = clock.setTimer(waitMs, done);
+    const stop = cluster.onChange(group, resource, (now) => {
+      if (now?.metadata.name === name && (now.metadata.namespace ?? '') === namespace) done();
+    });
+    if (cluster.get(group, resource, namespace, name)) done();
+  });
+}
