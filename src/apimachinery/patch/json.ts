@@ -1,0 +1,42 @@
+// What the patch languages share: decoded JSON, copied where it changes.
+
+/** A decoded JSON value. Inputs are never mutated; results share what did not change. */
+export type Json = unknown;
+
+export type JsonObject = Record<string, Json>;
+
+export const isObject = (value: Json): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** An own member; never one of the prototype's. */
+export const member = (object: JsonObject, key: string): Json => (Object.hasOwn(object, key) ? object[key] : undefined);
+
+/** Sets a member whatever its name. */
+export function put(object: JsonObject, key: string, value: Json): void {
+  if (key !== '__proto__') object[key] = value;
+  else Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
+}
+
+/** How Go's decoder names the JSON type of a value that does not fit. */
+export function jsonTypeName(value: Json): string {
+  if (Array.isArray(value)) return 'array';
+  if (typeof value === 'boolean') return 'bool';
+  return value === null ? 'null' : typeof value;
+}
+
+export function jsonEqual(a: Json, b: Json): boolean {
+  if (a === b) return true;
+  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, i) => jsonEqual(item, b[i]));
+  if (!isObject(a) || !isObject(b)) return false;
+  const keys = Object.keys(a);
+  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && jsonEqual(a[key], b[key]));
+}
+
+/** Without the members that are null: in a value that is new a null has nothing to remove. */
+export function withoutNulls(value: Json): Json {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (!isObject(value)) return value;
+  const out: JsonObject = {};
+  for (const [key, inner] of Object.entries(value)) if (inner !== null) put(out, key, withoutNulls(inner));
+  return out;
+}
