@@ -1,2 +1,3 @@
 export * from './builtin-schema.ts';
 export * from './kind.ts';
+export { builtinKinds } from './kinds.ts';

@@ -10,6 +10,8 @@ export interface KindContext {
   now: number;
   /** Names the subresource written to; '' for the main resource. */
   subresource: string;
+  /** kube-apiserver's --allow-privileged: pods may hold privileged containers. Default false, as the flag's. */
+  allowPrivileged?: boolean;
   /** The user's name, groups and uid, for the few kinds that record them (certificate signing requests). */
   user?: { name: string; uid?: string; groups: string[]; extra?: Record<string, string[]> };
 }
