@@ -23,3 +23,39 @@ export {
   UpgradeRefusedError,
   type WireClient,
 } from './client/options.ts';
+export { SpdyConnection, type SpdyOptions } from './spdy/connection.ts';
+export { SpdyError } from './spdy/errors.ts';
+export type { SpdyHeaders } from './spdy/headers.ts';
+export type { SpdyStream } from './spdy/stream.ts';
+export { WebSocketConnection, type WebSocketOptions } from './websocket/connection.ts';
+export { WebSocketError } from './websocket/frames.ts';
+export { acceptWebSocket, dialWebSocket, isWebSocketRequest, offeredSubprotocols } from './websocket/handshake.ts';
+export { webSocketTunnel } from './websocket/tunnel.ts';
+export { dialRemoteCommand, type RemoteCommandClientSession, type RemoteCommandRequest } from './remotecommand/client.ts';
+export { acceptSpdyUpgrade, dialSpdy, isSpdyRequest } from './remotecommand/negotiate.ts';
+export {
+  acceptPortForward,
+  dialPortForward,
+  type ForwardedConnection,
+  type PortForwardClientSession,
+  type PortForwardOptions,
+  type PortForwardServerSession,
+} from './remotecommand/port-forward.ts';
+export {
+  type CommandOutcome,
+  type CommandStreamOptions,
+  portForwardProtocol,
+  portForwardTunnelProtocol,
+  spdyCommandProtocols,
+  type TerminalSize,
+  webSocketCommandProtocols,
+} from './remotecommand/protocol.ts';
+export { acceptRemoteCommand, type RemoteCommandServerSession } from './remotecommand/server.ts';
+export { pipeDuplex } from './proxy/pipe.ts';
+export {
+  forwardableHeaders,
+  proxyUpgrade,
+  translateRemoteCommand,
+  tunnelPortForward,
+  type UpgradeTarget,
+} from './proxy/upgrade.ts';

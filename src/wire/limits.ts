@@ -37,6 +37,22 @@ export const limits = {
   pingTimeoutMs: 15_000,
   /** Client, HTTP/2: how often a request the server did not process is sent. */
   http2Attempts: 3,
+  /** SPDY: one control frame, one header block unpacked, headers in it, streams of a connection. */
+  spdyControlBytesMax: 64 * 1024,
+  spdyHeaderBytesMax: 256 * 1024,
+  spdyHeadersMax: 256,
+  spdyStreamsMax: 1_000,
+  /** SPDY: payload of the data frames we send; receive window we announce; bytes buffered per stream before its writer or the peer must wait. */
+  spdyDataFrameBytes: 32 * 1024,
+  spdyWindowBytes: 256 * 1024,
+  spdyStreamBufferBytes: 64 * 1024,
+  /** WebSocket: one message, and how long the close handshake may take. */
+  webSocketMessageBytesMax: 16 * 1024 * 1024,
+  webSocketCloseTimeoutMs: 10_000,
+  /** Remote command: how long the client may take to open its streams (kubelet's StreamCreationTimeout). */
+  streamCreationTimeoutMs: 30_000,
+  /** Remote command: outcome on the error stream. */
+  outcomeBytesMax: 1024 * 1024,
   clientStreamWindowBytes: 4 * 1024 * 1024,
   clientConnectionWindowBytes: 16 * 1024 * 1024,
 };

@@ -1,0 +1,20 @@
+// Joins two byte streams, with back-pressure and half-close.
+import type { Duplex } from 'node:stream';
+
+/** Passes bytes both ways; an end on one side ends the other's input. Resolves when both are over. A failure on one side ends both. */
+export function pipeDuplex(a: Duplex, b: Duplex): Promise<void> {
+  return new Promise((resolve) => {
+    let open = 2;
+    const closed = (other: Duplex, self: Duplex) => (): void => {
+      // A reset, not an end: the other side must not wait for more.
+      if (!self.readableEnded) other.destroy();
+      if (--open === 0) resolve();
+    };
+    a.on('error', () => b.destroy());
+    b.on('error', () => a.destroy());
+    a.once('close', closed(b, a));
+    b.once('close', closed(a, b));
+    a.pipe(b);
+    b.pipe(a);
+  });
+}

@@ -1,0 +1,68 @@
+// Channels of a WebSocket (wsstream): the first octet of a message (a digit in the base64 form) names the channel. Each channel is given as a
+// Node stream; a reader that is behind holds the whole connection back.
+import { Readable, Writable } from 'node:stream';
+import type { WebSocketConnection } from '../websocket/connection.ts';
+import { channel, type ProtocolRules } from './protocol.ts';
+
+export interface Channels {
+  /** What arrives on a channel. Ends with the close signal for it, or with the connection. */
+  readable(id: number): Readable;
+  /** What is sent on a channel. Ending it sends the close signal where the protocol has one (client side). */
+  writable(id: number): Writable;
+  close(): void;
+}
+
+/** `sayEnd`: announce the end of a channel we write to; only clients do. */
+export function webSocketChannels(connection: WebSocketConnection, rules: ProtocolRules, sayEnd: boolean): Channels {
+  const readers = new Map<number, Readable>();
+  const drainWaiters: (() => void)[] = [];
+  const wakeAll = (): void => {
+    for (const wake of drainWaiters.splice(0)) wake();
+  };
+  const send = (id: number, data: Buffer): boolean =>
+    rules.base64
+      ? connection.send(Buffer.from(String(id) + data.toString('base64'), 'latin1'), false)
+      : connection.send(Buffer.concat([Buffer.from([id]), data]));
+  const decode = (message: Buffer): [id: number, data: Buffer] =>
+    rules.base64
+      ? [(message[0] ?? 0) - 48, Buffer.from(message.toString('latin1', 1), 'base64')]
+      : [message[0] ?? channel.stdin, message.subarray(1)];
+
+  connection.on('message', (message) => {
+    if (message.length === 0) return;
+    const [id, data] = decode(message);
+    if (rules.closeSignal && id === channel.close) return void readers.get(data[0] ?? channel.close)?.push(null);
+    const reader = readers.get(id);
+    if (reader === undefined || reader.readableEnded || data.length === 0) return;
+    if (!reader.push(data)) connection.pause();
+  });
+  connection.on('drain', wakeAll);
+  connection.once('close', () => {
+    wakeAll();
+    for (const reader of readers.values()) reader.push(null);
+  });
+
+  return {
+    readable(id) {
+      const reader = new Readable({ read: () => connection.resume() });
+      // A push after the end (data after a close signal) is the peer's mistake, not a reason to fall.
+      reader.on('error', () => {});
+      readers.set(id, reader);
+      if (connection.closed) reader.push(null);
+      return reader;
+    },
+    writable(id) {
+      return new Writable({
+        write(data: Buffer, _encoding, done) {
+          if (connection.closed || send(id, data)) done();
+          else drainWaiters.push(done);
+        },
+        final(done) {
+          if (sayEnd && rules.closeSignal) connection.send(Buffer.from([channel.close, id]));
+          done();
+        },
+      }).on('error', () => {});
+    },
+    close: () => connection.close(),
+  };
+}

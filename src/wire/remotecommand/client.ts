@@ -1,0 +1,121 @@
+// The asking side of exec and attach (client-go/tools/remotecommand): towards an apiserver, a kubelet or a container runtime.
+import type { Readable, Writable } from 'node:stream';
+import type { ClientRequest, WireClient } from '../client/options.ts';
+import { collectBody } from '../http/body.ts';
+import { limits } from '../limits.ts';
+import { SpdyConnection } from '../spdy/connection.ts';
+import { dialWebSocket } from '../websocket/handshake.ts';
+import { webSocketChannels } from './channels.ts';
+import { dialSpdy } from './negotiate.ts';
+import {
+  channel,
+  type CommandOutcome,
+  type CommandStreamOptions,
+  decodeOutcome,
+  encodeSize,
+  rulesOf,
+  spdyCommandProtocols,
+  type TerminalSize,
+  webSocketCommandProtocols,
+} from './protocol.ts';
+
+export interface RemoteCommandRequest extends Omit<ClientRequest, 'body' | 'method'>, CommandStreamOptions {
+  transport: 'spdy' | 'websocket';
+  /** Versions to offer, best first. Default: all of the transport's. */
+  protocols?: readonly string[];
+}
+
+export interface RemoteCommandClientSession {
+  readonly protocol: string;
+  /** End it to end the command's input. Over WebSocket before v5 the end cannot be said and the command goes on waiting. */
+  readonly stdin: Writable | undefined;
+  readonly stdout: Readable | undefined;
+  readonly stderr: Readable | undefined;
+  /** Raw, for proxies. Read either this or `outcome()`. */
+  readonly error: Readable;
+  /** How the command ended. `stdout` and `stderr` may still hold output when it resolves. */
+  outcome(): Promise<CommandOutcome>;
+  /** Does nothing where the protocol has no such stream. */
+  resize(size: TerminalSize): void;
+  /** Resolves when the connection is over. */
+  readonly closed: Promise<void>;
+  close(): void;
+}
+
+interface Parts {
+  protocol: string;
+  stdin: Writable | undefined;
+  stdout: Readable | undefined;
+  stderr: Readable | undefined;
+  error: Readable;
+  sizes: Writable | undefined;
+  closed: Promise<void>;
+  close(): void;
+}
+
+function session(parts: Parts): RemoteCommandClientSession {
+  const { sizes, ...rest } = parts;
+  let outcome: Promise<CommandOutcome> | undefined;
+  return {
+    ...rest,
+    outcome() {
+      outcome ??= collectBody(parts.error, undefined, limits.outcomeBytesMax)
+        .then((bytes) => decodeOutcome(bytes.toString('utf8'), rulesOf(parts.protocol)))
+        .catch((error: Error) => ({ error: error.message }));
+      return outcome;
+    },
+    resize: (size) => void (sizes?.writable && sizes.write(encodeSize(size))),
+  };
+}
+
+async function dialOverWebSocket(client: WireClient, request: RemoteCommandRequest): Promise<RemoteCommandClientSession> {
+  const { path, headers, signal, stdin, stdout, stderr, tty } = request;
+  const connection = await dialWebSocket(client, {
+    path,
+    ...(headers && { headers }),
+    ...(signal && { signal }),
+    protocols: request.protocols ?? webSocketCommandProtocols,
+  });
+  const rules = rulesOf(connection.protocol);
+  const channels = webSocketChannels(connection, rules, true);
+  return session({
+    protocol: connection.protocol,
+    stdin: stdin ? channels.writable(channel.stdin) : undefined,
+    stdout: stdout ? channels.readable(channel.stdout) : undefined,
+    stderr: stderr && !tty ? channels.readable(channel.stderr) : undefined,
+    error: channels.readable(channel.error),
+    sizes: tty && rules.resize ? channels.writable(channel.resize) : undefined,
+    closed: new Promise((resolve) => void connection.once('close', () => resolve())),
+    close: () => connection.close(),
+  });
+}
+
+async function dialOverSpdy(client: WireClient, request: RemoteCommandRequest): Promise<RemoteCommandClientSession> {
+  const { path, headers, signal, stdin, stdout, stderr, tty } = request;
+  const head = { path, ...(headers && { headers }), ...(signal && { signal }) };
+  const { protocol, socket } = await dialSpdy(client, head, request.protocols ?? spdyCommandProtocols);
+  const connection = new SpdyConnection(socket, { role: 'client' });
+  // Upstream's order: servers of old versions count on the error stream being first.
+  const open = (streamtype: string) => connection.createStream({ streamtype });
+  const error = open('error');
+  const input = stdin ? open('stdin') : undefined;
+  const output = stdout ? open('stdout') : undefined;
+  const errors = stderr && !tty ? open('stderr') : undefined;
+  const sizes = tty && rulesOf(protocol).resize ? open('resize') : undefined;
+  // Streams that only the server writes are half-closed at once, as client-go does with the error stream.
+  error.end();
+  return session({
+    protocol,
+    stdin: input,
+    stdout: output,
+    stderr: errors,
+    error,
+    sizes,
+    closed: new Promise((resolve) => void connection.once('close', () => resolve())),
+    close: () => connection.close(),
+  });
+}
+
+/** Starts a command. Rejects with `UpgradeRefusedError` when the server answers with an ordinary response. */
+export const dialRemoteCommand = (client: WireClient, request: RemoteCommandRequest): Promise<RemoteCommandClientSession> =>
+  request.transport === 'websocket' ? dialOverWebSocket(client, request) : dialOverSpdy(client, request);
