@@ -1,0 +1,111 @@
+// From a message to a message: decodes a question, asks the zone or the forwarder, encodes the answer.
+import { decode, encode, type Answer as PacketAnswer, type DecodedPacket, type Packet, TRUNCATED_RESPONSE } from 'dns-packet';
+import type { Forwarder } from './forward.ts';
+import { clusterTtlSeconds, udpPayloadBytes, udpPayloadBytesMax } from './limits.ts';
+import { type ClusterView, type RecordType, type Resource, resolve } from './zone.ts';
+
+export interface ResponderOptions {
+  domain: string;
+  view: ClusterView;
+  forwarder: Forwarder;
+}
+
+const rcodes = { NOERROR: 0, FORMERR: 1, SERVFAIL: 2, NXDOMAIN: 3, NOTIMP: 4, REFUSED: 5 } as const;
+const authoritativeAnswer = 0x0400;
+const recursionDesired = 0x0100;
+const recursionAvailable = 0x0080;
+
+export type Responder = (message: Buffer, overUdp: boolean) => Promise<Buffer | undefined>;
+
+/** Gives the reply to one message, or undefined when it deserves none (not a question at all). Never rejects. */
+export function createResponder(options: ResponderOptions): Responder {
+  return async (message, overUdp) => {
+    const query = decodeQuery(message);
+    if (!query)
+      return message.length >= 12 && (message.readUInt16BE(2) & 0x8000) === 0 ? failure(message, rcodes.FORMERR) : undefined;
+    if (((message.readUInt16BE(2) >> 11) & 0xf) !== 0) return failure(message, rcodes.NOTIMP);
+    const question = query.questions?.[0];
+    if (!question || query.questions?.length !== 1) return failure(message, rcodes.FORMERR);
+    const found = resolve(question.name, question.type as RecordType, options.view, options.domain);
+    const limit = overUdp ? payloadLimit(query) : Number.POSITIVE_INFINITY;
+    if (!found) {
+      const key = `${question.name.toLowerCase()} ${question.type}`;
+      const forwarded = await options.forwarder.ask(message, key);
+      return forwarded ? fit(forwarded, limit, message) : failure(message, rcodes.SERVFAIL, query);
+    }
+    const empty = found.answers.length === 0;
+    const reply: Packet = {
+      type: 'response',
+      id: query.id ?? 0,
+      flags: authoritativeAnswer | recursionAvailable | ((query.flags ?? 0) & recursionDesired) | rcodes[found.rcode],
+      questions: [question],
+      answers: found.answers.map(packetAnswer),
+      authorities: empty ? [authority(options.domain)] : [],
+      additionals: found.additionals.map(packetAnswer),
+    };
+    return fit(encode(reply), limit, message);
+  };
+}
+
+const packetAnswer = (record: Resource): PacketAnswer => ({ class: 'IN', ...record }) as PacketAnswer;
+
+const authority = (domain: string): PacketAnswer =>
+  ({
+    type: 'SOA',
+    class: 'IN',
+    name: domain,
+    ttl: clusterTtlSeconds,
+    data: {
+      mname: `ns.dns.${domain}`,
+      rname: `hostmaster.${domain}`,
+      serial: 1,
+      refresh: 7200,
+      retry: 1800,
+      expire: 86400,
+      minimum: clusterTtlSeconds,
+    },
+  }) as PacketAnswer;
+
+function decodeQuery(message: Buffer): DecodedPacket | undefined {
+  try {
+    const packet = decode(message);
+    return packet.type === 'query' ? packet : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What the client can take over UDP: 512 bytes, or what its EDNS record says (RFC 6891). */
+function payloadLimit(query: DecodedPacket): number {
+  const options = query.additionals?.find((record) => record.type === 'OPT');
+  const asked = options && 'udpPayloadSize' in options ? Number(options.udpPayloadSize) : udpPayloadBytes;
+  return Math.min(Math.max(asked, udpPayloadBytes), udpPayloadBytesMax);
+}
+
+/** Cuts an answer that is too long to its question, marked truncated, so that the client asks over TCP. */
+function fit(answer: Buffer, limit: number, query: Buffer): Buffer {
+  if (answer.length <= limit) return answer;
+  const packet = decode(query);
+  return encode({
+    type: 'response',
+    id: packet.id ?? 0,
+    flags: authoritativeAnswer | recursionAvailable | TRUNCATED_RESPONSE,
+    questions: packet.questions ?? [],
+  });
+}
+
+/** A reply that only carries a code, with the question where it could be read. */
+function failure(message: Buffer, rcode: number, query?: DecodedPacket): Buffer {
+  const desired = message.readUInt16BE(2) & recursionDesired;
+  if (query)
+    return encode({
+      type: 'response',
+      id: query.id ?? 0,
+      flags: recursionAvailable | desired | rcode,
+      questions: query.questions ?? [],
+    });
+  const header = Buffer.alloc(12);
+  message.copy(header, 0, 0, 2);
+  header.writeUInt16BE(0x8000 | recursionAvailable | desired | rcode, 2);
+  return header;
+}

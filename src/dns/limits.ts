@@ -1,0 +1,20 @@
+// Bounds of the DNS server.
+
+/** Time to live of records of the cluster, in seconds (CoreDNS's default). */
+export const clusterTtlSeconds = 5;
+/** Largest answer over UDP without EDNS (RFC 1035), and the largest size a client may ask for. */
+export const udpPayloadBytes = 512;
+export const udpPayloadBytesMax = 4096;
+/** A question forwarded upstream. */
+export const forwardTimeoutMs = 2_000;
+export const forwardAttempts = 2;
+/** Questions waiting for an upstream server at the same time; further ones get SERVFAIL. */
+export const forwardsMax = 1_000;
+/** Answers of upstream servers kept. */
+export const forwardCacheMax = 4_096;
+export const forwardCacheSecondsMax = 30;
+/** Connections over TCP at the same time, and how long one may be idle. */
+export const tcpConnectionsMax = 200;
+export const tcpIdleMs = 10_000;
+/** Records in one answer. */
+export const recordsMax = 1_000;

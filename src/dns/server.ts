@@ -1,0 +1,60 @@
+// The name server's sockets: UDP and TCP, given from outside, because they may live in another network namespace.
+import type { Socket as DatagramSocket } from 'node:dgram';
+import type { Server, Socket } from 'node:net';
+import type { Responder } from './answer.ts';
+import { frame } from './forward.ts';
+import { tcpConnectionsMax, tcpIdleMs } from './limits.ts';
+
+export interface DnsSockets {
+  udp: DatagramSocket;
+  tcp: Server;
+}
+
+/** Serves until `close`, which also closes the sockets. */
+export function serveDns({ udp, tcp }: DnsSockets, respond: Responder): { close(): void } {
+  const connections = new Set<Socket>();
+  udp.on('error', () => {});
+  udp.on('message', (message, remote) => {
+    void respond(message, true).then((answer) => {
+      if (answer) udp.send(answer, remote.port, remote.address, () => {});
+    });
+  });
+  tcp.maxConnections = tcpConnectionsMax;
+  tcp.on('connection', (socket) => {
+    connections.add(socket);
+    socket.once('close', () => connections.delete(socket));
+    serveConnection(socket, respond);
+  });
+  return {
+    close() {
+      udp.close();
+      tcp.close();
+      for (const socket of connections) socket.destroy();
+    },
+  };
+}
+
+function serveConnection(socket: Socket, respond: Responder): void {
+  let received = Buffer.alloc(0);
+  socket.setTimeout(tcpIdleMs, () => socket.destroy());
+  socket.on('error', () => socket.destroy());
+  const serve = async (): Promise<void> => {
+    for (;;) {
+      const length = received.length >= 2 ? received.readUInt16BE(0) : Number.POSITIVE_INFINITY;
+      if (received.length < length + 2) return;
+      const message = received.subarray(2, length + 2);
+      received = received.subarray(length + 2);
+      const answer = await respond(message, false);
+      if (!answer) return void socket.destroy();
+      if (!socket.destroyed) socket.write(frame(answer));
+    }
+  };
+  let chain = Promise.resolve();
+  socket.on('data', (chunk: Buffer) => {
+    received = Buffer.concat([received, chunk]);
+    // Longer than any message plus one more in flight: a client that does not speak DNS.
+    if (received.length > 2 * 65_537) return void socket.destroy();
+    chain = chain.then(serve);
+  });
+  socket.resume();
+}
