@@ -1,0 +1,56 @@
+// Whether a node is one of those a pod must run on (k8s.io/component-helpers/scheduling/corev1/nodeaffinity, required terms only).
+import type { Node, NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, Pod } from '#api/core/v1';
+
+const integer = /^[+-]?\d+$/;
+
+function labelMatches(
+  { key, operator, values = [] }: NodeSelectorRequirement,
+  labels: Readonly<Record<string, string>>,
+): boolean {
+  const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
+  switch (operator) {
+    case 'In':
+      return value !== undefined && values.includes(value);
+    case 'NotIn':
+      return value === undefined || !values.includes(value);
+    case 'Exists':
+      return value !== undefined;
+    case 'DoesNotExist':
+      return value === undefined;
+    case 'Gt':
+    case 'Lt': {
+      const bound = values[0];
+      if (value === undefined || bound === undefined || !integer.test(value) || !integer.test(bound)) return false;
+      return operator === 'Gt' ? BigInt(value) > BigInt(bound) : BigInt(value) < BigInt(bound);
+    }
+    default:
+      return false;
+  }
+}
+
+function fieldMatches({ key, operator, values = [] }: NodeSelectorRequirement, node: Node): boolean {
+  const name = node.metadata.name ?? '';
+  return key === 'metadata.name' && (operator === 'In' ? values.includes(name) : operator === 'NotIn' && !values.includes(name));
+}
+
+/** Requirements are joined by "and"; a term without any matches nothing. */
+function termMatches({ matchExpressions = [], matchFields = [] }: NodeSelectorTerm, node: Node): boolean {
+  if (matchExpressions.length === 0 && matchFields.length === 0) return false;
+  const labels = node.metadata.labels ?? {};
+  return (
+    matchExpressions.every((requirement) => labelMatches(requirement, labels)) &&
+    matchFields.every((requirement) => fieldMatches(requirement, node))
+  );
+}
+
+/** Terms are joined by "or". */
+export const nodeSelectorMatches = (selector: NodeSelector, node: Node): boolean =>
+  selector.nodeSelectorTerms.some((term) => termMatches(term, node));
+
+/** nodeSelector and required node affinity of a pod. */
+export function requiredNodeAffinityMatches(pod: Pod, node: Node): boolean {
+  const labels = node.metadata.labels ?? {};
+  for (const [key, value] of Object.entries(pod.spec?.nodeSelector ?? {})) if (labels[key] !== value) return false;
+  const required = pod.spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+  return required === undefined || nodeSelectorMatches(required, node);
+}

@@ -1,0 +1,7 @@
+// The kubelet: one node's pods, over containerd or simulated.
+export { Kubelet, type KubeletParts, simulatedMark } from './kubelet.ts';
+export { defaultOptions, type KubeletOptions } from './options.ts';
+export { createSimulatedNode, type SimulatedNodeDeps, type SimulatedNodeOptions } from './simulated.ts';
+export type { Machine } from './node/status.ts';
+export type { ImageInfo, PodRuntime } from './runtime/types.ts';
+export { SimulatedRuntime, type SimulatedRuntimeOptions } from './runtime/simulated/index.ts';

@@ -1,0 +1,229 @@
+// Puts one node's parts together and keeps them going (upstream pkg/kubelet/kubelet.go).
+import type { Node, Pod } from '#api/core/v1';
+import type { EventRecorder, InformerFactory, KubeClient } from '#client';
+import { gitVersion } from '#component-base';
+import type { Clock, Logger, Rng, Timer } from '#utils';
+import { podEvents } from './events.ts';
+import { type LifecycleHooks, noHooks } from './hooks/hooks.ts';
+import { ImageManager } from './images/manager.ts';
+import { relistMs, relistWithoutEventsMs } from './limits.ts';
+import { NodeManager } from './node/manager.ts';
+import type { Machine, NodeFacts } from './node/status.ts';
+import type { KubeletOptions } from './options.ts';
+import type { ProbeManager } from './probes/types.ts';
+import type { ImageInfo, PodRuntime, RegistryAuth, RuntimeHealth } from './runtime/types.ts';
+import { StatusManager } from './status/manager.ts';
+import { PodExecutor } from './workers/executor.ts';
+import { PodWorkers } from './workers/pod-workers.ts';
+
+const podResource = { group: '', version: 'v1', resource: 'pods' };
+const nodeResource = { group: '', version: 'v1', resource: 'nodes' };
+
+/** What a kubelet is made of; built by `runKubelet` or by who simulates. */
+export interface KubeletParts {
+  client: KubeClient;
+  /** Of this node alone; started and stopped by the kubelet. */
+  informers: InformerFactory;
+  recorder: EventRecorder;
+  clock: Clock;
+  rng: Rng;
+  logger: Logger;
+  runtime: PodRuntime;
+  probes(wake: (podUid: string) => void): ProbeManager;
+  hooks?: LifecycleHooks;
+  machine(): Promise<Machine>;
+  credentials?(pod: Pod, image: string): Promise<RegistryAuth[]>;
+  pressure?(): NodeFacts['pressure'];
+}
+
+export class Kubelet {
+  readonly options: KubeletOptions;
+  readonly parts: KubeletParts;
+  readonly workers: PodWorkers;
+  readonly nodes: NodeManager;
+  readonly statuses: StatusManager;
+  readonly probes: ProbeManager;
+  readonly images: ImageManager;
+  #health: RuntimeHealth = { runtimeError: 'container runtime status check may not have completed yet' };
+  #imageList: readonly ImageInfo[] = [];
+  #runtimeVersion = '';
+  #relist: Timer | undefined;
+  #hasEvents = false;
+  #synced = false;
+  #closed = false;
+
+  constructor(options: KubeletOptions, parts: KubeletParts) {
+    this.options = options;
+    this.parts = parts;
+    const { client, clock, rng, logger, runtime, recorder } = parts;
+    const events = podEvents(recorder);
+    const nodeInformer = parts.informers.informer<Node>(nodeResource, { fieldSelector: `metadata.name=${options.nodeName}` });
+    const hostIPs = (): readonly string[] => this.#hostIPs();
+    this.probes = parts.probes((uid) => this.workers.wake(uid));
+    this.images = new ImageManager({
+      images: runtime.images,
+      clock,
+      events,
+      credentials: parts.credentials ?? (async () => []),
+      parallelPulls: options.serializeImagePulls ? 1 : 16,
+    });
+    this.statuses = new StatusManager({
+      client,
+      clock,
+      logger,
+      apiPod: (uid) => this.#apiPod(uid),
+      couldBeRunning: (uid) => this.workers.get(uid)?.couldBeRunning ?? false,
+    });
+    const executor = new PodExecutor({
+      runtime,
+      images: this.images,
+      hooks: parts.hooks ?? noHooks,
+      events,
+      clock,
+      logger,
+      hostIPs,
+    });
+    this.workers = new PodWorkers({
+      runtime,
+      executor,
+      statuses: this.statuses,
+      probes: this.probes,
+      events,
+      clock,
+      logger,
+      hostIPs,
+      networkError: () => this.#health.networkError,
+      node: () => this.nodes.node,
+      onGone: (uid) => this.images.forget(uid),
+    });
+    this.nodes = new NodeManager({
+      client,
+      clock,
+      rng,
+      logger,
+      recorder,
+      name: options.nodeName,
+      registration: {
+        labels: { ...options.nodeLabels, ...(runtime.simulated && simulatedMark) },
+        annotations: { ...options.nodeAnnotations, ...(runtime.simulated && simulatedMark) },
+        taints: options.registerWithTaints,
+        providerID: options.providerID,
+      },
+      registerNode: options.registerNode,
+      facts: () => this.#facts(),
+      cached: () => nodeInformer.lister.get('', options.nodeName),
+      statusUpdateMs: options.nodeStatusUpdateMs,
+      statusReportMs: options.nodeStatusReportMs,
+      leaseSeconds: options.leaseSeconds,
+    });
+    const onNode = (node: Node): void => this.#onNode(node);
+    nodeInformer.addHandler({ onAdd: onNode, onUpdate: onNode });
+  }
+
+  /** Registers the node and takes up its pods. Resolves when the node is registered and its pods are known. */
+  async start(): Promise<void> {
+    const { runtime, informers } = this.parts;
+    this.nodes.recordEvent('Normal', 'Starting', 'Starting kubelet.');
+    this.#hasEvents = await runtime.subscribe((uid) => this.workers.wake(uid));
+    await this.#checkRuntime();
+    await this.nodes.start();
+    if (this.#closed) return;
+    const pods = informers.informer<Pod>(podResource, { fieldSelector: `spec.nodeName=${this.options.nodeName}` });
+    const starting: Pod[] = [];
+    const update = (pod: Pod): void => void (this.#synced ? this.workers.update(pod) : starting.push(pod));
+    pods.addHandler({ onAdd: update, onUpdate: update, onDelete: (pod) => this.workers.remove(pod) });
+    informers.start();
+    await informers.waitForSync();
+    this.#synced = true;
+    starting.sort((a, b) => (a.metadata.creationTimestamp ?? '').localeCompare(b.metadata.creationTimestamp ?? ''));
+    for (const pod of starting) this.workers.update(pod);
+    await this.workers.endOrphans(runtime);
+    this.#scheduleRelist();
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#relist?.cancel();
+    this.parts.informers.stop();
+    this.nodes.close();
+    this.workers.close();
+    this.statuses.close();
+    this.probes.close();
+    this.parts.runtime.close();
+  }
+
+  #scheduleRelist(): void {
+    if (this.#closed || this.parts.runtime.simulated) return;
+    const periodMs = this.#hasEvents ? relistMs : relistWithoutEventsMs;
+    this.#relist = this.parts.clock.setTimer(periodMs, () => {
+      void this.#look().finally(() => this.#scheduleRelist());
+    });
+  }
+  /** The net under the runtime's events: look at everything. */
+  async #look(): Promise<void> {
+    try {
+      await this.#checkRuntime();
+      this.workers.wake(undefined);
+      await this.workers.endOrphans(this.parts.runtime);
+    } catch (error) {
+      this.parts.logger.warn('relist failed', { error: String(error) });
+    }
+  }
+
+  async #checkRuntime(): Promise<void> {
+    const { runtime } = this.parts;
+    const before = JSON.stringify(this.#health);
+    try {
+      this.#health = await runtime.health();
+      this.#runtimeVersion ||= await runtime.version();
+      this.#imageList = await runtime.images.list();
+    } catch (error) {
+      this.#health = { runtimeError: `container runtime is down: ${(error as Error).message}` };
+    }
+    if (this.#synced && before !== JSON.stringify(this.#health)) void this.nodes.updateStatus();
+  }
+
+  async #facts(): Promise<NodeFacts> {
+    const { options, parts } = this;
+    if (parts.runtime.simulated) await this.#checkRuntime();
+    const { runtimeError, networkError } = this.#health;
+    return {
+      name: options.nodeName,
+      hostname: options.hostname,
+      machine: await parts.machine(),
+      nodeIPs: options.nodeIPs,
+      externalCloudProvider: options.externalCloudProvider,
+      podsMax: options.podsMax,
+      kubeletPort: options.port,
+      kubeletVersion: gitVersion,
+      runtimeVersion: `${parts.runtime.name}://${this.#runtimeVersion || 'Unknown'}`,
+      images: this.#imageList,
+      reserved: options.reserved,
+      errors: [
+        ...(runtimeError ? [runtimeError] : []),
+        ...(networkError ? [`container runtime network not ready: ${networkError}`] : []),
+      ],
+      pressure: parts.pressure?.() ?? { memory: false, disk: false, pid: false },
+    };
+  }
+  #onNode(node: Node): void {
+    const cidrs = node.spec?.podCIDRs ?? (node.spec?.podCIDR ? [node.spec.podCIDR] : []);
+    void this.parts.runtime.updatePodCIDRs(cidrs).catch((error: unknown) => {
+      this.parts.logger.warn('Failed to update pod CIDR', { error: String(error) });
+    });
+  }
+  /** Addresses of the node: as the API has them (a cloud may know better), else as configured. */
+  #hostIPs(): readonly string[] {
+    const addresses = this.nodes.node?.status?.addresses ?? [];
+    const of = (type: string): string[] => addresses.filter((address) => address.type === type).map(({ address }) => address);
+    const internal = of('InternalIP');
+    return internal.length > 0 ? internal : of('ExternalIP').length > 0 ? of('ExternalIP') : this.options.nodeIPs;
+  }
+  #apiPod(uid: string): Pod | undefined {
+    const pod = this.workers.get(uid)?.pod;
+    return pod && (this.workers.mirrorOf(pod) ?? pod);
+  }
+}
+
+/** Label and annotation of nodes on which nothing runs. */
+export const simulatedMark = { 'sagong.dev/runtime': 'simulated' };

@@ -1,0 +1,46 @@
+// Bounds of the kubelet room.
+
+/** Crash-loop back-off of a container (upstream initialCrashLoopBackOff, MaxCrashLoopBackOff). */
+export const crashLoopBackoffInitialMs = 10_000;
+export const crashLoopBackoffMaxMs = 300_000;
+/** Image pull back-off (upstream imageBackOffPeriod, MaxImageBackOff). */
+export const imageBackoffInitialMs = 10_000;
+export const imageBackoffMaxMs = 300_000;
+/** A pod whose sync failed is tried again after this (upstream backOffPeriod). */
+export const syncRetryMs = 10_000;
+/** Retry after a failure that is expected to pass soon (upstream backOffOnTransientErrorPeriod). */
+export const syncRetryTransientMs = 1_000;
+/** Least grace given to a container that is stopped. */
+export const gracePeriodSecondsMin = 2;
+/** All termination messages of a pod together, and of one container. */
+export const podTerminationMessageBytesMax = 12 * 1024;
+export const containerTerminationMessageBytesMax = 4 * 1024;
+export const containerTerminationLogLinesMax = 80;
+export const containerTerminationLogBytesMax = 2048;
+/** Node lease: renewed four times within its duration (upstream nodeLeaseRenewIntervalFraction). */
+export const leaseDurationSeconds = 40;
+export const leaseRenewFraction = 0.25;
+/** Node status is computed this often and reported at least this often. */
+export const nodeStatusUpdateMs = 10_000;
+export const nodeStatusReportMs = 300_000;
+export const nodeStatusRetries = 5;
+/** Registration back-off. */
+export const registerBackoffMinMs = 100;
+export const registerBackoffMaxMs = 7_000;
+/** Names reported of one image. */
+export const imageNamesMax = 5;
+export const nodeStatusImagesMax = 50;
+/** Pods a node runs unless told otherwise. */
+export const podsMax = 110;
+/** Pods started at once. */
+export const podStartsMax = 16;
+/** How often the runtime is listed as a net for lost events. */
+export const relistMs = 10_000;
+export const relistWithoutEventsMs = 1_000;
+/** Simulated pod addresses: without a pod CIDR nothing is handed out. */
+export const simulatedStartDelayMs = 0;
+/** Status updates waiting for the API are retried after this. */
+export const statusRetryMs = 1_000;
+export const statusSyncMs = 10_000;
+/** Length limits of an exec probe's or hook's kept output. */
+export const probeOutputBytesMax = 10 * 1024;

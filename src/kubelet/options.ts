@@ -1,0 +1,93 @@
+// Everything a kubelet can be told, with upstream's defaults (cmd/kubelet/app/options, KubeletConfiguration v1beta1).
+import type { Taint } from '#api/core/v1';
+import { podsMax } from './limits.ts';
+
+export interface EvictionThresholds {
+  /** Signal -> quantity or percentage, e.g. `memory.available` -> `100Mi`. */
+  hard: Readonly<Record<string, string>>;
+}
+
+export interface KubeletOptions {
+  nodeName: string;
+  hostname: string;
+  /** Addresses of the node, primary first. Empty: found out from the machine. */
+  nodeIPs: readonly string[];
+  registerNode: boolean;
+  registerWithTaints: readonly Taint[];
+  nodeLabels: Readonly<Record<string, string>>;
+  nodeAnnotations: Readonly<Record<string, string>>;
+  /** `--cloud-provider=external`. */
+  externalCloudProvider: boolean;
+  providerID: string;
+  podsMax: number;
+  /** Withheld from pods for the system, the kubelet and eviction, as quantities. */
+  reserved: Readonly<Record<string, string>>;
+  clusterDNS: readonly string[];
+  clusterDomain: string;
+  rootDir: string;
+  podLogsDir: string;
+  podManifestPath: string;
+  containerRuntimeEndpoint: string;
+  cgroupRoot: string;
+  cgroupsPerQOS: boolean;
+  cgroupDriver: 'cgroupfs' | 'systemd';
+  port: number;
+  address: string;
+  serializeImagePulls: boolean;
+  eviction: EvictionThresholds;
+  imageGcHighPercent: number;
+  imageGcLowPercent: number;
+  containerLogMaxBytes: number;
+  containerLogMaxFiles: number;
+  nodeStatusUpdateMs: number;
+  nodeStatusReportMs: number;
+  leaseSeconds: number;
+  resolvConf: string;
+  /** Sandbox image, spared by image garbage collection. */
+  podInfraImage: string;
+}
+
+export const defaultEvictionHard: Readonly<Record<string, string>> = {
+  'memory.available': '100Mi',
+  'nodefs.available': '10%',
+  'nodefs.inodesFree': '5%',
+  'imagefs.available': '15%',
+  'imagefs.inodesFree': '5%',
+};
+
+/** Upstream's defaults for a node of that name. */
+export const defaultOptions = (nodeName: string): KubeletOptions => ({
+  nodeName,
+  hostname: nodeName,
+  nodeIPs: [],
+  registerNode: true,
+  registerWithTaints: [],
+  nodeLabels: {},
+  nodeAnnotations: {},
+  externalCloudProvider: false,
+  providerID: '',
+  podsMax,
+  reserved: {},
+  clusterDNS: [],
+  clusterDomain: 'cluster.local',
+  rootDir: '/var/lib/kubelet',
+  podLogsDir: '/var/log/pods',
+  podManifestPath: '',
+  containerRuntimeEndpoint: 'unix:///run/containerd/containerd.sock',
+  cgroupRoot: '',
+  cgroupsPerQOS: true,
+  cgroupDriver: 'cgroupfs',
+  port: 10250,
+  address: '0.0.0.0',
+  serializeImagePulls: true,
+  eviction: { hard: defaultEvictionHard },
+  imageGcHighPercent: 85,
+  imageGcLowPercent: 80,
+  containerLogMaxBytes: 10 * 1024 * 1024,
+  containerLogMaxFiles: 5,
+  nodeStatusUpdateMs: 10_000,
+  nodeStatusReportMs: 300_000,
+  leaseSeconds: 40,
+  resolvConf: '/etc/resolv.conf',
+  podInfraImage: 'registry.k8s.io/pause:3.10.1',
+});

@@ -1,0 +1,59 @@
+// How a simulated container behaves, from annotations of its pod. With a `.<container>` suffix an annotation is for one container only.
+import type { Container, Pod } from '#api/core/v1';
+import { parseDurationMs } from '#apimachinery/duration';
+import { controllerOf } from '#apimachinery/meta';
+import { isRestartableInitContainer } from '#component-helpers/pod';
+
+export const annotationPrefix = 'simulated.sagong.dev/';
+
+export interface SimulationDefaults {
+  /** From start to Running. */
+  startDelayMs: number;
+  /** How long containers of a Job's pod run. */
+  jobRunMs: number;
+}
+
+export interface Behaviour {
+  startDelayMs: number;
+  /** Undefined: runs until stopped. */
+  runMs: number | undefined;
+  exitCode: number;
+  /** Reason in the terminated state; by default Completed or Error. */
+  reason: string;
+  message: string;
+  ready: boolean;
+}
+
+function annotation(pod: Pod, container: Container, name: string): string | undefined {
+  const annotations = pod.metadata.annotations;
+  return annotations?.[`${annotationPrefix}${name}.${container.name}`] ?? annotations?.[`${annotationPrefix}${name}`];
+}
+
+function duration(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  try {
+    return Math.max(0, parseDurationMs(text));
+  } catch {
+    return undefined;
+  }
+}
+
+/** An image whose pull fails: the runtime's message. */
+export const imageError = (pod: Pod): string | undefined => pod.metadata.annotations?.[`${annotationPrefix}image-error`];
+
+/** Annotations: start-delay, run-for (durations), exit-code, exit-reason, exit-message, ready. Unreadable values count as absent. */
+export function behaviourOf(pod: Pod, container: Container, defaults: SimulationDefaults): Behaviour {
+  const read = (name: string): string | undefined => annotation(pod, container, name);
+  const plainInit =
+    (pod.spec?.initContainers ?? []).some(({ name }) => name === container.name) && !isRestartableInitContainer(container);
+  const job = controllerOf(pod.metadata)?.kind === 'Job';
+  const exitCode = Number.parseInt(read('exit-code') ?? '0', 10) || 0;
+  return {
+    startDelayMs: duration(read('start-delay')) ?? defaults.startDelayMs,
+    runMs: duration(read('run-for')) ?? (plainInit ? 0 : job || exitCode !== 0 ? defaults.jobRunMs : undefined),
+    exitCode,
+    reason: read('exit-reason') ?? (exitCode === 0 ? 'Completed' : 'Error'),
+    message: read('exit-message') ?? '',
+    ready: read('ready') !== 'false',
+  };
+}

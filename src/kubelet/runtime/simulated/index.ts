@@ -1,0 +1,235 @@
+// A runtime without processes: containers go Running, probes pass, exits follow annotations (see behaviour.ts). Thousands of simulated nodes
+// fit in one process: a running container costs no timer. Nodes, logs and exec say honestly that nothing runs.
+import type { Container, Pod } from '#api/core/v1';
+import { isHostNetworkPod } from '#component-helpers/pod';
+import type { Clock, Rng, Timer } from '#utils';
+import { hashContainer } from '../../container/hash.ts';
+import { type ContainerRecord, emptyRecord, type PodRecord, type SandboxRecord } from '../../container/types.ts';
+import { PodFailure, StartFailure } from '../types.ts';
+import type { ContainerUsage, CreateRequest, ExecOutcome, ImageInfo, ImageService, PodRuntime, RuntimeHealth } from '../types.ts';
+import { AddressPool } from './addresses.ts';
+import { type Behaviour, behaviourOf, imageError, type SimulationDefaults } from './behaviour.ts';
+
+export interface SimulatedRuntimeOptions {
+  clock: Clock;
+  rng: Rng;
+  defaults?: Partial<SimulationDefaults>;
+  /** Used until the node has pod CIDRs of its own. Absent: pods wait for those. */
+  podCIDR?: string;
+}
+
+interface SimulatedContainer {
+  record: ContainerRecord;
+  pod: string;
+  behaviour: Behaviour;
+  timer?: Timer;
+}
+
+interface SimulatedPod {
+  record: PodRecord;
+}
+
+const imageSizeBytes = 10_000_000;
+const refusal = 'the container runtime is simulated: no process exists';
+
+/** Images are present as soon as they are asked for. */
+class SimulatedImages implements ImageService {
+  readonly #images = new Map<string, ImageInfo>();
+
+  async status(image: string): Promise<ImageInfo | undefined> {
+    return this.#images.get(image);
+  }
+  async pull(image: string, pod: Pod): Promise<string> {
+    const error = imageError(pod);
+    if (error !== undefined) throw new Error(error);
+    this.#images.set(image, { id: `simulated:${image}`, repoTags: [image], repoDigests: [], sizeBytes: imageSizeBytes });
+    return `simulated:${image}`;
+  }
+  async list(): Promise<ImageInfo[]> {
+    return [...this.#images.values()];
+  }
+  async remove(image: string): Promise<void> {
+    this.#images.delete(image);
+  }
+  async usage(): Promise<undefined> {
+    return undefined;
+  }
+}
+
+export class SimulatedRuntime implements PodRuntime {
+  readonly name = 'simulated';
+  readonly simulated = true;
+  readonly images = new SimulatedImages();
+  readonly #clock: Clock;
+  readonly #rng: Rng;
+  readonly #defaults: SimulationDefaults;
+  readonly #pods = new Map<string, SimulatedPod>();
+  readonly #containers = new Map<string, SimulatedContainer>();
+  #pools: AddressPool[];
+  #onChange: (uid: string | undefined) => void = () => {};
+  #cidrs = '';
+
+  constructor(options: SimulatedRuntimeOptions) {
+    this.#clock = options.clock;
+    this.#rng = options.rng;
+    this.#defaults = { startDelayMs: 0, jobRunMs: 1000, ...options.defaults };
+    this.#pools = options.podCIDR === undefined ? [] : [new AddressPool(options.podCIDR)];
+  }
+
+  async version(): Promise<string> {
+    return '1.0.0';
+  }
+  async health(): Promise<RuntimeHealth> {
+    return {};
+  }
+  async subscribe(onChange: (uid: string | undefined) => void): Promise<boolean> {
+    this.#onChange = onChange;
+    return true;
+  }
+  async list(): Promise<PodRecord[]> {
+    return [...this.#pods.values()].map(({ record }) => record);
+  }
+  async get({ uid, namespace, name }: { uid: string; namespace: string; name: string }): Promise<PodRecord> {
+    const record = this.#pods.get(uid)?.record;
+    return record
+      ? { ...record, sandboxes: [...record.sandboxes], containers: [...record.containers] }
+      : emptyRecord(uid, namespace, name);
+  }
+  async preparePod(): Promise<void> {}
+  async cleanupPod(): Promise<void> {}
+
+  async createSandbox(pod: Pod, attempt: number): Promise<string> {
+    const { uid = '', namespace = '', name = '' } = pod.metadata;
+    const hostNetwork = isHostNetworkPod(pod);
+    const ips = hostNetwork ? [] : this.#allocate();
+    const sandbox: SandboxRecord = { id: this.#id(), ready: true, attempt, createdAtMs: this.#clock.now(), hostNetwork, ips };
+    const known = this.#pods.get(uid) ?? { record: emptyRecord(uid, namespace, name) };
+    known.record.sandboxes.unshift(sandbox);
+    this.#pods.set(uid, known);
+    return sandbox.id;
+  }
+  async stopSandbox(id: string): Promise<void> {
+    const sandbox = this.#sandbox(id)?.sandbox;
+    if (!sandbox?.ready) return;
+    sandbox.ready = false;
+    this.#release(sandbox);
+  }
+  async removeSandbox(id: string): Promise<void> {
+    const found = this.#sandbox(id);
+    if (found === undefined) return;
+    if (found.sandbox.ready) this.#release(found.sandbox);
+    const { record } = found.pod;
+    record.sandboxes = record.sandboxes.filter((sandbox) => sandbox.id !== id);
+    if (record.sandboxes.length === 0 && record.containers.length === 0) this.#pods.delete(record.uid);
+  }
+
+  async createContainer({ pod, container, restartCount, image }: CreateRequest): Promise<string> {
+    const record: ContainerRecord = {
+      id: this.#id(),
+      name: container.name,
+      image: container.image ?? '',
+      imageRef: image.id,
+      hash: hashContainer(container),
+      restartCount,
+      state: 'created',
+      createdAtMs: this.#clock.now(),
+      startedAtMs: 0,
+      finishedAtMs: 0,
+      exitCode: 0,
+      reason: '',
+      message: '',
+    };
+    const uid = pod.metadata.uid ?? '';
+    const known = this.#pods.get(uid);
+    if (known === undefined) throw new StartFailure('CreateContainerError', `sandbox of pod ${uid} not found`);
+    known.record.containers.unshift(record);
+    this.#containers.set(record.id, { record, pod: uid, behaviour: behaviourOf(pod, container as Container, this.#defaults) });
+    return record.id;
+  }
+  async startContainer(id: string): Promise<void> {
+    const container = this.#containers.get(id);
+    if (container === undefined) throw new StartFailure('RunContainerError', `container ${id} not found`);
+    this.#after(container, container.behaviour.startDelayMs, () => {
+      container.record.state = 'running';
+      container.record.startedAtMs = this.#clock.now();
+      const { runMs, exitCode, reason, message } = container.behaviour;
+      if (runMs !== undefined) this.#after(container, runMs, () => this.#exit(container, exitCode, reason, message));
+    });
+  }
+  async stopContainer(id: string): Promise<void> {
+    const container = this.#containers.get(id);
+    if (container === undefined || container.record.state === 'exited') return;
+    this.#exit(container, 0, 'Completed', '');
+    this.#onChange(container.pod);
+  }
+  async removeContainer(id: string): Promise<void> {
+    const container = this.#containers.get(id);
+    if (container === undefined) return;
+    container.timer?.cancel();
+    this.#containers.delete(id);
+    const pod = this.#pods.get(container.pod);
+    if (pod) pod.record.containers = pod.record.containers.filter((record) => record.id !== id);
+  }
+  async exec(): Promise<ExecOutcome> {
+    throw new Error(refusal);
+  }
+  async usage(): Promise<Map<string, ContainerUsage>> {
+    return new Map();
+  }
+  async updatePodCIDRs(cidrs: readonly string[]): Promise<void> {
+    if (cidrs.length === 0 || cidrs.join() === this.#cidrs) return;
+    this.#cidrs = cidrs.join();
+    this.#pools = cidrs.map((cidr) => new AddressPool(cidr));
+    this.#onChange(undefined);
+  }
+  /** Whether a running container counts as ready. */
+  isReady(id: string): boolean {
+    return this.#containers.get(id)?.behaviour.ready ?? false;
+  }
+  close(): void {
+    for (const { timer } of this.#containers.values()) timer?.cancel();
+  }
+
+  #id(): string {
+    return (this.#rng.uuid() + this.#rng.uuid()).replaceAll('-', '');
+  }
+  #allocate(): string[] {
+    if (this.#pools.length === 0)
+      throw new PodFailure('FailedCreatePodSandBox', 'the node has no pod CIDR yet', { transient: true });
+    return this.#pools.map((pool) => {
+      const address = pool.allocate();
+      if (address === undefined) throw new PodFailure('FailedCreatePodSandBox', "no address is left in the node's pod CIDR");
+      return address;
+    });
+  }
+  #release(sandbox: SandboxRecord): void {
+    for (const address of sandbox.ips) for (const pool of this.#pools) pool.release(address);
+  }
+  #sandbox(id: string): { pod: SimulatedPod; sandbox: SandboxRecord } | undefined {
+    for (const pod of this.#pods.values()) {
+      const sandbox = pod.record.sandboxes.find((candidate) => candidate.id === id);
+      if (sandbox) return { pod, sandbox };
+    }
+    return undefined;
+  }
+  /** Runs `step` now, or later with a notice of the change. */
+  #after(container: SimulatedContainer, delayMs: number, step: () => void): void {
+    if (delayMs <= 0) return step();
+    container.timer = this.#clock.setTimer(delayMs, () => {
+      step();
+      this.#onChange(container.pod);
+    });
+  }
+  #exit(container: SimulatedContainer, exitCode: number, reason: string, message: string): void {
+    container.timer?.cancel();
+    const now = this.#clock.now();
+    Object.assign(container.record, {
+      state: 'exited',
+      startedAtMs: container.record.startedAtMs || now,
+      finishedAtMs: now,
+      exitCode,
+      reason,
+      message,
+    });
+  }
+}

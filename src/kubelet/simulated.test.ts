@@ -1,0 +1,150 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Node, Pod } from '#api/core/v1';
+import type { KubeObject } from '#apimachinery/meta';
+import { createClient } from '#client';
+import { seededRng, silentLogger } from '#utils';
+import type { Kubelet } from './kubelet.ts';
+import { createSimulatedNode } from './simulated.ts';
+import { FakeApi } from './test-support/fake-api.ts';
+import { ManualClock, settle } from './test-support/manual-clock.ts';
+
+const running: Kubelet[] = [];
+afterEach(() => {
+  for (const kubelet of running.splice(0)) kubelet.close();
+});
+
+const podOf = (name: string, spec: Partial<Pod['spec']> = {}, annotations: Record<string, string> = {}): Pod => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name, namespace: 'default', uid: `uid-${name}`, generation: 1, annotations },
+  spec: { nodeName: 'n1', restartPolicy: 'Always', containers: [{ name: 'app', image: 'nginx' }], ...spec },
+  status: { phase: 'Pending' },
+});
+
+async function start(): Promise<{ api: FakeApi; clock: ManualClock; kubelet: Kubelet }> {
+  const api = new FakeApi();
+  const clock = new ManualClock();
+  const client = createClient(api);
+  const kubelet = createSimulatedNode(
+    { name: 'n1', nodeIP: '10.0.0.1', podCIDR: '10.1.0.0/24' },
+    { client, clock, rng: seededRng(1), logger: silentLogger },
+  );
+  running.push(kubelet);
+  await kubelet.start();
+  return { api, clock, kubelet };
+}
+
+const events = (api: FakeApi): string[] =>
+  [...api.objects]
+    .filter(([path]) => path.startsWith('events/'))
+    .map(
+      ([, event]) =>
+        `${(event as KubeObject & { reason: string }).reason}: ${(event as KubeObject & { message: string }).message}`,
+    );
+
+describe('a simulated node', () => {
+  it('registers, is Ready, says that it is simulated and renews its lease', async () => {
+    const { api, clock } = await start();
+    const node = api.get<Node>('nodes', '', 'n1');
+    expect(node?.metadata.labels).toMatchObject({ 'kubernetes.io/hostname': 'n1', 'sagong.dev/runtime': 'simulated' });
+    expect(node?.status?.nodeInfo?.containerRuntimeVersion).toBe('simulated://1.0.0');
+    expect(node?.status?.conditions?.map(({ type, status, reason }) => `${type}=${status} ${reason}`)).toEqual([
+      'MemoryPressure=False KubeletHasSufficientMemory',
+      'DiskPressure=False KubeletHasNoDiskPressure',
+      'PIDPressure=False KubeletHasSufficientPID',
+      'Ready=True KubeletReady',
+    ]);
+    const renewals = (): number => api.calls.filter(({ resource, verb }) => resource === 'leases' && verb === 'update').length;
+    const before = renewals();
+    await clock.advance(31_000);
+    expect(renewals() - before).toBeGreaterThanOrEqual(2);
+  });
+
+  it('runs a pod and reports it without any timer of its own', async () => {
+    const { api, clock } = await start();
+    const timers = clock.pending;
+    api.put('pods', podOf('web'));
+    await settle();
+    const { status } = api.get<Pod>('pods', 'default', 'web') ?? {};
+    expect(status).toMatchObject({
+      phase: 'Running',
+      podIP: '10.1.0.2',
+      hostIP: '10.0.0.1',
+      qosClass: 'BestEffort',
+      observedGeneration: 1,
+    });
+    expect(
+      status?.conditions
+        ?.filter(({ status: value }) => value === 'True')
+        .map(({ type }) => type)
+        .sort(),
+    ).toEqual(['ContainersReady', 'Initialized', 'PodReadyToStartContainers', 'PodScheduled', 'Ready']);
+    expect(clock.pending).toBe(timers);
+    expect(events(api)).toEqual(
+      expect.arrayContaining(['Pulling: Pulling image "nginx"', 'Created: Container created', 'Started: Container started']),
+    );
+  });
+
+  it('lets a deleted pod go only when everything is off the node', async () => {
+    const { api } = await start();
+    api.put('pods', podOf('web'));
+    await settle();
+    await createClient(api).resource<Pod>({ group: '', version: 'v1', resource: 'pods' }, 'default').delete('web');
+    await settle();
+    expect(api.get('pods', 'default', 'web')).toBeUndefined();
+    const last = api.calls.filter(({ verb }) => verb === 'delete').at(-1);
+    expect(last?.deleteOptions).toMatchObject({ gracePeriodSeconds: 0, preconditions: { uid: 'uid-web' } });
+    const patches = api.calls.filter(({ subresource }) => subresource === 'status');
+    expect(JSON.stringify(patches)).toContain('"phase":"Succeeded"');
+  });
+
+  it("backs off a crashing container with upstream's reason and message", async () => {
+    const { api, clock } = await start();
+    api.put('pods', podOf('bad', {}, { 'simulated.sagong.dev/exit-code': '3', 'simulated.sagong.dev/run-for': '1s' }));
+    await clock.advance(2_500);
+    const status = () => api.get<Pod>('pods', 'default', 'bad')?.status?.containerStatuses?.[0];
+    expect(status()).toMatchObject({
+      restartCount: 1,
+      state: {
+        waiting: { reason: 'CrashLoopBackOff', message: 'back-off 10s restarting failed container=app pod=bad_default(uid-bad)' },
+      },
+      lastState: { terminated: { exitCode: 3, reason: 'Error' } },
+    });
+    await clock.advance(12_000);
+    expect(status()?.restartCount).toBe(2);
+    expect(status()?.state?.waiting?.message).toContain('back-off 20s');
+  });
+
+  it('runs a pod to its end when it is not to be restarted', async () => {
+    const { api, clock } = await start();
+    const init = [{ name: 'setup', image: 'busybox' }];
+    api.put(
+      'pods',
+      podOf('once', { restartPolicy: 'Never', initContainers: init }, { 'simulated.sagong.dev/run-for.app': '5s' }),
+    );
+    await settle();
+    expect(api.get<Pod>('pods', 'default', 'once')?.status?.phase).toBe('Running');
+    await clock.advance(6_000);
+    const status = api.get<Pod>('pods', 'default', 'once')?.status;
+    expect(status).toMatchObject({ phase: 'Succeeded', podIP: '10.1.0.2' });
+    expect(status?.conditions?.find(({ type }) => type === 'Ready')).toMatchObject({ status: 'False', reason: 'PodCompleted' });
+  });
+
+  it('refuses what does not fit', async () => {
+    const { api } = await start();
+    api.put('pods', podOf('big', { containers: [{ name: 'app', image: 'x', resources: { requests: { cpu: '100' } } }] }));
+    await settle();
+    expect(api.get<Pod>('pods', 'default', 'big')?.status).toMatchObject({
+      phase: 'Failed',
+      reason: 'OutOfcpu',
+      message: "Pod was rejected: Node didn't have enough resource: cpu, requested: 100000, used: 0, capacity: 8000",
+    });
+  });
+
+  it('ends a pod at its deadline', async () => {
+    const { api, clock } = await start();
+    api.put('pods', podOf('late', { activeDeadlineSeconds: 5 }));
+    await clock.advance(6_000);
+    expect(api.get<Pod>('pods', 'default', 'late')?.status).toMatchObject({ phase: 'Failed', reason: 'DeadlineExceeded' });
+  });
+});

@@ -1,0 +1,50 @@
+// The smallest strategic merge patch from one pod status to another (upstream pkg/util/pod PatchPodStatus). Conditions and addresses are merged
+// lists, so that the kubelet never overwrites what others wrote beside it.
+import type { PodStatus } from '#api/core/v1';
+
+/** Merged lists of PodStatus and the key of their items; every other field is replaced as a whole. */
+const mergeKeys: Record<string, string> = { conditions: 'type', podIPs: 'ip', hostIPs: 'ip' };
+
+type Item = Record<string, unknown>;
+
+/** Structural equality of decoded JSON; absent and undefined are the same. */
+export function equalJson(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  if (Array.isArray(a) || Array.isArray(b))
+    return Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((item, index) => equalJson(item, b[index]));
+  const keys = new Set([...Object.keys(a), ...Object.keys(b)]);
+  for (const key of keys) if (!equalJson((a as Item)[key], (b as Item)[key])) return false;
+  return true;
+}
+
+/** Items to merge in, nulls for fields that go, and deletions of items that are no more. */
+function listPatch(before: readonly Item[], after: readonly Item[], key: string): Item[] {
+  const patch: Item[] = [];
+  for (const item of after) {
+    const old = before.find((candidate) => candidate[key] === item[key]);
+    if (equalJson(old, item)) continue;
+    const gone = Object.keys(old ?? {}).filter((name) => item[name] === undefined);
+    patch.push({ ...item, ...Object.fromEntries(gone.map((name) => [name, null])) });
+  }
+  for (const item of before)
+    if (!after.some((candidate) => candidate[key] === item[key])) patch.push({ $patch: 'delete', [key]: item[key] });
+  return patch;
+}
+
+/** Fields to send; undefined when the statuses are equal. */
+export function statusPatch(before: PodStatus, after: PodStatus): Item | undefined {
+  const old = before as Item;
+  const now = after as Item;
+  const patch: Item = {};
+  for (const name of new Set([...Object.keys(old), ...Object.keys(now)])) {
+    if (equalJson(old[name], now[name])) continue;
+    const key = mergeKeys[name];
+    if (now[name] === undefined) patch[name] = null;
+    else if (key !== undefined && Array.isArray(old[name])) {
+      patch[name] = listPatch(old[name] as Item[], now[name] as Item[], key);
+      if (name !== 'conditions') patch[`$setElementOrder/${name}`] = (now[name] as Item[]).map((item) => ({ [key]: item[key] }));
+    } else patch[name] = now[name];
+  }
+  return Object.keys(patch).length === 0 ? undefined : patch;
+}

@@ -1,0 +1,232 @@
+// Carries out what `podActions` planned, step by step, and says with events what it did (upstream kuberuntime_manager.go SyncPod,
+// kuberuntime_container.go startContainer and killContainer).
+import type { Container, Pod } from '#api/core/v1';
+import { findContainer, formatPod, isRestartableInitContainer } from '#component-helpers/pod';
+import type { Clock, Logger } from '#utils';
+import { latest, type PodRecord, recordIPs } from '../container/types.ts';
+import type { PodEvents } from '../events.ts';
+import type { LifecycleHooks } from '../hooks/hooks.ts';
+import { type ImageManager, PullBackOff } from '../images/manager.ts';
+import { gracePeriodSecondsMin } from '../limits.ts';
+import { backOffKey, crashLoopRule, type KillContainer, type PodActions, type StartContainer } from '../pod/actions.ts';
+import { type BackOff, backOffNext } from '../pod/back-off.ts';
+import { PodFailure, type PodRuntime, StartFailure } from '../runtime/types.ts';
+import type { WaitingReason } from '../status/container-statuses.ts';
+
+export interface ExecutorDeps {
+  runtime: PodRuntime;
+  images: ImageManager;
+  hooks: LifecycleHooks;
+  events: PodEvents;
+  clock: Clock;
+  logger: Logger;
+  /** Addresses of the node, for pods on its network. */
+  hostIPs(): readonly string[];
+}
+
+/** What one pod's worker remembers between syncs. */
+export interface PodMemory {
+  backOff: Map<string, BackOff>;
+  reasons: Map<string, WaitingReason>;
+}
+
+export interface SyncOutcome {
+  /** Something was done: look again. */
+  changed: boolean;
+  /** Earliest time at which something can be tried again. */
+  retryAtMs?: number;
+  /** A start or a step failed; retried after the ordinary pause. */
+  failed: boolean;
+}
+
+const earlier = (a: number | undefined, b: number): number => (a === undefined || b < a ? b : a);
+
+/** Grace for one container (upstream setTerminationGracePeriod). */
+export function containerGraceSeconds(pod: Pod, container: Container | undefined, reason: KillContainer['reason']): number {
+  if (pod.metadata.deletionGracePeriodSeconds !== undefined) return pod.metadata.deletionGracePeriodSeconds;
+  const probe =
+    reason === 'StartupProbe' ? container?.startupProbe : reason === 'LivenessProbe' ? container?.livenessProbe : undefined;
+  return probe?.terminationGracePeriodSeconds ?? pod.spec?.terminationGracePeriodSeconds ?? gracePeriodSecondsMin;
+}
+
+export class PodExecutor {
+  readonly #deps: ExecutorDeps;
+
+  constructor(deps: ExecutorDeps) {
+    this.#deps = deps;
+  }
+
+  /** Runs the plan. Rejects with PodFailure when a step for the whole pod fails. `stop` is asked between steps. */
+  async run(pod: Pod, record: PodRecord, actions: PodActions, memory: PodMemory, stop: () => boolean): Promise<SyncOutcome> {
+    const outcome: SyncOutcome = { changed: false, failed: false };
+    const { events, runtime } = this.#deps;
+    if (actions.createSandbox?.replaced)
+      events.pod(pod, 'Normal', 'SandboxChanged', 'Pod sandbox changed, it will be killed and re-created.');
+    if (actions.killPod) {
+      outcome.changed = record.sandboxes.some(({ ready }) => ready) || record.containers.some(({ state }) => state === 'running');
+      await this.killPod(pod, record, undefined);
+      if (actions.createSandbox) await this.#purgeInit(pod, record);
+    } else {
+      for (const kill of actions.kill) {
+        outcome.changed = true;
+        await this.kill(pod, kill);
+      }
+    }
+    if (actions.start.length === 0 && actions.createSandbox === undefined) return outcome;
+    let sandboxId = record.sandboxes[0]?.id ?? '';
+    let sandboxAttempt = record.sandboxes[0]?.attempt ?? 0;
+    let podIPs: readonly string[] = recordIPs(record);
+    if (actions.createSandbox) {
+      sandboxAttempt = actions.createSandbox.attempt;
+      sandboxId = await this.#createSandbox(pod, sandboxAttempt);
+      outcome.changed = true;
+      podIPs = recordIPs(await runtime.get(identity(pod)));
+    }
+    if (podIPs.length === 0 && pod.spec?.hostNetwork) podIPs = this.#deps.hostIPs();
+    for (const start of actions.start) {
+      if (stop()) return outcome;
+      const started = await this.#start({ pod, record, start, sandboxId, sandboxAttempt, podIPs }, memory, outcome);
+      if (!started && start.kind === 'init' && !isRestartableInitContainer(start.container)) return outcome;
+    }
+    return outcome;
+  }
+
+  /** Stops containers in parallel, then the sandboxes. */
+  async killPod(pod: Pod, record: PodRecord, graceSeconds: number | undefined): Promise<void> {
+    const running = record.containers.filter(({ state }) => state === 'running' || state === 'unknown');
+    await Promise.all(
+      running.map(({ id, name }) =>
+        this.kill(pod, { id, name, message: `Stopping container ${name}`, reason: '' }, graceSeconds),
+      ),
+    );
+    for (const { id, ready } of record.sandboxes) if (ready) await this.#deps.runtime.stopSandbox(id);
+  }
+
+  /** Runs the preStop hook and stops one container. */
+  async kill(pod: Pod, { id, name, message, reason }: KillContainer, graceOverride?: number): Promise<void> {
+    const { events, clock, hooks, runtime } = this.#deps;
+    const container = findContainer(pod, name);
+    if (container) events.container(pod, container, 'Normal', 'Killing', message);
+    let graceSeconds = graceOverride ?? containerGraceSeconds(pod, container, reason);
+    const preStop = container?.lifecycle?.preStop;
+    if (container && preStop && graceSeconds > 0) {
+      const began = clock.monotonic();
+      try {
+        await hooks.run(pod, container, id, preStop, graceSeconds * 1000);
+      } catch (error) {
+        this.#deps.logger.info('PreStop hook failed', { pod: formatPod(pod), container: name, error: String(error) });
+        events.container(pod, container, 'Warning', 'FailedPreStopHook', 'PreStopHook failed');
+      }
+      graceSeconds -= Math.floor((clock.monotonic() - began) / 1000);
+    }
+    await runtime.stopContainer(id, Math.max(graceSeconds, gracePeriodSecondsMin));
+  }
+
+  async #createSandbox(pod: Pod, attempt: number): Promise<string> {
+    try {
+      return await this.#deps.runtime.createSandbox(pod, attempt);
+    } catch (error) {
+      const transient = error instanceof PodFailure && error.transient;
+      const message = `Failed to create pod sandbox: ${(error as Error).message}`;
+      throw new PodFailure('FailedCreatePodSandBox', message, { cause: error, transient });
+    }
+  }
+
+  /** Init containers run again in a new sandbox: their old traces go. */
+  async #purgeInit(pod: Pod, record: PodRecord): Promise<void> {
+    const names = new Set((pod.spec?.initContainers ?? []).map(({ name }) => name));
+    for (const { id, name } of record.containers) if (names.has(name)) await this.#deps.runtime.removeContainer(id);
+  }
+
+  /** Starts one container unless it is backing off; answers whether it runs now. */
+  async #start(step: StartStep, memory: PodMemory, outcome: SyncOutcome): Promise<boolean> {
+    const { pod, start } = step;
+    const { container } = start;
+    const { events, clock } = this.#deps;
+    if (start.backOff) {
+      const message = `Back-off restarting failed container ${container.name} in pod ${formatPod(pod)}`;
+      events.container(pod, container, 'Warning', 'BackOff', message);
+      memory.reasons.set(container.name, { reason: 'CrashLoopBackOff', message: start.backOff.message });
+      outcome.retryAtMs = earlier(outcome.retryAtMs, start.backOff.untilMs);
+      return false;
+    }
+    if (start.crashed) {
+      const key = backOffKey(container);
+      memory.backOff.set(key, backOffNext(memory.backOff.get(key), start.crashed.finishedAtMs, clock.now(), crashLoopRule));
+    }
+    try {
+      await this.#launch(step);
+      memory.reasons.delete(container.name);
+      outcome.changed = true;
+      return true;
+    } catch (error) {
+      const reason = error instanceof StartFailure ? error.reason : 'RunContainerError';
+      memory.reasons.set(container.name, { reason, message: (error as Error).message });
+      if (error instanceof PullBackOff) outcome.retryAtMs = earlier(outcome.retryAtMs, error.retryAtMs);
+      else outcome.failed = true;
+      return false;
+    }
+  }
+
+  async #launch({ pod, record, start, sandboxId, sandboxAttempt, podIPs }: StartStep): Promise<void> {
+    const { container } = start;
+    const { events, images, runtime } = this.#deps;
+    const told = async <T>(work: () => Promise<T>): Promise<T> => {
+      try {
+        return await work();
+      } catch (error) {
+        const text = error instanceof StartFailure && imageReasons.has(error.reason) ? error.reason : (error as Error).message;
+        events.container(pod, container, 'Warning', 'Failed', `Error: ${text}`);
+        throw error;
+      }
+    };
+    const image = await told(() => images.ensure(pod, container));
+    const target = 'targetContainerName' in container ? String(container.targetContainerName ?? '') : '';
+    const targetId = target === '' ? undefined : latest(record, target)?.id;
+    const restartCount = start.restartCount ?? 0;
+    const id = await told(() =>
+      runtime.createContainer({ pod, container, sandboxId, sandboxAttempt, restartCount, image, podIPs, targetId }),
+    );
+    events.container(pod, container, 'Normal', 'Created', 'Container created');
+    await told(() => runtime.startContainer(id));
+    events.container(pod, container, 'Normal', 'Started', 'Container started');
+    await this.#postStart(pod, container, id);
+  }
+
+  async #postStart(pod: Pod, container: Container, id: string): Promise<void> {
+    const postStart = container.lifecycle?.postStart;
+    if (postStart === undefined) return;
+    try {
+      await this.#deps.hooks.run(pod, container, id, postStart);
+    } catch (error) {
+      this.#deps.events.container(pod, container, 'Warning', 'FailedPostStartHook', 'PostStartHook failed');
+      await this.kill(pod, { id, name: container.name, message: 'FailedPostStartHook', reason: 'FailedPostStartHook' });
+      throw new StartFailure('PostStartHookError', (error as Error).message, { cause: error });
+    }
+  }
+}
+
+interface StartStep {
+  pod: Pod;
+  record: PodRecord;
+  start: StartContainer;
+  sandboxId: string;
+  sandboxAttempt: number;
+  podIPs: readonly string[];
+}
+
+const imageReasons = new Set([
+  'ErrImagePull',
+  'ImagePullBackOff',
+  'ErrImageNeverPull',
+  'InvalidImageName',
+  'ImageInspectError',
+  'RegistryUnavailable',
+  'SignatureValidationFailed',
+]);
+
+export const identity = (pod: Pod): { uid: string; namespace: string; name: string } => ({
+  uid: pod.metadata.uid ?? '',
+  namespace: pod.metadata.namespace ?? '',
+  name: pod.metadata.name ?? '',
+});

@@ -1,0 +1,270 @@
+// One pod's life on the node: running it, ending it, clearing away after it. Everything that happens to the pod only wakes its worker; the
+// worker looks at the world and acts, one step at a time (upstream pkg/kubelet/pod_workers.go and kubelet.go SyncPod, SyncTerminatingPod,
+// SyncTerminatedPod).
+import type { Pod, PodCondition, PodStatus } from '#api/core/v1';
+import { formatPod, isTerminalPhase } from '#component-helpers/pod';
+import type { Clock, Logger, Timer } from '#utils';
+import { anyRunning, emptyRecord, type PodRecord } from '../container/types.ts';
+import type { PodEvents } from '../events.ts';
+import { syncRetryMs, syncRetryTransientMs } from '../limits.ts';
+import { podActions } from '../pod/actions.ts';
+import type { ProbeManager } from '../probes/types.ts';
+import { PodFailure, type PodRuntime } from '../runtime/types.ts';
+import type { StatusManager } from '../status/manager.ts';
+import { type Eviction, podStatus } from '../status/pod-status.ts';
+import { prunable } from './garbage.ts';
+import { identity, type PodExecutor, type PodMemory } from './executor.ts';
+
+export interface PodWorkerDeps {
+  runtime: PodRuntime;
+  executor: PodExecutor;
+  statuses: StatusManager;
+  probes: ProbeManager;
+  events: PodEvents;
+  clock: Clock;
+  logger: Logger;
+  hostIPs(): readonly string[];
+  /** Undefined when the pod network works. */
+  networkError(): string | undefined;
+  /** The pod is gone from API (or manifest) and from the node. */
+  onGone(uid: string): void;
+}
+
+/** `ended`: everything of the pod is off the node; kept for its status (and dead containers, for logs) until the API lets it go. */
+export type WorkerPhase = 'running' | 'terminating' | 'cleaning' | 'ended';
+
+export class PodWorker {
+  readonly #deps: PodWorkerDeps;
+  readonly #memory: PodMemory = { backOff: new Map(), reasons: new Map() };
+  #pod: Pod;
+  #phase: WorkerPhase = 'running';
+  /** The API (or manifest) no longer has the pod. */
+  #removed = false;
+  #eviction: Eviction | undefined;
+  #conditions: PodCondition[] = [];
+  #graceSeconds: number | undefined;
+  #stopping: PodRecord | undefined;
+  #busy = false;
+  #again = false;
+  #timer: Timer | undefined;
+  #timerAtMs = 0;
+  #closed = false;
+
+  constructor(deps: PodWorkerDeps, pod: Pod) {
+    this.#deps = deps;
+    this.#pod = pod;
+  }
+  get pod(): Pod {
+    return this.#pod;
+  }
+  get phase(): WorkerPhase {
+    return this.#phase;
+  }
+  /** Containers of the pod may still run. */
+  get couldBeRunning(): boolean {
+    return this.#phase === 'running' || this.#phase === 'terminating';
+  }
+
+  /** The pod's newest version. */
+  update(pod: Pod): void {
+    this.#pod = pod;
+    if (pod.metadata.deletionTimestamp !== undefined) this.#terminate(pod.metadata.deletionGracePeriodSeconds);
+    this.wake();
+  }
+  /** The pod is gone from the API: end it here. */
+  remove(): void {
+    this.#removed = true;
+    this.#terminate(this.#pod.metadata.deletionGracePeriodSeconds);
+    this.wake();
+  }
+  /** The node ends the pod: it becomes Failed with this reason. */
+  evict(eviction: Eviction, graceSeconds: number | undefined, condition?: PodCondition): void {
+    if (this.#phase !== 'running') return;
+    this.#eviction = eviction;
+    if (condition) this.#conditions = [condition];
+    this.#terminate(graceSeconds);
+    this.wake();
+  }
+  /** The node refuses the pod: it never ran and never will. */
+  reject(reason: string, message: string): void {
+    this.#deps.events.pod(this.#pod, 'Warning', reason, message);
+    const status: PodStatus = { phase: 'Failed', reason, message: `Pod was rejected: ${message}` };
+    const { qosClass } = this.#pod.status ?? {};
+    this.#phase = 'ended';
+    this.#deps.statuses.set(this.#pod, { ...status, ...(qosClass && { qosClass }) });
+    this.#deps.statuses.finish(this.#pod);
+  }
+  /** Something about the pod may have changed. */
+  wake(): void {
+    this.#again = true;
+    if (!this.#busy && !this.#closed) void this.#run();
+  }
+  close(): void {
+    this.#closed = true;
+    this.#timer?.cancel();
+  }
+
+  /** A grace period only ever shrinks; a shorter one reaches the containers being stopped. */
+  #terminate(graceSeconds: number | undefined): void {
+    const shorter = graceSeconds !== undefined && (this.#graceSeconds === undefined || graceSeconds < this.#graceSeconds);
+    if (shorter) this.#graceSeconds = Math.max(1, graceSeconds);
+    if (this.#phase === 'running') this.#phase = 'terminating';
+    else if (this.#phase === 'terminating' && shorter && this.#stopping) this.#hasten(this.#stopping, this.#graceSeconds ?? 1);
+  }
+  #hasten(record: PodRecord, graceSeconds: number): void {
+    for (const { id, state } of record.containers)
+      if (state === 'running') this.#deps.runtime.stopContainer(id, graceSeconds).catch(() => {});
+  }
+
+  async #run(): Promise<void> {
+    this.#busy = true;
+    while (this.#again && !this.#closed) {
+      this.#again = false;
+      try {
+        await this.#step();
+      } catch (error) {
+        this.#failed(error);
+      }
+    }
+    this.#busy = false;
+  }
+  async #step(): Promise<void> {
+    if (this.#phase === 'running') await this.#sync();
+    if (this.#phase === 'terminating') await this.#end();
+    if (this.#phase === 'cleaning') await this.#clean();
+    if (this.#phase === 'ended' && this.#removed) await this.#forget();
+  }
+  #failed(error: unknown): void {
+    if (this.#closed) return;
+    const failure = error instanceof PodFailure ? error : undefined;
+    if (failure) this.#deps.events.pod(this.#pod, 'Warning', failure.reason, failure.message);
+    this.#deps.logger.info('Error syncing pod, skipping', { pod: formatPod(this.#pod), error: String(error) });
+    this.#wakeAt(this.#deps.clock.now() + (failure?.transient ? syncRetryTransientMs : syncRetryMs));
+  }
+  #wakeAt(atMs: number): void {
+    const now = this.#deps.clock.now();
+    if (this.#timer && this.#timerAtMs > now && this.#timerAtMs <= atMs) return;
+    this.#timer?.cancel();
+    this.#timerAtMs = atMs;
+    this.#timer = this.#deps.clock.setTimer(atMs - now, () => {
+      this.#timer = undefined;
+      this.wake();
+    });
+  }
+
+  #status(record: PodRecord, terminal: boolean, lastIPs?: readonly string[]): PodStatus {
+    const { statuses, probes, runtime } = this.#deps;
+    return podStatus({
+      pod: this.#pod,
+      record,
+      reasons: this.#memory.reasons,
+      runtimeName: runtime.name,
+      old: statuses.get(this.#pod.metadata.uid ?? '') ?? this.#pod.status ?? {},
+      probes: probes.results,
+      terminal,
+      hostIPs: this.#deps.hostIPs(),
+      eviction: this.#eviction,
+      extraConditions: this.#conditions,
+      lastIPs,
+    });
+  }
+
+  /** One look at a pod that is to run. */
+  async #sync(): Promise<void> {
+    const { runtime, statuses, clock, probes, executor } = this.#deps;
+    const record = await runtime.get(identity(this.#pod));
+    if (this.#phase !== 'running') return;
+    if (isTerminalPhase(this.#pod.status?.phase)) {
+      this.#phase = 'terminating';
+      return;
+    }
+    const status = this.#status(record, false);
+    statuses.set(this.#pod, status);
+    if (isTerminalPhase(status.phase)) {
+      this.#phase = 'terminating';
+      return;
+    }
+    if (this.#pastDeadline()) return this.evict(deadlineExceeded, undefined);
+    const networkError = this.#deps.networkError();
+    if (networkError !== undefined && !this.#pod.spec?.hostNetwork)
+      throw new PodFailure('NetworkNotReady', `network is not ready: ${networkError}`, { transient: true });
+    await runtime.preparePod(this.#pod);
+    probes.sync(this.#pod, record);
+    const actions = podActions(this.#pod, record, clock.now(), { probes: probes.results, backOff: this.#memory.backOff });
+    const outcome = await executor.run(this.#pod, record, actions, this.#memory, () => this.#phase !== 'running');
+    if (outcome.changed) this.#again = true;
+    else await this.#tidy(record);
+    if (outcome.changed || outcome.failed || outcome.retryAtMs !== undefined) await this.#report();
+    if (outcome.retryAtMs !== undefined) this.#wakeAt(outcome.retryAtMs);
+    if (outcome.failed) this.#wakeAt(clock.now() + syncRetryMs);
+  }
+  async #report(): Promise<void> {
+    if (this.#phase !== 'running') return;
+    const record = await this.#deps.runtime.get(identity(this.#pod));
+    this.#deps.statuses.set(this.#pod, this.#status(record, false));
+  }
+  /** True when past; otherwise makes sure to be awake then. */
+  #pastDeadline(): boolean {
+    const seconds = this.#pod.spec?.activeDeadlineSeconds;
+    const start = this.#deps.statuses.get(this.#pod.metadata.uid ?? '')?.startTime;
+    if (seconds === undefined || start === undefined) return false;
+    const atMs = Date.parse(start) + seconds * 1000;
+    if (this.#deps.clock.now() >= atMs) {
+      this.#deps.events.pod(this.#pod, 'Normal', deadlineExceeded.reason, deadlineExceeded.message);
+      return true;
+    }
+    this.#wakeAt(atMs);
+    return false;
+  }
+  /** Removes dead containers and sandboxes nobody can ask about any more. */
+  async #tidy(record: PodRecord): Promise<void> {
+    const { containers, sandboxes } = prunable(record);
+    for (const id of containers) await this.#deps.runtime.removeContainer(id);
+    for (const id of sandboxes) await this.#deps.runtime.removeSandbox(id);
+  }
+
+  /** Stops everything. */
+  async #end(): Promise<void> {
+    const { runtime, statuses, probes, executor } = this.#deps;
+    const record = await runtime.get(identity(this.#pod));
+    statuses.set(this.#pod, this.#status(record, false));
+    probes.stopLivenessAndStartup(this.#pod);
+    this.#stopping = record;
+    const grace = this.#graceSeconds ?? this.#pod.spec?.terminationGracePeriodSeconds;
+    try {
+      await executor.killPod(this.#pod, record, grace === undefined ? undefined : Math.max(1, grace));
+    } catch (error) {
+      throw new PodFailure('FailedKillPod', `error killing pod: ${(error as Error).message}`, { cause: error });
+    } finally {
+      this.#stopping = undefined;
+    }
+    probes.remove(this.#pod);
+    const stopped = await runtime.get(identity(this.#pod));
+    if (anyRunning(stopped)) throw new Error('detected running containers after a successful KillPod, CRI violation');
+    statuses.set(this.#pod, this.#status(stopped, true, record.sandboxes[0]?.ips));
+    this.#phase = 'cleaning';
+  }
+  async #clean(): Promise<void> {
+    const { runtime, statuses } = this.#deps;
+    await runtime.cleanupPod(identity(this.#pod));
+    this.#timer?.cancel();
+    this.#phase = 'ended';
+    statuses.finish(this.#pod);
+  }
+  /** Clears the last traces of a pod the API no longer has. */
+  async #forget(): Promise<void> {
+    const { runtime, statuses } = this.#deps;
+    const { uid, namespace, name } = identity(this.#pod);
+    const record = (await runtime.get({ uid, namespace, name })) ?? emptyRecord(uid, namespace, name);
+    for (const { id } of record.containers) await runtime.removeContainer(id);
+    for (const { id } of record.sandboxes) await runtime.removeSandbox(id);
+    statuses.forget(uid);
+    this.close();
+    this.#deps.onGone(uid);
+  }
+}
+
+const deadlineExceeded: Eviction = {
+  reason: 'DeadlineExceeded',
+  message: 'Pod was active on the node longer than the specified deadline',
+};

@@ -1,0 +1,115 @@
+// The node's set of pod workers, and who may join it: admission against the pods already here, mirror pods kept apart, orphans of the runtime
+// ended (upstream pkg/kubelet/kubelet.go syncLoop handlers and HandlePodCleanups).
+import type { Node, Pod } from '#api/core/v1';
+import { isMirrorPod, isTerminalPhase, podFullName } from '#component-helpers/pod';
+import type { Logger } from '#utils';
+import { refusalOf } from '../node/admission.ts';
+import type { PodRuntime } from '../runtime/types.ts';
+import { PodWorker, type PodWorkerDeps } from './pod-worker.ts';
+
+export interface PodWorkersDeps extends Omit<PodWorkerDeps, 'onGone'> {
+  node(): Node | undefined;
+  logger: Logger;
+  onGone?(uid: string): void;
+}
+
+export class PodWorkers {
+  readonly #deps: PodWorkersDeps;
+  readonly #workers = new Map<string, PodWorker>();
+  /** Mirror pods by full name. */
+  readonly #mirrors = new Map<string, Pod>();
+  /** Orphans being ended. */
+  readonly #ending = new Set<string>();
+
+  constructor(deps: PodWorkersDeps) {
+    this.#deps = deps;
+  }
+
+  get(uid: string): PodWorker | undefined {
+    return this.#workers.get(uid);
+  }
+  /** Every pod known here, mirror pods excluded. */
+  pods(): Pod[] {
+    return [...this.#workers.values()].map((worker) => worker.pod);
+  }
+  mirrorOf(pod: Pod): Pod | undefined {
+    return this.#mirrors.get(podFullName(pod));
+  }
+  mirrors(): Pod[] {
+    return [...this.#mirrors.values()];
+  }
+
+  /** A new or changed pod. */
+  update(pod: Pod): void {
+    if (isMirrorPod(pod)) {
+      this.#mirrors.set(podFullName(pod), pod);
+      for (const worker of this.#workers.values())
+        if (podFullName(worker.pod) === podFullName(pod))
+          this.#deps.statuses.observe({ ...pod, metadata: { ...pod.metadata, uid: worker.pod.metadata.uid } });
+      return;
+    }
+    const uid = pod.metadata.uid ?? '';
+    const known = this.#workers.get(uid);
+    if (known) {
+      known.update(pod);
+      this.#deps.statuses.observe(pod);
+      return;
+    }
+    this.#add(uid, pod);
+  }
+
+  /** The pod is no longer in the API, or its manifest is gone. */
+  remove(pod: Pod): void {
+    if (isMirrorPod(pod)) this.#mirrors.delete(podFullName(pod));
+    else this.#workers.get(pod.metadata.uid ?? '')?.remove();
+  }
+
+  /** Something changed in the runtime; undefined: anywhere. */
+  wake(uid: string | undefined): void {
+    if (uid === undefined) for (const worker of this.#workers.values()) worker.wake();
+    else this.#workers.get(uid)?.wake();
+  }
+
+  /** Ends pods of the runtime that nobody asked for. Call only when every source of pods has been read. */
+  async endOrphans(runtime: PodRuntime): Promise<void> {
+    for (const record of await runtime.list()) {
+      if (this.#workers.has(record.uid) || this.#ending.has(record.uid)) continue;
+      this.#ending.add(record.uid);
+      try {
+        for (const { id, state } of record.containers) if (state === 'running') await runtime.stopContainer(id, 1);
+        for (const { id, ready } of record.sandboxes) if (ready) await runtime.stopSandbox(id);
+        await runtime.cleanupPod(record);
+        for (const { id } of record.containers) await runtime.removeContainer(id);
+        for (const { id } of record.sandboxes) await runtime.removeSandbox(id);
+      } catch (error) {
+        this.#deps.logger.warn('Failed cleaning up orphaned pod', { podUID: record.uid, error: String(error) });
+      } finally {
+        this.#ending.delete(record.uid);
+      }
+    }
+  }
+  close(): void {
+    for (const worker of this.#workers.values()) worker.close();
+  }
+
+  #add(uid: string, pod: Pod): void {
+    const worker = new PodWorker({ ...this.#deps, onGone: (gone) => this.#gone(gone) }, pod);
+    const node = this.#deps.node();
+    const others = this.#activePods();
+    this.#workers.set(uid, worker);
+    const finished = isTerminalPhase(pod.status?.phase) || pod.metadata.deletionTimestamp !== undefined;
+    const refusal =
+      finished || node === undefined ? undefined : refusalOf(pod, node, others, node.status?.nodeInfo?.operatingSystem);
+    if (refusal) worker.reject(refusal.reason, refusal.message);
+    else worker.update(pod);
+  }
+  #activePods(): Pod[] {
+    return [...this.#workers.values()]
+      .filter((worker) => worker.couldBeRunning && !isTerminalPhase(worker.pod.status?.phase))
+      .map((worker) => worker.pod);
+  }
+  #gone(uid: string): void {
+    this.#workers.delete(uid);
+    this.#deps.onGone?.(uid);
+  }
+}
