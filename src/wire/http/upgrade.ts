@@ -1,6 +1,8 @@
 // A connection whose client asks for another protocol (WebSocket, SPDY/3.1).
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { limits } from '../limits.ts';
 import { Http1Head } from './http1.ts';
 import { ClientGoneError, type ResponseHeaders, type WireUpgrade } from './types.ts';
 
@@ -45,6 +47,9 @@ export class Http1Upgrade extends Http1Head implements WireUpgrade {
     const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
     this.#socket.write(responseHead(status, { ...headers, 'content-length': length, connection: 'close' }));
     this.#socket.end(body);
+    // Read on to the client's end: closing on unread bytes would reset the connection under the answer.
+    this.#socket.resume();
+    (this.#socket as Partial<Socket>).setTimeout?.(limits.headersTimeoutMs, () => this.#socket.destroy());
   }
 
   takeOver(): Duplex {

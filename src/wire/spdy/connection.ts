@@ -76,7 +76,11 @@ export class SpdyConnection extends EventEmitter<{ close: [error?: Error] }> {
       for (const wake of this.#drainWaiters.splice(0)) wake();
     });
     transport.on('error', (error: Error) => this.#shut(error));
-    transport.once('end', () => this.#shut());
+    // Servers' sockets stay half open until they are ended on this side too.
+    transport.once('end', () => {
+      this.#shut();
+      transport.end();
+    });
     transport.once('close', () => this.#shut());
     this.#write(settingsFrame(limits.spdyWindowBytes));
   }
@@ -279,6 +283,9 @@ export class SpdyConnection extends EventEmitter<{ close: [error?: Error] }> {
     this.#closed = true;
     for (const stream of [...this.#streams.values()]) stream.cutOff();
     this.#streams.clear();
+    // Held back for slow readers that are no more; unread bytes would hide the end of the connection.
+    this.#blocked.clear();
+    this.#transport.resume();
     for (const wake of this.#drainWaiters.splice(0)) wake();
     this.emit('close', error);
   }
