@@ -1,5 +1,13 @@
 // Bodies on the wire: JSON, YAML and protobuf, and which of them a request asks for.
 export {
+  type AcceptClause,
+  type AcceptedMediaType,
+  contentMediaType,
+  type MediaTypeOffers,
+  negotiateMediaType,
+  parseAccept,
+} from './media-type.ts';
+export {
   decodeProtobuf,
   decodeWatchFrame,
   encodeProtobuf,

@@ -48,6 +48,8 @@ function wordsOf(error: YAMLError, text: string): Words {
       return scanner('found character that cannot start any token', start);
     case 'TAG_RESOLVE_FAILED':
       return scanner("did not find the expected '>'", start);
+    case 'RESOURCE_EXHAUSTION':
+      return scanner('exceeded max depth of 10000', start);
     case 'BAD_INDENT':
       return grammar('did not find expected key', start);
     default:

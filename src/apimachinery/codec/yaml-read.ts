@@ -10,7 +10,6 @@ import {
   LineCounter,
   parseAllDocuments,
   Scalar,
-  type YAMLError,
   type YAMLMap,
 } from 'yaml';
 import { decodeBase64, DecodeError, jsonDepthMax } from '../schema/index.ts';

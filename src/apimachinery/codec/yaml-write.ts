@@ -36,7 +36,7 @@ class YamlWriter {
   node(value: unknown, indent: number, inline: boolean): void {
     if (Array.isArray(value)) this.#sequence(value, indent, inline);
     else if (typeof value === 'object' && value !== null) this.#mapping(value as Record<string, unknown>, indent, inline);
-    else this.#scalar(value, indent + indentWidth);
+    else this.#scalar(value, Math.max(indentWidth, indent + indentWidth));
   }
 
   #space(): void {

@@ -1,0 +1,38 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { parseJson } from './json-text.ts';
+
+test('any JSON text gives what JSON.parse gives', () => {
+  fc.assert(
+    fc.property(fc.json(), (text) => {
+      expect(parseJson(text, { findDuplicates: true }).value).toEqual(JSON.parse(text));
+    }),
+  );
+});
+
+test('bad text throws our own error, whatever it is', () => {
+  fc.assert(
+    fc.property(fc.json(), fc.nat(), fc.string(), (text, at, insert) => {
+      const cut = at % (text.length + 1);
+      try {
+        parseJson(text.slice(0, cut) + insert + text.slice(cut + 1), { findDuplicates: true });
+      } catch (error) {
+        expect((error as Error).name).toBe('DecodeError');
+        expect((error as Error).message).not.toBe('invalid JSON');
+      }
+    }),
+  );
+});
+
+test('duplicate keys are found at any depth, the last value wins', () => {
+  const { value, duplicates } = parseJson('{"a":1,"b":[{"c":1,"c":2}],"a":{"x":"{\\"a\\":1}"}}', { findDuplicates: true });
+  const object = value as { a: object; b: object[] };
+  expect(value).toEqual({ a: { x: '{"a":1}' }, b: [{ c: 2 }] });
+  expect(duplicates?.get(object)).toEqual(['a', 'b', 'a']);
+  expect(duplicates?.get(object.b[0] ?? {})).toEqual(['c', 'c']);
+  expect(duplicates?.get(object.a)).toBeUndefined();
+});
+
+test('colons, quotes and escapes in strings do not look like duplicates', () => {
+  expect(parseJson('{"a:b":"\\\\","c":"\\":\\"","d":"{:["}', { findDuplicates: true }).duplicates).toBeUndefined();
+});
