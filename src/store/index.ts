@@ -1,15 +1,23 @@
 // The store: etcd's data model over memory, over LMDB, or in a real etcd. What needs a large dependency is loaded when first opened.
+import type { EtcdStoreOptions } from './etcd/index.ts';
 import type { LmdbStoreOptions } from './lmdb/index.ts';
-import type { EmbeddedStore } from './types.ts';
+import type { EmbeddedStore, Store } from './types.ts';
 
 export type * from './types.ts';
 export * from './errors.ts';
 export { prefixEnd } from './keys.ts';
 export { openMemoryStore, type MemoryStoreOptions } from './memory.ts';
+export type { EtcdStoreOptions, EtcdTls } from './etcd/index.ts';
 export type { LmdbStoreOptions } from './lmdb/index.ts';
 
 /** Opens or makes a durable store in a directory. Rejects with LockedError, CorruptError or the file system's error. */
 export async function openLmdbStore(options: LmdbStoreOptions): Promise<EmbeddedStore> {
   const { open } = await import('./lmdb/index.ts');
+  return open(options);
+}
+
+/** Connects to an etcd cluster. Rejects with UnavailableError when no member answers in time. */
+export async function openEtcdStore(options: EtcdStoreOptions): Promise<Store> {
+  const { open } = await import('./etcd/index.ts');
   return open(options);
 }

@@ -20,3 +20,21 @@ export const indexChunkKeysMax = 512;
 export const mapBytes = 64 * 1024 ** 3;
 /** LMDB page size: the fastest safe one for values of a few kilobytes. */
 export const pageBytes = 16384;
+/** Longest wait for one answer of a remote store. */
+export const requestTimeoutMs = 10_000;
+/** Longest wait for a first answer when a remote store is opened. */
+export const connectTimeoutMs = 20_000;
+/** Wait before connecting again: doubles from the first to the second figure. */
+export const reconnectDelayMsMin = 50;
+export const reconnectDelayMsMax = 2_000;
+/** Pings on a quiet connection, and how long their answer may take (upstream's etcd client in the apiserver). */
+export const keepAliveTimeMs = 30_000;
+export const keepAliveTimeoutMs = 10_000;
+/** How old the figures of `stats()` of a remote store may be before they are asked for again. */
+export const statsAgeMsMax = 10_000;
+/** Room for the envelope of a gRPC message around the request. */
+export const grpcOverheadBytes = 512 * 1024;
+/** Responses waiting for one slow watch stream of the front before it is ended. */
+export const watchBacklogMax = 1_000;
+/** Period of the progress notices that a watch can ask for (etcd `--experimental-watch-progress-notify-interval`). */
+export const progressNotifyMs = 10 * 60 * 1000;

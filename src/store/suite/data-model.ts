@@ -53,6 +53,18 @@ export function dataModelTests(define: DefineTest): void {
     expect(part.kvs.map((kv) => kv.key.slice(prefix.length))).toEqual(['a', 'a/b', 'a0', 'ab']);
   });
 
+  define('without rangeEnd only the one key is meant', async ({ store, put, at, del, prefixRange, prefix }) => {
+    for (const name of ['a', 'b', 'c']) await put(name, name);
+    for (const rangeEnd of [undefined, '']) {
+      const one = await store.range({ key: at('a'), ...(rangeEnd !== undefined && { rangeEnd }) });
+      expect([one.count, one.kvs.map((kv) => kv.key)]).toEqual([1, [at('a')]]);
+    }
+    await del('a');
+    expect((await store.range({ key: at('a') })).count).toBe(0);
+    const { kvs } = await store.range(prefixRange);
+    expect(kvs.map((kv) => kv.key.slice(prefix.length))).toEqual(['b', 'c']);
+  });
+
   define("rangeEnd '\\0' means to the last key", async ({ store, put, at }) => {
     await put('a', '1');
     await put('b', '1');

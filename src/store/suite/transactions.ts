@@ -75,11 +75,11 @@ export function transactionTests(define: DefineTest): void {
     expect(again.responses).toEqual([{ op: 'delete', deleted: 0, prevKvs: [] }]);
   });
 
-  define('a key changes at most once in a transaction', async ({ store, at }) => {
+  define('a key changes at most once in a transaction', async ({ store, at, prefixRange }) => {
     const put = (key: string): Operation => ({ op: 'put', key, value: bytes('1') });
     const refused: Operation[][] = [
       [put(at('a')), put(at('a'))],
-      [put(at('a')), { op: 'delete', key: at(''), rangeEnd: '\0' }],
+      [put(at('a')), { op: 'delete', ...prefixRange }],
     ];
     for (const success of refused) {
       const failure = await store.txn({ compare: [], success }).catch((error: unknown) => error);
