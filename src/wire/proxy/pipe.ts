@@ -8,6 +8,8 @@ export function pipeDuplex(a: Duplex, b: Duplex): Promise<void> {
     const closed = (other: Duplex, self: Duplex) => (): void => {
       // A reset, not an end: the other side must not wait for more.
       if (!self.readableEnded) other.destroy();
+      // `pipe` stops reading once its target is closed; what still comes has nowhere to go, but its end must be seen.
+      else other.resume();
       if (--open === 0) resolve();
     };
     a.on('error', () => b.destroy());
