@@ -1,5 +1,6 @@
 // The store: etcd's data model over memory, over LMDB, or in a real etcd. What needs a large dependency is loaded when first opened.
 import type { EtcdStoreOptions } from './etcd/index.ts';
+import type { EtcdFront, EtcdFrontOptions } from './front/index.ts';
 import type { LmdbStoreOptions } from './lmdb/index.ts';
 import type { EmbeddedStore, Store } from './types.ts';
 
@@ -8,6 +9,7 @@ export * from './errors.ts';
 export { prefixEnd } from './keys.ts';
 export { openMemoryStore, type MemoryStoreOptions } from './memory.ts';
 export type { EtcdStoreOptions, EtcdTls } from './etcd/index.ts';
+export type { EtcdFront, EtcdFrontOptions, EtcdFrontTls } from './front/index.ts';
 export type { LmdbStoreOptions } from './lmdb/index.ts';
 
 /** Opens or makes a durable store in a directory. Rejects with LockedError, CorruptError or the file system's error. */
@@ -20,4 +22,10 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Embedded
 export async function openEtcdStore(options: EtcdStoreOptions): Promise<Store> {
   const { open } = await import('./etcd/index.ts');
   return open(options);
+}
+
+/** Serves etcd's v3 gRPC API on an embedded store. Rejects when the address cannot be listened on. */
+export async function serveEtcd(options: EtcdFrontOptions): Promise<EtcdFront> {
+  const front = await import('./front/index.ts');
+  return front.serveEtcd(options);
 }

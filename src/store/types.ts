@@ -133,6 +133,11 @@ export interface LeaseStatus {
 /** Embedded stores can also read without waiting: memory is authoritative. */
 export interface EmbeddedStore extends Store {
   rangeSync(request: RangeRequest): RangeResponse;
+  /**
+   * Reads the newest accepted state, durable or not: only to decide a transaction that is handed in during the same turn. Nothing
+   * read here may be shown to anybody before that transaction resolves.
+   */
+  rangeAccepted(request: RangeRequest): RangeResponse;
   /** A consistent copy of all live keys, for snapshot, restore and fork. Durable state only. */
   snapshot(): StoreSnapshot;
   leases(): LeaseStatus[];

@@ -102,6 +102,11 @@ export class MvccStore implements EmbeddedStore {
     return readRange(request, this.#view('durable'));
   }
 
+  rangeAccepted(request: RangeRequest): RangeResponse {
+    this.#assertOpen();
+    return readRange(request, this.#view('head'));
+  }
+
   range(request: RangeRequest): Promise<RangeResponse> {
     return settle(() => Promise.resolve(this.rangeSync(request)));
   }

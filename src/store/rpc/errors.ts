@@ -42,7 +42,7 @@ export function fromRpcFailure(failure: unknown, compactedRevision: number): Sto
   if (details.includes('required revision is a future revision')) return new FutureRevisionError();
   if (details.includes('requested lease not found')) return new LeaseNotFoundError();
   if (details.includes('lease already exists')) return new LeaseExistsError();
-  if (details.includes('request is too large') || details.includes('received message larger than max')) {
+  if (details.includes('request is too large') || /received message larger than/i.test(details)) {
     return new RequestTooLargeError();
   }
   if (code === status.INVALID_ARGUMENT || code === status.OUT_OF_RANGE) return new InvalidRequestError(details, options);

@@ -9,6 +9,7 @@ import { transactionTests } from './transactions.ts';
 import { watchTests } from './watches.ts';
 
 export type { SuiteSubject } from './context.ts';
+export { type ManualClock, manualClock } from './manual-clock.ts';
 
 export interface StoreSuiteOptions {
   /** Opens the store for one test; it may be shared. */

@@ -1,0 +1,120 @@
+// Writes per second of each store (created keys with 2.6 kB values, each acknowledged only when durable), at 1, 16 and 64 writers, and
+// their ratio to a real etcd measured in the same run where one is installed. Usage: node bench/store.mjs [seconds per figure]
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { build } from 'esbuild';
+
+const seconds = Number(process.argv[2] ?? 2);
+const concurrencies = [1, 16, 64];
+const value = Buffer.alloc(2600, 'x');
+
+/** The store room as one module; inside node_modules so that its own imports are found. */
+async function loadStore() {
+  await mkdir('node_modules/.cache', { recursive: true });
+  const directory = await mkdtemp(resolve('node_modules/.cache/bench-store-'));
+  const outfile = join(directory, 'store.mjs');
+  const common = { bundle: true, packages: 'external', platform: 'node', format: 'esm', conditions: ['sagong-src'] };
+  try {
+    await build({ ...common, entryPoints: ['src/store/index.ts'], outfile });
+    return await import(outfile);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}
+
+async function measure(store, concurrency) {
+  const latencies = [];
+  const started = performance.now();
+  const deadline = started + seconds * 1000;
+  let next = 0;
+  const writer = async () => {
+    while (performance.now() < deadline) {
+      const key = `/bench/${concurrency}/${next++}`;
+      const before = performance.now();
+      const compare = [{ key, target: 'modRevision', result: '=', value: 0 }];
+      await store.txn({ compare, success: [{ op: 'put', key, value }] });
+      latencies.push(performance.now() - before);
+    }
+  };
+  const cpu = process.cpuUsage();
+  await Promise.all(Array.from({ length: concurrency }, writer));
+  const { user, system } = process.cpuUsage(cpu);
+  const elapsed = (performance.now() - started) / 1000;
+  latencies.sort((a, b) => a - b);
+  const quantile = (q) => latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * q))];
+  return { rate: latencies.length / elapsed, p50: quantile(0.5), p99: quantile(0.99), cpuUs: (user + system) / latencies.length };
+}
+
+async function freePort() {
+  const server = createServer();
+  await new Promise((done) => server.listen(0, '127.0.0.1', done));
+  const { port } = server.address();
+  await new Promise((done) => server.close(done));
+  return port;
+}
+
+async function startEtcd(directory) {
+  const version = execFileSync('etcd', ['--version'], { encoding: 'utf8' }).split('\n')[0];
+  const [client, peer] = [`http://127.0.0.1:${await freePort()}`, `http://127.0.0.1:${await freePort()}`];
+  const args = ['--data-dir', directory, '--listen-client-urls', client, '--advertise-client-urls', client];
+  args.push('--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer, '--initial-cluster', `default=${peer}`);
+  return { version, client, child: spawn('etcd', [...args, '--log-level', 'error'], { stdio: 'ignore' }) };
+}
+
+const hasEtcd = () => {
+  try {
+    execFileSync('etcd', ['--version'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const { openMemoryStore, openLmdbStore, openEtcdStore, serveEtcd } = await loadStore();
+const directory = await mkdtemp(join(tmpdir(), 'bench-store-'));
+const results = new Map();
+
+async function run(name, store, close = () => store.close()) {
+  results.set(name, []);
+  await measure(store, 16).catch(() => {});
+  for (const concurrency of concurrencies) results.get(name).push(await measure(store, concurrency));
+  await close();
+}
+
+await run('memory', openMemoryStore());
+await run('lmdb', await openLmdbStore({ path: join(directory, 'lmdb') }));
+
+const embedded = await openLmdbStore({ path: join(directory, 'front') });
+const front = await serveEtcd({ store: embedded });
+const throughFront = await openEtcdStore({ endpoints: [front.endpoint] });
+await run('lmdb behind the etcd front, our client', throughFront, async () => {
+  await throughFront.close();
+  await front.close();
+  await embedded.close();
+});
+
+let peer;
+if (hasEtcd()) {
+  const { version, client, child } = await startEtcd(join(directory, 'etcd'));
+  peer = `${version}, our client`;
+  const store = await openEtcdStore({ endpoints: [client] });
+  await run(peer, store, async () => {
+    await store.close();
+    child.kill('SIGTERM');
+    await new Promise((done) => child.once('exit', done));
+  });
+}
+await rm(directory, { recursive: true, force: true });
+
+for (const [name, figures] of results) {
+  console.log(name);
+  for (const [i, { rate, p50, p99, cpuUs }] of figures.entries()) {
+    const reference = peer && name !== peer ? `  ${(rate / results.get(peer)[i].rate).toFixed(1)}x etcd` : '';
+    const latency = `p50 ${p50.toFixed(2)} ms  p99 ${p99.toFixed(2)} ms  ${cpuUs.toFixed(0)} us CPU each`;
+    console.log(`  c=${String(concurrencies[i]).padEnd(3)} ${Math.round(rate).toString().padStart(7)}/s  ${latency}${reference}`);
+  }
+}
+if (!peer) console.log('etcd: skipped, no etcd program on this machine');

@@ -1,0 +1,126 @@
+// etcd's v3 gRPC API on an embedded store, for etcdctl and any other client of etcd
+// (https://etcd.io/docs/v3.6/learning/api/). One member, always its own leader; no auth service, snapshots or membership changes.
+import { Server, ServerCredentials } from '@grpc/grpc-js';
+import type { handleUnaryCall, ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js';
+import { systemClock } from '#host';
+import type { Clock, Logger } from '#utils';
+import { silentLogger } from '#utils';
+import { grpcOverheadBytes, requestBytesMax } from '../limits.ts';
+import { toRpcFailure } from '../rpc/errors.ts';
+import type { ServiceName } from '../rpc/services.ts';
+import { serviceDefinitions } from '../rpc/services.ts';
+import type { EmbeddedStore } from '../types.ts';
+import { headerAt, memberId } from './convert.ts';
+import { kvHandlers } from './kv.ts';
+import { leaseHandlers, serveKeepAlive } from './lease.ts';
+import type { KeepAliveStream } from './lease.ts';
+import { serveWatch } from './watch.ts';
+import type { WatchStream } from './watch.ts';
+
+export interface EtcdFrontTls {
+  /** PEM. Clients must show a certificate that `clientCa` signed; without it any client may connect. */
+  cert: string | Uint8Array;
+  key: string | Uint8Array;
+  clientCa?: string | Uint8Array;
+}
+
+export interface EtcdFrontOptions {
+  store: EmbeddedStore;
+  /** Address to listen on. Default 127.0.0.1. */
+  host?: string;
+  /** Default 0: any free port. */
+  port?: number;
+  /** Absent: no encryption, only sensible on loopback. */
+  tls?: EtcdFrontTls;
+  /** Name of the member. Default `default`, as etcd's. */
+  name?: string;
+  clock?: Clock;
+  logger?: Logger;
+}
+
+export interface EtcdFront {
+  readonly port: number;
+  /** URL for clients. */
+  readonly endpoint: string;
+  /** Ends all connections; the store stays open. */
+  close(): Promise<void>;
+}
+
+/** The etcd release whose API and behaviour this is. */
+const etcdVersion = '3.6.0';
+
+/** Rejects when the address cannot be listened on or the certificates cannot be used. */
+export async function serveEtcd(options: EtcdFrontOptions): Promise<EtcdFront> {
+  const { store, host = '127.0.0.1', port = 0, tls, name = 'default', clock = systemClock(), logger = silentLogger } = options;
+  const server = new Server({
+    'grpc.max_receive_message_length': requestBytesMax + grpcOverheadBytes,
+    'grpc.max_send_message_length': -1,
+  });
+  let endpoint = '';
+  const header = () => headerAt(store.revision());
+  const definitions = serviceDefinitions();
+  const add = (service: ServiceName, unary: object, streams: UntypedServiceImplementation = {}): void => {
+    server.addService(definitions[service], { ...unaryHandlers(definitions[service], unary, logger), ...streams });
+  };
+  add('KV', kvHandlers(store));
+  add('Watch', {}, { Watch: (stream: WatchStream) => serveWatch(store, clock, stream) });
+  add('Lease', leaseHandlers(store), { LeaseKeepAlive: (stream: KeepAliveStream) => serveKeepAlive(store, stream) });
+  add('Cluster', {
+    MemberList: async () => ({
+      header: header(),
+      members: [{ ID: memberId, name, peerURLs: [endpoint], clientURLs: [endpoint], isLearner: false }],
+    }),
+  });
+  add('Maintenance', {
+    Alarm: async () => ({ header: header(), alarms: [] }),
+    Defragment: async () => ({ header: header() }),
+    Status: async () => statusOf(store),
+  });
+  const bound = await listen(server, host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`, tls);
+  endpoint = `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${bound}`;
+  return {
+    port: bound,
+    endpoint,
+    async close() {
+      server.forceShutdown();
+    },
+  };
+}
+
+function statusOf(store: EmbeddedStore): object {
+  const revision = store.revision();
+  const { bytes } = store.stats();
+  const raft = { leader: memberId, raftIndex: revision, raftTerm: 1, raftAppliedIndex: revision };
+  return { header: headerAt(revision), version: etcdVersion, dbSize: bytes, dbSizeInUse: bytes, ...raft };
+}
+
+/** gRPC handlers for the methods of `service` that `handlers` has. */
+function unaryHandlers(service: ServiceDefinition, handlers: object, logger: Logger): UntypedServiceImplementation {
+  const served: Record<string, handleUnaryCall<object, object>> = {};
+  for (const [name, handler] of Object.entries(handlers) as [string, (request: object) => Promise<object>][]) {
+    if (!service[name]) continue;
+    served[name] = (call, reply) => {
+      handler(call.request).then(
+        (response) => reply(null, response),
+        (error: unknown) => {
+          logger.debug('etcd request failed', { method: name, err: error });
+          reply(toRpcFailure(error));
+        },
+      );
+    };
+  }
+  return served;
+}
+
+function listen(server: Server, address: string, tls: EtcdFrontTls | undefined): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.bindAsync(address, credentialsOf(tls), (error, port) => (error ? reject(error) : resolve(port)));
+  });
+}
+
+function credentialsOf(tls: EtcdFrontTls | undefined): ServerCredentials {
+  if (!tls) return ServerCredentials.createInsecure();
+  const pem = (value: string | Uint8Array): Buffer => (typeof value === 'string' ? Buffer.from(value) : Buffer.from(value));
+  const clientCa = tls.clientCa === undefined ? null : pem(tls.clientCa);
+  return ServerCredentials.createSsl(clientCa, [{ private_key: pem(tls.key), cert_chain: pem(tls.cert) }], clientCa !== null);
+}
