@@ -1,0 +1,45 @@
+// Recent changes of one resource, so that a watch can resume where it stopped (k8s.io/apiserver/pkg/storage/cacher, watch cache).
+import { ringAgeMs, ringEventsMax, ringEventsMin } from '../limits.ts';
+import type { CacheEvent } from './event.ts';
+
+export class EventRing {
+  #events: CacheEvent[] = [];
+  #start = 0;
+  #since: number;
+
+  /** `since`: the revision from which on nothing is missing. */
+  constructor(since: number) {
+    this.#since = since;
+  }
+
+  /** A watch from this revision or later misses nothing. */
+  get oldest(): number {
+    return this.#since;
+  }
+
+  push(event: CacheEvent): void {
+    this.#events.push(event);
+    const length = this.#events.length - this.#start;
+    const head = this.#events[this.#start] as CacheEvent;
+    if (length > ringEventsMax || (length > ringEventsMin && event.atMs - head.atMs > ringAgeMs)) {
+      this.#since = head.revision;
+      this.#start++;
+    }
+    if (this.#start > 1024 && this.#start * 2 > this.#events.length) {
+      this.#events = this.#events.slice(this.#start);
+      this.#start = 0;
+    }
+  }
+
+  /** Events after `revision`, in order. */
+  after(revision: number): CacheEvent[] {
+    let low = this.#start;
+    let high = this.#events.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#events[middle] as CacheEvent).revision <= revision) low = middle + 1;
+      else high = middle;
+    }
+    return this.#events.slice(low);
+  }
+}

@@ -1,0 +1,169 @@
+// The objects of one resource in memory, fed by the store's watch: authoritative for reads (design: "Fast by construction", 1). Readers and
+// watchers see a change only here, after its durable commit and in revision order.
+import type { KeyValue, StoreEvent } from '#store';
+import { keyParts } from '../storage/keys.ts';
+import { type DecodeStored, fromStored, StoredObject } from '../storage/stored-object.ts';
+import { SortedEntries } from '../storage/sorted-entries.ts';
+import { asBuffer, spliceVersion, versionOffset } from '../storage/encoding.ts';
+import type { UnknownObject } from '#apimachinery/meta';
+import { CacheEvent } from './event.ts';
+import { EventRing } from './event-ring.ts';
+import { type CacheWatcher, WatcherIndex } from './watchers.ts';
+
+export interface ResourceCacheOptions {
+  /** With its trailing '/'. */
+  prefix: string;
+  namespaced: boolean;
+  decode: DecodeStored;
+  /** Value of the field that watchers are indexed by. */
+  indexedField?: (object: StoredObject) => string;
+  /** Called on an object before it is shown; freezes and shares subtrees. */
+  finish(object: UnknownObject): void;
+  now(): number;
+  /** A value that cannot be decoded. */
+  onBadValue(key: string, error: unknown): void;
+}
+
+type ChangeHandler = (now: StoredObject | undefined, before: StoredObject | undefined) => void;
+
+interface ExpectedWrite {
+  value: Uint8Array;
+  object: UnknownObject;
+}
+
+export class ResourceCache {
+  readonly options: ResourceCacheOptions;
+  readonly entries = new SortedEntries<StoredObject>();
+  readonly watchers: WatcherIndex;
+  #ring = new EventRing(0);
+  #handlers: ChangeHandler[] = [];
+  #expected = new Map<string, ExpectedWrite[]>();
+  #waitingEvents: StoreEvent[] | undefined = [];
+  /** Revision of the newest change of this resource. */
+  lastChange = 0;
+
+  constructor(options: ResourceCacheOptions) {
+    this.options = options;
+    this.watchers = new WatcherIndex(options.indexedField);
+  }
+
+  get loaded(): boolean {
+    return this.#waitingEvents === undefined;
+  }
+
+  get oldestRevision(): number {
+    return this.#ring.oldest;
+  }
+
+  /** Changes after `revision` that are still remembered, in order. */
+  eventsAfter(revision: number): CacheEvent[] {
+    return this.#ring.after(revision);
+  }
+
+  get(key: string): StoredObject | undefined {
+    return this.entries.get(key);
+  }
+
+  watch(watcher: CacheWatcher): () => void {
+    return this.watchers.add(watcher);
+  }
+
+  onChange(handler: ChangeHandler): () => void {
+    this.#handlers.push(handler);
+    return () => {
+      this.#handlers = this.#handlers.filter((known) => known !== handler);
+    };
+  }
+
+  /** Announces the object behind a value about to be written, so that it is not parsed again when the store reports it. */
+  expect(key: string, value: Uint8Array, object: UnknownObject): () => void {
+    const write = { value, object };
+    const list = this.#expected.get(key);
+    if (list) list.push(write);
+    else this.#expected.set(key, [write]);
+    return () => {
+      const left = (this.#expected.get(key) ?? []).filter((other) => other !== write);
+      if (left.length > 0) this.#expected.set(key, left);
+      else this.#expected.delete(key);
+    };
+  }
+
+  /** Takes the state of the store at `revision`; changes heard meanwhile are applied on top. Watchers of an earlier state are ended. */
+  load(kvs: readonly KeyValue[], revision: number): void {
+    const before = new Map(this.entries.values(this.options.prefix).map((entry) => [entry.key, entry]));
+    this.entries.clear();
+    this.#ring = new EventRing(revision);
+    this.lastChange = Math.max(this.lastChange, revision);
+    this.watchers.endAll();
+    for (const kv of kvs) {
+      const entry = this.#read(kv);
+      if (!entry) continue;
+      this.entries.set(kv.key, entry);
+      const old = before.get(kv.key);
+      before.delete(kv.key);
+      if (old?.revision !== entry.revision) this.#tellHandlers(entry, old);
+    }
+    for (const gone of before.values()) this.#tellHandlers(undefined, gone);
+    const waiting = this.#waitingEvents ?? [];
+    this.#waitingEvents = undefined;
+    for (const event of waiting) if (event.kv.modRevision > revision) this.apply(event);
+  }
+
+  /** Holds events back until the next `load`. */
+  suspend(): void {
+    this.#waitingEvents ??= [];
+  }
+
+  apply(event: StoreEvent): void {
+    if (this.#waitingEvents) {
+      this.#waitingEvents.push(event);
+      return;
+    }
+    const { key, modRevision } = event.kv;
+    const previous = this.entries.get(key);
+    const current = event.type === 'PUT' ? this.#read(event.kv) : undefined;
+    if (current) this.entries.set(key, current);
+    else this.entries.delete(key);
+    this.lastChange = modRevision;
+    if (!current && !previous) return;
+    const change = new CacheEvent(modRevision, current, previous, this.options.now());
+    this.#ring.push(change);
+    this.watchers.dispatch(change);
+    this.#tellHandlers(current, previous);
+  }
+
+  /** The object of a key and value that did not come through the cache (an accepted write, the past). */
+  read(kv: KeyValue): StoredObject | undefined {
+    return this.#read(kv);
+  }
+
+  #tellHandlers(now: StoredObject | undefined, before: StoredObject | undefined): void {
+    for (const handler of this.#handlers) handler(now, before);
+  }
+
+  #read(kv: KeyValue): StoredObject | undefined {
+    const { prefix, namespaced, decode, finish } = this.options;
+    const at = { key: kv.key, ...keyParts(prefix, kv.key, namespaced), revision: kv.modRevision };
+    const object = this.#takeExpected(kv);
+    try {
+      if (!object) return fromStored(at, kv.value, decode);
+      const offset = versionOffset(kv.value);
+      object.metadata.resourceVersion = String(kv.modRevision);
+      finish(object);
+      return new StoredObject(at, object, offset < 0 ? undefined : spliceVersion(kv.value, offset, kv.modRevision));
+    } catch (error) {
+      this.options.onBadValue(kv.key, error);
+      return undefined;
+    }
+  }
+
+  #takeExpected(kv: KeyValue): UnknownObject | undefined {
+    const list = this.#expected.get(kv.key);
+    if (!list) return undefined;
+    const found = list.find(({ value }) => value === kv.value || asBuffer(value).equals(kv.value));
+    if (!found) return undefined;
+    if (list.length === 1) this.#expected.delete(kv.key);
+    else list.splice(list.indexOf(found), 1);
+    return found.object;
+  }
+}

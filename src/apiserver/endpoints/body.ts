@@ -1,0 +1,185 @@
+// Request bodies (k8s.io/apiserver/pkg/endpoints/handlers): media type, size, text to object, and what is wrong with it in upstream's words.
+import { decodeProtobuf, openProtobuf, parseYaml, readProtobuf } from '#apimachinery/codec';
+import { badRequest, requestEntityTooLarge, unsupportedMediaType } from '#apimachinery/errors';
+import { apiVersionOf, parseApiVersion, type UnknownObject } from '#apimachinery/meta';
+import { decode, DecodeError, type Duplicates, parseJson, type SchemaTable } from '#apimachinery/schema';
+import { BodyTooLargeError, type WireRequest } from '#wire';
+import { requestBodyBytesMax } from '../limits.ts';
+
+export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
+type Encoding = 'json' | 'yaml' | 'protobuf';
+
+export interface RawBody {
+  bytes: Buffer;
+  encoding: Encoding;
+}
+
+/** What a body is to be read as. */
+export interface BodyTarget {
+  group: string;
+  version: string;
+  kind: string;
+  schema: SchemaTable;
+  typeName: string;
+  protobuf: boolean;
+}
+
+const encodings: Record<string, Encoding> = {
+  'application/json': 'json',
+  'application/yaml': 'yaml',
+  'application/vnd.kubernetes.protobuf': 'protobuf',
+};
+
+/** Throws 415 for a media type that is not read here. No content type counts as JSON. */
+export function bodyEncoding(contentType: string | undefined, protobuf: boolean): Encoding {
+  const type = (contentType ?? '').split(';')[0]?.trim() ?? '';
+  const encoding = type === '' ? 'json' : encodings[type];
+  if (encoding === undefined || (encoding === 'protobuf' && !protobuf)) {
+    throw unsupportedMediaType(Object.keys(encodings).filter((name) => protobuf || !name.endsWith('protobuf')));
+  }
+  return encoding;
+}
+
+export async function readBytes(request: Pick<WireRequest, 'readBody'>): Promise<Buffer> {
+  try {
+    return await request.readBody(requestBodyBytesMax);
+  } catch (error) {
+    if (error instanceof BodyTooLargeError) throw requestEntityTooLarge(`limit is ${requestBodyBytesMax}`);
+    throw error;
+  }
+}
+
+export interface ParsedText {
+  value: unknown;
+  duplicates: Duplicates | undefined;
+  /** Failures of strict parsing that have no place in an object (YAML's duplicate keys). */
+  strictErrors: string[];
+}
+
+/** JSON or YAML text to a value. Throws `DecodeError`. */
+export function parseText(bytes: Buffer, encoding: 'json' | 'yaml', strict: boolean): ParsedText {
+  const text = bytes.toString();
+  if (encoding === 'json') {
+    const parsed = parseJson(text, { findDuplicates: strict });
+    return { value: parsed.value, duplicates: parsed.duplicates, strictErrors: [] };
+  }
+  const parsed = parseYaml(text);
+  return {
+    value: parsed.value,
+    duplicates: undefined,
+    strictErrors: strict && parsed.duplicateKeys ? [parsed.duplicateKeys] : [],
+  };
+}
+
+export interface DecodedBody {
+  object: UnknownObject;
+  strictErrors: string[];
+}
+
+/** A body as the target's type, canonical and private. Throws 400. */
+export function decodeBody(raw: RawBody, target: BodyTarget, validation: FieldValidation): DecodedBody {
+  const strict = validation !== 'Ignore';
+  if (raw.encoding === 'protobuf') return { object: protobufBody(raw.bytes, target), strictErrors: [] };
+  const parsed = parsedBody(raw, target, strict);
+  const named = namesOf(parsed.value, target);
+  checkNames(named, target);
+  let decoded: DecodedBody;
+  try {
+    decoded = decode(target.schema, target.typeName, parsed.value, { strict, duplicates: parsed.duplicates }) as DecodedBody;
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    throw cannotHandle(named, target, error.message);
+  }
+  const strictErrors = [...parsed.strictErrors, ...decoded.strictErrors];
+  if (validation === 'Strict' && strictErrors.length > 0) {
+    throw cannotHandle(named, target, `strict decoding error: ${strictErrors.join(', ')}`);
+  }
+  return { object: identified(decoded.object, target), strictErrors };
+}
+
+const identified = (object: UnknownObject, { group, version, kind }: BodyTarget): UnknownObject => {
+  object.kind = kind;
+  object.apiVersion = apiVersionOf(group, version);
+  object.metadata ??= {};
+  return object;
+};
+
+function parsedBody({ bytes, encoding }: RawBody, target: BodyTarget, strict: boolean): ParsedText {
+  try {
+    return parseText(bytes, encoding as 'json' | 'yaml', strict);
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    const why = encoding === 'json' ? `couldn't get version/kind; json parse error: ${error.message}` : error.message;
+    throw badRequest(`the object provided is unrecognized (must be of type ${target.kind}): ${why} (${summary(bytes)})`);
+  }
+}
+
+function summary(bytes: Buffer): string {
+  if (bytes.length === 0) return '<empty>';
+  const cut = bytes.length > 30 ? ' ...' : '';
+  const head = bytes.subarray(0, 30);
+  return (bytes[0] === 0x7b ? head.toString() : head.toString('hex')) + cut;
+}
+
+interface Names {
+  apiVersion: string;
+  kind: string;
+}
+
+function namesOf(value: unknown, target: BodyTarget): Names {
+  const given = typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+  const text = (field: unknown): string => (typeof field === 'string' ? field : '');
+  return {
+    apiVersion: text(given['apiVersion']) || apiVersionOf(target.group, target.version),
+    kind: text(given['kind']) || target.kind,
+  };
+}
+
+const cannotHandle = ({ apiVersion, kind }: Names, target: BodyTarget, why: string): Error =>
+  badRequest(
+    `${kind} in version ${JSON.stringify(parseApiVersion(apiVersion).version)} cannot be handled as a ${target.kind}: ${why}`,
+  );
+
+const scheme = 'k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30';
+const goPackage = (group: string): string => (group === '' ? 'core' : (group.split('.')[0] ?? group));
+
+function checkNames(names: Names, target: BodyTarget): void {
+  const expected = apiVersionOf(target.group, target.version);
+  if (names.kind === target.kind && names.apiVersion === expected) return;
+  const { group, version } = parseApiVersion(names.apiVersion);
+  if (!target.schema.kind(group, version, names.kind)) {
+    const why = `no kind ${JSON.stringify(names.kind)} is registered for version ${JSON.stringify(names.apiVersion)} in scheme ${JSON.stringify(scheme)}`;
+    throw cannotHandle(names, target, why);
+  }
+  if (names.kind === target.kind && group === target.group) {
+    throw badRequest(`the API version in the data (${names.apiVersion}) does not match the expected API version (${expected})`);
+  }
+  throw cannotHandle(
+    names,
+    target,
+    `converting (${version}.${names.kind}) to (${goPackage(target.group)}.${target.kind}): unknown conversion`,
+  );
+}
+
+function protobufBody(bytes: Buffer, target: BodyTarget): UnknownObject {
+  try {
+    const envelope = openProtobuf(bytes);
+    const names = {
+      apiVersion: envelope.apiVersion || apiVersionOf(target.group, target.version),
+      kind: envelope.kind || target.kind,
+    };
+    checkNames(names, target);
+    return identified(readProtobuf(target.schema, target.typeName, envelope.raw) as UnknownObject, target);
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    throw badRequest(
+      `the object provided is unrecognized (must be of type ${target.kind}): ${error.message} (${summary(bytes)})`,
+    );
+  }
+}
+
+/** A stored value that is not our JSON: what an upstream apiserver wrote. */
+export function decodeStoredValue(schema: SchemaTable, bytes: Uint8Array): UnknownObject {
+  if (bytes[0] === 0x6b && bytes[1] === 0x38 && bytes[2] === 0x73) return decodeProtobuf(schema, bytes) as UnknownObject;
+  return JSON.parse(Buffer.from(bytes).toString()) as UnknownObject;
+}

@@ -1,0 +1,158 @@
+// Discovery (https://kubernetes.io/docs/concepts/overview/kubernetes-api/#discovery-api): the legacy lists, and the aggregated form v2.
+import { createHash } from 'node:crypto';
+import type { BuiltinResource } from '#api';
+import { apiVersionOf } from '#apimachinery/meta';
+import type { DiscoveredResource, ResourceTable } from '../resources.ts';
+
+export interface DiscoveryAnswer {
+  value: object;
+  /** Only for the aggregated form. */
+  etag?: string;
+  contentType?: string;
+}
+
+const groupVersion = (group: string, version: string): { groupVersion: string; version: string } => ({
+  groupVersion: apiVersionOf(group, version),
+  version,
+});
+
+export const fromFacts = (facts: BuiltinResource): DiscoveredResource => ({
+  name: facts.subresource === '' ? facts.resource : `${facts.resource}/${facts.subresource}`,
+  singularName: facts.singularName,
+  namespaced: facts.namespaced,
+  kind: facts.kind,
+  verbs: facts.verbs,
+  shortNames: facts.shortNames,
+  categories: facts.categories,
+  ...(facts.storageVersionHash !== undefined && { storageVersionHash: facts.storageVersionHash }),
+});
+
+/** `/api` in the legacy form. */
+export const legacyVersions = (address: string): object => ({
+  kind: 'APIVersions',
+  versions: ['v1'],
+  serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress: address }],
+});
+
+const groupOf = (group: string, versions: readonly string[]): object => ({
+  name: group,
+  versions: versions.map((version) => groupVersion(group, version)),
+  preferredVersion: groupVersion(group, versions[0] ?? ''),
+});
+
+/** `/apis` in the legacy form. */
+export const legacyGroups = (table: ResourceTable): object => ({
+  kind: 'APIGroupList',
+  apiVersion: 'v1',
+  groups: table.groups.filter(({ group }) => group !== '').map(({ group, versions }) => groupOf(group, versions)),
+});
+
+/** `/apis/<group>`; undefined: not served. */
+export function legacyGroup(table: ResourceTable, name: string): object | undefined {
+  const found = name === '' ? undefined : table.groups.find(({ group }) => group === name);
+  return found && { kind: 'APIGroup', apiVersion: 'v1', ...groupOf(found.group, found.versions) };
+}
+
+/** `/apis/<group>/<version>` and `/api/v1`; undefined: not served. */
+export function legacyResources(table: ResourceTable, group: string, version: string): object | undefined {
+  const resources = table.discovered(group, version);
+  if (!resources) return undefined;
+  return {
+    kind: 'APIResourceList',
+    ...(group !== '' && { apiVersion: 'v1' }),
+    groupVersion: apiVersionOf(group, version),
+    resources: resources.map((resource) => legacyResource(resource, group, version)),
+  };
+}
+
+function legacyResource(resource: DiscoveredResource, group: string, version: string): object {
+  const { kind, shortNames, categories, storageVersionHash } = resource;
+  const foreign = kind.group !== group || kind.version !== version;
+  return {
+    name: resource.name,
+    singularName: resource.singularName,
+    namespaced: resource.namespaced,
+    ...(foreign && { ...(kind.group && { group: kind.group }), version: kind.version }),
+    kind: kind.kind,
+    verbs: resource.verbs,
+    ...(shortNames.length > 0 && { shortNames }),
+    ...(categories.length > 0 && { categories }),
+    ...(storageVersionHash !== undefined && { storageVersionHash }),
+  };
+}
+
+type AggregatedVersion = 'v2' | 'v2beta1';
+
+/** Which aggregated form an Accept header asks for first, if it asks for one before plain JSON. */
+export function aggregatedVersion(accept: string): AggregatedVersion | undefined {
+  for (const clause of accept.split(',')) {
+    const parts = clause.split(';').map((part) => part.trim());
+    if (parts[0] !== 'application/json') continue;
+    const parameters = new Map(parts.slice(1).map((part) => part.split('=') as [string, string]));
+    if (!parameters.has('as')) return undefined;
+    if (parameters.get('as') !== 'APIGroupDiscoveryList' || parameters.get('g') !== 'apidiscovery.k8s.io') continue;
+    const version = parameters.get('v');
+    if (version === 'v2' || version === 'v2beta1') return version;
+  }
+  return undefined;
+}
+
+interface AggregatedResource {
+  resource: string;
+  responseKind: { group: string; version: string; kind: string };
+  scope: 'Namespaced' | 'Cluster';
+  singularResource: string;
+  verbs: readonly string[];
+  shortNames?: readonly string[];
+  categories?: readonly string[];
+  subresources?: {
+    subresource: string;
+    responseKind: { group: string; version: string; kind: string };
+    verbs: readonly string[];
+  }[];
+}
+
+const scopeOf = (resource: DiscoveredResource): 'Namespaced' | 'Cluster' => (resource.namespaced ? 'Namespaced' : 'Cluster');
+
+function aggregatedResources(resources: readonly DiscoveredResource[]): AggregatedResource[] {
+  const byName = new Map<string, AggregatedResource>();
+  for (const resource of resources) {
+    const [name = '', subresource] = resource.name.split('/');
+    if (subresource === undefined) {
+      byName.set(name, {
+        resource: name,
+        responseKind: resource.kind,
+        scope: scopeOf(resource),
+        singularResource: resource.singularName,
+        verbs: resource.verbs,
+        ...(resource.shortNames.length > 0 && { shortNames: resource.shortNames }),
+        ...(resource.categories.length > 0 && { categories: resource.categories }),
+      });
+      continue;
+    }
+    const parent = byName.get(name);
+    if (!parent) continue;
+    parent.subresources = [...(parent.subresources ?? []), { subresource, responseKind: resource.kind, verbs: resource.verbs }];
+  }
+  return [...byName.values()];
+}
+
+/** `/api` (core) or `/apis` (all other groups) in the aggregated form. */
+export function aggregatedDiscovery(table: ResourceTable, core: boolean, version: AggregatedVersion): DiscoveryAnswer {
+  const groups = table.groups.filter(({ group }) => (group === '') === core);
+  const items = groups.map(({ group, versions }) => ({
+    metadata: group === '' ? {} : { name: group },
+    versions: versions.map((name) => ({
+      version: name,
+      resources: aggregatedResources(table.discovered(group, name) ?? []),
+      freshness: 'Current',
+    })),
+  }));
+  const value = { kind: 'APIGroupDiscoveryList', apiVersion: `apidiscovery.k8s.io/${version}`, metadata: {}, items };
+  const hash = createHash('sha512').update(JSON.stringify(items)).digest('hex').toUpperCase();
+  return {
+    value,
+    etag: `"${hash}"`,
+    contentType: `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`,
+  };
+}

@@ -1,0 +1,153 @@
+// One HTTP request on its way through: identity, permission, limits, then the handler of its path; any failure becomes a Status
+// (k8s.io/apiserver/pkg/server/config.go, DefaultBuildHandlerChain).
+import { badRequest, internalError, StatusError } from '#apimachinery/errors';
+import type { Logger } from '#utils';
+import { ClientGoneError, type ResponseHeaders, type WireRequest, type WireResponse } from '#wire';
+import type { Attributes, CredentialSource, UserInfo } from '../contracts.ts';
+import { targetLengthMax } from '../limits.ts';
+import type { ServerContext } from '../server-context.ts';
+import type { InFlight } from './in-flight.ts';
+import { parseRequest, type RequestInfo } from './request-info.ts';
+import { type Answer, sendStatus } from './respond.ts';
+
+export interface Exchange extends Answer {
+  request: WireRequest;
+  info: RequestInfo;
+  query: URLSearchParams;
+  user: UserInfo;
+  warn(message: string): void;
+  accept: string;
+  userAgent: string;
+}
+
+export type ExchangeHandler = (exchange: Exchange) => Promise<void> | void;
+
+const longRunning = new Set(['exec', 'attach', 'portforward', 'log', 'proxy']);
+
+export const isLongRunning = (info: RequestInfo): boolean =>
+  info.isResource && (info.verb === 'watch' || longRunning.has(info.subresource));
+
+const text = (header: string | readonly string[] | undefined): string =>
+  typeof header === 'string' ? header : (header?.join(',') ?? '');
+
+/** Warning headers, agent 299, each text once (k8s.io/apiserver/pkg/warning). */
+function warningCollector(): { warn(message: string): void; headers(): readonly string[] } {
+  const messages: string[] = [];
+  return {
+    warn(message) {
+      if (!messages.includes(message)) messages.push(message);
+    },
+    headers: () => messages.map((message) => `299 - "${message.replace(/[\r\n]+/g, ' ').replace(/["\\]/g, '\\$&')}"`),
+  };
+}
+
+function startExchange(context: ServerContext, request: WireRequest, response: WireResponse): Exchange {
+  const at = request.path.indexOf('?');
+  const path = at < 0 ? request.path : request.path.slice(0, at);
+  const query = new URLSearchParams(at < 0 ? '' : request.path.slice(at + 1));
+  const warnings = warningCollector();
+  const auditId = text(request.headers['audit-id']) || context.random.uuid();
+  return {
+    request,
+    response,
+    info: parseRequest(request.method, path, query),
+    query,
+    user: { name: 'system:anonymous', groups: ['system:unauthenticated'] },
+    warn: warnings.warn,
+    accept: text(request.headers.accept),
+    userAgent: text(request.headers['user-agent']),
+    acceptsGzip: /\bgzip\b/.test(text(request.headers['accept-encoding'])),
+    schema: context.schema,
+    now: context.clock.now(),
+    headers(): ResponseHeaders {
+      const list = warnings.headers();
+      return { 'audit-id': auditId, 'cache-control': 'no-cache, private', ...(list.length > 0 && { warning: list }) };
+    },
+  };
+}
+
+export const credentialsOf = (request: WireRequest): CredentialSource => {
+  const at = request.path.indexOf('?');
+  const peer = request.peerCertificate;
+  return {
+    method: request.method,
+    path: at < 0 ? request.path : request.path.slice(0, at),
+    headers: request.headers,
+    ...(peer && { peerCertificates: [peer.certificate.raw] }),
+  };
+};
+
+export function attributesOf(info: RequestInfo, user: UserInfo, query: URLSearchParams): Attributes {
+  if (!info.isResource) return { user, verb: info.verb, path: info.path };
+  const { group, version, resource, subresource, namespace, name } = info;
+  const fieldSelector = query.get('fieldSelector');
+  const labelSelector = query.get('labelSelector');
+  return {
+    user,
+    verb: info.verb,
+    resource: { group, version, resource, subresource, namespace, name },
+    ...(fieldSelector && { fieldSelector }),
+    ...(labelSelector && { labelSelector }),
+  };
+}
+
+/** Whatever was thrown, as a failure a client may see. Unexpected ones are logged and say nothing. */
+export function statusErrorOf(error: unknown, logger: Logger): StatusError {
+  if (error instanceof StatusError) return error;
+  logger.error('unexpected error while serving a request', {
+    err: error instanceof Error ? (error.stack ?? error.message) : String(error),
+  });
+  return internalError(error instanceof Error ? error.message : 'unknown error');
+}
+
+const durationPattern = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|ms|s|m|h)(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|ms|s|m|h))*$/;
+
+function checkTimeout(query: URLSearchParams): void {
+  const value = query.get('timeout');
+  if (value === null || value === '' || value === '0' || durationPattern.test(value)) return;
+  const why = /^[+-]?\d+(\.\d*)?$/.test(value) ? 'missing unit in' : 'invalid';
+  throw badRequest(`invalid timeout specified in the request URL - time: ${why} duration ${JSON.stringify(value)}`);
+}
+
+export async function serveExchange(
+  context: ServerContext,
+  inFlight: InFlight,
+  request: WireRequest,
+  response: WireResponse,
+  handler: ExchangeHandler,
+): Promise<void> {
+  const exchange = startExchange(context, request, response);
+  const started = context.clock.monotonic();
+  const leave: (() => void)[] = [];
+  try {
+    if (request.path.length > targetLengthMax) throw new StatusError({ code: 414, message: 'Request URI too long' });
+    const { info } = exchange;
+    const long = isLongRunning(info);
+    if (!long) leave.push(inFlight.enter(info.verb !== 'get' && info.verb !== 'list'));
+    await identify(context, exchange);
+    if (!long) checkTimeout(exchange.query);
+    await handler(exchange);
+  } catch (error) {
+    answerFailure(context, exchange, error);
+  } finally {
+    for (const done of leave) done();
+    context.observeRequest(exchange.info, exchange.request.method, (context.clock.monotonic() - started) / 1000);
+  }
+}
+
+async function identify(context: ServerContext, exchange: Exchange): Promise<void> {
+  const source = credentialsOf(exchange.request);
+  exchange.user = await context.authenticate(source);
+  const asked = attributesOf(exchange.info, exchange.user, exchange.query);
+  const other = await context.impersonate(source, asked);
+  if (other) exchange.user = other;
+  await context.authorize(other ? { ...asked, user: other } : asked);
+}
+
+function answerFailure(context: ServerContext, exchange: Exchange, error: unknown): void {
+  const { response } = exchange;
+  if (error instanceof ClientGoneError || response.destroyed) return;
+  const failure = statusErrorOf(error, context.logger);
+  if (response.headSent) response.destroy();
+  else sendStatus(exchange, failure);
+}

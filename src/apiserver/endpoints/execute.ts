@@ -1,0 +1,258 @@
+// The operations of a stored resource: one function from call to outcome for each verb (k8s.io/apiserver/pkg/endpoints/installer.go).
+import { badRequest, methodNotSupported, notFound, unsupportedMediaType } from '#apimachinery/errors';
+import type { UnknownObject } from '#apimachinery/meta';
+import type { PatchType } from '#apimachinery/transport';
+import { isPathSegmentName } from '#apimachinery/validation';
+import { create } from '../registry/generic/create.ts';
+import { remove } from '../registry/generic/delete.ts';
+import { removeCollection } from '../registry/generic/delete-collection.ts';
+import { list } from '../registry/generic/list.ts';
+import { forName, parseListOptions, parseResourceVersion } from '../registry/generic/list-options.ts';
+import { patch } from '../registry/generic/patch.ts';
+import { put } from '../registry/generic/put.ts';
+import { scaleOf, updateScale } from '../registry/generic/scale.ts';
+import type { AdmissionChain, Door, Randomness, RequestContext, ServedResource } from '../registry/generic/types.ts';
+import { startWatch } from '../registry/generic/watch.ts';
+import { ensureNamespace } from '../registry/generic/metadata.ts';
+import type { BodyTarget } from './body.ts';
+import type { Outcome, ResourceCall } from './call.ts';
+import { jsonPatch, mergePatch } from '#apimachinery/patch';
+import { parseDeleteOptions, parseWriteOptions, type WriteOptions } from './write-options.ts';
+import { decode } from '#apimachinery/schema';
+
+export interface Executor {
+  admission: AdmissionChain;
+  random: Randomness;
+}
+
+export async function execute(executor: Executor, call: ResourceCall): Promise<Outcome> {
+  checkName(call);
+  if (call.subresource === 'scale') return scale(executor, call);
+  switch (call.verb) {
+    case 'get':
+      return get(call);
+    case 'list':
+    case 'watch':
+      return listOrWatch(call);
+    case 'create':
+      return post(executor, call);
+    case 'update':
+      return replace(executor, call);
+    case 'patch':
+      return applyPatch(executor, call);
+    case 'delete':
+      return removeOne(executor, call);
+    case 'deletecollection':
+      return removeMany(executor, call);
+    default:
+      throw methodNotSupported(call.resource, call.verb);
+  }
+}
+
+function checkName({ name }: ResourceCall): void {
+  const [problem] = name === '' ? [] : isPathSegmentName(name);
+  if (problem) throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: ${problem}`);
+}
+
+export function doorOf({ resource, subresource }: ResourceCall): Door {
+  const door = resource.doors.get(subresource);
+  if (!door) throw notFound(resource, subresource);
+  return door;
+}
+
+export const bodyTarget = (resource: ServedResource): BodyTarget => ({
+  group: resource.group,
+  version: resource.version,
+  kind: resource.kind,
+  schema: resource.schema,
+  typeName: resource.typeName,
+  protobuf: !resource.custom,
+});
+
+export function contextOf(
+  executor: Executor,
+  call: ResourceCall,
+  options: { dryRun: boolean; fieldManager: string; asSent: Record<string, unknown> },
+): RequestContext {
+  const { resource, user, subresource, namespace, name, now, signal, warn } = call;
+  return {
+    user,
+    resource,
+    subresource,
+    // The namespace of a Namespace is itself, for authorization only.
+    namespace: resource.namespaced ? namespace : '',
+    name,
+    dryRun: options.dryRun,
+    manager: options.fieldManager || managerFromUserAgent(call.userAgent),
+    now,
+    options: options.asSent,
+    admission: executor.admission,
+    signal,
+    warn,
+    random: executor.random,
+  };
+}
+
+const managerLengthMax = 128;
+
+/** The product name of a user agent, cut and stripped of what does not print. */
+function managerFromUserAgent(userAgent: string): string {
+  const product = (userAgent.split('/')[0] ?? '').replace(/[^\x20-\x7e]/g, '').slice(0, managerLengthMax);
+  return product === '' ? 'unknown' : product;
+}
+
+async function get(call: ResourceCall): Promise<Outcome> {
+  const { resource, name } = call;
+  const { storage } = resource;
+  const text = call.query.get('resourceVersion') ?? '';
+  const asked = parseResourceVersion(text, 'other');
+  if (asked > 0) await storage.feed.waitFor(asked);
+  else if (text === '') await storage.feed.current();
+  const stored = storage.read(storage.keyOf(resource.namespaced ? call.namespace : '', name));
+  if (!stored) throw notFound(resource, name);
+  return { is: 'stored', status: 200, stored };
+}
+
+async function listOrWatch(call: ResourceCall): Promise<Outcome> {
+  const { resource, query } = call;
+  const options = parseListOptions(resource, query, call.forceWatch || call.verb === 'watch');
+  if (call.name !== '') forName(options, call.name);
+  const namespace = resource.namespaced ? call.namespace : '';
+  if (!options.watch) return { is: 'list', page: await list(resource, namespace, options) };
+  return { is: 'watch', start: await startWatch(resource, namespace, options), options };
+}
+
+const warnAll = (call: ResourceCall, validation: string, problems: readonly string[]): void => {
+  if (validation === 'Warn') for (const problem of problems) call.warn(problem);
+};
+
+async function readObject(call: ResourceCall, options: WriteOptions): Promise<UnknownObject> {
+  const { object, strictErrors } = await call.body.decode(bodyTarget(call.resource), options.fieldValidation);
+  warnAll(call, options.fieldValidation, strictErrors);
+  call.resource.setDefaults(object);
+  return object;
+}
+
+async function post(executor: Executor, call: ResourceCall): Promise<Outcome> {
+  await call.body.raw();
+  const options = parseWriteOptions('CreateOptions', call.query);
+  const object = await readObject(call, options);
+  const stored = await create(contextOf(executor, call, options), object);
+  return { is: 'stored', status: 201, stored };
+}
+
+async function replace(executor: Executor, call: ResourceCall): Promise<Outcome> {
+  await call.body.raw();
+  const options = parseWriteOptions('UpdateOptions', call.query);
+  const object = await readObject(call, options);
+  const { stored, created } = await put(contextOf(executor, call, options), doorOf(call), object);
+  return { is: 'stored', status: created ? 201 : 200, stored };
+}
+
+const patchTypes: readonly string[] = [
+  'application/json-patch+json',
+  'application/merge-patch+json',
+  'application/strategic-merge-patch+json',
+  'application/apply-patch+yaml',
+];
+
+async function applyPatch(executor: Executor, call: ResourceCall): Promise<Outcome> {
+  const supported = call.resource.custom ? patchTypes.filter((type) => !type.includes('strategic')) : patchTypes;
+  const body = await call.body.patch(true);
+  if (!supported.includes(body.type)) throw unsupportedMediaType([...supported]);
+  const options = parseWriteOptions('PatchOptions', call.query, body.type === 'application/apply-patch+yaml');
+  const { stored, created } = await patch(contextOf(executor, call, options), doorOf(call), {
+    type: body.type as PatchType,
+    body: body.value,
+    fieldValidation: options.fieldValidation,
+    strictErrors: body.strictErrors,
+    ...(options.force !== undefined && { force: options.force }),
+  });
+  return { is: 'stored', status: created ? 201 : 200, stored };
+}
+
+async function removeOne(executor: Executor, call: ResourceCall): Promise<Outcome> {
+  const { resource } = call;
+  const options = parseDeleteOptions(await call.body.raw(), call.query, resource.schema);
+  const context = contextOf(executor, call, {
+    dryRun: (options.dryRun?.length ?? 0) > 0,
+    fieldManager: '',
+    asSent: { kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1', ...options },
+  });
+  const { stored, deleted, alreadyPending } = await remove(context, options);
+  const status = !deleted && options.orphanDependents === false ? 202 : 200;
+  const showsObject = resource.definition.deletion?.returnsObject === true || (!deleted && !alreadyPending);
+  if (showsObject) return { is: 'stored', status, stored };
+  const { name = '', uid = '' } = stored.object.metadata;
+  const details = { name, ...(resource.group && { group: resource.group }), kind: resource.resource, uid };
+  return {
+    is: 'value',
+    status,
+    value: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details } as UnknownObject,
+  };
+}
+
+async function removeMany(executor: Executor, call: ResourceCall): Promise<Outcome> {
+  const { resource, query } = call;
+  const selection = parseListOptions(resource, query, false);
+  const options = parseDeleteOptions(await call.body.raw(), query, resource.schema);
+  const context = contextOf(executor, call, {
+    dryRun: (options.dryRun?.length ?? 0) > 0,
+    fieldManager: '',
+    asSent: { kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1', ...options },
+  });
+  return { is: 'list', page: await removeCollection(context, options, selection) };
+}
+
+const scaleType = 'io.k8s.api.autoscaling.v1.Scale';
+
+async function scale(executor: Executor, call: ResourceCall): Promise<Outcome> {
+  const { resource, verb } = call;
+  if (verb === 'get') {
+    const outcome = await get(call);
+    if (outcome.is !== 'stored') return outcome;
+    const context = contextOf(executor, call, { dryRun: false, fieldManager: '', asSent: {} });
+    return { is: 'value', status: 200, value: scaleOf(context, outcome.stored.object) };
+  }
+  const next = verb === 'update' ? await scaleFromPut(call) : await scaleFromPatch(call);
+  const context = contextOf(executor, call, next.options);
+  const stored = await updateScale(context, (current) => {
+    const wanted = next.make(current);
+    ensureNamespace(wanted.metadata, context);
+    return wanted;
+  });
+  return { is: 'value', status: 200, value: scaleOf(context, resource.fromStorage(stored.object)) };
+}
+
+interface NextScale {
+  options: WriteOptions;
+  make(current: UnknownObject): UnknownObject;
+}
+
+const scaleTarget = (resource: ServedResource): BodyTarget => ({
+  ...bodyTarget(resource),
+  group: 'autoscaling',
+  version: 'v1',
+  kind: 'Scale',
+  typeName: scaleType,
+});
+
+async function scaleFromPut(call: ResourceCall): Promise<NextScale> {
+  const options = parseWriteOptions('UpdateOptions', call.query);
+  const { object, strictErrors } = await call.body.decode(scaleTarget(call.resource), options.fieldValidation);
+  warnAll(call, options.fieldValidation, strictErrors);
+  return { options, make: () => object };
+}
+
+async function scaleFromPatch(call: ResourceCall): Promise<NextScale> {
+  const body = await call.body.patch(true);
+  const options = parseWriteOptions('PatchOptions', call.query, body.type === 'application/apply-patch+yaml');
+  return {
+    options,
+    make(current) {
+      const patched =
+        body.type === 'application/json-patch+json' ? jsonPatch(current, body.value) : mergePatch(current, body.value);
+      return decode(call.resource.schema, scaleType, patched).object as UnknownObject;
+    },
+  };
+}

@@ -1,0 +1,57 @@
+// Which health checks the apiserver has, by upstream's names (k8s.io/apiserver/pkg/server/healthz.go).
+import { type HealthCheck, type HealthEndpoint, pingCheck } from '#component-base';
+import type { StoreFeed } from '../cache/store-feed.ts';
+
+export interface HealthChecks {
+  lists(): Record<HealthEndpoint, readonly HealthCheck[]>;
+  /** Adds `poststarthook/<name>`: healthy once `done` was called. */
+  addStartHook(name: string): { done(): void; failed(error: unknown): void };
+  /** From now on not ready: the server is going. */
+  shutDown(): void;
+}
+
+export function createHealthChecks(feed: StoreFeed): HealthChecks {
+  const hooks: HealthCheck[] = [];
+  let going = false;
+  const store: HealthCheck = {
+    name: 'etcd',
+    check() {
+      if (feed.failure) throw feed.failure;
+    },
+  };
+  const readiness: HealthCheck = { ...store, name: 'etcd-readiness' };
+  const informers: HealthCheck = { name: 'informer-sync', check() {} };
+  const shutdown: HealthCheck = {
+    name: 'shutdown',
+    check() {
+      if (going) throw new Error('process is shutting down');
+    },
+  };
+  return {
+    lists: () => ({
+      healthz: [pingCheck, store, ...hooks],
+      livez: [pingCheck, store, ...hooks],
+      readyz: [pingCheck, readiness, informers, ...hooks, shutdown],
+    }),
+    addStartHook(name) {
+      let state: Error | 'done' = new Error('not finished');
+      hooks.push({
+        name: `poststarthook/${name}`,
+        check() {
+          if (state !== 'done') throw state;
+        },
+      });
+      return {
+        done() {
+          state = 'done';
+        },
+        failed(error) {
+          state = error instanceof Error ? error : new Error(String(error));
+        },
+      };
+    },
+    shutDown() {
+      going = true;
+    },
+  };
+}

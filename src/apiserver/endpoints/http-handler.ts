@@ -1,0 +1,155 @@
+// Finds what serves a path: discovery, health, metrics and OpenAPI by name, resources by the table, the rest is not found.
+import { routeHealth } from '#component-base';
+import { StatusError } from '#apimachinery/errors';
+import type { ServerContext } from '../server-context.ts';
+import {
+  aggregatedDiscovery,
+  aggregatedVersion,
+  type DiscoveryAnswer,
+  legacyGroup,
+  legacyGroups,
+  legacyResources,
+  legacyVersions,
+} from './discovery.ts';
+import type { Exchange, ExchangeHandler } from './exchange.ts';
+import type { HealthChecks } from './health.ts';
+import { mediaTypes, negotiate, routerRefusal } from './negotiation.ts';
+import type { OpenApi } from './openapi/index.ts';
+import { serveResource } from './resource-handler.ts';
+import { encodeValue, plainJson, sendBytes, sendStatus, sendValue } from './respond.ts';
+import { serveSpecial } from './special-handler.ts';
+
+export const pathNotFound = (): StatusError =>
+  new StatusError({ code: 404, reason: 'NotFound', message: 'the server could not find the requested resource', details: {} });
+
+export const methodNotAllowed = (): StatusError =>
+  new StatusError({
+    code: 405,
+    reason: 'MethodNotAllowed',
+    message: 'the server does not allow this method on the requested resource',
+    details: {},
+  });
+
+const methodVerbs: Record<string, string> = { POST: 'create', PUT: 'update', PATCH: 'patch' };
+
+export interface Parts {
+  health: HealthChecks;
+  openApi: OpenApi;
+}
+
+export function createHandler(context: ServerContext, parts: Parts): ExchangeHandler {
+  return async (exchange) => {
+    const { info } = exchange;
+    if (info.isResource) return serveResourcePath(context, exchange);
+    if (info.path === '/api' || info.path.startsWith('/api/') || info.path === '/apis' || info.path.startsWith('/apis/')) {
+      return serveDiscovery(context, exchange);
+    }
+    return serveNamed(context, parts, exchange);
+  };
+}
+
+function serveResourcePath(context: ServerContext, exchange: Exchange): Promise<void> | void {
+  const { info, request } = exchange;
+  const { group, version, resource: name, subresource, parts } = info;
+  const special = context.special(group, version, name, subresource);
+  if (special) return serveSpecial(context, exchange, special);
+  const resource = context.table.find(group, version, name);
+  if (!resource || parts.some((part) => part === '.' || part === '..' || part === '')) throw pathNotFound();
+  if (parts.length > 3) throw pathNotFound();
+  const isCollection = info.name === '';
+  if (resource.namespaced && info.namespace === '') {
+    // Cluster-wide views of namespaced resources are for reading only.
+    if (!isCollection) throw pathNotFound();
+    if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed();
+  }
+  if (!resource.namespaced && info.namespace !== '' && name !== 'namespaces') throw pathNotFound();
+  const verbs = subresource === '' ? resource.verbs : resource.subresources.get(subresource)?.verbs;
+  if (!verbs) throw pathNotFound();
+  const verb = methodVerbs[request.method] ?? info.verb;
+  const allowed = verb === 'watch' && !isCollection ? verbs.has('get') : verbs.has(verb);
+  const misplaced = (verb === 'create' && !isCollection) || ((verb === 'update' || verb === 'patch') && isCollection);
+  if (!allowed || misplaced || verb === '') throw methodNotAllowed();
+  return serveResource(context, exchange, resource);
+}
+
+function serveDiscovery(context: ServerContext, exchange: Exchange): void {
+  const answer = discoveryOf(context, exchange);
+  if (!answer) throw pathNotFound();
+  if (exchange.request.method !== 'GET' && exchange.request.method !== 'HEAD') throw methodNotAllowed();
+  if (answer.etag !== undefined) return sendAggregated(exchange, answer);
+  const negotiated = negotiate(
+    exchange.accept,
+    { tables: false, protobuf: true, listable: false },
+    exchange.query,
+    exchange.userAgent,
+  );
+  sendValue(exchange, 200, answer.value, { ...negotiated, as: undefined } as never);
+}
+
+function sendAggregated(exchange: Exchange, answer: DiscoveryAnswer): void {
+  const { etag = '', contentType = mediaTypes.json } = answer;
+  const extra = { etag, vary: 'Accept', 'cache-control': 'public' };
+  if (exchange.request.headers['if-none-match'] === etag)
+    return exchange.response.send(304, { ...exchange.headers(), ...extra }, '');
+  sendBytes(exchange, 200, contentType, encodeValue(exchange.schema, answer.value, plainJson), extra);
+}
+
+function discoveryOf({ table, address }: ServerContext, { info, accept }: Exchange): DiscoveryAnswer | undefined {
+  const [root, group, version, ...more] = info.path
+    .split('/')
+    .slice(1)
+    .filter((part, at, all) => part !== '' || at < all.length - 1);
+  if (more.length > 0) return undefined;
+  const wrap = (value: object | undefined): DiscoveryAnswer | undefined => value && { value };
+  if (group === undefined) {
+    const aggregated = aggregatedVersion(accept);
+    if (aggregated) return aggregatedDiscovery(table, root === 'api', aggregated);
+    return wrap(root === 'api' ? legacyVersions(address()) : legacyGroups(table));
+  }
+  if (root === 'api') return version === undefined ? wrap(legacyResources(table, '', group)) : undefined;
+  return wrap(version === undefined ? legacyGroup(table, group) : legacyResources(table, group, version));
+}
+
+async function serveNamed(context: ServerContext, { health, openApi }: Parts, exchange: Exchange): Promise<void> {
+  const { info, request } = exchange;
+  const answer = await routeHealth(request.path, health.lists());
+  if (answer) {
+    for (const { name, reason } of answer.failures) context.logger.warn('health check failed', { check: name, reason });
+    return sendBytes(exchange, answer.status, 'text/plain; charset=utf-8', Buffer.from(answer.body), {
+      'x-content-type-options': 'nosniff',
+    });
+  }
+  if (info.path === '/version' || info.path === '/version/') return serveVersion(context, exchange);
+  if (info.path === '/metrics')
+    return sendBytes(exchange, 200, context.metrics.contentType, Buffer.from(await context.metrics.expose()));
+  if (info.path === '/' || info.path === '')
+    return sendValue(exchange, 200, { paths: rootPaths(context, health) }, { ...plainJson, pretty: true });
+  if (info.path.startsWith('/openapi/')) {
+    const document = await openApi.serve(exchange);
+    if (document) return document();
+  }
+  sendBytes(exchange, 404, 'text/plain; charset=utf-8', Buffer.from('404 page not found\n'), {
+    'x-content-type-options': 'nosniff',
+  });
+}
+
+function serveVersion(context: ServerContext, exchange: Exchange): void {
+  const refusal = routerRefusal(exchange.accept, [mediaTypes.json]);
+  if (refusal) return sendStatus(exchange, refusal);
+  if (exchange.request.method !== 'GET' && exchange.request.method !== 'HEAD') throw methodNotAllowed();
+  sendValue(exchange, 200, context.version, { ...plainJson, pretty: true });
+}
+
+function rootPaths({ table }: ServerContext, health: HealthChecks): string[] {
+  const groups = table.groups.flatMap(({ group, versions }) =>
+    group === ''
+      ? ['/api', ...versions.map((version) => `/api/${version}`)]
+      : [`/apis/${group}`, ...versions.map((version) => `/apis/${group}/${version}`)],
+  );
+  const lists = health.lists();
+  const checks = Object.entries(lists).flatMap(([endpoint, list]) => [
+    `/${endpoint}`,
+    ...(list ?? []).map(({ name }) => `/${endpoint}/${name}`),
+  ]);
+  return [...groups, '/apis', ...checks, '/metrics', '/openapi/v2', '/openapi/v3', '/version'].sort();
+}

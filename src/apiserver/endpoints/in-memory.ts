@@ -1,0 +1,69 @@
+// A request and a response without a connection: raw paths on the direct transport go through the HTTP handlers with these.
+import { Readable } from 'node:stream';
+import type { ResponseHeaders, WireRequest, WireResponse } from '#wire';
+
+export function memoryRequest(method: string, path: string, body: unknown, signal: AbortSignal | undefined): WireRequest {
+  const bytes = body === undefined ? Buffer.alloc(0) : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+  return {
+    method,
+    path,
+    headers: { accept: 'application/json', ...(bytes.length > 0 && { 'content-type': 'application/json' }) },
+    httpVersion: '1.1',
+    encrypted: true,
+    peerCertificate: undefined,
+    remoteAddress: '127.0.0.1',
+    remotePort: 0,
+    localAddress: '127.0.0.1',
+    get body() {
+      return Readable.from([bytes]);
+    },
+    readBody: () => Promise.resolve(bytes),
+    signal: signal ?? new AbortController().signal,
+    onClose() {},
+  };
+}
+
+/** Collects the answer; `done` resolves when it has ended. */
+export function memoryResponse(): { response: WireResponse; done: Promise<{ status: number; text: string }> } {
+  const chunks: Buffer[] = [];
+  let status = 0;
+  let over = false;
+  let finish: (answer: { status: number; text: string }) => void = () => {};
+  const done = new Promise<{ status: number; text: string }>((resolve) => {
+    finish = resolve;
+  });
+  const keep = (chunk: Uint8Array | string | undefined): void => {
+    if (chunk !== undefined) chunks.push(Buffer.from(chunk as Uint8Array));
+  };
+  const end = (chunk?: Uint8Array | string): void => {
+    if (over) return;
+    keep(chunk);
+    over = true;
+    finish({ status, text: Buffer.concat(chunks).toString() });
+  };
+  const head = (code: number, _headers?: ResponseHeaders): void => {
+    status = code;
+  };
+  const response: WireResponse = {
+    head,
+    flushHead() {},
+    write(chunk) {
+      keep(chunk);
+      return !over;
+    },
+    drain: () => Promise.resolve(),
+    end,
+    send(code, headers, body) {
+      head(code, headers);
+      end(body);
+    },
+    destroy: () => end(),
+    get headSent() {
+      return status !== 0;
+    },
+    get destroyed() {
+      return over;
+    },
+  };
+  return { response, done };
+}

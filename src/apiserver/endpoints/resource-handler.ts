@@ -1,0 +1,172 @@
+// Serves the requests of one stored resource over HTTP.
+import { supportsProtobuf } from '#apimachinery/codec';
+import { badRequest, unsupportedMediaType } from '#apimachinery/errors';
+import { DecodeError } from '#apimachinery/schema';
+import { watchTimeoutMinMs } from '../limits.ts';
+import type { ServedResource } from '../registry/generic/types.ts';
+import type { ServerContext } from '../server-context.ts';
+import { bodyEncoding, decodeBody, parseText, type RawBody, readBytes } from './body.ts';
+import type { BodySource, Outcome, ResourceCall } from './call.ts';
+import type { Exchange } from './exchange.ts';
+import { execute } from './execute.ts';
+import { mediaTypes, type Negotiated, negotiate } from './negotiation.ts';
+import { sendList, sendStored, sendValue } from './respond.ts';
+import { includeObjectOf } from './table.ts';
+import { frameMaker } from './watch-frames.ts';
+import { WatchStream } from './watch-stream.ts';
+
+export async function serveResource(context: ServerContext, exchange: Exchange, resource: ServedResource): Promise<void> {
+  const { info, query, accept, userAgent } = exchange;
+  const rules = {
+    tables: true,
+    protobuf: supportsProtobuf(context.schema, { group: resource.group, version: resource.version, kind: resource.kind }),
+    listable: info.name === '' && (info.verb === 'list' || info.verb === 'watch'),
+  };
+  const negotiated = negotiate(accept, rules, query, userAgent);
+  if (negotiated.as === 'Table') includeObjectOf(query);
+  const call: ResourceCall = {
+    user: exchange.user,
+    verb: info.verb,
+    resource,
+    subresource: info.subresource,
+    namespace: info.namespace,
+    name: info.name,
+    query,
+    forceWatch: info.forceWatch,
+    userAgent,
+    now: exchange.now,
+    body: httpBody(exchange, resource),
+    signal: undefined,
+    warn: exchange.warn,
+  };
+  await sendOutcome(context, exchange, resource, await execute(context.executor, call), negotiated);
+}
+
+export function httpBody({ request }: Pick<Exchange, 'request'>, { custom }: { custom: boolean }): BodySource {
+  let read: Promise<RawBody> | undefined;
+  const contentType = request.headers['content-type'];
+  const raw = (): Promise<RawBody> => {
+    read ??= Promise.resolve()
+      .then(() => (request.method === 'DELETE' ? deleteEncoding(contentType) : bodyEncoding(contentType, !custom)))
+      .then(async (encoding) => checkEncoding(contentType, custom, { encoding, bytes: await readBytes(request) }));
+    return read;
+  };
+  return {
+    raw,
+    async decode(target, validation) {
+      return decodeBody(await raw(), target, validation);
+    },
+    async patch(strict) {
+      const type = (contentType ?? '').split(';')[0]?.trim() ?? '';
+      if (!type.endsWith('patch+json') && type !== 'application/apply-patch+yaml') {
+        throw unsupportedMediaType([
+          'application/json-patch+json',
+          'application/merge-patch+json',
+          ...(custom ? [] : ['application/strategic-merge-patch+json']),
+          'application/apply-patch+yaml',
+        ]);
+      }
+      const bytes = await readBytes(request);
+      return { type, ...patchText(bytes, type, strict) };
+    },
+  };
+}
+
+// An empty DELETE body needs no content type; a body of an unknown one is refused once it is seen not to be empty.
+const deleteEncoding = (contentType: string | undefined): RawBody['encoding'] => {
+  try {
+    return bodyEncoding(contentType, true);
+  } catch {
+    return 'json';
+  }
+};
+
+function checkEncoding(contentType: string | undefined, custom: boolean, raw: RawBody): RawBody {
+  if (raw.bytes.length > 0) bodyEncoding(contentType, !custom);
+  return raw;
+}
+
+function patchText(bytes: Buffer, type: string, strict: boolean): { value: unknown; strictErrors: string[] } {
+  try {
+    const { value, duplicates, strictErrors } = parseText(
+      bytes,
+      type === 'application/apply-patch+yaml' ? 'yaml' : 'json',
+      strict,
+    );
+    const doubled = duplicates === undefined ? [] : duplicateFields(value, duplicates);
+    return { value, strictErrors: [...strictErrors, ...doubled] };
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    throw badRequest(
+      type === 'application/apply-patch+yaml'
+        ? `error decoding YAML: ${error.message}`
+        : `error decoding patch: ${error.message}`,
+    );
+  }
+}
+
+function duplicateFields(value: unknown, duplicates: WeakMap<object, string[]>, path = ''): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const own = (duplicates.get(value) ?? []).map(
+    (name) => `duplicate field ${JSON.stringify(path === '' ? name : `${path}.${name}`)}`,
+  );
+  if (Array.isArray(value)) return value.flatMap((item, at) => duplicateFields(item, duplicates, `${path}[${at}]`));
+  return [
+    ...own,
+    ...Object.entries(value).flatMap(([key, item]) => duplicateFields(item, duplicates, path === '' ? key : `${path}.${key}`)),
+  ];
+}
+
+export async function sendOutcome(
+  context: ServerContext,
+  exchange: Exchange,
+  resource: ServedResource,
+  outcome: Outcome,
+  negotiated: Negotiated,
+): Promise<void> {
+  const include = negotiated.as === 'Table' ? includeObjectOf(exchange.query) : 'Metadata';
+  switch (outcome.is) {
+    case 'stored':
+      return sendStored(exchange, outcome.status, resource, outcome.stored, negotiated, include);
+    case 'list':
+      return sendList(exchange, resource, outcome.page, negotiated, include);
+    case 'value':
+      return sendValue(exchange, outcome.status, outcome.value, negotiated);
+    case 'watch':
+      return serveWatch(context, exchange, resource, outcome, negotiated);
+  }
+}
+
+const streamTypes: Record<Negotiated['encoding'], string> = {
+  json: mediaTypes.json,
+  yaml: mediaTypes.yaml,
+  protobuf: `${mediaTypes.protobuf};stream=watch`,
+};
+
+async function serveWatch(
+  context: ServerContext,
+  exchange: Exchange,
+  resource: ServedResource,
+  { start, options }: Extract<Outcome, { is: 'watch' }>,
+  negotiated: Negotiated,
+): Promise<void> {
+  const include = negotiated.as === 'Table' ? includeObjectOf(exchange.query) : 'Metadata';
+  const { clock } = context;
+  const seconds = options.timeoutSeconds ?? 0;
+  const timeoutMs = seconds > 0 ? seconds * 1000 : watchTimeoutMinMs * (1 + Math.random());
+  const frames = frameMaker(resource, context.schema, negotiated, include, () => clock.now());
+  const release = context.watches.add(() => stream.end());
+  const stream = new WatchStream({
+    response: exchange.response,
+    headers: { ...exchange.headers(), 'content-type': streamTypes[negotiated.encoding] },
+    start,
+    frames,
+    bookmarks: options.allowWatchBookmarks,
+    timeoutMs,
+    revision: () => context.feed.revision,
+    clock,
+    onEnd: release,
+  });
+  exchange.request.onClose(() => stream.stop());
+  await stream.run();
+}

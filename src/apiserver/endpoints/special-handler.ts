@@ -1,0 +1,167 @@
+// Serves endpoints that are not the storage of a kind (`SpecialRest`): reviews, bindings, evictions, tokens, and those that hand a
+// connection on (k8s.io/apiserver/pkg/endpoints/handlers, create.go and rest.go ConnectResource).
+import { PassThrough, type Writable } from 'node:stream';
+import { apiVersionOf, type UnknownObject } from '#apimachinery/meta';
+import type { ResponseHeaders, WireResponse } from '#wire';
+import type { AdmissionRequest, RawExchange, SpecialAnswer, SpecialContext, SpecialRest } from '../contracts.ts';
+import type { ServerContext } from '../server-context.ts';
+import type { BodyTarget } from './body.ts';
+import type { Exchange } from './exchange.ts';
+import { methodNotAllowed, pathNotFound } from './http-handler.ts';
+import { mediaTypes, negotiate } from './negotiation.ts';
+import { httpBody } from './resource-handler.ts';
+import { sendValue } from './respond.ts';
+import { parseWriteOptions } from './write-options.ts';
+import { applySchemaDefaults } from '#apimachinery/schema';
+
+export interface SpecialRequest {
+  user: SpecialContext['user'];
+  method: string;
+  namespace: string;
+  name: string;
+  subpath: string;
+  query: URLSearchParams;
+  object: UnknownObject | undefined;
+  dryRun: boolean;
+  signal: AbortSignal;
+  options: Record<string, unknown>;
+  exchange?: RawExchange;
+  warn(message: string): void;
+}
+
+/** Runs admission and the endpoint; shared by HTTP and the direct transport. */
+export async function runSpecial(context: ServerContext, special: SpecialRest, request: SpecialRequest): Promise<SpecialAnswer> {
+  const { object } = request;
+  const isConnect = special.connectOptions !== undefined;
+  const admitted: AdmissionRequest = {
+    operation: isConnect ? 'CONNECT' : 'CREATE',
+    user: request.user,
+    group: special.group,
+    version: special.version,
+    resource: special.resource,
+    subresource: special.subresource,
+    kind: special.kind.kind,
+    namespace: request.namespace,
+    name: request.name || (object?.metadata?.name ?? ''),
+    ...((isConnect ? special.connectOptions?.(request.query, request.subpath) : object) && {
+      object: (isConnect ? special.connectOptions?.(request.query, request.subpath) : object) as NonNullable<
+        AdmissionRequest['object']
+      >,
+    }),
+    options: request.options,
+    dryRun: request.dryRun,
+    warn: request.warn,
+  };
+  const { admission } = context.executor;
+  if (object || isConnect) await admission.admit(admitted);
+  if (isConnect) await admission.validate(admitted);
+  const subject = isConnect ? object : ((admitted.object as UnknownObject | undefined) ?? object);
+  return special.handle({
+    user: request.user,
+    method: request.method,
+    namespace: request.namespace,
+    name: request.name,
+    subpath: request.subpath,
+    query: request.query,
+    ...(subject && { object: subject }),
+    dryRun: request.dryRun,
+    signal: request.signal,
+    cluster: context.cluster,
+    writer: context.writer,
+    validate: async () => {
+      await admission.validate(admitted);
+    },
+    warn: request.warn,
+    ...(request.exchange && { exchange: request.exchange }),
+  });
+}
+
+/** The type of a special endpoint's body. */
+export function specialTarget(context: ServerContext, { kind }: SpecialRest): BodyTarget | undefined {
+  const type = context.schema.kind(kind.group, kind.version, kind.kind);
+  return type && { ...kind, schema: context.schema, typeName: type.name, protobuf: true };
+}
+
+export async function serveSpecial(context: ServerContext, exchange: Exchange, special: SpecialRest): Promise<void> {
+  const { info, request, query } = exchange;
+  if (special.namespaced && info.namespace === '' && special.subresource === '')
+    throw request.method === 'GET' ? pathNotFound() : methodNotAllowed();
+  if (!special.methods.includes(request.method))
+    throw info.name !== '' && special.subresource === '' ? pathNotFound() : methodNotAllowed();
+  const isConnect = special.connectOptions !== undefined;
+  const takesBody = !isConnect && (request.method === 'POST' || request.method === 'PUT');
+  const negotiated = isConnect
+    ? undefined
+    : negotiate(exchange.accept, { tables: true, protobuf: true, listable: false }, query, exchange.userAgent);
+  const target = takesBody ? specialTarget(context, special) : undefined;
+  const body = target && httpBody(exchange, { custom: false });
+  if (body) await body.raw();
+  const options = takesBody ? parseWriteOptions('CreateOptions', query) : undefined;
+  const decoded = target && body && options ? await body.decode(target, options.fieldValidation) : undefined;
+  if (options?.fieldValidation === 'Warn') for (const problem of decoded?.strictErrors ?? []) exchange.warn(problem);
+  if (decoded && target) prepareSpecial(decoded.object, target, info.namespace);
+  const answer = await runSpecial(context, special, {
+    user: exchange.user,
+    method: request.method,
+    namespace: info.namespace,
+    name: info.name,
+    subpath: subpathOf(exchange),
+    query,
+    object: decoded?.object,
+    dryRun: options?.dryRun ?? false,
+    signal: request.signal,
+    options: options?.asSent ?? {},
+    exchange: rawExchange(exchange),
+    warn: exchange.warn,
+  });
+  if (answer === 'handled') return;
+  sendValue(
+    exchange,
+    answer.status,
+    answer.object,
+    negotiated ?? { encoding: 'json', apiVersion: '', stream: false, pretty: false },
+  );
+}
+
+export function prepareSpecial(object: UnknownObject, target: BodyTarget, namespace: string): void {
+  applySchemaDefaults(target.schema, target.typeName, object);
+  object.apiVersion = apiVersionOf(target.group, target.version);
+  object.metadata ??= {};
+  if (namespace !== '' && !object.metadata.namespace) object.metadata.namespace = namespace;
+}
+
+function subpathOf({ info }: Exchange): string {
+  const rest = info.parts.slice(3);
+  const path = rest.length > 0 ? `/${rest.join('/')}` : '';
+  return info.path.endsWith('/') && !path.endsWith('/') ? `${path}/` : path;
+}
+
+/** The bytes of an exchange, for endpoints that answer themselves. */
+export function rawExchange({ request, response, headers }: Pick<Exchange, 'request' | 'response' | 'headers'>): RawExchange {
+  return {
+    method: request.method,
+    target: request.path,
+    headers: request.headers,
+    body: request.body,
+    respond(status, given) {
+      response.head(status, { ...headers(), ...(given as ResponseHeaders) });
+      response.flushHead();
+      return writableOf(response);
+    },
+  };
+}
+
+/** A stream into a response, with back-pressure. */
+function writableOf(response: WireResponse): Writable {
+  const stream = new PassThrough();
+  void (async () => {
+    for await (const chunk of stream) {
+      if (response.destroyed) break;
+      if (!response.write(chunk as Buffer)) await response.drain();
+    }
+    if (!response.destroyed) response.end();
+  })().catch(() => response.destroy());
+  return stream;
+}
+
+export const jsonType = mediaTypes.json;

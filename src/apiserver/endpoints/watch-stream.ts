@@ -1,0 +1,172 @@
+// A watch over HTTP: initial objects with drain, then gathered events with one write per flush (design: "Fast by construction", 4), bookmarks,
+// an end by timeout, and a bound on what a slow reader may leave unread.
+import { expired, type Status } from '#apimachinery/errors';
+import type { Clock, Timer } from '#utils';
+import type { ResponseHeaders, WireResponse } from '#wire';
+import type { CacheEvent, ChangeType } from '../cache/event.ts';
+import {
+  bookmarkBeforeEndMs,
+  bookmarkIntervalMs,
+  listChunkBytes,
+  watchBacklogBytesMax,
+  watchBacklogEventsMax,
+  watchCoalesceMs,
+} from '../limits.ts';
+import type { WatchStart } from '../registry/generic/watch.ts';
+import type { FrameMaker } from './watch-frames.ts';
+
+export interface WatchStreamOptions {
+  response: WireResponse;
+  headers: ResponseHeaders;
+  start: WatchStart;
+  frames: FrameMaker;
+  bookmarks: boolean;
+  timeoutMs: number;
+  /** Newest revision that has been delivered to every cache. */
+  revision(): number;
+  clock: Clock;
+  /** Called once, when the stream is over. */
+  onEnd(): void;
+}
+
+export const initialEventsEnd = { 'k8s.io/initial-events-end': 'true' };
+
+export class WatchStream {
+  readonly #options: WatchStreamOptions;
+  #waiting: Buffer[] = [];
+  #waitingBytes = 0;
+  #flushTimer: Timer | undefined;
+  #timers: Timer[] = [];
+  #unsubscribe: () => void = () => {};
+  #stalled = false;
+  #live = false;
+  #over = false;
+  #lastFlushMs = 0;
+
+  constructor(options: WatchStreamOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when the initial state was sent; the stream goes on until timeout, client or server end it. */
+  async run(): Promise<void> {
+    const { response, headers, start, frames, clock, timeoutMs, bookmarks } = this.#options;
+    this.#unsubscribe = start.subscribe({
+      onEvent: (event, type) => this.#take(event, type),
+      onEnd: () => this.#fail(expired('too old resource version').status),
+    });
+    response.head(200, headers);
+    response.flushHead();
+    this.#timers.push(clock.setTimer(timeoutMs, () => this.end()));
+    if (bookmarks) this.#scheduleBookmarks(timeoutMs);
+    await this.#sendInitial();
+    if (this.#over) return;
+    if (start.endMark) this.#push(frames.bookmark(start.revision, initialEventsEnd));
+    this.#live = true;
+    this.#flush();
+  }
+
+  end(): void {
+    if (this.#over) return;
+    this.#flush();
+    this.stop();
+    this.#options.response.end();
+  }
+
+  /** The client is gone, or the stream has ended: lets go of everything. */
+  stop(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#unsubscribe();
+    this.#flushTimer?.cancel();
+    for (const timer of this.#timers) timer.cancel();
+    this.#waiting = [];
+    this.#options.onEnd();
+  }
+
+  async #sendInitial(): Promise<void> {
+    const { start, frames, response } = this.#options;
+    let pieces: Buffer[] = [];
+    let bytes = 0;
+    for (const stored of start.initial) {
+      const frame = frames.initial(stored);
+      pieces.push(frame);
+      bytes += frame.length;
+      if (bytes < listChunkBytes) continue;
+      if (this.#over || response.destroyed) return;
+      if (!response.write(Buffer.concat(pieces, bytes))) await response.drain();
+      pieces = [];
+      bytes = 0;
+    }
+    if (bytes > 0 && !this.#over) response.write(Buffer.concat(pieces, bytes));
+  }
+
+  #take(event: CacheEvent, type: ChangeType): void {
+    if (this.#over) return;
+    this.#push(this.#options.frames.change(event, type));
+    if (this.#live) this.#scheduleFlush();
+  }
+
+  #push(frame: Buffer): void {
+    this.#waiting.push(frame);
+    this.#waitingBytes += frame.length;
+    if (this.#waitingBytes > watchBacklogBytesMax || (this.#stalled && this.#waiting.length > watchBacklogEventsMax))
+      this.#drop();
+  }
+
+  /** A reader that does not read: cut off, it lists again (design: "Slow consumers are bounded"). */
+  #drop(): void {
+    this.stop();
+    this.#options.response.destroy();
+  }
+
+  /** At once when it was quiet, gathered when it is not. */
+  #scheduleFlush(): void {
+    if (this.#flushTimer || this.#stalled) return;
+    const { clock } = this.#options;
+    const quiet = clock.monotonic() - this.#lastFlushMs > 2 * watchCoalesceMs;
+    this.#flushTimer = clock.setTimer(quiet ? 0 : watchCoalesceMs, () => {
+      this.#flushTimer = undefined;
+      this.#flush();
+    });
+  }
+
+  #flush(): void {
+    if (this.#over || this.#stalled || this.#waiting.length === 0) return;
+    const { response, clock } = this.#options;
+    const [only] = this.#waiting;
+    const bytes = this.#waiting.length === 1 && only ? only : Buffer.concat(this.#waiting, this.#waitingBytes);
+    this.#waiting = [];
+    this.#waitingBytes = 0;
+    this.#lastFlushMs = clock.monotonic();
+    if (response.write(bytes)) return;
+    if (response.destroyed) return this.stop();
+    this.#stalled = true;
+    void response.drain().then(() => {
+      this.#stalled = false;
+      if (response.destroyed) this.stop();
+      else this.#flush();
+    });
+  }
+
+  #scheduleBookmarks(timeoutMs: number): void {
+    const { clock, frames, revision } = this.#options;
+    const send = (): void => {
+      if (!this.#live || this.#over) return;
+      this.#push(frames.bookmark(revision()));
+      this.#flush();
+    };
+    const every = (): void => {
+      send();
+      this.#timers.push(clock.setTimer(bookmarkIntervalMs, every));
+    };
+    this.#timers.push(clock.setTimer(bookmarkIntervalMs, every));
+    if (timeoutMs > bookmarkBeforeEndMs) this.#timers.push(clock.setTimer(timeoutMs - bookmarkBeforeEndMs, send));
+  }
+
+  #fail(status: Status): void {
+    if (this.#over) return;
+    this.#push(this.#options.frames.error(status));
+    this.#stalled = false;
+    this.end();
+  }
+}

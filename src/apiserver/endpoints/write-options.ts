@@ -1,0 +1,96 @@
+// Create-, Update-, Patch- and DeleteOptions from query and body (metav1 and its validation).
+import { badRequest, invalidObject } from '#apimachinery/errors';
+import type { FieldError } from '#apimachinery/field';
+import { decode, DecodeError, type SchemaTable } from '#apimachinery/schema';
+import { validateDeleteOptions, validatePatchOptions, validateWriteOptions } from '#apimachinery/validation';
+import type { DeleteOptions } from '../registry/generic/delete-options.ts';
+import { boolParameter, intParameter } from '../registry/generic/list-options.ts';
+import { decodeBody, type FieldValidation, type RawBody } from './body.ts';
+
+export interface WriteOptions {
+  dryRun: boolean;
+  fieldManager: string;
+  fieldValidation: FieldValidation;
+  force: boolean | undefined;
+  /** For admission. */
+  asSent: Record<string, unknown>;
+}
+
+const metaGroup = 'meta.k8s.io';
+const metaPackage = 'io.k8s.apimachinery.pkg.apis.meta.v1';
+
+const refuse = (kind: string, errors: readonly FieldError[]): void => {
+  if (errors.length > 0) throw invalidObject({ group: metaGroup, kind }, '', errors);
+};
+
+export function parseWriteOptions(
+  kind: 'CreateOptions' | 'UpdateOptions' | 'PatchOptions',
+  query: URLSearchParams,
+  isApply = false,
+): WriteOptions {
+  const dryRun = query.getAll('dryRun');
+  const fieldManager = query.get('fieldManager') ?? '';
+  const fieldValidation = query.get('fieldValidation') ?? '';
+  const force = kind === 'PatchOptions' ? boolParameter(query, 'force') : undefined;
+  const common = {
+    ...(dryRun.length > 0 && { dryRun }),
+    ...(fieldManager && { fieldManager }),
+    ...(fieldValidation && { fieldValidation }),
+  };
+  const given = { ...common, ...(force !== undefined && { force }) };
+  refuse(kind, kind === 'PatchOptions' ? validatePatchOptions(given, isApply) : validateWriteOptions(given));
+  return {
+    dryRun: dryRun.length > 0,
+    fieldManager,
+    fieldValidation: fieldValidation === '' ? 'Warn' : (fieldValidation as FieldValidation),
+    force,
+    asSent: { kind, apiVersion: `${metaGroup}/v1`, ...given },
+  };
+}
+
+/** From the body if there is one, else from the query. */
+export function parseDeleteOptions(
+  raw: RawBody,
+  query: URLSearchParams,
+  schema: SchemaTable,
+): DeleteOptions & Record<string, unknown> {
+  const options = raw.bytes.length > 0 ? deleteOptionsBody(raw, schema) : deleteOptionsQuery(query);
+  refuse('DeleteOptions', validateDeleteOptions(options));
+  return options;
+}
+
+function deleteOptionsBody(raw: RawBody, schema: SchemaTable): DeleteOptions & Record<string, unknown> {
+  const target = {
+    group: metaGroup,
+    version: 'v1',
+    kind: 'DeleteOptions',
+    schema,
+    typeName: `${metaPackage}.DeleteOptions`,
+    protobuf: true,
+  };
+  if (raw.encoding === 'protobuf') return decodeBody(raw, target, 'Ignore').object as DeleteOptions & Record<string, unknown>;
+  try {
+    const value = JSON.parse(raw.bytes.toString()) as Record<string, unknown>;
+    const { kind } = value;
+    if (typeof kind === 'string' && kind !== '' && kind !== 'DeleteOptions')
+      throw badRequest('decoded object cannot be converted to DeleteOptions');
+    return decode(schema, target.typeName, value).object as DeleteOptions & Record<string, unknown>;
+  } catch (error) {
+    if (error instanceof SyntaxError) throw badRequest(`couldn't get version/kind; json parse error: ${error.message}`);
+    if (error instanceof DecodeError) throw badRequest(error.message);
+    throw error;
+  }
+}
+
+function deleteOptionsQuery(query: URLSearchParams): DeleteOptions & Record<string, unknown> {
+  const gracePeriodSeconds = intParameter(query, 'gracePeriodSeconds');
+  const orphanDependents = boolParameter(query, 'orphanDependents');
+  const propagationPolicy = query.get('propagationPolicy') ?? undefined;
+  const dryRun = query.getAll('dryRun');
+  return {
+    ...(gracePeriodSeconds !== undefined && { gracePeriodSeconds }),
+    ...(orphanDependents !== undefined && { orphanDependents }),
+    ...(propagationPolicy && { propagationPolicy: propagationPolicy as 'Orphan' }),
+    ...(dryRun.length > 0 && { dryRun }),
+  };
+}

@@ -1,0 +1,58 @@
+// Every bound of the generic apiserver in one place. Values are upstream's where upstream has one (k8s.io/apiserver).
+
+/** Largest request body of any write (generic apiserver: 3 MiB). */
+export const requestBodyBytesMax = 3 * 1024 * 1024;
+/** JSON answers above this are compressed when the client asks for it. */
+export const compressBytesMin = 128 * 1024;
+/** LIST leaves in pieces of this size, waiting for the client between them. */
+export const listChunkBytes = 256 * 1024;
+/** Longest request target accepted. */
+export const targetLengthMax = 64 * 1024;
+/** Requests answered at once, read-only and mutating (--max-requests-inflight, --max-mutating-requests-inflight). */
+export const requestsInFlightMax = 400;
+export const mutatingRequestsInFlightMax = 200;
+/** What a client turned away by those is told to wait. */
+export const retryAfterSeconds = 1;
+/** Non-streaming requests (--request-timeout), and the longest `timeout=` honoured. */
+export const requestTimeoutMs = 60_000;
+/** Watches without timeoutSeconds live for this long up to twice as long (--min-request-timeout). */
+export const watchTimeoutMinMs = 1_800_000;
+/** Events are gathered this long before one write per watcher. */
+export const watchCoalesceMs = 1;
+/** A watcher that is this far behind is dropped. */
+export const watchBacklogBytesMax = 10 * 1024 * 1024;
+export const watchBacklogEventsMax = 1_000;
+/** Bookmarks: how often a watch that asked for them hears one, and how long before its end the last. */
+export const bookmarkIntervalMs = 60_000;
+export const bookmarkBeforeEndMs = 2_000;
+/** Events remembered per resource for watches that resume: at most, at least, and for how long in between. */
+export const ringEventsMax = 20_000;
+export const ringEventsMin = 1_000;
+export const ringAgeMs = 300_000;
+/** How long a read waits for a resource version that this server has not seen yet. */
+export const freshnessWaitMs = 3_000;
+/** History kept for continue tokens and exact lists (--etcd-compaction-interval). */
+export const compactionIntervalMs = 300_000;
+/** Writes that lose a race are tried again this often before giving up. */
+export const updateAttemptsMax = 100;
+/** PATCH re-applied to a newer object before the conflict is told. */
+export const patchAttemptsMax = 5;
+/** Names made from generateName that may be taken. */
+export const generateNameAttemptsMax = 8;
+/** Keys read from the store at once while loading. */
+export const loadPageKeys = 5_000;
+/** Subtrees remembered for sharing, and the size below which sharing costs more than it saves. */
+export const sharedSubtreesMax = 20_000;
+export const sharedSubtreeLengthMin = 40;
+/** Objects deleted at once by deletecollection. */
+export const deleteCollectionWorkers = 64;
+/** Events live this long (--event-ttl), and how many share a lease. */
+export const eventTtlSeconds = 3_600;
+export const leaseReuseSeconds = 60;
+export const leaseObjectsMax = 1_000;
+/** Annotations of one object (validation.TotalAnnotationSizeLimitB). */
+export const annotationsBytesMax = 256 * 1024;
+/** Status answers name at most this many causes of strict decoding. */
+export const warningsBytesMax = 4_096;
+/** OpenAPI documents kept after being built. */
+export const openApiDocumentsMax = 64;

@@ -1,0 +1,158 @@
+// The built-in resources: facts from the generated table, behaviour from each kind's definition. A kind without a definition still has
+// schema defaults, structural checks and the usual treatment of status and generation.
+import { type BuiltinResource, type KindDefinition, type WriteStrategy } from '#api';
+import { createFieldManager } from '#apimachinery/managedfields';
+import { apiVersionOf, type KubeObject, type UnknownObject } from '#apimachinery/meta';
+import { applySchemaDefaults, normalize, type SchemaTable } from '#apimachinery/schema';
+import type { StorageHook } from '../contracts.ts';
+import type { ResourceStorage } from '../storage/resource-storage.ts';
+import type { Door, ServedResource, SubresourceInfo } from './generic/types.ts';
+
+export interface BuiltinOptions {
+  facts: readonly BuiltinResource[];
+  schema: SchemaTable;
+  definitions: readonly KindDefinition<never>[];
+  hooks: readonly StorageHook[];
+  /** The storage of a resource; versions and cohabiting groups share one. */
+  storageOf(definition: KindDefinition<KubeObject>, facts: BuiltinResource): ResourceStorage;
+}
+
+const listVerbs = new Set(['list', 'watch']);
+
+/** Those of the facts that are kinds in storage, rather than questions or connections. */
+export function builtinServed(options: BuiltinOptions): ServedResource[] {
+  const stored = options.facts.filter(
+    ({ subresource, verbs }) => subresource === '' && verbs.some((verb) => listVerbs.has(verb)) && verbs.includes('watch'),
+  );
+  return stored.map((facts) => served(options, facts));
+}
+
+function served(options: BuiltinOptions, facts: BuiltinResource): ServedResource {
+  const { group, version, resource, kind } = facts;
+  const definition = definitionFor(options, facts);
+  const subresources = options.facts.filter(
+    (other) => other.group === group && other.version === version && other.resource === resource && other.subresource !== '',
+  );
+  const typeName = typeNameOf(options.schema, kind.group, kind.version, kind.kind);
+  const conversion =
+    version === definition.version && group === definition.group
+      ? undefined
+      : definition.conversions?.[conversionKey(definition, group, version)];
+  const storageType = typeNameOf(options.schema, definition.group, definition.version, definition.kind);
+  const { schema } = options;
+  return {
+    group,
+    version,
+    resource,
+    kind: kind.kind,
+    listKind: `${kind.kind}List`,
+    singularName: facts.singularName,
+    namespaced: facts.namespaced,
+    verbs: new Set(facts.verbs),
+    shortNames: facts.shortNames,
+    categories: facts.categories,
+    ...(facts.storageVersionHash !== undefined && { storageVersionHash: facts.storageVersionHash }),
+    subresources: new Map(
+      subresources.map((sub): [string, SubresourceInfo] => [
+        sub.subresource,
+        { name: sub.subresource, kind: sub.kind, verbs: new Set(sub.verbs) },
+      ]),
+    ),
+    storage: options.storageOf(definition, facts),
+    storageVersion: definition.version,
+    storageGroup: definition.group,
+    definition,
+    schema,
+    typeName,
+    doors: doorsOf(schema, typeName, definition, subresources),
+    hooks: options.hooks.filter((hook) => hook.resource === resource && hook.group === definition.group),
+    custom: false,
+    setDefaults(object) {
+      applySchemaDefaults(schema, typeName, object);
+      if (!conversion) definition.defaults?.(object);
+    },
+    toStorage: (object) =>
+      conversion ? converted(conversion.toStorage(object), definition.group, definition.version, definition.kind) : object,
+    fromStorage: (object) => (conversion ? converted(conversion.fromStorage(object), group, version, kind.kind) : object),
+    canonical: (object) => normalize(schema, storageType, object),
+  };
+}
+
+/** Conversions are keyed by version, or by group and version where the group differs too. */
+const conversionKey = (definition: KindDefinition<KubeObject>, group: string, version: string): string =>
+  group === definition.group ? version : apiVersionOf(group, version);
+
+const converted = (object: KubeObject, group: string, version: string, kind: string): UnknownObject =>
+  ({ ...object, kind, apiVersion: apiVersionOf(group, version) }) as UnknownObject;
+
+function typeNameOf(schema: SchemaTable, group: string, version: string, kind: string): string {
+  const type = schema.kind(group, version, kind);
+  if (!type) throw new Error(`no schema for ${apiVersionOf(group, version)} ${kind}`);
+  return type.name;
+}
+
+/** The group that stores a kind which several groups serve. */
+const storageGroups: Record<string, string> = { 'events.k8s.io/Event': '' };
+/** Storage versions where the preferred served version is another one. */
+function definitionFor({ definitions }: BuiltinOptions, facts: BuiltinResource): KindDefinition<KubeObject> {
+  const { group, version, kind } = facts;
+  const storageGroup = storageGroups[`${group}/${kind.kind}`] ?? group;
+  const found = definitions.find((definition) => definition.group === storageGroup && definition.kind === kind.kind);
+  return (found as KindDefinition<KubeObject> | undefined) ?? defaultDefinition(storageGroup, version, kind.kind);
+}
+
+const defaultDefinition = (group: string, version: string, kind: string): KindDefinition<KubeObject> => ({
+  group,
+  version,
+  kind,
+});
+
+function doorsOf(
+  schema: SchemaTable,
+  typeName: string,
+  definition: KindDefinition<KubeObject>,
+  subresources: readonly BuiltinResource[],
+): Map<string, Door> {
+  const hasStatus = subresources.some(({ subresource }) => subresource === 'status');
+  const door = (subresource: string, strategy: WriteStrategy<KubeObject>): [string, Door] => [
+    subresource,
+    {
+      subresource,
+      strategy,
+      fieldManager: createFieldManager(schema, typeName, strategy.resetFields ? { resetFields: strategy.resetFields } : {}),
+      creates: subresource === '',
+    },
+  ];
+  const main = isBare(definition) && hasStatus ? { ...definition, ...withoutStatus(definition) } : definition;
+  if (main !== definition) Object.assign(definition, main);
+  const doors = new Map([door('', definition)]);
+  if (hasStatus) doors.set(...door('status', definition.status ?? onlyStatus));
+  for (const [name, strategy] of Object.entries(definition.doors ?? {})) doors.set(...door(name, strategy));
+  return doors;
+}
+
+/** Made up here, because the kind has no folder. */
+const isBare = (definition: KindDefinition<KubeObject>): boolean => Object.keys(definition).length === 3;
+
+const withoutStatus = (_definition: KindDefinition<KubeObject>): WriteStrategy<KubeObject> => ({
+  prepareForCreate: (draft) => void delete (draft as UnknownObject)['status'],
+  prepareForUpdate: (draft, old) => setOrDelete(draft as UnknownObject, 'status', (old as UnknownObject)['status']),
+  resetFields: [['status']],
+});
+
+/** The default status door: everything but status and metadata stays as it is. */
+export const onlyStatus: WriteStrategy<KubeObject> = {
+  prepareForUpdate(draft, old) {
+    const target = draft as UnknownObject;
+    const source = old as UnknownObject;
+    for (const key of new Set([...Object.keys(target), ...Object.keys(source)])) {
+      if (key !== 'status' && key !== 'metadata') setOrDelete(target, key, source[key]);
+    }
+  },
+  resetFields: [['spec']],
+};
+
+function setOrDelete(target: Record<string, unknown>, key: string, value: unknown): void {
+  if (value === undefined) delete target[key];
+  else target[key] = value;
+}

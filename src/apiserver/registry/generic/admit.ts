@@ -1,0 +1,50 @@
+// Runs the admission chain over one write: mutating plugins in order, later the validating ones over what will be stored
+// (https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/).
+import type { KubeObject } from '#apimachinery/meta';
+import type { AdmissionRequest, Operation } from '../../contracts.ts';
+import type { RequestContext } from './types.ts';
+
+type AdmittedObject = NonNullable<AdmissionRequest['object']>;
+
+export interface AdmissionSubject {
+  operation: Operation;
+  object?: KubeObject;
+  oldObject?: KubeObject;
+  /** When it is not the resource's own (Scale, Eviction, ...). */
+  kind?: string;
+  name?: string;
+  group?: string;
+  version?: string;
+}
+
+export function admissionRequest(context: RequestContext, subject: AdmissionSubject): AdmissionRequest {
+  const { resource } = context;
+  return {
+    operation: subject.operation,
+    user: context.user,
+    group: resource.group,
+    version: resource.version,
+    resource: resource.resource,
+    subresource: context.subresource,
+    kind: subject.kind ?? resource.kind,
+    namespace: context.namespace,
+    name: subject.name ?? context.name,
+    ...(subject.object && { object: subject.object as AdmittedObject }),
+    ...(subject.oldObject && { oldObject: subject.oldObject as AdmittedObject }),
+    options: context.options,
+    dryRun: context.dryRun,
+    warn: context.warn,
+  };
+}
+
+/** Mutating admission. The plugins change `object` in place, or replace it in the request: the answer is what to go on with. */
+export async function admit(context: RequestContext, request: AdmissionRequest): Promise<void> {
+  const pending = context.admission.admit(request);
+  if (pending !== undefined) await pending;
+}
+
+/** Validating admission; `object` must not change any more. */
+export async function validateAdmission(context: RequestContext, request: AdmissionRequest): Promise<void> {
+  const pending = context.admission.validate(request);
+  if (pending !== undefined) await pending;
+}

@@ -1,0 +1,92 @@
+// POST of an object (k8s.io/apiserver/pkg/endpoints/handlers/create.go and registry/generic/registry/store.go, Create).
+import { alreadyExists, generateNameConflict, plainError } from '#apimachinery/errors';
+import { formatTime, type UnknownObject } from '#apimachinery/meta';
+import { generateNameAttemptsMax } from '../../limits.ts';
+import type { StoredObject } from '../../storage/stored-object.ts';
+import { admissionRequest, admit, validateAdmission } from './admit.ts';
+import { HookRun } from './hooks.ts';
+import { dedupOwners, ensureNamespace, fillSystemFields, generatedName, wipeSystemFields } from './metadata.ts';
+import { beforeCreate } from './rules.ts';
+import { apiVersionText, type Door, type RequestContext } from './types.ts';
+import { deepCopy } from './values.ts';
+
+/** Stores a new object. `object`: of the request's version, defaulted, private. */
+export async function create(context: RequestContext, object: UnknownObject): Promise<StoredObject> {
+  wipeSystemFields(object.metadata);
+  ensureNamespace(object.metadata, context);
+  if (object.metadata.resourceVersion) throw plainError('resourceVersion should not be set on objects to be created');
+  dedupOwners(object, context, false);
+  const owned = recordManager(context, mainDoor(context), object);
+  const draft = context.resource.toStorage(owned);
+  const name = draft.metadata.name ?? '';
+  const request = admissionRequest({ ...context, name: context.name || name }, { operation: 'CREATE', object: draft });
+  await admit(context, request);
+  const admitted = (request.object ?? draft) as UnknownObject;
+  dedupOwners(admitted, context, true);
+  return insertWithRetry(context, admitted);
+}
+
+export function mainDoor(context: RequestContext): Door {
+  const door = context.resource.doors.get('');
+  if (!door) throw plainError(`no strategy for ${context.resource.resource}`);
+  return door;
+}
+
+/** Managed fields of a new object, as seen before admission; '' as manager leaves them alone. */
+export function recordManager(context: RequestContext, door: Door, object: UnknownObject): UnknownObject {
+  if (context.manager === '') return object;
+  const recorded = door.fieldManager.create(object, {
+    manager: context.manager,
+    time: formatTime(context.now),
+    apiVersion: apiVersionText(context.resource),
+  });
+  return { ...recorded, metadata: { ...recorded.metadata } };
+}
+
+/** Names made from generateName may be taken: then another one is tried. */
+async function insertWithRetry(context: RequestContext, admitted: UnknownObject): Promise<StoredObject> {
+  const { generateName = '', name = '' } = admitted.metadata;
+  if (generateName === '' || name !== '') return insert(context, admitted);
+  for (let attempt = 1; ; attempt++) {
+    const draft = attempt < generateNameAttemptsMax ? deepCopy(admitted) : admitted;
+    draft.metadata.name = generatedName(generateName, context.random.suffix());
+    const stored = await tryInsert(context, draft);
+    if (stored) return stored;
+    if (attempt >= generateNameAttemptsMax) throw generateNameConflict(context.resource, draft.metadata.name, 1);
+  }
+}
+
+async function insert(context: RequestContext, draft: UnknownObject): Promise<StoredObject> {
+  const stored = await tryInsert(context, draft);
+  if (stored) return stored;
+  const { name = '', generateName = '' } = draft.metadata;
+  throw generateName === '' ? alreadyExists(context.resource, name) : generateNameConflict(context.resource, name, 1);
+}
+
+/** Undefined: the name is taken. */
+export async function tryInsert(context: RequestContext, draft: UnknownObject): Promise<StoredObject | undefined> {
+  const hooks = new HookRun(context);
+  try {
+    fillSystemFields(draft.metadata, context);
+    await hooks.check(draft, undefined);
+    await hooks.beginCreate(draft);
+    beforeCreate(context, draft);
+    await validateAdmission(
+      context,
+      admissionRequest({ ...context, name: draft.metadata.name ?? '' }, { operation: 'CREATE', object: draft }),
+    );
+    const stored = await commit(context, draft);
+    await hooks.finish(stored !== undefined && !context.dryRun);
+    return stored;
+  } finally {
+    await hooks.finish(false);
+  }
+}
+
+async function commit(context: RequestContext, draft: UnknownObject): Promise<StoredObject | undefined> {
+  const { storage } = context.resource;
+  const key = storage.keyOf(draft.metadata.namespace ?? '', draft.metadata.name ?? '');
+  const object = context.resource.canonical(draft);
+  if (!context.dryRun) return storage.create(key, object);
+  return storage.read(key) ? undefined : storage.unstored(key, object, 0);
+}

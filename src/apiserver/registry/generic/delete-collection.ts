@@ -1,0 +1,33 @@
+// DELETE of a collection (k8s.io/apiserver/pkg/registry/generic/registry/store.go, DeleteCollection): many single deletes, some at a time.
+import { isNotFound } from '#apimachinery/errors';
+import { deleteCollectionWorkers } from '../../limits.ts';
+import { remove } from './delete.ts';
+import type { DeleteOptions } from './delete-options.ts';
+import { list, type ListPage } from './list.ts';
+import type { ListOptions } from './list-options.ts';
+import type { RequestContext } from './types.ts';
+
+/** Answers the list of what was there. Stops at the first failure other than "already gone". */
+export async function removeCollection(
+  context: RequestContext,
+  options: DeleteOptions,
+  selection: ListOptions,
+): Promise<ListPage> {
+  const page = await list(context.resource, context.namespace, selection);
+  let next = 0;
+  const work = async (): Promise<void> => {
+    for (let at = next++; at < page.entries.length; at = next++) {
+      const entry = page.entries[at];
+      if (!entry) return;
+      try {
+        await remove({ ...context, namespace: entry.namespace, name: entry.name }, { ...options });
+      } catch (error) {
+        if (isNotFound(error)) continue;
+        next = page.entries.length;
+        throw error;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(deleteCollectionWorkers, page.entries.length) }, work));
+  return page;
+}

@@ -1,0 +1,152 @@
+// DELETE of one object (k8s.io/apiserver/pkg/registry/generic/registry/store.go, Delete): at once, with grace, or held by finalizers.
+import { conflict, modifiedMessage, notFound } from '#apimachinery/errors';
+import { formatTime, type KubeObject, type UnknownObject } from '#apimachinery/meta';
+import { updateAttemptsMax } from '../../limits.ts';
+import { WriteConflict } from '../../storage/resource-storage.ts';
+import type { StoredObject } from '../../storage/stored-object.ts';
+import { admissionRequest, admit, validateAdmission } from './admit.ts';
+import type { DeleteOptions } from './delete-options.ts';
+import { deletionFinalizers } from './finalizers.ts';
+import { HookRun } from './hooks.ts';
+import type { RequestContext } from './types.ts';
+
+export interface DeleteResult {
+  /** The last state; at the revision of the deletion when it is gone. */
+  stored: StoredObject;
+  /** Gone now, rather than marked as going. */
+  deleted: boolean;
+  /** A delete that only repeated what is going on already. */
+  alreadyPending: boolean;
+}
+
+/** What one DELETE does to the object it found. */
+type Step =
+  | { do: 'remove' }
+  | { do: 'nothing' }
+  /** `thenRemove`: the grace is zero, so the object goes right after it was marked. */
+  | { do: 'mark'; object: UnknownObject; thenRemove: boolean };
+
+export async function remove(context: RequestContext, options: DeleteOptions): Promise<DeleteResult> {
+  const { resource, name } = context;
+  const { storage } = resource;
+  await storage.feed.current();
+  let live = storage.read(storage.keyOf(resource.namespaced ? context.namespace : '', name));
+  for (let attempt = 0; attempt < updateAttemptsMax; attempt++) {
+    if (!live) throw notFound(resource, name);
+    checkPreconditions(context, live.object, options);
+    await admitDelete(context, live.object);
+    const outcome = await take(context, live, decide(context, live.object, options));
+    if (!(outcome instanceof WriteConflict)) return outcome;
+    live = outcome.newest;
+  }
+  throw conflict(resource, name, modifiedMessage);
+}
+
+async function admitDelete(context: RequestContext, old: UnknownObject): Promise<void> {
+  const request = admissionRequest(context, { operation: 'DELETE', oldObject: old, name: old.metadata.name ?? context.name });
+  await admit(context, request);
+  await validateAdmission(context, request);
+}
+
+export function checkPreconditions(context: RequestContext, object: KubeObject, { preconditions }: DeleteOptions): void {
+  const { uid = '', resourceVersion = '', name = '' } = object.metadata;
+  const { storageGroup, definition } = context.resource;
+  // Upstream names the kind here, not the resource.
+  const about = { group: storageGroup, resource: definition.kind };
+  if (preconditions?.uid !== undefined && preconditions.uid !== uid) {
+    const why = `the UID in the precondition (${preconditions.uid}) does not match the UID in record (${uid}). The object might have been deleted and then recreated`;
+    throw conflict(about, name, why);
+  }
+  if (preconditions?.resourceVersion !== undefined && preconditions.resourceVersion !== resourceVersion) {
+    const why = `the ResourceVersion in the precondition (${preconditions.resourceVersion}) does not match the ResourceVersion in record (${resourceVersion}). The object might have been modified`;
+    throw conflict(about, name, why);
+  }
+}
+
+function decide(context: RequestContext, live: UnknownObject, options: DeleteOptions): Step {
+  const grace = gracefulStep(context, live, options);
+  if (grace === 'pending') return { do: 'nothing' };
+  const finalizers = deletionFinalizers(context.resource, live, options);
+  const held = (finalizers ?? live.metadata.finalizers ?? []).length > 0;
+  if (grace !== undefined) {
+    const object = withMetadata(live, { ...grace.metadata, ...(finalizers && { finalizers }) });
+    return { do: 'mark', object, thenRemove: !held && grace.seconds === 0 };
+  }
+  if (!held) return { do: 'remove' };
+  return { do: 'mark', object: markedForDeletion(context, live, finalizers), thenRemove: false };
+}
+
+/** Undefined: no grace for this kind or object. 'pending': a grace at least as short is running. */
+function gracefulStep(
+  context: RequestContext,
+  live: UnknownObject,
+  options: DeleteOptions,
+): { metadata: Partial<KubeObject['metadata']>; seconds: number } | 'pending' | undefined {
+  const rule = context.resource.definition.deletion?.gracePeriodSeconds;
+  if (!rule) return undefined;
+  const { deletionTimestamp, deletionGracePeriodSeconds: running, generation } = live.metadata;
+  const requested =
+    options.gracePeriodSeconds === undefined ? undefined : options.gracePeriodSeconds < 0 ? 1 : options.gracePeriodSeconds;
+  if (deletionTimestamp !== undefined) {
+    if (running === undefined || running === 0) return undefined;
+    if (requested === undefined || requested >= running) return 'pending';
+    return shortened(context.now, deletionTimestamp, running, requested);
+  }
+  const seconds = rule(live, requested);
+  if (seconds === undefined) return undefined;
+  const metadata = {
+    deletionTimestamp: formatTime(context.now + seconds * 1000),
+    deletionGracePeriodSeconds: seconds,
+    ...(generation && { generation: generation + 1 }),
+  };
+  return { metadata, seconds };
+}
+
+function shortened(
+  now: number,
+  deletionTimestamp: string,
+  running: number,
+  requested: number,
+): { metadata: Partial<KubeObject['metadata']>; seconds: number } {
+  const at = Date.parse(deletionTimestamp) - running * 1000 + requested * 1000;
+  const past = at < now;
+  const seconds = past && requested !== 0 ? 1 : requested;
+  return { metadata: { deletionTimestamp: formatTime(past ? now : at), deletionGracePeriodSeconds: seconds }, seconds };
+}
+
+/** Held by finalizers without grace: the timestamp says it is going, zero seconds that only finalizers hold it. */
+function markedForDeletion(context: RequestContext, live: UnknownObject, finalizers: string[] | undefined): UnknownObject {
+  const { deletionTimestamp, generation } = live.metadata;
+  const going = deletionTimestamp !== undefined && Date.parse(deletionTimestamp) <= context.now;
+  return withMetadata(live, {
+    ...(finalizers && { finalizers }),
+    ...(deletionTimestamp === undefined && generation && { generation: generation + 1 }),
+    deletionTimestamp: going ? deletionTimestamp : formatTime(context.now),
+    deletionGracePeriodSeconds: 0,
+  });
+}
+
+function withMetadata(live: UnknownObject, change: Partial<KubeObject['metadata']>): UnknownObject {
+  const metadata = { ...live.metadata, ...change };
+  if (metadata.finalizers?.length === 0) delete metadata.finalizers;
+  return { ...live, metadata };
+}
+
+async function take(context: RequestContext, live: StoredObject, step: Step): Promise<DeleteResult | WriteConflict> {
+  const { storage } = context.resource;
+  if (step.do === 'nothing') return { stored: live, deleted: false, alreadyPending: true };
+  if (step.do === 'remove') return removeNow(context, live);
+  if (context.dryRun)
+    return { stored: storage.unstored(live.key, step.object, live.revision), deleted: step.thenRemove, alreadyPending: false };
+  const marked = await storage.update(live, step.object);
+  if (marked instanceof WriteConflict) return marked;
+  return step.thenRemove ? removeNow(context, marked) : { stored: marked, deleted: false, alreadyPending: false };
+}
+
+async function removeNow(context: RequestContext, live: StoredObject): Promise<DeleteResult | WriteConflict> {
+  if (context.dryRun) return { stored: live, deleted: true, alreadyPending: false };
+  const gone = await context.resource.storage.delete(live);
+  if (gone instanceof WriteConflict) return gone;
+  await new HookRun(context).afterDelete(live.object);
+  return { stored: gone, deleted: true, alreadyPending: false };
+}

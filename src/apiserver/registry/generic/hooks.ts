@@ -1,0 +1,45 @@
+// Joins storage hooks (allocators, bootstrap checks) to one write, and settles them exactly once whatever happens to it.
+import type { UnknownObject } from '#apimachinery/meta';
+import type { FinishWrite, HookContext } from '../../contracts.ts';
+import type { RequestContext } from './types.ts';
+
+export class HookRun {
+  readonly #context: RequestContext;
+  #pending: FinishWrite[] = [];
+
+  constructor(context: RequestContext) {
+    this.#context = context;
+  }
+
+  get #hookContext(): HookContext {
+    const { user, dryRun, subresource } = this.#context;
+    return { user, dryRun, subresource };
+  }
+
+  async check(draft: UnknownObject, old: UnknownObject | undefined): Promise<void> {
+    for (const hook of this.#context.resource.hooks) await hook.check?.(draft, old, this.#hookContext);
+  }
+
+  async beginCreate(draft: UnknownObject): Promise<void> {
+    for (const hook of this.#context.resource.hooks) this.#add(await hook.beginCreate?.(draft, this.#hookContext));
+  }
+
+  async beginUpdate(draft: UnknownObject, old: UnknownObject): Promise<void> {
+    for (const hook of this.#context.resource.hooks) this.#add(await hook.beginUpdate?.(draft, old, this.#hookContext));
+  }
+
+  async afterDelete(old: UnknownObject): Promise<void> {
+    for (const hook of this.#context.resource.hooks) await hook.afterDelete?.(old, this.#hookContext);
+  }
+
+  /** Tells every hook that began how the write ended; later calls tell nobody. */
+  async finish(committed: boolean): Promise<void> {
+    const pending = this.#pending;
+    this.#pending = [];
+    for (const finish of pending) await finish(committed);
+  }
+
+  #add(finish: FinishWrite | undefined): void {
+    if (finish) this.#pending.push(finish);
+  }
+}

@@ -1,0 +1,168 @@
+// metav1.ListOptions and GetOptions from a query string, checked as upstream checks them
+// (k8s.io/apimachinery/pkg/apis/meta/internalversion/validation).
+import { badRequest, invalidObject, plainError } from '#apimachinery/errors';
+import { type FieldError, errorText, forbidden, invalid, notSupported, root } from '#apimachinery/field';
+import { type FieldSelector, everything, oneTermEqual, parse as parseFields } from '#apimachinery/fields';
+import { type Selector, everything as anyLabels, parse as parseLabels } from '#apimachinery/labels';
+import type { StoredObject } from '../../storage/stored-object.ts';
+import type { ServedResource } from './types.ts';
+
+export interface ListOptions {
+  labelSelector: Selector;
+  fieldSelector: FieldSelector;
+  watch: boolean;
+  allowWatchBookmarks: boolean;
+  /** '' when not given. */
+  resourceVersion: string;
+  resourceVersionMatch: string;
+  timeoutSeconds: number | undefined;
+  limit: number;
+  continueToken: string;
+  sendInitialEvents: boolean | undefined;
+}
+
+/** The query parameters as the direct transport and HTTP both give them. */
+export interface ListParameters {
+  get(name: string): string | null;
+  has(name: string): boolean;
+}
+
+/** Go's conversion of a query parameter to bool: everything but "false" and "0" is true. */
+export function boolParameter(query: ListParameters, name: string): boolean | undefined {
+  if (!query.has(name)) return undefined;
+  const value = query.get(name) ?? '';
+  return value !== '0' && value.toLowerCase() !== 'false';
+}
+
+export function intParameter(query: ListParameters, name: string): number | undefined {
+  const text = query.get(name);
+  if (text === null) return undefined;
+  if (text === '') return 0;
+  if (!/^[+-]?\d+$/.test(text)) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
+  const value = Number(text);
+  if (Math.abs(value) > Number.MAX_SAFE_INTEGER)
+    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: value out of range`);
+  return value;
+}
+
+export function parseListOptions(resource: ServedResource, query: ListParameters, forceWatch: boolean): ListOptions {
+  const options: ListOptions = {
+    labelSelector: query.has('labelSelector') ? labelSelectorOf(query.get('labelSelector') ?? '') : anyLabels,
+    fieldSelector: query.has('fieldSelector') ? parseFields(query.get('fieldSelector') ?? '') : everything,
+    watch: forceWatch || (boolParameter(query, 'watch') ?? false),
+    allowWatchBookmarks: boolParameter(query, 'allowWatchBookmarks') ?? false,
+    resourceVersion: query.get('resourceVersion') ?? '',
+    resourceVersionMatch: query.get('resourceVersionMatch') ?? '',
+    timeoutSeconds: intParameter(query, 'timeoutSeconds'),
+    limit: intParameter(query, 'limit') ?? 0,
+    continueToken: query.get('continue') ?? '',
+    sendInitialEvents: boolParameter(query, 'sendInitialEvents'),
+  };
+  // A watch-list from "any" version begins with what is there (SetListOptionsDefaults).
+  if (
+    options.watch &&
+    options.sendInitialEvents === undefined &&
+    options.resourceVersionMatch === '' &&
+    (options.resourceVersion === '' || options.resourceVersion === '0')
+  ) {
+    options.sendInitialEvents = undefined;
+  }
+  const errors = options.watch ? watchProblems(options) : listProblems(options);
+  if (errors.length > 0) throw invalidObject({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', errors);
+  options.fieldSelector = knownFields(resource, options.fieldSelector);
+  return options;
+}
+
+const labelSelectorOf = (text: string): Selector => parseLabels(text);
+
+function listProblems(options: ListOptions): FieldError[] {
+  const errors: FieldError[] = [];
+  const { resourceVersionMatch: match, resourceVersion, continueToken, sendInitialEvents } = options;
+  const path = root('resourceVersionMatch');
+  if (match !== '') {
+    if (resourceVersion === '')
+      errors.push(forbidden(path, 'resourceVersionMatch is forbidden unless resourceVersion is provided'));
+    if (continueToken !== '') errors.push(forbidden(path, 'resourceVersionMatch is forbidden when continue is provided'));
+    if (match !== 'Exact' && match !== 'NotOlderThan') errors.push(notSupported(path, match, ['Exact', 'NotOlderThan', '']));
+    if (match === 'Exact' && resourceVersion === '0') {
+      errors.push(forbidden(path, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'));
+    }
+  }
+  if (sendInitialEvents !== undefined)
+    errors.push(forbidden(root('sendInitialEvents'), 'sendInitialEvents is forbidden for list'));
+  return errors;
+}
+
+function watchProblems(options: ListOptions): FieldError[] {
+  const errors: FieldError[] = [];
+  const { resourceVersionMatch: match, sendInitialEvents, continueToken } = options;
+  const path = root('resourceVersionMatch');
+  if (sendInitialEvents !== undefined && match !== 'NotOlderThan') {
+    errors.push(forbidden(path, 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'));
+  }
+  if (match !== '') {
+    if (sendInitialEvents === undefined)
+      errors.push(forbidden(path, 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'));
+    if (match !== 'NotOlderThan') errors.push(notSupported(path, match, ['NotOlderThan']));
+    if (continueToken !== '') errors.push(forbidden(path, 'resourceVersionMatch is forbidden when continue is provided'));
+  }
+  return errors;
+}
+
+/** Refuses fields that this kind cannot be selected by. */
+function knownFields(resource: ServedResource, selector: FieldSelector): FieldSelector {
+  if (selector.empty || selector.nothing) return selector;
+  return selector.transform((term) => {
+    if (term.field === 'metadata.name' || term.field === 'metadata.namespace' || selectableNames(resource).has(term.field))
+      return term;
+    throw badRequest(unknownFieldText(resource, term.field));
+  });
+}
+
+const unknownFieldText = (resource: ServedResource, field: string): string =>
+  resource.definition.selectableFields && !resource.custom
+    ? `field label not supported: ${field}`
+    : `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`;
+
+const namesByResource = new WeakMap<object, ReadonlySet<string>>();
+
+/** The extra fields of a kind: those its rule gives for an empty object. */
+export function selectableNames({ definition }: ServedResource): ReadonlySet<string> {
+  let names = namesByResource.get(definition);
+  if (!names) {
+    names = new Set(Object.keys(definition.selectableFields?.({ metadata: {}, spec: {}, status: {} } as never) ?? {}));
+    namesByResource.set(definition, names);
+  }
+  return names;
+}
+
+/** Whether one stored object passes both selectors; undefined when everything does. */
+export function matcherOf(resource: ServedResource, options: ListOptions): ((stored: StoredObject) => boolean) | undefined {
+  const { labelSelector, fieldSelector } = options;
+  if (labelSelector.empty && fieldSelector.empty) return undefined;
+  const extra = fieldSelector.requirements.some(({ field }) => !field.startsWith('metadata.'));
+  return (stored) => {
+    if (!labelSelector.empty && !labelSelector.matches(stored.object.metadata.labels ?? {})) return false;
+    if (fieldSelector.empty) return true;
+    const fields = { 'metadata.name': stored.name, 'metadata.namespace': stored.namespace };
+    return fieldSelector.matches(extra ? { ...fields, ...resource.definition.selectableFields?.(stored.object) } : fields);
+  };
+}
+
+/** Narrows the options of a request that names one object. */
+export function forName(options: ListOptions, name: string): void {
+  if (options.fieldSelector.empty) options.fieldSelector = oneTermEqual('metadata.name', name);
+  else if (options.fieldSelector.exactMatch('metadata.name') !== name) {
+    throw badRequest("fieldSelector metadata.name doesn't match requested name");
+  }
+}
+
+const versionProblem = (text: string): string =>
+  errorText(invalid(root('resourceVersion'), text, `strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`));
+
+/** A resource version as a number, '' as 0. Lists answer 400 for nonsense; gets and watches a plain 500, as upstream does. */
+export function parseResourceVersion(text: string, use: 'list' | 'other'): number {
+  if (text === '') return 0;
+  if (/^\d+$/.test(text)) return Number(text);
+  throw use === 'list' ? badRequest(`invalid resource version: ${versionProblem(text)}`) : plainError(versionProblem(text));
+}

@@ -1,0 +1,134 @@
+// LIST: from memory where memory has the answer, from the store's history where the past is asked for
+// (https://kubernetes.io/docs/reference/using-api/api-concepts/#semantics-for-get-and-list).
+import { badRequest, expired, expiredMessages, StatusError, tooLargeResourceVersion } from '#apimachinery/errors';
+import { isFutureRevision, isHistoryGone } from '../../storage/resource-storage.ts';
+import type { StoredObject } from '../../storage/stored-object.ts';
+import { decodeContinue, encodeContinue } from './continue-token.ts';
+import { type ListOptions, matcherOf, parseResourceVersion } from './list-options.ts';
+import type { ServedResource } from './types.ts';
+
+export interface ListPage {
+  entries: StoredObject[];
+  revision: number;
+  continueToken: string;
+  remaining: number | undefined;
+}
+
+interface Question {
+  resource: ServedResource;
+  /** Keys asked for begin with this. */
+  prefix: string;
+  start: string;
+  limit: number;
+  matches: ((stored: StoredObject) => boolean) | undefined;
+}
+
+export async function list(resource: ServedResource, namespace: string, options: ListOptions): Promise<ListPage> {
+  const question = questionOf(resource, namespace, options);
+  const { feed } = resource.storage;
+  if (options.continueToken !== '') return continued(question, options);
+  const asked = parseResourceVersion(options.resourceVersion, 'list');
+  const exact =
+    options.resourceVersionMatch === 'Exact' || (options.resourceVersionMatch === '' && options.limit > 0 && asked > 0);
+  if (exact) return past(question, asked, false);
+  if (asked > 0) await feed.waitFor(asked);
+  else if (options.resourceVersion === '') await feed.current();
+  // "Any" version comes from memory, where a limit saves nothing: upstream ignores it too.
+  return present(options.resourceVersion === '0' ? { ...question, limit: 0 } : question, feed.revision);
+}
+
+function questionOf(resource: ServedResource, namespace: string, options: ListOptions): Question {
+  const { storage } = resource;
+  const scope =
+    namespace !== '' || !resource.namespaced ? namespace : (options.fieldSelector.exactMatch('metadata.namespace') ?? '');
+  const prefix = resource.namespaced && scope !== '' ? `${storage.prefix}${scope}/` : storage.prefix;
+  return { resource, prefix, start: prefix, limit: Math.max(options.limit, 0), matches: matcherOf(resource, options) };
+}
+
+async function continued(question: Question, options: ListOptions): Promise<ListPage> {
+  const place = decodeContinue(options.continueToken, question.prefix);
+  if (options.resourceVersion !== '' && options.resourceVersion !== '0') {
+    throw badRequest('specifying resource version is not allowed when using continue');
+  }
+  const { feed, cache } = question.resource.storage;
+  const from = { ...question, start: place.start };
+  if (place.revision < 0) {
+    await feed.current();
+    return present(from, feed.revision);
+  }
+  if (cache.lastChange <= place.revision && feed.revision >= place.revision) return present(from, place.revision);
+  return past(from, place.revision, true);
+}
+
+/** From memory, as of `revision`. */
+function present(question: Question, revision: number): ListPage {
+  const { entries } = question.resource.storage.cache;
+  const { prefix, start, limit, matches } = question;
+  const found: StoredObject[] = [];
+  let more = false;
+  let rest = 0;
+  entries.walk(prefix, start, (entry) => {
+    if (limit > 0 && found.length >= limit) {
+      more = true;
+      rest++;
+      return matches === undefined;
+    }
+    if (matches === undefined || matches(entry)) found.push(entry);
+    return true;
+  });
+  return pageOf(question, found, more, rest, revision);
+}
+
+/** From the store's history. */
+async function past(question: Question, revision: number, isContinuation: boolean): Promise<ListPage> {
+  const { resource, prefix, limit, matches } = question;
+  const found: StoredObject[] = [];
+  let { start } = question;
+  for (;;) {
+    const page = await readPast(question, start, revision, isContinuation);
+    for (const [at, entry] of page.entries.entries()) {
+      if (matches !== undefined && !matches(entry)) continue;
+      found.push(entry);
+      if (limit > 0 && found.length >= limit) {
+        const rest = page.entries.length - at - 1 + page.remaining;
+        return pageOf(question, found, rest > 0, rest, revision);
+      }
+    }
+    const last = page.entries.at(-1);
+    if (!page.more || !last) return pageOf({ ...question, resource, prefix }, found, false, 0, revision);
+    start = `${last.key}\u0000`;
+  }
+}
+
+async function readPast(
+  { resource, prefix, limit, matches, start: first }: Question,
+  start: string,
+  revision: number,
+  isContinuation: boolean,
+): ReturnType<ServedResource['storage']['listPast']> {
+  try {
+    return await resource.storage.listPast(prefix, start, matches === undefined ? limit : 0, revision);
+  } catch (error) {
+    if (isFutureRevision(error)) throw tooLargeResourceVersion(revision, resource.storage.feed.revision);
+    if (!isHistoryGone(error)) throw error;
+    if (!isContinuation) throw expired(expiredMessages.resourceVersion);
+    throw inconsistentContinue(first, prefix);
+  }
+}
+
+/** 410 with a token that goes on from here without consistency, for clients that prefer that. */
+function inconsistentContinue(start: string, prefix: string): StatusError {
+  const error = expired(expiredMessages.inconsistentContinue);
+  error.status.metadata = { continue: encodeContinue(start.replace(/\u0000$/, ''), prefix, -1) };
+  return error;
+}
+
+function pageOf({ prefix, matches }: Question, entries: StoredObject[], more: boolean, rest: number, revision: number): ListPage {
+  const last = entries.at(-1);
+  return {
+    entries,
+    revision,
+    continueToken: more && last ? encodeContinue(last.key, prefix, revision) : '',
+    remaining: more && matches === undefined ? rest : undefined,
+  };
+}

@@ -1,0 +1,59 @@
+// PUT of an object or of one of its subresources (k8s.io/apiserver/pkg/endpoints/handlers/update.go).
+import { formatTime, type UnknownObject } from '#apimachinery/meta';
+import { admissionRequest, admit } from './admit.ts';
+import { ensureNamespace, dedupOwners, ensureName } from './metadata.ts';
+import { apiVersionText, type Door, type RequestContext } from './types.ts';
+import { update, type UpdateResult } from './update.ts';
+import { deepCopy } from './values.ts';
+
+/** `object`: of the request's version, defaulted, private. */
+export function put(context: RequestContext, door: Door, object: UnknownObject): Promise<UpdateResult> {
+  const { resource } = context;
+  ensureNamespace(object.metadata, context);
+  ensureName(object.metadata, context);
+  dedupOwners(object, context, false);
+  const { uid } = object.metadata;
+  return update(context, {
+    door,
+    mayCreate: resource.definition.allowCreateOnUpdate === true && door.creates,
+    ...(uid && { uid }),
+    next: (live) => admitUpdate(context, live, recordUpdate(context, door, live, deepCopy(object))),
+  });
+}
+
+/** The new object with its managers brought up to date, in the storage version. */
+export function recordUpdate(
+  context: RequestContext,
+  door: Door,
+  live: UnknownObject | undefined,
+  object: UnknownObject,
+): UnknownObject {
+  const { resource } = context;
+  if (context.manager === '') return resource.toStorage(object);
+  const writer = {
+    manager: context.manager,
+    time: formatTime(context.now),
+    apiVersion: apiVersionText(resource),
+    ...(context.subresource && { subresource: context.subresource }),
+  };
+  const recorded = live
+    ? door.fieldManager.update(resource.fromStorage(live), object, writer)
+    : door.fieldManager.create(object, writer);
+  return resource.toStorage({ ...recorded, metadata: { ...recorded.metadata } });
+}
+
+/** Mutating admission of a change; a new object counts as CREATE. */
+export async function admitUpdate(
+  context: RequestContext,
+  live: UnknownObject | undefined,
+  draft: UnknownObject,
+): Promise<UnknownObject> {
+  const request = admissionRequest(
+    context,
+    live ? { operation: 'UPDATE', object: draft, oldObject: live } : { operation: 'CREATE', object: draft },
+  );
+  await admit(context, request);
+  const admitted = (request.object ?? draft) as UnknownObject;
+  dedupOwners(admitted, context, true);
+  return admitted;
+}

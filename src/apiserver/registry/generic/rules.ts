@@ -1,0 +1,71 @@
+// Applies a kind's rules to one draft in upstream's order (k8s.io/apiserver/pkg/registry/rest, BeforeCreate and BeforeUpdate).
+import type { KindContext, WriteStrategy } from '#api';
+import { invalidObject } from '#apimachinery/errors';
+import { type FieldError, root } from '#apimachinery/field';
+import type { KubeObject, UnknownObject } from '#apimachinery/meta';
+import { nameIsDNSSubdomain, validateObjectMeta, validateObjectMetaUpdate } from '#apimachinery/validation';
+import { ensureNamespace, setGenerationOnCreate, setGenerationOnUpdate } from './metadata.ts';
+import type { Door, RequestContext, ServedResource } from './types.ts';
+
+const metadataPath = root('metadata');
+
+const kindContext = (context: RequestContext): KindContext => ({
+  now: context.now,
+  subresource: context.subresource,
+  user: {
+    name: context.user.name,
+    groups: context.user.groups,
+    ...(context.user.uid && { uid: context.user.uid }),
+    ...(context.user.extra && { extra: context.user.extra }),
+  },
+});
+
+const refuse = (resource: ServedResource, object: KubeObject, errors: FieldError[]): void => {
+  if (errors.length === 0) return;
+  throw invalidObject({ group: resource.storageGroup, kind: resource.definition.kind }, object.metadata.name ?? '', errors);
+};
+
+/** Prepares and validates a new object (of the storage version), in place. */
+export function beforeCreate(context: RequestContext, draft: UnknownObject): void {
+  const { resource } = context;
+  const { definition } = resource;
+  const rules = kindContext(context);
+  ensureNamespace(draft.metadata, context);
+  setGenerationOnCreate(resource, draft);
+  definition.prepareForCreate?.(draft, rules);
+  refuse(resource, draft, [
+    ...validateObjectMeta(draft.metadata, resource.namespaced, definition.validateName ?? nameIsDNSSubdomain, metadataPath),
+    ...(definition.validate?.(draft, rules) ?? []),
+  ]);
+  for (const warning of definition.warnings?.(draft, undefined) ?? []) context.warn(warning);
+}
+
+/** Prepares and validates a change (of the storage version), in place. */
+export function beforeUpdate(context: RequestContext, door: Door, draft: UnknownObject, old: UnknownObject): void {
+  const { resource } = context;
+  const strategy: WriteStrategy<KubeObject> = door.strategy;
+  const rules = kindContext(context);
+  const { metadata } = draft;
+  ensureNamespace(metadata, context);
+  if (old.metadata.generation === undefined) delete metadata.generation;
+  else metadata.generation = old.metadata.generation;
+  strategy.prepareForUpdate?.(draft, old, rules);
+  setGenerationOnUpdate(resource, draft, old);
+  keepSystemFields(draft, old);
+  refuse(resource, draft, [
+    ...validateObjectMetaUpdate(draft.metadata, old.metadata, metadataPath),
+    ...(strategy.validateUpdate?.(draft, old, rules) ?? []),
+  ]);
+  for (const warning of strategy.warnings?.(draft, old) ?? []) context.warn(warning);
+}
+
+/** What an update can neither set nor remove. */
+function keepSystemFields(draft: KubeObject, old: KubeObject): void {
+  const { metadata } = draft;
+  if (!metadata.uid && old.metadata.uid) metadata.uid = old.metadata.uid;
+  if (old.metadata.creationTimestamp) metadata.creationTimestamp = old.metadata.creationTimestamp;
+  if (old.metadata.deletionTimestamp) metadata.deletionTimestamp = old.metadata.deletionTimestamp;
+  if (old.metadata.deletionGracePeriodSeconds !== undefined && metadata.deletionGracePeriodSeconds === undefined) {
+    metadata.deletionGracePeriodSeconds = old.metadata.deletionGracePeriodSeconds;
+  }
+}

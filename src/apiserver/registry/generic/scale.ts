@@ -1,0 +1,102 @@
+// The `scale` subresource (autoscaling/v1 Scale): a narrow view of a workload through which only the number of replicas can be changed.
+import { badRequest, conflict, invalidObject, modifiedMessage, notFound, plainError } from '#apimachinery/errors';
+import { invalid, root } from '#apimachinery/field';
+import { formatTime, type UnknownObject } from '#apimachinery/meta';
+import type { StoredObject } from '../../storage/stored-object.ts';
+import { admissionRequest, admit, validateAdmission } from './admit.ts';
+import { mainDoor } from './create.ts';
+import { apiVersionText, type RequestContext } from './types.ts';
+import { update } from './update.ts';
+import { deepCopy } from './values.ts';
+
+export const scaleApiVersion = 'autoscaling/v1';
+
+function mapping({ resource }: RequestContext): NonNullable<RequestContext['resource']['definition']['scale']> {
+  const { scale } = resource.definition;
+  if (!scale) throw plainError(`${resource.resource} cannot be scaled`);
+  return scale;
+}
+
+export function scaleOf(context: RequestContext, object: UnknownObject): UnknownObject {
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
+  const scale = mapping(context);
+  const replicas = scale.specReplicas(object);
+  const selector = scale.selector(object);
+  return {
+    kind: 'Scale',
+    apiVersion: scaleApiVersion,
+    metadata: {
+      ...(name && { name }),
+      ...(namespace && { namespace }),
+      ...(uid && { uid }),
+      ...(resourceVersion && { resourceVersion }),
+      ...(creationTimestamp && { creationTimestamp }),
+    },
+    spec: replicas === 0 ? {} : { replicas },
+    status: { replicas: scale.statusReplicas(object), ...(selector && { selector }) },
+  } as UnknownObject;
+}
+
+/** `next` makes the wanted Scale from the current one. */
+export async function updateScale(
+  context: RequestContext,
+  next: (current: UnknownObject) => UnknownObject,
+): Promise<StoredObject> {
+  const { resource, name } = context;
+  const scale = mapping(context);
+  const { stored } = await update(context, {
+    door: scaleDoor(context),
+    mayCreate: false,
+    async next(live) {
+      if (!live) throw notFound(resource, name);
+      const current = scaleOf(context, live);
+      const wanted = await admitScale(context, current, next(current));
+      checkScale(context, wanted, current);
+      const draft = deepCopy(resource.fromStorage(live));
+      scale.setSpecReplicas(draft, replicasOf(wanted));
+      const recorded = mainDoor(context).fieldManager.update(resource.fromStorage(live), draft, {
+        manager: context.manager,
+        time: formatTime(context.now),
+        apiVersion: apiVersionText(resource),
+        subresource: 'scale',
+      });
+      return resource.toStorage({ ...recorded, metadata: { ...recorded.metadata } });
+    },
+  });
+  return stored;
+}
+
+/** The rules of the main resource apply to what a new number of replicas makes of it. */
+const scaleDoor = (context: RequestContext): ReturnType<typeof mainDoor> => mainDoor(context);
+
+const replicasOf = (scale: UnknownObject): number => (scale['spec'] as { replicas?: number } | undefined)?.replicas ?? 0;
+
+async function admitScale(context: RequestContext, current: UnknownObject, wanted: UnknownObject): Promise<UnknownObject> {
+  const subject = { operation: 'UPDATE', object: wanted, oldObject: current, kind: 'Scale' } as const;
+  const request = admissionRequest(context, subject);
+  await admit(context, request);
+  await validateAdmission(context, request);
+  return (request.object ?? wanted) as UnknownObject;
+}
+
+function checkScale({ resource, name }: RequestContext, wanted: UnknownObject, current: UnknownObject): void {
+  const { metadata } = wanted;
+  if ((metadata.name ?? '') !== '' && metadata.name !== name) {
+    throw badRequest(`the name of the object (${metadata.name ?? ''}) does not match the name on the URL (${name})`);
+  }
+  const replicas = replicasOf(wanted);
+  if (replicas < 0) {
+    const problem = invalid(root('spec', 'replicas'), replicas, 'must be greater than or equal to 0');
+    throw invalidObject({ group: 'autoscaling', kind: 'Scale' }, name, [problem]);
+  }
+  const { resourceVersion, uid } = metadata;
+  if (uid && uid !== current.metadata.uid) {
+    throw conflict(
+      resource,
+      name,
+      `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${current.metadata.uid ?? ''}`,
+    );
+  }
+  if (resourceVersion && resourceVersion !== '0' && resourceVersion !== current.metadata.resourceVersion)
+    throw conflict(resource, name, modifiedMessage);
+}

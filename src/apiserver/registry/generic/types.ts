@@ -1,0 +1,111 @@
+// One served resource as the registry works with it, and one request on it. Everything particular to a kind comes from its definition;
+// nothing in this folder knows a kind by name (design: "Kind"; upstream: k8s.io/apiserver/pkg/registry/generic).
+import type { KindDefinition, WriteStrategy } from '#api';
+import type { FieldManager } from '#apimachinery/managedfields';
+import type { KubeObject, UnknownObject } from '#apimachinery/meta';
+import type { SchemaTable } from '#apimachinery/schema';
+import type { AdmissionRequest, StorageHook, UserInfo } from '../../contracts.ts';
+import type { ResourceStorage } from '../../storage/resource-storage.ts';
+
+export interface GroupVersionKindName {
+  group: string;
+  version: string;
+  kind: string;
+}
+
+/** One way to write the stored object: the resource itself ('') or a subresource that shows the same kind. */
+export interface Door {
+  subresource: string;
+  strategy: WriteStrategy<KubeObject>;
+  fieldManager: FieldManager;
+  /** Whether POST makes a new object here (only the main door). */
+  creates: boolean;
+}
+
+export interface SubresourceInfo {
+  name: string;
+  kind: GroupVersionKindName;
+  verbs: ReadonlySet<string>;
+}
+
+/** What decoding makes of a request body. */
+export interface Decoded {
+  object: UnknownObject;
+  /** Strict decoding failures, in upstream's words. */
+  strictErrors: string[];
+}
+
+/** One resource in one served version. */
+export interface ServedResource {
+  group: string;
+  version: string;
+  resource: string;
+  kind: string;
+  listKind: string;
+  singularName: string;
+  namespaced: boolean;
+  verbs: ReadonlySet<string>;
+  shortNames: readonly string[];
+  categories: readonly string[];
+  storageVersionHash?: string;
+  subresources: ReadonlyMap<string, SubresourceInfo>;
+  storage: ResourceStorage;
+  /** The version objects are stored in. */
+  storageVersion: string;
+  storageGroup: string;
+  definition: KindDefinition<KubeObject>;
+  schema: SchemaTable;
+  typeName: string;
+  doors: ReadonlyMap<string, Door>;
+  hooks: readonly StorageHook[];
+  /** Custom resources: metadata is checked, the rest by its schema. */
+  custom: boolean;
+  /** Fills defaults of schema and kind, in place; `object` is of this version. */
+  setDefaults(object: UnknownObject): void;
+  toStorage(object: UnknownObject): UnknownObject;
+  fromStorage(object: UnknownObject): UnknownObject;
+  /** A fresh object of the storage version in the form it is written in: fields in order, empty ones dropped. */
+  canonical(object: UnknownObject): UnknownObject;
+}
+
+/** A request that has been authenticated and authorized. */
+export interface RequestContext {
+  user: UserInfo;
+  resource: ServedResource;
+  subresource: string;
+  namespace: string;
+  /** '' for collections. */
+  name: string;
+  dryRun: boolean;
+  /** Explicit field manager, or what the user agent gives. */
+  manager: string;
+  /** Milliseconds since the epoch, one value for the whole request. */
+  now: number;
+  /** Options as sent, for admission. */
+  options: Record<string, unknown>;
+  admission: AdmissionChain;
+  signal: AbortSignal | undefined;
+  warn(message: string): void;
+  /** Random suffix for generateName, uids. */
+  random: Randomness;
+}
+
+/** Both phases of admission; they throw, or reject with, `StatusError` to refuse. */
+export interface AdmissionChain {
+  admit(request: AdmissionRequest): void | Promise<void>;
+  validate(request: AdmissionRequest): void | Promise<void>;
+}
+
+export interface Randomness {
+  uuid(): string;
+  /** Five characters of upstream's safe alphabet. */
+  suffix(): string;
+}
+
+export const resourceName = ({ group, resource }: { group: string; resource: string }): { group: string; resource: string } => ({
+  group,
+  resource,
+});
+
+export const apiVersionText = ({ group, version }: { group: string; version: string }): string =>
+  group === '' ? version : `${group}/${version}`;

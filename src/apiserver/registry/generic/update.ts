@@ -1,0 +1,150 @@
+// PUT, PATCH and every other change of a stored object (k8s.io/apiserver/pkg/registry/generic/registry/store.go, Update): read, change,
+// write if nobody wrote in between, else again.
+import { alreadyExists, conflict, invalidObject, modifiedMessage, notFound } from '#apimachinery/errors';
+import { invalid, root } from '#apimachinery/field';
+import type { UnknownObject } from '#apimachinery/meta';
+import { updateAttemptsMax } from '../../limits.ts';
+import { WriteConflict } from '../../storage/resource-storage.ts';
+import type { StoredObject } from '../../storage/stored-object.ts';
+import { admissionRequest, validateAdmission } from './admit.ts';
+import { tryInsert } from './create.ts';
+import { HookRun } from './hooks.ts';
+import { sameManagers } from './metadata.ts';
+import { beforeUpdate } from './rules.ts';
+import type { Door, RequestContext } from './types.ts';
+import { deepEqual } from './values.ts';
+
+export interface UpdateRequest {
+  door: Door;
+  /** The new object (private, storage version, admitted) for what is stored now; undefined: nothing is stored. Runs again on a conflict. */
+  next(live: UnknownObject | undefined): Promise<UnknownObject> | UnknownObject;
+  /** Makes the object when there is none (apply; kinds that allow it). */
+  mayCreate: boolean;
+  /** The uid the client believes the object has. */
+  uid?: string;
+}
+
+export interface UpdateResult {
+  stored: StoredObject;
+  created: boolean;
+}
+
+export async function update(context: RequestContext, request: UpdateRequest): Promise<UpdateResult> {
+  const { resource, name } = context;
+  const key = resource.storage.keyOf(resource.namespaced ? context.namespace : '', name);
+  await resource.storage.feed.current();
+  let live = resource.storage.read(key);
+  for (let attempt = 0; attempt < updateAttemptsMax; attempt++) {
+    if (!live && !request.mayCreate) throw notFound(resource, name);
+    if (live) checkUid(context, live, request.uid);
+    const outcome = live ? await replace(context, request, live) : await insertNew(context, request);
+    if (!(outcome instanceof WriteConflict)) return { stored: outcome, created: live === undefined };
+    live = outcome.newest;
+  }
+  throw conflict(resource, name, modifiedMessage);
+}
+
+function checkUid({ resource, name }: RequestContext, live: StoredObject, uid: string | undefined): void {
+  const { uid: stored } = live.object.metadata;
+  if (uid === undefined || uid === stored) return;
+  const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${stored ?? ''}`;
+  throw conflict(resource, name, why);
+}
+
+async function insertNew(context: RequestContext, request: UpdateRequest): Promise<StoredObject | WriteConflict> {
+  const draft = await request.next(undefined);
+  if (request.uid !== undefined) {
+    throw conflict(
+      context.resource,
+      context.name,
+      `Precondition failed: UID in precondition: ${request.uid}, UID in object meta: `,
+    );
+  }
+  const stored = await tryInsert(context, draft);
+  if (stored) return stored;
+  // Taken meanwhile: go on as an update of what is there now.
+  const { storage } = context.resource;
+  const now = storage.read(storage.keyOf(context.resource.namespaced ? context.namespace : '', context.name));
+  if (!now) throw alreadyExists(context.resource, context.name);
+  return new WriteConflict(now);
+}
+
+async function replace(
+  context: RequestContext,
+  request: UpdateRequest,
+  live: StoredObject,
+): Promise<StoredObject | WriteConflict> {
+  const { storage } = context.resource;
+  const old = live.object;
+  const draft = await request.next(old);
+  checkResourceVersion(context, draft, old);
+  const hooks = new HookRun(context);
+  try {
+    await hooks.check(draft, old);
+    beforeUpdate(context, request.door, draft, old);
+    if (draft.metadata.managedFields !== old.metadata.managedFields) keepManagerTimes(draft, old);
+    await validateAdmission(context, admissionRequest(context, { operation: 'UPDATE', object: draft, oldObject: old }));
+    await hooks.beginUpdate(draft, old);
+    if (isReleased(draft, old)) return await removeReleased(context, hooks, draft, live);
+    if (deepEqual(withoutVersion(draft), withoutVersion(old))) return live;
+    const object = context.resource.canonical(draft);
+    if (context.dryRun) return storage.unstored(live.key, object, live.revision);
+    const outcome = await storage.update(live, object);
+    await hooks.finish(!(outcome instanceof WriteConflict));
+    return outcome;
+  } finally {
+    await hooks.finish(false);
+  }
+}
+
+function checkResourceVersion({ resource, name }: RequestContext, draft: UnknownObject, old: UnknownObject): void {
+  const given = draft.metadata.resourceVersion ?? '';
+  const stored = old.metadata.resourceVersion ?? '';
+  if (given === '' || given === '0') {
+    if (resource.definition.allowUnconditionalUpdate === false) {
+      const problem = invalid(root('metadata', 'resourceVersion'), 0, 'must be specified for an update');
+      throw invalidObject({ group: resource.group, kind: resource.resource }, name, [problem]);
+    }
+    draft.metadata.resourceVersion = stored;
+    return;
+  }
+  if (given !== stored) throw conflict(resource, name, modifiedMessage);
+}
+
+/** When nothing but the managers' times changed, nothing changed. */
+function keepManagerTimes(draft: UnknownObject, old: UnknownObject): void {
+  if (!sameManagers(draft.metadata.managedFields, old.metadata.managedFields)) return;
+  const before = { ...draft, metadata: { ...draft.metadata, managedFields: old.metadata.managedFields ?? [] } };
+  if (!deepEqual(withoutVersion(before as UnknownObject), withoutVersion(old))) return;
+  if (old.metadata.managedFields) draft.metadata.managedFields = old.metadata.managedFields;
+  else delete draft.metadata.managedFields;
+}
+
+const withoutVersion = (object: UnknownObject): UnknownObject => ({
+  ...object,
+  metadata: { ...object.metadata, resourceVersion: '' },
+});
+
+/** A terminating object without grace whose last finalizer this write removes goes with it. */
+function isReleased(draft: UnknownObject, old: UnknownObject): boolean {
+  const { deletionTimestamp, deletionGracePeriodSeconds } = old.metadata;
+  if ((draft.metadata.finalizers?.length ?? 0) > 0 || deletionTimestamp === undefined) return false;
+  return deletionGracePeriodSeconds === undefined || deletionGracePeriodSeconds === 0;
+}
+
+/** Answers the object of the request: clients expect one from a PUT. */
+async function removeReleased(
+  context: RequestContext,
+  hooks: HookRun,
+  draft: UnknownObject,
+  live: StoredObject,
+): Promise<StoredObject | WriteConflict> {
+  const { storage } = context.resource;
+  const answer = storage.unstored(live.key, draft, live.revision);
+  if (context.dryRun) return answer;
+  const outcome = await storage.delete(live);
+  if (outcome instanceof WriteConflict && outcome.newest) return outcome;
+  await hooks.finish(true);
+  await hooks.afterDelete(live.object);
+  return answer;
+}

@@ -1,0 +1,285 @@
+// Puts the apiserver together: caches over the store, the resource table, the handler chain, and the two ways in (HTTP and direct).
+import { builtinGroups, builtinKinds, builtinResources, builtinSchema, type KindDefinition } from '#api';
+
+import type { KubeObject } from '#apimachinery/meta';
+import type { Transport } from '#apimachinery/transport';
+import { createMetrics, type Metrics, versionInfo } from '#component-base';
+import type { Store } from '#store';
+import { type Clock, type Logger, type Rng, silentLogger } from '#utils';
+import type { WireRequest, WireResponse } from '#wire';
+import { StoreFeed } from './cache/store-feed.ts';
+import { createCluster, createWriter } from './cluster.ts';
+import type {
+  Attributes,
+  ClusterWriter,
+  CredentialSource,
+  ReadOnlyCluster,
+  SpecialRest,
+  StartHook,
+  StorageHook,
+  UserInfo,
+} from './contracts.ts';
+import { createDirectTransport } from './endpoints/direct-transport.ts';
+import { fromFacts } from './endpoints/discovery.ts';
+import { serveExchange } from './endpoints/exchange.ts';
+import { createHealthChecks, type HealthChecks } from './endpoints/health.ts';
+import { createHandler } from './endpoints/http-handler.ts';
+import { boundInFlight, type InFlight } from './endpoints/in-flight.ts';
+import { memoryRequest, memoryResponse } from './endpoints/in-memory.ts';
+import { createOpenApi } from './endpoints/openapi/serve.ts';
+import { compactionIntervalMs, eventTtlSeconds, mutatingRequestsInFlightMax, requestsInFlightMax } from './limits.ts';
+import { builtinServed } from './registry/builtin.ts';
+import type { AdmissionChain, Randomness } from './registry/generic/types.ts';
+import { requestMetrics } from './request-metrics.ts';
+import { ResourceTable } from './resources.ts';
+import type { ServerContext } from './server-context.ts';
+import { createStorages } from './storages.ts';
+import { startCompactor } from './storage/compactor.ts';
+
+/** The parts that decide who may do what, made once the cluster can be read. All optional: without them everyone may do everything. */
+export interface ApiServerParts {
+  authenticate?(source: CredentialSource): Promise<UserInfo> | UserInfo;
+  impersonate?(source: CredentialSource, asked: Attributes): Promise<UserInfo | undefined> | UserInfo | undefined;
+  /** Rejects with 403. */
+  authorize?(asked: Attributes): Promise<void> | void;
+  admission?: AdmissionChain;
+  special?: readonly SpecialRest[];
+  hooks?: readonly StorageHook[];
+  startHooks?: readonly StartHook[];
+}
+
+export interface PartsInput {
+  cluster: ReadOnlyCluster;
+  writer: ClusterWriter;
+  clock: Clock;
+  logger: Logger;
+  metrics: Metrics;
+}
+
+export interface ApiServerOptions {
+  store: Store;
+  clock: Clock;
+  rng: Rng;
+  logger?: Logger;
+  metrics?: Metrics;
+  /** Default: the built-in kinds. */
+  kinds?: readonly KindDefinition<never>[];
+  parts?(input: PartsInput): ApiServerParts | Promise<ApiServerParts>;
+  requestsInFlightMax?: number;
+  mutatingRequestsInFlightMax?: number;
+  eventTtlSeconds?: number;
+  /** 0: the store's history is left alone (an etcd that others compact). */
+  compactionIntervalMs?: number;
+  /** Freezes objects all the way down, to find writers to shared state. Default: in tests. */
+  deepFreeze?: boolean;
+  /** Reads the file of field descriptions; undefined: there is none. */
+  descriptions?(): Promise<string | undefined>;
+  /** `host:port` shown by legacy discovery. */
+  address?(): string;
+}
+
+export interface ApiServer {
+  /** One HTTP request; never rejects. */
+  handle(request: WireRequest, response: WireResponse): Promise<void>;
+  /** In-process access as `user`; `userAgent` names its field manager. */
+  transport(user: UserInfo, userAgent?: string): Transport;
+  readonly cluster: ReadOnlyCluster;
+  readonly writer: ClusterWriter;
+  readonly metrics: Metrics;
+  /** Resolves when every start hook has run; rejects with the first failure. */
+  readonly started: Promise<void>;
+  /** Whether `/readyz` would say ok. */
+  ready(): Promise<boolean>;
+  /** Ends watches and lets go of the store, which stays open. */
+  close(): Promise<void>;
+}
+
+const suffixAlphabet = 'bcdfghjklmnpqrstvwxz2456789';
+
+const randomnessOf = (rng: Rng): Randomness => ({
+  uuid: () => rng.uuid(),
+  suffix: () => Array.from({ length: 5 }, () => suffixAlphabet[rng.int(suffixAlphabet.length)]).join(''),
+});
+
+const everyone: UserInfo = { name: 'system:admin', groups: ['system:masters', 'system:authenticated'] };
+const noAdmission: AdmissionChain = { admit() {}, validate() {} };
+
+export async function createApiServer(options: ApiServerOptions): Promise<ApiServer> {
+  const { store, clock, rng, logger = silentLogger, metrics = createMetrics() } = options;
+  const table = new ResourceTable();
+  const random = randomnessOf(rng);
+  const feed = new StoreFeed({ store, clock, logger });
+  const now = (): number => clock.now();
+  const cluster = createCluster(table);
+  const writer = createWriter(table, now, random);
+  const hooks: StorageHook[] = [];
+  await buildTable(options, { table, feed, hooks, metrics, logger });
+  const parts = (await options.parts?.({ cluster, writer, clock, logger, metrics })) ?? {};
+  hooks.push(...(parts.hooks ?? []));
+  const context = contextOf(options, parts, { table, feed, random, cluster, writer, metrics, logger });
+  const health = createHealthChecks(feed);
+  const openApi = createOpenApi(table, context.schema, parts.special ?? [], options.descriptions);
+  const handler = createHandler(context, { health, openApi });
+  const inFlight = boundInFlight(
+    options.requestsInFlightMax ?? requestsInFlightMax,
+    options.mutatingRequestsInFlightMax ?? mutatingRequestsInFlightMax,
+  );
+  context.serveRaw = (user, method, path, body, signal) =>
+    serveInMemory(context, inFlight, handler, user, { method, path, body, signal });
+  const stopCompactor = compactorOf(options, feed, logger);
+  const abort = new AbortController();
+  const started = runStartHooks(parts.startHooks ?? [], health, cluster, writer, abort.signal);
+  started.catch((error: unknown) => logger.error('start hook failed', { err: (error as Error).message }));
+  return {
+    handle: (request, response) => serveExchange(context, inFlight, request, response, handler),
+    transport: (user, userAgent = 'sagong') => createDirectTransport(context, user, userAgent),
+    cluster,
+    writer,
+    metrics,
+    started,
+    ready: () => isReady(health),
+    async close() {
+      health.shutDown();
+      abort.abort(new Error('the server is closing'));
+      stopCompactor();
+      context.endWatches();
+      feed.close();
+      await Promise.resolve();
+    },
+  };
+}
+
+type Handler = ReturnType<typeof createHandler>;
+type FullContext = ServerContext & { endWatches(): void };
+
+interface Made {
+  table: ResourceTable;
+  feed: StoreFeed;
+  random: Randomness;
+  cluster: ReadOnlyCluster;
+  writer: ClusterWriter;
+  metrics: Metrics;
+  logger: Logger;
+}
+
+function contextOf(options: ApiServerOptions, parts: ApiServerParts, made: Made): FullContext {
+  const special = new Map(
+    (parts.special ?? []).map((rest) => [`${rest.group}/${rest.version}/${rest.resource}/${rest.subresource}`, rest]),
+  );
+  const running = new Set<() => void>();
+  const observe = requestMetrics(made.metrics);
+  return {
+    ...made,
+    clock: options.clock,
+    schema: builtinSchema(),
+    executor: { admission: parts.admission ?? noAdmission, random: made.random },
+    version: versionInfo(),
+    watches: {
+      add(end) {
+        running.add(end);
+        return () => void running.delete(end);
+      },
+    },
+    endWatches() {
+      for (const end of [...running]) end();
+    },
+    address: options.address ?? (() => '127.0.0.1:6443'),
+    special: (group, version, resource, subresource) => special.get(`${group}/${version}/${resource}/${subresource}`),
+    authenticate: (source) => parts.authenticate?.(source) ?? everyone,
+    impersonate: (source, asked) => parts.impersonate?.(source, asked),
+    authorize: (asked) => parts.authorize?.(asked),
+    serveRaw: () => Promise.reject(new Error('the server is starting')),
+    observeRequest: observe,
+  };
+}
+
+async function buildTable(
+  options: ApiServerOptions,
+  made: { table: ResourceTable; feed: StoreFeed; hooks: readonly StorageHook[]; metrics: Metrics; logger: Logger },
+): Promise<void> {
+  const { store, clock } = options;
+  const { table, feed } = made;
+  const facts = builtinResources();
+  const schema = builtinSchema();
+  const storageOf = createStorages({
+    store,
+    feed,
+    clock,
+    logger: made.logger,
+    metrics: made.metrics,
+    schema,
+    deepFreeze: options.deepFreeze ?? process.env['NODE_ENV'] === 'test',
+    eventTtlSeconds: options.eventTtlSeconds ?? eventTtlSeconds,
+  });
+  const definitions = (options.kinds ?? builtinKinds) as readonly KindDefinition<KubeObject>[];
+  for (const resource of builtinServed({ facts, schema, definitions: definitions as never, hooks: made.hooks, storageOf }))
+    table.add(resource);
+  table.setGroups(builtinGroups().map(({ group, versions }) => ({ group, versions: versions.map(({ version }) => version) })));
+  for (const { group, versions } of builtinGroups()) {
+    for (const { version } of versions) {
+      table.setDiscovered(
+        group,
+        version,
+        facts.filter((fact) => fact.group === group && fact.version === version).map(fromFacts),
+      );
+    }
+  }
+  await feed.start();
+}
+
+function compactorOf(options: ApiServerOptions, feed: StoreFeed, logger: Logger): () => void {
+  const intervalMs = options.compactionIntervalMs ?? compactionIntervalMs;
+  return intervalMs > 0 ? startCompactor(options.store, options.clock, logger, intervalMs, () => feed.revision) : () => {};
+}
+
+async function runStartHooks(
+  hooks: readonly StartHook[],
+  health: HealthChecks,
+  cluster: ReadOnlyCluster,
+  writer: ClusterWriter,
+  signal: AbortSignal,
+): Promise<void> {
+  const runs = hooks.map((hook) => ({ hook, mark: health.addStartHook(hook.name) }));
+  await Promise.all(
+    runs.map(async ({ hook, mark }) => {
+      try {
+        await hook.run(cluster, writer, signal);
+        mark.done();
+      } catch (error) {
+        mark.failed(error);
+        throw error;
+      }
+    }),
+  );
+}
+
+async function isReady(health: HealthChecks): Promise<boolean> {
+  for (const { check } of health.lists().readyz) {
+    try {
+      await check();
+    } catch {
+      return false;
+    }
+  }
+  return true;
+}
+
+interface RawCall {
+  method: string;
+  path: string;
+  body: unknown;
+  signal: AbortSignal | undefined;
+}
+
+async function serveInMemory(
+  context: ServerContext,
+  inFlight: InFlight,
+  handler: Handler,
+  user: UserInfo,
+  { method, path, body, signal }: RawCall,
+): Promise<{ status: number; text: string }> {
+  const { response, done } = memoryResponse();
+  const known = { ...context, authenticate: () => user, impersonate: () => undefined };
+  await serveExchange(known, inFlight, memoryRequest(method, path, body, signal), response, handler);
+  return done;
+}

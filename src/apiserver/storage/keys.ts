@@ -1,0 +1,35 @@
+// Where objects live in the store: upstream's key layout (k8s.io/kubernetes pkg/kubeapiserver, SpecialDefaultResourcePrefixes), so that an
+// etcd written by an upstream apiserver can be served, and the other way round.
+
+export const registryPrefix = '/registry/';
+
+const special: Record<string, string> = {
+  '/replicationcontrollers': 'controllers',
+  '/endpoints': 'services/endpoints',
+  '/nodes': 'minions',
+  '/services': 'services/specs',
+  'networking.k8s.io/ingresses': 'ingress',
+  'apiextensions.k8s.io/customresourcedefinitions': 'apiextensions.k8s.io/customresourcedefinitions',
+  'apiregistration.k8s.io/apiservices': 'apiregistration.k8s.io/apiservices',
+};
+
+/** `/registry/pods/`: the prefix of every key of a built-in resource. */
+export const builtinPrefix = (group: string, resource: string): string =>
+  `${registryPrefix}${special[`${group}/${resource}`] ?? resource}/`;
+
+/** `/registry/example.com/widgets/`: custom resources carry their group. */
+export const customPrefix = (group: string, resource: string): string => `${registryPrefix}${group}/${resource}/`;
+
+export const objectKey = (prefix: string, namespace: string, name: string): string =>
+  namespace === '' ? prefix + name : `${prefix}${namespace}/${name}`;
+
+/** Namespace and name from what follows the prefix. */
+export function keyParts(prefix: string, key: string, namespaced: boolean): { namespace: string; name: string } {
+  const rest = key.slice(prefix.length);
+  if (!namespaced) return { namespace: '', name: rest };
+  const slash = rest.indexOf('/');
+  return slash < 0 ? { namespace: '', name: rest } : { namespace: rest.slice(0, slash), name: rest.slice(slash + 1) };
+}
+
+/** Resources of several groups that are one and the same in storage; the first group names the store. */
+export const cohabitants: Record<string, string> = { 'events.k8s.io/events': '' };

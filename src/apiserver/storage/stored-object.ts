@@ -1,0 +1,93 @@
+// One object as the apiserver holds it: frozen, with its encoded bytes and its revision (design: "Apiserver"). Either side is made from the
+// other when first needed, so that objects read at start are served without ever being parsed.
+import type { UnknownObject } from '#apimachinery/meta';
+import { canonical, encodeStored, itemOffset, spliceVersion, versionOffset } from './encoding.ts';
+
+/** Turns stored bytes into an object: JSON, or protobuf written by an upstream apiserver. */
+export type DecodeStored = (bytes: Uint8Array) => UnknownObject;
+
+/** Forms made on demand and kept: other versions, protobuf, table rows. */
+export type FormKey = string;
+
+export class StoredObject {
+  readonly key: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly revision: number;
+  #object: UnknownObject | undefined;
+  #bytes: Buffer | undefined;
+  #item = 0;
+  #forms: Map<FormKey, unknown> | undefined;
+
+  constructor(at: { key: string; namespace: string; name: string; revision: number }, object?: UnknownObject, bytes?: Buffer) {
+    this.key = at.key;
+    this.namespace = at.namespace;
+    this.name = at.name;
+    this.revision = at.revision;
+    this.#object = object;
+    this.#bytes = bytes;
+  }
+
+  /** Frozen by contract; with resourceVersion. */
+  get object(): UnknownObject {
+    this.#object ??= JSON.parse((this.#bytes as Buffer).toString()) as UnknownObject;
+    return this.#object;
+  }
+
+  /** JSON with resourceVersion, kind and apiVersion first, then metadata. */
+  get bytes(): Buffer {
+    this.#bytes ??= encodeServed(this.object);
+    return this.#bytes;
+  }
+
+  /** The same bytes as they stand in a list: `{` and these. */
+  get itemBytes(): Buffer {
+    const { bytes } = this;
+    if (this.#item === 0) this.#item = itemOffset(bytes);
+    return bytes.subarray(this.#item);
+  }
+
+  /** A form made once. */
+  form<T>(key: FormKey, make: (self: StoredObject) => T): T {
+    this.#forms ??= new Map();
+    let form = this.#forms.get(key) as T | undefined;
+    if (form === undefined) {
+      form = make(this);
+      this.#forms.set(key, form);
+    }
+    return form;
+  }
+
+  /** The same object at another revision, as watch events of deletions carry it. */
+  at(revision: number): StoredObject {
+    const { metadata, ...rest } = this.object;
+    const object = { ...rest, metadata: { ...metadata, resourceVersion: String(revision) } } as UnknownObject;
+    return new StoredObject({ key: this.key, namespace: this.namespace, name: this.name, revision }, object);
+  }
+}
+
+/** JSON of an object as it is served: head in order, version behind the uid where there is one. */
+export function encodeServed(object: UnknownObject): Buffer {
+  const { resourceVersion } = object.metadata;
+  const stored = encodeStored(canonical(object));
+  if (!resourceVersion) return stored;
+  const offset = versionOffset(stored);
+  if (offset >= 0) return spliceVersion(stored, offset, Number(resourceVersion));
+  const ordered = canonical(object);
+  ordered.metadata.resourceVersion = resourceVersion;
+  return encodeStored(ordered);
+}
+
+/** From the store's value. Values in another form than ours (protobuf, other field order) are decoded at once. */
+export function fromStored(
+  at: { key: string; namespace: string; name: string; revision: number },
+  value: Uint8Array,
+  decode: DecodeStored,
+): StoredObject {
+  const offset = versionOffset(value);
+  if (offset >= 0) return new StoredObject(at, undefined, spliceVersion(value, offset, at.revision));
+  const object = decode(value);
+  object.metadata ??= {};
+  object.metadata.resourceVersion = String(at.revision);
+  return new StoredObject(at, object);
+}
