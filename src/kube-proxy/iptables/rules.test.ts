@@ -1,0 +1,139 @@
+import { describe, expect, it } from 'vitest';
+import type { Service } from '#api/core/v1';
+import type { EndpointSlice } from '#api/discovery/v1';
+import { conntrackCommands } from '../conntrack.ts';
+import { Tracker } from '../tracker.ts';
+import { restoreInput } from './restore.ts';
+import type { RuleOptions } from './rules.ts';
+
+const options: RuleOptions = { masqueradeMark: '0x4000', masqueradeAll: false, clusterCidr: '10.244.0.0/16', randomFully: true };
+const node = { name: 'node-1', zone: '', addresses: [] };
+const web = (spec: Service['spec']): Service => ({
+  metadata: { name: 'web', namespace: 'ns' },
+  spec: { clusterIP: '10.96.0.9', ports: [{ name: 'http', port: 80, protocol: 'TCP' }], ...spec },
+});
+const slice = (endpoints: EndpointSlice['endpoints'], protocol = 'TCP'): EndpointSlice => ({
+  metadata: { name: 'web-1', namespace: 'ns', labels: { 'kubernetes.io/service-name': 'web' } },
+  addressType: 'IPv4',
+  ports: [{ name: 'http', port: 8080, protocol }],
+  endpoints,
+});
+const pod = (ip: string, nodeName = 'node-1', conditions = {}) => ({ addresses: [ip], nodeName, conditions });
+
+/** A tracker over a world that the test may change. */
+function world(service: Service | undefined, slices: EndpointSlice[]) {
+  const state = { service, slices };
+  const tracker = new Tracker({ service: () => state.service, slices: () => state.slices }, options, node);
+  const update = () => {
+    tracker.touch('ns/web');
+    return tracker.update();
+  };
+  const text = () => restoreInput(tracker.rules(), { ...options, healthCheckPorts: [] }).text.split('\n');
+  update();
+  return { state, tracker, update, text };
+}
+
+describe('iptables rules', () => {
+  it('balance a cluster address over its endpoints, with hairpin masquerade', () => {
+    const lines = world(web({}), [slice([pod('10.244.1.2'), pod('10.244.2.3', 'node-2')])]).text();
+    const [svc] = lines
+      .filter((line) => line.startsWith('-A KUBE-SERVICES') && line.includes('cluster IP'))
+      .map((line) => line.split(' ').at(-1) ?? '');
+    expect(svc).toMatch(/^KUBE-SVC-[A-Z2-7]{16}$/);
+    const own = lines.filter((line) => line.startsWith(`-A ${svc} `));
+    expect(own[0]).toBe(
+      `-A ${svc} -m comment --comment "ns/web:http cluster IP" -m tcp -p tcp -d 10.96.0.9 --dport 80 ! -s 10.244.0.0/16 -j KUBE-MARK-MASQ`,
+    );
+    expect(own[1]).toMatch(
+      /"ns\/web:http -> 10\.244\.1\.2:8080" -m statistic --mode random --probability 0\.5000000000 -j KUBE-SEP-/,
+    );
+    expect(own[2]).toMatch(/"ns\/web:http -> 10\.244\.2\.3:8080" -j KUBE-SEP-/);
+    const sep = own[2]?.split(' ').at(-1);
+    expect(lines).toContain(`-A ${sep} -m comment --comment "ns/web:http" -s 10.244.2.3 -j KUBE-MARK-MASQ`);
+    expect(lines).toContain(
+      `-A ${sep} -m comment --comment "ns/web:http" -m tcp -p tcp -j DNAT --to-destination 10.244.2.3:8080`,
+    );
+  });
+
+  it('name chains as upstream does', () => {
+    // The chain of the `kubernetes` service, as seen on every cluster.
+    const service: Service = {
+      metadata: { name: 'kubernetes', namespace: 'default' },
+      spec: { clusterIP: '10.96.0.1', ports: [{ name: 'https', port: 443, protocol: 'TCP' }] },
+    };
+    const slices: EndpointSlice[] = [
+      {
+        metadata: { name: 'kubernetes', namespace: 'default' },
+        addressType: 'IPv4',
+        ports: [{ name: 'https', port: 6443, protocol: 'TCP' }],
+        endpoints: [pod('10.0.0.1')],
+      },
+    ];
+    expect(world(service, slices).text().join('\n')).toContain('KUBE-SVC-NPX46M4PTMTKRN6Y');
+  });
+
+  it('refuse a service without endpoints', () => {
+    const lines = world(web({}), []).text();
+    expect(lines).toContain(
+      '-A KUBE-SERVICES -m comment --comment "ns/web:http has no endpoints" -m tcp -p tcp -d 10.96.0.9 --dport 80 -j REJECT',
+    );
+    expect(lines.some((line) => line.includes('KUBE-SVC-'))).toBe(false);
+  });
+
+  it('fall back to endpoints that still serve while they terminate', () => {
+    const dying = { ready: false, serving: true, terminating: true };
+    const lines = world(web({}), [
+      slice([pod('10.244.1.2', 'node-1', dying), pod('10.244.1.3', 'node-1', { ready: false })]),
+    ]).text();
+    expect(lines.filter((line) => line.includes('DNAT')).map((line) => line.split(' ').at(-1))).toEqual(['10.244.1.2:8080']);
+  });
+
+  it('keep the client address under policy Local and drop where no endpoint is local', () => {
+    const spec = {
+      type: 'NodePort',
+      externalTrafficPolicy: 'Local',
+      ports: [{ name: 'http', port: 80, nodePort: 30080, protocol: 'TCP' }],
+    };
+    const here = world(web(spec), [slice([pod('10.244.1.2'), pod('10.244.2.3', 'node-2')])]).text();
+    const local = here.find((line) => line.startsWith('-A KUBE-SVL-'));
+    expect(local).toContain('cluster IP');
+    expect(here.find((line) => line.startsWith('-A KUBE-NODEPORTS') && line.includes('30080'))).toMatch(/-j KUBE-EXT-/);
+    const elsewhere = world(web(spec), [slice([pod('10.244.2.3', 'node-2')])]).text();
+    expect(elsewhere).toContain(
+      '-A KUBE-EXTERNAL-SERVICES -m comment --comment "ns/web:http has no local endpoints" -m tcp -p tcp -m addrtype --dst-type LOCAL --dport 30080 -j DROP',
+    );
+  });
+
+  it('remember clients for session affinity', () => {
+    const lines = world(web({ sessionAffinity: 'ClientIP' }), [slice([pod('10.244.1.2')])]).text();
+    expect(lines.some((line) => /-m recent --name (KUBE-SEP-\S+) --rcheck --seconds 10800 --reap -j \1$/.test(line))).toBe(true);
+    expect(lines.some((line) => /-m recent --name KUBE-SEP-\S+ --set -m tcp -p tcp -j DNAT/.test(line))).toBe(true);
+  });
+
+  it('rewrite only what changed, and delete chains that went', () => {
+    const { state, tracker, update } = world(web({}), [slice([pod('10.244.1.2'), pod('10.244.1.3')])]);
+    const rules = tracker.rules();
+    const first = restoreInput(rules, { ...options, healthCheckPorts: [] });
+    update();
+    const same = restoreInput(tracker.rules(), { ...options, healthCheckPorts: [] }, { rules, chains: first.chains });
+    expect(same.text).not.toContain(':KUBE-SVC-');
+    state.slices = [slice([pod('10.244.1.3')])];
+    update();
+    const less = restoreInput(tracker.rules(), { ...options, healthCheckPorts: [] }, { rules, chains: first.chains });
+    expect(less.text.match(/^-X KUBE-SEP-/gm)).toHaveLength(1);
+    expect(less.text).toMatch(/^:KUBE-SVC-/m);
+    state.service = undefined;
+    update();
+    const none = restoreInput(tracker.rules(), { ...options, healthCheckPorts: [] }, { rules, chains: first.chains });
+    expect(none.text.match(/^-X /gm)).toHaveLength(first.chains.size);
+  });
+
+  it('know which UDP flows go stale', () => {
+    const udp = web({ ports: [{ name: 'http', port: 80, protocol: 'UDP' }] });
+    const { state, update } = world(udp, [slice([pod('10.244.1.2')], 'UDP')]);
+    state.slices = [slice([pod('10.244.1.9')], 'UDP')];
+    expect(update().flatMap(conntrackCommands)).toEqual([
+      ['-D', '--orig-dst', '10.96.0.9', '--dst-nat', '10.244.1.2', '-p', 'udp'],
+    ]);
+  });
+});

@@ -1,0 +1,202 @@
+// The shell: watches Services, EndpointSlices and the own Node, and brings the rules into the kernel whenever they change.
+import type { Node, Service } from '#api/core/v1';
+import { splitKey } from '#apimachinery/meta';
+import type { EndpointSlice } from '#api/discovery/v1';
+import type { InformerFactory } from '#client';
+import type { Clock, Exec, Logger, Timer } from '#utils';
+import { clearFlows } from './conntrack.ts';
+import { HealthCheckServers, isHealthy, type ProxyHealth, serveHealthz } from './health.ts';
+import { applyRules, ensureJumps, ownChains, removeRules, supportsRandomFully } from './iptables/applier.ts';
+import { type AllRules, restoreInput } from './iptables/restore.ts';
+import type { RuleOptions } from './iptables/rules.ts';
+import { coalesceMs, healthzPort, minSyncPeriodMs, retryMs, syncPeriodMs } from './limits.ts';
+import { isProxiedSlice, type ProxyNode, serviceKeyOf } from './model.ts';
+import { type StaleFlows, Tracker } from './tracker.ts';
+
+export interface KubeProxyOptions {
+  nodeName: string;
+  /** Traffic from here comes from pods. */
+  clusterCidr?: string;
+  masqueradeAll?: boolean;
+  /** `--iptables-masquerade-bit`, 0 to 31; default 14. */
+  masqueradeBit?: number;
+  /** Address of /healthz; port 0 serves none. */
+  healthzHost?: string;
+  healthzPort?: number;
+}
+
+export interface KubeProxyDeps {
+  informers: InformerFactory;
+  exec: Exec;
+  clock: Clock;
+  logger: Logger;
+}
+
+export interface RunningKubeProxy {
+  /** Resolves once the rules of everything known at the start are in the kernel. */
+  readonly synced: Promise<void>;
+  /** Stops syncing; with `cleanup` also removes all rules. */
+  stop(options?: { cleanup?: boolean }): Promise<void>;
+}
+
+const zoneLabel = 'topology.kubernetes.io/zone';
+const deletionTaint = 'ToBeDeletedByClusterAutoscaler';
+
+class KubeProxy implements RunningKubeProxy, ProxyHealth {
+  readonly synced: Promise<void>;
+  readonly #deps: KubeProxyDeps;
+  readonly #rules: RuleOptions;
+  readonly #tracker: Tracker;
+  readonly #checks: HealthCheckServers;
+  #node: Node | undefined;
+  #applied: { rules: AllRules; chains: ReadonlySet<string> } | undefined;
+  #stale: StaleFlows[] = [];
+  #timer: (Timer & { atMs: number }) | undefined;
+  #running: Promise<void> | undefined;
+  #stopped = false;
+  #lastSyncMs: number | undefined;
+  #lastFullSyncMs = 0;
+  #pendingSinceMs: number | undefined;
+  #markSynced: () => void = () => {};
+
+  constructor(options: KubeProxyOptions, rules: RuleOptions, deps: KubeProxyDeps) {
+    this.#deps = deps;
+    this.#rules = rules;
+    const self: ProxyNode = { name: options.nodeName, zone: '', addresses: [] };
+    this.#tracker = new Tracker(this.#watch(options.nodeName), rules, self);
+    this.#checks = new HealthCheckServers(() => isHealthy(this, deps.clock.monotonic()), deps.logger);
+    this.synced = new Promise((resolve) => {
+      this.#markSynced = resolve;
+    });
+    void deps.informers.waitForSync().then(() => this.#schedule(0));
+  }
+  pendingSinceMs(): number | undefined {
+    return this.#pendingSinceMs;
+  }
+  lastSyncMs(): number | undefined {
+    return this.#lastSyncMs;
+  }
+  nodeEligible(): boolean {
+    const taints = this.#node?.spec?.taints ?? [];
+    return this.#node?.metadata.deletionTimestamp === undefined && !taints.some(({ key }) => key === deletionTaint);
+  }
+  async stop({ cleanup = false }: { cleanup?: boolean } = {}): Promise<void> {
+    this.#stopped = true;
+    this.#timer?.cancel();
+    this.#checks.close();
+    await this.#running;
+    if (cleanup) await removeRules(this.#deps.exec);
+  }
+
+  #watch(nodeName: string): { service(key: string): Service | undefined; slices(key: string): readonly EndpointSlice[] } {
+    const { informers } = this.#deps;
+    const services = informers.informer<Service>({ group: '', version: 'v1', resource: 'services' });
+    const slices = informers.informer<EndpointSlice>({ group: 'discovery.k8s.io', version: 'v1', resource: 'endpointslices' });
+    const nodes = informers.informer<Node>(
+      { group: '', version: 'v1', resource: 'nodes' },
+      { fieldSelector: `metadata.name=${nodeName}` },
+    );
+    slices.addIndexers({ service: (slice) => (isProxiedSlice(slice) ? [serviceKeyOf(slice)] : []) });
+    const touch = (key: string): void => {
+      this.#tracker.touch(key);
+      this.#pendingSinceMs ??= this.#deps.clock.monotonic();
+      if (services.hasSynced() && slices.hasSynced()) this.#schedule(coalesceMs);
+    };
+    const onService = ({ metadata }: Service): void => touch(`${metadata.namespace}/${metadata.name}`);
+    const onSlice = (slice: EndpointSlice): void => (isProxiedSlice(slice) ? touch(serviceKeyOf(slice)) : undefined);
+    const onNode = (node: Node | undefined): void => {
+      this.#node = node;
+      this.#tracker.setNode({ name: nodeName, zone: node?.metadata.labels?.[zoneLabel] ?? '', addresses: [] });
+      if (this.#tracker.isDirty) this.#schedule(coalesceMs);
+    };
+    // Handlers may run while the tracker is being made: wait for it.
+    queueMicrotask(() => {
+      services.addHandler({ onAdd: onService, onUpdate: onService, onDelete: onService });
+      slices.addHandler({ onAdd: onSlice, onUpdate: onSlice, onDelete: onSlice });
+      nodes.addHandler({ onAdd: onNode, onUpdate: onNode, onDelete: () => onNode(undefined) });
+    });
+    return {
+      service: (key) => {
+        const { namespace, name } = splitKey(key);
+        return services.lister.get(namespace, name);
+      },
+      slices: (key) => slices.lister.byIndex('service', key),
+    };
+  }
+  /** One sync at a time; bursts become one, and syncs keep their distance. */
+  #schedule(delayMs: number): void {
+    if (this.#stopped || this.#running) return;
+    const nowMs = this.#deps.clock.monotonic();
+    const earliestMs = (this.#lastSyncMs ?? Number.NEGATIVE_INFINITY) + minSyncPeriodMs;
+    const atMs = Math.max(nowMs + delayMs, earliestMs);
+    if (this.#timer) {
+      if (this.#timer.atMs <= atMs) return;
+      this.#timer.cancel();
+    }
+    const timer = this.#deps.clock.setTimer(atMs - nowMs, () => {
+      this.#timer = undefined;
+      this.#running = this.#sync().finally(() => {
+        this.#running = undefined;
+        this.#schedule(this.#tracker.isDirty || !this.#applied ? coalesceMs : syncPeriodMs);
+      });
+    });
+    this.#timer = { atMs, cancel: () => timer.cancel() };
+  }
+  async #sync(): Promise<void> {
+    const { exec, logger, clock } = this.#deps;
+    const full = !this.#applied || clock.monotonic() - this.#lastFullSyncMs >= syncPeriodMs;
+    this.#stale.push(...this.#tracker.update());
+    const rules = this.#tracker.rules();
+    const checks = this.#tracker.healthChecks();
+    try {
+      const leftovers = full ? await ownChains(exec) : [];
+      const input = restoreInput(
+        rules,
+        { ...this.#rules, healthCheckPorts: checks },
+        full ? undefined : this.#applied,
+        leftovers,
+      );
+      await applyRules(exec, input.text);
+      if (full) {
+        await ensureJumps(exec);
+        this.#lastFullSyncMs = clock.monotonic();
+      }
+      this.#applied = { rules, chains: input.chains };
+      this.#lastSyncMs = clock.monotonic();
+      this.#pendingSinceMs = this.#tracker.isDirty ? this.#lastSyncMs : undefined;
+      await clearFlows(exec, this.#stale.splice(0), logger);
+      this.#checks.sync(checks);
+      this.#markSynced();
+    } catch (error) {
+      // The next sync writes everything: what is in the kernel now is not known.
+      this.#applied = undefined;
+      logger.error('failed to sync rules', { error: String(error) });
+      if (!this.#stopped) await clock.sleep(retryMs);
+    }
+  }
+}
+
+/** Starts kube-proxy in iptables mode. The informers are started by the caller, after this. */
+export async function runKubeProxy(options: KubeProxyOptions, deps: KubeProxyDeps): Promise<RunningKubeProxy> {
+  const mark = 2 ** (options.masqueradeBit ?? 14);
+  const rules: RuleOptions = {
+    masqueradeMark: `0x${mark.toString(16)}`,
+    masqueradeAll: options.masqueradeAll ?? false,
+    ...(options.clusterCidr && { clusterCidr: options.clusterCidr }),
+    randomFully: await supportsRandomFully(deps.exec),
+  };
+  const proxy = new KubeProxy(options, rules, deps);
+  const port = options.healthzPort ?? healthzPort;
+  const healthz =
+    port === 0
+      ? undefined
+      : await serveHealthz({ health: proxy, clock: deps.clock, host: options.healthzHost ?? '0.0.0.0', port });
+  return {
+    synced: proxy.synced,
+    async stop(stopOptions) {
+      healthz?.close();
+      healthz?.closeAllConnections();
+      await proxy.stop(stopOptions);
+    },
+  };
+}

@@ -1,0 +1,119 @@
+// Keeps the rules of every service port up to date as Services and EndpointSlices change: only what a change touches is computed anew,
+// so that unchanged ports keep the very same rule objects. Pure.
+import type { Service } from '#api/core/v1';
+import type { EndpointSlice } from '#api/discovery/v1';
+import { type PortRules, portRules, type RuleOptions } from './iptables/rules.ts';
+import { chooseEndpoints, portEndpoints, type ProxyNode, type ServicePort, servicePorts } from './model.ts';
+
+interface TrackedPort {
+  port: ServicePort;
+  rules: PortRules;
+  /** Addresses traffic may be on right now. */
+  addresses: Set<string>;
+  localEndpoints: number;
+}
+
+/** What must be forgotten by connection tracking: UDP has no end of connection. */
+export interface StaleFlows {
+  clusterIp: string;
+  externalIps: string[];
+  nodePort: number;
+  /** The endpoint that went; absent: every flow to the service (it had none before). */
+  endpointIp?: string;
+}
+
+export interface TrackerSource {
+  service(key: string): Service | undefined;
+  slices(key: string): readonly EndpointSlice[];
+}
+
+export class Tracker {
+  readonly #source: TrackerSource;
+  readonly #options: RuleOptions;
+  #node: ProxyNode;
+  readonly #ports = new Map<string, Map<string, TrackedPort>>();
+  readonly #dirty = new Set<string>();
+
+  constructor(source: TrackerSource, options: RuleOptions, node: ProxyNode) {
+    this.#source = source;
+    this.#options = options;
+    this.#node = node;
+  }
+  /** A Service (`namespace/name`) or one of its slices changed. */
+  touch(serviceKey: string): void {
+    this.#dirty.add(serviceKey);
+  }
+  /** Zone or name of the node changed: every choice of endpoints may have. */
+  setNode(node: ProxyNode): void {
+    if (node.zone === this.#node.zone && node.name === this.#node.name) return;
+    this.#node = node;
+    for (const key of this.#ports.keys()) this.#dirty.add(key);
+  }
+  get isDirty(): boolean {
+    return this.#dirty.size > 0;
+  }
+  /** Computes what changed; gives the flows that connection tracking must forget once the new rules are in place. */
+  update(): StaleFlows[] {
+    const stale: StaleFlows[] = [];
+    for (const key of this.#dirty) stale.push(...this.#updateService(key));
+    this.#dirty.clear();
+    return stale;
+  }
+  /** Rules of all ports. The map is fresh, its values are shared. */
+  rules(): Map<string, PortRules> {
+    const rules = new Map<string, PortRules>();
+    for (const ports of this.#ports.values()) for (const [id, tracked] of ports) rules.set(id, tracked.rules);
+    return rules;
+  }
+  healthChecks(): { name: string; namespace: string; serviceName: string; port: number; localEndpoints: number }[] {
+    const found = new Map<number, ReturnType<Tracker['healthChecks']>[number]>();
+    for (const ports of this.#ports.values())
+      for (const { port, localEndpoints } of ports.values())
+        if (port.healthCheckNodePort > 0 && port.externalLocal)
+          found.set(port.healthCheckNodePort, {
+            name: `${port.namespace}/${port.serviceName}`,
+            namespace: port.namespace,
+            serviceName: port.serviceName,
+            port: port.healthCheckNodePort,
+            localEndpoints: Math.max(localEndpoints, found.get(port.healthCheckNodePort)?.localEndpoints ?? 0),
+          });
+    return [...found.values()];
+  }
+
+  #updateService(key: string): StaleFlows[] {
+    const before = this.#ports.get(key) ?? new Map<string, TrackedPort>();
+    const now = new Map<string, TrackedPort>();
+    const service = this.#source.service(key);
+    const slices = service ? this.#source.slices(key) : [];
+    for (const port of service ? servicePorts(service) : []) {
+      const endpoints = chooseEndpoints(portEndpoints(slices, port, this.#node), this.#node);
+      const rules = portRules(port, endpoints, this.#options);
+      const id = `${port.name}/${port.protocol}`;
+      const old = before.get(id);
+      const same = old && JSON.stringify(old.rules) === JSON.stringify(rules);
+      const addresses = new Set([...endpoints.cluster, ...endpoints.local].map(({ ip }) => ip));
+      now.set(id, { port, rules: same ? old.rules : rules, addresses, localEndpoints: endpoints.local.length });
+    }
+    if (now.size > 0) this.#ports.set(key, now);
+    else this.#ports.delete(key);
+    return staleFlows(before, now);
+  }
+}
+
+function staleFlows(before: ReadonlyMap<string, TrackedPort>, now: ReadonlyMap<string, TrackedPort>): StaleFlows[] {
+  const stale: StaleFlows[] = [];
+  for (const [id, { port, addresses }] of before) {
+    if (port.protocol !== 'UDP') continue;
+    const left = now.get(id)?.addresses ?? new Set<string>();
+    for (const endpointIp of addresses) if (!left.has(endpointIp)) stale.push({ ...frontEnd(port), endpointIp });
+  }
+  for (const [id, { port, addresses }] of now)
+    if (port.protocol === 'UDP' && addresses.size > 0 && (before.get(id)?.addresses.size ?? 0) === 0) stale.push(frontEnd(port));
+  return stale;
+}
+
+const frontEnd = ({ clusterIp, externalIps, loadBalancerIps, nodePort }: ServicePort): StaleFlows => ({
+  clusterIp,
+  externalIps: [...externalIps, ...loadBalancerIps],
+  nodePort,
+});
