@@ -1,7 +1,7 @@
 // Where in an object a failure is (k8s.io/apimachinery/pkg/util/validation/field, Path). A path is a chain of links that is rendered only
 // when a failure is reported: validating a good object builds links and no strings.
 
-/** An immutable path. `''` as a name cannot occur; `index` and `key` render as a subscript. */
+/** An immutable path; `index` and `key` render as a subscript. */
 export class Path {
   readonly parent: Path | undefined;
   readonly segment: string;
@@ -10,7 +10,8 @@ export class Path {
   constructor(parent: Path | undefined, segment: string, subscript: boolean) {
     this.parent = parent;
     this.segment = segment;
-    this.subscript = subscript;
+    // Upstream prints a nameless field as an empty subscript (`[]` is the object itself).
+    this.subscript = subscript || segment === '';
   }
 
   /** The path of a field of this object; more names go deeper. */
