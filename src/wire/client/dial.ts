@@ -37,9 +37,8 @@ export function tlsOptions(tls: ClientTls, host: string, alpn: readonly string[]
     ...(tls.ca !== undefined && { ca: tls.ca as ConnectionOptions['ca'] }),
     ...(tls.cert !== undefined && { cert: tls.cert, key: tls.key }),
     ALPNProtocols: [...alpn],
-    // An address is no server name in TLS; Node still checks the certificate against `host`.
+    // An address is no server name in TLS; Node then checks the certificate against `host`.
     ...(isIP(name) === 0 && { servername: name }),
-    host: name,
     rejectUnauthorized: !tls.insecureSkipVerify,
     minVersion: 'TLSv1.2',
   };
@@ -89,6 +88,11 @@ export async function dialEndpoint(
     ? await options.dial({ host: endpoint.host, port: endpoint.port }, signal)
     : await ready(openSocket(endpoint), 'connect', timeoutMs, signal);
   if (!endpoint.encrypted) return raw;
-  const secured: TLSSocket = connectTls({ ...tlsOptions(clientTlsOf(options), endpoint.host, alpn), socket: raw });
+  const tls = clientTlsOf(options);
+  const secured: TLSSocket = connectTls({
+    ...tlsOptions(tls, endpoint.host, alpn),
+    host: tls.serverName ?? endpoint.host,
+    socket: raw,
+  });
   return ready(secured, 'secureConnect', timeoutMs, signal);
 }

@@ -62,7 +62,8 @@ function follow(signal: AbortSignal | undefined, abort: (reason: Error) => void)
 }
 
 export function http1Pool(options: ClientOptions, endpoint: Endpoint): Http1Pool {
-  const fixedTls = typeof options.tls !== 'function' && options.dial === undefined && endpoint.encrypted;
+  const plainTls = typeof options.tls !== 'function' && options.tls?.serverName === undefined;
+  const fixedTls = plainTls && options.dial === undefined && endpoint.encrypted;
   const keepAlive = { keepAlive: true, maxFreeSockets: options.idleConnectionsMax ?? limits.idleConnectionsMax };
   // Node's own TLS agent resumes sessions; it serves whenever it can.
   const secureAgent = (): HttpsAgent =>

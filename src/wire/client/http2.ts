@@ -16,6 +16,8 @@ import { clientResponse } from './response.ts';
 interface Session {
   raw: ClientHttp2Session;
   streams: number;
+  /** Handed out by `pick` and about to become streams. */
+  promised: number;
   /** Takes no new streams. */
   leaving: boolean;
 }
@@ -93,31 +95,53 @@ export function http2Pool(options: ClientOptions, endpoint: Endpoint): Http2Pool
       createConnection: () => socket,
       settings: { enablePush: false, initialWindowSize: limits.clientStreamWindowBytes },
     });
-    const session: Session = { raw, streams: 0, leaving: false };
+    const session: Session = { raw, streams: 0, promised: 0, leaving: false };
     const leave = (): void => {
       session.leaving = true;
       sessions.delete(session);
     };
-    raw.on('error', leave);
+    let failure: Error | undefined;
+    raw.on('error', (error: Error) => {
+      failure = error;
+      leave();
+    });
     raw.on('close', leave);
     raw.on('goaway', leave);
     raw.on('connect', () => raw.setLocalWindowSize(limits.clientConnectionWindowBytes));
     watchHealth(raw);
-    // An idle pool must not keep the process alive; running streams do by their own socket use.
-    sessions.add(session);
+    // Until its settings are here, how many streams the server takes is not known.
+    await new Promise<void>((resolve, reject) => {
+      raw.once('remoteSettings', () => resolve());
+      raw.once('close', () => reject(failure ?? new Error('http2: connection closed by the server')));
+    });
     if (closed) raw.destroy();
+    else sessions.add(session);
     return session;
   };
 
-  const pick = async (): Promise<Session> => {
+  const free = (): Session | undefined => {
     for (const session of sessions) {
-      const max = session.raw.remoteSettings?.maxConcurrentStreams ?? limits.concurrentStreamsMax;
-      if (!session.leaving && !session.raw.closed && !session.raw.destroyed && session.streams < max) return session;
+      const max = session.raw.remoteSettings.maxConcurrentStreams ?? limits.concurrentStreamsMax;
+      if (!session.leaving && !session.raw.closed && !session.raw.destroyed && session.streams + session.promised < max)
+        return session;
     }
-    opening ??= open().finally(() => {
-      opening = undefined;
-    });
-    return opening;
+    return undefined;
+  };
+
+  /** A session with room, and the room taken. Many may wait for one opening; not all of them fit on it. */
+  const pick = async (): Promise<Session> => {
+    for (;;) {
+      const session = free();
+      if (session !== undefined) {
+        session.promised++;
+        return session;
+      }
+      opening ??= open().finally(() => {
+        opening = undefined;
+      });
+      await opening;
+      if (closed) throw new Error('client is closed');
+    }
   };
 
   const exchange = async (request: ClientRequest, attempts: number): Promise<ClientResponse> => {
@@ -125,6 +149,7 @@ export function http2Pool(options: ClientOptions, endpoint: Endpoint): Http2Pool
     request.signal?.throwIfAborted();
     const session = await pick();
     try {
+      session.promised--;
       return await send(session, endpoint, request);
     } catch (error) {
       const code = (error as NodeJS.ErrnoException).code;

@@ -32,7 +32,7 @@ export function controlFrame(type: number, flags: number, payload: Buffer): Buff
   const head = Buffer.alloc(8);
   head.writeUInt16BE(0x8003, 0);
   head.writeUInt16BE(type, 2);
-  head.writeUInt32BE((flags << 24) | payload.length, 4);
+  head.writeUInt32BE(flags * 2 ** 24 + payload.length, 4);
   return Buffer.concat([head, payload]);
 }
 
