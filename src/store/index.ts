@@ -6,6 +6,7 @@ import type { EmbeddedStore, Store } from './types.ts';
 
 export type * from './types.ts';
 export * from './errors.ts';
+export { autoCompact, type AutoCompactOptions } from './auto-compact.ts';
 export { prefixEnd } from './keys.ts';
 export { openMemoryStore, type MemoryStoreOptions } from './memory.ts';
 export type { EtcdStoreOptions, EtcdTls } from './etcd/index.ts';

@@ -38,3 +38,5 @@ export const grpcOverheadBytes = 512 * 1024;
 export const watchBacklogMax = 1_000;
 /** Period of the progress notices that a watch can ask for (etcd `--experimental-watch-progress-notify-interval`). */
 export const progressNotifyMs = 10 * 60 * 1000;
+/** Between two compactions (upstream's apiserver, `--etcd-compaction-interval`). */
+export const compactIntervalMs = 5 * 60 * 1000;
