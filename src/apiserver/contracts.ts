@@ -238,7 +238,10 @@ export interface StorageHook {
   check?(draft: UnknownObject, old: UnknownObject | undefined, context: HookContext): void | Promise<void>;
   /** Create: after `check`, before prepare and validation, so that validation sees what was filled in. May change the draft. */
   beginCreate?(draft: UnknownObject, context: HookContext): FinishWrite | undefined | Promise<FinishWrite | undefined>;
-  /** Update: after validation and validating admission, just before the commit. May change the draft. */
+  /**
+   * Update: after `check`, before prepare and validation, like `beginCreate` (upstream's BeginUpdate): what the client left out and the
+   * server allocated before is put back here, so that validation does not take it for a change. May change the draft.
+   */
   beginUpdate?(
     draft: UnknownObject,
     old: UnknownObject,

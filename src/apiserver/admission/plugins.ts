@@ -5,6 +5,7 @@ import { defaultIngressClass, denyServiceExternalIps } from './ingress.ts';
 import { limitRanger } from './limit-ranger.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
 import type { PluginFactory } from './plugin.ts';
+import { podSecurity } from './pod-security/plugin.ts';
 import { defaultTolerationSeconds, podTopologyLabels, priority, taintNodesByCondition } from './pod-defaults.ts';
 import { runtimeClass } from './runtime-class.ts';
 import { serviceAccount } from './service-account.ts';
@@ -15,6 +16,7 @@ export const plugins: Readonly<Record<string, PluginFactory | undefined>> = {
   LimitRanger: limitRanger,
   ServiceAccount: serviceAccount,
   TaintNodesByCondition: taintNodesByCondition,
+  PodSecurity: podSecurity,
   Priority: priority,
   DefaultTolerationSeconds: defaultTolerationSeconds,
   DefaultStorageClass: defaultStorageClass,

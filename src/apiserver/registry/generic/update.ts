@@ -81,10 +81,10 @@ async function replace(
   const hooks = new HookRun(context);
   try {
     await hooks.check(draft, old);
+    await hooks.beginUpdate(draft, old);
     beforeUpdate(context, request.door, draft, old);
     if (draft.metadata.managedFields !== old.metadata.managedFields) keepManagerTimes(draft, old);
     await validateAdmission(context, admissionRequest(context, { operation: 'UPDATE', object: draft, oldObject: old }));
-    await hooks.beginUpdate(draft, old);
     if (isReleased(draft, old)) return await removeReleased(context, hooks, draft, live);
     if (deepEqual(withoutVersion(draft), withoutVersion(old))) return live;
     const object = context.resource.canonical(draft);

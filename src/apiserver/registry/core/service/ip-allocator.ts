@@ -1,0 +1,134 @@
+// Cluster IPs are IPAddress objects (KEP-1880): whoever creates the object has the address, on every server of the cluster.
+import type { IPAddress, ServiceCIDR } from '#api/networking/v1';
+import { isAlreadyExists, isNotFound } from '#apimachinery/errors';
+import type { Rng } from '#utils';
+import type { ClusterWriter, ReadOnlyCluster } from '../../../contracts.ts';
+import { type AddressRange, addressRange, addressValue, formatAddress, type IpFamily, rangeHolds } from './addresses.ts';
+
+const group = 'networking.k8s.io';
+const managedBy = 'ipallocator.k8s.io';
+
+/** An address cannot be had; the message is upstream's. */
+export class IpAllocationError extends Error {
+  /** No address is left at all. */
+  readonly full: boolean;
+  constructor(message: string, full = false) {
+    super(message);
+    this.name = 'IpAllocationError';
+    this.full = full;
+  }
+}
+
+export interface ServiceName {
+  namespace: string;
+  name: string;
+}
+
+/** Addresses tried at random before the range is walked from there on. */
+const walkMax = 1n << 20n;
+
+export class IpAllocator {
+  readonly #cluster: ReadOnlyCluster;
+  readonly #writer: ClusterWriter;
+  readonly #rng: Rng;
+  readonly #configured: readonly AddressRange[];
+
+  /** `cidrs`: `--service-cluster-ip-range`; ServiceCIDR objects add to them. */
+  constructor(cluster: ReadOnlyCluster, writer: ClusterWriter, rng: Rng, cidrs: readonly string[]) {
+    this.#cluster = cluster;
+    this.#writer = writer;
+    this.#rng = rng;
+    this.#configured = cidrs.map(addressRange);
+  }
+
+  /** The families of the configured ranges; the first is the default one. */
+  get families(): IpFamily[] {
+    return [...new Set(this.#configured.map(({ family }) => family))];
+  }
+
+  #ranges(family: IpFamily): AddressRange[] {
+    const known = new Set(this.#configured.map(({ cidr }) => cidr));
+    const usable = this.#cluster.list<ServiceCIDR>(group, 'servicecidrs').filter(isReady);
+    const added = usable.flatMap(({ spec }) => (spec?.cidrs ?? []).filter((cidr) => !known.has(cidr)).map(addressRange));
+    return [...this.#configured, ...added].filter((range) => range.family === family);
+  }
+
+  async #claim(address: string, family: IpFamily, service: ServiceName): Promise<void> {
+    const object: IPAddress = {
+      metadata: {
+        name: address,
+        labels: { 'ipaddress.kubernetes.io/ip-family': family, 'ipaddress.kubernetes.io/managed-by': managedBy },
+      },
+      spec: { parentRef: { group: '', resource: 'services', namespace: service.namespace, name: service.name } },
+    };
+    try {
+      await this.#writer.create(group, 'ipaddresses', object);
+    } catch (error) {
+      if (isAlreadyExists(error)) throw new IpAllocationError('provided IP is already allocated');
+      throw error;
+    }
+  }
+
+  #taken(address: string): boolean {
+    return this.#cluster.get(group, 'ipaddresses', '', address) !== undefined;
+  }
+
+  /** Takes an address that was asked for. Rejects with `IpAllocationError`. */
+  async allocate(address: string, family: IpFamily, service: ServiceName, dryRun: boolean): Promise<void> {
+    const value = addressValue(address);
+    const range = this.#ranges(family).find((candidate) => rangeHolds(candidate, value, family));
+    if (!range) throw new IpAllocationError('the provided network does not match the current range');
+    if (value < range.first || value > range.last) {
+      throw new IpAllocationError(
+        `the provided IP (${address}) is not in the valid range. The range of valid IPs is ${range.cidr}`,
+      );
+    }
+    if (dryRun) return;
+    if (this.#taken(address)) throw new IpAllocationError('provided IP is already allocated');
+    await this.#claim(formatAddress(value, family), family, service);
+  }
+
+  /** Takes any free address. Rejects with `IpAllocationError` when there is none. */
+  async allocateNext(family: IpFamily, service: ServiceName, dryRun: boolean): Promise<string> {
+    for (const range of this.#ranges(family)) {
+      if (dryRun) return formatAddress(range.base, family);
+      const found =
+        (await this.#search(range, range.dynamicFirst, range.last, service)) ??
+        (await this.#search(range, range.first, range.dynamicFirst - 1n, service));
+      if (found !== undefined) return found;
+    }
+    throw new IpAllocationError('range is full', true);
+  }
+
+  /** Walks from a random place around the part of the range. */
+  async #search({ family }: AddressRange, first: bigint, last: bigint, service: ServiceName): Promise<string | undefined> {
+    const size = last - first + 1n;
+    if (size <= 0n) return undefined;
+    const bound = size > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(size);
+    const start = BigInt(this.#rng.int(bound));
+    for (let step = 0n; step < size && step < walkMax; step++) {
+      const address = formatAddress(first + ((start + step) % size), family);
+      if (this.#taken(address)) continue;
+      try {
+        await this.#claim(address, family, service);
+        return address;
+      } catch (error) {
+        if (!(error instanceof IpAllocationError)) throw error;
+      }
+    }
+    return undefined;
+  }
+
+  /** Gives an address back; it may be gone already. */
+  async release(address: string): Promise<void> {
+    try {
+      await this.#writer.delete(group, 'ipaddresses', '', address);
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
+  }
+}
+
+const isReady = ({ metadata, status }: ServiceCIDR): boolean =>
+  metadata.deletionTimestamp === undefined &&
+  (status?.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True') ?? false);

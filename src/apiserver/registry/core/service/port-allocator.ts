@@ -1,0 +1,114 @@
+// Node ports (pkg/registry/core/service/portallocator): which are in use follows from the services themselves, kept up as they change,
+// together with what writes under way hold.
+import type { Service } from '#api/core/v1';
+import type { Rng } from '#utils';
+import type { ReadOnlyCluster } from '../../../contracts.ts';
+
+export interface PortRange {
+  first: number;
+  /** Inclusive. */
+  last: number;
+}
+
+/** A port cannot be had; the message is upstream's. */
+export class PortAllocationError extends Error {}
+
+/** Every node port a service holds, each once. */
+export function portsOf(service: Service): number[] {
+  const { ports = [], healthCheckNodePort } = service.spec ?? {};
+  const all = ports.map(({ nodePort = 0 }) => nodePort);
+  return [...new Set([...all, healthCheckNodePort ?? 0])].filter((port) => port > 0);
+}
+
+/** Ports kept for users who ask for one (KEP-3668). */
+function staticCount(size: number): number {
+  if (size <= 16) return 0;
+  return Math.min(Math.max(Math.floor(size / 32), 16), 128);
+}
+
+export class PortAllocator {
+  readonly range: PortRange;
+  readonly #rng: Rng;
+  /** Holders of each port: services, or writes under way. */
+  readonly #holders = new Map<number, Set<unknown>>();
+  readonly #stop: () => void;
+
+  constructor(cluster: ReadOnlyCluster, rng: Rng, range: PortRange) {
+    this.range = range;
+    this.#rng = rng;
+    const key = ({ metadata }: Service): string => `${metadata.namespace}/${metadata.name}`;
+    for (const service of cluster.list<Service>('', 'services'))
+      for (const port of portsOf(service)) this.#hold(port, key(service));
+    this.#stop = cluster.onChange<Service>('', 'services', (now, before) => {
+      if (before) for (const port of portsOf(before)) this.#drop(port, key(before));
+      if (now) for (const port of portsOf(now)) this.#hold(port, key(now));
+    });
+  }
+
+  stop(): void {
+    this.#stop();
+  }
+
+  #hold(port: number, holder: unknown): void {
+    const holders = this.#holders.get(port) ?? new Set();
+    this.#holders.set(port, holders.add(holder));
+  }
+
+  #drop(port: number, holder: unknown): void {
+    const holders = this.#holders.get(port);
+    holders?.delete(holder);
+    if (holders?.size === 0) this.#holders.delete(port);
+  }
+
+  /** The ports one write takes, until it ends. */
+  begin(): PortOperation {
+    const holder = {};
+    const taken: number[] = [];
+    const take = (port: number): void => {
+      this.#hold(port, holder);
+      taken.push(port);
+    };
+    return {
+      allocate: (port) => {
+        const { first, last } = this.range;
+        if (port < first || port > last) {
+          throw new PortAllocationError(`provided port is not in the valid range. The range of valid ports is ${first}-${last}`);
+        }
+        if (this.#holders.has(port)) throw new PortAllocationError('provided port is already allocated');
+        take(port);
+      },
+      allocateNext: () => {
+        const { first, last } = this.range;
+        const dynamic = first + staticCount(last - first + 1);
+        const port = this.#free(dynamic, last) ?? this.#free(first, dynamic - 1);
+        if (port === undefined) throw new PortAllocationError('range is full');
+        take(port);
+        return port;
+      },
+      // The committed service holds its ports itself by now; a failed write holds none.
+      end: () => {
+        for (const port of taken) this.#drop(port, holder);
+        taken.length = 0;
+      },
+    };
+  }
+
+  #free(first: number, last: number): number | undefined {
+    const size = last - first + 1;
+    if (size <= 0) return undefined;
+    const start = this.#rng.int(size);
+    for (let step = 0; step < size; step++) {
+      const port = first + ((start + step) % size);
+      if (!this.#holders.has(port)) return port;
+    }
+    return undefined;
+  }
+}
+
+export interface PortOperation {
+  /** Throws `PortAllocationError`. */
+  allocate(port: number): void;
+  /** Throws `PortAllocationError` when the range is full. */
+  allocateNext(): number;
+  end(): void;
+}
