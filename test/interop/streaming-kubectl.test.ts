@@ -2,7 +2,10 @@
 // SPDY/3.1 (moby/spdystream). The server is as much of an API as kubectl asks for on the way.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
@@ -84,9 +87,12 @@ function forwardPort(upgrade: WireUpgrade, target: number): void {
   });
 }
 
+// kubectl keeps a discovery cache in its home.
+let home = '';
+
 async function run(args: string[], env: Record<string, string>, input?: string) {
   const child = spawn(kubectl as string, args, {
-    env: { ...process.env, HOME: '/nonexistent', KUBECONFIG: '/dev/null', ...env },
+    env: { ...process.env, HOME: home, KUBECONFIG: '/dev/null', ...env },
   });
   let out = '';
   let err = '';
@@ -108,6 +114,7 @@ describe.skipIf(kubectl === undefined)('kubectl', () => {
   );
 
   beforeAll(async () => {
+    home = await mkdtemp(join(tmpdir(), 'kubectl-home-'));
     await new Promise<void>((resolve) => target.listen(0, '127.0.0.1', resolve));
     targetPort = (target.address() as { port: number }).port;
     const local = (upgrade: WireUpgrade) =>
@@ -131,6 +138,7 @@ describe.skipIf(kubectl === undefined)('kubectl', () => {
   });
   afterAll(async () => {
     target.close();
+    await rm(home, { recursive: true, force: true });
     await Promise.all([direct, front, kubelet].map((server) => server?.close({ graceMs: 0 })));
   });
 
@@ -159,7 +167,7 @@ describe.skipIf(kubectl === undefined)('kubectl', () => {
 
   test.each(cases)('port-forward over %s (websockets=%s) %#', async (_name, flag, _protocol, tunnel, route, server) => {
     seen.length = 0;
-    const env = { ...process.env, HOME: '/nonexistent', KUBECONFIG: '/dev/null', KUBECTL_PORT_FORWARD_WEBSOCKETS: flag };
+    const env = { ...process.env, HOME: home, KUBECONFIG: '/dev/null', KUBECTL_PORT_FORWARD_WEBSOCKETS: flag };
     const child = spawn(kubectl as string, ['-s', `http://127.0.0.1:${server().port}`, 'port-forward', 'pod/p', ':80'], { env });
     try {
       let printed = '';
