@@ -1,49 +1,56 @@
 // The paths a value occupies (sigs.k8s.io/structured-merge-diff, ToFieldSet and the added side of Compare). This is the hot path of every
 // create: it writes the FieldsV1 tree directly, fields in their final order.
 import { compareElements } from './element.ts';
-import { emptySet, type FieldNode, type FieldSet, leaf, nodeOf } from './field-set.ts';
+import { emptySet, type FieldNode, type FieldSet, leaf } from './field-set.ts';
 import { isEmptyObject, isObject, type JsonObject } from './json.ts';
 import type { ListShape, MapShape, Shape } from './shape.ts';
-import { granularList, granularMap, itemElementOrNone } from './typed.ts';
+import { granularList, granularMap, itemElementOrNone, presentFields } from './typed.ts';
 
 type Children = Record<string, FieldNode>;
 
 const isHollow = (value: unknown): boolean => value === null || (isObject(value) && isEmptyObject(value));
 
-function mapChildren(map: MapShape, object: JsonObject, all: boolean): Children {
-  const out: Children = {};
+// A node whose members come first: adding `.` later would cost a copy.
+const startNode = (member: boolean): Children => (member ? { '.': leaf } : {});
+const finishNode = (member: boolean, node: Children, filled: boolean): FieldNode | undefined =>
+  filled ? node : member ? leaf : undefined;
+
+function mapNode(map: MapShape, object: JsonObject, member: boolean, all: boolean): FieldNode | undefined {
+  const out = startNode(member);
+  let filled = false;
+  const visit = (element: string, shape: Shape, value: unknown, named: boolean): void => {
+    const node = nodeAt(shape, value, all || !named || isHollow(value), all);
+    if (node === undefined) return;
+    out[element] = node;
+    filled = true;
+  };
   if (map.element === undefined) {
-    for (const field of map.fields) {
+    for (const field of presentFields(map, object)) {
       const value = object[field.name];
-      if (value === undefined) continue;
-      const node = nodeAt(field.shape, value, all || isHollow(value), all);
-      if (node !== undefined) out[field.element] = node;
+      if (value !== undefined) visit(field.element, field.shape, value, true);
     }
-    return out;
+  } else {
+    for (const key of Object.keys(object).sort()) {
+      const named = map.byName.get(key);
+      if (object[key] !== undefined) visit(`f:${key}`, named?.shape ?? map.element, object[key], named !== undefined);
+    }
   }
-  for (const key of Object.keys(object).sort()) {
-    const value = object[key];
-    if (value === undefined) continue;
-    const named = map.byName.get(key);
-    const node = nodeAt(named?.shape ?? map.element, value, all || named === undefined || isHollow(value), all);
-    if (node !== undefined) out[`f:${key}`] = node;
-  }
-  return out;
+  return finishNode(member, out, filled);
 }
 
 // An item that occurs more than once is owned whole: its copies cannot be told apart.
-function listChildren(list: ListShape, items: readonly unknown[], all: boolean): Children {
+function listNode(list: ListShape, items: readonly unknown[], member: boolean, all: boolean): FieldNode | undefined {
   const nodes = new Map<string, FieldNode>();
   for (const item of items) {
     const element = itemElementOrNone(list, item);
     if (element === undefined) continue;
     nodes.set(element, nodes.has(element) ? leaf : (nodeAt(list.element, item, true, all) ?? leaf));
   }
-  const out: Children = {};
+  const out = startNode(member);
   const elements = [...nodes.keys()];
   if (elements.length > 1) elements.sort(compareElements);
   for (const element of elements) out[element] = nodes.get(element) ?? leaf;
-  return out;
+  return finishNode(member, out, elements.length > 0);
 }
 
 function nodeAt(shape: Shape, value: unknown, member: boolean, all: boolean): FieldNode | undefined {
@@ -52,16 +59,16 @@ function nodeAt(shape: Shape, value: unknown, member: boolean, all: boolean): Fi
     return member || (granularMap(shape, null) === undefined && granularList(shape, null) === undefined) ? leaf : undefined;
   }
   const map = granularMap(shape, value);
-  if (map !== undefined) return nodeOf(member, isObject(value) ? mapChildren(map, value, all) : {});
+  if (map !== undefined) return mapNode(map, isObject(value) ? value : {}, member, all);
   const list = granularList(shape, value);
-  if (list !== undefined) return nodeOf(member, Array.isArray(value) ? listChildren(list, value, all) : {});
+  if (list !== undefined) return listNode(list, Array.isArray(value) ? value : [], member, all);
   return leaf;
 }
 
 /** The paths a configuration states: what an applier owns. Structs are not members themselves, items and map entries are. */
 export function fieldSetOf(shape: Shape, object: JsonObject): FieldSet {
   const map = granularMap(shape, object);
-  return map === undefined ? emptySet : mapChildren(map, object, false);
+  return map === undefined ? emptySet : (mapNode(map, object, false, false) ?? emptySet);
 }
 
 /** The node of a value that appears or disappears as a whole: every step of every path. */

@@ -4,7 +4,7 @@ import { compareElements } from './element.ts';
 import { type FieldNode, type FieldSet, emptySet, leaf, nodeOf } from './field-set.ts';
 import { deepEqual, isEmptyObject, isObject, type JsonObject } from './json.ts';
 import type { ListShape, MapShape, Shape } from './shape.ts';
-import { asList, asMap, childShape, formOf, granularList, granularMap, itemElementOrNone } from './typed.ts';
+import { asList, asMap, childShape, formOf, granularList, granularMap, itemElementOrNone, presentFields } from './typed.ts';
 
 export interface Comparison {
   added: FieldSet;
@@ -62,7 +62,7 @@ function compareMaps(map: MapShape, left: JsonObject, right: JsonObject): Change
     gathering.put(`f:${key}`, compareValues(shape, left[key], right[key]));
   };
   if (map.element === undefined) {
-    for (const field of map.fields) if (left[field.name] !== right[field.name]) visit(field.name, field.shape);
+    for (const field of presentFields(map, right, left)) visit(field.name, field.shape);
   } else {
     const keys = new Set([...Object.keys(left), ...Object.keys(right)]);
     for (const key of [...keys].sort()) visit(key, childShape(map, key));

@@ -57,20 +57,21 @@ const inOrder = (a: Owner, b: Owner): number =>
   byText(a.apiVersion, b.apiVersion) ||
   byText(a.subresource, b.subresource);
 
-const writeEntry = (owner: Owner): ManagedFieldsEntry => ({
-  ...(owner.manager && { manager: owner.manager }),
-  operation: owner.operation,
-  apiVersion: owner.apiVersion,
-  ...(owner.time !== undefined && { time: owner.time }),
-  fieldsType: 'FieldsV1',
-  fieldsV1: owner.set,
-  ...(owner.subresource && { subresource: owner.subresource }),
-});
+function writeEntry({ manager, operation, apiVersion, time, set, subresource }: Owner): ManagedFieldsEntry {
+  const entry: ManagedFieldsEntry = manager === '' ? { operation, apiVersion } : { manager, operation, apiVersion };
+  if (time !== undefined) entry.time = time;
+  entry.fieldsType = 'FieldsV1';
+  entry.fieldsV1 = set;
+  if (subresource !== '') entry.subresource = subresource;
+  return entry;
+}
 
 /** The list as it is stored, or undefined when nobody owns anything. */
 export function writeManaged(managed: Managed): ManagedFieldsEntry[] | undefined {
   if (managed.size === 0) return undefined;
-  return [...managed.values()].sort(inOrder).map(writeEntry);
+  const owners = [...managed.values()];
+  if (owners.length > 1) owners.sort(inOrder);
+  return owners.map(writeEntry);
 }
 
 /** The client asks to forget all owners: an empty list, or one empty entry. */

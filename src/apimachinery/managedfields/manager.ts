@@ -137,7 +137,7 @@ class Manager implements FieldManager {
   private readonly options: FieldManagerOptions;
   private readonly reset: FieldSet;
   private readonly updaters = new Map<string, { updater: Updater; type: VersionedType }>();
-  private zero: JsonObject | undefined;
+  private zero: UnknownObject | undefined;
 
   constructor(table: SchemaTable, typeName: string, options: FieldManagerOptions) {
     this.table = table;
@@ -148,8 +148,10 @@ class Manager implements FieldManager {
   }
 
   private empty({ apiVersion, kind }: UnknownObject): UnknownObject {
-    this.zero ??= zeroObject(this.table, this.typeName);
-    return { ...this.zero, apiVersion, kind, metadata: {} };
+    if (this.zero === undefined || this.zero.apiVersion !== apiVersion || this.zero.kind !== kind) {
+      this.zero = { ...zeroObject(this.table, this.typeName), apiVersion, kind, metadata: {} };
+    }
+    return this.zero;
   }
 
   private inVersion(apiVersion: string): { updater: Updater; type: VersionedType } {

@@ -8,6 +8,8 @@ export interface FieldShape {
   name: string;
   /** `f:name`. */
   element: string;
+  /** Place in element order. */
+  order: number;
   readonly shape: Shape;
 }
 
@@ -128,6 +130,7 @@ export class ShapeCompiler {
         return {
           name: field.name,
           element: `f:${field.name}`,
+          order: 0,
           get shape(): Shape {
             shape ??= compile(field);
             return shape;
@@ -135,6 +138,7 @@ export class ShapeCompiler {
         };
       })
       .sort((a, b) => (a.name < b.name ? -1 : 1));
+    for (const [order, field] of fields.entries()) field.order = order;
     const byName = new Map(fields.map((field) => [field.name, field]));
     return { map: { atomic: type.mapType === 'atomic', fields, byName, element: undefined } };
   }

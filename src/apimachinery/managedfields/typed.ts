@@ -1,7 +1,7 @@
 // Values seen through their shape (sigs.k8s.io/structured-merge-diff, typed): what kind of thing a value is, and what its items are called.
 import { keyElement, valueElement } from './element.ts';
 import { isObject, type JsonObject } from './json.ts';
-import type { ListShape, MapShape, Shape } from './shape.ts';
+import type { FieldShape, ListShape, MapShape, Shape } from './shape.ts';
 
 /** A value that does not fit its shape. */
 export class ShapeError extends Error {}
@@ -29,6 +29,23 @@ export const granularList = (shape: Shape, value: unknown): ListShape | undefine
 
 /** The shape below a key, or undefined when the key may not be there. */
 export const childShape = (map: MapShape, key: string): Shape | undefined => map.byName.get(key)?.shape ?? map.element;
+
+/** The declared fields an object has, or two objects have, in element order. Objects have few of the fields of their type. */
+export function presentFields(map: MapShape, object: JsonObject, other?: JsonObject): FieldShape[] {
+  const fields: FieldShape[] = [];
+  for (const name in object) insert(fields, map.byName.get(name));
+  if (other !== undefined) for (const name in other) if (object[name] === undefined) insert(fields, map.byName.get(name));
+  return fields;
+}
+
+function insert(fields: FieldShape[], field: FieldShape | undefined): void {
+  if (field === undefined) return;
+  let at = fields.length;
+  fields.push(field);
+  for (let before = fields[at - 1]; before !== undefined && before.order > field.order; before = fields[at - 1])
+    fields[at--] = before;
+  fields[at] = field;
+}
 
 /** What an item of a granular list is called. Throws ShapeError. */
 export function itemElement(list: ListShape, item: unknown): string {
