@@ -12,7 +12,7 @@ import {
   Scalar,
   type YAMLMap,
 } from 'yaml';
-import { decodeBase64, DecodeError, jsonDepthMax } from '../schema/index.ts';
+import { decodeBase64, DecodeError, jsonDepthMax, parseJson } from '../schema/index.ts';
 import { yamlExpandedNodesMax } from './limits.ts';
 import { controlCharacters, libyamlMessage } from './yaml-errors.ts';
 import { resolveScalar } from './yaml-scalar.ts';
@@ -23,8 +23,22 @@ export interface ParsedYaml {
   duplicateKeys?: string;
 }
 
-/** Throws `DecodeError` with a message that starts with "yaml: ". */
+/** Reads YAML, or JSON, which YAML includes and clients mostly send. Throws `DecodeError`, mostly with a message that starts with "yaml: ". */
 export function parseYaml(text: string): ParsedYaml {
+  return (text.trimStart().startsWith('{') ? jsonValue(text) : undefined) ?? yamlValue(text);
+}
+
+/** Undefined when the text is no JSON or holds something that YAML sees otherwise. */
+function jsonValue(text: string): ParsedYaml | undefined {
+  try {
+    const { value, duplicates } = parseJson(text, { findDuplicates: true });
+    return duplicates === undefined ? { value } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function yamlValue(text: string): ParsedYaml {
   if (controlCharacters.test(text)) throw new DecodeError('yaml: control characters are not allowed');
   const lines = new LineCounter();
   try {

@@ -106,13 +106,17 @@ function readStruct(plan: StructPlan, value: unknown, context: DecodeContext): u
   }
   const { fields, index } = plan;
   const read = new Array<unknown>(fields.length);
-  const repeated = context.duplicates?.get(value);
-  for (const key of repeated ?? Object.keys(value)) {
+  const order = context.duplicates?.order.get(value);
+  const literals = context.duplicates?.literals.get(value);
+  for (const key of order ?? Object.keys(value)) {
     const at = index.get(key);
     const field = at === undefined ? undefined : fields[at];
     if (field === undefined || at === undefined) context.unknownField(key);
-    else if (read[at] !== undefined && repeated !== undefined) context.duplicateField(key);
-    else read[at] = readField(field, value[key], context);
+    else if (read[at] !== undefined && order !== undefined) context.duplicateField(key);
+    else {
+      context.literal = literals?.get(key);
+      read[at] = readField(field, value[key], context);
+    }
   }
   const object: JsonObject = {};
   for (let at = 0; at < fields.length; at++) {
@@ -168,15 +172,16 @@ function mapCoder(element: ValueCoder, goType: string): ValueCoder {
         return undefined;
       }
       const object: JsonObject = {};
+      const literals = context.duplicates?.literals.get(value);
       for (const key of Object.keys(value).sort()) {
         const entry = value[key];
         if (entry === undefined) continue;
+        context.literal = literals?.get(key);
         if (!context.trusted) context.enterKey(key);
         setKey(object, key, entry === null ? element.zero() : element.read(entry, context));
         if (!context.trusted) context.leave();
       }
-      const repeated = context.duplicates?.get(value) ?? [];
-      for (const [at, key] of repeated.entries()) if (repeated.indexOf(key) !== at) context.duplicateField(key);
+      for (const key of context.duplicates?.get(value) ?? []) context.duplicateField(key);
       return object;
     },
     zero: () => null,

@@ -21,8 +21,13 @@ export class DecodeError extends Error {
   }
 }
 
-/** Objects of a body that hold a key twice, and all their keys in the order of the text (see `parseJson`). */
-export type Duplicates = WeakMap<object, string[]>;
+/** What JSON.parse loses of a text (see `parseJson`): objects that hold a key twice -> the repeated keys, and how numbers were written. */
+export class Duplicates extends WeakMap<object, string[]> {
+  /** Objects that hold a key twice -> all their keys in the order of the text. */
+  readonly order = new WeakMap<object, string[]>();
+  /** Object -> key -> a number that is not written as a plain integer: Go reads no `1.0` into an int32. */
+  readonly literals = new WeakMap<object, Map<string, string>>();
+}
 
 /** 'object', 'array', 'string', 'number' or 'bool', as Go's messages name a JSON value. */
 export function jsonKind(value: unknown): string {
@@ -36,6 +41,8 @@ export class DecodeContext {
   readonly strict: boolean;
   readonly duplicates: Duplicates | undefined;
   readonly strictErrors: string[] = [];
+  /** Of the number being read, if it is not written as a plain integer. */
+  literal: string | undefined;
   firstError: DecodeError | undefined;
   #structs: string[] = [];
   #goPath: string[] = [];

@@ -28,11 +28,23 @@ test('duplicate keys are found at any depth, the last value wins', () => {
   const { value, duplicates } = parseJson('{"a":1,"b":[{"c":1,"c":2}],"a":{"x":"{\\"a\\":1}"}}', { findDuplicates: true });
   const object = value as { a: object; b: object[] };
   expect(value).toEqual({ a: { x: '{"a":1}' }, b: [{ c: 2 }] });
-  expect(duplicates?.get(object)).toEqual(['a', 'b', 'a']);
-  expect(duplicates?.get(object.b[0] ?? {})).toEqual(['c', 'c']);
+  expect(duplicates?.get(object)).toEqual(['a']);
+  expect(duplicates?.order.get(object)).toEqual(['a', 'b', 'a']);
+  expect(duplicates?.get(object.b[0] ?? {})).toEqual(['c']);
   expect(duplicates?.get(object.a)).toBeUndefined();
 });
 
 test('colons, quotes and escapes in strings do not look like duplicates', () => {
   expect(parseJson('{"a:b":"\\\\","c":"\\":\\"","d":"{:["}', { findDuplicates: true }).duplicates).toBeUndefined();
+});
+
+test('numbers that are not plain integers are noted as written', () => {
+  const { value, duplicates } = parseJson('{"a":1.0,"b":1e3,"c":5,"d":{"e":-0.5},"f":"1.0","g":1.5,"g":2}');
+  const object = value as { d: object };
+  expect([...(duplicates?.literals.get(object) ?? [])]).toEqual([
+    ['a', '1.0'],
+    ['b', '1e3'],
+  ]);
+  expect(duplicates?.literals.get(object.d)?.get('e')).toBe('-0.5');
+  expect(parseJson('{"name":"1.0","true":[true,false,1]}').duplicates).toBeUndefined();
 });

@@ -1,18 +1,18 @@
-// JSON text to value. The fast path is JSON.parse; our own parser only runs to say what is wrong in Go's words (encoding/json) or to find
-// which keys an object holds twice.
-import { DecodeError, type Duplicates } from './context.ts';
+// JSON text to value. The fast path is JSON.parse; our own parser only runs to say what is wrong in Go's words (encoding/json), or to find what
+// JSON.parse loses: which keys an object holds twice, and how numbers that are not plain integers were written.
+import { DecodeError, Duplicates } from './context.ts';
 import { jsonDepthMax } from './limits.ts';
 
 export interface ParsedJson {
   value: unknown;
-  /** Set when the text holds duplicate keys and they were asked for. */
+  /** Set when the text holds duplicate keys and they were asked for, or numbers that are not plain integers. */
   duplicates?: Duplicates;
 }
 
 /** Throws `DecodeError` with Go's message for text that is not JSON. The last of equal keys wins. */
 export function parseJson(text: string, options: { findDuplicates?: boolean } = {}): ParsedJson {
   let value: unknown;
-  const { keys, depth } = measure(text);
+  const { keys, depth, fractions } = measure(text);
   if (depth > jsonDepthMax) throw new DecodeError('exceeded max depth');
   try {
     value = JSON.parse(text);
@@ -20,24 +20,28 @@ export function parseJson(text: string, options: { findDuplicates?: boolean } = 
     new JsonReader(text).read();
     throw new DecodeError('invalid JSON');
   }
-  if (!options.findDuplicates || countKeys(value) === keys) return { value };
+  if (!fractions && (!options.findDuplicates || countKeys(value) === keys)) return { value };
   return new JsonReader(text).read();
 }
 
-/** How many keys the text holds and how deep it nests, without parsing it. */
-function measure(text: string): { keys: number; depth: number } {
+/** How many keys the text holds, how deep it nests, and whether it has numbers with a point or an exponent, without parsing it. */
+function measure(text: string): { keys: number; depth: number; fractions: boolean } {
   let keys = 0;
   let depth = 0;
   let deepest = 0;
+  let fractions = false;
   for (let at = 0; at < text.length; at++) {
     const char = text.charCodeAt(at);
     if (char === 34) at = endOfString(text, at);
     else if (char === 58) keys++;
     else if (char === 123 || char === 91) deepest = Math.max(deepest, ++depth);
     else if (char === 125 || char === 93) depth--;
+    else if (char === 46 || ((char === 101 || char === 69) && isDigitCode(text.charCodeAt(at - 1)))) fractions = true;
   }
-  return { keys, depth: deepest };
+  return { keys, depth: deepest, fractions };
 }
+
+const isDigitCode = (code: number): boolean => code >= 48 && code <= 57;
 
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
@@ -70,7 +74,9 @@ const quoteChar = (char: string): string => {
 
 class JsonReader {
   readonly #text: string;
-  readonly #duplicates: Duplicates = new WeakMap();
+  readonly #duplicates: Duplicates = new Duplicates();
+  /** How the last value was written, if it was a number that is not a plain integer. */
+  #numberText: string | undefined;
   #at = 0;
   #depth = 0;
 
@@ -135,9 +141,14 @@ class JsonReader {
       this.#space();
       if (this.#text[this.#at] !== ':') throw this.#unexpected('after object key');
       this.#at++;
-      if (Object.hasOwn(object, key)) this.#duplicates.set(object, keys);
+      if (Object.hasOwn(object, key)) {
+        this.#duplicates.set(object, [...(this.#duplicates.get(object) ?? []), key]);
+        this.#duplicates.order.set(object, keys);
+      }
       keys.push(key);
-      Object.defineProperty(object, key, { value: this.#value(), enumerable: true, configurable: true, writable: true });
+      const value = this.#value();
+      Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
+      this.#noteLiteral(object, key, value);
       this.#space();
       const next = this.#text[this.#at];
       if (next !== ',' && next !== '}') throw this.#unexpected('after object key:value pair');
@@ -147,6 +158,12 @@ class JsonReader {
       }
       this.#at++;
     }
+  }
+
+  #noteLiteral(object: object, key: string, value: unknown): void {
+    const literals = this.#duplicates.literals.get(object);
+    if (typeof value !== 'number' || this.#numberText === undefined) literals?.delete(key);
+    else this.#duplicates.literals.set(object, (literals ?? new Map<string, string>()).set(key, this.#numberText));
   }
 
   #array(): unknown[] {
@@ -229,6 +246,8 @@ class JsonReader {
       if (/[+-]/.test(this.#text[this.#at] ?? '')) this.#at++;
       this.#digits('in exponent of numeric literal');
     }
-    return Number(this.#text.slice(start, this.#at));
+    const text = this.#text.slice(start, this.#at);
+    this.#numberText = /^-?\d+$/.test(text) ? undefined : text;
+    return Number(text);
   }
 }

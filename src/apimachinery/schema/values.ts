@@ -45,8 +45,9 @@ function integerCoder(type: string, goType: string): ValueCoder {
   return {
     read(value, context) {
       if (typeof value !== 'number') return saved(context, value, goType);
-      if (Number.isInteger(value) && value >= low && value <= high) return value === 0 ? 0 : value;
-      context.save(context.mismatch(`number ${value}`, goType));
+      const { literal } = context;
+      if (literal === undefined && Number.isInteger(value) && value >= low && value <= high) return value === 0 ? 0 : value;
+      context.save(context.mismatch(`number ${literal ?? value}`, goType));
     },
     zero: () => 0,
     isEmpty: (value) => value === 0,
@@ -99,7 +100,7 @@ const quantityCoder: ValueCoder = {
   read(value, context) {
     if (context.trusted && typeof value === 'string') return value;
     try {
-      return canonicalize((typeof value === 'string' ? value : JSON.stringify(value)).trim());
+      return canonicalize((typeof value === 'string' ? value : (context.literal ?? JSON.stringify(value))).trim());
     } catch (error) {
       throw error instanceof QuantityError ? new DecodeError(error.message) : error;
     }
@@ -111,8 +112,9 @@ const intOrStringCoder: ValueCoder = {
   read(value, context) {
     if (typeof value === 'string') return value;
     if (typeof value !== 'number') throw context.mismatch(jsonKind(value), 'int32');
-    if (Number.isInteger(value) && Math.abs(value + 0.5) <= 2 ** 31) return value === 0 ? 0 : value;
-    throw context.mismatch(`number ${value}`, 'int32');
+    const { literal } = context;
+    if (literal === undefined && Number.isInteger(value) && Math.abs(value + 0.5) <= 2 ** 31) return value === 0 ? 0 : value;
+    throw context.mismatch(`number ${literal ?? value}`, 'int32');
   },
   zero: () => 0,
 };
