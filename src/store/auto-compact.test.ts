@@ -1,6 +1,6 @@
 // Automatic compaction on virtual time, alone and with a second process on the same store.
 import { expect, test } from 'vitest';
-import { autoCompact, openMemoryStore } from '#store';
+import { autoCompact, openMemoryStore } from './index.ts';
 import { silentLogger } from '#utils';
 import { manualClock } from './suite/manual-clock.ts';
 

@@ -20,6 +20,8 @@ export const indexChunkKeysMax = 512;
 export const mapBytes = 64 * 1024 ** 3;
 /** LMDB page size: the fastest safe one for values of a few kilobytes. */
 export const pageBytes = 16384;
+/** Memory that values read at the start are copied into, many together. */
+export const readSlabBytes = 1024 * 1024;
 /** Longest wait for one answer of a remote store. */
 export const requestTimeoutMs = 10_000;
 /** Longest wait for a first answer when a remote store is opened. */

@@ -1,6 +1,6 @@
 // The memory store through the contract suite, with time that only moves when told to.
 import { expect, test } from 'vitest';
-import { openMemoryStore } from '#store';
+import { openMemoryStore } from './index.ts';
 import { storeSuite } from './suite/index.ts';
 import { manualClock } from './suite/manual-clock.ts';
 

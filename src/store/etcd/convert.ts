@@ -79,7 +79,7 @@ export const toRpcTxn = ({ compare, success, failure = [] }: TxnRequest): RpcTxn
   failure: failure.map(toRpcOp),
 });
 
-export const fromRpcKv = (kv: RpcKeyValue): KeyValue => ({
+const fromRpcKv = (kv: RpcKeyValue): KeyValue => ({
   key: kv.key.toString(),
   value: kv.value,
   createRevision: kv.createRevision,

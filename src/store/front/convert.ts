@@ -6,7 +6,7 @@ import { InvalidRequestError } from '../errors.ts';
 import type { CompareTarget, KeyValue, RangeRequest, StoreEvent } from '../types.ts';
 
 /** Ids of the one member of the one cluster that an embedded store is. */
-export const clusterId = 0x5a60;
+const clusterId = 0x5a60;
 export const memberId = 1;
 
 export const headerAt = (revision: number): RpcHeader => ({ clusterId, memberId, revision, raftTerm: 1 });

@@ -69,7 +69,7 @@ export function encodeChange({ kv, deleted, last }: Change): Buffer {
   return record;
 }
 
-/** `record` may be a view into memory that is reused: the value is copied. */
+/** The value is a view into `record`. */
 export function decodeChange(key: Buffer, record: Buffer): Change {
   if (key.length !== changeKeyBytes || record.length < headerBytes || record[0] !== recordFormat) throw damaged('change');
   const valueStart = headerBytes + record.readUInt32LE(4);
@@ -78,7 +78,7 @@ export function decodeChange(key: Buffer, record: Buffer): Change {
   const deleted = (flags & deletedFlag) !== 0;
   const kv = {
     key: record.toString('utf8', headerBytes, valueStart),
-    value: valueStart === record.length ? emptyValue : Buffer.from(record.subarray(valueStart)),
+    value: valueStart === record.length ? emptyValue : record.subarray(valueStart),
     createRevision: record.readDoubleLE(8),
     modRevision: readUint64(key, 1),
     version: record.readDoubleLE(16),

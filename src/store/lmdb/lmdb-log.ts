@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { open } from 'lmdb';
 import type { RootDatabase } from 'lmdb';
 import { CorruptError } from '../errors.ts';
-import { pageBytes } from '../limits.ts';
+import { pageBytes, readSlabBytes } from '../limits.ts';
 import type { Change, LeaseGrant, LogBatch, RevisionLog, StoreContents } from '../mvcc/log.ts';
 import {
   changeKey,
@@ -46,21 +46,7 @@ export class LmdbLog implements RevisionLog {
     mapBytes: number,
   ): Promise<{ log: LmdbLog; contents: StoreContents }> {
     const path = join(directory, 'data.mdb');
-    const db: Database = open<Buffer, Buffer>({
-      path,
-      noSubdir: true,
-      encoding: 'binary',
-      keyEncoding: 'binary',
-      pageSize: pageBytes,
-      mapSize: mapBytes,
-      maxDbs: 1,
-      cache: false,
-      // Batches are made here; the turn batches of lmdb would reject a promise that nobody holds when a commit fails.
-      eventTurnBatching: false,
-      // The plain commit: flushed when it returns. With overlapping flushes a store whose commit failed could not even be closed.
-      overlappingSync: false,
-      remapChunks: false,
-    });
+    const db: Database = open<Buffer, Buffer>(databaseOptions(path, mapBytes));
     try {
       await Promise.all([chmod(path, 0o600), chmod(`${path}-lock`, 0o600)]);
       const meta = await readOrMakeMeta(db, initial);
@@ -95,6 +81,46 @@ export class LmdbLog implements RevisionLog {
   close(): Promise<void> {
     return this.#db.close();
   }
+}
+
+function databaseOptions(path: string, mapBytes: number) {
+  const options = {
+    path,
+    noSubdir: true,
+    encoder: slabEncoder(),
+    keyEncoding: 'binary' as const,
+    pageSize: pageBytes,
+    mapSize: mapBytes,
+    maxDbs: 1,
+    cache: false,
+    // Batches are made here; the turn batches of lmdb would reject a promise that nobody holds when a commit fails.
+    eventTurnBatching: false,
+    // The plain commit: flushed when it returns. With overlapping flushes a store whose commit failed could not even be closed.
+    overlappingSync: false,
+    remapChunks: false,
+  };
+  return options;
+}
+
+/**
+ * Values are buffers as they are. Those read, all at the start, are copied into large slabs: one allocation each would make up most
+ * of the starting time of a large store.
+ */
+function slabEncoder() {
+  let slab = Buffer.alloc(0);
+  let used = 0;
+  const decode = (source: Buffer, size: number = source.length): Buffer => {
+    if (used + size > slab.length) {
+      slab = Buffer.allocUnsafeSlow(Math.max(size, readSlabBytes));
+      used = 0;
+    }
+    const copy = slab.subarray(used, used + size);
+    // `source` may be lmdb's reused buffer, which is longer than the value and lies about its length.
+    copy.set(new Uint8Array(source.buffer, source.byteOffset, size));
+    used += size;
+    return copy;
+  };
+  return { encode: (value: Buffer): Buffer => value, decode };
 }
 
 /** Runs `writes` as one transaction; resolves when it is flushed. The writes inside report nothing of their own. */

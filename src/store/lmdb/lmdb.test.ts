@@ -3,8 +3,8 @@ import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import type { EmbeddedStore } from '#store';
-import { CompactedError, CorruptError, LockedError, openLmdbStore, openMemoryStore } from '#store';
+import type { EmbeddedStore } from '../index.ts';
+import { CompactedError, CorruptError, LockedError, openLmdbStore, openMemoryStore } from '../index.ts';
 import { storeSuite } from '../suite/index.ts';
 import { manualClock } from '../suite/manual-clock.ts';
 
