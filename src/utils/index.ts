@@ -7,5 +7,6 @@ export type { Logger } from './logger.ts';
 export { silentLogger } from './logger.ts';
 export type { Exec, ExecOptions, ExecResult } from './exec.ts';
 export { assert, unreachable } from './assert.ts';
+export { deepEqual } from './deep-equal.ts';
 export { quote } from './quote.ts';
 export { goPrint, goSyntax, goTypeName } from './go-print.ts';

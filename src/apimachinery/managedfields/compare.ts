@@ -1,8 +1,9 @@
 // What changed between two objects of a type (sigs.k8s.io/structured-merge-diff, Compare), as three sets of paths.
+import { deepEqual } from '#utils';
 import { everyPath } from './collect.ts';
 import { compareElements } from './element.ts';
 import { type FieldNode, type FieldSet, emptySet, leaf, nodeOf } from './field-set.ts';
-import { deepEqual, isEmptyObject, isObject, type JsonObject } from './json.ts';
+import { isEmptyObject, isObject, type JsonObject } from './json.ts';
 import type { ListShape, MapShape, Shape } from './shape.ts';
 import { asList, asMap, childShape, formOf, granularList, granularMap, itemElementOrNone, presentFields } from './typed.ts';
 

@@ -1,5 +1,6 @@
 // A configuration laid over an object (sigs.k8s.io/structured-merge-diff, Merge): what the configuration states wins, the rest stays.
-import { deepEqual, isEmptyObject, isObject, type JsonObject } from './json.ts';
+import { deepEqual } from '#utils';
+import { isEmptyObject, isObject, type JsonObject } from './json.ts';
 import type { ListShape, MapShape, Shape } from './shape.ts';
 import { asList, asMap, childShape, formOf, granularList, granularMap, itemElement } from './typed.ts';
 

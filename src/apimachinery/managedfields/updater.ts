@@ -1,5 +1,6 @@
 // The arithmetic of ownership (sigs.k8s.io/structured-merge-diff, merge.Updater): who loses what when an object changes, and what an apply
 // takes away from it.
+import { deepEqual } from '#utils';
 import { fieldSetOf } from './collect.ts';
 import { type Comparison, compareObjects } from './compare.ts';
 import { type Conflict, ConflictError } from './conflict.ts';
@@ -14,7 +15,7 @@ import {
   keepMatching,
   union,
 } from './field-set.ts';
-import { deepEqual, type JsonObject } from './json.ts';
+import type { JsonObject } from './json.ts';
 import type { Managed } from './managed.ts';
 import { mergeValues } from './merge.ts';
 import { removeFields, withNamedParents } from './remove.ts';

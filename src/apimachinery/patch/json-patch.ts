@@ -1,7 +1,8 @@
 // JSON patch (RFC 6902), with the leniencies of the library upstream uses (evanphx/json-patch v4): negative indexes count from the end,
 // a missing value is null, and a replace may add. Containers are copied once per patch and then changed in place.
+import { deepEqual } from '#utils';
 import { badRequest, genericServerResponse, requestEntityTooLarge } from '../errors/index.ts';
-import { isObject, type Json, type JsonObject, jsonEqual, jsonTypeName, member, put } from './json.ts';
+import { isObject, type Json, type JsonObject, jsonTypeName, member, put } from './json.ts';
 import { copiedBytesMax, jsonPatchOperationsMax } from './limits.ts';
 
 /** The patch does not apply; clients see a 422. */
@@ -139,7 +140,7 @@ class Patching {
   private test(path: string, value: Json): void {
     const place = path === '' ? undefined : this.find(path, 'test');
     const current = place === undefined ? this.document : read(place.container, place.key);
-    if (!jsonEqual(current ?? null, value)) throw new PatchFailure(`testing value ${path} failed: test failed`);
+    if (!deepEqual(current ?? null, value)) throw new PatchFailure(`testing value ${path} failed: test failed`);
   }
 }
 

@@ -24,14 +24,6 @@ export function jsonTypeName(value: Json): string {
   return value === null ? 'null' : typeof value;
 }
 
-export function jsonEqual(a: Json, b: Json): boolean {
-  if (a === b) return true;
-  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, i) => jsonEqual(item, b[i]));
-  if (!isObject(a) || !isObject(b)) return false;
-  const keys = Object.keys(a);
-  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && jsonEqual(a[key], b[key]));
-}
-
 /** Without the members that are null: in a value that is new a null has nothing to remove. */
 export function withoutNulls(value: Json): Json {
   if (Array.isArray(value)) return value.map(withoutNulls);

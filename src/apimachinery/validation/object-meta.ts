@@ -1,5 +1,5 @@
 // Metadata of every object (k8s.io/apimachinery/pkg/api/validation, ValidateObjectMeta).
-import { quote } from '#utils';
+import { deepEqual, quote } from '#utils';
 import { type FieldError, forbidden, invalid, type Path, required, tooLong } from '../field/index.ts';
 import { type ManagedFieldsEntry, type ObjectMeta, type OwnerReference, parseApiVersion } from '../meta/index.ts';
 import { validateAnnotations, validateLabels } from './labels.ts';
@@ -18,13 +18,9 @@ export const nameIsDNSSubdomain: NameRule = (name, prefix) => isDNS1123Subdomain
 export const nameIsDNSLabel: NameRule = (name, prefix) => isDNS1123Label(prefix ? masked(name) : name);
 export const nameIsDNS1035Label: NameRule = (name, prefix) => isDNS1035Label(prefix ? masked(name) : name);
 
-/** New value of a field that may not change. */
-export const validateImmutable = (
-  value: unknown,
-  old: unknown,
-  path: Path,
-  equal: (a: unknown, b: unknown) => boolean,
-): FieldError[] => (equal(value, old) ? [] : [invalid(path, value ?? null, immutableError)]);
+/** A field that may not change after creation; equal by content. An absent new value prints as null. */
+export const validateImmutable = (value: unknown, old: unknown, path: Path): FieldError[] =>
+  deepEqual(value ?? null, old ?? null) ? [] : [invalid(path, value ?? null, immutableError)];
 
 export const validateNonNegative = (value: number, path: Path): FieldError[] =>
   value < 0 ? [invalid(path, value, negativeError)] : [];
