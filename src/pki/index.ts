@@ -47,3 +47,4 @@ export {
   verifyJwt,
 } from './tokens/jwt.ts';
 export { bootstrapToken, randomString, randomToken, secretsEqual } from './tokens/random.ts';
+export { type VerifyOptions, verifyCertificate } from './certificates/verify.ts';

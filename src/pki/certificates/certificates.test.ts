@@ -5,6 +5,7 @@ import { generateKeyPair } from '../keys.ts';
 import { encodePem, findPem } from '../pem.ts';
 import { createCertificateAuthority, issueCertificate, issueCertificateForKey, loadCertificateAuthority } from './issue.ts';
 import { isSignedBy, parseCertificate, parseCertificateDer } from './parse.ts';
+import { verifyCertificate } from './verify.ts';
 import { createCertificateRequest, parseCertificateRequest } from './request.ts';
 
 const ca = createCertificateAuthority({ commonName: 'kubernetes' });
@@ -102,4 +103,24 @@ test('damaged certificates fail with a PkiError and nothing else', () => {
       }
     }),
   );
+});
+
+test('verification: authority, time and usage', () => {
+  const now = Date.UTC(2026, 0, 2);
+  const validity = { notBefore: Date.UTC(2026, 0, 1), notAfter: Date.UTC(2026, 0, 3) };
+  const clock = { now: () => now, monotonic: () => 0, setTimer: () => ({ cancel() {} }), sleep: () => Promise.resolve() };
+  const root = createCertificateAuthority({ commonName: 'root', clock });
+  const stranger = createCertificateAuthority({ commonName: 'root', clock });
+  const leaf = parseCertificate(leafOf({ ca: root, ...validity }).cert);
+  const check = (options: Partial<Parameters<typeof verifyCertificate>[1]>) =>
+    verifyCertificate(leaf, { roots: [root.certificate], now, usage: 'client auth', ...options });
+  expect(check({})).toBeUndefined();
+  expect(check({ roots: [stranger.certificate, root.certificate] })).toBeUndefined();
+  expect(check({ roots: [stranger.certificate] })).toBe('x509: certificate signed by unknown authority');
+  expect(check({ roots: [], intermediates: [root.certificate] })).toBe('x509: certificate signed by unknown authority');
+  expect(check({ usage: 'server auth' })).toBe('x509: certificate specifies an incompatible key usage');
+  expect(check({ now: Date.UTC(2026, 0, 4) })).toBe(
+    'x509: certificate has expired or is not yet valid: current time 2026-01-04T00:00:00Z is after 2026-01-03T00:00:00Z',
+  );
+  expect(check({ now: Date.UTC(2025, 0, 1) })).toContain('is before 2026-01-01T00:00:00Z');
 });

@@ -3,6 +3,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { afterEach, describe, expect, test } from 'vitest';
 import { WebSocket as OtherWebSocket } from 'ws';
+import { createCertificateAuthority, issueCertificate } from '#pki';
 import {
   acceptPortForward,
   acceptRemoteCommand,
@@ -188,6 +189,34 @@ describe('exec', () => {
       status: 400,
     });
   });
+});
+
+test.each(['spdy', 'websocket'] as const)('%s over TLS, with the client’s certificate', async (transport) => {
+  const ca = createCertificateAuthority({ commonName: 'test' });
+  const issue = (commonName: string) =>
+    issueCertificate({ ca, commonName, ips: ['127.0.0.1'], usages: ['server auth', 'client auth'] });
+  let peer: string | undefined;
+  const server = await serve({
+    tls: { ...issue('server'), ca: ca.cert, requestClientCert: true },
+    onRequest: (_request, response) => response.send(404, {}, ''),
+    onUpgrade(upgrade) {
+      peer = upgrade.peerCertificate?.subject.commonName;
+      return cat({ exitCode: 0 })(upgrade);
+    },
+  });
+  const client = createWireClient({
+    baseUrl: `https://127.0.0.1:${server.port}`,
+    tls: { ca: ca.cert, ...issue('alice') },
+    protocol: 'h2',
+  });
+  cleanups.push(
+    () => server.close({ graceMs: 0 }),
+    () => client.close(),
+  );
+  const session = await dialRemoteCommand(client, { path: '/exec', ...all, transport });
+  session.stdin?.end('y'.repeat(300_000));
+  expect((await text(session.stdout)).length).toBe(300_000);
+  expect([await session.outcome(), peer]).toEqual([{ exitCode: 0 }, 'alice']);
 });
 
 describe('an independent WebSocket implementation', () => {
