@@ -1,0 +1,4 @@
+// Rules that the workload controllers share: which pods count, which go first, and what a pod made from a template looks like.
+export * from './active.ts';
+export * from './deletion-order.ts';
+export * from './template.ts';
