@@ -36,8 +36,8 @@ export const keepAliveTimeoutMs = 10_000;
 export const statsAgeMsMax = 10_000;
 /** Room for the envelope of a gRPC message around the request. */
 export const grpcOverheadBytes = 512 * 1024;
-/** Responses waiting for one slow watch stream of the front before it is ended. */
-export const watchBacklogMax = 1_000;
+/** Events waiting for one slow watch stream of the front before it is ended; the client resumes from what it has read. */
+export const watchBacklogEventsMax = 100_000;
 /** Period of the progress notices that a watch can ask for (etcd `--experimental-watch-progress-notify-interval`). */
 export const progressNotifyMs = 10 * 60 * 1000;
 /** Between two compactions (upstream's apiserver, `--etcd-compaction-interval`). */

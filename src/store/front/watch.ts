@@ -3,7 +3,7 @@ import type { ServerDuplexStream } from '@grpc/grpc-js';
 import { status } from '@grpc/grpc-js';
 import type { Clock, Timer } from '#utils';
 import { CompactedError } from '../errors.ts';
-import { progressNotifyMs, watchBacklogMax } from '../limits.ts';
+import { progressNotifyMs, watchBacklogEventsMax } from '../limits.ts';
 import { toRpcFailure } from '../rpc/errors.ts';
 import type { RpcWatchCreate, RpcWatchRequest, RpcWatchResponse } from '../rpc/messages.ts';
 import type { EmbeddedStore, StoreEvent, StoreWatch } from '../types.ts';
@@ -33,6 +33,8 @@ class WatchSession {
   #progress: { waiting: Set<number>; revision: number } | undefined;
   #notices: Timer | undefined;
   #lastId = 0;
+  /** Events written and not yet taken by the connection. */
+  #backlog = 0;
   #over = false;
 
   constructor(store: EmbeddedStore, clock: Clock, stream: WatchStream) {
@@ -145,8 +147,12 @@ class WatchSession {
 
   #send(response: Partial<RpcWatchResponse>, revision = this.#store.revision()): void {
     if (this.#over) return;
-    this.#stream.write({ header: headerAt(revision), ...response });
-    if (this.#stream.writableLength <= watchBacklogMax) return;
+    const events = response.events?.length ?? 0;
+    this.#backlog += events;
+    this.#stream.write({ header: headerAt(revision), ...response }, () => {
+      this.#backlog -= events;
+    });
+    if (this.#backlog <= watchBacklogEventsMax) return;
     const failure = { code: status.RESOURCE_EXHAUSTED, details: 'etcdserver: watch stream is read too slowly' };
     this.#finish(() => this.#stream.emit('error', failure));
   }
