@@ -64,6 +64,7 @@ const table: SchemaTable = {
   names: () => [],
   kinds: () => [],
 };
+const spread: TypeSchema = { name: 'Spec', fields: [field('selector', { shape: 'map' })] };
 const manager = createFieldManager(table, 'Pod', { resetFields: [['status']] });
 
 const writer = (name: string, rest: Partial<Writer> = {}): Writer => ({
@@ -327,6 +328,14 @@ describe('apply', () => {
       }),
     );
   });
+});
+
+it('follows a type whose collection is now owned whole', () => {
+  const before = createFieldManager({ ...table, type: (name) => (name === 'Spec' ? spread : table.type(name)) }, 'Pod');
+  const live = stored(before.apply(undefined, pod({ selector: { a: '1' } }), writer('a')));
+  expect(owned(live)).toEqual({ 'a Apply': { 'f:spec': { 'f:selector': { 'f:a': {} } } } });
+  const next = manager.apply(live, pod({ selector: { a: '1' }, replicas: 1 }), writer('b'));
+  expect(owned(next)['a Apply']).toEqual({ 'f:spec': { 'f:selector': {} } });
 });
 
 it('tracks types it does not know as plain JSON', () => {

@@ -252,10 +252,9 @@ class Manager implements FieldManager {
     const managed: Managed = new Map(before);
     const identity = identityFor(writer, 'Apply');
     const id = identityOf(identity);
-    const applier: Managed = new Map([[id, { ...identity, time: undefined, set: emptySet }]]);
     const { updater, type } = this.inVersion(writer.apiVersion);
     const base = withoutManagedFields(live);
-    const merged = updater.apply(type, base, patch, managed, applier, writer.force ?? false);
+    const merged = updater.apply(type, base, patch, managed, identity, writer.force ?? false);
     const owner = managed.get(id);
     if (owner !== undefined) {
       const set = difference(owner.set, stripped);

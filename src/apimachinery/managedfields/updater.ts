@@ -16,8 +16,9 @@ import {
   union,
 } from './field-set.ts';
 import type { JsonObject } from './json.ts';
-import type { Managed } from './managed.ts';
+import { type Identity, identityOf, type Managed } from './managed.ts';
 import { mergeValues } from './merge.ts';
+import { reconcileSet } from './reconcile.ts';
 import { removeFields, withNamedParents } from './remove.ts';
 import type { Shape } from './shape.ts';
 
@@ -99,8 +100,19 @@ export class Updater {
     return own;
   }
 
+  /** Puts every owner's set in terms of today's type, and drops owners in versions that are gone. Changes `managed`. */
+  private reconcile(managed: Managed): void {
+    for (const [id, owner] of managed) {
+      const type = this.typeIn(owner.apiVersion);
+      const set = type === undefined ? owner.set : reconcileSet(type.shape, owner.set);
+      if (type === undefined) managed.delete(id);
+      else if (set !== owner.set) managed.set(id, { ...owner, set });
+    }
+  }
+
   /** A plain write: others lose what changed. Changes `managed`; returns the set the write itself earns. */
   update(type: VersionedType, before: JsonObject, after: JsonObject, managed: Managed): FieldSet {
+    this.reconcile(managed);
     const { added, modified } = this.takeFromOthers(type, before, after, managed, '', true);
     return union(modified, added);
   }
@@ -111,14 +123,14 @@ export class Updater {
     live: JsonObject,
     config: JsonObject,
     managed: Managed,
-    applier: Managed,
+    applier: Identity,
     force: boolean,
   ): JsonObject {
-    const [[id, owner] = []] = [...applier];
-    if (id === undefined || owner === undefined) return live;
+    this.reconcile(managed);
+    const id = identityOf(applier);
     const merged = mergeValues(type.shape, live, config) as JsonObject;
     const last = managed.get(id);
-    managed.set(id, { ...owner, set: filter(fieldSetOf(type.shape, config), this.ignored), time: last?.time });
+    managed.set(id, { ...applier, set: filter(fieldSetOf(type.shape, config), this.ignored), time: last?.time });
     const pruned =
       last === undefined || isEmptySet(last.set) ? merged : this.prune(type, merged, managed, last.apiVersion, last.set);
     this.takeFromOthers(type, live, pruned, managed, id, force);

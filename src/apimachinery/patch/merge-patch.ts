@@ -10,8 +10,7 @@ function mergeObjects(document: JsonObject, patch: JsonObject): JsonObject {
       continue;
     }
     const current = member(document, key);
-    if (!isObject(current)) put(out, key, withoutNulls(value));
-    else put(out, key, isObject(value) ? mergeObjects(current, value) : value);
+    put(out, key, isObject(current) && isObject(value) ? mergeObjects(current, value) : withoutNulls(value));
   }
   return out;
 }

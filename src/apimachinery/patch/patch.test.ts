@@ -158,6 +158,7 @@ describe('mergePatch', () => {
     [{ a: { b: 'c' } }, { a: { b: 'd', c: null } }, { a: { b: 'd' } }],
     [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
     [{ e: null }, { a: 1 }, { e: null, a: 1 }],
+    [{ a: {} }, { a: [{ b: null }] }, { a: [{}] }],
   ])('%j + %j', (document, patch, result) => {
     expect(mergePatch(document, patch)).toEqual(result);
   });

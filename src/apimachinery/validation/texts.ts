@@ -1,10 +1,10 @@
 // The sentences that validation messages are made of (k8s.io/apimachinery/pkg/util/validation and api/validate/content).
 
-const encoder = /[^\x00-\x7f]/;
+const ascii = /^[ -~\t\r\n]*$/;
 
 /** Length in UTF-8 bytes: what upstream's limits count. */
 export function byteLength(text: string): number {
-  if (!encoder.test(text)) return text.length;
+  if (ascii.test(text)) return text.length;
   let bytes = 0;
   for (const char of text) {
     const code = char.codePointAt(0) ?? 0;
