@@ -59,6 +59,7 @@ export class Endpoints {
           stream.cancel();
         });
         stream.on('error', reject);
+        stream.on('end', () => reject(new UnavailableError('etcdserver: stream ended without an answer')));
         stream.write(request);
       });
     });

@@ -31,7 +31,9 @@ function session({ reading = true } = {}) {
   const change = (key: string) => store.txn({ compare: [], success: [{ op: 'put', key, value: Buffer.from('1') }] });
   const remove = (key: string) => store.txn({ compare: [], success: [{ op: 'delete', key }] });
   const eventsOf = (id: number): string[] =>
-    sent.filter(({ watchId }) => watchId === id).flatMap(({ events = [] }) => events.map(({ type, kv }) => `${type} ${kv.key}`));
+    sent
+      .filter(({ watchId }) => watchId === id)
+      .flatMap(({ events = [] }) => events.map(({ type, kv }) => `${type} ${kv.key.toString()}`));
   return { store, clock, sent, failures, ask, create, change, remove, eventsOf };
 }
 

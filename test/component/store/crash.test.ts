@@ -1,4 +1,5 @@
 // kill -9 in the middle of writing: whatever was acknowledged is there after reopening, and no revision is missing or half there.
+import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -34,34 +35,53 @@ afterAll(async () => {
   await rm(scriptDirectory, { recursive: true, force: true });
 });
 
-/** Runs the writer until it has acknowledged `linesMin` writes, then kills it. Answers the acknowledged keys by revision. */
-function writeUntilKilled(
-  path: string,
-  run: string,
-  linesMin: number,
-  whileRunning: () => Promise<void>,
-): Promise<Map<number, string[]>> {
+interface Ending {
+  /** Acknowledged keys by revision. */
+  acknowledged: Map<number, string[]>;
+  signal: NodeJS.Signals | null;
+  errors: string;
+}
+
+/** Runs the writer to its end; `onAcknowledged` hears how many writes it has acknowledged so far. */
+function runWriter(
+  command: string,
+  args: string[],
+  onAcknowledged: (writes: number, child: ChildProcess) => void,
+): Promise<Ending> {
   return new Promise((done, failed) => {
-    const child = spawn(process.execPath, [script, path, run], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
     let errors = '';
     let lines = 0;
-    let ending = false;
-    child.stderr.on('data', (chunk: Buffer) => (errors += chunk));
+    child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
     child.stdout.on('data', (chunk: Buffer) => {
-      output += chunk;
+      output += chunk.toString();
       for (const byte of chunk) if (byte === 10) lines++;
-      if (lines < linesMin || ending) return;
-      ending = true;
-      whileRunning().then(() => child.kill('SIGKILL'), failed);
+      onAcknowledged(lines - 1, child);
     });
     child.once('error', failed);
     child.once('close', (_, signal) => {
-      if (signal !== 'SIGKILL') return failed(new Error(`writer ended by itself: ${errors}`));
       const whole = output.slice(0, output.lastIndexOf('\n')).split('\n').slice(1);
-      done(new Map(whole.map((line) => [Number.parseInt(line, 10), line.split(' ').slice(1)])));
+      const acknowledged = new Map(whole.map((line) => [Number.parseInt(line, 10), line.split(' ').slice(1)]));
+      done({ acknowledged, signal, errors });
     });
   });
+}
+
+/** Runs the writer until it has acknowledged `writesMin` writes, then kills it. */
+async function writeUntilKilled(
+  path: string,
+  run: string,
+  writesMin: number,
+  whileRunning: () => Promise<void>,
+): Promise<Map<number, string[]>> {
+  let running: Promise<void> | undefined;
+  const { acknowledged, signal, errors } = await runWriter(process.execPath, [script, path, run], (writes, child) => {
+    if (writes >= writesMin) running ??= whileRunning().finally(() => child.kill('SIGKILL'));
+  });
+  await running;
+  expect(signal, errors).toBe('SIGKILL');
+  return acknowledged;
 }
 
 async function keysByRevision(store: EmbeddedStore): Promise<Map<number, string[]>> {
@@ -91,4 +111,20 @@ test('no acknowledged write is lost and no revision is torn', async () => {
     await store.close();
   }
   expect(acknowledged.size).toBeGreaterThan(2500);
+});
+
+test('when the disk takes no more, the store stops, and keeps what it acknowledged', async () => {
+  const path = join(directory, 'full');
+  // A limit on the size of files (in blocks of 512 bytes) stands in for a full disk.
+  const limited = ['-c', 'ulimit -f 6000; exec "$@"', 'sh', process.execPath, script, path, 'full'];
+  const { acknowledged, signal, errors } = await runWriter('sh', limited, () => {});
+  expect(signal).toBeNull();
+  expect(errors).toContain('ClosedError: store stopped after a failed commit');
+  expect(acknowledged.size).toBeGreaterThan(100);
+  const store = await openLmdbStore({ path });
+  const found = await keysByRevision(store);
+  for (const [revision, keys] of acknowledged) expect(found.get(revision)?.sort(), `revision ${revision}`).toEqual(keys.sort());
+  const { revision } = await store.txn({ compare: [], success: [{ op: 'put', key: '/after', value: Buffer.from('1') }] });
+  expect(revision).toBeGreaterThan(Math.max(...acknowledged.keys()));
+  await store.close();
 });
