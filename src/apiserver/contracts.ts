@@ -1,8 +1,8 @@
 // The seams inside the apiserver: who is asking, may they, and what admission says. One request passes authentication, authorization,
 // admission (mutating, then validating), validation and storage, in that order (https://kubernetes.io/docs/concepts/security/controlling-access/).
-import type { Duplex, Readable, Writable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import type { KubeObject, UnknownObject } from '#apimachinery/meta';
-import type { WireRequest } from '#wire';
+import type { WireRequest, WireUpgrade } from '#wire';
 
 export interface UserInfo {
   name: string;
@@ -130,7 +130,8 @@ export interface ClusterWriter {
   create<T extends KubeObject>(group: string, resource: string, object: T, options?: InternalWriteOptions): Promise<T>;
   /**
    * Reads, changes and writes again, as often as another write comes between. `change` gets the frozen object and answers the new one, or
-   * undefined to leave it; it may throw. `subresource` chooses the door ('status', ...); '' bypasses none of the kind's rules.
+   * undefined to leave it; it may throw. `subresource` chooses the door ('status', ...); '' bypasses none of the kind's rules. `unchecked`:
+   * the kind's rules for updates do not apply (a binding sets what nobody else may).
    */
   update<T extends KubeObject>(
     group: string,
@@ -138,7 +139,7 @@ export interface ClusterWriter {
     namespace: string,
     name: string,
     change: (current: T) => T | undefined,
-    options?: InternalWriteOptions & { subresource?: string },
+    options?: InternalWriteOptions & { subresource?: string; unchecked?: boolean },
   ): Promise<T>;
   /** Rejects with 404 when absent, 409 when a precondition fails. Answers the object as last seen. */
   delete<T extends KubeObject>(
@@ -165,8 +166,8 @@ export interface RawExchange {
   body: Readable;
   /** Starts the answer; may be called once. */
   respond(status: number, headers: Record<string, string | readonly string[]>): Writable;
-  /** HTTP/1.1 `Upgrade:` requests: takes the connection over. `head`: bytes that were already read. */
-  takeOver?(): { socket: Duplex; head: Uint8Array };
+  /** HTTP/1.1 `Upgrade:` requests; then `body` is empty and `respond` is not used. */
+  upgrade?: WireUpgrade;
 }
 
 /** One request on a special endpoint, already authenticated, authorized and (its body) decoded. */
