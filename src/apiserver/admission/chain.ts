@@ -1,5 +1,5 @@
 // The admission chain (k8s.io/apiserver/pkg/admission, pkg/kubeapiserver/options/plugins.go): which plugins run, in upstream's order.
-import type { AdmissionPlugin, AdmissionRequest } from '../contracts.ts';
+import type { AdmissionPlugin } from '../contracts.ts';
 import type { PluginContext } from './plugin.ts';
 import { plugins } from './plugins.ts';
 
@@ -95,53 +95,9 @@ export function selectionProblems({ enable = [], disable = [] }: AdmissionSelect
 export const enabledPlugins = ({ enable = [], disable = [] }: AdmissionSelection): PluginName[] =>
   orderedPluginNames.filter((name) => enable.includes(name) || (!defaultOff.has(name) && !disable.includes(name)));
 
-/** Both phases of admission. They throw, or reject with, `StatusError` to refuse, and stay synchronous where no plugin has to wait. */
-export interface Admission {
-  readonly plugins: readonly AdmissionPlugin[];
-  admit(request: AdmissionRequest): void | Promise<void>;
-  validate(request: AdmissionRequest): void | Promise<void>;
-}
-
-type Phase = 'admit' | 'validate';
-
-async function finish(
-  running: readonly AdmissionPlugin[],
-  phase: Phase,
-  request: AdmissionRequest,
-  from: number,
-  first: Promise<void>,
-) {
-  await first;
-  for (let i = from; i < running.length; i++) await running[i]?.[phase]?.(request);
-}
-
-function run(running: readonly AdmissionPlugin[], phase: Phase, request: AdmissionRequest): void | Promise<void> {
-  for (let i = 0; i < running.length; i++) {
-    const pending = running[i]?.[phase]?.(request);
-    if (pending instanceof Promise) return finish(running, phase, request, i + 1, pending);
-  }
-}
-
-const operations = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'] as const;
-
-/** Runs plugins in the order given. */
-export function chainAdmission(plugins: readonly AdmissionPlugin[]): Admission {
-  const byOperation = (phase: Phase) =>
-    Object.fromEntries(
-      operations.map((operation) => [operation, plugins.filter((plugin) => plugin[phase] && plugin.handles(operation))]),
-    ) as unknown as Record<AdmissionRequest['operation'], AdmissionPlugin[]>;
-  const mutating = byOperation('admit');
-  const validating = byOperation('validate');
-  return {
-    plugins,
-    admit: (request) => run(mutating[request.operation], 'admit', request),
-    validate: (request) => run(validating[request.operation], 'validate', request),
-  };
-}
-
-/** The chain of a selection. Throws an Error that names what is wrong with the selection. */
-export function createAdmission(selection: AdmissionSelection, context: PluginContext): Admission {
+/** The plugins of a selection, in the order they run. Throws an Error that names what is wrong with the selection. */
+export function createAdmission(selection: AdmissionSelection, context: PluginContext): readonly AdmissionPlugin[] {
   const problems = selectionProblems(selection);
   if (problems.length > 0) throw new Error(problems.join(', '));
-  return chainAdmission(enabledPlugins(selection).flatMap((name) => plugins[name]?.(context) ?? []));
+  return enabledPlugins(selection).flatMap((name) => plugins[name]?.(context) ?? []);
 }

@@ -1,8 +1,6 @@
 // Admission control (https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/).
 export {
-  type Admission,
   type AdmissionSelection,
-  chainAdmission,
   createAdmission,
   enabledPlugins,
   orderedPluginNames,
