@@ -10,6 +10,8 @@ export interface KindContext {
   now: number;
   /** Names the subresource written to; '' for the main resource. */
   subresource: string;
+  /** apiVersion of the request, where it is not the storage version: the few kinds whose rules depend on it (events). */
+  requestVersion?: string;
   /** kube-apiserver's --allow-privileged: pods may hold privileged containers. Default false, as the flag's. */
   allowPrivileged?: boolean;
   /** The user's name, groups and uid, for the few kinds that record them (certificate signing requests). */

@@ -1,12 +1,32 @@
 // Every built-in kind with rules of its own: one entry per folder `src/api/<group>/<kind>/` (test/kinds compares list and folders).
 import type { KubeObject } from '#apimachinery/meta';
+import { builtin, type MetadataRules } from './common/builtin.ts';
+import { lease } from './coordination/lease/index.ts';
+import { configMap } from './core/configmap/index.ts';
+import { endpoints } from './core/endpoints/index.ts';
+import { event } from './core/event/index.ts';
+import { namespace } from './core/namespace/index.ts';
+import { node } from './core/node/index.ts';
 import { pod } from './core/pod/index.ts';
-import { builtin } from './common/builtin.ts';
+import { secret } from './core/secret/index.ts';
+import { service } from './core/service/index.ts';
+import { serviceAccount } from './core/serviceaccount/index.ts';
+import { endpointSlice } from './discovery/endpointslice/index.ts';
 import type { KindDefinition } from './kind.ts';
+import { clusterRole } from './rbac/clusterrole/index.ts';
+import { clusterRoleBinding } from './rbac/clusterrolebinding/index.ts';
+import { role } from './rbac/role/index.ts';
+import { roleBinding } from './rbac/rolebinding/index.ts';
 
-const definitions: KindDefinition<never>[] = [pod] as unknown as KindDefinition<never>[];
+// Grouped by how often their rules look at the metadata of a changed object (common/builtin.ts).
+const kinds: Record<MetadataRules, unknown[]> = {
+  change: [lease, service],
+  whole: [endpointSlice],
+  both: [clusterRole, clusterRoleBinding, configMap, endpoints, namespace, node, pod, role, roleBinding, secret, serviceAccount],
+  none: [event],
+};
 
 /** The definitions of all built-in kinds. */
-export const builtinKinds: KindDefinition<KubeObject>[] = definitions.map((definition) =>
-  builtin(definition as unknown as KindDefinition<KubeObject>),
+export const builtinKinds: KindDefinition<KubeObject>[] = Object.entries(kinds).flatMap(([rules, definitions]) =>
+  definitions.map((definition) => builtin(definition as KindDefinition<KubeObject>, rules as MetadataRules)),
 );

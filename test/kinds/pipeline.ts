@@ -4,7 +4,7 @@ import { builtinKinds, builtinSchema, type KindContext, type KindDefinition, typ
 import { type FieldError, root } from '#apimachinery/field';
 import { apiVersionOf, type KubeObject, parseApiVersion, type UnknownObject } from '#apimachinery/meta';
 import { applySchemaDefaults, decode, normalize } from '#apimachinery/schema';
-import { nameIsDNSSubdomain, validateObjectMeta, validateObjectMetaUpdate } from '#apimachinery/validation';
+import { isPathSegmentName, nameIsDNSSubdomain, validateObjectMeta, validateObjectMetaUpdate } from '#apimachinery/validation';
 
 export const now = Date.UTC(2026, 0, 2, 3, 4, 5);
 
@@ -110,6 +110,7 @@ export function update(
   if (old.metadata.deletionGracePeriodSeconds !== undefined)
     metadata.deletionGracePeriodSeconds ??= old.metadata.deletionGracePeriodSeconds;
   return [
+    ...validateObjectMeta(metadata, metadata.namespace !== undefined, isPathSegmentName, root('metadata')),
     ...validateObjectMetaUpdate(metadata, old.metadata, root('metadata')),
     ...(door.validateUpdate?.(draft, old, context) ?? []),
   ];

@@ -16,6 +16,7 @@ interface Step {
   path?: string;
   headers?: Record<string, string>;
   body?: UnknownObject;
+  ignore?: string[];
   expect: {
     status: number;
     body?: UnknownObject & { details?: { causes?: { reason: string; field: string; message: string }[] } };
@@ -118,7 +119,18 @@ const volatile = new Set([
   'generateName',
   'deletionTimestamp',
 ]);
-function comparable(object: UnknownObject): unknown {
+function prune(value: unknown, path: string): void {
+  const [head = '', ...rest] = path.split('.');
+  if (value === null || typeof value !== 'object') return;
+  const owner = value as Record<string, unknown>;
+  if (rest.length === 0) delete owner[head];
+  else if (head === '*') for (const key of Object.keys(owner)) prune(owner[key], rest.join('.'));
+  else prune(owner[head], rest.join('.'));
+}
+
+function comparable(written: UnknownObject, ignore: string[] = []): unknown {
+  const object = structuredClone(written);
+  for (const path of ignore) prune(object, path);
   const { metadata, ...rest } = object;
   const kept = Object.fromEntries(Object.entries(metadata).filter(([key]) => !volatile.has(key)));
   return JSON.parse(neutral(JSON.stringify({ ...rest, metadata: kept })));
@@ -161,8 +173,12 @@ function play(file: string, step: Step, states: Map<string, UnknownObject>): voi
     if (ok && expect.body?.kind === definition.kind)
       states.set(key, structuredClone(read(definition, expect.body.apiVersion ?? apiVersion, expect.body)));
   };
-  if ((!ok && expect.status !== 422) || !method || body === undefined) return remember();
-  const context = { now, subresource, user: { name: 'admin', groups: ['system:masters'] } };
+  if (ok && (expect.body.kind !== definition.kind || !expect.body.metadata?.name)) return;
+  if ((!ok && expect.status !== 422) || !method || body === undefined) {
+    remember();
+    return;
+  }
+  const context = { now, subresource, requestVersion: apiVersion, user: { name: 'admin', groups: ['system:masters'] } };
   try {
     let errors: FieldError[];
     let draft: UnknownObject;
@@ -190,7 +206,7 @@ function play(file: string, step: Step, states: Map<string, UnknownObject>): voi
       const got =
         errors.length > 0
           ? causesOf(errors).join(' | ')
-          : difference(comparable(expect.body), comparable(write(definition, apiVersion, draft)));
+          : difference(comparable(expect.body, step.ignore), comparable(write(definition, apiVersion, draft), step.ignore));
       report(file, step, got);
     } else {
       const want = (expect.body.details?.causes ?? []).map(({ reason, field, message }) =>
@@ -211,11 +227,16 @@ function play(file: string, step: Step, states: Map<string, UnknownObject>): voi
     if (expect.status !== 400 && !/unknown field|no conversion/.test(String(error)))
       report(file, step, String((error as Error).stack).slice(0, 400));
   }
-  remember();
+  try {
+    remember();
+  } catch (error) {
+    console.log(`${file} ${step.id}: recorded answer unreadable: ${error}`);
+  }
 }
 
 const uid = '11111111-1111-4111-8111-111111111111';
-const microTimes = ['renewTime', 'acquireTime', 'eventTime'];
+const micro = '2026-01-02T03:04:05.000000Z';
+const microTimes = ['renewTime', 'acquireTime', 'eventTime', 'lastObservedTime'];
 const placeholders: Record<string, unknown> = {
   uid,
   resourceVersion: '5',
@@ -227,8 +248,8 @@ const placeholders: Record<string, unknown> = {
 // Recorded answers hold placeholders where values differ from run to run; readable ones take their place.
 function readable(key: string, value: unknown): unknown {
   if (typeof value !== 'string') return value;
-  if (value === `<${key}>`)
-    return placeholders[key] ?? (microTimes.includes(key) ? '2026-01-02T03:04:05.000000Z' : '2026-01-02T03:04:05Z');
+  if (value === `<${key}>`) return placeholders[key] ?? (microTimes.includes(key) ? micro : '2026-01-02T03:04:05Z');
+  if (value === '<time>' && microTimes.includes(key)) return micro;
   return value
     .replaceAll('<time>', '2026-01-02T03:04:05Z')
     .replaceAll('<uid>', uid)

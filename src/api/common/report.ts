@@ -1,7 +1,10 @@
 // Collects validation failures of one object. Rules take the report and a path and add to it, so that a valid object costs no lists; the
 // order of the calls is the order of the causes a client sees (k8s.io/apimachinery/pkg/util/validation/field, ErrorList).
 import * as field from '#apimachinery/field';
-import type { FieldError, Path } from '#apimachinery/field';
+import { type FieldError, Path } from '#apimachinery/field';
+
+/** The path of a failure that is nowhere in particular, as upstream prints one: `[]`. */
+export const nowhere: Path = new Path(undefined, '', true);
 
 export class Report {
   readonly errors: FieldError[] = [];

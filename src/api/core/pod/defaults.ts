@@ -30,6 +30,7 @@ export function podDefaults(pod: core.Pod): void {
   if (spec.hostNetwork)
     for (const container of [...(spec.containers ?? []), ...(spec.initContainers ?? [])]) hostNetworkPorts(container);
   podSpecDefaults(spec);
+  if ((spec.terminationGracePeriodSeconds ?? 0) < 0) spec.terminationGracePeriodSeconds = 1;
   if (pod.status) alignPodIPs(pod.status);
 }
 

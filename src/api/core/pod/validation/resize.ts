@@ -6,7 +6,7 @@ import { quote } from '#utils';
 import type { KindContext } from '../../../kind.ts';
 import { semanticEqual } from '../../../common/equality.ts';
 import type { ResourceList } from '../../../common/quantities.ts';
-import { collect, isEmptyMap, type Report } from '../../../common/report.ts';
+import { collect, isEmptyMap, nowhere, type Report } from '../../../common/report.ts';
 import { isSidecar } from '../containers.ts';
 import { computeQOS, qosOf } from '../qos.ts';
 import { mirrorAnnotation, validateAnnotationUpdates, validatePodAnnotations } from './annotations.ts';
@@ -15,7 +15,7 @@ import { podRules } from './rules.ts';
 
 const specPath = root('spec');
 
-const only = (detail: string): FieldError[] => [{ type: 'FieldValueForbidden', field: '', detail }];
+const only = (detail: string): FieldError[] => collect((report) => report.forbidden(nowhere, detail));
 
 export function validateEphemeralContainersUpdate(pod: core.Pod, old: core.Pod, context: KindContext): FieldError[] {
   if (old.metadata.annotations?.[mirrorAnnotation] !== undefined) return only('static pods do not support ephemeral containers');

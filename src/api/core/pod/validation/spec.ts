@@ -7,7 +7,7 @@ import { inclusiveRangeError, isDNS1123Label, isDNS1123Subdomain, isQualifiedNam
 import type { KindContext } from '../../../kind.ts';
 import { validateAnnotations, validateLabels } from '../../../common/labels.ts';
 import { maxInt32 } from '../../../common/numbers.ts';
-import { isEmpty, type Report } from '../../../common/report.ts';
+import { isEmpty, nowhere, type Report } from '../../../common/report.ts';
 import { isHugePageResourceName } from '../../common/resource-names.ts';
 import { validateContainerResources, validatePodLevelResources } from '../../common/resources.ts';
 import { visitContainers } from '../containers.ts';
@@ -101,7 +101,7 @@ function validateResourceClaims(
   const names = new Set<string>();
   claims?.forEach((claim, index) => {
     if (meta?.annotations?.[mirrorAnnotation] !== undefined) {
-      return report.add([{ type: 'FieldValueForbidden', field: '', detail: 'static pods do not support resource claims' }]);
+      return report.forbidden(nowhere, 'static pods do not support resource claims');
     }
     const at = path.index(index);
     const { name, resourceClaimName: claimName, resourceClaimTemplateName: templateName } = claim;
