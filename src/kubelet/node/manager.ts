@@ -67,7 +67,7 @@ export class NodeManager {
 
   /** Registers (trying until it works) and starts the loops. */
   async start(): Promise<void> {
-    const { clock, registerNode, logger } = this.#deps;
+    const { registerNode, logger } = this.#deps;
     let waitMs = registerBackoffMinMs;
     while (registerNode && !this.#closed) {
       try {
@@ -86,7 +86,6 @@ export class NodeManager {
     await Promise.all([this.#renewLease(), this.updateStatus()]);
     this.#every('lease', leaseSeconds * 1000 * leaseRenewFraction, () => this.#renewLease());
     this.#later('status', statusUpdateMs * jitter, () => this.#every('status', statusUpdateMs, () => this.updateStatus()));
-    void clock;
   }
   close(): void {
     this.#closed = true;

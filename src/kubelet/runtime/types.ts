@@ -105,7 +105,7 @@ export interface PodRuntime {
   /** Directories, cgroups, volumes. Rejects with PodFailure. */
   preparePod(pod: Pod): Promise<void>;
   /** Undoes `preparePod`; resolves when nothing of the pod is left mounted. */
-  cleanupPod(pod: { uid: string; namespace: string; name: string }): Promise<void>;
+  cleanupPod(uid: string): Promise<void>;
   createSandbox(pod: Pod, attempt: number): Promise<string>;
   stopSandbox(id: string): Promise<void>;
   removeSandbox(id: string): Promise<void>;

@@ -246,7 +246,7 @@ export class PodWorker {
   }
   async #clean(): Promise<void> {
     const { runtime, statuses } = this.#deps;
-    await runtime.cleanupPod(identity(this.#pod));
+    await runtime.cleanupPod(identity(this.#pod).uid);
     this.#timer?.cancel();
     this.#phase = 'ended';
     statuses.finish(this.#pod);

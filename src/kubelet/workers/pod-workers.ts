@@ -78,7 +78,7 @@ export class PodWorkers {
       try {
         for (const { id, state } of record.containers) if (state === 'running') await runtime.stopContainer(id, 1);
         for (const { id, ready } of record.sandboxes) if (ready) await runtime.stopSandbox(id);
-        await runtime.cleanupPod(record);
+        await runtime.cleanupPod(record.uid);
         for (const { id } of record.containers) await runtime.removeContainer(id);
         for (const { id } of record.sandboxes) await runtime.removeSandbox(id);
       } catch (error) {

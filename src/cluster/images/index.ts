@@ -1,0 +1,13 @@
+// Images that are made rather than pulled.
+export {
+  type BusyboxImageOptions,
+  buildBusyboxImage,
+  buildPauseImage,
+  busyboxImageReference,
+  type ImportTarget,
+  importImage,
+  pauseImageReference,
+} from './images.ts';
+export { buildImage, type ImageDefinition } from './oci-image.ts';
+export { pauseProgram } from './pause-program.ts';
+export { tar, type TarEntry } from './ustar.ts';

@@ -1,0 +1,25 @@
+// Failures of the runtime, with gRPC's codes.
+import { status } from '@grpc/grpc-js';
+
+export type CriCode = keyof typeof status;
+
+/** `message` is the runtime's own text, as upstream shows it to users. */
+export class CriError extends Error {
+  readonly code: CriCode;
+  constructor(code: CriCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'CriError';
+    this.code = code;
+  }
+}
+
+/** Any failure as a CriError. */
+export function criError(error: unknown): CriError {
+  if (error instanceof CriError) return error;
+  const { code, details, message } = error as { code?: number; details?: string; message?: string };
+  const name = typeof code === 'number' ? (status[code] as CriCode | undefined) : undefined;
+  return new CriError(name ?? 'UNKNOWN', details || message || String(error), { cause: error });
+}
+
+export const isNotFound = (error: unknown): boolean => error instanceof CriError && error.code === 'NOT_FOUND';
+export const isUnimplemented = (error: unknown): boolean => error instanceof CriError && error.code === 'UNIMPLEMENTED';

@@ -1,0 +1,64 @@
+// The end of a file, read from its end.
+import { open } from 'node:fs/promises';
+import { isErrno } from '#host';
+import { parseLogLine } from './cri-log.ts';
+
+const chunkBytes = 16 * 1024;
+const newline = 0x0a;
+
+/** Offset at which the last `lines` lines begin. */
+export async function tailOffset(path: string, lines: number): Promise<number> {
+  const file = await open(path, 'r');
+  try {
+    const { size } = await file.stat();
+    let left = lines;
+    const buffer = Buffer.alloc(chunkBytes);
+    for (let end = size; end > 0; end -= chunkBytes) {
+      const start = Math.max(0, end - chunkBytes);
+      const { bytesRead } = await file.read(buffer, 0, end - start, start);
+      for (let index = bytesRead - 1; index >= 0; index--) {
+        if (buffer[index] !== newline || start + index === size - 1) continue;
+        if (--left === 0) return start + index + 1;
+      }
+      if (left <= 0) return size;
+    }
+    return lines <= 0 ? size : 0;
+  } finally {
+    await file.close();
+  }
+}
+
+/** The last bytes of a file; undefined when there is none. */
+export async function lastBytes(path: string, bytesMax: number): Promise<Buffer | undefined> {
+  try {
+    const file = await open(path, 'r');
+    try {
+      const { size } = await file.stat();
+      const length = Math.min(size, bytesMax);
+      const buffer = Buffer.alloc(length);
+      await file.read(buffer, 0, length, size - length);
+      return buffer;
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+}
+
+/** The last lines a container wrote, without time and stream, at most so many bytes. */
+export async function lastLogText(path: string, linesMax: number, bytesMax: number): Promise<string> {
+  const raw = await lastBytes(path, bytesMax * 4);
+  if (raw === undefined) return '';
+  const lines = raw
+    .toString('latin1')
+    .split('\n')
+    .slice(-linesMax - 1);
+  const texts = lines.flatMap((line) => {
+    const parsed = parseLogLine(Buffer.from(line, 'latin1'));
+    return parsed ? [parsed.partial ? parsed.text : Buffer.concat([parsed.text, Buffer.from('\n')])] : [];
+  });
+  const all = Buffer.concat(texts);
+  return all.subarray(Math.max(0, all.length - bytesMax)).toString('utf8');
+}

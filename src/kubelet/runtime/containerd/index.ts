@@ -1,0 +1,287 @@
+// Pods as real processes, through any CRI runtime; made and measured with containerd (upstream pkg/kubelet/kuberuntime).
+import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Container, Pod } from '#api/core/v1';
+import { isHostNetworkPod } from '#component-helpers/pod';
+import { type CriClient, isNotFound, type Mount } from '#cri';
+import type { Clock, Rng } from '#utils';
+import type { CgroupManager } from '../../cgroups/manager.ts';
+import type { PodRecord } from '../../container/types.ts';
+import { hostNetworkHostsFile, podHostsFile } from '../../network/hosts-file.ts';
+import { podNames } from '../../network/names.ts';
+import type { DnsConfig } from '../../network/dns.ts';
+import { containerMounts } from '../../volumes/container-mounts.ts';
+import type { VolumeManager } from '../../volumes/manager.ts';
+import {
+  type ContainerUsage,
+  type CreateRequest,
+  type ExecOutcome,
+  type ImageService,
+  PodFailure,
+  type PodRuntime,
+  type RuntimeHealth,
+  StartFailure,
+} from '../types.ts';
+import { containerConfig } from './container-config.ts';
+import { criImages } from './images.ts';
+import { podUidLabel } from './labels.ts';
+import { containerRecord, identityOf, recordOf, sandboxRecord } from './records.ts';
+import { podLogDirectory, sandboxConfig } from './sandbox-config.ts';
+import { verifyRunAsNonRoot } from './security-context.ts';
+
+export interface ContainerdRuntimeDeps {
+  cri: CriClient;
+  clock: Clock;
+  rng: Rng;
+  cgroups: CgroupManager;
+  volumes: VolumeManager;
+  /** A container's environment; rejects with what CreateContainerConfigError says. */
+  environment(pod: Pod, container: Container, podIPs: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  dns(pod: Pod): Promise<DnsConfig>;
+  podLogsDir: string;
+  clusterDomain: string;
+  seccompDir: string;
+  memoryCapacityBytes: number;
+}
+
+const text = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+const ignoreMissing = async (work: Promise<unknown>): Promise<void> => {
+  try {
+    await work;
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+};
+
+export class ContainerdRuntime implements PodRuntime {
+  readonly simulated = false;
+  readonly images: ImageService;
+  readonly cri: CriClient;
+  #name = 'containerd';
+  readonly #deps: ContainerdRuntimeDeps;
+  /** Pod of each container seen, for events that name only the container. */
+  readonly #owners = new Map<string, string>();
+
+  constructor(deps: ContainerdRuntimeDeps) {
+    this.#deps = deps;
+    this.cri = deps.cri;
+    this.images = criImages(deps.cri);
+  }
+  get name(): string {
+    return this.#name;
+  }
+
+  async version(): Promise<string> {
+    const { runtimeName, runtimeVersion } = await this.cri.runtime.version();
+    this.#name = runtimeName;
+    return runtimeVersion.replace(/^v/, '');
+  }
+  async health(): Promise<RuntimeHealth> {
+    const { conditions } = await this.cri.runtime.status();
+    const failing = (type: string): string | undefined => {
+      const condition = conditions.find((candidate) => candidate.type === type);
+      if (condition?.status) return undefined;
+      return `${type}=false reason:${condition?.reason ?? ''} message:${condition?.message ?? ''}`;
+    };
+    const runtime = failing('RuntimeReady');
+    return { ...(runtime && { runtimeError: `container runtime not ready: ${runtime}` }), networkError: failing('NetworkReady') };
+  }
+  subscribe(onChange: (uid: string | undefined) => void): Promise<boolean> {
+    return this.cri.events((event) => onChange(event?.podUid ?? this.#owners.get(event?.containerId ?? '')));
+  }
+
+  async list(): Promise<PodRecord[]> {
+    const [sandboxes, containers] = await Promise.all([this.cri.runtime.listPodSandbox(), this.cri.runtime.listContainers()]);
+    const pods = new Map<string, { uid: string; namespace: string; name: string }>();
+    for (const { labels } of [...sandboxes, ...containers]) {
+      const identity = identityOf(labels);
+      if (identity) pods.set(identity.uid, identity);
+    }
+    return Promise.all([...pods.values()].map((pod) => this.get(pod)));
+  }
+  async get(pod: { uid: string; namespace: string; name: string }): Promise<PodRecord> {
+    const { runtime } = this.cri;
+    const labels = { [podUidLabel]: pod.uid };
+    const [sandboxes, containers] = await Promise.all([runtime.listPodSandbox(labels), runtime.listContainers(labels)]);
+    const present = async <T>(read: Promise<T>): Promise<T[]> => {
+      try {
+        return [await read];
+      } catch (error) {
+        if (isNotFound(error)) return [];
+        throw error;
+      }
+    };
+    const [sandboxStatuses, containerStatuses] = await Promise.all([
+      Promise.all(sandboxes.map(({ id }) => present(runtime.podSandboxStatus(id)))),
+      Promise.all(containers.map(({ id }) => present(runtime.containerStatus(id)))),
+    ]);
+    for (const { id } of [...containers, ...sandboxes]) this.#owners.set(id, pod.uid);
+    const records = await Promise.all(containerStatuses.flat().map(containerRecord));
+    return recordOf(pod, sandboxStatuses.flat().map(sandboxRecord), records);
+  }
+
+  async preparePod(pod: Pod): Promise<void> {
+    const { cgroups, volumes } = this.#deps;
+    try {
+      await cgroups.ensurePod(pod);
+    } catch (error) {
+      throw new PodFailure('FailedCreatePodContainer', `unable to ensure pod container exists: ${text(error)}`, { cause: error });
+    }
+    await mkdir(volumes.podDir(pod.metadata.uid ?? ''), { recursive: true, mode: 0o750 });
+    await volumes.mount(pod);
+  }
+  async cleanupPod(uid: string): Promise<void> {
+    await this.#deps.volumes.unmount(uid);
+    await this.#deps.cgroups.removePod(uid);
+  }
+
+  async createSandbox(pod: Pod, attempt: number): Promise<string> {
+    const config = await this.#sandboxConfig(pod, attempt);
+    await mkdir(config.logDirectory, { recursive: true, mode: 0o755 });
+    const id = await this.cri.runtime.runPodSandbox(config);
+    this.#owners.set(id, pod.metadata.uid ?? '');
+    return id;
+  }
+  async stopSandbox(id: string): Promise<void> {
+    await ignoreMissing(this.cri.runtime.stopPodSandbox(id));
+  }
+  async removeSandbox(id: string): Promise<void> {
+    const uid = this.#owners.get(id);
+    this.#owners.delete(id);
+    const logDirectory = await this.#logDirectory(id);
+    await ignoreMissing(this.cri.runtime.removePodSandbox(id));
+    if (uid === undefined || logDirectory === undefined) return;
+    const left = await this.cri.runtime.listPodSandbox({ [podUidLabel]: uid });
+    if (left.length === 0) await rm(logDirectory, { recursive: true, force: true });
+  }
+
+  async createContainer(request: CreateRequest): Promise<string> {
+    const { pod } = request;
+    const configured = await this.#configure(request).catch((error: unknown) => {
+      throw new StartFailure('CreateContainerConfigError', text(error), { cause: error });
+    });
+    try {
+      const id = await this.cri.runtime.createContainer(
+        request.sandboxId,
+        configured,
+        await this.#sandboxConfig(pod, request.sandboxAttempt),
+      );
+      this.#owners.set(id, pod.metadata.uid ?? '');
+      return id;
+    } catch (error) {
+      throw new StartFailure('CreateContainerError', text(error), { cause: error });
+    }
+  }
+  async startContainer(id: string): Promise<void> {
+    try {
+      await this.cri.runtime.startContainer(id);
+    } catch (error) {
+      throw new StartFailure('RunContainerError', text(error), { cause: error });
+    }
+  }
+  async stopContainer(id: string, graceSeconds: number): Promise<void> {
+    await ignoreMissing(this.cri.runtime.stopContainer(id, graceSeconds));
+  }
+  async removeContainer(id: string): Promise<void> {
+    this.#owners.delete(id);
+    const logPath = await this.cri.runtime.containerStatus(id).then(
+      (status) => status.logPath,
+      () => '',
+    );
+    await ignoreMissing(this.cri.runtime.removeContainer(id));
+    if (logPath !== '') await rm(logPath, { force: true });
+  }
+
+  exec(id: string, command: readonly string[], timeoutMs: number): Promise<ExecOutcome> {
+    return this.cri.runtime.execSync(id, command, Math.ceil(timeoutMs / 1000));
+  }
+  async usage(): Promise<Map<string, ContainerUsage>> {
+    const number = (value: { value: string } | null | undefined): number | undefined => (value ? Number(value.value) : undefined);
+    const stats = await this.cri.runtime.listContainerStats();
+    return new Map(
+      stats.map(({ attributes, cpu, memory }) => [
+        attributes.id,
+        {
+          cpuNanoCores: number(cpu?.usageNanoCores),
+          cpuUsageCoreNanoSeconds: number(cpu?.usageCoreNanoSeconds),
+          memoryWorkingSetBytes: number(memory?.workingSetBytes),
+          memoryUsageBytes: number(memory?.usageBytes),
+          memoryRssBytes: number(memory?.rssBytes),
+        },
+      ]),
+    );
+  }
+  async updatePodCIDRs(cidrs: readonly string[]): Promise<void> {
+    if (cidrs.length > 0) await this.cri.runtime.updateRuntimeConfig(cidrs.join(','));
+  }
+  close(): void {
+    this.cri.close();
+  }
+
+  async #sandboxConfig(pod: Pod, attempt: number): Promise<ReturnType<typeof sandboxConfig>> {
+    const { podLogsDir, clusterDomain, cgroups, dns } = this.#deps;
+    return sandboxConfig(pod, {
+      attempt,
+      hostname: podNames(pod, clusterDomain).kernelName,
+      dns: await dns(pod),
+      podLogsDir,
+      cgroupParent: cgroups.parentOf(pod),
+    });
+  }
+  async #logDirectory(sandboxId: string): Promise<string | undefined> {
+    const status = await this.cri.runtime.podSandboxStatus(sandboxId).catch(() => undefined);
+    const identity = status && identityOf(status.labels);
+    return identity && podLogDirectory(this.#deps.podLogsDir, identity);
+  }
+
+  async #configure(request: CreateRequest): Promise<ReturnType<typeof containerConfig>> {
+    const { pod, container, image, restartCount, podIPs, targetId } = request;
+    const { volumes, memoryCapacityBytes, seccompDir, podLogsDir } = this.#deps;
+    const uid = pod.metadata.uid ?? '';
+    verifyRunAsNonRoot(pod, container, image);
+    const environment = await this.#deps.environment(pod, container, podIPs);
+    const mounts = await containerMounts(container, volumes.mounted(uid), environment);
+    if (!mounts.some(({ containerPath }) => containerPath === '/etc/hosts')) mounts.push(await this.#hostsMount(pod, podIPs));
+    if (container.terminationMessagePath) mounts.push(await this.#messageMount(uid, container));
+    const { name = '', namespace = '' } = pod.metadata;
+    await mkdir(join(podLogDirectory(podLogsDir, { name, namespace, uid }), container.name), { recursive: true, mode: 0o755 });
+    return containerConfig({
+      pod,
+      container,
+      image,
+      restartCount,
+      environment,
+      mounts,
+      memoryCapacityBytes,
+      seccompDir,
+      targetId,
+    });
+  }
+  /** One hosts file per pod, written anew for every container: the address is known only once there is a sandbox. */
+  async #hostsMount(pod: Pod, podIPs: readonly string[]): Promise<Mount> {
+    const { volumes, clusterDomain } = this.#deps;
+    const path = join(volumes.podDir(pod.metadata.uid ?? ''), 'etc-hosts');
+    const { hostname, domain } = podNames(pod, clusterDomain);
+    const aliases = pod.spec?.hostAliases;
+    const content = isHostNetworkPod(pod)
+      ? hostNetworkHostsFile(await readFile('/etc/hosts', 'utf8').catch(() => ''), aliases)
+      : podHostsFile(podIPs, hostname, domain, aliases);
+    await writeFile(path, content, { mode: 0o644 });
+    return { containerPath: '/etc/hosts', hostPath: path, readonly: false };
+  }
+  async #messageMount(uid: string, container: Container): Promise<Mount> {
+    const directory = join(this.#deps.volumes.podDir(uid), 'containers', container.name);
+    await mkdir(directory, { recursive: true, mode: 0o750 });
+    const path = join(
+      directory,
+      this.#deps.rng
+        .int(2 ** 32)
+        .toString(16)
+        .padStart(8, '0'),
+    );
+    await writeFile(path, '');
+    await chmod(path, 0o666);
+    return { containerPath: container.terminationMessagePath ?? '', hostPath: path };
+  }
+}

@@ -1,0 +1,27 @@
+// tmpfs mounts of volumes, through mount(8) and umount(8).
+import { readFile } from 'node:fs/promises';
+import type { Exec } from '#utils';
+
+const unescape = (path: string): string =>
+  path.replace(/\\([0-7]{3})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 8)));
+
+/** Mount points at or under `directory`, deepest first. */
+export async function mountsUnder(directory: string): Promise<string[]> {
+  const table = await readFile('/proc/self/mountinfo', 'utf8');
+  return table
+    .split('\n')
+    .map((line) => unescape(line.split(' ')[4] ?? ''))
+    .filter((path) => path === directory || path.startsWith(`${directory}/`))
+    .sort((a, b) => b.length - a.length);
+}
+
+async function run(exec: Exec, command: string, args: string[]): Promise<void> {
+  const { code, stderr } = await exec(command, args, { timeoutMs: 30_000 });
+  if (code !== 0) throw new Error(`${command} failed: ${stderr.trim() || `exit status ${code}`}`);
+}
+
+/** `options` as mount(8) takes them. */
+export const mountTmpfs = (exec: Exec, directory: string, options: readonly string[]): Promise<void> =>
+  run(exec, 'mount', ['-t', 'tmpfs', ...(options.length > 0 ? ['-o', options.join(',')] : []), 'tmpfs', directory]);
+
+export const unmount = (exec: Exec, directory: string): Promise<void> => run(exec, 'umount', [directory]);
