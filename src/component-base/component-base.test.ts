@@ -6,6 +6,7 @@ import {
   createLogger,
   createMetrics,
   defaultLeaderElection,
+  knownFeatures,
   parseFeatureGates,
   pingCheck,
   routeHealth,
@@ -121,4 +122,11 @@ test('version and leader election', () => {
     'renewDeadline must be greater than retryPeriod*JitterFactor',
     'resourceName must not be empty',
   ]);
+});
+
+test('upstream’s gates are known, with their locks', () => {
+  const gates = createFeatureGates(knownFeatures);
+  expect(gates.values().size).toBeGreaterThan(200);
+  expect([gates.enabled('SidecarContainers'), gates.enabled('InPlacePodVerticalScalingExclusiveCPUs')]).toEqual([true, false]);
+  expect(() => gates.set(parseFeatureGates('SidecarContainers=false'))).toThrow('feature is locked to true');
 });

@@ -8,3 +8,4 @@ export {
   parseBool,
   parseFeatureGates,
 } from './feature-gates.ts';
+export { knownFeatures } from './known.gen.ts';
