@@ -25,14 +25,14 @@ async function loadStore() {
   }
 }
 
-async function measure(store, concurrency) {
+async function measure(store, concurrency, seconds) {
   const latencies = [];
   const started = performance.now();
   const deadline = started + seconds * 1000;
   let next = 0;
   const writer = async () => {
     while (performance.now() < deadline) {
-      const key = `/bench/${concurrency}/${next++}`;
+      const key = `/bench/${concurrency}/${started}/${next++}`;
       const before = performance.now();
       const compare = [{ key, target: 'modRevision', result: '=', value: 0 }];
       await store.txn({ compare, success: [{ op: 'put', key, value }] });
@@ -73,48 +73,76 @@ const hasEtcd = () => {
   }
 };
 
-const { openMemoryStore, openLmdbStore, openEtcdStore, serveEtcd } = await loadStore();
-const directory = await mkdtemp(join(tmpdir(), 'bench-store-'));
-const results = new Map();
+/** Each case opens one store below `directory` and answers it with what ends it. */
+const cases = {
+  memory: async ({ openMemoryStore }) => {
+    const store = openMemoryStore();
+    return { store, end: () => store.close() };
+  },
+  lmdb: async ({ openLmdbStore }, directory) => {
+    const store = await openLmdbStore({ path: join(directory, 'lmdb') });
+    return { store, end: () => store.close() };
+  },
+  'lmdb behind the etcd front, our client': async ({ openLmdbStore, openEtcdStore, serveEtcd }, directory) => {
+    const embedded = await openLmdbStore({ path: join(directory, 'front') });
+    const front = await serveEtcd({ store: embedded });
+    const store = await openEtcdStore({ endpoints: [front.endpoint] });
+    const end = async () => {
+      await store.close();
+      await front.close();
+      await embedded.close();
+    };
+    return { store, end };
+  },
+  'etcd, our client': async ({ openEtcdStore }, directory) => {
+    const { version, client, child } = await startEtcd(join(directory, 'etcd'));
+    const store = await openEtcdStore({ endpoints: [client] });
+    const end = async () => {
+      await store.close();
+      child.kill('SIGTERM');
+      await new Promise((done) => child.once('exit', done));
+    };
+    return { store, end, note: version };
+  },
+};
+const peer = 'etcd, our client';
 
-async function run(name, store, close = () => store.close()) {
-  results.set(name, []);
-  await measure(store, 16).catch(() => {});
-  for (const concurrency of concurrencies) results.get(name).push(await measure(store, concurrency));
-  await close();
-}
-
-await run('memory', openMemoryStore());
-await run('lmdb', await openLmdbStore({ path: join(directory, 'lmdb') }));
-
-const embedded = await openLmdbStore({ path: join(directory, 'front') });
-const front = await serveEtcd({ store: embedded });
-const throughFront = await openEtcdStore({ endpoints: [front.endpoint] });
-await run('lmdb behind the etcd front, our client', throughFront, async () => {
-  await throughFront.close();
-  await front.close();
-  await embedded.close();
-});
-
-let peer;
-if (hasEtcd()) {
-  const { version, client, child } = await startEtcd(join(directory, 'etcd'));
-  peer = `${version}, our client`;
-  const store = await openEtcdStore({ endpoints: [client] });
-  await run(peer, store, async () => {
-    await store.close();
-    child.kill('SIGTERM');
-    await new Promise((done) => child.once('exit', done));
-  });
-}
-await rm(directory, { recursive: true, force: true });
-
-for (const [name, figures] of results) {
-  console.log(name);
-  for (const [i, { rate, p50, p99, cpuUs }] of figures.entries()) {
-    const reference = peer && name !== peer ? `  ${(rate / results.get(peer)[i].rate).toFixed(1)}x etcd` : '';
-    const latency = `p50 ${p50.toFixed(2)} ms  p99 ${p99.toFixed(2)} ms  ${cpuUs.toFixed(0)} us CPU each`;
-    console.log(`  c=${String(concurrencies[i]).padEnd(3)} ${Math.round(rate).toString().padStart(7)}/s  ${latency}${reference}`);
+async function runCase(name) {
+  const directory = await mkdtemp(join(tmpdir(), 'bench-store-'));
+  try {
+    const { store, end, note = '' } = await cases[name](await loadStore(), directory);
+    await measure(store, 16, 0.3);
+    const figures = [];
+    for (const concurrency of concurrencies) figures.push(await measure(store, concurrency, seconds));
+    await end();
+    return { figures, note };
+  } finally {
+    await rm(directory, { recursive: true, force: true });
   }
 }
-if (!peer) console.log('etcd: skipped, no etcd program on this machine');
+
+/** In a process of its own, so that one case's garbage is not the next one's load. */
+function runInChild(name) {
+  const output = execFileSync(process.execPath, [process.argv[1], String(seconds), name], { encoding: 'utf8' });
+  return JSON.parse(output);
+}
+
+function print(results) {
+  for (const [name, { figures, note }] of results) {
+    console.log(note ? `${name} (${note})` : name);
+    for (const [i, { rate, p50, p99, cpuUs }] of figures.entries()) {
+      const reference = results.get(peer)?.figures[i].rate;
+      const ratio = reference && name !== peer ? `  ${(rate / reference).toFixed(1)}x etcd` : '';
+      const latency = `p50 ${p50.toFixed(2)} ms  p99 ${p99.toFixed(2)} ms  ${cpuUs.toFixed(0)} us CPU each`;
+      console.log(`  c=${String(concurrencies[i]).padEnd(3)} ${Math.round(rate).toString().padStart(7)}/s  ${latency}${ratio}`);
+    }
+  }
+}
+
+const only = process.argv[3];
+if (only) console.log(JSON.stringify(await runCase(only)));
+else {
+  const names = Object.keys(cases).filter((name) => name !== peer || hasEtcd());
+  print(new Map(names.map((name) => [name, runInChild(name)])));
+  if (!names.includes(peer)) console.log('etcd: skipped, no etcd program on this machine');
+}
