@@ -87,6 +87,10 @@ export interface KindDefinition<T extends KubeObject = KubeObject> extends Write
     gracePeriodSeconds?(object: T, requested: number | undefined): number | undefined;
     /** Default propagation when the client names none. Default: Background. */
     defaultPropagation?: 'Orphan' | 'Background';
+    /** Finalizers besides metadata.finalizers that hold a deleted object back (spec.finalizers of a namespace). */
+    ownFinalizers?(object: T): readonly string[];
+    /** Marks a draft as terminating beyond its metadata (status.phase of a namespace). */
+    markTerminating?(draft: T): void;
     /** DELETE answers with the object instead of a Status. */
     returnsObject?: boolean;
   };

@@ -6,7 +6,7 @@ import type { Transport } from '#apimachinery/transport';
 import { createMetrics, type Metrics, versionInfo } from '#component-base';
 import type { Store } from '#store';
 import { type Clock, type Logger, type Rng, silentLogger } from '#utils';
-import type { WireRequest, WireResponse } from '#wire';
+import type { WireRequest, WireResponse, WireUpgrade } from '#wire';
 import { StoreFeed } from './cache/store-feed.ts';
 import { createCluster, createWriter } from './cluster.ts';
 import type {
@@ -26,6 +26,7 @@ import { createHealthChecks, type HealthChecks } from './endpoints/health.ts';
 import { createHandler } from './endpoints/http-handler.ts';
 import { boundInFlight, type InFlight } from './endpoints/in-flight.ts';
 import { memoryRequest, memoryResponse } from './endpoints/in-memory.ts';
+import { serveUpgrade } from './endpoints/upgrade.ts';
 import { createOpenApi } from './endpoints/openapi/serve.ts';
 import { compactionIntervalMs, eventTtlSeconds, mutatingRequestsInFlightMax, requestsInFlightMax } from './limits.ts';
 import { builtinServed } from './registry/builtin.ts';
@@ -46,6 +47,8 @@ export interface ApiServerParts {
   special?: readonly SpecialRest[];
   hooks?: readonly StorageHook[];
   startHooks?: readonly StartHook[];
+  /** Ends what the parts keep open. */
+  close?(): void;
 }
 
 export interface PartsInput {
@@ -76,11 +79,17 @@ export interface ApiServerOptions {
   descriptions?(): Promise<string | undefined>;
   /** `host:port` shown by legacy discovery. */
   address?(): string;
+  /** Start hooks wait for `start`; otherwise they run at once. */
+  holdStart?: boolean;
 }
 
 export interface ApiServer {
   /** One HTTP request; never rejects. */
   handle(request: WireRequest, response: WireResponse): Promise<void>;
+  /** A request to speak another protocol (exec, attach, port-forward); never rejects. */
+  upgrade(upgrade: WireUpgrade): Promise<void>;
+  /** Lets held start hooks run; later calls do nothing. */
+  start(): void;
   /** In-process access as `user`; `userAgent` names its field manager. */
   transport(user: UserInfo, userAgent?: string): Transport;
   readonly cluster: ReadOnlyCluster;
@@ -112,10 +121,13 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const now = (): number => clock.now();
   const cluster = createCluster(table);
   const writer = createWriter(table, now, random);
-  const hooks: StorageHook[] = [];
-  await buildTable(options, { table, feed, hooks, metrics, logger });
+  await buildTable(options, { table, feed, metrics, logger });
   const parts = (await options.parts?.({ cluster, writer, clock, logger, metrics })) ?? {};
-  hooks.push(...(parts.hooks ?? []));
+  for (const resource of table.all()) {
+    resource.hooks.push(
+      ...(parts.hooks ?? []).filter((hook) => hook.resource === resource.resource && hook.group === resource.storageGroup),
+    );
+  }
   const context = contextOf(options, parts, { table, feed, random, cluster, writer, metrics, logger });
   const health = createHealthChecks(feed);
   const openApi = createOpenApi(table, context.schema, parts.special ?? [], options.descriptions);
@@ -128,10 +140,17 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     serveInMemory(context, inFlight, handler, user, { method, path, body, signal });
   const stopCompactor = compactorOf(options, feed, logger);
   const abort = new AbortController();
-  const started = runStartHooks(parts.startHooks ?? [], health, cluster, writer, abort.signal);
+  let start = (): void => {};
+  const held = new Promise<void>((resolve) => {
+    start = resolve;
+  });
+  if (!options.holdStart) start();
+  const started = held.then(() => runStartHooks(parts.startHooks ?? [], health, cluster, writer, abort.signal));
   started.catch((error: unknown) => logger.error('start hook failed', { err: (error as Error).message }));
   return {
     handle: (request, response) => serveExchange(context, inFlight, request, response, handler),
+    upgrade: (upgrade) => serveUpgrade(context, inFlight, upgrade, handler),
+    start: () => start(),
     transport: (user, userAgent = 'sagong') => createDirectTransport(context, user, userAgent),
     cluster,
     writer,
@@ -144,6 +163,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
       stopCompactor();
       context.endWatches();
       feed.close();
+      parts.close?.();
       await Promise.resolve();
     },
   };
@@ -195,7 +215,7 @@ function contextOf(options: ApiServerOptions, parts: ApiServerParts, made: Made)
 
 async function buildTable(
   options: ApiServerOptions,
-  made: { table: ResourceTable; feed: StoreFeed; hooks: readonly StorageHook[]; metrics: Metrics; logger: Logger },
+  made: { table: ResourceTable; feed: StoreFeed; metrics: Metrics; logger: Logger },
 ): Promise<void> {
   const { store, clock } = options;
   const { table, feed } = made;
@@ -212,8 +232,7 @@ async function buildTable(
     eventTtlSeconds: options.eventTtlSeconds ?? eventTtlSeconds,
   });
   const definitions = (options.kinds ?? builtinKinds) as readonly KindDefinition<KubeObject>[];
-  for (const resource of builtinServed({ facts, schema, definitions: definitions as never, hooks: made.hooks, storageOf }))
-    table.add(resource);
+  for (const resource of builtinServed({ facts, schema, definitions: definitions as never, storageOf })) table.add(resource);
   table.setGroups(builtinGroups().map(({ group, versions }) => ({ group, versions: versions.map(({ version }) => version) })));
   for (const { group, versions } of builtinGroups()) {
     for (const { version } of versions) {
@@ -240,17 +259,17 @@ async function runStartHooks(
   signal: AbortSignal,
 ): Promise<void> {
   const runs = hooks.map((hook) => ({ hook, mark: health.addStartHook(hook.name) }));
-  await Promise.all(
-    runs.map(async ({ hook, mark }) => {
-      try {
-        await hook.run(cluster, writer, signal);
-        mark.done();
-      } catch (error) {
-        mark.failed(error);
-        throw error;
-      }
-    }),
-  );
+  // In order: later hooks need what earlier ones made.
+  for (const { hook, mark } of runs) {
+    signal.throwIfAborted();
+    try {
+      await hook.run(cluster, writer, signal);
+      mark.done();
+    } catch (error) {
+      mark.failed(error);
+      throw error;
+    }
+  }
 }
 
 async function isReady(health: HealthChecks): Promise<boolean> {

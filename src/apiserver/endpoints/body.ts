@@ -106,12 +106,23 @@ const identified = (object: UnknownObject, { group, version, kind }: BodyTarget)
 
 function parsedBody({ bytes, encoding }: RawBody, target: BodyTarget, strict: boolean): ParsedText {
   try {
-    return parseText(bytes, encoding as 'json' | 'yaml', strict);
+    const parsed = parseText(bytes, encoding as 'json' | 'yaml', strict);
+    checkIsObject(parsed.value);
+    return parsed;
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     const why = encoding === 'json' ? `couldn't get version/kind; json parse error: ${error.message}` : error.message;
     throw badRequest(`the object provided is unrecognized (must be of type ${target.kind}): ${why} (${summary(bytes)})`);
   }
+}
+
+const typeMetaGoType = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
+
+/** Before anything else, upstream reads kind and apiVersion: a body that is no object fails there. */
+export function checkIsObject(value: unknown): void {
+  if (value === null || (typeof value === 'object' && !Array.isArray(value))) return;
+  const kind = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
+  throw new DecodeError(`json: cannot unmarshal ${kind} into Go value of type ${typeMetaGoType}`);
 }
 
 function summary(bytes: Buffer): string {

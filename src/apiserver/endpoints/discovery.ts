@@ -83,18 +83,26 @@ function legacyResource(resource: DiscoveredResource, group: string, version: st
 
 type AggregatedVersion = 'v2' | 'v2beta1';
 
-/** Which aggregated form an Accept header asks for first, if it asks for one before plain JSON. */
-export function aggregatedVersion(accept: string): AggregatedVersion | undefined {
+/**
+ * Whether an Accept header asks for the aggregated form before plain JSON. 'unknown': it asks for a form that is not served, and for nothing
+ * else.
+ */
+export function wantsAggregated(accept: string): boolean | 'unknown' {
+  let unknown = false;
   for (const clause of accept.split(',')) {
     const parts = clause.split(';').map((part) => part.trim());
     if (parts[0] !== 'application/json') continue;
     const parameters = new Map(parts.slice(1).map((part) => part.split('=') as [string, string]));
-    if (!parameters.has('as')) return undefined;
-    if (parameters.get('as') !== 'APIGroupDiscoveryList' || parameters.get('g') !== 'apidiscovery.k8s.io') continue;
-    const version = parameters.get('v');
-    if (version === 'v2' || version === 'v2beta1') return version;
+    if (!parameters.has('as')) return false;
+    if (
+      parameters.get('as') === 'APIGroupDiscoveryList' &&
+      parameters.get('g') === 'apidiscovery.k8s.io' &&
+      parameters.get('v') === 'v2'
+    )
+      return true;
+    unknown = true;
   }
-  return undefined;
+  return unknown ? 'unknown' : false;
 }
 
 interface AggregatedResource {
@@ -114,14 +122,18 @@ interface AggregatedResource {
 
 const scopeOf = (resource: DiscoveredResource): 'Namespaced' | 'Cluster' => (resource.namespaced ? 'Namespaced' : 'Cluster');
 
-function aggregatedResources(resources: readonly DiscoveredResource[]): AggregatedResource[] {
+/** As upstream's: group and version are only told where they are not the resource's own. */
+const ownKind = ({ kind }: DiscoveredResource, group: string, version: string): DiscoveredResource['kind'] =>
+  kind.group === group && kind.version === version ? { group: '', version: '', kind: kind.kind } : kind;
+
+function aggregatedResources(resources: readonly DiscoveredResource[], group: string, version: string): AggregatedResource[] {
   const byName = new Map<string, AggregatedResource>();
   for (const resource of resources) {
     const [name = '', subresource] = resource.name.split('/');
     if (subresource === undefined) {
       byName.set(name, {
         resource: name,
-        responseKind: resource.kind,
+        responseKind: ownKind(resource, group, version),
         scope: scopeOf(resource),
         singularResource: resource.singularName,
         verbs: resource.verbs,
@@ -132,27 +144,30 @@ function aggregatedResources(resources: readonly DiscoveredResource[]): Aggregat
     }
     const parent = byName.get(name);
     if (!parent) continue;
-    parent.subresources = [...(parent.subresources ?? []), { subresource, responseKind: resource.kind, verbs: resource.verbs }];
+    parent.subresources = [
+      ...(parent.subresources ?? []),
+      { subresource, responseKind: ownKind(resource, group, version), verbs: resource.verbs },
+    ];
   }
   return [...byName.values()];
 }
 
 /** `/api` (core) or `/apis` (all other groups) in the aggregated form. */
-export function aggregatedDiscovery(table: ResourceTable, core: boolean, version: AggregatedVersion): DiscoveryAnswer {
+export function aggregatedDiscovery(table: ResourceTable, core: boolean): DiscoveryAnswer {
   const groups = table.groups.filter(({ group }) => (group === '') === core);
   const items = groups.map(({ group, versions }) => ({
     metadata: group === '' ? {} : { name: group },
     versions: versions.map((name) => ({
       version: name,
-      resources: aggregatedResources(table.discovered(group, name) ?? []),
+      resources: aggregatedResources(table.discovered(group, name) ?? [], group, name),
       freshness: 'Current',
     })),
   }));
-  const value = { kind: 'APIGroupDiscoveryList', apiVersion: `apidiscovery.k8s.io/${version}`, metadata: {}, items };
+  const value = { kind: 'APIGroupDiscoveryList', apiVersion: 'apidiscovery.k8s.io/v2', metadata: {}, items };
   const hash = createHash('sha512').update(JSON.stringify(items)).digest('hex').toUpperCase();
   return {
     value,
     etag: `"${hash}"`,
-    contentType: `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`,
+    contentType: 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList',
   };
 }

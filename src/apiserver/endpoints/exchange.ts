@@ -2,7 +2,7 @@
 // (k8s.io/apiserver/pkg/server/config.go, DefaultBuildHandlerChain).
 import { badRequest, internalError, StatusError } from '#apimachinery/errors';
 import type { Logger } from '#utils';
-import { ClientGoneError, type ResponseHeaders, type WireRequest, type WireResponse } from '#wire';
+import { ClientGoneError, type ResponseHeaders, type WireRequest, type WireResponse, type WireUpgrade } from '#wire';
 import type { Attributes, CredentialSource, UserInfo } from '../contracts.ts';
 import { targetLengthMax } from '../limits.ts';
 import type { ServerContext } from '../server-context.ts';
@@ -18,6 +18,8 @@ export interface Exchange extends Answer {
   warn(message: string): void;
   accept: string;
   userAgent: string;
+  /** Set when the client asked for another protocol. */
+  upgrade?: WireUpgrade;
 }
 
 export type ExchangeHandler = (exchange: Exchange) => Promise<void> | void;
@@ -115,8 +117,10 @@ export async function serveExchange(
   request: WireRequest,
   response: WireResponse,
   handler: ExchangeHandler,
+  upgrade?: WireUpgrade,
 ): Promise<void> {
   const exchange = startExchange(context, request, response);
+  if (upgrade) exchange.upgrade = upgrade;
   const started = context.clock.monotonic();
   const leave: (() => void)[] = [];
   try {

@@ -1,15 +1,15 @@
 // Finds what serves a path: discovery, health, metrics and OpenAPI by name, resources by the table, the rest is not found.
 import { routeHealth } from '#component-base';
-import { StatusError } from '#apimachinery/errors';
+import { notAcceptable, StatusError } from '#apimachinery/errors';
 import type { ServerContext } from '../server-context.ts';
 import {
   aggregatedDiscovery,
-  aggregatedVersion,
   type DiscoveryAnswer,
   legacyGroup,
   legacyGroups,
   legacyResources,
   legacyVersions,
+  wantsAggregated,
 } from './discovery.ts';
 import type { Exchange, ExchangeHandler } from './exchange.ts';
 import type { HealthChecks } from './health.ts';
@@ -54,13 +54,14 @@ function serveResourcePath(context: ServerContext, exchange: Exchange): Promise<
   const special = context.special(group, version, name, subresource);
   if (special) return serveSpecial(context, exchange, special);
   const resource = context.table.find(group, version, name);
+  if (!resource && group !== '' && !knownGroup(context, group)) return sendPageNotFound(exchange);
   if (!resource || parts.some((part) => part === '.' || part === '..' || part === '')) throw pathNotFound();
   if (parts.length > 3) throw pathNotFound();
   const isCollection = info.name === '';
   if (resource.namespaced && info.namespace === '') {
     // Cluster-wide views of namespaced resources are for reading only.
     if (!isCollection) throw pathNotFound();
-    if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed();
+    if (request.method !== 'GET') throw methodNotAllowed();
   }
   if (!resource.namespaced && info.namespace !== '' && name !== 'namespaces') throw pathNotFound();
   const verbs = subresource === '' ? resource.verbs : resource.subresources.get(subresource)?.verbs;
@@ -68,14 +69,20 @@ function serveResourcePath(context: ServerContext, exchange: Exchange): Promise<
   const verb = methodVerbs[request.method] ?? info.verb;
   const allowed = verb === 'watch' && !isCollection ? verbs.has('get') : verbs.has(verb);
   const misplaced = (verb === 'create' && !isCollection) || ((verb === 'update' || verb === 'patch') && isCollection);
-  if (!allowed || misplaced || verb === '') throw methodNotAllowed();
+  if (!allowed || misplaced || verb === '' || request.method === 'HEAD') throw methodNotAllowed();
   return serveResource(context, exchange, resource);
 }
 
 function serveDiscovery(context: ServerContext, exchange: Exchange): void {
+  const { method } = exchange.request;
   const answer = discoveryOf(context, exchange);
-  if (!answer) throw pathNotFound();
-  if (exchange.request.method !== 'GET' && exchange.request.method !== 'HEAD') throw methodNotAllowed();
+  if (!answer) {
+    const group = exchange.info.path.split('/')[2] ?? '';
+    if (exchange.info.path.startsWith('/apis/') && !knownGroup(context, group)) return sendPageNotFound(exchange);
+    throw pathNotFound();
+  }
+  // The root of groups answers every method; the others only GET, as upstream's routes are laid.
+  if (method !== 'GET' && !/^\/apis\/?$/.test(exchange.info.path)) throw methodNotAllowed();
   if (answer.etag !== undefined) return sendAggregated(exchange, answer);
   const negotiated = negotiate(
     exchange.accept,
@@ -85,6 +92,14 @@ function serveDiscovery(context: ServerContext, exchange: Exchange): void {
   );
   sendValue(exchange, 200, answer.value, { ...negotiated, as: undefined } as never);
 }
+
+const knownGroup = ({ table }: ServerContext, name: string): boolean =>
+  name === '' || table.groups.some(({ group }) => group === name);
+
+const sendPageNotFound = (exchange: Exchange): void =>
+  sendBytes(exchange, 404, 'text/plain; charset=utf-8', Buffer.from('404 page not found\n'), {
+    'x-content-type-options': 'nosniff',
+  });
 
 function sendAggregated(exchange: Exchange, answer: DiscoveryAnswer): void {
   const { etag = '', contentType = mediaTypes.json } = answer;
@@ -102,8 +117,9 @@ function discoveryOf({ table, address }: ServerContext, { info, accept }: Exchan
   if (more.length > 0) return undefined;
   const wrap = (value: object | undefined): DiscoveryAnswer | undefined => value && { value };
   if (group === undefined) {
-    const aggregated = aggregatedVersion(accept);
-    if (aggregated) return aggregatedDiscovery(table, root === 'api', aggregated);
+    const aggregated = wantsAggregated(accept);
+    if (aggregated === 'unknown') throw notAcceptable(Object.values(mediaTypes));
+    if (aggregated) return aggregatedDiscovery(table, root === 'api');
     return wrap(root === 'api' ? legacyVersions(address()) : legacyGroups(table));
   }
   if (root === 'api') return version === undefined ? wrap(legacyResources(table, '', group)) : undefined;
@@ -128,15 +144,13 @@ async function serveNamed(context: ServerContext, { health, openApi }: Parts, ex
     const document = await openApi.serve(exchange);
     if (document) return document();
   }
-  sendBytes(exchange, 404, 'text/plain; charset=utf-8', Buffer.from('404 page not found\n'), {
-    'x-content-type-options': 'nosniff',
-  });
+  sendPageNotFound(exchange);
 }
 
 function serveVersion(context: ServerContext, exchange: Exchange): void {
   const refusal = routerRefusal(exchange.accept, [mediaTypes.json]);
   if (refusal) return sendStatus(exchange, refusal);
-  if (exchange.request.method !== 'GET' && exchange.request.method !== 'HEAD') throw methodNotAllowed();
+  if (exchange.request.method !== 'GET') throw methodNotAllowed();
   sendValue(exchange, 200, context.version, { ...plainJson, pretty: true });
 }
 

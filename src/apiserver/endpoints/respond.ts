@@ -149,7 +149,8 @@ export async function sendList(
     metadata,
   };
   if (negotiated.as) {
-    const items = entries.map(({ object }) => ({ ...(negotiated.encoding !== 'protobuf' && {}), metadata: object.metadata }));
+    // Upstream's conversion leaves an empty list unset.
+    const items = entries.length === 0 ? null : entries.map(({ object }) => partialMetadata(object, negotiated.apiVersion));
     return sendValue(answer, 200, { ...head, items }, negotiated);
   }
   if (negotiated.encoding !== 'json' || negotiated.pretty) {

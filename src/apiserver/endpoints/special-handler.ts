@@ -137,12 +137,18 @@ function subpathOf({ info }: Exchange): string {
 }
 
 /** The bytes of an exchange, for endpoints that answer themselves. */
-export function rawExchange({ request, response, headers }: Pick<Exchange, 'request' | 'response' | 'headers'>): RawExchange {
+export function rawExchange({
+  request,
+  response,
+  headers,
+  upgrade,
+}: Pick<Exchange, 'request' | 'response' | 'headers' | 'upgrade'>): RawExchange {
   return {
     method: request.method,
     target: request.path,
     headers: request.headers,
     body: request.body,
+    ...(upgrade && { takeOver: () => ({ socket: upgrade.takeOver(), head: new Uint8Array() }) }),
     respond(status, given) {
       response.head(status, { ...headers(), ...(given as ResponseHeaders) });
       response.flushHead();

@@ -2,7 +2,7 @@
 import { encodeProtobuf, encodeWatchFrame } from '#apimachinery/codec';
 import type { Status } from '#apimachinery/errors';
 import { apiVersionOf, type UnknownObject } from '#apimachinery/meta';
-import type { SchemaTable } from '#apimachinery/schema';
+import { normalize, type SchemaTable } from '#apimachinery/schema';
 import type { CacheEvent, ChangeType } from '../cache/event.ts';
 import type { ServedResource } from '../registry/generic/types.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
@@ -72,7 +72,7 @@ export function frameMaker(
       if (as === 'Table') return encode('BOOKMARK', { kind: 'Table', apiVersion, metadata, columnDefinitions: null, rows: [] });
       return encode(
         'BOOKMARK',
-        as ? partialMetadata(object as UnknownObject, apiVersion) : bookmarkObject(object as UnknownObject),
+        as ? partialMetadata(object as UnknownObject, apiVersion) : bookmarkObject(resource, object as UnknownObject),
       );
     },
     error: (status) => encode('ERROR', status),
@@ -80,4 +80,5 @@ export function frameMaker(
 }
 
 /** Upstream's bookmark is an empty object of the kind, with the fields that are always written. */
-const bookmarkObject = (object: UnknownObject): object => object;
+const bookmarkObject = (resource: ServedResource, object: UnknownObject): object =>
+  resource.custom ? object : normalize(resource.schema, resource.typeName, object);

@@ -5,7 +5,7 @@ import { decode, DecodeError, type SchemaTable } from '#apimachinery/schema';
 import { validateDeleteOptions, validatePatchOptions, validateWriteOptions } from '#apimachinery/validation';
 import type { DeleteOptions } from '../registry/generic/delete-options.ts';
 import { boolParameter, intParameter } from '../registry/generic/list-options.ts';
-import { decodeBody, type FieldValidation, type RawBody } from './body.ts';
+import { checkIsObject, decodeBody, type FieldValidation, parseText, type RawBody } from './body.ts';
 
 export interface WriteOptions {
   dryRun: boolean;
@@ -70,14 +70,16 @@ function deleteOptionsBody(raw: RawBody, schema: SchemaTable): DeleteOptions & R
   };
   if (raw.encoding === 'protobuf') return decodeBody(raw, target, 'Ignore').object as DeleteOptions & Record<string, unknown>;
   try {
-    const value = JSON.parse(raw.bytes.toString()) as Record<string, unknown>;
+    const parsed = parseText(raw.bytes, raw.encoding === 'yaml' ? 'yaml' : 'json', false).value;
+    checkIsObject(parsed);
+    const value = (parsed ?? {}) as Record<string, unknown>;
     const { kind } = value;
     if (typeof kind === 'string' && kind !== '' && kind !== 'DeleteOptions')
       throw badRequest('decoded object cannot be converted to DeleteOptions');
     return decode(schema, target.typeName, value).object as DeleteOptions & Record<string, unknown>;
   } catch (error) {
-    if (error instanceof SyntaxError) throw badRequest(`couldn't get version/kind; json parse error: ${error.message}`);
-    if (error instanceof DecodeError) throw badRequest(error.message);
+    if (error instanceof DecodeError)
+      throw badRequest(error.mismatch ? error.message : `couldn't get version/kind; json parse error: ${error.message}`);
     throw error;
   }
 }

@@ -4,7 +4,6 @@ import { type BuiltinResource, type KindDefinition, type WriteStrategy } from '#
 import { createFieldManager } from '#apimachinery/managedfields';
 import { apiVersionOf, type KubeObject, type UnknownObject } from '#apimachinery/meta';
 import { applySchemaDefaults, normalize, type SchemaTable } from '#apimachinery/schema';
-import type { StorageHook } from '../contracts.ts';
 import type { ResourceStorage } from '../storage/resource-storage.ts';
 import type { Door, ServedResource, SubresourceInfo } from './generic/types.ts';
 
@@ -12,7 +11,6 @@ export interface BuiltinOptions {
   facts: readonly BuiltinResource[];
   schema: SchemaTable;
   definitions: readonly KindDefinition<never>[];
-  hooks: readonly StorageHook[];
   /** The storage of a resource; versions and cohabiting groups share one. */
   storageOf(definition: KindDefinition<KubeObject>, facts: BuiltinResource): ResourceStorage;
 }
@@ -65,7 +63,7 @@ function served(options: BuiltinOptions, facts: BuiltinResource): ServedResource
     schema,
     typeName,
     doors: doorsOf(schema, typeName, definition, subresources),
-    hooks: options.hooks.filter((hook) => hook.resource === resource && hook.group === definition.group),
+    hooks: [],
     custom: false,
     setDefaults(object) {
       applySchemaDefaults(schema, typeName, object);

@@ -73,5 +73,11 @@ export const namespace = defineKind<Namespace>({
     cells: ({ metadata, status }, now) => [metadata.name ?? '', status?.phase ?? '', age(metadata, now)],
   },
   selectableFields: ({ status }) => ({ 'status.phase': status?.phase ?? '' }),
-  deletion: { returnsObject: true },
+  deletion: {
+    returnsObject: true,
+    ownFinalizers: ({ spec }) => spec?.finalizers ?? [],
+    markTerminating(draft) {
+      draft.status = { ...draft.status, phase: 'Terminating' };
+    },
+  },
 });

@@ -1,8 +1,8 @@
 // Runs the admission chain over one write: mutating plugins in order, later the validating ones over what will be stored
 // (https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/).
 import type { KubeObject } from '#apimachinery/meta';
-import type { AdmissionRequest, Operation } from '../../contracts.ts';
-import type { RequestContext } from './types.ts';
+import type { AdmissionPlugin, AdmissionRequest, Operation } from '../../contracts.ts';
+import type { AdmissionChain, RequestContext } from './types.ts';
 
 type AdmittedObject = NonNullable<AdmissionRequest['object']>;
 
@@ -48,3 +48,34 @@ export async function validateAdmission(context: RequestContext, request: Admiss
   const pending = context.admission.validate(request);
   if (pending !== undefined) await pending;
 }
+
+type Phase = 'admit' | 'validate';
+
+async function runFrom(
+  pending: Promise<void>,
+  plugins: readonly AdmissionPlugin[],
+  next: number,
+  phase: Phase,
+  request: AdmissionRequest,
+): Promise<void> {
+  await pending;
+  for (let at = next; at < plugins.length; at++) {
+    const plugin = plugins[at] as AdmissionPlugin;
+    if (plugin.handles(request.operation)) await plugin[phase]?.(request);
+  }
+}
+
+function run(plugins: readonly AdmissionPlugin[], phase: Phase, request: AdmissionRequest): void | Promise<void> {
+  for (let at = 0; at < plugins.length; at++) {
+    const plugin = plugins[at] as AdmissionPlugin;
+    const pending = plugin.handles(request.operation) ? plugin[phase]?.(request) : undefined;
+    if (pending) return runFrom(pending, plugins, at + 1, phase, request);
+  }
+}
+
+/** Plugins as one chain, in the order given. Stays synchronous where no plugin waits. */
+export const chainOf = (plugins: readonly AdmissionPlugin[]): AdmissionChain => {
+  const admitting = plugins.filter((plugin) => plugin.admit !== undefined);
+  const validating = plugins.filter((plugin) => plugin.validate !== undefined);
+  return { admit: (request) => run(admitting, 'admit', request), validate: (request) => run(validating, 'validate', request) };
+};

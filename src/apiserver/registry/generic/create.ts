@@ -1,5 +1,5 @@
 // POST of an object (k8s.io/apiserver/pkg/endpoints/handlers/create.go and registry/generic/registry/store.go, Create).
-import { alreadyExists, generateNameConflict, plainError } from '#apimachinery/errors';
+import { alreadyExists, generateNameConflict, plainError, type StatusError } from '#apimachinery/errors';
 import { formatTime, type UnknownObject } from '#apimachinery/meta';
 import { generateNameAttemptsMax } from '../../limits.ts';
 import type { StoredObject } from '../../storage/stored-object.ts';
@@ -60,7 +60,18 @@ async function insert(context: RequestContext, draft: UnknownObject): Promise<St
   const stored = await tryInsert(context, draft);
   if (stored) return stored;
   const { name = '', generateName = '' } = draft.metadata;
-  throw generateName === '' ? alreadyExists(context.resource, name) : generateNameConflict(context.resource, name, 1);
+  if (generateName !== '') throw generateNameConflict(context.resource, name, 1);
+  throw takenError(context, draft);
+}
+
+/** Upstream tells when what is in the way is on its way out. */
+function takenError({ resource }: RequestContext, { metadata }: UnknownObject): StatusError {
+  const { name = '', namespace = '' } = metadata;
+  const error = alreadyExists(resource, name);
+  const terminating =
+    resource.storage.read(resource.storage.keyOf(namespace, name))?.object.metadata.deletionTimestamp !== undefined;
+  if (terminating) error.status.message = `object is being deleted: ${error.status.message ?? ''}`;
+  return error;
 }
 
 /** Undefined: the name is taken. */

@@ -22,7 +22,8 @@ export interface DeleteResult {
 /** What one DELETE does to the object it found. */
 type Step =
   | { do: 'remove' }
-  | { do: 'nothing' }
+  /** `pending`: a grace at least as short is running already. */
+  | { do: 'nothing'; pending: boolean }
   /** `thenRemove`: the grace is zero, so the object goes right after it was marked. */
   | { do: 'mark'; object: UnknownObject; thenRemove: boolean };
 
@@ -64,8 +65,10 @@ export function checkPreconditions(context: RequestContext, object: KubeObject, 
 }
 
 function decide(context: RequestContext, live: UnknownObject, options: DeleteOptions): Step {
+  const { deletion } = context.resource.definition;
+  if ((deletion?.ownFinalizers?.(live).length ?? 0) > 0) return ownStep(context, live, options);
   const grace = gracefulStep(context, live, options);
-  if (grace === 'pending') return { do: 'nothing' };
+  if (grace === 'pending') return { do: 'nothing', pending: true };
   const finalizers = deletionFinalizers(context.resource, live, options);
   const held = (finalizers ?? live.metadata.finalizers ?? []).length > 0;
   if (grace !== undefined) {
@@ -74,6 +77,15 @@ function decide(context: RequestContext, live: UnknownObject, options: DeleteOpt
   }
   if (!held) return { do: 'remove' };
   return { do: 'mark', object: markedForDeletion(context, live, finalizers), thenRemove: false };
+}
+
+/** Held by finalizers of the kind's own: marked once, without a grace period. */
+function ownStep(context: RequestContext, live: UnknownObject, options: DeleteOptions): Step {
+  if (live.metadata.deletionTimestamp !== undefined) return { do: 'nothing', pending: false };
+  const finalizers = deletionFinalizers(context.resource, live, options);
+  const object = withMetadata(live, { ...(finalizers && { finalizers }), deletionTimestamp: formatTime(context.now) });
+  context.resource.definition.deletion?.markTerminating?.(object);
+  return { do: 'mark', object, thenRemove: false };
 }
 
 /** Undefined: no grace for this kind or object. 'pending': a grace at least as short is running. */
@@ -134,7 +146,7 @@ function withMetadata(live: UnknownObject, change: Partial<KubeObject['metadata'
 
 async function take(context: RequestContext, live: StoredObject, step: Step): Promise<DeleteResult | WriteConflict> {
   const { storage } = context.resource;
-  if (step.do === 'nothing') return { stored: live, deleted: false, alreadyPending: true };
+  if (step.do === 'nothing') return { stored: live, deleted: false, alreadyPending: step.pending };
   if (step.do === 'remove') return removeNow(context, live);
   if (context.dryRun)
     return { stored: storage.unstored(live.key, step.object, live.revision), deleted: step.thenRemove, alreadyPending: false };

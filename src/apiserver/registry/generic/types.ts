@@ -57,7 +57,8 @@ export interface ServedResource {
   schema: SchemaTable;
   typeName: string;
   doors: ReadonlyMap<string, Door>;
-  hooks: readonly StorageHook[];
+  /** Filled once the parts that bring them are made. */
+  hooks: StorageHook[];
   /** Custom resources: metadata is checked, the rest by its schema. */
   custom: boolean;
   /** Fills defaults of schema and kind, in place; `object` is of this version. */

@@ -1,6 +1,6 @@
 // PUT, PATCH and every other change of a stored object (k8s.io/apiserver/pkg/registry/generic/registry/store.go, Update): read, change,
 // write if nobody wrote in between, else again.
-import { alreadyExists, conflict, invalidObject, modifiedMessage, notFound } from '#apimachinery/errors';
+import { alreadyExists, conflict, invalidObject, modifiedMessage, notFound, plainError } from '#apimachinery/errors';
 import { invalid, root } from '#apimachinery/field';
 import type { UnknownObject } from '#apimachinery/meta';
 import { updateAttemptsMax } from '../../limits.ts';
@@ -85,7 +85,7 @@ async function replace(
     beforeUpdate(context, request.door, draft, old);
     if (draft.metadata.managedFields !== old.metadata.managedFields) keepManagerTimes(draft, old);
     await validateAdmission(context, admissionRequest(context, { operation: 'UPDATE', object: draft, oldObject: old }));
-    if (isReleased(draft, old)) return await removeReleased(context, hooks, draft, live);
+    if (isReleased(context, draft, old)) return await removeReleased(context, hooks, draft, live);
     if (deepEqual(withoutVersion(draft), withoutVersion(old))) return live;
     const object = context.resource.canonical(draft);
     if (context.dryRun) return storage.unstored(live.key, object, live.revision);
@@ -108,6 +108,7 @@ function checkResourceVersion({ resource, name }: RequestContext, draft: Unknown
     draft.metadata.resourceVersion = stored;
     return;
   }
+  if (!/^\d+$/.test(given)) throw plainError(`strconv.ParseUint: parsing ${JSON.stringify(given)}: invalid syntax`);
   if (given !== stored) throw conflict(resource, name, modifiedMessage);
 }
 
@@ -126,9 +127,10 @@ const withoutVersion = (object: UnknownObject): UnknownObject => ({
 });
 
 /** A terminating object without grace whose last finalizer this write removes goes with it. */
-function isReleased(draft: UnknownObject, old: UnknownObject): boolean {
+function isReleased({ resource }: RequestContext, draft: UnknownObject, old: UnknownObject): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds } = old.metadata;
   if ((draft.metadata.finalizers?.length ?? 0) > 0 || deletionTimestamp === undefined) return false;
+  if ((resource.definition.deletion?.ownFinalizers?.(draft).length ?? 0) > 0) return false;
   return deletionGracePeriodSeconds === undefined || deletionGracePeriodSeconds === 0;
 }
 

@@ -1,0 +1,11 @@
+// kube-apiserver as a program: flags, options, and the server made from them.
+export { type KubeApiServerFlags, kubeApiServerFlags } from './flags.ts';
+export {
+  type CertificatePair,
+  defaultOptions,
+  type KubeApiServerOptions,
+  optionsFromFlags,
+  type RequestHeaderTrust,
+  type StoreLocation,
+} from './options.ts';
+export { type KubeApiServer, type KubeApiServerDeps, runKubeApiServer } from './run.ts';

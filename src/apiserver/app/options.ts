@@ -1,0 +1,184 @@
+// What a kube-apiserver is made from, with files already read: the command line and an embedding program both end here.
+import { readFile } from 'node:fs/promises';
+import type { FlagValues } from '#component-base';
+import type { KubeApiServerFlags } from './flags.ts';
+
+/** A certificate with its key, PEM. */
+export interface CertificatePair {
+  cert: string;
+  key: string;
+}
+
+export interface RequestHeaderTrust {
+  ca: string;
+  allowedNames: readonly string[];
+  usernameHeaders: readonly string[];
+  uidHeaders: readonly string[];
+  groupHeaders: readonly string[];
+  extraHeaderPrefixes: readonly string[];
+}
+
+export interface StoreLocation {
+  /** A real etcd; none: the embedded store. */
+  etcdServers: readonly string[];
+  etcdTls?: { ca?: string; cert?: string; key?: string };
+  /** Of the embedded store; '' keeps everything in memory. */
+  dataDir: string;
+}
+
+export interface KubeApiServerOptions {
+  store: StoreLocation;
+  compactionIntervalMs: number;
+  eventTtlSeconds: number;
+  bindAddress: string;
+  /** 0: any free one. */
+  securePort: number;
+  /** '' : the address of this machine's default interface, or the bind address where it is one. */
+  advertiseAddress: string;
+  /** None: a self-signed one is made. */
+  serving?: CertificatePair;
+  requestsInFlightMax: number;
+  mutatingRequestsInFlightMax: number;
+  /** PEM bundle. */
+  clientCa?: string;
+  requestHeader?: RequestHeaderTrust;
+  /** Content of --token-auth-file. */
+  tokenFile?: string;
+  anonymousAuth: boolean;
+  bootstrapTokens: boolean;
+  serviceAccountIssuers: readonly string[];
+  /** PEM of each --service-account-key-file. */
+  serviceAccountKeys: readonly string[];
+  /** PEM; none: tokens cannot be issued. */
+  serviceAccountSigningKey?: string;
+  apiAudiences: readonly string[];
+  authorizationModes: readonly string[];
+  enableAdmissionPlugins: readonly string[];
+  disableAdmissionPlugins: readonly string[];
+  notReadyTolerationSeconds: number;
+  unreachableTolerationSeconds: number;
+  allowPrivileged: boolean;
+  /** One or two CIDRs. */
+  serviceClusterIpRange: readonly string[];
+  /** Inclusive. */
+  serviceNodePortRange: readonly [number, number];
+  kubelet: { client?: CertificatePair; ca?: string; addressTypes: readonly string[] };
+  endpointReconciler: 'lease' | 'none';
+}
+
+const optional = async (path: string): Promise<string | undefined> => (path === '' ? undefined : readFile(path, 'utf8'));
+
+async function pairOf(cert: string, key: string, what: string): Promise<CertificatePair | undefined> {
+  if (cert === '' && key === '') return undefined;
+  if (cert === '' || key === '') throw new Error(`${what}: certificate and key must be given together`);
+  return { cert: await readFile(cert, 'utf8'), key: await readFile(key, 'utf8') };
+}
+
+/** 'lo-hi' or 'lo+size', inclusive. Throws an Error for anything else. */
+export function portRange(text: string): readonly [number, number] {
+  const range = /^(\d+)(?:([-+])(\d+))?$/.exec(text.trim());
+  const low = Number(range?.[1]);
+  const high = range?.[2] === undefined ? low : range[2] === '-' ? Number(range[3]) : low + Number(range[3]);
+  if (!range || high < low || high > 65_535) throw new Error(`unable to parse port range ${JSON.stringify(text)}`);
+  return [low, high];
+}
+
+/** Reads the files the flags name. Rejects with an Error that says which could not be read. */
+export async function optionsFromFlags(flags: FlagValues<KubeApiServerFlags>): Promise<KubeApiServerOptions> {
+  const serving = await pairOf(flags.tlsCertFile, flags.tlsPrivateKeyFile, '--tls-cert-file and --tls-private-key-file');
+  const client = await pairOf(
+    flags.kubeletClientCertificate,
+    flags.kubeletClientKey,
+    '--kubelet-client-certificate and --kubelet-client-key',
+  );
+  const clientCa = await optional(flags.clientCaFile);
+  const kubeletCa = await optional(flags.kubeletCertificateAuthority);
+  const tokenFile = await optional(flags.tokenAuthFile);
+  const signingKey = await optional(flags.serviceAccountSigningKeyFile);
+  const requestHeader = await requestHeaderOf(flags);
+  return {
+    store: await storeOf(flags),
+    compactionIntervalMs: flags.etcdCompactionIntervalMs,
+    eventTtlSeconds: Math.max(1, Math.round(flags.eventTtlMs / 1000)),
+    bindAddress: flags.bindAddress,
+    securePort: flags.securePort,
+    advertiseAddress: flags.advertiseAddress,
+    ...(serving && { serving }),
+    requestsInFlightMax: flags.maxRequestsInFlight,
+    mutatingRequestsInFlightMax: flags.maxMutatingRequestsInFlight,
+    ...(clientCa !== undefined && { clientCa }),
+    ...(requestHeader && { requestHeader }),
+    ...(tokenFile !== undefined && { tokenFile }),
+    anonymousAuth: flags.anonymousAuth,
+    bootstrapTokens: flags.enableBootstrapTokenAuth,
+    serviceAccountIssuers: flags.serviceAccountIssuer,
+    serviceAccountKeys: await Promise.all(flags.serviceAccountKeyFile.map((path) => readFile(path, 'utf8'))),
+    ...(signingKey !== undefined && { serviceAccountSigningKey: signingKey }),
+    apiAudiences: flags.apiAudiences,
+    authorizationModes: flags.authorizationMode,
+    enableAdmissionPlugins: flags.enableAdmissionPlugins,
+    disableAdmissionPlugins: flags.disableAdmissionPlugins,
+    notReadyTolerationSeconds: flags.defaultNotReadyTolerationSeconds,
+    unreachableTolerationSeconds: flags.defaultUnreachableTolerationSeconds,
+    allowPrivileged: flags.allowPrivileged,
+    serviceClusterIpRange: flags.serviceClusterIpRange.split(',').map((cidr) => cidr.trim()),
+    serviceNodePortRange: portRange(flags.serviceNodePortRange),
+    kubelet: {
+      ...(client && { client }),
+      ...(kubeletCa !== undefined && { ca: kubeletCa }),
+      addressTypes: flags.kubeletPreferredAddressTypes,
+    },
+    endpointReconciler: flags.endpointReconcilerType,
+  };
+}
+
+async function storeOf(flags: FlagValues<KubeApiServerFlags>): Promise<StoreLocation> {
+  const ca = await optional(flags.etcdCaFile);
+  const pair = await pairOf(flags.etcdCertFile, flags.etcdKeyFile, '--etcd-certfile and --etcd-keyfile');
+  return {
+    etcdServers: flags.etcdServers,
+    ...((ca !== undefined || pair) && { etcdTls: { ...(ca !== undefined && { ca }), ...pair } }),
+    dataDir: flags.dataDir,
+  };
+}
+
+async function requestHeaderOf(flags: FlagValues<KubeApiServerFlags>): Promise<RequestHeaderTrust | undefined> {
+  const ca = await optional(flags.requestHeaderClientCaFile);
+  return ca === undefined
+    ? undefined
+    : {
+        ca,
+        allowedNames: flags.requestHeaderAllowedNames,
+        usernameHeaders: flags.requestHeaderUsernameHeaders,
+        uidHeaders: flags.requestHeaderUidHeaders,
+        groupHeaders: flags.requestHeaderGroupHeaders,
+        extraHeaderPrefixes: flags.requestHeaderExtraHeadersPrefix,
+      };
+}
+
+/** Defaults of everything, for programs that embed the server. */
+export const defaultOptions = (): KubeApiServerOptions => ({
+  store: { etcdServers: [], dataDir: '' },
+  compactionIntervalMs: 300_000,
+  eventTtlSeconds: 3_600,
+  bindAddress: '127.0.0.1',
+  securePort: 0,
+  advertiseAddress: '',
+  requestsInFlightMax: 400,
+  mutatingRequestsInFlightMax: 200,
+  anonymousAuth: true,
+  bootstrapTokens: false,
+  serviceAccountIssuers: ['https://kubernetes.default.svc.cluster.local'],
+  serviceAccountKeys: [],
+  apiAudiences: [],
+  authorizationModes: ['Node', 'RBAC'],
+  enableAdmissionPlugins: [],
+  disableAdmissionPlugins: [],
+  notReadyTolerationSeconds: 300,
+  unreachableTolerationSeconds: 300,
+  allowPrivileged: false,
+  serviceClusterIpRange: ['10.96.0.0/16'],
+  serviceNodePortRange: [30_000, 32_767],
+  kubelet: { addressTypes: ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP'] },
+  endpointReconciler: 'lease',
+});

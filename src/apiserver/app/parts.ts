@@ -1,0 +1,220 @@
+// Who may do what, from the options: authentication, authorization, admission, special endpoints and start hooks, in upstream's order
+// (k8s.io/kubernetes pkg/kubeapiserver/options, pkg/controlplane/apiserver).
+import { networkInterfaces } from 'node:os';
+import { createPublicKey } from 'node:crypto';
+import { generateKeyPair, jwtSigner, keyId, parsePrivateKey, parsePublicKeys } from '#pki';
+import type { Rng } from '#utils';
+import { createAdmission, defaultPluginOptions } from '../admission/index.ts';
+import {
+  audienceAgnostic,
+  type Authentication,
+  createAuthentication,
+  createBootstrapTokenAuthenticator,
+  createCertificateVerifier,
+  createImpersonation,
+  createServiceAccountAuthenticator,
+  createStaticTokenAuthenticator,
+  parseTokenFile,
+} from '../authentication/index.ts';
+import { forbiddenError, mastersAuthorizer, RbacAuthorizer, unionAuthorizer } from '../authorization/index.ts';
+import { bootstrapHooks } from '../bootstrap/index.ts';
+import type { Authorizer, ReadOnlyCluster, SpecialRest, StorageHook, TokenAuthenticator, UserInfo } from '../contracts.ts';
+import { chainOf } from '../registry/generic/admit.ts';
+import { identityReviewEndpoints } from '../registry/authentication/reviews.ts';
+import { accessReviewEndpoints } from '../registry/authorization/reviews.ts';
+import { escalationHooks } from '../registry/rbac/escalation.ts';
+import { coreEndpoints, type KubeletConnectionOptions, serviceHook, type TokenRequestOptions } from '../registry/core/index.ts';
+import type { ApiServerParts, PartsInput } from '../server.ts';
+import type { KubeApiServerOptions } from './options.ts';
+
+export interface PartsDeps {
+  rng: Rng;
+  /** The port that is served on, known once listening. */
+  port(): number;
+  /** Tokens of the process itself. */
+  loopbackTokens: ReadonlyMap<string, UserInfo>;
+}
+
+export function buildParts(options: KubeApiServerOptions, deps: PartsDeps, input: PartsInput): ApiServerParts {
+  const { cluster, writer, clock, logger } = input;
+  const { authorizer, rbac } = authorizerOf(options, cluster);
+  const authentication = authenticationOf(options, deps, input);
+  const impersonate = createImpersonation(authorizer);
+  const core = coreEndpoints({
+    cluster,
+    authorizer,
+    rng: deps.rng,
+    now: () => clock.now(),
+    tokens: tokenOptions(options, input, () => deps.rng.uuid()),
+    kubelet: kubeletOptions(options),
+  });
+  const plugins = createAdmission(
+    { enable: options.enableAdmissionPlugins, disable: options.disableAdmissionPlugins },
+    {
+      cluster,
+      writer,
+      authorizer,
+      clock,
+      rng: deps.rng,
+      logger,
+      options: {
+        ...defaultPluginOptions,
+        notReadyTolerationSeconds: options.notReadyTolerationSeconds,
+        unreachableTolerationSeconds: options.unreachableTolerationSeconds,
+      },
+    },
+  );
+  return {
+    authenticate: (source) => authentication.authenticate(source),
+    impersonate: async (source, asked) => (await impersonate(source, asked))?.user,
+    authorize(asked) {
+      const decision = authorizer.authorize(asked);
+      const check = ({ allowed, reason }: { allowed: boolean; reason: string }): void => {
+        if (!allowed) throw forbiddenError(asked, reason);
+      };
+      return decision instanceof Promise ? decision.then(check) : check(decision);
+    },
+    admission: chainOf(plugins),
+    special: [...core.endpoints, ...specialEndpoints(options, authentication, authorizer, input)],
+    close: () => core.close(),
+    hooks: [...storageHooks(options, deps, input), ...(rbac ? escalationHooks(rbac, authorizer) : [])],
+    startHooks: bootstrapHooks({
+      service: {
+        clusterIp: firstAddress(options.serviceClusterIpRange[0] ?? ''),
+        advertiseAddress: advertiseAddress(options),
+        get port() {
+          return deps.port();
+        },
+        reconciler: isLoopback(advertiseAddress(options)) ? ('none' as const) : options.endpointReconciler,
+      },
+      serviceCidrs: options.serviceClusterIpRange,
+      trust: {
+        ...(options.clientCa !== undefined && { clientCa: options.clientCa }),
+        ...(options.requestHeader && { requestHeader: options.requestHeader }),
+      },
+      now: () => clock.now(),
+    }),
+  };
+}
+
+function tokenOptions(options: KubeApiServerOptions, { clock }: PartsInput, uuid: () => string): TokenRequestOptions {
+  // Without a key tokens are signed with one that nobody trusts: the server then issues none that work, as it was told.
+  const key =
+    options.serviceAccountSigningKey === undefined
+      ? generateKeyPair().privateKey
+      : parsePrivateKey(options.serviceAccountSigningKey);
+  return {
+    issuer: options.serviceAccountIssuers[0] ?? '',
+    signer: jwtSigner(key, createPublicKey(key)),
+    apiAudiences: audiencesOf(options),
+    now: () => clock.now(),
+    uuid,
+  };
+}
+
+const kubeletOptions = ({ kubelet }: KubeApiServerOptions): KubeletConnectionOptions => ({
+  preferredAddressTypes: kubelet.addressTypes,
+  tls: () => ({
+    ...(kubelet.client && { cert: kubelet.client.cert, key: kubelet.client.key }),
+    ...(kubelet.ca === undefined ? { rejectUnauthorized: false } : { ca: kubelet.ca }),
+  }),
+});
+
+const audiencesOf = (options: KubeApiServerOptions): readonly string[] =>
+  options.apiAudiences.length > 0 ? options.apiAudiences : options.serviceAccountIssuers.slice(0, 1);
+
+function authorizerOf(
+  options: KubeApiServerOptions,
+  cluster: ReadOnlyCluster,
+): { authorizer: ReturnType<typeof unionAuthorizer>; rbac: RbacAuthorizer | undefined } {
+  const modes = options.authorizationModes.length > 0 ? options.authorizationModes : ['AlwaysAllow'];
+  const rbac = modes.includes('RBAC') ? new RbacAuthorizer(cluster) : undefined;
+  const byMode: Record<string, Authorizer | undefined> = {
+    AlwaysAllow: { authorize: () => ({ allowed: true, reason: '' }) },
+    AlwaysDeny: { authorize: () => ({ allowed: false, reason: 'Everything is forbidden.' }) },
+    ...(rbac && { RBAC: rbac }),
+  };
+  const unknown = modes.find((mode) => !['AlwaysAllow', 'AlwaysDeny', 'RBAC', 'Node'].includes(mode));
+  if (unknown !== undefined) throw new Error(`authorization-mode "${unknown}" is not available`);
+  return { authorizer: unionAuthorizer([mastersAuthorizer, ...modes.flatMap((mode) => byMode[mode] ?? [])]), rbac };
+}
+
+function authenticationOf(options: KubeApiServerOptions, deps: PartsDeps, { cluster, clock }: PartsInput): Authentication {
+  const now = (): number => clock.now();
+  const apiAudiences = audiencesOf(options);
+  const keys =
+    options.serviceAccountKeys.length > 0
+      ? options.serviceAccountKeys
+      : options.serviceAccountSigningKey === undefined
+        ? []
+        : [options.serviceAccountSigningKey];
+  const tokens: TokenAuthenticator[] = [
+    ...(options.tokenFile === undefined
+      ? []
+      : [audienceAgnostic(createStaticTokenAuthenticator(parseTokenFile(options.tokenFile, '--token-auth-file')), apiAudiences)]),
+    createServiceAccountAuthenticator({
+      issuers: options.serviceAccountIssuers,
+      keys: keys.flatMap(parsePublicKeys).map((key) => ({ key, kid: keyId(key) })),
+      apiAudiences,
+      cluster,
+      now,
+    }),
+    ...(options.bootstrapTokens ? [audienceAgnostic(createBootstrapTokenAuthenticator(cluster, now), apiAudiences)] : []),
+  ];
+  const { requestHeader } = options;
+  return createAuthentication({
+    apiAudiences,
+    tokens,
+    loopbackTokens: deps.loopbackTokens,
+    anonymous: options.anonymousAuth,
+    ...(options.clientCa !== undefined && { clientCa: createCertificateVerifier(options.clientCa, now) }),
+    ...(requestHeader && { requestHeader: { ...requestHeader, verifier: createCertificateVerifier(requestHeader.ca, now) } }),
+  });
+}
+
+function specialEndpoints(
+  options: KubeApiServerOptions,
+  authentication: Authentication,
+  authorizer: Authorizer,
+  { clock }: PartsInput,
+): SpecialRest[] {
+  return [
+    ...identityReviewEndpoints(authentication, audiencesOf(options), () => clock.now()),
+    ...accessReviewEndpoints(authorizer),
+  ];
+}
+
+function storageHooks(options: KubeApiServerOptions, { rng }: PartsDeps, { cluster, writer, logger }: PartsInput): StorageHook[] {
+  const [first, last] = options.serviceNodePortRange;
+  return [serviceHook({ cluster, writer, rng, logger, serviceCidrs: options.serviceClusterIpRange, nodePorts: { first, last } })];
+}
+
+/** The first usable address of a CIDR: that of the Service `kubernetes`. */
+export function firstAddress(cidr: string): string {
+  const address = cidr.split('/')[0] ?? '';
+  if (address.includes(':'))
+    return address.endsWith('::')
+      ? `${address}1`
+      : address.replace(/[0-9a-f]+$/i, (last) => (Number.parseInt(last, 16) + 1).toString(16));
+  const parts = address.split('.').map(Number);
+  let value = parts.reduce((sum, part) => sum * 256 + part, 0) + 1;
+  const out: number[] = [];
+  for (let i = 0; i < 4; i++) {
+    out.unshift(value % 256);
+    value = Math.floor(value / 256);
+  }
+  return out.join('.');
+}
+
+const isLoopback = (address: string): boolean => address.startsWith('127.') || address === '::1' || address === 'localhost';
+const isAnyAddress = (address: string): boolean => address === '0.0.0.0' || address === '::' || address === '';
+
+/** Where pods reach this server: as told, the bind address, or the first address of this machine that others can reach. */
+export function advertiseAddress({ advertiseAddress: given, bindAddress }: KubeApiServerOptions): string {
+  if (given !== '') return given;
+  if (!isAnyAddress(bindAddress) && !isLoopback(bindAddress)) return bindAddress;
+  for (const addresses of Object.values(networkInterfaces())) {
+    for (const { family, internal, address } of addresses ?? []) if (family === 'IPv4' && !internal) return address;
+  }
+  return '127.0.0.1';
+}

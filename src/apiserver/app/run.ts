@@ -1,0 +1,116 @@
+// kube-apiserver as a whole: store, apiserver and TLS server from options (k8s.io/kubernetes cmd/kube-apiserver/app).
+import { randomBytes } from 'node:crypto';
+import { createMetrics, type Metrics } from '#component-base';
+import { createCertificateAuthority, issueCertificate } from '#pki';
+import { openEtcdStore, openLmdbStore, openMemoryStore, type Store } from '#store';
+import type { Clock, Logger, Rng } from '#utils';
+import { serve, type ServerTls, type WireServer } from '#wire';
+import { type ApiServer, createApiServer } from '../server.ts';
+import { loopbackUser } from '../authentication/index.ts';
+import type { CertificatePair, KubeApiServerOptions, StoreLocation } from './options.ts';
+import { advertiseAddress, buildParts, firstAddress } from './parts.ts';
+
+export interface KubeApiServerDeps {
+  clock: Clock;
+  rng: Rng;
+  logger: Logger;
+  metrics?: Metrics;
+  /** A store that is open already (embedding, snapshots, tests); the server then leaves it open. */
+  store?: Store;
+  /** Text of the file of field descriptions, if the build made one. */
+  descriptions?(): Promise<string | undefined>;
+}
+
+export interface KubeApiServer extends ApiServer {
+  readonly wire: WireServer;
+  readonly store: Store;
+  /** `https://host:port`, reachable from this machine. */
+  readonly url: string;
+  /** The authority clients have to trust; only for a certificate made here. */
+  readonly ca: string | undefined;
+  /** A bearer token of system:masters for this process. */
+  readonly loopbackToken: string;
+}
+
+/** Resolves when the server listens; `started` tells when the start hooks have run. Rejects when store or address are not to be had. */
+export async function runKubeApiServer(options: KubeApiServerOptions, deps: KubeApiServerDeps): Promise<KubeApiServer> {
+  const { clock, rng, logger, metrics = createMetrics() } = deps;
+  const store = deps.store ?? (await openStore(options.store, clock, logger));
+  const loopbackToken = randomBytes(32).toString('base64url');
+  let port = options.securePort;
+  const server = await createApiServer({
+    store,
+    clock,
+    rng,
+    logger,
+    metrics,
+    requestsInFlightMax: options.requestsInFlightMax,
+    mutatingRequestsInFlightMax: options.mutatingRequestsInFlightMax,
+    eventTtlSeconds: options.eventTtlSeconds,
+    compactionIntervalMs: options.compactionIntervalMs,
+    address: () => `${advertiseAddress(options)}:${port}`,
+    parts: (input) =>
+      buildParts(options, { rng, port: () => port, loopbackTokens: new Map([[loopbackToken, loopbackUser]]) }, input),
+    ...(deps.descriptions && { descriptions: deps.descriptions }),
+    holdStart: true,
+  });
+  const own = options.serving ? undefined : selfSigned(options, clock);
+  const wire = await serve({
+    tls: tlsOf(options, options.serving ?? (own as CertificatePair)),
+    listen: { host: options.bindAddress, port: options.securePort },
+    onRequest: (request, response) => server.handle(request, response),
+    onUpgrade: (upgrade) => server.upgrade(upgrade),
+    logger,
+  });
+  port = wire.port;
+  server.start();
+  logger.info('Serving securely', { address: `${options.bindAddress}:${port}` });
+  const host = options.bindAddress === '0.0.0.0' || options.bindAddress === '::' ? '127.0.0.1' : options.bindAddress;
+  return {
+    ...server,
+    wire,
+    store,
+    url: `https://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    ca: own?.ca,
+    loopbackToken,
+    async close() {
+      await server.close();
+      await wire.close({ graceMs: 1_000 });
+      if (!deps.store) await store.close();
+    },
+  };
+}
+
+function openStore({ etcdServers, etcdTls, dataDir }: StoreLocation, clock: Clock, logger: Logger): Promise<Store> {
+  if (etcdServers.length > 0) return openEtcdStore({ endpoints: etcdServers, clock, logger, ...(etcdTls && { tls: etcdTls }) });
+  return dataDir === '' ? Promise.resolve(openMemoryStore({ clock, logger })) : openLmdbStore({ path: dataDir, clock, logger });
+}
+
+function tlsOf(options: KubeApiServerOptions, pair: CertificatePair): ServerTls {
+  const authorities = [options.clientCa, options.requestHeader?.ca].filter((ca) => ca !== undefined);
+  return { cert: pair.cert, key: pair.key, requestClientCert: true, ...(authorities.length > 0 && { ca: authorities }) };
+}
+
+/** A certificate for when none was given, as upstream makes one. */
+function selfSigned(options: KubeApiServerOptions, clock: Clock): CertificatePair & { ca: string } {
+  const ca = createCertificateAuthority({ commonName: 'sagong-serving-ca', clock });
+  const ips = [...new Set(['127.0.0.1', advertiseAddress(options), firstAddress(options.serviceClusterIpRange[0] ?? '')])].filter(
+    (ip) => ip !== '',
+  );
+  const dnsNames = [
+    'localhost',
+    'kubernetes',
+    'kubernetes.default',
+    'kubernetes.default.svc',
+    'kubernetes.default.svc.cluster.local',
+  ];
+  const pair = issueCertificate({
+    ca,
+    commonName: 'kube-apiserver',
+    ips,
+    dnsNames,
+    usages: ['digital signature', 'key encipherment', 'server auth'],
+    clock,
+  });
+  return { cert: `${pair.cert}${ca.cert}`, key: pair.key, ca: ca.cert };
+}
