@@ -4,9 +4,11 @@ import { certificateApproval, certificateSigning, certificateSubjectRestriction 
 import { defaultIngressClass, denyServiceExternalIps } from './ingress.ts';
 import { limitRanger } from './limit-ranger.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
+import { nodeRestriction } from './node-restriction.ts';
 import type { PluginFactory } from './plugin.ts';
 import { podSecurity } from './pod-security/plugin.ts';
 import { defaultTolerationSeconds, podTopologyLabels, priority, taintNodesByCondition } from './pod-defaults.ts';
+import { resourceQuota } from './quota/plugin.ts';
 import { runtimeClass } from './runtime-class.ts';
 import { serviceAccount } from './service-account.ts';
 import { defaultStorageClass, persistentVolumeClaimResize, storageObjectInUseProtection } from './storage.ts';
@@ -15,6 +17,7 @@ export const plugins: Readonly<Record<string, PluginFactory | undefined>> = {
   NamespaceLifecycle: namespaceLifecycle,
   LimitRanger: limitRanger,
   ServiceAccount: serviceAccount,
+  NodeRestriction: nodeRestriction,
   TaintNodesByCondition: taintNodesByCondition,
   PodSecurity: podSecurity,
   Priority: priority,
@@ -29,4 +32,5 @@ export const plugins: Readonly<Record<string, PluginFactory | undefined>> = {
   DefaultIngressClass: defaultIngressClass,
   DenyServiceExternalIPs: denyServiceExternalIps,
   PodTopologyLabels: podTopologyLabels,
+  ResourceQuota: resourceQuota,
 };

@@ -1,0 +1,32 @@
+// Which objects a quota is about (core/v1 ResourceQuota scopes and scope selectors).
+import type { ResourceQuota } from '#api/core/v1';
+
+export interface ScopeSelector {
+  scopeName: string;
+  operator: string;
+  /** Whether a value (undefined: none) is selected. */
+  matches(value: string | undefined): boolean;
+}
+
+function matcher(operator: string, values: readonly string[]): ScopeSelector['matches'] {
+  switch (operator) {
+    case 'In':
+      return (value) => value !== undefined && values.includes(value);
+    case 'NotIn':
+      return (value) => value === undefined || !values.includes(value);
+    case 'DoesNotExist':
+      return (value) => value === undefined;
+    default:
+      return (value) => value !== undefined;
+  }
+}
+
+/** Everything a quota selects by; all must match. */
+export const scopesOf = ({ spec }: ResourceQuota): ScopeSelector[] => [
+  ...(spec?.scopes ?? []).map((scopeName) => ({ scopeName, operator: 'Exists', matches: matcher('Exists', []) })),
+  ...(spec?.scopeSelector?.matchExpressions ?? []).map(({ scopeName, operator, values = [] }) => ({
+    scopeName,
+    operator,
+    matches: matcher(operator, values),
+  })),
+];
