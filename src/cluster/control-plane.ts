@@ -1,0 +1,177 @@
+// The control plane of a cluster in this process: apiserver on an embedded durable store, control loops and scheduler over direct
+// transports, each with an identity of its own, so that authorization holds for them as for anybody.
+import { join } from 'node:path';
+import { defaultOptions, type KubeApiServer, type KubeApiServerOptions, runKubeApiServer } from '#apiserver/app';
+import { type ClientConfig, createClient, type KubeClient } from '#client';
+import {
+  type RunningControllerManager,
+  defaultControllerManagerLeaderElection,
+  runKubeControllerManager,
+} from '#controller-manager';
+import { Decisions } from '#controller-runtime';
+import { defaultControllersConfig } from '#controllers';
+import { type RunningScheduler, runKubeScheduler } from '#scheduler';
+import type { Store } from '#store';
+import type { Clock, Logger, Rng } from '#utils';
+import { type Dial, type ListenTarget, serve, type WireServer } from '#wire';
+import type { ClusterPki } from './certificates.ts';
+import { type Identity, identities } from './identities.ts';
+import { clusterNetworks } from './settings.ts';
+
+export interface ControlPlaneOptions {
+  /** Of the store; '' keeps everything in memory. */
+  dataDir: string;
+  pki: ClusterPki;
+  port: number;
+  /** Where nodes and pods reach the apiserver; also in its certificate. */
+  advertiseAddress: string;
+  /** Opens connections to kubelets. */
+  dialKubelet?: Dial;
+}
+
+export interface ControlPlaneDeps {
+  clock: Clock;
+  rng: Rng;
+  logger: Logger;
+  /** An open store, left open; for embedding and tests. */
+  store?: Store;
+  descriptions?(): Promise<string | undefined>;
+}
+
+export interface ControlPlane {
+  readonly apiserver: KubeApiServer;
+  readonly decisions: Decisions;
+  /** A client of this process with that identity. */
+  client(identity: Identity, userAgent: string): KubeClient;
+  /** How programs connect over TLS as that identity. */
+  clientConfig(identity: Identity, server?: string): ClientConfig;
+  /** Also serves on another address or socket. */
+  serveOn(listen: ListenTarget): Promise<WireServer>;
+  /** Starts control loops and scheduler. */
+  startLoops(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const dnsNames = [
+  'localhost',
+  'kubernetes',
+  'kubernetes.default',
+  'kubernetes.default.svc',
+  `kubernetes.default.svc.${clusterNetworks.domain}`,
+];
+
+function apiServerOptions({ dataDir, pki, port, advertiseAddress }: ControlPlaneOptions): KubeApiServerOptions {
+  const serving = pki.serving('kube-apiserver', {
+    dnsNames,
+    ips: [...new Set(['127.0.0.1', advertiseAddress, clusterNetworks.kubernetesServiceIp])],
+  });
+  return {
+    ...defaultOptions(),
+    store: { etcdServers: [], dataDir: dataDir === '' ? '' : join(dataDir, 'store') },
+    securePort: port,
+    advertiseAddress,
+    serving,
+    clientCa: pki.authority.cert,
+    requestHeader: {
+      ca: pki.frontProxyAuthority.cert,
+      allowedNames: ['front-proxy-client'],
+      usernameHeaders: ['X-Remote-User'],
+      uidHeaders: ['X-Remote-Uid'],
+      groupHeaders: ['X-Remote-Group'],
+      extraHeaderPrefixes: ['X-Remote-Extra-'],
+    },
+    anonymousAuth: true,
+    bootstrapTokens: true,
+    serviceAccountIssuers: [`https://kubernetes.default.svc.${clusterNetworks.domain}`],
+    serviceAccountKeys: [pki.serviceAccount.publicKey],
+    serviceAccountSigningKey: pki.serviceAccount.privateKey,
+    enableAdmissionPlugins: ['NodeRestriction'],
+    allowPrivileged: true,
+    serviceClusterIpRange: [clusterNetworks.serviceCidr],
+    kubelet: {
+      client: pki.client('kube-apiserver-kubelet-client', ['system:masters']),
+      ca: pki.authority.cert,
+      addressTypes: ['InternalIP', 'Hostname', 'ExternalIP'],
+    },
+  };
+}
+
+export async function startControlPlane(options: ControlPlaneOptions, deps: ControlPlaneDeps): Promise<ControlPlane> {
+  const { pki } = options;
+  const { clock, rng, logger } = deps;
+  const apiserver = await runKubeApiServer(apiServerOptions(options), {
+    ...deps,
+    ...(options.dialKubelet && { dialKubelet: options.dialKubelet }),
+  });
+  const decisions = new Decisions();
+  const extra: WireServer[] = [];
+  let manager: RunningControllerManager | undefined;
+  let scheduler: RunningScheduler | undefined;
+  const client = (identity: Identity, userAgent: string): KubeClient => createClient(apiserver.transport(identity, userAgent));
+  const serving = apiServerOptions(options).serving as { cert: string; key: string };
+
+  const plane: ControlPlane = {
+    apiserver,
+    decisions,
+    client,
+    clientConfig({ name, groups }, server = apiserver.url) {
+      const pair = pki.client(
+        name,
+        groups.filter((group) => group !== 'system:authenticated'),
+      );
+      return { server, ca: pki.authority.cert, certificate: pair.cert, key: pair.key };
+    },
+    async serveOn(listen) {
+      const server = await serve({
+        tls: { ...serving, ca: [pki.authority.cert, pki.frontProxyAuthority.cert], requestClientCert: true },
+        listen,
+        onRequest: (request, response) => apiserver.handle(request, response),
+        onUpgrade: (upgrade) => apiserver.upgrade(upgrade),
+        logger,
+      });
+      extra.push(server);
+      return server;
+    },
+    async startLoops() {
+      manager = runKubeControllerManager(
+        {
+          controllers: ['*'],
+          config: {
+            ...defaultControllersConfig,
+            clusterCidrs: [clusterNetworks.podCidr],
+            allocateNodeCidrs: true,
+            serviceCidrs: [clusterNetworks.serviceCidr],
+            rootCa: pki.authority.cert,
+            clusterSigning: { cert: pki.authority.cert, key: pki.authority.key, durationMs: 365 * 24 * 3_600_000 },
+          },
+          // One process holds the store: nobody else can lead.
+          leaderElection: { ...defaultControllerManagerLeaderElection(), leaderElect: false },
+          identity: 'sagong',
+        },
+        {
+          client: client(identities.controllerManager, 'kube-controller-manager'),
+          clientFor: (name) => client(identities.controller(name), name),
+          clock,
+          rng,
+          logger: logger.with({ component: 'kube-controller-manager' }),
+          decisions,
+        },
+      );
+      scheduler = await runKubeScheduler(
+        {},
+        {
+          client: client(identities.scheduler, 'kube-scheduler'),
+          clock,
+          rng,
+          logger: logger.with({ component: 'kube-scheduler' }),
+        },
+      );
+    },
+    async stop() {
+      await Promise.all([manager?.stop(), scheduler?.stop()]);
+      await Promise.all(extra.map((server) => server.close({ graceMs: 0 })));
+      await apiserver.close();
+    },
+  };
+  return plane;
+}

@@ -1,0 +1,43 @@
+// Cluster DNS as an add-on: the Service `kube-dns` that kubelets point pods at, with this process's name server behind it.
+import type { KubeClient } from '#client';
+import { applyObjects } from './apply.ts';
+import { clusterNetworks } from './settings.ts';
+
+const namespace = 'kube-system';
+const ports = [
+  { name: 'dns', port: 53, protocol: 'UDP' },
+  { name: 'dns-tcp', port: 53, protocol: 'TCP' },
+];
+
+/** Publishes a name server at `address` as the cluster's. */
+export const publishDns = (client: KubeClient, address: string): Promise<void> =>
+  applyObjects(client, [
+    {
+      resource: 'services',
+      object: {
+        apiVersion: 'v1',
+        kind: 'Service',
+        metadata: {
+          name: 'kube-dns',
+          namespace,
+          labels: { 'k8s-app': 'kube-dns', 'kubernetes.io/cluster-service': 'true', 'kubernetes.io/name': 'CoreDNS' },
+        },
+        spec: { clusterIP: clusterNetworks.dnsServiceIp, ports: ports.map((port) => ({ ...port, targetPort: port.port })) },
+      },
+    },
+    {
+      resource: 'endpointslices',
+      object: {
+        apiVersion: 'discovery.k8s.io/v1',
+        kind: 'EndpointSlice',
+        metadata: {
+          name: 'kube-dns-host',
+          namespace,
+          labels: { 'kubernetes.io/service-name': 'kube-dns', 'endpointslice.kubernetes.io/managed-by': 'sagong' },
+        },
+        addressType: 'IPv4',
+        endpoints: [{ addresses: [address], conditions: { ready: true, serving: true, terminating: false } }],
+        ports,
+      },
+    },
+  ]);

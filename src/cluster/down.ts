@@ -1,0 +1,34 @@
+// `sagong stop` and `sagong down`: ending a cluster, also one that crashed.
+import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { execCommand } from '#host';
+import type { Clock } from '#utils';
+import { networkPlan, removeLeftovers } from './nodes/index.ts';
+import { readRunState, removeRunState, stopProcess } from './run-state.ts';
+import { loadSettings } from './settings.ts';
+import { removeUserContext } from './user-kubeconfig.ts';
+
+const canHaveNodes = (): boolean => process.platform === 'linux' && process.getuid?.() === 0;
+
+/** Ends everything that runs; keeps the data. Gives whether something ran. */
+export async function stop(dataDir: string, clock: Clock): Promise<boolean> {
+  const stopped = await stopProcess(dataDir, clock);
+  if (canHaveNodes() && existsSync(dataDir))
+    await removeLeftovers(dataDir, networkPlan(dataDir, []).id, { exec: execCommand, clock });
+  await removeRunState(dataDir);
+  return stopped;
+}
+
+/** Ends everything and removes the data and the user's context. Gives whether there was a cluster. */
+export async function down(
+  dataDir: string,
+  { clock, env }: { clock: Clock; env: Record<string, string | undefined> },
+): Promise<boolean> {
+  if (!existsSync(dataDir)) return false;
+  const settings = await loadSettings(dataDir).catch(() => undefined);
+  const server = (await readRunState(dataDir))?.server ?? (settings && `https://127.0.0.1:${settings.port}`);
+  await stop(dataDir, clock);
+  if (settings) await removeUserContext(settings.name, server, env);
+  await rm(dataDir, { recursive: true, force: true });
+  return true;
+}

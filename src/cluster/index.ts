@@ -1,0 +1,12 @@
+// Assembly: a whole cluster from the rooms, on this machine.
+export { dataDirOf, clusterPaths } from './paths.ts';
+export { createProgress, type Progress } from './progress.ts';
+export { down, stop } from './down.ts';
+export { readRunState, runningProcess, runStatePath, type RunState, writeRunState } from './run-state.ts';
+export { loadSettings, type ClusterSettings, type RuntimeChoice } from './settings.ts';
+export { up, type RunningCluster, type UpOptions } from './up.ts';
+export { startControlPlane, type ControlPlane } from './control-plane.ts';
+export { identities } from './identities.ts';
+export { openPki } from './certificates.ts';
+export type { NodeAgentConfig } from './node-agent-config.ts';
+export { readArchive } from './real-nodes.ts';

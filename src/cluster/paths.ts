@@ -1,0 +1,13 @@
+// Where clusters live on disk.
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+/** `~/.sagong/<name>`, unless a folder is given. Absolute. */
+export const dataDirOf = (name: string, given: string | undefined): string => resolve(given ?? join(homedir(), '.sagong', name));
+
+export const clusterPaths = (dataDir: string) => ({
+  pki: join(dataDir, 'pki'),
+  kubeconfig: join(dataDir, 'kubeconfig'),
+  logs: join(dataDir, 'logs'),
+  log: join(dataDir, 'logs', 'sagong.log'),
+});
