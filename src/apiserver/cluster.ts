@@ -48,7 +48,7 @@ export function createWriter(table: ResourceTable, now: () => number, random: Ra
     group: string,
     name: string,
     at: { namespace: string; name: string; subresource?: string },
-    options: InternalWriteOptions = {},
+    options: InternalWriteOptions & { unchecked?: boolean } = {},
   ): RequestContext => {
     const resource = storedAs(table, group, name);
     if (!resource) throw notFound({ group, resource: name }, at.name);
@@ -60,6 +60,7 @@ export function createWriter(table: ResourceTable, now: () => number, random: Ra
       name: at.name,
       dryRun: options.dryRun ?? false,
       manager: options.manager ?? '',
+      ...(options.unchecked && { unchecked: true }),
       now: now(),
       options: {},
       admission: nobody,

@@ -8,7 +8,7 @@ import { remove } from '../registry/generic/delete.ts';
 import { removeCollection } from '../registry/generic/delete-collection.ts';
 import { list } from '../registry/generic/list.ts';
 import { forName, parseListOptions, parseResourceVersion } from '../registry/generic/list-options.ts';
-import { patch } from '../registry/generic/patch.ts';
+import { invalidPatch, patch } from '../registry/generic/patch.ts';
 import { put } from '../registry/generic/put.ts';
 import { scaleOf, updateScale } from '../registry/generic/scale.ts';
 import type { AdmissionChain, Door, Randomness, RequestContext, ServedResource } from '../registry/generic/types.ts';
@@ -18,7 +18,7 @@ import type { BodyTarget } from './body.ts';
 import type { Outcome, ResourceCall } from './call.ts';
 import { jsonPatch, mergePatch } from '#apimachinery/patch';
 import { parseDeleteOptions, parseWriteOptions, type WriteOptions } from './write-options.ts';
-import { decode } from '#apimachinery/schema';
+import { decode, DecodeError } from '#apimachinery/schema';
 
 export interface Executor {
   admission: AdmissionChain;
@@ -252,7 +252,12 @@ async function scaleFromPatch(call: ResourceCall): Promise<NextScale> {
     make(current) {
       const patched =
         body.type === 'application/json-patch+json' ? jsonPatch(current, body.value) : mergePatch(current, body.value);
-      return decode(call.resource.schema, scaleType, patched).object as UnknownObject;
+      try {
+        return decode(call.resource.schema, scaleType, patched).object as UnknownObject;
+      } catch (error) {
+        if (error instanceof DecodeError) throw invalidPatch(body.value, error.message);
+        throw error;
+      }
     },
   };
 }

@@ -55,7 +55,7 @@ function serveResourcePath(context: ServerContext, exchange: Exchange): Promise<
   if (special) return serveSpecial(context, exchange, special);
   const resource = context.table.find(group, version, name);
   if (!resource && group !== '' && !knownGroup(context, group)) return sendPageNotFound(exchange);
-  if (!resource || parts.some((part) => part === '.' || part === '..' || part === '')) throw pathNotFound();
+  if (!resource || parts.some((part, at) => part === '' || (at !== 1 && (part === '.' || part === '..')))) throw pathNotFound();
   if (parts.length > 3) throw pathNotFound();
   const isCollection = info.name === '';
   if (resource.namespaced && info.namespace === '') {

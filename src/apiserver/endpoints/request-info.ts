@@ -28,12 +28,13 @@ const methodVerbs: Record<string, string> = {
 };
 const namespaceSubresources = new Set(['status', 'finalize']);
 
-function decodeSegment(segment: string): string {
-  if (!segment.includes('%')) return segment;
+/** Upstream splits the decoded path: an escaped slash separates like any other. */
+function decoded(path: string): string {
+  if (!path.includes('%')) return path;
   try {
-    return decodeURIComponent(segment);
+    return decodeURIComponent(path);
   } catch {
-    return segment;
+    return path;
   }
 }
 
@@ -53,7 +54,7 @@ const nonResource = (method: string, path: string): RequestInfo => ({
 
 export function parseRequest(method: string, path: string, query: URLSearchParams): RequestInfo {
   const info = nonResource(method, path);
-  const segments = path.split('/').slice(1);
+  const segments = decoded(path).split('/').slice(1);
   if (segments.at(-1) === '') segments.pop();
   const isCore = segments[0] === 'api';
   const first = isCore ? 2 : 3;
@@ -61,7 +62,7 @@ export function parseRequest(method: string, path: string, query: URLSearchParam
   info.isResource = true;
   info.group = isCore ? '' : (segments[1] ?? '');
   info.version = segments[first - 1] ?? '';
-  let rest = segments.slice(first).map(decodeSegment);
+  let rest = segments.slice(first);
   info.verb = methodVerbs[method] ?? '';
   if (rest[0] === 'watch' && rest.length > 1 && (method === 'GET' || method === 'HEAD')) {
     info.verb = 'watch';

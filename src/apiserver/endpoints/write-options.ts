@@ -87,12 +87,12 @@ function deleteOptionsBody(raw: RawBody, schema: SchemaTable): DeleteOptions & R
 function deleteOptionsQuery(query: URLSearchParams): DeleteOptions & Record<string, unknown> {
   const gracePeriodSeconds = intParameter(query, 'gracePeriodSeconds');
   const orphanDependents = boolParameter(query, 'orphanDependents');
-  const propagationPolicy = query.get('propagationPolicy') ?? undefined;
+  const propagationPolicy = query.get('propagationPolicy');
   const dryRun = query.getAll('dryRun');
   return {
     ...(gracePeriodSeconds !== undefined && { gracePeriodSeconds }),
     ...(orphanDependents !== undefined && { orphanDependents }),
-    ...(propagationPolicy && { propagationPolicy: propagationPolicy as 'Orphan' }),
+    ...(propagationPolicy !== null && { propagationPolicy: propagationPolicy as 'Orphan' }),
     ...(dryRun.length > 0 && { dryRun }),
   };
 }

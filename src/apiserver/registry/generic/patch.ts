@@ -1,14 +1,5 @@
 // PATCH (k8s.io/apiserver/pkg/endpoints/handlers/patch.go): the patch is applied to the newest state, again if another write came between.
-import {
-  badRequest,
-  conflict,
-  invalidObject,
-  modifiedMessage,
-  notFound,
-  plainError,
-  StatusError,
-  unsupportedMediaType,
-} from '#apimachinery/errors';
+import { badRequest, invalidObject, notFound, plainError, StatusError, unsupportedMediaType } from '#apimachinery/errors';
 import { root, invalid } from '#apimachinery/field';
 import { formatTime, type UnknownObject } from '#apimachinery/meta';
 import { jsonPatch, mergePatch, strategicMergePatch } from '#apimachinery/patch';
@@ -42,14 +33,13 @@ function patching(
   request: PatchRequest,
 ): (live: UnknownObject | undefined) => Promise<UnknownObject> {
   const { resource } = context;
-  // The version the first attempt saw: a patch without one must not conflict with others' writes, one with it must.
   return async (live) => {
     if (!live) throw notFound(resource, context.name);
     const current = resource.fromStorage(live);
     const patched = applyPatch(context, request, current);
     const object = readPatched(context, request, patched);
     ensureNamespace(object.metadata, context);
-    keepIdentity(context, object, current);
+    ensureName(object.metadata, context);
     resource.setDefaults(object);
     dedupOwners(object, context, false);
     return admitUpdate(context, live, recordUpdate(context, door, live, object));
@@ -71,56 +61,44 @@ function readPatched(context: RequestContext, request: PatchRequest, patched: un
   const { resource } = context;
   const read = decodePatched(context, request, patched);
   const strictErrors = [...request.strictErrors, ...read.strictErrors];
-  if (strictErrors.length > 0 && request.fieldValidation === 'Strict') {
-    throw invalidObject({ group: resource.group, kind: resource.kind }, context.name, [
-      invalid(root('patch'), bodyText(request), `strict decoding error: ${strictErrors.join(', ')}`),
-    ]);
-  }
+  if (strictErrors.length > 0 && request.fieldValidation === 'Strict')
+    throw invalidPatch(request.body, `strict decoding error: ${strictErrors.join(', ')}`);
   if (request.fieldValidation === 'Warn') for (const problem of strictErrors) context.warn(problem);
   return read.object;
 }
 
-const bodyText = ({ body }: PatchRequest): string => JSON.stringify(body);
+/** 422 without a name: upstream does not know what the result would have been. */
+export const invalidPatch = (body: unknown, why: string): StatusError =>
+  invalidObject({ group: '', kind: '' }, '', [invalid(root('patch'), JSON.stringify(body), why)]);
 
 function decodePatched(
-  context: RequestContext,
+  { resource }: RequestContext,
   request: PatchRequest,
   patched: unknown,
 ): { object: UnknownObject; strictErrors: string[] } {
-  const { resource } = context;
-  if (typeof patched !== 'object' || patched === null || Array.isArray(patched)) {
-    throw invalidObject({ group: '', kind: '' }, '', [
-      invalid(root('patch'), bodyText(request), 'the patch does not yield an object'),
-    ]);
+  const expected = apiVersionText(resource);
+  if (typeof patched !== 'object' || patched === null || Array.isArray(patched))
+    throw invalidPatch(request.body, 'the patch does not yield an object');
+  const { kind = resource.kind, apiVersion = expected } = patched as UnknownObject;
+  if (kind !== resource.kind || apiVersion !== expected) {
+    throw invalidPatch(
+      request.body,
+      `no kind "${kind}" is registered for version "${apiVersion}", expected ${expected} ${resource.kind}`,
+    );
   }
-  const { kind, apiVersion } = patched as UnknownObject;
-  if ((kind ?? '') !== resource.kind || (apiVersion ?? '') !== apiVersionText(resource))
-    checkKind(context, apiVersion ?? '', kind ?? '');
   try {
     const { object, strictErrors } = decode(resource.schema, resource.typeName, patched, {
       strict: request.fieldValidation !== 'Ignore',
     });
-    return { object: deepCopy(object) as UnknownObject, strictErrors };
+    const copy = deepCopy(object) as UnknownObject;
+    copy.kind = kind;
+    copy.apiVersion = apiVersion;
+    copy.metadata ??= {};
+    return { object: copy, strictErrors };
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
-    throw invalidObject({ group: resource.group, kind: resource.kind }, context.name, [
-      invalid(root('patch'), bodyText(request), error.message),
-    ]);
+    throw invalidPatch(request.body, error.message);
   }
-}
-
-function checkKind({ resource }: RequestContext, apiVersion: string, kind: string): never {
-  throw badRequest(
-    `the kind or API version in the patched object (${apiVersion}, Kind=${kind}) does not match the expected ${apiVersionText(resource)}, Kind=${resource.kind}`,
-  );
-}
-
-/** A patch may name the object but not rename it; absent system fields are those of the stored object. */
-function keepIdentity({ resource, name }: RequestContext, object: UnknownObject, current: UnknownObject): void {
-  const { metadata } = object;
-  metadata.name ??= current.metadata.name ?? name;
-  if (metadata.resourceVersion === undefined || metadata.resourceVersion === '') delete metadata.resourceVersion;
-  else if (metadata.resourceVersion !== current.metadata.resourceVersion) throw conflict(resource, name, modifiedMessage);
 }
 
 function applying(
@@ -165,7 +143,6 @@ function readApplied(context: RequestContext, request: PatchRequest): UnknownObj
   if (body.metadata?.managedFields !== undefined && body.metadata.managedFields !== null)
     throw badRequest('metadata.managedFields must be nil');
   object.metadata ??= {};
-  object.metadata.name ??= context.name;
   ensureName(object.metadata, context);
   ensureNamespace(object.metadata, context);
   return sparse(body, object) as UnknownObject;

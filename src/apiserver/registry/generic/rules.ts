@@ -3,11 +3,20 @@ import type { KindContext, WriteStrategy } from '#api';
 import { invalidObject } from '#apimachinery/errors';
 import { type FieldError, root } from '#apimachinery/field';
 import type { KubeObject, UnknownObject } from '#apimachinery/meta';
-import { nameIsDNSSubdomain, validateObjectMeta, validateObjectMetaUpdate } from '#apimachinery/validation';
+import {
+  isPathSegmentName,
+  isPathSegmentPrefix,
+  nameIsDNSSubdomain,
+  validateObjectMeta,
+  validateObjectMetaUpdate,
+} from '#apimachinery/validation';
 import { ensureNamespace, setGenerationOnCreate, setGenerationOnUpdate } from './metadata.ts';
 import type { Door, RequestContext, ServedResource } from './types.ts';
 
 const metadataPath = root('metadata');
+
+/** What every name must satisfy, whatever its kind's own rule was when it was made. */
+const pathSegment = (name: string, prefix: boolean): string[] => (prefix ? isPathSegmentPrefix(name) : isPathSegmentName(name));
 
 const kindContext = (context: RequestContext): KindContext => ({
   now: context.now,
@@ -53,6 +62,7 @@ export function beforeUpdate(context: RequestContext, door: Door, draft: Unknown
   setGenerationOnUpdate(resource, draft, old);
   keepSystemFields(draft, old);
   refuse(resource, draft, [
+    ...validateObjectMeta(draft.metadata, resource.namespaced, pathSegment, metadataPath),
     ...validateObjectMetaUpdate(draft.metadata, old.metadata, metadataPath),
     ...(strategy.validateUpdate?.(draft, old, rules) ?? []),
   ]);

@@ -87,6 +87,8 @@ export interface RequestContext {
   admission: AdmissionChain;
   signal: AbortSignal | undefined;
   warn(message: string): void;
+  /** The kind's rules are passed over: the caller changes what no client may. */
+  unchecked?: boolean;
   /** Random suffix for generateName, uids. */
   random: Randomness;
 }

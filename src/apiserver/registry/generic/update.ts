@@ -82,7 +82,7 @@ async function replace(
   try {
     await hooks.check(draft, old);
     await hooks.beginUpdate(draft, old);
-    beforeUpdate(context, request.door, draft, old);
+    if (!context.unchecked) beforeUpdate(context, request.door, draft, old);
     if (draft.metadata.managedFields !== old.metadata.managedFields) keepManagerTimes(draft, old);
     await validateAdmission(context, admissionRequest(context, { operation: 'UPDATE', object: draft, oldObject: old }));
     if (isReleased(context, draft, old)) return await removeReleased(context, hooks, draft, live);
