@@ -1,6 +1,8 @@
 // What admission plugins share (k8s.io/apiserver/pkg/admission): the refusal with upstream's naming of the object, and the options.
+import type { MatchCondition } from '#api/admissionregistration/v1';
 import { forbidden, type StatusError } from '#apimachinery/errors';
 import type { Clock, Logger, Rng } from '#utils';
+import type { Dial } from '#wire';
 import type { AdmissionPlugin, AdmissionRequest, Authorizer, ClusterWriter, ReadOnlyCluster } from '../contracts.ts';
 
 /** What plugins may use. */
@@ -13,6 +15,14 @@ export interface PluginContext {
   rng: Rng;
   logger: Logger;
   options: PluginOptions;
+  /** How webhooks are reached; default: from this process. */
+  webhookDial?: Dial;
+  /** Evaluates match conditions (CEL); without it webhooks that have some fail as their policy says. Rejects when one cannot be evaluated. */
+  matchConditions?(conditions: readonly MatchCondition[], request: AdmissionRequest): boolean | Promise<boolean>;
+  /** Fills defaults of `request.object` again after a webhook changed it. */
+  setDefaults?(request: AdmissionRequest): void;
+  /** Runs the other mutating plugins again; made by `createAdmission`. */
+  reinvoke?(request: AdmissionRequest): Promise<void>;
 }
 
 /** Flags and configuration of plugins. */

@@ -12,6 +12,7 @@ import { resourceQuota } from './quota/plugin.ts';
 import { runtimeClass } from './runtime-class.ts';
 import { serviceAccount } from './service-account.ts';
 import { defaultStorageClass, persistentVolumeClaimResize, storageObjectInUseProtection } from './storage.ts';
+import { mutatingAdmissionWebhook, validatingAdmissionWebhook } from './webhook/plugin.ts';
 
 export const plugins: Readonly<Record<string, PluginFactory | undefined>> = {
   NamespaceLifecycle: namespaceLifecycle,
@@ -32,5 +33,7 @@ export const plugins: Readonly<Record<string, PluginFactory | undefined>> = {
   DefaultIngressClass: defaultIngressClass,
   DenyServiceExternalIPs: denyServiceExternalIps,
   PodTopologyLabels: podTopologyLabels,
+  MutatingAdmissionWebhook: mutatingAdmissionWebhook,
+  ValidatingAdmissionWebhook: validatingAdmissionWebhook,
   ResourceQuota: resourceQuota,
 };
