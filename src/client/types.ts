@@ -51,6 +51,8 @@ export interface Informer<T extends KubeObject> {
   /** Adding an index after start re-indexes. */
   addIndexers(indexers: Indexers<T>): void;
   hasSynced(): boolean;
+  /** Resolves after the first list. Never, for a resource that cannot be listed. */
+  whenSynced(): Promise<void>;
 }
 
 export interface InformerFactory {

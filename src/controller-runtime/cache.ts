@@ -1,6 +1,8 @@
 // The read side of a controller: its informers as one `Cache`.
 import { controllerOf, type GroupVersionResource, type KubeObject } from '#apimachinery/meta';
 import type { Informer, InformerFactory, Indexers } from '#client';
+import type { DiscoveredResource } from './discovery.ts';
+import { goneMax } from './limits.ts';
 import type { Cache, WatchDefinition } from './types.ts';
 
 const ownerIndex = 'ownerUid';
@@ -12,14 +14,38 @@ export const resourceId = ({ group, resource }: GroupVersionResource): string =>
 
 /** Informers by resource; the first watch of a resource decides its selector. */
 export class InformerCache implements Cache {
+  readonly #factory: InformerFactory;
   readonly #informers = new Map<string, Informer<KubeObject>>();
+  readonly #gone = new Set<string>();
+  #discovered: readonly DiscoveredResource[] = [];
 
   constructor(factory: InformerFactory, watches: readonly WatchDefinition[]) {
-    for (const { resource, indexers, fieldSelector } of watches) {
-      const id = resourceId(resource);
-      const informer = this.#informers.get(id) ?? factory.informer<KubeObject>(resource, fieldSelector ? { fieldSelector } : {});
-      informer.addIndexers({ ...ownerIndexers, ...indexers });
-      this.#informers.set(id, informer);
+    this.#factory = factory;
+    for (const definition of watches) this.add(definition);
+  }
+  add({ resource, indexers, fieldSelector }: WatchDefinition): void {
+    const id = resourceId(resource);
+    const informer =
+      this.#informers.get(id) ?? this.#factory.informer<KubeObject>(resource, fieldSelector ? { fieldSelector } : {});
+    informer.addIndexers({ ...ownerIndexers, ...indexers });
+    this.#informers.set(id, informer);
+  }
+  discovered(): readonly DiscoveredResource[] {
+    return this.#discovered;
+  }
+  setDiscovered(resources: readonly DiscoveredResource[]): void {
+    this.#discovered = resources;
+  }
+  isGone(uid: string): boolean {
+    return this.#gone.has(uid);
+  }
+  /** Notes that an object is gone; its uid never comes back. */
+  noteGone(uid: string): void {
+    this.#gone.add(uid);
+    if (this.#gone.size <= goneMax) return;
+    for (const oldest of this.#gone) {
+      this.#gone.delete(oldest);
+      return;
     }
   }
   informer(resource: GroupVersionResource): Informer<KubeObject> {

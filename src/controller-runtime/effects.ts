@@ -3,14 +3,16 @@ import { isAlreadyExists, isConflict, isNotFound, StatusError } from '#apimachin
 import type { GroupVersionResource, KubeObject } from '#apimachinery/meta';
 import type { EventRecorder, KubeClient } from '#client';
 import type { OwnWrites } from './own-writes.ts';
-import type { Effect, EffectEvents } from './types.ts';
+import type { Action, Effect, EffectEvents } from './types.ts';
 
 export interface EffectDeps {
   client: KubeClient;
   recorder: EventRecorder;
   writes: OwnWrites;
-  actions: Record<string, (input: unknown, signal: AbortSignal) => Promise<void>>;
+  actions: Record<string, Action>;
   signal: AbortSignal;
+  /** An action asks for another look. */
+  requeueAfter(delayMs: number): void;
 }
 
 export interface Failure {
@@ -29,10 +31,12 @@ export async function applyEffects(key: string, effects: readonly Effect[], deps
 }
 
 const isReport = (effect: Effect): boolean =>
-  effect.op === 'event' || ('subresource' in effect && effect.subresource === 'status');
+  effect.op === 'event' ||
+  ('subresource' in effect && effect.subresource === 'status' && !('afterSuccess' in effect && effect.afterSuccess));
 
 async function applyOne(key: string, effect: Effect, deps: EffectDeps): Promise<Failure | undefined> {
   if (effect.op === 'parallel') return applyParallel(key, effect.effects, deps);
+  if (effect.op === 'action') return applyAction(key, effect, deps);
   try {
     const name = await perform(key, effect, deps);
     if ('events' in effect) announce(deps, effect.events, 'success', name);
@@ -44,6 +48,22 @@ async function applyOne(key: string, effect: Effect, deps: EffectDeps): Promise<
     if (effect.op === 'create' && isNamespaceTerminating(error)) return undefined;
     if ('events' in effect && !isConflict(error)) announce(deps, effect.events, 'failure', '', error.message);
     return { op: effect.op, error };
+  }
+}
+
+async function applyAction(
+  key: string,
+  { op, name, input }: Extract<Effect, { op: 'action' }>,
+  deps: EffectDeps,
+): Promise<Failure | undefined> {
+  try {
+    const action = deps.actions[name];
+    if (!action) throw new Error(`no action named ${name}`);
+    const plan = await action(input, deps.signal);
+    if (plan?.requeueAfterMs !== undefined) deps.requeueAfter(plan.requeueAfterMs);
+    return plan && (await applyEffects(key, plan.effects, deps));
+  } catch (thrown) {
+    return { op, error: thrown instanceof Error ? thrown : new Error(String(thrown)) };
   }
 }
 
@@ -61,8 +81,8 @@ async function applyParallel(key: string, effects: readonly Effect[], deps: Effe
 /** Performs one write; gives the name of what was written. */
 async function perform(
   key: string,
-  effect: Exclude<Effect, { op: 'parallel' }>,
-  { client, writes, recorder, actions, signal }: EffectDeps,
+  effect: Exclude<Effect, { op: 'parallel' | 'action' }>,
+  { client, writes, recorder }: EffectDeps,
 ): Promise<string> {
   const on = (resource: GroupVersionResource, namespace: string | undefined) =>
     client.resource<KubeObject>(resource, namespace || undefined);
@@ -99,12 +119,6 @@ async function perform(
     case 'event':
       recorder.event(effect.regarding, effect.type, effect.reason, effect.message);
       return '';
-    case 'action': {
-      const action = actions[effect.name];
-      if (!action) throw new Error(`no action named ${effect.name}`);
-      await action(effect.input, signal);
-      return '';
-    }
   }
 }
 

@@ -1,11 +1,28 @@
 // The shell around every control loop: informers feed keys, keys become views, views become plans, plans are carried out.
-import { refKey, type ActionDeps, type ControllerDefinition, type Effect, type Plan, type ViewContext } from './types.ts';
+import {
+  refKey,
+  type Action,
+  type ActionDeps,
+  type ControllerDefinition,
+  type Effect,
+  type Plan,
+  type ViewContext,
+  type WatchDefinition,
+} from './types.ts';
 import { isNotFound, StatusError } from '#apimachinery/errors';
-import type { KubeObject } from '#apimachinery/meta';
-import { createWorkQueue, type EventRecorder, type InformerFactory, type KubeClient, type WorkQueue } from '#client';
+import { apiVersionOf, type KubeObject } from '#apimachinery/meta';
+import {
+  createWorkQueue,
+  type EventRecorder,
+  type Informer,
+  type InformerFactory,
+  type KubeClient,
+  type WorkQueue,
+} from '#client';
 import type { Clock, Logger } from '#utils';
 import { InformerCache } from './cache.ts';
 import type { Decisions } from './decisions.ts';
+import { readDiscovery } from './discovery.ts';
 import { applyEffects, isStale, type Failure } from './effects.ts';
 import { concurrencyDefault, holdBackMs, liveRoundsMax } from './limits.ts';
 import { OwnWrites } from './own-writes.ts';
@@ -54,7 +71,10 @@ class Executor<View> implements RunningController {
   readonly #held = new Map<string, number>();
   readonly #failures = new Map<string, Failure>();
   readonly #abort = new AbortController();
-  readonly #actions: Record<string, (input: unknown, signal: AbortSignal) => Promise<void>>;
+  readonly #memory = new Map<string, unknown>();
+  readonly #actions: Record<string, Action>;
+  /** Workers wait for it: new watches must be filled before a loop over everything may conclude from absence. */
+  #filled: Promise<void> = Promise.resolve();
   #workers: Promise<void>[] = [];
   #removeHandlers: (() => void)[] = [];
 
@@ -62,7 +82,7 @@ class Executor<View> implements RunningController {
     this.#definition = definition;
     this.#deps = { ...deps, logger: deps.logger.with({ controller: definition.name }) };
     this.#cache = new InformerCache(deps.informers, definition.watches);
-    this.#queue = createWorkQueue({ clock: deps.clock });
+    this.#queue = createWorkQueue({ clock: deps.clock, ...definition.backoff });
     this.#writes = new OwnWrites(this.#cache);
     const actionDeps: ActionDeps = { client: deps.client, clock: deps.clock, logger: this.#deps.logger };
     this.#actions = definition.actions?.(actionDeps) ?? {};
@@ -75,8 +95,9 @@ class Executor<View> implements RunningController {
   }
 
   async run(): Promise<void> {
-    this.#listen();
-    await this.#deps.informers.waitForSync(this.#abort.signal).catch(() => {});
+    for (const definition of this.#definition.watches) this.#listen(definition);
+    await this.#synced(this.#cache.informers());
+    if (this.#definition.discover) await this.#discover();
     if (this.#abort.signal.aborted) return;
     this.#tick();
     const count = this.#definition.concurrency ?? concurrencyDefault;
@@ -89,21 +110,57 @@ class Executor<View> implements RunningController {
     await Promise.all(this.#workers);
   }
 
-  #listen(): void {
-    for (const { resource, keys } of this.#definition.watches) {
-      const enqueue = (object: KubeObject, old?: KubeObject): void => {
-        this.#releaseHeld();
-        if (keys) for (const key of keys(object, old, this.#cache)) this.#queue.add(key);
-      };
-      const informer = this.#cache.informer(resource);
-      this.#removeHandlers.push(
-        informer.addHandler({
-          onAdd: (object) => enqueue(object),
-          onUpdate: (object, old) => enqueue(object, old),
-          onDelete: (object) => enqueue(object),
-        }),
+  #listen({ resource, keys }: WatchDefinition): void {
+    const enqueue = (object: KubeObject, old?: KubeObject): void => {
+      this.#releaseHeld();
+      if (keys) for (const key of keys(object, old, this.#cache)) this.#queue.add(key);
+    };
+    this.#removeHandlers.push(
+      this.#cache.informer(resource).addHandler({
+        onAdd: (object) => enqueue(object),
+        onUpdate: (object, old) => enqueue(object, old),
+        onDelete: (object) => {
+          if (this.#definition.discover && object.metadata.uid) this.#cache.noteGone(object.metadata.uid);
+          enqueue(object);
+        },
+      }),
+    );
+  }
+  async #synced(informers: readonly Informer<KubeObject>[]): Promise<void> {
+    const all = Promise.all(informers.map((informer) => informer.whenSynced()));
+    const { signal } = this.#abort;
+    if (signal.aborted) return;
+    await Promise.race([all, new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))]);
+  }
+  /** Asks what is served, watches what is new, and asks again later. A resource that cannot be listed is waited for one round only. */
+  async #discover(): Promise<void> {
+    const { discover } = this.#definition;
+    const { signal } = this.#abort;
+    const { clock, client, logger } = this.#deps;
+    if (!discover || signal.aborted) return;
+    try {
+      const { resources, failed } = await readDiscovery(client.transport, signal);
+      const lost = new Set(failed.map(({ groupVersion }) => groupVersion));
+      const kept = this.#cache.discovered().filter(({ group, version }) => lost.has(apiVersionOf(group, version)));
+      this.#cache.setDiscovered([...resources, ...kept]);
+      const fresh = resources
+        .filter((resource) => resource.preferred && !this.#cache.watched(resource))
+        .flatMap((resource) => discover.watch(resource) ?? []);
+      for (const definition of fresh) {
+        this.#cache.add(definition);
+        this.#listen(definition);
+      }
+      const informers = fresh.map(({ resource }) => this.#cache.informer(resource));
+      const deadline = new AbortController();
+      this.#filled = Promise.race([this.#synced(informers), clock.sleep(discover.everyMs, deadline.signal).catch(() => {})]).then(
+        () => deadline.abort(),
       );
+      await this.#filled;
+    } catch (error) {
+      logger.warn('discovery failed', { error: String(error) });
     }
+    const timer = clock.setTimer(discover.everyMs, () => void this.#discover());
+    signal.addEventListener('abort', () => timer.cancel(), { once: true });
   }
   /** Keys that waited for the cache to see their writes go on as soon as it has. */
   #releaseHeld(): void {
@@ -123,6 +180,7 @@ class Executor<View> implements RunningController {
   async #work(): Promise<void> {
     for (let key = await this.#queue.next(); key !== undefined; key = await this.#queue.next()) {
       try {
+        await this.#filled;
         if (!this.#mustHold(key)) await this.#process(key);
       } catch (error) {
         // A bug in a loop must not stop the others, nor spin.
@@ -151,11 +209,17 @@ class Executor<View> implements RunningController {
   }
   async #process(key: string): Promise<void> {
     const plan = await this.#plan(key);
+    if (plan.remember === undefined) this.#memory.delete(key);
+    else this.#memory.set(key, plan.remember);
+    let { requeueAfterMs } = plan;
     const failure = await applyEffects(key, plan.effects, {
       ...this.#deps,
       writes: this.#writes,
       actions: this.#actions,
       signal: this.#abort.signal,
+      requeueAfter(delayMs) {
+        requeueAfterMs = Math.min(requeueAfterMs ?? delayMs, delayMs);
+      },
     });
     if (plan.because !== undefined)
       this.#deps.decisions?.record({
@@ -166,12 +230,12 @@ class Executor<View> implements RunningController {
         effects: plan.effects.map(short),
         ...(failure && { failure: failure.error.message }),
       });
-    this.#settle(key, plan, failure);
+    this.#settle(key, requeueAfterMs, failure);
   }
   async #plan(key: string): Promise<Plan> {
     const live = new Map<string, KubeObject | undefined>();
     const failed = this.#failures.get(key);
-    const context: ViewContext = { live, ...(failed && { lastFailure: describe(failed) }) };
+    const context: ViewContext = { live, memory: this.#memory.get(key), ...(failed && { lastFailure: describe(failed) }) };
     for (let round = 0; round < liveRoundsMax; round++) {
       const plan = this.#definition.reconcile(this.#definition.view(key, this.#cache, context), this.#deps.clock.now());
       const missing = (plan.needsLive ?? []).filter((ref) => !live.has(refKey(ref)));
@@ -191,7 +255,7 @@ class Executor<View> implements RunningController {
     }
     throw new Error(`${this.name} asked for live reads more than ${liveRoundsMax} times for ${key}`);
   }
-  #settle(key: string, plan: Plan, failure: Failure | undefined): void {
+  #settle(key: string, requeueAfterMs: number | undefined, failure: Failure | undefined): void {
     if (failure) {
       this.#failures.set(key, failure);
       const report = isStale(failure.error) ? 'debug' : 'warn';
@@ -201,7 +265,7 @@ class Executor<View> implements RunningController {
     }
     this.#failures.delete(key);
     this.#queue.forget(key);
-    if (plan.requeueAfterMs !== undefined) this.#queue.addAfter(key, plan.requeueAfterMs);
+    if (requeueAfterMs !== undefined) this.#queue.addAfter(key, requeueAfterMs);
   }
 }
 

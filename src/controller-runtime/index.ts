@@ -2,3 +2,4 @@ export * from './types.ts';
 export { controllerKey, ownKey } from './cache.ts';
 export { Decisions, type DecisionRecord } from './decisions.ts';
 export { startController, type ExecutorDeps, type RunningController } from './executor.ts';
+export { type DiscoveredResource, type Discovery, readDiscovery, supports } from './discovery.ts';

@@ -8,3 +8,5 @@ export const liveRoundsMax = 4;
 export const holdBackMs = 30_000;
 /** Decisions kept for explanation, per controller. */
 export const decisionsMax = 5_000;
+/** Uids remembered as deleted, for a loop over all resources. */
+export const goneMax = 10_000;

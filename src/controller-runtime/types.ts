@@ -5,6 +5,7 @@ import type { GroupVersionResource, KubeObject, OwnerReference } from '#apimachi
 import type { DeleteOptions, PatchType } from '#apimachinery/transport';
 import type { Indexers, KubeClient } from '#client';
 import type { Clock, Logger } from '#utils';
+import type { DiscoveredResource } from './discovery.ts';
 
 /** RBAC rule (rbac.authorization.k8s.io/v1 PolicyRule). */
 export interface PolicyRule {
@@ -41,7 +42,15 @@ export type Effect =
       subresource?: string;
       events?: EffectEvents;
     }
-  | { op: 'update'; resource: GroupVersionResource; object: KubeObject; subresource?: string; events?: EffectEvents }
+  | {
+      op: 'update';
+      resource: GroupVersionResource;
+      object: KubeObject;
+      subresource?: string;
+      /** Left out once an earlier effect failed, even if it is a write to `status`. */
+      afterSuccess?: boolean;
+      events?: EffectEvents;
+    }
   | {
       op: 'patch';
       ref: Ref;
@@ -56,7 +65,10 @@ export type Effect =
   | { op: 'delete'; ref: Ref; options?: DeleteOptions; events?: EffectEvents }
   | { op: 'event'; regarding: KubeObject; type: 'Normal' | 'Warning'; reason: string; message: string }
   | { op: 'parallel'; effects: Effect[] }
-  /** A named action outside plain writes (a cloud call, emptying a namespace); its function is in the controller's `actions`. */
+  /**
+   * A named action outside plain writes (a cloud call, emptying a namespace); its function is in the controller's `actions`. The plan it
+   * answers with is carried out in its place.
+   */
   | { op: 'action'; name: string; input: unknown };
 
 export interface Plan {
@@ -67,6 +79,11 @@ export interface Plan {
   needsLive?: Ref[];
   /** One sentence for `sagong explain`: what was decided and why. */
   because?: string;
+  /**
+   * What the next reconcile of this key gets as `context.memory`: observations that are in no object (when a heartbeat was last seen to
+   * change). Forgotten when absent, and when the process ends.
+   */
+  remember?: unknown;
 }
 
 /** Read side of the informers a controller watches. Objects are frozen. Reading a resource that is not in `watches` throws. */
@@ -76,6 +93,10 @@ export interface Cache {
   byIndex<T extends KubeObject>(resource: GroupVersionResource, index: string, value: string): T[];
   /** Objects whose ownerReferences name this uid (any owner, not only the controller). Always indexed. */
   ownedBy<T extends KubeObject>(resource: GroupVersionResource, uid: string): T[];
+  /** What the apiserver served when last asked; empty for a controller that does not `discover`. */
+  discovered(): readonly DiscoveredResource[];
+  /** Whether the deletion of this uid was watched lately. Only kept for a controller that does `discover`. */
+  isGone(uid: string): boolean;
 }
 
 /** What a view may use besides the cache. */
@@ -84,6 +105,8 @@ export interface ViewContext {
   live: ReadonlyMap<string, KubeObject | undefined>;
   /** The first effect that failed last time this key was reconciled. */
   lastFailure?: { op: Effect['op']; message: string; reason: string };
+  /** What the last plan of this key remembered. */
+  memory?: unknown;
 }
 
 export interface WatchDefinition<T extends KubeObject = KubeObject> {
@@ -98,6 +121,9 @@ export interface WatchDefinition<T extends KubeObject = KubeObject> {
 export const watch = <T extends KubeObject>(definition: WatchDefinition<T>): WatchDefinition =>
   definition as unknown as WatchDefinition;
 
+/** Work that takes asking: does it and answers, decided by a pure function, what is to happen next. */
+export type Action = (input: unknown, signal: AbortSignal) => Promise<Plan | undefined>;
+
 export interface ActionDeps {
   client: KubeClient;
   clock: Clock;
@@ -109,7 +135,15 @@ export interface ControllerDefinition<View = unknown> {
   name: string;
   /** Older names accepted by `--controllers`. */
   aliases?: string[];
-  /** The RBAC rules of `system:controller:<name>`; the bootstrap policy is made from these. */
+  /** Service account in kube-system and end of `system:controller:<...>`, where it is not `name`. */
+  serviceAccount?: string;
+  /** Source of the loop's events, where it is not `name`. */
+  eventSource?: string;
+  /** The account in kube-system it writes as, with the cluster role `system:controller:<account>`. Default: its name. */
+  account?: string;
+  /** `source.component` of its events. Default: its name. */
+  eventSource?: string;
+  /** The RBAC rules of that cluster role; the bootstrap policy is made from these. */
   rights: PolicyRule[];
   watches: WatchDefinition[];
   /** The frozen slice of the world that `reconcile` may see. Pure. */
@@ -119,7 +153,11 @@ export interface ControllerDefinition<View = unknown> {
   /** Keys to reconcile at start and then every so often without an event (for loops over time). */
   periodic?: { everyMs: number; keys(cache: Cache): Iterable<string> };
   /** Handlers of `action` effects. Rejections requeue the key with back-off. */
-  actions?(deps: ActionDeps): Record<string, (input: unknown, signal: AbortSignal) => Promise<void>>;
+  actions?(deps: ActionDeps): Record<string, Action>;
+  /** Watches on what the apiserver serves, asked again every so often: for loops over all resources. */
+  discover?: { everyMs: number; watch(resource: DiscoveredResource): WatchDefinition | undefined };
+  /** Bounds of the back-off after a failure. Default 5 ms to 1000 s. */
+  backoff?: { baseMs: number; maxMs: number };
   /** Keys in work at the same time. Default 10. */
   concurrency?: number;
 }

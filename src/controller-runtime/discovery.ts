@@ -1,0 +1,84 @@
+// What an apiserver serves, read from its discovery documents (k8s.io/client-go/discovery): for loops over all resources.
+import { parseApiVersion } from '#apimachinery/meta';
+import type { Transport } from '#apimachinery/transport';
+
+export interface DiscoveredResource {
+  group: string;
+  version: string;
+  resource: string;
+  kind: string;
+  namespaced: boolean;
+  verbs: readonly string[];
+  /** Whether this is the version of the resource that the server prefers. */
+  preferred: boolean;
+}
+
+export interface Discovery {
+  resources: DiscoveredResource[];
+  /** Group versions that could not be read, with the reason. */
+  failed: { groupVersion: string; reason: string }[];
+}
+
+interface GroupDocument {
+  name: string;
+  versions: { groupVersion: string }[];
+  preferredVersion?: { groupVersion: string };
+}
+interface ResourceDocument {
+  name: string;
+  kind: string;
+  namespaced: boolean;
+  verbs: string[];
+}
+
+export const supports = ({ verbs }: { verbs: readonly string[] }, ...wanted: string[]): boolean =>
+  wanted.every((verb) => verbs.includes(verb));
+
+async function document<T>(transport: Transport, path: string, signal?: AbortSignal): Promise<T> {
+  const { status, text } = await transport.raw('GET', path, undefined, signal);
+  if (status !== 200) throw new Error(reasonOf(text) ?? `the server answered ${status}`);
+  return JSON.parse(text) as T;
+}
+
+const reasonOf = (text: string): string | undefined => {
+  try {
+    return (JSON.parse(text) as { message?: string }).message;
+  } catch {
+    return undefined;
+  }
+};
+
+/** Rejects when the list of groups cannot be read; a single group that fails is in `failed`. */
+export async function readDiscovery(transport: Transport, signal?: AbortSignal): Promise<Discovery> {
+  const { groups } = await document<{ groups: GroupDocument[] }>(transport, '/apis', signal);
+  const preferredFirst = groups.flatMap(({ versions, preferredVersion }) => [
+    ...versions.filter(({ groupVersion }) => groupVersion === preferredVersion?.groupVersion),
+    ...versions.filter(({ groupVersion }) => groupVersion !== preferredVersion?.groupVersion),
+  ]);
+  const wanted = ['v1', ...preferredFirst.map(({ groupVersion }) => groupVersion)];
+  const failed: Discovery['failed'] = [];
+  const documents = await Promise.all(
+    wanted.map(async (groupVersion) => {
+      const path = groupVersion.includes('/') ? `/apis/${groupVersion}` : `/api/${groupVersion}`;
+      try {
+        return (await document<{ resources: ResourceDocument[] }>(transport, path, signal)).resources;
+      } catch (error) {
+        failed.push({ groupVersion, reason: (error as Error).message });
+        return [];
+      }
+    }),
+  );
+  const known = new Set<string>();
+  const resources = documents.flatMap((list, index) => {
+    const { group, version } = parseApiVersion(wanted[index] ?? '');
+    return list
+      .filter(({ name }) => !name.includes('/'))
+      .map(({ name, kind, namespaced, verbs }): DiscoveredResource => {
+        const id = `${name}.${group}`;
+        const preferred = !known.has(id);
+        known.add(id);
+        return { group, version, resource: name, kind, namespaced, verbs, preferred };
+      });
+  });
+  return { resources, failed };
+}
