@@ -130,7 +130,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   }
   const context = contextOf(options, parts, { table, feed, random, cluster, writer, metrics, logger });
   const health = createHealthChecks(feed);
-  const openApi = createOpenApi(table, context.schema, parts.special ?? [], options.descriptions);
+  const openApi = createOpenApi(table, context.schema, options.descriptions);
   const handler = createHandler(context, { health, openApi });
   const inFlight = boundInFlight(
     options.requestsInFlightMax ?? requestsInFlightMax,

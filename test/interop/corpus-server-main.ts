@@ -1,5 +1,6 @@
 // The server behind corpus-server.mjs: kube-apiserver with the settings of the recording, one static token of system:masters.
 import { writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { generateKeyPair, privateKeyPem } from '#pki';
 import { createLogger } from '#component-base';
 import { systemClock, systemRng } from '#host';
@@ -31,7 +32,12 @@ export async function main({ kubeconfig, port, dataDir = '' }: CorpusServerOptio
     tokenFile: 'corpus,admin,,system:masters\n',
     serviceAccountSigningKey: privateKeyPem(generateKeyPair('RSA-2048').privateKey),
   };
-  const server = await runKubeApiServer(options, { clock, rng: systemRng(), logger });
+  const server = await runKubeApiServer(options, {
+    clock,
+    rng: systemRng(),
+    logger,
+    descriptions: () => readFile('dist/openapi-descriptions.json', 'utf8').catch(() => undefined),
+  });
   await server.started;
   writeFileSync(kubeconfig, kubeconfigText(server.ca ?? '', server.url));
   console.log(kubeconfig);

@@ -14,7 +14,7 @@ import {
 import type { Exchange, ExchangeHandler } from './exchange.ts';
 import type { HealthChecks } from './health.ts';
 import { mediaTypes, negotiate, routerRefusal } from './negotiation.ts';
-import type { OpenApi } from './openapi/index.ts';
+import type { OpenApi } from './openapi/serve.ts';
 import { serveResource } from './resource-handler.ts';
 import { encodeValue, plainJson, sendBytes, sendStatus, sendValue } from './respond.ts';
 import { serveSpecial } from './special-handler.ts';
@@ -140,10 +140,7 @@ async function serveNamed(context: ServerContext, { health, openApi }: Parts, ex
     return sendBytes(exchange, 200, context.metrics.contentType, Buffer.from(await context.metrics.expose()));
   if (info.path === '/' || info.path === '')
     return sendValue(exchange, 200, { paths: rootPaths(context, health) }, { ...plainJson, pretty: true });
-  if (info.path.startsWith('/openapi/')) {
-    const document = await openApi.serve(exchange);
-    if (document) return document();
-  }
+  if (info.path.startsWith('/openapi/') && (await openApi.serve(exchange))) return;
   sendPageNotFound(exchange);
 }
 

@@ -148,7 +148,7 @@ export function rawExchange({
     target: request.path,
     headers: request.headers,
     body: request.body,
-    ...(upgrade && { takeOver: () => ({ socket: upgrade.takeOver(), head: new Uint8Array() }) }),
+    ...(upgrade && { upgrade }),
     respond(status, given) {
       response.head(status, { ...headers(), ...(given as ResponseHeaders) });
       response.flushHead();

@@ -1,0 +1,58 @@
+#!/usr/bin/env node
+// Writes dist/openapi-descriptions.json: what every type and field of the API is for, taken from the model documentation of the pinned
+// package @kubernetes/client-node, for OpenAPI and `kubectl explain`. Nothing of it is kept in the repository.
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = resolve(fileURLToPath(import.meta.url), '..', '..');
+const models = join(root, 'node_modules/@kubernetes/client-node/dist/gen/models');
+if (!existsSync(models)) {
+  console.warn('gen-descriptions: @kubernetes/client-node is not installed; OpenAPI will have no descriptions');
+  process.exit(0);
+}
+
+const { types } = JSON.parse(readFileSync(join(root, 'src/api/schema.gen.json'), 'utf8'));
+/** 'v1.Pod' -> full names of types with that version and kind. */
+const byVersionAndKind = new Map();
+for (const name of Object.keys(types)) {
+  const [version, kind] = name.split('.').slice(-2);
+  const key = `${version}.${kind}`;
+  byVersionAndKind.set(key, [...(byVersionAndKind.get(key) ?? []), name]);
+}
+
+/** `V1Pod`, `CoreV1Event`: the generator puts the group in front where a kind's name is in several. */
+function typeOf(className) {
+  const parts = /^([A-Z][a-z0-9]*?)?V(\d+(?:alpha\d+|beta\d+)?)([A-Z].*)$/.exec(className);
+  if (!parts) return undefined;
+  const [, group, version, kind] = parts;
+  const candidates = byVersionAndKind.get(`v${version}.${kind}`) ?? [];
+  return group === undefined ? candidates[0] : candidates.find((name) => name.split('.').at(-3) === group.toLowerCase());
+}
+
+const comment = /\/\*\*\n((?:\s*\*[^\n]*\n)*?)\s*\*\/\s*\n\s*(?:export declare class (\w+)|'([^']+)'\??:)/g;
+const text = (lines) =>
+  lines
+    .split('\n')
+    .map((line) => line.replace(/^\s*\*\s?/, ''))
+    .join('\n')
+    .trim()
+    .replaceAll("\\'", "'")
+    .replaceAll('\\"', '"');
+
+const descriptions = {};
+let fields = 0;
+for (const file of readdirSync(models)) {
+  if (!file.endsWith('.d.ts')) continue;
+  const type = typeOf(file.slice(0, -'.d.ts'.length));
+  if (type === undefined) continue;
+  const own = {};
+  for (const [, lines, className, field] of readFileSync(join(models, file), 'utf8').matchAll(comment)) {
+    own[className === undefined ? field : ''] = text(lines);
+    fields++;
+  }
+  descriptions[type] = own;
+}
+mkdirSync(join(root, 'dist'), { recursive: true });
+writeFileSync(join(root, 'dist/openapi-descriptions.json'), `${JSON.stringify(descriptions)}\n`);
+console.log(`gen-descriptions: ${Object.keys(descriptions).length} types, ${fields} descriptions`);
