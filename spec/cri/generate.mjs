@@ -24,14 +24,15 @@ message TaskEvent { string container_id = 1; }
 const root = new protobuf.Root();
 for (const text of [proto, events]) protobuf.parse(text, root, { keepCase: false });
 
-/** Drops options and everything without meaning on the wire. */
-function slim(node) {
-  if (Array.isArray(node)) return node.map(slim);
+/** Drops options and everything without meaning on the wire. A field may be called `options` too: names below `fields` are kept. */
+function slim(node, names = false) {
+  if (Array.isArray(node)) return node.map((item) => slim(item));
   if (typeof node !== 'object' || node === null) return node;
+  if (names) return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, slim(value)]));
   return Object.fromEntries(
     Object.entries(node)
       .filter(([key]) => key !== 'options' && key !== 'comment' && key !== 'reserved')
-      .map(([key, value]) => [key, slim(value)]),
+      .map(([key, value]) => [key, slim(value, key === 'fields' || key === 'nested' || key === 'methods')]),
   );
 }
 

@@ -2,8 +2,8 @@
 // Which one is found out by asking, not by version.
 import type { Client, ClientReadableStream } from '@grpc/grpc-js';
 import type { Clock, Logger } from '#utils';
-import { criError, isUnimplemented } from './errors.ts';
-import { eventsRetryMs } from './limits.ts';
+import { type CriError, criError, isUnimplemented } from './errors.ts';
+import { eventsAcceptedMs, eventsRetryMs } from './limits.ts';
 import type { ContainerEvent } from './types.ts';
 
 export interface EventSources {
@@ -57,55 +57,59 @@ const sources = ({ runtime, events }: EventSources): Source[] => [
   },
 ];
 
-/** Resolves true once the stream is up: a runtime without the method refuses at once. */
+/** One stream; calls `onEnd` once when it is over. */
 function listen(
   source: Source,
-  { signal, clock }: EventSources,
-  onEvent: OnEvent,
-  onEnd: (error: unknown) => void,
-): Promise<boolean> {
-  return new Promise((resolve) => {
-    const stream = source.open();
-    const stop = (): void => stream.cancel();
-    signal.addEventListener('abort', stop, { once: true });
-    const settled = clock.setTimer(eventsRetryMs / 4, () => resolve(true));
-    stream.on('data', (message: Record<string, unknown>) => {
-      const event = source.read(message);
-      if (event) onEvent(event);
-    });
-    const end = (error: unknown): void => {
-      settled.cancel();
-      signal.removeEventListener('abort', stop);
-      resolve(!isUnimplemented(criError(error)));
-      onEnd(error);
-    };
-    let over = false;
-    const once = (error?: unknown): void => {
-      if (over) return;
-      over = true;
-      end(error ?? new Error('event stream ended'));
-    };
-    stream.on('error', once);
-    stream.on('end', () => once());
-  });
-}
-
-async function keepListening(source: Source, from: EventSources, onEvent: OnEvent): Promise<boolean> {
-  let up = false;
-  const onEnd = (error: unknown): void => {
-    if (from.signal.aborted || isUnimplemented(criError(error))) return;
-    from.logger.debug('container event stream ended, connecting again', { error: String(error) });
-    from.clock.setTimer(eventsRetryMs, () => {
-      if (from.signal.aborted) return;
-      void listen(source, from, onEvent, onEnd).then(() => onEvent(undefined));
-    });
+  signal: AbortSignal,
+  onMessage: (event: ContainerEvent) => void,
+  onEnd: (error: CriError) => void,
+): void {
+  const stream = source.open();
+  const stop = (): void => stream.cancel();
+  signal.addEventListener('abort', stop, { once: true });
+  let over = false;
+  const end = (error: unknown): void => {
+    if (over) return;
+    over = true;
+    signal.removeEventListener('abort', stop);
+    onEnd(criError(error));
   };
-  up = await listen(source, from, onEvent, onEnd);
-  return up;
+  stream.on('data', (message: Record<string, unknown>) => {
+    const event = source.read(message);
+    if (event) onMessage(event);
+  });
+  stream.on('error', end);
+  stream.on('end', () => end(new Error('event stream ended')));
 }
 
-/** See `CriClient.events`. */
-export async function subscribeContainerEvents(from: EventSources, onEvent: OnEvent): Promise<boolean> {
-  for (const source of sources(from)) if (await keepListening(source, from, onEvent)) return true;
-  return false;
+/** See `CriClient.events`. A source that refuses gives way to the next; one that breaks off is opened again. */
+export function subscribeContainerEvents(from: EventSources, onEvent: OnEvent): Promise<boolean> {
+  const { signal, clock, logger } = from;
+  const list = sources(from);
+  return new Promise((resolve) => {
+    const accepted = clock.setTimer(eventsAcceptedMs, () => resolve(true));
+    const open = (index: number): void => {
+      const source = list[index];
+      if (signal.aborted) return;
+      if (source === undefined) {
+        accepted.cancel();
+        resolve(false);
+        return;
+      }
+      const onMessage = (event: ContainerEvent): void => {
+        resolve(true);
+        onEvent(event);
+      };
+      listen(source, signal, onMessage, (error) => {
+        if (signal.aborted) return;
+        if (isUnimplemented(error)) return open(index + 1);
+        logger.debug('container event stream ended, connecting again', { error: error.message });
+        clock.setTimer(eventsRetryMs, () => {
+          open(index);
+          onEvent(undefined);
+        });
+      });
+    };
+    open(0);
+  });
 }

@@ -3,7 +3,7 @@ import type { Node, Pod } from '#api/core/v1';
 import type { EventRecorder, InformerFactory, KubeClient } from '#client';
 import { gitVersion } from '#component-base';
 import type { Clock, Logger, Rng, Timer } from '#utils';
-import { podEvents } from './events.ts';
+import { type PodEvents, podEvents } from './events.ts';
 import { type LifecycleHooks, noHooks } from './hooks/hooks.ts';
 import { ImageManager } from './images/manager.ts';
 import { relistMs, relistWithoutEventsMs } from './limits.ts';
@@ -29,7 +29,7 @@ export interface KubeletParts {
   rng: Rng;
   logger: Logger;
   runtime: PodRuntime;
-  probes(wake: (podUid: string) => void): ProbeManager;
+  probes(wake: (podUid: string) => void, events: PodEvents): ProbeManager;
   hooks?: LifecycleHooks;
   machine(): Promise<Machine>;
   credentials?(pod: Pod, image: string): Promise<RegistryAuth[]>;
@@ -44,6 +44,7 @@ export class Kubelet {
   readonly statuses: StatusManager;
   readonly probes: ProbeManager;
   readonly images: ImageManager;
+  readonly events: PodEvents;
   #health: RuntimeHealth = { runtimeError: 'container runtime status check may not have completed yet' };
   #imageList: readonly ImageInfo[] = [];
   #runtimeVersion = '';
@@ -57,9 +58,10 @@ export class Kubelet {
     this.parts = parts;
     const { client, clock, rng, logger, runtime, recorder } = parts;
     const events = podEvents(recorder);
+    this.events = events;
     const nodeInformer = parts.informers.informer<Node>(nodeResource, { fieldSelector: `metadata.name=${options.nodeName}` });
-    const hostIPs = (): readonly string[] => this.#hostIPs();
-    this.probes = parts.probes((uid) => this.workers.wake(uid));
+    const hostIPs = (): readonly string[] => this.hostIPs();
+    this.probes = parts.probes((uid) => this.workers.wake(uid), events);
     this.images = new ImageManager({
       images: runtime.images,
       clock,
@@ -124,7 +126,10 @@ export class Kubelet {
   async start(): Promise<void> {
     const { runtime, informers } = this.parts;
     this.nodes.recordEvent('Normal', 'Starting', 'Starting kubelet.');
-    this.#hasEvents = await runtime.subscribe((uid) => this.workers.wake(uid));
+    const subscribed = runtime.subscribe((uid) => this.workers.wake(uid));
+    void subscribed.then((hasEvents) => {
+      this.#hasEvents = hasEvents;
+    });
     await this.#checkRuntime();
     await this.nodes.start();
     if (this.#closed) return;
@@ -213,7 +218,7 @@ export class Kubelet {
     });
   }
   /** Addresses of the node: as the API has them (a cloud may know better), else as configured. */
-  #hostIPs(): readonly string[] {
+  hostIPs(): readonly string[] {
     const addresses = this.nodes.node?.status?.addresses ?? [];
     const of = (type: string): string[] => addresses.filter((address) => address.type === type).map(({ address }) => address);
     const internal = of('InternalIP');

@@ -44,3 +44,13 @@ export const statusRetryMs = 1_000;
 export const statusSyncMs = 10_000;
 /** Length limits of an exec probe's or hook's kept output. */
 export const probeOutputBytesMax = 10 * 1024;
+/** Housekeeping: eviction and log sizes, volume contents, images. */
+export const housekeepingMs = 10_000;
+export const volumeRefreshMs = 60_000;
+export const imageCollectMs = 300_000;
+/** Younger images are never collected (upstream imageMinimumGCAge). */
+export const imageAgeMsMin = 120_000;
+/** Pressure is reported for so long after it has gone (upstream evictionPressureTransitionPeriod). */
+export const pressureTransitionMs = 300_000;
+/** Grace of a hard eviction. */
+export const evictionGraceSeconds = 1;

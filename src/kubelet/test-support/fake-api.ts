@@ -96,7 +96,7 @@ export class FakeApi implements Transport {
     const grace = call.deleteOptions?.gracePeriodSeconds;
     if (call.resource === 'pods' && grace !== 0) {
       const deletionTimestamp = '2026-01-01T00:00:00Z';
-      const metadata = { ...known.metadata, deletionTimestamp, deletionGracePeriodSeconds: grace ?? 30 };
+      const metadata = { ...known.metadata, deletionTimestamp, deletionGracePeriodSeconds: grace ?? graceOf(known) };
       return this.#store(path, call.resource, 'MODIFIED', { ...known, metadata });
     }
     this.objects.delete(path);
@@ -125,3 +125,6 @@ function selected(object: KubeObject, selector: string): boolean {
   if (field === 'spec.nodeName') return (object as { spec?: { nodeName?: string } }).spec?.nodeName === value;
   return true;
 }
+
+const graceOf = (object: KubeObject): number =>
+  (object as { spec?: { terminationGracePeriodSeconds?: number } }).spec?.terminationGracePeriodSeconds ?? 30;

@@ -1,0 +1,75 @@
+// Registry credentials out of a pod's pull secrets (upstream pkg/credentialprovider). Pure.
+import type { Secret } from '#api/core/v1';
+import { secretText } from '../env/environment.ts';
+import type { RegistryAuth } from '../runtime/types.ts';
+import { registryOf } from './reference.ts';
+
+interface Entry {
+  username?: string;
+  password?: string;
+  auth?: string;
+  identitytoken?: string;
+  registrytoken?: string;
+}
+
+/** Entries of a dockerconfigjson or dockercfg secret; nothing of what cannot be read. */
+function entriesOf(secret: Secret): [string, Entry][] {
+  const modern = secret.data?.['.dockerconfigjson'];
+  const old = secret.data?.['.dockercfg'];
+  try {
+    if (secret.type === 'kubernetes.io/dockerconfigjson' && modern)
+      return Object.entries((JSON.parse(secretText(modern)) as { auths?: Record<string, Entry> }).auths ?? {});
+    if (secret.type === 'kubernetes.io/dockercfg' && old)
+      return Object.entries(JSON.parse(secretText(old)) as Record<string, Entry>);
+  } catch {
+    return [];
+  }
+  return [];
+}
+
+const dockerHub = new Set(['index.docker.io', 'docker.io', 'registry-1.docker.io']);
+
+/** Whether credentials kept under `key` (`host`, `*.host`, `https://host/path`) are for the image. */
+export function matchesImage(key: string, image: string): boolean {
+  const [host = '', ...path] = key
+    .replace(/^https?:\/\//, '')
+    .replace(/\/+$/, '')
+    .split('/');
+  const registry = registryOf(image);
+  const sameHub = dockerHub.has(host) && dockerHub.has(registry);
+  const wanted = host.split('.');
+  const actual = registry.split('.');
+  const globs = wanted.length === actual.length && wanted.every((part, index) => globMatches(part, actual[index] ?? ''));
+  if (!sameHub && !globs) return false;
+  const prefix = path.filter((part) => part !== 'v1' && part !== 'v2').join('/');
+  if (prefix === '' || sameHub) return true;
+  const repository = image.slice(registry.length + 1);
+  return repository === prefix || repository.startsWith(`${prefix}/`) || repository.startsWith(`${prefix}:`);
+}
+
+const globMatches = (pattern: string, text: string): boolean =>
+  new RegExp(
+    `^${pattern
+      .replace(/[.+^${}()|[\]\\]/g, '\\$&')
+      .replaceAll('*', '.*')
+      .replaceAll('?', '.')}$`,
+  ).test(text);
+
+/** Longest key first, as it names the image best. */
+export function credentialsFor(image: string, secrets: readonly Secret[]): RegistryAuth[] {
+  return secrets
+    .flatMap(entriesOf)
+    .filter(([key]) => matchesImage(key, image))
+    .sort(([a], [b]) => b.length - a.length)
+    .map(([key, { username, password, auth, identitytoken, registrytoken }]) => {
+      const decoded = auth && username === undefined ? secretText(auth) : undefined;
+      const colon = decoded?.indexOf(':') ?? -1;
+      return {
+        username: username ?? (colon >= 0 ? decoded?.slice(0, colon) : undefined),
+        password: password ?? (colon >= 0 ? decoded?.slice(colon + 1) : undefined),
+        serverAddress: key,
+        identityToken: identitytoken,
+        registryToken: registrytoken,
+      };
+    });
+}

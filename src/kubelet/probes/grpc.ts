@@ -1,0 +1,51 @@
+// gRPC probes: the health service's Check (grpc.health.v1, upstream pkg/probe/grpc). Its two messages have one field each.
+import { Client, credentials, Metadata, status } from '@grpc/grpc-js';
+import { formatDurationMs } from '#apimachinery/duration';
+
+const serving = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'];
+
+/** `service` as field 1, a text. */
+function encodeRequest(service: string): Buffer {
+  const name = Buffer.from(service.slice(0, 127));
+  return name.length === 0 ? Buffer.alloc(0) : Buffer.concat([Buffer.from([0x0a, name.length]), name]);
+}
+
+/** Field 1, a number. */
+const decodeStatus = (message: Buffer): number => (message[0] === 0x08 ? (message[1] ?? 0) : 0);
+
+/** Rejects with an Error in upstream's words unless the service says SERVING. */
+export async function grpcCheck(host: string, port: number, service: string, timeoutMs: number): Promise<void> {
+  const address = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+  const client = new Client(address, credentials.createInsecure(), { 'grpc.primary_user_agent': 'kube-probe/1.36' });
+  const deadline = Date.now() + timeoutMs;
+  try {
+    await new Promise<void>((resolve, reject) =>
+      client.waitForReady(deadline, (error) => (error ? reject(error) : resolve())),
+    ).catch(() => {
+      throw new Error(
+        `timeout: failed to connect service "${address}" within ${formatDurationMs(timeoutMs)}: context deadline exceeded`,
+      );
+    });
+    const answer = await new Promise<number>((resolve, reject) => {
+      client.makeUnaryRequest(
+        '/grpc.health.v1.Health/Check',
+        encodeRequest,
+        decodeStatus,
+        service,
+        new Metadata(),
+        { deadline },
+        (error, value) => (error ? reject(new Error(callFailure(error.code, error.details, timeoutMs))) : resolve(value ?? 0)),
+      );
+    });
+    if (serving[answer] !== 'SERVING') throw new Error(`service unhealthy (responded with "${serving[answer] ?? answer}")`);
+  } finally {
+    client.close();
+  }
+}
+
+function callFailure(code: number, details: string, timeoutMs: number): string {
+  if (code === status.UNIMPLEMENTED)
+    return `error: this server does not implement the grpc health protocol (grpc.health.v1.Health): ${details}`;
+  if (code === status.DEADLINE_EXCEEDED) return `timeout: health rpc did not complete within ${formatDurationMs(timeoutMs)}`;
+  return `error: health rpc probe failed: rpc error: code = ${status[code] ?? code} desc = ${details}`;
+}

@@ -1,0 +1,188 @@
+// Builds the kubelet of a real node: pods through a CRI runtime, volumes, cgroups, probes, server (upstream cmd/kubelet/app/server.go).
+import { mkdir, readFile, statfs } from 'node:fs/promises';
+import { networkInterfaces } from 'node:os';
+import { join } from 'node:path';
+import type { ConfigMap, Container, Pod, Secret, Service } from '#api/core/v1';
+import { createEventRecorder, createInformerFactory, type KubeClient } from '#client';
+import { connectCri } from '#cri';
+import { execCommand, osInfo } from '#host';
+import type { Clock, Exec, Logger, Rng } from '#utils';
+import { CgroupManager } from './cgroups/manager.ts';
+import type { DownwardContext } from './env/downward.ts';
+import { containerEnvironment, type ObjectSource } from './env/environment.ts';
+import { serviceEnvironment } from './env/service-links.ts';
+import { createHooks } from './hooks/real.ts';
+import { Housekeeping } from './housekeeping/housekeeping.ts';
+import { credentialsFor } from './images/credentials.ts';
+import { Kubelet } from './kubelet.ts';
+import { type DnsConfig, parseResolvConf, podDns } from './network/dns.ts';
+import type { Machine } from './node/status.ts';
+import type { KubeletOptions } from './options.ts';
+import { RealProbeManager } from './probes/manager.ts';
+import { createProber } from './probes/prober.ts';
+import { ContainerdRuntime } from './runtime/containerd/index.ts';
+import { VolumeManager } from './volumes/manager.ts';
+import { TokenManager } from './volumes/tokens.ts';
+
+export interface KubeletDeps {
+  client: KubeClient;
+  clock: Clock;
+  rng: Rng;
+  logger: Logger;
+  /** Default: programs of this machine. */
+  exec?: Exec;
+}
+
+/** A running kubelet. */
+export interface KubeletHandle {
+  readonly kubelet: Kubelet;
+  /** Stops; pods go on running. */
+  close(): Promise<void>;
+}
+
+const core = (resource: string) => ({ group: '', version: 'v1', resource });
+
+const objectsOf = (client: KubeClient): ObjectSource => ({
+  configMap: (namespace, name) => client.resource<ConfigMap>(core('configmaps'), namespace).get(name),
+  secret: (namespace, name) => client.resource<Secret>(core('secrets'), namespace).get(name),
+});
+
+/** Facts of this machine, disk size included. */
+export async function thisMachine(rootDir: string): Promise<Machine> {
+  const info = osInfo();
+  const disk = await statfs(rootDir).catch(() => undefined);
+  return {
+    machineId: info.machineId,
+    systemUuid: info.systemUuid,
+    bootId: info.bootId,
+    kernelVersion: info.kernelVersion,
+    osImage: info.osImage,
+    operatingSystem: info.operatingSystem,
+    architecture: info.architecture,
+    cpuMillis: info.cpus * 1000,
+    memoryBytes: info.memoryBytes,
+    ...(disk && { ephemeralStorageBytes: disk.blocks * disk.bsize }),
+  };
+}
+
+/** The machine's first address that others can reach. */
+function ownAddress(): string[] {
+  const all = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+  const found = all.find(({ internal, family }) => !internal && family === 'IPv4') ?? all.find(({ family }) => family === 'IPv4');
+  return found ? [found.address] : [];
+}
+
+/** What eviction keeps for the system is not for pods (upstream node allocatable). */
+function withReserved(options: KubeletOptions, machine: Machine): KubeletOptions {
+  const { hard } = options.eviction;
+  const amount = (signal: string, capacity: number | undefined): string | undefined => {
+    const text = hard[signal];
+    if (text === undefined || capacity === undefined) return undefined;
+    return text.endsWith('%') ? String(Math.floor((capacity * Number.parseFloat(text)) / 100)) : text;
+  };
+  const memory = amount('memory.available', machine.memoryBytes);
+  const storage = amount('nodefs.available', machine.ephemeralStorageBytes);
+  return {
+    ...options,
+    reserved: { ...(memory && { memory }), ...(storage && { 'ephemeral-storage': storage }), ...options.reserved },
+    nodeIPs: options.nodeIPs.length > 0 ? options.nodeIPs : ownAddress(),
+  };
+}
+
+/** Starts a node over the runtime at `options.containerRuntimeEndpoint`. Resolves when the node is registered. */
+export async function runKubelet(given: KubeletOptions, deps: KubeletDeps): Promise<KubeletHandle> {
+  const { client, clock, rng, logger, exec = execCommand } = deps;
+  await mkdir(join(given.rootDir, 'pods'), { recursive: true, mode: 0o750 });
+  const machine = await thisMachine(given.rootDir);
+  const options = withReserved(given, machine);
+  const informers = createInformerFactory({ client, clock, rng, logger });
+  const services = informers.informer<Service>(core('services'));
+  const objects = objectsOf(client);
+  const cgroups = new CgroupManager({ root: options.cgroupRoot, logger });
+  if (options.cgroupsPerQOS) await cgroups.start();
+  const kubelets: Kubelet[] = [];
+  const hostIPs = (): readonly string[] => kubelets[0]?.hostIPs() ?? options.nodeIPs;
+  const downward = (podIPs: readonly string[]): DownwardContext => ({
+    podIPs,
+    hostIPs: hostIPs(),
+    allocatable: kubelets[0]?.nodes.node?.status?.allocatable ?? {},
+  });
+  const lastIPs = (pod: Pod): string[] => (kubelets[0]?.statuses.get(pod.metadata.uid ?? '')?.podIPs ?? []).map(({ ip }) => ip);
+  const volumes = new VolumeManager({
+    client,
+    clock,
+    rng,
+    exec,
+    logger,
+    rootDir: options.rootDir,
+    objects,
+    tokens: new TokenManager(client, clock),
+    downward: (pod) => downward(lastIPs(pod)),
+  });
+  const dns = async (pod: Pod): Promise<DnsConfig> => {
+    const host = parseResolvConf(await readFile(options.resolvConf, 'utf8').catch(() => ''));
+    const { config, missing } = podDns(pod, { clusterDNS: options.clusterDNS, clusterDomain: options.clusterDomain, host });
+    if (missing) kubelets[0]?.events.pod(pod, 'Warning', 'MissingClusterDNS', missingDnsMessage(pod));
+    return config;
+  };
+  const environment = (pod: Pod, container: Container, podIPs: readonly string[]): Promise<Map<string, string>> => {
+    const links = serviceEnvironment(
+      services.lister.list(),
+      pod.metadata.namespace ?? '',
+      pod.spec?.enableServiceLinks !== false,
+    );
+    return containerEnvironment({ pod, container, services: links, objects, downward: downward(podIPs) });
+  };
+  const runtime = new ContainerdRuntime({
+    cri: connectCri({ endpoint: options.containerRuntimeEndpoint, clock, logger }),
+    clock,
+    rng,
+    cgroups,
+    volumes,
+    environment,
+    dns,
+    podLogsDir: options.podLogsDir,
+    clusterDomain: options.clusterDomain,
+    seccompDir: join(options.rootDir, 'seccomp'),
+    memoryCapacityBytes: machine.memoryBytes,
+  });
+  const hostIP = (): string => hostIPs()[0] ?? '127.0.0.1';
+  const keeping: Housekeeping[] = [];
+  const kubelet = new Kubelet(options, {
+    client,
+    informers,
+    recorder: createEventRecorder({ client, clock, logger, component: 'kubelet', host: options.nodeName }),
+    clock,
+    rng,
+    logger,
+    runtime,
+    probes: (wake, events) => new RealProbeManager({ prober: createProber(runtime), clock, events, hostIP, onChange: wake }),
+    hooks: createHooks({ runtime, clock, hostIP }),
+    machine: () => thisMachine(options.rootDir),
+    credentials: async (pod, image) => credentialsFor(image, await pullSecrets(pod, objects)),
+    pressure: () => keeping[0]?.pressure() ?? { memory: false, disk: false, pid: false },
+  });
+  kubelets.push(kubelet);
+  const housekeeping = new Housekeeping({ kubelet, runtime, volumes, clock, logger });
+  keeping.push(housekeeping);
+  await kubelet.start();
+  housekeeping.start();
+  return {
+    kubelet,
+    async close() {
+      housekeeping.close();
+      kubelet.close();
+      await cgroups.close();
+    },
+  };
+}
+
+const missingDnsMessage = (pod: Pod): string =>
+  `pod: "${pod.metadata.name}_${pod.metadata.namespace}(${pod.metadata.uid})". kubelet does not have ClusterDNS IP configured and cannot create Pod using "${pod.spec?.dnsPolicy ?? 'ClusterFirst'}" policy. Falling back to "Default" policy.`;
+
+/** Secrets that cannot be read are as good as absent. */
+async function pullSecrets(pod: Pod, objects: ObjectSource): Promise<Secret[]> {
+  const names = (pod.spec?.imagePullSecrets ?? []).map(({ name = '' }) => name);
+  const found = await Promise.all(names.map((name) => objects.secret(pod.metadata.namespace ?? '', name).catch(() => undefined)));
+  return found.filter((secret) => secret !== undefined);
+}
