@@ -16,7 +16,13 @@ import {
   createStaticTokenAuthenticator,
   parseTokenFile,
 } from '../authentication/index.ts';
-import { forbiddenError, mastersAuthorizer, RbacAuthorizer, unionAuthorizer } from '../authorization/index.ts';
+import {
+  createNodeAuthorizer,
+  forbiddenError,
+  mastersAuthorizer,
+  RbacAuthorizer,
+  unionAuthorizer,
+} from '../authorization/index.ts';
 import { bootstrapHooks } from '../bootstrap/index.ts';
 import type { Authorizer, ReadOnlyCluster, SpecialRest, StorageHook, TokenAuthenticator, UserInfo } from '../contracts.ts';
 import { chainOf } from '../registry/generic/admit.ts';
@@ -116,7 +122,7 @@ const kubeletOptions = ({ kubelet }: KubeApiServerOptions): KubeletConnectionOpt
   preferredAddressTypes: kubelet.addressTypes,
   tls: () => ({
     ...(kubelet.client && { cert: kubelet.client.cert, key: kubelet.client.key }),
-    ...(kubelet.ca === undefined ? { rejectUnauthorized: false } : { ca: kubelet.ca }),
+    ...(kubelet.ca === undefined ? { insecureSkipVerify: true } : { ca: kubelet.ca }),
   }),
 });
 
@@ -132,6 +138,7 @@ function authorizerOf(
   const byMode: Record<string, Authorizer | undefined> = {
     AlwaysAllow: { authorize: () => ({ allowed: true, reason: '' }) },
     AlwaysDeny: { authorize: () => ({ allowed: false, reason: 'Everything is forbidden.' }) },
+    ...(modes.includes('Node') && { Node: createNodeAuthorizer(cluster) }),
     ...(rbac && { RBAC: rbac }),
   };
   const unknown = modes.find((mode) => !['AlwaysAllow', 'AlwaysDeny', 'RBAC', 'Node'].includes(mode));
