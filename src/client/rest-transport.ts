@@ -18,6 +18,8 @@ export interface RestTransportOptions {
   userAgent: string;
   /** Opens connections elsewhere, e.g. in another network namespace. */
   dial?: Dial;
+  /** Act as somebody else, where the own identity may (https://kubernetes.io/docs/reference/access-authn-authz/authentication/#user-impersonation). */
+  impersonate?: { user: string };
 }
 
 export function createRestTransport(options: RestTransportOptions): Transport {
@@ -79,6 +81,7 @@ class RestTransport implements Transport {
         accept: 'application/json',
         'user-agent': this.#options.userAgent,
         ...(token && { authorization: `Bearer ${token}` }),
+        ...(this.#options.impersonate && { 'impersonate-user': this.#options.impersonate.user }),
         ...(body && { 'content-type': body.type }),
       },
       ...(body && { body: JSON.stringify(body.value) }),

@@ -9,4 +9,6 @@ export { startControlPlane, type ControlPlane } from './control-plane.ts';
 export { identities } from './identities.ts';
 export { openPki } from './certificates.ts';
 export type { NodeAgentConfig } from './node-agent-config.ts';
-export { readArchive } from './real-nodes.ts';
+export { runDemo, type DemoOptions } from './demo.ts';
+export { loadImage } from './load-image.ts';
+export { clusterStatus, summary } from './summary.ts';

@@ -3,9 +3,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Node } from '#api/core/v1';
 import { type ClientConfig, createInformerFactory, kubeconfigFor, writeKubeconfig } from '#client';
-import { atomicWrite, readFileIfExists } from '#host';
+import { atomicWrite, goArchitecture } from '#host';
 import { buildPauseImage, importImage, pauseImageReference, pauseProgram } from './images/index.ts';
-import { goArchitecture } from '#host';
 import type { Clock, Exec, Logger, Rng } from '#utils';
 import { findCniDir, hasSysResource } from './capabilities.ts';
 import type { ControlPlane } from './control-plane.ts';
@@ -173,11 +172,3 @@ export class RealNodes {
     });
   }
 }
-
-/** The architecture-independent check that a saved image archive exists, for `load-image`. */
-export const readArchive = async (path: string): Promise<Uint8Array> => {
-  const archive = await readFileIfExists(path);
-  if (!archive)
-    throw new Error(`${path}: no such file (an image archive made by "docker save" or an OCI layout tar is expected)`);
-  return archive;
-};

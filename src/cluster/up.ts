@@ -42,6 +42,8 @@ export interface UpDeps {
   logger: Logger;
   progress: Progress;
   descriptions?(): Promise<string | undefined>;
+  /** Aborting ends a start that is under way. */
+  signal?: AbortSignal;
 }
 
 export interface RunningCluster {
@@ -188,10 +190,11 @@ async function nodesReady(plane: ControlPlane, names: readonly string[], deps: S
   const nodes = informers.informer<Node>({ group: '', version: 'v1', resource: 'nodes' });
   informers.start();
   try {
-    await informers.waitForSync();
+    await informers.waitForSync(deps.signal);
     await waitFor(nodes, (all) => names.every((name) => all.some((node) => node.metadata.name === name && isNodeReady(node))), {
       clock: deps.clock,
       timeoutMs: nodesReadyTimeoutMs,
+      signal: deps.signal,
       complaint: (all) => {
         const waiting = names.filter((name) => !all.some((node) => node.metadata.name === name && isNodeReady(node)));
         return `not Ready after ${nodesReadyTimeoutMs / 1000} s: ${waiting.join(', ')}; see the logs below the cluster's data directory`;

@@ -6,6 +6,8 @@ import { type Decisions, type RunningController, startController } from '#contro
 import type { Clock, Logger, Rng } from '#utils';
 import { selectControllers } from './select.ts';
 
+export { type KubeControllerManagerFlags, kubeControllerManagerFlags } from './flags.ts';
+
 export interface KubeControllerManagerOptions {
   /** `--controllers`. */
   controllers: string[];
@@ -50,8 +52,8 @@ export function runKubeControllerManager(
     informers = createInformerFactory(deps);
     const shared = informers;
     controllers = definitions.map((definition) => {
-      const client = deps.clientFor?.(definition.name) ?? deps.client;
-      const recorder = createEventRecorder({ ...deps, client, component: definition.name });
+      const client = deps.clientFor?.(definition.serviceAccount ?? definition.name) ?? deps.client;
+      const recorder = createEventRecorder({ ...deps, client, component: definition.eventSource ?? definition.name });
       return startController(definition, { ...deps, client, informers: shared, recorder });
     });
     informers.start();

@@ -1,0 +1,7 @@
+export interface Room {
+  pure?: boolean;
+  imports: string[];
+}
+export const rooms: Record<string, Room>;
+export const above: Record<string, string[]>;
+export const pureFolders: string[];

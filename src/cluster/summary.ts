@@ -1,0 +1,99 @@
+// What a person sees when a cluster is up, and what `sagong status` says: nodes, pods and services as tables.
+import type { Node, Pod, Service } from '#api/core/v1';
+import { clientConfigOf, createClient, createRestTransport, type KubeClient, readKubeconfig } from '#client';
+import type { Clock } from '#utils';
+import { identities } from './identities.ts';
+import { clusterPaths } from './paths.ts';
+import { runningProcess } from './run-state.ts';
+import { loadSettings } from './settings.ts';
+import { textTable } from './text-table.ts';
+import type { RunningCluster } from './up.ts';
+import { isNodeReady } from './wait.ts';
+
+const core = (resource: string) => ({ group: '', version: 'v1', resource });
+
+async function tables(client: KubeClient): Promise<string> {
+  const [nodes, pods, services] = await Promise.all([
+    client.resource<Node>(core('nodes')).list(),
+    client.resource<Pod>(core('pods')).list(),
+    client.resource<Service>(core('services')).list(),
+  ]);
+  const nodeRows = nodes.items.map(({ metadata, status }) => [
+    metadata.name ?? '',
+    isNodeReady({ metadata, status }) ? 'Ready' : 'NotReady',
+    status?.nodeInfo?.containerRuntimeVersion ?? '',
+    status?.addresses?.find(({ type }) => type === 'InternalIP')?.address ?? '',
+  ]);
+  const podRows = pods.items.map(({ metadata, spec, status }) => [
+    metadata.namespace ?? '',
+    metadata.name ?? '',
+    status?.phase ?? '',
+    status?.podIP ?? '',
+    spec?.nodeName ?? '',
+  ]);
+  const serviceRows = services.items.map(({ metadata, spec }) => [
+    metadata.namespace ?? '',
+    metadata.name ?? '',
+    spec?.clusterIP ?? '',
+    (spec?.ports ?? []).map(({ port, protocol }) => `${port}/${protocol}`).join(','),
+  ]);
+  return [
+    ...(nodeRows.length > 0 ? [textTable(['NODE', 'STATUS', 'RUNTIME', 'ADDRESS'], nodeRows)] : []),
+    ...(podRows.length > 0 ? [textTable(['NAMESPACE', 'POD', 'STATUS', 'IP', 'NODE'], podRows)] : []),
+    textTable(['NAMESPACE', 'SERVICE', 'CLUSTER-IP', 'PORTS'], serviceRows),
+  ].join('\n\n');
+}
+
+const simulatedNotice = 'The nodes are SIMULATED: pods are not real processes.';
+
+/** The last words of a successful `up`. */
+export async function summary(cluster: RunningCluster): Promise<string> {
+  const { settings, plane } = cluster;
+  const client = plane.client(identities.admin, 'sagong');
+  const hasDemo = await client
+    .resource({ group: 'apps', version: 'v1', resource: 'deployments' }, 'default')
+    .get('hello')
+    .then(
+      () => true,
+      () => false,
+    );
+  const commands = hasDemo
+    ? [
+        'kubectl get pods -o wide',
+        'kubectl exec deploy/hello -- wget -qO- http://hello',
+        'kubectl scale deployment hello --replicas 8',
+      ]
+    : ['kubectl get nodes', 'kubectl create deployment web --image nginx', 'kubectl get events --watch'];
+  return [
+    '',
+    await tables(client),
+    '',
+    ...(settings.runtime === 'simulated' && settings.nodes.length > 0 ? [simulatedNotice, ''] : []),
+    `The apiserver listens on ${plane.apiserver.url}; the kubectl context "${settings.name}" is set.`,
+    'Try next:',
+    ...commands.map((command) => `  ${command}`),
+  ].join('\n');
+}
+
+/** Text for people, and whether the cluster runs. */
+export async function clusterStatus(dataDir: string, clock: Clock): Promise<{ text: string; running: boolean }> {
+  const settings = await loadSettings(dataDir);
+  if (!settings) return { text: `There is no cluster in ${dataDir}`, running: false };
+  const state = await runningProcess(dataDir);
+  if (!state?.server)
+    return {
+      text: `The cluster "${settings.name}" in ${dataDir} is ${state ? 'starting' : 'stopped; start it with: sagong up'}`,
+      running: false,
+    };
+  const config = clientConfigOf(readKubeconfig(clusterPaths(dataDir).kubeconfig));
+  const client = createClient(createRestTransport({ config, clock, userAgent: 'sagong' }));
+  try {
+    const runtime = settings.runtime === 'simulated' && settings.nodes.length > 0 ? `\n${simulatedNotice}` : '';
+    return {
+      text: `The cluster "${settings.name}" runs (process ${state.pid}, ${state.server})${runtime}\n\n${await tables(client)}`,
+      running: true,
+    };
+  } finally {
+    client.close();
+  }
+}

@@ -1,0 +1,127 @@
+// `sagong up`: in the foreground, or detached in a process of its own.
+import { spawn } from 'node:child_process';
+import { createWriteStream, openSync, readFileSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  clusterPaths,
+  createProgress,
+  dataDirOf,
+  readRunState,
+  runDemo,
+  runningProcess,
+  summary,
+  up,
+  type UpOptions,
+} from '#cluster';
+import { createLogger } from '#component-base';
+import { onSignals, systemClock, systemRng } from '#host';
+import { descriptions, packageFile, programOf } from '../program.ts';
+
+export interface UpFlags {
+  name: string;
+  dataDir?: string;
+  nodes?: number;
+  runtime: string;
+  port?: number;
+  detach?: boolean;
+  demo?: boolean;
+  kubeconfig: boolean;
+}
+
+/** A second signal after this long means it. */
+const impatientMs = 1_000;
+const runtimes = ['auto', 'containerd', 'simulated'] as const;
+
+export async function runUp(flags: UpFlags): Promise<void> {
+  const runtime = runtimes.find((name) => name === flags.runtime);
+  if (!runtime) throw new Error(`--runtime must be one of ${runtimes.join(', ')}, not ${JSON.stringify(flags.runtime)}`);
+  const dataDir = dataDirOf(flags.name, flags.dataDir);
+  if (flags.detach) return detach(dataDir);
+  const program = programOf();
+  // The data directory belongs into the command line of every process of a cluster: start again with it when it was left out.
+  if (flags.dataDir !== dataDir) return again(dataDir);
+  const options: UpOptions = { ...flags, dataDir, runtime, program, keepKubeconfig: !flags.kubeconfig, env: process.env };
+  const clock = systemClock();
+  const progress = createProgress(process.stdout);
+  await mkdir(clusterPaths(dataDir).logs, { recursive: true, mode: 0o700 });
+  const log = createWriteStream(clusterPaths(dataDir).log, { flags: 'a', mode: 0o600 });
+  const logger = createLogger({ clock, component: 'sagong', write: (text) => void log.write(text) });
+  const signal = stopSignal();
+  progress.say(`Starting cluster "${flags.name}" in ${dataDir}`);
+  const cluster = await up(options, { clock, rng: systemRng(), logger, progress, descriptions, signal });
+  try {
+    if (flags.demo) await runDemo(cluster, { progress, clock, signal, file: packageFile('examples/demo.yaml') });
+    progress.say(await summary(cluster));
+    await new Promise<void>((resolve) => {
+      if (signal.aborted) resolve();
+      else signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+  } finally {
+    progress.say('\nStopping; the data is kept (sagong down removes it)');
+    await cluster.stop();
+  }
+  process.exit(0);
+}
+
+/**
+ * The first signal stops the cluster; the same key press often arrives twice (from the terminal and from npm), so only one that comes
+ * later ends the process at once.
+ */
+function stopSignal(): AbortSignal {
+  const controller = new AbortController();
+  let firstMs = 0;
+  const onSignal = (name: string): void => {
+    if (!controller.signal.aborted) {
+      firstMs = performance.now();
+      controller.abort(new Error(`received ${name}`));
+    } else if (performance.now() - firstMs > impatientMs) process.exit(1);
+  };
+  onSignals({ SIGTERM: onSignal, SIGINT: onSignal, SIGHUP: onSignal });
+  return controller.signal;
+}
+
+/** Does the work in a child with the data directory named. Ctrl-C reaches both through the terminal; other signals are passed on. */
+async function again(dataDir: string): Promise<void> {
+  const [command = process.execPath, ...args] = programOf();
+  const child = spawn(command, [...args, ...withDataDir(dataDir)], { stdio: 'inherit' });
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.on(name, () => {
+      if (name !== 'SIGINT' || !process.stdin.isTTY) child.kill(name);
+    });
+  process.exitCode = await new Promise<number>((resolve) => child.once('exit', (code) => resolve(code ?? 1)));
+}
+
+const withDataDir = (dataDir: string): string[] => {
+  const given = process.argv.slice(2).filter((word) => word !== '--detach');
+  const at = given.findIndex((word) => word === '--data-dir' || word.startsWith('--data-dir='));
+  if (at >= 0) given.splice(at, given[at] === '--data-dir' ? 2 : 1);
+  return [...given, '--data-dir', dataDir];
+};
+
+async function detach(dataDir: string): Promise<void> {
+  const clock = systemClock();
+  const running = await runningProcess(dataDir);
+  if (running?.ready) return void process.stdout.write(`The cluster in ${dataDir} is running already (process ${running.pid})\n`);
+  await mkdir(clusterPaths(dataDir).logs, { recursive: true, mode: 0o700 });
+  const outFile = join(clusterPaths(dataDir).logs, 'up.log');
+  const out = openSync(outFile, 'w', 0o600);
+  const [command = process.execPath, ...args] = programOf();
+  const child = spawn(command, [...args, ...withDataDir(dataDir)], { detached: true, stdio: ['ignore', out, out] });
+  let exit: number | undefined;
+  child.once('exit', (code) => {
+    exit = code ?? 1;
+  });
+  const progress = createProgress(process.stdout);
+  await progress.step(`cluster in ${dataDir}`, async () => {
+    for (;;) {
+      if (exit !== undefined) throw new Error(`the cluster did not start:\n${readFileSync(outFile, 'utf8')}`);
+      const state = await readRunState(dataDir);
+      if (state?.ready && state.pid === child.pid) return;
+      await clock.sleep(25);
+    }
+  });
+  child.unref();
+  process.stdout.write(readFileSync(outFile, 'utf8'));
+  process.exit(0);
+}

@@ -1,0 +1,79 @@
+// The `sagong` binary: names of commands and nothing else. Each command's code is loaded when it is called.
+import { Command } from 'commander';
+import { fail } from './fail.ts';
+
+const program = new Command('sagong')
+  .description('A complete Kubernetes in TypeScript.')
+  .enablePositionalOptions()
+  .showHelpAfterError('(see sagong --help)');
+
+interface ClusterFlags {
+  name: string;
+  dataDir?: string;
+}
+
+const clusterCommand = (name: string, description: string): Command =>
+  program
+    .command(name)
+    .description(description)
+    .option('--name <name>', 'name of the cluster, its context and its default data directory', 'sagong')
+    .option('--data-dir <dir>', 'where everything of the cluster is kept (default: ~/.sagong/<name>)');
+
+const number =
+  (what: string) =>
+  (text: string): number => {
+    const value = Number(text);
+    if (!Number.isInteger(value) || value < 0) throw new Error(`${what} must be a whole number, not ${JSON.stringify(text)}`);
+    return value;
+  };
+
+clusterCommand('up', 'Start a cluster and stay in the foreground; Ctrl-C stops it and keeps its data.')
+  .option('--nodes <n>', 'number of nodes; 0 starts a control plane alone (default: as before, or 1)', number('--nodes'))
+  .option('--runtime <runtime>', 'auto, containerd (real containers) or simulated (pods are not real processes)', 'auto')
+  .option('--port <port>', 'port of the apiserver on 127.0.0.1 (default: as before, or a free one)', number('--port'))
+  .option('--detach', 'return when the cluster is ready and leave it running')
+  .option('--demo', 'also run the demo: a web server spread over the nodes, with an image made on this machine')
+  .option('--no-kubeconfig', "leave the user's kubeconfig alone")
+  .action(async (flags: ClusterFlags & Record<string, unknown>) => (await import('./commands/up.ts')).runUp(flags as never));
+
+clusterCommand('stop', 'Stop a running cluster and keep its data.').action(async (flags: ClusterFlags) =>
+  (await import('./commands/down.ts')).runStop(flags),
+);
+clusterCommand('down', 'Stop a cluster and remove everything of it, also after a crash.').action(async (flags: ClusterFlags) =>
+  (await import('./commands/down.ts')).runDown(flags),
+);
+clusterCommand('status', 'Say whether a cluster runs, and how its nodes are.').action(async (flags: ClusterFlags) =>
+  (await import('./commands/status.ts')).runStatus(flags),
+);
+clusterCommand('kubeconfig', "Print the cluster administrator's kubeconfig.").action(async (flags: ClusterFlags) =>
+  (await import('./commands/status.ts')).runKubeconfig(flags),
+);
+clusterCommand('load-image <archive...>', 'Load image archives ("docker save" or OCI layout) into every node.').action(
+  async (archives: string[], flags: ClusterFlags) => (await import('./commands/load-image.ts')).runLoadImage(archives, flags),
+);
+program
+  .command('node', { hidden: true })
+  .description('The agent of one real node: kubelet and kube-proxy. Started by `sagong up`.')
+  .requiredOption('--config <file>')
+  .action(async ({ config }: { config: string }) => (await import('./commands/node.ts')).runNode(config));
+program
+  .command('version')
+  .description('Print the version.')
+  .action(async () => (await import('./commands/status.ts')).runVersion());
+
+/** Components by upstream's names and flags; their tables are loaded only when one of them is called. */
+const components = {
+  'kube-apiserver': async () => (await import('./commands/kube-apiserver.ts')).kubeApiServerCommand(),
+  'kube-controller-manager': async () => (await import('./commands/kube-controller-manager.ts')).kubeControllerManagerCommand(),
+  'kube-scheduler': async () => (await import('./commands/kube-scheduler.ts')).kubeSchedulerCommand(),
+  'kube-proxy': async () => (await import('./commands/kube-proxy.ts')).kubeProxyCommand(),
+  kubelet: async () => (await import('./commands/kubelet.ts')).kubeletCommand(),
+} satisfies Record<string, () => Promise<Command>>;
+
+const called = process.argv[2] ?? '';
+for (const [name, load] of Object.entries(components)) {
+  if (called === name) program.addCommand(await load());
+  else program.command(name).description(`Run ${name} alone, with upstream's flags.`);
+}
+
+await program.parseAsync().catch(fail);
