@@ -139,10 +139,6 @@ export interface ControllerDefinition<View = unknown> {
   serviceAccount?: string;
   /** Source of the loop's events, where it is not `name`. */
   eventSource?: string;
-  /** The account in kube-system it writes as, with the cluster role `system:controller:<account>`. Default: its name. */
-  account?: string;
-  /** `source.component` of its events. Default: its name. */
-  eventSource?: string;
   /** The RBAC rules of that cluster role; the bootstrap policy is made from these. */
   rights: PolicyRule[];
   watches: WatchDefinition[];

@@ -1,0 +1,30 @@
+// The hash behind pod-template-hash and revision names (pkg/controller ComputeHash, k8s.io/apimachinery/pkg/util/rand SafeEncodeString).
+// Upstream hashes a dump of Go structs, which nothing outside Go can repeat; what counts is that equal templates hash alike.
+
+const alphabet = 'bcdfghjklmnpqrstvwxz2456789';
+const offset = 0x811c9dc5;
+const prime = 0x01000193;
+
+/** JSON with sorted keys. */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  const entries = Object.entries(value).filter(([, item]) => item !== undefined);
+  entries.sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${canonicalJson(item)}`).join(',')}}`;
+}
+
+/** FNV-1a, 32 bits, over UTF-16 code units. */
+export function fnv32a(text: string): number {
+  let hash = offset;
+  for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), prime);
+  return hash >>> 0;
+}
+
+/** Letters and digits that spell no words. */
+export const safeEncode = (text: string): string =>
+  Array.from(text, (character) => alphabet[character.charCodeAt(0) % alphabet.length]).join('');
+
+/** A short name for a value; `collisionCount` gives another one when that name is taken. */
+export const stableHash = (value: unknown, collisionCount?: number): string =>
+  safeEncode(String(fnv32a(`${canonicalJson(value)}${collisionCount === undefined ? '' : `#${collisionCount}`}`)));

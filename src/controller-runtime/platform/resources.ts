@@ -1,0 +1,27 @@
+// The resources that the platform loops deal in.
+import type { GroupVersionResource } from '#apimachinery/meta';
+
+const core = (resource: string): GroupVersionResource => ({ group: '', version: 'v1', resource });
+const v1 = (group: string, resource: string): GroupVersionResource => ({ group, version: 'v1', resource });
+
+export const pods = core('pods');
+export const nodes = core('nodes');
+export const namespaces = core('namespaces');
+export const serviceAccounts = core('serviceaccounts');
+export const secrets = core('secrets');
+export const configMaps = core('configmaps');
+export const resourceQuotas = core('resourcequotas');
+export const persistentVolumes = core('persistentvolumes');
+export const persistentVolumeClaims = core('persistentvolumeclaims');
+export const replicationControllers = core('replicationcontrollers');
+export const leases = v1('coordination.k8s.io', 'leases');
+export const jobs = v1('batch', 'jobs');
+export const clusterRoles = v1('rbac.authorization.k8s.io', 'clusterroles');
+export const podDisruptionBudgets = v1('policy', 'poddisruptionbudgets');
+export const certificateSigningRequests = v1('certificates.k8s.io', 'certificatesigningrequests');
+export const storageClasses = v1('storage.k8s.io', 'storageclasses');
+export const horizontalPodAutoscalers: GroupVersionResource = {
+  group: 'autoscaling',
+  version: 'v2',
+  resource: 'horizontalpodautoscalers',
+};
