@@ -22,18 +22,38 @@ interface Source {
   read(message: Record<string, unknown>): ContainerEvent | undefined;
 }
 
-/** Field 1 of containerd's task events, a text: the container's id. */
-export function containerIdOf(event: Uint8Array): string | undefined {
-  if (event[0] !== 0x0a) return undefined;
-  let length = 0;
-  let at = 1;
-  for (let shift = 0; ; shift += 7) {
-    const byte = event[at++];
-    if (byte === undefined || shift > 28) return undefined;
-    length |= (byte & 0x7f) << shift;
-    if (byte < 0x80) break;
+/** Reads a protobuf number at `at`; undefined when the bytes end. */
+function varint(bytes: Uint8Array, at: number): { value: number; next: number } | undefined {
+  let value = 0;
+  for (let shift = 0; shift <= 28; shift += 7) {
+    const byte = bytes[at++];
+    if (byte === undefined) return undefined;
+    value |= (byte & 0x7f) << shift;
+    if (byte < 0x80) return { value, next: at };
   }
-  return at + length <= event.length ? new TextDecoder().decode(event.subarray(at, at + length)) : undefined;
+  return undefined;
+}
+
+/** The leading texts (fields 1 and 2) of a task event: the container's id, and for exits the id of the process that ended. */
+export function taskEvent(bytes: Uint8Array): { containerId?: string; processId?: string } {
+  const texts: string[] = [];
+  let at = 0;
+  for (const tag of [0x0a, 0x12]) {
+    const length = bytes[at] === tag ? varint(bytes, at + 1) : undefined;
+    if (length === undefined || length.next + length.value > bytes.length) break;
+    texts.push(new TextDecoder().decode(bytes.subarray(length.next, length.next + length.value)));
+    at = length.next + length.value;
+  }
+  return { containerId: texts[0], processId: texts[1] };
+}
+
+/** Undefined for the end of a process that is not the container's own (an exec). */
+function nativeEvent(message: Record<string, unknown>): ContainerEvent | undefined {
+  const value = (message['event'] as { value?: Uint8Array } | null)?.value;
+  const { containerId, processId } = value ? taskEvent(value) : {};
+  if (containerId === undefined) return undefined;
+  if (message['topic'] !== '/tasks/exit') return { containerId };
+  return processId === containerId ? { containerId, exiting: true } : undefined;
 }
 
 const opener = (client: Client, method: string, request: object) => (): Stream =>
@@ -49,11 +69,7 @@ const sources = ({ runtime, events }: EventSources): Source[] => [
   },
   {
     open: opener(events, 'Subscribe', { filters: ['namespace==k8s.io,topic~="^/tasks/(start|exit|oom|delete)"'] }),
-    read: (message) => {
-      const value = (message['event'] as { value?: Uint8Array } | null)?.value;
-      const containerId = value && containerIdOf(value);
-      return containerId === undefined ? undefined : { containerId };
-    },
+    read: nativeEvent,
   },
 ];
 

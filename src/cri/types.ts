@@ -282,4 +282,6 @@ export interface ContainerEvent {
   containerId: string;
   /** Known only when the runtime sends CRI events. */
   podUid?: string;
+  /** The process has ended, but the runtime's own lists may not say so for some milliseconds. */
+  exiting?: boolean;
 }

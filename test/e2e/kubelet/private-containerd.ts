@@ -100,6 +100,11 @@ async function endShims(directory: string): Promise<void> {
   }
 }
 
+async function removeCgroups(name: string): Promise<void> {
+  const { stdout } = await execCommand('find', ['/sys/fs/cgroup', '-depth', '-type', 'd', '-path', `*/${name}*`]);
+  for (const path of stdout.split('\n').filter((line) => line !== '')) await execCommand('rmdir', [path]);
+}
+
 /** Starts it with the pause and busybox images. */
 export async function startContainerd(subnet = '10.211.0.0/24'): Promise<PrivateContainerd> {
   const directory = await mkdtemp(join(tmpdir(), 'sagong-kubelet-e2e-'));
@@ -124,6 +129,7 @@ export async function startContainerd(subnet = '10.211.0.0/24'): Promise<Private
       await endShims(directory);
       await unmountAll(directory);
       await execCommand('ip', ['link', 'delete', bridge]);
+      await removeCgroups(directory.slice(directory.lastIndexOf('/') + 1));
       await rm(directory, { recursive: true, force: true });
     },
   };

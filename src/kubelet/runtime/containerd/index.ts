@@ -44,6 +44,8 @@ export interface ContainerdRuntimeDeps {
   memoryCapacityBytes: number;
 }
 
+const exitSettleMsMax = 2_000;
+
 const text = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 const ignoreMissing = async (work: Promise<unknown>): Promise<void> => {
@@ -88,7 +90,24 @@ export class ContainerdRuntime implements PodRuntime {
     return { ...(runtime && { runtimeError: `container runtime not ready: ${runtime}` }), networkError: failing('NetworkReady') };
   }
   subscribe(onChange: (uid: string | undefined) => void): Promise<boolean> {
-    return this.cri.events((event) => onChange(event?.podUid ?? this.#owners.get(event?.containerId ?? '')));
+    return this.cri.events((event) => {
+      if (event === undefined) return onChange(undefined);
+      const uid = event.podUid ?? this.#owners.get(event.containerId);
+      if (uid === undefined) return;
+      if (event.exiting) void this.#exited(event.containerId).finally(() => onChange(uid));
+      else onChange(uid);
+    });
+  }
+  /** Waits until the runtime's status shows an exit that its events have already told; not for ever. */
+  async #exited(id: string): Promise<void> {
+    for (let waitMs = 5; waitMs < exitSettleMsMax; waitMs *= 2) {
+      const state = await this.cri.runtime.containerStatus(id).then(
+        (status) => status.state,
+        () => undefined,
+      );
+      if (state !== 'CONTAINER_RUNNING') return;
+      await this.#deps.clock.sleep(waitMs);
+    }
   }
 
   async list(): Promise<PodRecord[]> {
