@@ -1,5 +1,12 @@
 // Every built-in kind with rules of its own: one entry per folder `src/api/<group>/<kind>/` (test/kinds compares list and folders).
 import type { KubeObject } from '#apimachinery/meta';
+import { controllerRevision } from './apps/controllerrevision/index.ts';
+import { daemonSet } from './apps/daemonset/index.ts';
+import { deployment } from './apps/deployment/index.ts';
+import { replicaSet } from './apps/replicaset/index.ts';
+import { statefulSet } from './apps/statefulset/index.ts';
+import { cronJob } from './batch/cronjob/index.ts';
+import { job } from './batch/job/index.ts';
 import { builtin, type MetadataRules } from './common/builtin.ts';
 import { lease } from './coordination/lease/index.ts';
 import { configMap } from './core/configmap/index.ts';
@@ -8,6 +15,8 @@ import { event } from './core/event/index.ts';
 import { namespace } from './core/namespace/index.ts';
 import { node } from './core/node/index.ts';
 import { pod } from './core/pod/index.ts';
+import { podTemplate } from './core/podtemplate/index.ts';
+import { replicationController } from './core/replicationcontroller/index.ts';
 import { secret } from './core/secret/index.ts';
 import { service } from './core/service/index.ts';
 import { serviceAccount } from './core/serviceaccount/index.ts';
@@ -20,9 +29,23 @@ import { roleBinding } from './rbac/rolebinding/index.ts';
 
 // Grouped by how often their rules look at the metadata of a changed object (common/builtin.ts).
 const kinds: Record<MetadataRules, unknown[]> = {
-  change: [lease, service],
+  change: [cronJob, daemonSet, deployment, lease, podTemplate, replicaSet, replicationController, service, statefulSet],
   whole: [endpointSlice],
-  both: [clusterRole, clusterRoleBinding, configMap, endpoints, namespace, node, pod, role, roleBinding, secret, serviceAccount],
+  both: [
+    clusterRole,
+    clusterRoleBinding,
+    configMap,
+    controllerRevision,
+    endpoints,
+    job,
+    namespace,
+    node,
+    pod,
+    role,
+    roleBinding,
+    secret,
+    serviceAccount,
+  ],
   none: [event],
 };
 

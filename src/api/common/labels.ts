@@ -37,3 +37,7 @@ export const selectorHasInvalidValue = (selector: SelectorShape | undefined): bo
 /** A selector without any requirement. */
 export const isEmptySelector = (selector: SelectorShape | undefined): boolean =>
   isEmptyMap(selector?.matchLabels) && isEmpty(selector?.matchExpressions);
+
+/** A map as upstream prints one: its keys in order. */
+export const sortedByKey = (labels: Record<string, string> | undefined): Record<string, string> =>
+  Object.fromEntries(Object.entries(labels ?? {}).sort(([left], [right]) => (left < right ? -1 : 1)));

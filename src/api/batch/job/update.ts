@@ -1,0 +1,99 @@
+// Rules of changes of a job (pkg/apis/batch/validation, ValidateJobSpecUpdate; KEP-2926, KEP-5440: a suspended job's template may change).
+import type { Job, JobSpec } from '#api/batch/v1';
+import type { Affinity, Container, PodSpec, PodTemplateSpec } from '#api/core/v1';
+import { type FieldError, type Path, root } from '#apimachinery/field';
+import { semanticEqual } from '../../common/equality.ts';
+import { immutable } from '../../common/immutable.ts';
+import { collect, type Report } from '../../common/report.ts';
+import type { KindContext } from '../../kind.ts';
+import { isTrue } from './conditions.ts';
+import { validateJob, validateJobSpec } from './validation.ts';
+
+const path = root('spec');
+
+function validateCompletions(report: Report, spec: JobSpec, old: JobSpec): void {
+  const at = path.child('completions');
+  if (spec.completionMode !== 'Indexed') return immutable(report, at, spec.completions, old.completions);
+  if (spec.completions === old.completions || spec.completions === undefined) return;
+  if (spec.completions !== spec.parallelism)
+    report.invalid(at, spec.completions, 'can only be modified in tandem with spec.parallelism');
+}
+
+/** The old template with what may change taken from the new one. */
+function withDirectivesOf(old: PodTemplateSpec, { metadata, spec = { containers: [] } }: PodTemplateSpec): PodTemplateSpec {
+  const { nodeAffinity: _, ...others }: Affinity = old.spec?.affinity ?? {};
+  const affinity: Affinity = { ...others, ...(spec.affinity?.nodeAffinity && { nodeAffinity: spec.affinity.nodeAffinity }) };
+  const { nodeSelector, tolerations, schedulingGates } = spec;
+  return {
+    metadata: { ...old.metadata, labels: metadata?.labels, annotations: metadata?.annotations },
+    spec: { ...(old.spec ?? { containers: [] }), affinity, nodeSelector, tolerations, schedulingGates },
+  };
+}
+
+const withResourcesOf = (old: Container[] = [], containers: Container[] = []): Container[] =>
+  old.length !== containers.length
+    ? old
+    : old.map((container, index) =>
+        containers[index]?.name === container.name ? { ...container, resources: containers[index]?.resources } : container,
+      );
+
+function validateTemplate(report: Report, { spec, status }: { spec: JobSpec; status: Job['status'] }, old: JobSpec): void {
+  const suspended = old.suspend === true;
+  const idle = suspended && (!status?.startTime || isTrue(status, 'Suspended')) && !status?.active;
+  const template = spec.template ?? {};
+  const before = idle ? withDirectivesOf(old.template ?? {}, template) : (old.template ?? {});
+  if (!suspended || !idle) return sameTemplate(report, path.child('template'), template, before);
+  const pod: PodSpec = before.spec ?? { containers: [] };
+  const resized: PodSpec = {
+    ...pod,
+    containers: withResourcesOf(pod.containers, template.spec?.containers),
+    initContainers: withResourcesOf(pod.initContainers, template.spec?.initContainers),
+  };
+  sameTemplate(report, path.child('template.spec'), template.spec, resized);
+}
+
+// Upstream prints its internal type as the value, which says nothing to a client: ours shows the object as it was sent.
+function sameTemplate(report: Report, at: Path, now: unknown, before: unknown): void {
+  if (!semanticEqual(now, before)) immutable(report, at, now, before);
+}
+
+export function validateJobUpdate(job: Job, old: Job, context: KindContext): FieldError[] {
+  const spec = job.spec ?? { template: {} };
+  const before = old.spec ?? { template: {} };
+  return [
+    ...validateJob(job, context, old),
+    ...collect((report) => {
+      validateJobSpec(report, spec, context, before);
+      validateCompletions(report, spec, before);
+      immutable(report, path.child('selector'), spec.selector, before.selector);
+      validateTemplate(report, { spec, status: old.status }, before);
+      for (const field of ['completionMode', 'podFailurePolicy', 'backoffLimitPerIndex', 'managedBy', 'successPolicy'] as const) {
+        immutable(report, path.child(field), spec[field], before[field], printed(field, spec));
+      }
+    }),
+  ];
+}
+
+// As upstream's internal types print.
+function printed(field: string, { podFailurePolicy, successPolicy, ...spec }: JobSpec): unknown {
+  if (field === 'successPolicy' && successPolicy) {
+    return {
+      Rules:
+        successPolicy.rules?.map((rule) => ({
+          SucceededIndexes: rule.succeededIndexes ?? null,
+          SucceededCount: rule.succeededCount ?? null,
+        })) ?? null,
+    };
+  }
+  if (field === 'podFailurePolicy' && podFailurePolicy) {
+    const rules = podFailurePolicy.rules?.map(({ action, onExitCodes, onPodConditions }) => ({
+      Action: action,
+      OnExitCodes: onExitCodes
+        ? { ContainerName: onExitCodes.containerName ?? null, Operator: onExitCodes.operator, Values: onExitCodes.values ?? null }
+        : null,
+      OnPodConditions: onPodConditions?.map(({ type, status }) => ({ Type: type, Status: status })) ?? null,
+    }));
+    return { Rules: rules ?? null };
+  }
+  return (spec as Record<string, unknown>)[field];
+}
