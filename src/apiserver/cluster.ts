@@ -6,7 +6,7 @@ import { create } from './registry/generic/create.ts';
 import { remove } from './registry/generic/delete.ts';
 import type { DeleteOptions } from './registry/generic/delete-options.ts';
 import { recordUpdate } from './registry/generic/put.ts';
-import type { Randomness, RequestContext, ServedResource } from './registry/generic/types.ts';
+import { apiVersionText, type Randomness, type RequestContext, type ServedResource } from './registry/generic/types.ts';
 import { update } from './registry/generic/update.ts';
 import { deepCopy } from './registry/generic/values.ts';
 import type { ResourceTable } from './resources.ts';
@@ -74,6 +74,8 @@ export function createWriter(table: ResourceTable, now: () => number, random: Ra
       const { namespace = '', name = '' } = object.metadata;
       const context = contextOf(group, resource, { namespace, name }, options);
       const draft = deepCopy(object) as unknown as UnknownObject;
+      draft.apiVersion = apiVersionText(context.resource);
+      draft.kind = context.resource.kind;
       context.resource.setDefaults(draft);
       return (await create(context, draft)).object as unknown as T;
     },

@@ -44,6 +44,8 @@ export interface Authorizer {
     resourceRules: { verbs: string[]; apiGroups: string[]; resources: string[]; resourceNames?: string[] }[];
     nonResourceRules: { verbs: string[]; nonResourceURLs: string[] }[];
     incomplete: boolean;
+    /** Why it is incomplete. */
+    evaluationError?: string;
   };
 }
 

@@ -93,6 +93,13 @@ function prioritize(cluster: ReadOnlyCluster, request: AdmissionRequest, pod: Po
   spec.preemptionPolicy = policy;
 }
 
+const systemClasses: ReadonlySet<string> = new Set(['system-node-critical', 'system-cluster-critical']);
+
+function protectSystemClass(request: AdmissionRequest): void {
+  if (request.operation !== 'DELETE' || !systemClasses.has(request.name)) return;
+  throw deny(request, 'this is a system priority class and cannot be deleted');
+}
+
 function keepPriority(pod: Pod, old: Pod): void {
   if (!pod.spec || !old.spec) return;
   if (pod.spec.priority === undefined && old.spec.priority !== undefined) pod.spec.priority = old.spec.priority;
@@ -105,6 +112,7 @@ export const priority: PluginFactory = ({ cluster }) => ({
   name: 'Priority',
   handles: handling('CREATE', 'UPDATE', 'DELETE'),
   admit(request) {
+    if (isFor(request, schedulingGroup, 'priorityclasses')) return protectSystemClass(request);
     if (!isFor(request, '', 'pods')) return;
     if (request.operation === 'CREATE') prioritize(cluster, request, request.object as Pod);
     else if (request.operation === 'UPDATE') keepPriority(request.object as Pod, request.oldObject as Pod);

@@ -151,6 +151,13 @@ export function createNodeAuthorizer(cluster: ReadOnlyCluster): Authorizer & { s
       const combined = !target ? '' : target.subresource === '' ? target.resource : `${target.resource}/${target.subresource}`;
       return general.some((candidate) => candidate.allows(asked, combined)) ? allow : noOpinion();
     },
+    rulesFor: (user) => ({
+      resourceRules: [],
+      nonResourceRules: [],
+      ...(nodeIdentity(user) === undefined
+        ? { incomplete: false }
+        : { incomplete: true, evaluationError: 'node authorizer does not support user rule resolution' }),
+    }),
     stop: () => graph.stop(),
   };
 }

@@ -209,7 +209,7 @@ export class RbacAuthorizer implements Authorizer {
   }
 
   rulesFor(user: UserInfo, namespace: string): ReturnType<NonNullable<Authorizer['rulesFor']>> {
-    const { rules } = this.policyRules(user, namespace);
+    const { rules, problems } = this.policyRules(user, namespace);
     return {
       resourceRules: rules
         .filter((rule) => rule.resources?.length)
@@ -223,6 +223,7 @@ export class RbacAuthorizer implements Authorizer {
         .filter((rule) => rule.nonResourceURLs?.length)
         .map(({ verbs, nonResourceURLs = [] }) => ({ verbs, nonResourceURLs })),
       incomplete: false,
+      ...(problems.length > 0 && { evaluationError: aggregateTexts(problems) }),
     };
   }
 }

@@ -1,4 +1,5 @@
 // Several authorizers as one (k8s.io/apiserver/pkg/authorization/union): the first that allows or denies decides.
+import { aggregateTexts } from '#apimachinery/field';
 import { mastersGroup } from '../authentication/users.ts';
 import type { Attributes, Authorizer, Decision, UserInfo } from '../contracts.ts';
 
@@ -51,14 +52,16 @@ export function unionAuthorizer(
     },
     rulesFor(user, namespace) {
       const all: Rules = { resourceRules: [], nonResourceRules: [], incomplete: false };
+      const problems: string[] = [];
       for (const authorizer of authorizers) {
         const rules = authorizer.rulesFor?.(user, namespace);
         if (!rules) continue;
         all.resourceRules.push(...rules.resourceRules);
         all.nonResourceRules.push(...rules.nonResourceRules);
         all.incomplete ||= rules.incomplete;
+        if (rules.evaluationError) problems.push(rules.evaluationError);
       }
-      return all;
+      return problems.length > 0 ? { ...all, evaluationError: aggregateTexts(problems) } : all;
     },
   };
 }

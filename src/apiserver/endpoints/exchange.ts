@@ -1,6 +1,8 @@
 // One HTTP request on its way through: identity, permission, limits, then the handler of its path; any failure becomes a Status
 // (k8s.io/apiserver/pkg/server/config.go, DefaultBuildHandlerChain).
 import { badRequest, internalError, StatusError } from '#apimachinery/errors';
+import { parse as parseFieldSelector } from '#apimachinery/fields';
+import { isPathSegmentName } from '#apimachinery/validation';
 import type { Logger } from '#utils';
 import { ClientGoneError, type ResponseHeaders, type WireRequest, type WireResponse, type WireUpgrade } from '#wire';
 import type { Attributes, CredentialSource, UserInfo } from '../contracts.ts';
@@ -68,21 +70,48 @@ function startExchange(context: ServerContext, request: WireRequest, response: W
   };
 }
 
+/** Node joins the lines of a repeated header; groups and extras may hold commas, so for identity they must stay apart. */
+function distinctHeaders({ headers, rawHeaders }: WireRequest): CredentialSource['headers'] {
+  const seen = new Set<string>();
+  let lists: Record<string, string[]> | undefined;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = (rawHeaders[i] as string).toLowerCase();
+    if (seen.has(name)) lists = { ...lists, [name]: [] };
+    seen.add(name);
+  }
+  if (!lists) return headers;
+  for (let i = 0; i < rawHeaders.length; i += 2)
+    lists[(rawHeaders[i] as string).toLowerCase()]?.push(rawHeaders[i + 1] as string);
+  return { ...headers, ...lists };
+}
+
 export const credentialsOf = (request: WireRequest): CredentialSource => {
   const at = request.path.indexOf('?');
   const peer = request.peerCertificate;
   return {
     method: request.method,
     path: at < 0 ? request.path : request.path.slice(0, at),
-    headers: request.headers,
+    headers: distinctHeaders(request),
     ...(peer && { peerCertificates: [peer.certificate.raw] }),
   };
 };
 
+/** A list or watch of one object, by its name, asks about that object. */
+function selectedName({ verb }: RequestInfo, fieldSelector: string | null): string {
+  if (!fieldSelector || (verb !== 'list' && verb !== 'watch')) return '';
+  try {
+    const name = parseFieldSelector(fieldSelector).exactMatch('metadata.name') ?? '';
+    return isPathSegmentName(name).length === 0 ? name : '';
+  } catch {
+    return '';
+  }
+}
+
 export function attributesOf(info: RequestInfo, user: UserInfo, query: URLSearchParams): Attributes {
   if (!info.isResource) return { user, verb: info.verb, path: info.path };
-  const { group, version, resource, subresource, namespace, name } = info;
+  const { group, version, resource, subresource, namespace } = info;
   const fieldSelector = query.get('fieldSelector');
+  const name = info.name || selectedName(info, fieldSelector);
   const labelSelector = query.get('labelSelector');
   return {
     user,

@@ -8,6 +8,7 @@ export function memoryRequest(method: string, path: string, body: unknown, signa
     method,
     path,
     headers: { accept: 'application/json', ...(bytes.length > 0 && { 'content-type': 'application/json' }) },
+    rawHeaders: [],
     httpVersion: '1.1',
     encrypted: true,
     peerCertificate: undefined,

@@ -11,6 +11,7 @@ const requestOf = (upgrade: WireUpgrade): WireRequest => ({
   method: upgrade.method,
   path: upgrade.path,
   headers: upgrade.headers,
+  rawHeaders: upgrade.rawHeaders,
   httpVersion: upgrade.httpVersion,
   encrypted: upgrade.encrypted,
   peerCertificate: upgrade.peerCertificate,

@@ -21,6 +21,9 @@ export class Http1Head implements WireRequestHead {
     this.headers = message.headers;
   }
 
+  get rawHeaders(): readonly string[] {
+    return this.message.rawHeaders;
+  }
   get httpVersion(): '1.0' | '1.1' {
     return this.message.httpVersion === '1.0' ? '1.0' : '1.1';
   }

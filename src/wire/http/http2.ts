@@ -17,18 +17,20 @@ export class Http2Request implements WireRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
+  readonly rawHeaders: readonly string[];
   readonly httpVersion = '2.0';
   readonly #stream: ServerHttp2Stream;
   readonly #response: Http2Response;
   #controller: AbortController | undefined;
 
-  constructor(stream: ServerHttp2Stream, headers: Http2Headers, response: Http2Response) {
+  constructor(stream: ServerHttp2Stream, headers: Http2Headers, rawHeaders: readonly string[], response: Http2Response) {
     this.#stream = stream;
     this.#response = response;
     this.method = headers[':method'] ?? 'GET';
     this.path = headers[':path'] ?? '/';
     if (headers.host === undefined && headers[':authority'] !== undefined) headers.host = headers[':authority'];
     this.headers = headers as IncomingHttpHeaders;
+    this.rawHeaders = rawHeaders;
   }
 
   get #socket(): TLSSocket | undefined {

@@ -15,6 +15,8 @@ export interface WireRequestHead {
   readonly path: string;
   /** Names in lower case; on HTTP/2 `:authority` is also found as `host`. */
   readonly headers: IncomingHttpHeaders;
+  /** Names and values by turns, as sent: what tells the lines of a repeated header apart. */
+  readonly rawHeaders: readonly string[];
   readonly httpVersion: '1.0' | '1.1' | '2.0';
   /** Scheme and TLS state of the connection. */
   readonly encrypted: boolean;

@@ -109,12 +109,12 @@ function createTlsServer(context: Context, contexts: ServerContexts, tls: Server
     session.setLocalWindowSize(defaults.connectionWindowBytes);
     connections.addSession(session, limits.idleTimeoutMs);
   });
-  server.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
+  server.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, _flags: number, rawHeaders: string[]) => {
     // Resets by the client; whoever works on the stream learns of them by its close.
     stream.on('error', () => {});
     connections.addStream(stream);
     const response = new Http2Response(stream);
-    handle(context, new Http2Request(stream, headers, response), response);
+    handle(context, new Http2Request(stream, headers, rawHeaders, response), response);
   });
   server.on('tlsClientError', (error: Error) => context.logger.debug('TLS handshake error', { error: error.message }));
   server.on('sessionError', (error: Error) => context.logger.debug('HTTP/2 session error', { error: error.message }));
