@@ -96,7 +96,7 @@ export function contextOf(
 const managerLengthMax = 128;
 
 /** The product name of a user agent, cut and stripped of what does not print. */
-function managerFromUserAgent(userAgent: string): string {
+export function managerFromUserAgent(userAgent: string): string {
   const product = (userAgent.split('/')[0] ?? '').replace(/[^\x20-\x7e]/g, '').slice(0, managerLengthMax);
   return product === '' ? 'unknown' : product;
 }

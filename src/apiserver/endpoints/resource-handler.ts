@@ -87,21 +87,41 @@ function checkEncoding(contentType: string | undefined, custom: boolean, raw: Ra
 }
 
 function patchText(bytes: Buffer, type: string, strict: boolean): { value: unknown; strictErrors: string[] } {
+  return type === 'application/apply-patch+yaml' ? applyText(bytes, strict) : jsonText(bytes, type, strict);
+}
+
+function jsonText(bytes: Buffer, type: string, strict: boolean): { value: unknown; strictErrors: string[] } {
   try {
-    const { value, duplicates, strictErrors } = parseText(
-      bytes,
-      type === 'application/apply-patch+yaml' ? 'yaml' : 'json',
-      strict,
-    );
-    const doubled = duplicates === undefined ? [] : duplicateFields(value, duplicates);
-    return { value, strictErrors: [...strictErrors, ...doubled] };
+    const { value, duplicates } = parseText(bytes, 'json', strict);
+    return { value, strictErrors: duplicates === undefined ? [] : duplicateFields(value, duplicates) };
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
-    throw badRequest(
-      type === 'application/apply-patch+yaml'
-        ? `error decoding YAML: ${error.message}`
-        : `error decoding patch: ${error.message}`,
-    );
+    throw badRequest(type === 'application/json-patch+json' ? `error decoding patch: ${error.message}` : error.message);
+  }
+}
+
+const goKind = (value: unknown): string => (Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value);
+
+function applyText(bytes: Buffer, strict: boolean): { value: unknown; strictErrors: string[] } {
+  try {
+    const { value, strictErrors } = parseText(bytes, 'yaml', strict);
+    if (value !== null && value !== undefined && (typeof value !== 'object' || Array.isArray(value))) {
+      throw badRequest(
+        `error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${goKind(value)} into Go value of type map[string]interface {}`,
+      );
+    }
+    return {
+      value,
+      strictErrors: strictErrors.flatMap((text) =>
+        text
+          .replace(/^yaml: unmarshal errors:\n/, '')
+          .split('\n')
+          .map((line) => line.trim()),
+      ),
+    };
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    throw badRequest(`error decoding YAML: error converting YAML to JSON: ${error.message}`);
   }
 }
 

@@ -1,12 +1,14 @@
 // Serves endpoints that are not the storage of a kind (`SpecialRest`): reviews, bindings, evictions, tokens, and those that hand a
 // connection on (k8s.io/apiserver/pkg/endpoints/handlers, create.go and rest.go ConnectResource).
 import { PassThrough, type Writable } from 'node:stream';
-import { apiVersionOf, type UnknownObject } from '#apimachinery/meta';
+import { createFieldManager } from '#apimachinery/managedfields';
+import { apiVersionOf, formatTime, type UnknownObject } from '#apimachinery/meta';
 import type { ResponseHeaders, WireResponse } from '#wire';
 import type { AdmissionRequest, RawExchange, SpecialAnswer, SpecialContext, SpecialRest } from '../contracts.ts';
 import type { ServerContext } from '../server-context.ts';
 import type { BodyTarget } from './body.ts';
 import type { Exchange } from './exchange.ts';
+import { managerFromUserAgent } from './execute.ts';
 import { methodNotAllowed, pathNotFound } from './http-handler.ts';
 import { mediaTypes, negotiate } from './negotiation.ts';
 import { httpBody } from './resource-handler.ts';
@@ -128,6 +130,18 @@ export function prepareSpecial(object: UnknownObject, target: BodyTarget, namesp
   object.apiVersion = apiVersionOf(target.group, target.version);
   object.metadata ??= {};
   if (namespace !== '' && !object.metadata.namespace) object.metadata.namespace = namespace;
+}
+
+/** What is only answered, never stored, still tells who set its fields. */
+function recordSpecial(
+  object: UnknownObject,
+  { schema, typeName, group, version }: BodyTarget,
+  manager: string,
+  now: number,
+): UnknownObject {
+  const writer = { manager, time: formatTime(now), apiVersion: apiVersionOf(group, version) };
+  const recorded = createFieldManager(schema, typeName).create(object, writer);
+  return { ...recorded, metadata: { ...recorded.metadata } };
 }
 
 function subpathOf({ info }: Exchange): string {

@@ -72,7 +72,12 @@ function served(options: BuiltinOptions, facts: BuiltinResource): ServedResource
     toStorage: (object) =>
       conversion ? converted(conversion.toStorage(object), definition.group, definition.version, definition.kind) : object,
     fromStorage: (object) => (conversion ? converted(conversion.fromStorage(object), group, version, kind.kind) : object),
-    canonical: (object) => normalize(schema, storageType, object),
+    canonical(object) {
+      // Upstream reads what it stored through defaulting: what preparing left open is filled in once more.
+      applySchemaDefaults(schema, storageType, object);
+      definition.defaults?.(object);
+      return normalize(schema, storageType, object);
+    },
   };
 }
 

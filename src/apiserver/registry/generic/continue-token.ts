@@ -13,7 +13,8 @@ const version = 'meta.k8s.io/v1';
 export const encodeContinue = (lastKey: string, prefix: string, revision: number): string =>
   Buffer.from(JSON.stringify({ v: version, rv: revision, start: `${lastKey.slice(prefix.length)}\u0000` })).toString('base64url');
 
-const bad = (why: string): Error => badRequest(why.startsWith('continue key') ? why : `continue key is not valid: ${why}`);
+const bad = (why: string): Error =>
+  badRequest(`invalid continue token: ${why.startsWith('continue key') ? why : `continue key is not valid: ${why}`}`);
 
 export function decodeContinue(token: string, prefix: string): ContinuePlace {
   const illegal = /[^A-Za-z0-9_-]/.exec(token);

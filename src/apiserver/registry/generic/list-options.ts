@@ -37,7 +37,6 @@ export function boolParameter(query: ListParameters, name: string): boolean | un
 export function intParameter(query: ListParameters, name: string): number | undefined {
   const text = query.get(name);
   if (text === null) return undefined;
-  if (text === '') return 0;
   if (!/^[+-]?\d+$/.test(text)) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
   const value = Number(text);
   if (Math.abs(value) > Number.MAX_SAFE_INTEGER)

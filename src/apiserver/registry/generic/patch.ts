@@ -1,7 +1,7 @@
 // PATCH (k8s.io/apiserver/pkg/endpoints/handlers/patch.go): the patch is applied to the newest state, again if another write came between.
 import { badRequest, invalidObject, notFound, plainError, StatusError, unsupportedMediaType } from '#apimachinery/errors';
 import { root, invalid } from '#apimachinery/field';
-import { formatTime, type UnknownObject } from '#apimachinery/meta';
+import { formatTime, parseApiVersion, type UnknownObject } from '#apimachinery/meta';
 import { jsonPatch, mergePatch, strategicMergePatch } from '#apimachinery/patch';
 import { decode, DecodeError } from '#apimachinery/schema';
 import type { PatchType } from '#apimachinery/transport';
@@ -62,7 +62,7 @@ function readPatched(context: RequestContext, request: PatchRequest, patched: un
   const read = decodePatched(context, request, patched);
   const strictErrors = [...request.strictErrors, ...read.strictErrors];
   if (strictErrors.length > 0 && request.fieldValidation === 'Strict')
-    throw invalidPatch(request.body, `strict decoding error: ${strictErrors.join(', ')}`);
+    throw refusedPatch(request, `strict decoding error: ${strictErrors.join(', ')}`);
   if (request.fieldValidation === 'Warn') for (const problem of strictErrors) context.warn(problem);
   return read.object;
 }
@@ -71,6 +71,31 @@ function readPatched(context: RequestContext, request: PatchRequest, patched: un
 export const invalidPatch = (body: unknown, why: string): StatusError =>
   invalidObject({ group: '', kind: '' }, '', [invalid(root('patch'), JSON.stringify(body), why)]);
 
+/** A strategic patch is shown as the map it was read into, and its type errors are those of upstream's converter. */
+const refusedPatch = ({ type, body }: PatchRequest, why: string, mismatch?: DecodeError['mismatch']): StatusError => {
+  if (type !== 'application/strategic-merge-patch+json') return invalidPatch(body, why);
+  const text = mismatch === undefined ? why : conversionText(mismatch);
+  return invalidObject({ group: '', kind: '' }, '', [invalid(root('patch'), goText(body), text)]);
+};
+
+const goKinds: Record<string, string> = { array: 'slice', object: 'map', number: 'int64', bool: 'bool', string: 'string' };
+
+function conversionText({ value, goType }: NonNullable<DecodeError['mismatch']>): string {
+  const from = goKinds[value.split(' ')[0] ?? ''] ?? value;
+  if (goType.startsWith('[]')) return `cannot restore slice from ${from}`;
+  if (goType.startsWith('map[')) return `cannot restore map from ${from}`;
+  return goType.includes('.') ? `cannot restore struct from: ${from}` : `cannot convert ${from} to ${goType}`;
+}
+
+/** A JSON value as Go prints it with %v. */
+function goText(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(goText).join(' ')}]`;
+  if (value === null || value === undefined) return '<nil>';
+  if (typeof value !== 'object') return String(value as string | number | boolean);
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `map[${entries.map(([key, item]) => `${key}:${goText(item)}`).join(' ')}]`;
+}
+
 function decodePatched(
   { resource }: RequestContext,
   request: PatchRequest,
@@ -78,11 +103,11 @@ function decodePatched(
 ): { object: UnknownObject; strictErrors: string[] } {
   const expected = apiVersionText(resource);
   if (typeof patched !== 'object' || patched === null || Array.isArray(patched))
-    throw invalidPatch(request.body, 'the patch does not yield an object');
+    throw refusedPatch(request, 'the patch does not yield an object');
   const { kind = resource.kind, apiVersion = expected } = patched as UnknownObject;
   if (kind !== resource.kind || apiVersion !== expected) {
-    throw invalidPatch(
-      request.body,
+    throw refusedPatch(
+      request,
       `no kind "${kind}" is registered for version "${apiVersion}", expected ${expected} ${resource.kind}`,
     );
   }
@@ -97,7 +122,7 @@ function decodePatched(
     return { object: copy, strictErrors };
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
-    throw invalidPatch(request.body, error.message);
+    throw refusedPatch(request, error.message, error.mismatch);
   }
 }
 
@@ -118,66 +143,38 @@ function applying(
       ...(request.force !== undefined && { force: request.force }),
     };
     const current = live && resource.fromStorage(live);
-    const applied = deepCopy(door.fieldManager.apply(current, config, writer));
-    if (!live) delete applied.metadata.uid;
+    const applied = typed(context, door.fieldManager.apply(current, config, writer));
+    applied.metadata ??= {};
     ensureNamespace(applied.metadata, context);
+    ensureName(applied.metadata, context);
     resource.setDefaults(applied);
     return admitUpdate(context, live, resource.toStorage(applied));
   };
 }
 
+/** What is applied goes to the field manager as written: it checks fields and types itself. */
 function readApplied(context: RequestContext, request: PatchRequest): UnknownObject {
   const { resource } = context;
-  const body = request.body as UnknownObject;
-  if (typeof body !== 'object' || body === null || Array.isArray(body))
-    throw badRequest('error decoding YAML: the body is not an object');
+  const body = (request.body ?? {}) as UnknownObject;
   const { apiVersion = '', kind = '' } = body;
-  if (apiVersion === '' || kind === '') throw missingKind(apiVersion, kind);
-  if (kind !== resource.kind || apiVersion !== apiVersionText(resource)) {
-    throw badRequest(
-      `the kind or API version in the request (${apiVersion}, Kind=${kind}) does not match the expected ${apiVersionText(resource)}, Kind=${resource.kind}`,
-    );
+  const expected = apiVersionText(resource);
+  if (kind !== resource.kind || apiVersion !== expected) {
+    const { group, version } = parseApiVersion(apiVersion);
+    throw badRequest(`invalid object type: ${group}/${version}, Kind=${kind}`);
   }
-  const { object, strictErrors } = decodeApplied(context, request, body);
-  if (request.fieldValidation === 'Warn') for (const problem of [...request.strictErrors, ...strictErrors]) context.warn(problem);
-  if (body.metadata?.managedFields !== undefined && body.metadata.managedFields !== null)
-    throw badRequest('metadata.managedFields must be nil');
-  object.metadata ??= {};
-  ensureName(object.metadata, context);
-  ensureNamespace(object.metadata, context);
-  return sparse(body, object) as UnknownObject;
+  if (request.fieldValidation === 'Strict' && request.strictErrors.length > 0) {
+    throw badRequest(`error strict decoding YAML: ${request.strictErrors.join(', ')}`);
+  }
+  if (request.fieldValidation === 'Warn') for (const problem of request.strictErrors) context.warn(problem);
+  return body.metadata ? body : { ...body, metadata: {} };
 }
 
-const missingKind = (apiVersion: string, kind: string): StatusError =>
-  badRequest(kind === '' ? "Object 'Kind' is missing" : `Object 'apiVersion' is missing in '${apiVersion}${kind}'`);
-
-function decodeApplied(
-  context: RequestContext,
-  request: PatchRequest,
-  body: UnknownObject,
-): { object: UnknownObject; strictErrors: string[] } {
-  const { resource } = context;
+/** The result as the resource's type, private to this attempt. */
+function typed({ resource }: RequestContext, applied: UnknownObject): UnknownObject {
   try {
-    const read = decode(resource.schema, resource.typeName, body, { strict: true });
-    if (read.strictErrors.length > 0 && request.fieldValidation !== 'Warn' && request.fieldValidation !== 'Ignore')
-      throw plainError(
-        `failed to create typed patch object (${context.namespace}/${context.name}; ${apiVersionText(resource)}, Kind=${resource.kind}): ${read.strictErrors.join(', ')}`,
-      );
-    return read as { object: UnknownObject; strictErrors: string[] };
+    return deepCopy(decode(resource.schema, resource.typeName, applied).object) as UnknownObject;
   } catch (error) {
-    if (!(error instanceof DecodeError)) throw error;
-    throw badRequest(error.message);
+    if (error instanceof DecodeError) throw plainError(error.message);
+    throw error;
   }
-}
-
-/** The typed values of what the client wrote, without the zero values that decoding fills in. */
-function sparse(written: unknown, typed: unknown): unknown {
-  if (typeof written !== 'object' || written === null || Array.isArray(written)) return typed ?? written;
-  if (typeof typed !== 'object' || typed === null || Array.isArray(typed)) return typed;
-  const source = written as Record<string, unknown>;
-  const values = typed as Record<string, unknown>;
-  const kept: Record<string, unknown> = {};
-  for (const key in values)
-    if (key in source || key === 'metadata') kept[key] = key in source ? sparse(source[key], values[key]) : values[key];
-  return kept;
 }
