@@ -1,5 +1,6 @@
 // The kubelet: one node's pods, over containerd or simulated.
 export { Kubelet, type KubeletParts, simulatedMark } from './kubelet.ts';
+export { type KubeletServerOptions, startKubeletServer } from './server/server.ts';
 export { type KubeletDeps, type KubeletHandle, runKubelet, thisMachine } from './run.ts';
 export { defaultOptions, type KubeletOptions } from './options.ts';
 export { createSimulatedNode, type SimulatedNodeDeps, type SimulatedNodeOptions } from './simulated.ts';

@@ -1,0 +1,169 @@
+// The kubelet's HTTPS server on port 10250 (upstream pkg/kubelet/server).
+import type { Pod } from '#api/core/v1';
+import type { KubeClient } from '#client';
+import type { Clock, Logger } from '#utils';
+import {
+  type ListenTarget,
+  serve,
+  type ServerTls,
+  type WireRequest,
+  type WireResponse,
+  type WireServer,
+  type WireUpgrade,
+} from '#wire';
+import type { Kubelet } from '../kubelet.ts';
+import { type AuthOptions, KubeletAuth } from './auth.ts';
+import { findPod, RequestError, runningContainerId, statusOf } from './lookup.ts';
+import { serveLogs } from './logs.ts';
+import { kubeletMetrics, resourceMetrics } from './metrics.ts';
+import { statsSummary } from './stats.ts';
+import { serveStream } from './streams.ts';
+
+export interface KubeletServerOptions extends Pick<AuthOptions, 'anonymous' | 'tokenReview' | 'authorization'> {
+  tls: ServerTls;
+  listen: ListenTarget;
+}
+
+export interface KubeletServerDeps {
+  client: KubeClient;
+  clock: Clock;
+  logger: Logger;
+}
+
+const runTimeoutMs = 60_000;
+const json = { 'content-type': 'application/json' };
+const text = { 'content-type': 'text/plain; charset=utf-8' };
+
+const podList = (items: readonly Pod[]): string => JSON.stringify({ kind: 'PodList', apiVersion: 'v1', metadata: {}, items });
+
+/** The pods the kubelet knows, with the status it would report. */
+const knownPods = (kubelet: Kubelet): Pod[] =>
+  kubelet.workers.pods().map((pod) => ({ ...pod, apiVersion: 'v1', kind: 'Pod', status: statusOf(kubelet, pod) }));
+
+async function runningPods(kubelet: Kubelet): Promise<Pod[]> {
+  const records = await kubelet.parts.runtime.list();
+  return records.map(({ uid, name, namespace, containers }) => ({
+    metadata: { uid, name, namespace },
+    spec: {
+      containers: containers.filter(({ state }) => state === 'running').map((item) => ({ name: item.name, image: item.image })),
+    },
+  }));
+}
+
+/** POST /run: one command, its output as the answer. */
+async function runCommand(
+  kubelet: Kubelet,
+  [namespace = '', name = '', ...rest]: readonly string[],
+  query: URLSearchParams,
+): Promise<string> {
+  const pod = findPod(kubelet, namespace, name, rest.length > 1 ? rest[0] : '');
+  const id = runningContainerId(pod, statusOf(kubelet, pod), rest.at(-1) ?? '');
+  const command = (query.get('cmd') ?? '').split(' ');
+  const { stdout, stderr } = await kubelet.parts.runtime.exec(id, command, runTimeoutMs);
+  return Buffer.concat([stdout, stderr]).toString('utf8');
+}
+
+type Answer = { headers: Record<string, string>; body: string };
+
+/** Everything that is answered at once. */
+async function answer(kubelet: Kubelet, request: WireRequest): Promise<Answer> {
+  const [path = '/', search = ''] = request.path.split('?');
+  const parts = path
+    .split('/')
+    .filter((part) => part !== '')
+    .map(decodeURIComponent);
+  switch (parts[0]) {
+    case 'healthz':
+      return { headers: text, body: 'ok' };
+    case 'pods':
+      return { headers: json, body: podList(knownPods(kubelet)) };
+    case 'runningpods':
+      return { headers: json, body: podList(await runningPods(kubelet)) };
+    case 'metrics':
+      if (parts[1] === 'resource') return { headers: metricsText, body: await resourceMetrics(kubelet) };
+      if (parts[1] === undefined) return { headers: metricsText, body: await kubeletMetrics(kubelet) };
+      break;
+    case 'stats':
+      if (parts[1] === 'summary') return { headers: json, body: JSON.stringify(await statsSummary(kubelet)) };
+      break;
+    case 'configz':
+      return { headers: json, body: JSON.stringify({ kubeletconfig: configuration(kubelet) }) };
+    case 'run':
+      if (request.method === 'POST')
+        return { headers: text, body: await runCommand(kubelet, parts.slice(1), new URLSearchParams(search)) };
+      break;
+  }
+  throw new RequestError(404, '404 page not found\n');
+}
+
+const metricsText = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8; escaping=underscores' };
+
+const configuration = ({ options }: Kubelet): object => ({
+  port: options.port,
+  maxPods: options.podsMax,
+  clusterDNS: options.clusterDNS,
+  clusterDomain: options.clusterDomain,
+  cgroupRoot: options.cgroupRoot,
+  cgroupsPerQOS: options.cgroupsPerQOS,
+  cgroupDriver: options.cgroupDriver,
+  containerRuntimeEndpoint: options.containerRuntimeEndpoint,
+  staticPodPath: options.podManifestPath,
+  serializeImagePulls: options.serializeImagePulls,
+  evictionHard: options.eviction.hard,
+  imageGCHighThresholdPercent: options.imageGcHighPercent,
+  imageGCLowThresholdPercent: options.imageGcLowPercent,
+  containerLogMaxFiles: options.containerLogMaxFiles,
+});
+
+async function onRequest(kubelet: Kubelet, auth: KubeletAuth, request: WireRequest, response: WireResponse): Promise<void> {
+  const verdict = await auth.check(request);
+  if (verdict.status !== 200) return response.send(verdict.status, text, verdict.message);
+  const parts = (request.path.split('?')[0] ?? '')
+    .split('/')
+    .filter((part) => part !== '')
+    .map(decodeURIComponent);
+  try {
+    if (parts[0] === 'containerLogs' && request.method === 'GET')
+      return await serveLogs(kubelet, parts.slice(1), request, response);
+    const { headers, body } = await answer(kubelet, request);
+    response.send(200, headers, body);
+  } catch (error) {
+    if (response.headSent) return response.destroy();
+    response.send(error instanceof RequestError ? error.status : 500, text, (error as Error).message);
+  }
+}
+
+const streams = new Set(['exec', 'attach', 'portForward']);
+
+async function onUpgrade(kubelet: Kubelet, auth: KubeletAuth, upgrade: WireUpgrade): Promise<void> {
+  const refuse = (status: number, message: string): void => upgrade.reject(status, text, message);
+  const verdict = await auth.check(upgrade);
+  if (verdict.status !== 200) return refuse(verdict.status, verdict.message);
+  const [kind = '', ...path] = (upgrade.path.split('?')[0] ?? '')
+    .split('/')
+    .filter((part) => part !== '')
+    .map(decodeURIComponent);
+  if (!streams.has(kind)) return refuse(404, '404 page not found\n');
+  try {
+    await serveStream(kubelet, kind, path, upgrade);
+  } catch (error) {
+    refuse(error instanceof RequestError ? error.status : 500, (error as Error).message);
+  }
+}
+
+/** Serves the kubelet's API. Rejects when it cannot listen. */
+export function startKubeletServer(
+  kubelet: Kubelet,
+  options: KubeletServerOptions,
+  { client, clock, logger }: KubeletServerDeps,
+): Promise<WireServer> {
+  const { anonymous, tokenReview, authorization } = options;
+  const auth = new KubeletAuth({ client, clock, nodeName: kubelet.options.nodeName, anonymous, tokenReview, authorization });
+  return serve({
+    tls: { ...options.tls, requestClientCert: true },
+    listen: options.listen,
+    logger,
+    onRequest: (request, response) => onRequest(kubelet, auth, request, response),
+    onUpgrade: (upgrade) => onUpgrade(kubelet, auth, upgrade),
+  });
+}
