@@ -6,6 +6,7 @@ import { limitRanger } from './limit-ranger.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
 import { nodeRestriction } from './node-restriction.ts';
 import type { PluginFactory } from './plugin.ts';
+import { podResizeValidator } from './pod-resize.ts';
 import { podSecurity } from './pod-security/plugin.ts';
 import { defaultTolerationSeconds, podTopologyLabels, priority, taintNodesByCondition } from './pod-defaults.ts';
 import { resourceQuota } from './quota/plugin.ts';
@@ -33,6 +34,7 @@ export const plugins: Readonly<Record<string, PluginFactory | undefined>> = {
   DefaultIngressClass: defaultIngressClass,
   DenyServiceExternalIPs: denyServiceExternalIps,
   PodTopologyLabels: podTopologyLabels,
+  PodResizeValidator: podResizeValidator,
   MutatingAdmissionWebhook: mutatingAdmissionWebhook,
   ValidatingAdmissionWebhook: validatingAdmissionWebhook,
   ResourceQuota: resourceQuota,
