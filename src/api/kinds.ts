@@ -1,5 +1,19 @@
 // Every built-in kind with rules of its own: one entry per folder `src/api/<group>/<kind>/` (test/kinds compares list and folders).
 import type { KubeObject } from '#apimachinery/meta';
+import { priorityLevelConfiguration } from './flowcontrol/prioritylevelconfiguration/index.ts';
+import { flowSchema } from './flowcontrol/flowschema/index.ts';
+import { runtimeClass } from './node/runtimeclass/index.ts';
+import { serviceCIDR } from './networking/servicecidr/index.ts';
+import { ipAddress } from './networking/ipaddress/index.ts';
+import { networkPolicy } from './networking/networkpolicy/index.ts';
+import { ingressClass } from './networking/ingressclass/index.ts';
+import { ingress } from './networking/ingress/index.ts';
+import { volumeAttributesClass } from './storage/volumeattributesclass/index.ts';
+import { csiStorageCapacity } from './storage/csistoragecapacity/index.ts';
+import { csiNode } from './storage/csinode/index.ts';
+import { csiDriver } from './storage/csidriver/index.ts';
+import { volumeAttachment } from './storage/volumeattachment/index.ts';
+import { storageClass } from './storage/storageclass/index.ts';
 import { controllerRevision } from './apps/controllerrevision/index.ts';
 import { daemonSet } from './apps/daemonset/index.ts';
 import { deployment } from './apps/deployment/index.ts';
@@ -29,9 +43,29 @@ import { roleBinding } from './rbac/rolebinding/index.ts';
 
 // Grouped by how often their rules look at the metadata of a changed object (common/builtin.ts).
 const kinds: Record<MetadataRules, unknown[]> = {
-  change: [cronJob, daemonSet, deployment, lease, podTemplate, replicaSet, replicationController, service, statefulSet],
-  whole: [endpointSlice],
+  change: [
+    serviceCIDR,
+    networkPolicy,
+    csiDriver,
+    cronJob,
+    daemonSet,
+    deployment,
+    lease,
+    podTemplate,
+    replicaSet,
+    replicationController,
+    service,
+    statefulSet,
+  ],
+  whole: [priorityLevelConfiguration, flowSchema, csiNode, volumeAttachment, endpointSlice],
   both: [
+    runtimeClass,
+    ipAddress,
+    ingressClass,
+    ingress,
+    volumeAttributesClass,
+    csiStorageCapacity,
+    storageClass,
     clusterRole,
     clusterRoleBinding,
     configMap,
