@@ -7,6 +7,7 @@ import { createEventRecorder, createInformerFactory, type KubeClient } from '#cl
 import { connectCri } from '#cri';
 import { execCommand, osInfo } from '#host';
 import type { Clock, Exec, Logger, Rng } from '#utils';
+import type { WireServer } from '#wire';
 import { CgroupManager } from './cgroups/manager.ts';
 import type { DownwardContext } from './env/downward.ts';
 import { containerEnvironment, type ObjectSource } from './env/environment.ts';
@@ -21,6 +22,7 @@ import type { KubeletOptions } from './options.ts';
 import { RealProbeManager } from './probes/manager.ts';
 import { createProber } from './probes/prober.ts';
 import { ContainerdRuntime } from './runtime/containerd/index.ts';
+import { type KubeletServerOptions, startKubeletServer } from './server/server.ts';
 import { VolumeManager } from './volumes/manager.ts';
 import { TokenManager } from './volumes/tokens.ts';
 
@@ -31,11 +33,14 @@ export interface KubeletDeps {
   logger: Logger;
   /** Default: programs of this machine. */
   exec?: Exec;
+  /** Absent: no server. Without `listen` it listens at `options.address` and `options.port`. */
+  serving?: Omit<KubeletServerOptions, 'listen'> & Partial<Pick<KubeletServerOptions, 'listen'>>;
 }
 
 /** A running kubelet. */
 export interface KubeletHandle {
   readonly kubelet: Kubelet;
+  readonly server: WireServer | undefined;
   /** Stops; pods go on running. */
   close(): Promise<void>;
 }
@@ -165,12 +170,17 @@ export async function runKubelet(given: KubeletOptions, deps: KubeletDeps): Prom
   kubelets.push(kubelet);
   const housekeeping = new Housekeeping({ kubelet, runtime, volumes, clock, logger });
   keeping.push(housekeeping);
+  const { serving } = deps;
+  const listen = serving?.listen ?? { host: options.address, port: options.port };
+  const server = serving && (await startKubeletServer(kubelet, { ...serving, listen }, { client, clock, logger }));
   await kubelet.start();
   housekeeping.start();
   return {
     kubelet,
+    server,
     async close() {
       housekeeping.close();
+      await server?.close({ graceMs: 0 });
       kubelet.close();
       await cgroups.close();
     },

@@ -1,0 +1,185 @@
+// The kubelet's server over a real containerd: logs, exec, attach and port-forward, as an apiserver asks for them.
+import type { Readable } from 'node:stream';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Pod } from '#api/core/v1';
+import { createClient } from '#client';
+import { systemClock, systemRng } from '#host';
+import { defaultOptions, type KubeletHandle, runKubelet } from '#kubelet';
+import { createCertificateAuthority, issueCertificate } from '#pki';
+import { silentLogger } from '#utils';
+import { createWireClient, dialPortForward, dialRemoteCommand, type WireClient } from '#wire';
+import { FakeApi } from '../../../src/kubelet/test-support/fake-api.ts';
+import { missingForContainers, type PrivateContainerd, startContainerd, until } from './private-containerd.ts';
+
+const missing = missingForContainers();
+
+const text = async (stream: Readable | undefined): Promise<string> => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream ?? []) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
+};
+
+describe.skipIf(missing !== undefined)(`kubelet server${missing ? ` (skipped: ${missing})` : ''}`, () => {
+  const api = new FakeApi();
+  const ca = createCertificateAuthority({ commonName: 'test-ca' });
+  let containerd: PrivateContainerd;
+  let node: KubeletHandle;
+  let client: WireClient;
+  let stranger: WireClient;
+
+  beforeAll(async () => {
+    containerd = await startContainerd('10.212.0.0/24');
+    const { directory, endpoint } = containerd;
+    const serving = issueCertificate({ ca, commonName: 'n1', ips: ['127.0.0.1'], usages: ['server auth'] });
+    const own = issueCertificate({ ca, commonName: 'apiserver', usages: ['client auth'] });
+    node = await runKubelet(
+      {
+        ...defaultOptions('n1'),
+        nodeIPs: ['127.0.0.1'],
+        rootDir: `${directory}/kubelet`,
+        podLogsDir: `${directory}/pod-logs`,
+        containerRuntimeEndpoint: endpoint,
+        cgroupRoot: directory.slice(directory.lastIndexOf('/') + 1),
+      },
+      {
+        client: createClient(api),
+        clock: systemClock(),
+        rng: systemRng(),
+        logger: silentLogger,
+        serving: {
+          tls: { cert: serving.cert, key: serving.key, ca: ca.cert },
+          listen: { port: 0 },
+          anonymous: false,
+          tokenReview: true,
+          authorization: 'AlwaysAllow',
+        },
+      },
+    );
+    const baseUrl = `https://127.0.0.1:${node.server?.port}`;
+    client = createWireClient({ baseUrl, tls: { ca: ca.cert, cert: own.cert, key: own.key } });
+    stranger = createWireClient({ baseUrl, tls: { ca: ca.cert } });
+    const script = 'echo one; echo two >&2; echo three; mkdir /www; echo served > /www/index.html; exec httpd -f -p 8080 -h /www';
+    api.put('pods', {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'web', namespace: 'default', uid: 'uid-web' },
+      spec: {
+        nodeName: 'n1',
+        terminationGracePeriodSeconds: 1,
+        containers: [
+          {
+            name: 'app',
+            image: 'busybox',
+            imagePullPolicy: 'IfNotPresent',
+            command: ['sh', '-c', script],
+            readinessProbe: { tcpSocket: { port: 8080 }, periodSeconds: 1 },
+          },
+        ],
+      },
+      status: { phase: 'Pending' },
+    } as Pod);
+    await until('ready', 30_000, async () =>
+      Boolean(
+        api
+          .get<Pod>('pods', 'default', 'web')
+          ?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True'),
+      ),
+    );
+  });
+  afterAll(async () => {
+    client?.close();
+    stranger?.close();
+    await createClient(api)
+      .resource({ group: '', version: 'v1', resource: 'pods' }, 'default')
+      .delete('web')
+      .catch(() => {});
+    await until('gone', 20_000, async () => api.get('pods', 'default', 'web') === undefined);
+    await node?.close();
+    await containerd?.stop();
+  });
+
+  const get = async (path: string): Promise<{ status: number; body: string }> => {
+    const response = await client.request({ path });
+    return { status: response.status, body: await response.text() };
+  };
+
+  it('answers only to those it knows', async () => {
+    expect((await stranger.request({ path: '/pods' })).status).toBe(401);
+    expect(await get('/healthz')).toEqual({ status: 200, body: 'ok' });
+  });
+
+  it('lists pods, stats and metrics', async () => {
+    const pods = JSON.parse((await get('/pods')).body) as { kind: string; items: Pod[] };
+    expect(pods).toMatchObject({ kind: 'PodList', items: [{ metadata: { name: 'web' }, status: { phase: 'Running' } }] });
+    const stats = JSON.parse((await get('/stats/summary')).body) as {
+      pods: { podRef: { name: string }; containers: { name: string }[] }[];
+    };
+    expect(stats.pods[0]).toMatchObject({ podRef: { name: 'web' }, containers: [{ name: 'app' }] });
+    expect((await get('/metrics/resource')).body).toMatch(
+      /container_memory_working_set_bytes\{container="app",namespace="default",pod="web"\} [1-9]/,
+    );
+  });
+
+  it('gives logs: all, the end, one stream, with times, cut', async () => {
+    const logs = '/containerLogs/default/web/app';
+    expect((await get(logs)).body.split('\n').sort()).toEqual(['', 'one', 'three', 'two']);
+    expect((await get(`${logs}?stream=Stderr`)).body).toBe('two\n');
+    expect((await get(`${logs}?stream=Stdout&tailLines=1&timestamps=true`)).body).toMatch(/^(\d{4}-\d\d-\d\dT\S+ three\n)?$/);
+    expect((await get(`${logs}?limitBytes=2`)).body).toHaveLength(2);
+    expect(await get('/containerLogs/default/web/other')).toEqual({
+      status: 404,
+      body: 'container "other" not found in pod "web"',
+    });
+    expect((await get(`${logs}?previous=true`)).body).toBe('previous terminated container "app" in pod "web" not found');
+  });
+
+  it('follows a log', async () => {
+    const response = await client.request({ path: '/containerLogs/default/web/app?follow=true&tailLines=0' });
+    const { url } = { url: '/exec/default/web/app?command=sh&command=-c&command=echo+late+%3E+/proc/1/fd/1&output=1&error=1' };
+    const seen = new Promise<string>((resolve) => response.body.once('data', (chunk: Buffer) => resolve(chunk.toString('utf8'))));
+    const session = await dialRemoteCommand(client, {
+      path: url,
+      transport: 'websocket',
+      stdin: false,
+      stdout: true,
+      stderr: true,
+      tty: false,
+    });
+    session.stdout?.resume();
+    session.stderr?.resume();
+    expect(await session.outcome()).toMatchObject({ exitCode: 0 });
+    expect(await seen).toBe('late\n');
+    response.body.destroy();
+  });
+
+  for (const transport of ['websocket', 'spdy'] as const) {
+    it(`runs commands over ${transport}: input, both outputs, exit code`, async () => {
+      const command = ['sh', '-c', 'cat; echo err >&2; exit 3'].map((word) => `command=${encodeURIComponent(word)}`).join('&');
+      const path = `/exec/default/web/app?${command}&input=1&output=1&error=1`;
+      const session = await dialRemoteCommand(client, { path, transport, stdin: true, stdout: true, stderr: true, tty: false });
+      session.stdin?.end('hello');
+      const [out, err, outcome] = await Promise.all([text(session.stdout), text(session.stderr), session.outcome()]);
+      expect({ out, err, outcome }).toMatchObject({ out: 'hello', err: 'err\n', outcome: { exitCode: 3 } });
+    });
+
+    it(`forwards a port over ${transport}`, async () => {
+      const session = await dialPortForward(client, { path: '/portForward/default/web', transport });
+      const { data } = session.connect(8080);
+      data.write('GET / HTTP/1.0\r\n\r\n');
+      expect(await text(data as unknown as Readable)).toContain('served');
+      session.close();
+    });
+  }
+
+  it('refuses what is not there', async () => {
+    const command = dialRemoteCommand(client, {
+      path: '/exec/default/web/none?command=true&output=1',
+      transport: 'websocket',
+      stdin: false,
+      stdout: true,
+      stderr: false,
+      tty: false,
+    });
+    await expect(command).rejects.toThrow('container not found ("none")');
+  });
+});
