@@ -101,7 +101,11 @@ export async function serveSpecial(context: ServerContext, exchange: Exchange, s
   const options = takesBody ? parseWriteOptions('CreateOptions', query) : undefined;
   const decoded = target && body && options ? await body.decode(target, options.fieldValidation) : undefined;
   if (options?.fieldValidation === 'Warn') for (const problem of decoded?.strictErrors ?? []) exchange.warn(problem);
-  if (decoded && target) prepareSpecial(decoded.object, target, info.namespace);
+  if (decoded && target) {
+    prepareSpecial(decoded.object, target, info.namespace);
+    const manager = options?.fieldManager || managerFromUserAgent(exchange.userAgent);
+    decoded.object = recordSpecial(decoded.object, target, special.subresource, manager, exchange.now);
+  }
   const answer = await runSpecial(context, special, {
     user: exchange.user,
     method: request.method,
@@ -136,10 +140,12 @@ export function prepareSpecial(object: UnknownObject, target: BodyTarget, namesp
 function recordSpecial(
   object: UnknownObject,
   { schema, typeName, group, version }: BodyTarget,
+  subresource: string,
   manager: string,
   now: number,
 ): UnknownObject {
-  const writer = { manager, time: formatTime(now), apiVersion: apiVersionOf(group, version) };
+  const apiVersion = apiVersionOf(group, version);
+  const writer = { manager, time: formatTime(now), apiVersion, ...(subresource !== '' && { subresource }) };
   const recorded = createFieldManager(schema, typeName).create(object, writer);
   return { ...recorded, metadata: { ...recorded.metadata } };
 }

@@ -74,7 +74,6 @@ function served(options: BuiltinOptions, facts: BuiltinResource): ServedResource
     fromStorage: (object) => (conversion ? converted(conversion.fromStorage(object), group, version, kind.kind) : object),
     canonical(object) {
       // Upstream reads what it stored through defaulting: what preparing left open is filled in once more.
-      applySchemaDefaults(schema, storageType, object);
       definition.defaults?.(object);
       return normalize(schema, storageType, object);
     },

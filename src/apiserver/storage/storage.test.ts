@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+import type { UnknownObject } from '#apimachinery/meta';
+import { canonical, encodeStored, itemOffset, spliceVersion, versionOffset } from './encoding.ts';
+import { builtinPrefix, customPrefix, keyParts, objectKey } from './keys.ts';
+import { createSubtreeSharer } from './share.ts';
+import { SortedEntries } from './sorted-entries.ts';
+import { encodeServed, fromStored } from './stored-object.ts';
+
+const uid = '01234567-89ab-4cde-8f01-23456789abcd';
+const configMap = (name: string, more: object = {}): UnknownObject =>
+  ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { labels: { a: 'b' }, uid, name, namespace: 'ns' },
+    data: { k: 'v' },
+    ...more,
+  }) as UnknownObject;
+
+describe('keys', () => {
+  it.each([
+    ['', 'pods', '/registry/pods/'],
+    ['', 'services', '/registry/services/specs/'],
+    ['', 'endpoints', '/registry/services/endpoints/'],
+    ['', 'nodes', '/registry/minions/'],
+    ['', 'replicationcontrollers', '/registry/controllers/'],
+    ['networking.k8s.io', 'ingresses', '/registry/ingress/'],
+    ['rbac.authorization.k8s.io', 'roles', '/registry/roles/'],
+    ['apiregistration.k8s.io', 'apiservices', '/registry/apiregistration.k8s.io/apiservices/'],
+  ])('%s %s lives under %s', (group, resource, prefix) => expect(builtinPrefix(group, resource)).toBe(prefix));
+
+  it('carries the group of custom resources', () => expect(customPrefix('x.io', 'ws')).toBe('/registry/x.io/ws/'));
+
+  it('takes keys apart again', () => {
+    const key = objectKey('/registry/pods/', 'ns', 'p');
+    expect(key).toBe('/registry/pods/ns/p');
+    expect(keyParts('/registry/pods/', key, true)).toEqual({ namespace: 'ns', name: 'p' });
+    expect(keyParts('/registry/minions/', '/registry/minions/n', false)).toEqual({ namespace: '', name: 'n' });
+  });
+});
+
+describe('encoding', () => {
+  it('splices the version behind the uid and changes nothing else', () => {
+    const stored = encodeStored(canonical(configMap('a', { data: { text: '"uid":"x"' } })));
+    const served = spliceVersion(stored, versionOffset(stored), 42);
+    const object = JSON.parse(served.toString()) as UnknownObject;
+    expect(object.metadata.resourceVersion).toBe('42');
+    expect({ ...object, metadata: { ...object.metadata, resourceVersion: undefined } }).toEqual({
+      ...configMap('a', { data: { text: '"uid":"x"' } }),
+      metadata: { ...configMap('a').metadata, resourceVersion: undefined },
+    });
+    expect(JSON.parse(`{${served.subarray(itemOffset(served)).toString()}`)).not.toHaveProperty('kind');
+  });
+
+  it('knows bytes that are not in its form', () => {
+    expect(versionOffset(Buffer.from(JSON.stringify(configMap('a'))))).toBe(-1);
+    expect(versionOffset(Buffer.from('k8s\0protobuf'))).toBe(-1);
+  });
+
+  it('serves what it reads from the store, parsed only when asked', () => {
+    const stored = encodeStored(canonical(configMap('a')));
+    const at = { key: '/registry/configmaps/ns/a', namespace: 'ns', name: 'a', revision: 7 };
+    const entry = fromStored(at, stored, () => {
+      throw new Error('not needed');
+    });
+    expect(entry.object.metadata.resourceVersion).toBe('7');
+    expect(entry.bytes.equals(encodeServed(entry.object))).toBe(true);
+    const gone = entry.at(9);
+    expect(gone.object.metadata.resourceVersion).toBe('9');
+    expect(entry.object.metadata.resourceVersion).toBe('7');
+  });
+});
+
+describe('SubtreeSharer', () => {
+  it('keeps equal subtrees once, and only equal ones', () => {
+    const { share } = createSubtreeSharer();
+    const make = (image: string): UnknownObject =>
+      ({
+        metadata: { name: image },
+        spec: { containers: [{ name: 'main-container', image, ports: [{ containerPort: 80 }] }] },
+      }) as UnknownObject;
+    const [a, b, c] = [make('nginx'), make('nginx'), make('other')] as [UnknownObject, UnknownObject, UnknownObject];
+    for (const object of [a, b, c]) share(object);
+    const containers = (object: UnknownObject): unknown => (object['spec'] as { containers: unknown }).containers;
+    expect(containers(a)).toBe(containers(b));
+    expect(containers(c)).not.toBe(containers(a));
+    expect(c).toEqual(make('other'));
+  });
+});
+
+describe('SortedEntries', () => {
+  it('walks keys in order from anywhere, whatever the order of inserts and deletes', () => {
+    const entries = new SortedEntries<number>();
+    const keys = Array.from({ length: 3_000 }, (_, at) => `/p/${String((at * 7919) % 3_000).padStart(4, '0')}`);
+    keys.forEach((key, at) => entries.set(key, at));
+    for (let at = 0; at < 3_000; at += 3) entries.delete(`/p/${String(at).padStart(4, '0')}`);
+    const expected = [...keys].sort().filter((key) => Number(key.slice(3)) % 3 !== 0);
+    const seen: string[] = [];
+    entries.walk('/p/', '/p/', (_, key) => void seen.push(key));
+    expect(seen).toEqual(expected);
+    const from: string[] = [];
+    entries.walk('/p/', '/p/1500', (_, key) => {
+      from.push(key);
+      return from.length < 2;
+    });
+    expect(from).toEqual(['/p/1501', '/p/1502']);
+    expect(entries.size).toBe(expected.length);
+  });
+
+  it('keeps prefixes apart', () => {
+    const entries = new SortedEntries<number>();
+    for (const key of ['/p/a/1', '/p/a-b/1', '/p/b/1', '/p/ab/1']) entries.set(key, 1);
+    const seen: string[] = [];
+    entries.walk('/p/a/', '/p/a/', (_, key) => void seen.push(key));
+    expect(seen).toEqual(['/p/a/1']);
+  });
+});
