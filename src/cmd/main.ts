@@ -70,10 +70,13 @@ const components = {
   kubelet: async () => (await import('./commands/kubelet.ts')).kubeletCommand(),
 } satisfies Record<string, () => Promise<Command>>;
 
-const called = process.argv[2] ?? '';
-for (const [name, load] of Object.entries(components)) {
-  if (called === name) program.addCommand(await load());
-  else program.command(name).description(`Run ${name} alone, with upstream's flags.`);
+async function main(): Promise<void> {
+  const called = process.argv[2] ?? '';
+  for (const [name, load] of Object.entries(components)) {
+    if (called === name) program.addCommand(await load());
+    else program.command(name).description(`Run ${name} alone, with upstream's flags.`);
+  }
+  await program.parseAsync();
 }
 
-await program.parseAsync().catch(fail);
+void main().catch(fail);

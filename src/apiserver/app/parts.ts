@@ -39,6 +39,7 @@ export interface PartsDeps {
   port(): number;
   /** Tokens of the process itself. */
   loopbackTokens: ReadonlyMap<string, UserInfo>;
+  dialKubelet?: KubeletConnectionOptions['dialKubelet'];
 }
 
 export function buildParts(options: KubeApiServerOptions, deps: PartsDeps, input: PartsInput): ApiServerParts {
@@ -52,7 +53,7 @@ export function buildParts(options: KubeApiServerOptions, deps: PartsDeps, input
     rng: deps.rng,
     now: () => clock.now(),
     tokens: tokenOptions(options, input, () => deps.rng.uuid()),
-    kubelet: kubeletOptions(options),
+    kubelet: { ...kubeletOptions(options), dialKubelet: deps.dialKubelet },
   });
   const plugins = createAdmission(
     { enable: options.enableAdmissionPlugins, disable: options.disableAdmissionPlugins },

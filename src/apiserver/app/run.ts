@@ -4,7 +4,7 @@ import { createMetrics, type Metrics } from '#component-base';
 import { createCertificateAuthority, issueCertificate } from '#pki';
 import { openEtcdStore, openLmdbStore, openMemoryStore, type Store } from '#store';
 import type { Clock, Logger, Rng } from '#utils';
-import { serve, type ServerTls, type WireServer } from '#wire';
+import { type Dial, serve, type ServerTls, type WireServer } from '#wire';
 import { type ApiServer, createApiServer } from '../server.ts';
 import { loopbackUser } from '../authentication/index.ts';
 import type { CertificatePair, KubeApiServerOptions, StoreLocation } from './options.ts';
@@ -19,6 +19,8 @@ export interface KubeApiServerDeps {
   store?: Store;
   /** Text of the file of field descriptions, if the build made one. */
   descriptions?(): Promise<string | undefined>;
+  /** Opens connections to kubelets, e.g. inside another network namespace. */
+  dialKubelet?: Dial;
 }
 
 export interface KubeApiServer extends ApiServer {
@@ -50,7 +52,11 @@ export async function runKubeApiServer(options: KubeApiServerOptions, deps: Kube
     compactionIntervalMs: options.compactionIntervalMs,
     address: () => `${advertiseAddress(options)}:${port}`,
     parts: (input) =>
-      buildParts(options, { rng, port: () => port, loopbackTokens: new Map([[loopbackToken, loopbackUser]]) }, input),
+      buildParts(
+        options,
+        { rng, port: () => port, loopbackTokens: new Map([[loopbackToken, loopbackUser]]), dialKubelet: deps.dialKubelet },
+        input,
+      ),
     ...(deps.descriptions && { descriptions: deps.descriptions }),
     holdStart: true,
   });
