@@ -1,4 +1,6 @@
 // The kubelet: one node's pods, over containerd or simulated.
+export { kubeletFlags, type KubeletFlagValues } from './config/flags.ts';
+export { type KubeletSettings, kubeletSettings } from './config/options-from.ts';
 export { Kubelet, type KubeletParts, simulatedMark } from './kubelet.ts';
 export { type KubeletServerOptions, startKubeletServer } from './server/server.ts';
 export { type KubeletDeps, type KubeletHandle, runKubelet, thisMachine } from './run.ts';

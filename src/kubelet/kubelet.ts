@@ -1,5 +1,6 @@
 // Puts one node's parts together and keeps them going (upstream pkg/kubelet/kubelet.go).
 import type { Node, Pod } from '#api/core/v1';
+import { isStaticPod } from '#component-helpers/pod';
 import type { EventRecorder, InformerFactory, KubeClient } from '#client';
 import { gitVersion } from '#component-base';
 import type { Clock, Logger, Rng, Timer } from '#utils';
@@ -226,7 +227,7 @@ export class Kubelet {
   }
   #apiPod(uid: string): Pod | undefined {
     const pod = this.workers.get(uid)?.pod;
-    return pod && (this.workers.mirrorOf(pod) ?? pod);
+    return pod && (isStaticPod(pod) ? this.workers.mirrorOf(pod) : pod);
   }
 }
 

@@ -54,3 +54,6 @@ export const imageAgeMsMin = 120_000;
 export const pressureTransitionMs = 300_000;
 /** Grace of a hard eviction. */
 export const evictionGraceSeconds = 1;
+/** Static pods: how often their directory is read without notice, and their mirrors looked at (upstream fileCheckFrequency). */
+export const manifestPollMs = 20_000;
+export const mirrorCheckMs = 1_000;

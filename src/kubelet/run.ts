@@ -9,6 +9,7 @@ import { execCommand, osInfo } from '#host';
 import type { Clock, Exec, Logger, Rng } from '#utils';
 import type { WireServer } from '#wire';
 import { CgroupManager } from './cgroups/manager.ts';
+import { StaticPods } from './config/static-pods.ts';
 import type { DownwardContext } from './env/downward.ts';
 import { containerEnvironment, type ObjectSource } from './env/environment.ts';
 import { serviceEnvironment } from './env/service-links.ts';
@@ -173,12 +174,16 @@ export async function runKubelet(given: KubeletOptions, deps: KubeletDeps): Prom
   const { serving } = deps;
   const listen = serving?.listen ?? { host: options.address, port: options.port };
   const server = serving && (await startKubeletServer(kubelet, { ...serving, listen }, { client, clock, logger }));
+  const { podManifestPath: directory } = options;
+  const staticPods = directory === '' ? undefined : new StaticPods({ kubelet, directory, clock, logger });
+  await staticPods?.start();
   await kubelet.start();
   housekeeping.start();
   return {
     kubelet,
     server,
     async close() {
+      staticPods?.close();
       housekeeping.close();
       await server?.close({ graceMs: 0 });
       kubelet.close();

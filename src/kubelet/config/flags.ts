@@ -1,0 +1,175 @@
+// The kubelet's flags, with upstream's names and defaults (cmd/kubelet/app/options). Those that are also in the configuration file win over it.
+import { flag, type FlagValues, loggingFlags } from '#component-base';
+
+const section = 'Kubelet';
+
+export const kubeletFlags = {
+  ...loggingFlags(),
+  kubeconfig: flag.string({
+    name: 'kubeconfig',
+    default: '',
+    help: 'Path to a kubeconfig file, specifying how to connect to the API server.',
+    section,
+  }),
+  config: flag.string({
+    name: 'config',
+    default: '',
+    help: 'File with a KubeletConfiguration (kubelet.config.k8s.io/v1beta1).',
+    section,
+  }),
+  hostnameOverride: flag.string({
+    name: 'hostname-override',
+    default: '',
+    help: "Name to use instead of the machine's host name.",
+    section,
+  }),
+  nodeIp: flag.string({
+    name: 'node-ip',
+    default: '',
+    help: 'Address of the node, or two of different families, comma separated.',
+    section,
+  }),
+  containerRuntimeEndpoint: flag.string({
+    name: 'container-runtime-endpoint',
+    default: '',
+    help: 'Endpoint of the container runtime service, e.g. unix:///run/containerd/containerd.sock.',
+    section,
+  }),
+  podManifestPath: flag.string({ name: 'pod-manifest-path', default: '', help: 'Directory of static pod files.', section }),
+  clusterDns: flag.strings({
+    name: 'cluster-dns',
+    default: [],
+    help: 'Addresses of the cluster DNS server, given to pods with dnsPolicy ClusterFirst.',
+    section,
+  }),
+  clusterDomain: flag.string({
+    name: 'cluster-domain',
+    default: '',
+    help: "Domain of the cluster, searched by pods besides the host's.",
+    section,
+  }),
+  registerNode: flag.bool({ name: 'register-node', default: true, help: 'Register the node with the API server.', section }),
+  registerWithTaints: flag.strings({
+    name: 'register-with-taints',
+    default: [],
+    help: 'Register the node with these taints: <key>=<value>:<effect>, comma separated.',
+    section,
+  }),
+  nodeLabels: flag.stringMap({
+    name: 'node-labels',
+    default: {},
+    help: 'Labels to add when registering the node: key=value, comma separated.',
+    section,
+  }),
+  rootDir: flag.string({
+    name: 'root-dir',
+    default: '/var/lib/kubelet',
+    help: "Directory for the kubelet's files (volume mounts, etc.).",
+    section,
+  }),
+  podLogsDir: flag.string({
+    name: 'pod-logs-dir',
+    default: '',
+    help: 'Directory of pod logs (podLogsDir of the configuration).',
+    section,
+  }),
+  cgroupRoot: flag.string({ name: 'cgroup-root', default: '', help: 'Cgroup under which pods are put.', section }),
+  cgroupsPerQos: flag.bool({
+    name: 'cgroups-per-qos',
+    default: true,
+    help: 'Make a cgroup for each quality-of-service class and each pod.',
+    section,
+  }),
+  maxPods: flag.int({ name: 'max-pods', default: 110, help: 'Number of pods that can run on this node.', section }),
+  port: flag.int({ name: 'port', default: 10_250, help: "Port of the kubelet's server.", section }),
+  address: flag.string({ name: 'address', default: '0.0.0.0', help: 'Address the kubelet serves on.', section }),
+  tlsCertFile: flag.string({
+    name: 'tls-cert-file',
+    default: '',
+    help: 'x509 certificate for serving HTTPS. Without it one is made and signed by itself.',
+    section,
+  }),
+  tlsPrivateKeyFile: flag.string({
+    name: 'tls-private-key-file',
+    default: '',
+    help: 'Private key for --tls-cert-file.',
+    section,
+  }),
+  clientCaFile: flag.string({
+    name: 'client-ca-file',
+    default: '',
+    help: 'Client certificates signed by one of these authorities are identified by their common name.',
+    section,
+  }),
+  anonymousAuth: flag.bool({
+    name: 'anonymous-auth',
+    default: true,
+    help: 'Serve requests without credentials as system:anonymous.',
+    section,
+  }),
+  authenticationTokenWebhook: flag.bool({
+    name: 'authentication-token-webhook',
+    default: false,
+    help: 'Use the TokenReview API for bearer tokens.',
+    section,
+  }),
+  authorizationMode: flag.choice(['AlwaysAllow', 'Webhook'] as const, {
+    name: 'authorization-mode',
+    default: 'AlwaysAllow',
+    help: "Authorization of the kubelet's server: AlwaysAllow or Webhook (SubjectAccessReview).",
+    section,
+  }),
+  cloudProvider: flag.string({
+    name: 'cloud-provider',
+    default: '',
+    help: 'Empty, or external: a cloud controller manager completes the node.',
+    section,
+  }),
+  providerId: flag.string({ name: 'provider-id', default: '', help: 'Identifier of the machine in its cloud.', section }),
+  resolvConf: flag.string({
+    name: 'resolv-conf',
+    default: '/etc/resolv.conf',
+    help: "Resolver configuration for pods that use the host's.",
+    section,
+  }),
+  evictionHard: flag.stringMap({
+    name: 'eviction-hard',
+    default: {},
+    help: 'Thresholds below which pods are evicted, e.g. memory.available=100Mi.',
+    section,
+  }),
+  serializeImagePulls: flag.bool({ name: 'serialize-image-pulls', default: true, help: 'Pull one image at a time.', section }),
+  imageGcHighThreshold: flag.int({
+    name: 'image-gc-high-threshold',
+    default: 85,
+    help: 'Percent of disk usage above which images are collected.',
+    section,
+  }),
+  imageGcLowThreshold: flag.int({
+    name: 'image-gc-low-threshold',
+    default: 80,
+    help: 'Percent of disk usage down to which images are collected.',
+    section,
+  }),
+  containerLogMaxSize: flag.string({
+    name: 'container-log-max-size',
+    default: '10Mi',
+    help: 'Size above which a container log is rotated.',
+    section,
+  }),
+  containerLogMaxFiles: flag.int({ name: 'container-log-max-files', default: 5, help: 'Log files kept per container.', section }),
+  nodeStatusUpdateFrequencyMs: flag.duration({
+    name: 'node-status-update-frequency',
+    default: 10_000,
+    help: "How often the node's status is computed.",
+    section,
+  }),
+  podInfraContainerImage: flag.string({
+    name: 'pod-infra-container-image',
+    default: '',
+    help: 'Sandbox image, spared by image collection.',
+    section,
+  }),
+};
+
+export type KubeletFlagValues = FlagValues<typeof kubeletFlags>;
