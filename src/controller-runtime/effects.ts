@@ -61,7 +61,8 @@ async function applyAction(
     if (!action) throw new Error(`no action named ${name}`);
     const plan = await action(input, deps.signal);
     if (plan?.requeueAfterMs !== undefined) deps.requeueAfter(plan.requeueAfterMs);
-    return plan && (await applyEffects(key, plan.effects, deps));
+    const failure = plan && (await applyEffects(key, plan.effects, deps));
+    return failure ?? (plan?.failure === undefined ? undefined : { op, error: new Error(plan.failure) });
   } catch (thrown) {
     return { op, error: thrown instanceof Error ? thrown : new Error(String(thrown)) };
   }

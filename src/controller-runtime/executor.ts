@@ -212,7 +212,7 @@ class Executor<View> implements RunningController {
     if (plan.remember === undefined) this.#memory.delete(key);
     else this.#memory.set(key, plan.remember);
     let { requeueAfterMs } = plan;
-    const failure = await applyEffects(key, plan.effects, {
+    const failed = await applyEffects(key, plan.effects, {
       ...this.#deps,
       writes: this.#writes,
       actions: this.#actions,
@@ -221,6 +221,8 @@ class Executor<View> implements RunningController {
         requeueAfterMs = Math.min(requeueAfterMs ?? delayMs, delayMs);
       },
     });
+    const failure =
+      failed ?? (plan.failure === undefined ? undefined : { op: 'action' as const, error: new Error(plan.failure) });
     if (plan.because !== undefined)
       this.#deps.decisions?.record({
         controller: this.name,

@@ -79,6 +79,8 @@ export interface Plan {
   needsLive?: Ref[];
   /** One sentence for `sagong explain`: what was decided and why. */
   because?: string;
+  /** Why this attempt failed although the effects went well: the key is tried again with back-off. */
+  failure?: string;
   /**
    * What the next reconcile of this key gets as `context.memory`: observations that are in no object (when a heartbeat was last seen to
    * change). Forgotten when absent, and when the process ends.

@@ -2,8 +2,19 @@
 import type { ControllerDefinition } from '#controller-runtime';
 import type { ControllersConfig } from './config.ts';
 import { deploymentController } from './deployment/index.ts';
+import { endpointsController } from './endpoints/index.ts';
+import { endpointSliceController } from './endpointslice/index.ts';
+import { garbageCollector } from './garbagecollector/index.ts';
+import { namespaceController } from './namespace/index.ts';
+import { nodeIpamController } from './nodeipam/index.ts';
+import { nodeLifecycleController } from './nodelifecycle/index.ts';
+import { podGarbageCollector } from './podgc/index.ts';
 import { replicaSetController } from './replicaset/index.ts';
 import { replicationController } from './replicationcontroller/index.ts';
+import { rootCaCertPublisher } from './rootcacertpublisher/index.ts';
+import { serviceAccountController } from './serviceaccount/index.ts';
+import { taintEvictionController } from './tainteviction/index.ts';
+import { ttlController } from './ttl/index.ts';
 
 export { type ControllersConfig, defaultControllersConfig } from './config.ts';
 
@@ -12,8 +23,19 @@ const erase = <View>(definition: ControllerDefinition<View>): ControllerDefiniti
   definition as unknown as ControllerDefinition;
 
 /** All loops of kube-controller-manager. */
-export const createControllers = (_config: ControllersConfig): ControllerDefinition[] => [
+export const createControllers = (config: ControllersConfig): ControllerDefinition[] => [
   erase(deploymentController),
+  erase(endpointsController),
+  erase(endpointSliceController),
   erase(replicaSetController),
   erase(replicationController),
+  erase(garbageCollector),
+  erase(namespaceController),
+  erase(nodeIpamController(config)),
+  erase(nodeLifecycleController(config)),
+  erase(podGarbageCollector(config)),
+  erase(rootCaCertPublisher(config.rootCa)),
+  erase(serviceAccountController),
+  erase(taintEvictionController),
+  erase(ttlController),
 ];

@@ -1,7 +1,7 @@
 // Small patches. `metadata.uid` in a body is a precondition: the patch is refused for another object of the same name;
 // `metadata.resourceVersion` one against any write in between, for lists that are replaced whole.
 import type { Pod, PodCondition } from '#api/core/v1';
-import { findCondition, withCondition } from '#component-helpers/pod';
+import { findCondition } from '#component-helpers/pod';
 import { formatTime, type GroupVersionResource, type KubeObject } from '#apimachinery/meta';
 import type { Effect, Ref } from '../types.ts';
 import { pods } from './resources.ts';
@@ -33,7 +33,12 @@ export const withoutFinalizer = (resource: GroupVersionResource, object: KubeObj
   });
 
 /** Writes pod status fields and one condition, merged by type. */
-export function patchPodStatus(pod: Pod, now: number, condition: PodCondition | undefined, fields: Record<string, unknown> = {}): Patch {
+export function patchPodStatus(
+  pod: Pod,
+  now: number,
+  condition: PodCondition | undefined,
+  fields: Record<string, unknown> = {},
+): Patch {
   const old = condition && findCondition(pod.status?.conditions, condition.type);
   const changed = condition && {
     ...condition,
@@ -54,5 +59,3 @@ export const saysCondition = (pod: Pod, condition: PodCondition): boolean => {
   const old = findCondition(pod.status?.conditions, condition.type);
   return old?.status === condition.status && old.reason === condition.reason && old.message === condition.message;
 };
-
-export { withCondition };

@@ -4,3 +4,4 @@ export * from './pod-control.ts';
 export * from './replicas.ts';
 export * from './resources.ts';
 export * from './rights.ts';
+export * from './service-watch.ts';
