@@ -60,9 +60,12 @@ export function podSpecDefaults(spec: core.PodSpec): void {
 
 /** `serviceAccount` is an old name of `serviceAccountName`: both always say the same. */
 export function alignServiceAccount(spec: core.PodSpec): void {
-  spec.serviceAccountName ||= spec.serviceAccount;
-  if (spec.serviceAccountName) spec.serviceAccount = spec.serviceAccountName;
-  else {
+  const name = spec.serviceAccountName || spec.serviceAccount;
+  if (name) {
+    // Read back, nothing is left to do: the object may be frozen then.
+    if (spec.serviceAccountName !== name) spec.serviceAccountName = name;
+    if (spec.serviceAccount !== name) spec.serviceAccount = name;
+  } else {
     delete spec.serviceAccount;
     delete spec.serviceAccountName;
   }
@@ -72,7 +75,7 @@ export function alignServiceAccount(spec: core.PodSpec): void {
 export function alignPodIPs(status: core.PodStatus): void {
   const first = status.podIPs?.[0]?.ip;
   if (status.podIP && status.podIP !== first) status.podIPs = [{ ip: status.podIP }];
-  else if (first) status.podIP = first;
+  else if (first && status.podIP !== first) status.podIP = first;
 }
 
 function dropOldAnnotations(metadata: ObjectMeta): void {
