@@ -214,6 +214,8 @@ export interface SpecialRest {
   methods: readonly string[];
   /** The kind of the body, and of what discovery shows. */
   kind: { group: string; version: string; kind: string };
+  /** Fills defaults of the body beyond those of the schema, in place, before its managed fields are recorded. */
+  setDefaults?(object: UnknownObject): void;
   /** Set for CONNECT endpoints: the options object admission sees, made from the query. */
   connectOptions?(query: URLSearchParams, subpath: string): UnknownObject;
   handle(context: SpecialContext): Promise<SpecialAnswer> | SpecialAnswer;

@@ -118,7 +118,7 @@ function checkLegacySecret(cluster: ReadOnlyCluster, claims: TokenClaims, token:
 /** The audiences the token is good for among those asked; throws when there is none. */
 function audiencesFor(claims: TokenClaims, asked: readonly string[], apiAudiences: readonly string[]): string[] {
   const own = claims.audiences.length > 0 ? claims.audiences : apiAudiences;
-  const common = own.filter((audience) => asked.includes(audience));
+  const common = asked.filter((audience) => own.includes(audience));
   if (common.length === 0 && apiAudiences.length > 0) {
     throw new Error(`token audiences ${goList(own)} is invalid for the target audiences ${goList(asked)}`);
   }

@@ -5,6 +5,7 @@ import { formatTime } from '#apimachinery/meta';
 import type { ClusterWriter, ReadOnlyCluster, StartHook } from '../contracts.ts';
 import { ensure } from './ensure.ts';
 import { defaultFlowSchemas, defaultPriorityLevels } from './flow-control.ts';
+import { followFlowSchemas } from './flow-schema-status.ts';
 import { ensureKubernetesService, type KubernetesServiceOptions } from './kubernetes-service.ts';
 import { reconcileRbac } from './reconcile-rbac.ts';
 import {
@@ -112,6 +113,10 @@ export function bootstrapHooks(options: BootstrapOptions): StartHook[] {
         ),
     },
     { name: 'priority-and-fairness-config-producer', run: flowControl },
+    {
+      name: 'priority-and-fairness-config-consumer',
+      run: (cluster, writer, signal) => followFlowSchemas(cluster, writer, signal, options.now),
+    },
     {
       name: 'start-kubernetes-service-cidr-controller',
       run: (cluster, writer) => serviceRange(cluster, writer, options.serviceCidrs, options.now),

@@ -174,7 +174,10 @@ async function callSpecial(
     target && source !== undefined && !special.connectOptions
       ? (await bodyOf({ ...call, object: source }).decode(target, 'Ignore')).object
       : undefined;
-  if (object && target) prepareSpecial(object, target, call.namespace ?? '');
+  if (object && target) {
+    prepareSpecial(object, target, call.namespace ?? '');
+    special.setDefaults?.(object);
+  }
   const answer = await runSpecial(context, special, {
     user,
     method: call.verb === 'create' ? 'POST' : call.verb === 'update' ? 'PUT' : 'GET',

@@ -103,6 +103,7 @@ export async function serveSpecial(context: ServerContext, exchange: Exchange, s
   if (options?.fieldValidation === 'Warn') for (const problem of decoded?.strictErrors ?? []) exchange.warn(problem);
   if (decoded && target) {
     prepareSpecial(decoded.object, target, info.namespace);
+    special.setDefaults?.(decoded.object);
     const manager = options?.fieldManager || managerFromUserAgent(exchange.userAgent);
     decoded.object = recordSpecial(decoded.object, target, special.subresource, manager, exchange.now);
   }
@@ -133,7 +134,8 @@ export function prepareSpecial(object: UnknownObject, target: BodyTarget, namesp
   applySchemaDefaults(target.schema, target.typeName, object);
   object.apiVersion = apiVersionOf(target.group, target.version);
   object.metadata ??= {};
-  if (namespace !== '' && !object.metadata.namespace) object.metadata.namespace = namespace;
+  if (namespace === '') delete object.metadata.namespace;
+  else object.metadata.namespace ||= namespace;
 }
 
 /** What is only answered, never stored, still tells who set its fields. */

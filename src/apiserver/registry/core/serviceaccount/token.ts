@@ -29,6 +29,7 @@ export interface TokenRequestOptions {
 const group = 'authentication.k8s.io';
 const kind = { group, kind: 'TokenRequest' };
 const minExpirationSeconds = 600;
+const defaultExpirationSeconds = 3600;
 
 interface Bound {
   pod?: Pod;
@@ -38,7 +39,7 @@ interface Bound {
 
 function requestErrors({ spec }: TokenRequest): FieldError[] {
   const path = root('spec', 'expirationSeconds');
-  const seconds = spec?.expirationSeconds ?? 3600;
+  const seconds = spec?.expirationSeconds ?? defaultExpirationSeconds;
   if (seconds < minExpirationSeconds) return [invalid(path, seconds, 'may not specify a duration less than 10 minutes')];
   return seconds > 2 ** 32 ? [invalid(path, seconds, 'may not specify a duration larger than 2^32 seconds')] : [];
 }
@@ -102,7 +103,7 @@ function issue(
   const bound = boundObject(context, request);
   const nowMs = options.now();
   const audiences = request.spec?.audiences ?? [];
-  let seconds = request.spec?.expirationSeconds ?? 3600;
+  let seconds = request.spec?.expirationSeconds ?? defaultExpirationSeconds;
   const most = options.maxExpirationSeconds ?? 0;
   if (most > 0 && seconds > most) {
     context.warn(`requested expiration of ${seconds} seconds shortened to ${most} seconds`);
@@ -136,6 +137,10 @@ export const tokenEndpoint = (options: TokenRequestOptions): SpecialRest => ({
   namespaced: true,
   methods: ['POST'],
   kind: { group, version: 'v1', kind: 'TokenRequest' },
+  setDefaults(object) {
+    const request = object as unknown as TokenRequest;
+    request.spec = { ...request.spec, expirationSeconds: request.spec?.expirationSeconds ?? defaultExpirationSeconds };
+  },
   async handle(context) {
     const request = context.object as unknown as TokenRequest;
     checkNames(context, request);
@@ -148,7 +153,7 @@ export const tokenEndpoint = (options: TokenRequestOptions): SpecialRest => ({
       spec: {
         ...request.spec,
         audiences: request.spec?.audiences?.length ? request.spec.audiences : [...options.apiAudiences],
-        expirationSeconds: request.spec?.expirationSeconds ?? 3600,
+        expirationSeconds: request.spec?.expirationSeconds ?? defaultExpirationSeconds,
       },
     };
     const errors = requestErrors(complete);
