@@ -25,6 +25,8 @@ export interface ControlPlaneOptions {
   port: number;
   /** Where nodes and pods reach the apiserver; also in its certificate. */
   advertiseAddress: string;
+  /** Default: the port served on. */
+  advertisePort?: number;
   /** Opens connections to kubelets. */
   dialKubelet?: Dial;
 }
@@ -60,7 +62,7 @@ const dnsNames = [
   `kubernetes.default.svc.${clusterNetworks.domain}`,
 ];
 
-function apiServerOptions({ dataDir, pki, port, advertiseAddress }: ControlPlaneOptions): KubeApiServerOptions {
+function apiServerOptions({ dataDir, pki, port, advertiseAddress, advertisePort }: ControlPlaneOptions): KubeApiServerOptions {
   const serving = pki.serving('kube-apiserver', {
     dnsNames,
     ips: [...new Set(['127.0.0.1', advertiseAddress, clusterNetworks.kubernetesServiceIp])],
@@ -70,6 +72,7 @@ function apiServerOptions({ dataDir, pki, port, advertiseAddress }: ControlPlane
     store: { etcdServers: [], dataDir: dataDir === '' ? '' : join(dataDir, 'store') },
     securePort: port,
     advertiseAddress,
+    advertisePort: advertisePort ?? 0,
     serving,
     clientCa: pki.authority.cert,
     requestHeader: {

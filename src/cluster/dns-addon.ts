@@ -9,6 +9,36 @@ const ports = [
   { name: 'dns-tcp', port: 53, protocol: 'TCP' },
 ];
 
+const role = 'system:coredns';
+const rbac = 'rbac.authorization.k8s.io/v1';
+
+/** What the name server may read, as kubeadm grants it. Must be in place before it starts to watch. */
+export const grantDns = (client: KubeClient): Promise<void> =>
+  applyObjects(client, [
+    {
+      resource: 'clusterroles',
+      object: {
+        apiVersion: rbac,
+        kind: 'ClusterRole',
+        metadata: { name: role },
+        rules: [
+          { apiGroups: [''], resources: ['endpoints', 'services', 'pods', 'namespaces'], verbs: ['list', 'watch'] },
+          { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['list', 'watch'] },
+        ],
+      },
+    },
+    {
+      resource: 'clusterrolebindings',
+      object: {
+        apiVersion: rbac,
+        kind: 'ClusterRoleBinding',
+        metadata: { name: role },
+        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role },
+        subjects: [{ kind: 'ServiceAccount', name: 'coredns', namespace }],
+      },
+    },
+  ]);
+
 /** Publishes a name server at `address` as the cluster's. */
 export const publishDns = (client: KubeClient, address: string): Promise<void> =>
   applyObjects(client, [

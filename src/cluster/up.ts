@@ -8,7 +8,7 @@ import type { Clock, Logger, Rng } from '#utils';
 import { obstacles } from './capabilities.ts';
 import { openPki } from './certificates.ts';
 import { type ControlPlane, startControlPlane } from './control-plane.ts';
-import { publishDns } from './dns-addon.ts';
+import { grantDns, publishDns } from './dns-addon.ts';
 import { identities } from './identities.ts';
 import { lan } from './nodes/index.ts';
 import { clusterPaths } from './paths.ts';
@@ -135,6 +135,7 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
         pki,
         port: settings.port,
         advertiseAddress: real ? lan.gateway : '127.0.0.1',
+        ...(real && { advertisePort: apiServerPort }),
         ...(real && { dialKubelet: ({ host, port }) => real.lan.connect(host, port) }),
       },
       deps,
@@ -172,6 +173,7 @@ async function connectNodes(
   deps: StartDeps,
 ): Promise<void> {
   await plane.serveOn({ handle: await real.lan.listen(lan.gateway, apiServerPort) });
+  await grantDns(plane.client(identities.admin, 'sagong'));
   const informers = createInformerFactory({ ...deps, client: plane.client(identities.dns, 'coredns') });
   const [udp, tcp] = [await real.lan.bindUdp(lan.gateway, 53), await real.lan.listen(lan.gateway, 53)];
   const upstreams = upstreamsOf(await readFile('/etc/resolv.conf', 'utf8').catch(() => ''), [lan.gateway]);

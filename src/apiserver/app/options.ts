@@ -35,6 +35,8 @@ export interface KubeApiServerOptions {
   securePort: number;
   /** '' : the address of this machine's default interface, or the bind address where it is one. */
   advertiseAddress: string;
+  /** Port of the Service `kubernetes`' endpoints where it differs from the one served on; 0: the same. */
+  advertisePort: number;
   /** None: a self-signed one is made. */
   serving?: CertificatePair;
   requestsInFlightMax: number;
@@ -103,6 +105,7 @@ export async function optionsFromFlags(flags: FlagValues<KubeApiServerFlags>): P
     bindAddress: flags.bindAddress,
     securePort: flags.securePort,
     advertiseAddress: flags.advertiseAddress,
+    advertisePort: 0,
     ...(serving && { serving }),
     requestsInFlightMax: flags.maxRequestsInFlight,
     mutatingRequestsInFlightMax: flags.maxMutatingRequestsInFlight,
@@ -164,6 +167,7 @@ export const defaultOptions = (): KubeApiServerOptions => ({
   bindAddress: '127.0.0.1',
   securePort: 0,
   advertiseAddress: '',
+  advertisePort: 0,
   requestsInFlightMax: 400,
   mutatingRequestsInFlightMax: 200,
   anonymousAuth: true,

@@ -90,7 +90,7 @@ export function buildParts(options: KubeApiServerOptions, deps: PartsDeps, input
         clusterIp: firstAddress(options.serviceClusterIpRange[0] ?? ''),
         advertiseAddress: advertiseAddress(options),
         get port() {
-          return deps.port();
+          return options.advertisePort || deps.port();
         },
         reconciler: isLoopback(advertiseAddress(options)) ? ('none' as const) : options.endpointReconciler,
       },

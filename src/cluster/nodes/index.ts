@@ -1,7 +1,7 @@
 export { cgroupLayout } from './cgroups.ts';
 export { containerdPaths } from './containerd-config.ts';
 export { joinLan, type Lan } from './lan.ts';
-export { processesOf, removeLeftovers } from './leftovers.ts';
+export { removeLeftovers } from './leftovers.ts';
 export { createNetwork, removeNetwork, routePods } from './network.ts';
 export { lan, networkPlan, podSubnetPrefix, type NetworkPlan, type NodePlan } from './plan.ts';
 export { RealNode, type RealNodeOptions } from './real-node.ts';

@@ -67,12 +67,16 @@ export async function routePods(exec: Exec, plan: NetworkPlan, podCidrs: Readonl
   ]);
 }
 
-/** Removes every namespace of the cluster, also of nodes that are no longer planned. Links go with their namespaces. */
-export async function removeNetwork(exec: Exec, id: string): Promise<void> {
+/** Names of the namespaces that carry the cluster's mark, also of nodes that are no longer planned. */
+export async function networkNamespacesOf(exec: Exec, id: string): Promise<string[]> {
   const listed = await exec('ip', ['netns', 'list'], { timeoutMs: 20_000 });
-  const mine = listed.stdout
+  return listed.stdout
     .split('\n')
     .map((line) => line.split(' ')[0] ?? '')
     .filter((name) => name.startsWith(`sagong-${id}-`));
-  for (const name of mine) await must(exec, 'ip', ['netns', 'del', name]);
+}
+
+/** Removes every namespace of the cluster. Links go with their namespaces. */
+export async function removeNetwork(exec: Exec, id: string): Promise<void> {
+  for (const name of await networkNamespacesOf(exec, id)) await must(exec, 'ip', ['netns', 'del', name]);
 }

@@ -14,10 +14,18 @@ export async function runNode(path: string): Promise<void> {
   const config = JSON.parse(await readFile(path, 'utf8')) as NodeAgentConfig;
   const proxyDeps = componentDeps('kube-proxy', logs);
   const kubeletDeps = componentDeps('kubelet', logs);
-  const informers = createInformerFactory({ ...proxyDeps, client: clientFor('kube-proxy', config.kubeProxyKubeconfig, proxyDeps.clock).client });
-  const proxy = await runKubeProxy({ nodeName: config.nodeName, clusterCidr: config.clusterCidr }, { ...proxyDeps, informers, exec: execCommand });
+  const informers = createInformerFactory({
+    ...proxyDeps,
+    client: clientFor('kube-proxy', config.kubeProxyKubeconfig, proxyDeps.clock).client,
+  });
+  const proxy = await runKubeProxy(
+    { nodeName: config.nodeName, clusterCidr: config.clusterCidr },
+    { ...proxyDeps, informers, exec: execCommand },
+  );
   informers.start();
-  const [cert, key, ca] = await Promise.all([config.tlsCertFile, config.tlsPrivateKeyFile, config.clientCaFile].map((file) => readFile(file, 'utf8')));
+  const [cert, key, ca] = await Promise.all(
+    [config.tlsCertFile, config.tlsPrivateKeyFile, config.clientCaFile].map((file) => readFile(file, 'utf8')),
+  );
   const kubelet = await runKubelet(
     {
       ...defaultOptions(config.nodeName),
@@ -32,7 +40,12 @@ export async function runNode(path: string): Promise<void> {
     {
       ...kubeletDeps,
       client: clientFor('kubelet', config.kubeletKubeconfig, kubeletDeps.clock).client,
-      serving: { tls: { cert: cert ?? '', key: key ?? '', ca, requestClientCert: true }, anonymous: false, tokenReview: true, authorization: 'Webhook' },
+      serving: {
+        tls: { cert: cert ?? '', key: key ?? '', ca, requestClientCert: true },
+        anonymous: false,
+        tokenReview: true,
+        authorization: 'Webhook',
+      },
     },
   );
   await untilStopped(async () => {
