@@ -1,6 +1,7 @@
 // The kubelet: one node's pods, over containerd or simulated.
 export { kubeletFlags, type KubeletFlagValues } from './config/flags.ts';
 export { type KubeletSettings, kubeletSettings } from './config/options-from.ts';
+export { StaticPods } from './config/static-pods.ts';
 export { Kubelet, type KubeletParts, simulatedMark } from './kubelet.ts';
 export { type KubeletServerOptions, startKubeletServer } from './server/server.ts';
 export { type KubeletDeps, type KubeletHandle, runKubelet, thisMachine } from './run.ts';
