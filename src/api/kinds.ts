@@ -21,6 +21,13 @@ import { replicaSet } from './apps/replicaset/index.ts';
 import { statefulSet } from './apps/statefulset/index.ts';
 import { cronJob } from './batch/cronjob/index.ts';
 import { job } from './batch/job/index.ts';
+import { horizontalPodAutoscaler } from './autoscaling/horizontalpodautoscaler/index.ts';
+import { priorityClass } from './scheduling/priorityclass/index.ts';
+import { resourceQuota } from './core/resourcequota/index.ts';
+import { persistentVolume } from './core/persistentvolume/index.ts';
+import { limitRange } from './core/limitrange/index.ts';
+import { persistentVolumeClaim } from './core/persistentvolumeclaim/index.ts';
+import { podDisruptionBudget } from './policy/poddisruptionbudget/index.ts';
 import { builtin, type MetadataRules } from './common/builtin.ts';
 import { lease } from './coordination/lease/index.ts';
 import { configMap } from './core/configmap/index.ts';
@@ -44,6 +51,9 @@ import { roleBinding } from './rbac/rolebinding/index.ts';
 // Grouped by how often their rules look at the metadata of a changed object (common/builtin.ts).
 const kinds: Record<MetadataRules, unknown[]> = {
   change: [
+    resourceQuota,
+    priorityClass,
+    horizontalPodAutoscaler,
     serviceCIDR,
     networkPolicy,
     csiDriver,
@@ -57,8 +67,9 @@ const kinds: Record<MetadataRules, unknown[]> = {
     service,
     statefulSet,
   ],
-  whole: [priorityLevelConfiguration, flowSchema, csiNode, volumeAttachment, endpointSlice],
+  whole: [limitRange, persistentVolume, priorityLevelConfiguration, flowSchema, csiNode, volumeAttachment, endpointSlice],
   both: [
+    persistentVolumeClaim,
     runtimeClass,
     ipAddress,
     ingressClass,
@@ -80,7 +91,7 @@ const kinds: Record<MetadataRules, unknown[]> = {
     secret,
     serviceAccount,
   ],
-  none: [event],
+  none: [podDisruptionBudget, event],
 };
 
 /** The definitions of all built-in kinds. */

@@ -84,6 +84,8 @@ const adopted: Record<string, string[]> = {
     'spec.overhead',
     'spec.priorityClassName',
   ],
+  PersistentVolume: ['metadata.finalizers'],
+  PersistentVolumeClaim: ['metadata.finalizers'],
   Service: ['spec.clusterIP', 'spec.clusterIPs', 'spec.ipFamilies', 'spec.ipFamilyPolicy'],
 };
 
