@@ -87,12 +87,10 @@ export class CgroupManager {
     for (const group of ['', '/burstable', '/besteffort'])
       for (const root of this.#hierarchy.roots) await removeTree(join(root, this.#path(`${group}/pod${uid}`)));
   }
-  /** Takes the class cgroups away when nothing is in them. */
+  /** Takes the class cgroups away where nothing is in them: pods outlive their kubelet. */
   async close(): Promise<void> {
     for (const root of this.#hierarchy?.roots ?? [])
-      await removeTree(join(root, this.#path(''))).catch((error: unknown) => {
-        this.#options.logger.debug('cgroups left behind', { error: String(error) });
-      });
+      for (const group of ['/besteffort', '/burstable', '']) await rmdir(join(root, this.#path(group))).catch(() => {});
   }
 
   #path(below: string): string {

@@ -205,28 +205,33 @@ export class NodeManager {
       renewTime: formatMicroTime(clock.now()),
     };
     try {
-      this.#lease ??= await this.#ensureLease(spec);
+      if (this.#lease === undefined) {
+        const { lease, made } = await this.#ensureLease(spec);
+        this.#lease = lease;
+        if (made) return;
+      }
       this.#lease = await resource.update({ ...this.#lease, spec: { ...this.#lease.spec, ...spec } });
     } catch (error) {
       this.#lease = undefined;
       if (!this.#closed) logger.warn('Failed to update lease', { node: name, error: String(error) });
     }
   }
-  async #ensureLease(spec: NonNullable<Lease['spec']>): Promise<Lease> {
+  async #ensureLease(spec: NonNullable<Lease['spec']>): Promise<{ lease: Lease; made: boolean }> {
     const { client, name } = this.#deps;
     const resource = client.resource<Lease>(leases, leaseNamespace);
     try {
-      return await resource.get(name);
+      return { lease: await resource.get(name), made: false };
     } catch (error) {
       if (!isNotFound(error)) throw error;
     }
     const node = this.node ?? (await client.resource<Node>(nodes).get(name));
     const owner = { apiVersion: 'v1', kind: 'Node', name, uid: node.metadata.uid ?? '' };
-    return resource.create({
+    const lease = await resource.create({
       apiVersion: 'coordination.k8s.io/v1',
       kind: 'Lease',
       metadata: { name, namespace: leaseNamespace, ownerReferences: [owner] },
       spec,
     });
+    return { lease, made: true };
   }
 }

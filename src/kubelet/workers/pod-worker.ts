@@ -48,6 +48,8 @@ export class PodWorker {
   #again = false;
   #timer: Timer | undefined;
   #timerAtMs = 0;
+  /** Steps that failed in a row. */
+  #failures = 0;
   #closed = false;
 
   constructor(deps: PodWorkerDeps, pod: Pod) {
@@ -122,6 +124,7 @@ export class PodWorker {
       this.#again = false;
       try {
         await this.#step();
+        this.#failures = 0;
       } catch (error) {
         this.#failed(error);
       }
@@ -139,7 +142,9 @@ export class PodWorker {
     const failure = error instanceof PodFailure ? error : undefined;
     if (failure) this.#deps.events.pod(this.#pod, 'Warning', failure.reason, failure.message);
     this.#deps.logger.info('Error syncing pod, skipping', { pod: formatPod(this.#pod), error: String(error) });
-    this.#wakeAt(this.#deps.clock.now() + (failure?.transient ? syncRetryTransientMs : syncRetryMs));
+    const waitMs = failure?.transient ? Math.min(syncRetryMs, syncRetryTransientMs * 2 ** this.#failures) : syncRetryMs;
+    this.#failures++;
+    this.#wakeAt(this.#deps.clock.now() + waitMs);
   }
   #wakeAt(atMs: number): void {
     const now = this.#deps.clock.now();

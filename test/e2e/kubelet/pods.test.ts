@@ -19,8 +19,7 @@ describe.skipIf(missing !== undefined)(`kubelet with containerd${missing ? ` (sk
   let containerd: PrivateContainerd;
   let node: KubeletHandle;
 
-  beforeAll(async () => {
-    containerd = await startContainerd();
+  const start = async (): Promise<KubeletHandle> => {
     const { directory, endpoint } = containerd;
     const options = {
       ...defaultOptions('n1'),
@@ -32,7 +31,11 @@ describe.skipIf(missing !== undefined)(`kubelet with containerd${missing ? ` (sk
       clusterDNS: ['10.96.0.10'],
     };
     const logger = process.env['DEBUG_KUBELET'] ? consoleLogger() : silentLogger;
-    node = await runKubelet(options, { client: createClient(api), clock: systemClock(), rng: systemRng(), logger });
+    return runKubelet(options, { client: createClient(api), clock: systemClock(), rng: systemRng(), logger });
+  };
+  beforeAll(async () => {
+    containerd = await startContainerd();
+    node = await start();
   });
   afterAll(async () => {
     await node?.close();
@@ -265,6 +268,27 @@ describe.skipIf(missing !== undefined)(`kubelet with containerd${missing ? ` (sk
     await until('restart', waitMs, async () => (pod('sick')?.status?.containerStatuses?.[0]?.restartCount ?? 0) > 0);
     expect(events('sick')).toContain('Killing: Container app failed liveness probe, will be restarted');
     await end('sick');
+  });
+
+  it('takes up running pods again after a restart, and ends those that are no longer wanted', async () => {
+    const volumes = [{ name: 'data', emptyDir: { medium: 'Memory' } }];
+    const containers = [sleeper({ volumeMounts: [{ name: 'data', mountPath: '/data' }] })];
+    put('kept', { containers, volumes } as Pod['spec']);
+    put('orphan', { containers, volumes } as Pod['spec']);
+    await ready('kept');
+    await ready('orphan');
+    await run('kept', ['sh', '-c', 'echo here > /data/file']);
+    const before = pod('kept')?.status?.containerStatuses?.[0]?.containerID;
+    await node.close();
+    api.objects.delete('pods/default/orphan');
+    node = await start();
+    await until('orphan is ended', waitMs, async () =>
+      (await node.kubelet.parts.runtime.list()).every(({ name }) => name !== 'orphan'),
+    );
+    await until('the pod is known again', waitMs, async () => node.kubelet.workers.get('uid-kept') !== undefined);
+    expect(pod('kept')?.status?.containerStatuses?.[0]).toMatchObject({ containerID: before, restartCount: 0, ready: true });
+    expect(await run('kept', ['cat', '/data/file'])).toBe('here\n');
+    await end('kept');
   });
 
   it('finishes a pod that is to run once', async () => {
