@@ -10,7 +10,7 @@ import {
 } from '#controller-manager';
 import { Decisions } from '#controller-runtime';
 import { defaultControllersConfig } from '#controllers';
-import { type RunningScheduler, runKubeScheduler } from '#scheduler';
+import { type KubeScheduler, runKubeScheduler } from '#scheduler';
 import type { Store } from '#store';
 import type { Clock, Logger, Rng } from '#utils';
 import { type Dial, type ListenTarget, serve, type WireServer } from '#wire';
@@ -109,7 +109,7 @@ export async function startControlPlane(options: ControlPlaneOptions, deps: Cont
   const decisions = new Decisions();
   const extra: WireServer[] = [];
   let manager: RunningControllerManager | undefined;
-  let scheduler: RunningScheduler | undefined;
+  let scheduler: KubeScheduler | undefined;
   const client = (identity: Identity, userAgent: string): KubeClient => createClient(apiserver.transport(identity, userAgent));
   const serving = apiServerOptions(options).serving as { cert: string; key: string };
 
@@ -160,7 +160,7 @@ export async function startControlPlane(options: ControlPlaneOptions, deps: Cont
           decisions,
         },
       );
-      scheduler = await runKubeScheduler(
+      scheduler = runKubeScheduler(
         {},
         {
           client: client(identities.scheduler, 'kube-scheduler'),

@@ -1,0 +1,89 @@
+// Nothing acknowledged is lost, and nothing is left behind: `kill -9` in the middle of writes, `up` again, `down`.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createWireClient } from '#wire';
+import { eventually, run, TestCluster } from './harness.ts';
+
+const writers = 64;
+const creates = 1_000;
+let cluster: TestCluster;
+
+beforeAll(async () => {
+  cluster = await TestCluster.create();
+});
+afterAll(async () => {
+  await cluster.destroy();
+});
+
+interface Kubeconfig {
+  clusters: { cluster: { server: string; 'certificate-authority-data': string } }[];
+  users: { user: { 'client-certificate-data': string; 'client-key-data': string } }[];
+}
+
+async function adminClient() {
+  const config = parse(await readFile(join(cluster.dataDir, 'kubeconfig'), 'utf8')) as Kubeconfig;
+  const decode = (text = ''): string => Buffer.from(text, 'base64').toString('utf8');
+  const { server, 'certificate-authority-data': ca } = config.clusters[0]?.cluster ?? {
+    server: '',
+    'certificate-authority-data': '',
+  };
+  const user = config.users[0]?.user;
+  return createWireClient({
+    baseUrl: server,
+    tls: { ca: decode(ca), cert: decode(user?.['client-certificate-data']), key: decode(user?.['client-key-data']) },
+  });
+}
+
+describe('a crash', () => {
+  it('loses nothing that was acknowledged', async () => {
+    await cluster.up('--nodes', '2');
+    const client = await adminClient();
+    const pid = await cluster.pid();
+    const acknowledged: string[] = [];
+    let next = 0;
+    const write = async (): Promise<void> => {
+      while (next < creates) {
+        const name = `c-${next++}`;
+        const body = JSON.stringify({ metadata: { name }, data: { name } });
+        try {
+          const response = await client.request({
+            method: 'POST',
+            path: '/api/v1/namespaces/default/configmaps',
+            headers: { 'content-type': 'application/json' },
+            body,
+          });
+          await response.text();
+          if (response.status === 201) acknowledged.push(name);
+        } catch {
+          return;
+        }
+        if (acknowledged.length === creates / 2) process.kill(pid, 'SIGKILL');
+      }
+    };
+    await Promise.all(Array.from({ length: writers }, write));
+    client.close();
+    expect(acknowledged.length).toBeGreaterThanOrEqual(creates / 2);
+    await eventually('the process is gone', async () => !(await cluster.processes()).includes(pid));
+    await cluster.up();
+    const names = new Set((await cluster.kubectl('get', 'configmaps', '-o', 'name')).trim().split('\n'));
+    expect(acknowledged.filter((name) => !names.has(`configmap/${name}`))).toEqual([]);
+    expect(await cluster.kubectl('get', 'nodes')).toMatch(/node-1 +Ready[^]*node-2 +Ready/);
+  });
+
+  it('leaves nothing behind after down, also when the cluster was killed', async () => {
+    process.kill(await cluster.pid(), 'SIGKILL');
+    const mark = async () => ({
+      processes: await cluster.processes(),
+      mounts: (await readFile('/proc/self/mounts', 'utf8')).split('\n').filter((line) => line.includes(cluster.dataDir)),
+      context: (await run('kubectl', ['config', 'get-contexts', '-o', 'name'], { env: cluster.env })).stdout.trim(),
+    });
+    expect((await mark()).context).toBe('sagong');
+    const namespaces = async () => (await run('ip', ['netns', 'list'])).stdout.match(/sagong-\S+/g) ?? [];
+    const before = await namespaces();
+    expect((await cluster.sagong('down')).code).toBe(0);
+    expect(await mark()).toEqual({ processes: [], mounts: [], context: '' });
+    expect((await namespaces()).length).toBe(before.length - 3);
+  });
+});
