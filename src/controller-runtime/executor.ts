@@ -19,7 +19,7 @@ import {
   type KubeClient,
   type WorkQueue,
 } from '#client';
-import type { Clock, Logger } from '#utils';
+import type { Clock, Logger, Timer } from '#utils';
 import { InformerCache } from './cache.ts';
 import type { Decisions } from './decisions.ts';
 import { readDiscovery } from './discovery.ts';
@@ -75,6 +75,7 @@ class Executor<View> implements RunningController {
   readonly #actions: Record<string, Action>;
   /** Workers wait for it: new watches must be filled before a loop over everything may conclude from absence. */
   #filled: Promise<void> = Promise.resolve();
+  readonly #timers: { tick?: Timer; discover?: Timer } = {};
   #workers: Promise<void>[] = [];
   #removeHandlers: (() => void)[] = [];
 
@@ -105,6 +106,8 @@ class Executor<View> implements RunningController {
   }
   async stop(): Promise<void> {
     this.#abort.abort();
+    this.#timers.tick?.cancel();
+    this.#timers.discover?.cancel();
     for (const remove of this.#removeHandlers) remove();
     this.#queue.shutDown();
     await Promise.all(this.#workers);
@@ -159,8 +162,7 @@ class Executor<View> implements RunningController {
     } catch (error) {
       logger.warn('discovery failed', { error: String(error) });
     }
-    const timer = clock.setTimer(discover.everyMs, () => void this.#discover());
-    signal.addEventListener('abort', () => timer.cancel(), { once: true });
+    if (!signal.aborted) this.#timers.discover = clock.setTimer(discover.everyMs, () => void this.#discover());
   }
   /** Keys that waited for the cache to see their writes go on as soon as it has. */
   #releaseHeld(): void {
@@ -174,8 +176,7 @@ class Executor<View> implements RunningController {
     const { periodic } = this.#definition;
     if (!periodic || this.#abort.signal.aborted) return;
     for (const key of periodic.keys(this.#cache)) this.#queue.add(key);
-    const timer = this.#deps.clock.setTimer(periodic.everyMs, () => this.#tick());
-    this.#abort.signal.addEventListener('abort', () => timer.cancel(), { once: true });
+    this.#timers.tick = this.#deps.clock.setTimer(periodic.everyMs, () => this.#tick());
   }
   async #work(): Promise<void> {
     for (let key = await this.#queue.next(); key !== undefined; key = await this.#queue.next()) {

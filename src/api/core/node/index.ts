@@ -14,7 +14,7 @@ const rolePrefix = 'node-role.kubernetes.io/';
 function alignPodCIDRs(spec: NodeSpec): void {
   const first = spec.podCIDRs?.[0];
   if (spec.podCIDR && spec.podCIDR !== first) spec.podCIDRs = [spec.podCIDR];
-  else if (first) spec.podCIDR = first;
+  else if (first && !spec.podCIDR) spec.podCIDR = first;
 }
 
 function defaults({ spec, status }: Node): void {
