@@ -34,7 +34,9 @@ import type { AdmissionChain, Randomness } from './registry/generic/types.ts';
 import { requestMetrics } from './request-metrics.ts';
 import { ResourceTable } from './resources.ts';
 import type { ServerContext } from './server-context.ts';
-import { createStorages } from './storages.ts';
+import { createStorages, type Storages } from './storages.ts';
+import { customResourceDefinition } from './apiextensions/definition-kind.ts';
+import { serveDefinitions } from './apiextensions/serve-definitions.ts';
 import { startCompactor } from './storage/compactor.ts';
 
 /** The parts that decide who may do what, made once the cluster can be read. All optional: without them everyone may do everything. */
@@ -121,7 +123,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const now = (): number => clock.now();
   const cluster = createCluster(table);
   const writer = createWriter(table, now, random);
-  await buildTable(options, { table, feed, metrics, logger });
+  const storages = await buildTable(options, { table, feed, metrics, logger });
   const parts = (await options.parts?.({ cluster, writer, clock, logger, metrics })) ?? {};
   for (const resource of table.all()) {
     resource.hooks.push(
@@ -138,6 +140,16 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   );
   context.serveRaw = (user, method, path, body, signal) =>
     serveInMemory(context, inFlight, handler, user, { method, path, body, signal });
+  const stopDefinitions = serveDefinitions({
+    table,
+    schema: context.schema,
+    cluster,
+    writer,
+    clock,
+    logger,
+    openStorage: storages.custom,
+    closeStorage: storages.close,
+  });
   const stopCompactor = compactorOf(options, feed, logger);
   const abort = new AbortController();
   let start = (): void => {};
@@ -160,6 +172,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     async close() {
       health.shutDown();
       abort.abort(new Error('the server is closing'));
+      stopDefinitions();
       stopCompactor();
       context.endWatches();
       feed.close();
@@ -216,12 +229,12 @@ function contextOf(options: ApiServerOptions, parts: ApiServerParts, made: Made)
 async function buildTable(
   options: ApiServerOptions,
   made: { table: ResourceTable; feed: StoreFeed; metrics: Metrics; logger: Logger },
-): Promise<void> {
+): Promise<Storages> {
   const { store, clock } = options;
   const { table, feed } = made;
   const facts = builtinResources();
   const schema = builtinSchema();
-  const storageOf = createStorages({
+  const storages = createStorages({
     store,
     feed,
     clock,
@@ -231,8 +244,13 @@ async function buildTable(
     deepFreeze: options.deepFreeze ?? process.env['NODE_ENV'] === 'test',
     eventTtlSeconds: options.eventTtlSeconds ?? eventTtlSeconds,
   });
-  const definitions = (options.kinds ?? builtinKinds) as readonly KindDefinition<KubeObject>[];
-  for (const resource of builtinServed({ facts, schema, definitions: definitions as never, storageOf })) table.add(resource);
+  const given = (options.kinds ?? builtinKinds) as readonly KindDefinition<KubeObject>[];
+  const ownDefinition = given.some(({ kind }) => kind === 'CustomResourceDefinition')
+    ? []
+    : [customResourceDefinition as unknown as KindDefinition<KubeObject>];
+  const definitions = [...given, ...ownDefinition];
+  for (const resource of builtinServed({ facts, schema, definitions: definitions as never, storageOf: storages.builtin }))
+    table.add(resource);
   table.setGroups(builtinGroups().map(({ group, versions }) => ({ group, versions: versions.map(({ version }) => version) })));
   for (const { group, versions } of builtinGroups()) {
     for (const { version } of versions) {
@@ -244,6 +262,7 @@ async function buildTable(
     }
   }
   await feed.start();
+  return storages;
 }
 
 function compactorOf(options: ApiServerOptions, feed: StoreFeed, logger: Logger): () => void {

@@ -9,7 +9,7 @@ import { ResourceCache } from './cache/resource-cache.ts';
 import type { StoreFeed } from './cache/store-feed.ts';
 import { decodeStoredValue } from './endpoints/body.ts';
 import { deepFreeze } from './registry/generic/values.ts';
-import { builtinPrefix } from './storage/keys.ts';
+import { builtinPrefix, customPrefix } from './storage/keys.ts';
 import { leaseSource } from './storage/leases.ts';
 import { ResourceStorage } from './storage/resource-storage.ts';
 import { createSubtreeSharer } from './storage/share.ts';
@@ -26,6 +26,12 @@ export interface StoragesOptions {
   eventTtlSeconds: number;
 }
 
+export interface Storages {
+  builtin: StorageOf;
+  custom(group: string, resource: string, namespaced: boolean): Promise<ResourceStorage>;
+  close(storage: ResourceStorage): void;
+}
+
 export type StorageOf = (
   definition: KindDefinition<KubeObject>,
   facts: { group: string; resource: string; namespaced: boolean },
@@ -33,7 +39,7 @@ export type StorageOf = (
 
 const indexedFieldName = 'spec.nodeName';
 
-export function createStorages(options: StoragesOptions): StorageOf {
+export function createStorages(options: StoragesOptions): Storages {
   const { store, feed, clock, schema, metrics, logger } = options;
   const known = new Map<string, ResourceStorage>();
   const sharer = createSubtreeSharer();
@@ -43,12 +49,14 @@ export function createStorages(options: StoragesOptions): StorageOf {
     labels: ['operation', 'group', 'resource'],
     buckets: exponentialBuckets(0.005, 2, 14),
   });
-  return (definition, { resource, namespaced }: Pick<BuiltinResource, 'resource' | 'namespaced'>) => {
-    const { group } = definition;
-    const prefix = builtinPrefix(group, resource);
-    const existing = known.get(prefix);
-    if (existing) return existing;
-    const indexedField = indexedFieldOf(definition);
+  const make = (
+    prefix: string,
+    group: string,
+    resource: string,
+    namespaced: boolean,
+    definition: KindDefinition<KubeObject> | undefined,
+  ): ResourceStorage => {
+    const indexedField = definition && indexedFieldOf(definition);
     const cache = new ResourceCache({
       prefix,
       namespaced,
@@ -61,7 +69,7 @@ export function createStorages(options: StoragesOptions): StorageOf {
       onBadValue: (key, error) => logger.error('a stored object cannot be read', { key, err: (error as Error).message }),
     });
     const isEvent = group === '' && resource === 'events';
-    const storage = new ResourceStorage({
+    return new ResourceStorage({
       store,
       feed,
       cache,
@@ -70,9 +78,23 @@ export function createStorages(options: StoragesOptions): StorageOf {
       observe: (operation, seconds) => durations.observe(seconds, operation, group, resource),
       monotonicMs: () => clock.monotonic(),
     });
-    known.set(prefix, storage);
-    void feed.register(cache);
-    return storage;
+  };
+  return {
+    builtin(definition, { resource, namespaced }: Pick<BuiltinResource, 'resource' | 'namespaced'>) {
+      const prefix = builtinPrefix(definition.group, resource);
+      const existing = known.get(prefix);
+      if (existing) return existing;
+      const storage = make(prefix, definition.group, resource, namespaced, definition);
+      known.set(prefix, storage);
+      void feed.register(storage.cache);
+      return storage;
+    },
+    async custom(group, resource, namespaced) {
+      const storage = make(customPrefix(group, resource), group, resource, namespaced, undefined);
+      await feed.register(storage.cache);
+      return storage;
+    },
+    close: (storage) => feed.unregister(storage.cache),
   };
 }
 

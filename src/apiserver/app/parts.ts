@@ -40,6 +40,7 @@ export interface PartsDeps {
   /** Tokens of the process itself. */
   loopbackTokens: ReadonlyMap<string, UserInfo>;
   dialKubelet?: KubeletConnectionOptions['dialKubelet'];
+  dialWebhook?: KubeletConnectionOptions['dialKubelet'];
 }
 
 export function buildParts(options: KubeApiServerOptions, deps: PartsDeps, input: PartsInput): ApiServerParts {
@@ -64,6 +65,7 @@ export function buildParts(options: KubeApiServerOptions, deps: PartsDeps, input
       clock,
       rng: deps.rng,
       logger,
+      ...(deps.dialWebhook && { webhookDial: deps.dialWebhook }),
       options: {
         ...defaultPluginOptions,
         notReadyTolerationSeconds: options.notReadyTolerationSeconds,

@@ -21,6 +21,8 @@ export interface KubeApiServerDeps {
   descriptions?(): Promise<string | undefined>;
   /** Opens connections to kubelets, e.g. inside another network namespace. */
   dialKubelet?: Dial;
+  /** Opens connections to admission webhooks: those of Services are reached by cluster IP. */
+  dialWebhook?: Dial;
 }
 
 export interface KubeApiServer extends ApiServer {
@@ -54,7 +56,13 @@ export async function runKubeApiServer(options: KubeApiServerOptions, deps: Kube
     parts: (input) =>
       buildParts(
         options,
-        { rng, port: () => port, loopbackTokens: new Map([[loopbackToken, loopbackUser]]), dialKubelet: deps.dialKubelet },
+        {
+          rng,
+          port: () => port,
+          loopbackTokens: new Map([[loopbackToken, loopbackUser]]),
+          dialKubelet: deps.dialKubelet,
+          dialWebhook: deps.dialWebhook,
+        },
         input,
       ),
     ...(deps.descriptions && { descriptions: deps.descriptions }),

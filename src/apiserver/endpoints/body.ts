@@ -22,6 +22,8 @@ export interface BodyTarget {
   schema: SchemaTable;
   typeName: string;
   protobuf: boolean;
+  /** Reads the value in another way than by the table (custom resources). */
+  read?(value: unknown, strict: boolean): DecodedBody;
 }
 
 const encodings: Record<string, Encoding> = {
@@ -85,7 +87,9 @@ export function decodeBody(raw: RawBody, target: BodyTarget, validation: FieldVa
   checkNames(named, target);
   let decoded: DecodedBody;
   try {
-    decoded = decode(target.schema, target.typeName, parsed.value, { strict, duplicates: parsed.duplicates }) as DecodedBody;
+    decoded = target.read
+      ? target.read(parsed.value, strict)
+      : (decode(target.schema, target.typeName, parsed.value, { strict, duplicates: parsed.duplicates }) as DecodedBody);
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     throw cannotHandle(named, target, error.message);

@@ -33,7 +33,8 @@ function bodyOf({ object, patch, deleteOptions }: ApiCall): BodySource {
     // Decoding makes the private, canonical copy that the registry works on.
     decode: (target) =>
       Promise.resolve().then(() => {
-        const read = decode(target.schema, target.typeName, object).object as UnknownObject;
+        const read = (target.read?.(object, false).object ??
+          decode(target.schema, target.typeName, object).object) as UnknownObject;
         read.kind = target.kind;
         read.apiVersion = apiVersionOf(target.group, target.version);
         read.metadata ??= {};

@@ -67,6 +67,7 @@ export const bodyTarget = (resource: ServedResource): BodyTarget => ({
   schema: resource.schema,
   typeName: resource.typeName,
   protobuf: !resource.custom,
+  ...(resource.read && { read: resource.read }),
 });
 
 export function contextOf(

@@ -31,6 +31,7 @@ export function admissionRequest(context: RequestContext, subject: AdmissionSubj
     name: subject.name ?? context.name,
     ...(subject.object && { object: subject.object as AdmittedObject }),
     ...(subject.oldObject && { oldObject: subject.oldObject as AdmittedObject }),
+    ...(subject.object && subject.kind === undefined && { setDefaults: resource.setDefaults }),
     options: context.options,
     dryRun: context.dryRun,
     warn: context.warn,

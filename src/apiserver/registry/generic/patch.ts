@@ -7,7 +7,7 @@ import { decode, DecodeError } from '#apimachinery/schema';
 import type { PatchType } from '#apimachinery/transport';
 import { dedupOwners, ensureName, ensureNamespace } from './metadata.ts';
 import { admitUpdate, recordUpdate } from './put.ts';
-import { apiVersionText, type Door, type RequestContext } from './types.ts';
+import { apiVersionText, type Decoded, type Door, type RequestContext, type ServedResource } from './types.ts';
 import { update, type UpdateResult } from './update.ts';
 import { deepCopy } from './values.ts';
 
@@ -112,9 +112,7 @@ function decodePatched(
     );
   }
   try {
-    const { object, strictErrors } = decode(resource.schema, resource.typeName, patched, {
-      strict: request.fieldValidation !== 'Ignore',
-    });
+    const { object, strictErrors } = read(resource, patched, request.fieldValidation !== 'Ignore');
     const copy = deepCopy(object) as UnknownObject;
     copy.kind = kind;
     copy.apiVersion = apiVersion;
@@ -169,10 +167,13 @@ function readApplied(context: RequestContext, request: PatchRequest): UnknownObj
   return body.metadata ? body : { ...body, metadata: {} };
 }
 
+const read = (resource: ServedResource, value: unknown, strict: boolean): Decoded =>
+  resource.read ? resource.read(value, strict) : (decode(resource.schema, resource.typeName, value, { strict }) as Decoded);
+
 /** The result as the resource's type, private to this attempt. */
 function typed({ resource }: RequestContext, applied: UnknownObject): UnknownObject {
   try {
-    return deepCopy(decode(resource.schema, resource.typeName, applied).object) as UnknownObject;
+    return deepCopy(read(resource, applied, false).object) as UnknownObject;
   } catch (error) {
     if (error instanceof DecodeError) throw plainError(error.message);
     throw error;

@@ -61,6 +61,8 @@ export interface ServedResource {
   hooks: StorageHook[];
   /** Custom resources: metadata is checked, the rest by its schema. */
   custom: boolean;
+  /** How JSON becomes an object of this resource; absent: by the schema table. */
+  read?(value: unknown, strict: boolean): Decoded;
   /** Fills defaults of schema and kind, in place; `object` is of this version. */
   setDefaults(object: UnknownObject): void;
   toStorage(object: UnknownObject): UnknownObject;

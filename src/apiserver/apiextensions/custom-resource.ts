@@ -1,0 +1,136 @@
+// One version of a custom resource as a served resource.
+import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from '#api/apiextensions/v1';
+import { createFieldManager } from '#apimachinery/managedfields';
+import { apiVersionOf, type KubeObject, type UnknownObject } from '#apimachinery/meta';
+import { decode, type SchemaTable } from '#apimachinery/schema';
+import type { KindDefinition, WriteStrategy } from '#api';
+import type { StorageHook } from '../contracts.ts';
+import type { Decoded, Door, ServedResource, SubresourceInfo } from '../registry/generic/types.ts';
+import { deepCopy } from '../registry/generic/values.ts';
+import type { DiscoveredResource } from '../resources.ts';
+import type { ResourceStorage } from '../storage/resource-storage.ts';
+import { customKind } from './custom-kind.ts';
+import { applyDefaults, isObject, type JsonSchema, prune } from './json-schema.ts';
+import { customTypeTable } from './type-table.ts';
+
+const verbs = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'];
+const statusVerbs = ['get', 'patch', 'update'];
+const metaType = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
+const scaleKind = { group: 'autoscaling', version: 'v1', kind: 'Scale' };
+
+export const schemaOf = (version: CustomResourceDefinitionVersion): JsonSchema =>
+  (version.schema?.openAPIV3Schema ?? {}) as JsonSchema;
+
+function subresourcesOf(crd: CustomResourceDefinition, version: CustomResourceDefinitionVersion): SubresourceInfo[] {
+  const own = { group: crd.spec.group, version: version.name, kind: crd.spec.names.kind };
+  return [
+    ...(version.subresources?.status ? [{ name: 'status', kind: own, verbs: new Set(statusVerbs) }] : []),
+    ...(version.subresources?.scale ? [{ name: 'scale', kind: scaleKind, verbs: new Set(statusVerbs) }] : []),
+  ];
+}
+
+export function discoveredOf(crd: CustomResourceDefinition, version: CustomResourceDefinitionVersion): DiscoveredResource[] {
+  const { names, group, scope } = crd.spec;
+  const common = { namespaced: scope === 'Namespaced', shortNames: [], categories: [] };
+  return [
+    {
+      ...common,
+      name: names.plural,
+      singularName: names.singular ?? '',
+      kind: { group, version: version.name, kind: names.kind },
+      verbs,
+      shortNames: names.shortNames ?? [],
+      categories: names.categories ?? [],
+    },
+    ...subresourcesOf(crd, version).map(({ name, kind }) => ({
+      ...common,
+      name: `${names.plural}/${name}`,
+      singularName: '',
+      kind,
+      verbs: statusVerbs,
+    })),
+  ];
+}
+
+/** Reads JSON as this resource: metadata typed, the rest pruned; what was dropped counts as unknown fields. */
+function reader(builtin: SchemaTable, schema: JsonSchema): (value: unknown, strict: boolean) => Decoded {
+  return (value, strict) => {
+    const object = deepCopy(isObject(value) ? value : {});
+    const metadata = decode(builtin, metaType, object['metadata'] ?? {}, { strict });
+    object['metadata'] = deepCopy(metadata.object);
+    const dropped = prune(schema, object, true);
+    const unknown = [
+      ...dropped.map((path) => `unknown field ${JSON.stringify(path)}`),
+      ...metadata.strictErrors.map((text) => text.replace('"', '"metadata.')),
+    ];
+    return { object: object as UnknownObject, strictErrors: strict ? unknown : [] };
+  };
+}
+
+function doorsOf(
+  table: SchemaTable,
+  typeName: string,
+  definition: KindDefinition<KubeObject>,
+  subresources: readonly SubresourceInfo[],
+): Map<string, Door> {
+  const door = (subresource: string, strategy: WriteStrategy<KubeObject>): [string, Door] => [
+    subresource,
+    {
+      subresource,
+      strategy,
+      fieldManager: createFieldManager(table, typeName, strategy.resetFields ? { resetFields: strategy.resetFields } : {}),
+      creates: subresource === '',
+    },
+  ];
+  return new Map([
+    door('', definition),
+    ...(subresources.some(({ name }) => name === 'status') ? [door('status', definition.status ?? {})] : []),
+  ]);
+}
+
+export function customResource(
+  crd: CustomResourceDefinition,
+  version: CustomResourceDefinitionVersion,
+  storage: ResourceStorage,
+  builtin: SchemaTable,
+): ServedResource {
+  const { group, names, scope, versions } = crd.spec;
+  const schema = schemaOf(version);
+  const typeName = `${group}.${version.name}.${names.kind}`;
+  const table = customTypeTable(builtin, typeName, schema);
+  const definition = customKind(crd, version, schema);
+  const subresources = subresourcesOf(crd, version);
+  const storageVersion = versions.find(({ storage: stores }) => stores)?.name ?? version.name;
+  const as =
+    (name: string) =>
+    (object: UnknownObject): UnknownObject =>
+      object.apiVersion === apiVersionOf(group, name) ? object : { ...object, apiVersion: apiVersionOf(group, name) };
+  const hooks: StorageHook[] = [];
+  return {
+    group,
+    version: version.name,
+    resource: names.plural,
+    kind: names.kind,
+    listKind: names.listKind ?? `${names.kind}List`,
+    singularName: names.singular ?? '',
+    namespaced: scope === 'Namespaced',
+    verbs: new Set(verbs),
+    shortNames: names.shortNames ?? [],
+    categories: names.categories ?? [],
+    subresources: new Map(subresources.map((info) => [info.name, info])),
+    storage,
+    storageVersion,
+    storageGroup: group,
+    definition,
+    schema: table,
+    typeName,
+    doors: doorsOf(table, typeName, definition, subresources),
+    hooks,
+    custom: true,
+    read: reader(builtin, schema),
+    setDefaults: (object) => applyDefaults(schema, object),
+    toStorage: as(storageVersion),
+    fromStorage: as(version.name),
+    canonical: (object) => object,
+  };
+}

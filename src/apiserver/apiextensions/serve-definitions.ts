@@ -1,0 +1,227 @@
+// Follows CustomResourceDefinitions: accepts their names, serves their versions, and cleans up behind those that are deleted
+// (k8s.io/apiextensions-apiserver/pkg/controller: status, establish, finalizer; pkg/apiserver/customresource_handler.go).
+import type { CustomResourceDefinition } from '#api/apiextensions/v1';
+import { formatTime } from '#apimachinery/meta';
+import { isNotFound } from '#apimachinery/errors';
+import type { SchemaTable } from '#apimachinery/schema';
+import type { Clock, Logger } from '#utils';
+import type { ClusterWriter, ReadOnlyCluster } from '../contracts.ts';
+import type { DiscoveredResource, ResourceTable, ServedGroup } from '../resources.ts';
+import type { ResourceStorage } from '../storage/resource-storage.ts';
+import { isTrue, withCondition } from './conditions.ts';
+import { customResource, discoveredOf } from './custom-resource.ts';
+import { cleanupFinalizer } from './definition-kind.ts';
+
+const apiGroup = 'apiextensions.k8s.io';
+const resourceName = 'customresourcedefinitions';
+
+export interface ServeDefinitionsOptions {
+  table: ResourceTable;
+  schema: SchemaTable;
+  cluster: ReadOnlyCluster;
+  writer: ClusterWriter;
+  clock: Clock;
+  logger: Logger;
+  /** Makes the storage of a custom resource, or finds it; resolves when it can be read. */
+  openStorage(group: string, resource: string, namespaced: boolean): Promise<ResourceStorage>;
+  closeStorage(storage: ResourceStorage): void;
+}
+
+interface Served {
+  crd: CustomResourceDefinition;
+  storage: ResourceStorage;
+  versions: string[];
+}
+
+export function serveDefinitions(options: ServeDefinitionsOptions): () => void {
+  const { cluster } = options;
+  const builtinGroups = [...options.table.groups];
+  const served = new Map<string, Served>();
+  // One definition after the other: each change sees what the one before did.
+  let queue = Promise.resolve();
+  const later = (work: () => Promise<void>): void => {
+    queue = queue
+      .then(work)
+      .catch((error: unknown) => options.logger.error('serving a custom resource failed', { err: (error as Error).message }));
+  };
+  const changed = (now: CustomResourceDefinition | undefined, before: CustomResourceDefinition | undefined): void => {
+    const name = now?.metadata.name ?? before?.metadata.name ?? '';
+    later(() => reconcile(options, served, builtinGroups, name));
+  };
+  for (const crd of cluster.list<CustomResourceDefinition>(apiGroup, resourceName)) changed(crd, undefined);
+  return cluster.onChange<CustomResourceDefinition>(apiGroup, resourceName, changed);
+}
+
+async function reconcile(
+  options: ServeDefinitionsOptions,
+  served: Map<string, Served>,
+  builtin: readonly ServedGroup[],
+  name: string,
+): Promise<void> {
+  const crd = options.cluster.get<CustomResourceDefinition>(apiGroup, resourceName, '', name);
+  if (!crd) return stop(options, served, builtin, name);
+  if (crd.metadata.deletionTimestamp !== undefined) {
+    await cleanUp(options, served, crd);
+    return;
+  }
+  if (!isTrue(crd.status, 'Established')) await establish(options, crd);
+  await serve(options, served, builtin, crd);
+}
+
+/** Accepts the names unless another definition of the group has them, and establishes the resource. */
+async function establish({ writer, cluster, clock }: ServeDefinitionsOptions, crd: CustomResourceDefinition): Promise<void> {
+  const rivals = cluster
+    .list<CustomResourceDefinition>(apiGroup, resourceName)
+    .filter((other) => other.spec.group === crd.spec.group && other.metadata.name !== crd.metadata.name);
+  const taken = rivals.find(({ status }) => status?.acceptedNames?.kind === crd.spec.names.kind);
+  const lastTransitionTime = formatTime(clock.now());
+  await writer.update<CustomResourceDefinition>(
+    apiGroup,
+    resourceName,
+    '',
+    crd.metadata.name ?? '',
+    (current) => {
+      if (isTrue(current.status, 'Established')) return undefined;
+      if (taken) {
+        const message = `${JSON.stringify(crd.spec.names.kind)} is already in use`;
+        const refused = withCondition(current.status, {
+          type: 'NamesAccepted',
+          status: 'False',
+          lastTransitionTime,
+          reason: 'KindConflict',
+          message,
+        });
+        return {
+          ...current,
+          status: withCondition(refused, {
+            type: 'Established',
+            status: 'False',
+            lastTransitionTime,
+            reason: 'NotAccepted',
+            message: 'not all names are accepted',
+          }),
+        };
+      }
+      const accepted = withCondition(current.status, {
+        type: 'NamesAccepted',
+        status: 'True',
+        lastTransitionTime,
+        reason: 'NoConflicts',
+        message: 'no conflicts found',
+      });
+      const established = withCondition(accepted, {
+        type: 'Established',
+        status: 'True',
+        lastTransitionTime,
+        reason: 'InitialNamesAccepted',
+        message: 'the initial names have been accepted',
+      });
+      return { ...current, status: { ...established, acceptedNames: current.spec.names } };
+    },
+    { subresource: 'status' },
+  );
+}
+
+async function serve(
+  options: ServeDefinitionsOptions,
+  served: Map<string, Served>,
+  builtin: readonly ServedGroup[],
+  stale: CustomResourceDefinition,
+): Promise<void> {
+  const name = stale.metadata.name ?? '';
+  const crd = options.cluster.get<CustomResourceDefinition>(apiGroup, resourceName, '', name);
+  if (!crd || !isTrue(crd.status, 'Established')) return;
+  const before = served.get(name);
+  if (before && before.crd.metadata.generation === crd.metadata.generation) return;
+  const { group, names, scope, versions } = crd.spec;
+  const storage = before?.storage ?? (await options.openStorage(group, names.plural, scope === 'Namespaced'));
+  const live = versions.filter((version) => version.served);
+  for (const gone of before?.versions ?? [])
+    if (!live.some((version) => version.name === gone)) options.table.remove(group, gone, names.plural);
+  for (const version of live) options.table.add(customResource(crd, version, storage, options.schema));
+  served.set(name, { crd, storage, versions: live.map((version) => version.name) });
+  publish(options.table, served, builtin, group);
+}
+
+function stop(
+  options: ServeDefinitionsOptions,
+  served: Map<string, Served>,
+  builtin: readonly ServedGroup[],
+  name: string,
+): void {
+  const gone = served.get(name);
+  if (!gone) return;
+  served.delete(name);
+  const { group, names } = gone.crd.spec;
+  for (const version of gone.versions) options.table.remove(group, version, names.plural);
+  options.closeStorage(gone.storage);
+  publish(options.table, served, builtin, group);
+}
+
+/** Deletes every object, then lets the definition go. */
+async function cleanUp(
+  { writer }: ServeDefinitionsOptions,
+  served: Map<string, Served>,
+  crd: CustomResourceDefinition,
+): Promise<void> {
+  if (!crd.metadata.finalizers?.includes(cleanupFinalizer)) return;
+  const own = served.get(crd.metadata.name ?? '');
+  for (const { namespace, name } of own?.storage.cache.entries.values(own.storage.prefix) ?? []) {
+    await writer.delete(crd.spec.group, crd.spec.names.plural, namespace, name).catch((error: unknown) => {
+      if (!isNotFound(error)) throw error;
+    });
+  }
+  if ((own?.storage.cache.entries.size ?? 0) > 0) {
+    // Held by finalizers: the last one to go wakes us.
+    const wake = own?.storage.cache.onChange(() => {
+      if ((own.storage.cache.entries.size ?? 0) > 0) return;
+      wake?.();
+      void release(writer, crd);
+    });
+    return;
+  }
+  await release(writer, crd);
+}
+
+async function release(writer: ClusterWriter, crd: CustomResourceDefinition): Promise<void> {
+  const without = (current: CustomResourceDefinition): CustomResourceDefinition | undefined => {
+    const finalizers = current.metadata.finalizers?.filter((finalizer) => finalizer !== cleanupFinalizer) ?? [];
+    return { ...current, metadata: { ...current.metadata, finalizers } };
+  };
+  await writer
+    .update<CustomResourceDefinition>(apiGroup, resourceName, '', crd.metadata.name ?? '', without)
+    .catch((error: unknown) => {
+      if (!isNotFound(error)) throw error;
+    });
+}
+
+/** Newest first, stable before beta before alpha (k8s.io/apimachinery/pkg/version, CompareKubeAwareVersionStrings). */
+export function compareVersions(left: string, right: string): number {
+  const parse = (text: string): [number, number, number] | undefined => {
+    const parts = /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(text);
+    return parts
+      ? [parts[2] === undefined ? 2 : parts[2] === 'beta' ? 1 : 0, Number(parts[1]), Number(parts[3] ?? 0)]
+      : undefined;
+  };
+  const [a, b] = [parse(left), parse(right)];
+  if (!a || !b) return a ? -1 : b ? 1 : left < right ? -1 : 1;
+  return b[0] - a[0] || b[1] - a[1] || b[2] - a[2];
+}
+
+function publish(table: ResourceTable, served: Map<string, Served>, builtin: readonly ServedGroup[], changedGroup: string): void {
+  const byGroup = new Map<string, Map<string, DiscoveredResource[]>>();
+  for (const { crd, versions } of served.values()) {
+    const group = byGroup.get(crd.spec.group) ?? new Map<string, DiscoveredResource[]>();
+    byGroup.set(crd.spec.group, group);
+    for (const version of crd.spec.versions)
+      if (versions.includes(version.name))
+        group.set(version.name, [...(group.get(version.name) ?? []), ...discoveredOf(crd, version)]);
+  }
+  const before = table.groups.find(({ group }) => group === changedGroup)?.versions ?? [];
+  for (const version of before) if (!byGroup.get(changedGroup)?.has(version)) table.removeVersion(changedGroup, version);
+  for (const [version, resources] of byGroup.get(changedGroup) ?? []) table.setDiscovered(changedGroup, version, resources);
+  const custom = [...byGroup]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([group, versions]) => ({ group, versions: [...versions.keys()].sort(compareVersions) }));
+  table.setGroups([...builtin, ...custom]);
+}
