@@ -142,10 +142,11 @@ function announce(
   name: string,
   error = '',
 ): void {
-  const event = events?.[outcome];
+  const event: EffectEvents['success'] = events?.[outcome];
   if (!events || !event) return;
   const message = event.message.replaceAll('{name}', () => name).replaceAll('{error}', () => error);
-  deps.recorder.event(events.regarding, outcome === 'success' ? 'Normal' : 'Warning', event.reason, message);
+  const type = outcome === 'failure' ? 'Warning' : (event.type ?? 'Normal');
+  deps.recorder.event(events.regarding, type, event.reason, message);
 }
 
 const isNamespaceTerminating = (error: Error): boolean =>

@@ -25,7 +25,8 @@ export interface Ref {
 /** What to tell the world about a write: event texts where `{name}` is the object's name and `{error}` the failure. */
 export interface EffectEvents {
   regarding: KubeObject;
-  success?: { reason: string; message: string };
+  /** Type: Normal, unless it says otherwise. */
+  success?: { reason: string; message: string; type?: 'Normal' | 'Warning' };
   failure?: { reason: string; message: string };
 }
 

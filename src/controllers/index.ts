@@ -9,6 +9,7 @@ import { namespaceController } from './namespace/index.ts';
 import { nodeIpamController } from './nodeipam/index.ts';
 import { nodeLifecycleController } from './nodelifecycle/index.ts';
 import { podGarbageCollector } from './podgc/index.ts';
+import { jobController } from './job/index.ts';
 import { replicaSetController } from './replicaset/index.ts';
 import { replicationController } from './replicationcontroller/index.ts';
 import { rootCaCertPublisher } from './rootcacertpublisher/index.ts';
@@ -27,6 +28,7 @@ export const createControllers = (config: ControllersConfig): ControllerDefiniti
   erase(deploymentController),
   erase(endpointsController),
   erase(endpointSliceController),
+  erase(jobController),
   erase(replicaSetController),
   erase(replicationController),
   erase(garbageCollector),
