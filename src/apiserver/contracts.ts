@@ -66,6 +66,8 @@ export interface AdmissionRequest {
   object?: KubeObject & Record<string, unknown>;
   /** Frozen; absent for CREATE. */
   oldObject?: KubeObject & Record<string, unknown>;
+  /** Fills the kind's defaults of an object again, after a webhook changed it. */
+  setDefaults?(object: KubeObject & Record<string, unknown>): void;
   /** Create/Update/Patch/DeleteOptions as sent. */
   options: Record<string, unknown>;
   dryRun: boolean;

@@ -19,8 +19,6 @@ export interface PluginContext {
   webhookDial?: Dial;
   /** Evaluates match conditions (CEL); without it webhooks that have some fail as their policy says. Rejects when one cannot be evaluated. */
   matchConditions?(conditions: readonly MatchCondition[], request: AdmissionRequest): boolean | Promise<boolean>;
-  /** Fills defaults of `request.object` again after a webhook changed it. */
-  setDefaults?(request: AdmissionRequest): void;
   /** Runs the other mutating plugins again; made by `createAdmission`. */
   reinvoke?(request: AdmissionRequest): Promise<void>;
 }

@@ -112,7 +112,7 @@ async function conditionsMatch(
 }
 
 /** Applies a webhook's patch to the object, in place. True when something changed. */
-function applyPatch(context: PluginContext, name: string, request: AdmissionRequest, patch: string, patchType: string): boolean {
+function applyPatch(name: string, request: AdmissionRequest, patch: string, patchType: string): boolean {
   const { object } = request;
   if (patchType !== 'JSONPatch')
     throw internalError(`failed calling webhook ${JSON.stringify(name)}: unsupported patch type "${patchType}"`);
@@ -129,7 +129,7 @@ function applyPatch(context: PluginContext, name: string, request: AdmissionRequ
   if (JSON.stringify(patched) === before) return false;
   for (const key of Object.keys(object)) delete object[key];
   Object.assign(object, patched);
-  context.setDefaults?.(request);
+  request.setDefaults?.(object);
   return true;
 }
 
@@ -141,7 +141,7 @@ export const mutatingAdmissionWebhook: PluginFactory = (context) => {
   const hooks = new HookList<MutatingWebhook>(context.cluster, 'mutatingwebhookconfigurations', () => caller.forget());
   const invoke = async (hook: Hook<MutatingWebhook>, request: AdmissionRequest): Promise<boolean> => {
     const answer = await ask(context, caller, hook, request, true);
-    return answer?.patch ? applyPatch(context, hook.webhook.name, request, answer.patch, answer.patchType ?? '') : false;
+    return answer?.patch ? applyPatch(hook.webhook.name, request, answer.patch, answer.patchType ?? '') : false;
   };
   const run = async (request: AdmissionRequest): Promise<void> => {
     const again = new Set<MutatingWebhook>();

@@ -1,0 +1,167 @@
+import { once } from 'node:events';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { connect } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { AdmissionReview } from '#api/admission/v1';
+import type { UnknownObject } from '#apimachinery/meta';
+import { createCertificateAuthority, issueCertificate } from '#pki';
+import { type Clock, seededRng, silentLogger } from '#utils';
+import { MemoryCluster } from '../../authorization/memory-cluster.ts';
+import type { AdmissionRequest } from '../../contracts.ts';
+import { defaultPluginOptions } from '../plugin.ts';
+import { mutatingAdmissionWebhook, validatingAdmissionWebhook } from './plugin.ts';
+
+const ca = createCertificateAuthority({ commonName: 'webhooks' });
+const other = createCertificateAuthority({ commonName: 'somebody else' });
+const serving = issueCertificate({
+  ca,
+  commonName: 'hook',
+  dnsNames: ['hook.ns.svc'],
+  ips: ['127.0.0.1'],
+  usages: ['server auth'],
+});
+const bundle = (of = ca) => Buffer.from(of.cert).toString('base64');
+const asked: AdmissionReview[] = [];
+
+/** Answers by path: /allow, /deny, /label (a patch), /hang, /broken, /error. */
+const server = createServer({ cert: serving.cert, key: serving.key }, async (request, response) => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  const review = JSON.parse(Buffer.concat(chunks).toString()) as AdmissionReview;
+  asked.push(review);
+  const path = request.url?.split('?')[0];
+  if (path === '/hang') return;
+  if (path === '/error') return void response.writeHead(503).end('out of order');
+  if (path === '/broken') return void response.end('{');
+  const patch = [{ op: 'add', path: '/metadata/labels', value: { seen: 'yes' } }];
+  const answer = {
+    uid: review.request?.uid,
+    allowed: path !== '/deny',
+    ...(path === '/deny' && { status: { message: 'not today', code: 403 } }),
+    ...(path === '/label' && { patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(patch)).toString('base64') }),
+    warnings: ['careful'],
+  };
+  response.end(JSON.stringify({ apiVersion: review.apiVersion, kind: review.kind, response: answer }));
+});
+let port = 0;
+
+beforeAll(async () => {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  ({ port } = server.address() as AddressInfo);
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+const clock: Clock = {
+  now: () => 0,
+  monotonic: () => 0,
+  setTimer(delay, callback) {
+    const timer = setTimeout(callback, delay / 50);
+    return { cancel: () => clearTimeout(timer) };
+  },
+  sleep: async () => {},
+};
+
+async function run(type: 'mutating' | 'validating', webhook: object, more: Partial<AdmissionRequest> = {}) {
+  asked.length = 0;
+  const cluster = new MemoryCluster();
+  const put = (group: string, resource: string, value: object) => cluster.put(group, resource, value as UnknownObject);
+  put('', 'namespaces', { metadata: { name: 'ns' } });
+  put('', 'services', { metadata: { name: 'hook', namespace: 'ns' }, spec: { clusterIP: '10.0.0.9', ports: [{ port: 443 }] } });
+  const rules = [{ operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*'] }];
+  const full = { name: 'w.example.com', rules, sideEffects: 'None', failurePolicy: 'Fail', timeoutSeconds: 10, ...webhook };
+  put('admissionregistration.k8s.io', `${type}webhookconfigurations`, { metadata: { name: 'c' }, webhooks: [full] });
+  const plugin = (type === 'mutating' ? mutatingAdmissionWebhook : validatingAdmissionWebhook)({
+    cluster,
+    writer: cluster,
+    authorizer: { authorize: () => ({ allowed: true, reason: '' }) },
+    clock,
+    rng: seededRng(1),
+    logger: silentLogger,
+    options: defaultPluginOptions,
+    // The cluster's network: whatever the address, it is this server.
+    webhookDial: async () => connect(port, '127.0.0.1'),
+  });
+  const warnings: string[] = [];
+  const request: AdmissionRequest = {
+    operation: 'CREATE',
+    user: { name: 'jane', groups: ['devs'] },
+    group: '',
+    version: 'v1',
+    resource: 'configmaps',
+    subresource: '',
+    kind: 'ConfigMap',
+    namespace: 'ns',
+    name: 'x',
+    object: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x', namespace: 'ns' } },
+    options: {},
+    dryRun: false,
+    warn: (message) => void warnings.push(message),
+    ...more,
+  };
+  await (type === 'mutating' ? plugin.admit?.(request) : plugin.validate?.(request));
+  return { request, warnings };
+}
+
+const at = (path: string, of = ca) => ({ clientConfig: { url: `https://127.0.0.1:8443${path}`, caBundle: bundle(of) } });
+const asService = (path: string) => ({
+  clientConfig: { service: { namespace: 'ns', name: 'hook', path }, caBundle: bundle() },
+});
+
+test.each([
+  ['url', at('/label')],
+  ['service', asService('/label')],
+])('a webhook by %s is asked over TLS and its patch applied', async (_, webhook) => {
+  const { request, warnings } = await run('mutating', webhook);
+  expect(request.object?.metadata.labels).toEqual({ seen: 'yes' });
+  expect(warnings).toEqual(['careful']);
+  expect(asked).toHaveLength(1);
+  expect(asked[0]?.request).toMatchObject({
+    operation: 'CREATE',
+    name: 'x',
+    namespace: 'ns',
+    userInfo: { username: 'jane', groups: ['devs'] },
+    kind: { group: '', version: 'v1', kind: 'ConfigMap' },
+    resource: { group: '', version: 'v1', resource: 'configmaps' },
+    object: { apiVersion: 'v1', kind: 'ConfigMap' },
+    oldObject: null,
+    dryRun: false,
+  });
+});
+
+test('what a webhook changed is defaulted again', async () => {
+  const setDefaults: AdmissionRequest['setDefaults'] = (object) => Object.assign(object, { immutable: false });
+  const { request } = await run('mutating', at('/label'), { setDefaults });
+  expect(request.object).toMatchObject({ metadata: { labels: { seen: 'yes' } }, immutable: false });
+});
+
+test.each([
+  ['/deny', at('/deny'), 'admission webhook "w.example.com" denied the request: not today'],
+  [
+    'timeout',
+    at('/hang'),
+    /failed calling webhook "w.example.com": failed to call webhook: Post .*\/hang\?timeout=10s": context deadline exceeded/,
+  ],
+  ['status', at('/error'), /failed calling webhook "w.example.com": failed to call webhook: .*out of order|unable to handle/],
+  ['not JSON', at('/broken'), /failed calling webhook "w.example.com"/],
+  ['wrong authority', at('/allow', other), /failed calling webhook "w.example.com": failed to call webhook: Post /],
+])('%s is refused', async (_, webhook, message) => {
+  await expect(run('validating', webhook)).rejects.toThrow(message);
+});
+
+test('failurePolicy Ignore lets unreachable webhooks be, but not their refusals', async () => {
+  const ignore = { failurePolicy: 'Ignore' };
+  await run('validating', { ...at('/hang'), ...ignore });
+  await run('validating', { ...at('/allow', other), ...ignore });
+  await expect(run('validating', { ...at('/deny'), ...ignore })).rejects.toThrow('not today');
+});
+
+test('a dry run does not reach webhooks with side effects', async () => {
+  const webhook = { ...at('/allow'), sideEffects: 'Unknown' };
+  await expect(run('validating', webhook, { dryRun: true })).rejects.toThrow('does not support dry run');
+  expect(asked).toHaveLength(0);
+});
