@@ -1,10 +1,17 @@
 // What a pod needs and may use in total (k8s.io/component-helpers/resource PodRequests, PodLimits; KEP-753 for sidecars).
-import type { Container, Pod } from '#api/core/v1';
+import type { Container, ContainerStatus, Pod } from '#api/core/v1';
 import { parseQuantity, type Quantity } from '#apimachinery/quantity';
 import { isRestartableInitContainer } from './restart.ts';
 
 export type Amounts = Map<string, Quantity>;
 type Field = 'requests' | 'limits';
+
+export interface RequestOptions {
+  /** Taken for each container that does not name the resource. */
+  nonMissing?: Readonly<Record<string, Quantity>>;
+  /** Counts what a running container still holds while its resize goes on (KEP-1287). */
+  useStatus?: boolean;
+}
 
 const amountsOf = (list: Record<string, string> | undefined): Amounts =>
   new Map(Object.entries(list ?? {}).map(([name, text]) => [name, parseQuantity(text)]));
@@ -20,17 +27,38 @@ function maxAll(into: Amounts, from: Amounts): void {
   }
 }
 
-const of = (container: Container, field: Field): Amounts => amountsOf(container.resources?.[field]);
+const resizeInfeasible = (pod: Pod): boolean =>
+  pod.status?.conditions?.some(({ type, reason }) => type === 'PodResizePending' && reason === 'Infeasible') === true;
+
+/** The most of what is asked for, allocated and in use; an infeasible wish does not count. */
+function heldRequests(pod: Pod, container: Container, status: ContainerStatus): Amounts {
+  const held = resizeInfeasible(pod) ? new Map<string, Quantity>() : amountsOf(container.resources?.requests);
+  maxAll(held, amountsOf(status.resources?.requests));
+  maxAll(held, amountsOf(status.allocatedResources));
+  return held;
+}
+
+function of(pod: Pod, container: Container, field: Field, { nonMissing, useStatus }: RequestOptions): Amounts {
+  const statuses = useStatus ? [pod.status?.containerStatuses, pod.status?.initContainerStatuses] : [];
+  const status = statuses.flatMap((list) => list ?? []).find(({ name }) => name === container.name);
+  const amounts = status?.resources ? heldRequests(pod, container, status) : amountsOf(container.resources?.[field]);
+  for (const name in nonMissing) {
+    const amount = nonMissing[name];
+    if (amount !== undefined && !amounts.has(name)) amounts.set(name, amount);
+  }
+  return amounts;
+}
 
 /** Containers together with sidecars, or the largest step of the init sequence, whichever is more. */
-function containerTotals(pod: Pod, field: Field): Amounts {
+function containerTotals(pod: Pod, field: Field, options: RequestOptions): Amounts {
   const total: Amounts = new Map();
-  for (const container of pod.spec?.containers ?? []) addAll(total, of(container, field));
+  for (const container of pod.spec?.containers ?? []) addAll(total, of(pod, container, field, options));
   const sidecars: Amounts = new Map();
   const init: Amounts = new Map();
   for (const container of pod.spec?.initContainers ?? []) {
-    const step = of(container, field);
-    if (isRestartableInitContainer(container)) {
+    const sidecar = isRestartableInitContainer(container);
+    const step = of(pod, container, field, sidecar ? options : { ...options, useStatus: false });
+    if (sidecar) {
       addAll(total, step);
       addAll(sidecars, step);
       maxAll(init, sidecars);
@@ -43,15 +71,15 @@ function containerTotals(pod: Pod, field: Field): Amounts {
   return total;
 }
 
-function podTotals(pod: Pod, field: Field): Amounts {
-  const total = containerTotals(pod, field);
+function podTotals(pod: Pod, field: Field, options: RequestOptions = {}): Amounts {
+  const total = containerTotals(pod, field, options);
   for (const [name, amount] of amountsOf(pod.spec?.resources?.[field])) total.set(name, amount);
   return total;
 }
 
 /** Requests of the whole pod, overhead included. */
-export function podRequests(pod: Pod): Amounts {
-  const total = podTotals(pod, 'requests');
+export function podRequests(pod: Pod, options?: RequestOptions): Amounts {
+  const total = podTotals(pod, 'requests', options);
   addAll(total, amountsOf(pod.spec?.overhead));
   return total;
 }

@@ -1,0 +1,56 @@
+// What a kube-scheduler runs with, from its flags and its configuration file (cmd/kube-scheduler/app/options).
+import { type LeaderElectionConfiguration, defaultLeaderElection, type ParsedFlags } from '#component-base';
+import { parseDurationMs } from '#apimachinery/duration';
+import { parseConfiguration, type ProfileConfig, type SchedulerConfiguration } from '../config/index.ts';
+import { podInitialBackoffMs, podMaxBackoffMs } from '../limits.ts';
+import type { KubeSchedulerFlags } from './flags.ts';
+
+export interface KubeSchedulerOptions {
+  /** Without any: the default profile. */
+  profiles?: readonly ProfileConfig[];
+  initialBackoffMs?: number;
+  maxBackoffMs?: number;
+  /** Absent: no election, it leads at once. */
+  leaderElection?: LeaderElectionConfiguration;
+  /** Unique per process; needed with leaderElection. */
+  identity?: string;
+}
+
+export const defaultOptions = (): KubeSchedulerOptions => ({
+  initialBackoffMs: podInitialBackoffMs,
+  maxBackoffMs: podMaxBackoffMs,
+  leaderElection: defaultLeaderElection('kube-scheduler'),
+});
+
+function electionOf(
+  flags: ParsedFlags<KubeSchedulerFlags>['values'],
+  file: SchedulerConfiguration['leaderElection'],
+): LeaderElectionConfiguration {
+  const duration = (text: string | undefined, otherwise: number): number =>
+    text === undefined ? otherwise : parseDurationMs(text);
+  return {
+    leaderElect: file?.leaderElect ?? flags.leaderElect,
+    leaseDurationMs: duration(file?.leaseDuration, flags.leaderElectLeaseDurationMs),
+    renewDeadlineMs: duration(file?.renewDeadline, flags.leaderElectRenewDeadlineMs),
+    retryPeriodMs: duration(file?.retryPeriod, flags.leaderElectRetryPeriodMs),
+    resourceLock: 'leases',
+    resourceName: file?.resourceName ?? flags.leaderElectResourceName,
+    resourceNamespace: file?.resourceNamespace ?? flags.leaderElectResourceNamespace,
+  };
+}
+
+/** With a configuration file (`configText`) its settings win over flags. Throws ConfigurationError. */
+export function optionsFromFlags(
+  flags: ParsedFlags<KubeSchedulerFlags>['values'],
+  configText?: string,
+): KubeSchedulerOptions & { kubeconfig: string } {
+  const config = configText === undefined ? {} : parseConfiguration(configText);
+  const { podInitialBackoffSeconds: initial, podMaxBackoffSeconds: max } = config;
+  return {
+    profiles: config.profiles ?? [],
+    initialBackoffMs: initial === undefined ? podInitialBackoffMs : initial * 1000,
+    maxBackoffMs: max === undefined ? podMaxBackoffMs : max * 1000,
+    leaderElection: electionOf(flags, config.leaderElection),
+    kubeconfig: config.clientConnection?.kubeconfig || flags.kubeconfig,
+  };
+}

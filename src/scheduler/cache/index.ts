@@ -1,0 +1,1 @@
+export { SchedulerCache } from './scheduler-cache.ts';

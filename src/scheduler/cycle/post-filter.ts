@@ -1,0 +1,21 @@
+// What can be done for a pod that fits nowhere (upstream runtime RunPostFilterPlugins).
+import type { Cycle, PostFilterAnswer, PostFilterTools, Profile } from '../framework/index.ts';
+
+export interface PostFiltered extends Omit<PostFilterAnswer, 'status'> {
+  readonly message: string;
+}
+
+/** Plugins in order; the first that helps, or that fails for good, ends it. Otherwise all their reasons are told. */
+export function postFilter(profile: Profile, cycle: Cycle, tools: PostFilterTools): PostFiltered {
+  const reasons: string[] = [];
+  let nominate: string | undefined;
+  for (const plugin of profile.postFilter) {
+    const { status, ...answer } = plugin.postFilter?.(cycle, tools) ?? {};
+    if (status === undefined) return { ...answer, message: '' };
+    if (status.code === 'Error') return { message: status.reasons.join(', ') };
+    if (status.code === 'UnschedulableAndUnresolvable') return { ...answer, message: status.reasons.join(', ') };
+    if (answer.nominate !== undefined) nominate = answer.nominate;
+    reasons.push(...status.reasons);
+  }
+  return { message: reasons.join(', '), ...(nominate !== undefined && { nominate }) };
+}

@@ -1,0 +1,13 @@
+// Bounds of the pure part of the scheduler.
+
+/** Changed nodes remembered for views that follow along; a view further behind starts anew. */
+export const changeLogMax = 65_536;
+/** Derived views kept per snapshot (counts of pods per selector, columns of label values). */
+export const derivedViewsMax = 256;
+/** Classes of equal pods whose verdicts and scores are kept. */
+export const podClassesMax = 64;
+/** Score of the best node for one plugin, before weights. */
+export const maxNodeScore = 100;
+/** Up to this many nodes a decision keeps every score; above it only the best few. */
+export const explainedNodesMax = 256;
+export const explainedBest = 10;

@@ -1,0 +1,114 @@
+// A pod with what scheduling asks of it again and again worked out once (upstream scheduler framework.PodInfo).
+import type { Container, Pod } from '#api/core/v1';
+import { type Amounts, type HostPort, hostPorts, podRequests } from '#component-helpers/pod';
+import { parseQuantity } from '#apimachinery/quantity';
+import { type AffinityTerm, affinityTerms, type WeightedAffinityTerm, weightedAffinityTerms } from './affinity-term.ts';
+import { type Resources, resourcesOf } from './resources.ts';
+
+// What scoring takes a container for that asks for nothing.
+const nonMissing = { cpu: parseQuantity('100m'), memory: parseQuantity('200Mi') };
+
+export interface PodInfo {
+  readonly pod: Pod;
+  /** `namespace/name`. */
+  readonly key: string;
+  readonly uid: string;
+  readonly namespace: string;
+  readonly priority: number;
+  readonly requests: Resources;
+  /** CPU (thousandths) and memory with defaults for containers that ask for nothing. */
+  readonly nonZeroCpu: number;
+  readonly nonZeroMemory: number;
+  readonly ports: readonly HostPort[];
+  readonly requiredAffinity: readonly AffinityTerm[];
+  readonly requiredAntiAffinity: readonly AffinityTerm[];
+  readonly preferredAffinity: readonly WeightedAffinityTerm[];
+  readonly preferredAntiAffinity: readonly WeightedAffinityTerm[];
+  readonly hasAffinity: boolean;
+  /** Names of claims among its volumes. */
+  readonly claims: readonly string[];
+  /**
+   * Equal for pods that every plugin marked `local` treats alike on every node: the part of the spec those plugins read.
+   */
+  readonly classKey: string;
+}
+
+const noTerms: readonly never[] = [];
+
+const containerFacts = ({ image, resources, ports, restartPolicy }: Container): unknown => [
+  image,
+  resources?.requests,
+  ports?.filter(({ hostPort }) => hostPort).map(({ hostIP, hostPort, protocol }) => [hostIP, hostPort, protocol]),
+  restartPolicy,
+];
+
+function classKeyOf(pod: Pod): string {
+  const spec = pod.spec;
+  return JSON.stringify([
+    spec?.containers.map(containerFacts),
+    spec?.initContainers?.map(containerFacts),
+    spec?.nodeSelector,
+    spec?.affinity?.nodeAffinity,
+    spec?.tolerations,
+    spec?.nodeName,
+    spec?.overhead,
+    spec?.resources?.requests,
+    spec?.volumes?.map(({ image }) => image?.reference).filter(Boolean),
+  ]);
+}
+
+/** The name of a volume's claim; generic ephemeral volumes have one named after pod and volume. */
+export function claimNames(pod: Pod): string[] {
+  const names: string[] = [];
+  for (const { name, persistentVolumeClaim, ephemeral } of pod.spec?.volumes ?? []) {
+    if (persistentVolumeClaim) names.push(persistentVolumeClaim.claimName);
+    else if (ephemeral) names.push(`${pod.metadata.name}-${name}`);
+  }
+  return names;
+}
+
+/** Requests set for the whole pod make defaults needless for what they, or any container, name. */
+function withDefaults(pod: Pod, requested: Amounts): Resources {
+  const known = pod.spec?.resources?.requests === undefined ? [] : [...requested.keys()];
+  const missing = Object.entries(nonMissing).filter(([name]) => !known.includes(name));
+  return resourcesOf(
+    missing.length === 0 ? requested : podRequests(pod, { nonMissing: Object.fromEntries(missing), useStatus: true }),
+  );
+}
+
+/** Throws a StatusError when an affinity term's selector is not valid. */
+export function podInfoOf(pod: Pod): PodInfo {
+  const { podAffinity, podAntiAffinity } = pod.spec?.affinity ?? {};
+  const requested = podRequests(pod, { useStatus: true });
+  const nonZero = withDefaults(pod, requested);
+  const some = podAffinity !== undefined || podAntiAffinity !== undefined;
+  const requiredAffinity = some ? affinityTerms(pod, podAffinity?.requiredDuringSchedulingIgnoredDuringExecution) : noTerms;
+  const requiredAntiAffinity = some
+    ? affinityTerms(pod, podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution)
+    : noTerms;
+  const preferredAffinity = some
+    ? weightedAffinityTerms(pod, podAffinity?.preferredDuringSchedulingIgnoredDuringExecution)
+    : noTerms;
+  const preferredAntiAffinity = some
+    ? weightedAffinityTerms(pod, podAntiAffinity?.preferredDuringSchedulingIgnoredDuringExecution)
+    : noTerms;
+  return {
+    pod,
+    key: `${pod.metadata.namespace}/${pod.metadata.name}`,
+    uid: pod.metadata.uid ?? '',
+    namespace: pod.metadata.namespace ?? '',
+    priority: pod.spec?.priority ?? 0,
+    requests: resourcesOf(requested),
+    nonZeroCpu: nonZero.cpu,
+    nonZeroMemory: nonZero.memory,
+    ports: hostPorts(pod),
+    requiredAffinity,
+    requiredAntiAffinity,
+    preferredAffinity,
+    preferredAntiAffinity,
+    hasAffinity:
+      requiredAffinity.length + requiredAntiAffinity.length + preferredAffinity.length + preferredAntiAffinity.length > 0,
+    claims: claimNames(pod),
+    classKey: classKeyOf(pod),
+  };
+}

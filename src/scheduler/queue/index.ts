@@ -1,0 +1,2 @@
+export { type QueueEntry, type QueueOptions, SchedulingQueue } from './scheduling-queue.ts';
+export { Nominator } from './nominator.ts';

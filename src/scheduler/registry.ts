@@ -1,0 +1,48 @@
+// Every in-tree plugin and its place in the default profile (upstream plugins/registry.go, apis/config/v1/default_plugins.go).
+import type { Plugin } from './framework/index.ts';
+import { defaultBinder } from './plugins/default-binder/index.ts';
+import { imageLocality } from './plugins/image-locality/index.ts';
+import { nodeAffinity, type NodeAffinityArgs } from './plugins/node-affinity/index.ts';
+import { nodeName } from './plugins/node-name/index.ts';
+import { nodePorts } from './plugins/node-ports/index.ts';
+import {
+  nodeResourcesBalancedAllocation,
+  type NodeResourcesBalancedAllocationArgs,
+} from './plugins/node-resources-balanced-allocation/index.ts';
+import { nodeResourcesFit, type NodeResourcesFitArgs } from './plugins/node-resources-fit/index.ts';
+import { nodeUnschedulable } from './plugins/node-unschedulable/index.ts';
+import { prioritySort } from './plugins/priority-sort/index.ts';
+import { schedulingGates } from './plugins/scheduling-gates/index.ts';
+import { taintToleration } from './plugins/taint-toleration/index.ts';
+
+export type PluginFactory = (args: unknown) => Plugin;
+
+// Arguments were checked against the plugin's type when the configuration was read.
+export const registry: Readonly<Record<string, PluginFactory>> = {
+  SchedulingGates: schedulingGates,
+  PrioritySort: prioritySort,
+  NodeUnschedulable: nodeUnschedulable,
+  NodeName: nodeName,
+  TaintToleration: taintToleration,
+  NodeAffinity: (args) => nodeAffinity(args as NodeAffinityArgs),
+  NodePorts: nodePorts,
+  NodeResourcesFit: (args) => nodeResourcesFit(args as NodeResourcesFitArgs),
+  NodeResourcesBalancedAllocation: (args) => nodeResourcesBalancedAllocation(args as NodeResourcesBalancedAllocationArgs),
+  ImageLocality: imageLocality,
+  DefaultBinder: defaultBinder,
+};
+
+/** The default profile's plugins in order; a weight of 0 is the default of 1. */
+export const defaultPlugins: readonly { name: string; weight?: number }[] = [
+  { name: 'SchedulingGates' },
+  { name: 'PrioritySort' },
+  { name: 'NodeUnschedulable' },
+  { name: 'NodeName' },
+  { name: 'TaintToleration', weight: 3 },
+  { name: 'NodeAffinity', weight: 2 },
+  { name: 'NodePorts' },
+  { name: 'NodeResourcesFit', weight: 1 },
+  { name: 'NodeResourcesBalancedAllocation', weight: 1 },
+  { name: 'ImageLocality', weight: 1 },
+  { name: 'DefaultBinder' },
+];
