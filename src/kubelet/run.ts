@@ -3,6 +3,7 @@ import { mkdir, readFile, statfs } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import type { ConfigMap, Container, Pod, Secret, Service } from '#api/core/v1';
+import { isNotFound, notFound } from '#apimachinery/errors';
 import { createEventRecorder, createInformerFactory, type KubeClient } from '#client';
 import { connectCri } from '#cri';
 import { execCommand, osInfo } from '#host';
@@ -48,9 +49,18 @@ export interface KubeletHandle {
 
 const core = (resource: string) => ({ group: '', version: 'v1', resource });
 
+/** Missing objects are named in the singular, as upstream's managers of them do. */
+async function named<T>(read: Promise<T>, kind: string, name: string): Promise<T> {
+  try {
+    return await read;
+  } catch (error) {
+    throw isNotFound(error) ? notFound({ group: '', resource: kind }, name) : error;
+  }
+}
+
 const objectsOf = (client: KubeClient): ObjectSource => ({
-  configMap: (namespace, name) => client.resource<ConfigMap>(core('configmaps'), namespace).get(name),
-  secret: (namespace, name) => client.resource<Secret>(core('secrets'), namespace).get(name),
+  configMap: (namespace, name) => named(client.resource<ConfigMap>(core('configmaps'), namespace).get(name), 'configmap', name),
+  secret: (namespace, name) => named(client.resource<Secret>(core('secrets'), namespace).get(name), 'secret', name),
 });
 
 /** Facts of this machine, disk size included. */
