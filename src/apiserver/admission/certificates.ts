@@ -56,9 +56,9 @@ export const certificateSubjectRestriction: PluginFactory = () => ({
   validate(request) {
     if (!isFor(request, group, resource)) return;
     const { spec } = request.object as unknown as CertificateSigningRequest;
-    if (spec.signerName !== clientSigner) return;
+    if (spec?.signerName !== clientSigner) return;
     try {
-      const asked = parseCertificateRequest(Buffer.from(spec.request, 'base64').toString('latin1'));
+      const asked = parseCertificateRequest(Buffer.from(spec.request ?? '', 'base64').toString('latin1'));
       if (!asked.subject.organizations.includes('system:masters')) return;
     } catch (error) {
       if (error instanceof PkiError) throw deny(request, `failed to parse CSR: ${error.message}`);

@@ -282,7 +282,7 @@ class Restriction {
     const slice = (operation === 'CREATE' ? object : oldObject) as ResourceSlice | undefined;
     const what = operation === 'CREATE' ? 'create' : 'delete';
     this.#refuse(
-      slice?.spec.nodeName !== this.#node,
+      slice?.spec?.nodeName !== this.#node,
       `can only ${what} ResourceSlice with the same NodeName as the requesting node`,
     );
   }
@@ -290,10 +290,10 @@ class Restriction {
   #signingRequest(): void {
     if (this.#request.operation !== 'CREATE' || this.#request.subresource !== '') return;
     const { spec } = this.#request.object as unknown as CertificateSigningRequest;
-    if (!['kubernetes.io/kubelet-serving', 'kubernetes.io/kube-apiserver-client-kubelet'].includes(spec.signerName)) return;
+    if (!['kubernetes.io/kubelet-serving', 'kubernetes.io/kube-apiserver-client-kubelet'].includes(spec?.signerName)) return;
     const commonName = `system:node:${this.#node}`;
     try {
-      const asked = parseCertificateRequest(Buffer.from(spec.request, 'base64').toString('latin1'));
+      const asked = parseCertificateRequest(Buffer.from(spec.request ?? '', 'base64').toString('latin1'));
       this.#refuse(asked.subject.commonName !== commonName, `can only create a node CSR with CN=${commonName}`);
     } catch (error) {
       if (error instanceof PkiError) throw deny(this.#request, `unable to parse csr: ${error.message}`);

@@ -31,10 +31,10 @@ const tokenVolume = (name: string): Volume => ({
 function mountToken(pod: Pod, suffix: () => string): void {
   const { spec } = pod;
   if (!spec) return;
-  const existing = spec.volumes?.find((volume) => volume.name.startsWith(volumePrefix))?.name;
+  const existing = spec.volumes?.find((volume) => volume.name?.startsWith(volumePrefix))?.name;
   const name = existing ?? volumePrefix + suffix();
   let mounted = false;
-  for (const container of [...(spec.initContainers ?? []), ...spec.containers]) {
+  for (const container of [...(spec.initContainers ?? []), ...(spec.containers ?? [])]) {
     const mounts = container.volumeMounts ?? [];
     if (mounts.some((mount) => mount.mountPath === mountPath)) continue;
     container.volumeMounts = [...mounts, { name, readOnly: true, mountPath }];

@@ -26,7 +26,7 @@ export interface Check {
 /** Init, normal and ephemeral containers. */
 export const containersOf = ({ spec }: PodView): Container[] => [
   ...(spec.initContainers ?? []),
-  ...spec.containers,
+  ...(spec.containers ?? []),
   ...((spec.ephemeralContainers ?? []) as Container[]),
 ];
 

@@ -30,7 +30,7 @@ function podLocation({ cluster, namespace, name: id }: SpecialContext): Location
   const { scheme, name, port } = named('pod', id);
   const pod = cluster.get<Pod>('', 'pods', namespace, name);
   if (!pod) throw notFound({ group: '', resource: 'pods' }, name);
-  const first = pod.spec?.containers.find(({ ports }) => ports?.length)?.ports?.[0]?.containerPort;
+  const first = pod.spec?.containers?.find(({ ports }) => ports?.length)?.ports?.[0]?.containerPort;
   const host = pod.status?.podIPs?.[0]?.ip ?? pod.status?.podIP ?? '';
   if (!isProxyable(host)) throw badRequest('address not allowed');
   return { scheme, host, port: port === '' ? first : portNumber(port) };
