@@ -8,6 +8,9 @@ import type { JsonSchema } from './json-schema.ts';
 import { parsePath, setAt, valueAt } from './json-path.ts';
 import { validateValue } from './validate.ts';
 
+/** Root fields that the status door leaves to the client, or that nobody owns. */
+const untouched = new Set(['status', 'metadata', 'kind', 'apiVersion']);
+
 const nameColumn: Column = { name: 'Name', type: 'string', format: 'name' };
 const ageColumn: Column = { name: 'Age', type: 'date' };
 
@@ -90,7 +93,17 @@ export function customKind(
     const { metadata: _, ...rest } = object as UnknownObject;
     return validateValue(schema, rest);
   };
-  const status: WriteStrategy<KubeObject> = { ...onlyStatus, validateUpdate: validate };
+  const status: WriteStrategy<KubeObject> = {
+    prepareForUpdate(draft, old, context) {
+      onlyStatus.prepareForUpdate?.(draft, old, context);
+      const { managedFields } = draft.metadata;
+      draft.metadata = { ...old.metadata, ...(managedFields && { managedFields }) };
+    },
+    validateUpdate: validate,
+    resetFields: ['metadata', ...Object.keys(schema.properties ?? {}).filter((name) => !untouched.has(name))].map((name) => [
+      name,
+    ]),
+  };
   return {
     group: crd.spec.group,
     version: version.name,

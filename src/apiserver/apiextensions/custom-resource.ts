@@ -58,7 +58,7 @@ function reader(builtin: SchemaTable, schema: JsonSchema): (value: unknown, stri
     const object = deepCopy(isObject(value) ? value : {});
     const metadata = decode(builtin, metaType, object['metadata'] ?? {}, { strict });
     object['metadata'] = deepCopy(metadata.object);
-    const dropped = prune(schema, object, true);
+    const dropped = prune(schema, object, true).sort();
     const unknown = [
       ...dropped.map((path) => `unknown field ${JSON.stringify(path)}`),
       ...metadata.strictErrors.map((text) => text.replace('"', '"metadata.')),

@@ -53,7 +53,6 @@ export const customResourceDefinition = defineKind<CustomResourceDefinition>({
   prepareForCreate(draft) {
     const stored = storageVersion(draft);
     draft.status = {
-      conditions: [],
       acceptedNames: { plural: '', kind: '' },
       storedVersions: stored === undefined ? [] : [stored],
     };

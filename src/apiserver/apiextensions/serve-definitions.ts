@@ -68,12 +68,32 @@ async function reconcile(
   await serve(options, served, builtin, crd);
 }
 
+/** The first name that another definition of the group has, with upstream's reason; of several the last that it checks counts. */
+function conflictOf(
+  { spec }: CustomResourceDefinition,
+  rivals: readonly CustomResourceDefinition[],
+): { reason: string; message: string } | undefined {
+  const accepted = rivals.flatMap(({ status }) => status?.acceptedNames ?? []);
+  const resources = new Set(
+    accepted.flatMap(({ plural, singular, shortNames }) => [plural, singular ?? '', ...(shortNames ?? [])]),
+  );
+  const kinds = new Set(accepted.flatMap(({ kind, listKind }) => [kind, listKind ?? '']));
+  const inUse = (name: string): string => `${JSON.stringify(name)} is already in use`;
+  const { names } = spec;
+  const shortName = names.shortNames?.find((name) => resources.has(name));
+  if (names.listKind && kinds.has(names.listKind)) return { reason: 'ListKindConflict', message: inUse(names.listKind) };
+  if (kinds.has(names.kind)) return { reason: 'KindConflict', message: inUse(names.kind) };
+  if (shortName !== undefined) return { reason: 'ShortNamesConflict', message: inUse(shortName) };
+  if (names.singular && resources.has(names.singular)) return { reason: 'SingularConflict', message: inUse(names.singular) };
+  return resources.has(names.plural) ? { reason: 'PluralConflict', message: inUse(names.plural) } : undefined;
+}
+
 /** Accepts the names unless another definition of the group has them, and establishes the resource. */
 async function establish({ writer, cluster, clock }: ServeDefinitionsOptions, crd: CustomResourceDefinition): Promise<void> {
   const rivals = cluster
     .list<CustomResourceDefinition>(apiGroup, resourceName)
     .filter((other) => other.spec.group === crd.spec.group && other.metadata.name !== crd.metadata.name);
-  const taken = rivals.find(({ status }) => status?.acceptedNames?.kind === crd.spec.names.kind);
+  const clash = conflictOf(crd, rivals);
   const lastTransitionTime = formatTime(clock.now());
   await writer.update<CustomResourceDefinition>(
     apiGroup,
@@ -82,14 +102,12 @@ async function establish({ writer, cluster, clock }: ServeDefinitionsOptions, cr
     crd.metadata.name ?? '',
     (current) => {
       if (isTrue(current.status, 'Established')) return undefined;
-      if (taken) {
-        const message = `${JSON.stringify(crd.spec.names.kind)} is already in use`;
+      if (clash) {
         const refused = withCondition(current.status, {
           type: 'NamesAccepted',
           status: 'False',
           lastTransitionTime,
-          reason: 'KindConflict',
-          message,
+          ...clash,
         });
         return {
           ...current,

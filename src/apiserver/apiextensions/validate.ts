@@ -4,7 +4,7 @@ import {
   invalid,
   notSupported,
   required,
-  tooLongCharacters,
+  tooLong,
   tooMany,
   typeInvalid,
   type Path,
@@ -89,13 +89,13 @@ function stringErrors(schema: JsonSchema, value: string, path: At): FieldError[]
   const errors: FieldError[] = [];
   const length = [...value].length;
   const say = (text: string): void => void errors.push(invalid(at(path), value, `${textOf(path)} in body should ${text}`));
-  if (schema.maxLength !== undefined && length > schema.maxLength) errors.push(tooLongCharacters(at(path), schema.maxLength));
+  if (schema.maxLength !== undefined && length > schema.maxLength) errors.push(tooLong(at(path), schema.maxLength));
   if (schema.minLength !== undefined && length < schema.minLength) say(`be at least ${schema.minLength} chars long`);
   if (schema.pattern !== undefined && !patternOf(schema.pattern).test(value)) say(`match '${schema.pattern}'`);
   const format = schema.format === undefined ? undefined : formats[schema.format];
   if (format && !format.test(value))
     errors.push(
-      invalid(at(path), value, `${textOf(path)} in body must be of type ${schema.format ?? ''}: ${JSON.stringify(value)}`),
+      typeInvalid(at(path), value, `${textOf(path)} in body must be of type ${schema.format ?? ''}: ${JSON.stringify(value)}`),
     );
   return errors;
 }

@@ -73,6 +73,19 @@ export function parseText(bytes: Buffer, encoding: 'json' | 'yaml', strict: bool
   };
 }
 
+/** Keys written twice, anywhere in a value. */
+export function duplicateFields(value: unknown, duplicates: WeakMap<object, string[]>, path = ''): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const own = (duplicates.get(value) ?? []).map(
+    (name) => `duplicate field ${JSON.stringify(path === '' ? name : `${path}.${name}`)}`,
+  );
+  if (Array.isArray(value)) return value.flatMap((item, at) => duplicateFields(item, duplicates, `${path}[${at}]`));
+  return [
+    ...own,
+    ...Object.entries(value).flatMap(([key, item]) => duplicateFields(item, duplicates, path === '' ? key : `${path}.${key}`)),
+  ];
+}
+
 export interface DecodedBody {
   object: UnknownObject;
   strictErrors: string[];
@@ -94,7 +107,8 @@ export function decodeBody(raw: RawBody, target: BodyTarget, validation: FieldVa
     if (!(error instanceof DecodeError)) throw error;
     throw cannotHandle(named, target, error.message);
   }
-  const strictErrors = [...parsed.strictErrors, ...decoded.strictErrors];
+  const doubled = target.read && parsed.duplicates ? duplicateFields(parsed.value, parsed.duplicates) : [];
+  const strictErrors = [...parsed.strictErrors, ...doubled, ...decoded.strictErrors];
   if (validation === 'Strict' && strictErrors.length > 0) {
     throw cannotHandle(named, target, `strict decoding error: ${strictErrors.join(', ')}`);
   }
@@ -162,6 +176,9 @@ function checkNames(names: Names, target: BodyTarget): void {
   const expected = apiVersionOf(target.group, target.version);
   if (names.kind === target.kind && names.apiVersion === expected) return;
   const { group, version } = parseApiVersion(names.apiVersion);
+  if (target.read && names.kind === target.kind && group === target.group) {
+    throw badRequest(`the API version in the data (${names.apiVersion}) does not match the expected API version (${expected})`);
+  }
   if (!target.schema.kind(group, version, names.kind)) {
     const why = `no kind ${JSON.stringify(names.kind)} is registered for version ${JSON.stringify(names.apiVersion)} in scheme ${JSON.stringify(scheme)}`;
     throw cannotHandle(names, target, why);

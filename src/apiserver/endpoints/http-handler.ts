@@ -55,6 +55,7 @@ function serveResourcePath(context: ServerContext, exchange: Exchange): Promise<
   if (special) return serveSpecial(context, exchange, special);
   const resource = context.table.find(group, version, name);
   if (!resource && group !== '' && !knownGroup(context, group)) return sendPageNotFound(exchange);
+  if (!resource && group !== '' && isCustomGroup(context, group)) return sendPageNotFound(exchange);
   if (!resource || parts.some((part, at) => part === '' || (at !== 1 && (part === '.' || part === '..')))) throw pathNotFound();
   if (parts.length > 3) throw pathNotFound();
   const isCollection = info.name === '';
@@ -63,7 +64,10 @@ function serveResourcePath(context: ServerContext, exchange: Exchange): Promise<
     if (!isCollection) throw pathNotFound();
     if (request.method !== 'GET') throw methodNotAllowed();
   }
-  if (!resource.namespaced && info.namespace !== '' && name !== 'namespaces') throw pathNotFound();
+  if (!resource.namespaced && info.namespace !== '' && name !== 'namespaces') {
+    if (resource.custom) return sendPageNotFound(exchange);
+    throw pathNotFound();
+  }
   const verbs = subresource === '' ? resource.verbs : resource.subresources.get(subresource)?.verbs;
   if (!verbs) throw pathNotFound();
   const verb = methodVerbs[request.method] ?? info.verb;
@@ -95,6 +99,10 @@ function serveDiscovery(context: ServerContext, exchange: Exchange): void {
 
 const knownGroup = ({ table }: ServerContext, name: string): boolean =>
   name === '' || table.groups.some(({ group }) => group === name);
+
+/** Paths of custom groups are not routes: what is not served there is no API at all. */
+const isCustomGroup = ({ table }: ServerContext, name: string): boolean =>
+  table.all().some(({ group, custom }) => custom && group === name);
 
 const sendPageNotFound = (exchange: Exchange): void =>
   sendBytes(exchange, 404, 'text/plain; charset=utf-8', Buffer.from('404 page not found\n'), {

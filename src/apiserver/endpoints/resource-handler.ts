@@ -5,7 +5,7 @@ import { DecodeError } from '#apimachinery/schema';
 import { watchTimeoutMinMs } from '../limits.ts';
 import type { ServedResource } from '../registry/generic/types.ts';
 import type { ServerContext } from '../server-context.ts';
-import { bodyEncoding, decodeBody, parseText, type RawBody, readBytes } from './body.ts';
+import { bodyEncoding, decodeBody, duplicateFields, parseText, type RawBody, readBytes } from './body.ts';
 import type { BodySource, Outcome, ResourceCall } from './call.ts';
 import type { Exchange } from './exchange.ts';
 import { execute } from './execute.ts';
@@ -123,18 +123,6 @@ function applyText(bytes: Buffer, strict: boolean): { value: unknown; strictErro
     if (!(error instanceof DecodeError)) throw error;
     throw badRequest(`error decoding YAML: error converting YAML to JSON: ${error.message}`);
   }
-}
-
-function duplicateFields(value: unknown, duplicates: WeakMap<object, string[]>, path = ''): string[] {
-  if (typeof value !== 'object' || value === null) return [];
-  const own = (duplicates.get(value) ?? []).map(
-    (name) => `duplicate field ${JSON.stringify(path === '' ? name : `${path}.${name}`)}`,
-  );
-  if (Array.isArray(value)) return value.flatMap((item, at) => duplicateFields(item, duplicates, `${path}[${at}]`));
-  return [
-    ...own,
-    ...Object.entries(value).flatMap(([key, item]) => duplicateFields(item, duplicates, path === '' ? key : `${path}.${key}`)),
-  ];
 }
 
 export async function sendOutcome(

@@ -139,7 +139,9 @@ export async function sendList(
   negotiated: Negotiated,
   include: IncludeObject,
 ): Promise<void> {
-  const metadata = listMetadata(page);
+  const metadata = { ...listMetadata(page) };
+  // Lists of custom resources always write the field.
+  if (resource.custom && !negotiated.as) metadata.continue ??= '';
   const entries = page.entries.map((entry) => inVersion(resource, entry));
   if (negotiated.as === 'Table')
     return sendValue(answer, 200, tableOf(answer, resource, entries, negotiated, include, metadata), negotiated);
@@ -154,22 +156,29 @@ export async function sendList(
     return sendValue(answer, 200, { ...head, items }, negotiated);
   }
   if (negotiated.encoding !== 'json' || negotiated.pretty) {
-    const items = entries.map(({ itemBytes }) => JSON.parse(`{${itemBytes.toString()}`) as unknown);
+    const items = entries.map((entry) => JSON.parse(`{${itemOf(resource, entry).toString()}`) as unknown);
     return sendValue(answer, 200, { ...head, items }, negotiated);
   }
-  return streamList(answer, JSON.stringify(head), entries);
+  return streamList(
+    answer,
+    JSON.stringify(head),
+    entries.map((entry) => itemOf(resource, entry)),
+  );
 }
 
+/** An item as it stands behind `{`: built-in kinds leave out kind and apiVersion there, custom resources keep them. */
+const itemOf = ({ custom }: ServedResource, entry: StoredObject): Buffer => (custom ? entry.bytes.subarray(1) : entry.itemBytes);
+
 /** The list from the bytes of its items, in pieces; another turn of the loop comes between them. */
-async function streamList(answer: Answer, head: string, entries: readonly StoredObject[]): Promise<void> {
+async function streamList(answer: Answer, head: string, items: readonly Buffer[]): Promise<void> {
   const opening = Buffer.from(`${head.slice(0, -1)},"items":[`);
-  const size = opening.length + entries.reduce((sum, { itemBytes }) => sum + itemBytes.length + 2, 0) + 3;
+  const size = opening.length + items.reduce((sum, item) => sum + item.length + 2, 0) + 3;
   const headers = { ...answer.headers(), 'content-type': mediaTypes.json };
-  if (size <= compressBytesMin) return answer.response.send(200, headers, Buffer.concat([...listPieces(opening, entries)]));
+  if (size <= compressBytesMin) return answer.response.send(200, headers, Buffer.concat([...listPieces(opening, items)]));
   const { response } = answer;
-  if (answer.acceptsGzip) return streamGzip(answer, listPieces(opening, entries));
+  if (answer.acceptsGzip) return streamGzip(answer, listPieces(opening, items));
   response.head(200, headers);
-  for (const piece of gathered(listPieces(opening, entries))) {
+  for (const piece of gathered(listPieces(opening, items))) {
     if (response.destroyed) return;
     if (!response.write(piece)) await response.drain();
   }
@@ -179,12 +188,12 @@ async function streamList(answer: Answer, head: string, entries: readonly Stored
 const openBrace = Buffer.from('{');
 const nextItem = Buffer.from(',{');
 
-function* listPieces(opening: Buffer, entries: readonly StoredObject[]): Generator<Buffer> {
+function* listPieces(opening: Buffer, items: readonly Buffer[]): Generator<Buffer> {
   yield opening;
   let first = true;
-  for (const { itemBytes } of entries) {
+  for (const item of items) {
     yield first ? openBrace : nextItem;
-    yield itemBytes;
+    yield item;
     first = false;
   }
   yield Buffer.from(']}\n');

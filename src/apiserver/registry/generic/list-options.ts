@@ -119,7 +119,7 @@ function knownFields(resource: ServedResource, selector: FieldSelector): FieldSe
 }
 
 const unknownFieldText = (resource: ServedResource, field: string): string =>
-  resource.definition.selectableFields && !resource.custom
+  resource.definition.selectableFields
     ? `field label not supported: ${field}`
     : `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`;
 
