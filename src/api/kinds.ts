@@ -28,6 +28,7 @@ import { persistentVolume } from './core/persistentvolume/index.ts';
 import { limitRange } from './core/limitrange/index.ts';
 import { persistentVolumeClaim } from './core/persistentvolumeclaim/index.ts';
 import { podDisruptionBudget } from './policy/poddisruptionbudget/index.ts';
+import { customResourceDefinition } from './apiextensions/customresourcedefinition/index.ts';
 import { builtin, type MetadataRules } from './common/builtin.ts';
 import { lease } from './coordination/lease/index.ts';
 import { configMap } from './core/configmap/index.ts';
@@ -51,6 +52,7 @@ import { roleBinding } from './rbac/rolebinding/index.ts';
 // Grouped by how often their rules look at the metadata of a changed object (common/builtin.ts).
 const kinds: Record<MetadataRules, unknown[]> = {
   change: [
+    customResourceDefinition,
     resourceQuota,
     priorityClass,
     horizontalPodAutoscaler,

@@ -1,0 +1,61 @@
+// A definition as upstream's rules see it: what all versions have in common stands at the top, and failures are named there
+// (pkg/apis/apiextensions/v1/conversion.go).
+import type * as crd from '#api/apiextensions/v1';
+import { semanticEqual } from '../../common/equality.ts';
+
+const shared = ['schema', 'subresources', 'additionalPrinterColumns', 'selectableFields'] as const;
+type Shared = (typeof shared)[number];
+
+export interface Definition {
+  spec: crd.CustomResourceDefinitionSpec;
+  /** What is the same in all versions. */
+  common: Pick<crd.CustomResourceDefinitionVersion, Shared>;
+  /** The versions without it. */
+  versions: crd.CustomResourceDefinitionVersion[];
+}
+
+export function definitionOf(spec: crd.CustomResourceDefinitionSpec): Definition {
+  const [first, ...others] = spec.versions ?? [];
+  if (!first) return { spec, common: {}, versions: [] };
+  const same = shared.filter((field) => others.every((version) => semanticEqual(version[field], first[field])));
+  const versions = [first, ...others].map((version) => {
+    const own = { ...version };
+    for (const field of same) delete own[field];
+    return own;
+  });
+  const common = Object.fromEntries(same.filter((field) => first[field] !== undefined).map((field) => [field, first[field]]));
+  return { spec, common, versions };
+}
+
+/** As upstream's internal type prints. */
+export const printedVersions = ({ spec, versions }: Definition): unknown =>
+  spec.versions === undefined || spec.versions === null
+    ? null
+    : versions.map((version) => ({
+        Name: version.name ?? '',
+        Served: version.served ?? false,
+        Storage: version.storage ?? false,
+        Deprecated: version.deprecated ?? false,
+        DeprecationWarning: version.deprecationWarning ?? null,
+        Schema: version.schema ?? null,
+        Subresources: version.subresources ?? null,
+        AdditionalPrinterColumns: version.additionalPrinterColumns ?? null,
+        SelectableFields: version.selectableFields ?? null,
+      }));
+
+export const storageVersion = (spec: crd.CustomResourceDefinitionSpec | undefined): string | undefined =>
+  spec?.versions?.find(({ storage }) => storage)?.name;
+
+/** Calls `visit` for a schema and all schemas inside it. */
+export function walkSchema(schema: crd.JSONSchemaProps | undefined, visit: (schema: crd.JSONSchemaProps) => void): void {
+  if (!schema) return;
+  visit(schema);
+  const inner = (one: unknown): void => {
+    if (typeof one === 'object' && one !== null && !Array.isArray(one)) walkSchema(one as crd.JSONSchemaProps, visit);
+  };
+  for (const list of [schema.allOf, schema.anyOf, schema.oneOf, Array.isArray(schema.items) ? schema.items : [schema.items]])
+    for (const one of list ?? []) inner(one);
+  for (const map of [schema.properties, schema.patternProperties, schema.definitions, schema.dependencies])
+    for (const one of Object.values(map ?? {})) inner(one);
+  for (const one of [schema.not, schema.additionalProperties, schema.additionalItems]) inner(one);
+}
