@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { Container, Pod } from '#api/core/v1';
 import { hashContainer } from '../container/hash.ts';
 import type { ContainerRecord, PodRecord } from '../container/types.ts';
-import { type ActionContext, backOffKey, podActions } from './actions.ts';
+import { podActions } from './actions.ts';
+import { backOffKey } from './container-rules.ts';
+import type { ActionContext } from './plan.ts';
 import { noProbes, type ProbeResults } from './probe-results.ts';
 
 const now = 1_000_000;

@@ -4,7 +4,8 @@ import type { Container, Pod } from '#api/core/v1';
 import { isRestartableInitContainer } from '#component-helpers/pod';
 import { hashContainer } from '../container/hash.ts';
 import { type ContainerRecord, latest, type PodRecord } from '../container/types.ts';
-import { type ActionContext, killMessage, killUnknown, type PodActions, shouldRestart, type Starter } from './actions.ts';
+import { killMessage, killUnknown, shouldRestart } from './container-rules.ts';
+import type { ActionContext, PodActions, Starter } from './plan.ts';
 
 interface Scan {
   pod: Pod;

@@ -3,7 +3,7 @@ import type { Container, ContainerStatus, Pod, PodCondition } from '#api/core/v1
 import { findCondition, isRestartableInitContainer } from '#component-helpers/pod';
 import { quote } from '#utils';
 import type { PodRecord } from '../container/types.ts';
-import { sandboxChanged } from '../pod/actions.ts';
+import { sandboxChanged } from '../pod/container-rules.ts';
 import type { Phase } from './phase.ts';
 
 /** Condition types written by the kubelet alone; others found on the pod are kept. */

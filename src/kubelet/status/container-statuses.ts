@@ -4,7 +4,7 @@ import type { Container, ContainerState, ContainerStatus, Pod, VolumeMountStatus
 import { formatTime } from '#apimachinery/meta';
 import { isRestartableInitContainer } from '#component-helpers/pod';
 import { type ContainerRecord, latest, type PodRecord } from '../container/types.ts';
-import { anyRegularCreated, shouldRestart } from '../pod/actions.ts';
+import { anyRegularCreated, shouldRestart } from '../pod/container-rules.ts';
 
 /** Why a container is not started: reason is one word (CrashLoopBackOff, ErrImagePull, ...). */
 export interface WaitingReason {

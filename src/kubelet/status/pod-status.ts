@@ -1,6 +1,14 @@
 // The whole status of a pod, computed (upstream kubelet_pods.go generateAPIPodStatus).
 import type { ContainerStatus, Pod, PodCondition, PodStatus } from '#api/core/v1';
-import { computeQos, isHostNetworkPod, isRestartableInitContainer, isTerminalPhase } from '#component-helpers/pod';
+import {
+  type Amounts,
+  computeQos,
+  isHostNetworkPod,
+  isRestartableInitContainer,
+  isTerminalPhase,
+  podLimits,
+  podRequests,
+} from '#component-helpers/pod';
 import { latest, recordIPs } from '../container/types.ts';
 import type { ProbeResults } from '../pod/probe-results.ts';
 import { kubeletConditions, ownConditions } from './conditions.ts';
@@ -74,6 +82,18 @@ function addresses(input: PodStatusInput): Pick<PodStatus, 'podIP' | 'podIPs' | 
   };
 }
 
+const texts = (amounts: Amounts): Record<string, string> | undefined =>
+  amounts.size === 0 ? undefined : Object.fromEntries([...amounts].map(([name, amount]) => [name, amount.toString()]));
+
+/** Resources of the pod as a whole (KEP-5419). */
+function podResources(pod: Pod): Pick<PodStatus, 'allocatedResources' | 'resources'> {
+  const [requests, limits] = [texts(podRequests(pod)), texts(podLimits(pod))];
+  return {
+    ...(requests && { allocatedResources: requests }),
+    resources: { ...(limits && { limits }), ...(requests && { requests }) },
+  };
+}
+
 /** The status to report, without transition times (see `settleStatus`). */
 export function podStatus(input: PodStatusInput): PodStatus {
   const { pod, old, record, eviction } = input;
@@ -104,6 +124,7 @@ export function podStatus(input: PodStatusInput): PodStatus {
     ...(why.message && { message: why.message }),
     conditions: [...kept, ...extra, ...ownConditions({ pod, record, statuses, phase, foreign: kept })],
     ...addresses(input),
+    ...podResources(pod),
     qosClass: pod.status?.qosClass ?? computeQos(pod),
     ...(init.length > 0 && { initContainerStatuses: init }),
     containerStatuses: regular,
