@@ -244,10 +244,17 @@ class Executor<View> implements RunningController {
       const missing = (plan.needsLive ?? []).filter((ref) => !live.has(refKey(ref)));
       if (missing.length === 0) return plan;
       const answers = await Promise.all(
-        missing.map(({ resource, namespace, name }) =>
-          this.#deps.client
-            .resource<KubeObject>(resource, namespace || undefined)
-            .get(name)
+        missing.map(({ resource: { group, version, resource }, namespace, name, subresource }) =>
+          this.#deps.client.transport
+            .call<KubeObject>({
+              verb: 'get',
+              group,
+              version,
+              resource,
+              name,
+              ...(namespace && { namespace }),
+              ...(subresource && { subresource }),
+            })
             .catch((error: unknown) => {
               if (isNotFound(error)) return undefined;
               throw error;

@@ -20,6 +20,8 @@ export interface Ref {
   resource: GroupVersionResource;
   namespace: string;
   name: string;
+  /** Only for reads past the cache, e.g. `scale`. */
+  subresource?: string;
 }
 
 /** What to tell the world about a write: event texts where `{name}` is the object's name and `{error}` the failure. */
@@ -162,7 +164,8 @@ export interface ControllerDefinition<View = unknown> {
 }
 
 /** The name of a ref in `live`. */
-export const refKey = (ref: Ref): string => `${ref.resource.group}/${ref.resource.resource}/${ref.namespace}/${ref.name}`;
+export const refKey = ({ resource, namespace, name, subresource }: Ref): string =>
+  `${resource.group}/${resource.resource}/${namespace}/${name}${subresource ? `/${subresource}` : ''}`;
 
 /** An owner reference that makes `owner` the controller of a child. */
 export const controllerRef = (owner: KubeObject, group: string, version: string, kind: string): OwnerReference => ({

@@ -3,7 +3,7 @@ import type { Container, LimitRange, LimitRangeItem, PersistentVolumeClaim, Pod 
 import { aggregateTexts } from '#apimachinery/field';
 import { parseQuantity, type Quantity, zeroQuantity } from '#apimachinery/quantity';
 import type { AdmissionRequest, ReadOnlyCluster } from '../contracts.ts';
-import { podTotals } from './pod-totals.ts';
+import { podTotals } from '#component-helpers/pod';
 import { deny, handling, isFor, type PluginFactory } from './plugin.ts';
 
 const annotation = 'kubernetes.io/limit-ranger';

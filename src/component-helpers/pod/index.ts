@@ -7,3 +7,4 @@ export * from './qos.ts';
 export * from './requests.ts';
 export * from './restart.ts';
 export * from './taints.ts';
+export * from './totals.ts';

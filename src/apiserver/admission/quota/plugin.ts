@@ -4,11 +4,10 @@ import type { ResourceQuota } from '#api/core/v1';
 import { isConflict } from '#apimachinery/errors';
 import type { KubeObject } from '#apimachinery/meta';
 import { parseQuantity, type Quantity, zeroQuantity } from '#apimachinery/quantity';
+import { type Amounts, type Evaluator, evaluatorOf, scopesOf } from '#component-helpers/quota';
 import type { AdmissionRequest } from '../../contracts.ts';
 import { limits } from '../limits.ts';
 import { deny, handling, type PluginContext, type PluginFactory } from '../plugin.ts';
-import { scopesOf } from './scopes.ts';
-import { type Amounts, type Evaluator, evaluatorOf } from './usage.ts';
 
 const amountsOf = (list: Record<string, string> | undefined): Amounts =>
   new Map(Object.entries(list ?? {}).map(([name, text]) => [name, parseQuantity(text)]));

@@ -1,6 +1,6 @@
 // Scopes of pods, and what a quota on compute resources makes every container say (pkg/quota/v1/evaluator/core/pods.go).
 import type { Pod, PodAffinityTerm } from '#api/core/v1';
-import { podQos } from '#component-helpers/pod';
+import { podQos } from '../pod/index.ts';
 import type { ScopeSelector } from './scopes.ts';
 
 const crosses = (term: PodAffinityTerm): boolean => (term.namespaces?.length ?? 0) > 0 || term.namespaceSelector !== undefined;

@@ -1,7 +1,7 @@
-// A pod's requests or limits as admission counts them: without overhead (`podRequests` and `podLimits` of #component-helpers add it).
+// A pod's requests or limits as admission counts them: without overhead (`podRequests` and `podLimits` add it).
 import type { Pod } from '#api/core/v1';
 import type { Quantity } from '#apimachinery/quantity';
-import { podLimits, podRequests } from '#component-helpers/pod';
+import { podLimits, podRequests } from './requests.ts';
 
 /** What containers, sidecars and init steps need at most; pod-level values win. */
 export function podTotals(pod: Pod, kind: 'requests' | 'limits'): Map<string, Quantity> {

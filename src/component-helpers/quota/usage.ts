@@ -3,16 +3,23 @@ import type { PersistentVolumeClaim, Pod, Service } from '#api/core/v1';
 import type { ResourceClaim } from '#api/resource/v1';
 import type { KubeObject } from '#apimachinery/meta';
 import { parseQuantity, type Quantity, quantityOf, zeroQuantity } from '#apimachinery/quantity';
-import type { AdmissionRequest } from '../../contracts.ts';
-import { podTotals } from '../pod-totals.ts';
+import { podTotals } from '../pod/index.ts';
 import { podConstraintProblem, podMatchesScope } from './pod-rules.ts';
 import type { ScopeSelector } from './scopes.ts';
 
 export type Amounts = Map<string, Quantity>;
 
+/** What of a write decides whether it may change what is used. */
+export interface QuotaWrite {
+  operation: string;
+  subresource: string;
+  object?: KubeObject;
+  oldObject?: KubeObject;
+}
+
 /** How one resource is counted. */
 export interface Evaluator {
-  handles(request: AdmissionRequest): boolean;
+  handles(request: QuotaWrite): boolean;
   /** Whether a quota's resource name is this evaluator's business. */
   counts(name: string): boolean;
   usage(object: KubeObject, nowMs: number): Amounts;
@@ -23,8 +30,8 @@ export interface Evaluator {
 
 const one = quantityOf(1);
 const never = (): boolean => false;
-const creates = ({ operation, subresource }: AdmissionRequest): boolean => operation === 'CREATE' && subresource === '';
-const writes = ({ operation, subresource }: AdmissionRequest): boolean =>
+const creates = ({ operation, subresource }: QuotaWrite): boolean => operation === 'CREATE' && subresource === '';
+const writes = ({ operation, subresource }: QuotaWrite): boolean =>
   subresource === '' && (operation === 'CREATE' || operation === 'UPDATE');
 
 /** `count/pods`, `count/deployments.apps`. */

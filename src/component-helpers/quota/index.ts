@@ -1,0 +1,3 @@
+// What counts against a resource quota: for admission, which refuses, and the controller, which counts anew.
+export * from './scopes.ts';
+export * from './usage.ts';

@@ -1,0 +1,72 @@
+// Fills cluster roles that are put together from others (pkg/controller/clusterroleaggregation).
+import type { ClusterRole, PolicyRule } from '#api/rbac/v1';
+import { fromLabelSelector } from '#apimachinery/labels';
+import { type ControllerDefinition, defineController, type Plan, watch } from '#controller-runtime';
+import { clusterRoles, refOf } from '#controller-runtime/platform';
+import { allow } from '#controller-runtime/workload';
+import { deepEqual } from '#utils';
+
+export interface AggregationView {
+  role: ClusterRole | undefined;
+  roles: readonly ClusterRole[];
+}
+
+const byName = (a: ClusterRole, b: ClusterRole): number => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1);
+
+/** The rules of all roles that are selected, each once. */
+export function aggregate(role: ClusterRole, roles: readonly ClusterRole[]): PolicyRule[] {
+  const rules: PolicyRule[] = [];
+  for (const selector of role.aggregationRule?.clusterRoleSelectors ?? []) {
+    const { matches } = fromLabelSelector(selector);
+    const selected = roles.filter(({ metadata }) => metadata.name !== role.metadata.name && matches(metadata.labels ?? {}));
+    for (const { rules: own = [] } of selected.sort(byName))
+      for (const rule of own ?? []) if (!rules.some((known) => deepEqual(known, rule))) rules.push(rule);
+  }
+  return rules;
+}
+
+export function reconcileAggregation({ role, roles }: AggregationView): Plan {
+  if (!role?.aggregationRule) return { effects: [] };
+  const rules = aggregate(role, roles);
+  if (deepEqual(rules, role.rules ?? [])) return { effects: [] };
+  const body = {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRole',
+    metadata: { name: role.metadata.name },
+    rules,
+  };
+  return {
+    effects: [
+      {
+        op: 'patch',
+        ref: refOf(clusterRoles, role),
+        type: 'application/apply-patch+yaml',
+        body,
+        force: true,
+        fieldManager: 'clusterrole-aggregation-controller',
+      },
+    ],
+    because: 'Roles that are part of this one were added, changed or removed.',
+  };
+}
+
+export const clusterRoleAggregationController: ControllerDefinition<AggregationView> = defineController<AggregationView>({
+  name: 'clusterrole-aggregation-controller',
+  aliases: ['clusterrole-aggregation'],
+  rights: [allow('escalate,get,list,patch,update,watch', 'rbac.authorization.k8s.io', 'clusterroles')],
+  watches: [
+    watch<ClusterRole>({
+      resource: clusterRoles,
+      keys: (_role, _old, cache) =>
+        cache
+          .list<ClusterRole>(clusterRoles)
+          .filter(({ aggregationRule }) => aggregationRule)
+          .map(({ metadata }) => metadata.name ?? ''),
+    }),
+  ],
+  view: (key, cache) => {
+    const role = cache.get<ClusterRole>(clusterRoles, '', key);
+    return { role, roles: role?.aggregationRule ? cache.list<ClusterRole>(clusterRoles) : [] };
+  },
+  reconcile: reconcileAggregation,
+});
