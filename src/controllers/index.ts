@@ -1,7 +1,10 @@
 // The list of control loops: one import and one entry per folder (test/component compares them).
 import type { ControllerDefinition } from '#controller-runtime';
 import type { ControllersConfig } from './config.ts';
+import { csrApprovingController, csrCleanerController, csrSigningController } from './certificates/index.ts';
+import { clusterRoleAggregationController } from './clusterroleaggregation/index.ts';
 import { deploymentController } from './deployment/index.ts';
+import { disruptionController } from './disruption/index.ts';
 import { endpointsController } from './endpoints/index.ts';
 import { endpointSliceController } from './endpointslice/index.ts';
 import { garbageCollector } from './garbagecollector/index.ts';
@@ -12,10 +15,12 @@ import { podGarbageCollector } from './podgc/index.ts';
 import { jobController } from './job/index.ts';
 import { replicaSetController } from './replicaset/index.ts';
 import { replicationController } from './replicationcontroller/index.ts';
+import { resourceQuotaController } from './resourcequota/index.ts';
 import { rootCaCertPublisher } from './rootcacertpublisher/index.ts';
 import { serviceAccountController } from './serviceaccount/index.ts';
 import { taintEvictionController } from './tainteviction/index.ts';
 import { ttlController } from './ttl/index.ts';
+import { ttlAfterFinishedController } from './ttlafterfinished/index.ts';
 
 export { type ControllersConfig, defaultControllersConfig } from './config.ts';
 
@@ -40,4 +45,11 @@ export const createControllers = (config: ControllersConfig): ControllerDefiniti
   erase(serviceAccountController),
   erase(taintEvictionController),
   erase(ttlController),
+  erase(clusterRoleAggregationController),
+  erase(csrApprovingController),
+  erase(csrCleanerController),
+  erase(csrSigningController(config)),
+  erase(disruptionController),
+  erase(resourceQuotaController(config)),
+  erase(ttlAfterFinishedController),
 ];
