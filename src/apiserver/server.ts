@@ -30,12 +30,13 @@ import { serveUpgrade } from './endpoints/upgrade.ts';
 import { createOpenApi } from './endpoints/openapi/serve.ts';
 import { compactionIntervalMs, eventTtlSeconds, mutatingRequestsInFlightMax, requestsInFlightMax } from './limits.ts';
 import { builtinServed } from './registry/builtin.ts';
+import { componentStatusEndpoint } from './registry/component-status.ts';
 import type { AdmissionChain, Randomness } from './registry/generic/types.ts';
 import { requestMetrics } from './request-metrics.ts';
 import { ResourceTable } from './resources.ts';
 import type { ServerContext } from './server-context.ts';
 import { createStorages, type Storages } from './storages.ts';
-import { customResourceDefinition } from './apiextensions/definition-kind.ts';
+import { withCleanUp } from './apiextensions/definition-deletion.ts';
 import { serveDefinitions } from './apiextensions/serve-definitions.ts';
 import { startCompactor } from './storage/compactor.ts';
 
@@ -130,7 +131,9 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
       ...(parts.hooks ?? []).filter((hook) => hook.resource === resource.resource && hook.group === resource.storageGroup),
     );
   }
-  const context = contextOf(options, parts, { table, feed, random, cluster, writer, metrics, logger });
+  const probes = [{ name: 'etcd-0', probe: () => (feed.failure ? Promise.reject(feed.failure) : Promise.resolve('ok')) }];
+  const special = [...(parts.special ?? []), componentStatusEndpoint(probes)];
+  const context = contextOf(options, { ...parts, special }, { table, feed, random, cluster, writer, metrics, logger });
   const health = createHealthChecks(feed);
   const openApi = createOpenApi(table, context.schema, options.descriptions);
   const handler = createHandler(context, { health, openApi });
@@ -244,11 +247,7 @@ async function buildTable(
     deepFreeze: options.deepFreeze ?? process.env['NODE_ENV'] === 'test',
     eventTtlSeconds: options.eventTtlSeconds ?? eventTtlSeconds,
   });
-  const given = (options.kinds ?? builtinKinds) as readonly KindDefinition<KubeObject>[];
-  const ownDefinition = given.some(({ kind }) => kind === 'CustomResourceDefinition')
-    ? []
-    : [customResourceDefinition as unknown as KindDefinition<KubeObject>];
-  const definitions = [...given, ...ownDefinition];
+  const definitions = ((options.kinds ?? builtinKinds) as readonly KindDefinition<KubeObject>[]).map(withCleanUp);
   for (const resource of builtinServed({ facts, schema, definitions: definitions as never, storageOf: storages.builtin }))
     table.add(resource);
   table.setGroups(builtinGroups().map(({ group, versions }) => ({ group, versions: versions.map(({ version }) => version) })));

@@ -10,7 +10,7 @@ import type { DiscoveredResource, ResourceTable, ServedGroup } from '../resource
 import type { ResourceStorage } from '../storage/resource-storage.ts';
 import { isTrue, withCondition } from './conditions.ts';
 import { customResource, discoveredOf } from './custom-resource.ts';
-import { cleanupFinalizer } from './definition-kind.ts';
+import { cleanupFinalizer } from './definition-deletion.ts';
 
 const apiGroup = 'apiextensions.k8s.io';
 const resourceName = 'customresourcedefinitions';

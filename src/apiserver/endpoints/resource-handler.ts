@@ -3,7 +3,8 @@ import { supportsProtobuf } from '#apimachinery/codec';
 import { badRequest, unsupportedMediaType } from '#apimachinery/errors';
 import { DecodeError } from '#apimachinery/schema';
 import { watchTimeoutMinMs } from '../limits.ts';
-import type { ServedResource } from '../registry/generic/types.ts';
+import { deprecationWarning } from '../registry/deprecations.ts';
+import { apiVersionText, type ServedResource } from '../registry/generic/types.ts';
 import type { ServerContext } from '../server-context.ts';
 import { bodyEncoding, decodeBody, duplicateFields, parseText, type RawBody, readBytes } from './body.ts';
 import type { BodySource, Outcome, ResourceCall } from './call.ts';
@@ -17,6 +18,8 @@ import { WatchStream } from './watch-stream.ts';
 
 export async function serveResource(context: ServerContext, exchange: Exchange, resource: ServedResource): Promise<void> {
   const { info, query, accept, userAgent } = exchange;
+  const deprecation = deprecationWarning(apiVersionText(resource), resource.kind);
+  if (deprecation !== undefined) exchange.warn(deprecation);
   const rules = {
     tables: true,
     protobuf: supportsProtobuf(context.schema, { group: resource.group, version: resource.version, kind: resource.kind }),

@@ -8,7 +8,7 @@ import { HookRun } from './hooks.ts';
 import { dedupOwners, ensureNamespace, fillSystemFields, generatedName, wipeSystemFields } from './metadata.ts';
 import { beforeCreate } from './rules.ts';
 import { apiVersionText, type Door, type RequestContext } from './types.ts';
-import { deepCopy } from './values.ts';
+import { deepCopy, dropNulls } from './values.ts';
 
 /** Stores a new object. `object`: of the request's version, defaulted, private. */
 export async function create(context: RequestContext, object: UnknownObject): Promise<StoredObject> {
@@ -78,6 +78,7 @@ function takenError({ resource }: RequestContext, { metadata }: UnknownObject): 
 export async function tryInsert(context: RequestContext, draft: UnknownObject): Promise<StoredObject | undefined> {
   const hooks = new HookRun(context);
   try {
+    if (!context.resource.custom) dropNulls(draft);
     fillSystemFields(draft.metadata, context);
     await hooks.check(draft, undefined);
     await hooks.beginCreate(draft);

@@ -12,7 +12,7 @@ import { HookRun } from './hooks.ts';
 import { sameManagers } from './metadata.ts';
 import { beforeUpdate } from './rules.ts';
 import type { Door, RequestContext } from './types.ts';
-import { deepEqual } from './values.ts';
+import { deepEqual, dropNulls } from './values.ts';
 
 export interface UpdateRequest {
   door: Door;
@@ -77,6 +77,7 @@ async function replace(
   const { storage } = context.resource;
   const old = live.object;
   const draft = await request.next(old);
+  if (!context.resource.custom && !context.unchecked) dropNulls(draft);
   checkResourceVersion(context, draft, old);
   const hooks = new HookRun(context);
   try {

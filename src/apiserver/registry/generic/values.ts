@@ -47,3 +47,17 @@ export function deepFreeze<T>(value: T): T {
   }
   return value;
 }
+
+/** Removes null members of objects, in place: decoding writes them for unset fields, rules are simpler without. */
+export function dropNulls(value: unknown): void {
+  if (typeof value !== 'object' || value === null) return;
+  if (Array.isArray(value)) {
+    for (const item of value) dropNulls(item);
+    return;
+  }
+  const object = value as Record<string, unknown>;
+  for (const key in object) {
+    if (object[key] === null) delete object[key];
+    else if (typeof object[key] === 'object' && key !== 'managedFields') dropNulls(object[key]);
+  }
+}

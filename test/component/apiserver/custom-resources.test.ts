@@ -1,0 +1,137 @@
+// Custom resources from definition to clean-up, through the direct transport.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { KubeObject, UnknownObject } from '#apimachinery/meta';
+import type { Transport } from '#apimachinery/transport';
+import { type ApiServer, createApiServer } from '#apiserver';
+import { systemClock, systemRng } from '#host';
+import { type EmbeddedStore, openMemoryStore } from '#store';
+
+const group = 'example.com';
+const definitions = { group: 'apiextensions.k8s.io', version: 'v1', resource: 'customresourcedefinitions' };
+const widgets = { group, version: 'v1', resource: 'widgets', namespace: 'default' };
+let store: EmbeddedStore;
+let server: ApiServer;
+let client: Transport;
+
+const schema = {
+  type: 'object',
+  properties: {
+    spec: {
+      type: 'object',
+      required: ['size'],
+      properties: { size: { type: 'integer', minimum: 1 }, color: { type: 'string', default: 'red', enum: ['red', 'green'] } },
+    },
+    status: { type: 'object', properties: { ready: { type: 'boolean' } } },
+  },
+};
+
+const definition = {
+  metadata: { name: `widgets.${group}` },
+  spec: {
+    group,
+    scope: 'Namespaced',
+    names: { plural: 'widgets', kind: 'Widget' },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: schema },
+        subresources: { status: {}, scale: { specReplicasPath: '.spec.size', statusReplicasPath: '.status.size' } },
+      },
+    ],
+  },
+};
+
+/** Waits until `read` answers, with a deadline. */
+async function eventually<T>(read: () => Promise<T | undefined>): Promise<T> {
+  const deadline = Date.now() + 5_000;
+  for (;;) {
+    const value = await read().catch(() => undefined);
+    if (value !== undefined) return value;
+    if (Date.now() > deadline) throw new Error('did not happen in time');
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+const served = async (): Promise<true | undefined> => {
+  await client.call({ ...widgets, verb: 'list' });
+  return true;
+};
+
+beforeEach(async () => {
+  store = openMemoryStore();
+  server = await createApiServer({ store, clock: systemClock(), rng: systemRng(), deepFreeze: true });
+  client = server.transport({ name: 'tester', groups: ['system:masters'] }, 'tester');
+  await client.call({ ...definitions, verb: 'create', object: definition });
+  await eventually(served);
+});
+afterEach(async () => {
+  client.close();
+  await server.close();
+  await store.close();
+});
+
+const create = (spec: object, more: object = {}): Promise<UnknownObject> =>
+  client.call<UnknownObject>({
+    ...widgets,
+    verb: 'create',
+    object: { apiVersion: `${group}/v1`, kind: 'Widget', metadata: { name: 'a' }, spec, ...more },
+  });
+
+describe('custom resources', () => {
+  it('are defaulted, pruned and keep status behind its door', async () => {
+    const made = await create({ size: 1, unknown: 2 }, { status: { ready: true } });
+    expect(made['spec']).toEqual({ size: 1, color: 'red' });
+    expect(made).not.toHaveProperty('status');
+    expect(made.metadata.generation).toBe(1);
+    const status = await client.call<UnknownObject>({
+      ...widgets,
+      verb: 'update',
+      name: 'a',
+      subresource: 'status',
+      object: { ...made, spec: { size: 9 }, status: { ready: true } },
+    });
+    expect(status).toMatchObject({ spec: { size: 1 }, status: { ready: true }, metadata: { generation: 1 } });
+  });
+
+  it('are validated by their schema', async () => {
+    await expect(create({ size: 0, color: 'blue' })).rejects.toMatchObject({
+      status: {
+        code: 422,
+        details: {
+          causes: expect.arrayContaining([
+            expect.objectContaining({ field: 'spec.size' }),
+            expect.objectContaining({ field: 'spec.color' }),
+          ]) as unknown,
+        },
+      },
+    });
+    await expect(create({})).rejects.toMatchObject({
+      status: { code: 422, message: expect.stringContaining('spec.size: Required value') as unknown },
+    });
+  });
+
+  it('are scaled through their paths', async () => {
+    await create({ size: 2 });
+    const scale = await client.call<UnknownObject>({ ...widgets, verb: 'get', name: 'a', subresource: 'scale' });
+    expect(scale).toMatchObject({ kind: 'Scale', spec: { replicas: 2 } });
+  });
+
+  it('are found by discovery, and gone with their definition', async () => {
+    const discovery = await client.raw('GET', `/apis/${group}/v1`);
+    expect(JSON.parse(discovery.text)).toMatchObject({
+      kind: 'APIResourceList',
+      resources: [{ name: 'widgets' }, { name: 'widgets/status' }, { name: 'widgets/scale' }],
+    });
+    await create({ size: 1 });
+    await client.call({ ...definitions, verb: 'delete', name: `widgets.${group}` });
+    await eventually(async () =>
+      (await client.call<KubeObject>({ ...definitions, verb: 'get', name: `widgets.${group}` }).catch(() => undefined))
+        ? undefined
+        : true,
+    );
+    await expect(client.call({ ...widgets, verb: 'list' })).rejects.toMatchObject({ status: { code: 404 } });
+    expect(store.rangeSync({ key: `/registry/${group}/`, rangeEnd: `/registry/${group}0` }).kvs).toEqual([]);
+  });
+});
