@@ -177,3 +177,11 @@ test('a server that accepts and says nothing runs into the time limit', async ()
 test.each(['ftp://x', 'nonsense'])('%s is no base URL', (baseUrl) => {
   expect(() => createWireClient({ baseUrl })).toThrow();
 });
+
+test.each(['DELETE', 'GET', 'POST'])('the body of a %s arrives whole, also as a stream', async (method) => {
+  const { client } = await start();
+  for (const body of ['twelve bytes', Buffer.from('twelve bytes'), Readable.from(['twelve', ' bytes'])]) {
+    const response = await client.request({ method, path: '/x', body });
+    expect(JSON.parse(await response.text())).toMatchObject({ method, bytes: 12 });
+  }
+});

@@ -45,11 +45,16 @@ export interface Http1Pool {
 const replayable = ({ method = 'GET', body }: ClientRequest): boolean =>
   (method === 'GET' || method === 'HEAD') && body === undefined;
 
+/** Node frames bodies of DELETE and GET requests only when told their length. */
 function sendBody(request: NodeRequest, body: ClientRequest['body']): void {
   if (body instanceof Readable) {
+    if (!request.hasHeader('content-length')) request.useChunkedEncodingByDefault = true;
     body.on('error', (error) => request.destroy(error));
     body.pipe(request);
-  } else request.end(body);
+  } else {
+    if (body !== undefined && !request.hasHeader('content-length')) request.setHeader('content-length', Buffer.byteLength(body));
+    request.end(body);
+  }
 }
 
 /** Follows `signal` until `dispose`: headers and body of one exchange. */
