@@ -7,7 +7,7 @@ import type { Clock, Logger, Rng, Timer } from '#utils';
 import { type PodEvents, podEvents } from './events.ts';
 import { type LifecycleHooks, noHooks } from './hooks/hooks.ts';
 import { ImageManager } from './images/manager.ts';
-import { relistMs, relistWithoutEventsMs } from './limits.ts';
+import { relistMs, relistWithoutEventsMs, unhealthyRelistMs } from './limits.ts';
 import { NodeManager } from './node/manager.ts';
 import type { Machine, NodeFacts } from './node/status.ts';
 import type { KubeletOptions } from './options.ts';
@@ -160,7 +160,9 @@ export class Kubelet {
 
   #scheduleRelist(): void {
     if (this.#closed || this.parts.runtime.simulated) return;
-    const periodMs = this.#hasEvents ? relistMs : relistWithoutEventsMs;
+    const { runtimeError, networkError } = this.#health;
+    const well = runtimeError === undefined && networkError === undefined;
+    const periodMs = well ? (this.#hasEvents ? relistMs : relistWithoutEventsMs) : unhealthyRelistMs;
     this.#relist = this.parts.clock.setTimer(periodMs, () => {
       void this.#look().finally(() => this.#scheduleRelist());
     });
@@ -169,6 +171,7 @@ export class Kubelet {
   async #look(): Promise<void> {
     try {
       await this.#checkRuntime();
+      if (this.#health.runtimeError !== undefined || this.#health.networkError !== undefined) return;
       this.workers.wake(undefined);
       await this.workers.endOrphans(this.parts.runtime);
     } catch (error) {
@@ -186,7 +189,9 @@ export class Kubelet {
     } catch (error) {
       this.#health = { runtimeError: `container runtime is down: ${(error as Error).message}` };
     }
-    if (this.#synced && before !== JSON.stringify(this.#health)) void this.nodes.updateStatus();
+    if (!this.#synced || before === JSON.stringify(this.#health)) return;
+    void this.nodes.updateStatus();
+    this.workers.wake(undefined);
   }
 
   async #facts(): Promise<NodeFacts> {

@@ -37,6 +37,8 @@ export const podStartsMax = 16;
 /** How often the runtime is listed as a net for lost events. */
 export const relistMs = 10_000;
 export const relistWithoutEventsMs = 1_000;
+/** While runtime or network are not ready: a node should not wait for its network longer than it takes. */
+export const unhealthyRelistMs = 250;
 /** Simulated pod addresses: without a pod CIDR nothing is handed out. */
 export const simulatedStartDelayMs = 0;
 /** Status updates waiting for the API are retried after this. */

@@ -82,6 +82,13 @@ export class CgroupManager {
     const path = this.#podPath(pod);
     if (await this.#make(path)) await this.#set(path, podCgroupLimits(pod));
   }
+  /** New limits of a running pod. `grow` lifts them out of the way, `settle` sets those of the spec. */
+  async resizePod(pod: Pod, step: 'grow' | 'settle'): Promise<void> {
+    if (this.#hierarchy === undefined) return;
+    const { cpuShares, ...limits } = podCgroupLimits(pod);
+    const unlimited = this.#hierarchy.version === 2 ? 'max' : '-1';
+    await this.#set(this.#podPath(pod), { cpuShares, ...(step === 'settle' && limits) }, unlimited);
+  }
   async removePod(uid: string): Promise<void> {
     if (this.#hierarchy === undefined) return;
     for (const group of ['', '/burstable', '/besteffort'])
@@ -137,19 +144,20 @@ export class CgroupManager {
     }
   }
 
-  async #set(path: string, limits: PodLimits): Promise<void> {
+  /** `unlimited`: what to write for limits that are absent; without it they are left as they are. */
+  async #set(path: string, limits: PodLimits, unlimited?: string): Promise<void> {
     const { cpuShares, cpuQuotaUs, memoryBytes } = limits;
     const v2 = this.#hierarchy?.version === 2;
     const settings: [string, string | undefined][] = v2
       ? [
           ['cpu.weight', String(sharesToWeight(cpuShares))],
-          ['cpu.max', cpuQuotaUs === undefined ? undefined : `${cpuQuotaUs} ${cpuPeriodUs}`],
-          ['memory.max', memoryBytes?.toString()],
+          ['cpu.max', cpuQuotaUs === undefined ? unlimited : `${cpuQuotaUs} ${cpuPeriodUs}`],
+          ['memory.max', memoryBytes?.toString() ?? unlimited],
         ]
       : [
           ['cpu.shares', String(cpuShares)],
-          ['cpu.cfs_quota_us', cpuQuotaUs?.toString()],
-          ['memory.limit_in_bytes', memoryBytes?.toString()],
+          ['cpu.cfs_quota_us', cpuQuotaUs?.toString() ?? unlimited],
+          ['memory.limit_in_bytes', memoryBytes?.toString() ?? unlimited],
         ];
     for (const [file, value] of settings) {
       if (value === undefined) continue;

@@ -111,6 +111,8 @@ export interface PodRuntime {
   removeSandbox(id: string): Promise<void>;
   /** Rejects with StartFailure. */
   createContainer(request: CreateRequest): Promise<string>;
+  /** Gives a running container, and its pod, the resources of the spec (KEP-1287). */
+  resizeContainer(id: string, pod: Pod, container: Container): Promise<void>;
   /** Rejects with StartFailure. */
   startContainer(id: string): Promise<void>;
   /** Resolves when it has stopped; a second call with less grace shortens the first. */

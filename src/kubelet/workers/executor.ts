@@ -1,6 +1,6 @@
 // Carries out what `podActions` planned, step by step, and says with events what it did (upstream kuberuntime_manager.go SyncPod,
 // kuberuntime_container.go startContainer and killContainer).
-import type { Container, Pod } from '#api/core/v1';
+import type { Container, Pod, ResourceRequirements } from '#api/core/v1';
 import { findContainer, formatPod, isRestartableInitContainer } from '#component-helpers/pod';
 import type { Clock, Logger } from '#utils';
 import { latest, type PodRecord, recordIPs } from '../container/types.ts';
@@ -30,6 +30,8 @@ export interface ExecutorDeps {
 export interface PodMemory {
   backOff: Map<string, BackOff>;
   reasons: Map<string, WaitingReason>;
+  /** Resources last given to a container, by its id. */
+  resources: Map<string, string>;
 }
 
 export interface SyncOutcome {
@@ -73,6 +75,7 @@ export class PodExecutor {
         outcome.changed = true;
         await this.kill(pod, kill);
       }
+      await this.#resize(pod, record, memory, outcome);
     }
     if (actions.start.length === 0 && actions.createSandbox === undefined) return outcome;
     let sandboxId = record.sandboxes[0]?.id ?? '';
@@ -91,6 +94,30 @@ export class PodExecutor {
       if (!started && start.kind === 'init' && !isRestartableInitContainer(start.container)) return outcome;
     }
     return outcome;
+  }
+
+  /** Running containers whose resources in the spec have changed get the new ones, by restart where their policy says so. */
+  async #resize(pod: Pod, record: PodRecord, memory: PodMemory, outcome: SyncOutcome): Promise<void> {
+    for (const container of [...(pod.spec?.initContainers ?? []), ...(pod.spec?.containers ?? [])]) {
+      const running = latest(record, container.name);
+      if (running?.state !== 'running') continue;
+      const wanted = JSON.stringify(container.resources ?? {});
+      const known = memory.resources.get(running.id);
+      memory.resources.set(running.id, wanted);
+      if (known === undefined || known === wanted) continue;
+      outcome.changed = true;
+      if (resizeNeedsRestart(container, JSON.parse(known) as ResourceRequirements)) {
+        const message = `Container ${container.name} resize requires restart`;
+        await this.kill(pod, { id: running.id, name: container.name, message, reason: '' });
+        continue;
+      }
+      try {
+        await this.#deps.runtime.resizeContainer(running.id, pod, container);
+      } catch (error) {
+        memory.resources.set(running.id, known);
+        throw new PodFailure('ResizeError', `Pod resize error: ${(error as Error).message}`, { cause: error });
+      }
+    }
   }
 
   /** Stops containers in parallel, then the sandboxes. */
@@ -206,6 +233,14 @@ export class PodExecutor {
       throw new StartFailure('PostStartHookError', (error as Error).message, { cause: error });
     }
   }
+}
+
+/** Whether a resource that changed is one the container cannot take while it runs. */
+function resizeNeedsRestart({ resources, resizePolicy = [] }: Container, old: ResourceRequirements): boolean {
+  return resizePolicy.some(({ resourceName: name, restartPolicy }) => {
+    const changed = resources?.limits?.[name] !== old.limits?.[name] || resources?.requests?.[name] !== old.requests?.[name];
+    return changed && restartPolicy === 'RestartContainer';
+  });
 }
 
 interface StartStep {

@@ -35,7 +35,7 @@ export type WorkerPhase = 'running' | 'terminating' | 'cleaning' | 'ended';
 
 export class PodWorker {
   readonly #deps: PodWorkerDeps;
-  readonly #memory: PodMemory = { backOff: new Map(), reasons: new Map() };
+  readonly #memory: PodMemory = { backOff: new Map(), reasons: new Map(), resources: new Map() };
   #pod: Pod;
   #phase: WorkerPhase = 'running';
   /** The API (or manifest) no longer has the pod. */

@@ -179,6 +179,17 @@ describe.skipIf(missing !== undefined)(`kubelet with containerd${missing ? ` (sk
         'Started: Container started',
       ]),
     );
+    const grown = structuredClone(pod('web')) as Pod;
+    Object.assign(grown.spec?.containers[0] ?? {}, {
+      resources: { limits: { memory: '96Mi', cpu: '200m' }, requests: { memory: '96Mi', cpu: '200m' } },
+    });
+    api.put('pods', grown);
+    await until(
+      'resized',
+      waitMs,
+      async () => (await run('web', ['cat', '/sys/fs/cgroup/memory/memory.limit_in_bytes'])) === '100663296\n',
+    );
+    expect(pod('web')?.status?.containerStatuses?.[0]).toMatchObject({ restartCount: 0 });
     await end('web');
     expect(events('web')).toContain('Killing: Stopping container app');
     const mounts = await readFile('/proc/self/mountinfo', 'utf8');

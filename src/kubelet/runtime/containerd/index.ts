@@ -25,6 +25,7 @@ import {
 import { containerConfig } from './container-config.ts';
 import { criImages } from './images.ts';
 import { podUidLabel } from './labels.ts';
+import { containerResources } from './resources.ts';
 import { containerRecord, identityOf, recordOf, sandboxRecord } from './records.ts';
 import { podLogDirectory, sandboxConfig } from './sandbox-config.ts';
 import { verifyRunAsNonRoot } from './security-context.ts';
@@ -191,6 +192,13 @@ export class ContainerdRuntime implements PodRuntime {
     } catch (error) {
       throw new StartFailure('CreateContainerError', text(error), { cause: error });
     }
+  }
+  async resizeContainer(id: string, pod: Pod, container: Container): Promise<void> {
+    const { cgroups, memoryCapacityBytes } = this.#deps;
+    // The pod's own limits have to leave room for both the old and the new ones of its container: they are set before and after.
+    await cgroups.resizePod(pod, 'grow');
+    await this.cri.runtime.updateContainerResources(id, containerResources(pod, container, memoryCapacityBytes));
+    await cgroups.resizePod(pod, 'settle');
   }
   async startContainer(id: string): Promise<void> {
     try {

@@ -146,6 +146,7 @@ export class SimulatedRuntime implements PodRuntime {
     this.#containers.set(record.id, { record, pod: uid, behaviour: behaviourOf(pod, container as Container, this.#defaults) });
     return record.id;
   }
+  async resizeContainer(): Promise<void> {}
   async startContainer(id: string): Promise<void> {
     const container = this.#containers.get(id);
     if (container === undefined) throw new StartFailure('RunContainerError', `container ${id} not found`);
