@@ -1,10 +1,9 @@
 // An apiserver in memory with a scheduler on it, for tests of the scheduler's shell.
-import { createApiServer } from '#apiserver';
+import { defaultOptions, runKubeApiServer } from '#apiserver/app';
 import type { Node, Pod } from '#api/core/v1';
 import { createClient, type KubeClient } from '#client';
 import { systemClock } from '#host';
 import { runKubeScheduler, type KubeScheduler, type KubeSchedulerOptions } from '#scheduler';
-import { openMemoryStore } from '#store';
 import { type Clock, seededRng, silentLogger } from '#utils';
 
 const admin = { name: 'system:admin', groups: ['system:masters', 'system:authenticated'] };
@@ -41,14 +40,18 @@ export const cpu = (amount: string) => ({ containers: [{ name: 'c', image: 'x', 
 export async function createTestCluster(options: KubeSchedulerOptions = {}): Promise<TestCluster> {
   const clock = systemClock();
   const rng = seededRng(7);
-  const store = openMemoryStore({ clock });
-  const server = await createApiServer({ store, clock, rng });
+  const server = await runKubeApiServer(
+    {
+      ...defaultOptions(),
+      store: { etcdServers: [], dataDir: '' },
+      bindAddress: '127.0.0.1',
+      securePort: 0,
+      disableAdmissionPlugins: ['ServiceAccount', 'TaintNodesByCondition'],
+    },
+    { clock, rng, logger: silentLogger },
+  );
   await server.started;
   const client = createClient(server.transport(admin, 'test'));
-  await client
-    .resource(core('namespaces'))
-    .create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'default' } })
-    .catch(() => {});
   const scheduler = runKubeScheduler(options, {
     client: createClient(server.transport({ ...admin, name: 'system:kube-scheduler' }, 'kube-scheduler')),
     clock,
@@ -77,7 +80,6 @@ export async function createTestCluster(options: KubeSchedulerOptions = {}): Pro
       await scheduler.stop();
       client.close();
       await server.close();
-      await store.close();
     },
   };
 }
