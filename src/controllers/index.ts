@@ -3,6 +3,7 @@ import type { ControllerDefinition } from '#controller-runtime';
 import type { ControllersConfig } from './config.ts';
 import { csrApprovingController, csrCleanerController, csrSigningController } from './certificates/index.ts';
 import { clusterRoleAggregationController } from './clusterroleaggregation/index.ts';
+import { daemonSetController } from './daemonset/index.ts';
 import { deploymentController } from './deployment/index.ts';
 import { disruptionController } from './disruption/index.ts';
 import { endpointsController } from './endpoints/index.ts';
@@ -18,6 +19,7 @@ import { replicationController } from './replicationcontroller/index.ts';
 import { resourceQuotaController } from './resourcequota/index.ts';
 import { rootCaCertPublisher } from './rootcacertpublisher/index.ts';
 import { serviceAccountController } from './serviceaccount/index.ts';
+import { statefulSetController } from './statefulset/index.ts';
 import { taintEvictionController } from './tainteviction/index.ts';
 import { ttlController } from './ttl/index.ts';
 import { ttlAfterFinishedController } from './ttlafterfinished/index.ts';
@@ -30,12 +32,14 @@ const erase = <View>(definition: ControllerDefinition<View>): ControllerDefiniti
 
 /** All loops of kube-controller-manager. */
 export const createControllers = (config: ControllersConfig): ControllerDefinition[] => [
+  erase(daemonSetController),
   erase(deploymentController),
   erase(endpointsController),
   erase(endpointSliceController),
   erase(jobController),
   erase(replicaSetController),
   erase(replicationController),
+  erase(statefulSetController),
   erase(garbageCollector),
   erase(namespaceController),
   erase(nodeIpamController(config)),

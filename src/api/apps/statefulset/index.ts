@@ -28,8 +28,9 @@ function defaults(draft: StatefulSet): void {
   spec.revisionHistoryLimit ??= 10;
   podTemplateDefaults((spec.template ??= {}));
   for (const claim of spec.volumeClaimTemplates ?? []) {
-    claim.apiVersion = 'v1';
-    claim.kind = 'PersistentVolumeClaim';
+    // Read back, nothing is left to do: the object may be frozen then.
+    if (claim.apiVersion !== 'v1') claim.apiVersion = 'v1';
+    if (claim.kind !== 'PersistentVolumeClaim') claim.kind = 'PersistentVolumeClaim';
     persistentVolumeClaimDefaults(claim);
   }
 }
