@@ -35,8 +35,6 @@ export const freshnessWaitMs = 3_000;
 export const compactionIntervalMs = 300_000;
 /** Writes that lose a race are tried again this often before giving up. */
 export const updateAttemptsMax = 100;
-/** PATCH re-applied to a newer object before the conflict is told. */
-export const patchAttemptsMax = 5;
 /** Names made from generateName that may be taken. */
 export const generateNameAttemptsMax = 8;
 /** Keys read from the store at once while loading. */
@@ -50,9 +48,5 @@ export const deleteCollectionWorkers = 64;
 export const eventTtlSeconds = 3_600;
 export const leaseReuseSeconds = 60;
 export const leaseObjectsMax = 1_000;
-/** Annotations of one object (validation.TotalAnnotationSizeLimitB). */
-export const annotationsBytesMax = 256 * 1024;
-/** Status answers name at most this many causes of strict decoding. */
-export const warningsBytesMax = 4_096;
 /** OpenAPI documents kept after being built. */
 export const openApiDocumentsMax = 64;

@@ -13,7 +13,7 @@ import type { ServerContext } from '../server-context.ts';
 import type { BodySource, Outcome, ResourceCall } from './call.ts';
 import { attributesOf } from './exchange.ts';
 import { execute } from './execute.ts';
-import { pathNotFound } from './http-handler.ts';
+import { pathNotFound } from './route-errors.ts';
 import type { RequestInfo } from './request-info.ts';
 import { inVersion } from './respond.ts';
 import { prepareSpecial, runSpecial, specialTarget } from './special-handler.ts';
@@ -227,7 +227,6 @@ type Handler = (event: WatchEvent) => void;
 class DirectWatch implements WatchStream {
   readonly #context: ServerContext;
   readonly #resource: ServedResource;
-  readonly #start: WatchStart;
   readonly #options: ListOptions;
   readonly #release: () => void;
   #queue: WatchEvent[] = [];
@@ -240,7 +239,6 @@ class DirectWatch implements WatchStream {
   constructor(context: ServerContext, resource: ServedResource, start: WatchStart, options: ListOptions, release: () => void) {
     this.#context = context;
     this.#resource = resource;
-    this.#start = start;
     this.#options = options;
     this.#release = release;
     const show = (type: WatchEvent['type'], object: KubeObject): void => this.#push({ type, object });

@@ -81,8 +81,6 @@ function legacyResource(resource: DiscoveredResource, group: string, version: st
   };
 }
 
-type AggregatedVersion = 'v2' | 'v2beta1';
-
 /**
  * Whether an Accept header asks for the aggregated form before plain JSON. 'unknown': it asks for a form that is not served, and for nothing
  * else.

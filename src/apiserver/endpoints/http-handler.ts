@@ -1,6 +1,6 @@
 // Finds what serves a path: discovery, health, metrics and OpenAPI by name, resources by the table, the rest is not found.
 import { routeHealth } from '#component-base';
-import { notAcceptable, StatusError } from '#apimachinery/errors';
+import { notAcceptable } from '#apimachinery/errors';
 import type { ServerContext } from '../server-context.ts';
 import {
   aggregatedDiscovery,
@@ -16,19 +16,9 @@ import type { HealthChecks } from './health.ts';
 import { mediaTypes, negotiate, routerRefusal } from './negotiation.ts';
 import type { OpenApi } from './openapi/serve.ts';
 import { serveResource } from './resource-handler.ts';
+import { methodNotAllowed, pathNotFound } from './route-errors.ts';
 import { encodeValue, plainJson, sendBytes, sendStatus, sendValue } from './respond.ts';
 import { serveSpecial } from './special-handler.ts';
-
-export const pathNotFound = (): StatusError =>
-  new StatusError({ code: 404, reason: 'NotFound', message: 'the server could not find the requested resource', details: {} });
-
-export const methodNotAllowed = (): StatusError =>
-  new StatusError({
-    code: 405,
-    reason: 'MethodNotAllowed',
-    message: 'the server does not allow this method on the requested resource',
-    details: {},
-  });
 
 const methodVerbs: Record<string, string> = { POST: 'create', PUT: 'update', PATCH: 'patch' };
 

@@ -1,6 +1,6 @@
 // Serves the requests of one stored resource over HTTP.
 import { supportsProtobuf } from '#apimachinery/codec';
-import { badRequest, unsupportedMediaType } from '#apimachinery/errors';
+import { badRequest, notAcceptable, unsupportedMediaType } from '#apimachinery/errors';
 import { DecodeError } from '#apimachinery/schema';
 import { watchTimeoutMinMs } from '../limits.ts';
 import { deprecationWarning } from '../registry/deprecations.ts';
@@ -11,7 +11,7 @@ import type { BodySource, Outcome, ResourceCall } from './call.ts';
 import type { Exchange } from './exchange.ts';
 import { execute } from './execute.ts';
 import { mediaTypes, type Negotiated, negotiate } from './negotiation.ts';
-import { sendList, sendStored, sendValue } from './respond.ts';
+import { sendList, sendStatus, sendStored, sendValue } from './respond.ts';
 import { includeObjectOf } from './table.ts';
 import { frameMaker } from './watch-frames.ts';
 import { WatchStream } from './watch-stream.ts';
@@ -148,6 +148,8 @@ export async function sendOutcome(
   }
 }
 
+const streamable = ['application/json;stream=watch', 'application/vnd.kubernetes.protobuf;stream=watch'];
+
 const streamTypes: Record<Negotiated['encoding'], string> = {
   json: mediaTypes.json,
   yaml: mediaTypes.yaml,
@@ -162,6 +164,7 @@ async function serveWatch(
   negotiated: Negotiated,
 ): Promise<void> {
   const include = negotiated.as === 'Table' ? includeObjectOf(exchange.query) : 'Metadata';
+  if (negotiated.encoding === 'yaml') return sendStatus(exchange, notAcceptable(streamable), negotiated);
   const { clock } = context;
   const seconds = options.timeoutSeconds ?? 0;
   const timeoutMs = seconds > 0 ? seconds * 1000 : watchTimeoutMinMs * (1 + Math.random());

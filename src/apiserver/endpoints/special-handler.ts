@@ -9,7 +9,7 @@ import type { ServerContext } from '../server-context.ts';
 import type { BodyTarget } from './body.ts';
 import type { Exchange } from './exchange.ts';
 import { managerFromUserAgent } from './execute.ts';
-import { methodNotAllowed, pathNotFound } from './http-handler.ts';
+import { methodNotAllowed, pathNotFound } from './route-errors.ts';
 import { mediaTypes, negotiate } from './negotiation.ts';
 import { httpBody } from './resource-handler.ts';
 import { sendValue } from './respond.ts';

@@ -119,7 +119,7 @@ async function readPast(
 /** 410 with a token that goes on from here without consistency, for clients that prefer that. */
 function inconsistentContinue(start: string, prefix: string): StatusError {
   const error = expired(expiredMessages.inconsistentContinue);
-  error.status.metadata = { continue: encodeContinue(start.replace(/\u0000$/, ''), prefix, -1) };
+  error.status.metadata = { continue: encodeContinue(start.endsWith('\0') ? start.slice(0, -1) : start, prefix, -1) };
   return error;
 }
 

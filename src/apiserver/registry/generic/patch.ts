@@ -58,7 +58,6 @@ function applyPatch(context: RequestContext, request: PatchRequest, current: Unk
 
 /** The result as the resource's type: unknown fields and wrong types are the client's fault. */
 function readPatched(context: RequestContext, request: PatchRequest, patched: unknown): UnknownObject {
-  const { resource } = context;
   const read = decodePatched(context, request, patched);
   const strictErrors = [...request.strictErrors, ...read.strictErrors];
   if (strictErrors.length > 0 && request.fieldValidation === 'Strict')
