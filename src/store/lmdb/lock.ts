@@ -97,7 +97,10 @@ async function isAlive({ pid, started }: Holder): Promise<boolean> {
   return (await startTime(pid)) === started;
 }
 
-/** Start time in clock ticks since boot (proc(5), /proc/pid/stat field 22) with the boot's id; empty where there is no /proc. */
+/**
+ * Start time in clock ticks since boot (proc(5), /proc/pid/stat field 22) with the boot's id; empty where there is no /proc, and 'dead' for
+ * a process that has ended but was not reaped yet.
+ */
 async function startTime(pid: number): Promise<string> {
   const [stat, boot] = await Promise.all([
     readFileIfExists(`/proc/${pid}/stat`),
@@ -105,5 +108,6 @@ async function startTime(pid: number): Promise<string> {
   ]);
   if (!stat) return '';
   const afterName = stat.toString().slice(stat.lastIndexOf(')') + 2);
+  if (/^[ZX]/.test(afterName)) return 'dead';
   return `${boot?.toString().trim() ?? ''}/${afterName.split(' ')[19] ?? ''}`;
 }
