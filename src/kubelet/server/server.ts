@@ -7,6 +7,7 @@ import {
   serve,
   type ServerTls,
   type WireRequest,
+  type WireRequestHead,
   type WireResponse,
   type WireServer,
   type WireUpgrade,
@@ -151,19 +152,57 @@ async function onUpgrade(kubelet: Kubelet, auth: KubeletAuth, upgrade: WireUpgra
   }
 }
 
-/** Serves the kubelet's API. Rejects when it cannot listen. */
-export function startKubeletServer(
-  kubelet: Kubelet,
+/** Serves the API of several kubelets at one address; `find` chooses by the request, undefined is answered 404. */
+export function serveKubelets(
+  find: (head: WireRequestHead) => Kubelet | undefined,
   options: KubeletServerOptions,
   { client, clock, logger }: KubeletServerDeps,
 ): Promise<WireServer> {
   const { anonymous, tokenReview, authorization } = options;
-  const auth = new KubeletAuth({ client, clock, nodeName: kubelet.options.nodeName, anonymous, tokenReview, authorization });
+  const known = new WeakMap<Kubelet, KubeletAuth>();
+  const authOf = (kubelet: Kubelet): KubeletAuth => {
+    let auth = known.get(kubelet);
+    if (auth === undefined) {
+      auth = new KubeletAuth({ client, clock, nodeName: kubelet.options.nodeName, anonymous, tokenReview, authorization });
+      known.set(kubelet, auth);
+    }
+    return auth;
+  };
   return serve({
     tls: { ...options.tls, requestClientCert: true },
     listen: options.listen,
     logger,
-    onRequest: (request, response) => onRequest(kubelet, auth, request, response),
-    onUpgrade: (upgrade) => onUpgrade(kubelet, auth, upgrade),
+    async onRequest(request, response) {
+      const kubelet = find(request);
+      if (kubelet) await onRequest(kubelet, authOf(kubelet), request, response);
+      else response.send(404, text, 'no such node');
+    },
+    async onUpgrade(upgrade) {
+      const kubelet = find(upgrade);
+      if (kubelet) await onUpgrade(kubelet, authOf(kubelet), upgrade);
+      else upgrade.reject(404, text, 'no such node');
+    },
   });
+}
+
+/** Serves one kubelet's API. Rejects when it cannot listen. */
+export const startKubeletServer = (
+  kubelet: Kubelet,
+  options: KubeletServerOptions,
+  deps: KubeletServerDeps,
+): Promise<WireServer> => serveKubelets(() => kubelet, options, deps);
+
+/** Serves the API of all simulated nodes of a process: which one is meant is told by the address in the Host header. */
+export function serveSimulatedNodes(
+  kubelets: () => Iterable<Kubelet>,
+  options: KubeletServerOptions,
+  deps: KubeletServerDeps,
+): Promise<WireServer> {
+  const find = ({ headers }: WireRequestHead): Kubelet | undefined => {
+    const host = (headers.host ?? '').replace(/:\d+$/, '').replace(/^\[|\]$/g, '');
+    for (const kubelet of kubelets())
+      if (kubelet.options.nodeName === host || kubelet.options.nodeIPs.includes(host)) return kubelet;
+    return undefined;
+  };
+  return serveKubelets(find, options, deps);
 }

@@ -98,6 +98,8 @@ export class PodExecutor {
 
   /** Running containers whose resources in the spec have changed get the new ones, by restart where their policy says so. */
   async #resize(pod: Pod, record: PodRecord, memory: PodMemory, outcome: SyncOutcome): Promise<void> {
+    for (const id of memory.resources.keys())
+      if (!record.containers.some((known) => known.id === id)) memory.resources.delete(id);
     for (const container of [...(pod.spec?.initContainers ?? []), ...(pod.spec?.containers ?? [])]) {
       const running = latest(record, container.name);
       if (running?.state !== 'running') continue;

@@ -9,9 +9,11 @@ import type { GroupVersionResource, KubeObject } from '#apimachinery/meta';
 import { type ApiServer, createApiServer } from '#apiserver';
 import { createClient, type KubeClient } from '#client';
 import { systemClock, systemRng } from '#host';
-import { createSimulatedNode, type Kubelet, StaticPods } from '#kubelet';
+import { createSimulatedNode, type Kubelet, serveSimulatedNodes, StaticPods } from '#kubelet';
+import { createCertificateAuthority, issueCertificate } from '#pki';
 import { type EmbeddedStore, openMemoryStore } from '#store';
 import { silentLogger } from '#utils';
+import { createWireClient } from '#wire';
 
 const core = (resource: string): GroupVersionResource => ({ group: '', version: 'v1', resource });
 const waitMs = 10_000;
@@ -150,6 +152,33 @@ describe('a simulated node and the apiserver', () => {
     } finally {
       manifests.close();
       await rm(directory, { recursive: true });
+    }
+  });
+
+  it('says honestly over its server that nothing runs', async () => {
+    const ca = createCertificateAuthority({ commonName: 'ca' });
+    const { cert, key } = issueCertificate({ ca, commonName: 'nodes', ips: ['127.0.0.1'], usages: ['server auth'] });
+    const wire = await serveSimulatedNodes(
+      () => [kubelet],
+      { tls: { cert, key }, listen: { port: 0 }, anonymous: true, tokenReview: false, authorization: 'AlwaysAllow' },
+      { client: admin, clock: systemClock(), logger: silentLogger },
+    );
+    const asked = createWireClient({ baseUrl: `https://127.0.0.1:${wire.port}`, tls: { ca: ca.cert } });
+    try {
+      await create('web');
+      await phase('web', 'Running');
+      const headers = { host: '10.9.0.1:10250' };
+      const logs = await asked.request({ path: '/containerLogs/default/web/app', headers });
+      expect(await logs.text()).toContain('This container is simulated');
+      const exec = asked.upgrade({
+        path: '/exec/default/web/app?command=ls&output=1',
+        headers: { ...headers, upgrade: 'SPDY/3.1', connection: 'Upgrade' },
+      });
+      await expect(exec).rejects.toThrow('simulated');
+      expect((await asked.request({ path: '/pods', headers: { host: '10.9.0.2:10250' } })).status).toBe(404);
+    } finally {
+      asked.close();
+      await wire.close({ graceMs: 0 });
     }
   });
 
