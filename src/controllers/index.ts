@@ -8,12 +8,16 @@ import { deploymentController } from './deployment/index.ts';
 import { disruptionController } from './disruption/index.ts';
 import { endpointsController } from './endpoints/index.ts';
 import { endpointSliceController } from './endpointslice/index.ts';
+import { ephemeralVolumeController } from './ephemeralvolume/index.ts';
 import { garbageCollector } from './garbagecollector/index.ts';
 import { namespaceController } from './namespace/index.ts';
 import { nodeIpamController } from './nodeipam/index.ts';
 import { nodeLifecycleController } from './nodelifecycle/index.ts';
+import { persistentVolumeBinder } from './persistentvolumebinder/index.ts';
 import { podGarbageCollector } from './podgc/index.ts';
 import { jobController } from './job/index.ts';
+import { pvcProtectionController } from './pvcprotection/index.ts';
+import { pvProtectionController } from './pvprotection/index.ts';
 import { replicaSetController } from './replicaset/index.ts';
 import { replicationController } from './replicationcontroller/index.ts';
 import { resourceQuotaController } from './resourcequota/index.ts';
@@ -56,4 +60,8 @@ export const createControllers = (config: ControllersConfig): ControllerDefiniti
   erase(disruptionController),
   erase(resourceQuotaController(config)),
   erase(ttlAfterFinishedController),
+  erase(ephemeralVolumeController),
+  erase(persistentVolumeBinder),
+  erase(pvProtectionController),
+  erase(pvcProtectionController),
 ];

@@ -3,7 +3,7 @@
 import type { Lease } from '#api/coordination/v1';
 import type { Node, Pod } from '#api/core/v1';
 import { type ControllerDefinition, defineController, watch } from '#controller-runtime';
-import { leases, nodes, pods } from '#controller-runtime/platform';
+import { leases, nodeIndexer, nodes, pods, podsByNode } from '#controller-runtime/platform';
 import { allow, recordEvents } from '#controller-runtime/workload';
 import type { ControllersConfig } from '../config.ts';
 import type { HealthConfig } from './health.ts';
@@ -12,7 +12,6 @@ import { isSilent, type NodeView, reconcileNode } from './node.ts';
 import type { ZoneConfig } from './zones.ts';
 
 const leaseNamespace = 'kube-node-lease';
-const nodeIndex = 'nodeName';
 const allKey = 'nodes';
 const prefix = 'node/';
 
@@ -40,7 +39,7 @@ export const nodeLifecycleController = (config: Config): ControllerDefinition<Vi
       watch<Lease>({ resource: leases }),
       watch<Pod>({
         resource: pods,
-        indexers: { [nodeIndex]: ({ spec }) => (spec?.nodeName ? [spec.nodeName] : []) },
+        indexers: nodeIndexer,
         keys(pod, old, cache) {
           const name = pod.spec?.nodeName;
           if (!name || old?.spec?.nodeName === name) return [];
@@ -59,7 +58,7 @@ export const nodeLifecycleController = (config: Config): ControllerDefinition<Vi
         };
       const name = key.slice(prefix.length);
       const node = cache.get<Node>(nodes, '', name);
-      return { of: 'node', node, pods: isSilent(node) ? cache.byIndex<Pod>(pods, nodeIndex, name) : [] };
+      return { of: 'node', node, pods: isSilent(node) ? cache.byIndex<Pod>(pods, podsByNode, name) : [] };
     },
     reconcile: (view, now) => (view.of === 'all' ? monitor(config, view, now) : reconcileNode(view, now)),
   });

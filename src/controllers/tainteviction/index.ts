@@ -2,13 +2,11 @@
 // https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/#taint-based-evictions).
 import type { Node, Pod, PodCondition, Taint, Toleration } from '#api/core/v1';
 import { type ControllerDefinition, defineController, type Effect, ownKey, type Plan, watch } from '#controller-runtime';
-import { nodes, patchPodStatus, pods, refOf, saysCondition } from '#controller-runtime/platform';
+import { nodeIndexer, nodes, patchPodStatus, pods, podsByNode, refOf, saysCondition } from '#controller-runtime/platform';
 import { allow, recordEvents } from '#controller-runtime/workload';
 import { tolerates } from '#component-helpers/pod';
 import { keyOf, splitKey } from '#apimachinery/meta';
 import { deepEqual } from '#utils';
-
-const nodeIndex = 'nodeName';
 
 const condition: PodCondition = {
   type: 'DisruptionTarget',
@@ -97,12 +95,12 @@ export const taintEvictionController: ControllerDefinition<EvictionView> = defin
       resource: nodes,
       keys(node, old, cache) {
         if (old ? deepEqual(executing(old), executing(node)) : executing(node).length === 0) return [];
-        return cache.byIndex<Pod>(pods, nodeIndex, node.metadata.name ?? '').flatMap(ownKey);
+        return cache.byIndex<Pod>(pods, podsByNode, node.metadata.name ?? '').flatMap(ownKey);
       },
     }),
     watch<Pod>({
       resource: pods,
-      indexers: { [nodeIndex]: ({ spec }) => (spec?.nodeName ? [spec.nodeName] : []) },
+      indexers: nodeIndexer,
       keys(pod, old, cache) {
         const nodeName = pod.spec?.nodeName;
         if (!nodeName || executing(cache.get<Node>(nodes, '', nodeName)).length === 0) return [];
