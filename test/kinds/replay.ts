@@ -232,7 +232,7 @@ function play(file: string, step: Step, states: Map<string, UnknownObject>): voi
   try {
     remember();
   } catch (error) {
-    console.log(`${file} ${step.id}: recorded answer unreadable: ${error}`);
+    console.log(`${file} ${step.id}: recorded answer unreadable: ${String(error)}`);
   }
 }
 

@@ -129,7 +129,8 @@ function validateCollections(report: Report, path: Path, schema: JSONSchemaProps
 const hasNewline = (text: string): boolean => /[\n\r]/.test(text);
 
 function validateRule(report: Report, path: Path, schema: JSONSchemaProps, rule: ValidationRule): void {
-  const { rule: text = '', message = '', messageExpression = '', fieldPath = '', reason } = rule;
+  const { message = '', messageExpression = '', fieldPath = '', reason } = rule;
+  const text = rule.rule ?? '';
   const saysNothing = message.trim() === '';
   if (text.trim() === '') report.required(path.child('rule'), 'rule is not specified');
   else if (message !== '' && saysNothing) report.invalid(path.child('message'), message, 'must be non-empty if specified');

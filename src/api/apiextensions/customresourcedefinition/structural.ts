@@ -18,7 +18,7 @@ const isIntOrString = (anyOf: JSONSchemaProps[] | undefined): boolean => anyOf?.
 /** What cannot be part of a structural schema at all; undefined: nothing of the kind. */
 export function unsupportedPart(schema: JSONSchemaProps): string | undefined {
   const { id, $schema, $ref, patternProperties, dependencies, additionalItems, definitions, items } = schema;
-  const found = [
+  const parts: [string, unknown][] = [
     ['id', id],
     ['schema', $schema],
     ['$ref', $ref],
@@ -26,8 +26,9 @@ export function unsupportedPart(schema: JSONSchemaProps): string | undefined {
     ['dependencies', isEmptyMap(dependencies) ? '' : dependencies],
     ['additionalItems', additionalItems === undefined ? '' : true],
     ['definitions', isEmptyMap(definitions) ? '' : definitions],
-  ].find(([, value]) => Boolean(value));
-  if (found) return `OpenAPIV3Schema '${String(found[0])}' is not supported`;
+  ];
+  const found = parts.find(([, value]) => Boolean(value));
+  if (found) return `OpenAPIV3Schema '${found[0]}' is not supported`;
   if (schema['x-kubernetes-preserve-unknown-fields'] === false) {
     return "internal error: 'x-kubernetes-preserve-unknown-fields' must be true or undefined";
   }
@@ -168,7 +169,7 @@ function validateCompleteness(
   at: Path,
   from: Path,
 ): void {
-  if (!schema) return report.required(at, `because it is defined in ${from}`);
+  if (!schema) return report.required(at, `because it is defined in ${from.toString()}`);
   if (values.not) validateNestedCompleteness(report, values.not, schema, at, from.child('not'));
   for (const field of ['allOf', 'anyOf', 'oneOf'] as const)
     values[field]?.forEach((one, index) => validateNestedCompleteness(report, one, schema, at, from.child(field).index(index)));
@@ -181,7 +182,7 @@ function validateNestedCompleteness(
   at: Path,
   from: Path,
 ): void {
-  if (!schema) return report.required(at, `because it is defined in ${from}`);
+  if (!schema) return report.required(at, `because it is defined in ${from.toString()}`);
   validateCompleteness(report, values, schema, at, from);
   const items = singleItems(values);
   if (items) validateNestedCompleteness(report, items, singleItems(schema), at.child('items'), from.child('items'));

@@ -82,7 +82,7 @@ function validateSelectableFields(
 ): void {
   if (fields.length === 0 || !schema) return;
   const seen = new Set<string>();
-  fields.forEach(({ jsonPath = '' }, index) => {
+  fields.forEach(({ jsonPath = '' }: Partial<crd.SelectableField>, index) => {
     const field = at.index(index).child('jsonPath');
     if (jsonPath === '') return report.required(field);
     const target = resolveFieldPath(jsonPath, schema, false);
@@ -125,15 +125,16 @@ function validateDeprecation(
   if (byteLength(text) > deprecationWarningBytesMax)
     report.invalid(at, text, `must be <= ${deprecationWarningBytesMax} characters long`);
   if (text === '') report.invalid(at, text, 'must not be an empty string');
-  const hidden = [...text].find((character) => character !== ' ' && /[\p{C}\p{Z}]/u.test(character));
-  if (hidden === undefined) return;
-  const index = byteLength(text.slice(0, text.indexOf(hidden)));
+  const hidden = /(?! )[\p{C}\p{Z}]/u.exec(text);
+  if (!hidden) return;
+  const index = byteLength(text.slice(0, hidden.index));
   report.invalid(at, text, `must only contain printable UTF-8 characters; non-printable character found at index ${index}`);
 }
 
 function validateConversion(report: Report, at: Path, conversion: crd.CustomResourceConversion | undefined): void {
   if (!conversion) return;
-  const { strategy = '', webhook } = conversion;
+  const { webhook } = conversion;
+  const strategy = conversion.strategy ?? '';
   report.oneOf(at.child('strategy'), strategy, ['None', 'Webhook']);
   const configPath = at.child('webhookClientConfig');
   const versionsPath = at.child('conversionReviewVersions');
@@ -195,7 +196,7 @@ function validateGroup(report: Report, at: Path, group: string): void {
   else if (!group.includes('.')) report.invalid(at, group, 'should be a domain with at least one dot');
 }
 
-function hasDefaults({ versions = [] }: crd.CustomResourceDefinitionSpec): boolean {
+function hasDefaults({ versions = [] }: Partial<crd.CustomResourceDefinitionSpec>): boolean {
   let found = false;
   for (const { schema } of versions) walkSchema(schema?.openAPIV3Schema, (one) => (found ||= one.default !== undefined));
   return found;

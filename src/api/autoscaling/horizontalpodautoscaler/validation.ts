@@ -78,7 +78,7 @@ type Sources = {
 
 // In the order in which upstream looks at them.
 const sources: Sources = {
-  object(report, at, { describedObject, metric, target = noTarget }, rules) {
+  object(report, at, { describedObject, metric, target = noTarget }: Partial<hpa.ObjectMetricSource>, rules) {
     validateReference(report, at.child('describedObject'), describedObject ?? { kind: '', name: '' }, rules);
     validateMetricName(report, at, metric);
     validateTarget(report, at.child('target'), target);
@@ -86,7 +86,7 @@ const sources: Sources = {
       report.required(at.child('target', 'averageValue'), 'must set either a target value or averageValue');
     }
   },
-  external(report, at, { metric, target = noTarget }) {
+  external(report, at, { metric, target = noTarget }: Partial<hpa.ExternalMetricSource>) {
     validateMetricName(report, at, metric);
     validateTarget(report, at.child('target'), target);
     const { value, averageValue } = target;
@@ -97,7 +97,7 @@ const sources: Sources = {
       report.forbidden(at.child('target', 'value'), 'may not set both a target value for metric and a per-pod target');
     }
   },
-  pods(report, at, { metric, target = noTarget }) {
+  pods(report, at, { metric, target = noTarget }: Partial<hpa.PodsMetricSource>) {
     validateMetricName(report, at, metric);
     validateTarget(report, at.child('target'), target);
     if (target.averageValue === undefined) {
@@ -124,7 +124,7 @@ const fieldOf = (type: string): keyof Sources | undefined =>
   sourceNames.find((name) => name === `${type.charAt(0).toLowerCase()}${type.slice(1)}` && metricTypes.includes(type));
 
 function validateMetric(report: Report, at: Path, spec: hpa.MetricSpec, rules: ReferenceRules): void {
-  const { type = '' } = spec;
+  const type = spec.type ?? '';
   if (type === '') report.required(at.child('type'), 'must specify a metric source type');
   report.known(at.child('type'), type, metricTypes);
   const present = sourceNames.filter((name) => spec[name] !== undefined);
@@ -149,7 +149,7 @@ function validateScalingRules(report: Report, at: Path, rules: hpa.HPAScalingRul
   }
   report.knownIfSet(at.child('selectPolicy'), selectPolicy, ['Disabled', 'Max', 'Min']);
   if (isEmpty(policies)) report.required(at.child('policies'), 'must specify at least one Policy');
-  policies?.forEach(({ type = '', value = 0, periodSeconds = 0 }, index) => {
+  policies?.forEach(({ type = '', value = 0, periodSeconds = 0 }: Partial<hpa.HPAScalingPolicy>, index) => {
     const policyPath = at.child('policies').index(index);
     report.known(policyPath.child('type'), type, ['Percent', 'Pods']);
     if (value <= 0) report.invalid(policyPath.child('value'), value, notPositiveError);
@@ -177,7 +177,8 @@ function rulesOf(spec: hpa.HorizontalPodAutoscalerSpec, old?: hpa.HorizontalPodA
 }
 
 function validateSpec(report: Report, spec: hpa.HorizontalPodAutoscalerSpec, old?: hpa.HorizontalPodAutoscalerSpec): void {
-  const { minReplicas: min, maxReplicas: max = 0, metrics, behavior } = spec;
+  const { minReplicas: min, metrics, behavior } = spec;
+  const max = spec.maxReplicas ?? 0;
   const lowest = old?.minReplicas === 0 ? 0 : 1;
   if (min !== undefined && min < lowest)
     report.invalid(path.child('minReplicas'), min, `must be greater than or equal to ${lowest}`);

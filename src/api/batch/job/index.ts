@@ -23,7 +23,7 @@ export function jobSpecWarnings(path: Path, spec: Job['spec']): string[] {
     spec?.completionMode === 'Indexed' &&
     (spec.completions ?? 0) > completionsSoftMax &&
     (spec.parallelism ?? 0) > parallelismSoftMax;
-  const text = `${path}: In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes fail`;
+  const text = `${path.toString()}: In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes fail`;
   return [...(many ? [text] : []), ...podTemplateWarnings(path.child('template'), spec?.template)];
 }
 

@@ -21,10 +21,10 @@ export function nodeSelectorTermWarnings(path: Path, term: NodeSelectorTerm | un
   return (term?.matchExpressions ?? []).flatMap(({ key, values }, index) => {
     const at = path.child('matchExpressions').index(index);
     const message = nodeLabelWarning(key);
-    const warnings = message === undefined ? [] : [`${at.child('key')}: ${key} is ${message}`];
+    const warnings = message === undefined ? [] : [`${at.child('key').toString()}: ${key} is ${message}`];
     if (!checkValues) return warnings;
     const bad = (values ?? []).flatMap((value, item) =>
-      isLabelValue(value).map((problem) => `${at.child('values').index(item)}: ${value} is invalid, ${problem}`),
+      isLabelValue(value).map((problem) => `${at.child('values').index(item).toString()}: ${value} is invalid, ${problem}`),
     );
     return [...warnings, ...bad];
   });

@@ -78,7 +78,7 @@ export function validateEventUpdate(event: Event, old: Event, context: KindConte
     validateEvent(report, event, isCore(context) ? 'reportingComponent' : 'reportingController');
     if (isCore(context)) return;
     if (!semanticEqual(event.series, old.series)) validateSeries(report, event);
-    const same = (field: keyof Event & string, path: string = field, shown: unknown = event[field]): void =>
+    const same = (field: keyof Event, path: string = String(field), shown: unknown = event[field]): void =>
       immutable(report, root(path), event[field], old[field], shown);
     same('involvedObject', 'involvedObject', reference(event.involvedObject));
     same('reason');

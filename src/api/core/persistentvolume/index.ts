@@ -43,7 +43,7 @@ const deprecatedSources = {
 function warnings({ metadata, spec = {} }: PersistentVolume): string[] {
   const texts: string[] = [];
   for (const [key, text] of Object.entries(deprecatedAnnotations)) {
-    if (metadata.annotations?.[key] !== undefined) texts.push(`${root('metadata', 'annotations').key(key)}: ${text}`);
+    if (metadata.annotations?.[key] !== undefined) texts.push(`${root('metadata', 'annotations').key(key).toString()}: ${text}`);
   }
   if (spec.persistentVolumeReclaimPolicy === 'Recycle') {
     texts.push(

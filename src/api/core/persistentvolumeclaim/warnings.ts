@@ -12,7 +12,7 @@ export function claimSizeWarnings(path: Path, spec: PersistentVolumeClaimSpec | 
     const amount = spec?.resources?.[kind]?.['storage'];
     if (amount === undefined || isWhole(amount)) return [];
     return [
-      `${path.child('resources', kind).key('storage')}: fractional byte value ${quote(amount)} is invalid, must be an integer`,
+      `${path.child('resources', kind).key('storage').toString()}: fractional byte value ${quote(amount)} is invalid, must be an integer`,
     ];
   });
 }
@@ -22,7 +22,7 @@ export function claimWarnings({ metadata, spec }: PersistentVolumeClaim): string
     metadata.annotations?.[storageClassAnnotation] === undefined
       ? []
       : [
-          `${root('metadata', 'annotations').key(storageClassAnnotation)}: deprecated since v1.8; use "storageClassName" attribute instead`,
+          `${root('metadata', 'annotations').key(storageClassAnnotation).toString()}: deprecated since v1.8; use "storageClassName" attribute instead`,
         ];
   return [...old, ...claimSizeWarnings(root('spec'), spec)];
 }

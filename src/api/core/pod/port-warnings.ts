@@ -29,20 +29,20 @@ export function portWarnings(path: Path, spec: PodSpec): string[] {
   visitContainers(spec, path, ({ ports }, container) => {
     ports?.forEach((port, index) => {
       const at = container.child('ports').index(index);
-      if (port.hostIP && !port.hostPort) warnings.push(`${at}: hostIP set without hostPort: ${printed(port)}`);
+      if (port.hostIP && !port.hostPort) warnings.push(`${at.toString()}: hostIP set without hostPort: ${printed(port)}`);
       const key = `${port.containerPort}/${port.protocol}`;
       const others = byNumber.get(key) ?? [];
       for (const other of others) {
         const how = overlap(port, other.port);
-        if (how !== undefined) warnings.push(`${at}: ${how} port definition with ${other.path}`);
+        if (how !== undefined) warnings.push(`${at.toString()}: ${how} port definition with ${other.path.toString()}`);
       }
       byNumber.set(key, [...others, { path: at, port }]);
       if (!port.name) return;
       const first = byName.get(port.name);
       if (first === undefined) byName.set(port.name, at);
       else {
-        const text = `duplicate port name ${quote(port.name)} with ${first}, services and probes that select ports by name will use ${first}`;
-        nameWarnings.push(`${at}: ${text}`);
+        const text = `duplicate port name ${quote(port.name)} with ${first.toString()}, services and probes that select ports by name will use ${first.toString()}`;
+        nameWarnings.push(`${at.toString()}: ${text}`);
       }
     });
   });

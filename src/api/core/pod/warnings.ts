@@ -56,7 +56,7 @@ function warningsFor(path: Path | undefined, { metadata, spec }: PodLike): strin
     ...placementWarnings(at, spec),
     ...annotationsWithoutFunction
       .filter(([key]) => annotations[key] !== undefined)
-      .map(([key, message]) => `${annotationsAt.key(key)}: ${message}`),
+      .map(([key, message]) => `${annotationsAt.key(key).toString()}: ${message}`),
     ...volumeWarnings(at.child('volumes'), spec),
     ...overlapWarnings(spec.volumes ?? []),
     ...duplicateWarnings(at, spec),
@@ -64,7 +64,9 @@ function warningsFor(path: Path | undefined, { metadata, spec }: PodLike): strin
     ...profileWarnings(at, annotationsAt, annotations, spec, path !== undefined),
     ...portWarnings(at, spec),
     ...((spec.terminationGracePeriodSeconds ?? 0) < 0
-      ? [`${at.child('terminationGracePeriodSeconds')}: must be >= 0; negative values are invalid and will be treated as 1`]
+      ? [
+          `${at.child('terminationGracePeriodSeconds').toString()}: must be >= 0; negative values are invalid and will be treated as 1`,
+        ]
       : []),
     ...nullSelectorWarnings(at.child('affinity'), spec.affinity),
     ...(spec.dnsConfig?.nameservers ?? []).flatMap((server, index) =>
@@ -78,7 +80,7 @@ function placementWarnings(path: Path, spec: core.PodSpec): string[] {
   const warnings: string[] = [];
   for (const key in spec.nodeSelector) {
     const message = nodeLabelWarning(key);
-    if (message !== undefined) warnings.push(`${path.child('nodeSelector').key(key)}: ${message}`);
+    if (message !== undefined) warnings.push(`${path.child('nodeSelector').key(key).toString()}: ${message}`);
   }
   const affinity = spec.affinity?.nodeAffinity;
   const at = path.child('affinity', 'nodeAffinity');
@@ -93,8 +95,8 @@ function placementWarnings(path: Path, spec: core.PodSpec): string[] {
   spec.topologySpreadConstraints?.forEach(({ topologyKey, labelSelector }, index) => {
     const one = path.child('topologySpreadConstraints').index(index);
     const message = nodeLabelWarning(topologyKey);
-    if (message !== undefined) warnings.push(`${one.child('topologyKey')}: ${topologyKey} is ${message}`);
-    if (!labelSelector) warnings.push(`${one.child('labelSelector')}: ${nullSelector}`);
+    if (message !== undefined) warnings.push(`${one.child('topologyKey').toString()}: ${topologyKey} is ${message}`);
+    if (!labelSelector) warnings.push(`${one.child('labelSelector').toString()}: ${nullSelector}`);
   });
   return warnings;
 }
@@ -107,12 +109,12 @@ function nullSelectorWarnings(path: Path, affinity: core.Affinity | undefined): 
     const terms = affinity?.[side];
     const required = path.child(side, 'requiredDuringSchedulingIgnoredDuringExecution');
     terms?.requiredDuringSchedulingIgnoredDuringExecution?.forEach(({ labelSelector }, index) => {
-      if (!labelSelector) warnings.push(`${required.index(index).child('labelSelector')}: ${nullSelector}`);
+      if (!labelSelector) warnings.push(`${required.index(index).child('labelSelector').toString()}: ${nullSelector}`);
     });
     const preferred = path.child(side, 'preferredDuringSchedulingIgnoredDuringExecution');
     terms?.preferredDuringSchedulingIgnoredDuringExecution?.forEach(({ podAffinityTerm }, index) => {
       if (!podAffinityTerm?.labelSelector)
-        warnings.push(`${preferred.index(index).child('podAffinityTerm', 'labelSelector')}: ${nullSelector}`);
+        warnings.push(`${preferred.index(index).child('podAffinityTerm', 'labelSelector').toString()}: ${nullSelector}`);
     });
   }
   return warnings;
@@ -123,7 +125,7 @@ function volumeWarnings(path: Path, spec: core.PodSpec): string[] {
     deprecatedVolumes.flatMap(([name, message, shown]) => {
       const at = path.index(index).child(shown ?? name);
       if (!volume[name]) return [];
-      if (name !== 'ephemeral') return [`${at}: ${message}`];
+      if (name !== 'ephemeral') return [`${at.toString()}: ${message}`];
       const claim = volume.ephemeral?.volumeClaimTemplate;
       return claim ? claimSizeWarnings(at.child('volumeClaimTemplate', 'spec'), claim.spec) : [];
     }),
@@ -134,7 +136,8 @@ function duplicateWarnings(path: Path, spec: core.PodSpec): string[] {
   const warnings: string[] = [];
   const repeated = (list: Path, field: string, values: string[]): void =>
     values.forEach((value, index) => {
-      if (values.indexOf(value) < index) warnings.push(`${list.index(index).child(field)}: duplicate ${field} ${quote(value)}`);
+      if (values.indexOf(value) < index)
+        warnings.push(`${list.index(index).child(field).toString()}: duplicate ${field} ${quote(value)}`);
     });
   repeated(
     path.child('hostAliases'),
@@ -144,7 +147,8 @@ function duplicateWarnings(path: Path, spec: core.PodSpec): string[] {
   const secrets = (spec.imagePullSecrets ?? []).map(({ name }) => name ?? '');
   repeated(path.child('imagePullSecrets'), 'name', secrets);
   secrets.forEach((name, index) => {
-    if (name === '') warnings.push(`${path.child('imagePullSecrets').index(index).child('name')}: invalid empty name ""`);
+    if (name === '')
+      warnings.push(`${path.child('imagePullSecrets').index(index).child('name').toString()}: invalid empty name ""`);
   });
   return warnings;
 }
@@ -153,7 +157,7 @@ function fractionWarnings(path: Path, list: ResourceList | undefined): string[] 
   return ['memory', 'ephemeral-storage'].flatMap((name) => {
     const amount = list?.[name];
     if (amount === undefined || isWhole(amount)) return [];
-    return [`${path.key(name)}: fractional byte value ${quote(amount)} is invalid, must be an integer`];
+    return [`${path.key(name).toString()}: fractional byte value ${quote(amount)} is invalid, must be an integer`];
   });
 }
 
@@ -167,7 +171,7 @@ function profileWarnings(
   const warnings: string[] = [];
   const seccomp = (key: string): void => {
     if (annotations[key] !== undefined)
-      warnings.push(`${annotationsAt.key(key)}: non-functional in v1.27+; use the "seccompProfile" field instead`);
+      warnings.push(`${annotationsAt.key(key).toString()}: non-functional in v1.27+; use the "seccompProfile" field instead`);
   };
   if (!spec.securityContext?.seccompProfile) seccomp(seccompPodAnnotation);
   visitContainers(spec, path, (container, at) => {
@@ -177,7 +181,7 @@ function profileWarnings(
     const ofPod = spec.securityContext?.appArmorProfile;
     const said = annotation !== undefined && (!container.securityContext?.appArmorProfile || !isTemplate);
     if (said && (ofPod === undefined || !semanticEqual(ofPod, appArmorFieldFor(annotation)))) {
-      warnings.push(`${annotationsAt.key(key)}: deprecated since v1.30; use the "appArmorProfile" field instead`);
+      warnings.push(`${annotationsAt.key(key).toString()}: deprecated since v1.30; use the "appArmorProfile" field instead`);
     }
     const { limits, requests } = container.resources ?? {};
     for (const name of ['memory', 'ephemeral-storage']) {
@@ -202,6 +206,8 @@ function hiddenVariableWarnings(path: Path, variables: core.EnvVar[]): string[] 
     seen.add(name);
     const reference = `$(${name})`;
     if (first || (!valueFrom && value !== reference && value.includes(reference))) return [];
-    return [`${path.index(index)}: hides previous definition of ${quote(name)}, which may be dropped when using apply`];
+    return [
+      `${path.index(index).toString()}: hides previous definition of ${quote(name)}, which may be dropped when using apply`,
+    ];
   });
 }

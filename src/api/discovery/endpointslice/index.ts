@@ -62,7 +62,7 @@ function validateNames(
     return false;
   }
   const seen = new Set<string>();
-  items.forEach(({ name = '' }, index) => {
+  items.forEach(({ name = '' }: { name?: string }, index) => {
     const at = path.index(index).child('name');
     if (seen.has(name)) report.duplicate(at, name);
     seen.add(name);

@@ -19,7 +19,8 @@ export function validateVolumeMounts(
   const devices = container.volumeDevices ?? [];
   container.volumeMounts?.forEach((mount, index) => {
     const at = path.index(index);
-    const { name = '', mountPath = '' } = mount;
+    const name = mount.name ?? '';
+    const mountPath = mount.mountPath ?? '';
     if (name === '') report.required(at.child('name'));
     if (!volumes.has(name)) report.notFound(at.child('name'), name);
     if (mountPath === '') report.required(at.child('mountPath'));
@@ -71,7 +72,8 @@ export function validateVolumeDevices(
   const paths = new Set<string>();
   container.volumeDevices?.forEach((device, index) => {
     const at = path.index(index);
-    const { name = '', devicePath = '' } = device;
+    const name = device.name ?? '';
+    const devicePath = device.devicePath ?? '';
     validateDeviceName(report, at.child('name'), device, volumes.get(name), names);
     if (isEmpty(devicePath)) report.required(at.child('devicePath'));
     if (paths.has(devicePath)) report.invalid(at.child('devicePath'), devicePath, 'must be unique');
@@ -90,7 +92,7 @@ export function validateVolumeDevices(
 function validateDeviceName(
   report: Report,
   path: Path,
-  { name = '' }: VolumeDevice,
+  { name = '' }: Partial<VolumeDevice>,
   volume: Volume | undefined,
   names: ReadonlySet<string>,
 ): void {

@@ -6,7 +6,7 @@ import { isEmpty, type Report } from '../../../common/report.ts';
 import { validateFileMode, validateLocalNonReservedPath } from '../../common/paths.ts';
 import { validateDownwardAPIFile } from './downward-api.ts';
 import type { PodRules } from './rules.ts';
-import { validateKeyToPath } from './volumes.ts';
+import { validateKeyToPath } from './key-to-path.ts';
 
 /** Paths taken so far; two sources may not write the same file. */
 type Taken = (file: string, shown?: string) => void;

@@ -49,7 +49,7 @@ export function validatePodSpec(
   validatePodSecurityContext(report, path.child('securityContext'), spec, rules);
   validateAffinity(report, path.child('affinity'), spec.affinity, rules);
   validateDNSConfig(report, path.child('dnsConfig'), spec);
-  spec.readinessGates?.forEach(({ conditionType = '' }, index) =>
+  spec.readinessGates?.forEach(({ conditionType = '' }: Partial<core.PodReadinessGate>, index) =>
     report.problems(
       path.child('readinessGates').index(index).child('conditionType'),
       conditionType,
@@ -182,7 +182,7 @@ function validateHostNetworkPorts(report: Report, path: Path, spec: core.PodSpec
 
 function validateSchedulingGates(report: Report, path: Path, gates: core.PodSchedulingGate[] | undefined): void {
   const seen = new Set<string>();
-  gates?.forEach(({ name = '' }, index) => {
+  gates?.forEach(({ name = '' }: Partial<core.PodSchedulingGate>, index) => {
     report.problems(path.index(index), name, isQualifiedName(name));
     if (seen.has(name)) report.duplicate(path.index(index), name);
     seen.add(name);

@@ -6,12 +6,13 @@ import { byteLength, isDNS1123Label, isDNS1123Subdomain } from '#apimachinery/va
 import { parseQuantity } from '#apimachinery/quantity';
 import { quote } from '#utils';
 import { isEmpty, type Report } from '../../../common/report.ts';
-import { validateFileMode, validateLocalNonReservedPath } from '../../common/paths.ts';
+import { validateFileMode } from '../../common/paths.ts';
 import * as sources from '../../common/volume-sources.ts';
 import { needs, type SourceRule } from '../../common/volume-sources.ts';
 import { validateClaimTemplate } from '../../persistentvolumeclaim/validation.ts';
 import { validateDownwardAPIFile } from './downward-api.ts';
 import { validatePullPolicy } from './pull-policy.ts';
+import { validateKeyToPath } from './key-to-path.ts';
 import { validateProjected } from './projected.ts';
 import type { PodRules } from './rules.ts';
 
@@ -20,12 +21,6 @@ interface VolumeContext {
   /** Undefined in templates. */
   podName: string | undefined;
   rules: PodRules;
-}
-
-export function validateKeyToPath(report: Report, path: Path, item: core.KeyToPath): void {
-  report.need(path, item, 'key', 'path');
-  validateLocalNonReservedPath(report, path.child('path'), item.path ?? '');
-  validateFileMode(report, path.child('mode'), item.mode);
 }
 
 function validateFiles(report: Report, path: Path, source: { defaultMode?: number; items?: core.KeyToPath[] }): void {

@@ -9,7 +9,7 @@ import type { PodRules } from './rules.ts';
 const credentialSpecKibMax = 64;
 const domainLengthMax = 256;
 const userLengthMax = 104;
-const control = /[\x00-\x1f\x7f]/;
+const control = /\p{Cc}/u;
 const netBios = /^[^\\/:*?"<>|.][^\\/:*?"<>|]{0,14}$/;
 const dnsLabel = '[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?';
 const dnsDomain = new RegExp(`^${dnsLabel}(?:\\.${dnsLabel})*$`);
