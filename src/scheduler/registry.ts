@@ -1,7 +1,10 @@
 // Every in-tree plugin and its place in the default profile (upstream plugins/registry.go, apis/config/v1/default_plugins.go).
 import type { Plugin } from './framework/index.ts';
 import { defaultBinder } from './plugins/default-binder/index.ts';
+import { defaultPreemption, type DefaultPreemptionArgs } from './plugins/default-preemption/index.ts';
+import { dynamicResources } from './plugins/dynamic-resources/index.ts';
 import { imageLocality } from './plugins/image-locality/index.ts';
+import { interPodAffinity, type InterPodAffinityArgs } from './plugins/inter-pod-affinity/index.ts';
 import { nodeAffinity, type NodeAffinityArgs } from './plugins/node-affinity/index.ts';
 import { nodeName } from './plugins/node-name/index.ts';
 import { nodePorts } from './plugins/node-ports/index.ts';
@@ -11,6 +14,7 @@ import {
 } from './plugins/node-resources-balanced-allocation/index.ts';
 import { nodeResourcesFit, type NodeResourcesFitArgs } from './plugins/node-resources-fit/index.ts';
 import { nodeUnschedulable } from './plugins/node-unschedulable/index.ts';
+import { podTopologySpread, type PodTopologySpreadArgs } from './plugins/pod-topology-spread/index.ts';
 import { prioritySort } from './plugins/priority-sort/index.ts';
 import { schedulingGates } from './plugins/scheduling-gates/index.ts';
 import { taintToleration } from './plugins/taint-toleration/index.ts';
@@ -27,6 +31,10 @@ export const registry: Readonly<Record<string, PluginFactory>> = {
   NodeAffinity: (args) => nodeAffinity(args as NodeAffinityArgs),
   NodePorts: nodePorts,
   NodeResourcesFit: (args) => nodeResourcesFit(args as NodeResourcesFitArgs),
+  PodTopologySpread: (args) => podTopologySpread(args as PodTopologySpreadArgs),
+  InterPodAffinity: (args) => interPodAffinity(args as InterPodAffinityArgs),
+  DynamicResources: dynamicResources,
+  DefaultPreemption: (args) => defaultPreemption(args as DefaultPreemptionArgs),
   NodeResourcesBalancedAllocation: (args) => nodeResourcesBalancedAllocation(args as NodeResourcesBalancedAllocationArgs),
   ImageLocality: imageLocality,
   DefaultBinder: defaultBinder,
@@ -42,6 +50,10 @@ export const defaultPlugins: readonly { name: string; weight?: number }[] = [
   { name: 'NodeAffinity', weight: 2 },
   { name: 'NodePorts' },
   { name: 'NodeResourcesFit', weight: 1 },
+  { name: 'PodTopologySpread', weight: 2 },
+  { name: 'InterPodAffinity', weight: 2 },
+  { name: 'DynamicResources', weight: 2 },
+  { name: 'DefaultPreemption' },
   { name: 'NodeResourcesBalancedAllocation', weight: 1 },
   { name: 'ImageLocality', weight: 1 },
   { name: 'DefaultBinder' },

@@ -4,8 +4,10 @@ import {
   type BindEffect,
   type ClusterView,
   type Cycle,
+  fitErrorMessage,
   isRejected,
   type NodeInfo,
+  noNodesMessage,
   type Plugin,
   type PodInfo,
   type Profile,
@@ -18,7 +20,6 @@ import type { Rng } from '#utils';
 import type { ClassTable } from './class-table.ts';
 import type { Decision, Failed } from './decision.ts';
 import { type Filtered, filterNodes, preFilter, type PreFiltered, trialOf } from './filter.ts';
-import { fitErrorMessage, noNodesMessage } from './fit-error.ts';
 import { postFilter } from './post-filter.ts';
 import { scoreNodes, ScoreScratch } from './score.ts';
 

@@ -1,6 +1,7 @@
 // The scheduling framework: what plugins are, and what they look at.
 export * from './affinity-term.ts';
 export * from './events.ts';
+export * from './fit-error.ts';
 export * from './limits.ts';
 export * from './node-info.ts';
 export * from './normalize.ts';

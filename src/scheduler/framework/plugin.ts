@@ -37,7 +37,7 @@ export interface PreScoreAnswer<S> {
 
 /** A write that the shell carries out before the pod is bound, in order. */
 export type BindEffect =
-  | { kind: 'update'; resource: GroupVersionResource; object: KubeObject }
+  | { kind: 'update'; resource: GroupVersionResource; object: KubeObject; subresource?: 'status' }
   /** Nothing to write: the pod is bound once this holds. */
   | { kind: 'await'; describe: string; done(view: ClusterView): boolean | Status };
 

@@ -33,7 +33,8 @@ async function awaitEffect(
 
 async function carryOut(effect: BindEffect, deps: BinderDeps): Promise<void> {
   if (effect.kind === 'await') return awaitEffect(effect, deps);
-  await deps.client.resource(effect.resource, effect.object.metadata.namespace).update(effect.object);
+  const resource = deps.client.resource(effect.resource, effect.object.metadata.namespace);
+  await (effect.subresource === 'status' ? resource.updateStatus(effect.object) : resource.update(effect.object));
 }
 
 /** Rejects with the first error; what was written before stays, and is found by the next try. */

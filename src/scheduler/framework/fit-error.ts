@@ -1,5 +1,5 @@
 // The message of a pod that fits nowhere (upstream scheduler framework.FitError): reasons with their counts, sorted as text.
-import type { Status } from '../framework/index.ts';
+import type { Status } from './status.ts';
 
 export const noNodesMessage = 'no nodes available to schedule pods';
 

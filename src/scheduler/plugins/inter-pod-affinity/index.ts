@@ -1,0 +1,37 @@
+// Pods that want to be near or far from other pods (upstream plugins/interpodaffinity).
+import type { Plugin } from '../../framework/index.ts';
+import { affinityVerdict, copyFilterState, type FilterState, filterState, isIdle, updateState } from './filtering.ts';
+import { affinityInterests } from './hints.ts';
+import { affinityScore, normalizeAffinity, scoreSums } from './scoring.ts';
+import type { TopologySums } from './terms.ts';
+
+export interface InterPodAffinityArgs {
+  /** What a required term of a pod already there counts when it is about the new pod; 0 to 100, default 1. */
+  hardPodAffinityWeight?: number;
+  ignorePreferredTermsOfExistingPods?: boolean;
+}
+
+export const interPodAffinity = ({
+  hardPodAffinityWeight = 1,
+  ignorePreferredTermsOfExistingPods = false,
+}: InterPodAffinityArgs = {}): Plugin<FilterState, TopologySums> => ({
+  name: 'InterPodAffinity',
+  events: affinityInterests,
+  preFilter(cycle) {
+    const { pod, snapshot } = cycle;
+    const quiet = pod.requiredAffinity.length === 0 && pod.requiredAntiAffinity.length === 0;
+    if (quiet && snapshot.nodesWithRequiredAntiAffinity.size === 0) return { skip: true };
+    const state = filterState(cycle);
+    return { state, skip: isIdle(state) };
+  },
+  filter: (state, node, cycle) => affinityVerdict(state, node, cycle),
+  copyState: copyFilterState,
+  addPod: (state, other, node, cycle) => updateState(state, other, node, cycle, 1),
+  removePod: (state, other, node, cycle) => updateState(state, other, node, cycle, -1),
+  preScore(cycle) {
+    const sums = scoreSums(cycle, hardPodAffinityWeight, ignorePreferredTermsOfExistingPods);
+    return sums === undefined ? { skip: true } : { state: sums };
+  },
+  score: (sums, node) => affinityScore(sums, node),
+  normalize: (_sums, scores) => normalizeAffinity(scores),
+});
