@@ -6,7 +6,7 @@ import type { EventRecorder } from '#client';
 export type EventType = 'Normal' | 'Warning';
 
 /** `spec.containers{name}`: how an event names a container of its pod. */
-export function containerFieldPath(pod: Pod, container: Container): string {
+function containerFieldPath(pod: Pod, container: Container): string {
   const has = (list: readonly { name: string }[] | undefined): boolean =>
     list?.some(({ name }) => name === container.name) ?? false;
   if (has(pod.spec?.initContainers)) return `spec.initContainers{${container.name}}`;

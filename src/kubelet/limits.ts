@@ -32,18 +32,13 @@ export const imageNamesMax = 5;
 export const nodeStatusImagesMax = 50;
 /** Pods a node runs unless told otherwise. */
 export const podsMax = 110;
-/** Pods started at once. */
-export const podStartsMax = 16;
 /** How often the runtime is listed as a net for lost events. */
 export const relistMs = 10_000;
 export const relistWithoutEventsMs = 1_000;
 /** While runtime or network are not ready: a node should not wait for its network longer than it takes. */
 export const unhealthyRelistMs = 250;
-/** Simulated pod addresses: without a pod CIDR nothing is handed out. */
-export const simulatedStartDelayMs = 0;
 /** Status updates waiting for the API are retried after this. */
 export const statusRetryMs = 1_000;
-export const statusSyncMs = 10_000;
 /** Length limits of an exec probe's or hook's kept output. */
 export const probeOutputBytesMax = 10 * 1024;
 /** Housekeeping: eviction and log sizes, volume contents, images. */

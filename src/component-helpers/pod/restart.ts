@@ -22,7 +22,7 @@ export function containerShouldRestart(container: Container, spec: PodSpec, exit
 }
 
 /** Every container of the pod in the order upstream lists them: init, regular, ephemeral. */
-export const allContainers = (pod: Pod): Container[] => [
+const allContainers = (pod: Pod): Container[] => [
   ...(pod.spec?.initContainers ?? []),
   ...(pod.spec?.containers ?? []),
   ...(pod.spec?.ephemeralContainers ?? []),

@@ -32,7 +32,7 @@ export interface PodLimits {
 }
 
 /** A pod is limited where every container is (upstream ResourceConfigForPod). */
-export function podCgroupLimits(pod: Pod): PodLimits {
+function podCgroupLimits(pod: Pod): PodLimits {
   const requests = podRequests(pod);
   const limits = podLimits(pod);
   const containers = [...(pod.spec?.containers ?? []), ...(pod.spec?.initContainers ?? [])];

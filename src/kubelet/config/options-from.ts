@@ -59,7 +59,7 @@ async function readConfiguration(path: string): Promise<KubeletConfiguration> {
 }
 
 /** `<key>[=<value>]:<effect>`. Throws an Error with upstream's text. */
-export function parseTaint(text: string): Taint {
+function parseTaint(text: string): Taint {
   const match = /^([^=:]+)(?:=([^:]*))?:(NoSchedule|PreferNoSchedule|NoExecute)$/.exec(text);
   if (match === null) throw new Error(`invalid taint spec: ${text}`);
   return { key: match[1] ?? '', ...(match[2] && { value: match[2] }), effect: match[3] ?? '' };

@@ -22,7 +22,7 @@ import { manifestPollMs, mirrorCheckMs } from '../limits.ts';
 const pods = { group: '', version: 'v1', resource: 'pods' };
 
 /** The pod of a manifest, with what the kubelet adds. Throws an Error for what is no pod. */
-export function staticPod(text: string, path: string, nodeName: string, nowMs: number): Pod {
+function staticPod(text: string, path: string, nodeName: string, nowMs: number): Pod {
   const pod = structuredClone(parseYaml(text).value) as Pod;
   if (typeof pod !== 'object' || pod?.kind !== 'Pod' || pod.apiVersion !== 'v1' || !pod.metadata?.name)
     throw new Error('invalid pod: a v1 Pod with a name is needed');
