@@ -1,7 +1,13 @@
 // Rules of events; those of events.k8s.io/v1 are stricter (pkg/apis/core/validation/events.go).
 import type { Event } from '#api/core/v1';
 import { type FieldError, root } from '#apimachinery/field';
-import { byteLength, isDNS1123Subdomain, isQualifiedName } from '#apimachinery/validation';
+import {
+  byteLength,
+  isDNS1123Subdomain,
+  isQualifiedName,
+  nameIsDNSSubdomain,
+  validateObjectMeta,
+} from '#apimachinery/validation';
 import { semanticEqual } from '../../common/equality.ts';
 import { immutable } from '../../common/immutable.ts';
 import { collect, isEmpty, type Report } from '../../common/report.ts';
@@ -51,6 +57,7 @@ export function validateEventCreate(event: Event, context: KindContext): FieldEr
   return collect((report) => {
     validateEvent(report, event, isCore(context) ? 'reportingComponent' : 'reportingController');
     if (isCore(context)) return;
+    report.add(validateObjectMeta(event.metadata, true, nameIsDNSSubdomain, root('metadata')));
     validateSeries(report, event);
     if (!event.eventTime) report.required(root('eventTime'));
     if (event.type !== 'Normal' && event.type !== 'Warning')
