@@ -18,8 +18,7 @@ const statusVerbs = ['get', 'patch', 'update'];
 const metaType = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
 const scaleKind = { group: 'autoscaling', version: 'v1', kind: 'Scale' };
 
-export const schemaOf = (version: CustomResourceDefinitionVersion): JsonSchema =>
-  (version.schema?.openAPIV3Schema ?? {}) as JsonSchema;
+const schemaOf = (version: CustomResourceDefinitionVersion): JsonSchema => (version.schema?.openAPIV3Schema ?? {}) as JsonSchema;
 
 function subresourcesOf(crd: CustomResourceDefinition, version: CustomResourceDefinitionVersion): SubresourceInfo[] {
   const own = { group: crd.spec.group, version: version.name, kind: crd.spec.names.kind };

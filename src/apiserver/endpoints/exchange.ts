@@ -1,12 +1,13 @@
 // One HTTP request on its way through: identity, permission, limits, then the handler of its path; any failure becomes a Status
 // (k8s.io/apiserver/pkg/server/config.go, DefaultBuildHandlerChain).
-import { badRequest, internalError, StatusError } from '#apimachinery/errors';
+import { DurationError, parseDurationMs } from '#apimachinery/duration';
+import { badRequest, internalError, StatusError, timeout } from '#apimachinery/errors';
 import { parse as parseFieldSelector } from '#apimachinery/fields';
 import { isPathSegmentName } from '#apimachinery/validation';
 import type { Logger } from '#utils';
 import { ClientGoneError, type ResponseHeaders, type WireRequest, type WireResponse, type WireUpgrade } from '#wire';
 import type { Attributes, CredentialSource, UserInfo } from '../contracts.ts';
-import { targetLengthMax } from '../limits.ts';
+import { requestTimeoutMs, targetLengthMax } from '../limits.ts';
 import type { ServerContext } from '../server-context.ts';
 import type { InFlight } from './in-flight.ts';
 import { parseRequest, type RequestInfo } from './request-info.ts';
@@ -28,7 +29,7 @@ export type ExchangeHandler = (exchange: Exchange) => Promise<void> | void;
 
 const longRunning = new Set(['exec', 'attach', 'portforward', 'log', 'proxy']);
 
-export const isLongRunning = (info: RequestInfo): boolean =>
+const isLongRunning = (info: RequestInfo): boolean =>
   info.isResource && (info.verb === 'watch' || longRunning.has(info.subresource));
 
 const text = (header: string | readonly string[] | undefined): string =>
@@ -85,7 +86,7 @@ function distinctHeaders({ headers, rawHeaders }: WireRequest): CredentialSource
   return { ...headers, ...lists };
 }
 
-export const credentialsOf = (request: WireRequest): CredentialSource => {
+const credentialsOf = (request: WireRequest): CredentialSource => {
   const at = request.path.indexOf('?');
   const peer = request.peerCertificate;
   return {
@@ -123,7 +124,7 @@ export function attributesOf(info: RequestInfo, user: UserInfo, query: URLSearch
 }
 
 /** Whatever was thrown, as a failure a client may see. Unexpected ones are logged and say nothing. */
-export function statusErrorOf(error: unknown, logger: Logger): StatusError {
+function statusErrorOf(error: unknown, logger: Logger): StatusError {
   if (error instanceof StatusError) return error;
   logger.error('unexpected error while serving a request', {
     err: error instanceof Error ? (error.stack ?? error.message) : String(error),
@@ -131,13 +132,28 @@ export function statusErrorOf(error: unknown, logger: Logger): StatusError {
   return internalError(error instanceof Error ? error.message : 'unknown error');
 }
 
-const durationPattern = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|ms|s|m|h)(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|ms|s|m|h))*$/;
-
-function checkTimeout(query: URLSearchParams): void {
+/** Milliseconds of `timeout=`, at most the server's own bound. Throws 400 for what is no duration. */
+function timeoutMsOf(query: URLSearchParams): number {
   const value = query.get('timeout');
-  if (value === null || value === '' || value === '0' || durationPattern.test(value)) return;
-  const why = /^[+-]?\d+(\.\d*)?$/.test(value) ? 'missing unit in' : 'invalid';
-  throw badRequest(`invalid timeout specified in the request URL - time: ${why} duration ${JSON.stringify(value)}`);
+  if (value === null || value === '' || value === '0') return requestTimeoutMs;
+  try {
+    const ms = parseDurationMs(value);
+    // Zero and negative durations mean the server's bound, as upstream reads them.
+    return ms <= 0 ? requestTimeoutMs : Math.min(ms, requestTimeoutMs);
+  } catch (error) {
+    if (!(error instanceof DurationError)) throw error;
+    throw badRequest(`invalid timeout specified in the request URL - ${error.message}`);
+  }
+}
+
+/** Answers 504 when the time is over; what was begun may still happen. The result stops the clock. */
+function limitTime(context: ServerContext, exchange: Exchange): () => void {
+  const timer = context.clock.setTimer(timeoutMsOf(exchange.query), () => {
+    const { response } = exchange;
+    if (response.headSent || response.destroyed) return;
+    sendStatus(exchange, timeout('request did not complete within requested timeout - context deadline exceeded'));
+  });
+  return () => timer.cancel();
 }
 
 export async function serveExchange(
@@ -158,7 +174,7 @@ export async function serveExchange(
     const long = isLongRunning(info);
     if (!long) leave.push(inFlight.enter(info.verb !== 'get' && info.verb !== 'list'));
     await identify(context, exchange);
-    if (!long) checkTimeout(exchange.query);
+    if (!long) leave.push(limitTime(context, exchange));
     await handler(exchange);
   } catch (error) {
     answerFailure(context, exchange, error);

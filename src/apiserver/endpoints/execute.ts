@@ -54,13 +54,13 @@ function checkName({ name }: ResourceCall): void {
   if (problem) throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: ${problem}`);
 }
 
-export function doorOf({ resource, subresource }: ResourceCall): Door {
+function doorOf({ resource, subresource }: ResourceCall): Door {
   const door = resource.doors.get(subresource);
   if (!door) throw notFound(resource, subresource);
   return door;
 }
 
-export const bodyTarget = (resource: ServedResource): BodyTarget => ({
+const bodyTarget = (resource: ServedResource): BodyTarget => ({
   group: resource.group,
   version: resource.version,
   kind: resource.kind,
@@ -70,7 +70,7 @@ export const bodyTarget = (resource: ServedResource): BodyTarget => ({
   ...(resource.read && { read: resource.read }),
 });
 
-export function contextOf(
+function contextOf(
   executor: Executor,
   call: ResourceCall,
   options: { dryRun: boolean; fieldManager: string; asSent: Record<string, unknown> },

@@ -128,7 +128,7 @@ function applyText(bytes: Buffer, strict: boolean): { value: unknown; strictErro
   }
 }
 
-export async function sendOutcome(
+async function sendOutcome(
   context: ServerContext,
   exchange: Exchange,
   resource: ServedResource,

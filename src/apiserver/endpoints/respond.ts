@@ -9,7 +9,7 @@ import type { ResponseHeaders, WireResponse } from '#wire';
 import { compressBytesMin, listChunkBytes } from '../limits.ts';
 import type { ListPage } from '../registry/generic/list.ts';
 import type { ServedResource } from '../registry/generic/types.ts';
-import { encodeServed, StoredObject } from '../storage/stored-object.ts';
+import { StoredObject } from '../storage/stored-object.ts';
 import { mediaTypes, type Negotiated } from './negotiation.ts';
 import { columnsOf, type IncludeObject, partialMetadata, rowOf, type Table } from './table.ts';
 
@@ -55,7 +55,7 @@ export function encodeValue(schema: SchemaTable, value: object, { encoding, pret
 
 const newline = Buffer.from('\n');
 
-export function encodeStoredObject(schema: SchemaTable, stored: StoredObject, negotiated: Negotiated): Buffer {
+function encodeStoredObject(schema: SchemaTable, stored: StoredObject, negotiated: Negotiated): Buffer {
   if (negotiated.encoding === 'protobuf') return protobufOf(schema, stored);
   if (negotiated.encoding === 'json' && !negotiated.pretty) return Buffer.concat([stored.bytes, newline]);
   return encodeValue(schema, JSON.parse(stored.bytes.toString()) as object, negotiated);
@@ -233,5 +233,3 @@ async function streamGzip({ response, headers }: Answer, pieces: Iterable<Buffer
   await feeding.catch(() => undefined);
   response.end();
 }
-
-export const encodeAny = (object: UnknownObject): Buffer => encodeServed(object);

@@ -10,7 +10,7 @@ import type { BodyTarget } from './body.ts';
 import type { Exchange } from './exchange.ts';
 import { managerFromUserAgent } from './execute.ts';
 import { methodNotAllowed, pathNotFound } from './route-errors.ts';
-import { mediaTypes, negotiate } from './negotiation.ts';
+import { negotiate } from './negotiation.ts';
 import { httpBody } from './resource-handler.ts';
 import { sendValue } from './respond.ts';
 import { parseWriteOptions } from './write-options.ts';
@@ -159,7 +159,7 @@ function subpathOf({ info }: Exchange): string {
 }
 
 /** The bytes of an exchange, for endpoints that answer themselves. */
-export function rawExchange({
+function rawExchange({
   request,
   response,
   headers,
@@ -191,5 +191,3 @@ function writableOf(response: WireResponse): Writable {
   })().catch(() => response.destroy());
   return stream;
 }
-
-export const jsonType = mediaTypes.json;

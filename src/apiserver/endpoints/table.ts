@@ -40,7 +40,7 @@ export function includeObjectOf(query: URLSearchParams): IncludeObject {
   throw badRequest(`Unable to convert to Table as requested: ${problem}`);
 }
 
-export const printerOf = (resource: ServedResource): Printer<KubeObject> => resource.definition.printer ?? fallback;
+const printerOf = (resource: ServedResource): Printer<KubeObject> => resource.definition.printer ?? fallback;
 
 export function columnsOf(resource: ServedResource): Required<Column>[] {
   return printerOf(resource).columns.map(({ name, type, format = '', description = '', priority = 0 }) => ({

@@ -30,6 +30,3 @@ export function keyParts(prefix: string, key: string, namespaced: boolean): { na
   const slash = rest.indexOf('/');
   return slash < 0 ? { namespace: '', name: rest } : { namespace: rest.slice(0, slash), name: rest.slice(slash + 1) };
 }
-
-/** Resources of several groups that are one and the same in storage; the first group names the store. */
-export const cohabitants: Record<string, string> = { 'events.k8s.io/events': '' };

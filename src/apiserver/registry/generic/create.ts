@@ -33,7 +33,7 @@ export function mainDoor(context: RequestContext): Door {
 }
 
 /** Managed fields of a new object, as seen before admission; '' as manager leaves them alone. */
-export function recordManager(context: RequestContext, door: Door, object: UnknownObject): UnknownObject {
+function recordManager(context: RequestContext, door: Door, object: UnknownObject): UnknownObject {
   if (context.manager === '') return object;
   const recorded = door.fieldManager.create(object, {
     manager: context.manager,

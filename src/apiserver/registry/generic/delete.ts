@@ -49,7 +49,7 @@ async function admitDelete(context: RequestContext, old: UnknownObject): Promise
   await validateAdmission(context, request);
 }
 
-export function checkPreconditions(context: RequestContext, object: KubeObject, { preconditions }: DeleteOptions): void {
+function checkPreconditions(context: RequestContext, object: KubeObject, { preconditions }: DeleteOptions): void {
   const { uid = '', resourceVersion = '', name = '' } = object.metadata;
   const { storageGroup, definition } = context.resource;
   // Upstream names the kind here, not the resource.

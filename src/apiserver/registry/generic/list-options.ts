@@ -126,7 +126,7 @@ const unknownFieldText = (resource: ServedResource, field: string): string =>
 const namesByResource = new WeakMap<object, ReadonlySet<string>>();
 
 /** The extra fields of a kind: those its rule gives for an empty object. */
-export function selectableNames({ definition }: ServedResource): ReadonlySet<string> {
+function selectableNames({ definition }: ServedResource): ReadonlySet<string> {
   let names = namesByResource.get(definition);
   if (!names) {
     names = new Set(Object.keys(definition.selectableFields?.({ metadata: {}, spec: {}, status: {} } as never) ?? {}));

@@ -79,7 +79,7 @@ export function dedupOwners(object: KubeObject, context: RequestContext, afterMu
 }
 
 /** The part of an object whose change makes a new generation; undefined: the kind has none. */
-export function generationPart(resource: ServedResource, object: KubeObject): unknown {
+function generationPart(resource: ServedResource, object: KubeObject): unknown {
   const { generation } = resource.definition;
   if (generation === false) return undefined;
   if (generation) return generation(object);

@@ -9,7 +9,7 @@ import { apiVersionText, type RequestContext } from './types.ts';
 import { update } from './update.ts';
 import { deepCopy } from './values.ts';
 
-export const scaleApiVersion = 'autoscaling/v1';
+const scaleApiVersion = 'autoscaling/v1';
 
 function mapping({ resource }: RequestContext): NonNullable<RequestContext['resource']['definition']['scale']> {
   const { scale } = resource.definition;

@@ -107,10 +107,5 @@ export interface Randomness {
   suffix(): string;
 }
 
-export const resourceName = ({ group, resource }: { group: string; resource: string }): { group: string; resource: string } => ({
-  group,
-  resource,
-});
-
 export const apiVersionText = ({ group, version }: { group: string; version: string }): string =>
   group === '' ? version : `${group}/${version}`;
