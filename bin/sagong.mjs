@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Starts the bundle with V8's compiled code kept beside it: the second start is a good deal faster than the first. The cache belongs to one
 // version of Node and one build; anything wrong with it is ignored.
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire, Module } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +12,9 @@ if (!existsSync(bundle)) {
   process.stderr.write('sagong: not built yet; run: npm run setup\n');
   process.exit(1);
 }
-const cacheFile = `${bundle}.${process.version}-${process.arch}.cache`;
+// V8 itself compares only the length of the source.
+const { mtimeMs, size } = statSync(bundle);
+const cacheFile = `${bundle}.${process.version}-${process.arch}-${Math.round(mtimeMs)}-${size}.cache`;
 /** Late enough that what a start needs has been compiled, and not in its way. */
 const saveAfterMs = 4_000;
 

@@ -39,12 +39,34 @@ async function authorityAt(dir: string, name: string, commonName: string): Promi
 async function serviceAccountAt(dir: string): Promise<{ publicKey: string; privateKey: string }> {
   const [pub, key] = await Promise.all([readFileIfExists(join(dir, 'sa.pub')), readFileIfExists(join(dir, 'sa.key'))]);
   if (pub && key) return { publicKey: pub.toString('utf8'), privateKey: key.toString('utf8') };
-  const pair = generateKeyPair('ECDSA-P256');
-  const made = { publicKey: publicKeyPem(pair.publicKey), privateKey: privateKeyPem(pair.privateKey) };
+  const made = newServiceAccount();
   await atomicWrite(join(dir, 'sa.key'), made.privateKey, { mode: 0o600 });
   await atomicWrite(join(dir, 'sa.pub'), made.publicKey, { mode: 0o644 });
   return made;
 }
+
+interface Authorities {
+  authority: CertificateAuthority;
+  frontProxyAuthority: CertificateAuthority;
+  serviceAccount: { publicKey: string; privateKey: string };
+}
+
+const newServiceAccount = (): Authorities['serviceAccount'] => {
+  const pair = generateKeyPair('ECDSA-P256');
+  return { publicKey: publicKeyPem(pair.publicKey), privateKey: privateKeyPem(pair.privateKey) };
+};
+
+const pkiOf = ({ authority, frontProxyAuthority, serviceAccount }: Authorities): ClusterPki => ({
+  authority,
+  frontProxyAuthority,
+  serviceAccount,
+  serving: (commonName, names) =>
+    issueCertificate({ ca: authority, commonName, ...names, usages: ['server auth'], days: clientDays }),
+  client: (commonName, organizations = []) =>
+    issueCertificate({ ca: authority, commonName, organizations, usages: ['client auth'], days: clientDays }),
+  frontProxyClient: () =>
+    issueCertificate({ ca: frontProxyAuthority, commonName: 'front-proxy-client', usages: ['client auth'], days: clientDays }),
+});
 
 /** Opens the certificates of the cluster in `dir`, making what is missing. */
 export async function openPki(dir: string): Promise<ClusterPki> {
@@ -53,15 +75,13 @@ export async function openPki(dir: string): Promise<ClusterPki> {
     authorityAt(dir, 'front-proxy-ca', 'front-proxy-ca'),
     serviceAccountAt(dir),
   ]);
-  return {
-    authority,
-    frontProxyAuthority,
-    serviceAccount,
-    serving: (commonName, names) =>
-      issueCertificate({ ca: authority, commonName, ...names, usages: ['server auth'], days: clientDays }),
-    client: (commonName, organizations = []) =>
-      issueCertificate({ ca: authority, commonName, organizations, usages: ['client auth'], days: clientDays }),
-    frontProxyClient: () =>
-      issueCertificate({ ca: frontProxyAuthority, commonName: 'front-proxy-client', usages: ['client auth'], days: clientDays }),
-  };
+  return pkiOf({ authority, frontProxyAuthority, serviceAccount });
 }
+
+/** Certificates that live as long as the process. */
+export const ephemeralPki = (): ClusterPki =>
+  pkiOf({
+    authority: createCertificateAuthority({ commonName: 'kubernetes', days: authorityDays }),
+    frontProxyAuthority: createCertificateAuthority({ commonName: 'front-proxy-ca', days: authorityDays }),
+    serviceAccount: newServiceAccount(),
+  });

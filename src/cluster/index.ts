@@ -6,8 +6,10 @@ export { readRunState, runningProcess, runStatePath, type RunState, writeRunStat
 export { loadSettings, type ClusterSettings, type RuntimeChoice } from './settings.ts';
 export { up, type RunningCluster, type UpOptions } from './up.ts';
 export { startControlPlane, type ControlPlane } from './control-plane.ts';
-export { identities } from './identities.ts';
-export { openPki } from './certificates.ts';
+export { identities, type Identity } from './identities.ts';
+export { ephemeralPki, openPki } from './certificates.ts';
+export { isNodeReady, waitFor } from './wait.ts';
+export { startSimulatedNodes, type SimulatedNodes } from './simulated-nodes.ts';
 export type { NodeAgentConfig } from './node-agent-config.ts';
 export { runDemo, type DemoOptions } from './demo.ts';
 export { loadImage } from './load-image.ts';

@@ -1,3 +1,4 @@
 // What users import in their tests, and what the project's own simulations are made of.
 export { type TestControlPlane, type TestControlPlaneOptions, startTestControlPlane } from './control-plane.ts';
 export { type VirtualClock, type VirtualClockOptions, virtualClock } from './virtual-clock.ts';
+export { type StartClusterOptions, startCluster, type TestCluster } from './start-cluster.ts';

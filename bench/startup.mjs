@@ -1,0 +1,138 @@
+#!/usr/bin/env node
+// How long a cluster takes to start, and what it weighs: from `sagong up` to the first answered /readyz (TLS, durable store open), and to two
+// Ready simulated nodes with a Running pod. Median of N runs (default 10) after one that fills the code cache; each run has a fresh
+// data directory. Next to it, as the unit of comparison on this machine: the start of Node itself.
+//   node bench/startup.mjs [runs]
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { Agent, request } from 'node:https';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parse } from 'yaml';
+
+const binary = fileURLToPath(new URL('../bin/sagong.mjs', import.meta.url));
+const runs = Number(process.argv[2] ?? 10);
+const patienceMs = 30_000;
+const warmUpMs = 6_000;
+
+const freePort = () =>
+  new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
+
+function call(agent, port, path, { method = 'GET', body } = {}) {
+  return new Promise((resolve, reject) => {
+    const headers = { 'content-type': 'application/json', ...(body && { 'content-length': Buffer.byteLength(body) }) };
+    const sent = request({ agent, host: '127.0.0.1', port, path, method, headers }, (response) => {
+      let text = '';
+      response.on('data', (chunk) => (text += chunk));
+      response.on('end', () => resolve({ status: response.statusCode, text }));
+    });
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
+
+async function until(what, attempt) {
+  const deadline = performance.now() + patienceMs;
+  while (performance.now() < deadline) {
+    const result = await attempt().catch(() => undefined);
+    if (result) return result;
+    await pause(2);
+  }
+  throw new Error(`${what}: not within ${patienceMs / 1000} s`);
+}
+
+function adminAgent(dataDir) {
+  const config = parse(readFileSync(join(dataDir, 'kubeconfig'), 'utf8'));
+  const pem = (text) => Buffer.from(text, 'base64');
+  const user = config.users[0].user;
+  return new Agent({
+    keepAlive: true,
+    ca: pem(config.clusters[0].cluster['certificate-authority-data']),
+    cert: pem(user['client-certificate-data']),
+    key: pem(user['client-key-data']),
+  });
+}
+
+const pod = JSON.stringify({ metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'example.org/app:1' }] } });
+const memoryMb = (pid) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024;
+
+async function once({ settleMs = 1_000 } = {}) {
+  const home = mkdtempSync(join(tmpdir(), 'sagong-bench-'));
+  const dataDir = join(home, 'cluster');
+  const port = await freePort();
+  const started = performance.now();
+  const args = ['up', '--data-dir', dataDir, '--port', String(port), '--nodes', '2', '--runtime', 'simulated', '--no-kubeconfig'];
+  const child = spawn(process.execPath, [binary, ...args], { stdio: 'ignore', env: { ...process.env, HOME: home } });
+  const exited = new Promise((resolve) => child.once('exit', resolve));
+  try {
+    const anyone = new Agent({ rejectUnauthorized: false });
+    await until('/readyz', async () => (await call(anyone, port, '/readyz')).status === 200);
+    const readyMs = performance.now() - started;
+    const agent = await until('kubeconfig', async () => adminAgent(dataDir));
+    await until(
+      'default service account',
+      async () => (await call(agent, port, '/api/v1/namespaces/default/pods', { method: 'POST', body: pod })).status === 201,
+    );
+    await until(
+      'a Running pod',
+      async () => JSON.parse((await call(agent, port, '/api/v1/namespaces/default/pods/p')).text).status?.phase === 'Running',
+    );
+    await until('two Ready nodes', async () => {
+      const { items } = JSON.parse((await call(agent, port, '/api/v1/nodes')).text);
+      return (
+        items.filter((node) => node.status.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True'))
+          .length === 2
+      );
+    });
+    const runningMs = performance.now() - started;
+    await pause(settleMs);
+    return { readyMs, runningMs, memoryMb: memoryMb(child.pid) };
+  } finally {
+    child.kill('SIGTERM');
+    await exited;
+    rmSync(home, { recursive: true, force: true });
+  }
+}
+
+await once({ settleMs: warmUpMs });
+const results = [];
+for (let run = 0; run < runs; run++) results.push(await once());
+const nodeMs = median(
+  Array.from({ length: 10 }, () => {
+    const from = performance.now();
+    spawnSync(process.execPath, ['-e', '0']);
+    return performance.now() - from;
+  }),
+);
+const line = (name, values, unit) =>
+  console.log(
+    `${name.padEnd(44)} median ${median(values).toFixed(0)} ${unit}   (${Math.min(...values).toFixed(0)} to ${Math.max(...values).toFixed(0)})`,
+  );
+console.log(`${runs} runs on Node ${process.version}`);
+line(
+  'sagong up -> /readyz',
+  results.map((one) => one.readyMs),
+  'ms',
+);
+line(
+  'sagong up -> 2 Ready nodes and a Running pod',
+  results.map((one) => one.runningMs),
+  'ms',
+);
+line(
+  'resident memory, idle, everything in it',
+  results.map((one) => one.memoryMb),
+  'MB',
+);
+console.log(
+  `starting Node alone: ${nodeMs.toFixed(0)} ms; /readyz is ${(median(results.map((one) => one.readyMs)) / nodeMs).toFixed(1)} times that`,
+);

@@ -1,0 +1,61 @@
+// The promise to users: a whole cluster in their test process, several at once, with real controllers and real authorization.
+import { describe, expect, it } from 'vitest';
+import type { Deployment } from '#api/apps/v1';
+import type { Pod } from '#api/core/v1';
+import type { KubeClient } from '#client';
+import { startCluster } from '#testing';
+
+const pods = { group: '', version: 'v1', resource: 'pods' };
+const deployments = { group: 'apps', version: 'v1', resource: 'deployments' };
+const labels = { app: 'web' };
+const deployment: Deployment = {
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name: 'web' },
+  spec: {
+    replicas: 3,
+    selector: { matchLabels: labels },
+    template: { metadata: { labels }, spec: { containers: [{ name: 'web', image: 'example.org/web:1' }] } },
+  },
+};
+
+async function running(client: KubeClient, count: number): Promise<Pod[]> {
+  const deadline = performance.now() + 20_000;
+  for (;;) {
+    const { items } = await client.resource<Pod>(pods, 'default').list();
+    if (items.length === count && items.every(({ status }) => status?.phase === 'Running')) return items;
+    if (performance.now() > deadline)
+      throw new Error(`pods: ${JSON.stringify(items.map(({ metadata, status }) => [metadata.name, status?.phase]))}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+describe('startCluster', () => {
+  it('runs a Deployment on simulated nodes and explains itself', async () => {
+    const cluster = await startCluster({ nodes: 2 });
+    try {
+      await cluster.client.resource<Deployment>(deployments, 'default').create(deployment);
+      const items = await running(cluster.client, 3);
+      expect(new Set(items.map(({ spec }) => spec?.nodeName)).size).toBe(2);
+      const decisions = cluster.explain('default/web');
+      expect(decisions.map(({ controller }) => controller)).toContain('deployment-controller');
+      for (const { because } of decisions) expect(because).not.toBe('');
+    } finally {
+      await cluster.stop();
+    }
+  });
+
+  it('keeps clusters apart and authorizes', async () => {
+    const [one, two] = await Promise.all([startCluster({ nodes: 0 }), startCluster({ nodes: 0 })]);
+    try {
+      await one.client.resource({ group: '', version: 'v1', resource: 'namespaces' }).create({ metadata: { name: 'only-here' } });
+      const listed = await two.client.resource({ group: '', version: 'v1', resource: 'namespaces' }).list();
+      expect(listed.items.map(({ metadata }) => metadata.name)).not.toContain('only-here');
+      const nobody = one.clientFor({ name: 'nobody', groups: ['system:authenticated'] });
+      await expect(nobody.resource(pods, 'default').list()).rejects.toMatchObject({ status: { code: 403, reason: 'Forbidden' } });
+      expect(one.url).not.toBe(two.url);
+    } finally {
+      await Promise.all([one.stop(), two.stop()]);
+    }
+  });
+});
