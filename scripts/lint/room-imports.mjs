@@ -36,10 +36,10 @@ export function importProblem(file, specifier) {
   return undefined;
 }
 
-/** Whether a controller's file names another controller's folder; only controllers/index.ts lists them all. */
+/** Whether a controller's file names another controller's folder; controllers/index.ts lists them all, controllers/config.ts serves all. */
 function isSibling(file, folder) {
   const [room, own, inner] = file.split('/');
-  return room === 'controllers' && inner !== undefined && folder !== own;
+  return room === 'controllers' && inner !== undefined && folder !== own && !folder?.endsWith('.ts');
 }
 
 /** Ambient time, chance and I/O that pure code may not touch, with what to do instead. */

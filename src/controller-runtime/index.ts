@@ -3,3 +3,4 @@ export { controllerKey, ownKey } from './cache.ts';
 export { Decisions, type DecisionRecord } from './decisions.ts';
 export { startController, type ExecutorDeps, type RunningController } from './executor.ts';
 export { type DiscoveredResource, type Discovery, readDiscovery, supports } from './discovery.ts';
+export type { KubeClient } from '#client';

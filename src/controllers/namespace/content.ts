@@ -3,8 +3,8 @@
 import type { Pod } from '#api/core/v1';
 import { isReason } from '#apimachinery/errors';
 import type { GroupVersionResource, KubeObject } from '#apimachinery/meta';
-import type { KubeClient } from '#client';
-import { type DiscoveredResource, readDiscovery, supports } from '#controller-runtime';
+
+import { type DiscoveredResource, type KubeClient, readDiscovery, supports } from '#controller-runtime';
 import { pods } from '#controller-runtime/platform';
 import type { DeletionReport, ResourceReport } from './deletion.ts';
 
