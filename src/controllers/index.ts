@@ -3,11 +3,13 @@ import type { ControllerDefinition } from '#controller-runtime';
 import type { ControllersConfig } from './config.ts';
 import { csrApprovingController, csrCleanerController, csrSigningController } from './certificates/index.ts';
 import { clusterRoleAggregationController } from './clusterroleaggregation/index.ts';
+import { cronJobController } from './cronjob/index.ts';
 import { daemonSetController } from './daemonset/index.ts';
 import { deploymentController } from './deployment/index.ts';
 import { disruptionController } from './disruption/index.ts';
 import { endpointsController } from './endpoints/index.ts';
 import { endpointSliceController } from './endpointslice/index.ts';
+import { endpointSliceMirroringController } from './endpointslicemirroring/index.ts';
 import { ephemeralVolumeController } from './ephemeralvolume/index.ts';
 import { garbageCollector } from './garbagecollector/index.ts';
 import { namespaceController } from './namespace/index.ts';
@@ -36,10 +38,12 @@ const erase = <View>(definition: ControllerDefinition<View>): ControllerDefiniti
 
 /** All loops of kube-controller-manager. */
 export const createControllers = (config: ControllersConfig): ControllerDefinition[] => [
+  erase(cronJobController),
   erase(daemonSetController),
   erase(deploymentController),
   erase(endpointsController),
   erase(endpointSliceController),
+  erase(endpointSliceMirroringController),
   erase(jobController),
   erase(replicaSetController),
   erase(replicationController),

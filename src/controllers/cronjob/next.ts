@@ -1,0 +1,66 @@
+// When a schedule fires next (github.com/robfig/cron/v3 SpecSchedule.Next), and which of its times were missed (pkg/controller/cronjob).
+import type { Schedule } from '#api/batch/cronjob';
+import { midnight, type WallTime, wallTime, type Zone } from './zone.ts';
+
+const minuteMs = 60_000;
+const hourMs = 3_600_000;
+const yearsMax = 5;
+
+type Fields = Extract<Schedule, { every?: undefined }>;
+
+/** The first time after `afterMs`; undefined when there is none within five years. */
+export function next(schedule: Schedule, afterMs: number, zone: Zone): number | undefined {
+  if (schedule.every !== undefined) return Math.floor(afterMs / 1000) * 1000 + schedule.every;
+  let at = (Math.floor(afterMs / minuteMs) + 1) * minuteMs;
+  const lastYear = wallTime(at, zone).year + yearsMax;
+  for (let wall = wallTime(at, zone); wall.year <= lastYear; wall = wallTime(at, zone)) {
+    const later = advance(schedule, at, wall, zone);
+    if (later === at) return at;
+    at = later;
+  }
+  return undefined;
+}
+
+/** `at` when it fits, else the start of the next month, day, hour or minute that may. */
+function advance(schedule: Fields, at: number, wall: WallTime, zone: Zone): number {
+  const { months, hours, minutes } = schedule;
+  if (!months.has(wall.month)) return after(at, midnight(wall.year, wall.month + 1, 1, zone));
+  if (!dayFits(schedule, wall)) return after(at, midnight(wall.year, wall.month, wall.day + 1, zone));
+  if (!hours.has(wall.hour)) return at - wall.minute * minuteMs + hourMs;
+  return minutes.has(wall.minute) ? at : at + minuteMs;
+}
+
+/** Clocks that go back must not take the search with them. */
+const after = (at: number, candidate: number): number => Math.max(candidate, at + minuteMs);
+
+/** With both day fields given, either is enough. */
+function dayFits({ daysOfMonth, daysOfWeek, anyDayOfMonth, anyDayOfWeek }: Fields, { day, weekday }: WallTime): boolean {
+  const [month, week] = [daysOfMonth.has(day), daysOfWeek.has(weekday)];
+  return anyDayOfMonth || anyDayOfWeek ? month && week : month || week;
+}
+
+export interface Missed {
+  /** The newest time that has come, if any. */
+  latest: number | undefined;
+  /** More than a hundred have passed. */
+  many: boolean;
+  any: boolean;
+}
+
+/** The times of a schedule after `fromMs`, up to and including `now`. Throws an Error when they cannot be told apart. */
+export function missedTimes(schedule: Schedule, fromMs: number, now: number, zone: Zone): Missed {
+  const first = next(schedule, fromMs, zone);
+  if (first === undefined || now < first) return { latest: undefined, many: false, any: false };
+  const second = next(schedule, first, zone);
+  if (second === undefined || now < second) return { latest: first, many: false, any: false };
+  const betweenMs = Math.round((second - first) / 1000) * 1000;
+  if (betweenMs < 1000) throw new Error('time difference between two schedules is less than 1 second');
+  const count = Math.floor((now - first) / betweenMs) + 1;
+  let latest: number | undefined;
+  let at = next(schedule, first + (count - 2) * betweenMs, zone);
+  while (at !== undefined && at <= now) {
+    latest = at;
+    at = next(schedule, at, zone);
+  }
+  return { latest, many: count > 100, any: true };
+}
