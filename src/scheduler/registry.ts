@@ -14,10 +14,14 @@ import {
 } from './plugins/node-resources-balanced-allocation/index.ts';
 import { nodeResourcesFit, type NodeResourcesFitArgs } from './plugins/node-resources-fit/index.ts';
 import { nodeUnschedulable } from './plugins/node-unschedulable/index.ts';
+import { nodeVolumeLimits } from './plugins/node-volume-limits/index.ts';
 import { podTopologySpread, type PodTopologySpreadArgs } from './plugins/pod-topology-spread/index.ts';
 import { prioritySort } from './plugins/priority-sort/index.ts';
 import { schedulingGates } from './plugins/scheduling-gates/index.ts';
 import { taintToleration } from './plugins/taint-toleration/index.ts';
+import { volumeBinding, type VolumeBindingArgs } from './plugins/volume-binding/index.ts';
+import { volumeRestrictions } from './plugins/volume-restrictions/index.ts';
+import { volumeZone } from './plugins/volume-zone/index.ts';
 
 export type PluginFactory = (args: unknown) => Plugin;
 
@@ -31,6 +35,10 @@ export const registry: Readonly<Record<string, PluginFactory>> = {
   NodeAffinity: (args) => nodeAffinity(args as NodeAffinityArgs),
   NodePorts: nodePorts,
   NodeResourcesFit: (args) => nodeResourcesFit(args as NodeResourcesFitArgs),
+  VolumeRestrictions: volumeRestrictions,
+  NodeVolumeLimits: nodeVolumeLimits,
+  VolumeBinding: (args) => volumeBinding(args as VolumeBindingArgs),
+  VolumeZone: volumeZone,
   PodTopologySpread: (args) => podTopologySpread(args as PodTopologySpreadArgs),
   InterPodAffinity: (args) => interPodAffinity(args as InterPodAffinityArgs),
   DynamicResources: dynamicResources,
@@ -50,6 +58,10 @@ export const defaultPlugins: readonly { name: string; weight?: number }[] = [
   { name: 'NodeAffinity', weight: 2 },
   { name: 'NodePorts' },
   { name: 'NodeResourcesFit', weight: 1 },
+  { name: 'VolumeRestrictions' },
+  { name: 'NodeVolumeLimits' },
+  { name: 'VolumeBinding' },
+  { name: 'VolumeZone' },
   { name: 'PodTopologySpread', weight: 2 },
   { name: 'InterPodAffinity', weight: 2 },
   { name: 'DynamicResources', weight: 2 },
