@@ -17,6 +17,7 @@ import {
   systemNamespaces,
 } from './system-objects.ts';
 
+export { defaultClusterRoles } from './policy.ts';
 export { type KubernetesServiceOptions, leaveKubernetesService } from './kubernetes-service.ts';
 export type { AuthenticationTrust } from './system-objects.ts';
 
