@@ -13,6 +13,8 @@ export interface EffectDeps {
   signal: AbortSignal;
   /** An action asks for another look. */
   requeueAfter(delayMs: number): void;
+  /** An action saw something to remember. */
+  remember(memory: unknown): void;
 }
 
 export interface Failure {
@@ -61,6 +63,7 @@ async function applyAction(
     if (!action) throw new Error(`no action named ${name}`);
     const plan = await action(input, deps.signal);
     if (plan?.requeueAfterMs !== undefined) deps.requeueAfter(plan.requeueAfterMs);
+    if (plan?.remember !== undefined) deps.remember(plan.remember);
     const failure = plan && (await applyEffects(key, plan.effects, deps));
     return failure ?? (plan?.failure === undefined ? undefined : { op, error: new Error(plan.failure) });
   } catch (thrown) {
@@ -113,8 +116,9 @@ async function perform(
     }
     case 'delete': {
       const { ref, options } = effect;
+      const uid = writes.uidOf(ref.resource, ref.namespace, ref.name);
       await on(ref.resource, ref.namespace).delete(ref.name, options);
-      writes.deleted(key, ref.resource, ref.namespace, ref.name);
+      if (uid) writes.deleted(key, ref.resource, ref.namespace, ref.name, uid);
       return ref.name;
     }
     case 'event':

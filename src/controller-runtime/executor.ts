@@ -69,6 +69,7 @@ class Executor<View> implements RunningController {
   readonly #queue: WorkQueue;
   readonly #writes: OwnWrites;
   readonly #held = new Map<string, number>();
+  #releasing = false;
   readonly #failures = new Map<string, Failure>();
   readonly #abort = new AbortController();
   readonly #memory = new Map<string, unknown>();
@@ -164,13 +165,18 @@ class Executor<View> implements RunningController {
     }
     if (!signal.aborted) this.#timers.discover = clock.setTimer(discover.everyMs, () => void this.#discover());
   }
-  /** Keys that waited for the cache to see their writes go on as soon as it has. */
+  /** Keys that waited for the cache to see their writes go on as soon as it has: looked at once for all events of one turn. */
   #releaseHeld(): void {
-    for (const key of this.#held.keys())
-      if (this.#writes.seen(key)) {
-        this.#held.delete(key);
-        this.#queue.add(key);
-      }
+    if (this.#held.size === 0 || this.#releasing) return;
+    this.#releasing = true;
+    queueMicrotask(() => {
+      this.#releasing = false;
+      for (const key of this.#held.keys())
+        if (this.#writes.seen(key)) {
+          this.#held.delete(key);
+          this.#queue.add(key);
+        }
+    });
   }
   #tick(): void {
     const { periodic } = this.#definition;
@@ -218,6 +224,7 @@ class Executor<View> implements RunningController {
       writes: this.#writes,
       actions: this.#actions,
       signal: this.#abort.signal,
+      remember: (memory) => void this.#memory.set(key, memory),
       requeueAfter(delayMs) {
         requeueAfterMs = Math.min(requeueAfterMs ?? delayMs, delayMs);
       },

@@ -74,7 +74,9 @@ test('a Deployment of 3 becomes one ReplicaSet and 3 pods', async () => {
     expect(pod.metadata.name?.startsWith(`${name}-`)).toBe(true);
     expect(pod.metadata.labels?.['pod-template-hash']).toBe(name.slice(4));
   }
-  const conditions = Object.fromEntries((status?.conditions ?? []).map((one) => [one.type, [one.status, one.reason, one.message]]));
+  const conditions = Object.fromEntries(
+    (status?.conditions ?? []).map((one) => [one.type, [one.status, one.reason, one.message]]),
+  );
   expect(conditions).toEqual({
     Available: ['True', 'MinimumReplicasAvailable', 'Deployment has minimum availability.'],
     Progressing: ['True', 'NewReplicaSetAvailable', `ReplicaSet "${name}" has successfully progressed.`],
@@ -82,7 +84,9 @@ test('a Deployment of 3 becomes one ReplicaSet and 3 pods', async () => {
   await world.until('events', async () => {
     const events = await world.events();
     const created = events.filter((event) => event.startsWith(`SuccessfulCreate: Created pod: ${name}-`));
-    return events.includes(`ScalingReplicaSet: Scaled up replica set ${name} from 0 to 3`) && created.length === 3 ? true : undefined;
+    return events.includes(`ScalingReplicaSet: Scaled up replica set ${name} from 0 to 3`) && created.length === 3
+      ? true
+      : undefined;
   });
   expect(world.complaints).toEqual([]);
 });

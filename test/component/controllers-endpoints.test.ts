@@ -33,7 +33,10 @@ const service = (extra: Service['spec'] = {}): Service => ({
 async function runPod(name: string, ip: string, ready = true): Promise<void> {
   await world.create<Pod>(pods, {
     metadata: { name, namespace: 'default', labels: { app: 'web' } },
-    spec: { nodeName: 'n1', containers: [{ name: 'c', image: 'i', ports: [{ name: 'web', containerPort: 8080, protocol: 'TCP' }] }] },
+    spec: {
+      nodeName: 'n1',
+      containers: [{ name: 'c', image: 'i', ports: [{ name: 'web', containerPort: 8080, protocol: 'TCP' }] }],
+    },
   });
   await setReady(name, ready, ip);
 }
@@ -59,7 +62,8 @@ const slicesWhen = (what: string, test: (slices: EndpointSlice[]) => boolean) =>
     return found.length > 0 && test(found) ? found : undefined;
   });
 
-const addresses = (slices: EndpointSlice[]): string[] => slices.flatMap((slice) => slice.endpoints ?? []).flatMap((one) => one.addresses);
+const addresses = (slices: EndpointSlice[]): string[] =>
+  slices.flatMap((slice) => slice.endpoints ?? []).flatMap((one) => one.addresses);
 
 test('a Service without pods has one empty slice, and Endpoints without subsets', async () => {
   await world.create(services, service());

@@ -36,7 +36,8 @@ const ended = (type: string) =>
     return found.status?.conditions?.some((one) => one.type === type && one.status === 'True') ? found : undefined;
   });
 
-const conditions = ({ status }: Job) => (status?.conditions ?? []).map(({ type, status: value, reason }) => [type, value, reason]);
+const conditions = ({ status }: Job) =>
+  (status?.conditions ?? []).map(({ type, status: value, reason }) => [type, value, reason]);
 const eventSeen = (event: string) => world.until(event, async () => ((await world.events()).includes(event) ? true : undefined));
 
 test('three successes complete it', async () => {

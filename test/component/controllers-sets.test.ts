@@ -30,14 +30,13 @@ const template = (image: string): PodTemplateSpec => ({
 const addNode = (name: string, extra: Partial<Node> = {}) =>
   world.client.resource<Node>(nodes).create({ metadata: { name, labels: { 'kubernetes.io/hostname': name } }, ...extra });
 const setImage = (resource: typeof daemonSets, image: string) =>
-  world.client
-    .resource(resource, 'default')
-    .patch('x', 'application/strategic-merge-patch+json', {
-      spec: { template: { spec: { containers: [{ name: 'c', image }] } } },
-    });
+  world.client.resource(resource, 'default').patch('x', 'application/strategic-merge-patch+json', {
+    spec: { template: { spec: { containers: [{ name: 'c', image }] } } },
+  });
 const live = async () => (await world.list<Pod>(pods)).filter(({ metadata }) => !metadata.deletionTimestamp);
 const boundFor = ({ spec }: Pod) =>
-  spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms[0]?.matchFields?.[0]?.values?.[0];
+  spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms[0]?.matchFields?.[0]
+    ?.values?.[0];
 
 const daemonSet: DaemonSet = {
   metadata: { name: 'x', namespace: 'default' },
@@ -126,7 +125,9 @@ test('a StatefulSet makes its pods in order, with claims, updates and shrinks fr
   expect((await live()).map(({ spec }) => spec?.containers[0]?.image)).toEqual(['a:2', 'a:2', 'a:2']);
   await world.client.resource(statefulSets, 'default').patch('x', 'application/merge-patch+json', { spec: { replicas: 1 } });
   await updated(1);
-  await world.until('only x-0', async () => ((await live()).map(({ metadata }) => metadata.name).join() === 'x-0' ? true : undefined));
+  await world.until('only x-0', async () =>
+    (await live()).map(({ metadata }) => metadata.name).join() === 'x-0' ? true : undefined,
+  );
   await world.until('events', async () => {
     const events = await world.events();
     return events.includes('SuccessfulCreate: Create Pod x-0 in StatefulSet x successful') &&
@@ -140,7 +141,10 @@ test('a StatefulSet makes its pods in order, with claims, updates and shrinks fr
 test('without ready pods an ordered StatefulSet stops at the first, a parallel one does not', async () => {
   await world.create(statefulSets, statefulSet());
   await world.until('x-0', async () => ((await live()).length === 1 ? true : undefined));
-  await world.create(statefulSets, { ...statefulSet({ podManagementPolicy: 'Parallel' }), metadata: { name: 'y', namespace: 'default' } });
+  await world.create(statefulSets, {
+    ...statefulSet({ podManagementPolicy: 'Parallel' }),
+    metadata: { name: 'y', namespace: 'default' },
+  });
   await world.until('all of y', async () =>
     (await live()).filter(({ metadata }) => metadata.name?.startsWith('y-')).length === 3 ? true : undefined,
   );
@@ -163,7 +167,9 @@ test('a ReplicationController keeps its pods', async () => {
   const [victim] = await live();
   await world.client.resource(pods, 'default').delete(victim?.metadata.name ?? '', { gracePeriodSeconds: 0 });
   await world.until('another', async () =>
-    (await live()).some(({ metadata }) => metadata.name === victim?.metadata.name) || (await live()).length < 2 ? undefined : true,
+    (await live()).some(({ metadata }) => metadata.name === victim?.metadata.name) || (await live()).length < 2
+      ? undefined
+      : true,
   );
   await settled();
 });

@@ -74,7 +74,10 @@ export async function startWorld(definitions: readonly ControllerDefinition[], n
       const informer = informers.informer<Pod>(pods);
       const run = (pod: Pod): void => {
         if (pod.metadata.deletionTimestamp) {
-          void client.resource(pods, namespace).delete(pod.metadata.name ?? '', { gracePeriodSeconds: 0 }).catch(() => {});
+          void client
+            .resource(pods, namespace)
+            .delete(pod.metadata.name ?? '', { gracePeriodSeconds: 0 })
+            .catch(() => {});
           return;
         }
         if (pod.status?.phase && pod.status.phase !== 'Pending') return;
