@@ -16,6 +16,11 @@ export interface KindContext {
   allowPrivileged?: boolean;
   /** The user's name, groups and uid, for the few kinds that record them (certificate signing requests). */
   user?: { name: string; uid?: string; groups: string[]; extra?: Record<string, string[]> };
+  /** Readers of X.509 in base64 of PEM: why a text is none, or undefined. Absent: not looked at. */
+  certificates?: {
+    requestProblem(request: string): string | undefined;
+    certificatesProblem(certificates: string): string | undefined;
+  };
 }
 
 /** A column of `kubectl get` (metav1.TableColumnDefinition). */

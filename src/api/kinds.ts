@@ -1,5 +1,17 @@
 // Every built-in kind with rules of its own: one entry per folder `src/api/<group>/<kind>/` (test/kinds compares list and folders).
 import type { KubeObject } from '#apimachinery/meta';
+import { resourceSlice } from './resource/resourceslice/index.ts';
+import { resourceClaimTemplate } from './resource/resourceclaimtemplate/index.ts';
+import { resourceClaim } from './resource/resourceclaim/index.ts';
+import { deviceClass } from './resource/deviceclass/index.ts';
+import { certificateSigningRequest } from './certificates/certificatesigningrequest/index.ts';
+import { apiService } from './apiregistration/apiservice/index.ts';
+import { mutatingAdmissionPolicyBinding } from './admissionregistration/mutatingadmissionpolicybinding/index.ts';
+import { mutatingAdmissionPolicy } from './admissionregistration/mutatingadmissionpolicy/index.ts';
+import { validatingAdmissionPolicyBinding } from './admissionregistration/validatingadmissionpolicybinding/index.ts';
+import { validatingAdmissionPolicy } from './admissionregistration/validatingadmissionpolicy/index.ts';
+import { mutatingWebhookConfiguration } from './admissionregistration/mutatingwebhookconfiguration/index.ts';
+import { validatingWebhookConfiguration } from './admissionregistration/validatingwebhookconfiguration/index.ts';
 import { priorityLevelConfiguration } from './flowcontrol/prioritylevelconfiguration/index.ts';
 import { flowSchema } from './flowcontrol/flowschema/index.ts';
 import { runtimeClass } from './node/runtimeclass/index.ts';
@@ -52,6 +64,8 @@ import { roleBinding } from './rbac/rolebinding/index.ts';
 // Grouped by how often their rules look at the metadata of a changed object (common/builtin.ts).
 const kinds: Record<MetadataRules, unknown[]> = {
   change: [
+    resourceSlice,
+    resourceClaimTemplate,
     customResourceDefinition,
     resourceQuota,
     priorityClass,
@@ -69,8 +83,26 @@ const kinds: Record<MetadataRules, unknown[]> = {
     service,
     statefulSet,
   ],
-  whole: [limitRange, persistentVolume, priorityLevelConfiguration, flowSchema, csiNode, volumeAttachment, endpointSlice],
+  whole: [
+    mutatingAdmissionPolicyBinding,
+    mutatingAdmissionPolicy,
+    validatingAdmissionPolicyBinding,
+    validatingAdmissionPolicy,
+    mutatingWebhookConfiguration,
+    validatingWebhookConfiguration,
+    limitRange,
+    persistentVolume,
+    priorityLevelConfiguration,
+    flowSchema,
+    csiNode,
+    volumeAttachment,
+    endpointSlice,
+  ],
   both: [
+    resourceClaim,
+    deviceClass,
+    certificateSigningRequest,
+    apiService,
     persistentVolumeClaim,
     runtimeClass,
     ipAddress,

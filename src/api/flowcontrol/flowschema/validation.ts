@@ -1,9 +1,9 @@
 // Rules of flow schemas (pkg/apis/flowcontrol/validation, ValidateFlowSchema).
 import type * as flowcontrol from '#api/flowcontrol/v1';
 import { type Path, root } from '#apimachinery/field';
-import { internalForm } from './internal-form.ts';
 import { isDNS1123Label, isDNS1123Subdomain } from '#apimachinery/validation';
 import { semanticEqual } from '../../common/equality.ts';
+import { internalForm } from '../../common/internal-form.ts';
 import { isEmpty, type Report } from '../../common/report.ts';
 
 const precedenceMax = 10_000;
@@ -36,7 +36,11 @@ export function validateFlowSchema(report: Report, { metadata: { name = '' }, sp
   validateSpec(report, name, own);
   const wanted = Object.hasOwn(fixed, name) ? fixed[name] : undefined;
   if (wanted && !semanticEqual(own, wanted))
-    report.invalid(path, internalForm(own), `spec of '${name}' must equal the fixed value`);
+    report.invalid(
+      path,
+      internalForm('io.k8s.api.flowcontrol.v1.FlowSchemaSpec', own),
+      `spec of '${name}' must equal the fixed value`,
+    );
 }
 
 function validateSpec(report: Report, name: string, spec: flowcontrol.FlowSchemaSpec): void {

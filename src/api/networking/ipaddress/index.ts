@@ -3,6 +3,7 @@ import type { IPAddress } from '#api/networking/v1';
 import { root } from '#apimachinery/field';
 import { isDNS1123Subdomain, isPathSegmentName, validateIP } from '#apimachinery/validation';
 import { immutable } from '../../common/immutable.ts';
+import { internalForm } from '../../common/internal-form.ts';
 import { age, columns } from '../../common/printing.ts';
 import { collect, nowhere, type Report } from '../../common/report.ts';
 import { defineKind } from '../../kind.ts';
@@ -18,14 +19,6 @@ function validateParent(report: Report, { spec }: IPAddress): void {
   validateSegment(report, path.child('name'), parent.name);
   if (parent.namespace) report.problems(path.child('namespace'), parent.namespace, isPathSegmentName(parent.namespace));
 }
-
-/** The reference as upstream's internal type prints. */
-const internalForm = ({ spec: { parentRef } }: IPAddress) => ({
-  Group: parentRef.group ?? '',
-  Resource: parentRef.resource,
-  Namespace: parentRef.namespace ?? '',
-  Name: parentRef.name,
-});
 
 function parentText({ spec }: IPAddress): string {
   const parent = spec?.parentRef;
@@ -45,7 +38,13 @@ export const ipAddress = defineKind<IPAddress>({
   validateUpdate: (object, old) =>
     collect((report) => {
       validateParent(report, object);
-      immutable(report, path, object.spec?.parentRef, old.spec?.parentRef, internalForm(object));
+      immutable(
+        report,
+        path,
+        object.spec?.parentRef,
+        old.spec?.parentRef,
+        internalForm('io.k8s.api.networking.v1.ParentReference', object.spec?.parentRef),
+      );
     }),
   printer: {
     // Upstream declares two columns and prints an age after them.

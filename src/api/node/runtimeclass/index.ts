@@ -4,6 +4,7 @@ import type { RuntimeClass } from '#api/node/v1';
 import { type Path, root } from '#apimachinery/field';
 import { isDNS1123Label } from '#apimachinery/validation';
 import { immutable } from '../../common/immutable.ts';
+import { internalForm } from '../../common/internal-form.ts';
 import { validateLabels } from '../../common/labels.ts';
 import { age, columns } from '../../common/printing.ts';
 import { roundUpResourceList } from '../../common/quantities.ts';
@@ -20,10 +21,7 @@ function validateDistinct(report: Report, path: Path, tolerations: Toleration[])
   tolerations.forEach((toleration, index) => {
     const { key = '', operator = '', value = '', effect = '' } = toleration;
     const text = JSON.stringify([key, operator, value, effect]);
-    if (seen.has(text)) {
-      const shown = { Key: key, Operator: operator, Value: value, Effect: effect };
-      report.duplicate(path.index(index), { ...shown, TolerationSeconds: toleration.tolerationSeconds ?? null });
-    }
+    if (seen.has(text)) report.duplicate(path.index(index), internalForm('io.k8s.api.core.v1.Toleration', toleration));
     seen.add(text);
   });
 }

@@ -14,16 +14,17 @@ const path = root('spec', 'drivers');
 const driversOf = ({ spec }: CSINode): CSINodeDriver[] => spec?.drivers ?? [];
 
 function validateDriver(report: Report, at: Path, driver: CSINodeDriver, isRepeated: boolean): void {
-  const { name, nodeID = '', allocatable, topologyKeys = [] } = driver;
+  const { name, nodeID = '', allocatable, topologyKeys } = driver;
+  const keys = topologyKeys ?? [];
   csiDriverName(report, at.child('name'), name);
   if (isEmpty(nodeID)) report.required(at.child('nodeID'));
   if (byteLength(nodeID) > nodeIDLengthMax)
     report.invalid(at.child('nodeID'), nodeID, `must be ${nodeIDLengthMax} characters or less`);
   nonnegative(report, at.child('allocatable', 'count'), allocatable?.count);
   if (isRepeated) report.duplicate(at.child('name'), name);
-  topologyKeys.forEach((key, index) => {
+  keys.forEach((key, index) => {
     if (key === '') report.required(at);
-    if (topologyKeys.indexOf(key) < index) report.duplicate(at, key);
+    if (keys.indexOf(key) < index) report.duplicate(at, key);
     report.problems(at, key, isQualifiedName(key));
   });
 }

@@ -1,8 +1,9 @@
 // Attachments of volumes to nodes (storage.k8s.io/v1; pkg/registry/storage/volumeattachment).
-import type { VolumeAttachment, VolumeAttachmentSource, VolumeAttachmentSpec, VolumeError } from '#api/storage/v1';
+import type { VolumeAttachment, VolumeAttachmentSource, VolumeError } from '#api/storage/v1';
 import { type Path, root } from '#apimachinery/field';
 import { byteLength, inclusiveRangeError, isDNS1123Subdomain } from '#apimachinery/validation';
 import { immutable } from '../../common/immutable.ts';
+import { internalForm } from '../../common/internal-form.ts';
 import { maxInt32 } from '../../common/numbers.ts';
 import { bareStatusDoor } from '../../common/object-meta.ts';
 import { age, column } from '../../common/printing.ts';
@@ -13,6 +14,7 @@ import { defineKind } from '../../kind.ts';
 
 const metadataBytesMax = 256 * 1024;
 const messageBytesMax = 1024;
+const specType = 'io.k8s.api.storage.v1.VolumeAttachmentSpec';
 const exactlyOne = 'must specify exactly one of inlineVolumeSpec and persistentVolumeName';
 
 function validateSource(report: Report, path: Path, source: VolumeAttachmentSource): void {
@@ -45,17 +47,10 @@ function validateAttachment(report: Report, { spec, status }: VolumeAttachment):
   if (name !== undefined) report.problems(root('spec.source.persistentVolumeName'), name, isDNS1123Subdomain(name));
 }
 
-/** As upstream's internal types print. */
-const internalForm = ({ attacher, source, nodeName }: VolumeAttachmentSpec) => ({
-  Attacher: attacher,
-  Source: { PersistentVolumeName: source?.persistentVolumeName ?? null, InlineVolumeSpec: source?.inlineVolumeSpec ?? null },
-  NodeName: nodeName,
-});
-
 const validateUpdate = (object: VolumeAttachment, old: VolumeAttachment) =>
   collect((report) => {
     validateAttachment(report, object);
-    immutable(report, root('spec'), object.spec, old.spec, internalForm(object.spec));
+    immutable(report, root('spec'), object.spec, old.spec, internalForm(specType, object.spec));
   });
 
 export const volumeAttachment = defineKind<VolumeAttachment>({

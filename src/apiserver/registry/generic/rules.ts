@@ -10,6 +10,7 @@ import {
   validateObjectMeta,
   validateObjectMetaUpdate,
 } from '#apimachinery/validation';
+import { certificateReaders } from '../certificates/readers.ts';
 import { ensureNamespace, setGenerationOnCreate, setGenerationOnUpdate } from './metadata.ts';
 import type { Door, RequestContext, ServedResource } from './types.ts';
 
@@ -21,6 +22,7 @@ const pathSegment = (name: string, prefix: boolean): string[] => (prefix ? isPat
 const kindContext = (context: RequestContext): KindContext => ({
   now: context.now,
   subresource: context.subresource,
+  certificates: certificateReaders,
   user: {
     name: context.user.name,
     groups: context.user.groups,

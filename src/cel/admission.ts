@@ -1,0 +1,129 @@
+// Expressions of admission policies and match conditions (k8s.io/apiserver/pkg/admission/plugin/cel).
+import { environmentOf, compile, isProgram, type Program } from './program.ts';
+import { functionTable } from './environment.ts';
+import { baseFunctions } from './program.ts';
+import { authorizerType, resourceCheckType } from './library/authorizer.ts';
+import { jsonPatchFunctions } from './library/kubernetes.ts';
+import { bool, dyn, list, map, type ObjectType, string, type Type } from './types.ts';
+
+/** What one expression sees and must give. */
+export interface AdmissionExpression {
+  hasParams: boolean;
+  hasAuthorizer: boolean;
+  /** `Object{}` and `JSONPatch{}`. */
+  hasPatchTypes?: boolean;
+  /** Types the value may have, in upstream's spelling; absent: any. */
+  returns?: readonly string[];
+}
+
+const objectType = (name: string, fields: Record<string, Type>): ObjectType => ({
+  kind: 'object',
+  name,
+  field: (field) => (Object.hasOwn(fields, field) ? fields[field] : undefined),
+});
+
+const gvk = objectType('kubernetes.GroupVersionKind', { group: string, version: string, kind: string });
+const gvr = objectType('kubernetes.GroupVersionResource', { group: string, version: string, resource: string });
+const userInfo = objectType('kubernetes.UserInfo', {
+  username: string,
+  uid: string,
+  groups: list(string),
+  extra: map(string, list(string)),
+});
+
+/** The admission request, as `request`. */
+export const requestType = objectType('kubernetes.AdmissionRequest', {
+  kind: gvk,
+  resource: gvr,
+  subResource: string,
+  requestKind: gvk,
+  requestResource: gvr,
+  requestSubResource: string,
+  name: string,
+  namespace: string,
+  operation: string,
+  userInfo,
+  dryRun: bool,
+  options: dyn,
+});
+
+const namespaceMetadata = objectType('kubernetes.NamespaceMetadata', {
+  name: string,
+  generateName: string,
+  namespace: string,
+  labels: map(string, string),
+  annotations: map(string, string),
+  UID: string,
+  creationTimestamp: { kind: 'timestamp' },
+  deletionTimestamp: { kind: 'timestamp' },
+  deletionGracePeriodSeconds: { kind: 'int' },
+  generation: { kind: 'int' },
+  resourceVersion: string,
+  finalizers: list(string),
+});
+const namespaceCondition = objectType('kubernetes.NamespaceCondition', {
+  type: string,
+  status: string,
+  lastTransitionTime: { kind: 'timestamp' },
+  reason: string,
+  message: string,
+});
+
+/** The namespace of the request, as `namespaceObject`. */
+export const namespaceType = objectType('kubernetes.Namespace', {
+  metadata: namespaceMetadata,
+  spec: objectType('kubernetes.NamespaceSpec', { finalizers: list(string) }),
+  status: objectType('kubernetes.NamespaceStatus', { phase: string, conditions: list(namespaceCondition) }),
+});
+
+const patchType = objectType('JSONPatch', { op: string, path: string, from: string, value: dyn });
+
+/** `Object`, `Object.spec`, ...: what apply configurations are made of; any field, as deep as it is named. */
+function patchStruct(name: string): Type | undefined {
+  if (name === 'JSONPatch') return patchType;
+  return name === 'Object' || name.startsWith('Object.') ? { kind: 'object', name } : undefined;
+}
+
+const patchFunctions = functionTable(
+  [...baseFunctions].flatMap(([name, overloads]) => overloads.map((one) => [name, one] as const)),
+  jsonPatchFunctions,
+);
+
+/** Compiles the expressions of one policy: later ones see the variables declared before. */
+export class AdmissionCompiler {
+  private readonly declared = new Map<string, Type>();
+
+  /** A program or what is wrong. */
+  compile(expression: string, what: AdmissionExpression): Program | { problem: string } {
+    const { declared } = this;
+    const variables: [string, Type][] = [
+      ['object', dyn],
+      ['oldObject', dyn],
+      ['request', requestType],
+      ['namespaceObject', namespaceType],
+    ];
+    if (what.hasParams) variables.push(['params', dyn]);
+    if (what.hasAuthorizer) variables.push(['authorizer', authorizerType], ['authorizer.requestResource', resourceCheckType]);
+    if (this.hasVariables)
+      variables.push(['variables', { kind: 'object', name: 'kubernetes.variables', field: (name) => declared.get(name) }]);
+    const environment = environmentOf(variables, what.hasPatchTypes ? { functions: patchFunctions, struct: patchStruct } : {});
+    return compile(expression, environment, what.returns);
+  }
+
+  /** Variables are there once the policy has any. */
+  private hasVariables = false;
+
+  problemOf(expression: string, what: AdmissionExpression): string | undefined {
+    const compiled = this.compile(expression, what);
+    return isProgram(compiled) ? undefined : compiled.problem;
+  }
+
+  /** Makes a variable known; gives what is wrong with its expression. */
+  declare(name: string, expression: string, what: AdmissionExpression): string | undefined {
+    this.hasVariables = true;
+    const compiled = this.compile(expression, what);
+    if (!isProgram(compiled)) return compiled.problem;
+    this.declared.set(name, compiled.type);
+    return undefined;
+  }
+}

@@ -1,0 +1,383 @@
+// Runs a checked expression: the tree becomes closures once, every evaluation counts its cost (cel-go interpreter).
+import type { Node } from './ast.ts';
+import type { Checked } from './checker.ts';
+import type { Environment, Overload } from './environment.ts';
+import { callCostMax } from './limits.ts';
+import type { Type } from './types.ts';
+import {
+  CelError,
+  fromJson,
+  equal,
+  keyOf,
+  keysOf,
+  ListValue,
+  MapValue,
+  memberOf,
+  ObjectValue,
+  OpaqueValue,
+  Optional,
+  TypeValue,
+  typeNameOf,
+  Uint,
+  type Key,
+  type Value,
+} from './values.ts';
+import { Duration, Timestamp } from './values.ts';
+
+/** The expression ran longer than it may. */
+export class CostError extends CelError {}
+
+export class Run {
+  readonly variables: Map<string, Value>;
+  private left: number;
+  /** Cost so far. */
+  cost = 0;
+
+  constructor(variables: Map<string, Value>, costMax = callCostMax) {
+    this.variables = variables;
+    this.left = costMax;
+  }
+
+  spend(cost: number): void {
+    this.cost += cost;
+    this.left -= cost;
+    if (this.left < 0) throw new CostError('operation cancelled: actual cost limit exceeded');
+  }
+}
+
+type Step = (run: Run) => Value;
+
+/** Closures for a tree. Their failures are `CelError`. */
+export function compileNode(node: Node, checked: Checked, environment: Environment): Step {
+  const compiler = new Compiler(checked, environment);
+  return compiler.compile(node);
+}
+
+class Compiler {
+  readonly checked: Checked;
+  readonly environment: Environment;
+
+  constructor(checked: Checked, environment: Environment) {
+    this.checked = checked;
+    this.environment = environment;
+  }
+
+  compile(node: Node): Step {
+    switch (node.kind) {
+      case 'literal': {
+        const { value, type } = node.value;
+        const constant = type === 'uint' ? new Uint(value) : value;
+        return () => constant;
+      }
+      case 'ident':
+        return this.named(this.checked.qualified.get(node) ?? node.name);
+      case 'select':
+        return this.select(node);
+      case 'call':
+        return this.call(node);
+      case 'list':
+        return this.list(node);
+      case 'map':
+        return this.map(node);
+      case 'struct':
+        return this.struct(node);
+      case 'fold':
+        return this.fold(node);
+      case 'bind':
+        return this.bind(node);
+    }
+  }
+
+  private named(name: string): Step {
+    const type = this.environment.typeNames.has(name) ? new TypeValue(name) : undefined;
+    return (run) => {
+      run.spend(1);
+      const value = run.variables.get(name);
+      if (value !== undefined) return value;
+      if (type) return type;
+      throw new CelError(`no such attribute(s): ${name}`);
+    };
+  }
+
+  private select(node: Node & { kind: 'select' }): Step {
+    const path = this.checked.qualified.get(node);
+    if (path !== undefined) return this.named(path);
+    const operand = this.compile(node.operand);
+    const { field, test, optional } = node;
+    return (run) => {
+      const owner = operand(run);
+      run.spend(1);
+      if (test) return hasField(owner, field);
+      return optional || owner instanceof Optional ? optionalSelect(owner, field) : fieldOf(owner, field);
+    };
+  }
+
+  private call(node: Node & { kind: 'call' }): Step {
+    const isQualified = this.checked.qualified.has(node);
+    const args = (node.target && !isQualified ? [node.target, ...node.args] : node.args).map((argument) =>
+      this.compile(argument),
+    );
+    const [first, second, third] = args as [Step, Step, Step];
+    switch (node.name) {
+      case '_&&_':
+        return logical(first, second, false);
+      case '_||_':
+        return logical(first, second, true);
+      case '_?_:_':
+        return (run) => (truth(first(run)) ? second(run) : third(run));
+      case '_[_]':
+        return (run) => {
+          const owner = first(run);
+          const key = second(run);
+          run.spend(1);
+          return owner instanceof Optional ? optionalIndex(owner, key) : indexOf(owner, key);
+        };
+      case '_[?_]':
+        return (run) => optionalIndex(first(run), second(run));
+      default:
+        return dispatch(node.name, this.checked.overloads.get(node) ?? [], args);
+    }
+  }
+
+  private list(node: Node & { kind: 'list' }): Step {
+    const items = node.items.map(({ value, optional }) => ({ step: this.compile(value), optional }));
+    return (run) => {
+      run.spend(1);
+      const values: Value[] = [];
+      for (const { step, optional } of items) {
+        const value = step(run);
+        if (!optional) values.push(value);
+        else if (value instanceof Optional && value.value !== undefined) values.push(value.value);
+      }
+      return new ListValue(values);
+    };
+  }
+
+  private map(node: Node & { kind: 'map' }): Step {
+    const entries = node.entries.map(({ key, value, optional }) => ({
+      key: this.compile(key),
+      value: this.compile(value),
+      optional,
+    }));
+    return (run) => {
+      run.spend(1);
+      const made = new Map<Key, unknown>();
+      for (const { key, value, optional } of entries) {
+        const name = keyOf(key(run));
+        if (name === undefined) throw new CelError('unsupported key type');
+        if (made.has(name)) throw new CelError(`Failed with repeated key`);
+        const given = value(run);
+        if (!optional) made.set(name, given);
+        else if (given instanceof Optional && given.value !== undefined) made.set(name, given.value);
+      }
+      return new MapValue(made);
+    };
+  }
+
+  private struct(node: Node & { kind: 'struct' }): Step {
+    const type = this.environment.struct?.(node.name);
+    const fields = node.fields.map(({ name, value, optional }) => ({ name, step: this.compile(value), optional }));
+    return (run) => {
+      run.spend(1);
+      const made = new Map<Key, unknown>();
+      for (const { name, step, optional } of fields) {
+        const given = step(run);
+        if (!optional) made.set(name, given);
+        else if (given instanceof Optional && given.value !== undefined) made.set(name, given.value);
+      }
+      return new OpaqueValue(node.name, { type, fields: made });
+    };
+  }
+
+  private fold(node: Node & { kind: 'fold' }): Step {
+    const range = this.compile(node.range);
+    const predicate = node.predicate && this.compile(node.predicate);
+    const transform = node.transform && this.compile(node.transform);
+    const [one = '', two] = node.vars;
+    return (run) => {
+      const items = pairsOf(range(run), two !== undefined);
+      const outer = [run.variables.get(one), two === undefined ? undefined : run.variables.get(two)] as const;
+      try {
+        return foldItems(node.fold, items, ([first, second], body) => {
+          run.spend(1);
+          run.variables.set(one, first);
+          if (two !== undefined) run.variables.set(two, second);
+          return body === 'predicate' ? (predicate ? predicate(run) : true) : transform ? transform(run) : first;
+        });
+      } finally {
+        restore(run, one, outer[0]);
+        if (two !== undefined) restore(run, two, outer[1]);
+      }
+    };
+  }
+
+  private bind(node: Node & { kind: 'bind' }): Step {
+    const value = this.compile(node.value);
+    const body = this.compile(node.body);
+    const { name, form } = node;
+    return (run) => {
+      const given = value(run);
+      if (form !== 'bind' && given instanceof Optional && given.value === undefined) return given;
+      const outer = run.variables.get(name);
+      try {
+        run.variables.set(name, form !== 'bind' && given instanceof Optional ? (given.value as Value) : given);
+        const result = body(run);
+        return form === 'optMap' ? new Optional(result) : result;
+      } finally {
+        restore(run, name, outer);
+      }
+    };
+  }
+}
+
+function restore(run: Run, name: string, value: Value | undefined): void {
+  if (value === undefined) run.variables.delete(name);
+  else run.variables.set(name, value);
+}
+
+function truth(value: Value): boolean {
+  if (typeof value !== 'boolean') throw new CelError('no such overload');
+  return value;
+}
+
+/** `&&` and `||`: one side may decide although the other fails. */
+function logical(first: Step, second: Step, decisive: boolean): Step {
+  return (run) => {
+    let failure: CelError | undefined;
+    for (const step of [first, second]) {
+      try {
+        if (truth(step(run)) === decisive) return decisive;
+      } catch (error) {
+        if (!(error instanceof CelError) || error instanceof CostError) throw error;
+        failure ??= error;
+      }
+    }
+    if (failure) throw failure;
+    return !decisive;
+  };
+}
+
+type Pair = readonly [Value, Value];
+
+function pairsOf(range: Value, isPaired: boolean): Pair[] {
+  if (range instanceof ListValue) return range.values().map((item, index) => (isPaired ? [BigInt(index), item] : [item, item]));
+  const keys = keysOf(range);
+  if (!keys) throw new CelError('no such overload');
+  return keys.map((key) => [key, memberOf(range, key) ?? null]);
+}
+
+type Body = (pair: Pair, part: 'predicate' | 'transform') => Value;
+
+function foldItems(fold: string, items: readonly Pair[], body: Body): Value {
+  if (fold === 'all' || fold === 'exists') return quantify(items, body, fold === 'exists');
+  const kept: Pair[] = [];
+  const results: Value[] = [];
+  for (const pair of items) {
+    if (!truth(body(pair, 'predicate'))) continue;
+    kept.push(pair);
+    if (fold === 'map' || fold === 'transformMap') results.push(body(pair, 'transform'));
+  }
+  if (fold === 'exists_one') return kept.length === 1;
+  if (fold === 'filter') return new ListValue(kept.map(([first]) => first));
+  if (fold === 'map') return new ListValue(results);
+  return new MapValue(new Map(kept.map(([first], index) => [keyOf(first) as Key, results[index]])));
+}
+
+/** One item may decide although others fail. */
+function quantify(items: readonly Pair[], body: Body, decisive: boolean): boolean {
+  let failure: CelError | undefined;
+  for (const pair of items) {
+    try {
+      if (truth(body(pair, 'predicate')) === decisive) return decisive;
+    } catch (error) {
+      if (!(error instanceof CelError) || error instanceof CostError) throw error;
+      failure ??= error;
+    }
+  }
+  if (failure) throw failure;
+  return !decisive;
+}
+
+function dispatch(name: string, overloads: readonly Overload[], args: readonly Step[]): Step {
+  const [only] = overloads;
+  return (run) => {
+    const values = args.map((argument) => argument(run));
+    const overload =
+      overloads.length === 1 && only
+        ? only
+        : overloads.find(({ params }) => params.every((wanted, index) => isOf(values[index] ?? null, wanted)));
+    if (!overload || (overload === only && !overload.params.every((wanted, index) => isOf(values[index] ?? null, wanted)))) {
+      throw new CelError(`no such overload: ${name}(${values.map(typeNameOf).join(', ')})`);
+    }
+    run.spend(1 + (overload.cost?.(...values) ?? 0));
+    return overload.call(...values);
+  };
+}
+
+/** Whether a value fits a parameter, as far as its type shows. */
+function isOf(value: Value, type: Type): boolean {
+  switch (type.kind) {
+    case 'dyn':
+    case 'param':
+    case 'error':
+      return true;
+    case 'null':
+      return value === null;
+    case 'list':
+      return value instanceof ListValue && (value.size === 0 || isOf(value.at(0), type.of));
+    case 'map':
+      return value instanceof MapValue || value instanceof ObjectValue;
+    case 'timestamp':
+      return value instanceof Timestamp;
+    case 'duration':
+      return value instanceof Duration;
+    case 'opaque':
+      return type.name === 'optional_type' ? value instanceof Optional : value instanceof OpaqueValue && value.type === type.name;
+    case 'object':
+      return value instanceof ObjectValue || value instanceof MapValue || value instanceof OpaqueValue;
+    default:
+      return typeNameOf(value) === type.kind;
+  }
+}
+
+function hasField(owner: Value, name: string): boolean {
+  if (owner instanceof Optional) return owner.value !== undefined && hasField(owner.value, name);
+  if (owner instanceof MapValue || owner instanceof ObjectValue) return memberOf(owner, name) !== undefined;
+  throw new CelError('no such overload');
+}
+
+function fieldOf(owner: Value, name: string): Value {
+  const value = memberOf(owner, name);
+  if (value !== undefined) return value;
+  if (owner instanceof MapValue || owner instanceof ObjectValue) throw new CelError(`no such key: ${name}`);
+  throw new CelError('no such overload');
+}
+
+function optionalSelect(owner: Value, name: string): Optional {
+  const inner = owner instanceof Optional ? owner.value : owner;
+  if (inner === undefined || inner === null) return new Optional();
+  return new Optional(memberOf(inner, name));
+}
+
+function optionalIndex(owner: Value, key: Value): Optional {
+  const inner = owner instanceof Optional ? owner.value : owner;
+  if (inner === undefined || inner === null) return new Optional();
+  if (!(inner instanceof ListValue)) return new Optional(memberOf(inner, key));
+  const index = Number(keyOf(key) ?? -1);
+  return index >= 0 && index < inner.size ? new Optional(inner.at(index)) : new Optional();
+}
+
+function indexOf(owner: Value, key: Value): Value {
+  if (owner instanceof ListValue) {
+    const index = keyOf(key);
+    if (typeof index !== 'bigint') throw new CelError(`unsupported index type '${typeNameOf(key)}' in list`);
+    if (index < 0n || index >= BigInt(owner.size)) throw new CelError(`index out of bounds: ${index}`);
+    return owner.at(Number(index));
+  }
+  const value = memberOf(owner, key);
+  if (value !== undefined) return value;
+  if (owner instanceof MapValue || owner instanceof ObjectValue) throw new CelError(`no such key: ${String(keyOf(key))}`);
+  throw new CelError('no such overload');
+}
+
+export { equal, fromJson };

@@ -1,0 +1,31 @@
+// CEL with the Kubernetes libraries (https://github.com/google/cel-spec, k8s.io/apiserver/pkg/cel). Why it is our own: docs/decisions/cel.md.
+export { AdmissionCompiler, type AdmissionExpression, namespaceType, requestType } from './admission.ts';
+export { compileDeviceSelector, deviceSelectorProblem, deviceType } from './device.ts';
+export type { Environment } from './environment.ts';
+export { CostError } from './evaluate.ts';
+export {
+  type AuthorizationDecision,
+  type AuthorizationQuestion,
+  type AuthorizationSource,
+  authorizerValue,
+  resourceCheckValue,
+} from './library/authorizer.ts';
+export { budgetCostMax, callCostMax } from './limits.ts';
+export { compile, environmentOf, isProgram, type Program } from './program.ts';
+export { escapeName, type SchemaShape, schemaType, unescapeName } from './schema.ts';
+export * as celTypes from './types.ts';
+export {
+  CelError,
+  Duration,
+  fromJson,
+  ListValue,
+  MapValue,
+  ObjectValue,
+  OpaqueValue,
+  Optional,
+  Timestamp,
+  toJson,
+  typeNameOf,
+  Uint,
+  type Value,
+} from './values.ts';

@@ -1,0 +1,197 @@
+// Tokens of CEL (https://github.com/google/cel-spec/blob/master/doc/langdef.md#syntax), and upstream's texts for what is none.
+import type { Issue, Literal } from './ast.ts';
+
+export interface Token {
+  kind: 'ident' | 'quotedIdent' | 'literal' | 'punctuation' | 'end';
+  text: string;
+  at: number;
+  literal?: Literal;
+}
+
+const punctuation = [
+  '==',
+  '!=',
+  '<=',
+  '>=',
+  '&&',
+  '||',
+  '[',
+  ']',
+  '{',
+  '}',
+  '(',
+  ')',
+  '.',
+  ',',
+  '-',
+  '!',
+  '?',
+  ':',
+  '+',
+  '*',
+  '/',
+  '%',
+  '<',
+  '>',
+];
+const number = /(0x[0-9a-fA-F]+|\d+\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+|\.\d+(?:[eE][+-]?\d+)?|\d+)([uU]?)/y;
+const identifier = /[_a-zA-Z][_a-zA-Z0-9]*/y;
+const quotedIdentifier = /`([a-zA-Z0-9_.\-/ ]+)`/y;
+const blank = /(?:[ \t\r\n\f]+|\/\/[^\n]*)+/y;
+const stringStart = /([rR]?[bB]?|[bB][rR])('''|"""|'|")/y;
+const int64 = 2n ** 63n;
+
+/** Splits a text into tokens; what cannot be read is reported and left out. */
+export function tokenize(source: string): { tokens: Token[]; issues: Issue[] } {
+  const tokens: Token[] = [];
+  const issues: Issue[] = [];
+  // Positions count code points; most texts have one unit each.
+  const isPlain = !/[\ud800-\udfff]/.test(source);
+  const place = (offset: number): number => (isPlain ? offset : [...source.slice(0, offset)].length);
+  let at = 0;
+  const take = (pattern: RegExp): RegExpExecArray | null => {
+    pattern.lastIndex = at;
+    return pattern.exec(source);
+  };
+  while (at < source.length) {
+    const skipped = take(blank);
+    if (skipped) {
+      at += skipped[0].length;
+      continue;
+    }
+    const token =
+      stringToken(source, at) ??
+      numberToken(take(number)) ??
+      wordToken(take(identifier)) ??
+      quotedToken(take(quotedIdentifier)) ??
+      punctuationToken(source, at);
+    const start = place(at);
+    if (token === undefined) {
+      const bad = badText(source, at);
+      issues.push({ at: start, message: `Syntax error: token recognition error at: '${bad}'` });
+      at += bad.length;
+      continue;
+    }
+    if (token.problem !== undefined) issues.push({ at: start, message: token.problem });
+    tokens.push({ kind: token.kind, text: token.text, at: start, ...(token.literal && { literal: token.literal }) });
+    at += token.length;
+  }
+  tokens.push({ kind: 'end', text: '<EOF>', at: source === '' ? -1 : place(source.length) });
+  return { tokens, issues };
+}
+
+interface Read {
+  kind: Token['kind'];
+  text: string;
+  length: number;
+  literal?: Literal;
+  problem?: string;
+}
+
+/** An open string takes the rest of the line with it. */
+function badText(source: string, at: number): string {
+  const char = source[at] ?? '';
+  if (char !== "'" && char !== '"') return String.fromCodePoint(source.codePointAt(at) ?? 0);
+  const end = source.indexOf('\n', at);
+  return source.slice(at, end < 0 ? undefined : end);
+}
+
+function numberToken(match: RegExpExecArray | null): Read | undefined {
+  if (!match) return undefined;
+  const [text, digits = '', suffix] = match;
+  const base = { kind: 'literal' as const, text, length: text.length };
+  if (/[.eE]/.test(digits) && !digits.startsWith('0x'))
+    return { ...base, length: digits.length, text: digits, literal: { type: 'double', value: Number(digits) } };
+  const value = BigInt(digits);
+  if (suffix)
+    return value < 2n * int64
+      ? { ...base, literal: { type: 'uint', value } }
+      : { ...base, literal: { type: 'uint', value: 0n }, problem: 'invalid uint literal' };
+  return { ...base, literal: { type: 'int', value } };
+}
+
+function wordToken(match: RegExpExecArray | null): Read | undefined {
+  if (!match) return undefined;
+  const [text] = match;
+  const base = { text, length: text.length };
+  if (text === 'true' || text === 'false') return { ...base, kind: 'literal', literal: { type: 'bool', value: text === 'true' } };
+  if (text === 'null') return { ...base, kind: 'literal', literal: { type: 'null', value: null } };
+  return { ...base, kind: text === 'in' ? 'punctuation' : 'ident' };
+}
+
+const quotedToken = (match: RegExpExecArray | null): Read | undefined =>
+  match ? { kind: 'quotedIdent', text: match[1] ?? '', length: match[0].length } : undefined;
+
+function punctuationToken(source: string, at: number): Read | undefined {
+  const text = punctuation.find((one) => source.startsWith(one, at));
+  return text === undefined ? undefined : { kind: 'punctuation', text, length: text.length };
+}
+
+function stringToken(source: string, at: number): Read | undefined {
+  stringStart.lastIndex = at;
+  const match = stringStart.exec(source);
+  if (!match) return undefined;
+  const prefix = (match[1] ?? '').toLowerCase();
+  const quote = match[2] ?? '';
+  const isRaw = prefix.includes('r');
+  let end = at + match[0].length;
+  while (!source.startsWith(quote, end)) {
+    if (end >= source.length || (quote.length === 1 && (source[end] === '\n' || source[end] === '\r'))) return undefined;
+    end += !isRaw && source[end] === '\\' ? 2 : 1;
+  }
+  const body = source.slice(at + match[0].length, end);
+  const text = source.slice(at, end + quote.length);
+  const isBytes = prefix.includes('b');
+  const value = isRaw ? body : unescape(body, isBytes);
+  const base: Read = { kind: 'literal', text, length: text.length };
+  if (value === undefined)
+    return { ...base, literal: { type: 'string', value: '' }, problem: 'Syntax error: invalid escape sequence' };
+  if (!isBytes) return { ...base, literal: { type: 'string', value: typeof value === 'string' ? value : '' } };
+  return { ...base, literal: { type: 'bytes', value: typeof value === 'string' ? new TextEncoder().encode(value) : value } };
+}
+
+const simpleEscapes: Record<string, string> = {
+  a: '\u0007',
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+  v: '\v',
+  '\\': '\\',
+  "'": "'",
+  '"': '"',
+  '`': '`',
+  '?': '?',
+};
+const codeEscape = /^(?:[xX]([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-7]{2}))/;
+
+/** Undefined: an escape that does not exist. Of bytes: the bytes. */
+function unescape(body: string, isBytes: boolean): string | Uint8Array | undefined {
+  if (!body.includes('\\')) return body;
+  const parts: (string | number)[] = [];
+  for (let at = 0; at < body.length; at++) {
+    const char = body[at] ?? '';
+    if (char !== '\\') {
+      parts.push(char);
+      continue;
+    }
+    const rest = body.slice(at + 1);
+    const simple = simpleEscapes[rest[0] ?? ''];
+    if (simple !== undefined) {
+      parts.push(simple);
+      at++;
+      continue;
+    }
+    const match = codeEscape.exec(rest);
+    if (!match) return undefined;
+    const code =
+      match[4] === undefined ? Number.parseInt(match[1] ?? match[2] ?? match[3] ?? '', 16) : Number.parseInt(match[4], 8);
+    if (code > 0x10ffff || (isBytes && code > 0xff)) return undefined;
+    parts.push(isBytes ? code : String.fromCodePoint(code));
+    at += match[0].length;
+  }
+  if (!isBytes) return parts.join('');
+  const encoder = new TextEncoder();
+  return Uint8Array.from(parts.flatMap((part) => (typeof part === 'number' ? [part] : [...encoder.encode(part)])));
+}

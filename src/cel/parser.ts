@@ -1,0 +1,266 @@
+// Expressions as trees (https://github.com/google/cel-spec/blob/master/doc/langdef.md#syntax); macros are taken apart in macros.ts.
+import type { Issue, Node } from './ast.ts';
+import { depthMax } from './limits.ts';
+import { type Token, tokenize } from './lexer.ts';
+import { expandMacro } from './macros.ts';
+
+const primaries =
+  "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
+const reserved = new Set(
+  'as break const continue else for function if import let loop package namespace return var void while'.split(' '),
+);
+const intMin = -(2n ** 63n);
+
+/** From loose to tight; every level is left-associative. */
+const levels: readonly (readonly string[])[] = [
+  ['||'],
+  ['&&'],
+  ['==', '!=', '<', '<=', '>', '>=', 'in'],
+  ['+', '-'],
+  ['*', '/', '%'],
+];
+const operatorNames: Record<string, string> = { in: '@in' };
+
+/** A tree, or why there is none. */
+export function parse(source: string): { node: Node; issues: [] } | { node?: undefined; issues: Issue[] } {
+  const { tokens, issues } = tokenize(source);
+  const parser = new Parser(tokens, issues);
+  const node = parser.whole();
+  return node === undefined || issues.length > 0 ? { issues } : { node, issues: [] };
+}
+
+/** The text is no expression; what is wrong has been noted. */
+class Stop extends Error {}
+
+class Parser {
+  readonly tokens: readonly Token[];
+  readonly issues: Issue[];
+  private next = 0;
+  private depth = 0;
+
+  constructor(tokens: readonly Token[], issues: Issue[]) {
+    this.tokens = tokens;
+    this.issues = issues;
+  }
+
+  whole(): Node | undefined {
+    try {
+      const node = this.expression();
+      if (this.peek().kind === 'end') return node;
+      const isLast = this.tokens[this.next + 1]?.kind === 'end';
+      this.fail(`Syntax error: ${isLast ? 'extraneous' : 'mismatched'} input '${this.peek().text}' expecting <EOF>`);
+    } catch (error) {
+      if (error instanceof Stop) return undefined;
+      throw error;
+    }
+  }
+
+  private peek(): Token {
+    return this.tokens[this.next] as Token;
+  }
+
+  private take(): Token {
+    const token = this.peek();
+    if (token.kind !== 'end') this.next++;
+    return token;
+  }
+
+  private is(text: string): boolean {
+    const token = this.peek();
+    return token.kind === 'punctuation' && token.text === text;
+  }
+
+  private accept(text: string): Token | undefined {
+    return this.is(text) ? this.take() : undefined;
+  }
+
+  private expect(text: string): Token {
+    const token = this.accept(text);
+    if (token) return token;
+    const { text: got } = this.peek();
+    return this.fail(`Syntax error: missing '${text}' at '${got}'`);
+  }
+
+  private fail(message: string, at = this.peek().at): never {
+    this.issues.push({ at, message });
+    throw new Stop(message);
+  }
+
+  private expression(): Node {
+    if (++this.depth > depthMax) this.fail(`expression recursion limit exceeded: ${depthMax}`);
+    const condition = this.binary(0);
+    const mark = this.accept('?');
+    this.depth--;
+    if (!mark) return condition;
+    const yes = this.binary(0);
+    this.expect(':');
+    return { kind: 'call', at: mark.at, name: '_?_:_', args: [condition, yes, this.expression()] };
+  }
+
+  private binary(level: number): Node {
+    const operators = levels[level];
+    if (!operators) return this.unary();
+    let left = this.binary(level + 1);
+    for (;;) {
+      const token = this.peek();
+      if (token.kind !== 'punctuation' || !operators.includes(token.text)) return left;
+      this.take();
+      const name = operatorNames[token.text] ?? `_${token.text}_`;
+      left = { kind: 'call', at: token.at, name, args: [left, this.binary(level + 1)] };
+    }
+  }
+
+  private unary(): Node {
+    const token = this.accept('!') ?? this.accept('-');
+    if (!token) return this.member();
+    let count = 1;
+    while (this.accept(token.text)) count++;
+    const literal = this.peek().literal;
+    if (token.text === '-' && count === 1 && literal && (literal.type === 'int' || literal.type === 'double'))
+      return this.negative(token.at);
+    const operand = this.member();
+    return count % 2 === 0 ? operand : { kind: 'call', at: token.at, name: token.text === '!' ? '!_' : '-_', args: [operand] };
+  }
+
+  private negative(at: number): Node {
+    const { literal } = this.take();
+    const value =
+      literal?.type === 'int'
+        ? { type: 'int' as const, value: -literal.value }
+        : { type: 'double' as const, value: -Number(literal?.value) };
+    if (typeof value.value === 'bigint' && value.value < intMin) this.fail('invalid int literal', at);
+    return this.suffixes({ kind: 'literal', at, value } as Node);
+  }
+
+  private member(): Node {
+    return this.suffixes(this.primary());
+  }
+
+  private suffixes(start: Node): Node {
+    let node = start;
+    for (;;) {
+      const dot = this.accept('.');
+      if (dot) node = this.selection(node, dot.at);
+      else if (this.is('[')) node = this.index(node, this.take().at);
+      else if (this.is('{') && structName(node) !== undefined) node = this.struct(structName(node) ?? '', this.take().at);
+      else return node;
+    }
+  }
+
+  private selection(operand: Node, dot: number): Node {
+    const isOptional = this.accept('?') !== undefined;
+    const token = this.peek();
+    if (token.kind !== 'ident' && token.kind !== 'quotedIdent')
+      this.fail(`Syntax error: no viable alternative at input '.${token.text}'`);
+    this.take();
+    const open = isOptional || token.kind === 'quotedIdent' ? undefined : this.accept('(');
+    if (!open) return { kind: 'select', at: dot, operand, field: token.text, test: false, optional: isOptional };
+    return this.callOrMacro(token.text, open.at, this.list(')'), operand);
+  }
+
+  private index(operand: Node, at: number): Node {
+    const isOptional = this.accept('?') !== undefined;
+    const key = this.expression();
+    this.expect(']');
+    return { kind: 'call', at, name: isOptional ? '_[?_]' : '_[_]', args: [operand, key] };
+  }
+
+  private callOrMacro(name: string, at: number, args: Node[], target?: Node): Node {
+    const expanded = expandMacro(name, at, args, target);
+    if (expanded && 'message' in expanded) this.issues.push(expanded);
+    if (expanded && 'kind' in expanded) return expanded;
+    return { kind: 'call', at, name, args, ...(target && { target }) };
+  }
+
+  private list(close: string): Node[] {
+    const items: Node[] = [];
+    if (this.accept(close)) return items;
+    do {
+      if (close === ']' && this.is(close)) break;
+      items.push(this.expression());
+    } while (this.accept(','));
+    this.expect(close);
+    return items;
+  }
+
+  private primary(): Node {
+    const token = this.peek();
+    if (token.kind === 'literal' && token.literal) {
+      this.take();
+      if (token.literal.type === 'int' && token.literal.value >= -intMin) this.fail('invalid int literal', token.at);
+      return { kind: 'literal', at: token.at, value: token.literal };
+    }
+    if (token.kind === 'ident') return this.identifier();
+    if (this.accept('.')) {
+      const name = this.identifier();
+      return name.kind === 'ident' ? { ...name, name: `.${name.name}` } : name;
+    }
+    if (this.accept('(')) {
+      const inner = this.expression();
+      this.expect(')');
+      return inner;
+    }
+    if (this.accept('[')) return this.listLiteral(token.at);
+    if (this.accept('{')) return this.mapLiteral(token.at);
+    return this.fail(`Syntax error: mismatched input '${token.text}' expecting ${primaries}`);
+  }
+
+  private identifier(): Node {
+    const token = this.take();
+    if (token.kind !== 'ident') this.fail(`Syntax error: mismatched input '${token.text}' expecting IDENTIFIER`, token.at);
+    if (reserved.has(token.text)) this.issues.push({ at: token.at, message: `reserved identifier: ${token.text}` });
+    const open = this.accept('(');
+    if (!open) return { kind: 'ident', at: token.at, name: token.text };
+    return this.callOrMacro(token.text, open.at, this.list(')'));
+  }
+
+  private listLiteral(at: number): Node {
+    const items: { value: Node; optional: boolean }[] = [];
+    while (!this.is(']')) {
+      const isOptional = this.accept('?') !== undefined;
+      items.push({ value: this.expression(), optional: isOptional });
+      if (!this.accept(',')) break;
+    }
+    this.expect(']');
+    return { kind: 'list', at, items };
+  }
+
+  private mapLiteral(at: number): Node {
+    const entries: { key: Node; value: Node; optional: boolean }[] = [];
+    while (!this.is('}')) {
+      const isOptional = this.accept('?') !== undefined;
+      const key = this.expression();
+      this.expect(':');
+      entries.push({ key, value: this.expression(), optional: isOptional });
+      if (!this.accept(',')) break;
+    }
+    this.expect('}');
+    return { kind: 'map', at, entries };
+  }
+
+  private struct(name: string, at: number): Node {
+    const fields: { name: string; at: number; value: Node; optional: boolean }[] = [];
+    while (!this.is('}')) {
+      const isOptional = this.accept('?') !== undefined;
+      const token = this.take();
+      if (token.kind !== 'ident' && token.kind !== 'quotedIdent')
+        this.fail(
+          `Syntax error: mismatched input '${token.text}' expecting {'}', ',', '?', IDENTIFIER, ESC_IDENTIFIER}`,
+          token.at,
+        );
+      const colon = this.expect(':');
+      fields.push({ name: token.text, at: colon.at, value: this.expression(), optional: isOptional });
+      if (!this.accept(',')) break;
+    }
+    this.expect('}');
+    return { kind: 'struct', at, name, fields };
+  }
+}
+
+/** `a.b.c` when the node is nothing but names. */
+export function structName(node: Node): string | undefined {
+  if (node.kind === 'ident') return node.name;
+  if (node.kind !== 'select' || node.test || node.optional) return undefined;
+  const head = structName(node.operand);
+  return head === undefined ? undefined : `${head}.${node.field}`;
+}

@@ -1,0 +1,71 @@
+// From the text of an expression to something that runs: parse, check, compile (cel-go, Env.Compile and Env.Program).
+import { issuesText } from './ast.ts';
+import { check } from './checker.ts';
+import { type Environment, type Functions, functionTable } from './environment.ts';
+import { compileNode, Run } from './evaluate.ts';
+import { authorizerFunctions } from './library/authorizer.ts';
+import { collectionFunctions } from './library/collections.ts';
+import { kubernetesFunctions } from './library/kubernetes.ts';
+import { netFunctions } from './library/net.ts';
+import { stringFunctions } from './library/strings.ts';
+import { callCostMax } from './limits.ts';
+import { parse } from './parser.ts';
+import { standardFunctions, standardTypeNames } from './standard.ts';
+import { declaredText, isDyn, type Type, typeText } from './types.ts';
+import type { Value } from './values.ts';
+
+/** The functions of every Kubernetes environment. */
+export const baseFunctions: Functions = functionTable(
+  standardFunctions,
+  stringFunctions,
+  collectionFunctions,
+  netFunctions,
+  kubernetesFunctions,
+  authorizerFunctions,
+);
+
+const typeNames = new Set(standardTypeNames);
+
+export const environmentOf = (variables: Iterable<readonly [string, Type]>, more: Partial<Environment> = {}): Environment => ({
+  functions: baseFunctions,
+  variables: new Map(variables),
+  typeNames,
+  ...more,
+});
+
+export interface Program {
+  type: Type;
+  /** The value; failures are `CelError`. `cost` tells what it took. */
+  evaluate(variables: ReadonlyMap<string, Value>, costMax?: number): { value: Value; cost: number };
+  /** Whether the expression names this variable. */
+  uses(name: string): boolean;
+}
+
+/** A program, or upstream's text of what is wrong. `returns`: types the value may have, in upstream's spelling; [] for any. */
+export function compile(
+  source: string,
+  environment: Environment,
+  returns: readonly string[] = [],
+): Program | { problem: string } {
+  const { node, issues } = parse(source);
+  if (!node) return { problem: `compilation failed: ${issuesText(source, issues)}` };
+  const checked = check(node, environment);
+  if (checked.issues.length > 0) return { problem: `compilation failed: ${issuesText(source, checked.issues)}` };
+  const { type } = checked;
+  if (returns.length > 0 && !isDyn(type) && !returns.includes(declaredText(type))) {
+    const wanted = returns.length === 1 ? returns[0] : `one of [${returns.join(' ')}]`;
+    return { problem: `must evaluate to ${wanted} but got ${typeText(type)}` };
+  }
+  const step = compileNode(node, checked, environment);
+  const names = new Set(checked.qualified.values());
+  return {
+    type,
+    evaluate(variables, costMax = callCostMax) {
+      const run = new Run(new Map(variables), costMax);
+      return { value: step(run), cost: run.cost };
+    },
+    uses: (name) => names.has(name),
+  };
+}
+
+export const isProgram = (compiled: Program | { problem: string }): compiled is Program => 'evaluate' in compiled;

@@ -1,0 +1,40 @@
+// Regular expressions in RE2's syntax (https://github.com/google/re2/wiki/Syntax) over the host's: what only the host knows is refused.
+import { CelError } from './values.ts';
+
+const compiled = new Map<string, RegExp>();
+const cachedMax = 512;
+const inlineFlags = /^\(\?([imsU]+)\)/;
+const unknownToRE2 = /\(\?(?:[=!]|<[=!])|\\[1-9]|\\k</;
+
+/** The matcher of a pattern; throws `CelError` when it is none. */
+export function matcher(pattern: string): RegExp {
+  const known = compiled.get(pattern);
+  if (known) return known;
+  if (unknownToRE2.test(pattern)) throw new CelError(`error parsing regexp: invalid or unsupported Perl syntax: \`${pattern}\``);
+  const flags = inlineFlags.exec(pattern);
+  const source = (flags ? pattern.slice(flags[0].length) : pattern)
+    .replaceAll('(?P<', '(?<')
+    .replaceAll('\\A', '^')
+    .replaceAll('\\z', '$')
+    .replaceAll(/\[\[:(\^?)(\w+):\]\]/g, (whole, not: string, name: string) => (posix[name] ? `[${not}${posix[name]}]` : whole));
+  try {
+    const made = new RegExp(source, `${flags?.[1]?.replace('U', '') ?? ''}`);
+    if (compiled.size >= cachedMax) compiled.clear();
+    compiled.set(pattern, made);
+    return made;
+  } catch {
+    throw new CelError(`error parsing regexp: invalid pattern: \`${pattern}\``);
+  }
+}
+
+const posix: Record<string, string> = {
+  alnum: '0-9A-Za-z',
+  alpha: 'A-Za-z',
+  digit: '0-9',
+  lower: 'a-z',
+  upper: 'A-Z',
+  punct: '!-\\/:-@\\[-`{-~',
+  space: '\\t\\n\\v\\f\\r ',
+  word: '0-9A-Za-z_',
+  xdigit: '0-9A-Fa-f',
+};

@@ -1,0 +1,311 @@
+// The standard functions and operators (https://github.com/google/cel-spec/blob/master/doc/langdef.md#list-of-standard-definitions).
+import { global, member } from './environment.ts';
+import { matcher } from './regex.ts';
+import * as types from './types.ts';
+import { bool, bytes, double, duration, dyn, int, list, map, param, string, timestamp, typeType, uint } from './types.ts';
+import {
+  CelError,
+  compare,
+  Duration,
+  durationText,
+  equal,
+  keysOf,
+  ListValue,
+  type MapValue,
+  memberOf,
+  type ObjectValue,
+  parseDuration,
+  parseTimestamp,
+  Timestamp,
+  timestampText,
+  TypeValue,
+  typeNameOf,
+  Uint,
+  type Value,
+} from './values.ts';
+
+const A = param('A');
+const B = param('B');
+const lengthCost = (text: string | Uint8Array): number => Math.ceil(text.length / 10);
+
+const checked = (value: bigint): bigint => {
+  if (value < -(2n ** 63n) || value >= 2n ** 63n) throw new CelError('integer overflow');
+  return value;
+};
+
+function divided(left: bigint, right: bigint, what: 'division' | 'modulus'): bigint {
+  if (right === 0n) throw new CelError(`${what} by zero`);
+  return what === 'division' ? left / right : left % right;
+}
+
+const arithmetic = [
+  global('_+_', [int, int], int, (a: bigint, b: bigint) => checked(a + b)),
+  global('_-_', [int, int], int, (a: bigint, b: bigint) => checked(a - b)),
+  global('_*_', [int, int], int, (a: bigint, b: bigint) => checked(a * b)),
+  global('_/_', [int, int], int, (a: bigint, b: bigint) => checked(divided(a, b, 'division'))),
+  global('_%_', [int, int], int, (a: bigint, b: bigint) => divided(a, b, 'modulus')),
+  global('-_', [int], int, (a: bigint) => checked(-a)),
+  global('_+_', [uint, uint], uint, (a: Uint, b: Uint) => new Uint(a.value + b.value)),
+  global('_-_', [uint, uint], uint, (a: Uint, b: Uint) => new Uint(a.value - b.value)),
+  global('_*_', [uint, uint], uint, (a: Uint, b: Uint) => new Uint(a.value * b.value)),
+  global('_/_', [uint, uint], uint, (a: Uint, b: Uint) => new Uint(divided(a.value, b.value, 'division'))),
+  global('_%_', [uint, uint], uint, (a: Uint, b: Uint) => new Uint(divided(a.value, b.value, 'modulus'))),
+  global('_+_', [double, double], double, (a: number, b: number) => a + b),
+  global('_-_', [double, double], double, (a: number, b: number) => a - b),
+  global('_*_', [double, double], double, (a: number, b: number) => a * b),
+  global('_/_', [double, double], double, (a: number, b: number) => a / b),
+  global('-_', [double], double, (a: number) => -a),
+  global(
+    '_+_',
+    [string, string],
+    string,
+    (a: string, b: string) => a + b,
+    (a: string, b: string) => lengthCost(a + b),
+  ),
+  global('_+_', [bytes, bytes], bytes, (a: Uint8Array, b: Uint8Array) => Uint8Array.from([...a, ...b])),
+  global('_+_', [list(A), list(A)], list(A), (a: ListValue, b: ListValue) => new ListValue([...a.values(), ...b.values()])),
+  global('_+_', [timestamp, duration], timestamp, (a: Timestamp, b: Duration) => new Timestamp(a.ns + b.ns)),
+  global('_+_', [duration, timestamp], timestamp, (a: Duration, b: Timestamp) => new Timestamp(a.ns + b.ns)),
+  global('_+_', [duration, duration], duration, (a: Duration, b: Duration) => new Duration(a.ns + b.ns)),
+  global('_-_', [timestamp, timestamp], duration, (a: Timestamp, b: Timestamp) => new Duration(a.ns - b.ns)),
+  global('_-_', [timestamp, duration], timestamp, (a: Timestamp, b: Duration) => new Timestamp(a.ns - b.ns)),
+  global('_-_', [duration, duration], duration, (a: Duration, b: Duration) => new Duration(a.ns - b.ns)),
+];
+
+const ordered = [bool, int, uint, double, string, bytes, timestamp, duration];
+const numbers = [int, uint, double];
+const orders: readonly [string, (order: number) => boolean][] = [
+  ['_<_', (order) => order < 0],
+  ['_<=_', (order) => order <= 0],
+  ['_>_', (order) => order > 0],
+  ['_>=_', (order) => order >= 0],
+];
+
+const comparisons = orders.flatMap(([name, holds]) => {
+  const pairs = [
+    ...ordered.map((type) => [type, type] as const),
+    ...numbers.flatMap((one) => numbers.filter((two) => two !== one).map((two) => [one, two] as const)),
+  ];
+  return pairs.map((params) =>
+    global(name, params, bool, (a: Value, b: Value) => {
+      const order = compare(a, b);
+      return order !== undefined && holds(order);
+    }),
+  );
+});
+
+const contains = (key: Value, mapping: MapValue | ObjectValue): boolean => memberOf(mapping, key) !== undefined;
+
+const operators = [
+  global('_&&_', [bool, bool], bool, (a: boolean, b: boolean) => a && b),
+  global('_||_', [bool, bool], bool, (a: boolean, b: boolean) => a || b),
+  global('_?_:_', [bool, A, A], A, (condition: boolean, a: Value, b: Value) => (condition ? a : b)),
+  global('!_', [bool], bool, (a: boolean) => !a),
+  global('_==_', [A, A], bool, (a: Value, b: Value) => equal(a, b)),
+  global('_!=_', [A, A], bool, (a: Value, b: Value) => !equal(a, b)),
+  global(
+    '@in',
+    [A, list(A)],
+    bool,
+    (a: Value, b: ListValue) => b.values().some((item) => equal(item, a)),
+    (_: Value, b: ListValue) => b.size,
+  ),
+  global('@in', [A, map(A, B)], bool, (a: Value, b: MapValue) => contains(a, b)),
+  global('_[_]', [list(A), int], A, (a: ListValue, b: bigint) => a.at(Number(b))),
+  global('_[_]', [map(A, B), A], B, (a: MapValue, b: Value) => memberOf(a, b) ?? null),
+  global('_[_]', [types.optional(list(A)), int], types.optional(A), (a: Value) => a),
+  global('_[_]', [types.optional(map(A, B)), A], types.optional(B), (a: Value) => a),
+  global('_[?_]', [list(A), int], types.optional(A), (a: Value) => a),
+  global('_[?_]', [types.optional(list(A)), int], types.optional(A), (a: Value) => a),
+  global('_[?_]', [map(A, B), A], types.optional(B), (a: Value) => a),
+  global('_[?_]', [types.optional(map(A, B)), A], types.optional(B), (a: Value) => a),
+];
+
+const sizeOf = (value: Value): bigint => {
+  if (typeof value === 'string') return BigInt([...value].length);
+  if (value instanceof Uint8Array) return BigInt(value.length);
+  if (value instanceof ListValue) return BigInt(value.size);
+  return BigInt(keysOf(value)?.length ?? 0);
+};
+
+const sizes = [string, bytes, list(A), map(A, B)].flatMap((type) => [
+  global('size', [type], int, sizeOf),
+  member('size', [type], int, sizeOf),
+]);
+
+const matches = (text: string, pattern: string): boolean => matcher(pattern).test(text);
+
+const strings = [
+  member('startsWith', [string, string], bool, (a: string, b: string) => a.startsWith(b)),
+  member('endsWith', [string, string], bool, (a: string, b: string) => a.endsWith(b)),
+  member('contains', [string, string], bool, (a: string, b: string) => a.includes(b), lengthCost),
+  member('matches', [string, string], bool, matches, (a: string, b: string) => Math.ceil(lengthCost(a) * (b.length / 4))),
+  global('matches', [string, string], bool, matches, (a: string, b: string) => Math.ceil(lengthCost(a) * (b.length / 4))),
+];
+
+function intFrom(text: string): bigint {
+  if (!/^[+-]?\d+$/.test(text)) throw new CelError(`strconv.ParseInt: parsing "${text}": invalid syntax`);
+  return checked(BigInt(text.replace(/^\+/, '')));
+}
+
+function wholeOf(value: number): bigint {
+  if (!Number.isFinite(value) || Math.abs(value) >= 2 ** 63) throw new CelError('integer overflow');
+  return BigInt(Math.trunc(value));
+}
+
+function doubleFrom(text: string): number {
+  const word = { inf: Infinity, '+inf': Infinity, '-inf': -Infinity, nan: Number.NaN, infinity: Infinity }[text.toLowerCase()];
+  const value = word ?? (/^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(text) ? Number(text) : undefined);
+  if (value === undefined) throw new CelError(`strconv.ParseFloat: parsing "${text}": invalid syntax`);
+  return value;
+}
+
+/** As Go's %g prints. */
+export function doubleText(value: number): string {
+  if (Number.isNaN(value)) return 'NaN';
+  if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf';
+  const size = Math.abs(value);
+  if (value !== 0 && (size < 1e-4 || size >= 1e21)) return value.toExponential().replace(/e([+-])(\d)$/, 'e$10$2');
+  return String(value);
+}
+
+const truths: Record<string, boolean> = {
+  '1': true,
+  t: true,
+  T: true,
+  true: true,
+  TRUE: true,
+  True: true,
+  '0': false,
+  f: false,
+  F: false,
+  false: false,
+  FALSE: false,
+  False: false,
+};
+
+function boolFrom(text: string): boolean {
+  const value = Object.hasOwn(truths, text) ? truths[text] : undefined;
+  if (value === undefined) throw new CelError(`strconv.ParseBool: parsing "${text}": invalid syntax`);
+  return value;
+}
+
+function utf8(value: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(value);
+  } catch {
+    throw new CelError('invalid UTF-8 in bytes, cannot convert to string');
+  }
+}
+
+const second = 1_000_000_000n;
+const itself = (value: Value): Value => value;
+
+const conversions = [
+  global('dyn', [A], dyn, itself),
+  global('type', [A], typeType, (value: Value) => new TypeValue(typeNameOf(value))),
+  global('int', [int], int, itself),
+  global('int', [uint], int, ({ value }: Uint) => checked(value)),
+  global('int', [double], int, wholeOf),
+  global('int', [string], int, intFrom),
+  global('int', [timestamp], int, ({ ns }: Timestamp) => ns / second),
+  global('uint', [uint], uint, itself),
+  global('uint', [int], uint, (value: bigint) => new Uint(value)),
+  global('uint', [double], uint, (value: number) => new Uint(wholeOf(value))),
+  global('uint', [string], uint, (text: string) => new Uint(intFrom(text))),
+  global('double', [double], double, itself),
+  global('double', [int], double, (value: bigint) => Number(value)),
+  global('double', [uint], double, ({ value }: Uint) => Number(value)),
+  global('double', [string], double, doubleFrom),
+  global('bool', [bool], bool, itself),
+  global('bool', [string], bool, boolFrom),
+  global('string', [string], string, itself),
+  global('string', [bool], string, (value: boolean) => String(value)),
+  global('string', [int], string, (value: bigint) => String(value)),
+  global('string', [uint], string, ({ value }: Uint) => String(value)),
+  global('string', [double], string, doubleText),
+  global('string', [bytes], string, utf8),
+  global('string', [timestamp], string, timestampText),
+  global('string', [duration], string, durationText),
+  global('bytes', [bytes], bytes, itself),
+  global('bytes', [string], bytes, (text: string) => new TextEncoder().encode(text)),
+  global('timestamp', [timestamp], timestamp, itself),
+  global('timestamp', [string], timestamp, parseTimestamp),
+  global('timestamp', [int], timestamp, (seconds: bigint) => new Timestamp(seconds * second)),
+  global('duration', [duration], duration, itself),
+  global('duration', [string], duration, parseDuration),
+  global('duration', [int], duration, (ns: bigint) => new Duration(ns)),
+];
+
+/** The wall clock of a time zone: an offset or a name; UTC for none. */
+function clockOf({ ns }: Timestamp, zone = 'UTC'): Date {
+  const ms = Number(ns / 1_000_000n);
+  const offset = /^([+-]?)(\d\d):(\d\d)$/.exec(zone);
+  if (offset) return new Date(ms + (offset[1] === '-' ? -1 : 1) * (Number(offset[2]) * 60 + Number(offset[3])) * 60_000);
+  if (zone === 'UTC') return new Date(ms);
+  try {
+    const parts = new Intl.DateTimeFormat('en-US', {
+      timeZone: zone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
+    }).formatToParts(new Date(ms));
+    const at = (type: string): number => Number(parts.find((part) => part.type === type)?.value ?? 0);
+    return new Date(
+      Date.UTC(at('year'), at('month') - 1, at('day'), at('hour'), at('minute'), at('second'), ((ms % 1000) + 1000) % 1000),
+    );
+  } catch {
+    throw new CelError(`unknown time zone ${zone}`);
+  }
+}
+
+const clockParts: Record<string, (clock: Date) => number> = {
+  getFullYear: (clock) => clock.getUTCFullYear(),
+  getMonth: (clock) => clock.getUTCMonth(),
+  getDate: (clock) => clock.getUTCDate(),
+  getDayOfMonth: (clock) => clock.getUTCDate() - 1,
+  getDayOfWeek: (clock) => clock.getUTCDay(),
+  getDayOfYear: (clock) => Math.floor((clock.getTime() - Date.UTC(clock.getUTCFullYear(), 0, 1)) / 86_400_000),
+  getHours: (clock) => clock.getUTCHours(),
+  getMinutes: (clock) => clock.getUTCMinutes(),
+  getSeconds: (clock) => clock.getUTCSeconds(),
+  getMilliseconds: (clock) => clock.getUTCMilliseconds(),
+};
+const durationParts: Record<string, bigint> = {
+  getHours: 3600n * second,
+  getMinutes: 60n * second,
+  getSeconds: second,
+  getMilliseconds: 1_000_000n,
+};
+
+const times = [
+  ...Object.entries(clockParts).flatMap(([name, part]) => [
+    member(name, [timestamp], int, (time: Timestamp) => BigInt(part(clockOf(time)))),
+    member(name, [timestamp, string], int, (time: Timestamp, zone: string) => BigInt(part(clockOf(time, zone)))),
+  ]),
+  ...Object.entries(durationParts).map(([name, unit]) =>
+    member(name, [duration], int, ({ ns }: Duration) => (name === 'getMilliseconds' ? (ns / unit) % 1000n : ns / unit)),
+  ),
+];
+
+/** Rows for `functionTable`. */
+export const standardFunctions = [...arithmetic, ...comparisons, ...operators, ...sizes, ...strings, ...conversions, ...times];
+
+export const standardTypeNames = [
+  'bool',
+  'int',
+  'uint',
+  'double',
+  'string',
+  'bytes',
+  'list',
+  'map',
+  'null_type',
+  'type',
+  'google.protobuf.Timestamp',
+  'google.protobuf.Duration',
+];
