@@ -16,6 +16,7 @@ import { namespaceController } from './namespace/index.ts';
 import { nodeIpamController } from './nodeipam/index.ts';
 import { nodeLifecycleController } from './nodelifecycle/index.ts';
 import { persistentVolumeBinder } from './persistentvolumebinder/index.ts';
+import { podAutoscaler } from './podautoscaler/index.ts';
 import { podGarbageCollector } from './podgc/index.ts';
 import { jobController } from './job/index.ts';
 import { pvcProtectionController } from './pvcprotection/index.ts';
@@ -68,4 +69,5 @@ export const createControllers = (config: ControllersConfig): ControllerDefiniti
   erase(persistentVolumeBinder),
   erase(pvProtectionController),
   erase(pvcProtectionController),
+  erase(podAutoscaler(config)),
 ];

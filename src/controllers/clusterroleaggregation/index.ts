@@ -17,8 +17,8 @@ const byName = (a: ClusterRole, b: ClusterRole): number => ((a.metadata.name ?? 
 export function aggregate(role: ClusterRole, roles: readonly ClusterRole[]): PolicyRule[] {
   const rules: PolicyRule[] = [];
   for (const selector of role.aggregationRule?.clusterRoleSelectors ?? []) {
-    const { matches } = fromLabelSelector(selector);
-    const selected = roles.filter(({ metadata }) => metadata.name !== role.metadata.name && matches(metadata.labels ?? {}));
+    const labels = fromLabelSelector(selector);
+    const selected = roles.filter(({ metadata }) => metadata.name !== role.metadata.name && labels.matches(metadata.labels ?? {}));
     for (const { rules: own = [] } of selected.sort(byName))
       for (const rule of own ?? []) if (!rules.some((known) => deepEqual(known, rule))) rules.push(rule);
   }

@@ -48,12 +48,12 @@ export function reconcileEphemeral({ pod, claims }: EphemeralView): Plan {
       },
       spec,
     } as PersistentVolumeClaim;
-    const message = 'ephemeral volume controller: {error}';
+    const message = `ephemeral volume ${volume}: {error}`;
     effects.push({
       op: 'create',
       resource: persistentVolumeClaims,
       object,
-      events: { regarding: owner, failure: { reason: 'ProvisioningFailed', message } },
+      events: { regarding: owner, failure: { reason: 'FailedBinding', message } },
     });
   }
   return { effects, ...(effects.length > 0 && { because: 'Its ephemeral volumes need claims, which go when the pod goes.' }) };
