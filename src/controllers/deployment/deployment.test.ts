@@ -72,7 +72,8 @@ const condition = (plan: Plan, type: string) => written(plan)?.status?.condition
 
 describe('rolling update', () => {
   test('a new template gets as many pods as the surge allows, and as many old ones go as may be missing', () => {
-    const plan = run({ deployment: deployment('b'), replicaSets: [set('a', { replicas: 10 })] });
+    const status = { replicas: 10, updatedReplicas: 10, readyReplicas: 10, availableReplicas: 10 };
+    const plan = run({ deployment: deployment('b', {}, { status }), replicaSets: [set('a', { replicas: 10 })] });
     expect(sizes(plan)).toEqual({ a: 8, b: 3 });
     expect(written(plan)?.metadata.annotations).toEqual({ 'deployment.kubernetes.io/revision': '2' });
     expect(condition(plan, 'Progressing')).toMatchObject({ status: 'True', reason: 'NewReplicaSetCreated' });
