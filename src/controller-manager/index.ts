@@ -52,7 +52,8 @@ export function runKubeControllerManager(
     informers = createInformerFactory(deps);
     const shared = informers;
     controllers = definitions.map((definition) => {
-      const client = deps.clientFor?.(definition.serviceAccount ?? definition.name) ?? deps.client;
+      const account = definition.serviceAccount ?? definition.name;
+      const client = (account !== '' && deps.clientFor?.(account)) || deps.client;
       const recorder = createEventRecorder({ ...deps, client, component: definition.eventSource ?? definition.name });
       return startController(definition, { ...deps, client, informers: shared, recorder });
     });

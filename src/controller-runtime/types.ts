@@ -140,7 +140,7 @@ export interface ControllerDefinition<View = unknown> {
   name: string;
   /** Older names accepted by `--controllers`. */
   aliases?: string[];
-  /** Service account in kube-system and end of `system:controller:<...>`, where it is not `name`. */
+  /** Service account in kube-system and end of `system:controller:<...>`, where it is not `name`. '': the manager's own identity. */
   serviceAccount?: string;
   /** Source of the loop's events, where it is not `name`. */
   eventSource?: string;

@@ -21,6 +21,10 @@ export interface ControllersConfig {
   terminatedPodGcThreshold: number;
   /** PEM; published to every namespace as ConfigMap kube-root-ca.crt. '' publishes none. */
   rootCa: string;
+  /** PEM; signs tokens of Secrets of type kubernetes.io/service-account-token. Absent: none are made. */
+  serviceAccountSigningKey?: string;
+  /** `--legacy-service-account-token-clean-up-period`: how long a token that was made automatically may go unused. */
+  legacyTokenCleanUpPeriodMs: number;
   /** PEM; signs certificate requests. Absent: none are signed. */
   clusterSigning?: { cert: string; key: string; durationMs: number };
   horizontalPodAutoscalerSyncPeriodMs: number;
@@ -43,6 +47,7 @@ export const defaultControllersConfig: ControllersConfig = {
   unhealthyZoneThreshold: 0.55,
   terminatedPodGcThreshold: 12_500,
   rootCa: '',
+  legacyTokenCleanUpPeriodMs: 365 * 24 * 3_600_000,
   horizontalPodAutoscalerSyncPeriodMs: 15_000,
   resourceQuotaSyncPeriodMs: 300_000,
   attachDetachReconcileSyncPeriodMs: 60_000,

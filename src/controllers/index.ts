@@ -26,6 +26,7 @@ import { replicationController } from './replicationcontroller/index.ts';
 import { resourceQuotaController } from './resourcequota/index.ts';
 import { rootCaCertPublisher } from './rootcacertpublisher/index.ts';
 import { serviceAccountController } from './serviceaccount/index.ts';
+import { legacyTokenCleaner, tokensController } from './serviceaccounttoken/index.ts';
 import { statefulSetController } from './statefulset/index.ts';
 import { taintEvictionController } from './tainteviction/index.ts';
 import { ttlController } from './ttl/index.ts';
@@ -70,4 +71,6 @@ export const createControllers = (config: ControllersConfig): ControllerDefiniti
   erase(pvProtectionController),
   erase(pvcProtectionController),
   erase(podAutoscaler(config)),
+  erase(tokensController(config)),
+  erase(legacyTokenCleaner(config)),
 ];

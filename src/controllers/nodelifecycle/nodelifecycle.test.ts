@@ -48,7 +48,7 @@ function world(names: readonly string[]) {
         }
         if (effect.op === 'patch') {
           const old = nodes.get(effect.ref.name) as Node;
-          const { taints } = (effect.body as { spec: { taints: Node['spec'] | null } }).spec as never as { taints: [] | null };
+          const { taints } = (effect.body as { spec: { taints: { key: string; effect: string }[] | null } }).spec;
           nodes.set(effect.ref.name, { ...old, spec: { ...old.spec, taints: taints ?? [] } });
           return [`${effect.ref.name}: ${(taints ?? []).map(({ key, effect: what }) => `${key}:${what}`).join()}`];
         }

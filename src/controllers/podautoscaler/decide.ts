@@ -255,7 +255,8 @@ export function withoutMetrics({
   hpa,
   current,
 }: Pick<Facts, 'hpa' | 'current'>): { replicas: number; reason: string } | 'disabled' | undefined {
-  const { minReplicas = 1, maxReplicas = 1 } = hpa.spec ?? {};
+  const minReplicas = hpa.spec?.minReplicas ?? 1;
+  const maxReplicas = hpa.spec?.maxReplicas ?? 1;
   if (current === 0) return 'disabled';
   if (current > maxReplicas) return { replicas: maxReplicas, reason: 'Current number of replicas above Spec.MaxReplicas' };
   if (current < minReplicas) return { replicas: minReplicas, reason: 'Current number of replicas below Spec.MinReplicas' };

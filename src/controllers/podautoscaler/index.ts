@@ -4,8 +4,8 @@ import type { Scale } from '#api/autoscaling/v1';
 import type { Pod } from '#api/core/v1';
 import { parse as parseSelector } from '#apimachinery/labels';
 import { formatTime, parseApiVersion, splitKey } from '#apimachinery/meta';
-import type { KubeClient } from '#client';
 import {
+  type ActionDeps,
   type ControllerDefinition,
   defineController,
   type DiscoveredResource,
@@ -22,6 +22,7 @@ import { type History, withChange } from './limits.ts';
 import { measure } from './measure.ts';
 
 type Hpa = HorizontalPodAutoscaler;
+type KubeClient = ActionDeps['client'];
 
 const discoveryPeriodMs = 30_000;
 
@@ -36,8 +37,8 @@ export interface AutoscalerView {
 const noHistory: History = { recommendations: [], ups: [], downs: [] };
 
 const targets = ({ spec }: Hpa, discovered: readonly DiscoveredResource[]): DiscoveredResource[] => {
-  const { apiVersion = '', kind = '' } = spec?.scaleTargetRef ?? {};
-  const { group } = parseApiVersion(apiVersion);
+  const { group } = parseApiVersion(spec?.scaleTargetRef.apiVersion ?? '');
+  const kind = spec?.scaleTargetRef.kind;
   return discovered.filter((one) => one.group === group && one.kind === kind);
 };
 

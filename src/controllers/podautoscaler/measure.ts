@@ -6,9 +6,10 @@ import { fromLabelSelector, type LabelSelector } from '#apimachinery/labels';
 import { type KubeObject, parseApiVersion } from '#apimachinery/meta';
 import { parseQuantity } from '#apimachinery/quantity';
 import { parseDurationMs } from '#apimachinery/duration';
-import type { KubeClient } from '#client';
-import type { DiscoveredResource } from '#controller-runtime';
+import type { ActionDeps, DiscoveredResource } from '#controller-runtime';
 import { MetricError, type Measurement } from './replicas.ts';
+
+type KubeClient = ActionDeps['client'];
 
 /** Of metrics without a window of their own. */
 const windowDefaultMs = 60_000;

@@ -94,7 +94,8 @@ function* quotasOf(
 
 function sameUsage(evaluator: Evaluator, object: KubeObject, old: KubeObject, quotas: readonly ResourceQuota[]): boolean {
   if (object.metadata.deletionTimestamp !== old.metadata.deletionTimestamp) return false;
-  const texts = (one: KubeObject): string[] => [...evaluator.usage(one, 0)].map(([name, amount]) => `${name}=${amount}`).sort();
+  const texts = (one: KubeObject): string[] =>
+    [...evaluator.usage(one, 0)].map(([name, amount]) => `${name}=${String(amount)}`).sort();
   if (!deepEqual(texts(object), texts(old))) return false;
   return quotas.every((quota) =>
     scopesOf(quota).every((scope) => evaluator.matchesScope(scope, object) === evaluator.matchesScope(scope, old)),

@@ -3,12 +3,19 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { Deployment } from '#api/apps/v1';
 import type { HorizontalPodAutoscaler } from '#api/autoscaling/v2';
 import type { CertificateSigningRequest } from '#api/certificates/v1';
-import type { PersistentVolume, PersistentVolumeClaim, Pod, ResourceQuota } from '#api/core/v1';
+import type { PersistentVolume, PersistentVolumeClaim, Pod, ResourceQuota, Secret } from '#api/core/v1';
 import type { PodDisruptionBudget } from '#api/policy/v1';
 import type { ClusterRole } from '#api/rbac/v1';
 import { createControllers, defaultControllersConfig } from '#controllers';
 import type { GroupVersionResource, KubeObject } from '#apimachinery/meta';
-import { createCertificateAuthority, createCertificateRequest, generateKeyPair, parseCertificate } from '#pki';
+import {
+  createCertificateAuthority,
+  createCertificateRequest,
+  decodeJwt,
+  generateKeyPair,
+  parseCertificate,
+  privateKeyPem,
+} from '#pki';
 import { startTestControlPlane, type TestControlPlane, virtualClock } from '#testing';
 
 const core = (resource: string): GroupVersionResource => ({ group: '', version: 'v1', resource });
@@ -196,5 +203,33 @@ describe('platform loops', () => {
     expect(events.map(({ reason, message }) => `${reason}: ${message}`)).toContain(
       'SuccessfulRescale: New size: 3; reason: Current number of replicas below Spec.MinReplicas',
     );
+  });
+});
+
+describe('token secrets', () => {
+  it('are filled, and go with their account', async () => {
+    const { privateKey } = generateKeyPair();
+    const config = { ...defaultControllersConfig, rootCa: 'PEM', serviceAccountSigningKey: privateKeyPem(privateKey) };
+    const controllers = createControllers(config).filter(({ name }) => name === 'serviceaccount-token-controller');
+    plane = await startTestControlPlane({ clock, controllers });
+    await create(core('namespaces'), { metadata: { name: 'one' } });
+    const account = await create<KubeObject>(core('serviceaccounts'), { metadata: { name: 'robot' } }, 'one');
+    await create<Secret>(
+      core('secrets'),
+      {
+        metadata: { name: 'robot-token', annotations: { 'kubernetes.io/service-account.name': 'robot' } },
+        type: 'kubernetes.io/service-account-token',
+      },
+      'one',
+    );
+    await clock.advance(2_000);
+    const { data, metadata } = await read<Secret>(core('secrets'), 'robot-token', 'one');
+    expect(metadata.annotations?.['kubernetes.io/service-account.uid']).toBe(account.metadata.uid);
+    expect(data).toMatchObject({ 'ca.crt': base64('PEM'), namespace: base64('one') });
+    const { claims } = decodeJwt(Buffer.from(data?.['token'] ?? '', 'base64').toString());
+    expect(claims).toMatchObject({ iss: 'kubernetes/serviceaccount', sub: 'system:serviceaccount:one:robot' });
+    await plane.client.resource(core('serviceaccounts'), 'one').delete('robot');
+    await clock.advance(2_000);
+    await expect(read(core('secrets'), 'robot-token', 'one')).rejects.toThrow('not found');
   });
 });
