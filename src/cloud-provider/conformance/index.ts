@@ -1,0 +1,3 @@
+// The suite every provider passes. Public: `import { conformance } from 'sagong/cloud-provider/conformance'`.
+export { conformance, conformanceCases, type Runner } from './suite.ts';
+export type { ConformanceCase, ConformanceTarget, ConformanceWorld } from './target.ts';

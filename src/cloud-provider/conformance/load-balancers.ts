@@ -1,0 +1,170 @@
+// Contracts of load balancers: idempotence, names, backends, leftovers after failures, two managers at once.
+import assert from 'node:assert/strict';
+import type { Service } from '#api/core/v1';
+import type { LoadBalancer } from '../types.ts';
+import type { Checks } from './suite.ts';
+import { type ConformanceWorld, nodeNamed, serviceNamed } from './target.ts';
+
+const balancer = ({ cloud }: ConformanceWorld): LoadBalancer => {
+  assert.ok(cloud.loadBalancer, 'the provider offers load balancers');
+  return cloud.loadBalancer;
+};
+
+async function sends(world: ConformanceWorld, service: Service, expected: string[]): Promise<void> {
+  if (world.backends) assert.deepEqual((await world.backends(service)).toSorted(), expected.toSorted());
+}
+const nothingLeft = async (world: ConformanceWorld): Promise<void> => assert.deepEqual((await world.leftovers?.()) ?? [], []);
+
+const nodesOf = async (world: ConformanceWorld, ...names: string[]) => {
+  for (const name of names) await world.addInstance(name);
+  return Promise.all(
+    names.map(async (name) => {
+      const known = await world.cloud.instancesV2?.instanceMetadata(nodeNamed(name));
+      const node = nodeNamed(name, known?.providerId === undefined ? {} : { providerID: known.providerId });
+      return { ...node, status: { addresses: known?.nodeAddresses ?? [] } };
+    }),
+  );
+};
+
+export const loadBalancerChecks: Checks = {
+  'load balancers: one that was never made is absent, and deleting it succeeds': async (world) => {
+    const service = serviceNamed('web', 1);
+    assert.equal(await balancer(world).getLoadBalancer(world.cluster, service), undefined);
+    await balancer(world).ensureLoadBalancerDeleted(world.cluster, service);
+    await balancer(world).ensureLoadBalancerDeleted(world.cluster, service);
+    await nothingLeft(world);
+  },
+  'load balancers: made, found, deleted': async (world) => {
+    const service = serviceNamed('web', 1);
+    const nodes = await nodesOf(world, 'node-a', 'node-b');
+    const status = await balancer(world).ensureLoadBalancer(world.cluster, service, nodes);
+    assert.ok(status, 'a status');
+    for (const { ip, hostname, ipMode } of status.ingress ?? []) {
+      assert.ok(ip || hostname, 'an address or a host name');
+      assert.ok(ipMode === undefined || ip, 'ipMode only together with ip');
+    }
+    assert.ok(await balancer(world).getLoadBalancer(world.cluster, service));
+    await sends(world, service, ['node-a', 'node-b']);
+    await balancer(world).ensureLoadBalancerDeleted(world.cluster, service);
+    assert.equal(await balancer(world).getLoadBalancer(world.cluster, service), undefined);
+    await nothingLeft(world);
+  },
+  'load balancers: making it again changes nothing': async (world) => {
+    const service = serviceNamed('web', 1);
+    const nodes = await nodesOf(world, 'node-a');
+    const first = await balancer(world).ensureLoadBalancer(world.cluster, service, nodes);
+    const pieces = await world.leftovers?.();
+    assert.deepEqual(await balancer(world).ensureLoadBalancer(world.cluster, service, nodes), first);
+    assert.deepEqual(await world.leftovers?.(), pieces);
+  },
+  'load balancers: the address stays when ports and nodes change': async (world) => {
+    const service = serviceNamed('web', 1);
+    const [a, b] = await nodesOf(world, 'node-a', 'node-b');
+    assert.ok(a && b);
+    const before = await balancer(world).ensureLoadBalancer(world.cluster, service, [a]);
+    const changed = { ...service, spec: { ...service.spec, ports: [{ protocol: 'TCP', port: 443, nodePort: 31_000 }] } };
+    const after = await balancer(world).ensureLoadBalancer(world.cluster, changed, [a, b]);
+    const addresses = (ingress: typeof after.ingress = []): unknown => ingress.map(({ ip, hostname }) => ip ?? hostname);
+    assert.deepEqual(addresses(after.ingress), addresses(before.ingress));
+    await sends(world, service, ['node-a', 'node-b']);
+  },
+  'load balancers: an update changes the backends': async (world) => {
+    const service = serviceNamed('web', 1);
+    const [a, b] = await nodesOf(world, 'node-a', 'node-b');
+    assert.ok(a && b);
+    await balancer(world).ensureLoadBalancer(world.cluster, service, [a]);
+    await balancer(world).updateLoadBalancer(world.cluster, service, [a, b]);
+    await sends(world, service, ['node-a', 'node-b']);
+    await balancer(world).updateLoadBalancer(world.cluster, service, [b]);
+    await sends(world, service, ['node-b']);
+  },
+  'load balancers: no nodes at all': async (world) => {
+    const service = serviceNamed('web', 1);
+    await balancer(world).ensureLoadBalancer(world.cluster, service, []);
+    assert.ok(await balancer(world).getLoadBalancer(world.cluster, service));
+    await sends(world, service, []);
+  },
+  'load balancers: two Services share nothing': async (world) => {
+    const [first, second] = [serviceNamed('web', 1), serviceNamed('web', 2)];
+    const nodes = await nodesOf(world, 'node-a');
+    const names = [first, second].map((service) => balancer(world).getLoadBalancerName(world.cluster, service));
+    assert.notEqual(names[0], names[1]);
+    await balancer(world).ensureLoadBalancer(world.cluster, first, nodes);
+    await balancer(world).ensureLoadBalancer(world.cluster, second, nodes);
+    await balancer(world).ensureLoadBalancerDeleted(world.cluster, first);
+    assert.ok(await balancer(world).getLoadBalancer(world.cluster, second));
+    await sends(world, second, ['node-a']);
+  },
+  'load balancers: the name depends on the Service alone': async (world) => {
+    const service = serviceNamed('web', 1);
+    const name = balancer(world).getLoadBalancerName(world.cluster, service);
+    const changed = { ...service, spec: { ...service.spec, ports: [] }, metadata: { ...service.metadata, labels: { a: 'b' } } };
+    assert.equal(balancer(world).getLoadBalancerName(world.cluster, changed), name);
+  },
+  'load balancers: after a failure in the middle the next call completes it': async (world) => {
+    assert.ok(world.failInTheMiddle, 'the target can make a change fail in its middle');
+    const service = serviceNamed('web', 1);
+    const nodes = await nodesOf(world, 'node-a');
+    world.failInTheMiddle();
+    await assert.rejects(balancer(world).ensureLoadBalancer(world.cluster, service, nodes));
+    await balancer(world).ensureLoadBalancer(world.cluster, service, nodes);
+    await sends(world, service, ['node-a']);
+    await balancer(world).ensureLoadBalancerDeleted(world.cluster, service);
+    await nothingLeft(world);
+  },
+  'load balancers: what is left of one half made exists, and is deleted': async (world) => {
+    assert.ok(world.failInTheMiddle, 'the target can make a change fail in its middle');
+    const service = serviceNamed('web', 1);
+    const nodes = await nodesOf(world, 'node-a');
+    world.failInTheMiddle();
+    await assert.rejects(balancer(world).ensureLoadBalancer(world.cluster, service, nodes));
+    const left = (await world.leftovers?.()) ?? [];
+    if (left.length > 0)
+      assert.ok(await balancer(world).getLoadBalancer(world.cluster, service), `it exists: ${left.join(', ')}`);
+    await balancer(world).ensureLoadBalancerDeleted(world.cluster, service);
+    await nothingLeft(world);
+  },
+  'load balancers: two managers at once make one': async (world) => {
+    assert.ok(world.secondProvider, 'the target can open a second provider');
+    const service = serviceNamed('web', 1);
+    const nodes = await nodesOf(world, 'node-a');
+    const other = (await world.secondProvider()).loadBalancer;
+    assert.ok(other);
+    await Promise.allSettled([
+      balancer(world).ensureLoadBalancer(world.cluster, service, nodes),
+      other.ensureLoadBalancer(world.cluster, service, nodes),
+    ]);
+    const [mine, theirs] = [
+      await balancer(world).ensureLoadBalancer(world.cluster, service, nodes),
+      await other.ensureLoadBalancer(world.cluster, service, nodes),
+    ];
+    assert.deepEqual(theirs, mine);
+    await balancer(world).ensureLoadBalancerDeleted(world.cluster, service);
+    await nothingLeft(world);
+  },
+  'load balancers: another provider finds what the first one made': async (world) => {
+    assert.ok(world.secondProvider, 'the target can open a second provider');
+    const service = serviceNamed('web', 1);
+    await balancer(world).ensureLoadBalancer(world.cluster, service, await nodesOf(world, 'node-a'));
+    const other = (await world.secondProvider()).loadBalancer;
+    assert.ok(await other?.getLoadBalancer(world.cluster, service));
+    await other?.ensureLoadBalancerDeleted(world.cluster, service);
+    await nothingLeft(world);
+  },
+  'load balancers: objects given are not changed': async (world) => {
+    const nodes = await nodesOf(world, 'node-a');
+    const service = deepFreeze(serviceNamed('web', 1));
+    deepFreeze(nodes);
+    await balancer(world).ensureLoadBalancer(world.cluster, service, nodes);
+    await balancer(world).updateLoadBalancer(world.cluster, service, nodes);
+    await balancer(world).ensureLoadBalancerDeleted(world.cluster, service);
+  },
+};
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const inner of Object.values(value)) deepFreeze(inner);
+  }
+  return value;
+}

@@ -1,0 +1,51 @@
+// The list of cases, and how a test runner gets them. Knows no runner: `describe` and `it` are given, or each case is run by hand.
+import { instanceChecks } from './instances.ts';
+import { loadBalancerChecks } from './load-balancers.ts';
+import { routeChecks } from './routes.ts';
+import type { ConformanceCase, ConformanceTarget, ConformanceWorld } from './target.ts';
+
+/** Cases by name. */
+export type Checks = Readonly<Record<string, (world: ConformanceWorld, options: { instancesMany: number }) => Promise<void>>>;
+
+const instancesManyDefault = 2_000;
+
+/** What a runner must be able to do; vitest, jest, mocha and node:test can. */
+export interface Runner {
+  describe(name: string, body: () => void): unknown;
+  it: {
+    (name: string, body: () => Promise<void>): unknown;
+    skip(name: string, body: () => Promise<void>): unknown;
+  };
+}
+
+/** All cases for this target. Throws for a skip that names none. */
+export function conformanceCases({
+  open,
+  skips = {},
+  instancesMany = instancesManyDefault,
+}: ConformanceTarget): ConformanceCase[] {
+  const checks: Checks = { ...instanceChecks, ...loadBalancerChecks, ...routeChecks };
+  for (const name of Object.keys(skips))
+    if (!Object.hasOwn(checks, name)) throw new Error(`no conformance case is called ${JSON.stringify(name)}`);
+  return Object.entries(checks).map(([name, check]) => ({
+    name,
+    ...(skips[name] !== undefined && { skipped: skips[name] }),
+    async run() {
+      const world = await open();
+      try {
+        await check(world, { instancesMany });
+      } finally {
+        await world.close?.();
+      }
+    },
+  }));
+}
+
+/** Registers all cases with a test runner. A skipped one says why in its name. */
+export function conformance(target: ConformanceTarget, { describe, it }: Runner): void {
+  describe('cloud provider conformance', () => {
+    for (const { name, skipped, run } of conformanceCases(target))
+      if (skipped === undefined) it(name, run);
+      else it.skip(`${name} (skipped: ${skipped})`, run);
+  });
+}

@@ -1,0 +1,12 @@
+// What a cloud provider is written against, and how one is found. Public: `import ... from 'sagong/cloud-provider'`.
+export * from './types.ts';
+export * from './errors.ts';
+export * from './helpers.ts';
+export { cloudProviderApiVersion, type CloudProviderDefinition, defineCloudProvider } from './define.ts';
+export { ConfigError, type ConfigSchema, validateConfig } from './config-schema.ts';
+export {
+  CloudProviderLoadError,
+  loadCloudProvider,
+  type LoadCloudProviderOptions,
+  type LoadedCloudProvider,
+} from './load.ts';

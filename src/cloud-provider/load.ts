@@ -1,0 +1,152 @@
+// Finds a provider by `--cloud-provider` and builds it from `--cloud-config` (k8s.io/cloud-provider plugins.go, InitCloudProvider): built-in
+// ones come as a table, all others are modules, looked for from the folder of the configuration.
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { parseYaml } from '#apimachinery/codec';
+import type { Clock, Logger } from '#utils';
+import { ConfigError, validateConfig } from './config-schema.ts';
+import { cloudProviderApiVersion, type CloudProviderDefinition } from './define.ts';
+import { configBytesMax } from './limits.ts';
+import type { CloudProvider } from './types.ts';
+
+export interface LoadCloudProviderOptions {
+  /** `--cloud-provider`: the name of a built-in one, a path (`./cloud.mjs`) or the name of an npm package. */
+  provider: string;
+  /** `--cloud-config`: path of the configuration, or ''. */
+  configFile: string;
+  /** Built-in ones by name; loaded when asked for. */
+  builtIn: Readonly<Record<string, () => Promise<CloudProviderDefinition>>>;
+}
+
+export interface LoadedCloudProvider {
+  name: string;
+  cloud: CloudProvider;
+}
+
+/** A provider that cannot be used; the message says what to do. */
+export class CloudProviderLoadError extends Error {
+  constructor(message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = 'CloudProviderLoadError';
+  }
+}
+
+const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+const importFile = async (path: string): Promise<unknown> => (await import(pathToFileURL(path).href)) as unknown;
+
+/** The entry of a package that is made of ES modules only, which `require.resolve` does not find: node_modules folders, nearest first. */
+async function moduleEntry(name: string, dir: string): Promise<string | undefined> {
+  for (let at = dir; ; at = dirname(at)) {
+    const folder = join(at, 'node_modules', name);
+    const text = await readFile(join(folder, 'package.json'), 'utf8').catch(() => undefined);
+    if (text !== undefined) {
+      const { exports, main = 'index.js' } = JSON.parse(text) as { exports?: unknown; main?: string };
+      return join(folder, exportedEntry(exports) ?? main);
+    }
+    if (dirname(at) === at) return undefined;
+  }
+}
+
+/** The path under `exports` that `import` takes (https://nodejs.org/api/packages.html#conditional-exports). */
+function exportedEntry(exports: unknown): string | undefined {
+  if (typeof exports === 'string') return exports;
+  if (typeof exports !== 'object' || exports === null) return undefined;
+  for (const [condition, target] of Object.entries(exports))
+    if (['.', 'node', 'import', 'module-sync', 'default'].includes(condition)) {
+      const found = exportedEntry(target);
+      if (found !== undefined) return found;
+    }
+  return undefined;
+}
+
+async function locate(provider: string, configDir: string): Promise<string | undefined> {
+  if (isAbsolute(provider)) return provider;
+  if (provider.startsWith('.')) return resolve(configDir, provider);
+  try {
+    return createRequire(join(configDir, 'cloud-config')).resolve(provider);
+  } catch {
+    return moduleEntry(provider, configDir);
+  }
+}
+
+const isDefinition = (value: unknown): value is CloudProviderDefinition =>
+  typeof value === 'object' && value !== null && 'name' in value && 'create' in value && typeof value.create === 'function';
+
+function definitionIn(module: unknown, provider: string): CloudProviderDefinition {
+  let found = (module as { default?: unknown }).default;
+  // A CommonJS module's exports, compiled from an ES module.
+  if (!isDefinition(found) && typeof found === 'object' && found !== null && 'default' in found) found = found.default;
+  if (!isDefinition(found))
+    throw new CloudProviderLoadError(
+      `cloud provider "${provider}": its module has no defineCloudProvider(...) as default export`,
+    );
+  return found;
+}
+
+async function findDefinition(options: LoadCloudProviderOptions, configDir: string): Promise<CloudProviderDefinition> {
+  const { provider, builtIn } = options;
+  const known = Object.hasOwn(builtIn, provider) ? builtIn[provider] : undefined;
+  if (known) return known();
+  const path = await locate(provider, configDir);
+  const names = Object.keys(builtIn).sort().join(', ') || 'none';
+  if (path === undefined)
+    throw new CloudProviderLoadError(
+      `unknown cloud provider "${provider}": built in are ${names}; no npm package of that name is found from ${configDir}`,
+    );
+  let module: unknown;
+  try {
+    module = await importFile(path);
+  } catch (error) {
+    throw new CloudProviderLoadError(`cloud provider "${provider}" cannot be loaded: ${textOf(error)}`, error);
+  }
+  return definitionIn(module, provider);
+}
+
+async function readConfig(path: string): Promise<string> {
+  if (path === '') return '';
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    throw new CloudProviderLoadError(`couldn't open cloud provider configuration ${path}: ${textOf(error)}`, error);
+  }
+  if (text.length > configBytesMax)
+    throw new CloudProviderLoadError(`cloud provider configuration ${path} is larger than ${configBytesMax} bytes`);
+  return text;
+}
+
+const parseDefault = (text: string): unknown => (text.trim() === '' ? {} : parseYaml(text).value);
+
+/**
+ * Finds, checks and builds a provider. Throws `CloudProviderLoadError` or `ConfigError`, each with a message for the user; undefined for
+ * `--cloud-provider` '' and `external`, which mean none.
+ */
+export async function loadCloudProvider(
+  options: LoadCloudProviderOptions,
+  { clock, logger }: { clock: Clock; logger: Logger },
+): Promise<LoadedCloudProvider | undefined> {
+  const { provider, configFile } = options;
+  if (provider === '' || provider === 'external') return undefined;
+  const configDir = configFile === '' ? process.cwd() : dirname(resolve(configFile));
+  const [definition, text] = await Promise.all([findDefinition(options, configDir), readConfig(configFile)]);
+  const { name, apiVersion } = definition;
+  if (apiVersion !== cloudProviderApiVersion)
+    throw new CloudProviderLoadError(
+      `cloud provider "${name}" is written for ${apiVersion}, this manager speaks ${cloudProviderApiVersion}`,
+    );
+  let raw: unknown;
+  try {
+    raw = (definition.parseConfig ?? parseDefault)(text);
+  } catch (error) {
+    throw new ConfigError(name, [`${configFile}: ${textOf(error)}`]);
+  }
+  const config = validateConfig(name, definition.configSchema, raw);
+  try {
+    return { name, cloud: await definition.create({ config, configDir, clock, logger: logger.with({ cloudProvider: name }) }) };
+  } catch (error) {
+    throw new CloudProviderLoadError(`could not init cloud provider "${name}": ${textOf(error)}`, error);
+  }
+}
