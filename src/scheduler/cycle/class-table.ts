@@ -1,5 +1,6 @@
 // Verdicts and scores that depend only on a pod's class and a node, kept per class in typed arrays and renewed for nodes that changed.
-// It makes the cost of a cycle that of the few nodes touched since the last pod of the class, plus one pass over the arrays.
+// It makes the cost of a cycle that of the few nodes touched since the last pod of the class; a tree over the sums of the scores that need
+// no normalising finds the best node when nothing else has a say.
 import {
   type Cycle,
   type NodeInfo,
@@ -8,18 +9,21 @@ import {
   remember,
   type Snapshot,
   type Status,
+  type WeightedPlugin,
 } from '../framework/index.ts';
+import { BestTree } from './best-tree.ts';
 
 export interface FilterStep {
   readonly plugin: Plugin;
   readonly state: unknown;
 }
 
-interface LocalScore {
-  readonly plugin: Plugin;
+export interface LocalScore extends WeightedPlugin {
   readonly state: unknown;
-  /** Raw scores by node index; of nodes that do not pass, anything. */
+  /** Raw scores by node index; 0 for nodes that do not pass. */
   readonly raw: Float64Array;
+  /** How many of them are not 0: with none, a normalised score is the same everywhere. */
+  nonZero: number;
 }
 
 export interface PodClass {
@@ -29,7 +33,12 @@ export interface PodClass {
   /** By node index: 0 passes, else a place in `statuses`. */
   readonly codes: Uint16Array;
   readonly statuses: (Status | undefined)[];
+  /** Nodes by code. */
+  readonly nodes: number[];
   readonly scores: ReadonlyMap<Plugin, LocalScore>;
+  /** Weighted sum of the scores that are not normalised, by node index. */
+  readonly fixed: Float64Array;
+  readonly tree: BestTree;
 }
 
 const codesMax = 65_535;
@@ -41,6 +50,7 @@ function codeOf(known: PodClass, status: Status | undefined): number {
   const code = known.statuses.indexOf(status, 1);
   if (code > 0) return code;
   if (known.statuses.length >= codesMax) throw new RangeError('too many different verdicts');
+  known.nodes.push(0);
   return known.statuses.push(status) - 1;
 }
 
@@ -53,38 +63,75 @@ export function runFilters(steps: readonly FilterStep[], node: NodeInfo, cycle: 
   return undefined;
 }
 
-function renew(known: PodClass, node: NodeInfo, steps: readonly FilterStep[], cycle: Cycle): void {
-  const code = codeOf(known, runFilters(steps, node, cycle));
-  known.codes[node.index] = code;
-  if (code !== 0) return;
-  for (const { plugin, state, raw } of known.scores.values()) raw[node.index] = plugin.score?.(state, node, cycle) ?? 0;
+function move(known: PodClass, index: number, code: number): void {
+  const old = known.codes[index] as number;
+  known.nodes[old] = (known.nodes[old] as number) - 1;
+  known.nodes[code] = (known.nodes[code] as number) + 1;
+  known.codes[index] = code;
 }
 
-function newClass(cycle: Cycle, scorers: readonly Plugin[]): PodClass {
-  const { snapshot } = cycle;
-  const size = snapshot.nodes.length;
-  const scores = new Map<Plugin, LocalScore>();
-  for (const plugin of scorers) {
-    const answer = plugin.preScore?.(cycle, [], undefined);
-    if (!answer?.skip) scores.set(plugin, { plugin, state: answer?.state, raw: new Float64Array(size) });
+/** Looks at one node anew, all but the tree. */
+function renew(known: PodClass, node: NodeInfo, steps: readonly FilterStep[], cycle: Cycle): void {
+  const { index } = node;
+  const code = codeOf(known, runFilters(steps, node, cycle));
+  move(known, index, code);
+  let sum = 0;
+  for (const score of known.scores.values()) {
+    const value = code === 0 ? (score.plugin.score?.(score.state, node, cycle) ?? 0) : 0;
+    score.nonZero += Number(value !== 0) - Number(score.raw[index] !== 0);
+    score.raw[index] = value;
+    if (score.plugin.normalize === undefined) sum += score.weight * value;
   }
-  const { structure, images } = snapshot;
-  return { structure, images, version: snapshot.log.version, codes: new Uint16Array(size), statuses: [undefined], scores };
+  known.fixed[index] = sum;
+}
+
+function newClass(cycle: Cycle, scorers: readonly WeightedPlugin[]): PodClass {
+  const { structure, images, nodes, log } = cycle.snapshot;
+  const size = nodes.length;
+  const scores = new Map<Plugin, LocalScore>();
+  for (const { plugin, weight } of scorers) {
+    const answer = plugin.preScore?.(cycle, [], undefined);
+    if (!answer?.skip) scores.set(plugin, { plugin, weight, state: answer?.state, raw: new Float64Array(size), nonZero: 0 });
+  }
+  return {
+    structure,
+    images,
+    version: log.version,
+    codes: new Uint16Array(size),
+    statuses: [undefined],
+    nodes: [size],
+    scores,
+    fixed: new Float64Array(size),
+    tree: new BestTree(size),
+  };
 }
 
 const isCurrent = (known: PodClass, { structure, images, log }: Snapshot): boolean =>
   known.structure === structure && known.images === images && log.covers(known.version);
 
 /** The pod's class, up to date. `steps` are the pod's local filters, `scorers` the profile's local scores. */
-export function classOf(table: ClassTable, cycle: Cycle, steps: readonly FilterStep[], scorers: readonly Plugin[]): PodClass {
+export function classOf(
+  table: ClassTable,
+  cycle: Cycle,
+  steps: readonly FilterStep[],
+  scorers: readonly WeightedPlugin[],
+): PodClass {
   const { snapshot, pod } = cycle;
   const known = table.get(pod.classKey);
   if (known !== undefined && isCurrent(known, snapshot)) {
-    snapshot.log.replay(known.version, (index) => renew(known, snapshot.nodes[index] as NodeInfo, steps, cycle));
+    snapshot.log.replay(known.version, (index) => {
+      renew(known, snapshot.nodes[index] as NodeInfo, steps, cycle);
+      if (known.codes[index] === 0) known.tree.set(index, known.fixed[index] as number);
+      else known.tree.delete(index);
+    });
     known.version = snapshot.log.version;
     return known;
   }
   const fresh = newClass(cycle, scorers);
   for (const node of snapshot.nodes) renew(fresh, node, steps, cycle);
+  fresh.tree.fill(snapshot.nodes.length, (index) => (fresh.codes[index] === 0 ? fresh.fixed[index] : undefined));
   return remember(table, pod.classKey, fresh, podClassesMax);
 }
+
+/** A normalised local score that is the same for every node. */
+export const isConstant = ({ plugin, nonZero }: LocalScore): boolean => plugin.normalize !== undefined && nonZero === 0;

@@ -4,24 +4,34 @@ import {
   type BindEffect,
   type ClusterView,
   type Cycle,
+  explainedNodesMax,
   fitErrorMessage,
   isRejected,
   type NodeInfo,
   noNodesMessage,
-  type Plugin,
   type PodInfo,
   type Profile,
   type Snapshot,
   type Status,
   statusMessage,
   unresolvable,
+  type WeightedPlugin,
 } from '../framework/index.ts';
 import type { Rng } from '#utils';
 import type { ClassTable } from './class-table.ts';
 import type { Decision, Failed } from './decision.ts';
-import { type Filtered, filterNodes, preFilter, type PreFiltered, trialOf } from './filter.ts';
+import {
+  classDecides,
+  classRejections,
+  type Filtered,
+  filterNodes,
+  planFilters,
+  preFilter,
+  type PreFiltered,
+  trialOf,
+} from './filter.ts';
 import { postFilter } from './post-filter.ts';
-import { scoreNodes, ScoreScratch } from './score.ts';
+import { bestOfClass, classRanks, type Scored, scoreNodes, ScoreScratch } from './score.ts';
 
 export interface CycleContext {
   readonly view: ClusterView;
@@ -32,13 +42,13 @@ export interface CycleContext {
 
 interface Tables {
   readonly classes: ClassTable;
-  readonly localScorers: readonly Plugin[];
+  readonly localScorers: readonly WeightedPlugin[];
   readonly scratch: ScoreScratch;
 }
 
 const newTables = (profile: Profile): Tables => ({
   classes: new Map(),
-  localScorers: profile.score.map(({ plugin }) => plugin).filter(({ local }) => local),
+  localScorers: profile.score.filter(({ plugin }) => plugin.local),
   scratch: new ScoreScratch(),
 });
 
@@ -60,15 +70,6 @@ const fail = (pod: PodInfo, evaluatedNodes: number, rest: Partial<Failed> & Pick
 const failBy = (pod: PodInfo, status: Status): Failed =>
   fail(pod, 0, { reason: 'SchedulerError', message: statusMessage(status), nominate: '' });
 
-function countVerdicts(filtered: Filtered): Map<Status, number> {
-  const counts = new Map<Status, number>();
-  for (const node of filtered.evaluated) {
-    const status = filtered.verdict(node);
-    if (status !== undefined) counts.set(status, (counts.get(status) ?? 0) + 1);
-  }
-  return counts;
-}
-
 const namesOf = (statuses: Iterable<Status>, pending: boolean): Set<string> =>
   new Set([...statuses].filter(({ code }) => (code === 'Pending') === pending).map(({ plugin }) => plugin));
 
@@ -82,7 +83,7 @@ interface Nowhere {
 /** No node will do: PostFilter may change that; if not, why. */
 function nowhere(profile: Profile, cycle: Cycle, { pre, filtered, all }: Nowhere): Failed {
   const { nodes } = cycle.snapshot;
-  const counts = filtered === undefined ? new Map<Status, number>() : countVerdicts(filtered);
+  const counts = filtered?.rejected ?? new Map<Status, number>();
   const narrowed = unresolvable('', `node(s) didn't satisfy plugin(s) [${[...pre.narrowing].sort().join(' ')}]`);
   const evaluated = new Set(filtered?.evaluated);
   const absent = { status: all ?? narrowed, count: nodes.length - evaluated.size };
@@ -122,38 +123,44 @@ function beforeBinding(profile: Profile, cycle: Cycle, node: NodeInfo, pre: PreF
 
 const isList = (effects: readonly BindEffect[] | Status): effects is readonly BindEffect[] => Array.isArray(effects);
 
-function choose(profile: Profile, cycle: Cycle, filtered: Filtered, pre: PreFiltered, scratch: ScoreScratch): Decision {
-  const { feasible, evaluated } = filtered;
-  const [only] = feasible;
-  const scored =
-    feasible.length === 1 && only !== undefined ? { node: only, scores: [] } : scoreNodes(profile, cycle, filtered, pre, scratch);
-  if ('status' in scored) return failBy(cycle.pod, scored.status);
-  const effects = beforeBinding(profile, cycle, scored.node, pre);
-  if (!isList(effects)) {
-    const message = fitErrorMessage({ nodes: 1, verdicts: new Map([[effects, 1]]) });
-    return fail(cycle.pod, evaluated.length, { message, plugins: namesOf([effects], false), nominate: '' });
-  }
-  return {
-    kind: 'chosen',
-    pod: cycle.pod,
-    node: scored.node,
-    scores: scored.scores,
-    rejected: evaluated.length === feasible.length ? new Map() : countVerdicts(filtered),
-    effects,
-    evaluatedNodes: evaluated.length,
-    feasibleNodes: feasible.length,
-  };
+interface Choice extends Scored {
+  readonly rejected: ReadonlyMap<Status, number>;
+  readonly evaluatedNodes: number;
+  readonly feasibleNodes: number;
+}
+
+function settle(profile: Profile, cycle: Cycle, choice: Choice, pre: PreFiltered): Decision {
+  const effects = beforeBinding(profile, cycle, choice.node, pre);
+  if (isList(effects)) return { kind: 'chosen', pod: cycle.pod, ...choice, effects };
+  const message = fitErrorMessage({ nodes: 1, verdicts: new Map([[effects, 1]]) });
+  return fail(cycle.pod, choice.evaluatedNodes, { message, plugins: namesOf([effects], false), nominate: '' });
 }
 
 /** Decides for one pod. Throws only what a plugin throws. */
 export function cycle(snapshot: Snapshot, pod: PodInfo, profile: Profile, rng: Rng, context: CycleContext): Decision {
-  if (snapshot.nodes.length === 0) return fail(pod, 0, { message: noNodesMessage, nominate: '' });
+  const { length: total } = snapshot.nodes;
+  if (total === 0) return fail(pod, 0, { message: noNodesMessage, nominate: '' });
   const one: Cycle = { snapshot, pod, rng, ...context };
   const tables = snapshot.memo(profile, () => newTables(profile));
   const pre = preFilter(profile, one);
   if (pre.status !== undefined)
     return isRejected(pre.status) ? nowhere(profile, one, { pre, all: pre.status }) : failBy(pod, pre.status);
-  const filtered = filterNodes(one, pre, tables);
-  if (filtered.feasible.length === 0) return nowhere(profile, one, { pre, filtered });
-  return choose(profile, one, filtered, pre, tables.scratch);
+  const plan = planFilters(one, pre, tables);
+  const { podClass } = plan;
+  const passing = podClass.nodes[0] ?? 0;
+  if (total > explainedNodesMax && passing > 1 && classDecides(one, pre, plan) && classRanks(profile, one, podClass)) {
+    const best = bestOfClass(profile, one, podClass);
+    const rejected = classRejections(podClass);
+    return settle(profile, one, { ...best, rejected, evaluatedNodes: total, feasibleNodes: passing }, pre);
+  }
+  const filtered = filterNodes(one, pre, plan);
+  const { feasible, rejected, evaluated } = filtered;
+  const broken = [...rejected.keys()].find((status) => !isRejected(status));
+  if (broken !== undefined) return failBy(pod, broken);
+  const [only] = feasible;
+  if (only === undefined) return nowhere(profile, one, { pre, filtered });
+  const scoring = { cycle: one, filtered, pre, scratch: tables.scratch };
+  const scored = feasible.length === 1 ? { node: only, scores: [] } : scoreNodes(profile, scoring);
+  if ('code' in scored) return failBy(pod, scored);
+  return settle(profile, one, { ...scored, rejected, evaluatedNodes: evaluated.length, feasibleNodes: feasible.length }, pre);
 }

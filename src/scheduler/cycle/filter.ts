@@ -11,6 +11,7 @@ import {
   type Status,
   type Trial,
   unresolvable,
+  type WeightedPlugin,
 } from '../framework/index.ts';
 import { classOf, type ClassTable, type FilterStep, type PodClass, runFilters } from './class-table.ts';
 
@@ -104,11 +105,13 @@ function withNominated(cycle: Cycle, node: NodeInfo, steps: readonly FilterStep[
 export const trialOf = (cycle: Cycle, node: NodeInfo, steps: readonly FilterStep[]): Trial => new NodeTrial(cycle, node, steps);
 
 export interface Filtered {
-  readonly feasible: NodeInfo[];
+  readonly feasible: readonly NodeInfo[];
   readonly podClass: PodClass;
   /** Nodes looked at. */
   readonly evaluated: readonly NodeInfo[];
   verdict(node: NodeInfo): Status | undefined;
+  /** Nodes turned away, by status. */
+  readonly rejected: ReadonlyMap<Status, number>;
 }
 
 /** How many leading steps are local: their common verdict is kept per class. */
@@ -119,30 +122,62 @@ function localPrefix(steps: readonly FilterStep[]): number {
 
 export interface FilterTables {
   readonly classes: ClassTable;
-  readonly localScorers: readonly Plugin[];
+  readonly localScorers: readonly WeightedPlugin[];
 }
 
-/** Looks at the pod's nominated node alone if it has one and that will do, else at all nodes that PreFilter left. */
-export function filterNodes(cycle: Cycle, { steps, nodeNames }: PreFiltered, tables: FilterTables): Filtered {
+/** What is to be done for a pod: its class, and the filters that the class does not cover. */
+export interface FilterPlan {
+  readonly podClass: PodClass;
+  readonly rest: readonly FilterStep[];
+}
+
+export function planFilters(cycle: Cycle, { steps }: PreFiltered, tables: FilterTables): FilterPlan {
   const prefix = localPrefix(steps);
-  const rest = steps.slice(prefix);
   const podClass = classOf(tables.classes, cycle, steps.slice(0, prefix), tables.localScorers);
+  return { podClass, rest: steps.slice(prefix) };
+}
+
+/** Nodes that the class turns away, by status. */
+export function classRejections({ statuses, nodes }: PodClass): Map<Status, number> {
+  const rejected = new Map<Status, number>();
+  statuses.forEach((status, code) => {
+    const count = nodes[code] ?? 0;
+    if (status !== undefined && count > 0) rejected.set(status, count);
+  });
+  return rejected;
+}
+
+/** The class alone decides: nothing else filters, and no pod is expected anywhere. */
+export const classDecides = (cycle: Cycle, { nodeNames }: PreFiltered, { rest }: FilterPlan): boolean =>
+  rest.length === 0 && nodeNames === undefined && cycle.nominated.size === 0 && !cycle.pod.pod.status?.nominatedNodeName;
+
+/** Looks at the pod's nominated node alone if it has one and that will do, else at all nodes that PreFilter left. */
+export function filterNodes(cycle: Cycle, { steps, nodeNames }: PreFiltered, { podClass, rest }: FilterPlan): Filtered {
+  const { codes, statuses } = podClass;
   const later = new Map<NodeInfo, Status>();
-  const passes = (node: NodeInfo): boolean => {
-    let status: Status | undefined;
-    if (cycle.nominated.size > 0 && claimants(cycle, node).length > 0) status = withNominated(cycle, node, steps);
-    else if (podClass.codes[node.index] !== 0) return false;
-    else status = rest.length === 0 ? undefined : runFilters(rest, node, cycle);
-    if (status === undefined) return true;
-    later.set(node, status);
-    return false;
+  const check = (node: NodeInfo): Status | undefined => {
+    if (cycle.nominated.size > 0 && claimants(cycle, node).length > 0) return withNominated(cycle, node, steps);
+    const code = codes[node.index] as number;
+    return code === 0 ? runFilters(rest, node, cycle) : statuses[code];
   };
-  const verdict = (node: NodeInfo): Status | undefined =>
-    later.get(node) ?? podClass.statuses[podClass.codes[node.index] as number];
+  const verdict = (node: NodeInfo): Status | undefined => later.get(node) ?? statuses[codes[node.index] as number];
   const nominatedName = cycle.pod.pod.status?.nominatedNodeName;
   const own = nominatedName ? cycle.snapshot.byName.get(nominatedName) : undefined;
-  if (own !== undefined && passes(own)) return { feasible: [own], podClass, evaluated: [own], verdict };
+  const none: ReadonlyMap<Status, number> = new Map();
+  if (own !== undefined && check(own) === undefined)
+    return { feasible: [own], podClass, evaluated: [own], verdict, rejected: none };
   const { nodes, byName } = cycle.snapshot;
   const evaluated = nodeNames === undefined ? nodes : [...nodeNames].flatMap((name) => byName.get(name) ?? []);
-  return { feasible: evaluated.filter(passes), podClass, evaluated, verdict };
+  const feasible: NodeInfo[] = [];
+  const rejected = new Map<Status, number>();
+  for (const node of evaluated) {
+    const status = check(node);
+    if (status === undefined) {
+      feasible.push(node);
+      continue;
+    }
+    rejected.set(status, (rejected.get(status) ?? 0) + 1);
+    if (status !== statuses[codes[node.index] as number]) later.set(node, status);
+  }
+  return { feasible, podClass, evaluated, verdict, rejected };
 }

@@ -5,17 +5,19 @@ import {
   explainedBest,
   explainedNodesMax,
   type NodeInfo,
-  type Plugin,
   type Profile,
   type Status,
+  type WeightedPlugin,
 } from '../framework/index.ts';
+import { isConstant, type LocalScore, type PodClass } from './class-table.ts';
 import type { NodeScore } from './decision.ts';
 import type { Filtered, PreFiltered } from './filter.ts';
 
 interface Column {
   readonly name: string;
   readonly weight: number;
-  readonly scores: Float64Array;
+  /** Normalised score of the feasible node in this place. */
+  at(place: number): number;
 }
 
 /** Arrays used again from cycle to cycle. */
@@ -38,28 +40,59 @@ export class ScoreScratch {
   }
 }
 
-type Raw = Float64Array | undefined | { status: Status };
+const one = new Float64Array(1);
 
-const isStatus = (raw: Raw): raw is { status: Status } => raw !== undefined && 'status' in raw;
+/** What normalising makes of a raw 0 everywhere. */
+function constantScore({ plugin, state }: LocalScore, cycle: Cycle): number {
+  one[0] = 0;
+  plugin.normalize?.(state, one, [], cycle);
+  return one[0];
+}
 
-/** Raw scores of one plugin, in the order of the feasible nodes; undefined when it has nothing to say. */
-function rawScores(plugin: Plugin, cycle: Cycle, filtered: Filtered, pre: PreFiltered, scratch: ScoreScratch): Raw {
+interface Scoring {
+  readonly cycle: Cycle;
+  readonly filtered: Pick<Filtered, 'feasible' | 'podClass'>;
+  readonly pre: PreFiltered;
+  readonly scratch: ScoreScratch;
+}
+
+/** A local plugin's scores: those that are not normalised are part of the class's sum already. */
+function localColumn(local: LocalScore, { cycle, filtered, scratch }: Scoring, totals: Float64Array): Column {
+  const { plugin, weight, raw, state } = local;
+  const { feasible } = filtered;
+  const { name } = plugin;
+  if (plugin.normalize === undefined) return { name, weight, at: (place) => raw[(feasible[place] as NodeInfo).index] as number };
+  if (isConstant(local)) {
+    const constant = constantScore(local, cycle);
+    for (let i = 0; i < totals.length; i++) totals[i] = (totals[i] as number) + weight * constant;
+    return { name, weight, at: () => constant };
+  }
+  const scores = scratch.take(feasible.length);
+  for (let i = 0; i < feasible.length; i++) scores[i] = raw[(feasible[i] as NodeInfo).index] as number;
+  plugin.normalize(state, scores, feasible, cycle);
+  return added({ name, weight, scores }, totals);
+}
+
+function added({ name, weight, scores }: { name: string; weight: number; scores: Float64Array }, totals: Float64Array): Column {
+  for (let i = 0; i < totals.length; i++) totals[i] = (totals[i] as number) + weight * (scores[i] as number);
+  return { name, weight, at: (place) => scores[place] as number };
+}
+
+/** undefined when the plugin has nothing to say. */
+function column({ plugin, weight }: WeightedPlugin, scoring: Scoring, totals: Float64Array): Column | Status | undefined {
+  const { cycle, filtered, pre, scratch } = scoring;
   const { feasible, podClass } = filtered;
   if (plugin.local) {
-    const kept = podClass.scores.get(plugin);
-    if (kept === undefined) return undefined;
-    const scores = scratch.take(feasible.length);
-    for (let i = 0; i < feasible.length; i++) scores[i] = kept.raw[(feasible[i] as NodeInfo).index] as number;
-    plugin.normalize?.(kept.state, scores, feasible, cycle);
-    return scores;
+    const local = podClass.scores.get(plugin);
+    return local && localColumn(local, scoring, totals);
   }
   const answer = plugin.preScore?.(cycle, feasible, pre.states.get(plugin));
-  if (answer?.status) return { status: answer.status };
+  if (answer?.status) return answer.status;
   if (answer?.skip) return undefined;
   const scores = scratch.take(feasible.length);
   for (let i = 0; i < feasible.length; i++) scores[i] = plugin.score?.(answer?.state, feasible[i] as NodeInfo, cycle) ?? 0;
   plugin.normalize?.(answer?.state, scores, feasible, cycle);
-  return scores;
+  return added({ name: plugin.name, weight, scores }, totals);
 }
 
 /** A random one of the best. */
@@ -93,27 +126,66 @@ function bestPlaces(totals: Float64Array): number[] {
   return best;
 }
 
-function explain(columns: readonly Column[], totals: Float64Array, feasible: readonly NodeInfo[]): NodeScore[] {
-  return bestPlaces(totals).map((place) => ({
-    node: (feasible[place] as NodeInfo).name,
-    total: totals[place] as number,
-    plugins: Object.fromEntries(columns.map(({ name, weight, scores }) => [name, weight * (scores[place] as number)])),
-  }));
+function explain(
+  columns: readonly Column[],
+  feasible: readonly NodeInfo[],
+  places: readonly number[],
+  totals: Float64Array,
+): NodeScore[] {
+  return places.map((place) => {
+    const plugins: Record<string, number> = {};
+    for (const { name, weight, at } of columns) plugins[name] = weight * at(place);
+    return { node: (feasible[place] as NodeInfo).name, total: totals[place] as number, plugins };
+  });
 }
 
-export type Scored = { node: NodeInfo; scores: readonly NodeScore[] } | { status: Status };
+export interface Scored {
+  readonly node: NodeInfo;
+  readonly scores: readonly NodeScore[];
+}
 
-export function scoreNodes(profile: Profile, cycle: Cycle, filtered: Filtered, pre: PreFiltered, scratch: ScoreScratch): Scored {
-  const { feasible } = filtered;
+export function scoreNodes(profile: Profile, scoring: Scoring): Scored | Status {
+  const { cycle, filtered, scratch } = scoring;
+  const { feasible, podClass } = filtered;
   scratch.reset();
-  const totals = scratch.take(feasible.length).fill(0);
+  const totals = scratch.take(feasible.length);
+  for (let i = 0; i < feasible.length; i++) totals[i] = podClass.fixed[(feasible[i] as NodeInfo).index] as number;
   const columns: Column[] = [];
-  for (const { plugin, weight } of profile.score) {
-    const scores = rawScores(plugin, cycle, filtered, pre, scratch);
-    if (isStatus(scores)) return scores;
-    if (scores === undefined) continue;
-    for (let i = 0; i < totals.length; i++) totals[i] = (totals[i] as number) + weight * (scores[i] as number);
-    columns.push({ name: plugin.name, weight, scores });
+  for (const weighted of profile.score) {
+    const made = column(weighted, scoring, totals);
+    if (made === undefined) continue;
+    if ('code' in made) return made;
+    columns.push(made);
   }
-  return { node: feasible[pickBest(totals, cycle)] as NodeInfo, scores: explain(columns, totals, feasible) };
+  const node = feasible[pickBest(totals, cycle)] as NodeInfo;
+  return { node, scores: explain(columns, feasible, bestPlaces(totals), totals) };
+}
+
+/** No plugin tells nodes apart but by the class's sum. */
+export const classRanks = (profile: Profile, cycle: Cycle, { scores }: PodClass): boolean =>
+  profile.score.every(({ plugin }) => {
+    const local = scores.get(plugin);
+    if (plugin.local) return local === undefined || plugin.normalize === undefined || isConstant(local);
+    return plugin.quiet?.(cycle) === true;
+  });
+
+/** The best node by the class's tree; only where `classRanks` holds and at least one node passes. */
+export function bestOfClass(profile: Profile, cycle: Cycle, podClass: PodClass): Scored {
+  const { nodes } = cycle.snapshot;
+  const constants: { name: string; score: number }[] = [];
+  const own: LocalScore[] = [];
+  for (const { plugin } of profile.score) {
+    const local = podClass.scores.get(plugin);
+    if (local === undefined) continue;
+    if (plugin.normalize === undefined) own.push(local);
+    else constants.push({ name: plugin.name, score: local.weight * constantScore(local, cycle) });
+  }
+  const common = constants.reduce((sum, { score }) => sum + score, 0);
+  const scores = podClass.tree.top(explainedBest).map((index) => {
+    const plugins: Record<string, number> = {};
+    for (const { name, score } of constants) plugins[name] = score;
+    for (const { plugin, weight, raw } of own) plugins[plugin.name] = weight * (raw[index] as number);
+    return { node: (nodes[index] as NodeInfo).name, total: common + (podClass.fixed[index] as number), plugins };
+  });
+  return { node: nodes[podClass.tree.pick(cycle.rng)] as NodeInfo, scores };
 }

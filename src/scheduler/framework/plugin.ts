@@ -95,6 +95,8 @@ export interface Plugin<F = unknown, S = unknown> {
   copyState?(state: F): F;
   postFilter?(cycle: Cycle, tools: PostFilterTools): PostFilterAnswer;
 
+  /** Surely no score for this pod, whichever nodes are left. Only asked of plugins that are not `local`; absent: it may have one. */
+  quiet?(cycle: Cycle): boolean;
   preScore?(cycle: Cycle, feasible: readonly NodeInfo[], filterState: F | undefined): PreScoreAnswer<S>;
   score?(state: S, node: NodeInfo, cycle: Cycle): number;
   /** Brings the first `count` scores into 0..100 in place; `feasible[i]` is the node of `scores[i]`. */

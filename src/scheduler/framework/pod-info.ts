@@ -25,6 +25,8 @@ export interface PodInfo {
   readonly preferredAffinity: readonly WeightedAffinityTerm[];
   readonly preferredAntiAffinity: readonly WeightedAffinityTerm[];
   readonly hasAffinity: boolean;
+  /** Equal for pods with the same terms about the same namespaces; '' without any. */
+  readonly affinityKey: string;
   /** Names of claims among its volumes. */
   readonly claims: readonly string[];
   /**
@@ -92,6 +94,8 @@ export function podInfoOf(pod: Pod): PodInfo {
   const preferredAntiAffinity = some
     ? weightedAffinityTerms(pod, podAntiAffinity?.preferredDuringSchedulingIgnoredDuringExecution)
     : noTerms;
+  const hasAffinity =
+    requiredAffinity.length + requiredAntiAffinity.length + preferredAffinity.length + preferredAntiAffinity.length > 0;
   return {
     pod,
     key: `${pod.metadata.namespace}/${pod.metadata.name}`,
@@ -106,8 +110,8 @@ export function podInfoOf(pod: Pod): PodInfo {
     requiredAntiAffinity,
     preferredAffinity,
     preferredAntiAffinity,
-    hasAffinity:
-      requiredAffinity.length + requiredAntiAffinity.length + preferredAffinity.length + preferredAntiAffinity.length > 0,
+    hasAffinity,
+    affinityKey: hasAffinity ? JSON.stringify([pod.metadata.namespace, podAffinity, podAntiAffinity]) : '',
     claims: claimNames(pod),
     classKey: classKeyOf(pod),
   };

@@ -40,6 +40,8 @@ export class Snapshot {
   readonly log = new ChangeLog();
   readonly nodesWithAffinity = new Set<NodeInfo>();
   readonly nodesWithRequiredAntiAffinity = new Set<NodeInfo>();
+  /** Placed pods with affinity by what they ask for: how many, and one of them. */
+  readonly affinityGroups = new Map<string, { count: number; sample: PodInfo }>();
   /** Nodes that have each image, by normalised name. */
   readonly imageNodes = new Map<string, number>();
   /** How many pods on nodes use each claim, by `namespace/name`. */
@@ -78,7 +80,7 @@ export class Snapshot {
   removeNode(name: string): void {
     const info = this.byName.get(name);
     if (info === undefined) return;
-    for (const pod of info.pods.values()) this.#countClaims(pod, -1);
+    for (const pod of info.pods.values()) this.#count(pod, -1);
     this.#countImages(info, -1);
     this.byName.delete(name);
     this.nodesWithAffinity.delete(info);
@@ -96,9 +98,9 @@ export class Snapshot {
     const info = this.byName.get(nodeName);
     if (info === undefined) return false;
     const replaced = info.pods.get(pod.uid);
-    if (replaced) this.#countClaims(replaced, -1);
+    if (replaced) this.#count(replaced, -1);
     addPod(info, pod);
-    this.#countClaims(pod, 1);
+    this.#count(pod, 1);
     this.#podsChanged(info);
     return true;
   }
@@ -106,7 +108,7 @@ export class Snapshot {
     const info = this.byName.get(nodeName);
     const pod = info && removePod(info, uid);
     if (info === undefined || pod === undefined) return;
-    this.#countClaims(pod, -1);
+    this.#count(pod, -1);
     this.#podsChanged(info);
   }
   #podsChanged(info: NodeInfo): void {
@@ -114,8 +116,12 @@ export class Snapshot {
     toggle(this.nodesWithRequiredAntiAffinity, info, info.podsWithRequiredAntiAffinity.size > 0);
     this.log.add(info.index);
   }
-  #countClaims(pod: PodInfo, by: 1 | -1): void {
+  #count(pod: PodInfo, by: 1 | -1): void {
     for (const claim of pod.claims) addTo(this.claimUsers, `${pod.namespace}/${claim}`, by);
+    if (!pod.hasAffinity) return;
+    const count = (this.affinityGroups.get(pod.affinityKey)?.count ?? 0) + by;
+    if (count === 0) this.affinityGroups.delete(pod.affinityKey);
+    else this.affinityGroups.set(pod.affinityKey, { count, sample: pod });
   }
   #countImages(info: NodeInfo, by: 1 | -1): void {
     if (info.images.size === 0) return;

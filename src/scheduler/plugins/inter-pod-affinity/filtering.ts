@@ -11,7 +11,8 @@ import {
   unresolvable,
   unschedulable,
 } from '../../framework/index.ts';
-import { addCounts, addSum, anySum, copySums, podsMatching, resolveTerm, sumAt, type TopologySums } from './terms.ts';
+import { addAsked, addCounts, addSum, anySum, copySums, sumAt, type TopologySums } from './sums.ts';
+import { podsMatching, resolveTerm } from './terms.ts';
 
 const name = 'InterPodAffinity';
 const noAffinity = unresolvable(name, "node(s) didn't match pod affinity rules");
@@ -44,8 +45,10 @@ export function filterState(cycle: Cycle): FilterState {
     unwanted: new Map(),
     unwelcome: new Map(),
   };
-  for (const node of snapshot.nodesWithRequiredAntiAffinity) {
-    for (const other of node.podsWithRequiredAntiAffinity.values()) addUnwelcome(state, other, node, cycle, 1);
+  if (snapshot.nodesWithRequiredAntiAffinity.size > 0) {
+    addAsked(state.unwelcome, snapshot, (other) =>
+      refusals(state, other, cycle).map(({ topologyKey }) => ({ topologyKey, by: 1 })),
+    );
   }
   if (state.affinity.length > 0) {
     const counts = podsMatching(state.affinity, snapshot);
@@ -65,28 +68,27 @@ export const copyFilterState = (state: FilterState): FilterState => ({
   unwelcome: copySums(state.unwelcome),
 });
 
-function addUnwelcome(state: FilterState, other: PodInfo, { node }: NodeInfo, { pod }: Cycle, by: 1 | -1): void {
-  for (const term of other.requiredAntiAffinity) {
-    if (termMatches(term, pod.pod, state.namespaceLabels)) addSum(state.unwelcome, node, term.topologyKey, by);
-  }
-}
+/** Terms of another pod's that keep this one away. */
+const refusals = (state: FilterState, other: PodInfo, { pod }: Cycle): AffinityTerm[] =>
+  other.requiredAntiAffinity.filter((term) => termMatches(term, pod.pod, state.namespaceLabels));
 
 /** A pod comes to (`by` 1) or leaves (-1) a node. */
 export function updateState(state: FilterState, other: PodInfo, node: NodeInfo, cycle: Cycle, by: 1 | -1): void {
-  addUnwelcome(state, other, node, cycle, by);
+  const { snapshot } = cycle;
+  for (const { topologyKey } of refusals(state, other, cycle)) addSum(state.unwelcome, node, topologyKey, by, snapshot);
   if (allTermsMatch(state.affinity, other.pod)) {
-    for (const { topologyKey } of state.affinity) addSum(state.wanted, node.node, topologyKey, by);
+    for (const { topologyKey } of state.affinity) addSum(state.wanted, node, topologyKey, by, snapshot);
   }
   for (const term of state.antiAffinity) {
-    if (termMatches(term, other.pod, undefined)) addSum(state.unwanted, node.node, term.topologyKey, by);
+    if (termMatches(term, other.pod, undefined)) addSum(state.unwanted, node, term.topologyKey, by, snapshot);
   }
 }
 
 /** Wanted pods are in every topology asked for; a pod that wants its own kind may be the first of it. */
-function hasCompany(state: FilterState, { node }: NodeInfo, { pod }: Cycle): boolean {
+function hasCompany(state: FilterState, node: NodeInfo, { pod }: Cycle): boolean {
   let all = true;
   for (const { topologyKey } of state.affinity) {
-    if (node.metadata.labels?.[topologyKey] === undefined) return false;
+    if (node.node.metadata.labels?.[topologyKey] === undefined) return false;
     if (sumAt(state.wanted, node, topologyKey) <= 0) all = false;
   }
   return all || (!anySum(state.wanted) && allTermsMatch(state.affinity, pod.pod));
@@ -94,7 +96,7 @@ function hasCompany(state: FilterState, { node }: NodeInfo, { pod }: Cycle): boo
 
 export function affinityVerdict(state: FilterState, node: NodeInfo, cycle: Cycle): Status | undefined {
   if (state.affinity.length > 0 && !hasCompany(state, node, cycle)) return noAffinity;
-  for (const { topologyKey } of state.antiAffinity) if (sumAt(state.unwanted, node.node, topologyKey) > 0) return antiAffinity;
-  for (const key of state.unwelcome.keys()) if (sumAt(state.unwelcome, node.node, key) > 0) return existingAntiAffinity;
+  for (const { topologyKey } of state.antiAffinity) if (sumAt(state.unwanted, node, topologyKey) > 0) return antiAffinity;
+  for (const key of state.unwelcome.keys()) if (sumAt(state.unwelcome, node, key) > 0) return existingAntiAffinity;
   return undefined;
 }

@@ -3,7 +3,7 @@ import type { Plugin } from '../../framework/index.ts';
 import { affinityVerdict, copyFilterState, type FilterState, filterState, isIdle, updateState } from './filtering.ts';
 import { affinityInterests } from './hints.ts';
 import { affinityScore, normalizeAffinity, scoreSums } from './scoring.ts';
-import type { TopologySums } from './terms.ts';
+import type { TopologySums } from './sums.ts';
 
 export interface InterPodAffinityArgs {
   /** What a required term of a pod already there counts when it is about the new pod; 0 to 100, default 1. */
@@ -28,10 +28,14 @@ export const interPodAffinity = ({
   copyState: copyFilterState,
   addPod: (state, other, node, cycle) => updateState(state, other, node, cycle, 1),
   removePod: (state, other, node, cycle) => updateState(state, other, node, cycle, -1),
+  quiet({ pod, snapshot }) {
+    const own = pod.preferredAffinity.length + pod.preferredAntiAffinity.length;
+    return own === 0 && (ignorePreferredTermsOfExistingPods || snapshot.affinityGroups.size === 0);
+  },
   preScore(cycle) {
     const sums = scoreSums(cycle, hardPodAffinityWeight, ignorePreferredTermsOfExistingPods);
     return sums === undefined ? { skip: true } : { state: sums };
   },
-  score: (sums, node) => affinityScore(sums, node),
+  score: affinityScore,
   normalize: (_sums, scores) => normalizeAffinity(scores),
 });

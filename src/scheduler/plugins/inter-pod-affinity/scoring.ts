@@ -1,8 +1,8 @@
 // Preferred terms: the pod's own, and those of pods already there (upstream plugins/interpodaffinity scoring.go).
-import type { Labels } from '#apimachinery/labels';
 import { type AffinityTerm, type Cycle, maxNodeScore, type NodeInfo, type PodInfo, termMatches } from '../../framework/index.ts';
 import { namespaceLabelsOf } from './filtering.ts';
-import { addCounts, addSum, podsMatching, resolveTerm, sumAt, type TopologySums } from './terms.ts';
+import { addAsked, addCounts, sumAt, type TopologySums } from './sums.ts';
+import { podsMatching, resolveTerm } from './terms.ts';
 
 interface Wish extends AffinityTerm {
   readonly weight: number;
@@ -17,20 +17,6 @@ function wishesOf(other: PodInfo, hardWeight: number): Wish[] {
   ];
 }
 
-function addWishes(
-  sums: TopologySums,
-  node: NodeInfo,
-  { pod }: Cycle,
-  namespaceLabels: Labels | undefined,
-  hardWeight: number,
-): void {
-  for (const other of node.podsWithAffinity.values()) {
-    for (const wish of wishesOf(other, hardWeight)) {
-      if (termMatches(wish, pod.pod, namespaceLabels)) addSum(sums, node.node, wish.topologyKey, wish.weight);
-    }
-  }
-}
-
 /** undefined: nobody wishes anything. */
 export function scoreSums(cycle: Cycle, hardWeight: number, ignoreExisting: boolean): TopologySums | undefined {
   const { pod, snapshot, view } = cycle;
@@ -40,14 +26,18 @@ export function scoreSums(cycle: Cycle, hardWeight: number, ignoreExisting: bool
   for (const wish of own) {
     addCounts(sums, podsMatching([resolveTerm(wish, view)], snapshot), wish.topologyKey, wish.weight, snapshot);
   }
-  if (snapshot.nodesWithAffinity.size > 0) {
+  if (snapshot.affinityGroups.size > 0) {
     const namespaceLabels = namespaceLabelsOf(cycle);
-    for (const node of snapshot.nodesWithAffinity) addWishes(sums, node, cycle, namespaceLabels, hardWeight);
+    addAsked(sums, snapshot, (other) =>
+      wishesOf(other, hardWeight)
+        .filter((wish) => termMatches(wish, pod.pod, namespaceLabels))
+        .map(({ topologyKey, weight }) => ({ topologyKey, by: weight })),
+    );
   }
   return sums.size === 0 ? undefined : sums;
 }
 
-export function affinityScore(sums: TopologySums, { node }: NodeInfo): number {
+export function affinityScore(sums: TopologySums, node: NodeInfo): number {
   let score = 0;
   for (const key of sums.keys()) score += sumAt(sums, node, key);
   return score;

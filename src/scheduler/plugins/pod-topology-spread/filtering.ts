@@ -37,6 +37,13 @@ function leastOf(counts: Int32Array, minDomains: number): number {
   return domains < minDomains || domains === 0 ? 0 : min;
 }
 
+/** By node index: 1 when the node has the label of every constraint. */
+function haveAllLabels(size: number, domains: readonly Domains[]): Uint8Array {
+  const complete = new Uint8Array(size).fill(1);
+  for (const { column } of domains) for (let i = 0; i < size; i++) if ((column.ids[i] as number) < 0) complete[i] = 0;
+  return complete;
+}
+
 export function filterState(cycle: Cycle, constraints: readonly SpreadConstraint[]): FilterState {
   const { pod, snapshot } = cycle;
   const included = inclusion(pod.pod);
@@ -46,14 +53,16 @@ export function filterState(cycle: Cycle, constraints: readonly SpreadConstraint
     return { constraint, column, counts: new Int32Array(column.values.length).fill(-1), selfMatch, min: 0 };
   });
   const pods = constraints.map((constraint) => matchingPods(constraint, pod.namespace, snapshot));
-  for (const node of snapshot.nodes) {
-    if (!domains.every(({ column }) => (column.ids[node.index] as number) >= 0)) continue;
-    domains.forEach(({ constraint, column, counts }, i) => {
-      if (!included(constraint, node)) return;
-      const id = column.ids[node.index] as number;
-      counts[id] = Math.max(counts[id] as number, 0) + (pods[i]?.[node.index] ?? 0);
-    });
-  }
+  const complete = haveAllLabels(snapshot.nodes.length, domains);
+  domains.forEach(({ constraint, column: { ids }, counts }, i) => {
+    const selective = constraint.honorsTaints || constraint.honorsAffinity;
+    const own = pods[i];
+    for (let index = 0; index < ids.length; index++) {
+      if (complete[index] === 0 || (selective && !included(constraint, snapshot.nodes[index] as NodeInfo))) continue;
+      const id = ids[index] as number;
+      counts[id] = Math.max(counts[id] as number, 0) + (own === undefined ? 0 : (own[index] as number));
+    }
+  });
   for (const one of domains) one.min = leastOf(one.counts, one.constraint.minDomains);
   return domains;
 }

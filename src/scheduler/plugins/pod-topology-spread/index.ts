@@ -34,6 +34,7 @@ export function podTopologySpread({
     copyState: copyFilterState,
     addPod: (state, other, node, cycle) => updateState(state, other, node, cycle, 1),
     removePod: (state, other, node, cycle) => updateState(state, other, node, cycle, -1),
+    quiet: ({ pod, view }) => constraintsOf(pod.pod, 'ScheduleAnyway', view).length === 0,
     preScore(cycle, feasible) {
       const constraints = constraintsOf(cycle.pod.pod, 'ScheduleAnyway', cycle.view);
       if (constraints.length === 0) return { skip: true };

@@ -1,0 +1,151 @@
+// The scheduler over many nodes: time of the algorithm alone per pod (plain, spread over zones, kept apart by anti-affinity), and pods bound
+// per second through an apiserver on the memory store in the same process. Usage: node bench/scheduler.mjs [nodes] [pods]
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { build } from 'esbuild';
+
+const nodeCount = Number(process.argv[2] ?? 5000);
+const podCount = Number(process.argv[3] ?? 10_000);
+const algorithmPods = 2000;
+
+const contents = `
+export { defaultOptions, runKubeApiServer } from '#apiserver/app';
+export { createClient } from '#client';
+export { systemClock } from '#host';
+export { cycle, podInfoOf, profilesOf, runKubeScheduler, Snapshot } from '#scheduler';
+export { seededRng, silentLogger } from '#utils';
+`;
+
+/** The rooms as one module; inside node_modules so that external packages are found. */
+async function load() {
+  await mkdir('node_modules/.cache', { recursive: true });
+  const directory = await mkdtemp(resolve('node_modules/.cache/bench-scheduler-'));
+  const outfile = join(directory, 'rooms.mjs');
+  const common = { bundle: true, packages: 'external', platform: 'node', format: 'esm', conditions: ['sagong-src'] };
+  try {
+    await build({ ...common, stdin: { contents, resolveDir: resolve('.'), loader: 'ts' }, outfile });
+    return await import(outfile);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}
+
+const rooms = await load();
+const { Snapshot, cycle, podInfoOf, profilesOf, seededRng, silentLogger, systemClock } = rooms;
+
+const hostname = 'kubernetes.io/hostname';
+const zone = 'topology.kubernetes.io/zone';
+const allocatable = { cpu: '8', memory: '32Gi', pods: '110' };
+const node = (i) => ({
+  apiVersion: 'v1',
+  kind: 'Node',
+  metadata: { name: `node-${i}`, labels: { [hostname]: `node-${i}`, [zone]: `zone-${i % 3}` } },
+  status: { allocatable, conditions: [{ type: 'Ready', status: 'True' }] },
+});
+const resources = { requests: { cpu: '100m', memory: '128Mi' } };
+const pod = (i, extra = {}) => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: `pod-${i}`, namespace: 'default', uid: `uid-${i}`, labels: { app: 'web' } },
+  spec: { containers: [{ name: 'c', image: 'app:1', resources }], schedulerName: 'default-scheduler', ...extra },
+});
+const labelSelector = { matchLabels: { app: 'web' } };
+const spread = (topologyKey, whenUnsatisfiable) => ({ topologyKey, whenUnsatisfiable, maxSkew: 1, labelSelector });
+const apart = { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: hostname, labelSelector }] };
+const shapes = {
+  plain: {},
+  'zone spread': { topologySpreadConstraints: [spread(zone, 'DoNotSchedule')] },
+  'anti-affinity': { affinity: { podAntiAffinity: apart } },
+  'soft host + zone spread': { topologySpreadConstraints: [spread(hostname, 'ScheduleAnyway'), spread(zone, 'ScheduleAnyway')] },
+};
+const empty = { get: () => undefined, list: () => [] };
+
+function measureAlgorithm(extra) {
+  const profile = profilesOf().get('default-scheduler');
+  const snapshot = new Snapshot();
+  const rng = seededRng(1);
+  for (let i = 0; i < nodeCount; i++) snapshot.setNode(node(i));
+  const infos = Array.from({ length: algorithmPods }, (_, i) => podInfoOf(pod(i, extra)));
+  const context = { view: empty, nowMs: 0, nominated: new Map() };
+  const started = performance.now();
+  for (const info of infos) {
+    const decision = cycle(snapshot, info, profile, rng, context);
+    if (decision.kind !== 'chosen') throw new Error(decision.message);
+    snapshot.addPod(decision.node.name, info);
+  }
+  return ((performance.now() - started) * 1000) / algorithmPods;
+}
+
+async function inBatches(count, size, work) {
+  for (let i = 0; i < count; i += size)
+    await Promise.all(Array.from({ length: Math.min(size, count - i) }, (_, j) => work(i + j)));
+}
+
+const core = (resource) => ({ group: '', version: 'v1', resource });
+const everyone = { name: 'bench', groups: ['system:masters', 'system:authenticated'] };
+
+async function measureBinding() {
+  const clock = systemClock();
+  const rng = seededRng(2);
+  const options = {
+    ...rooms.defaultOptions(),
+    store: { etcdServers: [], dataDir: '' },
+    bindAddress: '127.0.0.1',
+    securePort: 0,
+    disableAdmissionPlugins: ['ServiceAccount', 'TaintNodesByCondition'],
+  };
+  const server = await rooms.runKubeApiServer(options, { clock, rng, logger: silentLogger });
+  await server.started;
+  const client = rooms.createClient(server.transport(everyone, 'bench'));
+  await inBatches(nodeCount, 200, (i) => client.resource(core('nodes')).create(node(i)));
+  const pods = client.resource(core('pods'), 'default');
+  const createdAt = performance.now();
+  await inBatches(podCount, 200, (i) => pods.create({ ...pod(i), metadata: { name: `pod-${i}`, labels: { app: 'web' } } }));
+  const creating = (performance.now() - createdAt) / 1000;
+  const scheduler = rooms.runKubeScheduler(
+    {},
+    { client: rooms.createClient(server.transport(everyone, 'kube-scheduler')), clock, rng, logger: silentLogger },
+  );
+  const stream = await pods.watch({ resourceVersion: '0' });
+  let bound = 0;
+  let lastDelay = 0;
+  let previous = performance.now();
+  const pulse = setInterval(() => {
+    const now = performance.now();
+    lastDelay = Math.max(lastDelay, now - previous - 10);
+    previous = now;
+  }, 10);
+  const seen = new Set();
+  const done = new Promise((finish) => {
+    stream.subscribe(
+      ({ object }) => {
+        if (!object.spec?.nodeName || seen.has(object.metadata.name)) return;
+        seen.add(object.metadata.name);
+        if (++bound === podCount) finish();
+      },
+      () => {},
+    );
+  });
+  await scheduler.started;
+  const started = performance.now();
+  await done;
+  const seconds = (performance.now() - started) / 1000;
+  clearInterval(pulse);
+  stream.stop();
+  await scheduler.stop();
+  await server.close();
+  return { creating, seconds, lastDelay };
+}
+
+console.log(`${nodeCount} nodes, algorithm alone, all nodes scored, ${algorithmPods} pods each:`);
+for (const [name, extra] of Object.entries(shapes)) {
+  measureAlgorithm(extra);
+  console.log(`  ${name.padEnd(24)} ${measureAlgorithm(extra).toFixed(1).padStart(8)} us/pod`);
+}
+const { creating, seconds, lastDelay } = await measureBinding();
+console.log(`${podCount} pods through apiserver and scheduler in one process:`);
+console.log(`  created  ${(podCount / creating).toFixed(0).padStart(8)} pods/s`);
+console.log(
+  `  bound    ${(podCount / seconds).toFixed(0).padStart(8)} pods/s, longest event-loop delay ${lastDelay.toFixed(0)} ms`,
+);
+process.exit(0);

@@ -1,0 +1,107 @@
+import { expect, test } from 'vitest';
+import type { Clock } from '#utils';
+import { interest, type PodInfo, podInfoOf } from '../framework/index.ts';
+import { SchedulingQueue } from './scheduling-queue.ts';
+
+/** A clock moved by hand. */
+class HandClock implements Clock {
+  nowMs = 0;
+  readonly #timers = new Set<{ atMs: number; run: () => void }>();
+  now = (): number => this.nowMs;
+  monotonic = (): number => this.nowMs;
+  setTimer(delayMs: number, run: () => void) {
+    const timer = { atMs: this.nowMs + Math.max(0, delayMs), run };
+    this.#timers.add(timer);
+    return { cancel: () => void this.#timers.delete(timer) };
+  }
+  sleep(): Promise<void> {
+    throw new Error('nothing sleeps here');
+  }
+  advance(byMs: number): void {
+    const untilMs = this.nowMs + byMs;
+    for (;;) {
+      const [next] = [...this.#timers].filter(({ atMs }) => atMs <= untilMs).sort((a, b) => a.atMs - b.atMs);
+      if (next === undefined) break;
+      this.#timers.delete(next);
+      this.nowMs = next.atMs;
+      next.run();
+    }
+    this.nowMs = untilMs;
+  }
+}
+
+const pod = (name: string, priority = 0): PodInfo =>
+  podInfoOf({ metadata: { name, namespace: 'ns', uid: name }, spec: { containers: [], priority } });
+
+function setUp() {
+  const clock = new HandClock();
+  const queue = new SchedulingQueue({
+    clock,
+    compare: (a, b) => b.info.priority - a.info.priority || a.timestampMs - b.timestampMs,
+    preEnqueue: () => undefined,
+    interests: (_pod, plugin) => (plugin === 'Fit' ? [interest('Node', ['Add'])] : []),
+    helps: (one, info, event) => one.helps?.(info, event, { get: () => undefined, list: () => [] }) ?? true,
+    onReady: () => {},
+  });
+  const pop = () => queue.pop()?.info.key;
+  return { clock, queue, pop };
+}
+
+const fit = new Set(['Fit']);
+
+test('higher priority first, then first come', () => {
+  const { clock, queue, pop } = setUp();
+  queue.add(pod('a'));
+  clock.advance(1);
+  queue.add(pod('b'));
+  queue.add(pod('c', 9));
+  expect([pop(), pop(), pop(), pop()]).toEqual(['ns/c', 'ns/a', 'ns/b', undefined]);
+});
+
+test('only an event that its plugin waits for moves a pod', () => {
+  const { clock, queue, pop } = setUp();
+  queue.add(pod('a'));
+  const entry = queue.pop();
+  if (entry) queue.retry(entry, fit);
+  clock.advance(2_000);
+  queue.onEvent({ resource: 'Pod', actions: ['Delete'] });
+  queue.onEvent({ resource: 'Node', actions: ['UpdateNodeLabel'] });
+  expect(pop()).toBeUndefined();
+  queue.onEvent({ resource: 'Node', actions: ['Add'] });
+  expect(pop()).toBe('ns/a');
+});
+
+test('after an error back-off doubles from one second to ten', () => {
+  const { clock, queue } = setUp();
+  queue.add(pod('a'));
+  const waits: number[] = [];
+  for (let i = 0; i < 6; i++) {
+    const entry = queue.pop();
+    if (entry) queue.retry(entry, new Set());
+    const fromMs = clock.nowMs;
+    while (queue.sizes().active === 0) clock.advance(100);
+    waits.push(clock.nowMs - fromMs);
+  }
+  expect(waits).toEqual([1_000, 2_000, 4_000, 8_000, 10_000, 10_000]);
+});
+
+test('a pod that no event moves is tried again after five minutes', () => {
+  const { clock, queue, pop } = setUp();
+  queue.add(pod('a'));
+  const entry = queue.pop();
+  if (entry) queue.retry(entry, fit);
+  clock.advance(290_000);
+  expect(pop()).toBeUndefined();
+  clock.advance(40_000);
+  expect(pop()).toBe('ns/a');
+});
+
+test('a deleted pod leaves nothing behind', () => {
+  const { queue, pop } = setUp();
+  queue.add(pod('a'));
+  queue.nominator.set(pod('a'), 'n');
+  queue.delete('a');
+  expect(pop()).toBeUndefined();
+  expect(queue.nominator.byNode.size).toBe(0);
+  expect(queue.sizes()).toEqual({ active: 0, backoff: 0, gated: 0, unschedulable: 0, inFlight: 0 });
+});
