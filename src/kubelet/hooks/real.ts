@@ -6,7 +6,7 @@ import { recordIPs } from '../container/types.ts';
 import { httpGet, httpTarget } from '../probes/http.ts';
 import type { PodRuntime } from '../runtime/types.ts';
 import { identity } from '../workers/executor.ts';
-import type { LifecycleHooks } from './hooks.ts';
+import { HookTimeout, type LifecycleHooks } from './hooks.ts';
 
 const httpTimeoutMs = 30_000;
 
@@ -55,7 +55,7 @@ export function createHooks({ runtime, clock, hostIP }: HookDeps): LifecycleHook
       if (timeoutMs <= 0) return handle(pod, container, id, handler, 0);
       const over = new AbortController();
       const limit = clock.sleep(timeoutMs, over.signal).then(() => {
-        throw new Error('PreStop hook not completed in grace period');
+        throw new HookTimeout();
       });
       limit.catch(() => {});
       try {

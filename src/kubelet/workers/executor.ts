@@ -5,7 +5,7 @@ import { findContainer, formatPod, isRestartableInitContainer } from '#component
 import type { Clock, Logger } from '#utils';
 import { latest, type PodRecord, recordIPs } from '../container/types.ts';
 import type { PodEvents } from '../events.ts';
-import type { LifecycleHooks } from '../hooks/hooks.ts';
+import { HookTimeout, type LifecycleHooks } from '../hooks/hooks.ts';
 import { type ImageManager, PullBackOff } from '../images/manager.ts';
 import { gracePeriodSecondsMin } from '../limits.ts';
 import { crashLoopRule } from '../pod/actions.ts';
@@ -14,6 +14,7 @@ import type { KillContainer, PodActions, StartContainer } from '../pod/plan.ts';
 import { type BackOff, backOffNext } from '../pod/back-off.ts';
 import { PodFailure, type PodRuntime, StartFailure } from '../runtime/types.ts';
 import type { WaitingReason } from '../status/container-statuses.ts';
+import { TerminationOrder } from './termination-order.ts';
 
 export interface ExecutorDeps {
   runtime: PodRuntime;
@@ -122,35 +123,50 @@ export class PodExecutor {
     }
   }
 
-  /** Stops containers in parallel, then the sandboxes. */
+  /** Stops containers in parallel, sidecars after those they serve, then the sandboxes. */
   async killPod(pod: Pod, record: PodRecord, graceSeconds: number | undefined): Promise<void> {
     const running = record.containers.filter(({ state }) => state === 'running' || state === 'unknown');
+    const names = running.map(({ name }) => name);
+    const order = new TerminationOrder(pod, names, this.#deps.clock);
     await Promise.all(
       running.map(({ id, name }) =>
-        this.kill(pod, { id, name, message: `Stopping container ${name}`, reason: '' }, graceSeconds),
+        this.kill(pod, { id, name, message: `Stopping container ${name}`, reason: '' }, { graceSeconds, order }),
       ),
     );
     for (const { id, ready } of record.sandboxes) if (ready) await this.#deps.runtime.stopSandbox(id);
   }
 
-  /** Runs the preStop hook and stops one container. */
-  async kill(pod: Pod, { id, name, message, reason }: KillContainer, graceOverride?: number): Promise<void> {
-    const { events, clock, hooks, runtime } = this.#deps;
+  /** Runs the preStop hook and stops one container, in its turn. */
+  async kill(
+    pod: Pod,
+    { id, name, message, reason }: KillContainer,
+    { graceSeconds: override, order }: { graceSeconds?: number; order?: TerminationOrder } = {},
+  ): Promise<void> {
+    const { events, runtime } = this.#deps;
     const container = findContainer(pod, name);
     if (container) events.container(pod, container, 'Normal', 'Killing', message);
-    let graceSeconds = graceOverride ?? containerGraceSeconds(pod, container, reason);
-    const preStop = container?.lifecycle?.preStop;
-    if (container && preStop && graceSeconds > 0) {
-      const began = clock.monotonic();
-      try {
-        await hooks.run(pod, container, id, preStop, graceSeconds * 1000);
-      } catch (error) {
-        this.#deps.logger.info('PreStop hook failed', { pod: formatPod(pod), container: name, error: String(error) });
-        events.container(pod, container, 'Warning', 'FailedPreStopHook', 'PreStopHook failed');
-      }
-      graceSeconds -= Math.floor((clock.monotonic() - began) / 1000);
+    let graceSeconds = override ?? containerGraceSeconds(pod, container, reason);
+    if (container?.lifecycle?.preStop && graceSeconds > 0) graceSeconds -= await this.#preStop(pod, container, id, graceSeconds);
+    if (order) graceSeconds -= await order.waitForTurn(name, graceSeconds);
+    try {
+      await runtime.stopContainer(id, Math.max(graceSeconds, gracePeriodSecondsMin));
+    } finally {
+      order?.stopped(name);
     }
-    await runtime.stopContainer(id, Math.max(graceSeconds, gracePeriodSecondsMin));
+  }
+
+  /** Answers the whole seconds the hook took. One that is not done in time has not failed. */
+  async #preStop(pod: Pod, container: Container, id: string, graceSeconds: number): Promise<number> {
+    const { clock, events, hooks, logger } = this.#deps;
+    const began = clock.monotonic();
+    const about = { pod: formatPod(pod), container: container.name };
+    try {
+      await hooks.run(pod, container, id, container.lifecycle?.preStop ?? {}, graceSeconds * 1000);
+    } catch (error) {
+      logger.info('PreStop hook failed', { ...about, error: String(error) });
+      if (!(error instanceof HookTimeout)) events.container(pod, container, 'Warning', 'FailedPreStopHook', 'PreStopHook failed');
+    }
+    return Math.floor((clock.monotonic() - began) / 1000);
   }
 
   async #createSandbox(pod: Pod, attempt: number): Promise<string> {
