@@ -24,3 +24,5 @@ export const requestTimeoutMs = 60_000;
 export const tokenReloadMs = 60_000;
 /** Longest single watch event. */
 export const watchLineBytesMax = 16 * 1024 * 1024;
+/** Life asked for of the tokens that control loops act with. */
+export const serviceAccountTokenSeconds = 3_600;

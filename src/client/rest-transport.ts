@@ -18,8 +18,8 @@ export interface RestTransportOptions {
   userAgent: string;
   /** Opens connections elsewhere, e.g. in another network namespace. */
   dial?: Dial;
-  /** Act as somebody else, where the own identity may (https://kubernetes.io/docs/reference/access-authn-authz/authentication/#user-impersonation). */
-  impersonate?: { user: string };
+  /** Asked for a bearer token before every request; keeps it fresh itself. Instead of the token in `config`. */
+  token?(): Promise<string>;
 }
 
 export function createRestTransport(options: RestTransportOptions): Transport {
@@ -66,13 +66,13 @@ class RestTransport implements Transport {
     this.#wire.close();
   }
 
-  #send(
+  async #send(
     method: string,
     path: string,
     body: { type: string; value: unknown } | undefined,
     signal: AbortSignal,
   ): Promise<ClientResponse> {
-    const token = this.#bearer();
+    const token = this.#options.token ? await this.#options.token() : this.#bearer();
     return this.#wire.request({
       method,
       path,
@@ -81,7 +81,6 @@ class RestTransport implements Transport {
         accept: 'application/json',
         'user-agent': this.#options.userAgent,
         ...(token && { authorization: `Bearer ${token}` }),
-        ...(this.#options.impersonate && { 'impersonate-user': this.#options.impersonate.user }),
         ...(body && { 'content-type': body.type }),
       },
       ...(body && { body: JSON.stringify(body.value) }),

@@ -30,10 +30,14 @@ export function clientFor(component: string, kubeconfig: string, clock: Clock): 
 /** Unique per process, as upstream's leader election identities. */
 export const processIdentity = (rng: Rng): string => `${hostname()}_${rng.uuid()}`;
 
-/** Waits for SIGTERM or SIGINT, then stops the component. */
-export async function untilStopped(stop: () => Promise<void> | void): Promise<void> {
+/** Waits for SIGTERM or SIGINT, then stops the component. A component that ends by itself (leadership lost) ends the process with code 1. */
+export async function untilStopped(stop: () => Promise<void> | void, ended?: Promise<void>): Promise<void> {
   const { signal, dispose } = shutdownSignal();
-  await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+  await Promise.race([
+    new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true })),
+    ...(ended ? [ended] : []),
+  ]);
+  if (!signal.aborted) process.exit(1);
   await stop();
   dispose();
   process.exit(0);

@@ -31,6 +31,12 @@ clusterCommand('up', 'Start a cluster and stay in the foreground; Ctrl-C stops i
   .option('--nodes <n>', 'number of nodes; 0 starts a control plane alone (default: as before, or 1)', number('--nodes'))
   .option('--runtime <runtime>', 'auto, containerd (real containers) or simulated (pods are not real processes)', 'auto')
   .option('--port <port>', 'port of the apiserver on 127.0.0.1 (default: as before, or a free one)', number('--port'))
+  .option(
+    '--uplink <uplink>',
+    'way of nodes and pods out of this machine: auto (where possible) or none (default: as before, or auto)',
+  )
+  .option('--registry-mirror <[registry=]url...>', 'where nodes pull images from, for all registries or one (default: as before)')
+  .option('--dns-upstream <address...>', "name servers for names outside the cluster (default: as before, or the machine's)")
   .option('--detach', 'return when the cluster is ready and leave it running')
   .option('--demo', 'also run the demo: a web server spread over the nodes, with an image made on this machine')
   .option('--no-kubeconfig', "leave the user's kubeconfig alone")

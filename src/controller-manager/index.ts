@@ -32,6 +32,8 @@ export interface KubeControllerManagerDeps {
 export interface RunningControllerManager {
   /** Names of the loops that run here; empty while another process leads. */
   running(): string[];
+  /** Resolves when leadership was lost, or after `stop`. A process that lost it should end: others lead. */
+  readonly ended: Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -81,7 +83,9 @@ export function runKubeControllerManager(
         abort.signal,
       )
     : Promise.resolve(start());
+  const stopped = new Promise<void>((resolve) => abort.signal.addEventListener('abort', () => resolve(), { once: true }));
   return {
+    ended: leaderElection.leaderElect ? election : stopped,
     running: () => controllers.map(({ name }) => name),
     async stop() {
       abort.abort();

@@ -1,7 +1,7 @@
 // `sagong kube-controller-manager`.
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { createClient, createRestTransport, type ClientConfig, type KubeClient } from '#client';
+import { type ClientConfig, createClient, createRestTransport, type KubeClient, serviceAccountToken } from '#client';
 import { flagCommand, type FlagValues } from '#component-base';
 import { type KubeControllerManagerFlags, kubeControllerManagerFlags, runKubeControllerManager } from '#controller-manager';
 import { type ControllersConfig, defaultControllersConfig } from '#controllers';
@@ -28,10 +28,20 @@ function configOf(flags: FlagValues<KubeControllerManagerFlags>): ControllersCon
   };
 }
 
-/** `--use-service-account-credentials`: each loop acts as its own service account, by impersonation of the manager. */
-const actingAs = (config: ClientConfig, clock: Clock, name: string): KubeClient =>
+/** `--use-service-account-credentials`: each loop acts as its own service account, with tokens the manager asks for. */
+const actingAs = (
+  manager: KubeClient,
+  { server, ca, insecure, serverName }: ClientConfig,
+  clock: Clock,
+  name: string,
+): KubeClient =>
   createClient(
-    createRestTransport({ config, clock, userAgent: name, impersonate: { user: `system:serviceaccount:kube-system:${name}` } }),
+    createRestTransport({
+      config: { server, ca, insecure, serverName },
+      clock,
+      userAgent: name,
+      token: serviceAccountToken(manager, clock, 'kube-system', name),
+    }),
   );
 
 export const kubeControllerManagerCommand = (): Command =>
@@ -60,9 +70,9 @@ export const kubeControllerManagerCommand = (): Command =>
         {
           ...deps,
           client,
-          ...(values.useServiceAccountCredentials && { clientFor: (name: string) => actingAs(config, deps.clock, name) }),
+          ...(values.useServiceAccountCredentials && { clientFor: (name: string) => actingAs(client, config, deps.clock, name) }),
         },
       );
-      await untilStopped(() => manager.stop());
+      await untilStopped(() => manager.stop(), manager.ended);
     },
   });

@@ -26,22 +26,40 @@ export interface UpFlags {
   port?: number;
   detach?: boolean;
   demo?: boolean;
+  uplink?: string;
+  dnsUpstream?: string[];
+  registryMirror?: string[];
   kubeconfig: boolean;
 }
 
 /** A second signal after this long means it. */
 const impatientMs = 1_000;
 const runtimes = ['auto', 'containerd', 'simulated'] as const;
+const uplinks = ['auto', 'none'] as const;
 
 export async function runUp(flags: UpFlags): Promise<void> {
   const runtime = runtimes.find((name) => name === flags.runtime);
   if (!runtime) throw new Error(`--runtime must be one of ${runtimes.join(', ')}, not ${JSON.stringify(flags.runtime)}`);
+  const uplink = uplinks.find((name) => name === flags.uplink);
+  if (flags.uplink !== undefined && !uplink)
+    throw new Error(`--uplink must be one of ${uplinks.join(', ')}, not ${JSON.stringify(flags.uplink)}`);
   const dataDir = dataDirOf(flags.name, flags.dataDir);
   if (flags.detach) return detach(dataDir);
   const program = programOf();
   // The data directory belongs into the command line of every process of a cluster: start again with it when it was left out.
   if (flags.dataDir !== dataDir) return again(dataDir);
-  const options: UpOptions = { ...flags, dataDir, runtime, program, keepKubeconfig: !flags.kubeconfig, env: process.env };
+  const { dnsUpstream: dnsUpstreams, registryMirror: registryMirrors } = flags;
+  const options: UpOptions = {
+    ...flags,
+    dataDir,
+    runtime,
+    uplink,
+    dnsUpstreams,
+    registryMirrors,
+    program,
+    keepKubeconfig: !flags.kubeconfig,
+    env: process.env,
+  };
   const clock = systemClock();
   const progress = createProgress(process.stdout);
   await mkdir(clusterPaths(dataDir).logs, { recursive: true, mode: 0o700 });

@@ -1,13 +1,17 @@
 // A real cluster for tests: started with the built binary as a user would, in a folder of its own, and removed whatever happens.
-import { execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { buildBusyboxImage } from '#cluster/images';
+import { networkPlan } from '#cluster/nodes';
 
 const root = resolve(fileURLToPath(import.meta.url), '..', '..', '..', '..');
-export const binary = join(root, 'bin', 'sagong.mjs');
+/** The binary under test: the checkout's own, unless another build is named. */
+export const binary = process.env['SAGONG_BINARY'] ?? join(root, 'bin', 'sagong.mjs');
 
 export interface Output {
   code: number;
@@ -69,6 +73,37 @@ export class TestCluster {
   kubectlWithInput(input: string, ...args: string[]): Promise<Output> {
     return run('kubectl', args, { env: this.env, input });
   }
+  /** Applies objects as YAML text; throws with all kubectl said. */
+  async apply(yaml: string): Promise<void> {
+    const output = await this.kubectlWithInput(yaml, 'apply', '-f', '-');
+    if (output.code !== 0) throw new Error(`kubectl apply: ${output.stdout}${output.stderr}`);
+  }
+  /** An image with a shell, a web server and wget, on every node. */
+  async loadBusybox(reference: string): Promise<void> {
+    const path = join(this.home, 'busybox.tar');
+    await writeFile(path, await buildBusyboxImage({ busyboxPath: '/bin/busybox', reference }));
+    const output = await this.sagong('load-image', path);
+    if (output.code !== 0) throw new Error(output.stderr);
+  }
+  /** The cluster's mark on the machine. */
+  get mark(): string {
+    return networkPlan(this.dataDir, []).id;
+  }
+  /** A program in the nodes' network, outside of the nodes. */
+  inLan(...words: string[]): Promise<Output> {
+    return run('nsenter', [`--net=/run/netns/sagong-${this.mark}-lan`, ...words]);
+  }
+  /** A program in the network of the node with that number, from 1. */
+  inNode(node: number, ...words: string[]): Promise<Output> {
+    return run('nsenter', [`--net=/run/netns/sagong-${this.mark}-n${node}`, ...words]);
+  }
+  /** JavaScript that goes on running in the nodes' network, once it has said something; kill it when done. */
+  async startInLan(source: string, ...args: string[]): Promise<ChildProcess> {
+    const netns = `--net=/run/netns/sagong-${this.mark}-lan`;
+    const child = spawn('nsenter', [netns, process.execPath, '-e', source, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+    await once(child.stdout, 'data');
+    return child;
+  }
   /** A kubectl that goes on running, e.g. port-forward or logs -f. */
   kubectlInBackground(...args: string[]) {
     return spawn('kubectl', args, { env: { ...process.env, ...this.env }, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -85,6 +120,20 @@ export class TestCluster {
       if (Number(entry) !== process.pid && words.some((word) => word.includes(this.dataDir))) found.push(Number(entry));
     }
     return found;
+  }
+  /** The binary in the network of a node; throws when it fails. */
+  async sagongInNode(node: number, ...words: string[]): Promise<void> {
+    const output = await this.inNode(node, process.execPath, binary, ...words);
+    if (output.code !== 0) throw new Error(`sagong ${words.join(' ')}: ${output.stdout}${output.stderr}`);
+  }
+  /** The process of a node's kubelet and kube-proxy. */
+  async agentPid(node: string): Promise<number> {
+    const config = join(this.dataDir, 'nodes', node, 'agent.json');
+    for (const pid of await this.processes()) {
+      const words = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0');
+      if (words.includes(config) && words[0] === process.execPath) return pid;
+    }
+    throw new Error(`node ${node} has no agent`);
   }
   /** The process of `sagong up`. */
   async pid(): Promise<number> {

@@ -1,0 +1,153 @@
+// Every component alone, as on a hand-made cluster: a real etcd, our apiserver on it, and scheduler and controller manager over TLS with
+// upstream's flags and identities of their own.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { generateKeyPair, privateKeyPem } from '#pki';
+import { binary, eventually, run } from './cluster/harness.ts';
+
+let dir: string;
+let server: string;
+const children: ChildProcess[] = [];
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  return port;
+}
+
+function start(name: string, command: string, args: readonly string[]): ChildProcess {
+  const child = spawn(command, args, { cwd: dir, stdio: ['ignore', 'pipe', 'pipe'] });
+  let log = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (log += chunk.toString()));
+  child.once('exit', () => void writeFile(join(dir, `${name}.log`), log).catch(() => {}));
+  children.push(child);
+  return child;
+}
+const component = (name: string, ...args: string[]): ChildProcess => start(name, process.execPath, [binary, name, ...args]);
+const kubectl = (...args: string[]) => run('kubectl', ['--kubeconfig', join(dir, 'admin.kubeconfig'), ...args]);
+
+async function kubeconfig(name: string, token: string): Promise<string> {
+  const path = join(dir, `${name}.kubeconfig`);
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name, cluster: { server, 'insecure-skip-tls-verify': true } }],
+    users: [{ name, user: { token } }],
+    contexts: [{ name, context: { cluster: name, user: name } }],
+    'current-context': name,
+  };
+  await writeFile(path, JSON.stringify(config), { mode: 0o600 });
+  return path;
+}
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'sagong-components-'));
+  await chmod(dir, 0o700);
+  const [client, peer, secure] = [await freePort(), await freePort(), await freePort()];
+  server = `https://127.0.0.1:${secure}`;
+  const etcd = `http://127.0.0.1:${client}`;
+  start('etcd', 'etcd', [
+    '--data-dir',
+    join(dir, 'etcd'),
+    '--listen-client-urls',
+    etcd,
+    '--advertise-client-urls',
+    etcd,
+    '--listen-peer-urls',
+    `http://127.0.0.1:${peer}`,
+  ]);
+  await writeFile(join(dir, 'sa.key'), privateKeyPem(generateKeyPair().privateKey), { mode: 0o600 });
+  await writeFile(
+    join(dir, 'tokens.csv'),
+    'a,admin,1,system:masters\ns,system:kube-scheduler,2\nm,system:kube-controller-manager,3\n',
+    { mode: 0o600 },
+  );
+  const keys = [
+    '--service-account-key-file',
+    'sa.key',
+    '--service-account-signing-key-file',
+    'sa.key',
+    '--service-account-issuer',
+    'https://kubernetes.default.svc',
+  ];
+  component(
+    'kube-apiserver',
+    '--etcd-servers',
+    etcd,
+    '--secure-port',
+    String(secure),
+    '--bind-address',
+    '127.0.0.1',
+    '--token-auth-file',
+    'tokens.csv',
+    '--authorization-mode',
+    'Node,RBAC',
+    ...keys,
+  );
+  await kubeconfig('admin', 'a');
+  await eventually('the apiserver', async () => (await kubectl('get', '--raw', '/readyz')).stdout === 'ok', 30_000);
+  component('kube-scheduler', '--kubeconfig', await kubeconfig('scheduler', 's'));
+  component('kube-controller-manager', '--kubeconfig', await kubeconfig('manager', 'm'), '--use-service-account-credentials');
+});
+afterAll(async () => {
+  for (const child of children.reverse()) {
+    if (child.exitCode !== null || child.signalCode !== null) continue;
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+  }
+  await rm(dir, { recursive: true, force: true });
+});
+
+describe('components as processes of their own on a real etcd', () => {
+  it('elect leaders and turn a Deployment into pods that wait for a node', async () => {
+    expect((await kubectl('create', 'deployment', 'web', '--image', 'example.org/web:1', '--replicas', '2')).code).toBe(0);
+    await eventually('two pending pods with the reason', async () => {
+      const { stdout } = await kubectl('describe', 'pods', '-l', 'app=web');
+      return stdout.match(/FailedScheduling +.*no nodes available to schedule pods/g)?.length === 2;
+    });
+    const leases = (await kubectl('get', 'leases', '-n', 'kube-system', '-o', 'name')).stdout;
+    for (const name of ['kube-scheduler', 'kube-controller-manager'])
+      expect(leases).toContain(`lease.coordination.k8s.io/${name}`);
+  });
+
+  it('bind them once a node is there', async () => {
+    const node = {
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: { name: 'n' },
+      status: {
+        allocatable: { cpu: '4', memory: '8Gi', pods: '10' },
+        capacity: { cpu: '4', memory: '8Gi', pods: '10' },
+        conditions: [{ type: 'Ready', status: 'True', reason: 'KubeletReady', lastHeartbeatTime: new Date().toISOString() }],
+      },
+    };
+    await writeFile(join(dir, 'node.json'), JSON.stringify(node));
+    expect((await kubectl('create', '-f', join(dir, 'node.json'))).code).toBe(0);
+    await eventually(
+      'both bound',
+      async () => (await kubectl('get', 'pods', '-o', 'jsonpath={.items[*].spec.nodeName}')).stdout === 'n n',
+    );
+  });
+
+  it('acts with rights of its own for every loop, and is never refused', async () => {
+    const accounts = (await kubectl('get', 'serviceaccounts', '-n', 'kube-system', '-o', 'name')).stdout;
+    for (const name of ['deployment-controller', 'replicaset-controller']) expect(accounts).toContain(`serviceaccount/${name}`);
+    for (const child of children.splice(2)) {
+      child.kill('SIGTERM');
+      await once(child, 'exit');
+    }
+    const logs = await Promise.all(
+      ['kube-scheduler', 'kube-controller-manager'].map((name) =>
+        eventually(`${name}.log`, () => readFile(join(dir, `${name}.log`), 'utf8').then((text) => text || ' ')),
+      ),
+    );
+    expect(logs.join('\n')).not.toMatch(/forbidden/i);
+  });
+});
