@@ -14,7 +14,5 @@ export const bindingsInFlightMax = 256;
 export const sliceMs = 5;
 /** Longest note of an event; longer ones are cut (events.k8s.io). */
 export const eventNoteBytesMax = 1024;
-/** How long a claim may take to be bound (VolumeBindingArgs.bindTimeoutSeconds). */
-export const bindTimeoutMs = 600_000;
 /** Decisions kept for explanation. */
 export const decisionsMax = 1_000;

@@ -106,6 +106,8 @@ export const trialOf = (cycle: Cycle, node: NodeInfo, steps: readonly FilterStep
 
 export interface Filtered {
   readonly feasible: readonly NodeInfo[];
+  /** Their places in the snapshot, side by side so that scoring need not touch every node. */
+  readonly indexes: Int32Array;
   readonly podClass: PodClass;
   /** Nodes looked at. */
   readonly evaluated: readonly NodeInfo[];
@@ -164,20 +166,26 @@ export function filterNodes(cycle: Cycle, { steps, nodeNames }: PreFiltered, { p
   const nominatedName = cycle.pod.pod.status?.nominatedNodeName;
   const own = nominatedName ? cycle.snapshot.byName.get(nominatedName) : undefined;
   const none: ReadonlyMap<Status, number> = new Map();
-  if (own !== undefined && check(own) === undefined)
-    return { feasible: [own], podClass, evaluated: [own], verdict, rejected: none };
+  if (own !== undefined && check(own) === undefined) {
+    return { feasible: [own], indexes: Int32Array.of(own.index), podClass, evaluated: [own], verdict, rejected: none };
+  }
   const { nodes, byName } = cycle.snapshot;
   const evaluated = nodeNames === undefined ? nodes : [...nodeNames].flatMap((name) => byName.get(name) ?? []);
   const feasible: NodeInfo[] = [];
-  const rejected = new Map<Status, number>();
-  for (const node of evaluated) {
-    const status = check(node);
+  const places = new Int32Array(evaluated.length);
+  const whole = evaluated === nodes && cycle.nominated.size === 0;
+  const rejected = whole ? classRejections(podClass) : new Map<Status, number>();
+  for (let i = 0; i < evaluated.length; i++) {
+    if (whole && codes[i] !== 0) continue;
+    const node = evaluated[i] as NodeInfo;
+    const status = whole ? runFilters(rest, node, cycle) : check(node);
     if (status === undefined) {
+      places[feasible.length] = whole ? i : node.index;
       feasible.push(node);
       continue;
     }
     rejected.set(status, (rejected.get(status) ?? 0) + 1);
     if (status !== statuses[codes[node.index] as number]) later.set(node, status);
   }
-  return { feasible, podClass, evaluated, verdict, rejected };
+  return { feasible, indexes: places.subarray(0, feasible.length), podClass, evaluated, verdict, rejected };
 }

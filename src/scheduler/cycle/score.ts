@@ -51,7 +51,7 @@ function constantScore({ plugin, state }: LocalScore, cycle: Cycle): number {
 
 interface Scoring {
   readonly cycle: Cycle;
-  readonly filtered: Pick<Filtered, 'feasible' | 'podClass'>;
+  readonly filtered: Pick<Filtered, 'feasible' | 'indexes' | 'podClass'>;
   readonly pre: PreFiltered;
   readonly scratch: ScoreScratch;
 }
@@ -59,16 +59,16 @@ interface Scoring {
 /** A local plugin's scores: those that are not normalised are part of the class's sum already. */
 function localColumn(local: LocalScore, { cycle, filtered, scratch }: Scoring, totals: Float64Array): Column {
   const { plugin, weight, raw, state } = local;
-  const { feasible } = filtered;
+  const { feasible, indexes } = filtered;
   const { name } = plugin;
-  if (plugin.normalize === undefined) return { name, weight, at: (place) => raw[(feasible[place] as NodeInfo).index] as number };
+  if (plugin.normalize === undefined) return { name, weight, at: (place) => raw[indexes[place] as number] as number };
   if (isConstant(local)) {
     const constant = constantScore(local, cycle);
     for (let i = 0; i < totals.length; i++) totals[i] = (totals[i] as number) + weight * constant;
     return { name, weight, at: () => constant };
   }
   const scores = scratch.take(feasible.length);
-  for (let i = 0; i < feasible.length; i++) scores[i] = raw[(feasible[i] as NodeInfo).index] as number;
+  for (let i = 0; i < feasible.length; i++) scores[i] = raw[indexes[i] as number] as number;
   plugin.normalize(state, scores, feasible, cycle);
   return added({ name, weight, scores }, totals);
 }
@@ -146,10 +146,10 @@ export interface Scored {
 
 export function scoreNodes(profile: Profile, scoring: Scoring): Scored | Status {
   const { cycle, filtered, scratch } = scoring;
-  const { feasible, podClass } = filtered;
+  const { feasible, indexes, podClass } = filtered;
   scratch.reset();
   const totals = scratch.take(feasible.length);
-  for (let i = 0; i < feasible.length; i++) totals[i] = podClass.fixed[(feasible[i] as NodeInfo).index] as number;
+  for (let i = 0; i < feasible.length; i++) totals[i] = podClass.fixed[indexes[i] as number] as number;
   const columns: Column[] = [];
   for (const weighted of profile.score) {
     const made = column(weighted, scoring, totals);

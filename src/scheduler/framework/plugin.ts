@@ -39,7 +39,7 @@ export interface PreScoreAnswer<S> {
 export type BindEffect =
   | { kind: 'update'; resource: GroupVersionResource; object: KubeObject; subresource?: 'status' }
   /** Nothing to write: the pod is bound once this holds. */
-  | { kind: 'await'; describe: string; done(view: ClusterView): boolean | Status };
+  | { kind: 'await'; describe: string; timeoutMs: number; done(view: ClusterView): boolean | Status };
 
 /** Takes pods from a node so that another fits. */
 export interface Preemption {

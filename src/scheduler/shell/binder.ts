@@ -3,7 +3,6 @@ import type { KubeClient } from '#client';
 import { isNotFound, StatusError } from '#apimachinery/errors';
 import type { Clock } from '#utils';
 import type { BindEffect, ClusterView, PodInfo } from '../framework/index.ts';
-import { bindTimeoutMs } from '../limits.ts';
 import { pods } from './resources.ts';
 
 /** Waits for a change of the cluster, at most `timeoutMs`. */
@@ -20,13 +19,13 @@ async function awaitEffect(
   effect: Extract<BindEffect, { kind: 'await' }>,
   { clock, view, nextChange }: BinderDeps,
 ): Promise<void> {
-  const deadlineMs = clock.monotonic() + bindTimeoutMs;
+  const deadlineMs = clock.monotonic() + effect.timeoutMs;
   for (;;) {
     const done = effect.done(view);
     if (done === true) return;
     if (done !== false) throw new Error(done.reasons.join(', '));
     const leftMs = deadlineMs - clock.monotonic();
-    if (leftMs <= 0) throw new Error(`binding volumes: context deadline exceeded`);
+    if (leftMs <= 0) throw new Error(`timed out waiting for ${effect.describe}`);
     await nextChange(leftMs);
   }
 }

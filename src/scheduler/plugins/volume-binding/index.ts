@@ -15,6 +15,7 @@ const claims = core('persistentvolumeclaims');
 const migratedPlugins = 'storage.alpha.kubernetes.io/migrated-plugins';
 
 export interface VolumeBindingArgs {
+  /** How long claims may take to be bound; default 600. */
   bindTimeoutSeconds?: number;
 }
 
@@ -27,7 +28,7 @@ const isMadeFor = (claim: PersistentVolumeClaim, { name: nodeName }: NodeInfo): 
 });
 
 /** The writes, and then waiting for the volume controller to finish what they began. */
-function effectsOf({ bindings, provisions }: NodeVolumes, node: NodeInfo): BindEffect[] {
+function effectsOf({ bindings, provisions }: NodeVolumes, node: NodeInfo, timeoutMs: number): BindEffect[] {
   if (bindings.length + provisions.length === 0) return [];
   const waitFor = [...bindings.map(({ claim }) => claim), ...provisions];
   const done = (view: ClusterView) => {
@@ -51,11 +52,11 @@ function effectsOf({ bindings, provisions }: NodeVolumes, node: NodeInfo): BindE
   return [
     ...bindings.map(({ volume, claim }) => ({ kind: 'update' as const, resource: volumes, object: boundVolume(volume, claim) })),
     ...provisions.map((claim) => ({ kind: 'update' as const, resource: claims, object: isMadeFor(claim, node) })),
-    { kind: 'await', describe: 'volumes to be bound', done },
+    { kind: 'await', describe: 'volumes to be bound', timeoutMs, done },
   ];
 }
 
-export const volumeBinding = (_args: VolumeBindingArgs = {}): Plugin<PodClaims> => ({
+export const volumeBinding = ({ bindTimeoutSeconds = 600 }: VolumeBindingArgs = {}): Plugin<PodClaims> => ({
   name,
   events: [
     interest<StorageClass>('StorageClass', ['Add', 'Update'], (_pod, { old, now }) => {
@@ -89,6 +90,6 @@ export const volumeBinding = (_args: VolumeBindingArgs = {}): Plugin<PodClaims> 
   preBind(state, node, { view }) {
     if (state === undefined) return [];
     const found = nodeVolumes(state, node, view);
-    return 'code' in found ? [] : effectsOf(found, node);
+    return 'code' in found ? [] : effectsOf(found, node, bindTimeoutSeconds * 1000);
   },
 });
