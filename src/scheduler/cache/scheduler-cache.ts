@@ -1,6 +1,23 @@
 // Keeps the snapshot in step with the informers, and ahead of them for pods that were just placed (upstream pkg/scheduler/backend/cache).
-import type { Node, Pod } from '#api/core/v1';
+import type { Node, Pod, PodCondition } from '#api/core/v1';
+import { deepEqual } from '#utils';
 import { type PodInfo, podInfoOf, Snapshot } from '../framework/index.ts';
+
+/** Most updates of placed pods are about their status: what they take and how they are counted stays the same. */
+function countsAlike(old: Pod, now: Pod): boolean {
+  return (
+    old.metadata.deletionTimestamp === now.metadata.deletionTimestamp &&
+    deepEqual(old.metadata.labels, now.metadata.labels) &&
+    deepEqual(old.spec?.containers, now.spec?.containers) &&
+    deepEqual(old.spec?.initContainers, now.spec?.initContainers) &&
+    deepEqual(old.spec?.resources, now.spec?.resources) &&
+    deepEqual(old.status?.containerStatuses, now.status?.containerStatuses) &&
+    deepEqual(old.status?.initContainerStatuses, now.status?.initContainerStatuses) &&
+    deepEqual(old.status?.conditions?.find(isResize), now.status?.conditions?.find(isResize))
+  );
+}
+
+const isResize = ({ type }: PodCondition): boolean => type === 'PodResizePending';
 
 export class SchedulerCache {
   readonly snapshot = new Snapshot();
@@ -25,9 +42,12 @@ export class SchedulerCache {
   }
   /** A pod that the API says is on a node; confirms an assumed one. */
   setPod(pod: Pod): void {
-    const info = podInfoOf(pod);
-    this.#assumed.delete(info.uid);
-    this.#place(info, pod.spec?.nodeName ?? '');
+    const { uid = '' } = pod.metadata;
+    const nodeName = pod.spec?.nodeName ?? '';
+    this.#assumed.delete(uid);
+    const known = this.#places.get(uid) === nodeName ? this.snapshot.byName.get(nodeName)?.pods.get(uid) : undefined;
+    if (known !== undefined && countsAlike(known.pod, pod)) this.snapshot.refreshPod(nodeName, { ...known, pod });
+    else this.#place(podInfoOf(pod), nodeName);
   }
   removePod(uid: string): void {
     const name = this.#places.get(uid);

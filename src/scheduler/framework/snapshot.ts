@@ -104,6 +104,15 @@ export class Snapshot {
     this.#podsChanged(info);
     return true;
   }
+  /** Takes over a newer version of a placed pod that differs in nothing that scheduling looks at; false when it is not there. */
+  refreshPod(nodeName: string, pod: PodInfo): boolean {
+    const info = this.byName.get(nodeName);
+    if (info === undefined || !info.pods.has(pod.uid)) return false;
+    for (const pods of [info.pods, info.podsWithAffinity, info.podsWithRequiredAntiAffinity, info.podsWithPorts]) {
+      if (pods.has(pod.uid)) pods.set(pod.uid, pod);
+    }
+    return true;
+  }
   removePod(nodeName: string, uid: string): void {
     const info = this.byName.get(nodeName);
     const pod = info && removePod(info, uid);
