@@ -128,13 +128,9 @@ class Recorder implements EventRecorder {
     event: { type: string; reason: string; message: string; nowMs: number } & NonNullable<RecordOptions>,
   ) {
     const combined = event.message.startsWith('(combined from similar events)');
-    const key = JSON.stringify([
-      reference(regarding, event.fieldPath),
-      event.type,
-      event.reason,
-      event.action,
-      combined ? '' : event.message,
-    ]);
+    // The object's version does not count: the same event about a newer one is still the same.
+    const { resourceVersion: _, ...subject } = reference(regarding, event.fieldPath);
+    const key = JSON.stringify([subject, event.type, event.reason, event.action, combined ? '' : event.message]);
     const known = this.#recorded.get(key);
     const api = this.#options.api === 'events' ? newEvents : coreEvents;
     if (known && event.nowMs - known.lastMs < eventAggregateWindowMs) {

@@ -97,6 +97,30 @@ describe('placement', () => {
   });
 });
 
+test('a pod that fails again waits longer each time', () => {
+  const failed = [pod('a', 'new', { phase: 'Failed' })];
+  const at = (memory: unknown, laterMs: number): Plan =>
+    reconcile(
+      {
+        set: daemonSet(),
+        nodes: [node('a')],
+        pods: failed,
+        revisions: [revision('new', 1)],
+        holder: undefined,
+        context: { live: new Map(), memory },
+      },
+      now + laterMs,
+    );
+  const first = at(undefined, 0);
+  expect(told(first)).toEqual(['FailedDaemonPod', 'delete a-new']);
+  const second = at(first.remember, 400);
+  expect(told(second)).toEqual([]);
+  expect(second.requeueAfterMs).toBe(600);
+  const third = at(second.remember, 1_000);
+  expect(told(third)).toEqual(['FailedDaemonPod', 'delete a-new']);
+  expect(at(third.remember, 1_500).requeueAfterMs).toBe(1_500);
+});
+
 describe('rolling update', () => {
   test('one pod at a time', () =>
     expect(told(run(daemonSet(), nodes, [pod('a', 'old'), pod('b', 'old'), pod('c', 'old')]))).toEqual(['delete a-old']));

@@ -1,4 +1,5 @@
 // Bounds of the DaemonSet loop.
 
-/** A failed daemon pod is replaced when it is at least this old, so that one that fails at once is not remade without pause. */
-export const failedPodRetryMs = 10_000;
+/** A failed daemon pod is deleted at once; the next one on that node after this long, doubling with each. */
+export const failedPodBackoffMs = 1_000;
+export const failedPodBackoffMaxMs = 900_000;

@@ -4,7 +4,7 @@ import type { Node, Pod } from '#api/core/v1';
 import { scaledValue } from '#apimachinery/intstr';
 import { isPodAvailable, isPodReady } from '#component-helpers/workload';
 import type { Effect } from '#controller-runtime';
-import { failedPodRetryMs } from './limits.ts';
+import { failedPodBackoffMaxMs, failedPodBackoffMs } from './limits.ts';
 import { isUpdated, type Placement } from './placement.ts';
 
 export interface Site {
@@ -21,7 +21,14 @@ export interface DaemonState {
   /** Pods bound for nodes that are gone and not yet there. */
   lost: readonly Pod[];
   hash: string;
+  /** Daemon pods that failed lately, by node. Changed as pods are deleted. */
+  failures: Map<string, NodeFailures>;
   now: number;
+}
+
+export interface NodeFailures {
+  count: number;
+  atMs: number;
 }
 
 export interface DaemonWork {
@@ -68,8 +75,8 @@ function manageSite(state: DaemonState, { node, placement, pods }: Site, work: D
   }
 }
 
-/** Ended pods make room for new ones; failed ones after a while. */
-function hasEnded({ set, now }: DaemonState, pod: Pod, node: string, work: DaemonWork): boolean {
+/** Ended pods make room for new ones; failed ones after a while, if it is not the first time. */
+function hasEnded({ set, failures, now }: DaemonState, pod: Pod, node: string, work: DaemonWork): boolean {
   const phase = pod.status?.phase;
   if (phase !== 'Failed' && phase !== 'Succeeded') return false;
   const name = `${pod.metadata.namespace}/${pod.metadata.name} on node ${node}`;
@@ -78,14 +85,26 @@ function hasEnded({ set, now }: DaemonState, pod: Pod, node: string, work: Daemo
     work.remove.push(pod);
     return true;
   }
-  const waitMs = Date.parse(pod.metadata.creationTimestamp ?? '') + failedPodRetryMs - now;
+  const last = failures.get(node);
+  const waitMs = last ? last.atMs + backoffMs(last.count) - now : 0;
   if (waitMs > 0) work.waitMs = Math.min(work.waitMs ?? waitMs, waitMs);
   else {
+    failures.set(node, { count: (last?.count ?? 0) + 1, atMs: now });
     work.events.push(event(set, 'Warning', 'FailedDaemonPod', `Found failed daemon pod ${name}, will try to kill it`));
     work.remove.push(pod);
   }
   return true;
 }
+
+const backoffMs = (count: number): number => Math.min(failedPodBackoffMs * 2 ** Math.min(count - 1, 30), failedPodBackoffMaxMs);
+
+/** Failures that still count, from what the last plan remembered. */
+export const recentFailures = (memory: unknown, now: number): Map<string, NodeFailures> =>
+  new Map(
+    [...((memory as Map<string, NodeFailures> | undefined) ?? [])].filter(
+      ([, { atMs }]) => now - atMs < 2 * failedPodBackoffMaxMs,
+    ),
+  );
 
 const event = (regarding: DaemonSet, type: 'Normal' | 'Warning', reason: string, message: string): Effect => ({
   op: 'event',

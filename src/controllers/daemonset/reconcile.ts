@@ -16,7 +16,7 @@ import {
 } from '#controller-runtime/workload';
 import { deepEqual } from '#utils';
 import { daemonSetKind } from './kind.ts';
-import { type DaemonState, type DaemonWork, managePods, rollingUpdate, type Site } from './manage.ts';
+import { type DaemonState, type DaemonWork, managePods, recentFailures, rollingUpdate, type Site } from './manage.ts';
 import { isUpdated, onNode, placer, podTemplate, targetNode } from './placement.ts';
 import { cleanUp, historyOf } from './revisions.ts';
 
@@ -52,7 +52,14 @@ export function reconcile(view: DaemonSetView, now: number): Plan {
   const claims = [...pods.effects, ...revisions.effects];
   if (history.hash === undefined)
     return { effects: [...claims, collision(set)], because: 'The name of its next revision is taken, so another hash is tried.' };
-  const state = stateOf(set, spec, pods.children, nodes, history.hash, now);
+  const state: DaemonState = {
+    ...sitesOf(spec, pods.children, nodes),
+    set,
+    spec,
+    hash: history.hash,
+    failures: recentFailures(context.memory, now),
+    now,
+  };
   const missing = managePods(state);
   const busy = missing.create.length + missing.remove.length > 0;
   const update = !busy && spec.updateStrategy?.type === 'RollingUpdate' ? rollingUpdate(state) : undefined;
@@ -69,6 +76,7 @@ export function reconcile(view: DaemonSetView, now: number): Plan {
       ...statusEffects(state),
     ],
     ...(waits.length > 0 && { requeueAfterMs: Math.min(...waits) }),
+    ...(state.failures.size > 0 && { remember: state.failures }),
     because: explain(state, work, update !== undefined),
   };
 }
@@ -81,14 +89,7 @@ const byPresence = (a: Pod, b: Pod): number =>
   createdMs(a) - createdMs(b) ||
   ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1);
 
-function stateOf(
-  set: DaemonSet,
-  spec: DaemonSetSpec,
-  pods: readonly Pod[],
-  nodes: readonly Node[],
-  hash: string,
-  now: number,
-): DaemonState {
+function sitesOf(spec: DaemonSetSpec, pods: readonly Pod[], nodes: readonly Node[]): Pick<DaemonState, 'sites' | 'lost'> {
   const byNode = new Map<string, Pod[]>();
   for (const pod of [...pods].sort(byPresence)) {
     const node = targetNode(pod);
@@ -103,7 +104,7 @@ function stateOf(
   const lost = [...byNode].flatMap(([node, there]) =>
     known.has(node) ? [] : there.filter((pod) => !pod.spec?.nodeName && !pod.metadata.deletionTimestamp),
   );
-  return { set, spec, sites, lost, hash, now };
+  return { sites, lost };
 }
 
 function podEffects({ set, spec, hash }: DaemonState, { create, remove, events }: DaemonWork): Effect[] {

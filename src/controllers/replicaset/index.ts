@@ -1,9 +1,9 @@
 // Keeps the number of pods a ReplicaSet asks for (pkg/controller/replicaset).
 import type { ReplicaSet } from '#api/apps/v1';
 import { workloadSelector } from '#component-helpers/workload';
-import { allow, recordEvents, replicaController, type ReplicaFlavour, replicaSets } from '#controller-runtime/workload';
+import { allow, recordEvents, replicaController, replicaSets } from '#controller-runtime/workload';
 
-export const replicaSetFlavour: ReplicaFlavour<ReplicaSet> = {
+export const replicaSetController = replicaController<ReplicaSet>({
   name: 'replicaset-controller',
   aliases: ['replicaset'],
   apiVersion: 'apps/v1',
@@ -18,6 +18,4 @@ export const replicaSetFlavour: ReplicaFlavour<ReplicaSet> = {
     allow('create,delete,list,patch,watch', 'core', 'pods'),
     recordEvents,
   ],
-};
-
-export const replicaSetController = replicaController(replicaSetFlavour);
+});

@@ -64,7 +64,7 @@ const refersToSet = (ref: OwnerReference, set: StatefulSet): boolean => refersTo
 const refersToPod = (ref: OwnerReference, pod: Pod): boolean => refersTo(ref, pod, 'v1', 'Pod');
 
 /** Owned by a pod or set of this name that is no more: the garbage collector is about to take it. */
-export const hasStaleOwner = ({ metadata }: PersistentVolumeClaim, set: StatefulSet, pod: Pod): boolean =>
+const hasStaleOwner = ({ metadata }: PersistentVolumeClaim, set: StatefulSet, pod: Pod): boolean =>
   (metadata.ownerReferences ?? []).some(
     (ref) => (refersToSet(ref, set) && ref.uid !== set.metadata.uid) || (refersToPod(ref, pod) && ref.uid !== pod.metadata.uid),
   );
