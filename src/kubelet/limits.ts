@@ -44,6 +44,8 @@ export const probeOutputBytesMax = 10 * 1024;
 /** Housekeeping: eviction and log sizes, volume contents, images. */
 export const housekeepingMs = 10_000;
 export const volumeRefreshMs = 60_000;
+/** Least time between two tries to renew a token. */
+export const tokenRetryMs = 1_000;
 export const imageCollectMs = 300_000;
 /** Younger images are never collected (upstream imageMinimumGCAge). */
 export const imageAgeMsMin = 120_000;

@@ -1,6 +1,6 @@
 // Everything a kubelet can be told, with upstream's defaults (cmd/kubelet/app/options, KubeletConfiguration v1beta1).
 import type { Taint } from '#api/core/v1';
-import { podsMax } from './limits.ts';
+import { imageAgeMsMin, podsMax } from './limits.ts';
 
 export interface EvictionThresholds {
   /** Signal -> quantity or percentage, e.g. `memory.available` -> `100Mi`. */
@@ -37,6 +37,10 @@ export interface KubeletOptions {
   eviction: EvictionThresholds;
   imageGcHighPercent: number;
   imageGcLowPercent: number;
+  /** Younger images are never collected. */
+  imageAgeMsMin: number;
+  /** Images unused for longer are collected whatever the disk; 0: never. */
+  imageAgeMsMax: number;
   containerLogMaxBytes: number;
   containerLogMaxFiles: number;
   nodeStatusUpdateMs: number;
@@ -83,6 +87,8 @@ export const defaultOptions = (nodeName: string): KubeletOptions => ({
   eviction: { hard: defaultEvictionHard },
   imageGcHighPercent: 85,
   imageGcLowPercent: 80,
+  imageAgeMsMin,
+  imageAgeMsMax: 0,
   containerLogMaxBytes: 10 * 1024 * 1024,
   containerLogMaxFiles: 5,
   nodeStatusUpdateMs: 10_000,

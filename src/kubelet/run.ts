@@ -131,7 +131,7 @@ export async function runKubelet(given: KubeletOptions, deps: KubeletDeps): Prom
     exec,
     logger,
     rootDir: options.rootDir,
-    objects,
+    direct: objects,
     tokens: new TokenManager(client, clock),
     downward: (pod) => downward(lastIPs(pod)),
   });
@@ -195,6 +195,7 @@ export async function runKubelet(given: KubeletOptions, deps: KubeletDeps): Prom
     async close() {
       staticPods?.close();
       housekeeping.close();
+      volumes.close();
       await server?.close({ graceMs: 0 });
       kubelet.close();
       await cgroups.close();

@@ -38,6 +38,8 @@ interface KubeletConfiguration {
   kubeReserved?: Record<string, string>;
   imageGCHighThresholdPercent?: number;
   imageGCLowThresholdPercent?: number;
+  imageMinimumGCAge?: string;
+  imageMaximumGCAge?: string;
   containerLogMaxSize?: string;
   containerLogMaxFiles?: number;
   nodeStatusUpdateFrequency?: string;
@@ -115,6 +117,8 @@ export async function kubeletSettings(values: KubeletFlagValues, changed: Readon
     eviction: { hard: evictionOf(changed.has('evictionHard') ? values.evictionHard : file.evictionHard) ?? base.eviction.hard },
     imageGcHighPercent: pick('imageGcHighThreshold', values.imageGcHighThreshold, file.imageGCHighThresholdPercent),
     imageGcLowPercent: pick('imageGcLowThreshold', values.imageGcLowThreshold, file.imageGCLowThresholdPercent),
+    imageAgeMsMin: durationOf(file.imageMinimumGCAge) ?? base.imageAgeMsMin,
+    imageAgeMsMax: durationOf(file.imageMaximumGCAge) ?? base.imageAgeMsMax,
     containerLogMaxBytes: parseQuantity(logSize).value(),
     containerLogMaxFiles: pick('containerLogMaxFiles', values.containerLogMaxFiles, file.containerLogMaxFiles),
     nodeStatusUpdateMs: pick(

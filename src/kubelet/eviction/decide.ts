@@ -10,7 +10,8 @@ export interface Observation {
 }
 export type Observations = Readonly<Record<string, Observation | undefined>>;
 
-const resources: Record<string, string> = {
+/** The resource a signal is about, as events name it. */
+export const signalResources: Record<string, string> = {
   'memory.available': 'memory',
   'nodefs.available': 'ephemeral-storage',
   'nodefs.inodesFree': 'inodes',
@@ -84,7 +85,7 @@ export function chooseEviction({
     usedBytes,
   )[0];
   if (pod === undefined) return undefined;
-  const resource = resources[signal] ?? signal;
+  const resource = signalResources[signal] ?? signal;
   const amount = (value: number): string => quantityOf(Math.round(value), 'BinarySI').toString();
   const threshold = amount(thresholdAmount(thresholds[signal] ?? '0', seen.capacity));
   let message = `The node was low on resource: ${resource}. Threshold quantity: ${threshold}, available: ${Math.floor(seen.available / 1024)}Ki. `;

@@ -1,23 +1,20 @@
 // What a node does now and then: fresh volumes, log rotation, eviction, image collection (upstream kubelet.go StartGarbageCollection,
 // eviction manager, container log manager).
-import type { Pod } from '#api/core/v1';
-import { isTerminalPhase } from '#component-helpers/pod';
+import type { Pod, PodCondition } from '#api/core/v1';
+import { isCriticalPod, isTerminalPhase } from '#component-helpers/pod';
 import type { Clock, Logger, Timer } from '#utils';
 import type { PodRecord } from '../container/types.ts';
-import { chooseEviction, type Observations, pressureOf, signalsMet } from '../eviction/decide.ts';
+import { chooseEviction, type Observations, pressureOf, signalResources, signalsMet } from '../eviction/decide.ts';
+import { podStorage } from '../eviction/disk-usage.ts';
+import { hasStorageLimit, storageExcess } from '../eviction/local-storage.ts';
 import { observe } from '../eviction/observe.ts';
 import { type ImageUse, imagesToRemove } from '../images/garbage.ts';
 import type { Kubelet } from '../kubelet.ts';
-import {
-  evictionGraceSeconds,
-  housekeepingMs,
-  imageAgeMsMin,
-  imageCollectMs,
-  pressureTransitionMs,
-  volumeRefreshMs,
-} from '../limits.ts';
+import { evictionGraceSeconds, housekeepingMs, imageCollectMs, pressureTransitionMs, volumeRefreshMs } from '../limits.ts';
 import { rotateLogs } from '../logs/rotate.ts';
 import type { ContainerdRuntime } from '../runtime/containerd/index.ts';
+import { podLogDirectory } from '../runtime/containerd/sandbox-config.ts';
+import { identity } from '../workers/executor.ts';
 import type { VolumeManager } from '../volumes/manager.ts';
 
 export interface HousekeepingDeps {
@@ -37,17 +34,20 @@ export class Housekeeping {
   readonly #seenAtMs = { memory: -Infinity, disk: -Infinity, pid: -Infinity };
   #timer: Timer | undefined;
   #refreshedAtMs = 0;
-  #collectedAtMs = 0;
+  #collectedAtMs = -Infinity;
   #closed = false;
 
   constructor(deps: HousekeepingDeps) {
     this.#deps = deps;
-    this.#collectedAtMs = deps.clock.now();
     this.#refreshedAtMs = deps.clock.now();
   }
+  /** Images are looked at at once, everything else after a while. */
   start(): void {
+    void this.#imagesInTurn().finally(() => this.#next());
+  }
+  #next(): void {
     if (this.#closed) return;
-    this.#timer = this.#deps.clock.setTimer(housekeepingMs, () => void this.#round().finally(() => this.start()));
+    this.#timer = this.#deps.clock.setTimer(housekeepingMs, () => void this.#round().finally(() => this.#next()));
   }
   close(): void {
     this.#closed = true;
@@ -60,26 +60,29 @@ export class Housekeeping {
   }
 
   async #round(): Promise<void> {
-    const { clock, volumes, kubelet, runtime, logger } = this.#deps;
+    const { clock, volumes, kubelet, runtime } = this.#deps;
     const now = clock.now();
-    const attempt = async (what: string, work: () => Promise<void>): Promise<void> => {
-      try {
-        if (!this.#closed) await work();
-      } catch (error) {
-        if (!this.#closed) logger.warn(`${what} failed`, { error: String(error) });
-      }
-    };
-    await attempt('eviction', () => this.#evict());
-    await attempt('log rotation', () =>
+    await this.#attempt('eviction', () => this.#evict());
+    await this.#attempt('log rotation', () =>
       rotateLogs(runtime, kubelet.options.containerLogMaxBytes, kubelet.options.containerLogMaxFiles),
     );
     if (now - this.#refreshedAtMs >= volumeRefreshMs) {
       this.#refreshedAtMs = now;
-      await attempt('volume refresh', () => volumes.refresh());
+      await this.#attempt('volume refresh', () => volumes.refresh());
     }
-    if (now - this.#collectedAtMs >= imageCollectMs) {
-      this.#collectedAtMs = now;
-      await attempt('image garbage collection', () => this.#collectImages());
+    await this.#imagesInTurn();
+  }
+  async #imagesInTurn(): Promise<void> {
+    const now = this.#deps.clock.now();
+    if (now - this.#collectedAtMs < imageCollectMs) return;
+    this.#collectedAtMs = now;
+    await this.#attempt('image garbage collection', () => this.#collectImages());
+  }
+  async #attempt(what: string, work: () => Promise<void>): Promise<void> {
+    try {
+      if (!this.#closed) await work();
+    } catch (error) {
+      if (!this.#closed) this.#deps.logger.warn(`${what} failed`, { error: String(error) });
     }
   }
 
@@ -92,24 +95,60 @@ export class Housekeeping {
     const seen = pressureOf(signals);
     for (const kind of ['memory', 'disk', 'pid'] as const) if (seen[kind]) this.#seenAtMs[kind] = clock.now();
     if (before !== JSON.stringify(this.pressure())) void kubelet.nodes.updateStatus();
-    if (signals.length === 0) return;
-    if (seen.disk) await this.#freeImages(Number.MAX_SAFE_INTEGER);
-    const used = await this.#usedBytes();
     const pods = kubelet.workers
       .pods()
       .filter((pod) => kubelet.workers.get(pod.metadata.uid ?? '')?.phase === 'running' && !isTerminalPhase(pod.status?.phase));
+    if (await this.#evictForStorage(pods)) return;
+    if (signals.length === 0) return;
+    this.#tellThreshold(signals[0] ?? '');
+    if (seen.disk) await this.#freeImages(Number.MAX_SAFE_INTEGER);
+    const used = await this.#usedBytes();
     const still = seen.disk ? signalsMet(await observe(kubelet.options.rootDir), thresholds) : signals;
     this.#evictOne(still, observations, pods, used);
   }
   #evictOne(signals: string[], observations: Observations, pods: Pod[], used: Map<string, number>): void {
-    const { kubelet } = this.#deps;
     const usedBytes = (pod: Pod): number => used.get(pod.metadata.uid ?? '') ?? 0;
-    const choice = chooseEviction({ signals, observations, thresholds: kubelet.options.eviction.hard, pods, usedBytes });
-    if (choice === undefined) return;
-    kubelet.events.pod(choice.pod, 'Warning', 'Evicted', choice.message);
-    kubelet.workers
-      .get(choice.pod.metadata.uid ?? '')
-      ?.evict({ reason: 'Evicted', message: choice.message }, evictionGraceSeconds, choice.condition);
+    const choice = chooseEviction({
+      signals,
+      observations,
+      thresholds: this.#deps.kubelet.options.eviction.hard,
+      pods,
+      usedBytes,
+    });
+    if (choice) this.#evictPod(choice.pod, choice.message, choice.condition);
+  }
+  #evictPod(pod: Pod, message: string, condition?: PodCondition): void {
+    const { kubelet } = this.#deps;
+    kubelet.events.pod(pod, 'Warning', 'Evicted', message);
+    kubelet.workers.get(pod.metadata.uid ?? '')?.evict({ reason: 'Evicted', message }, evictionGraceSeconds, condition);
+  }
+  #tellThreshold(signal: string): void {
+    const message = `Attempting to reclaim ${signalResources[signal] ?? signal}`;
+    this.#deps.kubelet.nodes.recordEvent('Warning', 'EvictionThresholdMet', message);
+  }
+  /** Ends pods that pass their own limits of disk; answers whether there was one. */
+  async #evictForStorage(pods: readonly Pod[]): Promise<boolean> {
+    const { kubelet, runtime, volumes } = this.#deps;
+    const limited = pods.filter((pod) => hasStorageLimit(pod) && !isCriticalPod(pod));
+    if (limited.length === 0) return false;
+    const usage = await runtime.usage();
+    let evicted = false;
+    for (const pod of limited) {
+      const id = identity(pod);
+      const mounted = volumes.mounted(id.uid);
+      const storage = await podStorage({
+        pod,
+        record: await runtime.get(id),
+        usage,
+        volumePath: (name) => mounted.get(name)?.hostPath,
+        logDirectory: podLogDirectory(kubelet.options.podLogsDir, id),
+      });
+      const message = storageExcess(pod, storage);
+      if (message === undefined) continue;
+      evicted = true;
+      this.#evictPod(pod, message);
+    }
+    return evicted;
   }
   /** Working set by pod. */
   async #usedBytes(): Promise<Map<string, number>> {
@@ -125,8 +164,9 @@ export class Housekeeping {
 
   async #collectImages(): Promise<void> {
     const { kubelet, runtime } = this.#deps;
-    const { imageGcHighPercent, imageGcLowPercent, rootDir } = kubelet.options;
+    const { imageGcHighPercent, imageGcLowPercent, imageAgeMsMax, rootDir } = kubelet.options;
     await this.#trackImages(await runtime.list());
+    if (imageAgeMsMax > 0) await this.#freeImages(0);
     const disk = (await observe(rootDir))['imagefs.available'];
     if (disk === undefined || disk.capacity === 0) return;
     const usedPercent = 100 - (100 * disk.available) / disk.capacity;
@@ -159,7 +199,8 @@ export class Housekeeping {
       spared,
       bytesToFree,
       now: clock.now(),
-      ageMsMin: imageAgeMsMin,
+      ageMsMin: kubelet.options.imageAgeMsMin,
+      ageMsMax: kubelet.options.imageAgeMsMax,
     });
     for (const { id } of chosen) {
       await runtime.images.remove(id);

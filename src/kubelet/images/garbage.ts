@@ -17,9 +17,20 @@ export interface CollectInput {
   bytesToFree: number;
   now: number;
   ageMsMin: number;
+  /** Unused for longer, an image goes in any case; 0: never. */
+  ageMsMax?: number;
 }
 
-export function imagesToRemove({ images, uses, inUse, spared, bytesToFree, now, ageMsMin }: CollectInput): ImageInfo[] {
+export function imagesToRemove({
+  images,
+  uses,
+  inUse,
+  spared,
+  bytesToFree,
+  now,
+  ageMsMin,
+  ageMsMax = 0,
+}: CollectInput): ImageInfo[] {
   const removable = images.filter(
     ({ id, pinned, repoTags }) =>
       !pinned &&
@@ -31,7 +42,8 @@ export function imagesToRemove({ images, uses, inUse, spared, bytesToFree, now, 
   const chosen: ImageInfo[] = [];
   let freed = 0;
   for (const image of removable) {
-    if (freed >= bytesToFree) break;
+    const tooOld = ageMsMax > 0 && now - (uses.get(image.id)?.lastUsedAtMs ?? now) > ageMsMax;
+    if (freed >= bytesToFree && !tooOld) break;
     chosen.push(image);
     freed += image.sizeBytes;
   }

@@ -88,6 +88,7 @@ export interface ContainerUsage {
   memoryWorkingSetBytes?: number;
   memoryUsageBytes?: number;
   memoryRssBytes?: number;
+  writableLayerBytes?: number;
 }
 
 export interface PodRuntime {

@@ -11,6 +11,7 @@ import {
   tunnelPortForward,
   type WireUpgrade,
 } from '#wire';
+import { findContainer } from '#component-helpers/pod';
 import type { Kubelet } from '../kubelet.ts';
 import { ContainerdRuntime } from '../runtime/containerd/index.ts';
 import { findPod, RequestError, runningContainerId, statusOf } from './lookup.ts';
@@ -61,7 +62,7 @@ async function commandTarget(
       : await cri.runtime.attach({
           containerId,
           ...options,
-          tty: pod.spec?.containers.find((item) => item.name === container)?.tty ?? options.tty,
+          tty: findContainer(pod, container)?.tty ?? options.tty,
         });
   return { url, kind: 'command', options };
 }

@@ -14,21 +14,25 @@ import type {
 import { isNotFound } from '#apimachinery/errors';
 import { parseQuantity } from '#apimachinery/quantity';
 import type { KubeClient } from '#client';
-import { type Clock, type Exec, type Logger, quote, type Rng } from '#utils';
+import { type Clock, type Exec, type Logger, quote, type Rng, type Timer } from '#utils';
 import type { DownwardContext } from '../env/downward.ts';
 import type { ObjectSource } from '../env/environment.ts';
+import { tokenRetryMs } from '../limits.ts';
 import { PodFailure } from '../runtime/types.ts';
 import { writeVolume } from './atomic-writer.ts';
 import { checkHostPath } from './host-path.ts';
 import { mountsUnder, mountTmpfs, unmount } from './mount-table.ts';
 import { applyFsGroup } from './ownership.ts';
 import { configMapPayload, downwardPayload, type Payload, secretPayload, tokenPayload } from './payload.ts';
+import { ObjectCache } from './object-cache.ts';
 import type { TokenManager } from './tokens.ts';
 
 const claims = { group: '', version: 'v1', resource: 'persistentvolumeclaims' };
 const persistentVolumes = { group: '', version: 'v1', resource: 'persistentvolumes' };
 const defaultFileMode = 0o644;
 const tokenSeconds = 3600;
+/** Longer timers overflow. */
+const timerMsMax = 2 ** 31 - 1;
 
 export interface VolumeManagerDeps {
   client: KubeClient;
@@ -37,7 +41,8 @@ export interface VolumeManagerDeps {
   exec: Exec;
   logger: Logger;
   rootDir: string;
-  objects: ObjectSource;
+  /** ConfigMaps and Secrets are read, and watched, through this client. */
+  direct: ObjectSource;
   tokens: TokenManager;
   downward(pod: Pod): DownwardContext;
 }
@@ -51,6 +56,8 @@ export interface MountedVolume {
 interface PodVolumes {
   pod: Pod;
   mounted: Map<string, MountedVolume>;
+  /** What is being done to the pod's volumes: one thing at a time. */
+  turn: Promise<void>;
 }
 
 const pluginOf = (volume: Volume): string =>
@@ -67,15 +74,31 @@ const pluginOf = (volume: Volume): string =>
 const hasPayload = (volume: Volume): boolean =>
   Boolean(volume.configMap ?? volume.secret ?? volume.downwardAPI ?? volume.projected);
 
+const hasDownward = ({ downwardAPI, projected }: Volume): boolean =>
+  downwardAPI !== undefined || (projected?.sources ?? []).some((source) => source.downwardAPI !== undefined);
+
+/** Whether volumes that show the pod's own labels and annotations show the same. */
+const sameMetadata = ({ metadata: a }: Pod, { metadata: b }: Pod): boolean =>
+  a === b || JSON.stringify([a.labels, a.annotations]) === JSON.stringify([b.labels, b.annotations]);
+
 /** The first kind of source named in the volume, for messages. */
 const sourceName = (volume: Volume): string => Object.keys(volume).find((key) => key !== 'name') ?? 'unknown';
 
 export class VolumeManager {
   readonly #deps: VolumeManagerDeps;
+  readonly #objects: ObjectCache;
   readonly #pods = new Map<string, PodVolumes>();
+  #tokenTimer: Timer | undefined;
+  #closed = false;
 
   constructor(deps: VolumeManagerDeps) {
     this.#deps = deps;
+    this.#objects = new ObjectCache(deps, deps.direct, (uid) => void this.#refreshPod(uid));
+  }
+  close(): void {
+    this.#closed = true;
+    this.#tokenTimer?.cancel();
+    this.#objects.close();
   }
 
   podDir(uid: string): string {
@@ -87,15 +110,24 @@ export class VolumeManager {
   }
 
   /** Makes every volume of the pod that is not there yet. Rejects with PodFailure. */
-  async mount(pod: Pod): Promise<void> {
+  mount(pod: Pod): Promise<void> {
     const uid = pod.metadata.uid ?? '';
-    const known = this.#pods.get(uid) ?? { pod, mounted: new Map<string, MountedVolume>() };
+    const known = this.#pods.get(uid) ?? { pod, mounted: new Map<string, MountedVolume>(), turn: Promise.resolve() };
+    const stale = !sameMetadata(known.pod, pod);
     known.pod = pod;
     this.#pods.set(uid, known);
+    this.#objects.watch(pod);
+    return this.#inTurn(known, async () => {
+      await this.#mountAll(pod, known.mounted);
+      if (stale) await this.#refreshVolumes(known, hasDownward);
+      this.#scheduleTokens();
+    });
+  }
+  async #mountAll(pod: Pod, mounted: Map<string, MountedVolume>): Promise<void> {
     for (const volume of pod.spec?.volumes ?? []) {
-      if (known.mounted.has(volume.name)) continue;
+      if (mounted.has(volume.name)) continue;
       try {
-        known.mounted.set(volume.name, await this.#setUp(pod, volume));
+        mounted.set(volume.name, await this.#setUp(pod, volume));
       } catch (error) {
         const message = `MountVolume.SetUp failed for volume ${quote(volume.name)} : ${(error as Error).message}`;
         throw new PodFailure('FailedMount', message, { cause: error, transient: true });
@@ -105,25 +137,48 @@ export class VolumeManager {
 
   /** Brings configMap, secret, downwardAPI and projected volumes of running pods up to date. */
   async refresh(): Promise<void> {
-    for (const [uid, { pod, mounted }] of this.#pods) {
-      for (const volume of pod.spec?.volumes ?? []) {
-        if (!hasPayload(volume) || !mounted.has(volume.name)) continue;
-        try {
-          await this.#writePayload(pod, volume, this.#path(uid, volume));
-        } catch (error) {
-          this.#deps.logger.debug('volume not refreshed', { pod: pod.metadata.name, volume: volume.name, error: String(error) });
-        }
+    for (const uid of this.#pods.keys()) await this.#refreshPod(uid);
+    this.#scheduleTokens();
+  }
+  async #refreshPod(uid: string): Promise<void> {
+    const known = this.#pods.get(uid);
+    if (known && !this.#closed) await this.#inTurn(known, () => this.#refreshVolumes(known, hasPayload));
+  }
+  async #refreshVolumes({ pod, mounted }: PodVolumes, which: (volume: Volume) => boolean): Promise<void> {
+    for (const volume of pod.spec?.volumes ?? []) {
+      if (!which(volume) || !mounted.has(volume.name)) continue;
+      try {
+        await this.#writePayload(pod, volume, this.#path(pod.metadata.uid ?? '', volume));
+      } catch (error) {
+        this.#deps.logger.debug('volume not refreshed', { pod: pod.metadata.name, volume: volume.name, error: String(error) });
       }
     }
+  }
+  #inTurn(known: PodVolumes, work: () => Promise<void>): Promise<void> {
+    const done = known.turn.then(work);
+    known.turn = done.catch(() => {});
+    return done;
+  }
+  /** Tokens are renewed when they are due, not at the next general refresh. */
+  #scheduleTokens(): void {
+    const { clock, tokens } = this.#deps;
+    this.#tokenTimer?.cancel();
+    const dueMs = tokens.nextDueMs();
+    if (dueMs === undefined || this.#closed) return;
+    const waitMs = Math.min(Math.max(tokenRetryMs, dueMs - clock.now()), timerMsMax);
+    this.#tokenTimer = clock.setTimer(waitMs, () => void this.refresh());
   }
 
   /** Takes the pod's directory away with all that is mounted in it. */
   async unmount(uid: string): Promise<void> {
     const directory = this.podDir(uid);
+    const known = this.#pods.get(uid);
+    this.#pods.delete(uid);
+    this.#objects.forget(uid);
+    this.#deps.tokens.forget(uid);
+    await known?.turn;
     for (const path of await mountsUnder(directory)) await unmount(this.#deps.exec, path);
     await rm(directory, { recursive: true, force: true });
-    this.#pods.delete(uid);
-    this.#deps.tokens.forget(uid);
   }
 
   #path(uid: string, volume: Volume): string {
@@ -193,7 +248,7 @@ export class VolumeManager {
   }
 
   async #payload(pod: Pod, volume: Volume): Promise<Payload> {
-    const { objects } = this.#deps;
+    const objects = this.#objects;
     const namespace = pod.metadata.namespace ?? '';
     if (volume.configMap) {
       const { name = '', items, defaultMode = defaultFileMode, optional } = volume.configMap;
@@ -213,7 +268,8 @@ export class VolumeManager {
   }
 
   async #projected(pod: Pod, { sources = [], defaultMode: mode = defaultFileMode }: ProjectedVolumeSource): Promise<Payload> {
-    const { objects, tokens } = this.#deps;
+    const { tokens } = this.#deps;
+    const objects = this.#objects;
     const namespace = pod.metadata.namespace ?? '';
     const payload: Payload = new Map();
     for (const { configMap, secret, downwardAPI, serviceAccountToken: token, ...others } of sources) {

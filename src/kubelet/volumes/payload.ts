@@ -25,10 +25,12 @@ interface Source {
   items: readonly KeyToPath[] | undefined;
   mode: number;
   optional: boolean;
+  /** What a missing key is called. */
+  references: string;
 }
 
 /** All keys, or the chosen ones under their paths. Throws for a chosen key that is absent and not optional. */
-function choose({ values, items, mode, optional }: Source): Payload {
+function choose({ values, items, mode, optional, references }: Source): Payload {
   const payload: Payload = new Map();
   if (!items?.length) {
     for (const [key, data] of values) payload.set(safePath(key), { data, mode });
@@ -37,7 +39,7 @@ function choose({ values, items, mode, optional }: Source): Payload {
   for (const { key, path, mode: own } of items) {
     const data = values.get(key);
     if (data !== undefined) payload.set(safePath(path), { data, mode: own ?? mode });
-    else if (!optional) throw new Error(`references non-existent config key: ${key}`);
+    else if (!optional) throw new Error(`${references} key: ${key}`);
   }
   return payload;
 }
@@ -51,16 +53,12 @@ export interface ChoiceOptions {
 export function configMapPayload(map: ConfigMap, { items, mode, optional = false }: ChoiceOptions): Payload {
   const values = new Map(Object.entries(map.data ?? {}).map(([key, value]) => [key, text(value)]));
   for (const [key, value] of Object.entries(map.binaryData ?? {})) values.set(key, binary(value));
-  return choose({ values, items, mode, optional });
+  return choose({ values, items, mode, optional, references: 'configmap references non-existent config' });
 }
 
 export function secretPayload(secret: Secret, { items, mode, optional = false }: ChoiceOptions): Payload {
   const values = new Map(Object.entries(secret.data ?? {}).map(([key, value]) => [key, binary(value)]));
-  try {
-    return choose({ values, items, mode, optional });
-  } catch (error) {
-    throw new Error((error as Error).message.replace('config key', 'secret key'), { cause: error });
-  }
+  return choose({ values, items, mode, optional, references: 'references non-existent secret' });
 }
 
 export function downwardPayload(

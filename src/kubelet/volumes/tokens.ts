@@ -14,6 +14,9 @@ interface Token {
   issuedAtMs: number;
 }
 
+const dueMs = ({ issuedAtMs, expiresAtMs }: Token): number =>
+  issuedAtMs + Math.min(ageMsMax, (expiresAtMs - issuedAtMs) * renewFraction);
+
 interface TokenAnswer {
   status?: { token?: string; expirationTimestamp?: string };
 }
@@ -35,7 +38,7 @@ export class TokenManager {
     const key = JSON.stringify([uid, account, audience, expirationSeconds]);
     const now = this.#clock.now();
     const known = this.#tokens.get(key);
-    if (known && !this.#due(known, now)) return known.token;
+    if (known && now < dueMs(known)) return known.token;
     const body = {
       apiVersion: 'authentication.k8s.io/v1',
       kind: 'TokenRequest',
@@ -62,7 +65,9 @@ export class TokenManager {
   forget(podUid: string): void {
     for (const key of this.#tokens.keys()) if (key.startsWith(`["${podUid}"`)) this.#tokens.delete(key);
   }
-  #due({ issuedAtMs, expiresAtMs }: Token, now: number): boolean {
-    return now - issuedAtMs > ageMsMax || now > issuedAtMs + (expiresAtMs - issuedAtMs) * renewFraction;
+  /** When the next token wants renewing; undefined when there is none. */
+  nextDueMs(): number | undefined {
+    const times = [...this.#tokens.values()].map(dueMs);
+    return times.length === 0 ? undefined : Math.min(...times);
   }
 }

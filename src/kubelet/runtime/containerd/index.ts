@@ -22,6 +22,7 @@ import {
   type RuntimeHealth,
   StartFailure,
 } from '../types.ts';
+import { CpuRates } from '../../stats/cpu-rates.ts';
 import { containerConfig } from './container-config.ts';
 import { criImages } from './images.ts';
 import { podUidLabel } from './labels.ts';
@@ -61,6 +62,7 @@ export class ContainerdRuntime implements PodRuntime {
   readonly simulated = false;
   readonly images: ImageService;
   readonly cri: CriClient;
+  readonly #rates = new CpuRates();
   #name = 'containerd';
   readonly #deps: ContainerdRuntimeDeps;
   /** Pod of each container seen, for events that name only the container. */
@@ -226,15 +228,19 @@ export class ContainerdRuntime implements PodRuntime {
   async usage(): Promise<Map<string, ContainerUsage>> {
     const number = (value: { value: string } | null | undefined): number | undefined => (value ? Number(value.value) : undefined);
     const stats = await this.cri.runtime.listContainerStats();
+    this.#rates.keep(stats.map(({ attributes }) => attributes.id));
     return new Map(
-      stats.map(({ attributes, cpu, memory }) => [
+      stats.map(({ attributes, cpu, memory, writableLayer }) => [
         attributes.id,
         {
-          cpuNanoCores: number(cpu?.usageNanoCores),
+          cpuNanoCores:
+            number(cpu?.usageNanoCores) ??
+            this.#rates.rate(attributes.id, number(cpu?.usageCoreNanoSeconds), Number(cpu?.timestamp ?? 0)),
           cpuUsageCoreNanoSeconds: number(cpu?.usageCoreNanoSeconds),
           memoryWorkingSetBytes: number(memory?.workingSetBytes),
           memoryUsageBytes: number(memory?.usageBytes),
           memoryRssBytes: number(memory?.rssBytes),
+          writableLayerBytes: number(writableLayer?.usedBytes),
         },
       ]),
     );

@@ -1,0 +1,42 @@
+// How much disk a directory, and a pod, uses (upstream pkg/volume/util/fs DiskUsage, stats of the CRI).
+import { lstat, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Pod } from '#api/core/v1';
+import { latest, type PodRecord } from '../container/types.ts';
+import type { ContainerUsage } from '../runtime/types.ts';
+import type { LocalStorage } from './local-storage.ts';
+
+const blockBytes = 512;
+
+/** Bytes of all files below; what vanishes meanwhile counts nothing. */
+export async function directoryBytes(path: string): Promise<number> {
+  const info = await lstat(path).catch(() => undefined);
+  if (info === undefined) return 0;
+  let sum = info.blocks * blockBytes;
+  if (!info.isDirectory()) return sum;
+  for (const name of await readdir(path).catch(() => [])) sum += await directoryBytes(join(path, name));
+  return sum;
+}
+
+export interface PodStorageInput {
+  pod: Pod;
+  record: PodRecord;
+  usage: ReadonlyMap<string, ContainerUsage>;
+  volumePath(name: string): string | undefined;
+  logDirectory: string;
+}
+
+/** Measures the pod's emptyDir volumes, logs and writable layers. */
+export async function podStorage({ pod, record, usage, volumePath, logDirectory }: PodStorageInput): Promise<LocalStorage> {
+  const volumes = new Map<string, number>();
+  for (const { name, emptyDir } of pod.spec?.volumes ?? []) {
+    const path = emptyDir && volumePath(name);
+    if (path) volumes.set(name, await directoryBytes(path));
+  }
+  const containers = new Map<string, number>();
+  for (const { name } of [...(pod.spec?.initContainers ?? []), ...(pod.spec?.containers ?? [])]) {
+    const layer = usage.get(latest(record, name)?.id ?? '')?.writableLayerBytes ?? 0;
+    containers.set(name, layer + (await directoryBytes(join(logDirectory, name))));
+  }
+  return { volumes, containers };
+}

@@ -1,0 +1,169 @@
+// Volumes on real mounts: what they hold, that they follow their objects at once, and what is said when they cannot be had.
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { KubeObject } from '#apimachinery/meta';
+import type { ApiCall } from '#apimachinery/transport';
+import { FakeApi } from '../../../src/kubelet/test-support/fake-api.ts';
+import { missingForContainers, until } from './private-containerd.ts';
+import { NodeWorld, shell, sleeper } from './node-world.ts';
+
+const missing = missingForContainers();
+
+/** Gives service account tokens that hold for two seconds. */
+class TokenApi extends FakeApi {
+  issued = 0;
+  override async call<T>(call: ApiCall): Promise<T> {
+    if (call.subresource !== 'token') return super.call<T>(call);
+    const expirationTimestamp = new Date(Date.now() + 2_000).toISOString();
+    return { status: { token: `token-${++this.issued}`, expirationTimestamp } } as T;
+  }
+}
+
+describe.skipIf(missing !== undefined)(`volumes${missing ? ` (skipped: ${missing})` : ''}`, () => {
+  const api = new TokenApi();
+  let world: NodeWorld;
+  beforeAll(async () => {
+    world = await NodeWorld.start('10.215.0.0/24', {}, {}, api);
+  }, 60_000);
+  afterAll(() => world?.stop(), 60_000);
+
+  const configMap = (name: string, data: Record<string, string>): void =>
+    api.put('configmaps', { kind: 'ConfigMap', metadata: { name, namespace: 'default' }, data } as KubeObject);
+  const secret = (name: string, value: string): void =>
+    api.put('secrets', {
+      kind: 'Secret',
+      metadata: { name, namespace: 'default' },
+      data: { key: Buffer.from(value).toString('base64') },
+    } as KubeObject);
+  const shows = (name: string, path: string, expected: string | RegExp): Promise<void> =>
+    until(`${path} shows ${expected}`, 10_000, async () => (await world.run(name, ['cat', path])).match(expected) !== null);
+
+  it('follow their ConfigMap, Secret, labels and token without being asked', async () => {
+    configMap('live', { a: 'one' });
+    secret('live', 'old');
+    const sources = [
+      { serviceAccountToken: { path: 'token', expirationSeconds: 600 } },
+      { secret: { name: 'live', items: [{ key: 'key', path: 'nested/key' }] } },
+      { downwardAPI: { items: [{ path: 'labels', fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.labels' } }] } },
+    ];
+    const volumeMounts = [
+      { name: 'config', mountPath: '/config' },
+      { name: 'all', mountPath: '/all' },
+    ];
+    const volumes = [
+      { name: 'config', configMap: { name: 'live' } },
+      { name: 'all', projected: { sources, defaultMode: 0o644 } },
+    ];
+    world.put('live', { containers: [sleeper({ volumeMounts })], volumes }, { labels: { v: '1' } });
+    await world.ready('live');
+    expect(await world.run('live', 'cat /config/a /all/nested/key /all/labels')).toBe('oneoldv="1"');
+    configMap('live', { a: 'two', b: 'new' });
+    secret('live', 'fresh');
+    await shows('live', '/config/a', /^two$/);
+    expect(await world.run('live', 'ls /config')).toBe('a\nb\n');
+    await shows('live', '/all/nested/key', /^fresh$/);
+    world.change('live', ({ metadata }) => Object.assign(metadata, { labels: { v: '2' } }));
+    await shows('live', '/all/labels', /v="2"/);
+    const token = await world.run('live', 'cat /all/token');
+    expect(token).toMatch(/^token-\d+$/);
+    await until('another token', 10_000, async () => (await world.run('live', 'cat /all/token')) !== token);
+    await world.end('live');
+    const watched = api.calls.filter(({ verb, resource }) => verb === 'list' && resource === 'configmaps').length;
+    expect(watched).toBe(1);
+  });
+
+  it('mount parts of themselves', async () => {
+    configMap('part', { 'a.txt': 'file' });
+    const env = [{ name: 'WHERE', value: 'sub' }];
+    const volumeMounts = [
+      { name: 'config', mountPath: '/etc/a.txt', subPath: 'a.txt' },
+      { name: 'data', mountPath: '/made', subPath: 'x/y' },
+      { name: 'data', mountPath: '/expanded', subPathExpr: '$(WHERE)/z' },
+      { name: 'data', mountPath: '/data', readOnly: true },
+    ];
+    const volumes = [
+      { name: 'config', configMap: { name: 'part' } },
+      { name: 'data', emptyDir: {} },
+    ];
+    world.put('part', { containers: [sleeper({ env, volumeMounts })], volumes });
+    await world.ready('part');
+    await world.run('part', 'echo one > /made/f; echo two > /expanded/f');
+    expect(await world.run('part', 'cat /etc/a.txt /data/x/y/f /data/sub/z/f; echo no > /data/f')).toMatch(
+      /^fileone\ntwo\n.*Read-only file system\n$/,
+    );
+    await world.end('part');
+    const escaping = [{ name: 'data', mountPath: '/out', subPath: 'link' }];
+    const initContainers = [
+      shell('ln -s /etc /data/link', { name: 'init', volumeMounts: [{ name: 'data', mountPath: '/data' }] }),
+    ];
+    world.put('escape', {
+      initContainers,
+      containers: [sleeper({ volumeMounts: escaping })],
+      volumes: [{ name: 'data', emptyDir: {} }],
+    });
+    const text = 'failed to prepare subPath for volumeMount "data" of container "app"';
+    await world.event('escape', `Failed: Error: ${text}`);
+    await world.status('escape', 'says why', ({ containerStatuses }) => {
+      const { reason, message } = containerStatuses?.[0]?.state?.waiting ?? {};
+      return reason === 'CreateContainerConfigError' && message === text;
+    });
+    await world.end('escape');
+  });
+
+  it('say what is missing', async () => {
+    const file = join(world.containerd.directory, 'a-file');
+    await writeFile(file, '');
+    configMap('known', { a: '1' });
+    const cases: [string, object, string][] = [
+      [
+        'nodir',
+        { hostPath: { path: '/nowhere/at/all', type: 'Directory' } },
+        'hostPath type check failed: /nowhere/at/all is not a directory',
+      ],
+      [
+        'notdir',
+        { hostPath: { path: file, type: 'DirectoryOrCreate' } },
+        `hostPath type check failed: ${file} is not a directory`,
+      ],
+      ['nosocket', { hostPath: { path: file, type: 'Socket' } }, `hostPath type check failed: ${file} is not a socket file`],
+      [
+        'nochar',
+        { hostPath: { path: file, type: 'CharDevice' } },
+        `hostPath type check failed: ${file} is not a character device`,
+      ],
+      ['nomap', { configMap: { name: 'absent' } }, 'configmap "absent" not found'],
+      ['nosecret', { secret: { secretName: 'absent' } }, 'secret "absent" not found'],
+      [
+        'nokey',
+        { configMap: { name: 'known', items: [{ key: 'b', path: 'b' }] } },
+        'configmap references non-existent config key: b',
+      ],
+    ];
+    for (const [name, source] of cases)
+      world.put(name, {
+        containers: [sleeper({ volumeMounts: [{ name: 'v', mountPath: '/v' }] })],
+        volumes: [{ name: 'v', ...source }],
+      });
+    for (const [name, , text] of cases) await world.event(name, `FailedMount: MountVolume.SetUp failed for volume "v" : ${text}`);
+    configMap('absent', { a: 'late' });
+    await world.ready('nomap');
+    for (const [name] of cases) await world.end(name);
+  });
+
+  it('of no medium are held to their limit', async () => {
+    const volumeMounts = [{ name: 'data', mountPath: '/data' }];
+    const volumes = [{ name: 'data', emptyDir: { sizeLimit: '1Mi' } }];
+    const fill = (path: string) => shell(`head -c 2000000 /dev/zero > ${path}; sleep 3600`, { volumeMounts });
+    world.put('big', { restartPolicy: 'Never', containers: [fill('/data/f')], volumes });
+    const limits = { 'ephemeral-storage': '1Mi' };
+    world.put('layer', { restartPolicy: 'Never', containers: [{ ...fill('/f'), resources: { limits } }], volumes });
+    await world.status('big', 'is evicted', ({ phase }) => phase === 'Failed');
+    const message = 'Usage of EmptyDir volume "data" exceeds the limit "1Mi". ';
+    expect(world.pod('big')?.status).toMatchObject({ reason: 'Evicted', message });
+    await world.event('big', `Evicted: ${message}`);
+    await world.status('layer', 'is evicted', ({ phase }) => phase === 'Failed');
+    await world.event('layer', 'Evicted: Pod ephemeral local storage usage exceeds the total limit of containers 1Mi. ');
+    for (const name of ['big', 'layer']) await world.end(name);
+  }, 90_000);
+});
