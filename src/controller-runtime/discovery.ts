@@ -82,3 +82,18 @@ export async function readDiscovery(transport: Transport, signal?: AbortSignal):
   });
   return { resources, failed };
 }
+
+const latest = new WeakMap<object, { atMs: number; discovery: Promise<Discovery> }>();
+
+/** The same, asked at most once in `ageMaxMs` by all loops that share `owner`. */
+export function sharedDiscovery(owner: object, transport: Transport, nowMs: number, ageMaxMs: number): Promise<Discovery> {
+  const known = latest.get(owner);
+  if (known && nowMs - known.atMs < ageMaxMs) return known.discovery;
+  const discovery = readDiscovery(transport);
+  const entry = { atMs: nowMs, discovery };
+  latest.set(owner, entry);
+  discovery.catch(() => {
+    if (latest.get(owner) === entry) latest.delete(owner);
+  });
+  return discovery;
+}

@@ -33,8 +33,8 @@ export async function applyEffects(key: string, effects: readonly Effect[], deps
 }
 
 const isReport = (effect: Effect): boolean =>
-  effect.op === 'event' ||
-  ('subresource' in effect && effect.subresource === 'status' && !('afterSuccess' in effect && effect.afterSuccess));
+  (effect.op === 'event' || ('subresource' in effect && effect.subresource === 'status')) &&
+  !('afterSuccess' in effect && effect.afterSuccess);
 
 async function applyOne(key: string, effect: Effect, deps: EffectDeps): Promise<Failure | undefined> {
   if (effect.op === 'parallel') return applyParallel(key, effect.effects, deps);
@@ -45,7 +45,7 @@ async function applyOne(key: string, effect: Effect, deps: EffectDeps): Promise<
     return undefined;
   } catch (thrown) {
     const error = thrown instanceof Error ? thrown : new Error(String(thrown));
-    if (effect.op === 'delete' && isNotFound(error)) return undefined;
+    if ((effect.op === 'delete' || (effect.op === 'patch' && effect.goneIsDone)) && isNotFound(error)) return undefined;
     // A namespace that is going away takes no new objects; nothing to retry.
     if (effect.op === 'create' && isNamespaceTerminating(error)) return undefined;
     if ('events' in effect && !isConflict(error)) announce(deps, effect.events, 'failure', '', error.message);

@@ -1,11 +1,16 @@
 // The shell around every control loop: informers feed keys, keys become views, views become plans, plans are carried out.
 import {
+  questionKey,
   refKey,
   type Action,
   type ActionDeps,
+  type Answer,
+  type Asker,
   type ControllerDefinition,
   type Effect,
   type Plan,
+  type Question,
+  type Ref,
   type ViewContext,
   type WatchDefinition,
 } from './types.ts';
@@ -22,7 +27,7 @@ import {
 import type { Clock, Logger, Timer } from '#utils';
 import { InformerCache } from './cache.ts';
 import type { Decisions } from './decisions.ts';
-import { readDiscovery } from './discovery.ts';
+import { sharedDiscovery } from './discovery.ts';
 import { applyEffects, isStale, type Failure } from './effects.ts';
 import { concurrencyDefault, holdBackMs, liveRoundsMax } from './limits.ts';
 import { OwnWrites } from './own-writes.ts';
@@ -74,6 +79,7 @@ class Executor<View> implements RunningController {
   readonly #abort = new AbortController();
   readonly #memory = new Map<string, unknown>();
   readonly #actions: Record<string, Action>;
+  readonly #askers: Record<string, Asker>;
   /** Workers wait for it: new watches must be filled before a loop over everything may conclude from absence. */
   #filled: Promise<void> = Promise.resolve();
   readonly #timers: { tick?: Timer; discover?: Timer } = {};
@@ -88,6 +94,7 @@ class Executor<View> implements RunningController {
     this.#writes = new OwnWrites(this.#cache);
     const actionDeps: ActionDeps = { client: deps.client, clock: deps.clock, logger: this.#deps.logger };
     this.#actions = definition.actions?.(actionDeps) ?? {};
+    this.#askers = definition.questions?.(actionDeps) ?? {};
   }
   get name(): string {
     return this.#definition.name;
@@ -131,19 +138,26 @@ class Executor<View> implements RunningController {
     );
   }
   async #synced(informers: readonly Informer<KubeObject>[]): Promise<void> {
-    const all = Promise.all(informers.map((informer) => informer.whenSynced()));
     const { signal } = this.#abort;
-    if (signal.aborted) return;
-    await Promise.race([all, new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))]);
+    if (signal.aborted || informers.length === 0) return;
+    let onAbort = (): void => {};
+    const aborted = new Promise<void>((resolve) => {
+      onAbort = resolve;
+      signal.addEventListener('abort', onAbort, { once: true });
+    });
+    await Promise.race([Promise.all(informers.map((informer) => informer.whenSynced())), aborted]);
+    signal.removeEventListener('abort', onAbort);
   }
   /** Asks what is served, watches what is new, and asks again later. A resource that cannot be listed is waited for one round only. */
   async #discover(): Promise<void> {
     const { discover } = this.#definition;
     const { signal } = this.#abort;
-    const { clock, client, logger } = this.#deps;
+    const { clock, client, logger, informers } = this.#deps;
     if (!discover || signal.aborted) return;
     try {
-      const { resources, failed } = await readDiscovery(client.transport, signal);
+      const ageMaxMs = discover.everyMs / 2;
+      const { resources, failed } = await sharedDiscovery(informers, client.transport, clock.monotonic(), ageMaxMs);
+      if (signal.aborted) return;
       const lost = new Set(failed.map(({ groupVersion }) => groupVersion));
       const kept = this.#cache.discovered().filter(({ group, version }) => lost.has(apiVersionOf(group, version)));
       this.#cache.setDiscovered([...resources, ...kept]);
@@ -154,9 +168,9 @@ class Executor<View> implements RunningController {
         this.#cache.add(definition);
         this.#listen(definition);
       }
-      const informers = fresh.map(({ resource }) => this.#cache.informer(resource));
+      const filling = fresh.map(({ resource }) => this.#cache.informer(resource));
       const deadline = new AbortController();
-      this.#filled = Promise.race([this.#synced(informers), clock.sleep(discover.everyMs, deadline.signal).catch(() => {})]).then(
+      this.#filled = Promise.race([this.#synced(filling), clock.sleep(discover.everyMs, deadline.signal).catch(() => {})]).then(
         () => deadline.abort(),
       );
       await this.#filled;
@@ -216,15 +230,14 @@ class Executor<View> implements RunningController {
   }
   async #process(key: string): Promise<void> {
     const plan = await this.#plan(key);
-    if (plan.remember === undefined) this.#memory.delete(key);
-    else this.#memory.set(key, plan.remember);
+    this.#remember(key, plan.remember);
     let { requeueAfterMs } = plan;
     const failed = await applyEffects(key, plan.effects, {
       ...this.#deps,
       writes: this.#writes,
       actions: this.#actions,
       signal: this.#abort.signal,
-      remember: (memory) => void this.#memory.set(key, memory),
+      remember: (memory) => this.#remember(key, memory),
       requeueAfter(delayMs) {
         requeueAfterMs = Math.min(requeueAfterMs ?? delayMs, delayMs);
       },
@@ -242,35 +255,49 @@ class Executor<View> implements RunningController {
       });
     this.#settle(key, requeueAfterMs, failure);
   }
+  #remember(key: string, memory: unknown): void {
+    if (memory === undefined || memory === null) this.#memory.delete(key);
+    else this.#memory.set(key, memory);
+  }
   async #plan(key: string): Promise<Plan> {
     const live = new Map<string, KubeObject | undefined>();
+    const answers = new Map<string, Answer>();
     const failed = this.#failures.get(key);
-    const context: ViewContext = { live, memory: this.#memory.get(key), ...(failed && { lastFailure: describe(failed) }) };
+    const context: ViewContext = {
+      live,
+      answers,
+      memory: this.#memory.get(key),
+      ...(failed && { lastFailure: describe(failed) }),
+    };
     for (let round = 0; round < liveRoundsMax; round++) {
       const plan = this.#definition.reconcile(this.#definition.view(key, this.#cache, context), this.#deps.clock.now());
       const missing = (plan.needsLive ?? []).filter((ref) => !live.has(refKey(ref)));
-      if (missing.length === 0) return plan;
-      const answers = await Promise.all(
-        missing.map(({ resource: { group, version, resource }, namespace, name, subresource }) =>
-          this.#deps.client.transport
-            .call<KubeObject>({
-              verb: 'get',
-              group,
-              version,
-              resource,
-              name,
-              ...(namespace && { namespace }),
-              ...(subresource && { subresource }),
-            })
-            .catch((error: unknown) => {
-              if (isNotFound(error)) return undefined;
-              throw error;
-            }),
-        ),
-      );
-      missing.forEach((ref, index) => live.set(refKey(ref), answers[index]));
+      const unasked = (plan.needsAnswers ?? []).filter((question) => !answers.has(questionKey(question)));
+      if (missing.length === 0 && unasked.length === 0) return plan;
+      await Promise.all([
+        ...missing.map(async (ref) => live.set(refKey(ref), await this.#read(ref))),
+        ...unasked.map(async (question) => answers.set(questionKey(question), await this.#ask(question))),
+      ]);
     }
     throw new Error(`${this.name} asked for live reads more than ${liveRoundsMax} times for ${key}`);
+  }
+  async #read({ resource: { group, version, resource }, namespace, name, subresource }: Ref): Promise<KubeObject | undefined> {
+    const optional = { ...(namespace && { namespace }), ...(subresource && { subresource }) };
+    try {
+      return await this.#deps.client.transport.call<KubeObject>({ verb: 'get', group, version, resource, name, ...optional });
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+  async #ask({ name, input }: Question): Promise<Answer> {
+    try {
+      const asker = this.#askers[name];
+      if (!asker) throw new Error(`nobody answers ${name}`);
+      return { value: await asker(input, this.#abort.signal) };
+    } catch (thrown) {
+      return { error: thrown instanceof Error ? thrown : new Error(String(thrown)) };
+    }
   }
   #settle(key: string, requeueAfterMs: number | undefined, failure: Failure | undefined): void {
     if (failure) {

@@ -63,10 +63,22 @@ export type Effect =
       /** Server-side apply only. */
       force?: boolean;
       fieldManager?: string;
+      /** Left out once an earlier effect failed, even if it is a write to `status`. */
+      afterSuccess?: boolean;
+      /** The object being gone is as good as done. */
+      goneIsDone?: boolean;
       events?: EffectEvents;
     }
   | { op: 'delete'; ref: Ref; options?: DeleteOptions; events?: EffectEvents }
-  | { op: 'event'; regarding: KubeObject; type: 'Normal' | 'Warning'; reason: string; message: string }
+  | {
+      op: 'event';
+      regarding: KubeObject;
+      type: 'Normal' | 'Warning';
+      reason: string;
+      message: string;
+      /** Left out once an earlier effect failed. */
+      afterSuccess?: boolean;
+    }
   | { op: 'parallel'; effects: Effect[] }
   /**
    * A named action outside plain writes (a cloud call, emptying a namespace); its function is in the controller's `actions`. The plan it
@@ -74,19 +86,33 @@ export type Effect =
    */
   | { op: 'action'; name: string; input: unknown };
 
+/** Something to ask outside the apiserver (a cloud), by one of the controller's `questions`. Asking changes nothing. */
+export interface Question {
+  /** Which of `questions`. */
+  name: string;
+  /** What tells it from others of that name in the same reconcile. */
+  about: string;
+  input: unknown;
+}
+
+/** What came back: an error is an answer, too, for `reconcile` to judge. */
+export type Answer = { value: unknown } | { error: Error };
+
 export interface Plan {
   effects: Effect[];
   /** Look again after this long, even if nothing changes. */
   requeueAfterMs?: number;
   /** Read these past the cache and reconcile again with the answers in `context.live`; effects of this plan are not applied. */
   needsLive?: Ref[];
+  /** Ask these and reconcile again with the answers in `context.answers`; effects of this plan are not applied. */
+  needsAnswers?: Question[];
   /** One sentence for `sagong explain`: what was decided and why. */
   because?: string;
   /** Why this attempt failed although the effects went well: the key is tried again with back-off. */
   failure?: string;
   /**
    * What the next reconcile of this key gets as `context.memory`: observations that are in no object (when a heartbeat was last seen to
-   * change). Forgotten when absent, and when the process ends.
+   * change). Forgotten when absent, and when the process ends. An action that answers `null` forgets.
    */
   remember?: unknown;
 }
@@ -108,6 +134,8 @@ export interface Cache {
 export interface ViewContext {
   /** Answers to `needsLive`, keyed by `refKey`; undefined: there is no such object. */
   live: ReadonlyMap<string, KubeObject | undefined>;
+  /** Answers to `needsAnswers`, keyed by `questionKey`. */
+  answers?: ReadonlyMap<string, Answer>;
   /** The first effect that failed last time this key was reconciled. */
   lastFailure?: { op: Effect['op']; message: string; reason: string };
   /** What the last plan of this key remembered. */
@@ -128,6 +156,9 @@ export const watch = <T extends KubeObject>(definition: WatchDefinition<T>): Wat
 
 /** Work that takes asking: does it and answers, decided by a pure function, what is to happen next. */
 export type Action = (input: unknown, signal: AbortSignal) => Promise<Plan | undefined>;
+
+/** Asks a question. Rejections become answers. */
+export type Asker = (input: unknown, signal: AbortSignal) => Promise<unknown>;
 
 export interface ActionDeps {
   client: KubeClient;
@@ -155,6 +186,8 @@ export interface ControllerDefinition<View = unknown> {
   periodic?: { everyMs: number; keys(cache: Cache): Iterable<string> };
   /** Handlers of `action` effects. Rejections requeue the key with back-off. */
   actions?(deps: ActionDeps): Record<string, Action>;
+  /** Who answers `needsAnswers`, by name of the question. */
+  questions?(deps: ActionDeps): Record<string, Asker>;
   /** Watches on what the apiserver serves, asked again every so often: for loops over all resources. */
   discover?: { everyMs: number; watch(resource: DiscoveredResource): WatchDefinition | undefined };
   /** Bounds of the back-off after a failure. Default 5 ms to 1000 s. */
@@ -166,6 +199,9 @@ export interface ControllerDefinition<View = unknown> {
 /** The name of a ref in `live`. */
 export const refKey = ({ resource, namespace, name, subresource }: Ref): string =>
   `${resource.group}/${resource.resource}/${namespace}/${name}${subresource ? `/${subresource}` : ''}`;
+
+/** The name of a question in `answers`. */
+export const questionKey = ({ name, about }: Pick<Question, 'name' | 'about'>): string => `${name}/${about}`;
 
 /** An owner reference that makes `owner` the controller of a child. */
 export const controllerRef = (owner: KubeObject, group: string, version: string, kind: string): OwnerReference => ({

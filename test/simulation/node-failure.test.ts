@@ -14,13 +14,6 @@ const pods = core('pods');
 const nodes = core('nodes');
 const replicaSets: GroupVersionResource = { group: 'apps', version: 'v1', resource: 'replicasets' };
 
-const defaultTolerations = ['not-ready', 'unreachable'].map((what) => ({
-  key: `node.kubernetes.io/${what}`,
-  operator: 'Exists',
-  effect: 'NoExecute',
-  tolerationSeconds: 300,
-}));
-
 const readyOf = (object: { status?: { conditions?: { type: string; status: string; reason?: string }[] } }) =>
   object.status?.conditions?.find(({ type }) => type === 'Ready');
 
@@ -31,6 +24,8 @@ async function startCluster(names: readonly string[]) {
   const config = { ...defaultControllersConfig, clusterCidrs: ['10.244.0.0/16'], allocateNodeCidrs: true };
   const plane = await startTestControlPlane({
     clock,
+    // Accounts and their tokens are not what this is about; default tolerations are.
+    admission: { disable: ['ServiceAccount'] },
     controllers: createControllers(config).filter(({ name }) => loops.includes(name)),
   });
   const kubelets = new Map(
@@ -40,7 +35,6 @@ async function startCluster(names: readonly string[]) {
       return [name, createSimulatedNode({ name }, { client, clock, rng: seededRng(index), logger: silentLogger })] as const;
     }),
   );
-  await plane.client.resource(core('namespaces')).create({ metadata: { name: 'default' } });
   for (const kubelet of kubelets.values()) await kubelet.start();
   const node = (name: string) => plane.client.resource<Node>(nodes).get(name);
   const listPods = async () => (await plane.client.resource<Pod>(pods, 'default').list()).items;
@@ -62,12 +56,15 @@ async function startCluster(names: readonly string[]) {
 describe('a node dies', () => {
   it('its pods are replaced elsewhere, on time', async () => {
     const { clock, plane, kubelets, node, listPods, schedule } = await startCluster(['a', 'b', 'c']);
-    await clock.until(async () => (await Promise.all(['a', 'b', 'c'].map(node))).every((one) => readyOf(one)?.status === 'True'), 60_000);
+    await clock.until(
+      async () => (await Promise.all(['a', 'b', 'c'].map(node))).every((one) => readyOf(one)?.status === 'True'),
+      60_000,
+    );
     await clock.until(async () => ((await node('a')).spec?.taints ?? []).length === 0, 10_000);
     expect(new Set((await Promise.all(['a', 'b', 'c'].map(node))).map(({ spec }) => spec?.podCIDR)).size).toBe(3);
     const template = {
       metadata: { labels: { app: 'web' } },
-      spec: { containers: [{ name: 'web', image: 'web:1' }], tolerations: defaultTolerations },
+      spec: { containers: [{ name: 'web', image: 'web:1' }] },
     };
     const set: ReplicaSet = {
       metadata: { name: 'web', namespace: 'default' },

@@ -4,7 +4,6 @@ import { type KubeObject, splitKey } from '#apimachinery/meta';
 import { encodeBase64 } from '#apimachinery/schema';
 import { type ControllerDefinition, defineController, ownKey, type Plan, type Ref, refKey, watch } from '#controller-runtime';
 import { refOf, secrets, serviceAccounts } from '#controller-runtime/platform';
-import { allow } from '#controller-runtime/workload';
 import { type JwtSigner, jwtSigner, parsePrivateKey, parsePublicKeys } from '#pki';
 import type { ControllersConfig } from '../config.ts';
 import { accountNameOf, isFor, nameAnnotation, tokenType, uidAnnotation } from './secrets.ts';
@@ -74,10 +73,8 @@ export function tokensController(
     name: 'serviceaccount-token-controller',
     aliases: ['serviceaccount-token'],
     serviceAccount: '',
-    rights: [
-      allow('create,delete,get,list,update,watch', 'core', 'secrets'),
-      allow('get,list,update,watch', 'core', 'serviceaccounts'),
-    ],
+    // It writes as the manager itself, which may read and write secrets.
+    rights: [],
     watches: [
       watch<Secret>({
         resource: secrets,

@@ -69,6 +69,8 @@ export function reconcileEviction({ pod, node, since }: EvictionView, now: numbe
     };
   if (pod.metadata.deletionTimestamp) return { effects: [] };
   return {
+    // Should it fail, the next attempt is due at once too.
+    remember: start,
     effects: [
       event(pod, `Marking for deletion Pod ${name}`),
       ...(saysCondition(pod, condition)
