@@ -1,11 +1,12 @@
 // Create-, Update-, Patch- and DeleteOptions from query and body (metav1 and its validation).
+import { openProtobuf, readProtobuf } from '#apimachinery/codec';
 import { badRequest, invalidObject } from '#apimachinery/errors';
 import type { FieldError } from '#apimachinery/field';
 import { decode, DecodeError, type SchemaTable } from '#apimachinery/schema';
 import { validateDeleteOptions, validatePatchOptions, validateWriteOptions } from '#apimachinery/validation';
 import type { DeleteOptions } from '../registry/generic/delete-options.ts';
 import { boolParameter, intParameter } from '../registry/generic/list-options.ts';
-import { checkIsObject, decodeBody, type FieldValidation, parseText, type RawBody } from './body.ts';
+import { checkIsObject, type FieldValidation, parseText, type RawBody } from './body.ts';
 
 export interface WriteOptions {
   dryRun: boolean;
@@ -59,24 +60,24 @@ export function parseDeleteOptions(
   return options;
 }
 
+/** Every group registers DeleteOptions, so the group and version that a client names say nothing. */
 function deleteOptionsBody(raw: RawBody, schema: SchemaTable): DeleteOptions & Record<string, unknown> {
-  const target = {
-    group: metaGroup,
-    version: 'v1',
-    kind: 'DeleteOptions',
-    schema,
-    typeName: `${metaPackage}.DeleteOptions`,
-    protobuf: true,
+  const typeName = `${metaPackage}.DeleteOptions`;
+  const checkKind = (kind: unknown): void => {
+    if (typeof kind === 'string' && kind !== '' && kind !== 'DeleteOptions')
+      throw badRequest('decoded object cannot be converted to DeleteOptions');
   };
-  if (raw.encoding === 'protobuf') return decodeBody(raw, target, 'Ignore').object as DeleteOptions & Record<string, unknown>;
   try {
+    if (raw.encoding === 'protobuf') {
+      const envelope = openProtobuf(raw.bytes);
+      checkKind(envelope.kind);
+      return readProtobuf(schema, typeName, envelope.raw) as DeleteOptions & Record<string, unknown>;
+    }
     const parsed = parseText(raw.bytes, raw.encoding === 'yaml' ? 'yaml' : 'json', false).value;
     checkIsObject(parsed);
     const value = (parsed ?? {}) as Record<string, unknown>;
-    const { kind } = value;
-    if (typeof kind === 'string' && kind !== '' && kind !== 'DeleteOptions')
-      throw badRequest('decoded object cannot be converted to DeleteOptions');
-    return decode(schema, target.typeName, value).object as DeleteOptions & Record<string, unknown>;
+    checkKind(value['kind']);
+    return decode(schema, typeName, value).object as DeleteOptions & Record<string, unknown>;
   } catch (error) {
     if (error instanceof DecodeError)
       throw badRequest(error.mismatch ? error.message : `couldn't get version/kind; json parse error: ${error.message}`);
