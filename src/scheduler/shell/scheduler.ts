@@ -159,6 +159,11 @@ export class Scheduler {
     this.#scheduled = true;
     queueMicrotask(() => this.#slice());
   }
+  #wakeSoon(): void {
+    if (!this.#running || this.#scheduled) return;
+    this.#scheduled = true;
+    this.#deps.clock.setTimer(0, () => this.#slice());
+  }
   /** Decides until there is nothing to do, enough is under way, or others should run. */
   #slice(): void {
     const { clock } = this.#deps;
@@ -166,8 +171,7 @@ export class Scheduler {
     this.#scheduled = false;
     while (this.#running && this.#bindings < bindingsInFlightMax) {
       if (clock.monotonic() > untilMs) {
-        this.#scheduled = true;
-        clock.setTimer(0, () => this.#slice());
+        this.#wakeSoon();
         return;
       }
       const entry = this.queue.pop();
@@ -244,7 +248,8 @@ export class Scheduler {
       });
     } finally {
       this.#bindings--;
-      this.#wake();
+      // Answers come in bursts; going on in between would leave no time to anybody else.
+      this.#wakeSoon();
     }
   }
 
