@@ -18,7 +18,9 @@ export function aggregate(role: ClusterRole, roles: readonly ClusterRole[]): Pol
   const rules: PolicyRule[] = [];
   for (const selector of role.aggregationRule?.clusterRoleSelectors ?? []) {
     const labels = fromLabelSelector(selector);
-    const selected = roles.filter(({ metadata }) => metadata.name !== role.metadata.name && labels.matches(metadata.labels ?? {}));
+    const selected = roles.filter(
+      ({ metadata }) => metadata.name !== role.metadata.name && labels.matches(metadata.labels ?? {}),
+    );
     for (const { rules: own = [] } of selected.sort(byName))
       for (const rule of own ?? []) if (!rules.some((known) => deepEqual(known, rule))) rules.push(rule);
   }
