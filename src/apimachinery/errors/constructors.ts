@@ -160,8 +160,14 @@ export const internalError = (message: string): StatusError =>
     details: { causes: [{ message }] },
   });
 
-/** A failure upstream answers as a plain error: 500 without reason, the text alone. */
+/** A failure of the server that upstream answers as a plain error: 500 without reason, the text alone. */
 export const plainError = (message: string): StatusError => new StatusError({ code: 500, message });
+
+/**
+ * A fault of the client's that upstream answers as a plain error, a 500. Here it is the client's 400, with upstream's text: a server that answers
+ * 500 looks broken to whoever watches it, and clients retry (docs/differences.md).
+ */
+export const plainRefusal = (message: string): StatusError => badRequest(message);
 
 /** The server could not do it now; the client may try again. */
 export const serverTimeout = (resource: ResourceName, operation: string, retryAfterSeconds: number): StatusError =>

@@ -19,6 +19,7 @@ export {
   notAcceptable,
   notFound,
   plainError,
+  plainRefusal,
   requestEntityTooLarge,
   serverTimeout,
   serviceUnavailable,

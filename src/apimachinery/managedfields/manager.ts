@@ -1,5 +1,5 @@
 // The bookkeeper one endpoint of one kind uses (k8s.io/apimachinery/pkg/util/managedfields, FieldManager; KEP-555).
-import { badRequest, plainError } from '../errors/index.ts';
+import { badRequest, plainError, plainRefusal } from '../errors/index.ts';
 import { apiVersionOf, type ManagedFieldsEntry, parseApiVersion, type UnknownObject } from '../meta/index.ts';
 import type { SchemaTable } from '../schema/index.ts';
 import { compareObjects } from './compare.ts';
@@ -55,8 +55,8 @@ export interface FieldManager {
   update(live: UnknownObject, object: UnknownObject, writer: Writer): UnknownObject;
   /**
    * Server-side apply; defaults are not applied to the result. `live` undefined: the object does not exist. When nothing changes the
-   * result is `live` with its bookkeeping. Throws the 409 conflict, 400 for a patch of another kind or with managedFields, 500 for one
-   * that does not fit the schema.
+   * result is `live` with its bookkeeping. Throws the 409 conflict, 400 for a patch of another kind, with managedFields, or one that does
+   * not fit the schema.
    */
   apply(live: UnknownObject | undefined, patch: UnknownObject, writer: Writer & { force?: boolean }): UnknownObject;
 }
@@ -219,7 +219,7 @@ class Manager implements FieldManager {
     try {
       return this.applyOver(base, patch, managed, writer);
     } catch (error) {
-      if (error instanceof ShapeError) throw plainError(`failed to merge config: ${error.message}`);
+      if (error instanceof ShapeError) throw plainRefusal(`failed to merge config: ${error.message}`);
       if (!(error instanceof ConflictError)) throw error;
       const { conflicts } = error;
       if (writer.manager !== 'kubectl') throw conflictStatus(conflicts);
@@ -240,7 +240,7 @@ class Manager implements FieldManager {
     }
     const problems = shapeProblems(this.inVersion(apiVersion).type.shape, patch);
     if (problems.length > 0)
-      throw plainError(`failed to create typed patch object (${objectText(patch)}): ${problemText(problems)}`);
+      throw plainRefusal(`failed to create typed patch object (${objectText(patch)}): ${problemText(problems)}`);
   }
 
   private applyOver(

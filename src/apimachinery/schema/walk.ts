@@ -35,16 +35,52 @@ export function visit(table: SchemaTable, typeName: string, object: Record<strin
 export const fieldOf = (type: TypeSchema, name: string): FieldSchema | undefined =>
   type.fields.find((field) => field.name === name);
 
+/** Where the defaults of a type are: its own, and the fields below which there are more. */
+interface DefaultsPlan {
+  own: { name: string; value: unknown }[];
+  below: { field: FieldSchema; plan: DefaultsPlan }[];
+}
+
+const plans = new WeakMap<TypeSchema, DefaultsPlan>();
+
+const isIdle = ({ own, below }: DefaultsPlan): boolean => own.length === 0 && below.length === 0;
+
+function planOf(table: SchemaTable, type: TypeSchema): DefaultsPlan {
+  const known = plans.get(type);
+  if (known) return known;
+  const plan: DefaultsPlan = { own: [], below: [] };
+  // A type that contains itself meets its unfinished plan here.
+  const open = new Set<DefaultsPlan>();
+  plans.set(type, plan);
+  for (const field of type.fields) {
+    if (field.default !== undefined) plan.own.push({ name: field.name, value: field.default });
+    if (field.type !== 'message' || field.ref === undefined) continue;
+    const inner = table.type(field.ref);
+    if (inner === undefined) continue;
+    if (plans.has(inner)) open.add(planOf(table, inner));
+    plan.below.push({ field, plan: planOf(table, inner) });
+  }
+  plan.below = plan.below.filter((branch) => open.has(branch.plan) || !isIdle(branch.plan));
+  return plan;
+}
+
+function fillDefaults({ own, below }: DefaultsPlan, object: Record<string, unknown>): void {
+  // Before the defaults are in: what was just filled in is whole already.
+  for (const { field, plan } of below) {
+    const value = object[field.name];
+    if (value === undefined || value === null) continue;
+    if (field.shape !== 'list' && field.shape !== 'map') {
+      if (isObject(value)) fillDefaults(plan, value);
+    } else for (const message of messagesOf(field, value)) fillDefaults(plan, message);
+  }
+  for (const { name, value } of own) {
+    if (object[name] !== undefined && object[name] !== null) continue;
+    object[name] = typeof value === 'object' ? structuredClone(value) : value;
+  }
+}
+
 /** Fills the defaults that the published schema marks (TCP of a port, ...) into `object` and everything inside it. Idempotent. */
 export function applySchemaDefaults(table: SchemaTable, typeName: string, object: Record<string, unknown>): void {
   const type = table.type(typeName);
-  if (type === undefined) return;
-  for (const field of type.fields) {
-    const value = object[field.name];
-    if ((value === undefined || value === null) && field.default !== undefined)
-      object[field.name] = structuredClone(field.default);
-    else if (field.type === 'message' && field.ref !== undefined) {
-      for (const message of messagesOf(field, value)) applySchemaDefaults(table, field.ref, message);
-    }
-  }
+  if (type !== undefined) fillDefaults(planOf(table, type), object);
 }

@@ -3,7 +3,7 @@
 import { aggregateTexts } from '#apimachinery/field';
 import { unauthorized } from '#apimachinery/errors';
 import type { AuthenticatedUser, CredentialSource, RequestAuthenticator, TokenAuthenticator, UserInfo } from '../contracts.ts';
-import { authenticateToken, createBearerAuthenticator, webSocketToken } from './bearer.ts';
+import { authenticateToken, createBearerAuthenticator, createLoopbackAuthenticator, webSocketToken } from './bearer.ts';
 import { createRequestHeaderAuthenticator, type RequestHeaderOptions } from './request-header.ts';
 import { createStaticTokenAuthenticator } from './token-file.ts';
 import { anonymousUser, authenticatedGroup, unauthenticatedGroup, withGroup } from './users.ts';
@@ -27,8 +27,8 @@ export interface AuthenticationOptions {
 }
 
 export interface Authentication {
-  /** Rejects with a 401 `StatusError`. */
-  authenticate(source: CredentialSource): Promise<UserInfo>;
+  /** Throws or rejects with a 401 `StatusError`; at once where no authenticator has to wait. */
+  authenticate(source: CredentialSource): Promise<UserInfo> | UserInfo;
   /** TokenReview: the user, or the reasons in `error`. */
   reviewToken(token: string, audiences: readonly string[]): Promise<{ answer?: AuthenticatedUser; error?: string }>;
 }
@@ -36,10 +36,11 @@ export interface Authentication {
 /** A token authenticator that knows no audiences answers for the server's own. */
 export function audienceAgnostic(inner: TokenAuthenticator, apiAudiences: readonly string[]): TokenAuthenticator {
   return {
-    async authenticateToken(token, asked) {
+    authenticateToken(token, asked) {
       const audiences = apiAudiences.filter((audience) => asked.includes(audience));
       if (audiences.length === 0) return undefined;
-      const answer = await inner.authenticateToken(token, asked);
+      const answer = inner.authenticateToken(token, asked);
+      if (answer instanceof Promise) return answer.then((late) => late && { ...late, audiences });
       return answer && { ...answer, audiences };
     },
   };
@@ -74,7 +75,7 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
   const loopback = audienceAgnostic(createStaticTokenAuthenticator(options.loopbackTokens ?? new Map()), apiAudiences);
   const tokenChains: readonly (readonly TokenAuthenticator[])[] = [[loopback], tokens];
   const chain: RequestAuthenticator[] = [
-    createBearerAuthenticator([loopback], apiAudiences),
+    createLoopbackAuthenticator(new Map([...(options.loopbackTokens ?? [])].map(([token, user]) => [token, { user }]))),
     ...(options.requestHeader ? [createRequestHeaderAuthenticator(options.requestHeader)] : []),
     ...(options.clientCa ? [createX509Authenticator(options.clientCa)] : []),
     createBearerAuthenticator(tokens, apiAudiences),
@@ -82,19 +83,33 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
   ];
   const authenticated = groupAdder();
   return {
-    async authenticate(source) {
+    authenticate(source) {
       let failed = false;
-      for (const authenticator of chain) {
-        try {
-          const pending = authenticator.authenticate(source);
-          const answer = pending instanceof Promise ? await pending : pending;
-          if (answer) return authenticated(answer.user);
-        } catch {
-          failed = true;
+      const unknown = (): UserInfo => {
+        if (!failed && anonymousAllowed(options.anonymous, source.path)) return anonymous;
+        throw unauthorized('Unauthorized');
+      };
+      const from = (start: number): UserInfo | Promise<UserInfo> => {
+        for (let at = start; at < chain.length; at++) {
+          try {
+            const answer = chain[at]?.authenticate(source);
+            if (answer instanceof Promise) return answer.then(...later(at + 1));
+            if (answer) return authenticated(answer.user);
+          } catch {
+            failed = true;
+          }
         }
-      }
-      if (!failed && anonymousAllowed(options.anonymous, source.path)) return anonymous;
-      throw unauthorized('Unauthorized');
+        return unknown();
+      };
+      const later = (next: number) =>
+        [
+          (answer: AuthenticatedUser | undefined) => (answer ? authenticated(answer.user) : from(next)),
+          () => {
+            failed = true;
+            return from(next);
+          },
+        ] as const;
+      return from(0);
     },
     async reviewToken(token, asked) {
       const reasons: string[] = [];

@@ -29,21 +29,48 @@ export function webSocketToken(source: CredentialSource): string | undefined {
 }
 
 /** Asks the token authenticators in turn. Rejects with the joined reasons when none knows the token and one of them refused it. */
-export async function authenticateToken(
+export function authenticateToken(
   tokens: readonly TokenAuthenticator[],
   token: string,
   audiences: readonly string[],
-): Promise<AuthenticatedUser | undefined> {
+): AuthenticatedUser | undefined | Promise<AuthenticatedUser | undefined> {
   if (token.length > limits.tokenBytesMax) return undefined;
   const reasons: string[] = [];
-  for (const authenticator of tokens) {
+  for (const [at, authenticator] of tokens.entries()) {
     try {
-      const answer = await authenticator.authenticateToken(token, audiences);
+      const answer = authenticator.authenticateToken(token, audiences);
+      if (answer instanceof Promise) return askOn(answer, tokens.slice(at + 1), token, audiences, reasons);
       if (answer) return answer;
     } catch (error) {
-      reasons.push(error instanceof Error ? error.message : String(error));
+      reasons.push(textOf(error));
     }
   }
+  return nobody(reasons);
+}
+
+const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** Goes on behind an authenticator that has to wait. */
+async function askOn(
+  first: Promise<AuthenticatedUser | undefined>,
+  others: readonly TokenAuthenticator[],
+  token: string,
+  audiences: readonly string[],
+  reasons: string[],
+): Promise<AuthenticatedUser | undefined> {
+  const asks = [() => first, ...others.map((other) => () => other.authenticateToken(token, audiences))];
+  for (const ask of asks) {
+    try {
+      const answer = await ask();
+      if (answer) return answer;
+    } catch (error) {
+      reasons.push(textOf(error));
+    }
+  }
+  return nobody(reasons);
+}
+
+function nobody(reasons: readonly string[]): undefined {
   if (reasons.length > 0)
     throw new AggregateError(
       reasons.map((reason) => new Error(reason)),
@@ -52,19 +79,33 @@ export async function authenticateToken(
   return undefined;
 }
 
-/** Authenticates by bearer token; a token nobody knows is an error, not "not mine". */
+function known(answer: AuthenticatedUser | undefined): AuthenticatedUser {
+  if (!answer) throw new Error('invalid bearer token');
+  return answer;
+}
+
+/** Authenticates by bearer token; a token nobody knows is an error, not "not mine". Stays synchronous where no authenticator waits. */
 export function createBearerAuthenticator(
   tokens: readonly TokenAuthenticator[],
   audiences: readonly string[],
   read: (source: CredentialSource) => string | undefined = bearerToken,
 ): RequestAuthenticator {
   return {
-    async authenticate(source) {
+    authenticate(source) {
       const token = read(source);
       if (token === undefined) return undefined;
-      const answer = await authenticateToken(tokens, token, audiences);
-      if (!answer) throw new Error('invalid bearer token');
-      return answer;
+      const answer = authenticateToken(tokens, token, audiences);
+      return answer instanceof Promise ? answer.then(known) : known(answer);
+    },
+  };
+}
+
+/** Knows the tokens of the process itself; any other is left to the authenticators behind. */
+export function createLoopbackAuthenticator(tokens: ReadonlyMap<string, AuthenticatedUser>): RequestAuthenticator {
+  return {
+    authenticate(source) {
+      const token = tokens.size > 0 ? bearerToken(source) : undefined;
+      return token === undefined ? undefined : tokens.get(token);
     },
   };
 }

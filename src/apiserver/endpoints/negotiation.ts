@@ -85,11 +85,28 @@ function shapeOf(parameters: Map<string, string>, rules: NegotiationRules): Shap
   return { as, apiVersion: `${group}/${version}` };
 }
 
-/** Throws 406. `userAgent` decides pretty printing where the client does not. */
+const remembered = new Map<string, Negotiated>();
+const rememberedMax = 256;
+const rememberedLengthMax = 256;
+
+/** Throws 406. `userAgent` decides pretty printing where the client does not. Clients send few different headers: answers are remembered. */
 export function negotiate(accept: string, rules: NegotiationRules, query: URLSearchParams, userAgent: string): Negotiated {
+  const pretty = isPretty(query, userAgent);
+  const { tables, protobuf, listable: lists } = rules;
+  const key = `${tables ? 't' : ''}${protobuf ? 'p' : ''}${lists ? 'l' : ''}${pretty ? '+' : '-'}${accept}`;
+  const known = remembered.get(key);
+  if (known) return known;
+  const made = Object.freeze(negotiateAnew(accept, rules, pretty));
+  if (key.length <= rememberedLengthMax) {
+    if (remembered.size >= rememberedMax) remembered.clear();
+    remembered.set(key, made);
+  }
+  return made;
+}
+
+function negotiateAnew(accept: string, rules: NegotiationRules, pretty: boolean): Negotiated {
   const refusal = routerRefusal(accept, rules.listable ? listable : all);
   if (refusal) throw refusal;
-  const pretty = isPretty(query, userAgent);
   if (accept.trim() === '') return { encoding: 'json', apiVersion: '', stream: false, pretty };
   for (const { type, parameters } of parseAccept(accept)) {
     const encoding = encodingOf(type);

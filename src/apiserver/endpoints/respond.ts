@@ -53,11 +53,9 @@ export function encodeValue(schema: SchemaTable, value: object, { encoding, pret
   return Buffer.from(pretty ? `${JSON.stringify(value, null, 2)}\n` : `${JSON.stringify(value)}\n`);
 }
 
-const newline = Buffer.from('\n');
-
 function encodeStoredObject(schema: SchemaTable, stored: StoredObject, negotiated: Negotiated): Buffer {
   if (negotiated.encoding === 'protobuf') return protobufOf(schema, stored);
-  if (negotiated.encoding === 'json' && !negotiated.pretty) return Buffer.concat([stored.bytes, newline]);
+  if (negotiated.encoding === 'json' && !negotiated.pretty) return stored.line;
   return encodeValue(schema, JSON.parse(stored.bytes.toString()) as object, negotiated);
 }
 

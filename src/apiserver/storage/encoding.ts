@@ -37,15 +37,21 @@ const kindMark = Buffer.from('{"kind":"');
 export const asBuffer = (bytes: Uint8Array): Buffer =>
   Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
-/** The served bytes: `stored` with `"resourceVersion":"<revision>"` inserted at `offset`. */
+/** The served line: `stored` with `"resourceVersion":"<revision>"` inserted at `offset`, and a newline behind it. */
 export function spliceVersion(stored: Uint8Array, offset: number, revision: number): Buffer {
   const insert = `,"resourceVersion":"${revision}"`;
-  const out = Buffer.allocUnsafe(stored.length + insert.length);
+  const out = Buffer.allocUnsafe(stored.length + insert.length + 1);
   out.set(stored.subarray(0, offset), 0);
   out.write(insert, offset, 'latin1');
   out.set(stored.subarray(offset), offset + insert.length);
+  out[out.length - 1] = newline;
   return out;
 }
+const newline = 0x0a;
+
+/** Any bytes as a line. */
+export const lineOf = (bytes: Buffer): Buffer => Buffer.concat([bytes, newlineBytes]);
+const newlineBytes = Buffer.from([newline]);
 
 /** `{"kind":"Pod","apiVersion":"v1",` is this long; a list item is `{` and what follows it. */
 export const itemOffset = (bytes: Buffer): number => bytes.indexOf(metadataMark);

@@ -172,7 +172,7 @@ export class ResourceStorage {
 /** Whether `value` is what `live` was stored as. */
 function isUnchanged(live: StoredObject, value: Buffer): boolean {
   const offset = versionOffset(value);
-  return offset >= 0 && spliceVersion(value, offset, live.revision).equals(live.bytes);
+  return offset >= 0 && spliceVersion(value, offset, live.revision).equals(live.line);
 }
 
 export const isHistoryGone = (error: unknown): boolean => error instanceof CompactedError;

@@ -63,7 +63,7 @@ describe('encoding', () => {
       throw new Error('not needed');
     });
     expect(entry.object.metadata.resourceVersion).toBe('7');
-    expect(entry.bytes.equals(encodeServed(entry.object))).toBe(true);
+    expect(entry.line.equals(encodeServed(entry.object))).toBe(true);
     const gone = entry.at(9);
     expect(gone.object.metadata.resourceVersion).toBe('9');
     expect(entry.object.metadata.resourceVersion).toBe('7');

@@ -1,7 +1,7 @@
 // One object as the apiserver holds it: frozen, with its encoded bytes and its revision (design: "Apiserver"). Either side is made from the
 // other when first needed, so that objects read at start are served without ever being parsed.
 import type { UnknownObject } from '#apimachinery/meta';
-import { canonical, encodeStored, itemOffset, spliceVersion, versionOffset } from './encoding.ts';
+import { canonical, encodeStored, itemOffset, lineOf, spliceVersion, versionOffset } from './encoding.ts';
 
 /** Turns stored bytes into an object: JSON, or protobuf written by an upstream apiserver. */
 export type DecodeStored = (bytes: Uint8Array) => UnknownObject;
@@ -15,36 +15,43 @@ export class StoredObject {
   readonly name: string;
   readonly revision: number;
   #object: UnknownObject | undefined;
-  #bytes: Buffer | undefined;
+  #line: Buffer | undefined;
   #item = 0;
   #forms: Map<FormKey, unknown> | undefined;
 
-  constructor(at: { key: string; namespace: string; name: string; revision: number }, object?: UnknownObject, bytes?: Buffer) {
+  /** One of `object` and `line` must be given. */
+  constructor(at: { key: string; namespace: string; name: string; revision: number }, object?: UnknownObject, line?: Buffer) {
     this.key = at.key;
     this.namespace = at.namespace;
     this.name = at.name;
     this.revision = at.revision;
     this.#object = object;
-    this.#bytes = bytes;
+    this.#line = line;
   }
 
   /** Frozen by contract; with resourceVersion. */
   get object(): UnknownObject {
-    this.#object ??= JSON.parse((this.#bytes as Buffer).toString()) as UnknownObject;
+    this.#object ??= JSON.parse((this.#line as Buffer).toString()) as UnknownObject;
     return this.#object;
   }
 
   /** JSON with resourceVersion, kind and apiVersion first, then metadata. */
   get bytes(): Buffer {
-    this.#bytes ??= encodeServed(this.object);
-    return this.#bytes;
+    const { line } = this;
+    return line.subarray(0, line.length - 1);
+  }
+
+  /** The same bytes with a newline behind them, as answers end. */
+  get line(): Buffer {
+    this.#line ??= encodeServed(this.object);
+    return this.#line;
   }
 
   /** The same bytes as they stand in a list: `{` and these. */
   get itemBytes(): Buffer {
-    const { bytes } = this;
-    if (this.#item === 0) this.#item = itemOffset(bytes);
-    return bytes.subarray(this.#item);
+    const { line } = this;
+    if (this.#item === 0) this.#item = itemOffset(line);
+    return line.subarray(this.#item, line.length - 1);
   }
 
   /** A form made once. */
@@ -66,16 +73,16 @@ export class StoredObject {
   }
 }
 
-/** JSON of an object as it is served: head in order, version behind the uid where there is one. */
+/** The line of an object as it is served: head in order, version behind the uid where there is one. */
 export function encodeServed(object: UnknownObject): Buffer {
   const { resourceVersion } = object.metadata;
   const stored = encodeStored(canonical(object));
-  if (!resourceVersion) return stored;
+  if (!resourceVersion) return lineOf(stored);
   const offset = versionOffset(stored);
   if (offset >= 0) return spliceVersion(stored, offset, Number(resourceVersion));
   const ordered = canonical(object);
   ordered.metadata.resourceVersion = resourceVersion;
-  return encodeStored(ordered);
+  return lineOf(encodeStored(ordered));
 }
 
 /** From the store's value. Values in another form than ours (protobuf, other field order) are decoded at once. */

@@ -21,8 +21,15 @@ export function collectBody(stream: Readable, announced: string | undefined, byt
       reject(new BodyTooLargeError(bytesMax));
     };
     stream.on('data', onData);
-    stream.once('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, bytes)));
-    const gone = (): void => reject(new ClientGoneError());
+    let ended = false;
+    stream.once('end', () => {
+      ended = true;
+      resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, bytes));
+    });
+    // Every request is closed in the end; an error with its stack is made only for those that were cut off.
+    const gone = (): void => {
+      if (!ended) reject(new ClientGoneError());
+    };
     stream.once('aborted', gone);
     stream.once('error', gone);
     stream.once('close', gone);

@@ -1,5 +1,5 @@
 // POST of an object (k8s.io/apiserver/pkg/endpoints/handlers/create.go and registry/generic/registry/store.go, Create).
-import { alreadyExists, generateNameConflict, plainError, type StatusError } from '#apimachinery/errors';
+import { alreadyExists, generateNameConflict, plainError, plainRefusal, type StatusError } from '#apimachinery/errors';
 import { formatTime, type UnknownObject } from '#apimachinery/meta';
 import { generateNameAttemptsMax } from '../../limits.ts';
 import type { StoredObject } from '../../storage/stored-object.ts';
@@ -14,7 +14,7 @@ import { deepCopy, dropNulls } from './values.ts';
 export async function create(context: RequestContext, object: UnknownObject): Promise<StoredObject> {
   wipeSystemFields(object.metadata);
   ensureNamespace(object.metadata, context);
-  if (object.metadata.resourceVersion) throw plainError('resourceVersion should not be set on objects to be created');
+  if (object.metadata.resourceVersion) throw plainRefusal('resourceVersion should not be set on objects to be created');
   dedupOwners(object, context, false);
   const owned = recordManager(context, mainDoor(context), object);
   const draft = context.resource.toStorage(owned);

@@ -1,6 +1,6 @@
 // metav1.ListOptions and GetOptions from a query string, checked as upstream checks them
 // (k8s.io/apimachinery/pkg/apis/meta/internalversion/validation).
-import { badRequest, invalidObject, plainError } from '#apimachinery/errors';
+import { badRequest, invalidObject, plainRefusal } from '#apimachinery/errors';
 import { type FieldError, errorText, forbidden, invalid, notSupported, root } from '#apimachinery/field';
 import { type FieldSelector, everything, oneTermEqual, parse as parseFields } from '#apimachinery/fields';
 import { type Selector, everything as anyLabels, parse as parseLabels } from '#apimachinery/labels';
@@ -159,9 +159,9 @@ export function forName(options: ListOptions, name: string): void {
 const versionProblem = (text: string): string =>
   errorText(invalid(root('resourceVersion'), text, `strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`));
 
-/** A resource version as a number, '' as 0. Lists answer 400 for nonsense; gets and watches a plain 500, as upstream does. */
+/** A resource version as a number, '' as 0. Nonsense is refused in upstream's words, which differ. */
 export function parseResourceVersion(text: string, use: 'list' | 'other'): number {
   if (text === '') return 0;
   if (/^\d+$/.test(text)) return Number(text);
-  throw use === 'list' ? badRequest(`invalid resource version: ${versionProblem(text)}`) : plainError(versionProblem(text));
+  throw use === 'list' ? badRequest(`invalid resource version: ${versionProblem(text)}`) : plainRefusal(versionProblem(text));
 }

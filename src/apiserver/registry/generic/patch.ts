@@ -1,5 +1,5 @@
 // PATCH (k8s.io/apiserver/pkg/endpoints/handlers/patch.go): the patch is applied to the newest state, again if another write came between.
-import { badRequest, invalidObject, notFound, plainError, StatusError, unsupportedMediaType } from '#apimachinery/errors';
+import { badRequest, invalidObject, notFound, plainRefusal, StatusError, unsupportedMediaType } from '#apimachinery/errors';
 import { root, invalid } from '#apimachinery/field';
 import { formatTime, parseApiVersion, type UnknownObject } from '#apimachinery/meta';
 import { jsonPatch, mergePatch, strategicMergePatch } from '#apimachinery/patch';
@@ -174,7 +174,7 @@ function typed({ resource }: RequestContext, applied: UnknownObject): UnknownObj
   try {
     return deepCopy(read(resource, applied, false).object) as UnknownObject;
   } catch (error) {
-    if (error instanceof DecodeError) throw plainError(error.message);
+    if (error instanceof DecodeError) throw plainRefusal(error.message);
     throw error;
   }
 }

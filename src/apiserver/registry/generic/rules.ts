@@ -12,16 +12,20 @@ import {
 } from '#apimachinery/validation';
 import { certificateReaders } from '../certificates/readers.ts';
 import { ensureNamespace, setGenerationOnCreate, setGenerationOnUpdate } from './metadata.ts';
-import type { Door, RequestContext, ServedResource } from './types.ts';
+import { apiVersionText, type Door, type RequestContext, type ServedResource } from './types.ts';
 
 const metadataPath = root('metadata');
 
 /** What every name must satisfy, whatever its kind's own rule was when it was made. */
 const pathSegment = (name: string, prefix: boolean): string[] => (prefix ? isPathSegmentPrefix(name) : isPathSegmentName(name));
 
+const isStorageVersion = ({ group, version, storageGroup, storageVersion }: ServedResource): boolean =>
+  group === storageGroup && version === storageVersion;
+
 const kindContext = (context: RequestContext): KindContext => ({
   now: context.now,
   subresource: context.subresource,
+  ...(!isStorageVersion(context.resource) && { requestVersion: apiVersionText(context.resource) }),
   certificates: certificateReaders,
   user: {
     name: context.user.name,

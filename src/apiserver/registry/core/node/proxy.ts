@@ -2,7 +2,7 @@
 // (pkg/registry/core/{pod,service,node}/rest proxy).
 import { lookup } from 'node:dns/promises';
 import type { Endpoints, Pod, Service } from '#api/core/v1';
-import { badRequest, notFound, plainError, serviceUnavailable } from '#apimachinery/errors';
+import { badRequest, notFound, plainRefusal, serviceUnavailable } from '#apimachinery/errors';
 import type { UnknownObject } from '#apimachinery/meta';
 import type { Rng } from '#utils';
 import type { SpecialContext, SpecialRest } from '../../../contracts.ts';
@@ -135,7 +135,7 @@ export function proxyEndpoints(kubelets: KubeletClients, rng: Rng): SpecialRest[
       const { client, address } = kubelets.of(name);
       await checkHost(address.host);
       if (port === '' || Number(port) === address.port) return forward(context, 'nodes', () => client, true);
-      if (portNumber(port) === undefined) throw plainError(`invalid port "${port}"`);
+      if (portNumber(port) === undefined) throw plainRefusal(`invalid port "${port}"`);
       return reach('nodes', { scheme, host: address.host, port: portNumber(port) }, context);
     }),
   ];

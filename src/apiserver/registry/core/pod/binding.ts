@@ -1,6 +1,6 @@
 // Assigning a pod to a node: pods/binding and the older bindings (pkg/registry/core/pod/storage, BindingREST).
 import type { Binding, Pod, PodCondition } from '#api/core/v1';
-import { badRequest, conflict, plainError } from '#apimachinery/errors';
+import { badRequest, conflict, plainRefusal } from '#apimachinery/errors';
 import { aggregate, type FieldError, notSupported, required, root } from '#apimachinery/field';
 import { formatTime, type KubeObject } from '#apimachinery/meta';
 import type { SpecialContext, SpecialRest } from '../../../contracts.ts';
@@ -58,7 +58,7 @@ export function assigned(pod: Pod, wanted: Binding, nowMs: number): Pod {
 async function bind(context: SpecialContext, name: string, now: () => number): Promise<KubeObject> {
   const wanted = context.object as unknown as Binding;
   const errors = targetErrors(wanted);
-  if (errors.length > 0) throw plainError(aggregate(errors));
+  if (errors.length > 0) throw plainRefusal(aggregate(errors));
   await context.validate();
   await context.writer.update<Pod>(
     '',
