@@ -16,6 +16,7 @@ import { namespaceController } from './namespace/index.ts';
 import { nodeIpamController } from './nodeipam/index.ts';
 import { nodeLifecycleController } from './nodelifecycle/index.ts';
 import { persistentVolumeBinder } from './persistentvolumebinder/index.ts';
+import { persistentVolumeExpander } from './persistentvolumeexpander/index.ts';
 import { podAutoscaler } from './podautoscaler/index.ts';
 import { podGarbageCollector } from './podgc/index.ts';
 import { jobController } from './job/index.ts';
@@ -73,4 +74,5 @@ export const createControllers = (config: ControllersConfig): ControllerDefiniti
   erase(podAutoscaler(config)),
   erase(tokensController(config)),
   erase(legacyTokenCleaner(config)),
+  erase(persistentVolumeExpander),
 ];
