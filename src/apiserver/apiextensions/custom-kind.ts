@@ -1,12 +1,13 @@
 // A custom resource's definition: the same contract as a built-in kind, made from one version of a CustomResourceDefinition
 // (design: "Kind": "A custom resource is the same definition made at run time from its CRD").
 import type { Column, KindDefinition, ScaleMapping, WriteStrategy } from '#api';
-import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from '#api/apiextensions/v1';
+import { type ResourceFindings, validateResource, validateResourceStatus } from '#api/apiextensions/common';
+import type { CustomResourceDefinition, CustomResourceDefinitionVersion, JSONSchemaProps } from '#api/apiextensions/v1';
+import type { FieldError } from '#apimachinery/field';
 import type { KubeObject, UnknownObject } from '#apimachinery/meta';
 import { onlyStatus } from '../registry/builtin.ts';
-import type { JsonSchema } from './json-schema.ts';
+import { finalizerWarnings } from './finalizers.ts';
 import { parsePath, setAt, valueAt } from './json-path.ts';
-import { validateValue } from './validate.ts';
 
 /** Root fields that the status door leaves to the client, or that nobody owns. */
 const untouched = new Set(['status', 'metadata', 'kind', 'apiVersion']);
@@ -81,7 +82,7 @@ function scaleOf({ subresources }: CustomResourceDefinitionVersion): ScaleMappin
 export function customKind(
   crd: CustomResourceDefinition,
   version: CustomResourceDefinitionVersion,
-  schema: JsonSchema,
+  schema: JSONSchemaProps,
 ): KindDefinition<KubeObject> {
   const hasStatus = version.subresources?.status !== undefined;
   const scale = scaleOf(version);
@@ -89,17 +90,30 @@ export function customKind(
     name: jsonPath.replace(/^\./, ''),
     steps: parsePath(jsonPath) ?? [],
   }));
-  const validate = (object: KubeObject): ReturnType<typeof validateValue> => {
-    const { metadata: _, ...rest } = object as UnknownObject;
-    return validateValue(schema, rest);
+  const subject = {
+    kind: crd.spec.names.kind,
+    apiVersion: `${crd.spec.group}/${version.name}`,
+    schema,
+    scale: version.subresources?.scale,
   };
+  // Rules are run once for a write: what they only warn of is kept until the registry asks.
+  const warned = new WeakMap<KubeObject, string[]>();
+  const told = (object: KubeObject, { errors, warnings }: ResourceFindings): FieldError[] => {
+    if (warnings.length > 0) warned.set(object, warnings);
+    return errors;
+  };
+  const warnings = (object: KubeObject, old: KubeObject | undefined): string[] => [
+    ...(warned.get(object) ?? []),
+    ...finalizerWarnings(object.metadata, old?.metadata),
+  ];
   const status: WriteStrategy<KubeObject> = {
     prepareForUpdate(draft, old, context) {
       onlyStatus.prepareForUpdate?.(draft, old, context);
       const { managedFields } = draft.metadata;
       draft.metadata = { ...old.metadata, ...(managedFields && { managedFields }) };
     },
-    validateUpdate: validate,
+    validateUpdate: (object, old) => told(object, validateResourceStatus(subject, object, old)),
+    warnings,
     resetFields: ['metadata', ...Object.keys(schema.properties ?? {}).filter((name) => !untouched.has(name))].map((name) => [
       name,
     ]),
@@ -109,8 +123,9 @@ export function customKind(
     version: version.name,
     kind: crd.spec.names.kind,
     allowUnconditionalUpdate: false,
-    validate,
-    validateUpdate: validate,
+    validate: (object) => told(object, validateResource(subject, object)),
+    validateUpdate: (object, old) => told(object, validateResource(subject, object, old)),
+    warnings,
     // Without a status subresource every change counts.
     generation: (object) => {
       const { apiVersion: __, kind: ___, metadata: ____, ...rest } = object as UnknownObject;

@@ -1,5 +1,6 @@
 // One version of a custom resource as a served resource.
-import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from '#api/apiextensions/v1';
+import { applyDefaults, isObject, prune } from '#api/apiextensions/common';
+import type { CustomResourceDefinition, CustomResourceDefinitionVersion, JSONSchemaProps } from '#api/apiextensions/v1';
 import { createFieldManager } from '#apimachinery/managedfields';
 import { apiVersionOf, type KubeObject, type UnknownObject } from '#apimachinery/meta';
 import { decode, type SchemaTable } from '#apimachinery/schema';
@@ -10,7 +11,6 @@ import { deepCopy } from '../registry/generic/values.ts';
 import type { DiscoveredResource } from '../resources.ts';
 import type { ResourceStorage } from '../storage/resource-storage.ts';
 import { customKind } from './custom-kind.ts';
-import { applyDefaults, isObject, type JsonSchema, prune } from './json-schema.ts';
 import { customTypeTable } from './type-table.ts';
 
 const verbs = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'];
@@ -18,7 +18,7 @@ const statusVerbs = ['get', 'patch', 'update'];
 const metaType = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
 const scaleKind = { group: 'autoscaling', version: 'v1', kind: 'Scale' };
 
-const schemaOf = (version: CustomResourceDefinitionVersion): JsonSchema => (version.schema?.openAPIV3Schema ?? {}) as JsonSchema;
+const schemaOf = (version: CustomResourceDefinitionVersion): JSONSchemaProps => version.schema?.openAPIV3Schema ?? {};
 
 function subresourcesOf(crd: CustomResourceDefinition, version: CustomResourceDefinitionVersion): SubresourceInfo[] {
   const own = { group: crd.spec.group, version: version.name, kind: crd.spec.names.kind };
@@ -52,7 +52,7 @@ export function discoveredOf(crd: CustomResourceDefinition, version: CustomResou
 }
 
 /** Reads JSON as this resource: metadata typed, the rest pruned; what was dropped counts as unknown fields. */
-function reader(builtin: SchemaTable, schema: JsonSchema): (value: unknown, strict: boolean) => Decoded {
+function reader(builtin: SchemaTable, schema: JSONSchemaProps): (value: unknown, strict: boolean) => Decoded {
   return (value, strict) => {
     const object = deepCopy(isObject(value) ? value : {});
     const metadata = decode(builtin, metaType, object['metadata'] ?? {}, { strict });

@@ -1,6 +1,7 @@
 // A structural schema in the shape of the built-in schema table, for server-side apply (design: "Schema").
 import type { FieldSchema, SchemaTable, TypeSchema } from '#apimachinery/schema';
-import type { JsonSchema } from './json-schema.ts';
+import { otherEntries, schemaItems } from '#api/apiextensions/common';
+import type { JSONSchemaProps } from '#api/apiextensions/v1';
 
 const metaType = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
 const scalars: Record<string, FieldSchema['type'] | undefined> = {
@@ -10,52 +11,60 @@ const scalars: Record<string, FieldSchema['type'] | undefined> = {
   number: 'double',
 };
 
+/** Definitions are accepted with known kinds of lists and maps only. */
+const mapTypeOf = ({ 'x-kubernetes-map-type': type }: JSONSchemaProps): Pick<FieldSchema, 'mapType'> =>
+  type === 'atomic' || type === 'granular' ? { mapType: type } : {};
+
+const listTypeOf = ({ 'x-kubernetes-list-type': type }: JSONSchemaProps): 'set' | 'map' | 'atomic' =>
+  type === 'set' || type === 'map' ? type : 'atomic';
+
 /** `rootType` names the object itself in the table. */
-export function customTypeTable(builtin: SchemaTable, rootType: string, schema: JsonSchema): SchemaTable {
+export function customTypeTable(builtin: SchemaTable, rootType: string, schema: JSONSchemaProps): SchemaTable {
   const types = new Map<string, TypeSchema>();
   const optional = { number: 0, omitempty: true, pointer: true } as const;
-  const structType = (name: string, struct: JsonSchema, fields: FieldSchema[] = []): string => {
+  const structType = (name: string, struct: JSONSchemaProps, fields: FieldSchema[] = []): string => {
     const own = Object.entries(struct.properties ?? {}).filter(([key]) => !fields.some((field) => field.name === key));
     types.set(name, {
       name,
       fields: [...fields, ...own.map(([key, value]) => fieldOf(name, key, value))],
-      ...(struct['x-kubernetes-map-type'] && { mapType: struct['x-kubernetes-map-type'] }),
+      ...mapTypeOf(struct),
     });
     return name;
   };
-  const valueOf = (name: string, value: JsonSchema): Pick<FieldSchema, 'type' | 'ref'> => {
+  const valueOf = (name: string, value: JSONSchemaProps): Pick<FieldSchema, 'type' | 'ref'> => {
     if (value['x-kubernetes-int-or-string']) return { type: 'intOrString' };
     if (value['x-kubernetes-preserve-unknown-fields'] || value.additionalProperties === true) return { type: 'any' };
     if (value.type === 'object' && value.properties) return { type: 'message', ref: structType(name, value) };
     return { type: scalars[value.type ?? ''] ?? 'any' };
   };
-  const fieldOf = (owner: string, key: string, value: JsonSchema): FieldSchema => {
+  const fieldOf = (owner: string, key: string, value: JSONSchemaProps): FieldSchema => {
     const name = `${owner}.${key}`;
-    if (value.type === 'array' && value.items) {
-      const listType = value['x-kubernetes-list-type'] ?? 'atomic';
+    const items = schemaItems(value);
+    if (value.type === 'array' && items) {
       return {
         name: key,
         ...optional,
-        ...valueOf(name, value.items),
+        ...valueOf(name, items),
         shape: 'list',
-        listType,
+        listType: listTypeOf(value),
         ...(value['x-kubernetes-list-map-keys'] && { listMapKeys: value['x-kubernetes-list-map-keys'] }),
       };
     }
-    if (value.type === 'object' && !value.properties && typeof value.additionalProperties === 'object') {
+    const others = otherEntries(value);
+    if (value.type === 'object' && !value.properties && others) {
       return {
         name: key,
         ...optional,
-        ...valueOf(name, value.additionalProperties),
+        ...valueOf(name, others),
         shape: 'map',
-        ...(value['x-kubernetes-map-type'] && { mapType: value['x-kubernetes-map-type'] }),
+        ...mapTypeOf(value),
       };
     }
     return {
       name: key,
       ...optional,
       ...valueOf(name, value),
-      ...(value['x-kubernetes-map-type'] && { mapType: value['x-kubernetes-map-type'] }),
+      ...mapTypeOf(value),
     };
   };
   structType(rootType, schema, [

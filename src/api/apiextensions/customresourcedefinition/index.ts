@@ -1,7 +1,8 @@
 // Definitions of custom resources (apiextensions.k8s.io/v1; pkg/registry/customresourcedefinition).
-import type { CustomResourceDefinition, CustomResourceDefinitionSpec, JSONSchemaProps } from '#api/apiextensions/v1';
+import type { CustomResourceDefinition, CustomResourceDefinitionSpec } from '#api/apiextensions/v1';
 import { quote } from '#utils';
 import { isEmpty } from '../../common/report.ts';
+import { isKnownFormat } from '../common/formats.ts';
 import { keep, statusDoor } from '../../common/strategy.ts';
 import { defineKind } from '../../kind.ts';
 import { storageVersion, walkSchema } from './definition.ts';
@@ -29,24 +30,12 @@ function recordStorage(draft: CustomResourceDefinition, onlyFirst = false): void
   draft.status = { ...draft.status, storedVersions: [...(stored ?? []), name] };
 }
 
-const stringFormats = new Set(
-  `bsonobjectid uri email hostname ipv4 ipv6 cidr mac uuid uuid3 uuid4 uuid5 isbn isbn10 isbn13 creditcard ssn hexcolor rgbcolor byte
-  password date duration datetime k8sshortname k8slongname`.split(/\s+/),
-);
-
-function isKnownFormat({ type = '', format = '' }: JSONSchemaProps): boolean {
-  if (format === '') return true;
-  if (type === '' || type === 'string') return stringFormats.has(format.replaceAll('-', ''));
-  if (type === 'integer') return format === 'int32' || format === 'int64';
-  return type === 'number' && (format === 'float' || format === 'double');
-}
-
 function unknownFormats(spec: CustomResourceDefinitionSpec | undefined): string[] {
   const found: string[] = [];
   const schemas = [...new Set((spec?.versions ?? []).map(({ schema }) => schema?.openAPIV3Schema))];
   for (const schema of schemas) {
     walkSchema(schema, (one) => {
-      if (!isKnownFormat(one)) found.push(one.format ?? '');
+      if (one.format && !isKnownFormat(one.type ?? '', one.format)) found.push(one.format);
     });
   }
   return found;

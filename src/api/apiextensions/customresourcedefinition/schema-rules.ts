@@ -3,7 +3,7 @@
 import type { JSONSchemaProps, ValidationRule } from '#api/apiextensions/v1';
 import type { Path } from '#apimachinery/field';
 import { isEmpty, isEmptyMap, type Report } from '../../common/report.ts';
-import { resolveFieldPath } from './field-path.ts';
+import { resolveFieldPath } from '../common/field-path.ts';
 
 const types = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
 const reasons = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired'];

@@ -7,8 +7,10 @@ import { validateClientConfig } from '../../admissionregistration/common/client-
 import { immutable } from '../../common/immutable.ts';
 import { collect, isEmpty, type Report } from '../../common/report.ts';
 import { type Definition, definitionOf, printedVersions, walkSchema } from './definition.ts';
-import { resolveFieldPath } from './field-path.ts';
+import { resolveFieldPath } from '../common/field-path.ts';
+import { validateDefaults } from './defaults.ts';
 import { deprecationWarningBytesMax, selectableFieldsMax } from './limits.ts';
+import { validateRules } from './rules.ts';
 import { validateSchema } from './schema-rules.ts';
 import { structuralErrors, unsupportedPart } from './structural.ts';
 
@@ -110,8 +112,13 @@ function validateValidation(report: Report, at: Path, schema: crd.JSONSchemaProp
   if (schema.nullable) report.forbidden(schemaPath.child('nullable'), 'nullable cannot be true at the root');
   let unsupported: string | undefined;
   walkSchema(schema, (one) => (unsupported ??= unsupportedPart(one)));
-  if (unsupported === undefined) report.add(structuralErrors(schemaPath, schema));
+  if (unsupported === undefined) {
+    const errors = structuralErrors(schemaPath, schema);
+    report.add(errors);
+    if (errors.length === 0) validateDefaults(report, schemaPath, schema);
+  }
   validateSchema(report, schemaPath, schema, {}, true);
+  if (unsupported === undefined) validateRules(report, schemaPath, schema);
   if (unsupported !== undefined && report.count === before) report.invalid(schemaPath, '', unsupported);
 }
 

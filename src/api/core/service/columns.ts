@@ -4,13 +4,10 @@ import { age, columns, formatLabels, orNone, wideColumns } from '../../common/pr
 import type { Printer } from '../../kind.ts';
 import { specOf } from './rules.ts';
 
-const narrow = 16;
-
-/** Addresses or names of a load balancer, cut to the column's width. */
+/** Addresses or names of a load balancer; clients cut them to their columns' width. */
 export function loadBalancerText(status: LoadBalancerStatus | undefined): string {
   const names = (status?.ingress ?? []).flatMap(({ ip, hostname }) => (ip || hostname ? [ip || hostname || ''] : []));
-  const text = [...new Set(names)].sort().join(',');
-  return text.length > narrow ? `${text.slice(0, narrow - 3)}...` : text;
+  return [...new Set(names)].sort().join(',');
 }
 
 function externalIP(service: Service): string {

@@ -27,6 +27,7 @@ export const deviceClass = defineKind<DeviceClass>({
   group: 'resource.k8s.io',
   version: 'v1',
   kind: 'DeviceClass',
+  deletion: { returnsObject: true },
   generation: ({ spec }) => spec ?? {},
   validate: (object) => validate(object),
   validateUpdate: (object, old) => validate(object, old),

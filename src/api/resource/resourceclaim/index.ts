@@ -24,6 +24,7 @@ export const resourceClaim = defineKind<ResourceClaim>({
   group: 'resource.k8s.io',
   version: 'v1',
   kind: 'ResourceClaim',
+  deletion: { returnsObject: true },
   generation: false,
   defaults: ({ spec }) => claimDefaults(spec),
   ...ownStatus,

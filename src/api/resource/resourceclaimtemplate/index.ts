@@ -43,6 +43,7 @@ export const resourceClaimTemplate = defineKind<ResourceClaimTemplate>({
   group: 'resource.k8s.io',
   version: 'v1',
   kind: 'ResourceClaimTemplate',
+  deletion: { returnsObject: true },
   generation: false,
   defaults: ({ spec }) => claimDefaults(spec?.spec),
   validate: (object) => collect((report) => validateTemplate(report, object)),

@@ -30,6 +30,7 @@ export const resourceSlice = defineKind<ResourceSlice>({
   group: 'resource.k8s.io',
   version: 'v1',
   kind: 'ResourceSlice',
+  deletion: { returnsObject: true },
   generation: ({ spec }) => spec ?? {},
   defaults({ spec }) {
     for (const device of spec?.devices ?? [])

@@ -42,6 +42,7 @@ export const csiNode = defineKind<CSINode>({
   group: 'storage.k8s.io',
   version: 'v1',
   kind: 'CSINode',
+  deletion: { returnsObject: true },
   generation: false,
   validate: (object) => collect((report) => validateCSINode(report, object)),
   validateUpdate: (object, old) =>

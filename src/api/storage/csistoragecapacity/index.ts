@@ -4,7 +4,6 @@ import { root } from '#apimachinery/field';
 import { isDNS1123Subdomain, negativeError } from '#apimachinery/validation';
 import { immutable } from '../../common/immutable.ts';
 import { selectorHasInvalidValue, validateLabelSelector } from '../../common/labels.ts';
-import { columns } from '../../common/printing.ts';
 import { compareQuantities } from '../../common/quantities.ts';
 import { collect, type Report } from '../../common/report.ts';
 import { nodeLabelWarning, nodeSelectorTermWarnings } from '../../core/common/node-labels.ts';
@@ -38,8 +37,4 @@ export const csiStorageCapacity = defineKind<CSIStorageCapacity>({
     }),
   ],
   allowUnconditionalUpdate: false,
-  printer: {
-    columns: columns('Name', 'StorageClassName', 'Capacity'),
-    cells: ({ metadata, storageClassName, capacity }) => [metadata.name ?? '', storageClassName, capacity ?? '<unset>'],
-  },
 });

@@ -58,6 +58,7 @@ export const storageClass = defineKind<StorageClass>({
   group: 'storage.k8s.io',
   version: 'v1',
   kind: 'StorageClass',
+  deletion: { returnsObject: true },
   defaults(draft) {
     draft.reclaimPolicy ??= 'Delete';
     draft.volumeBindingMode ??= 'Immediate';

@@ -10,6 +10,7 @@ import { age, column } from '../../common/printing.ts';
 import { collect, isEmpty, type Report } from '../../common/report.ts';
 import { keep } from '../../common/strategy.ts';
 import { csiDriverName } from '../../core/common/volume-sources.ts';
+import { validatePersistentVolumeSpec } from '../../core/persistentvolume/validation.ts';
 import { defineKind } from '../../kind.ts';
 
 const metadataBytesMax = 256 * 1024;
@@ -23,6 +24,8 @@ function validateSource(report: Report, path: Path, source: VolumeAttachmentSour
   else if (inline !== undefined && name !== undefined) report.forbidden(path, exactlyOne);
   else if (name !== undefined && isEmpty(name))
     report.required(path.child('persistentVolumeName'), 'must specify non empty persistentVolumeName');
+  else if (inline !== undefined)
+    validatePersistentVolumeSpec(report, path.child('inlineVolumeSpec'), inline, { name: '', inline: true });
 }
 
 function validateError(report: Report, path: Path, error: VolumeError | undefined): void {
@@ -57,6 +60,7 @@ export const volumeAttachment = defineKind<VolumeAttachment>({
   group: 'storage.k8s.io',
   version: 'v1',
   kind: 'VolumeAttachment',
+  deletion: { returnsObject: true },
   generation: false,
   prepareForCreate(draft) {
     draft.status = { attached: false };

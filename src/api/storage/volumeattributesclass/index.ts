@@ -16,6 +16,7 @@ export const volumeAttributesClass = defineKind<VolumeAttributesClass>({
   group: 'storage.k8s.io',
   version: 'v1',
   kind: 'VolumeAttributesClass',
+  deletion: { returnsObject: true },
   validate: (object) => collect((report) => validateClass(report, object)),
   validateUpdate: (object, old) =>
     collect((report) => {

@@ -1,0 +1,60 @@
+// Objects inside objects say what they are, and have metadata as all objects have (apiextensions-apiserver, pkg/apiserver/schema/objectmeta).
+import type { JSONSchemaProps } from '#api/apiextensions/v1';
+import { type FieldError, invalid, required } from '#apimachinery/field';
+import type { ObjectMeta } from '#apimachinery/meta';
+import { isDNS1035Label, isPathSegmentName, isPathSegmentPrefix, validateObjectMeta } from '#apimachinery/validation';
+import { entryOf, fieldOf, isObject, itemOf, type JsonObject, otherEntries, type Place, schemaItems } from './structure.ts';
+
+const pathSegment = (name: string, prefix: boolean): string[] => (prefix ? isPathSegmentPrefix(name) : isPathSegmentName(name));
+
+function versionErrors(value: unknown, place: Place): FieldError[] {
+  const path = fieldOf(place, 'apiVersion');
+  if (typeof value !== 'string') return [invalid(path, value, 'must be a string')];
+  if (value === '') return [invalid(path, value, 'must not be empty')];
+  return value.split('/').length > 2 ? [invalid(path, value, `unexpected GroupVersion string: ${value}`)] : [];
+}
+
+function kindErrors(value: unknown, place: Place): FieldError[] {
+  const path = fieldOf(place, 'kind');
+  if (typeof value !== 'string') return [invalid(path, value, 'must be a string')];
+  if (value === '') return [invalid(path, value, 'must not be empty')];
+  const problems = isDNS1035Label(value.toLowerCase());
+  return problems.length > 0
+    ? [invalid(path, value, `may have mixed case, but should otherwise match: ${problems.join(',')}`)]
+    : [];
+}
+
+/** Rules of one embedded object itself. */
+function objectErrors(value: JsonObject, place: Place): FieldError[] {
+  const errors: FieldError[] = [];
+  for (const name of ['apiVersion', 'kind']) if (value[name] === undefined) errors.push(required(fieldOf(place, name)));
+  if (value['apiVersion'] !== undefined) errors.push(...versionErrors(value['apiVersion'], place));
+  if (value['kind'] !== undefined) errors.push(...kindErrors(value['kind'], place));
+  const { metadata } = value;
+  const path = fieldOf(place, 'metadata');
+  if (metadata !== undefined && !isObject(metadata)) errors.push(invalid(path, metadata, 'must be an object'));
+  else if (metadata) {
+    const meta: ObjectMeta = { ...(metadata as ObjectMeta) };
+    meta.name ||= 'fakename';
+    errors.push(...validateObjectMeta(meta, Boolean(meta.namespace), pathSegment, path));
+  }
+  return errors;
+}
+
+export function validateEmbedded(
+  schema: JSONSchemaProps | undefined,
+  value: unknown,
+  place: Place = undefined,
+  isObjectItself = schema?.['x-kubernetes-embedded-resource'] === true,
+): FieldError[] {
+  if (!schema || typeof value !== 'object' || value === null) return [];
+  if (Array.isArray(value)) return value.flatMap((item, at) => validateEmbedded(schemaItems(schema), item, itemOf(place, at)));
+  const { properties = {} } = schema;
+  const others = otherEntries(schema);
+  const errors = isObjectItself ? objectErrors(value as JsonObject, place) : [];
+  for (const [name, item] of Object.entries(value)) {
+    if (Object.hasOwn(properties, name)) errors.push(...validateEmbedded(properties[name], item, fieldOf(place, name)));
+    else if (others) errors.push(...validateEmbedded(others, item, entryOf(place, name)));
+  }
+  return errors;
+}

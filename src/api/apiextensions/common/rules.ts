@@ -1,0 +1,78 @@
+// Rules of schemas in CEL, compiled once for a schema (KEP-2876; apiextensions-apiserver, pkg/apiserver/schema/cel, Compile).
+import type { JSONSchemaProps, ValidationRule } from '#api/apiextensions/v1';
+import { celTypes, compile, environmentOf, isProgram, type Program, schemaType, type SchemaShape } from '#cel';
+import { otherEntries, schemaItems } from './structure.ts';
+
+/** One rule, or why it is none. */
+export interface CompiledRule {
+  rule: ValidationRule;
+  program?: Program;
+  problem?: string;
+  message?: Program;
+  messageProblem?: string;
+  /** Says something about a change, not about a value. */
+  usesOld: boolean;
+}
+
+/** The rules of a schema and of the schemas inside it; absent where there are none. */
+export interface RuleTree {
+  schema: JSONSchemaProps;
+  type: celTypes.Type | undefined;
+  rules: readonly CompiledRule[];
+  /** In the order of the schema's. */
+  allOf: readonly (RuleTree | undefined)[];
+  items?: RuleTree;
+  others?: RuleTree;
+  fields: ReadonlyMap<string, RuleTree>;
+}
+
+function compileRule(rule: ValidationRule, type: celTypes.Type | undefined): CompiledRule {
+  if (!rule.rule?.trim()) return { rule, usesOld: false };
+  if (!type) return { rule, usesOld: false, problem: 'rule declared on a schema whose values have no type' };
+  const old = rule.optionalOldSelf ? celTypes.optional(type) : type;
+  const environment = environmentOf([
+    ['self', type],
+    ['oldSelf', old],
+  ]);
+  const program = compile(rule.rule, environment);
+  const made: CompiledRule = { rule, usesOld: isProgram(program) && program.uses('oldSelf') };
+  if (!isProgram(program)) made.problem = program.problem;
+  else if (program.type.kind !== 'bool') made.problem = 'cel expression must evaluate to a bool';
+  else made.program = program;
+  if (!rule.messageExpression?.trim()) return made;
+  const message = compile(rule.messageExpression, environment);
+  if (!isProgram(message))
+    made.messageProblem = message.problem.replace(/^compilation failed/, 'messageExpression compilation failed');
+  else if (message.type.kind !== 'string') made.messageProblem = 'messageExpression must evaluate to a string';
+  else made.message = message;
+  return made;
+}
+
+/** The rules that `source` states of the values of `schema`; they are the same but for schemas in allOf. */
+function build(source: JSONSchemaProps, schema: JSONSchemaProps, isRoot: boolean): RuleTree | undefined {
+  const type = schemaType(schema as SchemaShape, 'object', isRoot);
+  const rules = (source['x-kubernetes-validations'] ?? []).map((rule) => compileRule(rule, type));
+  const below = (inner: JSONSchemaProps | undefined, of: JSONSchemaProps | undefined): RuleTree | undefined =>
+    inner && of && build(inner, of, false);
+  const items = below(schemaItems(source), schemaItems(schema));
+  const others = below(otherEntries(source), otherEntries(schema));
+  const fields = new Map<string, RuleTree>();
+  for (const [name, property] of Object.entries(source.properties ?? {})) {
+    const tree = below(property, schema.properties?.[name]);
+    if (tree) fields.set(name, tree);
+  }
+  const allOf = (source.allOf ?? []).map((one) => build(one, schema, isRoot));
+  if (rules.length === 0 && !items && !others && fields.size === 0 && !allOf.some(Boolean)) return undefined;
+  return { schema, type, rules, allOf, fields, ...(items && { items }), ...(others && { others }) };
+}
+
+const trees = new WeakMap<JSONSchemaProps, RuleTree | null>();
+
+/** The rules of a schema; undefined: there are none. */
+export function rulesOf(schema: JSONSchemaProps, isRoot: boolean): RuleTree | undefined {
+  const known = trees.get(schema);
+  if (known !== undefined) return known ?? undefined;
+  const tree = build(schema, schema, isRoot);
+  trees.set(schema, tree ?? null);
+  return tree;
+}

@@ -1,0 +1,46 @@
+// What a structural schema says about the shape of values: which part of an old value a part of a new one was
+// (k8s.io/apiserver/pkg/cel/common, CorrelatedObject and MakeMapList).
+import type { JSONSchemaProps } from '#api/apiextensions/v1';
+import { Path, root } from '#apimachinery/field';
+import { deepEqual } from '#utils';
+
+export type JsonObject = Record<string, unknown>;
+
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+export const schemaItems = ({ items }: JSONSchemaProps): JSONSchemaProps | undefined =>
+  Array.isArray(items) ? undefined : items;
+
+/** The schema of entries that no property describes. */
+export const otherEntries = ({ additionalProperties: more }: JSONSchemaProps): JSONSchemaProps | undefined =>
+  isObject(more) ? (more as JSONSchemaProps) : undefined;
+
+export const isMapList = (schema: JSONSchemaProps): boolean => schema['x-kubernetes-list-type'] === 'map';
+
+/** The keys of an item of a list with keys, defaults filled in. */
+export function itemKey(schema: JSONSchemaProps, item: JsonObject): JsonObject {
+  const properties = schemaItems(schema)?.properties ?? {};
+  const key: JsonObject = {};
+  for (const name of schema['x-kubernetes-list-map-keys'] ?? []) {
+    const value = item[name] ?? properties[name]?.default;
+    if (value !== undefined) key[name] = value;
+  }
+  return key;
+}
+
+/** The item of an old list with the same keys; undefined: none, or the list has no keys. */
+export function correlatedItem(schema: JSONSchemaProps, item: unknown, old: unknown): { value: unknown } | undefined {
+  if (!isMapList(schema) || !isObject(item) || !Array.isArray(old)) return undefined;
+  const key = itemKey(schema, item);
+  const found = old.find((one) => isObject(one) && deepEqual(itemKey(schema, one), key));
+  return found === undefined ? undefined : { value: found };
+}
+
+/** Where a value is; undefined: it is the whole object. */
+export type Place = Path | undefined;
+
+export const fieldOf = (place: Place, name: string): Path => (place ? place.child(name) : root(name));
+export const entryOf = (place: Place, name: string): Path => (place ? place.key(name) : new Path(undefined, name, true));
+export const itemOf = (place: Place, index: number): Path =>
+  place ? place.index(index) : new Path(undefined, String(index), true);

@@ -1,0 +1,229 @@
+// Values against their schemas, with the failures of upstream's validator in its order (k8s.io/kube-openapi/pkg/validation/validate;
+// apiextensions-apiserver, pkg/apiserver/validation). Of combined schemas the failures of the best alternative are told: that with most
+// checks passed.
+import type { JSONSchemaProps } from '#api/apiextensions/v1';
+import type { FieldError, FieldErrorType } from '#apimachinery/field';
+import { deepEqual } from '#utils';
+import { isKnownFormat, stringFormat } from './formats.ts';
+import { correlatedItem, isObject, schemaItems } from './structure.ts';
+import { patternOf } from './patterns.ts';
+
+/** What a check found, and how many checks passed. */
+class Result {
+  readonly errors: FieldError[] = [];
+  passed = 0;
+
+  get isValid(): boolean {
+    return this.errors.length === 0;
+  }
+
+  add(error: FieldError): void {
+    const same = ({ type, field, detail }: FieldError): boolean =>
+      type === error.type && field === error.field && detail === error.detail;
+    if (!this.errors.some(same)) this.errors.push(error);
+  }
+
+  fail(type: FieldErrorType, field: string, badValue: unknown, detail: string): void {
+    this.add({ type, field, ...(badValue !== undefined && { badValue }), detail });
+  }
+
+  merge(other: Result): void {
+    for (const error of other.errors) this.add(error);
+    this.passed += other.passed;
+  }
+}
+
+/** The value that a schema's value had before, where that is known. */
+type Old = { value: unknown } | undefined;
+
+/** JSON type and Go's format of a value. */
+function typeOf(value: unknown): [type: string, format: string] {
+  if (value === null) return ['null', ''];
+  if (Array.isArray(value)) return ['array', ''];
+  if (typeof value === 'number') return Number.isInteger(value) ? ['integer', 'int64'] : ['number', 'double'];
+  return [typeof value, ''];
+}
+
+const typesOf = (schema: JSONSchemaProps): string[] =>
+  schema['x-kubernetes-int-or-string'] ? ['integer', 'string'] : schema.type ? [schema.type] : [];
+
+function checkType(result: Result, schema: JSONSchemaProps, value: unknown, path: string): void {
+  const types = typesOf(schema);
+  const format = schema.format && isKnownFormat(types[0] ?? '', schema.format) ? schema.format : '';
+  if (types.length === 0 && format === '') return;
+  const [actual, actualFormat] = typeOf(value);
+  const fail = (wanted: string, got: string): void =>
+    result.fail('FieldValueTypeInvalid', path, got, `${path} in body must be of type ${wanted}: ${JSON.stringify(got)}`);
+  result.passed++;
+  if (value === null) {
+    if (types.length > 0 && !schema.nullable) fail(types.join(','), actual);
+    else result.passed++;
+    return;
+  }
+  const fits = types.includes(actual) || (actual === 'integer' && types.includes('number'));
+  const isText = actual === 'string' || actual === 'array';
+  const isNumeric = types.includes('number') || types.includes('integer');
+  if (!isText && format !== '' && !fits && actualFormat !== format) return fail(format, actualFormat);
+  if (format !== '' && isText && !isNumeric) result.passed++;
+  else if (types.length > 0 && !fits) fail(types.join(','), actual);
+  else result.passed++;
+}
+
+const alternatives = (schemas: readonly JSONSchemaProps[], value: unknown, path: string): Result[] =>
+  schemas.map((schema) => check(schema, value, path, undefined));
+
+/** The one with most checks passed. */
+function best(results: readonly Result[]): Result | undefined {
+  let found: Result | undefined;
+  for (const result of results) if (!found || result.passed > found.passed) found = result;
+  return found;
+}
+
+function checkCombined(result: Result, schema: JSONSchemaProps, value: unknown, path: string): void {
+  const { anyOf = [], oneOf = [], allOf = [], not } = schema;
+  const name = JSON.stringify(path);
+  const fail = (text: string): void => result.fail('FieldValueInvalid', '', '', `${name} must ${text}`);
+  if (anyOf.length > 0) {
+    const results = alternatives(anyOf, value, path);
+    const success = results.find(({ isValid }) => isValid);
+    if (!success) fail('validate at least one schema (anyOf)');
+    result.merge(success ?? best(results) ?? new Result());
+  }
+  if (oneOf.length > 0) {
+    const results = alternatives(oneOf, value, path);
+    const successes = results.filter(({ isValid }) => isValid);
+    const found = successes.length === 0 ? 'none valid' : `${successes.length} valid alternatives`;
+    if (successes.length !== 1) fail(`validate one and only one schema (oneOf). Found ${found}`);
+    if (successes.length <= 1) result.merge(successes[0] ?? best(results) ?? new Result());
+  }
+  if (allOf.length > 0) {
+    const results = alternatives(allOf, value, path);
+    for (const one of results) result.merge(one);
+    const valid = results.filter(({ isValid }) => isValid).length;
+    if (valid < results.length) fail(`validate all the schemas (allOf)${valid === 0 ? '. None validated' : ''}`);
+  }
+  if (not && check(not, value, path, undefined).isValid) fail('not validate the schema (not)');
+  result.passed += 2;
+}
+
+function checkString(result: Result, schema: JSONSchemaProps, value: string, path: string): void {
+  const length = [...value].length;
+  const { maxLength, minLength, pattern, format } = schema;
+  const fail = (text: string): void => result.fail('FieldValueInvalid', path, value, `${path} in body should ${text}`);
+  if (maxLength !== undefined && length > maxLength) {
+    const limit = maxLength < 0 ? 'value is too long' : `may not be more than ${maxLength} byte${maxLength === 1 ? '' : 's'}`;
+    result.fail('FieldValueTooLong', path, undefined, limit);
+  } else if (minLength !== undefined && length < minLength) fail(`be at least ${minLength} chars long`);
+  else if (pattern && !patternOf(pattern)?.test(value)) fail(`match '${pattern}'`);
+  result.passed++;
+  const test = format && isKnownFormat(typesOf(schema)[0] ?? '', format) ? stringFormat(format) : undefined;
+  if (!test || !format) return;
+  if (test(value)) result.passed++;
+  else result.fail('FieldValueTypeInvalid', path, value, `${path} in body must be of type ${format}: ${JSON.stringify(value)}`);
+  result.passed++;
+}
+
+const ranges: Readonly<Record<string, number>> = { int32: 2 ** 31 - 1, float: 3.4028234663852886e38 };
+
+/** Whether a number has the type and format; another type's numbers are not looked at. */
+function isInRange(value: number, type: string, format: string): boolean {
+  if (type === 'integer' && !(Number.isInteger(value) && value < 2 ** 63 && value >= -(2 ** 63))) return false;
+  const max = ranges[format];
+  return max === undefined || (value <= max && value >= (format === 'int32' ? -max - 1 : -max));
+}
+
+function checkNumber(result: Result, schema: JSONSchemaProps, value: number, path: string): void {
+  const { multipleOf, minimum, maximum } = schema;
+  const { type = '' } = schema;
+  const format = schema.format && isKnownFormat(type, schema.format) ? schema.format : '';
+  if (!isInRange(value, type, format)) {
+    const wanted = format === '' ? '(default format)' : `with format ${format}`;
+    result.fail('FieldValueInvalid', '', '', `Checked value must be of type ${type} ${wanted} in ${path}`);
+  }
+  const fail = (text: string): void => result.fail('FieldValueInvalid', path, value, `${path} in body should be ${text}`);
+  const ratio = multipleOf === undefined ? 0 : value / multipleOf;
+  if (Math.abs(ratio - Math.round(ratio)) > 1e-9) fail(`a multiple of ${multipleOf}`);
+  if (minimum !== undefined && (schema.exclusiveMinimum ? value <= minimum : value < minimum)) {
+    fail(`greater than ${schema.exclusiveMinimum ? '' : 'or equal to '}${minimum}`);
+  }
+  if (maximum !== undefined && (schema.exclusiveMaximum ? value >= maximum : value > maximum)) {
+    fail(`less than ${schema.exclusiveMaximum ? '' : 'or equal to '}${maximum}`);
+  }
+  result.passed += 2;
+}
+
+function tooMany(result: Result, path: string, actual: number, limit: number): void {
+  const text = limit < 0 ? 'has too many items' : `must have at most ${limit} item${limit === 1 ? '' : 's'}`;
+  result.fail('FieldValueTooMany', path, actual, text);
+}
+
+function checkList(result: Result, schema: JSONSchemaProps, value: unknown[], path: string, old: Old): void {
+  const items = schemaItems(schema);
+  const { minItems, maxItems } = schema;
+  if (items) {
+    value.forEach((item, at) =>
+      result.merge(check(items, item, `${path}[${at}]`, old && correlatedItem(schema, item, old.value))),
+    );
+  }
+  if (minItems !== undefined && value.length < minItems) {
+    result.fail('FieldValueInvalid', path, value.length, `${path} in body should have at least ${minItems} items`);
+  }
+  if (maxItems !== undefined && value.length > maxItems) tooMany(result, path, value.length, maxItems);
+  result.passed += 2;
+}
+
+const typeMeta = new Set(['apiVersion', 'kind', 'metadata']);
+
+function checkObject(result: Result, schema: JSONSchemaProps, value: Record<string, unknown>, path: string, old: Old): void {
+  const { minProperties, maxProperties, properties = {}, additionalProperties: more, required = [] } = schema;
+  const size = Object.keys(value).length;
+  if (minProperties !== undefined && size < minProperties) {
+    result.fail('FieldValueInvalid', path, size, `${path} in body should have at least ${minProperties} properties`);
+  }
+  if (maxProperties !== undefined && size > maxProperties) tooMany(result, path, size, maxProperties);
+  const before = isObject(old?.value) ? old.value : undefined;
+  for (const name of Object.keys(value)) {
+    const own = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    const known = own ?? (isObject(more) ? (more as JSONSchemaProps) : undefined);
+    if (!known) continue;
+    const isKept = before && Object.hasOwn(before, name) && !(path === '' && typeMeta.has(name));
+    result.merge(check(known, value[name], path === '' ? name : `${path}.${name}`, isKept ? { value: before[name] } : undefined));
+  }
+  for (const name of required)
+    if (!Object.hasOwn(value, name)) result.fail('FieldValueRequired', path === '' ? name : `${path}.${name}`, undefined, '');
+  result.passed++;
+}
+
+function checkEnum(result: Result, schema: JSONSchemaProps, value: unknown, path: string): void {
+  if (schema.enum && !schema.enum.some((option) => deepEqual(option, value))) {
+    const texts = schema.enum.map((option) => JSON.stringify(typeof option === 'string' ? option : JSON.stringify(option)));
+    result.fail('FieldValueNotSupported', path, value, texts.length === 0 ? '' : `supported values: ${texts.join(', ')}`);
+  }
+  result.passed++;
+}
+
+function check(schema: JSONSchemaProps, value: unknown, path: string, old: Old): Result {
+  const result = new Result();
+  checkType(result, schema, value, path);
+  if (value === null) checkEnum(result, schema, value, path);
+  else {
+    checkCombined(result, schema, value, path);
+    if (typeof value === 'string') checkString(result, schema, value, path);
+    else if (typeof value === 'number') checkNumber(result, schema, value, path);
+    else if (Array.isArray(value)) checkList(result, schema, value, path, old);
+    checkEnum(result, schema, value, path);
+    if (isObject(value)) checkObject(result, schema, value, path, old);
+  }
+  result.passed++;
+  // What was wrong before and is unchanged may stay.
+  if (!result.isValid && old && deepEqual(old.value, value)) return new Result();
+  return result;
+}
+
+/** Failures of a value; `prefix` is where it is, '' for a whole object; `old`: failures of parts unchanged since are forgiven. */
+export function validateValue(schema: JSONSchemaProps, value: unknown, prefix = '', old?: { value: unknown }): FieldError[] {
+  return check(schema, value, '', old).errors.map((error) => ({
+    ...error,
+    field: (error.field === '' ? prefix : prefix === '' ? error.field : `${prefix}.${error.field}`) || '<nil>',
+  }));
+}
