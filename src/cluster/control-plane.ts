@@ -10,7 +10,7 @@ import {
 } from '#controller-manager';
 import { Decisions } from '#controller-runtime';
 import { defaultControllersConfig } from '#controllers';
-import { type KubeScheduler, runKubeScheduler } from '#scheduler';
+import { type Decision, type KubeScheduler, runKubeScheduler } from '#scheduler';
 import type { Store } from '#store';
 import type { Clock, Logger, Rng } from '#utils';
 import { type Dial, type ListenTarget, serve, type WireServer } from '#wire';
@@ -43,6 +43,8 @@ export interface ControlPlaneDeps {
 export interface ControlPlane {
   readonly apiserver: KubeApiServer;
   readonly decisions: Decisions;
+  /** The scheduler's newest decision about the pod with that uid, while it is remembered. */
+  explainScheduling(uid: string): Decision | undefined;
   /** A client of this process with that identity. */
   client(identity: Identity, userAgent: string): KubeClient;
   /** How programs connect over TLS as that identity. */
@@ -116,6 +118,7 @@ export async function startControlPlane(options: ControlPlaneOptions, deps: Cont
   const plane: ControlPlane = {
     apiserver,
     decisions,
+    explainScheduling: (uid) => scheduler?.explain(uid),
     client,
     clientConfig({ name, groups }, server = apiserver.url) {
       const pair = pki.client(

@@ -3,12 +3,14 @@ import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { execCommand } from '#host';
 import type { Clock } from '#utils';
+import { findProgram } from './capabilities.ts';
 import { networkPlan, removeLeftovers } from './nodes/index.ts';
 import { readRunState, removeRunState, stopProcess } from './run-state.ts';
 import { loadSettings } from './settings.ts';
 import { removeUserContext } from './user-kubeconfig.ts';
 
-const canHaveNodes = (): boolean => process.platform === 'linux' && process.getuid?.() === 0;
+const canHaveNodes = (): boolean =>
+  process.platform === 'linux' && process.getuid?.() === 0 && ['ip', 'iptables'].every((name) => findProgram(name));
 
 /** Ends everything that runs; keeps the data. Gives whether something ran. */
 export async function stop(dataDir: string, clock: Clock): Promise<boolean> {

@@ -12,5 +12,6 @@ export { isNodeReady, waitFor } from './wait.ts';
 export { startSimulatedNodes, type SimulatedNodes } from './simulated-nodes.ts';
 export type { NodeAgentConfig } from './node-agent-config.ts';
 export { runDemo, type DemoOptions } from './demo.ts';
+export { askForExplanation, type Explained, explain, explanationText } from './explain.ts';
 export { loadImage } from './load-image.ts';
 export { clusterStatus, summary } from './summary.ts';

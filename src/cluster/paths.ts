@@ -8,6 +8,7 @@ export const dataDirOf = (name: string, given: string | undefined): string => re
 export const clusterPaths = (dataDir: string) => ({
   pki: join(dataDir, 'pki'),
   kubeconfig: join(dataDir, 'kubeconfig'),
+  explainSocket: join(dataDir, 'explain.sock'),
   logs: join(dataDir, 'logs'),
   log: join(dataDir, 'logs', 'sagong.log'),
 });

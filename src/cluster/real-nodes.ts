@@ -13,23 +13,28 @@ import { identities } from './identities.ts';
 import {
   cgroupLayout,
   createNetwork,
+  createUplink,
   joinLan,
   lan,
   type Lan,
   networkPlan,
   type NetworkPlan,
   RealNode,
+  type RegistryMirror,
   removeLeftovers,
+  removeUplink,
   routePods,
 } from './nodes/index.ts';
 import type { NodeAgentConfig } from './node-agent-config.ts';
-import { clusterNetworks } from './settings.ts';
+import { clusterNetworks, type UplinkChoice } from './settings.ts';
 
 export interface RealNodesOptions {
   dataDir: string;
   names: readonly string[];
   /** How to run this program: executable and first arguments. */
   program: readonly string[];
+  uplink: UplinkChoice;
+  registryMirrors: readonly RegistryMirror[];
 }
 
 export interface RealNodesDeps {
@@ -47,6 +52,7 @@ export class RealNodes {
   readonly #deps: RealNodesDeps;
   readonly #nodes: RealNode[] = [];
   #lan: Lan | undefined;
+  #noUplink: string | undefined;
   #stopRouting: () => void = () => {};
 
   constructor(options: RealNodesOptions, deps: RealNodesDeps) {
@@ -57,6 +63,10 @@ export class RealNodes {
   get lan(): Lan {
     if (!this.#lan) throw new Error("the nodes' network is not up yet");
     return this.#lan;
+  }
+  /** Why the nodes have no way out of the machine, where they were to have one. */
+  get noUplink(): string | undefined {
+    return this.#noUplink;
   }
   get sockets(): string[] {
     return this.#nodes.map(({ socket }) => socket);
@@ -76,8 +86,9 @@ export class RealNodes {
     const cniBinDir = findCniDir() ?? '/usr/lib/cni';
     const restrictOomScoreAdj = !hasSysResource();
     const pauseImage = buildPauseImage();
-    await Promise.all(
-      this.plan.nodes.map(async (plan) => {
+    await Promise.all([
+      this.#connectUplink(),
+      ...this.plan.nodes.map(async (plan) => {
         const node = new RealNode({
           plan,
           layout,
@@ -86,6 +97,7 @@ export class RealNodes {
           cniBinDir,
           restrictOomScoreAdj,
           resolvConf: `nameserver ${lan.gateway}\n`,
+          registryMirrors: this.#options.registryMirrors,
           clock,
           exec,
           logger,
@@ -94,7 +106,7 @@ export class RealNodes {
         await node.start();
         await importImage({ socket: node.socket, exec }, pauseImage);
       }),
-    );
+    ]);
   }
   /** Gives each node its identities and starts its agent; pods are routed as soon as nodes have their pod CIDRs. */
   async startAgents(plane: ControlPlane, pki: ClusterPki): Promise<void> {
@@ -111,6 +123,18 @@ export class RealNodes {
     await removeLeftovers(this.#options.dataDir, this.plan.id, this.#deps);
   }
 
+  /** A machine that allows no uplink has nodes all the same: they only reach each other. */
+  async #connectUplink(): Promise<void> {
+    if (this.#options.uplink === 'none') return;
+    const { exec, logger } = this.#deps;
+    try {
+      await createUplink(exec, this.plan.id, this.plan.lanNetns);
+    } catch (error) {
+      this.#noUplink = (error as Error).message;
+      logger.warn('nodes and pods have no way out of this machine', { error: this.#noUplink });
+      await removeUplink(exec, this.plan.id);
+    }
+  }
   #route(plane: ControlPlane): void {
     const informers = createInformerFactory({ ...this.#deps, client: plane.client(identities.admin, 'sagong') });
     const nodes = informers.informer<Node>({ group: '', version: 'v1', resource: 'nodes' });
@@ -165,10 +189,6 @@ export class RealNodes {
     const path = join(dir, 'agent.json');
     await atomicWrite(path, JSON.stringify(config, null, 2));
     const [command = process.execPath, ...args] = this.#options.program;
-    const agent = await node.run(command, [...args, 'node', '--config', path], 'agent');
-    void agent.ended.then(({ code }) => {
-      if (code !== null && code !== 0)
-        this.#deps.logger.error('the node agent has ended', { node: name, code, error: agent.lastWords() });
-    });
+    await node.service(command, [...args, 'node', '--config', path], 'agent');
   }
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { atomicWrite, readFileIfExists } from '#host';
 
 export type RuntimeChoice = 'containerd' | 'simulated';
+export type UplinkChoice = 'auto' | 'none';
 
 export interface ClusterSettings {
   name: string;
@@ -13,6 +14,12 @@ export interface ClusterSettings {
   runtime: RuntimeChoice;
   /** Of the apiserver on loopback; 0 picks a free one at the first start. */
   port: number;
+  /** Whether real nodes get a way out of the machine; default auto. */
+  uplink?: UplinkChoice;
+  /** Name servers for names outside the cluster, `address[:port]`; default: the machine's. */
+  dnsUpstreams?: string[];
+  /** Where nodes pull images from, `[registry=]url`. */
+  registryMirrors?: string[];
 }
 
 export const clusterNetworks = {

@@ -3,19 +3,29 @@ import { mkdir, readFile } from 'node:fs/promises';
 import type { Node } from '#api/core/v1';
 import { createInformerFactory, kubeconfigFor, writeKubeconfig } from '#client';
 import { execCommand } from '#host';
-import { runDns, upstreamsOf } from '#dns';
+import { parseUpstream, runDns, upstreamsOf } from '#dns';
 import type { Clock, Logger, Rng } from '#utils';
+import type { Dial } from '#wire';
 import { obstacles } from './capabilities.ts';
 import { openPki } from './certificates.ts';
 import { type ControlPlane, startControlPlane } from './control-plane.ts';
 import { grantDns, publishDns } from './dns-addon.ts';
+import { serveExplanations } from './explain.ts';
 import { identities } from './identities.ts';
-import { lan } from './nodes/index.ts';
+import { lan, parseRegistryMirror } from './nodes/index.ts';
 import { clusterPaths } from './paths.ts';
 import type { Progress } from './progress.ts';
 import { apiServerPort, RealNodes } from './real-nodes.ts';
 import { removeRunState, runningProcess, writeRunState } from './run-state.ts';
-import { type ClusterSettings, clusterNetworks, loadSettings, nodeNames, type RuntimeChoice, saveSettings } from './settings.ts';
+import {
+  type ClusterSettings,
+  clusterNetworks,
+  loadSettings,
+  nodeNames,
+  type RuntimeChoice,
+  saveSettings,
+  type UplinkChoice,
+} from './settings.ts';
 import { type SimulatedNodes, startSimulatedNodes } from './simulated-nodes.ts';
 import { addUserContext } from './user-kubeconfig.ts';
 import { isNodeReady, waitFor } from './wait.ts';
@@ -29,6 +39,12 @@ export interface UpOptions {
   runtime: 'auto' | RuntimeChoice;
   /** Absent or 0: as before, or a free one. */
   port?: number;
+  /** Absent: as before, or auto. */
+  uplink?: UplinkChoice;
+  /** `address[:port]`; absent: as before, or the machine's name servers. */
+  dnsUpstreams?: readonly string[];
+  /** `[registry=]url`; absent: as before, or none. */
+  registryMirrors?: readonly string[];
   /** How to run this program, for node agents. */
   program: readonly string[];
   /** Leave the user's kubeconfig alone. */
@@ -75,12 +91,20 @@ async function settle(options: UpOptions, progress: Progress): Promise<ClusterSe
     nodes.length === 0
       ? (before?.runtime ?? 'simulated')
       : chooseRuntime(options.runtime, before?.nodes.length ? before.runtime : undefined, progress);
+  const dnsUpstreams = [...(options.dnsUpstreams ?? before?.dnsUpstreams ?? [])];
+  const registryMirrors = [...(options.registryMirrors ?? before?.registryMirrors ?? [])];
+  // Better said now than with half a cluster running.
+  dnsUpstreams.forEach(parseUpstream);
+  registryMirrors.forEach(parseRegistryMirror);
   return {
     name: before?.name ?? options.name,
     dataDir: options.dataDir,
     nodes,
     runtime,
     port: options.port || (before?.port ?? 0),
+    uplink: options.uplink ?? before?.uplink ?? 'auto',
+    dnsUpstreams,
+    registryMirrors,
   };
 }
 
@@ -122,8 +146,23 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
   const paths = clusterPaths(dataDir);
   const real =
     settings.runtime === 'containerd' && settings.nodes.length > 0
-      ? new RealNodes({ dataDir, names: settings.nodes, program: options.program }, { ...deps, exec: execCommand })
+      ? new RealNodes(
+          {
+            dataDir,
+            names: settings.nodes,
+            program: options.program,
+            uplink: settings.uplink ?? 'auto',
+            registryMirrors: (settings.registryMirrors ?? []).map(parseRegistryMirror),
+          },
+          { ...deps, exec: execCommand },
+        )
       : undefined;
+  let simulated: SimulatedNodes | undefined;
+  const dialKubelet: Dial = async (target, signal) => {
+    if (real) return real.lan.connect(target.host, target.port);
+    if (simulated) return simulated.dial(target, signal);
+    throw new Error('this cluster has no nodes yet');
+  };
   const pki = await openPki(paths.pki);
   const booted = real?.boot();
   if (real) undo.push(() => real.stop());
@@ -136,7 +175,7 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
         port: settings.port,
         advertiseAddress: real ? lan.gateway : '127.0.0.1',
         ...(real && { advertisePort: apiServerPort }),
-        ...(real && { dialKubelet: ({ host, port }) => real.lan.connect(host, port) }),
+        dialKubelet,
       },
       deps,
     ),
@@ -150,15 +189,18 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
   await writeKubeconfig(paths.kubeconfig, kubeconfig);
   if (!options.keepKubeconfig) await addUserContext(kubeconfig, options.env);
   await plane.startLoops();
+  const explanations = await serveExplanations(plane, paths.explainSocket, deps.logger);
+  undo.push(() => void explanations.close());
   if (real && booted)
     await progress.step(
       `${kept.nodes.length} node${kept.nodes.length === 1 ? '' : 's'}: namespaces and containerd`,
       () => booted,
     );
-  if (real) await connectNodes(real, plane, pki, deps);
+  if (real?.noUplink) progress.say(`   nodes have no way out of this machine (${real.noUplink})`);
+  if (real) await connectNodes(real, kept, plane, pki, deps);
   else if (kept.nodes.length > 0) {
-    const simulated: SimulatedNodes = await startSimulatedNodes(plane, kept.nodes, deps);
-    undo.push(() => simulated.stop());
+    simulated = await startSimulatedNodes(plane, kept.nodes, { ...deps, pki });
+    undo.push(() => simulated?.stop());
   }
   if (kept.nodes.length > 0) await progress.step('nodes Ready', () => nodesReady(plane, kept.nodes, deps));
   await writeRunState(dataDir, { pid: process.pid, startedAtMs: deps.startedAtMs, server: plane.apiserver.url, ready: true });
@@ -168,6 +210,7 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
 /** The apiserver and the name server appear in the nodes' network; then the agents start. */
 async function connectNodes(
   real: RealNodes,
+  { dnsUpstreams = [] }: ClusterSettings,
   plane: ControlPlane,
   pki: Awaited<ReturnType<typeof openPki>>,
   deps: StartDeps,
@@ -176,7 +219,10 @@ async function connectNodes(
   await grantDns(plane.client(identities.admin, 'sagong'));
   const informers = createInformerFactory({ ...deps, client: plane.client(identities.dns, 'coredns') });
   const [udp, tcp] = [await real.lan.bindUdp(lan.gateway, 53), await real.lan.listen(lan.gateway, 53)];
-  const upstreams = upstreamsOf(await readFile('/etc/resolv.conf', 'utf8').catch(() => ''), [lan.gateway]);
+  const upstreams =
+    dnsUpstreams.length > 0
+      ? dnsUpstreams.map(parseUpstream)
+      : upstreamsOf(await readFile('/etc/resolv.conf', 'utf8').catch(() => ''), [lan.gateway]);
   const dns = runDns({ sockets: { udp, tcp }, informers, clock: deps.clock, domain: clusterNetworks.domain, upstreams });
   informers.start();
   deps.undo.push(() => {

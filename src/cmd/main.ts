@@ -54,6 +54,11 @@ clusterCommand('status', 'Say whether a cluster runs, and how its nodes are.').a
 clusterCommand('kubeconfig', "Print the cluster administrator's kubeconfig.").action(async (flags: ClusterFlags) =>
   (await import('./commands/status.ts')).runKubeconfig(flags),
 );
+clusterCommand('explain <object>', 'Say what every control loop and the scheduler decided about an object (kind/name), and why.')
+  .option('-n, --namespace <namespace>', 'namespace of the object', 'default')
+  .action(async (object: string, flags: ClusterFlags & { namespace: string }) =>
+    (await import('./commands/explain.ts')).runExplain(object, flags),
+  );
 clusterCommand('load-image <archive...>', 'Load image archives ("docker save" or OCI layout) into every node.').action(
   async (archives: string[], flags: ClusterFlags) => (await import('./commands/load-image.ts')).runLoadImage(archives, flags),
 );

@@ -4,4 +4,6 @@ export { joinLan, type Lan } from './lan.ts';
 export { removeLeftovers } from './leftovers.ts';
 export { createNetwork, removeNetwork, routePods } from './network.ts';
 export { lan, networkPlan, podSubnetPrefix, type NetworkPlan, type NodePlan } from './plan.ts';
+export { parseRegistryMirror, type RegistryMirror } from './registry-mirrors.ts';
+export { createUplink, removeUplink, type Uplink } from './uplink.ts';
 export { RealNode, type RealNodeOptions } from './real-node.ts';

@@ -11,3 +11,7 @@ export const nodeStopTimeoutMs = 10_000;
 export const lanHelperTimeoutMs = 10_000;
 /** Kept of a program's error output, to say why it ended. */
 export const stderrTailBytesMax = 4_096;
+/** One run of ip, iptables and the like. */
+export const commandTimeoutMs = 20_000;
+/** Pauses before a program of a node that has ended is started again: doubled each time, the first again after a long enough life. */
+export const restartMs = { first: 1_000, max: 30_000, forgivenAfter: 60_000 };

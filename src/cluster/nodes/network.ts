@@ -1,14 +1,9 @@
 // The machine-level network of a cluster: one namespace with a bridge, one namespace a node, a veth pair between them. Made in one
 // `ip -batch` per namespace; found again and removed by name.
 import type { Exec } from '#utils';
+import { must } from './commands.ts';
 import { lan, type NetworkPlan, type NodePlan } from './plan.ts';
-
-async function must(exec: Exec, command: string, args: readonly string[], input?: string): Promise<string> {
-  const result = await exec(command, args, { timeoutMs: 20_000, ...(input !== undefined && { input }) });
-  if (result.code !== 0)
-    throw new Error(`${command} ${args.join(' ')} failed: ${result.stderr.trim() || `exit code ${result.code}`}`);
-  return result.stdout;
-}
+import { removeUplink } from './uplink.ts';
 
 const batch = (exec: Exec, netns: string | undefined, lines: readonly string[]): Promise<string> =>
   must(exec, 'ip', [...(netns ? ['-n', netns] : []), '-batch', '-'], `${lines.join('\n')}\n`);
@@ -76,7 +71,8 @@ export async function networkNamespacesOf(exec: Exec, id: string): Promise<strin
     .filter((name) => name.startsWith(`sagong-${id}-`));
 }
 
-/** Removes every namespace of the cluster. Links go with their namespaces. */
+/** Removes the uplink and every namespace of the cluster. Links go with their namespaces. */
 export async function removeNetwork(exec: Exec, id: string): Promise<void> {
+  await removeUplink(exec, id);
   for (const name of await networkNamespacesOf(exec, id)) await must(exec, 'ip', ['netns', 'del', name]);
 }

@@ -8,9 +8,10 @@ import type { Clock, Exec, Logger } from '#utils';
 import { cgroupProcesses, type CgroupLayout, createCgroups, removeCgroups } from './cgroups.ts';
 import { containerdConfig, containerdPaths, cniConfig } from './containerd-config.ts';
 import { initScript } from './init-script.ts';
-import { containerdPollMs, containerdTimeoutMs, nodeBootTimeoutMs, nodeStopTimeoutMs } from './limits.ts';
+import { containerdPollMs, containerdTimeoutMs, nodeBootTimeoutMs, nodeStopTimeoutMs, restartMs } from './limits.ts';
 import type { NodePlan } from './plan.ts';
 import { killPid, type ManagedProcess, startProcess } from './processes.ts';
+import { type RegistryMirror, writeRegistryMirrors } from './registry-mirrors.ts';
 
 export interface RealNodeOptions {
   plan: NodePlan;
@@ -22,6 +23,7 @@ export interface RealNodeOptions {
   restrictOomScoreAdj: boolean;
   /** /etc/resolv.conf of the node. */
   resolvConf: string;
+  registryMirrors: readonly RegistryMirror[];
   clock: Clock;
   exec: Exec;
   logger: Logger;
@@ -32,6 +34,7 @@ export class RealNode {
   readonly socket: string;
   readonly #options: RealNodeOptions;
   readonly #processes: ManagedProcess[] = [];
+  readonly #stopped = new AbortController();
   #initPid = 0;
   #joinCgroups = '';
 
@@ -46,8 +49,20 @@ export class RealNode {
     await this.#prepareDisk();
     this.#joinCgroups = await createCgroups(this.#options.layout, this.plan.cgroup);
     await this.#boot();
-    const containerd = await this.run('containerd', ['--config', containerdPaths(this.plan.dir).configFile], 'containerd');
+    const containerd = await this.service('containerd', ['--config', containerdPaths(this.plan.dir).configFile], 'containerd');
     await this.#untilListening(containerd);
+  }
+  /** Runs a program that is to live as long as the node: started again, after a growing pause, when it ends. Gives its first process. */
+  async service(command: string, args: readonly string[], name: string): Promise<ManagedProcess> {
+    const first = await this.run(command, args, name);
+    this.#keepRunning(first, command, args, name).catch((error: unknown) =>
+      this.#options.logger.error('a program of a node cannot be started again', {
+        node: this.plan.name,
+        program: name,
+        error: String(error),
+      }),
+    );
+    return first;
   }
   /** Writes the pod network; containerd picks it up at once. */
   async configurePodNetwork(podCidr: string): Promise<void> {
@@ -68,6 +83,7 @@ export class RealNode {
       env,
     });
     this.#processes.push(managed);
+    void managed.ended.then(() => this.#forget(managed));
     return managed;
   }
   /** Runs a short program inside the node and waits for it. */
@@ -81,6 +97,7 @@ export class RealNode {
   /** Kills PID 1: every process, mount and interface of the node goes with it. */
   async stop(): Promise<void> {
     const { layout, clock } = this.#options;
+    this.#stopped.abort();
     if (this.#initPid > 0) killPid(this.#initPid, 'SIGKILL');
     this.#initPid = 0;
     const ended = Promise.all(this.#processes.map((managed) => managed.ended));
@@ -95,7 +112,8 @@ export class RealNode {
     const { dir } = this.plan;
     const paths = containerdPaths(dir);
     await mkdir(dir, { recursive: true, mode: 0o700 });
-    for (const path of [paths.dir, paths.cniConfDir, paths.certsDir, join(dir, 'logs'), join(dir, 'kubelet')])
+    await writeRegistryMirrors(paths.certsDir, this.#options.registryMirrors);
+    for (const path of [paths.dir, paths.cniConfDir, join(dir, 'logs'), join(dir, 'kubelet')])
       await mkdir(path, { recursive: true });
     await writeFile(paths.configFile, containerdConfig({ ...this.#options, nodeDir: dir }), { mode: 0o600 });
     await writeFile(join(dir, 'resolv.conf'), this.#options.resolvConf);
@@ -150,6 +168,38 @@ export class RealNode {
     const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
     this.#initPid = Number(children.trim().split(' ')[0]);
     if (!(this.#initPid > 0)) throw new Error(`node ${plan.name} has no init process`);
+    void managed.ended.then(() => {
+      if (!this.#stopped.signal.aborted)
+        this.#options.logger.error('a node has lost its power; stop the cluster and start it again to bring it back', {
+          node: plan.name,
+        });
+    });
+  }
+  async #keepRunning(first: ManagedProcess, command: string, args: readonly string[], name: string): Promise<void> {
+    const { clock, logger } = this.#options;
+    const { signal } = this.#stopped;
+    let pauseMs = restartMs.first;
+    for (let current = first; ; ) {
+      const startedMs = clock.monotonic();
+      const { code, signal: killedBy } = await current.ended;
+      if (signal.aborted) return;
+      if (clock.monotonic() - startedMs > restartMs.forgivenAfter) pauseMs = restartMs.first;
+      const about = { node: this.plan.name, program: name, code, signal: killedBy, error: current.lastWords() };
+      logger.error('a program of a node has ended and is started again', { ...about, pauseMs });
+      await clock.sleep(pauseMs, signal).catch(() => {});
+      pauseMs = Math.min(pauseMs * 2, restartMs.max);
+      // Without its PID 1 a node has no power: nothing can be started there until the next `up`.
+      if (signal.aborted || !this.#hasPower()) return;
+      current = await this.run(command, args, name);
+    }
+  }
+  /** Processes that have ended are reaped and done with; the first one is the node's own. */
+  #forget(managed: ManagedProcess): void {
+    const at = this.#processes.indexOf(managed);
+    if (at > 0) this.#processes.splice(at, 1);
+  }
+  #hasPower(): boolean {
+    return this.#initPid > 0 && this.#processes[0]?.child.exitCode === null && this.#processes[0].child.signalCode === null;
   }
   async #untilListening(containerd: ManagedProcess): Promise<void> {
     const { clock } = this.#options;

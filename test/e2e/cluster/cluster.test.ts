@@ -129,6 +129,20 @@ describe('a cluster of two real nodes', () => {
     expect((await cluster.tryKubectl('top', 'nodes')).stderr).toContain('Metrics API not available');
   });
 
+  it('explains what it decided', async () => {
+    const name = (await demoPods())[0]?.metadata.name ?? '';
+    const { stdout } = await cluster.sagong('explain', `pod/${name}`);
+    for (const part of [
+      `Pod default/${name}`,
+      'scheduler: placed on node-',
+      'ReplicaSet default/hello-',
+      'Deployment default/hello',
+      'deployment-controller',
+    ])
+      expect(stdout).toContain(part);
+    expect((await cluster.sagong('explain', 'pod/nothing')).stderr).toContain('not found');
+  });
+
   it('streams logs, exec, port-forward and cp', async () => {
     const name = (await demoPods())[0]?.metadata.name ?? '';
     expect(await kubectl('exec', name, '--', 'sh', '-c', 'echo out; exit 0')).toBe('out\n');

@@ -34,6 +34,8 @@ export function run(
         done({ code, stdout, stderr });
       },
     );
+    // A program that ends without reading says why by its exit code.
+    child.stdin?.on('error', () => {});
     child.stdin?.end(input ?? '');
   });
 }

@@ -1,0 +1,133 @@
+// What the components of a cluster decided about an object, and why: the last decision of every control loop about it and its owners, and the
+// scheduler's verdict or score per node. Served on a socket of the running cluster, because it is not part of the Kubernetes API.
+import { createServer, request, type Server } from 'node:http';
+import { rm } from 'node:fs/promises';
+import { builtinResources } from '#api';
+import { controllerOf, type KubeObject, parseApiVersion } from '#apimachinery/meta';
+import type { DecisionRecord } from '#controller-runtime';
+import type { Decision } from '#scheduler';
+import type { Logger } from '#utils';
+import type { ControlPlane } from './control-plane.ts';
+import { identities } from './identities.ts';
+
+export interface Explained {
+  /** `Kind namespace/name`. */
+  object: string;
+  decisions: DecisionRecord[];
+  scheduling?: { outcome: string; nodes: { node: string; verdict: string }[] };
+}
+
+const ownersMax = 5;
+
+/** Finds the resource a user means: plural, singular, kind or short name. */
+function resourceOf(word: string) {
+  const wanted = word.toLowerCase();
+  return builtinResources().find(({ resource, singularName, kind, shortNames = [] }) =>
+    [resource, singularName, kind.kind.toLowerCase(), ...shortNames].includes(wanted),
+  );
+}
+
+/** The object first, then its controllers upwards. Throws when the object is not there. */
+export async function explain(plane: ControlPlane, kind: string, namespace: string, name: string): Promise<Explained[]> {
+  const client = plane.client(identities.admin, 'sagong');
+  const explained: Explained[] = [];
+  let next: { kind: string; name: string; apiVersion?: string } | undefined = { kind, name };
+  for (let depth = 0; next && depth < ownersMax; depth++) {
+    const wanted: { kind: string; name: string; apiVersion?: string } = next;
+    const resource = wanted.apiVersion
+      ? builtinResources().find(
+          (one) => one.kind.kind === wanted.kind && one.group === parseApiVersion(wanted.apiVersion ?? '').group,
+        )
+      : resourceOf(wanted.kind);
+    if (!resource) throw new Error(`the server doesn't have a resource type "${wanted.kind}"`);
+    const object: KubeObject = await client.resource(resource, resource.namespaced ? namespace : undefined).get(wanted.name);
+    const key = object.metadata.namespace ? `${object.metadata.namespace}/${wanted.name}` : wanted.name;
+    const decision = plane.explainScheduling(object.metadata.uid ?? '');
+    explained.push({
+      object: `${resource.kind.kind} ${key}`,
+      decisions: plane.decisions.about(key),
+      ...(decision && { scheduling: schedulingOf(decision) }),
+    });
+    const owner = controllerOf(object.metadata);
+    next = owner && { kind: owner.kind, name: owner.name, apiVersion: owner.apiVersion };
+  }
+  return explained;
+}
+
+function schedulingOf(decision: Decision): Explained['scheduling'] {
+  if (decision.kind === 'failed')
+    return {
+      outcome: decision.message,
+      nodes: decision.verdicts.map(({ node, status }) => ({ node, verdict: status ? status.reasons.join(', ') : 'would do' })),
+    };
+  return {
+    outcome: `placed on ${decision.node.name}`,
+    nodes: decision.scores.map(({ node, total, plugins }) => ({
+      node,
+      verdict: `score ${total} (${Object.entries(plugins)
+        .map(([plugin, score]) => `${plugin} ${score}`)
+        .join(', ')})`,
+    })),
+  };
+}
+
+/** Answers `GET /explain?kind=&namespace=&name=` on a unix socket that only the cluster's user can open. */
+export async function serveExplanations(plane: ControlPlane, path: string, logger: Logger): Promise<Server> {
+  await rm(path, { force: true });
+  const server = createServer((incoming, response) => {
+    const query = new URL(incoming.url ?? '/', 'http://local').searchParams;
+    explain(plane, query.get('kind') ?? '', query.get('namespace') ?? 'default', query.get('name') ?? '').then(
+      (answer) => response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer)),
+      (error: Error) => response.writeHead(404, { 'content-type': 'text/plain' }).end(error.message),
+    );
+  });
+  server.on('error', (error) => logger.error('explanations cannot be served', { error: String(error) }));
+  const mask = process.umask(0o177);
+  try {
+    await new Promise<void>((resolve) => server.listen(path, resolve));
+  } finally {
+    process.umask(mask);
+  }
+  return server;
+}
+
+/** Asks a running cluster. Rejects with a sentence when it does not run or has no such object. */
+export function askForExplanation(path: string, kind: string, namespace: string, name: string): Promise<Explained[]> {
+  const query = new URLSearchParams({ kind, namespace, name });
+  return new Promise((resolve, reject) => {
+    const sent = request({ socketPath: path, path: `/explain?${query.toString()}` }, (response) => {
+      let text = '';
+      response.setEncoding('utf8');
+      response.on('data', (chunk: string) => {
+        text += chunk;
+      });
+      response.on('end', () =>
+        response.statusCode === 200 ? resolve(JSON.parse(text) as Explained[]) : reject(new Error(text)),
+      );
+    });
+    sent.on('error', () => reject(new Error('the cluster does not run; start it with: sagong up')));
+    sent.end();
+  });
+}
+
+/** The explanation as people read it. */
+export function explanationText(explained: readonly Explained[], nowMs: number): string {
+  const ago = (atMs: number): string => `${Math.max(0, Math.round((nowMs - atMs) / 1000))}s ago`;
+  return explained
+    .map(({ object, decisions, scheduling }) => {
+      const lines = [object];
+      if (scheduling)
+        lines.push(
+          `  scheduler: ${scheduling.outcome}`,
+          ...scheduling.nodes.map(({ node, verdict }) => `    ${node}: ${verdict}`),
+        );
+      for (const { controller, because, effects, failure, atMs } of decisions) {
+        lines.push(`  ${controller} (${ago(atMs)}): ${because}`);
+        if (effects.length > 0) lines.push(`    did: ${effects.join('; ')}`);
+        if (failure) lines.push(`    failed: ${failure}`);
+      }
+      if (lines.length === 1) lines.push('  no control loop has decided anything about it since the cluster started');
+      return lines.join('\n');
+    })
+    .join('\n\n');
+}
