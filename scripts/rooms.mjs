@@ -29,7 +29,7 @@ export const rooms = {
   'kube-proxy': { imports: [...pure, 'host', 'component-base', 'client'] },
   dns: { imports: [...pure, 'host', 'component-base', 'wire', 'client'] },
   'cloud-provider': { imports: [...pure, 'host'] },
-  'cloud-controller-manager': { imports: [...pure, 'component-base', 'client', 'controller-runtime', 'cloud-provider'] },
+  'cloud-controller-manager': { imports: [...pure, 'component-base', 'pki', 'wire', 'client', 'controller-runtime', 'cloud-provider'] },
   cluster: { imports: ['*'] },
   testing: { imports: ['*'] },
   cmd: { imports: ['*'] },

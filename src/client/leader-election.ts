@@ -32,6 +32,8 @@ export interface LeaderElectionOptions {
   onStartedLeading(signal: AbortSignal): Promise<void> | void;
   onStoppedLeading(): void;
   onNewLeader?(identity: string): void;
+  /** The lease was written by this process. */
+  onRenewed?(): void;
 }
 
 const retryJitter = 1.2;
@@ -75,6 +77,7 @@ export async function runLeaderElection(options: LeaderElectionOptions, signal: 
       const heldMs = (current.spec?.leaseDurationSeconds ?? leaseDurationMs / 1000) * 1000;
       if (held && held !== identity && clock.monotonic() - observedAtMs < heldMs) return false;
       observe(await resource.update({ ...current, spec: record(current) }));
+      options.onRenewed?.();
       return true;
     } catch (error) {
       if (isNotFound(error)) return create();
@@ -87,6 +90,7 @@ export async function runLeaderElection(options: LeaderElectionOptions, signal: 
     try {
       const metadata = { name: options.name, namespace: options.namespace };
       observe(await resource.create({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec: record(undefined) }));
+      options.onRenewed?.();
       return true;
     } catch (error) {
       if (!isAlreadyExists(error)) logger.debug('lease not created', { lease: options.name, error: String(error) });

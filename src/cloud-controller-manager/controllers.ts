@@ -1,0 +1,124 @@
+// The list of cloud loops that a provider supports, and which of them run (`--controllers`).
+import type { IPPrefix } from '#apimachinery/validation';
+import type { CloudProvider } from '#cloud-provider';
+import type { ControllerDefinition } from '#controller-runtime';
+import { instanceSourceOf } from './instance-source.ts';
+import { cloudNodeLifecycleController } from './lifecycle/index.ts';
+import type { CloudMetrics } from './metrics.ts';
+import { cloudNodeController } from './node/index.ts';
+import { routeController } from './route/index.ts';
+import { serviceController } from './service/index.ts';
+
+export interface CloudControllersConfig {
+  clusterName: string;
+  clusterCidrs: readonly IPPrefix[];
+  configureCloudRoutes: boolean;
+  routeReconciliationPeriodMs: number;
+  /** Feature gate CloudControllerManagerWatchBasedRoutesReconciliation. */
+  watchBasedRoutes: boolean;
+  minResyncPeriodMs: number;
+  nodeMonitorPeriodMs: number;
+  nodeStatusUpdateFrequencyMs: number;
+  concurrentNodeSyncs: number;
+  /** 0: as many as `concurrentNodeSyncs`. */
+  concurrentNodeStatusUpdates: number;
+  concurrentServiceSyncs: number;
+}
+
+export const defaultCloudControllersConfig: CloudControllersConfig = {
+  clusterName: 'kubernetes',
+  clusterCidrs: [],
+  configureCloudRoutes: true,
+  routeReconciliationPeriodMs: 10_000,
+  watchBasedRoutes: false,
+  minResyncPeriodMs: 43_200_000,
+  nodeMonitorPeriodMs: 5_000,
+  nodeStatusUpdateFrequencyMs: 300_000,
+  concurrentNodeSyncs: 1,
+  concurrentNodeStatusUpdates: 0,
+  concurrentServiceSyncs: 1,
+};
+
+/** One loop, and why it cannot run where it cannot. */
+export interface CloudControllerEntry {
+  name: string;
+  aliases: readonly string[];
+  /** Label of `running_managed_controllers`. */
+  metric: string;
+  make(): ControllerDefinition | { notStarted: string };
+}
+
+/** All loops in upstream's order. */
+export function cloudControllers(
+  cloud: CloudProvider,
+  provider: string,
+  config: CloudControllersConfig,
+  metrics: CloudMetrics,
+): CloudControllerEntry[] {
+  const instances = instanceSourceOf(cloud, provider);
+  const noInstances = { notStarted: 'cloud provider does not support instances' };
+  const concurrency = Math.max(config.concurrentNodeSyncs, config.concurrentNodeStatusUpdates);
+  return [
+    {
+      name: 'cloud-node-controller',
+      aliases: ['cloud-node'],
+      metric: 'cloud-node',
+      make: () => (instances ? cloudNodeController({ ...config, instances, metrics, concurrency }) : noInstances),
+    },
+    {
+      name: 'cloud-node-lifecycle-controller',
+      aliases: ['cloud-node-lifecycle'],
+      metric: 'cloud-node-lifecycle',
+      make: () => (instances ? cloudNodeLifecycleController({ ...config, instances }) : noInstances),
+    },
+    {
+      name: 'service-lb-controller',
+      aliases: ['service', 'service-controller'],
+      metric: 'service',
+      make() {
+        const { loadBalancer: balancer } = cloud;
+        if (!balancer) return { notStarted: 'the cloud provider does not support external load balancers' };
+        return serviceController({ balancer, cluster: config.clusterName, concurrency: config.concurrentServiceSyncs, metrics });
+      },
+    },
+    {
+      name: 'node-route-controller',
+      aliases: ['route', 'route-controller'],
+      metric: 'route',
+      make() {
+        const { routes } = cloud;
+        if (!config.configureCloudRoutes)
+          return { notStarted: 'will not configure cloud provider routes, --configure-cloud-routes is false' };
+        if (!routes) return { notStarted: 'the cloud provider does not support routes' };
+        return routeController({
+          ...config,
+          routes,
+          cluster: config.clusterName,
+          watchBased: config.watchBasedRoutes,
+          resyncPeriodMs: config.minResyncPeriodMs,
+          metrics,
+        });
+      },
+    },
+  ];
+}
+
+/**
+ * The chosen loops, in list order. The first item that matches a loop decides (k8s.io/controller-manager app.IsControllerEnabled). Throws for a
+ * name that is none of them.
+ */
+export function chooseControllers<E extends Pick<CloudControllerEntry, 'name' | 'aliases'>>(
+  all: readonly E[],
+  wanted: readonly string[],
+): E[] {
+  const isCalled = (entry: E, name: string): boolean => entry.name === name || entry.aliases.includes(name);
+  for (const item of wanted) {
+    const name = item.replace(/^-/, '');
+    if (name !== '*' && !all.some((entry) => isCalled(entry, name)))
+      throw new Error(`"${name}" is not in the list of known controllers`);
+  }
+  return all.filter((entry) => {
+    const decisive = wanted.find((item) => isCalled(entry, item.replace(/^-/, '')));
+    return decisive === undefined ? wanted.includes('*') : !decisive.startsWith('-');
+  });
+}

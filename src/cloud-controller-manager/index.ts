@@ -1,0 +1,17 @@
+// The cloud-controller-manager: the four loops between a cluster and its cloud, over any provider.
+export {
+  type CloudControllerManagerDeps,
+  type CloudControllerManagerOptions,
+  runCloudControllerManager,
+  type RunningCloudControllerManager,
+} from './app.ts';
+export {
+  chooseControllers,
+  type CloudControllerEntry,
+  cloudControllers,
+  type CloudControllersConfig,
+  defaultCloudControllersConfig,
+} from './controllers.ts';
+export { cloudMetrics } from './metrics.ts';
+export { beyondDocumented, delegationRole, documentedRole, leaderElectionRole } from './rights.ts';
+export { parseClusterCidrs } from './route/index.ts';

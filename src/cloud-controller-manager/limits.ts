@@ -1,0 +1,22 @@
+// Bounds and times of the cloud loops.
+
+/** Cloud calls of the route controller in flight at once. */
+export const routeCallsMax = 200;
+/** Tries of a route whose making met a conflict, and the time between them. */
+export const routeConflictTries = 5;
+export const routeConflictDelayMs = 100;
+/** Back-off of the service controller after a failure. */
+export const serviceBackoffBaseMs = 5_000;
+export const serviceBackoffMaxMs = 300_000;
+/** Node names told in an event about many. */
+export const nodeNamesMax = 20;
+/** Nodes whose instances are asked for at once by the lifecycle controller. */
+export const lifecycleConcurrency = 10;
+/** How long the manager waits for the apiserver's /healthz before it starts the loops. */
+export const apiserverWaitMs = 10_000;
+export const apiserverPollMs = 500;
+/** How long an answer of the apiserver about a caller of our own endpoints is kept. */
+export const delegatedAnswerMs = 10_000;
+export const delegatedAnswersMax = 1_024;
+/** How late the leader may renew before /healthz says so. */
+export const leaderHealthSlackMs = 20_000;

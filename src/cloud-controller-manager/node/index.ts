@@ -1,0 +1,56 @@
+// The cloud node controller: machines become Nodes on which something may run (requirements of `--cloud-provider=external`).
+import type { Node } from '#api/core/v1';
+import { type ControllerDefinition, defineController, watch } from '#controller-runtime';
+import { nodes } from '#controller-runtime/platform';
+import { allow, recordEvents } from '#controller-runtime/workload';
+import { deepEqual } from '#utils';
+import { cloudView } from '../ask.ts';
+import type { InstanceSource } from '../instance-source.ts';
+import type { CloudMetrics } from '../metrics.ts';
+import { type NodeConfig, type NodeMemory, type NodeView, reconcileNode } from './reconcile.ts';
+
+export interface NodeControllerOptions extends NodeConfig {
+  instances: InstanceSource;
+  metrics: CloudMetrics;
+  /** Nodes in work at once. */
+  concurrency: number;
+}
+
+/** Heartbeats and conditions say nothing to this loop (upstream looks at every update). */
+const sameForUs = (a: Node, b: Node): boolean =>
+  a.metadata.uid === b.metadata.uid &&
+  a.spec?.providerID === b.spec?.providerID &&
+  deepEqual(a.spec?.taints, b.spec?.taints) &&
+  deepEqual(a.metadata.labels, b.metadata.labels) &&
+  deepEqual(a.metadata.annotations, b.metadata.annotations);
+
+export const cloudNodeController = (options: NodeControllerOptions): ControllerDefinition<NodeView> =>
+  defineController<NodeView>({
+    name: 'cloud-node-controller',
+    aliases: ['cloud-node'],
+    serviceAccount: 'node-controller',
+    rights: [allow('get,list,patch,update,watch', 'core', 'nodes'), allow('patch', 'core', 'nodes/status'), recordEvents],
+    watches: [
+      watch<Node>({
+        resource: nodes,
+        keys: (node, old) => (old && sameForUs(node, old) ? [] : [node.metadata.name ?? '']),
+      }),
+    ],
+    view: (key, cache, context) => ({
+      ...cloudView(context),
+      node: cache.get<Node>(nodes, '', key),
+      memory: context.memory as NodeMemory | undefined,
+      lastFailure: context.lastFailure,
+    }),
+    reconcile: (view, now) => reconcileNode(options, view, now),
+    questions: () => ({
+      instanceMetadata: (node, signal) => options.instances.instanceMetadata(node as Node, signal),
+    }),
+    actions: ({ clock }) => ({
+      observeInitialized(node) {
+        options.metrics.initialized(clock.now() - Date.parse((node as Node).metadata.creationTimestamp ?? ''));
+        return Promise.resolve(undefined);
+      },
+    }),
+    concurrency: options.concurrency,
+  });

@@ -1,0 +1,59 @@
+// Carries route changes out: many cloud calls at once, but never more than the ceiling.
+import { isConflict } from '#apimachinery/errors';
+import type { Routes } from '#cloud-provider';
+import type { ActionDeps } from '#controller-runtime';
+import { routeCallsMax, routeConflictDelayMs, routeConflictTries } from '../limits.ts';
+import type { RouteChanges, RouteOutcome, RouteToMake } from './plan.ts';
+
+/** Runs `call` only while fewer than `max` others run. */
+function ceiling(max: number): <T>(call: () => Promise<T>) => Promise<T> {
+  let running = 0;
+  const waiting: (() => void)[] = [];
+  return async (call) => {
+    if (running >= max) await new Promise<void>((resolve) => waiting.push(resolve));
+    running += 1;
+    try {
+      return await call();
+    } finally {
+      running -= 1;
+      waiting.shift()?.();
+    }
+  };
+}
+
+export interface ApplyDeps extends Pick<ActionDeps, 'clock' | 'logger'> {
+  routes: Routes;
+  cluster: string;
+  signal: AbortSignal;
+}
+
+export async function applyRoutes({ remove, make, removeFirst }: RouteChanges, deps: ApplyDeps): Promise<RouteOutcome[]> {
+  const { routes, cluster, clock, logger, signal } = deps;
+  const limited = ceiling(routeCallsMax);
+  const removeOne = (route: (typeof remove)[number]): Promise<void> =>
+    limited(() => routes.deleteRoute(cluster, route, signal)).catch((error: unknown) =>
+      logger.error('Could not delete route', { route: route.name, cidr: route.destinationCidr, error: String(error) }),
+    );
+  const makeOne = async ({ node, route }: RouteToMake): Promise<RouteOutcome> => {
+    const failures: { message: string; durationMs: number }[] = [];
+    const outcome = (made: boolean): RouteOutcome => ({ node, cidr: route.destinationCidr, failures, made });
+    for (let attempt = 0; attempt < routeConflictTries; attempt++) {
+      const sinceMs = clock.monotonic();
+      try {
+        await limited(() => routes.createRoute(cluster, node.metadata.uid ?? '', route, signal));
+        return outcome(true);
+      } catch (error) {
+        const message = error instanceof Error ? error.message : String(error);
+        failures.push({ message, durationMs: clock.monotonic() - sinceMs });
+        if (!isConflict(error) || signal.aborted) return outcome(false);
+        await clock.sleep(routeConflictDelayMs, signal).catch(() => {});
+      }
+    }
+    return outcome(false);
+  };
+  const removed = Promise.all(remove.map(removeOne));
+  if (removeFirst) await removed;
+  const outcomes = await Promise.all(make.map(makeOne));
+  await removed;
+  return outcomes;
+}
