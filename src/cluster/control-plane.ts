@@ -148,6 +148,7 @@ export async function startControlPlane(options: ControlPlaneOptions, deps: Cont
             allocateNodeCidrs: true,
             serviceCidrs: [clusterNetworks.serviceCidr],
             rootCa: pki.authority.cert,
+            serviceAccountSigningKey: pki.serviceAccount.privateKey,
             clusterSigning: { cert: pki.authority.cert, key: pki.authority.key, durationMs: 365 * 24 * 3_600_000 },
           },
           // One process holds the store: nobody else can lead.

@@ -22,6 +22,12 @@ const generic = {
     help: 'Use an own identity for each controller.',
     section: 'Generic',
   }),
+  serviceAccountPrivateKeyFile: flag.string({
+    name: 'service-account-private-key-file',
+    default: '',
+    help: 'Key that tokens in Secrets are signed with.',
+    section: 'Serviceaccount controller',
+  }),
   rootCaFile: flag.string({
     name: 'root-ca-file',
     default: '',

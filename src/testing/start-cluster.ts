@@ -18,6 +18,7 @@ import type { DecisionRecord } from '#controller-runtime';
 import { systemClock, systemRng } from '#host';
 import { openMemoryStore } from '#store';
 import { type Clock, type Logger, type Rng, silentLogger } from '#utils';
+import type { Dial } from '#wire';
 
 export interface StartClusterOptions {
   /** Simulated nodes; default 1. Pods on them go Running without a process. */
@@ -51,13 +52,16 @@ export async function startCluster(options: StartClusterOptions = {}): Promise<T
   const { nodes = 1, port = 0, clock = systemClock(), rng = systemRng(), logger = silentLogger } = options;
   const deps = { clock, rng, logger };
   const store = openMemoryStore({ clock });
+  const pki = ephemeralPki();
+  let simulated: SimulatedNodes | undefined;
+  const dialKubelet: Dial = (target, signal) =>
+    simulated ? simulated.dial(target, signal) : Promise.reject(new Error('the nodes have not started yet'));
   const plane = await startControlPlane(
-    { dataDir: '', pki: ephemeralPki(), port, advertiseAddress: '127.0.0.1' },
+    { dataDir: '', pki, port, advertiseAddress: '127.0.0.1', dialKubelet },
     { ...deps, store },
   );
-  let simulated: SimulatedNodes | undefined;
   const stop = async (): Promise<void> => {
-    simulated?.stop();
+    await simulated?.stop();
     await plane.stop();
     await store.close();
   };
@@ -65,7 +69,7 @@ export async function startCluster(options: StartClusterOptions = {}): Promise<T
     await plane.apiserver.started;
     await plane.startLoops();
     const names = Array.from({ length: nodes }, (_, index) => `node-${index + 1}`);
-    simulated = await startSimulatedNodes(plane, names, deps);
+    simulated = await startSimulatedNodes(plane, names, { ...deps, pki });
     await nodesReady(plane, nodes, deps);
   } catch (error) {
     await stop();

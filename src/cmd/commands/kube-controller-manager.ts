@@ -24,6 +24,7 @@ function configOf(flags: FlagValues<KubeControllerManagerFlags>): ControllersCon
     nodeStartupGracePeriodMs: flags.nodeStartupGracePeriodMs,
     terminatedPodGcThreshold: flags.terminatedPodGcThreshold,
     rootCa: file(flags.rootCaFile),
+    ...(flags.serviceAccountPrivateKeyFile && { serviceAccountSigningKey: file(flags.serviceAccountPrivateKeyFile) }),
     ...(cert && key && { clusterSigning: { cert, key, durationMs: flags.clusterSigningDurationMs } }),
   };
 }
