@@ -41,8 +41,8 @@ export function issuesText(source: string, issues: readonly Issue[]): string {
 function issueText(lines: readonly string[], at: number, message: string): string {
   let line = 0;
   let column = at;
-  while (line < lines.length - 1 && column > [...(lines[line] ?? '')].length) {
-    column -= [...(lines[line] ?? '')].length + 1;
+  while (line < lines.length - 1 && column > Array.from(lines[line] ?? '').length) {
+    column -= Array.from(lines[line] ?? '').length + 1;
     line++;
   }
   const text = (lines[line] ?? '').replaceAll('\t', ' ');

@@ -47,7 +47,7 @@ export function tokenize(source: string): { tokens: Token[]; issues: Issue[] } {
   const issues: Issue[] = [];
   // Positions count code points; most texts have one unit each.
   const isPlain = !/[\ud800-\udfff]/.test(source);
-  const place = (offset: number): number => (isPlain ? offset : [...source.slice(0, offset)].length);
+  const place = (offset: number): number => (isPlain ? offset : Array.from(source.slice(0, offset)).length);
   let at = 0;
   const take = (pattern: RegExp): RegExpExecArray | null => {
     pattern.lastIndex = at;

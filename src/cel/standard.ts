@@ -122,7 +122,7 @@ const operators = [
 ];
 
 const sizeOf = (value: Value): bigint => {
-  if (typeof value === 'string') return BigInt([...value].length);
+  if (typeof value === 'string') return BigInt(Array.from(value).length);
   if (value instanceof Uint8Array) return BigInt(value.length);
   if (value instanceof ListValue) return BigInt(value.size);
   return BigInt(keysOf(value)?.length ?? 0);

@@ -323,7 +323,7 @@ export function compare(left: Value, right: Value): number | undefined {
 /** By code points, as UTF-8 orders. */
 function compareText(left: string, right: string): number {
   if (left === right) return 0;
-  const [one, two] = [[...left], [...right]];
+  const [one, two] = [Array.from(left), Array.from(right)];
   for (let index = 0; index < Math.min(one.length, two.length); index++) {
     const difference = (one[index]?.codePointAt(0) ?? 0) - (two[index]?.codePointAt(0) ?? 0);
     if (difference !== 0) return difference;

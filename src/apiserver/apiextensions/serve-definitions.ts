@@ -8,9 +8,11 @@ import type { Clock, Logger } from '#utils';
 import type { ClusterWriter, ReadOnlyCluster } from '../contracts.ts';
 import type { DiscoveredResource, ResourceTable, ServedGroup } from '../resources.ts';
 import type { ResourceStorage } from '../storage/resource-storage.ts';
-import { isTrue, withCondition } from './conditions.ts';
+import { deepEqual } from '../registry/generic/values.ts';
+import { isTrue } from './conditions.ts';
 import { customResource, discoveredOf } from './custom-resource.ts';
 import { cleanupFinalizer } from './definition-deletion.ts';
+import { acceptNames, namedStatus } from './names.ts';
 
 const apiGroup = 'apiextensions.k8s.io';
 const resourceName = 'customresourcedefinitions';
@@ -47,6 +49,11 @@ export function serveDefinitions(options: ServeDefinitionsOptions): () => void {
   const changed = (now: CustomResourceDefinition | undefined, before: CustomResourceDefinition | undefined): void => {
     const name = now?.metadata.name ?? before?.metadata.name ?? '';
     later(() => reconcile(options, served, builtinGroups, name));
+    if (now) return;
+    // The names of one that is gone are free for those that had to wait.
+    for (const { metadata, spec, status } of cluster.list<CustomResourceDefinition>(apiGroup, resourceName))
+      if (spec.group === before?.spec.group && !isTrue(status, 'NamesAccepted'))
+        later(() => reconcile(options, served, builtinGroups, metadata.name ?? ''));
   };
   for (const crd of cluster.list<CustomResourceDefinition>(apiGroup, resourceName)) changed(crd, undefined);
   return cluster.onChange<CustomResourceDefinition>(apiGroup, resourceName, changed);
@@ -64,80 +71,24 @@ async function reconcile(
     await cleanUp(options, served, crd);
     return;
   }
-  if (!isTrue(crd.status, 'Established')) await establish(options, crd);
+  await establish(options, crd);
   await serve(options, served, builtin, crd);
 }
 
-/** The first name that another definition of the group has, with upstream's reason; of several the last that it checks counts. */
-function conflictOf(
-  { spec }: CustomResourceDefinition,
-  rivals: readonly CustomResourceDefinition[],
-): { reason: string; message: string } | undefined {
-  const accepted = rivals.flatMap(({ status }) => status?.acceptedNames ?? []);
-  const resources = new Set(
-    accepted.flatMap(({ plural, singular, shortNames }) => [plural, singular ?? '', ...(shortNames ?? [])]),
-  );
-  const kinds = new Set(accepted.flatMap(({ kind, listKind }) => [kind, listKind ?? '']));
-  const inUse = (name: string): string => `${JSON.stringify(name)} is already in use`;
-  const { names } = spec;
-  const shortName = names.shortNames?.find((name) => resources.has(name));
-  if (names.listKind && kinds.has(names.listKind)) return { reason: 'ListKindConflict', message: inUse(names.listKind) };
-  if (kinds.has(names.kind)) return { reason: 'KindConflict', message: inUse(names.kind) };
-  if (shortName !== undefined) return { reason: 'ShortNamesConflict', message: inUse(shortName) };
-  if (names.singular && resources.has(names.singular)) return { reason: 'SingularConflict', message: inUse(names.singular) };
-  return resources.has(names.plural) ? { reason: 'PluralConflict', message: inUse(names.plural) } : undefined;
-}
-
-/** Accepts the names unless another definition of the group has them, and establishes the resource. */
+/** Accepts the names that no other definition of the group has, and establishes the resource when all are accepted. */
 async function establish({ writer, cluster, clock }: ServeDefinitionsOptions, crd: CustomResourceDefinition): Promise<void> {
   const rivals = cluster
     .list<CustomResourceDefinition>(apiGroup, resourceName)
     .filter((other) => other.spec.group === crd.spec.group && other.metadata.name !== crd.metadata.name);
-  const clash = conflictOf(crd, rivals);
   const lastTransitionTime = formatTime(clock.now());
-  await writer.update<CustomResourceDefinition>(
-    apiGroup,
-    resourceName,
-    '',
-    crd.metadata.name ?? '',
-    (current) => {
-      if (isTrue(current.status, 'Established')) return undefined;
-      if (clash) {
-        const refused = withCondition(current.status, {
-          type: 'NamesAccepted',
-          status: 'False',
-          lastTransitionTime,
-          ...clash,
-        });
-        return {
-          ...current,
-          status: withCondition(refused, {
-            type: 'Established',
-            status: 'False',
-            lastTransitionTime,
-            reason: 'NotAccepted',
-            message: 'not all names are accepted',
-          }),
-        };
-      }
-      const accepted = withCondition(current.status, {
-        type: 'NamesAccepted',
-        status: 'True',
-        lastTransitionTime,
-        reason: 'NoConflicts',
-        message: 'no conflicts found',
-      });
-      const established = withCondition(accepted, {
-        type: 'Established',
-        status: 'True',
-        lastTransitionTime,
-        reason: 'InitialNamesAccepted',
-        message: 'the initial names have been accepted',
-      });
-      return { ...current, status: { ...established, acceptedNames: current.spec.names } };
-    },
-    { subresource: 'status' },
-  );
+  const next = (current: CustomResourceDefinition): CustomResourceDefinition | undefined => {
+    const status = namedStatus(current.status, acceptNames(current, rivals), lastTransitionTime);
+    return deepEqual(status, current.status) ? undefined : { ...current, status };
+  };
+  if (next(crd) === undefined) return;
+  await writer.update<CustomResourceDefinition>(apiGroup, resourceName, '', crd.metadata.name ?? '', next, {
+    subresource: 'status',
+  });
 }
 
 async function serve(

@@ -61,7 +61,7 @@ const ask = ({ content }: OpaqueValue, verb: string): OpaqueValue => {
 };
 const decisionOf = ({ content }: OpaqueValue): AuthorizationDecision => content as AuthorizationDecision;
 
-const setter = (field: keyof AuthorizationQuestion & string, method = field as string) =>
+const setter = (field: keyof AuthorizationQuestion, method: string = field) =>
   member(method, [resourceCheckType, string], resourceCheckType, (check: OpaqueValue, value: string) =>
     next('ResourceCheck', check, { [field]: value }),
   );

@@ -102,7 +102,7 @@ function readUrl(text: string): Url | string {
   const match = /^(?:([a-zA-Z][a-zA-Z0-9+.-]*):)?(?:\/\/([^/?#]*))?([^?#]*)(?:\?([^#]*))?$/.exec(text);
   const [, scheme = '', authority = '', path = '', query = ''] = match ?? [];
   const problem = (): string => `URL parse error during conversion from string: parse "${text}": invalid URI for request`;
-  if (!match || text === '' || /[\u0000-\u0020\u007f]/.test(text) || (scheme === '' && !path.startsWith('/'))) return problem();
+  if (!match || text === '' || /[ \p{Cc}]/u.test(text) || (scheme === '' && !path.startsWith('/'))) return problem();
   if (/%(?![0-9a-fA-F]{2})/.test(path) || /:[^\]]*[^\d\]:][^\]]*$/.test(authority.replace(/^.*@/, ''))) return problem();
   return { scheme, host: authority.replace(/^.*@/, ''), path, query };
 }

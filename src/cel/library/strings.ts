@@ -16,7 +16,7 @@ import {
   type Value,
 } from '../values.ts';
 
-const chars = (text: string): string[] => [...text];
+const chars = (text: string): string[] => Array.from(text);
 const cost = (text: string): number => Math.ceil(text.length / 10);
 
 function charAt(text: string, at: bigint): string {
@@ -66,7 +66,7 @@ function split(text: string, by: string, count: bigint): ListValue {
   return new ListValue([...parts.slice(0, most - 1), parts.slice(most - 1).join(by)]);
 }
 
-const join = (items: ListValue, by: string): string => items.values().join(by);
+const join = (items: ListValue, by: string): string => (items.values() as string[]).join(by);
 const lower = (text: string): string => text.replace(/[A-Z]+/g, (part) => part.toLowerCase());
 const upper = (text: string): string => text.replace(/[a-z]+/g, (part) => part.toUpperCase());
 

@@ -36,7 +36,7 @@ export function validateMatchConditions(
   if (conditions.length > conditionsMax) report.tooMany(path, conditions.length, conditionsMax);
   const names = conditions.map(({ name }) => name);
   const compiler = new AdmissionCompiler();
-  conditions.forEach(({ name = '', expression = '' }, index) => {
+  conditions.forEach(({ name = '', expression = '' }: Partial<admission.MatchCondition>, index) => {
     const at = path.index(index);
     const trimmed = expression.trim();
     if (trimmed === '') report.required(at.child('expression'));
@@ -60,7 +60,7 @@ export function validateVariables(
   variables: admission.Variable[] | undefined,
   hasParams: boolean,
 ): void {
-  variables?.forEach(({ name = '', expression = '' }, index) => {
+  variables?.forEach(({ name = '', expression = '' }: Partial<admission.Variable>, index) => {
     const at = path.index(index);
     if (name.trim() === '') report.required(at.child('name'), 'name is not specified');
     else if (!isCELIdentifier(name)) report.invalid(at.child('name'), name, 'must be a valid CEL identifier');

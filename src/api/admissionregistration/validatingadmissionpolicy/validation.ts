@@ -60,7 +60,12 @@ function validateSpec(
   });
 }
 
-function validateValidation(report: Report, at: Path, validation: admission.Validation, { compiler, hasParams }: Context): void {
+function validateValidation(
+  report: Report,
+  at: Path,
+  validation: Partial<admission.Validation>,
+  { compiler, hasParams }: Context,
+): void {
   const { expression = '', message = '', messageExpression = '', reason } = validation;
   if (expression.trim() === '') report.required(at.child('expression'), 'expression is not specified');
   else {
@@ -78,7 +83,7 @@ function validateValidation(report: Report, at: Path, validation: admission.Vali
   report.knownIfSet(at.child('reason'), reason, ['Forbidden', 'Invalid', 'RequestEntityTooLarge']);
 }
 
-function validateAnnotation(report: Report, at: Path, annotation: admission.AuditAnnotation, context: Context): void {
+function validateAnnotation(report: Report, at: Path, annotation: Partial<admission.AuditAnnotation>, context: Context): void {
   const { key = '', valueExpression = '' } = annotation;
   const { policyName, compiler, hasParams } = context;
   const name = `${policyName}/${key}`;
@@ -96,10 +101,12 @@ function validateAnnotation(report: Report, at: Path, annotation: admission.Audi
 export function validatePolicyStatus({ status }: admission.ValidatingAdmissionPolicy): FieldError[] {
   return collect((report) => {
     const warnings = root('status', 'typeChecking', 'expressionWarnings');
-    status?.typeChecking?.expressionWarnings?.forEach(({ warning, fieldRef = '' }, index) => {
-      if (isEmpty(warning)) report.required(warnings.index(index).child('warning'));
-      if (fieldRef.trim() === '') report.required(warnings.index(index).child('fieldRef'));
-    });
+    status?.typeChecking?.expressionWarnings?.forEach(
+      ({ warning, fieldRef = '' }: Partial<admission.ExpressionWarning>, index) => {
+        if (isEmpty(warning)) report.required(warnings.index(index).child('warning'));
+        if (fieldRef.trim() === '') report.required(warnings.index(index).child('fieldRef'));
+      },
+    );
     report.add(validateConditions((status?.conditions ?? []) as Partial<Condition>[], root('status', 'conditions')));
   });
 }

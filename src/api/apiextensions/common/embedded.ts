@@ -44,7 +44,7 @@ function objectErrors(value: JsonObject, place: Place): FieldError[] {
 export function validateEmbedded(
   schema: JSONSchemaProps | undefined,
   value: unknown,
-  place: Place = undefined,
+  place?: Place,
   isObjectItself = schema?.['x-kubernetes-embedded-resource'] === true,
 ): FieldError[] {
   if (!schema || typeof value !== 'object' || value === null) return [];

@@ -47,12 +47,14 @@ const digitsOf = (text: string): string => text.replace(/[\s-]+/g, '');
 const isISBN10: Test = (text) => {
   const digits = digitsOf(text);
   if (!/^\d{9}[\dX]$/.test(digits)) return false;
-  return [...digits].reduce((sum, digit, at) => sum + (at + 1) * (digit === 'X' ? 10 : Number(digit)), 0) % 11 === 0;
+  return Array.from(digits).reduce((sum, digit, at) => sum + (at + 1) * (digit === 'X' ? 10 : Number(digit)), 0) % 11 === 0;
 };
 
 const isISBN13: Test = (text) => {
   const digits = digitsOf(text);
-  return /^\d{13}$/.test(digits) && [...digits].reduce((sum, digit, at) => sum + Number(digit) * (at % 2 ? 3 : 1), 0) % 10 === 0;
+  return (
+    /^\d{13}$/.test(digits) && Array.from(digits).reduce((sum, digit, at) => sum + Number(digit) * (at % 2 ? 3 : 1), 0) % 10 === 0
+  );
 };
 
 const cardPattern =
@@ -61,10 +63,12 @@ const cardPattern =
 /** With the check digit of Luhn. */
 const isCreditCard: Test = (text) => {
   const digits = text.replace(/\D+/g, '');
-  const sum = [...digits].reverse().reduce((total, digit, at) => {
-    const value = Number(digit) * (at % 2 ? 2 : 1);
-    return total + (value > 9 ? value - 9 : value);
-  }, 0);
+  const sum = Array.from(digits)
+    .reverse()
+    .reduce((total, digit, at) => {
+      const value = Number(digit) * (at % 2 ? 2 : 1);
+      return total + (value > 9 ? value - 9 : value);
+    }, 0);
   return cardPattern.test(digits) && sum % 10 === 0;
 };
 

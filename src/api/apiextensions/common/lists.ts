@@ -25,7 +25,7 @@ function mapListErrors(schema: JSONSchemaProps, list: readonly unknown[], place:
   return repeated(keys).map((index) => duplicate(itemOf(place, index), keys[index]));
 }
 
-export function validateLists(schema: JSONSchemaProps | undefined, value: unknown, place: Place = undefined): FieldError[] {
+export function validateLists(schema: JSONSchemaProps | undefined, value: unknown, place?: Place): FieldError[] {
   if (!schema || typeof value !== 'object' || value === null) return [];
   if (Array.isArray(value)) {
     const listType = schema['x-kubernetes-list-type'];

@@ -107,7 +107,7 @@ function checkCombined(result: Result, schema: JSONSchemaProps, value: unknown, 
 }
 
 function checkString(result: Result, schema: JSONSchemaProps, value: string, path: string): void {
-  const length = [...value].length;
+  const length = Array.from(value).length;
   const { maxLength, minLength, pattern, format } = schema;
   const fail = (text: string): void => result.fail('FieldValueInvalid', path, value, `${path} in body should ${text}`);
   if (maxLength !== undefined && length > maxLength) {

@@ -22,7 +22,7 @@ function validateName(report: Report, { metadata: { name = '' }, spec }: APIServ
   report.problems(root('metadata', 'name'), name, problems);
 }
 
-function validateSpec(report: Report, spec: APIServiceSpec): void {
+function validateSpec(report: Report, spec: Partial<APIServiceSpec>): void {
   const { group = '', version = '', groupPriorityMinimum = 0, versionPriority = 0, service } = spec;
   if (group === '' && version !== 'v1')
     report.required(path.child('group'), 'only v1 may have an empty group and it better be legacy kube');
@@ -36,14 +36,14 @@ function validateSpec(report: Report, spec: APIServiceSpec): void {
   else validateLocal(report, spec);
 }
 
-function validateLocal(report: Report, { caBundle = '', insecureSkipTLSVerify: insecure }: APIServiceSpec): void {
+function validateLocal(report: Report, { caBundle = '', insecureSkipTLSVerify: insecure }: Partial<APIServiceSpec>): void {
   const bytes = decodedLength(caBundle);
   if (bytes > 0) report.invalid(path.child('caBundle'), `${bytes} bytes`, 'local APIServices may not have a caBundle');
   if (insecure)
     report.invalid(path.child('insecureSkipTLSVerify'), insecure, 'local APIServices may not have insecureSkipTLSVerify');
 }
 
-function validateRemote(report: Report, { service = {}, caBundle, insecureSkipTLSVerify: insecure }: APIServiceSpec): void {
+function validateRemote(report: Report, { service = {}, caBundle, insecureSkipTLSVerify: insecure }: Partial<APIServiceSpec>): void {
   const at = path.child('service');
   report.need(at, service, 'namespace', 'name');
   const { port = 0 } = service;

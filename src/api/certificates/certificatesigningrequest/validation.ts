@@ -37,7 +37,8 @@ const hasDuplicates = (values: readonly unknown[]): boolean => new Set(values).s
 export function validateRequest(csr: CSR, context: KindContext, old?: CSR): FieldError[] {
   return collect((report) => {
     const path = root('spec');
-    const { request, usages: given = [], signerName = '', expirationSeconds: seconds } = csr.spec;
+    const { request, usages: given = [], expirationSeconds: seconds } = csr.spec;
+    const signerName = csr.spec.signerName || '';
     const problem = context.certificates?.requestProblem(request);
     if (problem !== undefined) report.invalid(path.child('request'), request, problem);
     validateUsages(report, path.child('usages'), given, old?.spec.usages ?? []);

@@ -1,6 +1,5 @@
 // Network policies (networking.k8s.io/v1; pkg/registry/networking/networkpolicy).
 import type * as networking from '#api/networking/v1';
-import { root } from '#apimachinery/field';
 import { cidrWarnings } from '#apimachinery/validation';
 import { selectorHasInvalidValue } from '../../common/labels.ts';
 import { age, columns, formatSelector } from '../../common/printing.ts';

@@ -52,7 +52,7 @@ export const runtimeClass = defineKind<RuntimeClass>({
   warnings: ({ scheduling }) =>
     Object.keys(scheduling?.nodeSelector ?? {}).flatMap((key) => {
       const message = nodeLabelWarning(key);
-      return message === undefined ? [] : [`${selectorPath}: ${message}`];
+      return message === undefined ? [] : [`${selectorPath.toString()}: ${message}`];
     }),
   allowCreateOnUpdate: true,
   allowUnconditionalUpdate: false,

@@ -15,7 +15,7 @@ export function validateSelectors(report: Report, path: Path, selectors: resourc
   validateSlice(report, path, selectors, limits.selectorsMax, ({ cel }, at) => {
     const field = at.child('cel');
     if (!cel) return report.required(field);
-    const { expression = '' } = cel;
+    const expression = cel.expression || '';
     const where = field.child('expression');
     if (byteLength(expression) > limits.selectorBytesMax) return report.tooLong(where, limits.selectorBytesMax);
     const problem = deviceSelectorProblem(expression);

@@ -10,7 +10,7 @@ import { validateConfiguration, validateSelectors } from '../common/devices.ts';
 import { limits } from '../common/limits.ts';
 import { validateSlice } from '../common/lists.ts';
 
-const validate = ({ spec = {} }: DeviceClass, old?: DeviceClass) =>
+const validate = ({ spec = {} }: Partial<DeviceClass>, old?: DeviceClass) =>
   collect((report) => {
     const path = root('spec');
     validateSelectors(report, path.child('selectors'), spec.selectors);

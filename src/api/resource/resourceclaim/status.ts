@@ -22,7 +22,7 @@ const uidForm =
   'uid must be in RFC 4122 normalized form, `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx` with lowercase hexadecimal characters';
 
 /** What names one device, or one share of it; as upstream prints it. */
-const deviceID = ({ driver = '', pool = '', device = '', shareID = '' }: DeviceRef) => ({
+const deviceID = ({ driver = '', pool = '', device = '', shareID = '' }: Partial<DeviceRef>) => ({
   Driver: driver,
   Pool: pool,
   Device: device,

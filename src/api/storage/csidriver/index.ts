@@ -26,7 +26,7 @@ function driverDefaults({ spec }: CSIDriver): void {
 
 function validateTokenRequests(report: Report, at: Path, requests: TokenRequest[]): void {
   const audiences = new Set<string>();
-  requests.forEach(({ audience = '', expirationSeconds: seconds }, index) => {
+  requests.forEach(({ audience = '', expirationSeconds: seconds }: Partial<TokenRequest>, index) => {
     const item = at.index(index);
     if (audiences.has(audience)) return report.duplicate(item.child('audience'), audience);
     audiences.add(audience);

@@ -14,7 +14,8 @@ const path = root('spec', 'drivers');
 const driversOf = ({ spec }: CSINode): CSINodeDriver[] => spec?.drivers ?? [];
 
 function validateDriver(report: Report, at: Path, driver: CSINodeDriver, isRepeated: boolean): void {
-  const { name, nodeID = '', allocatable, topologyKeys } = driver;
+  const { name, allocatable, topologyKeys } = driver;
+  const nodeID = driver.nodeID || '';
   const keys = topologyKeys ?? [];
   csiDriverName(report, at.child('name'), name);
   if (isEmpty(nodeID)) report.required(at.child('nodeID'));

@@ -11,7 +11,7 @@ import { defineKind } from '../../kind.ts';
 
 const topologyPath = root('nodeTopology');
 
-function validateCapacity(report: Report, object: CSIStorageCapacity, allowInvalidValues: boolean): void {
+function validateCapacity(report: Report, object: Partial<CSIStorageCapacity>, allowInvalidValues: boolean): void {
   const { nodeTopology, storageClassName = '', capacity } = object;
   validateLabelSelector(report, topologyPath, nodeTopology, allowInvalidValues);
   report.problems(root('storageClassName'), storageClassName, isDNS1123Subdomain(storageClassName));
@@ -33,7 +33,7 @@ export const csiStorageCapacity = defineKind<CSIStorageCapacity>({
     ...nodeSelectorTermWarnings(topologyPath, nodeTopology, false),
     ...Object.keys(nodeTopology?.matchLabels ?? {}).flatMap((label) => {
       const message = nodeLabelWarning(label);
-      return message === undefined ? [] : [`${topologyPath.child('matchLabels', label)}: ${message}`];
+      return message === undefined ? [] : [`${topologyPath.child('matchLabels', label).toString()}: ${message}`];
     }),
   ],
   allowUnconditionalUpdate: false,

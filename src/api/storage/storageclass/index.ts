@@ -1,5 +1,5 @@
 // Storage classes (storage.k8s.io/v1; pkg/registry/storage/storageclass).
-import type { TopologySelectorTerm } from '#api/core/v1';
+import type { TopologySelectorLabelRequirement, TopologySelectorTerm } from '#api/core/v1';
 import type { StorageClass } from '#api/storage/v1';
 import { type Path, root } from '#apimachinery/field';
 import { deepEqual } from '#utils';
@@ -17,7 +17,7 @@ const topologiesPath = root('allowedTopologies');
 /** The values each key may have. */
 function validateTopologyTerm(report: Report, path: Path, term: TopologySelectorTerm): Record<string, string[]> {
   const found: Record<string, string[]> = {};
-  term.matchLabelExpressions?.forEach(({ key, values = [] }, index) => {
+  term.matchLabelExpressions?.forEach(({ key = '', values = [] }: Partial<TopologySelectorLabelRequirement>, index) => {
     const at = path.child('matchLabelExpressions').index(index);
     if (isEmpty(values)) report.required(at.child('values'));
     values.forEach((value, item) => {
@@ -75,7 +75,7 @@ export const storageClass = defineKind<StorageClass>({
       (matchLabelExpressions ?? []).flatMap(({ key }, index) => {
         const message = nodeLabelWarning(key);
         const at = topologiesPath.index(term).child('matchLabelExpressions').index(index).child('key');
-        return message === undefined ? [] : [`${at}: ${message}`];
+        return message === undefined ? [] : [`${at.toString()}: ${message}`];
       }),
     ),
   printer: {
