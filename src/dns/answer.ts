@@ -33,18 +33,44 @@ export function createResponder(options: ResponderOptions): Responder {
       const forwarded = await options.forwarder.ask(message, key);
       return forwarded ? fit(forwarded, limit, message) : failure(message, rcodes.SERVFAIL, query);
     }
-    const empty = found.answers.length === 0;
+    const answers = [...found.answers, ...(await beyond(found.answers, question.type as RecordType, query, options))];
+    const empty = answers.length === 0;
     const reply: Packet = {
       type: 'response',
       id: query.id ?? 0,
       flags: authoritativeAnswer | recursionAvailable | ((query.flags ?? 0) & recursionDesired) | rcodes[found.rcode],
       questions: [question],
-      answers: found.answers.map(packetAnswer),
+      answers: answers.map(packetAnswer),
       authorities: empty ? [authority(options.domain)] : [],
       additionals: found.additionals.map(packetAnswer),
     };
     return fit(encode(reply), limit, message);
   };
+}
+
+/** What the name an ExternalName service stands for leads to: resolvers do not ask again for what a CNAME names. */
+async function beyond(
+  found: readonly Resource[],
+  type: RecordType,
+  query: DecodedPacket,
+  { domain, view, forwarder }: ResponderOptions,
+): Promise<readonly Resource[]> {
+  const [alias] = found;
+  if (alias?.type !== 'CNAME' || found.length !== 1 || type === 'CNAME') return [];
+  const own = resolve(alias.data, type, view, domain);
+  if (own) return own.answers;
+  const message = encode({
+    type: 'query',
+    id: query.id ?? 0,
+    flags: recursionDesired,
+    questions: [{ type, name: alias.data }],
+  } as Packet);
+  const answer = await forwarder.ask(message, `${alias.data.toLowerCase()} ${type}`);
+  try {
+    return answer ? ((decode(answer).answers ?? []) as Resource[]) : [];
+  } catch {
+    return [];
+  }
 }
 
 const packetAnswer = (record: Resource): PacketAnswer => ({ class: 'IN', ...record }) as PacketAnswer;

@@ -19,6 +19,14 @@ export function upstreamsOf(resolvConf: string, ownAddresses: readonly string[] 
   });
 }
 
+/** Reads `address`, `address:port` or `[address]:port`. Throws a sentence for anything else. */
+export function parseUpstream(text: string): Upstream {
+  const [, host = '', port = '53'] = isIP(text) ? ['', text] : (/^\[?([^\]]*?)\]?:(\d+)$/.exec(text) ?? []);
+  if (isIP(host) === 0 || Number(port) < 1 || Number(port) > 65_535)
+    throw new Error(`a name server is address[:port], not ${JSON.stringify(text)}`);
+  return { host, port: Number(port) };
+}
+
 export interface Forwarder {
   /** The upstream's raw answer with the question's own id; undefined when none came. */
   ask(query: Buffer, cacheKey: string): Promise<Buffer | undefined>;

@@ -3,10 +3,10 @@ import type { InformerFactory } from '#client';
 import type { Clock } from '#utils';
 import { createResponder } from './answer.ts';
 import { watchCluster } from './cluster-view.ts';
-import { createForwarder, type Upstream, upstreamsOf } from './forward.ts';
+import { createForwarder, parseUpstream, type Upstream, upstreamsOf } from './forward.ts';
 import { type DnsSockets, serveDns } from './server.ts';
 
-export { upstreamsOf, type Upstream, type DnsSockets };
+export { parseUpstream, upstreamsOf, type Upstream, type DnsSockets };
 
 export interface DnsOptions {
   sockets: DnsSockets;

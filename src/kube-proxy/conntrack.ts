@@ -4,10 +4,10 @@ import { applyTimeoutMs } from './limits.ts';
 import type { StaleFlows } from './tracker.ts';
 
 /** Arguments of the conntrack calls that clear `flows`. Pure. */
-export function conntrackCommands({ clusterIp, externalIps, nodePort, endpointIp }: StaleFlows): string[][] {
-  const to = endpointIp === undefined ? [] : ['--dst-nat', endpointIp];
+export function conntrackCommands({ clusterIp, externalIps, nodePort, endpoint }: StaleFlows): string[][] {
+  const to = endpoint ? ['--dst-nat', endpoint.ip, '--reply-port-src', String(endpoint.port)] : [];
   return [
-    ...[clusterIp, ...externalIps].map((address) => ['-D', '--orig-dst', address, ...to, '-p', 'udp']),
+    ...[clusterIp, ...externalIps].map((address) => ['-D', '-p', 'udp', '--orig-dst', address, ...to]),
     ...(nodePort > 0 ? [['-D', '-p', 'udp', '--dport', String(nodePort), ...to]] : []),
   ];
 }

@@ -8,8 +8,8 @@ import { chooseEndpoints, portEndpoints, type ProxyNode, type ServicePort, servi
 interface TrackedPort {
   port: ServicePort;
   rules: PortRules;
-  /** Addresses traffic may be on right now. */
-  addresses: Set<string>;
+  /** Endpoints traffic may be on right now, by `ip:port`. */
+  endpoints: Map<string, { ip: string; port: number }>;
   localEndpoints: number;
 }
 
@@ -19,7 +19,7 @@ export interface StaleFlows {
   externalIps: string[];
   nodePort: number;
   /** The endpoint that went; absent: every flow to the service (it had none before). */
-  endpointIp?: string;
+  endpoint?: { ip: string; port: number };
 }
 
 export interface TrackerSource {
@@ -91,8 +91,10 @@ export class Tracker {
       const id = `${port.name}/${port.protocol}`;
       const old = before.get(id);
       const same = old && JSON.stringify(old.rules) === JSON.stringify(rules);
-      const addresses = new Set([...endpoints.cluster, ...endpoints.local].map(({ ip }) => ip));
-      now.set(id, { port, rules: same ? old.rules : rules, addresses, localEndpoints: endpoints.local.length });
+      const reached = new Map(
+        [...endpoints.cluster, ...endpoints.local].map(({ address, ip, port: at }) => [address, { ip, port: at }]),
+      );
+      now.set(id, { port, rules: same ? old.rules : rules, endpoints: reached, localEndpoints: endpoints.local.length });
     }
     if (now.size > 0) this.#ports.set(key, now);
     else this.#ports.delete(key);
@@ -102,13 +104,13 @@ export class Tracker {
 
 function staleFlows(before: ReadonlyMap<string, TrackedPort>, now: ReadonlyMap<string, TrackedPort>): StaleFlows[] {
   const stale: StaleFlows[] = [];
-  for (const [id, { port, addresses }] of before) {
+  for (const [id, { port, endpoints }] of before) {
     if (port.protocol !== 'UDP') continue;
-    const left = now.get(id)?.addresses ?? new Set<string>();
-    for (const endpointIp of addresses) if (!left.has(endpointIp)) stale.push({ ...frontEnd(port), endpointIp });
+    const left = now.get(id)?.endpoints;
+    for (const [address, endpoint] of endpoints) if (!left?.has(address)) stale.push({ ...frontEnd(port), endpoint });
   }
-  for (const [id, { port, addresses }] of now)
-    if (port.protocol === 'UDP' && addresses.size > 0 && (before.get(id)?.addresses.size ?? 0) === 0) stale.push(frontEnd(port));
+  for (const [id, { port, endpoints }] of now)
+    if (port.protocol === 'UDP' && endpoints.size > 0 && (before.get(id)?.endpoints.size ?? 0) === 0) stale.push(frontEnd(port));
   return stale;
 }
 

@@ -133,7 +133,7 @@ describe('iptables rules', () => {
     const { state, update } = world(udp, [slice([pod('10.244.1.2')], 'UDP')]);
     state.slices = [slice([pod('10.244.1.9')], 'UDP')];
     expect(update().flatMap(conntrackCommands)).toEqual([
-      ['-D', '--orig-dst', '10.96.0.9', '--dst-nat', '10.244.1.2', '-p', 'udp'],
+      ['-D', '-p', 'udp', '--orig-dst', '10.96.0.9', '--dst-nat', '10.244.1.2', '--reply-port-src', '8080'],
     ]);
   });
 });
