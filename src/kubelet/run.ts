@@ -3,6 +3,7 @@ import { mkdir, readFile, statfs } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import type { ConfigMap, Container, Pod, Secret, Service } from '#api/core/v1';
+import type { RuntimeClass } from '#api/node/v1';
 import { isNotFound, notFound } from '#apimachinery/errors';
 import { createEventRecorder, createInformerFactory, type KubeClient } from '#client';
 import { connectCri } from '#cri';
@@ -47,6 +48,7 @@ export interface KubeletHandle {
   close(): Promise<void>;
 }
 
+const runtimeClasses = { group: 'node.k8s.io', version: 'v1', resource: 'runtimeclasses' };
 const core = (resource: string) => ({ group: '', version: 'v1', resource });
 
 /** Missing objects are named in the singular, as upstream's managers of them do. */
@@ -157,6 +159,7 @@ export async function runKubelet(given: KubeletOptions, deps: KubeletDeps): Prom
     volumes,
     environment,
     dns,
+    runtimeHandler: async (name) => (await client.resource<RuntimeClass>(runtimeClasses).get(name)).handler,
     podLogsDir: options.podLogsDir,
     clusterDomain: options.clusterDomain,
     seccompDir: join(options.rootDir, 'seccomp'),

@@ -15,6 +15,7 @@ import { rotateLogs } from '../logs/rotate.ts';
 import type { ContainerdRuntime } from '../runtime/containerd/index.ts';
 import { podLogDirectory } from '../runtime/containerd/sandbox-config.ts';
 import { identity } from '../workers/executor.ts';
+import { nodeUsage } from '../stats/node-usage.ts';
 import type { VolumeManager } from '../volumes/manager.ts';
 
 export interface HousekeepingDeps {
@@ -43,7 +44,9 @@ export class Housekeeping {
   }
   /** Images are looked at at once, everything else after a while. */
   start(): void {
-    void this.#imagesInTurn().finally(() => this.#next());
+    void this.#attempt('reading CPU use', () => this.#sample())
+      .then(() => this.#imagesInTurn())
+      .finally(() => this.#next());
   }
   #next(): void {
     if (this.#closed) return;
@@ -62,6 +65,7 @@ export class Housekeeping {
   async #round(): Promise<void> {
     const { clock, volumes, kubelet, runtime } = this.#deps;
     const now = clock.now();
+    await this.#attempt('reading CPU use', () => this.#sample());
     await this.#attempt('eviction', () => this.#evict());
     await this.#attempt('log rotation', () =>
       rotateLogs(runtime, kubelet.options.containerLogMaxBytes, kubelet.options.containerLogMaxFiles),
@@ -71,6 +75,11 @@ export class Housekeeping {
       await this.#attempt('volume refresh', () => volumes.refresh());
     }
     await this.#imagesInTurn();
+  }
+  /** A reading for the next one to compare with. */
+  async #sample(): Promise<void> {
+    const { runtime, clock } = this.#deps;
+    await Promise.all([runtime.usage(), nodeUsage(clock)]);
   }
   async #imagesInTurn(): Promise<void> {
     const now = this.#deps.clock.now();

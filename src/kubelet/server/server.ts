@@ -16,7 +16,7 @@ import type { Kubelet } from '../kubelet.ts';
 import { type AuthOptions, KubeletAuth } from './auth.ts';
 import { findPod, RequestError, runningContainerId, statusOf } from './lookup.ts';
 import { serveLogs } from './logs.ts';
-import { kubeletMetrics, resourceMetrics } from './metrics.ts';
+import { cadvisorMetrics, kubeletMetrics, resourceMetrics } from './metrics.ts';
 import { statsSummary } from './stats.ts';
 import { serveStream } from './streams.ts';
 
@@ -82,6 +82,7 @@ async function answer(kubelet: Kubelet, request: WireRequest): Promise<Answer> {
       return { headers: json, body: podList(await runningPods(kubelet)) };
     case 'metrics':
       if (parts[1] === 'resource') return { headers: metricsText, body: await resourceMetrics(kubelet) };
+      if (parts[1] === 'cadvisor') return { headers: metricsText, body: await cadvisorMetrics(kubelet) };
       if (parts[1] === undefined) return { headers: metricsText, body: await kubeletMetrics(kubelet) };
       break;
     case 'stats':

@@ -1,6 +1,7 @@
 // GET /stats/summary (k8s.io/kubelet/pkg/apis/stats/v1alpha1), as far as the runtime and the kernel tell.
 import { formatTime } from '#apimachinery/meta';
 import { observe } from '../eviction/observe.ts';
+import { nodeUsage } from '../stats/node-usage.ts';
 import type { Kubelet } from '../kubelet.ts';
 import type { ContainerUsage } from '../runtime/types.ts';
 
@@ -35,6 +36,7 @@ export async function statsSummary(kubelet: Kubelet): Promise<object> {
   const usage = await runtime.usage();
   const records = await runtime.list();
   const seen = runtime.simulated ? {} : await observe(kubelet.options.rootDir);
+  const own = runtime.simulated ? undefined : await nodeUsage(clock);
   const all: ContainerUsage[] = [];
   const pods = records.flatMap((record) => {
     const running = record.containers.filter(({ id, state }) => state === 'running' && usage.has(id));
@@ -68,8 +70,8 @@ export async function statsSummary(kubelet: Kubelet): Promise<object> {
   return {
     node: {
       nodeName: kubelet.options.nodeName,
-      cpu: cpu(time, sum(all)),
-      ...(ram && { memory: { time, availableBytes: ram.available, workingSetBytes: ram.capacity - ram.available } }),
+      cpu: cpu(time, own ?? sum(all)),
+      ...(own && { memory: { ...memory(time, own), ...(ram && { availableBytes: ram.available }) } }),
       ...(fs && { fs, runtime: { imageFs: fs } }),
     },
     pods,

@@ -54,7 +54,7 @@ export class NodeWorld {
     await world.startKubelet();
     return world;
   }
-  async startKubelet(): Promise<void> {
+  async startKubelet(more: Partial<KubeletOptions> = {}): Promise<void> {
     const { directory, endpoint } = this.containerd;
     const base: KubeletOptions = {
       ...defaultOptions('n1'),
@@ -66,7 +66,7 @@ export class NodeWorld {
       clusterDNS: ['10.96.0.10'],
     };
     const deps = { client: createClient(this.api), clock: systemClock(), rng: systemRng(), logger: testLogger() };
-    this.node = await runKubelet({ ...base, ...this.#options }, { ...deps, ...this.#deps });
+    this.node = await runKubelet({ ...base, ...this.#options, ...more }, { ...deps, ...this.#deps });
   }
   async stop(): Promise<void> {
     for (const object of [...this.api.objects.values()].filter(({ kind }) => kind === 'Pod'))

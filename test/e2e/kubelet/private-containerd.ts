@@ -22,6 +22,9 @@ export interface PrivateContainerd {
   readonly directory: string;
   readonly endpoint: string;
   readonly socket: string;
+  /** Power off for containerd alone: its containers go on. */
+  kill(): Promise<void>;
+  restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -113,19 +116,33 @@ export async function startContainerd(subnet = '10.211.0.0/24'): Promise<Private
   await mkdir(`${directory}/cni`);
   await writeFile(`${directory}/config.toml`, config(directory));
   await writeFile(`${directory}/cni/10-podnet.conflist`, JSON.stringify(network(directory, bridge, subnet)));
-  const child: ChildProcess = spawn('containerd', ['--config', `${directory}/config.toml`], { stdio: 'ignore' });
-  const exited = new Promise<void>((resolve) => void child.once('exit', () => resolve()));
-  await until('containerd is up', 20_000, async () => existsSync(socket));
-  await until('containerd answers', 20_000, async () => (await execCommand('ctr', ['--address', socket, 'version'])).code === 0);
+  let child: ChildProcess;
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const exited = new Promise<void>((resolve) => void child.once('exit', () => resolve()));
+    child.kill(signal);
+    await exited;
+  };
+  const launch = async (): Promise<void> => {
+    child = spawn('containerd', ['--config', `${directory}/config.toml`], { stdio: 'ignore' });
+    await until('containerd is up', 20_000, async () => existsSync(socket));
+    await until(
+      'containerd answers',
+      20_000,
+      async () => (await execCommand('ctr', ['--address', socket, 'version'])).code === 0,
+    );
+  };
+  await launch();
   await importImage({ socket }, buildPauseImage());
   await importImage({ socket }, await buildBusyboxImage({ busyboxPath }));
   return {
     directory,
     socket,
     endpoint: `unix://${socket}`,
+    kill: () => end('SIGKILL'),
+    restart: launch,
     async stop() {
-      child.kill('SIGTERM');
-      await exited;
+      await end('SIGTERM');
       await endShims(directory);
       await unmountAll(directory);
       await execCommand('ip', ['link', 'delete', bridge]);

@@ -111,13 +111,48 @@ describe.skipIf(missing !== undefined)(`kubelet server${missing ? ` (skipped: ${
   it('lists pods, stats and metrics', async () => {
     const pods = JSON.parse((await get('/pods')).body) as { kind: string; items: Pod[] };
     expect(pods).toMatchObject({ kind: 'PodList', items: [{ metadata: { name: 'web' }, status: { phase: 'Running' } }] });
-    const stats = JSON.parse((await get('/stats/summary')).body) as {
-      pods: { podRef: { name: string }; containers: { name: string }[] }[];
-    };
-    expect(stats.pods[0]).toMatchObject({ podRef: { name: 'web' }, containers: [{ name: 'app' }] });
-    expect((await get('/metrics/resource')).body).toMatch(
-      /container_memory_working_set_bytes\{container="app",namespace="default",pod="web"\} [1-9]/,
+    interface Usage {
+      cpu: { usageNanoCores: number; usageCoreNanoSeconds: number };
+      memory: { workingSetBytes: number };
+    }
+    const summary = async () =>
+      JSON.parse((await get('/stats/summary')).body) as {
+        node: Usage;
+        pods: (Usage & { podRef: { name: string }; containers: (Usage & { name: string })[] })[];
+      };
+    const first = await summary();
+    expect(first.pods[0]).toMatchObject({ podRef: { name: 'web' }, containers: [{ name: 'app' }] });
+    const path = `/exec/default/web/app?${['sh', '-c', 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done'].map((word) => `command=${encodeURIComponent(word)}`).join('&')}&output=1&error=1`;
+    const busy = await dialRemoteCommand(client, {
+      path,
+      transport: 'websocket',
+      stdin: false,
+      stdout: true,
+      stderr: true,
+      tty: false,
+    });
+    busy.stdout?.resume();
+    busy.stderr?.resume();
+    await until('CPU use is seen', 15_000, async () => ((await summary()).pods[0]?.containers[0]?.cpu.usageNanoCores ?? 0) > 1e6);
+    await busy.outcome();
+    const { node: whole, pods: used } = await summary();
+    expect(used[0]?.containers[0]?.memory.workingSetBytes).toBeGreaterThan(1000);
+    await until('CPU of the node is seen', 15_000, async () => (await summary()).node.cpu.usageNanoCores > 0);
+    expect(whole.memory.workingSetBytes).toBeGreaterThan(1e6);
+    const resource = (await get('/metrics/resource')).body;
+    for (const name of [
+      'container_memory_working_set_bytes',
+      'container_cpu_usage_seconds_total',
+      'container_start_time_seconds',
+    ])
+      expect(resource).toMatch(new RegExp(`${name}\\{container="app",namespace="default",pod="web"\\} [\\d.]*[1-9]`));
+    for (const name of ['node_cpu_usage_seconds_total', 'node_memory_working_set_bytes'])
+      expect(resource).toMatch(new RegExp(`^${name} [\\d.]*[1-9]`, 'm'));
+    const cadvisor = (await get('/metrics/cadvisor')).body;
+    expect(cadvisor).toMatch(
+      /container_memory_rss\{container="app",id="[^"]+",image="busybox",name="\w+",namespace="default",pod="web"\} \d/,
     );
+    expect(cadvisor).toMatch(/^machine_cpu_cores [1-9]/m);
   });
 
   it('gives logs: all, the end, one stream, with times, cut', async () => {

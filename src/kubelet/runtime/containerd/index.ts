@@ -40,6 +40,8 @@ export interface ContainerdRuntimeDeps {
   /** A container's environment; rejects with what CreateContainerConfigError says. */
   environment(pod: Pod, container: Container, podIPs: readonly string[]): Promise<ReadonlyMap<string, string>>;
   dns(pod: Pod): Promise<DnsConfig>;
+  /** The handler of a RuntimeClass. */
+  runtimeHandler(className: string): Promise<string>;
   podLogsDir: string;
   clusterDomain: string;
   seccompDir: string;
@@ -161,7 +163,8 @@ export class ContainerdRuntime implements PodRuntime {
   async createSandbox(pod: Pod, attempt: number): Promise<string> {
     const config = await this.#sandboxConfig(pod, attempt);
     await mkdir(config.logDirectory, { recursive: true, mode: 0o755 });
-    const id = await this.cri.runtime.runPodSandbox(config);
+    const handler = await this.#handler(pod.spec?.runtimeClassName);
+    const id = await this.cri.runtime.runPodSandbox(config, handler);
     this.#owners.set(id, pod.metadata.uid ?? '');
     return id;
   }
@@ -252,6 +255,13 @@ export class ContainerdRuntime implements PodRuntime {
     this.cri.close();
   }
 
+  /** The runtime's handler for a RuntimeClass; '' is the default one. */
+  async #handler(name: string | undefined): Promise<string> {
+    if (!name) return '';
+    return this.#deps.runtimeHandler(name).catch((error: unknown) => {
+      throw new Error(`failed to lookup RuntimeClass ${name}: ${text(error)}`, { cause: error });
+    });
+  }
   async #sandboxConfig(pod: Pod, attempt: number): Promise<ReturnType<typeof sandboxConfig>> {
     const { podLogsDir, clusterDomain, cgroups, dns } = this.#deps;
     return sandboxConfig(pod, {
