@@ -1,6 +1,7 @@
 // Request bodies (k8s.io/apiserver/pkg/endpoints/handlers): media type, size, text to object, and what is wrong with it in upstream's words.
 import { decodeProtobuf, openProtobuf, parseYaml, readProtobuf } from '#apimachinery/codec';
-import { badRequest, requestEntityTooLarge, unsupportedMediaType } from '#apimachinery/errors';
+import { badRequest, invalidObject, requestEntityTooLarge, unsupportedMediaType } from '#apimachinery/errors';
+import { invalid, root } from '#apimachinery/field';
 import { apiVersionOf, parseApiVersion, type UnknownObject } from '#apimachinery/meta';
 import { decode, DecodeError, type Duplicates, parseJson, type SchemaTable } from '#apimachinery/schema';
 import { BodyTooLargeError, type WireRequest } from '#wire';
@@ -97,6 +98,7 @@ export function decodeBody(raw: RawBody, target: BodyTarget, validation: FieldVa
   if (raw.encoding === 'protobuf') return { object: protobufBody(raw.bytes, target), strictErrors: [] };
   const parsed = parsedBody(raw, target, strict);
   const named = namesOf(parsed.value, target);
+  if (target.read) checkCustomKind(parsed.value, raw, target);
   checkNames(named, target);
   let decoded: DecodedBody;
   try {
@@ -162,6 +164,17 @@ function namesOf(value: unknown, target: BodyTarget): Names {
     apiVersion: text(given['apiVersion']) || apiVersionOf(target.group, target.version),
     kind: text(given['kind']) || target.kind,
   };
+}
+
+/** A custom resource has to say what it is. */
+function checkCustomKind(value: unknown, { bytes }: RawBody, { group, version, kind: wanted }: BodyTarget): void {
+  const { kind, apiVersion, metadata } = (value ?? {}) as Partial<UnknownObject>;
+  if (typeof kind !== 'string' || kind === '') {
+    const why = `Object 'Kind' is missing in '${JSON.stringify(value)}'`;
+    throw badRequest(`the object provided is unrecognized (must be of type ${wanted}): ${why} (${summary(bytes)})`);
+  }
+  if (kind === wanted || apiVersion !== apiVersionOf(group, version)) return;
+  throw invalidObject({ group, kind }, metadata?.name ?? '', [invalid(root('kind'), kind, `must be ${wanted}`)]);
 }
 
 const cannotHandle = ({ apiVersion, kind }: Names, target: BodyTarget, why: string): Error =>
