@@ -1,5 +1,6 @@
 // The whole path: kubectl, the real apiserver over TLS with RBAC and the node authorizer, and this kubelet as a node over a real containerd.
 import { spawn, spawnSync } from 'node:child_process';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -35,10 +36,13 @@ describe.skipIf(missing !== undefined)(
     let apiserver: KubeApiServer;
     let admin: KubeClient;
     let node: KubeletHandle;
+    let manifests: string;
 
     beforeAll(async () => {
       containerd = await startContainerd('10.213.0.0/24');
       const { directory, endpoint } = containerd;
+      manifests = join(directory, 'manifests');
+      await mkdir(manifests);
       const pki = await openPki(join(directory, 'pki'));
       apiserver = await runKubeApiServer(
         {
@@ -86,6 +90,7 @@ describe.skipIf(missing !== undefined)(
           podLogsDir: `${directory}/pod-logs`,
           containerRuntimeEndpoint: endpoint,
           cgroupRoot: directory.slice(directory.lastIndexOf('/') + 1),
+          podManifestPath: manifests,
         },
         {
           ...deps,
@@ -173,6 +178,110 @@ spec:
         forward.kill();
       }
     });
+
+    it('follows a ConfigMap by watch, with the rights of a node', async () => {
+      const map = (value: string): string =>
+        JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'live' }, data: { a: value } });
+      await run(['apply', '-f', '-'], map('one'));
+      const script = 'while true; do cat /live/a; echo; sleep 0.2; done';
+      const override = {
+        spec: {
+          terminationGracePeriodSeconds: 1,
+          nodeName: 'n1',
+          volumes: [{ name: 'live', configMap: { name: 'live' } }],
+          containers: [
+            {
+              name: 'live',
+              image: 'busybox',
+              imagePullPolicy: 'IfNotPresent',
+              command: ['sh', '-c', script],
+              volumeMounts: [{ name: 'live', mountPath: '/live' }],
+            },
+          ],
+        },
+      };
+      await run(['run', 'live', '--image=busybox', '--restart=Never', `--overrides=${JSON.stringify(override)}`]);
+      await run(['wait', '--for=condition=Ready', 'pod/live', '--timeout=30s']);
+      await run(['apply', '-f', '-'], map('two'));
+      await until('the new value', 20_000, async () => (await run(['logs', 'live', '--tail=1'])).out === 'two\n');
+      expect((await run(['delete', 'pod', 'live'])).code).toBe(0);
+    });
+
+    it('runs a shell to the end and takes it away', async () => {
+      const overrides = JSON.stringify({ spec: { nodeName: 'n1' } });
+      const common = ['--image=busybox', '--image-pull-policy=IfNotPresent', '--restart=Never', `--overrides=${overrides}`];
+      const shell = await run(['run', 'once', '-i', '--rm', ...common, '--', 'sh'], 'sleep 1; echo from-$((40+2)); exit 0\n');
+      expect(shell.out).toContain('from-42');
+      expect(shell.out).toContain('pod "once" deleted');
+      expect((await run(['get', 'pod', 'once'])).err).toContain('not found');
+    });
+
+    it('attaches to a terminal, of containers and of ephemeral ones', async () => {
+      const common = ['--image=busybox', '--image-pull-policy=IfNotPresent'];
+      const env = { ...process.env, KUBECONFIG: join(containerd.directory, 'kubeconfig'), HOME: containerd.directory };
+      /** Types a line when the prompt is there; the input stays open, as its end would detach. */
+      const typed = async (command: string[], prompt: string, line: string): Promise<string> => {
+        const child = spawn(command[0] ?? '', command.slice(1), { env });
+        let shown = '';
+        const show = (chunk: Buffer): void => void (shown += chunk.toString('utf8'));
+        child.stdout.on('data', show);
+        child.stderr.on('data', show);
+        const closed = new Promise((resolve) => child.once('close', resolve));
+        try {
+          await until(`a prompt: ${shown}`, 20_000, async () => shown.includes(prompt));
+          child.stdin.write(line);
+          await Promise.race([closed, until(`the end: ${shown}`, 20_000, async () => child.exitCode !== null)]);
+        } finally {
+          child.kill();
+        }
+        return shown;
+      };
+      const ended = (name: string): Promise<void> =>
+        until(`${name} has ended`, 20_000, async () => {
+          const { status } = await admin.resource<Pod>(core('pods'), 'default').get('web');
+          const found = status?.ephemeralContainerStatuses?.find((container) => container.name === name);
+          return found?.state?.terminated?.reason === 'Completed';
+        });
+      const debug = [kubectl ?? '', 'debug', 'web', '-i', '--target=app', '-c', 'dbg', ...common, '--', 'sh'];
+      expect(await typed(debug, 'command prompt', 'cat /proc/1/cmdline | tr "\\0" " "; exit\n')).toContain('httpd -f -p 8080');
+      await ended('dbg');
+      const terminal = `${kubectl} debug web -it -c term ${common.join(' ')} -- sh`;
+      expect(await typed(['script', '-qec', terminal, '/dev/null'], '# ', 'tty; exit\n')).toMatch(/\/dev\/pts\/0/);
+      await ended('term');
+    }, 60_000);
+
+    it('runs static pods and shows their mirrors', async () => {
+      const file = join(manifests, 'fixed.yaml');
+      const fixed = (word: string): string => `apiVersion: v1
+kind: Pod
+metadata: {name: fixed, namespace: kube-system}
+spec:
+  terminationGracePeriodSeconds: 1
+  containers:
+  - {name: app, image: busybox, imagePullPolicy: IfNotPresent, command: [sh, -c, "echo ${word}; exec sleep 3600"]}
+`;
+      const shown = async (): Promise<string> => (await run(['get', 'pods', '-n', 'kube-system', '--no-headers'])).out;
+      await writeFile(file, fixed('first'));
+      await until('the mirror runs', 20_000, async () => /^fixed-n1\s+1\/1\s+Running\s/.test(await shown()));
+      expect((await run(['logs', '-n', 'kube-system', 'fixed-n1'])).out).toBe('first\n');
+      const uid = (await run(['get', 'pod', '-n', 'kube-system', 'fixed-n1', '-o', 'jsonpath={.metadata.uid}'])).out;
+      expect((await run(['delete', 'pod', '-n', 'kube-system', 'fixed-n1', '--wait=false'])).code).toBe(0);
+      await until('another mirror of the same pod', 20_000, async () => {
+        const [other, phase] = (
+          await run(['get', 'pod', '-n', 'kube-system', 'fixed-n1', '-o', 'jsonpath={.metadata.uid} {.status.phase}'])
+        ).out.split(' ');
+        return other !== '' && other !== uid && phase === 'Running';
+      });
+      expect((await run(['logs', '-n', 'kube-system', 'fixed-n1'])).out).toBe('first\n');
+      await writeFile(file, fixed('second'));
+      await until(
+        'the new version runs',
+        30_000,
+        async () => (await run(['logs', '-n', 'kube-system', 'fixed-n1'])).out === 'second\n',
+      );
+      await rm(file);
+      await until('the mirror is gone', 20_000, async () => (await shown()) === '');
+    }, 120_000);
 
     it('describes the pod with its events, and deletes it', async () => {
       const { out } = await run(['describe', 'pod', 'web']);
