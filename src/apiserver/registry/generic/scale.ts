@@ -85,7 +85,8 @@ function checkScale({ resource, name }: RequestContext, wanted: UnknownObject, c
     throw badRequest(`the name of the object (${metadata.name ?? ''}) does not match the name on the URL (${name})`);
   }
   const replicas = replicasOf(wanted);
-  if (replicas < 0) {
+  // A custom resource has its own rules for them.
+  if (replicas < 0 && !resource.custom) {
     const problem = invalid(root('spec', 'replicas'), replicas, 'must be greater than or equal to 0');
     throw invalidObject({ group: 'autoscaling', kind: 'Scale' }, name, [problem]);
   }
