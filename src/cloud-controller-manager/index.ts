@@ -15,3 +15,5 @@ export {
 export { cloudMetrics } from './metrics.ts';
 export { beyondDocumented, delegationRole, documentedRole, leaderElectionRole } from './rights.ts';
 export { parseClusterCidrs } from './route/index.ts';
+export { cloudControllerManagerFlags, type CloudControllerManagerFlags, configFromFlags } from './flags.ts';
+export { type CloudControllerManagerServerOptions, serveCloudControllerManager } from './serving.ts';

@@ -76,6 +76,8 @@ program
 const components = {
   'kube-apiserver': async () => (await import('./commands/kube-apiserver.ts')).kubeApiServerCommand(),
   'kube-controller-manager': async () => (await import('./commands/kube-controller-manager.ts')).kubeControllerManagerCommand(),
+  'cloud-controller-manager': async () =>
+    (await import('./commands/cloud-controller-manager.ts')).cloudControllerManagerCommand(),
   'kube-scheduler': async () => (await import('./commands/kube-scheduler.ts')).kubeSchedulerCommand(),
   'kube-proxy': async () => (await import('./commands/kube-proxy.ts')).kubeProxyCommand(),
   kubelet: async () => (await import('./commands/kubelet.ts')).kubeletCommand(),
