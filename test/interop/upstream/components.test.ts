@@ -5,9 +5,9 @@ import { eventually } from '../../e2e/cluster/harness.ts';
 import { versionOf } from '../etcd-cluster.ts';
 import type { Api, Item } from './api.ts';
 import * as scenarios from './scenarios.ts';
-import { hasUpstream, type Maker, World } from './world.ts';
+import { type Component, hasUpstream, type Maker, World } from './world.ts';
 
-const canRun = hasUpstream && versionOf('etcd') !== undefined;
+const canRun = hasUpstream('kube-apiserver') && versionOf('etcd') !== undefined;
 const without = '(skipped without SAGONG_UPSTREAM_BIN and etcd)';
 
 /** What a component says when the other side lacks something it needs. */
@@ -15,24 +15,30 @@ const complaints =
   /forbidden|panic|could not find the requested resource|failed to (?:list|watch)|unable to (?:decode|sync)|unknown field|no kind .* is registered|cannot unmarshal|proto: /i;
 const complaintsIn = (log: string): string[] => log.split('\n').filter((line) => complaints.test(line));
 
-const clusters: readonly { apiserver: Maker; scheduler: Maker; manager: Maker }[] = [
-  { apiserver: 'sagong', scheduler: 'upstream', manager: 'sagong' },
-  { apiserver: 'sagong', scheduler: 'sagong', manager: 'upstream' },
-  { apiserver: 'upstream', scheduler: 'sagong', manager: 'sagong' },
+const clusters: readonly Record<Component, Maker>[] = [
+  { 'kube-apiserver': 'sagong', 'kube-scheduler': 'upstream', 'kube-controller-manager': 'sagong' },
+  { 'kube-apiserver': 'sagong', 'kube-scheduler': 'sagong', 'kube-controller-manager': 'upstream' },
+  { 'kube-apiserver': 'upstream', 'kube-scheduler': 'sagong', 'kube-controller-manager': 'sagong' },
 ];
+const canStart = (cluster: Record<Component, Maker>): boolean =>
+  (Object.keys(cluster) as Component[]).every((name) => cluster[name] === 'sagong' || hasUpstream(name)) &&
+  (cluster['kube-apiserver'] === 'sagong' || versionOf('etcd') !== undefined);
 
-describe.skipIf(!canRun).for(clusters.map((cluster) => [Object.values(cluster).join(', '), cluster] as const))(
-  `kube-apiserver, kube-scheduler and kube-controller-manager of %s ${without}`,
-  ([, { apiserver, scheduler, manager }]) => {
+for (const cluster of clusters) {
+  const makers = Object.entries(cluster).map(([component, maker]) => `${component} of ${maker}`);
+  describe.skipIf(!canStart(cluster))(`${makers.join(', ')} ${without}`, () => {
     let world: World;
     let api: Api;
     const namespace = 'work';
 
     beforeAll(async () => {
       world = await World.create();
-      api = await world.startApiServer(apiserver, apiserver === 'upstream' ? await world.startEtcd() : undefined);
-      await world.startScheduler(scheduler, api);
-      await world.startControllerManager(manager, api);
+      api = await world.startApiServer(
+        cluster['kube-apiserver'],
+        cluster['kube-apiserver'] === 'upstream' ? await world.startEtcd() : undefined,
+      );
+      await world.startScheduler(cluster['kube-scheduler'], api);
+      await world.startControllerManager(cluster['kube-controller-manager'], api);
       await world.startNodes(api);
       await scenarios.makeNamespace(api, namespace);
     });
@@ -47,8 +53,8 @@ describe.skipIf(!canRun).for(clusters.map((cluster) => [Object.values(cluster).j
       expect(complaintsIn(world.log('kube-scheduler'))).toEqual([]);
       expect(complaintsIn(world.log('kube-controller-manager'))).toEqual([]);
     });
-  },
-);
+  });
+}
 
 describe.skipIf(!canRun)(`both apiservers on one etcd ${without}`, () => {
   let world: World;

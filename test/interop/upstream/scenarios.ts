@@ -37,7 +37,7 @@ export async function available(api: Api, namespace: string, name: string, repli
       if (availableReplicas === replicas && updatedReplicas === replicas && all === replicas) return found;
       const events = await api.list(`${core}/${namespace}/events`);
       throw new Error(
-        `${JSON.stringify(found.status)} ${events.map(({ reason, message }) => `${reason}: ${message}`).join('; ')}`,
+        `${JSON.stringify(found.status)} ${events.map(({ reason, message }) => `${String(reason)}: ${String(message)}`).join('; ')}`,
       );
     },
     timeoutMs,
@@ -61,7 +61,7 @@ export async function rollsOut(api: Api, namespace: string): Promise<void> {
   const rolled = await available(api, namespace, 'web', 3);
   expect(rolled.metadata).toMatchObject({ annotations: { 'deployment.kubernetes.io/revision': '2' } });
   const sets = await api.list(`${apps}/${namespace}/replicasets`);
-  expect(sets.map(({ spec }) => spec?.['replicas']).sort()).toEqual([0, 3]);
+  expect(sets.map(({ spec }) => Number(spec?.['replicas'])).sort((a, b) => a - b)).toEqual([0, 3]);
 
   await api.delete(`${apps}/${namespace}/deployments/web`, { propagationPolicy: 'Background' });
   await eventually(

@@ -16,12 +16,11 @@ import { binary, eventually } from '../../e2e/cluster/harness.ts';
 import { Api } from './api.ts';
 
 export type Maker = 'sagong' | 'upstream';
-type Component = 'kube-apiserver' | 'kube-scheduler' | 'kube-controller-manager';
+export type Component = 'kube-apiserver' | 'kube-scheduler' | 'kube-controller-manager';
 
 const upstreamBin = process.env['SAGONG_UPSTREAM_BIN'] ?? '';
-const components: readonly Component[] = ['kube-apiserver', 'kube-scheduler', 'kube-controller-manager'];
-/** Whether every one of upstream's programs is there. */
-export const hasUpstream = upstreamBin !== '' && components.every((name) => existsSync(join(upstreamBin, name)));
+/** Whether upstream's program of that name is there. */
+export const hasUpstream = (name: Component): boolean => upstreamBin !== '' && existsSync(join(upstreamBin, name));
 
 const startTimeoutMs = 60_000;
 const nodeNames = ['node-1', 'node-2'];
