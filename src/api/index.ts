@@ -1,3 +1,4 @@
 export * from './builtin-schema.ts';
 export * from './kind.ts';
 export { builtinKinds } from './kinds.ts';
+export { ago } from './common/printing.ts';

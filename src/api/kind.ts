@@ -33,11 +33,20 @@ export interface Column {
   description?: string;
 }
 
+export interface RowCondition {
+  type: string;
+  status: string;
+  reason?: string;
+  message?: string;
+}
+
 /** Columns after upstream's printers (pkg/printers/internalversion). */
 export interface Printer<T extends KubeObject> {
   columns: Column[];
   /** One row's cells, in column order. `now` is for ages. */
   cells(object: T, now: number): (string | number | boolean | null)[];
+  /** Conditions of the row (metav1.TableRowCondition). */
+  conditions?(object: T): RowCondition[];
 }
 
 /** How writes through one door (main resource or a subresource such as `status`) are treated. Drafts are private copies: mutate them. */
@@ -82,6 +91,8 @@ export interface KindDefinition<T extends KubeObject = KubeObject> extends Write
   printer?: Printer<T>;
   /** Field selector values besides metadata.name and metadata.namespace. */
   selectableFields?(object: T): Record<string, string>;
+  /** What is said of a field that is not selectable, where upstream's words differ. */
+  unknownFieldText?(field: string): string;
   /** PUT to an absent object creates it. */
   allowCreateOnUpdate?: boolean;
   /** PUT without resourceVersion is accepted. Default true. */
@@ -92,6 +103,8 @@ export interface KindDefinition<T extends KubeObject = KubeObject> extends Write
     gracePeriodSeconds?(object: T, requested: number | undefined): number | undefined;
     /** Default propagation when the client names none. Default: Background. */
     defaultPropagation?: 'Orphan' | 'Background';
+    /** `Warning:` to a client that names no propagation. */
+    defaultPropagationWarning?: string;
     /** Finalizers besides metadata.finalizers that hold a deleted object back (spec.finalizers of a namespace). */
     ownFinalizers?(object: T): readonly string[];
     /** Marks a draft as terminating beyond its metadata (status.phase of a namespace). */
@@ -100,7 +113,14 @@ export interface KindDefinition<T extends KubeObject = KubeObject> extends Write
     returnsObject?: boolean;
   };
   /** Other served versions: conversion to and from the storage version (`T`). */
-  conversions?: Record<string, { toStorage(object: KubeObject): T; fromStorage(object: T): KubeObject }>;
+  conversions?: Record<string, VersionConversion<T>>;
+}
+
+export interface VersionConversion<T extends KubeObject> {
+  toStorage(object: KubeObject): T;
+  fromStorage(object: T): KubeObject;
+  /** Names of selectable fields in this version, to those of `selectableFields`; others are refused. Absent: the same names. */
+  fieldLabels?: Readonly<Record<string, string>>;
 }
 
 /** Declares a kind; only checks types. */

@@ -82,7 +82,7 @@ test('nesting beyond the limit is an error, not a crash', () => {
 test('normalize makes a fresh object and leaves the given one alone', () => {
   const given = Object.freeze({ spec: Object.freeze({ size: 1, path: '', ports: [] }), extra: undefined });
   const result = normalize<Record<string, unknown>>(table, thing, given);
-  expect(result).toEqual({ spec: { size: 1, ports: [] } });
+  expect(result).toEqual({ spec: { size: 1, ports: null } });
   expect(result['spec']).not.toBe(given.spec);
 });
 

@@ -150,6 +150,8 @@ function listCoder(element: ValueCoder, goType: string): ValueCoder {
         context.save(context.mismatch(jsonKind(value), goType));
         return undefined;
       }
+      // Protobuf does not tell an empty list from none: what was stored has none.
+      if (context.trusted && value.length === 0) return undefined;
       return value.map((entry: unknown, at) => {
         if (entry === null || entry === undefined) return element.zero();
         if (context.trusted) return element.read(entry, context);
@@ -178,7 +180,8 @@ function mapCoder(element: ValueCoder, goType: string): ValueCoder {
         if (entry === undefined) continue;
         context.literal = literals?.get(key);
         if (!context.trusted) context.enterKey(key);
-        setKey(object, key, entry === null ? element.zero() : element.read(entry, context));
+        const isNone = entry === null || (context.trusted && Array.isArray(entry) && entry.length === 0);
+        setKey(object, key, isNone ? element.zero() : element.read(entry, context));
         if (!context.trusted) context.leave();
       }
       for (const key of context.duplicates?.get(value) ?? []) context.duplicateField(key);

@@ -1,6 +1,6 @@
 // Serves the requests of one stored resource over HTTP.
 import { supportsProtobuf } from '#apimachinery/codec';
-import { badRequest, notAcceptable, unsupportedMediaType } from '#apimachinery/errors';
+import { badRequest, notAcceptable, StatusError, unsupportedMediaType } from '#apimachinery/errors';
 import { DecodeError } from '#apimachinery/schema';
 import { watchTimeoutMinMs } from '../limits.ts';
 import { deprecationWarning } from '../registry/deprecations.ts';
@@ -12,6 +12,7 @@ import type { Exchange } from './exchange.ts';
 import { execute } from './execute.ts';
 import { mediaTypes, type Negotiated, negotiate } from './negotiation.ts';
 import { sendList, sendStatus, sendStored, sendValue } from './respond.ts';
+import { scaleTable } from './scale-table.ts';
 import { includeObjectOf } from './table.ts';
 import { frameMaker } from './watch-frames.ts';
 import { WatchStream } from './watch-stream.ts';
@@ -62,10 +63,10 @@ export function httpBody({ request }: Pick<Exchange, 'request'>, { custom }: { c
     async patch(strict) {
       const type = (contentType ?? '').split(';')[0]?.trim() ?? '';
       if (!type.endsWith('patch+json') && type !== 'application/apply-patch+yaml') {
+        if (!custom) throw routerUnsupported();
         throw unsupportedMediaType([
           'application/json-patch+json',
           'application/merge-patch+json',
-          ...(custom ? [] : ['application/strategic-merge-patch+json']),
           'application/apply-patch+yaml',
         ]);
       }
@@ -74,6 +75,10 @@ export function httpBody({ request }: Pick<Exchange, 'request'>, { custom }: { c
     },
   };
 }
+
+/** What go-restful's router says before any handler runs. */
+const routerUnsupported = (): StatusError =>
+  new StatusError({ code: 415, reason: 'UnsupportedMediaType', message: '415: Unsupported Media Type', details: {} });
 
 // An empty DELETE body needs no content type; a body of an unknown one is refused once it is seen not to be empty.
 const deleteEncoding = (contentType: string | undefined): RawBody['encoding'] => {
@@ -141,8 +146,14 @@ async function sendOutcome(
       return sendStored(exchange, outcome.status, resource, outcome.stored, negotiated, include);
     case 'list':
       return sendList(exchange, resource, outcome.page, negotiated, include);
-    case 'value':
-      return sendValue(exchange, outcome.status, outcome.value, negotiated);
+    case 'value': {
+      const { value } = outcome;
+      const shown =
+        negotiated.as === 'Table' && value.kind === 'Scale'
+          ? scaleTable(resource.custom, value, negotiated, include, exchange.now)
+          : value;
+      return sendValue(exchange, outcome.status, shown, negotiated);
+    }
     case 'watch':
       return serveWatch(context, exchange, resource, outcome, negotiated);
   }

@@ -2,7 +2,7 @@
 // (design: "Fast by construction", 4).
 import { constants, createGzip, gzipSync } from 'node:zlib';
 import { encodeProtobuf, formatYaml, supportsProtobuf } from '#apimachinery/codec';
-import type { StatusError } from '#apimachinery/errors';
+import { StatusError } from '#apimachinery/errors';
 import { apiVersionOf, type UnknownObject } from '#apimachinery/meta';
 import type { SchemaTable } from '#apimachinery/schema';
 import type { ResponseHeaders, WireResponse } from '#wire';
@@ -87,6 +87,16 @@ export function sendStatus(answer: Answer, error: StatusError, negotiated: Negot
   );
 }
 
+/** One object's metadata for a list, or the other way round; upstream names its internal type. */
+function wrongShape({ group, kind, listKind }: ServedResource, asked: string, isList: boolean): StatusError {
+  const type = `*${group === '' ? 'core' : (group.split('.')[0] ?? group)}.${isList ? listKind : kind}`;
+  return new StatusError({
+    code: 406,
+    reason: 'NotAcceptable',
+    message: `you requested ${asked}, but the requested object is ${isList ? 'a list' : 'not a list'} (${type})`,
+  });
+}
+
 export function sendStored(
   answer: Answer,
   status: number,
@@ -95,12 +105,13 @@ export function sendStored(
   negotiated: Negotiated,
   include: IncludeObject,
 ): void {
+  if (negotiated.as === 'PartialObjectMetadataList') throw wrongShape(resource, negotiated.as, false);
   const shown = inVersion(resource, stored);
   if (negotiated.as === 'Table') {
     sendValue(
       answer,
       status,
-      tableOf(answer, resource, [shown], negotiated, include, { resourceVersion: shown.object.metadata.resourceVersion ?? '' }),
+      tableOf(answer, resource, [stored], negotiated, include, { resourceVersion: shown.object.metadata.resourceVersion ?? '' }),
       negotiated,
     );
   } else if (negotiated.as) sendValue(answer, status, partialMetadata(shown.object, negotiated.apiVersion), negotiated);
@@ -120,7 +131,9 @@ function tableOf(
     apiVersion: negotiated.apiVersion,
     metadata,
     columnDefinitions: columnsOf(resource),
-    rows: entries.map((entry) => rowOf(resource, entry.object, include, negotiated.apiVersion, answer.now)),
+    rows: entries.map((entry) =>
+      rowOf(resource, entry.object, inVersion(resource, entry).object, include, negotiated.apiVersion, answer.now),
+    ),
   };
 }
 
@@ -140,9 +153,10 @@ export async function sendList(
   const metadata = { ...listMetadata(page) };
   // Lists of custom resources always write the field.
   if (resource.custom && !negotiated.as) metadata.continue ??= '';
-  const entries = page.entries.map((entry) => inVersion(resource, entry));
   if (negotiated.as === 'Table')
-    return sendValue(answer, 200, tableOf(answer, resource, entries, negotiated, include, metadata), negotiated);
+    return sendValue(answer, 200, tableOf(answer, resource, page.entries, negotiated, include, metadata), negotiated);
+  if (negotiated.as === 'PartialObjectMetadata') throw wrongShape(resource, negotiated.as, true);
+  const entries = page.entries.map((entry) => inVersion(resource, entry));
   const head = {
     kind: negotiated.as ? 'PartialObjectMetadataList' : resource.listKind,
     apiVersion: negotiated.as ? negotiated.apiVersion : apiVersionOf(resource.group, resource.version),

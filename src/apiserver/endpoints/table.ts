@@ -1,14 +1,16 @@
 // Objects as a Table, the form kubectl prints (https://kubernetes.io/docs/reference/using-api/api-concepts/#receiving-resources-as-tables).
-import type { Column, Printer } from '#api';
+import type { Column, Printer, RowCondition } from '#api';
 import { badRequest } from '#apimachinery/errors';
 import { errorText, invalid, root } from '#apimachinery/field';
 import type { KubeObject, ListMeta, UnknownObject } from '#apimachinery/meta';
 import type { ServedResource } from '../registry/generic/types.ts';
+import { withoutNulls } from '../registry/generic/values.ts';
 
 export type IncludeObject = 'None' | 'Metadata' | 'Object';
 
 interface TableRow {
   cells: (string | number | boolean | null)[];
+  conditions?: RowCondition[];
   object?: unknown;
 }
 
@@ -59,14 +61,19 @@ export const partialMetadata = (object: KubeObject, apiVersion: string): Unknown
   metadata: object.metadata,
 });
 
+/** `stored` is in the storage version, which printers know; `object` is what the client sees. */
 export function rowOf(
   resource: ServedResource,
+  stored: UnknownObject,
   object: UnknownObject,
   include: IncludeObject,
   apiVersion: string,
   now: number,
 ): TableRow {
-  const cells = printerOf(resource).cells(object, now);
-  if (include === 'None') return { cells, object: null };
-  return { cells, object: include === 'Object' ? object : partialMetadata(object, apiVersion) };
+  const printer = printerOf(resource);
+  const plain = withoutNulls(stored);
+  const conditions = printer.conditions?.(plain) ?? [];
+  const row = { cells: printer.cells(plain, now), ...(conditions.length > 0 && { conditions }) };
+  if (include === 'None') return { ...row, object: null };
+  return { ...row, object: include === 'Object' ? object : partialMetadata(object, apiVersion) };
 }

@@ -38,7 +38,7 @@ export function frameMaker(
   const key = `${apiVersionOf(resource.group, resource.version)} ${encoding} ${as ?? ''} ${apiVersion} ${as === 'Table' ? include : ''}`;
   // The columns are sent once per stream; a Table's frames differ between a stream's first event and the rest.
   let columnsSent = false;
-  const shaped = (object: UnknownObject): object => {
+  const shaped = (object: UnknownObject, stored: UnknownObject): object => {
     if (as === undefined) return object;
     if (as !== 'Table') return partialMetadata(object, apiVersion);
     const columnDefinitions = columnsSent ? null : columnsOf(resource);
@@ -49,7 +49,7 @@ export function frameMaker(
       apiVersion,
       metadata,
       columnDefinitions,
-      rows: [rowOf(resource, object, include, apiVersion, now())],
+      rows: [rowOf(resource, stored, object, include, apiVersion, now())],
     };
   };
   const plain = encoding === 'json' && as === undefined;
@@ -60,7 +60,7 @@ export function frameMaker(
   const make = (type: ChangeType, stored: StoredObject): Buffer => {
     const shown = inVersion(resource, stored);
     if (plain) return Buffer.concat([prefixes[type], shown.bytes, suffix]);
-    return encode(type, shaped(shown.object));
+    return encode(type, shaped(shown.object, stored.object));
   };
   return {
     key,

@@ -38,6 +38,10 @@ function served(options: BuiltinOptions, facts: BuiltinResource): ServedResource
       : definition.conversions?.[conversionKey(definition, group, version)];
   const storageType = typeNameOf(options.schema, definition.group, definition.version, definition.kind);
   const { schema } = options;
+  const toStorage = (object: UnknownObject): UnknownObject =>
+    conversion ? converted(conversion.toStorage(object), definition.group, definition.version, definition.kind) : object;
+  const fromStorage = (object: UnknownObject): UnknownObject =>
+    conversion ? normalize(schema, typeName, converted(conversion.fromStorage(object), group, version, kind.kind)) : object;
   return {
     group,
     version,
@@ -67,17 +71,25 @@ function served(options: BuiltinOptions, facts: BuiltinResource): ServedResource
     custom: false,
     setDefaults(object) {
       applySchemaDefaults(schema, typeName, object);
-      if (!conversion) definition.defaults?.(object);
+      if (!conversion) return definition.defaults?.(object);
+      // The client is taken to have stated what its version says after defaulting in the storage version.
+      const internal = toStorage(object);
+      definition.defaults?.(internal);
+      replaceWith(object, fromStorage(internal));
     },
-    toStorage: (object) =>
-      conversion ? converted(conversion.toStorage(object), definition.group, definition.version, definition.kind) : object,
-    fromStorage: (object) => (conversion ? converted(conversion.fromStorage(object), group, version, kind.kind) : object),
+    toStorage,
+    fromStorage,
     canonical(object) {
       // Upstream reads what it stored through defaulting: what preparing left open is filled in once more.
       definition.defaults?.(object);
       return normalize(schema, storageType, object);
     },
   };
+}
+
+function replaceWith(target: UnknownObject, source: UnknownObject): void {
+  for (const key of Object.keys(target)) delete target[key];
+  Object.assign(target, source);
 }
 
 /** Conversions are keyed by version, or by group and version where the group differs too. */

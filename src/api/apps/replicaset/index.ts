@@ -83,5 +83,4 @@ export const replicaSet = defineKind<ReplicaSet>({
       formatSelector(spec?.selector as LabelSelector | undefined),
     ],
   },
-  selectableFields: ({ status }) => ({ 'status.replicas': String(status?.replicas ?? 0) }),
 });

@@ -2,6 +2,7 @@
 import type { Job } from '#api/batch/v1';
 import { type Path, root } from '#apimachinery/field';
 import type { LabelSelector } from '#apimachinery/labels';
+import { quote } from '#utils';
 import { containerCells, dropDisabledTemplateFields, podNameWarnings } from '../../apps/common/templates.ts';
 import { age, columns, formatSelector, humanDuration, wideColumns } from '../../common/printing.ts';
 import { keep, statusDoor } from '../../common/strategy.ts';
@@ -82,5 +83,10 @@ export const job = defineKind<Job>({
     ],
   },
   selectableFields: ({ status }) => ({ 'status.successful': String(status?.succeeded ?? 0) }),
-  deletion: { defaultPropagation: 'Orphan' },
+  unknownFieldText: (field) => `field label ${quote(field)} not supported for Job`,
+  deletion: {
+    defaultPropagation: 'Orphan',
+    defaultPropagationWarning:
+      'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning',
+  },
 });

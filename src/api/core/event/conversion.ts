@@ -29,3 +29,13 @@ const toEvents = toCore.map(([left, right]) => [right, left] as const);
 export const toStorage = (object: KubeObject): CoreEvent => renamed(object, toCore) as unknown as CoreEvent;
 
 export const fromStorage = (object: CoreEvent): EventsEvent => renamed(object, toEvents) as unknown as EventsEvent;
+
+const regardingFields = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'];
+
+/** Selectable fields of events.k8s.io/v1, to their names in core/v1 (pkg/apis/events/v1/conversion.go). */
+export const fieldLabels: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(regardingFields.map((field) => [`regarding.${field}`, `involvedObject.${field}`])),
+  reason: 'reason',
+  reportingController: 'reportingComponent',
+  type: 'type',
+};

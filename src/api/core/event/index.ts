@@ -3,7 +3,7 @@ import type { Event } from '#api/core/v1';
 import { isPathSegmentName } from '#apimachinery/validation';
 import { ago, column } from '../../common/printing.ts';
 import { defineKind } from '../../kind.ts';
-import { fromStorage, toStorage } from './conversion.ts';
+import { fieldLabels, fromStorage, toStorage } from './conversion.ts';
 import { validateEventCreate, validateEventUpdate } from './validation.ts';
 
 function sourceText({ source, reportingComponent, reportingInstance }: Event): string {
@@ -66,5 +66,5 @@ export const event = defineKind<Event>({
     source: source?.component || reportingComponent || '',
     type: type ?? '',
   }),
-  conversions: { 'events.k8s.io/v1': { toStorage, fromStorage } },
+  conversions: { 'events.k8s.io/v1': { toStorage, fromStorage, fieldLabels } },
 });

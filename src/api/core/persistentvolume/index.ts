@@ -92,7 +92,6 @@ export const persistentVolume = defineKind<PersistentVolume>({
       }
     },
   },
-  selectableFields: ({ metadata }) => ({ name: metadata.name ?? '' }),
   printer: {
     columns: [
       ...columns('Name', 'Capacity', 'Access Modes', 'Reclaim Policy', 'Status', 'Claim', 'StorageClass'),

@@ -31,7 +31,6 @@ export const persistentVolumeClaim = defineKind<PersistentVolumeClaim>({
   validateUpdate: validateClaimUpdate,
   warnings: claimWarnings,
   status: statusDoor<PersistentVolumeClaim>({ validateUpdate: validateClaimStatusUpdate }),
-  selectableFields: ({ metadata }) => ({ name: metadata.name ?? '' }),
   printer: {
     columns: [
       ...columns('Name', 'Status', 'Volume', 'Capacity', 'Access Modes', 'StorageClass', 'VolumeAttributesClass', 'Age'),

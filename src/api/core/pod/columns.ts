@@ -139,4 +139,10 @@ export const printer: Printer<Pod> = {
       readinessGates(pod),
     ];
   },
+  conditions({ status }) {
+    const completed = { type: 'Completed', status: 'True' };
+    if (status?.phase === 'Succeeded')
+      return [{ ...completed, reason: 'Succeeded', message: 'The pod has completed successfully.' }];
+    return status?.phase === 'Failed' ? [{ ...completed, reason: 'Failed', message: 'The pod failed.' }] : [];
+  },
 };

@@ -55,6 +55,8 @@ export const pod = defineKind<Pod>({
     'spec.hostNetwork': String(spec?.hostNetwork ?? false),
     'status.phase': status?.phase ?? '',
     'status.podIP': status?.podIPs?.[0]?.ip ?? '',
+    // Accepted, but no pod has a value of it.
+    'status.podIPs': '',
     'status.nominatedNodeName': status?.nominatedNodeName ?? '',
   }),
   deletion: { gracePeriodSeconds: strategy.gracePeriodSeconds, returnsObject: true },

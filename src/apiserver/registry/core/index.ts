@@ -10,7 +10,7 @@ import { streamingEndpoints } from './pod/streaming.ts';
 import { tokenEndpoint, type TokenRequestOptions } from './serviceaccount/token.ts';
 
 export { type KubeletConnectionOptions } from './node/kubelet-clients.ts';
-export { defaultNodePorts, type ServiceAllocationOptions, serviceHook } from './service/hook.ts';
+export { type ServiceAllocationOptions, serviceHook } from './service/hook.ts';
 export type { PortRange } from './service/port-allocator.ts';
 export type { TokenRequestOptions } from './serviceaccount/token.ts';
 

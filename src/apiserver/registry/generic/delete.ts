@@ -30,6 +30,9 @@ type Step =
 export async function remove(context: RequestContext, options: DeleteOptions): Promise<DeleteResult> {
   const { resource, name } = context;
   const { storage } = resource;
+  const warning = resource.definition.deletion?.defaultPropagationWarning;
+  if (warning !== undefined && options.propagationPolicy === undefined && options.orphanDependents === undefined)
+    context.warn(warning);
   await storage.feed.current();
   let live = storage.read(storage.keyOf(resource.namespaced ? context.namespace : '', name));
   for (let attempt = 0; attempt < updateAttemptsMax; attempt++) {

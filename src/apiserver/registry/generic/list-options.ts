@@ -5,7 +5,7 @@ import { type FieldError, errorText, forbidden, invalid, notSupported, root } fr
 import { type FieldSelector, everything, oneTermEqual, parse as parseFields } from '#apimachinery/fields';
 import { type Selector, everything as anyLabels, parse as parseLabels } from '#apimachinery/labels';
 import type { StoredObject } from '../../storage/stored-object.ts';
-import type { ServedResource } from './types.ts';
+import { apiVersionText, type ServedResource } from './types.ts';
 
 export interface ListOptions {
   labelSelector: Selector;
@@ -112,16 +112,29 @@ function watchProblems(options: ListOptions): FieldError[] {
 function knownFields(resource: ServedResource, selector: FieldSelector): FieldSelector {
   if (selector.empty || selector.nothing) return selector;
   return selector.transform((term) => {
-    if (term.field === 'metadata.name' || term.field === 'metadata.namespace' || selectableNames(resource).has(term.field))
-      return term;
+    if (term.field === 'metadata.name' || term.field === 'metadata.namespace') return term;
+    const labels = fieldLabelsOf(resource);
+    const field = labels ? (Object.hasOwn(labels, term.field) ? labels[term.field] : undefined) : term.field;
+    if (field !== undefined && selectableNames(resource).has(field)) return { ...term, field };
     throw badRequest(unknownFieldText(resource, term.field));
   });
 }
 
+/** Names of fields in a version that calls them differently from the storage version. */
+const fieldLabelsOf = ({
+  group,
+  version,
+  storageGroup,
+  definition,
+}: ServedResource): Readonly<Record<string, string>> | undefined =>
+  definition.conversions?.[group === storageGroup ? version : apiVersionText({ group, version })]?.fieldLabels;
+
 const unknownFieldText = (resource: ServedResource, field: string): string =>
-  resource.definition.selectableFields
-    ? `field label not supported: ${field}`
-    : `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`;
+  resource.definition.unknownFieldText
+    ? resource.definition.unknownFieldText(field)
+    : resource.definition.selectableFields
+      ? `field label not supported: ${field}`
+      : `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`;
 
 const namesByResource = new WeakMap<object, ReadonlySet<string>>();
 

@@ -89,8 +89,8 @@ function generationPart(resource: ServedResource, object: KubeObject): unknown {
 }
 
 export function setGenerationOnCreate(resource: ServedResource, object: KubeObject): void {
-  if (generationPart(resource, object) === undefined) delete object.metadata.generation;
-  else object.metadata.generation = 1;
+  // Kinds without generations keep what the client wrote.
+  if (generationPart(resource, object) !== undefined) object.metadata.generation = 1;
 }
 
 export function setGenerationOnUpdate(resource: ServedResource, object: KubeObject, old: KubeObject): void {

@@ -11,6 +11,7 @@ import {
   validateObjectMetaUpdate,
 } from '#apimachinery/validation';
 import { certificateReaders } from '../certificates/readers.ts';
+import { withoutNulls } from './values.ts';
 import { ensureNamespace, setGenerationOnCreate, setGenerationOnUpdate } from './metadata.ts';
 import { apiVersionText, type Door, type RequestContext, type ServedResource } from './types.ts';
 
@@ -56,8 +57,9 @@ export function beforeCreate(context: RequestContext, draft: UnknownObject): voi
 }
 
 /** Prepares and validates a change (of the storage version), in place. */
-export function beforeUpdate(context: RequestContext, door: Door, draft: UnknownObject, old: UnknownObject): void {
+export function beforeUpdate(context: RequestContext, door: Door, draft: UnknownObject, live: UnknownObject): void {
   const { resource } = context;
+  const old = resource.custom ? live : withoutNulls(live);
   const strategy: WriteStrategy<KubeObject> = door.strategy;
   const rules = kindContext(context);
   const { metadata } = draft;

@@ -1,6 +1,6 @@
 // PUT, PATCH and every other change of a stored object (k8s.io/apiserver/pkg/registry/generic/registry/store.go, Update): read, change,
 // write if nobody wrote in between, else again.
-import { alreadyExists, conflict, invalidObject, modifiedMessage, notFound, plainError } from '#apimachinery/errors';
+import { alreadyExists, conflict, invalidObject, modifiedMessage, notFound, plainRefusal } from '#apimachinery/errors';
 import { invalid, root } from '#apimachinery/field';
 import type { UnknownObject } from '#apimachinery/meta';
 import { updateAttemptsMax } from '../../limits.ts';
@@ -109,7 +109,7 @@ function checkResourceVersion({ resource, name }: RequestContext, draft: Unknown
     draft.metadata.resourceVersion = stored;
     return;
   }
-  if (!/^\d+$/.test(given)) throw plainError(`strconv.ParseUint: parsing ${JSON.stringify(given)}: invalid syntax`);
+  if (!/^\d+$/.test(given)) throw plainRefusal(`strconv.ParseUint: parsing ${JSON.stringify(given)}: invalid syntax`);
   if (given !== stored) throw conflict(resource, name, modifiedMessage);
 }
 
@@ -143,7 +143,7 @@ async function removeReleased(
   live: StoredObject,
 ): Promise<StoredObject | WriteConflict> {
   const { storage } = context.resource;
-  const answer = storage.unstored(live.key, draft, live.revision);
+  const answer = storage.unstored(live.key, context.resource.canonical(draft), live.revision);
   if (context.dryRun) return answer;
   const outcome = await storage.delete(live);
   if (outcome instanceof WriteConflict && outcome.newest) return outcome;

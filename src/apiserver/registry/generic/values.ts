@@ -48,6 +48,30 @@ export function deepFreeze<T>(value: T): T {
   return value;
 }
 
+/** The value without null members of objects; shares all that has none. For rules and printers, which look at stored objects. */
+export function withoutNulls<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) {
+    let copy: unknown[] | undefined;
+    for (let at = 0; at < value.length; at++) {
+      const item: unknown = value[at];
+      const clean = withoutNulls(item);
+      if (clean !== item) (copy ??= [...(value as unknown[])])[at] = clean;
+    }
+    return (copy ?? value) as T;
+  }
+  const object = value as Record<string, unknown>;
+  let copy: Record<string, unknown> | undefined;
+  for (const key in object) {
+    const item = object[key];
+    if (key === 'managedFields') continue;
+    const clean = withoutNulls(item);
+    if (clean === null) delete (copy ??= { ...object })[key];
+    else if (clean !== item) (copy ??= { ...object })[key] = clean;
+  }
+  return (copy ?? value) as T;
+}
+
 /** Removes null members of objects, in place: decoding writes them for unset fields, rules are simpler without. */
 export function dropNulls(value: unknown): void {
   if (typeof value !== 'object' || value === null) return;
