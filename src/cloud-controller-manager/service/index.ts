@@ -91,7 +91,7 @@ export const serviceController = (options: ServiceControllerOptions): Controller
       }),
     ],
     view(key, cache, context) {
-      const { namespace = '', name } = splitKey(key);
+      const { namespace, name } = splitKey(key);
       return {
         ...cloudView(context),
         service: cache.get<Service>(services, namespace, name),

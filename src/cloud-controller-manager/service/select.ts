@@ -64,4 +64,7 @@ export const hostsChanged = (node: Node, old: Node): boolean =>
 
 /** What tells two lists of hosts apart: names and provider IDs. */
 export const hostsKey = (hosts: readonly Node[]): string =>
-  JSON.stringify(hosts.map(({ metadata, spec }) => [metadata.name, spec?.providerID ?? '']).sort());
+  hosts
+    .map(({ metadata, spec }) => `${metadata.name} ${spec?.providerID ?? ''}`)
+    .sort()
+    .join('\n');

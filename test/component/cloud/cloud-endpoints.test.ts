@@ -3,7 +3,7 @@ import { request } from 'node:https';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Lease } from '#api/coordination/v1';
 import { serveCloudControllerManager } from '#cloud-controller-manager';
-import { createClient } from '#client';
+import type { KubeClient } from '#client';
 import { systemClock } from '#host';
 import { silentLogger } from '#utils';
 import { type CloudWorld, startCloudWorld } from './world.ts';
@@ -22,11 +22,20 @@ const get = (port: number, path: string) =>
       .end();
   });
 
+interface Review {
+  spec: { nonResourceAttributes: { path: string } };
+}
+/** The test apiserver authorizes nobody; this answers in its place: everything but /secret. */
+const reviewer = {
+  resource: () => ({
+    create: ({ spec }: Review) => Promise.resolve({ status: { allowed: spec.nonResourceAttributes.path !== '/secret' } }),
+  }),
+} as unknown as KubeClient;
+
 describe('the manager', () => {
   it('serves health to everybody, metrics and configuration to those who may', async () => {
     world = await startCloudWorld();
-    const { manager, plane } = world;
-    const client = createClient(plane.apiserver.transport({ name: 'ccm', groups: ['system:authenticated'] }, 'ccm'));
+    const { manager } = world;
     const server = await serveCloudControllerManager(
       {
         listen: { host: '127.0.0.1', port: 0 },
@@ -34,7 +43,7 @@ describe('the manager', () => {
         metrics: manager.metrics,
         configuration: { clusterName: 'kubernetes' },
       },
-      { client, clock: systemClock(), logger: silentLogger },
+      { client: reviewer, clock: systemClock(), logger: silentLogger },
     );
     const { port } = server;
     expect(await get(port, '/healthz')).toEqual({ status: 200, body: 'ok' });
@@ -46,6 +55,7 @@ describe('the manager', () => {
       'cloudcontrollermanager.config.k8s.io': { clusterName: 'kubernetes' },
     });
     expect((await get(port, '/nonsense')).status).toBe(404);
+    expect((await get(port, '/secret')).status).toBe(403);
     await server.close({ graceMs: 0 });
   });
   it('leads by the lease cloud-controller-manager', async () => {
