@@ -41,7 +41,8 @@ const streamOptions = (query: URLSearchParams): Target['options'] => {
 function realRuntime(kubelet: Kubelet): ContainerdRuntime {
   const { runtime } = kubelet.parts;
   if (runtime instanceof ContainerdRuntime) return runtime;
-  throw new RequestError(501, 'the container runtime of this node is simulated: there is no process to connect to');
+  // No colon: kubectl would take the text for a YAML mapping, and show nothing of it.
+  throw new RequestError(501, 'the container runtime of this node is simulated, there is no process to connect to');
 }
 
 async function commandTarget(
