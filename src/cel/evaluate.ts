@@ -379,5 +379,3 @@ function indexOf(owner: Value, key: Value): Value {
   if (owner instanceof MapValue || owner instanceof ObjectValue) throw new CelError(`no such key: ${String(keyOf(key))}`);
   throw new CelError('no such overload');
 }
-
-export { equal, fromJson };

@@ -6,5 +6,3 @@ export const depthMax = 250;
 export const callCostMax = 1_000_000;
 /** What all rules of one object, or all expressions of one policy, may cost. */
 export const budgetCostMax = 10_000_000;
-/** Longest string that regular expressions and patterns of formats are made for. */
-export const patternLengthMax = 10 * 1024;

@@ -10,7 +10,6 @@ const json = (value: unknown): string => {
     : text;
 };
 
-export const fieldElement = (name: string): string => `f:${name}`;
 export const valueElement = (value: unknown): string => `v:${json(value)}`;
 
 /** `keys` in name order. */

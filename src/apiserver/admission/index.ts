@@ -2,8 +2,5 @@
 export {
   type AdmissionSelection,
   createAdmission,
-  enabledPlugins,
-  orderedPluginNames,
-  selectionProblems,
 } from './chain.ts';
 export { defaultPluginOptions, type PluginContext, type PluginOptions } from './plugin.ts';

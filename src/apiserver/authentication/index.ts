@@ -5,7 +5,6 @@ export {
   type AuthenticationOptions,
   audienceAgnostic,
   createAuthentication,
-  defaultAnonymous,
 } from './authenticator.ts';
 export { createBootstrapTokenAuthenticator } from './bootstrap-token.ts';
 export { createImpersonation } from './impersonation.ts';

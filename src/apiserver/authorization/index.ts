@@ -1,5 +1,5 @@
 // May they (https://kubernetes.io/docs/reference/access-authn-authz/authorization/).
-export { denialText, forbiddenError } from './messages.ts';
+export { forbiddenError } from './messages.ts';
 export { createNodeAuthorizer } from './node.ts';
 export { RbacAuthorizer } from './rbac.ts';
 export { mastersAuthorizer, unionAuthorizer } from './union.ts';

@@ -3,11 +3,9 @@ export {
   type BusyboxImageOptions,
   buildBusyboxImage,
   buildPauseImage,
-  busyboxImageReference,
   type ImportTarget,
   importImage,
   pauseImageReference,
 } from './images.ts';
 export { buildImage, type ImageDefinition } from './oci-image.ts';
 export { pauseProgram } from './pause-program.ts';
-export { tar, type TarEntry } from './ustar.ts';

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 
 /** The bridge network that joins the nodes; it lives in a network namespace of its own, so it cannot clash with the machine's networks. */
 export const lan = { bridge: 'br0', subnet: '10.77.0.0/16', gateway: '10.77.0.1', prefixLength: 16 };
-export const podSubnetPrefix = 24;
 
 export interface NodePlan {
   name: string;

@@ -45,7 +45,6 @@ export const octetString = (content: Uint8Array): Buffer => tlv(tag.octetString,
 export const bitString = (content: Uint8Array, unusedBits = 0): Buffer => tlv(tag.bitString, Buffer.from([unusedBits]), content);
 export const utf8String = (text: string): Buffer => tlv(tag.utf8String, Buffer.from(text, 'utf8'));
 export const printableString = (text: string): Buffer => tlv(tag.printableString, Buffer.from(text, 'latin1'));
-export const ia5String = (text: string): Buffer => tlv(tag.ia5String, Buffer.from(text, 'latin1'));
 
 /** A non-negative integer from its big-endian octets. */
 export function unsignedInteger(octets: Uint8Array): Buffer {

@@ -13,7 +13,6 @@ export const frameType = {
   windowUpdate: 9,
 } as const;
 export const flagFin = 0x01;
-export const flagUnidirectional = 0x02;
 
 export const resetStatus = {
   protocolError: 1,
