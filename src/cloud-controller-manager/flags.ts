@@ -107,11 +107,46 @@ const serving = {
   clientCaFile: text('client-ca-file', 'Authentication', 'Authority of client certificates for the own endpoints.'),
 };
 
+/** Accepted, so that upstream's command lines work; nothing here depends on them. */
+const accepted = {
+  kubeApiQps: flag.float({
+    name: 'kube-api-qps',
+    default: 20,
+    help: 'Accepted; requests are not limited here.',
+    section: 'Generic',
+  }),
+  kubeApiBurst: count('kube-api-burst', 'Generic', 30, 'Accepted; requests are not limited here.'),
+  kubeApiContentType: text(
+    'kube-api-content-type',
+    'Generic',
+    'Accepted; requests are JSON.',
+    'application/vnd.kubernetes.protobuf',
+  ),
+  cidrAllocatorType: text('cidr-allocator-type', 'Route controller', 'Accepted; nodes get ranges elsewhere.', 'RangeAllocator'),
+  profiling: flag.bool({ name: 'profiling', default: true, help: 'Accepted; there is no /debug/pprof.', section: 'Debugging' }),
+  contentionProfiling: flag.bool({ name: 'contention-profiling', default: false, help: 'Accepted.', section: 'Debugging' }),
+  nodeSyncPeriodMs: flag.duration({
+    name: 'node-sync-period',
+    default: 0,
+    help: '',
+    section: 'Node controller',
+    deprecated: 'This flag is deprecated and has no current effect. It will be removed in a future release.',
+  }),
+  externalCloudVolumePlugin: flag.string({
+    name: 'external-cloud-volume-plugin',
+    default: '',
+    help: '',
+    section: 'Cloud provider',
+    deprecated: 'This flag is deprecated and has no current effect.',
+  }),
+};
+
 export const cloudControllerManagerFlags = {
   ...cloud,
   ...routes,
   ...loops,
   ...serving,
+  ...accepted,
   ...leaderElectionFlags(defaultLeaderElection('cloud-controller-manager')),
   ...featureGateFlags([`${watchBasedGate}=true|false (ALPHA - default=false)`]),
   ...loggingFlags(),
