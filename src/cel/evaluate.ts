@@ -6,8 +6,6 @@ import { callCostMax } from './limits.ts';
 import type { Type } from './types.ts';
 import {
   CelError,
-  fromJson,
-  equal,
   keyOf,
   keysOf,
   ListValue,

@@ -121,7 +121,7 @@ export function http1Pool(options: ClientOptions, endpoint: Endpoint): Http1Pool
       });
       message.once('response', (response: IncomingMessage) => {
         const { statusCode = 0, headers } = response;
-        clientResponse(statusCode, headers, response)
+        void clientResponse(statusCode, headers, response)
           .bytes(limits.upgradeRefusalBytesMax)
           .catch(() => Buffer.alloc(0))
           .then((body) => fail(new UpgradeRefusedError(statusCode, headers, body)));
