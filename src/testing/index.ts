@@ -2,3 +2,4 @@
 export { type TestControlPlane, type TestControlPlaneOptions, startTestControlPlane } from './control-plane.ts';
 export { type VirtualClock, type VirtualClockOptions, virtualClock } from './virtual-clock.ts';
 export { type StartClusterOptions, startCluster, type TestCluster } from './start-cluster.ts';
+export { type FaultInjector, type FaultRates, injectFaults, noApiFaults } from './faults.ts';
