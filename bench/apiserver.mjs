@@ -3,7 +3,7 @@
 // creates with 1 and 64 clients, GET, LIST of 10,000 pods, 100 watchers. Server and clients share the machine: read the ratios.
 //
 //   node bench/apiserver.mjs [--data-dir DIR] [--pods 10000] [--kubeconfig FILE]     (FILE: measure a server that runs already)
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync } from 'node:fs';
 import https from 'node:https';
@@ -32,15 +32,69 @@ async function startServer() {
   return { kubeconfig, stop: () => child.kill() };
 }
 
+/** A server over HTTPS that does nothing but answer 2.6 kB, as a process of its own: what this machine and client can do at most. */
+const bareServer = `
+const { createSecureServer } = require('node:http2');
+const { readFileSync } = require('node:fs');
+const [folder] = process.argv.slice(1);
+const answer = Buffer.alloc(2600, 97);
+const server = createSecureServer({ allowHTTP1: true, key: readFileSync(folder + '/key.pem'), cert: readFileSync(folder + '/cert.pem') });
+server.removeAllListeners('newListener');
+server.on('request', (request, response) => {
+  request.resume();
+  request.on('end', () => {
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': answer.length });
+    response.end(answer);
+  });
+});
+server.listen(0, '127.0.0.1', () => console.log(server.address().port));
+`;
+
+async function startBare() {
+  const folder = mkdtempSync(join(tmpdir(), 'sagong-bare-'));
+  const made = spawnSync('openssl', [
+    ...[
+      'req',
+      '-x509',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:prime256v1',
+      '-nodes',
+      '-days',
+      '2',
+      '-subj',
+      '/CN=localhost',
+    ],
+    ...['-keyout', join(folder, 'key.pem'), '-out', join(folder, 'cert.pem')],
+  ]);
+  if (made.status !== 0) {
+    console.log('no openssl: rates are not compared with a bare server');
+    return undefined;
+  }
+  const child = spawn(process.execPath, ['-e', bareServer, folder], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [port] = await once(child.stdout, 'data');
+  const bareAgent = new https.Agent({ keepAlive: true, maxSockets: 256, rejectUnauthorized: false });
+  return {
+    base: { hostname: '127.0.0.1', port: Number(port) },
+    agent: bareAgent,
+    stop() {
+      bareAgent.destroy();
+      child.kill();
+    },
+  };
+}
+
 const server = values.kubeconfig ? { kubeconfig: values.kubeconfig, stop() {} } : await startServer();
 const config = JSON.parse(readFileSync(server.kubeconfig, 'utf8'));
 const { server: url, 'certificate-authority-data': ca } = config.clusters[0].cluster;
 const { token } = config.users[0].user;
 const trust = ca ? { ca: Buffer.from(ca, 'base64') } : { rejectUnauthorized: false };
 const agent = new https.Agent({ keepAlive: true, maxSockets: 256, ...trust });
-const base = new URL(url);
+const target = { base: new URL(url), agent };
+const bare = await startBare();
 
-function open(method, path, body) {
+function open(method, path, body, { base, agent } = target) {
   return new Promise((resolvePromise, reject) => {
     const headers = {
       authorization: `Bearer ${token}`,
@@ -54,15 +108,15 @@ function open(method, path, body) {
   });
 }
 
-async function call(method, path, body) {
-  const response = await open(method, path, body);
+async function call(method, path, body, at) {
+  const response = await open(method, path, body, at);
   let bytes = 0;
   for await (const chunk of response) bytes += chunk.length;
   return { status: response.statusCode, bytes };
 }
 
-/** Runs `count` calls with `clients` at a time. */
-async function measure(name, clients, count, one) {
+/** Runs `count` calls with `clients` at a time; answers the rate. `against`: a rate to compare with. */
+async function measure(name, clients, count, one, against) {
   const latencies = [];
   let next = 0;
   let failed = 0;
@@ -80,10 +134,18 @@ async function measure(name, clients, count, one) {
   const seconds = (performance.now() - started) / 1000;
   latencies.sort((a, b) => a - b);
   const at = (q) => latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * q))].toFixed(2);
-  const rate = (count / seconds).toFixed(0);
+  const perSecond = count / seconds;
+  const ratio = against ? `   1/${(against / perSecond).toFixed(1)} of bare` : '';
   console.log(
-    `${name.padEnd(34)} ${rate.padStart(8)}/s   p50 ${at(0.5)} ms   p99 ${at(0.99)} ms${failed ? `   ${failed} failed` : ''}`,
+    `${name.padEnd(34)} ${perSecond.toFixed(0).padStart(8)}/s   p50 ${at(0.5)} ms   p99 ${at(0.99)} ms${ratio}${failed ? `   ${failed} failed` : ''}`,
   );
+  return perSecond;
+}
+
+/** The bare server's rate for the same request, measured right before. */
+async function bareRate(name, clients, count, method, body) {
+  if (!bare) return undefined;
+  return measure(`bare ${name}`, clients, count, () => call(method, '/', body, bare));
 }
 
 const namespace = 'bench';
@@ -130,10 +192,14 @@ try {
   await call('POST', '/api/v1/namespaces', JSON.stringify({ metadata: { name: namespace } }));
   await call('POST', `/api/v1/namespaces/${namespace}/serviceaccounts`, JSON.stringify({ metadata: { name: 'default' } }));
   await measure('warm-up', 64, 500, (at) => call('POST', podsPath, pod(`warm-${at}`)));
-  await measure('create pod, 1 client', 1, 1000, (at) => call('POST', podsPath, pod(`one-${at}`)));
-  await measure('create pod, 64 clients', 64, pods, (at) => call('POST', podsPath, pod(`many-${at}`)));
-  await measure('GET pod, 1 client', 1, 2000, () => call('GET', `${podsPath}/many-1`));
-  await measure('GET pod, 64 clients', 64, 20_000, (at) => call('GET', `${podsPath}/many-${at % pods}`));
+  const postOne = await bareRate('POST, 1 client', 1, 1000, 'POST', pod('x'));
+  await measure('create pod, 1 client', 1, 1000, (at) => call('POST', podsPath, pod(`one-${at}`)), postOne);
+  const postMany = await bareRate('POST, 64 clients', 64, pods, 'POST', pod('x'));
+  await measure('create pod, 64 clients', 64, pods, (at) => call('POST', podsPath, pod(`many-${at}`)), postMany);
+  const getOne = await bareRate('GET, 1 client', 1, 2000, 'GET');
+  await measure('GET pod, 1 client', 1, 2000, () => call('GET', `${podsPath}/many-1`), getOne);
+  const getMany = await bareRate('GET, 64 clients', 64, 20_000, 'GET');
+  await measure('GET pod, 64 clients', 64, 20_000, (at) => call('GET', `${podsPath}/many-${at % pods}`), getMany);
   await measure(`LIST ${pods} pods, 1 client`, 1, 10, () => call('GET', podsPath));
   await measure('LIST, selector matches none', 1, 50, () => call('GET', `${podsPath}?labelSelector=no%3Dne`));
   const watching = await watchers(100);
@@ -150,5 +216,6 @@ try {
   watching.stop();
 } finally {
   agent.destroy();
+  bare?.stop();
   server.stop();
 }

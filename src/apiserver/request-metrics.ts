@@ -4,12 +4,21 @@ import type { RequestInfo } from './endpoints/request-info.ts';
 
 const latencyBuckets = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60];
 
-export function requestMetrics(metrics: Metrics): (info: RequestInfo, method: string, seconds: number) => void {
-  const labels = ['verb', 'group', 'version', 'resource', 'subresource', 'scope', 'component'];
+/** One request that is over. `status` 0: the connection was taken over or cut off. */
+export interface ObservedRequest {
+  info: RequestInfo;
+  method: string;
+  dryRun: string;
+  status: number;
+  seconds: number;
+}
+
+export function requestMetrics(metrics: Metrics): (request: ObservedRequest) => void {
+  const labels = ['verb', 'dry_run', 'group', 'version', 'resource', 'subresource', 'scope', 'component'];
   const total = metrics.counter({
     name: 'apiserver_request_total',
     help: 'Counter of apiserver requests broken out for each verb, dry run value, group, version, resource, scope, component, and HTTP response code.',
-    labels,
+    labels: [...labels, 'code'],
   });
   const durations = metrics.histogram({
     name: 'apiserver_request_duration_seconds',
@@ -17,9 +26,10 @@ export function requestMetrics(metrics: Metrics): (info: RequestInfo, method: st
     labels,
     buckets: latencyBuckets,
   });
-  return (info, method, seconds) => {
+  return ({ info, method, dryRun, status, seconds }) => {
     const values = [
       verbOf(info, method),
+      dryRun,
       info.group,
       info.version,
       info.isResource ? info.resource : '',
@@ -27,7 +37,8 @@ export function requestMetrics(metrics: Metrics): (info: RequestInfo, method: st
       scopeOf(info),
       'apiserver',
     ];
-    total.inc(1, ...values);
+    // A connection taken over counts as done.
+    total.inc(1, ...values, status === 0 ? 200 : status);
     if (info.verb !== 'watch') durations.observe(seconds, ...values);
   };
 }

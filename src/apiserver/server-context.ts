@@ -5,7 +5,7 @@ import type { Clock, Logger } from '#utils';
 import type { StoreFeed } from './cache/store-feed.ts';
 import type { Attributes, ClusterWriter, CredentialSource, ReadOnlyCluster, SpecialRest, UserInfo } from './contracts.ts';
 import type { Executor } from './endpoints/execute.ts';
-import type { RequestInfo } from './endpoints/request-info.ts';
+import type { ObservedRequest } from './request-metrics.ts';
 import type { Randomness } from './registry/generic/types.ts';
 import type { ResourceTable } from './resources.ts';
 
@@ -40,5 +40,9 @@ export interface ServerContext {
     body: unknown,
     signal: AbortSignal | undefined,
   ): Promise<{ status: number; text: string }>;
-  observeRequest(info: RequestInfo, method: string, seconds: number): void;
+  observeRequest(request: ObservedRequest): void;
+  /** Bound of requests that are not long-running (--request-timeout). */
+  requestTimeoutMs: number;
+  /** Shortest life of a watch that names none (--min-request-timeout). */
+  watchTimeoutMinMs: number;
 }

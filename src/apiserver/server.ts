@@ -28,7 +28,14 @@ import { boundInFlight, type InFlight } from './endpoints/in-flight.ts';
 import { memoryRequest, memoryResponse } from './endpoints/in-memory.ts';
 import { serveUpgrade } from './endpoints/upgrade.ts';
 import { createOpenApi } from './endpoints/openapi/serve.ts';
-import { compactionIntervalMs, eventTtlSeconds, mutatingRequestsInFlightMax, requestsInFlightMax } from './limits.ts';
+import {
+  compactionIntervalMs,
+  eventTtlSeconds,
+  mutatingRequestsInFlightMax,
+  requestsInFlightMax,
+  requestTimeoutMs,
+  watchTimeoutMinMs,
+} from './limits.ts';
 import { builtinServed } from './registry/builtin.ts';
 import { componentStatusEndpoint } from './registry/component-status.ts';
 import type { AdmissionChain, Randomness } from './registry/generic/types.ts';
@@ -73,6 +80,9 @@ export interface ApiServerOptions {
   parts?(input: PartsInput): ApiServerParts | Promise<ApiServerParts>;
   requestsInFlightMax?: number;
   mutatingRequestsInFlightMax?: number;
+  /** Default: `limits.ts`. */
+  requestTimeoutMs?: number;
+  watchTimeoutMinMs?: number;
   eventTtlSeconds?: number;
   /** 0: the store's history is left alone (an etcd that others compact). */
   compactionIntervalMs?: number;
@@ -226,6 +236,8 @@ function contextOf(options: ApiServerOptions, parts: ApiServerParts, made: Made)
     authorize: (asked) => parts.authorize?.(asked),
     serveRaw: () => Promise.reject(new Error('the server is starting')),
     observeRequest: observe,
+    requestTimeoutMs: options.requestTimeoutMs ?? requestTimeoutMs,
+    watchTimeoutMinMs: options.watchTimeoutMinMs ?? watchTimeoutMinMs,
   };
 }
 

@@ -41,6 +41,9 @@ export interface KubeApiServerOptions {
   serving?: CertificatePair;
   requestsInFlightMax: number;
   mutatingRequestsInFlightMax: number;
+  /** Absent: the server's own. */
+  requestTimeoutMs?: number;
+  watchTimeoutMinMs?: number;
   /** PEM bundle. */
   clientCa?: string;
   requestHeader?: RequestHeaderTrust;
@@ -109,6 +112,8 @@ export async function optionsFromFlags(flags: FlagValues<KubeApiServerFlags>): P
     ...(serving && { serving }),
     requestsInFlightMax: flags.maxRequestsInFlight,
     mutatingRequestsInFlightMax: flags.maxMutatingRequestsInFlight,
+    requestTimeoutMs: flags.requestTimeoutMs,
+    watchTimeoutMinMs: flags.minRequestTimeoutSeconds * 1000,
     ...(clientCa !== undefined && { clientCa }),
     ...(requestHeader && { requestHeader }),
     ...(tokenFile !== undefined && { tokenFile }),

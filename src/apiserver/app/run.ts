@@ -50,6 +50,8 @@ export async function runKubeApiServer(options: KubeApiServerOptions, deps: Kube
     metrics,
     requestsInFlightMax: options.requestsInFlightMax,
     mutatingRequestsInFlightMax: options.mutatingRequestsInFlightMax,
+    ...(options.requestTimeoutMs !== undefined && { requestTimeoutMs: options.requestTimeoutMs }),
+    ...(options.watchTimeoutMinMs !== undefined && { watchTimeoutMinMs: options.watchTimeoutMinMs }),
     eventTtlSeconds: options.eventTtlSeconds,
     compactionIntervalMs: options.compactionIntervalMs,
     address: () => `${advertiseAddress(options)}:${port}`,

@@ -7,7 +7,7 @@ import { isPathSegmentName } from '#apimachinery/validation';
 import type { Logger } from '#utils';
 import { ClientGoneError, type ResponseHeaders, type WireRequest, type WireResponse, type WireUpgrade } from '#wire';
 import type { Attributes, CredentialSource, UserInfo } from '../contracts.ts';
-import { requestTimeoutMs, targetLengthMax } from '../limits.ts';
+import { targetLengthMax } from '../limits.ts';
 import type { ServerContext } from '../server-context.ts';
 import type { InFlight } from './in-flight.ts';
 import { parseRequest, type RequestInfo } from './request-info.ts';
@@ -133,13 +133,13 @@ function statusErrorOf(error: unknown, logger: Logger): StatusError {
 }
 
 /** Milliseconds of `timeout=`, at most the server's own bound. Throws 400 for what is no duration. */
-function timeoutMsOf(query: URLSearchParams): number {
+function timeoutMsOf(query: URLSearchParams, maxMs: number): number {
   const value = query.get('timeout');
-  if (value === null || value === '' || value === '0') return requestTimeoutMs;
+  if (value === null || value === '' || value === '0') return maxMs;
   try {
     const ms = parseDurationMs(value);
     // Zero and negative durations mean the server's bound, as upstream reads them.
-    return ms <= 0 ? requestTimeoutMs : Math.min(ms, requestTimeoutMs);
+    return ms <= 0 ? maxMs : Math.min(ms, maxMs);
   } catch (error) {
     if (!(error instanceof DurationError)) throw error;
     throw badRequest(`invalid timeout specified in the request URL - ${error.message}`);
@@ -148,7 +148,7 @@ function timeoutMsOf(query: URLSearchParams): number {
 
 /** Answers 504 when the time is over; what was begun may still happen. The result stops the clock. */
 function limitTime(context: ServerContext, exchange: Exchange): () => void {
-  const timer = context.clock.setTimer(timeoutMsOf(exchange.query), () => {
+  const timer = context.clock.setTimer(timeoutMsOf(exchange.query, context.requestTimeoutMs), () => {
     const { response } = exchange;
     if (response.headSent || response.destroyed) return;
     sendStatus(exchange, timeout('request did not complete within requested timeout - context deadline exceeded'));
@@ -180,7 +180,13 @@ export async function serveExchange(
     answerFailure(context, exchange, error);
   } finally {
     for (const done of leave) done();
-    context.observeRequest(exchange.info, exchange.request.method, (context.clock.monotonic() - started) / 1000);
+    context.observeRequest({
+      info: exchange.info,
+      method: request.method,
+      dryRun: exchange.query.getAll('dryRun').join(','),
+      status: response.status,
+      seconds: (context.clock.monotonic() - started) / 1000,
+    });
   }
 }
 

@@ -62,6 +62,9 @@ export function memoryResponse(): { response: WireResponse; done: Promise<{ stat
     get headSent() {
       return status !== 0;
     },
+    get status() {
+      return status;
+    },
     get destroyed() {
       return over;
     },

@@ -2,7 +2,6 @@
 import { supportsProtobuf } from '#apimachinery/codec';
 import { badRequest, notAcceptable, StatusError, unsupportedMediaType } from '#apimachinery/errors';
 import { DecodeError } from '#apimachinery/schema';
-import { watchTimeoutMinMs } from '../limits.ts';
 import { deprecationWarning } from '../registry/deprecations.ts';
 import { apiVersionText, type ServedResource } from '../registry/generic/types.ts';
 import type { ServerContext } from '../server-context.ts';
@@ -178,7 +177,7 @@ async function serveWatch(
   if (negotiated.encoding === 'yaml') return sendStatus(exchange, notAcceptable(streamable), negotiated);
   const { clock } = context;
   const seconds = options.timeoutSeconds ?? 0;
-  const timeoutMs = seconds > 0 ? seconds * 1000 : watchTimeoutMinMs * (1 + Math.random());
+  const timeoutMs = seconds > 0 ? seconds * 1000 : context.watchTimeoutMinMs * (1 + Math.random());
   const frames = frameMaker(resource, context.schema, negotiated, include, () => clock.now());
   const release = context.watches.add(() => stream.end());
   const stream = new WatchStream({

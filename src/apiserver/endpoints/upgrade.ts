@@ -56,6 +56,9 @@ function responseOf(upgrade: WireUpgrade): WireResponse {
     get headSent() {
       return started !== undefined;
     },
+    get status() {
+      return started?.status ?? 0;
+    },
     get destroyed() {
       return over;
     },

@@ -88,6 +88,9 @@ export class Http1Response implements WireResponse {
   get headSent(): boolean {
     return this.#response.headersSent;
   }
+  get status(): number {
+    return this.#response.headersSent ? this.#response.statusCode : 0;
+  }
   get destroyed(): boolean {
     const socket: Socket | null = this.#response.socket;
     return this.#response.destroyed || this.#response.writableEnded || (socket?.destroyed ?? false);

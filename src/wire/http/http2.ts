@@ -93,6 +93,7 @@ export class Http2Response implements WireResponse {
   #silent = false;
   /** The handler has ended the response. (A stream cut off by the client looks ended as well: Node ends its writable side.) */
   ended = false;
+  status = 0;
 
   constructor(stream: ServerHttp2Stream) {
     this.#stream = stream;
@@ -112,6 +113,7 @@ export class Http2Response implements WireResponse {
     this.#silent = (stream as ServerHttp2Stream & { headRequest?: boolean }).headRequest === true || bodiless(status);
     const all = withoutConnectionHeaders(headers) as OutgoingHttpHeaders;
     all[':status'] = status;
+    this.status = status;
     stream.respond(all);
   }
 

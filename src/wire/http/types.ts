@@ -57,6 +57,8 @@ export interface WireResponse {
   /** Cuts the exchange off, so that the client sees an incomplete response. */
   destroy(): void;
   readonly headSent: boolean;
+  /** As sent; 0 before the head. */
+  readonly status: number;
   /** Ended, cut off, or the client is gone. */
   readonly destroyed: boolean;
 }

@@ -149,11 +149,14 @@ function applying(
   };
 }
 
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
 /** What is applied goes to the field manager as written: it checks fields and types itself. */
 function readApplied(context: RequestContext, request: PatchRequest): UnknownObject {
   const { resource } = context;
   const body = (request.body ?? {}) as UnknownObject;
-  const { apiVersion = '', kind = '' } = body;
+  // Names that are no text count as absent.
+  const [apiVersion, kind] = [textOf(body.apiVersion), textOf(body.kind)];
   const expected = apiVersionText(resource);
   if (kind !== resource.kind || apiVersion !== expected) {
     const { group, version } = parseApiVersion(apiVersion);
