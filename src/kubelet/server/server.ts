@@ -73,7 +73,7 @@ async function answer(kubelet: Kubelet, request: WireRequest): Promise<Answer> {
     .split('/')
     .filter((part) => part !== '')
     .map(decodeURIComponent);
-  switch (parts[0]) {
+  switch (parts[0] ?? '') {
     case 'healthz':
       return { headers: text, body: 'ok' };
     case 'pods':

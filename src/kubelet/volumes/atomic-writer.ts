@@ -20,7 +20,9 @@ async function linkTarget(path: string): Promise<string | undefined> {
 async function listFiles(root: string, under = ''): Promise<string[]> {
   const entries = await readdir(join(root, under), { withFileTypes: true });
   const lists = await Promise.all(
-    entries.map((entry) => (entry.isDirectory() ? listFiles(root, join(under, entry.name)) : [join(under, entry.name)])),
+    entries.map((entry) =>
+      entry.isDirectory() ? listFiles(root, join(under, entry.name)) : Promise.resolve([join(under, entry.name)]),
+    ),
   );
   return lists.flat();
 }

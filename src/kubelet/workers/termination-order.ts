@@ -35,7 +35,7 @@ export class TerminationOrder {
 
   /** Resolves when the container's turn has come, or after `graceSeconds`. Answers the whole seconds that took. */
   async waitForTurn(name: string, graceSeconds: number): Promise<number> {
-    const before = (this.#before.get(name) ?? []).map((earlier) => this.#stopped.get(earlier)?.promise);
+    const before = (this.#before.get(name) ?? []).map((earlier) => this.#stopped.get(earlier)?.promise ?? Promise.resolve());
     if (before.length === 0 || graceSeconds <= 0) return 0;
     const began = this.#clock.monotonic();
     const over = new AbortController();
