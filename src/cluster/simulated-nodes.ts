@@ -65,10 +65,10 @@ async function serveKubelets(
   const servedPort = server.port;
   const dial: Dial = ({ host, port }) =>
     new Promise((resolve, reject) => {
-      if (!addresses.has(host))
-        return void reject(
-          new Error(`${host}:${port} cannot be reached: the nodes are simulated, their pods are not real processes`),
-        );
+      if (!addresses.has(host)) {
+        reject(new Error(`${host}:${port} cannot be reached: the nodes are simulated, their pods are not real processes`));
+        return;
+      }
       const socket = connect({ host: '127.0.0.1', port: servedPort });
       socket.once('error', reject);
       socket.once('connect', () => {

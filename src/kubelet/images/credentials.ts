@@ -67,7 +67,7 @@ export function credentialsFor(image: string, secrets: readonly Secret[]): Regis
       return {
         username: username ?? (colon >= 0 ? decoded?.slice(0, colon) : undefined),
         password: password ?? (colon >= 0 ? decoded?.slice(colon + 1) : undefined),
-        serverAddress: key,
+        // No server address: containerd compares it with the host it asks, and takes one without scheme for an error.
         identityToken: identitytoken,
         registryToken: registrytoken,
       };

@@ -30,8 +30,8 @@ it('reads user and password of a pull secret', () => {
     type: 'kubernetes.io/dockerconfigjson',
     data: { '.dockerconfigjson': btoa(JSON.stringify(config)) },
   };
-  expect(credentialsFor('quay.io/x', [secret])).toMatchObject([
-    { username: 'me', password: 'pass:word', serverAddress: 'quay.io' },
+  expect(credentialsFor('quay.io/x', [secret])).toEqual([
+    { username: 'me', password: 'pass:word', identityToken: undefined, registryToken: undefined },
   ]);
   expect(credentialsFor('quay.io/x', [{ ...secret, data: { '.dockerconfigjson': btoa('{') } }])).toEqual([]);
 });
