@@ -84,8 +84,12 @@ class Injector implements FaultInjector {
   #count(kind: string): void {
     this.counts[kind] = (this.counts[kind] ?? 0) + 1;
   }
+  /** Whole milliseconds: fractions would be lost in the sum with the time of day. */
+  #within(limitMs: number): number {
+    return limitMs > 0 ? this.#rng.int(limitMs + 1) : 0;
+  }
   async #delay(signal?: AbortSignal): Promise<void> {
-    if (this.rates.latencyMs > 0) await this.#clock.sleep(this.#rng.next() * this.rates.latencyMs, signal);
+    if (this.rates.latencyMs > 0) await this.#clock.sleep(this.#within(this.rates.latencyMs), signal);
   }
   /** On the way to the server. */
   async #before(isWrite: boolean, signal?: AbortSignal): Promise<void> {
@@ -112,7 +116,7 @@ class Injector implements FaultInjector {
     return {
       stop: () => stream.stop(),
       subscribe: (handler, end) => {
-        const late = new LateEvents(this.#clock, () => this.#rng.next() * this.rates.watchLagMs, handler);
+        const late = new LateEvents(this.#clock, () => this.#within(this.rates.watchLagMs), handler);
         let over = false;
         const finish = (error?: Error): void => {
           if (over) return;
@@ -129,7 +133,7 @@ class Injector implements FaultInjector {
           stream.stop();
         };
         const { watchLifeMs } = this.rates;
-        const life = watchLifeMs > 0 ? this.#clock.setTimer(this.#rng.next() * watchLifeMs, drop) : undefined;
+        const life = watchLifeMs > 0 ? this.#clock.setTimer(this.#within(watchLifeMs), drop) : undefined;
         this.#drops.add(drop);
         stream.subscribe((event) => late.push(event), finish);
       },
