@@ -2,6 +2,7 @@
 import { StatusError, type Status } from '#apimachinery/errors';
 import type { GroupVersionResource, KubeObject } from '#apimachinery/meta';
 import type { WatchEvent } from '#apimachinery/watch';
+import { createTurns, nextTurn, type Turns } from '#host';
 import type { Clock, Logger, Rng } from '#utils';
 import { Indexer } from './indexer.ts';
 import { reflectorBackoffMaxMs, reflectorBackoffMinMs, watchTimeoutMinSeconds } from './limits.ts';
@@ -31,6 +32,7 @@ class SharedInformer<T extends KubeObject> implements Informer<T> {
   readonly #resource: ResourceClient<T>;
   readonly #selection: Selection;
   readonly #logger: Logger;
+  readonly #turns: Turns;
   readonly #abort = new AbortController();
   readonly #synced: Promise<void>;
   #markSynced: () => void = () => {};
@@ -41,6 +43,7 @@ class SharedInformer<T extends KubeObject> implements Informer<T> {
     this.#deps = deps;
     this.#selection = selection;
     this.#resource = deps.client.resource<T>(gvr, selection.namespace);
+    this.#turns = createTurns(deps.clock);
     this.#logger = deps.logger.with({ resource: gvr.resource });
     this.#synced = new Promise((resolve) => {
       this.#markSynced = resolve;
@@ -95,7 +98,7 @@ class SharedInformer<T extends KubeObject> implements Informer<T> {
   async #relist(): Promise<string> {
     const { fieldSelector, labelSelector } = this.#selection;
     const list = await this.#resource.list({ fieldSelector, labelSelector, resourceVersion: this.#hasSynced ? '' : '0' });
-    this.#replace(list.items);
+    await this.#replace(list.items);
     const version = list.metadata.resourceVersion ?? '';
     this.#indexer.setResourceVersion(version);
     if (!this.#hasSynced) {
@@ -104,9 +107,12 @@ class SharedInformer<T extends KubeObject> implements Informer<T> {
     }
     return version;
   }
-  #replace(items: readonly T[]): void {
+  /** In slices: a large list wakes many handlers. */
+  async #replace(items: readonly T[]): Promise<void> {
     const gone = new Set(this.#indexer.keys());
     for (const object of items) {
+      if (this.#turns.spent()) await nextTurn();
+      this.#abort.signal.throwIfAborted();
       gone.delete(
         object.metadata.namespace ? `${object.metadata.namespace}/${object.metadata.name}` : (object.metadata.name ?? ''),
       );

@@ -2,6 +2,8 @@
 export const limits = {
   /** The longest delay setTimeout takes; longer timers are chained. */
   timerStepMsMax: 2 ** 31 - 1,
+  /** How long work in bulk goes on in one turn of the event loop; a fifth of the longest delay allowed under load. */
+  turnShareMs: 10,
   /** Output kept of one program (each of stdout and stderr); more makes the call fail. */
   execOutputBytesMax: 256 * 1024 * 1024,
   /** Between SIGTERM and SIGKILL when a program has run into its time limit. */

@@ -5,7 +5,11 @@ import { silentLogger } from '#utils';
 import { manualClock } from './suite/manual-clock.ts';
 
 const put = (key: string) => ({ compare: [], success: [{ op: 'put' as const, key, value: Buffer.from('1') }] });
-const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+/** Time that passes within a turn makes the store put its commit off to the next one. */
+const settled = async (): Promise<void> => {
+  for (let i = 0; i < 3; i++) await turn();
+};
 
 test('history of the last interval is kept, older history is not', async () => {
   const clock = manualClock();

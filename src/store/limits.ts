@@ -10,6 +10,8 @@ export const leaseSecondsMax = 9_000_000_000;
 export const leaseSecondsMin = 2;
 /** Revisions written in one durable batch; what comes in meanwhile goes into the next one. */
 export const batchRevisionsMax = 4096;
+/** Results of a batch handed out at a time: what their receivers do next must leave time to others. */
+export const publishTicketsMax = 32;
 /** Dead records removed from disk together with one batch, so that compaction never delays writers for long. */
 export const batchRemovalsMax = 2048;
 /** Revisions forgotten, or delivered to one lagging watcher, before other work gets a turn. */

@@ -1,7 +1,9 @@
 // Group commit: whatever was accepted in one turn, or while a commit was under way, becomes one durable batch. Results are published
-// strictly in the order of acceptance. The first failure stops the store for good (fail-stop): what a failed flush left on disk is unknown.
+// strictly in the order of acceptance, and a few at a time: each wakes somebody up, and all of it in one turn would hold up everything else.
+// The first failure stops the store for good (fail-stop): what a failed flush left on disk is unknown.
+import { nextTurn, type Turns } from '#host';
 import { ClosedError } from '../errors.ts';
-import { batchRemovalsMax, batchRevisionsMax } from '../limits.ts';
+import { batchRemovalsMax, batchRevisionsMax, publishTicketsMax } from '../limits.ts';
 import type { Change, ChangeId, LeaseGrant, LogBatch, RevisionLog } from './log.ts';
 import type { Version } from './record.ts';
 
@@ -19,6 +21,7 @@ export interface Ticket {
 export interface CommitterOptions {
   /** Absent: everything is durable at once. */
   log: RevisionLog | undefined;
+  turns: Turns;
   /** Makes durable tickets visible and tells watchers; the committer resolves the tickets afterwards. */
   publish(tickets: readonly Ticket[]): void;
   /** Called once when nothing can be accepted any more because of a failure. */
@@ -65,26 +68,37 @@ export class Committer {
   }
 
   #start(): void {
-    // Without a log the batch is what one synchronous stretch accepted; with one, what a whole turn of the event loop did.
-    this.#running ??= (this.#options.log ? nextTurn() : Promise.resolve()).then(() => this.#run());
+    const { log, turns } = this.#options;
+    // Without a log the batch is what one synchronous stretch accepted; with one, what a whole turn of the event loop did. Without one, too,
+    // an old turn ends here: writers that wait for nothing but each other would otherwise never let anybody else run.
+    this.#running ??= (log || turns.spent() ? nextTurn() : Promise.resolve()).then(() => this.#run());
   }
 
   async #run(): Promise<void> {
-    const { log, publish } = this.#options;
+    const { log, turns } = this.#options;
     try {
       while (this.#queue.length > 0 || this.#dead.length > 0) {
         const batch = this.#take();
         if (log) await log.append(toLogBatch(batch, this.#dead.splice(0, batchRemovalsMax)));
-        publish(batch);
-        this.#inFlight = [];
-        for (const ticket of batch) ticket.resolve();
+        await this.#handOut(batch);
         // What the answers lead to in this turn joins the next batch.
-        if (log) await nextTurn();
+        if (log || turns.spent()) await nextTurn();
       }
     } catch (error) {
       this.#fail(error);
     } finally {
       this.#running = undefined;
+    }
+  }
+
+  async #handOut(batch: readonly Ticket[]): Promise<void> {
+    const { publish, turns } = this.#options;
+    for (let from = 0; from < batch.length; from += publishTicketsMax) {
+      if (from > 0) await turns.rest();
+      const some = batch.slice(from, from + publishTicketsMax);
+      publish(some);
+      this.#inFlight = batch.slice(from + publishTicketsMax);
+      for (const ticket of some) ticket.resolve();
     }
   }
 
@@ -106,8 +120,6 @@ export class Committer {
     for (const ticket of waiting) ticket.reject(this.#failure);
   }
 }
-
-const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 function toLogBatch(tickets: readonly Ticket[], dead: readonly ChangeId[]): LogBatch {
   const changes: Change[] = [];

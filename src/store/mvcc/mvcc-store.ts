@@ -1,6 +1,7 @@
 // The MVCC core that both embedded stores share: memory is authoritative, a RevisionLog underneath makes it durable
 // (etcd server/storage/mvcc for the data model). A transaction is decided and gets its revision synchronously; what it wrote becomes
 // visible to readers, watchers and its own caller only once durable, strictly in revision order.
+import { createTurns } from '#host';
 import type { Clock, Logger } from '#utils';
 import { assert } from '#utils';
 import { ClosedError, CompactedError, FutureRevisionError } from '../errors.ts';
@@ -73,6 +74,7 @@ export class MvccStore implements EmbeddedStore {
     this.#leases = new Leases(clock, (id) => this.#expire(id));
     this.#committer = new Committer({
       log,
+      turns: createTurns(clock),
       publish: (tickets) => this.#publish(tickets),
       failed: (error) => this.#stop(error),
     });

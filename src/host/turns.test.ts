@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { createTurns, nextTurn } from './turns.ts';
+
+function manual() {
+  let nowMs = 0;
+  return { monotonic: () => nowMs, pass: (ms: number) => void (nowMs += ms) };
+}
+
+describe('turns', () => {
+  it('is spent once the share has passed, and anew after the turn', async () => {
+    const clock = manual();
+    const turns = createTurns(clock, 10);
+    expect(turns.spent()).toBe(false);
+    clock.pass(10);
+    expect(turns.spent()).toBe(false);
+    clock.pass(1);
+    expect(turns.spent()).toBe(true);
+    await nextTurn();
+    expect(turns.spent()).toBe(false);
+  });
+
+  it('lets promises settle first, and others only when the share has passed', async () => {
+    const clock = manual();
+    const turns = createTurns(clock, 10);
+    const order: string[] = [];
+    const others = new Promise<void>((resolve) =>
+      setImmediate(() => {
+        order.push('others');
+        resolve();
+      }),
+    );
+    turns.spent();
+    void (async () => {
+      for (let i = 0; i < 5; i++) await null;
+      order.push('promises');
+    })();
+    await turns.rest();
+    order.push('rested');
+    clock.pass(11);
+    await turns.rest();
+    order.push('rested again');
+    await others;
+    expect(order).toEqual(['promises', 'rested', 'others', 'rested again']);
+  });
+});

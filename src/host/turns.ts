@@ -1,0 +1,55 @@
+// How long the current turn of the event loop has lasted. Work that only waits for promises never lets timers and sockets run: where such
+// work passes in bulk (commits, replies, lists) it asks here and, when the turn is old, goes on in the next one. The age is read from a
+// Clock, so that in virtual time, which stands still within a turn, nothing is ever put off.
+import type { Clock } from '#utils';
+import { limits } from './limits.ts';
+
+export interface Turns {
+  /** Whether work has gone on in this turn for longer than its share. */
+  spent(): boolean;
+  /** Lets all go on that waits for promises only and then, if the turn is old by now, timers and sockets too. */
+  rest(): Promise<void>;
+}
+
+export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** `shareMs`: how long bulk work may go on without letting others run. */
+export function createTurns(clock: Pick<Clock, 'monotonic'>, shareMs: number = limits.turnShareMs): Turns {
+  let sinceMs: number | undefined;
+  const over = (): void => {
+    sinceMs = undefined;
+  };
+  const spent = (): boolean => {
+    const nowMs = clock.monotonic();
+    if (sinceMs !== undefined) return nowMs - sinceMs > shareMs;
+    sinceMs = nowMs;
+    setImmediate(over);
+    return false;
+  };
+  return {
+    spent,
+    async rest() {
+      // Ticks come after all promises that are settled, and those that these settle.
+      await new Promise<void>((resolve) => process.nextTick(resolve));
+      if (spent()) await nextTurn();
+    },
+  };
+}
+
+/** Lets callers in one after the other: at once while the turn is young, else in later turns, in the order they came. */
+export function createTurnstile(turns: Turns): () => Promise<void> | undefined {
+  const waiting: (() => void)[] = [];
+  const open = async (): Promise<void> => {
+    await nextTurn();
+    for (let i = 0; i < waiting.length; i++) {
+      waiting[i]?.();
+      await turns.rest();
+    }
+    waiting.length = 0;
+  };
+  return () => {
+    if (waiting.length === 0 && !turns.spent()) return undefined;
+    if (waiting.length === 0) void open();
+    return new Promise((resolve) => waiting.push(resolve));
+  };
+}
