@@ -35,11 +35,13 @@ async function freePort() {
   return port;
 }
 
+const places = new Set();
+
 /** Processes in a folder of their own; `end` stops them and removes it. */
 function workshop() {
   const dir = mkdtempSync(join(tmpdir(), 'sagong-peers-'));
   const children = [];
-  return {
+  const place = {
     path: (name) => join(dir, name),
     run(command, args) {
       const child = spawn(command, args, { cwd: dir, stdio: 'ignore', env: { ...process.env, NODE_ENV: 'production' } });
@@ -47,6 +49,7 @@ function workshop() {
       return child;
     },
     async end() {
+      places.delete(place);
       for (const child of children.reverse()) {
         if (child.exitCode !== null || child.signalCode !== null) continue;
         const exited = once(child, 'exit');
@@ -56,6 +59,8 @@ function workshop() {
       rmSync(dir, { recursive: true, force: true });
     },
   };
+  places.add(place);
+  return place;
 }
 
 const command = (maker, name) => (maker === 'upstream' ? [join(upstreamBin, name)] : [process.execPath, binary, name]);
@@ -72,6 +77,12 @@ async function startEtcd(place) {
   place.run('etcd', [...args, '--log-level=error']);
   return client;
 }
+
+for (const signal of ['SIGINT', 'SIGTERM'])
+  process.once(signal, async () => {
+    await Promise.all([...places].map((place) => place.end()));
+    process.exit(1);
+  });
 
 const agent = new https.Agent({ keepAlive: true, maxSockets: 64, rejectUnauthorized: false });
 
@@ -216,7 +227,7 @@ console.log(`${''.padEnd(40)} ${'upstream'.padStart(10)} ${'sagong'.padStart(10)
 if (values.only !== 'scheduler') {
   const theirs = await apiserverRates('upstream');
   const ours = await apiserverRates('sagong');
-  for (const [name, rate] of theirs) line(name, rate, ours.get(name) ?? Number.NaN);
+  for (const [name, rate] of theirs) if (!name.startsWith('bare')) line(name, rate, ours.get(name) ?? Number.NaN);
 }
 if (values.only !== 'apiserver') {
   const theirs = await boundPerSecond('upstream', 'upstream');
