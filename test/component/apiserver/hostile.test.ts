@@ -71,6 +71,12 @@ async function send(
 const post = (path: string, body: string | Buffer, type?: string): Promise<Answer> =>
   send(admin, 'POST', path, body, type ? { 'content-type': type } : {});
 
+/** An object as the server encodes it. */
+async function protobufOf(path: string): Promise<Buffer> {
+  const response = await admin.request({ method: 'GET', path, headers: { accept: 'application/vnd.kubernetes.protobuf' } });
+  return response.bytes();
+}
+
 function expectRefusal({ status, body }: Answer, about: string): void {
   expect(status, `${about}: ${JSON.stringify(body)}`).toBeGreaterThanOrEqual(400);
   expect(status, `${about}: ${JSON.stringify(body)}`).toBeLessThan(500);
@@ -208,7 +214,50 @@ describe('bad input', () => {
     expect(refused).toBeGreaterThan(mutations / 10);
     expect((await send(admin, 'GET', '/readyz')).status).toBe(200);
   });
+
+  it('stays up through mutated patches', { timeout: 60_000 }, async () => {
+    const rng = seededRng(seed + 1);
+    let refused = 0;
+    for (let index = 0; index < 1_000; index++) {
+      const [path, type, body] = pickFrom(rng, patches);
+      const text = JSON.stringify(mutate(structuredClone(body), rng));
+      const answer = await send(admin, 'PATCH', path, text, { 'content-type': type });
+      if (answer.status < 300) continue;
+      refused += 1;
+      expectRefusal(answer, `seed ${seed}, patch ${index} of ${path} as ${type}: ${text}`);
+    }
+    expect(refused).toBeGreaterThan(100);
+  });
+
+  it('stays up through damaged protobuf', { timeout: 60_000 }, async () => {
+    const rng = seededRng(seed + 2);
+    const paths = Object.keys(valid);
+    for (let index = 0; index < 1_000; index++) {
+      const path = pickFrom(rng, paths);
+      const bytes = await protobufOf(`${path}/valid`);
+      for (let count = 1 + rng.int(4); count > 0; count--) bytes[4 + rng.int(bytes.length - 4)] = rng.int(256);
+      const whole = rng.int(4) > 0 ? bytes : bytes.subarray(0, rng.int(bytes.length));
+      const answer = await post(path, whole, 'application/vnd.kubernetes.protobuf');
+      if (answer.status >= 300) expectRefusal(answer, `seed ${seed}, bytes ${index} of ${path}: ${whole.toString('hex')}`);
+    }
+  });
 });
+
+/** Valid patches of the objects made first. */
+const patches: [path: string, type: string, body: unknown][] = [
+  [
+    '/api/v1/namespaces/default/pods/valid',
+    'application/strategic-merge-patch+json',
+    { spec: { containers: [{ name: 'c', image: 'other' }] } },
+  ],
+  ['/api/v1/namespaces/default/services/valid', 'application/merge-patch+json', { spec: { ports: [{ port: 81, name: 'a' }] } }],
+  ['/api/v1/namespaces/default/configmaps/valid', 'application/json-patch+json', [{ op: 'add', path: '/data/b', value: 'c' }]],
+  [
+    '/apis/apps/v1/namespaces/default/deployments/valid?fieldManager=m&force=true',
+    'application/apply-patch+yaml',
+    { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'valid' }, spec: { replicas: 2, template } },
+  ],
+];
 
 const strange: unknown[] = [
   null,
