@@ -1,0 +1,104 @@
+// What becomes of a node whose programs or whose power fail, in real time: the grace period of 50 s is upstream's default.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually, run, TestCluster } from '../cluster/harness.ts';
+
+const image = 'sagong.local/tools:1';
+let cluster: TestCluster;
+
+const ready = (node: string): Promise<string> =>
+  cluster.kubectl('get', 'node', node, '-o', 'jsonpath={.status.conditions[?(@.type=="Ready")].status}');
+const podOf = async (app: string): Promise<{ name: string; node: string; ready: string }> => {
+  const path = 'jsonpath={.metadata.name} {.spec.nodeName} {.status.containerStatuses[0].ready}';
+  const live = await cluster.kubectl('get', 'pods', '-l', `app=${app}`, '-o', 'json');
+  const items = (JSON.parse(live) as { items: { metadata: { name: string; deletionTimestamp?: string } }[] }).items;
+  const name = items.find(({ metadata }) => metadata.deletionTimestamp === undefined)?.metadata.name ?? '';
+  const [, node = '', state = ''] = (await cluster.kubectl('get', 'pod', name, '-o', path)).split(' ');
+  return { name, node, ready: state };
+};
+/** PID 1 of a node: the child of a process with the node's folder in its command line that is the pause program. */
+async function initOf(node: string): Promise<number> {
+  const dir = join(cluster.dataDir, 'nodes', node);
+  for (const pid of await cluster.processes()) {
+    const words = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0');
+    if (words[0] === join(cluster.dataDir, 'nodes', 'pause') && words[1] === dir) return pid;
+  }
+  throw new Error(`node ${node} has no init`);
+}
+
+beforeAll(async () => {
+  cluster = await TestCluster.create();
+  await cluster.up('--nodes', '2', '--uplink', 'none', '--dns-upstream', '127.0.0.1:9');
+  await cluster.loadBusybox(image);
+  await cluster.apply(`
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: app}
+spec:
+  selector: {matchLabels: {app: app}}
+  template:
+    metadata: {labels: {app: app}}
+    spec:
+      terminationGracePeriodSeconds: 1
+      affinity:
+        nodeAffinity:
+          preferredDuringSchedulingIgnoredDuringExecution:
+          - {weight: 100, preference: {matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [node-2]}]}}
+      tolerations:
+      - {key: node.kubernetes.io/unreachable, operator: Exists, effect: NoExecute, tolerationSeconds: 5}
+      - {key: node.kubernetes.io/not-ready, operator: Exists, effect: NoExecute, tolerationSeconds: 5}
+      containers: [{name: main, image: "${image}", imagePullPolicy: Never, command: [sleep, "3600"]}]
+`);
+  await cluster.kubectl('rollout', 'status', 'deployment/app', '--timeout', '60s');
+});
+afterAll(async () => {
+  await cluster.destroy();
+});
+
+describe('a node', () => {
+  it('gets its agent and its containerd again when they end, and its pods live on', async () => {
+    const before = await podOf('app');
+    expect(before.node).toBe('node-2');
+    const agent = await cluster.agentPid('node-2');
+    process.kill(agent, 'SIGKILL');
+    await eventually('another agent', async () => (await cluster.agentPid('node-2')) !== agent);
+    const [containerd] = (await run('pgrep', ['-f', join(cluster.dataDir, 'nodes/node-2/containerd/config.toml')])).stdout
+      .trim()
+      .split('\n');
+    process.kill(Number(containerd), 'SIGKILL');
+    await eventually(
+      'a command runs again',
+      async () => (await cluster.tryKubectl('exec', before.name, '--', 'echo', 'alive')).stdout === 'alive\n',
+    );
+    expect(await podOf('app')).toEqual({ ...before, ready: 'true' });
+    expect(await cluster.kubectl('get', 'pod', before.name, '-o', 'jsonpath={.status.containerStatuses[0].restartCount}')).toBe(
+      '0',
+    );
+  });
+
+  it('without power is NotReady after the grace period, and its pods are replaced; `up` brings it back', async () => {
+    const before = await podOf('app');
+    const diedMs = performance.now();
+    process.kill(await initOf('node-2'), 'SIGKILL');
+    await eventually('NotReady', async () => (await ready('node-2')) === 'Unknown', 90_000);
+    const graceSeconds = (performance.now() - diedMs) / 1000;
+    // The last heartbeat was up to ten seconds before.
+    expect(graceSeconds).toBeGreaterThan(35);
+    const after = await eventually(
+      'another pod',
+      async () => {
+        const pod = await podOf('app');
+        return pod.name !== before.name && pod.ready === 'true' && pod;
+      },
+      30_000,
+    );
+    expect(after.node).toBe('node-1');
+    expect(await cluster.kubectl('get', 'node', 'node-2', '-o', 'jsonpath={.spec.taints[*].key}')).toContain(
+      'node.kubernetes.io/unreachable',
+    );
+    await cluster.sagong('stop');
+    await cluster.up();
+    expect(await ready('node-2')).toBe('True');
+  }, 180_000);
+});
