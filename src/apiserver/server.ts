@@ -3,6 +3,7 @@ import { builtinGroups, builtinKinds, builtinResources, builtinSchema, type Kind
 
 import type { KubeObject } from '#apimachinery/meta';
 import type { Transport } from '#apimachinery/transport';
+import { createTurnstile, createTurns } from '#host';
 import { createMetrics, type Metrics, versionInfo } from '#component-base';
 import type { Store } from '#store';
 import { type Clock, type Logger, type Rng, silentLogger } from '#utils';
@@ -20,6 +21,7 @@ import type {
   UserInfo,
 } from './contracts.ts';
 import { createDirectTransport } from './endpoints/direct-transport.ts';
+import { fairTransport } from './fair-transport.ts';
 import { fromFacts } from './endpoints/discovery.ts';
 import { serveExchange } from './endpoints/exchange.ts';
 import { createHealthChecks, type HealthChecks } from './endpoints/health.ts';
@@ -165,6 +167,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   });
   const stopCompactor = compactorOf(options, feed, logger);
   const abort = new AbortController();
+  const enter = createTurnstile(createTurns(context.clock));
   let start = (): void => {};
   const held = new Promise<void>((resolve) => {
     start = resolve;
@@ -176,7 +179,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     handle: (request, response) => serveExchange(context, inFlight, request, response, handler),
     upgrade: (upgrade) => serveUpgrade(context, inFlight, upgrade, handler),
     start: () => start(),
-    transport: (user, userAgent = 'sagong') => createDirectTransport(context, user, userAgent),
+    transport: (user, userAgent = 'sagong') => fairTransport(createDirectTransport(context, user, userAgent), enter),
     cluster,
     writer,
     metrics,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createTurns, nextTurn } from './turns.ts';
+import { createTurns, createTurnstile, nextTurn } from './turns.ts';
 
 function manual() {
   let nowMs = 0;
@@ -41,5 +41,23 @@ describe('turns', () => {
     order.push('rested again');
     await others;
     expect(order).toEqual(['promises', 'rested', 'others', 'rested again']);
+  });
+
+  it('lets callers in at once while the turn is young, then a few per turn, in order', async () => {
+    const clock = manual();
+    const enter = createTurnstile(createTurns(clock, 10));
+    const entered: number[] = [];
+    const caller = async (n: number): Promise<void> => {
+      const wait = enter();
+      if (wait) await wait;
+      entered.push(n);
+      clock.pass(11);
+    };
+    await caller(0);
+    const rest = Promise.all([caller(1), caller(2), caller(3)]);
+    await Promise.resolve();
+    expect(entered).toEqual([0]);
+    await rest;
+    expect(entered).toEqual([0, 1, 2, 3]);
   });
 });
