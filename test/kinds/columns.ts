@@ -3,6 +3,7 @@
 const workload = '(Containers), (Images), (Selector)';
 
 export const columnNames: Record<string, string> = {
+  'APIService.apiregistration.k8s.io': 'Name, Service, Available, Age',
   Pod: 'Name, Ready, Status, Restarts, Age, (IP), (Node), (Nominated Node), (Readiness Gates)',
   Service: 'Name, Type, Cluster-IP, External-IP, Port(s), Age, (Selector)',
   Namespace: 'Name, Status, Age',
@@ -38,7 +39,6 @@ export const columnNames: Record<string, string> = {
   'CSIDriver.storage.k8s.io':
     'Name, AttachRequired, PodInfoOnMount, StorageCapacity, TokenRequests, RequiresRepublish, Modes, Age',
   'CSINode.storage.k8s.io': 'Name, Drivers, Age',
-  'CSIStorageCapacity.storage.k8s.io': 'Name, StorageClassName, Capacity',
   'VolumeAttributesClass.storage.k8s.io': 'Name, DriverName, Age',
   'Ingress.networking.k8s.io': 'Name, Class, Hosts, Address, Ports, Age',
   'IngressClass.networking.k8s.io': 'Name, Controller, Parameters, Age',

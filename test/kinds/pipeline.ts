@@ -71,6 +71,8 @@ export function create(
   else draft.metadata.generation = 1;
   definition.prepareForCreate?.(draft, context);
   return [
+    // As the registry does for every kind, whatever its own rule: a name must fit into a path.
+    ...validateObjectMeta(draft.metadata, namespaced, isPathSegmentName, root('metadata')),
     ...validateObjectMeta(draft.metadata, namespaced, definition.validateName ?? nameIsDNSSubdomain, root('metadata')),
     ...(definition.validate?.(draft, context) ?? []),
   ];
