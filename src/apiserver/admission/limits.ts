@@ -6,4 +6,8 @@ export const limits = {
   quotaAttemptsMax: 3,
   /** The body of a webhook's answer. */
   webhookResponseBytesMax: 10 * 1024 * 1024,
+  /** What all match conditions of one policy may cost. */
+  matchConditionsCostMax: 2_500_000,
+  /** The message that an expression of a policy gives; a longer one is not used. */
+  messageExpressionBytesMax: 5 * 1024,
 };

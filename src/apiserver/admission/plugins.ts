@@ -13,6 +13,7 @@ import { resourceQuota } from './quota/plugin.ts';
 import { runtimeClass } from './runtime-class.ts';
 import { serviceAccount } from './service-account.ts';
 import { defaultStorageClass, persistentVolumeClaimResize, storageObjectInUseProtection } from './storage.ts';
+import { validatingAdmissionPolicy } from './validating-admission-policy/plugin.ts';
 import { mutatingAdmissionWebhook, validatingAdmissionWebhook } from './webhook/plugin.ts';
 
 export const plugins: Readonly<Record<string, PluginFactory | undefined>> = {
@@ -36,6 +37,7 @@ export const plugins: Readonly<Record<string, PluginFactory | undefined>> = {
   PodTopologyLabels: podTopologyLabels,
   PodResizeValidator: podResizeValidator,
   MutatingAdmissionWebhook: mutatingAdmissionWebhook,
+  ValidatingAdmissionPolicy: validatingAdmissionPolicy,
   ValidatingAdmissionWebhook: validatingAdmissionWebhook,
   ResourceQuota: resourceQuota,
 };
