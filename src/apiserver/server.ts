@@ -173,7 +173,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     start = resolve;
   });
   if (!options.holdStart) start();
-  const started = held.then(() => runStartHooks(parts.startHooks ?? [], health, cluster, writer, abort.signal));
+  const started = held.then(() => runStartHooks(parts.startHooks ?? [], { health, cluster, writer, feed, signal: abort.signal }));
   started.catch((error: unknown) => logger.error('start hook failed', { err: (error as Error).message }));
   return {
     handle: (request, response) => serveExchange(context, inFlight, request, response, handler),
@@ -284,12 +284,17 @@ function compactorOf(options: ApiServerOptions, feed: StoreFeed, logger: Logger)
   return intervalMs > 0 ? startCompactor(options.store, options.clock, logger, intervalMs, () => feed.revision) : () => {};
 }
 
+interface StartHookDeps {
+  health: HealthChecks;
+  cluster: ReadOnlyCluster;
+  writer: ClusterWriter;
+  feed: StoreFeed;
+  signal: AbortSignal;
+}
+
 async function runStartHooks(
   hooks: readonly StartHook[],
-  health: HealthChecks,
-  cluster: ReadOnlyCluster,
-  writer: ClusterWriter,
-  signal: AbortSignal,
+  { health, cluster, writer, feed, signal }: StartHookDeps,
 ): Promise<void> {
   const runs = hooks.map((hook) => ({ hook, mark: health.addStartHook(hook.name) }));
   // In order: later hooks need what earlier ones made.
@@ -297,6 +302,8 @@ async function runStartHooks(
     signal.throwIfAborted();
     try {
       await hook.run(cluster, writer, signal);
+      // What was written counts once the caches show it: over a real etcd that is a little later, and RBAC reads the caches.
+      await feed.current();
       mark.done();
     } catch (error) {
       mark.failed(error);
