@@ -61,7 +61,7 @@ export function credentialsFor(image: string, secrets: readonly Secret[]): Regis
     .flatMap(entriesOf)
     .filter(([key]) => matchesImage(key, image))
     .sort(([a], [b]) => b.length - a.length)
-    .map(([key, { username, password, auth, identitytoken, registrytoken }]) => {
+    .map(([, { username, password, auth, identitytoken, registrytoken }]) => {
       const decoded = auth && username === undefined ? secretText(auth) : undefined;
       const colon = decoded?.indexOf(':') ?? -1;
       return {
