@@ -30,7 +30,7 @@ describe.skipIf(!hasGo)('client-go (skipped without a Go toolchain)', () => {
   beforeAll(async () => {
     dir = await mkdtemp(join(tmpdir(), 'sagong-client-go-'));
     const built = await run('go', ['build', '-o', join(dir, 'program'), '.'], { cwd: source });
-    expect(built.text + String(built.code)).toBe('0');
+    expect(built.code, built.text).toBe(0);
     cluster = await startCluster({ nodes: 2 });
     await writeFile(join(dir, 'kubeconfig'), cluster.kubeconfig, { mode: 0o600 });
   }, buildTimeoutMs);
