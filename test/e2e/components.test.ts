@@ -48,6 +48,19 @@ async function kubeconfig(name: string, token: string): Promise<string> {
 }
 
 beforeAll(async () => {
+  // A free port may be taken by somebody else before it is used: then everything starts again on others.
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await startAll();
+    } catch (error) {
+      await stopAll();
+      if (attempt === 3) throw error;
+    }
+  }
+}, 180_000);
+afterAll(stopAll);
+
+async function startAll(): Promise<void> {
   dir = await mkdtemp(join(tmpdir(), 'sagong-components-'));
   await chmod(dir, 0o700);
   const [client, peer, secure] = [await freePort(), await freePort(), await freePort()];
@@ -92,18 +105,23 @@ beforeAll(async () => {
     ...keys,
   );
   await kubeconfig('admin', 'a');
-  await eventually('the apiserver', async () => (await kubectl('get', '--raw', '/readyz')).stdout === 'ok', 30_000);
+  await eventually(
+    'the apiserver',
+    async () => (await kubectl('get', 'namespace', 'default', '-o', 'name')).stdout.startsWith('namespace/default'),
+    30_000,
+  );
   component('kube-scheduler', '--kubeconfig', await kubeconfig('scheduler', 's'));
   component('kube-controller-manager', '--kubeconfig', await kubeconfig('manager', 'm'), '--use-service-account-credentials');
-});
-afterAll(async () => {
-  for (const child of children.reverse()) {
+}
+
+async function stopAll(): Promise<void> {
+  for (const child of children.splice(0).reverse()) {
     if (child.exitCode !== null || child.signalCode !== null) continue;
     child.kill('SIGTERM');
     await once(child, 'exit');
   }
   await rm(dir, { recursive: true, force: true });
-});
+}
 
 describe('components as processes of their own on a real etcd', () => {
   it('elect leaders and turn a Deployment into pods that wait for a node', async () => {
