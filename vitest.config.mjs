@@ -10,7 +10,7 @@ export default defineConfig({
   test: {
     maxWorkers: 2,
     projects: [
-      tier('unit', ['src/**/*.test.ts'], { isolate: false }),
+      tier('unit', ['src/**/*.test.ts', 'providers/*/src/**/*.test.ts'], { isolate: false }),
       tier('tidy', ['test/tidy/**/*.test.ts']),
       tier('kinds', ['test/kinds/**/*.test.ts']),
       tier('component', ['test/component/**/*.test.ts'], { testTimeout: 30_000, hookTimeout: 30_000 }),

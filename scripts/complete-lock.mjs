@@ -9,7 +9,7 @@ const systems = ['android', 'darwin', 'linux', 'win32', 'freebsd', 'openbsd', 'n
 const processors = ['arm64', 'x64', 'ia32', 'arm', 's390x', 'ppc64', 'riscv64', 'loong64', 'mips64el'];
 
 for (const [name, entry] of Object.entries(lock.packages)) {
-  delete entry.resolved;
+  if (!entry.link) delete entry.resolved;
   for (const [dependency, version] of Object.entries(entry.optionalDependencies ?? {})) {
     const key = `node_modules/${dependency}`;
     if (lock.packages[key] || lock.packages[`${name}/${key}`] || !/^\d/.test(version)) continue;

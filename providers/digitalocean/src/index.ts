@@ -1,0 +1,1 @@
+// The provider's entry: filled by its own folder.
