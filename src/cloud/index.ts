@@ -1,0 +1,2 @@
+// The local cloud's door.
+export * from './model/index.ts';

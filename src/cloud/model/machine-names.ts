@@ -1,0 +1,40 @@
+// Names of what the cloud makes on a Linux machine, all derived from the mark and a resource's id, so that a later process finds what a crashed
+// one left behind. Interfaces of Linux have at most 15 characters. Pure.
+//
+//   internet (the machine) ══ uplink ══ edge ══ one router per VPC ══ one veth per interface ══ instance
+//
+// - edge: the provider's backbone. Has the public addresses: 1:1 translation for interfaces, load balancers' own.
+// - router: one namespace per VPC. Each interface hangs on it by a veth of its own with a /32 route (proxy ARP makes the subnet look like a
+//   LAN): no bridge, so that all packets pass routing and FORWARD, where route tables, source/destination checks and security groups are.
+
+/** `vpc-1a2b3c4d` -> `1a2b3c4d`. */
+const short = (id: string): string => id.slice(id.indexOf('-') + 1);
+
+export const netnsPrefix = (mark: string): string => `sagong-${mark}-`;
+export const edgeNetns = (mark: string): string => `${netnsPrefix(mark)}edge`;
+export const routerNetns = (mark: string, vpcId: string): string => `${netnsPrefix(mark)}vpc-${short(vpcId)}`;
+export const instanceNetns = (mark: string, instanceId: string): string => `${netnsPrefix(mark)}i-${short(instanceId)}`;
+/** Of an interface without an attachment. */
+export const interfaceNetns = (mark: string, interfaceId: string): string => `${netnsPrefix(mark)}eni-${short(interfaceId)}`;
+
+/** The machine's end of the uplink. */
+export const uplinkLink = (mark: string): string => `sg${mark}up`;
+/** Its other end, in the edge. */
+export const edgeUplink = 'uplink';
+/** In the edge: towards a VPC's router; in the router: towards the edge. */
+export const edgeToRouter = (vpcId: string): string => `r-${short(vpcId)}`;
+export const routerToEdge = 'edge';
+/** In the router: towards an interface, whose other end is named by its device index (`eth0`). */
+export const routerToInterface = (interfaceId: string): string => `v-${short(interfaceId)}`;
+
+/** Cgroup of an instance below every controller. */
+export const instanceCgroup = (mark: string, instanceId: string): string => `sagong-${mark}-i-${short(instanceId)}`;
+
+/**
+ * Connection mark of packets that a load balancer sends to its targets: security groups let them pass, as the load balancer has checked
+ * the source already. Set by the load balancers' rules in mangle/PREROUTING of the router.
+ */
+export const loadBalancerMark = 0x5a60;
+
+/** Link-local addresses between edge and router (RFC 3927): the edge's end is .1 of a /30 by the VPC's number. */
+export const routingProtocol = 77;
