@@ -9,6 +9,7 @@ import { type LifecycleHooks, noHooks } from './hooks/hooks.ts';
 import { ImageManager } from './images/manager.ts';
 import { relistMs, relistWithoutEventsMs, unhealthyRelistMs } from './limits.ts';
 import { NodeManager } from './node/manager.ts';
+import { isSpecific } from './node/node-ip.ts';
 import type { Machine, NodeFacts } from './node/status.ts';
 import type { KubeletOptions } from './options.ts';
 import type { ProbeManager } from './probes/types.ts';
@@ -111,6 +112,7 @@ export class Kubelet {
         annotations: { ...options.nodeAnnotations, ...(runtime.simulated && simulatedMark) },
         taints: options.registerWithTaints,
         providerID: options.providerID,
+        routesFromCloud: options.routesFromCloud,
       },
       registerNode: options.registerNode,
       facts: () => this.#facts(),
@@ -203,7 +205,8 @@ export class Kubelet {
       hostname: options.hostname,
       machine: await parts.machine(),
       nodeIPs: options.nodeIPs,
-      externalCloudProvider: options.externalCloudProvider,
+      ownIPs: options.ownIPs,
+      cloudProvider: options.cloudProvider,
       podsMax: options.podsMax,
       kubeletPort: options.port,
       kubeletVersion: gitVersion,
@@ -227,8 +230,9 @@ export class Kubelet {
   hostIPs(): readonly string[] {
     const addresses = this.nodes.node?.status?.addresses ?? [];
     const of = (type: string): string[] => addresses.filter((address) => address.type === type).map(({ address }) => address);
-    const internal = of('InternalIP');
-    return internal.length > 0 ? internal : of('ExternalIP').length > 0 ? of('ExternalIP') : this.options.nodeIPs;
+    const known = [of('InternalIP'), of('ExternalIP')].find((ips) => ips.length > 0);
+    const { nodeIPs, ownIPs } = this.options;
+    return known ?? (isSpecific(nodeIPs[0]) ? nodeIPs : ownIPs);
   }
   #apiPod(uid: string): Pod | undefined {
     const pod = this.workers.get(uid)?.pod;

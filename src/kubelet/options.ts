@@ -10,15 +10,20 @@ export interface EvictionThresholds {
 export interface KubeletOptions {
   nodeName: string;
   hostname: string;
-  /** Addresses of the node, primary first. Empty: found out from the machine. */
+  /** `--node-ip`: addresses of the node, primary first. Empty, `0.0.0.0` or `::`: `ownIPs`, if no cloud knows better. */
   nodeIPs: readonly string[];
+  /** What the machine itself says its addresses are. */
+  ownIPs: readonly string[];
   registerNode: boolean;
   registerWithTaints: readonly Taint[];
   nodeLabels: Readonly<Record<string, string>>;
   nodeAnnotations: Readonly<Record<string, string>>;
-  /** `--cloud-provider=external`. */
-  externalCloudProvider: boolean;
+  /** `external`: the node is tainted until a cloud-controller-manager has completed it, and its addresses are the cloud's. */
+  cloudProvider: '' | 'external';
+  /** `spec.providerID` at registration; empty: the cloud-controller-manager finds out. */
   providerID: string;
+  /** The network of pods needs a route that a cloud makes: registers with NetworkUnavailable, so that nothing is scheduled before it. */
+  routesFromCloud: boolean;
   podsMax: number;
   /** Withheld from pods for the system, the kubelet and eviction, as quantities. */
   reserved: Readonly<Record<string, string>>;
@@ -64,12 +69,14 @@ export const defaultOptions = (nodeName: string): KubeletOptions => ({
   nodeName,
   hostname: nodeName,
   nodeIPs: [],
+  ownIPs: [],
   registerNode: true,
   registerWithTaints: [],
   nodeLabels: {},
   nodeAnnotations: {},
-  externalCloudProvider: false,
+  cloudProvider: '',
   providerID: '',
+  routesFromCloud: false,
   podsMax,
   reserved: {},
   clusterDNS: [],

@@ -83,10 +83,12 @@ export async function thisMachine(rootDir: string): Promise<Machine> {
   };
 }
 
-/** The machine's first address that others can reach. */
-function ownAddress(): string[] {
+/** The machine's first address that others can reach: IPv4 where there is one, unless `--node-ip` is `::`. */
+function ownAddress([wanted]: readonly string[]): string[] {
+  const preferred = wanted === '::' ? 'IPv6' : 'IPv4';
   const all = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
-  const found = all.find(({ internal, family }) => !internal && family === 'IPv4') ?? all.find(({ family }) => family === 'IPv4');
+  const usable = all.filter(({ internal, scopeid = 0 }) => !internal && scopeid === 0);
+  const found = [...usable, ...all].find(({ family }) => family === preferred) ?? usable[0];
   return found ? [found.address] : [];
 }
 
@@ -103,7 +105,7 @@ function withReserved(options: KubeletOptions, machine: Machine): KubeletOptions
   return {
     ...options,
     reserved: { ...(memory && { memory }), ...(storage && { 'ephemeral-storage': storage }), ...options.reserved },
-    nodeIPs: options.nodeIPs.length > 0 ? options.nodeIPs : ownAddress(),
+    ownIPs: options.ownIPs.length > 0 ? options.ownIPs : ownAddress(options.nodeIPs),
   };
 }
 
@@ -119,7 +121,7 @@ export async function runKubelet(given: KubeletOptions, deps: KubeletDeps): Prom
   const cgroups = new CgroupManager({ root: options.cgroupRoot, logger });
   if (options.cgroupsPerQOS) await cgroups.start();
   const kubelets: Kubelet[] = [];
-  const hostIPs = (): readonly string[] => kubelets[0]?.hostIPs() ?? options.nodeIPs;
+  const hostIPs = (): readonly string[] => kubelets[0]?.hostIPs() ?? [];
   const downward = (podIPs: readonly string[]): DownwardContext => ({
     podIPs,
     hostIPs: hostIPs(),

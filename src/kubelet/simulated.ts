@@ -23,8 +23,10 @@ export interface SimulatedNodeOptions {
   extendedResources?: Record<string, number>;
   podsMax?: number;
   architecture?: string;
-  externalCloudProvider?: boolean;
+  /** As in `KubeletOptions`. */
+  cloudProvider?: KubeletOptions['cloudProvider'];
   providerID?: string;
+  routesFromCloud?: boolean;
   kubeletPort?: number;
   /** Used while the node has no pod CIDR of its own. Default: one made from the name; null: pods wait for the node's. */
   podCIDR?: string | null;
@@ -79,12 +81,14 @@ export function createSimulatedNode(node: SimulatedNodeOptions, deps: SimulatedN
   const base = defaultOptions(node.name);
   const options: KubeletOptions = {
     ...base,
-    nodeIPs: [node.nodeIP ?? `10.${64 + (id & 63)}.${(id >>> 8) & 255}.${1 + ((id >>> 16) % 254)}`],
+    nodeIPs: node.nodeIP === undefined ? [] : [node.nodeIP],
+    ownIPs: [`10.${64 + (id & 63)}.${(id >>> 8) & 255}.${1 + ((id >>> 16) % 254)}`],
     nodeLabels: node.labels ?? {},
     nodeAnnotations: node.annotations ?? {},
     registerWithTaints: node.taints ?? [],
-    externalCloudProvider: node.externalCloudProvider ?? false,
+    cloudProvider: node.cloudProvider ?? base.cloudProvider,
     providerID: node.providerID ?? '',
+    routesFromCloud: node.routesFromCloud ?? false,
     podsMax: node.podsMax ?? base.podsMax,
     port: node.kubeletPort ?? base.port,
     nodeStatusReportMs: node.nodeStatusReportMs ?? base.nodeStatusReportMs,

@@ -26,7 +26,7 @@ export const kubeletFlags = {
   nodeIp: flag.string({
     name: 'node-ip',
     default: '',
-    help: 'Address of the node, or two of different families, comma separated.',
+    help: "Address of the node, or two of different families, comma separated. 0.0.0.0 or '::' choose the family only. With --cloud-provider=external a hint for the cloud.",
     section,
   }),
   containerRuntimeEndpoint: flag.string({
@@ -122,7 +122,7 @@ export const kubeletFlags = {
   cloudProvider: flag.string({
     name: 'cloud-provider',
     default: '',
-    help: 'Empty, or external: a cloud controller manager completes the node.',
+    help: 'Empty, or external: the node stays tainted until a cloud-controller-manager has completed it.',
     section,
   }),
   providerId: flag.string({ name: 'provider-id', default: '', help: 'Identifier of the machine in its cloud.', section }),

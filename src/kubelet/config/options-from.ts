@@ -7,6 +7,7 @@ import { parseDurationMs } from '#apimachinery/duration';
 import { parseQuantity } from '#apimachinery/quantity';
 import { issueSelfSigned } from './self-signed.ts';
 import type { KubeletServerOptions } from '../server/server.ts';
+import { isSpecific, parseCloudProvider, parseNodeIPs } from '../node/node-ip.ts';
 import { defaultOptions, type KubeletOptions } from '../options.ts';
 import { kubeletFlags, type KubeletFlagValues } from './flags.ts';
 
@@ -93,11 +94,11 @@ export async function kubeletSettings(values: KubeletFlagValues, changed: Readon
   const logSize = pick('containerLogMaxSize', values.containerLogMaxSize, file.containerLogMaxSize);
   const options: KubeletOptions = {
     ...base,
-    nodeIPs: values.nodeIp === '' ? [] : values.nodeIp.split(',').map((ip) => ip.trim()),
+    nodeIPs: parseNodeIPs(values.nodeIp),
     registerNode: pick('registerNode', values.registerNode, file.registerNode),
     registerWithTaints: pick('registerWithTaints', values.registerWithTaints.map(parseTaint), file.registerWithTaints),
     nodeLabels: values.nodeLabels,
-    externalCloudProvider: values.cloudProvider === 'external',
+    cloudProvider: parseCloudProvider(values.cloudProvider),
     providerID: pick('providerId', values.providerId, file.providerID),
     podsMax: pick('maxPods', values.maxPods, file.maxPods),
     reserved: reservedOf(file.systemReserved, file.kubeReserved),
@@ -153,7 +154,7 @@ async function servingOf(
   const pair =
     certFile !== '' && keyFile !== ''
       ? { cert: await readFile(certFile, 'utf8'), key: await readFile(keyFile, 'utf8') }
-      : issueSelfSigned(options.nodeName, options.nodeIPs);
+      : issueSelfSigned(options.nodeName, options.nodeIPs.filter(isSpecific));
   return {
     tls: { ...pair, ...(caFile !== '' && { ca: await readFile(caFile, 'utf8') }) },
     anonymous: changed.has('anonymousAuth')

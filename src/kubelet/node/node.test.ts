@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Node, Pod } from '#api/core/v1';
+import type { Node, NodeAddress, Pod } from '#api/core/v1';
 import { refusalOf } from './admission.ts';
+import { parseCloudProvider, parseNodeIPs } from './node-ip.ts';
 import { comparable, initialNode, type NodeFacts, withStatus } from './status.ts';
 
 const facts: NodeFacts = {
@@ -18,7 +19,8 @@ const facts: NodeFacts = {
     memoryBytes: 2 ** 30,
   },
   nodeIPs: ['10.0.0.1'],
-  externalCloudProvider: false,
+  ownIPs: ['10.0.0.9'],
+  cloudProvider: '',
   podsMax: 3,
   kubeletPort: 10250,
   kubeletVersion: 'v1.36.2',
@@ -30,6 +32,27 @@ const facts: NodeFacts = {
 };
 const registration = { labels: { zone: 'a' }, taints: [] };
 
+describe('flags', () => {
+  it.each<[string, string[] | string]>([
+    ['', []],
+    ['10.0.0.1', ['10.0.0.1']],
+    ['10.0.0.1, fd00::1', ['10.0.0.1', 'fd00::1']],
+    ['junk,10.0.0.1', ['10.0.0.1']],
+    ['::', ['::']],
+    ['10.0.0.1,10.0.0.2', 'must contain either a single IP or a dual-stack pair of IPs'],
+    ['0.0.0.0,fd00::1', "dual-stack node IP cannot include '0.0.0.0' or '::'"],
+  ])('--node-ip=%s', (text, expected) => {
+    if (typeof expected === 'string') expect(() => parseNodeIPs(text)).toThrow(`bad --node-ip "${text}": ${expected}`);
+    else expect(parseNodeIPs(text)).toEqual(expected);
+  });
+  it('knows no provider but external', () => {
+    expect(['', 'external'].map(parseCloudProvider)).toEqual(['', 'external']);
+    expect(() => parseCloudProvider('aws')).toThrow(
+      'cloud provider "aws" was specified, but built-in cloud providers are disabled. Please set --cloud-provider=external',
+    );
+  });
+});
+
 describe('the node', () => {
   it('registers with labels, capacity and what is left for pods', () => {
     const node = initialNode(facts, registration, 0);
@@ -37,11 +60,40 @@ describe('the node', () => {
     expect(node.status).toMatchObject({ capacity: { cpu: '2', memory: '1Gi', pods: '3' }, allocatable: { memory: '924Mi' } });
   });
   it('waits for its cloud with a taint and a hint of its address', () => {
-    const node = initialNode({ ...facts, externalCloudProvider: true }, registration, 0);
+    const external = { ...facts, cloudProvider: 'external' } as const;
+    const node = initialNode(external, { ...registration, providerID: 'fake://i-1', routesFromCloud: true }, 0);
+    expect(node.spec?.providerID).toBe('fake://i-1');
+    expect(node.status?.conditions?.[0]).toEqual({
+      type: 'NetworkUnavailable',
+      status: 'True',
+      reason: 'NoRouteCreated',
+      message: 'Node created without a route',
+      lastTransitionTime: '1970-01-01T00:00:00Z',
+    });
     expect(node.spec?.taints).toEqual([
       { key: 'node.cloudprovider.kubernetes.io/uninitialized', value: 'true', effect: 'NoSchedule' },
     ]);
     expect(node.metadata.annotations?.['alpha.kubernetes.io/provided-node-ip']).toBe('10.0.0.1');
+  });
+  const hostname = { type: 'Hostname', address: 'n' };
+  const internal = (address: string) => ({ type: 'InternalIP', address });
+  it.each<[NodeFacts['cloudProvider'], string[], string[] | undefined, NodeAddress[]]>([
+    ['', [], undefined, [internal('10.0.0.9'), hostname]],
+    ['', ['0.0.0.0'], undefined, [internal('10.0.0.9'), hostname]],
+    ['', ['10.0.0.1'], undefined, [internal('10.0.0.1'), hostname]],
+    ['external', [], undefined, [hostname]],
+    ['external', ['::'], undefined, [internal('10.0.0.9'), hostname]],
+    ['external', ['10.0.0.1', 'fd00::1'], ['10.0.0.1,fd00::1'], [internal('10.0.0.1'), internal('fd00::1'), hostname]],
+  ])('with cloud provider "%s" and --node-ip %j', (cloudProvider, nodeIPs, hint, addresses) => {
+    const { metadata, status } = initialNode({ ...facts, cloudProvider, nodeIPs }, registration, 0);
+    expect(metadata.annotations?.['alpha.kubernetes.io/provided-node-ip']).toBe(hint?.[0]);
+    expect(status?.addresses).toEqual(addresses);
+  });
+  it('keeps the addresses that its cloud wrote', () => {
+    const addresses = [internal('172.16.0.1'), hostname];
+    const node: Node = { metadata: { name: 'n' }, status: { addresses } };
+    expect(withStatus(node, { ...facts, cloudProvider: 'external' }, 0).node.status?.addresses).toEqual(addresses);
+    expect(withStatus(node, facts, 0).node.status?.addresses).toEqual([internal('10.0.0.1'), hostname]);
   });
   it('reports only heartbeats while nothing changes, and tells when it becomes unready', () => {
     const node = initialNode(facts, registration, 0);

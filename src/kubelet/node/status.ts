@@ -3,8 +3,11 @@
 import type { ContainerImage, Node, NodeAddress, NodeCondition, NodeStatus, Taint } from '#api/core/v1';
 import { formatTime } from '#apimachinery/meta';
 import { parseQuantity, quantityOf } from '#apimachinery/quantity';
+import { parseIP } from '#apimachinery/validation';
 import { imageNamesMax, nodeStatusImagesMax } from '../limits.ts';
+import type { KubeletOptions } from '../options.ts';
 import type { ImageInfo } from '../runtime/types.ts';
+import { isSpecific } from './node-ip.ts';
 
 /** The machine under the node. */
 export interface Machine {
@@ -25,8 +28,10 @@ export interface NodeFacts {
   name: string;
   hostname: string;
   machine: Machine;
+  /** As configured; `ownIPs` stand in for what does not name an address. */
   nodeIPs: readonly string[];
-  externalCloudProvider: boolean;
+  ownIPs: readonly string[];
+  cloudProvider: KubeletOptions['cloudProvider'];
   podsMax: number;
   kubeletPort: number;
   kubeletVersion: string;
@@ -45,6 +50,8 @@ export interface Registration {
   annotations?: Readonly<Record<string, string>>;
   taints: readonly Taint[];
   providerID?: string;
+  /** Nothing may be scheduled here before a cloud has made the route to the node's pods. */
+  routesFromCloud?: boolean;
 }
 
 /** An event that a change of the node's status deserves. */
@@ -52,13 +59,15 @@ export type NodeEvent = { reason: string };
 
 const providedIpAnnotation = 'alpha.kubernetes.io/provided-node-ip';
 
-function addressesOf(facts: NodeFacts, known: NodeAddress[] | undefined): NodeAddress[] {
-  if (facts.externalCloudProvider) {
+/** What the cloud wrote stays. Until then the configured address serves, so that the cloud's own programs can be reached. */
+function addressesOf({ cloudProvider, nodeIPs, ownIPs, hostname }: NodeFacts, known: NodeAddress[] | undefined): NodeAddress[] {
+  const named = { type: 'Hostname', address: hostname };
+  if (cloudProvider === 'external') {
     if (known?.length) return known;
-    if (facts.nodeIPs.length === 0) return [{ type: 'Hostname', address: facts.hostname }];
+    if (nodeIPs.length === 0) return [named];
   }
-  const internal = facts.nodeIPs.map((address) => ({ type: 'InternalIP', address }));
-  return [...internal, { type: 'Hostname', address: facts.hostname }];
+  const found = isSpecific(nodeIPs[0]) ? nodeIPs : parseIP(hostname) ? [hostname] : ownIPs;
+  return [...found.map((address) => ({ type: 'InternalIP', address })), named];
 }
 
 export function capacityOf({ machine, podsMax }: Pick<NodeFacts, 'machine' | 'podsMax'>): Record<string, string> {
@@ -196,9 +205,9 @@ export function withStatus(node: Node, facts: NodeFacts, nowMs: number): { node:
 }
 
 /** With an external cloud provider the node's own idea of its address is an annotation for the cloud's controller. */
-function withProvidedIp(metadata: Node['metadata'], { externalCloudProvider, nodeIPs }: NodeFacts): Node['metadata'] {
+function withProvidedIp(metadata: Node['metadata'], { cloudProvider, nodeIPs }: NodeFacts): Node['metadata'] {
   const { [providedIpAnnotation]: provided, ...others } = metadata.annotations ?? {};
-  const wanted = externalCloudProvider && nodeIPs.length > 0 ? nodeIPs.join(',') : undefined;
+  const wanted = cloudProvider === 'external' && isSpecific(nodeIPs[0]) ? nodeIPs.join(',') : undefined;
   if (provided === wanted) return metadata;
   return { ...metadata, annotations: wanted === undefined ? others : { ...others, [providedIpAnnotation]: wanted } };
 }
@@ -215,7 +224,7 @@ export const defaultLabels = (facts: Pick<NodeFacts, 'hostname' | 'machine'>): R
 /** The object a kubelet registers. */
 export function initialNode(facts: NodeFacts, registration: Registration, nowMs: number): Node {
   const uninitialized = { key: 'node.cloudprovider.kubernetes.io/uninitialized', value: 'true', effect: 'NoSchedule' };
-  const taints = [...registration.taints, ...(facts.externalCloudProvider ? [uninitialized] : [])];
+  const taints = [...registration.taints, ...(facts.cloudProvider === 'external' ? [uninitialized] : [])];
   const node: Node = {
     apiVersion: 'v1',
     kind: 'Node',
@@ -229,7 +238,14 @@ export function initialNode(facts: NodeFacts, registration: Registration, nowMs:
       ...(registration.providerID && { providerID: registration.providerID }),
     },
   };
-  return withStatus(node, facts, nowMs).node;
+  const unrouted = {
+    type: 'NetworkUnavailable',
+    status: 'True',
+    reason: 'NoRouteCreated',
+    message: 'Node created without a route',
+    lastTransitionTime: formatTime(nowMs),
+  };
+  return withStatus(registration.routesFromCloud ? { ...node, status: { conditions: [unrouted] } } : node, facts, nowMs).node;
 }
 
 const withoutHeartbeat = (condition: NodeCondition): NodeCondition => ({ ...condition, lastHeartbeatTime: undefined });

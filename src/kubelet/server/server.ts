@@ -201,8 +201,7 @@ export function serveSimulatedNodes(
 ): Promise<WireServer> {
   const find = ({ headers }: WireRequestHead): Kubelet | undefined => {
     const host = (headers.host ?? '').replace(/:\d+$/, '').replace(/^\[|\]$/g, '');
-    for (const kubelet of kubelets())
-      if (kubelet.options.nodeName === host || kubelet.options.nodeIPs.includes(host)) return kubelet;
+    for (const kubelet of kubelets()) if (kubelet.options.nodeName === host || kubelet.hostIPs().includes(host)) return kubelet;
     return undefined;
   };
   return serveKubelets(find, options, deps);
