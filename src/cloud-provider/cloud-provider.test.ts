@@ -113,9 +113,22 @@ describe('loading', () => {
     expect(loaded?.name).toBe('mine');
     expect(loaded?.cloud.hasClusterId()).toBe(true);
   });
+  it('finds the package of a vendor from the folder of the configuration, and says how to install a missing one', async () => {
+    const options = { builtIn, vendors: { acme: 'packaged', moon: '@moon/cloud-provider' } };
+    const configFile = join(dir, 'cloud.yaml');
+    const deps = { clock, logger: silentLogger };
+    expect((await loadCloudProvider({ ...options, provider: 'acme', configFile }, deps))?.name).toBe('mine');
+    await expect(loadCloudProvider({ ...options, provider: 'moon', configFile }, deps)).rejects.toThrow(
+      /cloud provider "moon" is the npm package @moon\/cloud-provider, which is found neither .* npm install @moon\/cloud-provider$/,
+    );
+  });
   it('gives a built-in one', async () => expect((await load('fake', ''))?.name).toBe('fake'));
   it.each<[string, string, string]>([
-    ['nonsense', 'cloud.yaml', 'unknown cloud provider "nonsense": built in are fake; no npm package of that name'],
+    [
+      'nonsense',
+      'cloud.yaml',
+      'unknown cloud provider "nonsense": built in are fake; packages of vendors are aws, digitalocean; no npm package of that name',
+    ],
     ['./missing.mjs', 'cloud.yaml', 'cannot be loaded'],
     ['./none.mjs', 'cloud.yaml', 'no defineCloudProvider(...) as default export'],
     ['./old.mjs', 'cloud.yaml', 'is written for sagong.dev/cloud-provider/v0, this manager speaks sagong.dev/cloud-provider/v1'],

@@ -9,4 +9,5 @@ export {
   loadCloudProvider,
   type LoadCloudProviderOptions,
   type LoadedCloudProvider,
+  vendorPackages,
 } from './load.ts';

@@ -1,9 +1,9 @@
 // Finds a provider by `--cloud-provider` and builds it from `--cloud-config` (k8s.io/cloud-provider plugins.go, InitCloudProvider): built-in
-// ones come as a table, all others are modules, looked for from the folder of the configuration.
+// ones come as a table, all others are modules, looked for from the folder of the configuration; those of vendors also beside Sagong.
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseYaml } from '#apimachinery/codec';
 import type { Clock, Logger } from '#utils';
 import { ConfigError, validateConfig } from './config-schema.ts';
@@ -12,18 +12,26 @@ import { configBytesMax } from './limits.ts';
 import type { CloudProvider } from './types.ts';
 
 export interface LoadCloudProviderOptions {
-  /** `--cloud-provider`: the name of a built-in one, a path (`./cloud.mjs`) or the name of an npm package. */
+  /** `--cloud-provider`: the name of a built-in one, of a vendor, a path (`./cloud.mjs`) or the name of an npm package. */
   provider: string;
   /** `--cloud-config`: path of the configuration, or ''. */
   configFile: string;
   /** Built-in ones by name; loaded when asked for. */
   builtIn: Readonly<Record<string, () => Promise<CloudProviderDefinition>>>;
+  /** npm packages of vendors by name; default `vendorPackages`. */
+  vendors?: Readonly<Record<string, string>>;
 }
 
 export interface LoadedCloudProvider {
   name: string;
   cloud: CloudProvider;
 }
+
+/** Vendors whose provider is a package of its own, so that nobody installs SDKs of clouds they do not use. */
+export const vendorPackages: Readonly<Record<string, string>> = {
+  aws: '@sagong/cloud-provider-aws',
+  digitalocean: '@sagong/cloud-provider-digitalocean',
+};
 
 /** A provider that cannot be used; the message says what to do. */
 export class CloudProviderLoadError extends Error {
@@ -62,14 +70,35 @@ function exportedEntry(exports: unknown): string | undefined {
   return undefined;
 }
 
-async function locate(provider: string, configDir: string): Promise<string | undefined> {
+/** The file of an npm package, as seen from a folder. */
+async function packageEntry(name: string, dir: string): Promise<string | undefined> {
+  try {
+    return createRequire(join(dir, 'cloud-config')).resolve(name);
+  } catch {
+    return moduleEntry(name, dir);
+  }
+}
+
+/** This installation: providers that were installed beside it are found without a folder of their own. */
+const ownDir = dirname(fileURLToPath(import.meta.url));
+
+async function locate(provider: string, vendorPackage: string | undefined, configDir: string): Promise<string | undefined> {
   if (isAbsolute(provider)) return provider;
   if (provider.startsWith('.')) return resolve(configDir, provider);
-  try {
-    return createRequire(join(configDir, 'cloud-config')).resolve(provider);
-  } catch {
-    return moduleEntry(provider, configDir);
-  }
+  if (vendorPackage === undefined) return packageEntry(provider, configDir);
+  return (await packageEntry(vendorPackage, configDir)) ?? packageEntry(vendorPackage, ownDir);
+}
+
+function notFound({ provider, builtIn, vendors = vendorPackages }: LoadCloudProviderOptions, configDir: string): Error {
+  const vendorPackage = vendors[provider];
+  if (vendorPackage !== undefined)
+    return new CloudProviderLoadError(
+      `cloud provider "${provider}" is the npm package ${vendorPackage}, which is found neither from ${configDir} nor beside sagong: npm install ${vendorPackage}`,
+    );
+  const known = [Object.keys(builtIn).sort().join(', ') || 'none', Object.keys(vendors).sort().join(', ') || 'none'];
+  return new CloudProviderLoadError(
+    `unknown cloud provider "${provider}": built in are ${known[0]}; packages of vendors are ${known[1]}; no npm package of that name is found from ${configDir}`,
+  );
 }
 
 const isDefinition = (value: unknown): value is CloudProviderDefinition =>
@@ -87,15 +116,11 @@ function definitionIn(module: unknown, provider: string): CloudProviderDefinitio
 }
 
 async function findDefinition(options: LoadCloudProviderOptions, configDir: string): Promise<CloudProviderDefinition> {
-  const { provider, builtIn } = options;
+  const { provider, builtIn, vendors = vendorPackages } = options;
   const known = Object.hasOwn(builtIn, provider) ? builtIn[provider] : undefined;
   if (known) return known();
-  const path = await locate(provider, configDir);
-  const names = Object.keys(builtIn).sort().join(', ') || 'none';
-  if (path === undefined)
-    throw new CloudProviderLoadError(
-      `unknown cloud provider "${provider}": built in are ${names}; no npm package of that name is found from ${configDir}`,
-    );
+  const path = await locate(provider, Object.hasOwn(vendors, provider) ? vendors[provider] : undefined, configDir);
+  if (path === undefined) throw notFound(options, configDir);
   let module: unknown;
   try {
     module = await importFile(path);
