@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 // Builds dist/: one ES module and one .d.ts per source (for those who import Sagong), and dist/sagong.cjs, everything the binary
-// needs in one unminified file (it starts faster than many small ones, and minifying made the start slower).
+// needs in one unminified file (it starts faster than many small ones, and minifying made the start slower). Then dist/ of each provider.
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -12,11 +12,12 @@ const dist = join(root, 'dist');
 rmSync(dist, { recursive: true, force: true });
 mkdirSync(dist, { recursive: true });
 
-const tsc = spawnSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json'], {
-  cwd: root,
-  stdio: 'inherit',
-});
-if (tsc.status !== 0) process.exit(tsc.status ?? 1);
+function compile(project) {
+  const args = [join(root, 'node_modules/typescript/bin/tsc'), '-p', project];
+  const tsc = spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit' });
+  if (tsc.status !== 0) process.exit(tsc.status ?? 1);
+}
+compile('tsconfig.build.json');
 
 /** Data files that sources read beside themselves. */
 function copyData(dir) {
@@ -48,3 +49,20 @@ await build({
   loader: { '.proto': 'text' },
   logLevel: 'warning',
 });
+
+/** Providers are packages of their own, compiled against what was just built. One without its SDK here is left out. */
+const providers = join(root, 'providers');
+for (const name of existsSync(providers) ? readdirSync(providers) : []) {
+  const folder = join(providers, name);
+  if (!existsSync(join(folder, 'tsconfig.build.json'))) continue;
+  const { dependencies = {} } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const missing = Object.keys(dependencies).filter((sdk) =>
+    [root, folder].every((at) => !existsSync(join(at, 'node_modules', sdk, 'package.json'))),
+  );
+  if (missing.length > 0) {
+    console.log(`providers/${name} is not built: ${missing.join(', ')} not installed`);
+    continue;
+  }
+  rmSync(join(folder, 'dist'), { recursive: true, force: true });
+  compile(join('providers', name, 'tsconfig.build.json'));
+}

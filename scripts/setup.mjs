@@ -85,6 +85,10 @@ function build() {
   const stamp = join(root, 'dist', '.sagong-build');
   const inputs = [
     ...files(join(root, 'src')),
+    ...readdirSync(join(root, 'providers'))
+      .map((name) => join(root, 'providers', name))
+      .filter((folder) => existsSync(join(folder, 'src')))
+      .flatMap((folder) => [...files(join(folder, 'src')), join(folder, 'package.json')]),
     ...['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'scripts/build.mjs'].map((f) =>
       join(root, f),
     ),
