@@ -114,11 +114,14 @@ describe('a node of a cloud', () => {
     startCloudManager();
     await clock.advance(1_000);
     const bare: string[] = [];
-    const stream = await plane.client.resource<Node>(nodes).watch({});
-    stream.subscribe(({ object }) => {
-      const free = (object.spec?.taints ?? []).every(({ effect }) => effect !== 'NoSchedule');
-      if (free && cloud.routes.size === 0) bare.push(object.metadata.resourceVersion ?? '');
-    });
+    const stream = await plane.client.resource<Node>(nodes).watch();
+    stream.subscribe(
+      ({ object }) => {
+        const free = (object.spec?.taints ?? []).every(({ effect }) => effect !== 'NoSchedule');
+        if (free && cloud.routes.size === 0) bare.push(object.metadata.resourceVersion ?? '');
+      },
+      () => {},
+    );
     await join();
     await clock.until(async () => (await placed()) === 'n', 60_000);
     expect(bare).toEqual([]);
