@@ -11,6 +11,7 @@ export { ephemeralPki, openPki } from './certificates.ts';
 export { isNodeReady, waitFor } from './wait.ts';
 export { startSimulatedNodes, type SimulatedNodes } from './simulated-nodes.ts';
 export type { NodeAgentConfig } from './node-agent-config.ts';
+export { runNodeAgent } from './nodes/agent.ts';
 export { runDemo, type DemoOptions } from './demo.ts';
 export { askForExplanation, type Explained, explain, explanationText } from './explain.ts';
 export { loadImage } from './load-image.ts';

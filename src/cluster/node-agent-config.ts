@@ -1,17 +1,25 @@
 // What a node's agent process is told: written by `sagong up` into the node's folder, read by `sagong node`.
+import type { RegistryMirror } from './nodes/index.ts';
+
 export interface NodeAgentConfig {
   nodeName: string;
   nodeIp: string;
+  /** Everything the node keeps: containerd's data, logs, volumes. */
+  nodeDir: string;
   kubeletKubeconfig: string;
   kubeProxyKubeconfig: string;
-  containerRuntimeEndpoint: string;
-  rootDir: string;
-  podLogsDir: string;
+  /** Where the apiserver answers, as the node sees it: the components wait for it. */
+  apiserver: { host: string; port: number };
+  cniBinDir: string;
+  /** Without CAP_SYS_RESOURCE, containers cannot get a lower oom_score_adj than containerd's own. */
+  restrictOomScoreAdj: boolean;
+  registryMirrors: readonly RegistryMirror[];
   clusterDns: string;
   clusterDomain: string;
   clusterCidr: string;
   tlsCertFile: string;
   tlsPrivateKeyFile: string;
   clientCaFile: string;
-  podInfraImage: string;
+  /** `external`: a cloud-controller-manager completes the Node, and routes to its pods come from the cloud. */
+  cloudProvider: '' | 'external';
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Node } from '#api/core/v1';
 import { type ClientConfig, createInformerFactory, kubeconfigFor, writeKubeconfig } from '#client';
 import { atomicWrite, goArchitecture } from '#host';
-import { buildPauseImage, importImage, pauseImageReference, pauseProgram } from './images/index.ts';
+import { importImage, pauseProgram } from './images/index.ts';
 import type { Clock, Exec, Logger, Rng } from '#utils';
 import { findCniDir, hasSysResource } from './capabilities.ts';
 import type { ControlPlane } from './control-plane.ts';
@@ -83,9 +83,6 @@ export class RealNodes {
     await mkdir(join(dataDir, 'nodes'), { recursive: true, mode: 0o700 });
     await writeFile(pausePath, pauseProgram(goArchitecture()), { mode: 0o755 });
     const layout = cgroupLayout();
-    const cniBinDir = findCniDir() ?? '/usr/lib/cni';
-    const restrictOomScoreAdj = !hasSysResource();
-    const pauseImage = buildPauseImage();
     await Promise.all([
       this.#connectUplink(),
       ...this.plan.nodes.map(async (plan) => {
@@ -93,18 +90,13 @@ export class RealNodes {
           plan,
           layout,
           pausePath,
-          sandboxImage: pauseImageReference,
-          cniBinDir,
-          restrictOomScoreAdj,
           resolvConf: `nameserver ${lan.gateway}\n`,
-          registryMirrors: this.#options.registryMirrors,
           clock,
           exec,
           logger,
         });
         this.#nodes.push(node);
         await node.start();
-        await importImage({ socket: node.socket, exec }, pauseImage);
       }),
     ]);
   }
@@ -150,7 +142,6 @@ export class RealNodes {
       chain = chain
         .then(async () => {
           await routePods(this.#deps.exec, this.plan, known);
-          await node.configurePodNetwork(cidr);
         })
         .catch((error: unknown) => this.#deps.logger.error('pod routes not set', { node: name, error: String(error) }));
     };
@@ -173,22 +164,24 @@ export class RealNodes {
     const config: NodeAgentConfig = {
       nodeName: name,
       nodeIp: address,
+      nodeDir: dir,
       kubeletKubeconfig: await file('kubelet', plane.clientConfig(identities.node(name), server)),
       kubeProxyKubeconfig: await file('kube-proxy', plane.clientConfig(identities.kubeProxy, server)),
-      containerRuntimeEndpoint: `unix://${node.socket}`,
-      rootDir: join(dir, 'kubelet'),
-      podLogsDir: join(dir, 'pod-logs'),
+      apiserver: { host: lan.gateway, port: apiServerPort },
+      cniBinDir: findCniDir() ?? '/usr/lib/cni',
+      restrictOomScoreAdj: !hasSysResource(),
+      registryMirrors: this.#options.registryMirrors,
       clusterDns: clusterNetworks.dnsServiceIp,
       clusterDomain: clusterNetworks.domain,
       clusterCidr: clusterNetworks.podCidr,
       tlsCertFile: join(dir, 'kubelet.crt'),
       tlsPrivateKeyFile: join(dir, 'kubelet.key'),
       clientCaFile: join(dir, 'ca.crt'),
-      podInfraImage: pauseImageReference,
+      cloudProvider: '',
     };
     const path = join(dir, 'agent.json');
     await atomicWrite(path, JSON.stringify(config, null, 2));
     const [command = process.execPath, ...args] = this.#options.program;
-    await node.service(command, [...args, 'node', '--config', path], 'agent');
+    await node.service(command, [...args, 'node-agent', '--config', path], 'agent');
   }
 }

@@ -28,7 +28,7 @@ import {
 } from './settings.ts';
 import { type SimulatedNodes, startSimulatedNodes } from './simulated-nodes.ts';
 import { addUserContext } from './user-kubeconfig.ts';
-import { isNodeReady, waitFor } from './wait.ts';
+import { isNodeReadySince, waitFor } from './wait.ts';
 
 export interface UpOptions {
   name: string;
@@ -237,16 +237,16 @@ async function nodesReady(plane: ControlPlane, names: readonly string[], deps: S
   const informers = createInformerFactory({ ...deps, client: plane.client(identities.admin, 'sagong') });
   const nodes = informers.informer<Node>({ group: '', version: 'v1', resource: 'nodes' });
   informers.start();
+  const waiting = (all: readonly Node[]): string[] =>
+    names.filter((name) => !all.some((node) => node.metadata.name === name && isNodeReadySince(node, deps.startedAtMs)));
   try {
     await informers.waitForSync(deps.signal);
-    await waitFor(nodes, (all) => names.every((name) => all.some((node) => node.metadata.name === name && isNodeReady(node))), {
+    await waitFor(nodes, (all) => waiting(all).length === 0, {
       clock: deps.clock,
       timeoutMs: nodesReadyTimeoutMs,
       signal: deps.signal,
-      complaint: (all) => {
-        const waiting = names.filter((name) => !all.some((node) => node.metadata.name === name && isNodeReady(node)));
-        return `not Ready after ${nodesReadyTimeoutMs / 1000} s: ${waiting.join(', ')}; see the logs below the cluster's data directory`;
-      },
+      complaint: (all) =>
+        `not Ready after ${nodesReadyTimeoutMs / 1000} s: ${waiting(all).join(', ')}; see the logs below the cluster's data directory`,
     });
   } finally {
     informers.stop();

@@ -63,10 +63,10 @@ clusterCommand('load-image <archive...>', 'Load image archives ("docker save" or
   async (archives: string[], flags: ClusterFlags) => (await import('./commands/load-image.ts')).runLoadImage(archives, flags),
 );
 program
-  .command('node', { hidden: true })
-  .description('The agent of one real node: kubelet and kube-proxy. Started by `sagong up`.')
+  .command('node-agent', { hidden: true })
+  .description('All that runs on one real node: containerd, kubelet, kube-proxy. Started by the node as it boots.')
   .requiredOption('--config <file>')
-  .action(async ({ config }: { config: string }) => (await import('./commands/node.ts')).runNode(config));
+  .action(async ({ config }: { config: string }) => (await import('./commands/node-agent.ts')).runNodeAgentCommand(config));
 program
   .command('version')
   .description('Print the version.')

@@ -7,6 +7,9 @@ export interface ContainerdPaths {
   configFile: string;
   socket: string;
   cniConfDir: string;
+  /** The pod network, for containerd to fill in the pod CIDR. */
+  cniTemplate: string;
+  pidFile: string;
   certsDir: string;
 }
 
@@ -17,6 +20,8 @@ export const containerdPaths = (nodeDir: string): ContainerdPaths => {
     configFile: join(dir, 'config.toml'),
     socket: join(dir, 'containerd.sock'),
     cniConfDir: join(nodeDir, 'cni'),
+    cniTemplate: join(nodeDir, 'cni.template'),
+    pidFile: join(dir, 'containerd.pid'),
     certsDir: join(nodeDir, 'certs.d'),
   };
 };
@@ -53,6 +58,7 @@ state = ${quote(join(paths.dir, 'state'))}
 [${cri}.cni]
   bin_dir = ${quote(cniBinDir)}
   conf_dir = ${quote(paths.cniConfDir)}
+  conf_template = ${quote(paths.cniTemplate)}
 [${cri}.registry]
   config_path = ${quote(paths.certsDir)}
 [${cri}.containerd]
@@ -66,8 +72,11 @@ state = ${quote(join(paths.dir, 'state'))}
 `;
 }
 
-/** The pod network of one node (https://www.cni.dev/plugins/current/main/bridge/): a bridge, addresses from the node's pod CIDR, host ports. */
-export function cniConfig(nodeDir: string, podCidr: string): string {
+/**
+ * The pod network of one node (https://www.cni.dev/plugins/current/main/bridge/): a bridge, addresses from the node's pod CIDR, host ports. The
+ * kubelet tells containerd the pod CIDR (UpdateRuntimeConfig), which writes the network with it.
+ */
+export function cniTemplate(nodeDir: string): string {
   return JSON.stringify({
     cniVersion: '0.4.0',
     name: 'podnet',
@@ -81,7 +90,7 @@ export function cniConfig(nodeDir: string, podCidr: string): string {
         ipam: {
           type: 'host-local',
           dataDir: join(nodeDir, 'ipam'),
-          ranges: [[{ subnet: podCidr }]],
+          ranges: [[{ subnet: '{{.PodCIDR}}' }]],
           routes: [{ dst: '0.0.0.0/0' }],
         },
       },

@@ -15,3 +15,5 @@ export const stderrTailBytesMax = 4_096;
 export const commandTimeoutMs = 20_000;
 /** Pauses before a program of a node that has ended is started again: doubled each time, the first again after a long enough life. */
 export const restartMs = { first: 1_000, max: 30_000, forgivenAfter: 60_000 };
+/** Between two looks whether the apiserver answers yet, when a node boots before it. */
+export const apiserverPollMs = 25;

@@ -1,29 +1,22 @@
 // One real node: namespaces around a containerd, made in about 150 ms (docs/nodes.md). `stop` is a power failure, as for any computer:
 // what is on its disk stays, what ran is gone.
-import { connect } from 'node:net';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { atomicWrite } from '#host';
 import type { Clock, Exec, Logger } from '#utils';
 import { cgroupProcesses, type CgroupLayout, createCgroups, removeCgroups } from './cgroups.ts';
-import { containerdConfig, containerdPaths, cniConfig } from './containerd-config.ts';
+import { containerdPaths } from './containerd-config.ts';
 import { initScript } from './init-script.ts';
-import { containerdPollMs, containerdTimeoutMs, nodeBootTimeoutMs, nodeStopTimeoutMs, restartMs } from './limits.ts';
+import { nodeBootTimeoutMs, nodeStopTimeoutMs, restartMs } from './limits.ts';
 import type { NodePlan } from './plan.ts';
 import { killPid, type ManagedProcess, startProcess } from './processes.ts';
-import { type RegistryMirror, writeRegistryMirrors } from './registry-mirrors.ts';
 
 export interface RealNodeOptions {
   plan: NodePlan;
   layout: CgroupLayout;
   /** The static pause program: PID 1 of the node. */
   pausePath: string;
-  sandboxImage: string;
-  cniBinDir: string;
-  restrictOomScoreAdj: boolean;
   /** /etc/resolv.conf of the node. */
   resolvConf: string;
-  registryMirrors: readonly RegistryMirror[];
   clock: Clock;
   exec: Exec;
   logger: Logger;
@@ -44,13 +37,11 @@ export class RealNode {
     this.socket = containerdPaths(options.plan.dir).socket;
   }
 
-  /** Boots the namespaces and containerd; resolves when CRI answers on `socket`. */
+  /** Boots the namespaces. */
   async start(): Promise<void> {
     await this.#prepareDisk();
     this.#joinCgroups = await createCgroups(this.#options.layout, this.plan.cgroup);
     await this.#boot();
-    const containerd = await this.service('containerd', ['--config', containerdPaths(this.plan.dir).configFile], 'containerd');
-    await this.#untilListening(containerd);
   }
   /** Runs a program that is to live as long as the node: started again, after a growing pause, when it ends. Gives its first process. */
   async service(command: string, args: readonly string[], name: string): Promise<ManagedProcess> {
@@ -63,11 +54,6 @@ export class RealNode {
       }),
     );
     return first;
-  }
-  /** Writes the pod network; containerd picks it up at once. */
-  async configurePodNetwork(podCidr: string): Promise<void> {
-    const { cniConfDir } = containerdPaths(this.plan.dir);
-    await atomicWrite(join(cniConfDir, '10-podnet.conflist'), cniConfig(this.plan.dir, podCidr), { mode: 0o644 });
   }
   /** Runs a program inside the node, as its child in cgroups and namespaces. Its output goes to `<dir>/logs/<logName>.log`. */
   async run(
@@ -110,12 +96,7 @@ export class RealNode {
 
   async #prepareDisk(): Promise<void> {
     const { dir } = this.plan;
-    const paths = containerdPaths(dir);
-    await mkdir(dir, { recursive: true, mode: 0o700 });
-    await writeRegistryMirrors(paths.certsDir, this.#options.registryMirrors);
-    for (const path of [paths.dir, paths.cniConfDir, join(dir, 'logs'), join(dir, 'kubelet')])
-      await mkdir(path, { recursive: true });
-    await writeFile(paths.configFile, containerdConfig({ ...this.#options, nodeDir: dir }), { mode: 0o600 });
+    await mkdir(join(dir, 'logs'), { recursive: true, mode: 0o700 });
     await writeFile(join(dir, 'resolv.conf'), this.#options.resolvConf);
   }
   async #boot(): Promise<void> {
@@ -201,27 +182,4 @@ export class RealNode {
   #hasPower(): boolean {
     return this.#initPid > 0 && this.#processes[0]?.child.exitCode === null && this.#processes[0].child.signalCode === null;
   }
-  async #untilListening(containerd: ManagedProcess): Promise<void> {
-    const { clock } = this.#options;
-    const deadline = clock.monotonic() + containerdTimeoutMs;
-    let over = false;
-    void containerd.ended.then(() => {
-      over = true;
-    });
-    while (!(await accepts(this.socket))) {
-      if (over) throw new Error(`containerd of node ${this.plan.name} ended: ${containerd.lastWords()}`);
-      if (clock.monotonic() > deadline) throw new Error(`containerd of node ${this.plan.name} does not answer on ${this.socket}`);
-      await clock.sleep(containerdPollMs);
-    }
-  }
 }
-
-const accepts = (path: string): Promise<boolean> =>
-  new Promise((resolve) => {
-    const socket = connect(path);
-    socket.once('connect', () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once('error', () => resolve(false));
-  });

@@ -1,0 +1,107 @@
+// All that runs on a real node besides pods: containerd, kubelet and kube-proxy, each with its own identity. The first and only program of an
+// instance (its user data): a node that is switched off and on comes back by itself.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createClient, createInformerFactory, createRestTransport, loadClientConfig } from '#client';
+import { userAgent } from '#component-base';
+import { execCommand } from '#host';
+import { runKubeProxy } from '#kube-proxy';
+import { defaultOptions, runKubelet } from '#kubelet';
+import type { Clock, Logger, Rng } from '#utils';
+import { buildPauseImage, importImage, pauseImageReference } from '../images/index.ts';
+import type { NodeAgentConfig } from '../node-agent-config.ts';
+import { accepts, ContainerdService } from './containerd.ts';
+import { apiserverPollMs } from './limits.ts';
+
+export interface NodeAgentDeps {
+  clock: Clock;
+  rng: Rng;
+  /** Of a component by name. */
+  logger(component: string): Logger;
+}
+
+export interface NodeAgent {
+  /** Stops kubelet and kube-proxy; pods and containerd run on. */
+  stop(): Promise<void>;
+}
+
+export async function runNodeAgent(config: NodeAgentConfig, deps: NodeAgentDeps): Promise<NodeAgent> {
+  const { clock } = deps;
+  const containerd = new ContainerdService(
+    { ...config, sandboxImage: pauseImageReference },
+    { clock, logger: deps.logger('containerd') },
+  );
+  await Promise.all([
+    containerd.start().then(() => importImage({ socket: containerd.socket, exec: execCommand }, buildPauseImage())),
+    apiserverAnswers(config, clock),
+  ]);
+  const [stopProxy, stopKubelet] = await Promise.all([
+    startKubeProxy(config, deps),
+    startKubelet(config, containerd.socket, deps),
+  ]);
+  return {
+    async stop() {
+      containerd.leave();
+      await Promise.all([stopProxy(), stopKubelet()]);
+    },
+  };
+}
+
+/** A node may boot before its control plane; clients would wait longer and longer between their tries. */
+async function apiserverAnswers({ apiserver }: NodeAgentConfig, clock: Clock): Promise<void> {
+  while (!(await accepts(apiserver))) await clock.sleep(apiserverPollMs);
+}
+
+const clientOf = (component: string, kubeconfig: string, clock: Clock) =>
+  createClient(
+    createRestTransport({ config: loadClientConfig(kubeconfig, process.env), clock, userAgent: userAgent(component) }),
+  );
+
+async function startKubeProxy(config: NodeAgentConfig, { clock, rng, logger }: NodeAgentDeps): Promise<() => Promise<void>> {
+  const deps = { clock, rng, logger: logger('kube-proxy') };
+  const informers = createInformerFactory({ ...deps, client: clientOf('kube-proxy', config.kubeProxyKubeconfig, clock) });
+  const proxy = await runKubeProxy(
+    { nodeName: config.nodeName, clusterCidr: config.clusterCidr },
+    { ...deps, informers, exec: execCommand },
+  );
+  informers.start();
+  return async () => {
+    informers.stop();
+    await proxy.stop();
+  };
+}
+
+async function startKubelet(config: NodeAgentConfig, socket: string, deps: NodeAgentDeps): Promise<() => Promise<void>> {
+  const { clock, rng, logger } = deps;
+  const { nodeDir, cloudProvider } = config;
+  const [cert = '', key = '', ca = ''] = await Promise.all(
+    [config.tlsCertFile, config.tlsPrivateKeyFile, config.clientCaFile].map((file) => readFile(file, 'utf8')),
+  );
+  const kubelet = await runKubelet(
+    {
+      ...defaultOptions(config.nodeName),
+      nodeIPs: [config.nodeIp],
+      cloudProvider,
+      routesFromCloud: cloudProvider === 'external',
+      clusterDNS: [config.clusterDns],
+      clusterDomain: config.clusterDomain,
+      rootDir: join(nodeDir, 'kubelet'),
+      podLogsDir: join(nodeDir, 'pod-logs'),
+      containerRuntimeEndpoint: `unix://${socket}`,
+      podInfraImage: pauseImageReference,
+    },
+    {
+      clock,
+      rng,
+      logger: logger('kubelet'),
+      client: clientOf('kubelet', config.kubeletKubeconfig, clock),
+      serving: {
+        tls: { cert, key, ca, requestClientCert: true },
+        anonymous: false,
+        tokenReview: true,
+        authorization: 'Webhook',
+      },
+    },
+  );
+  return () => kubelet.close();
+}
