@@ -13,6 +13,8 @@ export const faults = z.object({
   partialFailureRate: z.number().min(0).max(1).default(0),
   /** How long lists and gets do not show what was made. */
   eventualConsistencyMs: z.int().min(0).default(0),
+  /** Errors, refusals and partial failures in all, after which there are no more; absent: no end. */
+  failuresMax: z.int().min(0).optional(),
   /** No request is answered: connections are closed. */
   outage: z.boolean().default(false),
   /** Of the random choices; the same seed gives the same failures for the same requests in the same order. */

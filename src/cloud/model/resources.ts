@@ -127,6 +127,9 @@ export const instance = resource.extend({
   userData: userData.optional(),
   /** The first process of the instance on the machine that plays the cloud, while it runs there. */
   initPid: z.int().optional(),
+  /** Starts and reboots asked for so far. A running instance that was booted with another number is booted again. Absent: 1. */
+  boots: z.int().optional(),
+  terminatedAt: z.iso.datetime().optional(),
 });
 export type Instance = z.infer<typeof instance>;
 

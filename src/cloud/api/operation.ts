@@ -1,0 +1,59 @@
+// One operation of the API as data: from it come the server's routing and validation, the OpenAPI document and the typed client. Pure.
+import { z } from 'zod';
+import { tags } from '../model/index.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+export interface Operation {
+  readonly method: Method;
+  /** With parameters in braces: `/v1/vpcs/{vpcId}`. */
+  readonly path: string;
+  readonly summary: string;
+  /** Query parameters; of lists also `tag.KEY=VALUE`, which becomes `tags`. */
+  readonly query?: z.ZodObject;
+  readonly body?: z.ZodObject;
+  /** Absent: the answer has no body. */
+  readonly response?: z.ZodType;
+  readonly success: 200 | 201 | 204;
+}
+
+type ParameterNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | ParameterNames<Rest>
+  : never;
+type Given<Schema> = Schema extends z.ZodObject ? z.input<Schema> : unknown;
+type Parsed<Schema> = Schema extends z.ZodObject ? z.output<Schema> : unknown;
+type Part<O, Key extends string> = O extends { readonly [K in Key]: infer Schema } ? Schema : undefined;
+
+/** What a caller gives: parameters of the path, of the query and fields of the body in one object. */
+export type InputOf<O extends Operation> = Record<ParameterNames<O['path']>, string> &
+  Given<Part<O, 'query'>> &
+  Given<Part<O, 'body'>>;
+/** The same as the server sees it: checked, and with defaults. */
+export type ParsedInputOf<O extends Operation> = Record<ParameterNames<O['path']>, string> &
+  Parsed<Part<O, 'query'>> &
+  Parsed<Part<O, 'body'>>;
+export type OutputOf<O extends Operation> = Part<O, 'response'> extends z.ZodType ? z.output<Part<O, 'response'>> : undefined;
+
+export const parameterNames = (path: string): string[] => [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? '');
+
+/** Keeps the literal types of what is declared. */
+export const operation = <const O extends Operation>(declared: O): O => declared;
+
+/** Parts of many requests. */
+export const name = z.string().min(1).max(255);
+export const description = z.string().max(255);
+export const newTags = tags.refine((given) => Object.keys(given).length <= 50, 'at most 50 tags');
+/** The same token with the same request leads to one resource, however often it is sent (within a day). */
+export const clientToken = z.string().min(1).max(64).optional();
+/** Part of every create request. */
+export const creation = { tags: newTags.default({}), clientToken };
+/** Part of every list request. */
+export const paging = {
+  /** Only those with all of these: `tag.KEY=VALUE`. */
+  tags: tags.optional(),
+  limit: z.coerce.number<number>().int().min(1).max(1000).default(100),
+  /** From the answer before. */
+  nextToken: z.string().max(512).optional(),
+};
+/** A page of a list. */
+export const page = <Item extends z.ZodType>(item: Item) => z.object({ items: z.array(item), nextToken: z.string().optional() });
