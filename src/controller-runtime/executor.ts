@@ -124,7 +124,7 @@ class Executor<View> implements RunningController {
   #listen({ resource, keys }: WatchDefinition): void {
     const enqueue = (object: KubeObject, old?: KubeObject): void => {
       this.#releaseHeld();
-      if (keys) for (const key of keys(object, old, this.#cache)) this.#queue.add(key);
+      if (keys) this.#enqueue(resource, () => keys(object, old, this.#cache));
     };
     this.#removeHandlers.push(
       this.#cache.informer(resource).addHandler({
@@ -136,6 +136,17 @@ class Executor<View> implements RunningController {
         },
       }),
     );
+  }
+  /** A key function with a bug loses its own loop an event; the informer and the process live on. */
+  #enqueue(of: { resource: string }, keys: () => Iterable<string>): void {
+    try {
+      for (const key of keys()) this.#queue.add(key);
+    } catch (error) {
+      this.#deps.logger.error('event not turned into keys', {
+        resource: of.resource,
+        error: error instanceof Error ? error.stack : String(error),
+      });
+    }
   }
   async #synced(informers: readonly Informer<KubeObject>[]): Promise<void> {
     const { signal } = this.#abort;
@@ -160,14 +171,13 @@ class Executor<View> implements RunningController {
       if (signal.aborted) return;
       const lost = new Set(failed.map(({ groupVersion }) => groupVersion));
       const kept = this.#cache.discovered().filter(({ group, version }) => lost.has(apiVersionOf(group, version)));
-      this.#cache.setDiscovered([...resources, ...kept]);
       const fresh = resources
         .filter((resource) => resource.preferred && !this.#cache.watched(resource))
         .flatMap((resource) => discover.watch(resource) ?? []);
-      for (const definition of fresh) {
-        this.#cache.add(definition);
-        this.#listen(definition);
-      }
+      // What is discovered can be read, and all of it before the first event: key functions look across resources.
+      for (const definition of fresh) this.#cache.add(definition);
+      this.#cache.setDiscovered([...resources, ...kept]);
+      for (const definition of fresh) this.#listen(definition);
       const filling = fresh.map(({ resource }) => this.#cache.informer(resource));
       const deadline = new AbortController();
       this.#filled = Promise.race([this.#synced(filling), clock.sleep(discover.everyMs, deadline.signal).catch(() => {})]).then(
@@ -195,7 +205,7 @@ class Executor<View> implements RunningController {
   #tick(): void {
     const { periodic } = this.#definition;
     if (!periodic || this.#abort.signal.aborted) return;
-    for (const key of periodic.keys(this.#cache)) this.#queue.add(key);
+    this.#enqueue({ resource: 'periodic' }, () => periodic.keys(this.#cache));
     this.#timers.tick = this.#deps.clock.setTimer(periodic.everyMs, () => this.#tick());
   }
   async #work(): Promise<void> {
