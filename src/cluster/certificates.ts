@@ -12,6 +12,8 @@ import {
   privateKeyPem,
   publicKeyPem,
 } from '#pki';
+import type { ClientConfig } from '#client';
+import type { Identity } from './identities.ts';
 
 const clientDays = 365;
 const authorityDays = 3650;
@@ -76,6 +78,15 @@ export async function openPki(dir: string): Promise<ClusterPki> {
     serviceAccountAt(dir),
   ]);
   return pkiOf({ authority, frontProxyAuthority, serviceAccount });
+}
+
+/** How programs connect over TLS as that identity. */
+export function clientConfigFor(pki: ClusterPki, { name, groups }: Identity, server: string): ClientConfig {
+  const pair = pki.client(
+    name,
+    groups.filter((group) => group !== 'system:authenticated'),
+  );
+  return { server, ca: pki.authority.cert, certificate: pair.cert, key: pair.key };
 }
 
 /** Certificates that live as long as the process. */

@@ -14,7 +14,7 @@ import { type Decision, type KubeScheduler, runKubeScheduler } from '#scheduler'
 import type { Store } from '#store';
 import type { Clock, Logger, Rng } from '#utils';
 import { type Dial, type ListenTarget, serve, type WireServer } from '#wire';
-import type { ClusterPki } from './certificates.ts';
+import { type ClusterPki, clientConfigFor } from './certificates.ts';
 import { type Identity, identities } from './identities.ts';
 import { clusterNetworks } from './settings.ts';
 
@@ -120,13 +120,7 @@ export async function startControlPlane(options: ControlPlaneOptions, deps: Cont
     decisions,
     explainScheduling: (uid) => scheduler?.explain(uid),
     client,
-    clientConfig({ name, groups }, server = apiserver.url) {
-      const pair = pki.client(
-        name,
-        groups.filter((group) => group !== 'system:authenticated'),
-      );
-      return { server, ca: pki.authority.cert, certificate: pair.cert, key: pair.key };
-    },
+    clientConfig: (identity, server = apiserver.url) => clientConfigFor(pki, identity, server),
     async serveOn(listen) {
       const server = await serve({
         tls: { ...serving, ca: [pki.authority.cert, pki.frontProxyAuthority.cert], requestClientCert: true },

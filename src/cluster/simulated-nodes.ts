@@ -1,74 +1,66 @@
-// Nodes whose pods are not processes: whole kubelets over the simulated runtime, in this process. One server on loopback stands for the
-// kubelets' APIs, so that logs and exec get the simulated runtime's own answer.
+// Nodes whose pods are not processes: whole kubelets over the simulated runtime, in this process. A kubelet's API gets a server on loopback when
+// somebody first asks for it, so that logs and exec get the simulated runtime's own answer.
 import { connect } from 'node:net';
 import { createEventRecorder } from '#client';
-import { createSimulatedNode, type Kubelet, serveSimulatedNodes } from '#kubelet';
+import { createSimulatedNode, type Kubelet, serveSimulatedNodes, type SimulatedNodeOptions } from '#kubelet';
 import type { Clock, Logger, Rng } from '#utils';
-import type { Dial } from '#wire';
+import type { Dial, WireServer } from '#wire';
 import type { ClusterPki } from './certificates.ts';
 import type { ControlPlane } from './control-plane.ts';
 import { identities } from './identities.ts';
 
-export interface SimulatedNodes {
-  readonly kubelets: ReadonlyMap<string, Kubelet>;
+export interface SimulatedNodesDeps {
+  clock: Clock;
+  rng: Rng;
+  logger: Logger;
+  pki: ClusterPki;
+}
+
+export class SimulatedNodes {
+  readonly #plane: ControlPlane;
+  readonly #deps: SimulatedNodesDeps;
+  /** By name. */
+  readonly #kubelets = new Map<string, Kubelet>();
+  /** By address. */
+  readonly #servers = new Map<string, Promise<WireServer>>();
+
+  constructor(plane: ControlPlane, deps: SimulatedNodesDeps) {
+    this.#plane = plane;
+    this.#deps = deps;
+  }
+
+  has(name: string): boolean {
+    return this.#kubelets.has(name);
+  }
+  names(): string[] {
+    return [...this.#kubelets.keys()];
+  }
+  /** Resolves when the node is registered. */
+  async add(node: SimulatedNodeOptions & { name: string; nodeIP: string }): Promise<void> {
+    const { clock, rng } = this.#deps;
+    const client = this.#plane.client(identities.node(node.name), 'kubelet');
+    const logger = this.#deps.logger.with({ component: 'kubelet', node: node.name });
+    const recorder = createEventRecorder({ client, clock, logger, component: 'kubelet', host: node.name });
+    const kubelet = createSimulatedNode({ podCIDR: null, ...node }, { clock, rng, client, logger, recorder });
+    this.#kubelets.set(node.name, kubelet);
+    await kubelet.start();
+  }
+  /** A power failure: pods on it are gone, and its Node hears no more of it. */
+  async remove(name: string): Promise<void> {
+    const kubelet = this.#kubelets.get(name);
+    if (!kubelet) return;
+    this.#kubelets.delete(name);
+    kubelet.close();
+    for (const address of kubelet.options.nodeIPs) await this.#closeServer(address);
+  }
   /** Reaches the kubelets by the addresses of their Node objects; nothing else is there to be reached. */
-  readonly dial: Dial;
-  stop(): Promise<void>;
-}
-
-/** Unique for 65,536 nodes; never used on a wire. */
-const addressOf = (index: number): string => `10.64.${(index >> 8) & 255}.${index & 255}`;
-
-export async function startSimulatedNodes(
-  plane: ControlPlane,
-  names: readonly string[],
-  { pki, ...deps }: { clock: Clock; rng: Rng; logger: Logger; pki: ClusterPki },
-): Promise<SimulatedNodes> {
-  const kubelets = new Map<string, Kubelet>();
-  names.forEach((name, index) => {
-    const client = plane.client(identities.node(name), 'kubelet');
-    const logger = deps.logger.with({ component: 'kubelet', node: name });
-    const recorder = createEventRecorder({ client, clock: deps.clock, logger, component: 'kubelet', host: name });
-    const node = { name, nodeIP: addressOf(index + 1), podCIDR: null };
-    kubelets.set(name, createSimulatedNode(node, { ...deps, client, logger, recorder }));
-  });
-  const { server, dial } = await serveKubelets(plane, kubelets, pki, deps);
-  await Promise.all([...kubelets.values()].map((kubelet) => kubelet.start()));
-  return {
-    kubelets,
-    dial,
-    async stop() {
-      for (const kubelet of kubelets.values()) kubelet.close();
-      await server.close({ graceMs: 0 });
-    },
-  };
-}
-
-async function serveKubelets(
-  plane: ControlPlane,
-  kubelets: ReadonlyMap<string, Kubelet>,
-  pki: ClusterPki,
-  { clock, logger }: { clock: Clock; logger: Logger },
-): Promise<{ server: Awaited<ReturnType<typeof serveSimulatedNodes>>; dial: Dial }> {
-  const addresses = new Set([...kubelets.values()].flatMap(({ options }) => options.nodeIPs));
-  const server = await serveSimulatedNodes(
-    () => kubelets.values(),
-    {
-      tls: { ...pki.serving('system:node:simulated', { ips: [...addresses] }), ca: pki.authority.cert, requestClientCert: true },
-      listen: { host: '127.0.0.1', port: 0 },
-      anonymous: false,
-      tokenReview: true,
-      authorization: 'Webhook',
-    },
-    { client: plane.client(identities.admin, 'kubelet'), clock, logger },
-  );
-  const servedPort = server.port;
-  const dial: Dial = ({ host, port }) =>
-    new Promise((resolve, reject) => {
-      if (!addresses.has(host)) {
-        reject(new Error(`${host}:${port} cannot be reached: the nodes are simulated, their pods are not real processes`));
-        return;
-      }
+  readonly dial: Dial = async ({ host, port }) => {
+    const kubelet = [...this.#kubelets.values()].find(({ options }) => options.nodeIPs.includes(host));
+    if (!kubelet) throw new Error(`${host}:${port} cannot be reached: the nodes are simulated, their pods are not real processes`);
+    const server = this.#servers.get(host) ?? this.#serve(host, kubelet);
+    this.#servers.set(host, server);
+    const { port: servedPort } = await server;
+    return new Promise((resolve, reject) => {
       const socket = connect({ host: '127.0.0.1', port: servedPort });
       socket.once('error', reject);
       socket.once('connect', () => {
@@ -76,5 +68,42 @@ async function serveKubelets(
         resolve(socket);
       });
     });
-  return { server, dial };
+  };
+  async stop(): Promise<void> {
+    for (const name of this.names()) await this.remove(name);
+  }
+
+  #serve(address: string, kubelet: Kubelet): Promise<WireServer> {
+    const { pki, clock, logger } = this.#deps;
+    return serveSimulatedNodes(
+      () => [kubelet].values(),
+      {
+        tls: { ...pki.serving('system:node:simulated', { ips: [address] }), ca: pki.authority.cert, requestClientCert: true },
+        listen: { host: '127.0.0.1', port: 0 },
+        anonymous: false,
+        tokenReview: true,
+        authorization: 'Webhook',
+      },
+      { client: this.#plane.client(identities.admin, 'kubelet'), clock, logger },
+    );
+  }
+  async #closeServer(address: string): Promise<void> {
+    const server = await this.#servers.get(address)?.catch(() => undefined);
+    this.#servers.delete(address);
+    await server?.close({ graceMs: 0 });
+  }
+}
+
+/** Unique for 65,536 nodes; never used on a wire. */
+const addressOf = (index: number): string => `10.64.${(index >> 8) & 255}.${index & 255}`;
+
+/** Nodes without a cloud. */
+export async function startSimulatedNodes(
+  plane: ControlPlane,
+  names: readonly string[],
+  deps: SimulatedNodesDeps,
+): Promise<SimulatedNodes> {
+  const nodes = new SimulatedNodes(plane, deps);
+  await Promise.all(names.map((name, index) => nodes.add({ name, nodeIP: addressOf(index + 1) })));
+  return nodes;
 }

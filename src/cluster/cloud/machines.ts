@@ -1,0 +1,138 @@
+// The nodes of a cluster as instances of its cloud: what a node needs to boot is written to its disk, then the cloud is asked for the
+// instance, whose user data is the node's agent. Works the same for real and for simulated instances.
+import { mkdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type ClientConfig, kubeconfigFor, writeKubeconfig } from '#client';
+import type { Instance } from '#cloud';
+import { type CloudClient, listAll } from '#cloud/client';
+import { atomicWrite } from '#host';
+import { findCniDir, hasSysResource } from '../capabilities.ts';
+import { type ClusterPki, clientConfigFor } from '../certificates.ts';
+import { type Identity, identities } from '../identities.ts';
+import type { NodeAgentConfig } from '../node-agent-config.ts';
+import type { RegistryMirror } from '../nodes/index.ts';
+import { clusterNetworks } from '../settings.ts';
+import { type ClusterNetwork, clusterTag, nodePlace } from './network.ts';
+
+/** Where the apiserver answers inside the nodes' network. */
+export const apiServerPort = 6443;
+
+export interface MachinesOptions {
+  cluster: string;
+  dataDir: string;
+  pki: ClusterPki;
+  /** How to run this program: executable and first arguments. */
+  program: readonly string[];
+  registryMirrors: readonly RegistryMirror[];
+  /** Type of the instances; default: the cloud's smallest. */
+  instanceType?: string;
+}
+
+/** Everything a node keeps. */
+export const nodeDir = (dataDir: string, name: string): string => join(dataDir, 'nodes', name);
+const agentConfigPath = (dataDir: string, name: string): string => join(nodeDir(dataDir, name), 'agent.json');
+
+export class Machines {
+  readonly #cloud: CloudClient;
+  readonly #network: ClusterNetwork;
+  readonly #options: MachinesOptions;
+
+  constructor(cloud: CloudClient, network: ClusterNetwork, options: MachinesOptions) {
+    this.#cloud = cloud;
+    this.#network = network;
+    this.#options = options;
+  }
+
+  /** The cluster's instances that are not gone. */
+  async list(): Promise<Instance[]> {
+    const all = await listAll((page) =>
+      this.#cloud.listInstances({ tags: { [clusterTag]: this.#options.cluster }, ...page }),
+    );
+    return all.filter(({ state }) => state !== 'terminated' && state !== 'shutting-down');
+  }
+  /** Asks for the instances of these nodes that do not exist; starts none that was stopped. */
+  async ensure(names: readonly string[]): Promise<Instance[]> {
+    const known = new Map((await this.list()).map((instance) => [instance.name, instance]));
+    const made: Instance[] = [];
+    for (const name of names) made.push(known.get(name) ?? (await this.add(name)));
+    return made;
+  }
+  /** One more node. */
+  async add(name: string): Promise<Instance> {
+    const taken = new Set((await this.list()).map(({ privateAddress }) => privateAddress));
+    const { vpc, subnets, group } = this.#network;
+    let index = taken.size;
+    while (taken.has(nodePlace(index, subnets.length).address)) index++;
+    const { subnet, address } = nodePlace(index, subnets.length);
+    await this.#prepareDisk(name, address);
+    return this.#cloud.runInstance({
+      name,
+      subnetId: (subnets[subnet] as { id: string }).id,
+      privateAddress: address,
+      securityGroupIds: [group.id],
+      // Pods are behind the node.
+      sourceDestCheck: false,
+      userData: this.#userData(name),
+      tags: { [clusterTag]: this.#options.cluster, Name: `${vpc.name}/${name}` },
+      ...(this.#options.instanceType !== undefined && { type: this.#options.instanceType }),
+    });
+  }
+  /** The instance of a node. Throws a sentence when there is none. */
+  async of(name: string): Promise<Instance> {
+    const all = await this.list();
+    const found = all.find((instance) => instance.name === name);
+    if (found) return found;
+    throw new Error(`there is no node ${name}; there are: ${all.map((instance) => instance.name).join(', ') || 'none'}`);
+  }
+  /** Removes what a node kept, once its instance is gone. */
+  removeDisk(name: string): Promise<void> {
+    return rm(nodeDir(this.#options.dataDir, name), { recursive: true, force: true });
+  }
+
+  #userData(name: string) {
+    const { program, dataDir } = this.#options;
+    return { command: [...program, 'node-agent', '--config', agentConfigPath(dataDir, name)], directory: nodeDir(dataDir, name) };
+  }
+  /** Identities and configuration, as a vendor's boot image and user data would bring them. */
+  async #prepareDisk(name: string, address: string): Promise<void> {
+    const { dataDir, pki, registryMirrors } = this.#options;
+    const dir = nodeDir(dataDir, name);
+    const host = this.#network.endpoint.privateAddress;
+    await mkdir(dir, { recursive: true, mode: 0o700 });
+    const kubeconfig = async (label: string, identity: Identity): Promise<string> => {
+      const path = join(dir, `${label}.kubeconfig`);
+      const config: ClientConfig = clientConfigFor(pki, identity, `https://${host}:${apiServerPort}`);
+      await writeKubeconfig(path, kubeconfigFor(name, config));
+      return path;
+    };
+    const serving = pki.serving(`system:node:${name}`, { dnsNames: [name], ips: [address, '127.0.0.1'] });
+    await atomicWrite(join(dir, 'kubelet.crt'), serving.cert, { mode: 0o644 });
+    await atomicWrite(join(dir, 'kubelet.key'), serving.key);
+    await atomicWrite(join(dir, 'ca.crt'), pki.authority.cert, { mode: 0o644 });
+    const config: NodeAgentConfig = {
+      nodeName: name,
+      nodeIp: address,
+      nodeDir: dir,
+      kubeletKubeconfig: await kubeconfig('kubelet', identities.node(name)),
+      kubeProxyKubeconfig: await kubeconfig('kube-proxy', identities.kubeProxy),
+      apiserver: { host, port: apiServerPort },
+      cniBinDir: findCniDir() ?? '/usr/lib/cni',
+      restrictOomScoreAdj: process.platform === 'linux' && !hasSysResource(),
+      registryMirrors,
+      clusterDns: clusterNetworks.dnsServiceIp,
+      clusterDomain: clusterNetworks.domain,
+      clusterCidr: clusterNetworks.podCidr,
+      tlsCertFile: join(dir, 'kubelet.crt'),
+      tlsPrivateKeyFile: join(dir, 'kubelet.key'),
+      clientCaFile: join(dir, 'ca.crt'),
+      cloudProvider: 'external',
+    };
+    await atomicWrite(agentConfigPath(dataDir, name), JSON.stringify(config, null, 2));
+  }
+}
+
+/** The names of nodes that have a disk here: real nodes that were made, also while the cluster is stopped. */
+export async function agentConfigOf(dataDir: string, name: string): Promise<NodeAgentConfig | undefined> {
+  const text = await readFile(agentConfigPath(dataDir, name), 'utf8').catch(() => undefined);
+  return text === undefined ? undefined : (JSON.parse(text) as NodeAgentConfig);
+}

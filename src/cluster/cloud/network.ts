@@ -1,0 +1,108 @@
+// The network of a cluster in its cloud: one VPC, a subnet per zone, a security group for everything of the cluster, and the interface by
+// which the control plane is present among its nodes. Found by tags, so that a second start finds the same; made where it is missing.
+import { type CloudClient, listAll } from '#cloud/client';
+import type { NetworkInterface, RouteTable, SecurityGroup, Subnet, Vpc } from '#cloud';
+
+export interface ClusterNetwork {
+  vpc: Vpc;
+  /** One a zone, in the order of the zones. */
+  subnets: Subnet[];
+  routeTable: RouteTable;
+  group: SecurityGroup;
+  /** Where nodes reach the control plane, and it reaches them from. */
+  endpoint: NetworkInterface;
+}
+
+export const vpcCidr = '10.77.0.0/16';
+/** Of the apiserver and the name server, as nodes and pods see them. */
+export const endpointAddress = '10.77.0.10';
+/** Inside each subnet, of the cluster's first node. */
+const firstNodeHost = 11;
+const subnetSize = 4096;
+
+/** Everything of a cluster carries it. */
+export const clusterTag = 'sagong.dev/cluster';
+const roleTag = 'sagong.dev/role';
+
+const addressAt = (offset: number): string => `10.77.${Math.floor(offset / 256)}.${offset % 256}`;
+const subnetCidr = (index: number): string => `${addressAt(index * subnetSize)}/20`;
+
+/** Nodes take the zones in turn. `index` from 0. */
+export const nodePlace = (index: number, zones: number): { subnet: number; address: string } => ({
+  subnet: index % zones,
+  address: addressAt((index % zones) * subnetSize + firstNodeHost + Math.floor(index / zones)),
+});
+
+interface Wanted {
+  cluster: string;
+  /** Whether nodes have a way out of the machine. */
+  internet: boolean;
+}
+
+export async function ensureNetwork(cloud: CloudClient, { cluster, internet }: Wanted): Promise<ClusterNetwork> {
+  const tags = { [clusterTag]: cluster };
+  const [known] = (await cloud.listVpcs({ tags })).items;
+  const vpc = known ?? (await cloud.createVpc({ name: cluster, cidr: vpcCidr, tags }));
+  const [subnets, routeTable, group] = await Promise.all([
+    ensureSubnets(cloud, vpc, tags),
+    ensureRouteTable(cloud, vpc, internet),
+    ensureGroup(cloud, vpc, tags),
+  ]);
+  return { vpc, subnets, routeTable, group, endpoint: await ensureEndpoint(cloud, subnets, group, tags) };
+}
+
+async function ensureSubnets(cloud: CloudClient, { id: vpcId }: Vpc, tags: Record<string, string>): Promise<Subnet[]> {
+  const zones = (await cloud.listZones()).items;
+  const present = await listAll((page) => cloud.listSubnets({ vpcId, tags, ...page }));
+  const wanted = zones.map(
+    ({ name: zone }, index) =>
+      present.find((subnet) => subnet.zone === zone) ??
+      cloud.createSubnet({ name: `${tags[clusterTag]}-${zone}`, vpcId, zone, cidr: subnetCidr(index), tags }),
+  );
+  return Promise.all(wanted);
+}
+
+async function ensureRouteTable(cloud: CloudClient, { id: vpcId }: Vpc, internet: boolean): Promise<RouteTable> {
+  const [table] = (await cloud.listRouteTables({ vpcId, main: 'true' })).items;
+  if (!table) throw new Error(`the cloud's network ${vpcId} has no main route table`);
+  const destination = '0.0.0.0/0';
+  const present = table.routes.some((route) => route.destination === destination);
+  if (internet && !present)
+    return cloud.putRoute({ routeTableId: table.id, destination, target: { kind: 'internet-gateway' }, name: 'internet' });
+  if (!internet && present) await cloud.deleteRoute({ routeTableId: table.id, destination });
+  return table;
+}
+
+/** Members reach each other on all ports; from outside come only answers, and what load balancers let in. */
+async function ensureGroup(cloud: CloudClient, { id: vpcId }: Vpc, tags: Record<string, string>): Promise<SecurityGroup> {
+  const name = `${tags[clusterTag]}-cluster`;
+  const [known] = (await cloud.listSecurityGroups({ vpcId, name })).items;
+  const group =
+    known ?? (await cloud.createSecurityGroup({ vpcId, name, description: 'control plane and nodes of the cluster', tags }));
+  if (group.ingress.length > 0) return group;
+  return cloud.authorizeSecurityGroupIngress({
+    securityGroupId: group.id,
+    rules: [{ protocol: 'all', groupId: group.id, description: 'members of the cluster' }],
+  });
+}
+
+async function ensureEndpoint(
+  cloud: CloudClient,
+  [subnet]: readonly Subnet[],
+  { id: groupId }: SecurityGroup,
+  tags: Record<string, string>,
+): Promise<NetworkInterface> {
+  if (!subnet) throw new Error('the cloud has no zones');
+  const own = { ...tags, [roleTag]: 'control-plane' };
+  const [known] = (await cloud.listInterfaces({ vpcId: subnet.vpcId, tags: own })).items;
+  return (
+    known ??
+    cloud.createInterface({
+      subnetId: subnet.id,
+      description: 'control plane',
+      privateAddress: endpointAddress,
+      securityGroupIds: [groupId],
+      tags: own,
+    })
+  );
+}
