@@ -19,6 +19,8 @@ export interface FakeInstance {
 }
 
 export interface FakeBalancer {
+  id: string;
+  /** What it is found by. */
   name: string;
   cluster: string;
   /** Namespace and name of the Service. */
@@ -30,6 +32,10 @@ export interface FakeBalancer {
   sourceRanges?: string[];
   /** Piece three: `protocol:port:nodePort` each. */
   listeners?: string[];
+  /** Session affinity of the listeners. */
+  affinity?: string;
+  /** Port asked for local endpoints; 0: none is. */
+  healthCheckNodePort?: number;
   /** Node names, sorted. */
   backends: string[];
 }
@@ -44,23 +50,29 @@ export interface FakeCloudOptions {
   rng?: Rng;
   zones?: readonly string[];
   region?: string;
+  /** Making a load balancer under a name that is taken gives the one that is there; false: it makes another, as many clouds do. Default true. */
+  uniqueNames?: boolean;
 }
 
 export class FakeCloud {
   readonly clock: Clock;
   readonly gate: FaultGate;
   readonly instances = new Map<string, FakeInstance>();
+  /** By id. */
   readonly balancers = new Map<string, FakeBalancer>();
   readonly routes = new Map<string, FakeRoute>();
   readonly zones: readonly string[];
   readonly region: string;
+  readonly #uniqueNames: boolean;
   #counter = 0;
 
-  constructor({ clock, rng = seededRng(1), region = 'fake-1', zones = [`${region}a`, `${region}b`] }: FakeCloudOptions) {
+  constructor(options: FakeCloudOptions) {
+    const { clock, rng = seededRng(1), region = 'fake-1', zones = [`${region}a`, `${region}b`], uniqueNames = true } = options;
     this.clock = clock;
     this.gate = new FaultGate(clock, rng);
     this.zones = zones;
     this.region = region;
+    this.#uniqueNames = uniqueNames;
   }
   /** Starts an instance for the Node of this name, as somebody outside Kubernetes would. */
   addInstance(name: string, more: Partial<Omit<FakeInstance, 'name'>> = {}): FakeInstance {
@@ -92,6 +104,18 @@ export class FakeCloud {
     const instance = this.instanceOf(name);
     if (instance) this.instances.delete(instance.id);
     for (const route of this.routes.values()) if (route.targetNode === name) route.blackhole = true;
+  }
+  /** Those of a cluster with this name; more than one only without `uniqueNames`. */
+  balancersNamed(cluster: string, name: string): FakeBalancer[] {
+    return [...this.balancers.values()].filter((one) => one.name === name && one.cluster === cluster);
+  }
+  addBalancer(cluster: string, name: string, service: string, serviceUid: string): FakeBalancer {
+    const [there] = this.#uniqueNames ? this.balancersNamed(cluster, name) : [];
+    if (there) return there;
+    const id = `lb-${String(++this.#counter).padStart(6, '0')}`;
+    const balancer: FakeBalancer = { id, name, cluster, service, serviceUid, backends: [] };
+    this.balancers.set(id, balancer);
+    return balancer;
   }
   /** An address that nobody else has. */
   newAddress(): string {

@@ -11,9 +11,13 @@ export interface FakeFaults {
   throttleMs: number;
   /** Share of the steps of a change that fail and leave what was done before. */
   partialRate: number;
+  /** Share of the changes that are carried out, but answered with an error. */
+  lostAnswerRate: number;
   /** Time of every call; a random one up to `latencyJitterMs` more. */
   latencyMs: number;
   latencyJitterMs: number;
+  /** Time between two steps of a change: whoever asked for it may die there. */
+  stepMs: number;
   /** How long something new is not seen by lists and look-ups. */
   lagMs: number;
   /** Nothing answers. */
@@ -25,8 +29,10 @@ export const noFaults: Readonly<FakeFaults> = {
   throttleRate: 0,
   throttleMs: 1_000,
   partialRate: 0,
+  lostAnswerRate: 0,
   latencyMs: 0,
   latencyJitterMs: 0,
+  stepMs: 0,
   lagMs: 0,
   outage: false,
 };
@@ -37,6 +43,14 @@ export interface FakeCall {
   subject: string;
   atMs: number;
   failed?: string;
+}
+
+/** A call on its way through its steps. */
+export interface Passage {
+  /** Between two steps of a change. Rejects when it stops here. */
+  step(name: string): Promise<void>;
+  /** All is done; the answer may still be lost. */
+  done(): void;
 }
 
 /** Passes every call of a fake cloud, or stops it. */
@@ -56,27 +70,43 @@ export class FaultGate {
   failNext(operation: string, ...errors: Error[]): void {
     this.#planned.set(operation, [...(this.#planned.get(operation) ?? []), ...errors]);
   }
-  /** At the beginning of a call. */
-  async enter(operation: string, subject: string, signal?: AbortSignal): Promise<void> {
+  /** At the beginning of a call. Rejects when nothing of it happens. */
+  async enter(operation: string, subject: string, signal?: AbortSignal): Promise<Passage> {
     const call: FakeCall = { operation, subject, atMs: this.#clock.now() };
     this.calls.push(call);
     const { latencyMs, latencyJitterMs, outage, throttleRate, throttleMs, errorRate } = this.faults;
-    const delayMs = latencyMs + (latencyJitterMs > 0 ? this.#rng.int(latencyJitterMs) : 0);
-    if (delayMs > 0) await this.#clock.sleep(delayMs, signal);
-    const error =
+    const fail = (error: Error | undefined): void => {
+      if (!error) return;
+      call.failed = error.message;
+      throw error;
+    };
+    await this.#pass(latencyMs + (latencyJitterMs > 0 ? this.#rng.int(latencyJitterMs) : 0), call, signal);
+    fail(
       this.#take(operation) ??
-      (outage ? new Error('the cloud does not answer') : undefined) ??
-      (this.#happens(throttleRate) ? retryAfter(`${operation}: rate exceeded`, throttleMs) : undefined) ??
-      (this.#happens(errorRate) ? new Error(`${operation}: internal error of the cloud`) : undefined);
-    if (!error) return;
-    call.failed = error.message;
-    throw error;
+        (outage ? new Error('the cloud does not answer') : undefined) ??
+        (this.#happens(throttleRate) ? retryAfter(`${operation}: rate exceeded`, throttleMs) : undefined) ??
+        (this.#happens(errorRate) ? new Error(`${operation}: internal error of the cloud`) : undefined),
+    );
+    return {
+      step: async (name) => {
+        await this.#pass(this.faults.stepMs, call, signal);
+        const stops = this.#happens(this.faults.partialRate);
+        fail(this.#take(`${operation}:${name}`) ?? (stops ? new Error(`${operation}: failed at ${name}`) : undefined));
+      },
+      done: () => {
+        if (this.#happens(this.faults.lostAnswerRate)) fail(new Error(`${operation}: the answer was lost`));
+      },
+    };
   }
-  /** Between two steps of a change. */
-  step(operation: string, step: string): void {
-    const planned = this.#take(`${operation}:${step}`);
-    if (planned) throw planned;
-    if (this.#happens(this.faults.partialRate)) throw new Error(`${operation}: failed at ${step}`);
+  /** Lets the time of a call pass; the caller's end ends it. */
+  async #pass(delayMs: number, call: FakeCall, signal: AbortSignal | undefined): Promise<void> {
+    if (delayMs <= 0) return;
+    try {
+      await this.#clock.sleep(delayMs, signal);
+    } catch (error) {
+      call.failed = 'cut off';
+      throw error;
+    }
   }
   /** Whether something made at `sinceMs` is seen already. */
   visible(sinceMs: number): boolean {

@@ -13,7 +13,7 @@ export function fakeInstancesV2(cloud: FakeCloud, provider: string): InstancesV2
     const id = instanceIdOf(provider, spec?.providerID);
     return seen(cloud, id === undefined ? cloud.instanceOf(metadata.name ?? '') : cloud.instances.get(id));
   };
-  const enter = (operation: string, { metadata }: Node, signal?: AbortSignal): Promise<void> =>
+  const enter = (operation: string, { metadata }: Node, signal?: AbortSignal) =>
     cloud.gate.enter(operation, metadata.name ?? '', signal);
   return {
     async instanceExists(node, signal) {

@@ -12,7 +12,7 @@ export function fakeRoutes(cloud: FakeCloud, followAddresses: boolean): Routes {
         .map(({ cluster: _cluster, createdMs: _createdMs, ...route }) => ({ ...route }));
     },
     async createRoute(cluster, nameHint, { targetNode, targetNodeAddresses, destinationCidr }, signal) {
-      await gate.enter('createRoute', targetNode, signal);
+      const call = await gate.enter('createRoute', targetNode, signal);
       const name = `${cluster}-${nameHint}-${destinationCidr}`;
       if (routes.get(name)?.blackhole === false) return;
       routes.set(name, {
@@ -25,10 +25,12 @@ export function fakeRoutes(cloud: FakeCloud, followAddresses: boolean): Routes {
         blackhole: false,
         createdMs: cloud.clock.now(),
       });
+      call.done();
     },
     async deleteRoute(_cluster, { name, targetNode }, signal) {
-      await gate.enter('deleteRoute', targetNode, signal);
+      const call = await gate.enter('deleteRoute', targetNode, signal);
       routes.delete(name);
+      call.done();
     },
   };
 }
