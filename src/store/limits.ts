@@ -26,6 +26,8 @@ export const pageBytes = 16384;
 export const readSlabBytes = 1024 * 1024;
 /** Longest wait for one answer of a remote store. */
 export const requestTimeoutMs = 10_000;
+/** Longest wait for a member to say its version. */
+export const statusTimeoutMs = 2_000;
 /** Longest wait for a first answer when a remote store is opened. */
 export const connectTimeoutMs = 20_000;
 /** Wait before connecting again: doubles from the first to the second figure. */
@@ -34,6 +36,8 @@ export const reconnectDelayMsMax = 2_000;
 /** Pings on a quiet connection, and how long their answer may take (upstream's etcd client in the apiserver). */
 export const keepAliveTimeMs = 30_000;
 export const keepAliveTimeoutMs = 10_000;
+/** After this long without an answer progress of a watch is asked for again (upstream's cacher asks every 100 ms while somebody waits). */
+export const progressRetryMs = 100;
 /** How old the figures of `stats()` of a remote store may be before they are asked for again. */
 export const statsAgeMsMax = 10_000;
 /** Room for the envelope of a gRPC message around the request. */

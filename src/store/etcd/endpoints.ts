@@ -2,12 +2,21 @@
 // (go.etcd.io/etcd/client/v3 for which requests may be repeated).
 import { Client, credentials, Metadata } from '@grpc/grpc-js';
 import type { ChannelCredentials, ChannelOptions, ClientDuplexStream, MethodDefinition, ServiceError } from '@grpc/grpc-js';
-import type { Clock } from '#utils';
+import type { Clock, Logger } from '#utils';
 import { ClosedError, StoreError, UnavailableError } from '../errors.ts';
-import { keepAliveTimeMs, keepAliveTimeoutMs, reconnectDelayMsMax, reconnectDelayMsMin, requestTimeoutMs } from '../limits.ts';
+import {
+  keepAliveTimeMs,
+  keepAliveTimeoutMs,
+  reconnectDelayMsMax,
+  reconnectDelayMsMin,
+  requestTimeoutMs,
+  statusTimeoutMs,
+} from '../limits.ts';
 import { isUnavailable, wasNotSent } from '../rpc/errors.ts';
+import type { RpcStatus } from '../rpc/messages.ts';
 import type { ServiceName } from '../rpc/services.ts';
 import { serviceDefinitions } from '../rpc/services.ts';
+import { hasExactProgress } from './version.ts';
 
 export interface EtcdTls {
   /** Certificates in PEM. `ca` absent: the machine's. `cert` and `key` for client authentication. */
@@ -23,17 +32,22 @@ export interface EndpointsOptions {
   endpoints: readonly string[];
   tls: EtcdTls | undefined;
   clock: Clock;
+  logger: Logger;
 }
 
 export class Endpoints {
   readonly #clients: readonly Client[];
   readonly #clock: Clock;
+  readonly #logger: Logger;
+  /** By member: whether progress requests are answered in their place among the events, as far as known. */
+  readonly #exactProgress = new Map<number, boolean>();
   #current = 0;
   #closed = false;
 
-  constructor({ endpoints, tls, clock }: EndpointsOptions) {
+  constructor({ endpoints, tls, clock, logger }: EndpointsOptions) {
     if (endpoints.length === 0) throw new StoreError('no etcd endpoint given');
     this.#clock = clock;
+    this.#logger = logger;
     this.#clients = endpoints.map((endpoint) => connect(endpoint, tls));
   }
 
@@ -85,6 +99,22 @@ export class Endpoints {
       timeoutMs === undefined ? {} : { deadline: this.#clock.now() + timeoutMs },
     );
     return { stream, member };
+  }
+
+  /** Learns the version of a member, which tells what its watches can do. One that does not say counts as old. Never rejects. */
+  async learnVersion(member = this.#current): Promise<void> {
+    try {
+      const { version } = await this.#unary<RpcStatus>(member, 'Maintenance', 'Status', {}, statusTimeoutMs);
+      this.#exactProgress.set(member, hasExactProgress(version));
+    } catch (error) {
+      this.#exactProgress.delete(member);
+      this.#logger.debug('Version of an etcd member not learned', { member, err: error });
+    }
+  }
+
+  /** Whether the member is known to answer progress requests in their place among the events. */
+  hasExactProgress(member: number): boolean {
+    return this.#exactProgress.get(member) ?? false;
   }
 
   /** `member` failed: the next one is used from now on. */

@@ -1,6 +1,5 @@
 // A store that is a real etcd cluster, spoken to over its v3 gRPC API. The same contract as the embedded ones, with what a network
 // adds: UnavailableError when nobody answers, and then a write may or may not have happened.
-// Progress requests are exact from etcd 3.4.25 and 3.5.8 on (before, an answer could overtake events; etcd issue 15220).
 import { systemClock, systemRng } from '#host';
 import type { Clock, Logger, Rng } from '#utils';
 import { silentLogger } from '#utils';
@@ -59,13 +58,14 @@ class EtcdStore implements Store {
     this.#clock = clock;
     this.#logger = logger;
     this.#rng = rng;
-    this.#endpoints = new Endpoints({ endpoints, tls, clock });
+    this.#endpoints = new Endpoints({ endpoints, tls, clock, logger });
   }
 
   /** Waits for a first answer of a member that has a leader. */
   async connect(timeoutMs: number): Promise<void> {
     const request = toRpcRange({ key: '\0', countOnly: true });
     await this.#guard(() => this.#endpoints.call<RpcRangeResponse>('KV', 'Range', request, true, timeoutMs));
+    await this.#endpoints.learnVersion();
   }
 
   revision(): number {
@@ -97,6 +97,7 @@ class EtcdStore implements Store {
       logger: this.#logger,
       seen: (revision) => this.#seen(revision),
       compacted: (revision) => this.#sawCompaction(revision),
+      current: async () => (await this.range({ key: '\0', countOnly: true })).revision,
       over: (ended) => this.#watches.delete(ended),
     });
     this.#watches.add(watch);

@@ -77,6 +77,23 @@ export function watchTests(define: DefineTest): void {
     quiet.watch.cancel();
   });
 
+  define('progress asked for amid writes hides no event, and promises none too early', async ({ put, record, store }) => {
+    const watched = record({ startRevision: store.revision() + 1 });
+    const written: number[] = [];
+    for (let round = 0; round < 100; round++) {
+      const answers = await Promise.all(
+        Array.from({ length: 10 }, (_, i) => {
+          watched.watch.progress();
+          return put(`k${i}`, String(round));
+        }),
+      );
+      written.push(...answers.map(({ revision }) => revision));
+    }
+    await watched.settle(written.at(-1) ?? 0);
+    expect(watched.events.map(({ kv }) => kv.modRevision)).toEqual(written.sort((a, b) => a - b));
+    watched.watch.cancel();
+  });
+
   define('a watch may begin in the future', async ({ put, record, store, prefix }) => {
     const later = store.revision() + 3;
     const watched = record({ startRevision: later });
