@@ -1,0 +1,71 @@
+// Nodes and their droplets: by the number in the provider ID, else by the Node's name, which may also be one of the droplet's addresses.
+import { isIP } from 'node:net';
+import { CloudError, type InstancesV2, type Node, providerIdOf } from 'sagong/cloud-provider';
+import type { DigitalOceanApi } from './api/client.ts';
+import { messageOf, wrapped } from './api/errors.ts';
+import type { Droplet } from './api/types.ts';
+import { addressesOf, dropletIdOf, isNamed, nameOfNode, providerName } from './droplets.ts';
+
+/** The droplet of a Node of this name; undefined: there is none. */
+async function dropletNamed(api: DigitalOceanApi, name: string, signal?: AbortSignal): Promise<Droplet | undefined> {
+  const named = await api.droplets(name, signal);
+  const found = named.find((droplet) => droplet.name === name);
+  if (found || isIP(name) === 0) return found;
+  return (await api.droplets(undefined, signal)).find((droplet) => isNamed(droplet, name));
+}
+
+function idIn(providerId: string): number {
+  try {
+    return dropletIdOf(providerId);
+  } catch (error) {
+    throw wrapped('determining droplet ID from providerID', error);
+  }
+}
+
+async function dropletOf(api: DigitalOceanApi, node: Node, signal?: AbortSignal): Promise<Droplet | undefined> {
+  const providerId = node.spec?.providerID;
+  const byId = Boolean(providerId);
+  const id = providerId ? idIn(providerId) : 0;
+  try {
+    return await (byId ? api.droplet(id, signal) : dropletNamed(api, nameOfNode(node), signal));
+  } catch (error) {
+    throw wrapped(`getting droplet by ${byId ? 'ID' : 'name'}`, error);
+  }
+}
+
+async function existingOf(api: DigitalOceanApi, node: Node, signal?: AbortSignal): Promise<Droplet> {
+  const droplet = await dropletOf(api, node, signal);
+  if (droplet) return droplet;
+  const providerId = node.spec?.providerID;
+  throw new CloudError(
+    'InstanceNotFound',
+    providerId
+      ? `droplet ${idIn(providerId)} for node ${nameOfNode(node)} does not exist`
+      : 'getting droplet by name: instance not found',
+  );
+}
+
+function addressesFor(droplet: Droplet, node: Node): ReturnType<typeof addressesOf> {
+  try {
+    return addressesOf(droplet);
+  } catch (error) {
+    throw new Error(`getting node addresses of droplet ${droplet.id} for node ${nameOfNode(node)}: ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+/** Machines over the API. */
+export const createInstances = (api: DigitalOceanApi): InstancesV2 => ({
+  instanceExists: async (node, signal) => (await dropletOf(api, node, signal)) !== undefined,
+  instanceShutdown: async (node, signal) => (await existingOf(api, node, signal)).status === 'off',
+  async instanceMetadata(node, signal) {
+    const droplet = await existingOf(api, node, signal);
+    return {
+      providerId: providerIdOf(providerName, String(droplet.id)),
+      instanceType: droplet.size_slug,
+      nodeAddresses: addressesFor(droplet, node),
+      ...(droplet.region && { region: droplet.region.slug }),
+    };
+  },
+});

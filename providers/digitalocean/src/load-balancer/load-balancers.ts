@@ -1,0 +1,181 @@
+// The load balancers of Services. Found by the id that an annotation holds, else by name; made or set anew as a whole, for PUT takes the whole.
+import {
+  defaultLoadBalancerName,
+  type LoadBalancer as LoadBalancers,
+  type LoadBalancerStatus,
+  type Logger,
+  type Node,
+  retryAfter,
+  type Service,
+} from 'sagong/cloud-provider';
+import { annotationOf, annotations, trimmedOf } from '../annotations.ts';
+import type { DigitalOceanApi } from '../api/client.ts';
+import { messageOf, wrapped } from '../api/errors.ts';
+import type { LoadBalancer, LoadBalancerRequest, LoadBalancerType } from '../api/types.ts';
+import { creationRetryMs } from '../limits.ts';
+import { annotated, identityOf, type ServiceWriter } from '../service-writer.ts';
+import { certificateIdOf, renewedCertificateId } from './certificates.ts';
+import { dropletIdsOf } from './droplet-ids.ts';
+import { backendsOf, checkBackends, ConfigurationError, networkOf, typeOf } from './network.ts';
+import { isDisowned, nameOf, requestFor } from './request.ts';
+
+export interface LoadBalancersDeps {
+  api: DigitalOceanApi;
+  writer: ServiceWriter;
+  region(signal?: AbortSignal): Promise<string>;
+  clusterId: string;
+  vpcId: string;
+  defaultType: LoadBalancerType;
+  logger: Logger;
+}
+
+/** The id annotated, else that of the one with the name asked for or the default one; undefined: none. */
+export function idOf(service: Service, all: readonly LoadBalancer[]): string | undefined {
+  const names = [nameOf(service), defaultLoadBalancerName(service)];
+  return annotationOf(service, annotations.id) || all.find(({ name }) => names.includes(name))?.id;
+}
+
+const addressesOf = ({ ip, ipv6 }: LoadBalancer): LoadBalancerStatus => ({
+  ingress: [ip, ipv6].flatMap((address) => (address ? [{ ip: address }] : [])),
+});
+
+/** Throws while it is not ready. */
+function statusOf(service: Service, balancer: LoadBalancer): LoadBalancerStatus {
+  if (balancer.status === 'new') throw retryAfter('load-balancer is currently being created', creationRetryMs);
+  if (balancer.status !== 'active') throw new Error(`load-balancer has unexpected status "${balancer.status}"`);
+  const hostname = annotationOf(service, annotations.hostname)?.toLowerCase();
+  return hostname ? { ingress: [{ hostname }] } : addressesOf(balancer);
+}
+
+class DigitalOceanLoadBalancers implements LoadBalancers {
+  readonly #deps: LoadBalancersDeps;
+
+  constructor(deps: LoadBalancersDeps) {
+    this.#deps = deps;
+  }
+  getLoadBalancerName(_cluster: string, service: Service): string {
+    return nameOf(service);
+  }
+  async getLoadBalancer(_cluster: string, service: Service, signal?: AbortSignal) {
+    const balancer = await this.#find(service, signal);
+    if (!balancer) return undefined;
+    await this.#deps.writer.annotate(service, identityOf(balancer));
+    return addressesOf(balancer);
+  }
+  async ensureLoadBalancer(_cluster: string, service: Service, nodes: readonly Node[], signal?: AbortSignal) {
+    if (isDisowned(service)) return service.status?.loadBalancer ?? {};
+    return this.#annotating(service, async (annotate) => {
+      const request = await this.#request(service, nodes, signal).catch((error: unknown) => {
+        throw wrapped('failed to build load-balancer request', error);
+      });
+      const existing = await this.#find(service, signal);
+      if (existing) annotate(identityOf(existing));
+      const balancer = existing
+        ? await this.#update(existing, service, nodes, annotate, signal)
+        : await this.#create(service, request, signal);
+      if (!existing) annotate(identityOf(balancer));
+      return statusOf(service, balancer);
+    });
+  }
+  async updateLoadBalancer(_cluster: string, service: Service, nodes: readonly Node[], signal?: AbortSignal) {
+    if (isDisowned(service)) return;
+    await this.#annotating(service, async (annotate) => {
+      const existing = await this.#find(service, signal);
+      if (!existing) throw new Error('loadbalancer not found');
+      annotate(identityOf(existing));
+      await this.#update(existing, service, nodes, annotate, signal);
+    });
+  }
+  async ensureLoadBalancerDeleted(_cluster: string, service: Service, signal?: AbortSignal) {
+    if (isDisowned(service)) return;
+    const existing = await this.#find(service, signal);
+    if (!existing) return;
+    await this.#deps.api.deleteLoadBalancer(existing.id, signal).catch((error: unknown) => {
+      throw wrapped('failed to delete load-balancer', error);
+    });
+  }
+
+  async #find(service: Service, signal?: AbortSignal): Promise<LoadBalancer | undefined> {
+    const { api } = this.#deps;
+    const id = annotationOf(service, annotations.id);
+    if (id)
+      return api.loadBalancer(id, signal).catch((error: unknown) => {
+        throw wrapped(`failed to get load-balancer by ID ${id}`, error);
+      });
+    const all = await api.loadBalancers(signal);
+    const found = idOf(service, all);
+    return all.find((balancer) => balancer.id === found);
+  }
+  async #create(service: Service, request: LoadBalancerRequest, signal?: AbortSignal): Promise<LoadBalancer> {
+    const ip = trimmedOf(service, annotations.ip);
+    return this.#deps.api.createLoadBalancer({ ...request, ...(ip !== '' && { ip }) }, signal).catch((error: unknown) => {
+      throw wrapped('failed to create load-balancer', error);
+    });
+  }
+  async #update(
+    existing: LoadBalancer,
+    service: Service,
+    nodes: readonly Node[],
+    annotate: (added: Record<string, string>) => void,
+    signal?: AbortSignal,
+  ): Promise<LoadBalancer> {
+    const { api } = this.#deps;
+    const renewed = await renewedCertificateId(api, existing, await certificateIdOf(api, service, signal), signal);
+    const added: Record<string, string> = renewed === undefined ? {} : { [annotations.certificateId]: renewed };
+    annotate(added);
+    const request = await this.#request(annotated(service, added), nodes, signal, existing).catch((error: unknown) => {
+      throw wrapped('failed to build load-balancer request', error);
+    });
+    return api.updateLoadBalancer(existing.id, request, signal).catch((error: unknown) => {
+      throw wrapped(`failed to update load-balancer with ID ${existing.id}`, error);
+    });
+  }
+  /** The whole body. What a person must put right is told by an event too. */
+  async #request(
+    service: Service,
+    nodes: readonly Node[],
+    signal?: AbortSignal,
+    existing?: LoadBalancer,
+  ): Promise<LoadBalancerRequest> {
+    const { api, writer, clusterId, vpcId, defaultType, logger } = this.#deps;
+    try {
+      const type = typeOf(service, defaultType);
+      const network = networkOf(service);
+      const backends = backendsOf(nodes, type, network);
+      checkBackends(nodes, backends, type, network);
+      const certificateId = type === 'REGIONAL' ? await certificateIdOf(api, service, signal) : '';
+      const request = requestFor(service, {
+        defaultType,
+        backends,
+        certificateId,
+        clusterId,
+        vpcId,
+        ...(existing?.network_stack !== undefined && { currentStack: existing.network_stack }),
+      });
+      const dropletIds = await dropletIdsOf(api, backends.eligible, logger, signal);
+      return { ...request, region: await this.#deps.region(signal), droplet_ids: dropletIds };
+    } catch (error) {
+      if (error instanceof ConfigurationError) await writer.warn(service, 'LoadBalancerConfigError', error.message);
+      throw error;
+    }
+  }
+  /** Writes the annotations that were collected, also when the work behind them fails: they find what was made. */
+  async #annotating<T>(service: Service, work: (annotate: (added: Record<string, string>) => void) => Promise<T>): Promise<T> {
+    const wanted: Record<string, string> = {};
+    const outcome = await work((added) => Object.assign(wanted, added)).then(
+      (value) => ({ value }),
+      (error: unknown) => ({ error }),
+    );
+    try {
+      await this.#deps.writer.annotate(service, wanted);
+    } catch (error) {
+      if (!('error' in outcome)) throw error;
+      throw new Error(`[${messageOf(outcome.error)}, ${messageOf(error)}]`, { cause: outcome.error });
+    }
+    if ('error' in outcome) throw outcome.error;
+    return outcome.value;
+  }
+}
+
+/** Load balancers over the API. */
+export const createLoadBalancers = (deps: LoadBalancersDeps): LoadBalancers => new DigitalOceanLoadBalancers(deps);

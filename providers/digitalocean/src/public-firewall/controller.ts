@@ -1,0 +1,129 @@
+// Keeps the public access firewall in line with the Services: soon after each change that matters, and every five minutes against changes
+// that somebody made outside the cluster.
+import type { Clock, CloudClient, CloudInformers, Logger, Service } from 'sagong/cloud-provider';
+import type { DigitalOceanApi } from '../api/client.ts';
+import { isNotFound, messageOf, wrapped } from '../api/errors.ts';
+import type { Firewall, LoadBalancerType } from '../api/types.ts';
+import { firewallDelayMs, firewallPeriodMs, firewallRetryMaxMs, firewallRetryMinMs } from '../limits.ts';
+import { firewallFor, isAsWanted, rulesOf } from './rules.ts';
+
+export interface FirewallDeps {
+  api: DigitalOceanApi;
+  client: CloudClient;
+  name: string;
+  tags: readonly string[];
+  defaultType: LoadBalancerType;
+  clock: Clock;
+  logger: Logger;
+  signal: AbortSignal;
+}
+
+const services = { group: '', version: 'v1', resource: 'services' };
+
+async function currentFirewall({ api, name, signal }: FirewallDeps): Promise<Firewall | undefined> {
+  try {
+    return (await api.firewalls(signal)).find((firewall) => firewall.name === name);
+  } catch (error) {
+    throw wrapped('failed to retrieve list of firewalls from DO API', error);
+  }
+}
+
+/**
+ * Brings the firewall in line, once. `known` is the firewall as it was last seen, which saves the call that asks for it. Gives it as it is now.
+ */
+export async function syncFirewall(deps: FirewallDeps, known?: Firewall): Promise<Firewall> {
+  const { api, client, signal } = deps;
+  // Asked for rather than taken from a cache that may still be filling: a Service that is missing here would be shut off.
+  const { items } = await client.resource<Service>(services).list();
+  const wanted = firewallFor(items, deps);
+  const existing = known ?? (await currentFirewall(deps));
+  if (existing && isAsWanted(existing, wanted)) return existing;
+  if (existing)
+    try {
+      return await api.updateFirewall(existing.id, wanted, signal);
+    } catch (error) {
+      if (!isNotFound(error)) throw wrapped('failed to update firewall', error);
+    }
+  return api.createFirewall(wanted, signal).catch((error: unknown) => {
+    throw wrapped('failed to create firewall', error);
+  });
+}
+
+export interface FirewallController {
+  /** Something has changed. */
+  trigger(): void;
+  /** Resolves after the signal. */
+  run(): Promise<void>;
+}
+
+/** The loop: one run at a time, triggers meanwhile are one more run. */
+export function createFirewallController(deps: FirewallDeps): FirewallController {
+  const { clock, logger, signal } = deps;
+  let wake: (() => void) | undefined;
+  let pending = true;
+  let known: Firewall | undefined;
+  let retryMs = firewallRetryMinMs;
+  let checkedAtMs = clock.monotonic();
+
+  const waitForChange = async (): Promise<void> => {
+    if (pending) return clock.sleep(firewallDelayMs, signal);
+    const timer = new AbortController();
+    const woken = new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+    const slept = clock.sleep(firewallPeriodMs, AbortSignal.any([signal, timer.signal])).catch(() => {});
+    await Promise.race([woken, slept]);
+    timer.abort();
+    if (pending && !signal.aborted) await clock.sleep(firewallDelayMs, signal);
+  };
+  const once = async (): Promise<void> => {
+    pending = false;
+    if (clock.monotonic() - checkedAtMs >= firewallPeriodMs) known = undefined;
+    if (!known) checkedAtMs = clock.monotonic();
+    known = await syncFirewall(deps, known);
+    retryMs = firewallRetryMinMs;
+  };
+  const failed = async (error: unknown): Promise<void> => {
+    if (signal.aborted) return;
+    logger.error('failed to reconcile the public access firewall', { firewall: deps.name, error: messageOf(error) });
+    known = undefined;
+    pending = true;
+    await clock.sleep(retryMs, signal).catch(() => {});
+    retryMs = Math.min(retryMs * 2, firewallRetryMaxMs);
+  };
+  return {
+    trigger() {
+      pending = true;
+      wake?.();
+    },
+    async run() {
+      while (!signal.aborted)
+        try {
+          await waitForChange();
+          if (!signal.aborted) await once();
+        } catch (error) {
+          await failed(error);
+        }
+    },
+  };
+}
+
+/** What a Service needs open, as text; a Service of no known kind counts as itself, so that its change is looked at. */
+function needs(service: Service, defaultType: LoadBalancerType): string {
+  try {
+    return JSON.stringify(rulesOf(service, defaultType));
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+/** Triggers the controller by changes of Services that matter to it. */
+export function watchServices(informers: CloudInformers, controller: FirewallController, defaultType: LoadBalancerType): void {
+  informers.informer<Service>(services).addHandler({
+    onAdd: () => controller.trigger(),
+    onDelete: () => controller.trigger(),
+    onUpdate(service, old) {
+      if (needs(service, defaultType) !== needs(old, defaultType)) controller.trigger();
+    },
+  });
+}

@@ -1,0 +1,36 @@
+// The region load balancers are made in: the configured one, once the API has confirmed it, else that of the machine this runs on, as its
+// metadata service tells (https://docs.digitalocean.com/reference/api/metadata/).
+import type { DigitalOceanApi } from './api/client.ts';
+import { wrapped } from './api/errors.ts';
+import { metadataTimeoutMs } from './limits.ts';
+
+async function ownRegion(metadataUrl: string): Promise<string> {
+  const response = await fetch(`${metadataUrl}/metadata/v1/region`, { signal: AbortSignal.timeout(metadataTimeoutMs) });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`droplet metadata returned non-200 status code: ${response.status}`);
+  return text.trim();
+}
+
+async function confirmed(api: DigitalOceanApi, region: string, signal?: AbortSignal): Promise<string> {
+  const known = await api.regions(signal).catch((error: unknown) => {
+    throw wrapped('failed to determine if region is valid', error);
+  });
+  if (!known.some(({ slug }) => slug === region)) throw new Error(`invalid region specified: ${region}`);
+  return region;
+}
+
+/** Asks once; after a failure the next call asks again. */
+export function regionSource(
+  api: DigitalOceanApi,
+  { region, metadataUrl }: { region: string; metadataUrl: string },
+): (signal?: AbortSignal) => Promise<string> {
+  let known: string | undefined;
+  return async (signal) => {
+    try {
+      known ??= await (region === '' ? ownRegion(metadataUrl) : confirmed(api, region, signal));
+      return known;
+    } catch (error) {
+      throw wrapped('failed to determine region', error);
+    }
+  };
+}

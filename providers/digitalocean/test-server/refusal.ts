@@ -1,0 +1,31 @@
+// Answers of 400 and more, as the reference describes them ("HTTP Statuses"): an id that goes with the status, a message, and a request id.
+
+const ids: Readonly<Record<number, string>> = {
+  400: 'bad_request',
+  401: 'unauthorized',
+  403: 'forbidden',
+  404: 'not_found',
+  405: 'method_not_allowed',
+  409: 'conflict',
+  422: 'unprocessable_entity',
+  429: 'too_many_requests',
+  500: 'server_error',
+  503: 'service_unavailable',
+};
+
+export class Refusal extends Error {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(status: number, message: string, headers: Readonly<Record<string, string>> = {}) {
+    super(message);
+    this.status = status;
+    this.headers = headers;
+  }
+  body(requestId: string): { id: string; message: string; request_id: string } {
+    return { id: ids[this.status] ?? 'example_error', message: this.message, request_id: requestId };
+  }
+}
+
+export const notFound = (): Refusal => new Refusal(404, 'The resource you requested could not be found.');
+export const unprocessable = (message: string): Refusal => new Refusal(422, message);
