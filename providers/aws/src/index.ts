@@ -1,1 +1,16 @@
-// The provider's entry: filled by its own folder.
+// The AWS cloud provider: `--cloud-provider=aws`, configured as cloud-provider-aws is.
+import { cloudProviderApiVersion, defineCloudProvider } from 'sagong/cloud-provider';
+import { parseConfig } from './config/config.ts';
+import { type AwsConfig, configSchema } from './config/schema.ts';
+import { providerName } from './instances/provider-id.ts';
+import { createProvider } from './provider.ts';
+
+export type { AwsConfig } from './config/schema.ts';
+
+export default defineCloudProvider<AwsConfig>({
+  name: providerName,
+  apiVersion: cloudProviderApiVersion,
+  configSchema,
+  parseConfig,
+  create: createProvider,
+});

@@ -1,0 +1,99 @@
+// The SDK's clients with the endpoints and the role of the configuration, and one door to them: `api.ec2(command)`. The SDK tries again what is
+// worth it; here requests wait while AWS is asked too often, and end with the caller's signal.
+import { type $Command, EC2Client, type EC2ClientResolvedConfig } from '@aws-sdk/client-ec2';
+import type { ServiceInputTypes as Ec2Input, ServiceOutputTypes as Ec2Output } from '@aws-sdk/client-ec2';
+import { ElasticLoadBalancingClient, type ElasticLoadBalancingClientResolvedConfig } from '@aws-sdk/client-elastic-load-balancing';
+import type { ServiceInputTypes as ElbInput, ServiceOutputTypes as ElbOutput } from '@aws-sdk/client-elastic-load-balancing';
+import {
+  ElasticLoadBalancingV2Client,
+  type ElasticLoadBalancingV2ClientResolvedConfig,
+} from '@aws-sdk/client-elastic-load-balancing-v2';
+import type { ServiceInputTypes as Elbv2Input, ServiceOutputTypes as Elbv2Output } from '@aws-sdk/client-elastic-load-balancing-v2';
+import type { Clock } from 'sagong/cloud-provider';
+import { assumedRole } from './assumed-role.ts';
+import { endpointOf, type ServiceId } from './config/overrides.ts';
+import type { AwsConfig } from './config/schema.ts';
+import { forController, isThrottling } from './errors.ts';
+import { createThrottle, type Throttle } from './throttle.ts';
+
+type Send<Config, In extends object, Out extends Pick<Ec2Output, '$metadata'>> = <I extends In, O extends Out>(
+  command: $Command<I, O, Config & object, In, Out>,
+) => Promise<O>;
+
+export interface Api {
+  ec2: Send<EC2ClientResolvedConfig, Ec2Input, Ec2Output>;
+  elb: Send<ElasticLoadBalancingClientResolvedConfig, ElbInput, ElbOutput>;
+  elbv2: Send<ElasticLoadBalancingV2ClientResolvedConfig, Elbv2Input, Elbv2Output>;
+}
+
+export interface Clients {
+  /** Calls that end when the signal does. */
+  api(signal?: AbortSignal): Api;
+  destroy(): void;
+}
+
+interface Sendable {
+  send(command: never, options: { abortSignal?: AbortSignal }): Promise<unknown>;
+  middlewareStack: { add(middleware: never, options: never): void };
+}
+
+type Handler = (args: unknown) => Promise<unknown>;
+
+/** Behind the SDK's own retries, so that every attempt counts. */
+function throttled(client: Sendable, throttle: Throttle, clock: Clock): void {
+  const middleware = (next: Handler) => async (args: unknown) => {
+    const delayMs = throttle.next();
+    if (delayMs > 0) await clock.sleep(delayMs);
+    return next(args).catch((error: unknown) => {
+      if (isThrottling(error)) throttle.refused();
+      throw error;
+    });
+  };
+  client.middlewareStack.add(middleware as never, { step: 'finalizeRequest', priority: 'low', name: 'throttle' } as never);
+}
+
+export function createClients(config: AwsConfig, region: string, clock: Clock): Clients {
+  const throttle = createThrottle(clock);
+  const credentials = assumedRole(config, region);
+  const optionsOf = (id: ServiceId) => ({ region, ...(credentials && { credentials }), ...endpointOf(config, id, region) });
+  const ec2 = new EC2Client(optionsOf('EC2'));
+  const elb = new ElasticLoadBalancingClient(optionsOf('Elastic Load Balancing'));
+  const elbv2 = new ElasticLoadBalancingV2Client(optionsOf('Elastic Load Balancing v2'));
+  const all: Sendable[] = [ec2, elb, elbv2] as never;
+  for (const client of all) throttled(client, throttle, clock);
+
+  const sender =
+    (client: unknown, signal: AbortSignal | undefined) =>
+    async (command: object): Promise<never> => {
+      try {
+        const options = signal ? { abortSignal: signal } : {};
+        return (await (client as Sendable).send(command as never, options)) as never;
+      } catch (error) {
+        throw forController(command.constructor.name.replace(/Command$/, ''), error, throttle.delayMs());
+      }
+    };
+  return {
+    api: (signal) => ({ ec2: sender(ec2, signal), elb: sender(elb, signal), elbv2: sender(elbv2, signal) }),
+    destroy() {
+      for (const client of [ec2, elb, elbv2]) client.destroy();
+    },
+  };
+}
+
+/** All pages of an answer. */
+export async function pages<Page, Item>(
+  ask: (token: string | undefined) => Promise<Page>,
+  itemsOf: (page: Page) => readonly Item[] | undefined,
+  tokenOf: (page: Page) => string | undefined,
+  pagesMax: number,
+): Promise<Item[]> {
+  const items: Item[] = [];
+  let token: string | undefined;
+  for (let page = 0; page < pagesMax; page++) {
+    const answer = await ask(token);
+    items.push(...(itemsOf(answer) ?? []));
+    token = tokenOf(answer) || undefined;
+    if (token === undefined) return items;
+  }
+  throw new Error(`AWS gives more than ${pagesMax} pages`);
+}

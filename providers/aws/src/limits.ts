@@ -1,0 +1,45 @@
+// Bounds and periods, units last in the name. Where AWS or its Go provider has a number for it, it is that number.
+
+/** Size of one DescribeInstances request by id, and by private DNS name (AWS allows 200 values in a filter). */
+export const instanceIdsMax = 500;
+export const nodeNamesMax = 150;
+/** A batch of questions leaves this long after the last one came, at most this long after the first. */
+export const batchIdleMs = 100;
+export const batchAgeMaxMs = 1_000;
+/** Questions asked one by one after their batch failed, at a time. */
+export const loneQuestionsMax = 10;
+
+/** How old the list of all instances may be that backends of load balancers are looked up in. */
+export const backendsAgeMaxMs = 600_000;
+/** Items in one answer of the EC2 API. */
+export const pageItems = 1_000;
+/** Answers to one question; more are a loop of tokens. */
+export const pagesMax = 1_000;
+
+/** How long «no topology here» is believed. */
+export const topologyUnsupportedMs = 86_400_000;
+
+/** Security groups of a load balancer that is being deleted stay in use for a while. */
+export const groupDeletePeriodMs = 5_000;
+export const groupDeleteMaxMs = 600_000;
+/** Between looking for a group and making it another process may make it. */
+export const groupCreateTries = 30;
+export const groupCreatePeriodMs = 1_000;
+
+/** Targets in one RegisterTargets or DeregisterTargets, resources in one DescribeTags. */
+export const targetsMax = 100;
+export const taggedResourcesMax = 20;
+
+/** Throttling: failures of the last while, halved in about a minute, slow down everything by at most this. */
+export const throttleDelayMaxMs = 60_000;
+export const throttleDecayPeriodMs = 20_000;
+export const throttleDecay = 0.8;
+export const throttleErrorsIgnored = 0.1;
+/** What a controller is asked to wait at least after AWS said that it is asked too often. */
+export const throttledRetryMs = 5_000;
+/** A target group is still in use right after its load balancer is gone. */
+export const inUseRetryMs = 5_000;
+
+/** Instance metadata service. */
+export const metadataTimeoutMs = 2_000;
+export const metadataTokenSeconds = 300;

@@ -1,0 +1,48 @@
+// Lets a classic load balancer in to the nodes: one rule in each node group, for all protocols, from the group of the load balancer.
+import type { Instance, SecurityGroup } from '@aws-sdk/client-ec2';
+import type { Cloud } from '../../cloud.ts';
+import { changeRules, clusterGroups, groupsThatAdmit } from '../../security-groups/groups.ts';
+import { nodeGroups } from '../../security-groups/node-group.ts';
+import { type Rule, rulesIn } from '../../security-groups/rules.ts';
+import { inCluster } from '../../tags.ts';
+import { type ClassicGroups, frontGroup } from './plan.ts';
+
+const admission = (front: string): Rule => ({ protocol: '-1', source: { group: front } });
+
+/** Groups to open and to close. Groups that are not the cluster's keep what somebody put there. Pure. */
+export function admissionChange(
+  wanted: ReadonlySet<string>,
+  admitting: readonly SecurityGroup[],
+  front: string,
+  isTagged: (group: SecurityGroup) => boolean,
+): { open: string[]; close: string[] } {
+  const open = admitting.filter(({ IpPermissions }) =>
+    rulesIn(IpPermissions).some(({ protocol, source }) => protocol === '-1' && 'group' in source && source.group === front),
+  );
+  const now = new Set(open.map(({ GroupId = '' }) => GroupId));
+  return {
+    open: [...wanted].filter((id) => !now.has(id)),
+    close: open.filter((group) => !wanted.has(group.GroupId ?? '') && isTagged(group)).map(({ GroupId = '' }) => GroupId),
+  };
+}
+
+/** Exactly the groups of these instances let the load balancer in. */
+export async function admitToNodes(
+  cloud: Cloud,
+  present: readonly string[],
+  groups: Pick<ClassicGroups, 'given' | 'extra'>,
+  instances: Iterable<Instance>,
+): Promise<void> {
+  const { DisableSecurityGroupIngress, ElbSecurityGroup } = cloud.config.Global;
+  if (DisableSecurityGroupIngress) return;
+  const tagged = await clusterGroups(cloud);
+  const front = frontGroup(present, groups, (id) => tagged.has(id));
+  if (front === undefined) throw new Error('could not determine security group for load balancer');
+  const wanted = nodeGroups(instances, (id) => tagged.has(id));
+  const isTagged = ({ Tags }: SecurityGroup): boolean => inCluster(cloud.identity.cluster, Tags);
+  const { open, close } = admissionChange(wanted, await groupsThatAdmit(cloud, front), front, isTagged);
+  // The group of the configuration is the user's: its rules are left alone.
+  const ours = (id: string): boolean => id !== ElbSecurityGroup;
+  for (const id of open.filter(ours)) await changeRules(cloud, id, { add: [admission(front)], remove: [] });
+  for (const id of close.filter(ours)) await changeRules(cloud, id, { add: [], remove: [admission(front)] });
+}

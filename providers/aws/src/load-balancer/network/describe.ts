@@ -1,0 +1,21 @@
+// A network load balancer as AWS shows it.
+import { DescribeLoadBalancersCommand, type LoadBalancer } from '@aws-sdk/client-elastic-load-balancing-v2';
+import type { LoadBalancerStatus } from 'sagong/cloud-provider';
+import type { Cloud } from '../../cloud.ts';
+import { absentFor, during } from '../../errors.ts';
+
+/** Throws when the name is taken by another kind. */
+export async function describeNetwork({ api }: Cloud, name: string): Promise<LoadBalancer | undefined> {
+  const found = await api
+    .elbv2(new DescribeLoadBalancersCommand({ Names: [name] }))
+    .catch(absentFor('LoadBalancerNotFound', 'LoadBalancerNotFoundException'))
+    .catch(during('error describing load balancer'));
+  if (!found?.LoadBalancers?.length) return undefined;
+  const network = found.LoadBalancers.find(({ Type }) => Type === 'network');
+  if (!network) throw new Error(`NLB '${name}' could not be found`);
+  return network;
+}
+
+/** No address while AWS says that it failed or is impaired. */
+export const networkStatus = ({ DNSName, State }: LoadBalancer): LoadBalancerStatus =>
+  DNSName && (State?.Code === 'active' || State?.Code === 'provisioning') ? { ingress: [{ hostname: DNSName }] } : {};

@@ -1,0 +1,58 @@
+// Puts the parts together: one set of clients, finders shared by all calls, and the manager's cache of Nodes.
+import type { CloudProvider, CreateContext, Node } from 'sagong/cloud-provider';
+import { createClients } from './clients.ts';
+import type { Cloud } from './cloud.ts';
+import { checkConfig } from './config/config.ts';
+import { endpointOf } from './config/overrides.ts';
+import type { AwsConfig } from './config/schema.ts';
+import { identityOf, regionOf } from './identity.ts';
+import { createBackendInstances } from './instances/backends.ts';
+import { createInstanceFinder, type KnownNodes } from './instances/finder.ts';
+import { instancesV2 } from './instances/instances-v2.ts';
+import { createTopology } from './instances/topology.ts';
+import { createZoneDetails } from './instances/zones.ts';
+import { loadBalancer } from './load-balancer/load-balancer.ts';
+import { metadataService } from './metadata.ts';
+import { routes } from './routes/routes.ts';
+
+const noNodes: KnownNodes = { get: () => undefined, list: () => [] };
+
+/**
+ * Asks AWS nothing when the configuration says where the cluster lives (region, VPC, subnet or role, cluster id); else the metadata service and
+ * EC2 are asked about the instance this runs on.
+ */
+export async function createProvider({ config, clock, logger }: CreateContext<AwsConfig>): Promise<CloudProvider> {
+  checkConfig(config);
+  const metadata = metadataService(endpointOf(config, 'ec2imds').endpoint);
+  const region = await regionOf(config, metadata);
+  const clients = createClients(config, region, clock);
+  const api = clients.api();
+  const identity = await identityOf(config, region, metadata, api);
+  logger.info('AWS cloud provider', { region, vpc: identity.vpcId, cluster: identity.cluster.id });
+
+  let nodes = noNodes;
+  const shared = {
+    config,
+    identity,
+    clock,
+    logger,
+    instances: createInstanceFinder(api, identity.cluster, clock, () => nodes),
+    backends: createBackendInstances(api, identity.cluster, clock, logger),
+    zones: createZoneDetails(api),
+  };
+  const during = (signal?: AbortSignal): Cloud => ({ ...shared, api: clients.api(signal), ...(signal && { signal }) });
+  const pattern = config.Global.SupportedTopologyInstanceTypePattern;
+  return {
+    initialize({ signal }) {
+      signal.addEventListener('abort', () => clients.destroy(), { once: true });
+    },
+    setInformers(informers) {
+      const { lister } = informers.informer<Node>({ group: '', version: 'v1', resource: 'nodes' });
+      nodes = { get: (name) => lister.get('', name), list: () => lister.list() };
+    },
+    instancesV2: instancesV2(during, createTopology(api, { region, pattern, clock, logger })),
+    loadBalancer: loadBalancer(during),
+    routes: routes(during),
+    hasClusterId: () => identity.cluster.id !== '',
+  };
+}

@@ -1,0 +1,90 @@
+// Rules of security groups as flat data: one protocol, one range of ports, one source. EC2 shows them grouped and compares them without their
+// description. Pure.
+import type { IpPermission } from '@aws-sdk/client-ec2';
+
+export interface Rule {
+  /** `tcp`, `udp`, `icmp`; `-1`: all. */
+  protocol: string;
+  from?: number | undefined;
+  to?: number | undefined;
+  source: { cidr: string } | { cidr6: string } | { group: string } | { prefixList: string };
+  description?: string | undefined;
+}
+
+/** Equal keys: the same rule to EC2. */
+export const ruleKey = ({ protocol, from, to, source }: Rule): string => JSON.stringify([protocol, from ?? -1, to ?? -1, source]);
+
+/** All single rules in what EC2 shows. */
+export const rulesIn = (permissions: readonly IpPermission[] = []): Rule[] =>
+  permissions.flatMap(({ IpProtocol = '-1', FromPort, ToPort, IpRanges, Ipv6Ranges, UserIdGroupPairs, PrefixListIds }) => {
+    const rule = (source: Rule['source'], description: string | undefined): Rule => ({
+      protocol: IpProtocol,
+      from: FromPort,
+      to: ToPort,
+      source,
+      description,
+    });
+    return [
+      ...(IpRanges ?? []).map((each) => rule({ cidr: each.CidrIp ?? '' }, each.Description)),
+      ...(Ipv6Ranges ?? []).map((each) => rule({ cidr6: each.CidrIpv6 ?? '' }, each.Description)),
+      ...(UserIdGroupPairs ?? []).map((each) => rule({ group: each.GroupId ?? '' }, each.Description)),
+      ...(PrefixListIds ?? []).map((each) => rule({ prefixList: each.PrefixListId ?? '' }, each.Description)),
+    ];
+  });
+
+function sourceField({ source, description }: Rule): Partial<IpPermission> {
+  const more = description === undefined ? {} : { Description: description };
+  if ('cidr' in source) return { IpRanges: [{ CidrIp: source.cidr, ...more }] };
+  if ('cidr6' in source) return { Ipv6Ranges: [{ CidrIpv6: source.cidr6, ...more }] };
+  if ('group' in source) return { UserIdGroupPairs: [{ GroupId: source.group, ...more }] };
+  return { PrefixListIds: [{ PrefixListId: source.prefixList, ...more }] };
+}
+
+export const permissionsOf = (rules: readonly Rule[]): IpPermission[] =>
+  rules.map((rule) => ({ IpProtocol: rule.protocol, FromPort: rule.from, ToPort: rule.to, ...sourceField(rule) }));
+
+/** Those of `left` that are not in `right`, each once. */
+export function without(left: readonly Rule[], right: readonly Rule[]): Rule[] {
+  const seen = new Set(right.map(ruleKey));
+  return left.filter((rule) => {
+    const key = ruleKey(rule);
+    return !seen.has(key) && seen.add(key);
+  });
+}
+
+/** `10.1.2.3/8` is `10.0.0.0/8` to EC2, which would otherwise be taken for another range for ever. */
+export function canonicalCidr(cidr: string): string {
+  const [address = '', bits = ''] = cidr.split('/');
+  const octets = address.split('.').map(Number);
+  if (octets.length !== 4 || octets.some((octet) => !(octet >= 0 && octet <= 255)) || !(Number(bits) <= 32))
+    return cidr.toLowerCase();
+  const kept = octets.map((octet, index) => {
+    const own = Math.min(8, Math.max(0, Number(bits) - index * 8));
+    return octet & ((0xff << (8 - own)) & 0xff);
+  });
+  return `${kept.join('.')}/${Number(bits)}`;
+}
+
+export const fromCidr = (cidr: string): Rule['source'] =>
+  cidr.includes(':') ? { cidr6: canonicalCidr(cidr) } : { cidr: canonicalCidr(cidr) };
+
+/** «Fragmentation needed» (RFC 792, type 3 code 4), without which paths with a smaller MTU stall. */
+export const pathMtuRule = (cidr: string, description?: string): Rule => ({
+  protocol: 'icmp',
+  from: 3,
+  to: 4,
+  source: fromCidr(cidr),
+  ...(description !== undefined && { description }),
+});
+
+/** Who may reach the ports of a load balancer. IPv6 ranges get no ICMP rule: its number there is another one. */
+export const frontRules = (ports: readonly { port: number; protocol: string }[], sources: readonly string[]): Rule[] =>
+  without(
+    [
+      ...ports.flatMap(({ port, protocol }) =>
+        sources.map((cidr): Rule => ({ protocol: protocol.toLowerCase(), from: port, to: port, source: fromCidr(cidr) })),
+      ),
+      ...sources.filter((cidr) => !cidr.includes(':')).map((cidr) => pathMtuRule(cidr)),
+    ],
+    [],
+  );
