@@ -2,7 +2,7 @@
 // by their own clock, so no clocks need to agree.
 import { isAlreadyExists, isConflict, isNotFound } from '#apimachinery/errors';
 import { formatMicroTime, type KubeObject } from '#apimachinery/meta';
-import type { Clock, Logger, Rng } from '#utils';
+import type { Clock, Logger, Rng, Timer } from '#utils';
 import type { KubeClient } from './types.ts';
 
 interface LeaseSpec {
@@ -98,7 +98,18 @@ export async function runLeaderElection(options: LeaderElectionOptions, signal: 
     }
   };
 
-  while (!(await tryAcquireOrRenew())) {
+  /** What `attempt` gives; undefined when that takes longer: who gets no answer must not go on as if it led. */
+  const within = async <T>(limitMs: number, attempt: Promise<T>): Promise<T | undefined> => {
+    let late: Timer | undefined;
+    const passed = new Promise<undefined>((resolve) => {
+      late = clock.setTimer(limitMs, () => resolve(undefined));
+    });
+    const answer = await Promise.race([attempt, passed]);
+    late?.cancel();
+    return answer;
+  };
+
+  while (!(await within(renewDeadlineMs, tryAcquireOrRenew()))) {
     await clock.sleep(retryPeriodMs * (1 + rng.next() * (retryJitter - 1)), signal).catch(() => {});
     if (signal.aborted) return;
   }
@@ -111,8 +122,9 @@ export async function runLeaderElection(options: LeaderElectionOptions, signal: 
   while (!signal.aborted) {
     await clock.sleep(retryPeriodMs, signal).catch(() => {});
     if (signal.aborted) break;
-    if (await tryAcquireOrRenew()) renewedAtMs = clock.monotonic();
-    else if (leader !== identity || clock.monotonic() - renewedAtMs > renewDeadlineMs) {
+    const leftMs = renewedAtMs + renewDeadlineMs - clock.monotonic();
+    if (await within(leftMs, tryAcquireOrRenew())) renewedAtMs = clock.monotonic();
+    else if (leader !== identity || clock.monotonic() - renewedAtMs >= renewDeadlineMs) {
       logger.error('failed to renew lease', { lease: `${options.namespace}/${options.name}` });
       break;
     }
@@ -121,8 +133,11 @@ export async function runLeaderElection(options: LeaderElectionOptions, signal: 
   leading.abort();
   await work.catch((error: unknown) => logger.error('work under the lease failed', { error: String(error) }));
   if (signal.aborted && observed?.spec?.holderIdentity === identity)
-    await resource
-      .update({ ...observed, spec: { ...record(observed), holderIdentity: '', leaseDurationSeconds: 1 } })
-      .catch((error: unknown) => logger.debug('lease not released', { error: String(error) }));
+    await within(
+      renewDeadlineMs,
+      resource
+        .update({ ...observed, spec: { ...record(observed), holderIdentity: '', leaseDurationSeconds: 1 } })
+        .catch((error: unknown) => logger.debug('lease not released', { error: String(error) })),
+    );
   options.onStoppedLeading();
 }
