@@ -153,15 +153,15 @@ export function testCluster(...services: Service[]): TestCluster {
     }),
     transport: {
       call(call) {
-        if (cluster.refusePatches) return Promise.reject(new Error('services is forbidden'));
-        const { metadata } = call.patch?.body as { metadata: { annotations: Record<string, string> } };
+        if (cluster.refusePatches || !call.patch) return Promise.reject(new Error('services is forbidden'));
+        const { metadata } = call.patch.body as { metadata: { annotations: Record<string, string> } };
         const service = cluster.services.get(call.name ?? '');
         if (service)
           cluster.services.set(call.name ?? '', {
             ...service,
             metadata: { ...service.metadata, annotations: { ...service.metadata.annotations, ...metadata.annotations } },
           });
-        cluster.patches.push({ type: call.patch?.type, path: `${call.namespace}/${call.name}`, ...metadata });
+        cluster.patches.push({ type: call.patch.type, path: `${call.namespace}/${call.name}`, ...metadata });
         return Promise.resolve({} as never);
       },
       watch: none,
