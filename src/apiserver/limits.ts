@@ -31,6 +31,14 @@ export const ringEventsMin = 1_000;
 export const ringAgeMs = 300_000;
 /** How long a read waits for a resource version that this server has not seen yet. */
 export const freshnessWaitMs = 3_000;
+/** How long the store may take to answer a health check (--etcd-healthcheck-timeout, --etcd-readycheck-timeout). */
+export const healthCheckTimeoutMs = 2_000;
+/** A start hook that fails is tried again after a growing pause, and gives up when it has failed for this long. */
+export const startHookRetryMs = { first: 250, max: 5_000, giveUpAfter: 60_000 };
+/** How long a server that closes waits for its address to be taken out of the endpoints of the Service `kubernetes`. */
+export const leaveTimeoutMs = 2_000;
+/** Before a custom resource definition that could not be served is looked at again. */
+export const definitionRetryMs = 1_000;
 /** History kept for continue tokens and exact lists (--etcd-compaction-interval). */
 export const compactionIntervalMs = 300_000;
 /** Writes that lose a race are tried again this often before giving up. */

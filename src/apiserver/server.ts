@@ -44,6 +44,7 @@ import type { AdmissionChain, Randomness } from './registry/generic/types.ts';
 import { requestMetrics } from './request-metrics.ts';
 import { ResourceTable } from './resources.ts';
 import type { ServerContext } from './server-context.ts';
+import { ending, leaveInTime, runStartHooks } from './start-hooks.ts';
 import { createStorages, type Storages } from './storages.ts';
 import { withCleanUp } from './apiextensions/definition-deletion.ts';
 import { serveDefinitions } from './apiextensions/serve-definitions.ts';
@@ -59,6 +60,8 @@ export interface ApiServerParts {
   special?: readonly SpecialRest[];
   hooks?: readonly StorageHook[];
   startHooks?: readonly StartHook[];
+  /** Takes this server out of what others find it by, before it closes. */
+  leave?(cluster: ReadOnlyCluster, writer: ClusterWriter): Promise<void>;
   /** Ends what the parts keep open. */
   close?(): void;
 }
@@ -66,6 +69,8 @@ export interface ApiServerParts {
 export interface PartsInput {
   cluster: ReadOnlyCluster;
   writer: ClusterWriter;
+  /** For what is no object; objects go through the two above. */
+  store: Store;
   clock: Clock;
   logger: Logger;
   metrics: Metrics;
@@ -112,6 +117,8 @@ export interface ApiServer {
   readonly metrics: Metrics;
   /** Resolves when every start hook has run; rejects with the first failure. */
   readonly started: Promise<void>;
+  /** Resolves, with the reason, when the server cannot go on: its store has stopped, or a start hook failed for good. */
+  readonly failed: Promise<Error>;
   /** Whether `/readyz` would say ok. */
   ready(): Promise<boolean>;
   /** Ends watches and lets go of the store, which stays open. */
@@ -132,18 +139,24 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const { store, clock, rng, logger = silentLogger, metrics = createMetrics() } = options;
   const table = new ResourceTable();
   const random = randomnessOf(rng);
-  const feed = new StoreFeed({ store, clock, logger });
+  const lost = ending();
+  const feed = new StoreFeed({
+    store,
+    clock,
+    logger,
+    onLost: (error) => lost.end(new Error(`the store has stopped: ${error.message}`)),
+  });
   const now = (): number => clock.now();
   const cluster = createCluster(table);
   const writer = createWriter(table, now, random);
   const storages = await buildTable(options, { table, feed, metrics, logger });
-  const parts = (await options.parts?.({ cluster, writer, clock, logger, metrics })) ?? {};
+  const parts = (await options.parts?.({ cluster, writer, store, clock, logger, metrics })) ?? {};
   for (const resource of table.all()) {
     resource.hooks.push(
       ...(parts.hooks ?? []).filter((hook) => hook.resource === resource.resource && hook.group === resource.storageGroup),
     );
   }
-  const probes = [{ name: 'etcd-0', probe: () => (feed.failure ? Promise.reject(feed.failure) : Promise.resolve('ok')) }];
+  const probes = [{ name: 'etcd-0', probe: () => feed.check().then(() => 'ok') }];
   const special = [...(parts.special ?? []), componentStatusEndpoint(probes)];
   const context = contextOf(options, { ...parts, special }, { table, feed, random, cluster, writer, metrics, logger });
   const health = createHealthChecks(feed);
@@ -173,8 +186,13 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     start = resolve;
   });
   if (!options.holdStart) start();
-  const started = held.then(() => runStartHooks(parts.startHooks ?? [], { health, cluster, writer, feed, signal: abort.signal }));
-  started.catch((error: unknown) => logger.error('start hook failed', { err: (error as Error).message }));
+  const { signal } = abort;
+  const started = held.then(() =>
+    runStartHooks(parts.startHooks ?? [], { health, cluster, writer, feed, clock, logger, signal }),
+  );
+  started.catch((error: unknown) => {
+    if (!signal.aborted) lost.end(error as Error);
+  });
   return {
     handle: (request, response) => serveExchange(context, inFlight, request, response, handler),
     upgrade: (upgrade) => serveUpgrade(context, inFlight, upgrade, handler),
@@ -184,16 +202,17 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     writer,
     metrics,
     started,
+    failed: lost.over,
     ready: () => isReady(health),
     async close() {
       health.shutDown();
       abort.abort(new Error('the server is closing'));
+      if (parts.leave) await leaveInTime(parts.leave(cluster, writer), { clock, logger });
       stopDefinitions();
       stopCompactor();
       context.endWatches();
       feed.close();
       parts.close?.();
-      await Promise.resolve();
     },
   };
 }
@@ -282,34 +301,6 @@ async function buildTable(
 function compactorOf(options: ApiServerOptions, feed: StoreFeed, logger: Logger): () => void {
   const intervalMs = options.compactionIntervalMs ?? compactionIntervalMs;
   return intervalMs > 0 ? startCompactor(options.store, options.clock, logger, intervalMs, () => feed.revision) : () => {};
-}
-
-interface StartHookDeps {
-  health: HealthChecks;
-  cluster: ReadOnlyCluster;
-  writer: ClusterWriter;
-  feed: StoreFeed;
-  signal: AbortSignal;
-}
-
-async function runStartHooks(
-  hooks: readonly StartHook[],
-  { health, cluster, writer, feed, signal }: StartHookDeps,
-): Promise<void> {
-  const runs = hooks.map((hook) => ({ hook, mark: health.addStartHook(hook.name) }));
-  // In order: later hooks need what earlier ones made.
-  for (const { hook, mark } of runs) {
-    signal.throwIfAborted();
-    try {
-      await hook.run(cluster, writer, signal);
-      // What was written counts once the caches show it: over a real etcd that is a little later, and RBAC reads the caches.
-      await feed.current();
-      mark.done();
-    } catch (error) {
-      mark.failed(error);
-      throw error;
-    }
-  }
 }
 
 async function isReady(health: HealthChecks): Promise<boolean> {

@@ -4,13 +4,14 @@ import type { CustomResourceDefinition } from '#api/apiextensions/v1';
 import { formatTime } from '#apimachinery/meta';
 import { isNotFound } from '#apimachinery/errors';
 import type { SchemaTable } from '#apimachinery/schema';
-import type { Clock, Logger } from '#utils';
+import type { Clock, Logger, Timer } from '#utils';
 import type { ClusterWriter, ReadOnlyCluster } from '../contracts.ts';
 import type { DiscoveredResource, ResourceTable, ServedGroup } from '../resources.ts';
 import type { ResourceStorage } from '../storage/resource-storage.ts';
 import { deepEqual } from '../registry/generic/values.ts';
 import { isTrue } from './conditions.ts';
 import { customResource, discoveredOf } from './custom-resource.ts';
+import { definitionRetryMs } from '../limits.ts';
 import { cleanupFinalizer } from './definition-deletion.ts';
 import { acceptNames, namedStatus } from './names.ts';
 
@@ -29,6 +30,11 @@ export interface ServeDefinitionsOptions {
   closeStorage(storage: ResourceStorage): void;
 }
 
+interface Deps extends ServeDefinitionsOptions {
+  /** Looks at the definition of that name again. */
+  again(name: string): void;
+}
+
 interface Served {
   crd: CustomResourceDefinition;
   storage: ResourceStorage;
@@ -39,28 +45,43 @@ export function serveDefinitions(options: ServeDefinitionsOptions): () => void {
   const { cluster } = options;
   const builtinGroups = [...options.table.groups];
   const served = new Map<string, Served>();
+  let stopped = false;
   // One definition after the other: each change sees what the one before did.
   let queue = Promise.resolve();
-  const later = (work: () => Promise<void>): void => {
+  const retries = new Map<string, Timer>();
+  const later = (name: string): void => {
+    retries.get(name)?.cancel();
+    retries.delete(name);
     queue = queue
-      .then(work)
-      .catch((error: unknown) => options.logger.error('serving a custom resource failed', { err: (error as Error).message }));
+      .then(() => reconcile({ ...options, again: later }, served, builtinGroups, name))
+      .catch((error: unknown) => {
+        options.logger.error('serving a custom resource failed', { crd: name, err: (error as Error).message });
+        if (!stopped)
+          retries.set(
+            name,
+            options.clock.setTimer(definitionRetryMs, () => later(name)),
+          );
+      });
   };
   const changed = (now: CustomResourceDefinition | undefined, before: CustomResourceDefinition | undefined): void => {
     const name = now?.metadata.name ?? before?.metadata.name ?? '';
-    later(() => reconcile(options, served, builtinGroups, name));
+    later(name);
     if (now) return;
     // The names of one that is gone are free for those that had to wait.
     for (const { metadata, spec, status } of cluster.list<CustomResourceDefinition>(apiGroup, resourceName))
-      if (spec.group === before?.spec.group && !isTrue(status, 'NamesAccepted'))
-        later(() => reconcile(options, served, builtinGroups, metadata.name ?? ''));
+      if (spec.group === before?.spec.group && !isTrue(status, 'NamesAccepted')) later(metadata.name ?? '');
   };
   for (const crd of cluster.list<CustomResourceDefinition>(apiGroup, resourceName)) changed(crd, undefined);
-  return cluster.onChange<CustomResourceDefinition>(apiGroup, resourceName, changed);
+  const unfollow = cluster.onChange<CustomResourceDefinition>(apiGroup, resourceName, changed);
+  return () => {
+    stopped = true;
+    unfollow();
+    for (const timer of retries.values()) timer.cancel();
+  };
 }
 
 async function reconcile(
-  options: ServeDefinitionsOptions,
+  options: Deps,
   served: Map<string, Served>,
   builtin: readonly ServedGroup[],
   name: string,
@@ -128,11 +149,7 @@ function stop(
 }
 
 /** Deletes every object, then lets the definition go. */
-async function cleanUp(
-  { writer }: ServeDefinitionsOptions,
-  served: Map<string, Served>,
-  crd: CustomResourceDefinition,
-): Promise<void> {
+async function cleanUp({ writer, again }: Deps, served: Map<string, Served>, crd: CustomResourceDefinition): Promise<void> {
   if (!crd.metadata.finalizers?.includes(cleanupFinalizer)) return;
   const own = served.get(crd.metadata.name ?? '');
   for (const { namespace, name } of own?.storage.cache.entries.values(own.storage.prefix) ?? []) {
@@ -145,7 +162,7 @@ async function cleanUp(
     const wake = own?.storage.cache.onChange(() => {
       if ((own.storage.cache.entries.size ?? 0) > 0) return;
       wake?.();
-      void release(writer, crd);
+      again(crd.metadata.name ?? '');
     });
     return;
   }

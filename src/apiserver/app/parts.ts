@@ -23,7 +23,7 @@ import {
   RbacAuthorizer,
   unionAuthorizer,
 } from '../authorization/index.ts';
-import { bootstrapHooks } from '../bootstrap/index.ts';
+import { bootstrapHooks, KubernetesServiceController } from '../bootstrap/index.ts';
 import type { Authorizer, ReadOnlyCluster, SpecialRest, StorageHook, TokenAuthenticator, UserInfo } from '../contracts.ts';
 import { chainOf } from '../registry/generic/admit.ts';
 import { identityReviewEndpoints } from '../registry/authentication/reviews.ts';
@@ -44,7 +44,19 @@ export interface PartsDeps {
 }
 
 export function buildParts(options: KubeApiServerOptions, deps: PartsDeps, input: PartsInput): ApiServerParts {
-  const { cluster, writer, clock, logger } = input;
+  const { cluster, writer, clock, logger, store } = input;
+  const advertised = advertiseAddress(options);
+  const service = new KubernetesServiceController(
+    {
+      clusterIp: firstAddress(options.serviceClusterIpRange[0] ?? ''),
+      advertiseAddress: advertised,
+      get port() {
+        return options.advertisePort || deps.port();
+      },
+      reconciler: isLoopback(advertised) ? 'none' : options.endpointReconciler,
+    },
+    { store, clock, logger },
+  );
   const { authorizer, rbac } = authorizerOf(options, cluster);
   const authentication = authenticationOf(options, deps, input);
   const impersonate = createImpersonation(authorizer);
@@ -87,15 +99,9 @@ export function buildParts(options: KubeApiServerOptions, deps: PartsDeps, input
     special: [...core.endpoints, ...specialEndpoints(options, authentication, authorizer, input)],
     close: () => core.close(),
     hooks: [...storageHooks(options, deps, input), ...(rbac ? escalationHooks(rbac, authorizer) : [])],
+    leave: (readable, writable) => service.leave(readable, writable),
     startHooks: bootstrapHooks({
-      service: {
-        clusterIp: firstAddress(options.serviceClusterIpRange[0] ?? ''),
-        advertiseAddress: advertiseAddress(options),
-        get port() {
-          return options.advertisePort || deps.port();
-        },
-        reconciler: isLoopback(advertiseAddress(options)) ? ('none' as const) : options.endpointReconciler,
-      },
+      service,
       serviceCidrs: options.serviceClusterIpRange,
       trust: {
         ...(options.clientCa !== undefined && { clientCa: options.clientCa }),

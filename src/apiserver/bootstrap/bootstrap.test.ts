@@ -3,18 +3,26 @@ import type { ClusterRole, ClusterRoleBinding } from '#api/rbac/v1';
 import type { KubeObject } from '#apimachinery/meta';
 import { MemoryCluster } from '../authorization/memory-cluster.ts';
 import { RbacAuthorizer } from '../authorization/rbac.ts';
-import { bootstrapHooks, runStartHooks } from './index.ts';
+import { systemClock } from '#host';
+import { openMemoryStore } from '#store';
+import { silentLogger } from '#utils';
+import { bootstrapHooks, KubernetesServiceController } from './index.ts';
 import { parseRule, rbacGroup } from './role-data.ts';
 
 const hooks = bootstrapHooks({
-  service: { clusterIp: '10.96.0.1', advertiseAddress: '192.0.2.1', port: 6443 },
+  service: new KubernetesServiceController(
+    { clusterIp: '10.96.0.1', advertiseAddress: '192.0.2.1', port: 6443 },
+    { store: openMemoryStore({}), clock: systemClock(), logger: silentLogger },
+  ),
   serviceCidrs: ['10.96.0.0/16'],
   trust: { clientCa: 'PEM' },
   now: () => 0,
 });
 
 async function started(cluster = new MemoryCluster()): Promise<MemoryCluster> {
-  await runStartHooks(hooks, cluster, cluster, new AbortController().signal);
+  const running = new AbortController();
+  for (const hook of hooks) await hook.run(cluster, cluster, running.signal);
+  running.abort();
   return cluster;
 }
 

@@ -6,7 +6,7 @@ import type { ClusterWriter, ReadOnlyCluster, StartHook } from '../contracts.ts'
 import { ensure } from './ensure.ts';
 import { defaultFlowSchemas, defaultPriorityLevels } from './flow-control.ts';
 import { followFlowSchemas } from './flow-schema-status.ts';
-import { ensureKubernetesService, type KubernetesServiceOptions } from './kubernetes-service.ts';
+import type { KubernetesServiceController } from './kubernetes-service.ts';
 import { reconcileRbac } from './reconcile-rbac.ts';
 import {
   type AuthenticationTrust,
@@ -18,11 +18,11 @@ import {
 } from './system-objects.ts';
 
 export { defaultClusterRoles } from './policy.ts';
-export { type KubernetesServiceOptions, leaveKubernetesService } from './kubernetes-service.ts';
+export { KubernetesServiceController, type KubernetesServiceOptions } from './kubernetes-service.ts';
 export type { AuthenticationTrust } from './system-objects.ts';
 
 export interface BootstrapOptions {
-  service: KubernetesServiceOptions;
+  service: KubernetesServiceController;
   /** `--service-cluster-ip-range`, one or two. */
   serviceCidrs: readonly string[];
   trust: AuthenticationTrust;
@@ -122,7 +122,7 @@ export function bootstrapHooks(options: BootstrapOptions): StartHook[] {
       name: 'start-kubernetes-service-cidr-controller',
       run: (cluster, writer) => serviceRange(cluster, writer, options.serviceCidrs, options.now),
     },
-    { name: 'bootstrap-controller', run: (cluster, writer) => ensureKubernetesService(cluster, writer, options.service) },
+    { name: 'bootstrap-controller', run: (cluster, writer, signal) => options.service.start(cluster, writer, signal) },
     {
       name: 'start-cluster-authentication-info-controller',
       run: (cluster, writer) =>
@@ -134,17 +134,4 @@ export function bootstrapHooks(options: BootstrapOptions): StartHook[] {
         ),
     },
   ];
-}
-
-/** Runs the hooks in order. */
-export async function runStartHooks(
-  hooks: readonly StartHook[],
-  cluster: ReadOnlyCluster,
-  writer: ClusterWriter,
-  signal: AbortSignal,
-): Promise<void> {
-  for (const hook of hooks) {
-    signal.throwIfAborted();
-    await hook.run(cluster, writer, signal);
-  }
 }

@@ -2,9 +2,11 @@
 // (pkg/controlplane/controller/kubernetesservice and pkg/controlplane/reconcilers).
 import type { Endpoints, Service } from '#api/core/v1';
 import type { EndpointSlice } from '#api/discovery/v1';
-import { isNotFound } from '#apimachinery/errors';
 import type { KubeObject } from '#apimachinery/meta';
+import { LeaseNotFoundError, prefixEnd, type Store } from '#store';
+import type { Clock, Logger, Timer } from '#utils';
 import type { ClusterWriter, ReadOnlyCluster } from '../contracts.ts';
+import { registryPrefix } from '../storage/keys.ts';
 import { ensure } from './ensure.ts';
 
 export interface KubernetesServiceOptions {
@@ -19,6 +21,11 @@ export interface KubernetesServiceOptions {
 }
 
 const servicePort = 443;
+/** Upstream's DefaultEndpointReconcilerInterval and DefaultEndpointReconcilerTTL. */
+const reconcileIntervalMs = 10_000;
+const leaseSeconds = 15;
+/** One key for each server that lives, with its address as the name. */
+const leasePrefix = `${registryPrefix}masterleases/`;
 const identity = { namespace: 'default', name: 'kubernetes' };
 
 const service = ({ clusterIp, port }: KubernetesServiceOptions): Service => ({
@@ -45,9 +52,6 @@ const slice = (addresses: readonly string[], port: number): EndpointSlice => ({
   endpoints: addresses.map((address) => ({ addresses: [address], conditions: { ready: true } })),
   ports: [{ name: 'https', port, protocol: 'TCP' }],
 });
-
-const addressesOf = (object: Endpoints): string[] =>
-  (object.subsets ?? []).flatMap((subset) => (subset.addresses ?? []).map(({ ip }) => ip));
 
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
@@ -84,34 +88,86 @@ async function publish(
   ]);
 }
 
-const published = (cluster: ReadOnlyCluster): string[] => {
-  const current = cluster.get<Endpoints>('', 'endpoints', identity.namespace, identity.name);
-  return current ? addressesOf(current) : [];
-};
-
-/** Makes the Service, and adds this server to its endpoints. */
-export async function ensureKubernetesService(
-  cluster: ReadOnlyCluster,
-  writer: ClusterWriter,
-  options: KubernetesServiceOptions,
-): Promise<void> {
-  await ensure(cluster, writer, [{ group: '', resource: 'services', object: service(options) }], withPort);
-  if (options.reconciler === 'none') return;
-  const addresses = [...new Set([...published(cluster), options.advertiseAddress])].sort();
-  await publish(cluster, writer, addresses, options.port);
+export interface KubernetesServiceDeps {
+  store: Store;
+  clock: Clock;
+  logger: Logger;
 }
 
-/** Takes this server out of the endpoints: for a clean shutdown. */
-export async function leaveKubernetesService(
-  cluster: ReadOnlyCluster,
-  writer: ClusterWriter,
-  options: KubernetesServiceOptions,
-): Promise<void> {
-  if (options.reconciler === 'none') return;
-  const addresses = published(cluster).filter((address) => address !== options.advertiseAddress);
-  try {
-    await publish(cluster, writer, addresses, options.port);
-  } catch (error) {
-    if (!isNotFound(error)) throw error;
+/**
+ * Keeps the Service, and this server's address in its endpoints beside those of the other servers of the store. Each server holds a lease;
+ * the address of one that died goes when its lease runs out.
+ */
+export class KubernetesServiceController {
+  readonly #options: KubernetesServiceOptions;
+  readonly #deps: KubernetesServiceDeps;
+  #leaseId = 0;
+
+  constructor(options: KubernetesServiceOptions, deps: KubernetesServiceDeps) {
+    this.#options = options;
+    this.#deps = deps;
+  }
+
+  /** Brings all up to date now, and again and again until the signal. */
+  async start(cluster: ReadOnlyCluster, writer: ClusterWriter, signal: AbortSignal): Promise<void> {
+    await this.#sync(cluster, writer);
+    let timer: Timer | undefined;
+    const again = (): void => {
+      timer = this.#deps.clock.setTimer(reconcileIntervalMs, () => {
+        this.#sync(cluster, writer)
+          .catch((error: unknown) => {
+            if (!signal.aborted) this.#deps.logger.warn('unable to sync kubernetes service', { err: (error as Error).message });
+          })
+          .finally(() => signal.aborted || again());
+      });
+    };
+    again();
+    signal.addEventListener('abort', () => timer?.cancel(), { once: true });
+  }
+
+  /** Takes this server out of the endpoints. Those of the last server stay: clients had better find it again where it was. */
+  async leave(cluster: ReadOnlyCluster, writer: ClusterWriter): Promise<void> {
+    if (this.#options.reconciler === 'none' || this.#leaseId === 0) return;
+    await this.#deps.store.leaseRevoke(this.#leaseId);
+    this.#leaseId = 0;
+    await this.#publish(cluster, writer);
+  }
+
+  async #sync(cluster: ReadOnlyCluster, writer: ClusterWriter): Promise<void> {
+    await ensure(cluster, writer, [{ group: '', resource: 'services', object: service(this.#options) }], withPort);
+    if (this.#options.reconciler === 'none') return;
+    await this.#holdLease();
+    await this.#publish(cluster, writer);
+  }
+
+  async #publish(cluster: ReadOnlyCluster, writer: ClusterWriter): Promise<void> {
+    const { kvs } = await this.#deps.store.range({ key: leasePrefix, rangeEnd: prefixEnd(leasePrefix), keysOnly: true });
+    const addresses = kvs.map(({ key }) => key.slice(leasePrefix.length)).sort();
+    if (addresses.length > 0) await publish(cluster, writer, addresses, this.#options.port);
+  }
+
+  async #holdLease(): Promise<void> {
+    const { store } = this.#deps;
+    const key = `${leasePrefix}${this.#options.advertiseAddress}`;
+    if (this.#leaseId !== 0) {
+      try {
+        await store.leaseKeepAlive(this.#leaseId);
+        if ((await store.range({ key })).kvs[0]?.lease === this.#leaseId) return;
+      } catch (error) {
+        if (!(error instanceof LeaseNotFoundError)) throw error;
+        this.#leaseId = 0;
+      }
+    }
+    if (this.#leaseId === 0) this.#leaseId = (await store.leaseGrant(leaseSeconds)).id;
+    // Upstream's servers on the same store read it as Endpoints.
+    const value = Buffer.from(JSON.stringify(leaseObject(this.#options.advertiseAddress)));
+    await store.txn({ compare: [], success: [{ op: 'put', key, value, lease: this.#leaseId }] });
   }
 }
+
+const leaseObject = (ip: string): object => ({
+  kind: 'Endpoints',
+  apiVersion: 'v1',
+  metadata: { name: ip },
+  subsets: [{ addresses: [{ ip }] }],
+});

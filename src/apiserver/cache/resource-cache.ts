@@ -39,6 +39,8 @@ export class ResourceCache {
   #handlers: ChangeHandler[] = [];
   #expected = new Map<string, ExpectedWrite[]>();
   #waitingEvents: StoreEvent[] | undefined = [];
+  /** Up to here everything was loaded: a remote store's watch may still tell of it. */
+  #loadedRevision = 0;
   /** Revision of the newest change of this resource. */
   lastChange = 0;
 
@@ -94,6 +96,7 @@ export class ResourceCache {
     this.entries.clear();
     this.#ring = new EventRing(revision);
     this.lastChange = Math.max(this.lastChange, revision);
+    this.#loadedRevision = revision;
     this.watchers.endAll();
     for (const kv of kvs) {
       const entry = this.#read(kv);
@@ -106,7 +109,7 @@ export class ResourceCache {
     for (const gone of before.values()) this.#tellHandlers(undefined, gone);
     const waiting = this.#waitingEvents ?? [];
     this.#waitingEvents = undefined;
-    for (const event of waiting) if (event.kv.modRevision > revision) this.apply(event);
+    for (const event of waiting) this.apply(event);
   }
 
   /** Holds events back until the next `load`. */
@@ -120,6 +123,7 @@ export class ResourceCache {
       return;
     }
     const { key, modRevision } = event.kv;
+    if (modRevision <= this.#loadedRevision) return;
     const previous = this.entries.get(key);
     const current = event.type === 'PUT' ? this.#read(event.kv) : undefined;
     if (current) this.entries.set(key, current);

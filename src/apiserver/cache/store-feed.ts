@@ -3,7 +3,7 @@
 import { tooLargeResourceVersion } from '#apimachinery/errors';
 import { CompactedError, type KeyValue, prefixEnd, type Store, type StoreWatch } from '#store';
 import type { Clock, Logger } from '#utils';
-import { freshnessWaitMs, loadPageKeys } from '../limits.ts';
+import { freshnessWaitMs, healthCheckTimeoutMs, loadPageKeys } from '../limits.ts';
 import { registryPrefix } from '../storage/keys.ts';
 import type { ResourceCache } from './resource-cache.ts';
 
@@ -11,6 +11,8 @@ export interface StoreFeedOptions {
   store: Store;
   clock: Clock;
   logger: Logger;
+  /** The store is lost to this process: an embedded one that has stopped. A remote one may come back and never ends here. */
+  onLost?(error: Error): void;
 }
 
 interface Waiter {
@@ -22,6 +24,7 @@ export class StoreFeed {
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #logger: Logger;
+  readonly #onLost: (error: Error) => void;
   /** By prefix; looked up by the first two or three segments of a key. */
   readonly #caches = new Map<string, ResourceCache>();
   readonly #progressHandlers = new Set<(revision: number) => void>();
@@ -30,8 +33,11 @@ export class StoreFeed {
   #revision = 0;
   #closed = false;
   #failure: Error | undefined;
+  #synced = false;
+  #probe: Promise<void> | undefined;
 
-  constructor({ store, clock, logger }: StoreFeedOptions) {
+  constructor({ store, clock, logger, onLost = () => {} }: StoreFeedOptions) {
+    this.#onLost = onLost;
     this.#store = store;
     this.#clock = clock;
     this.#logger = logger;
@@ -47,9 +53,25 @@ export class StoreFeed {
     return this.#failure;
   }
 
+  /** Whether the caches have been filled and follow the store; not while it is read again. */
+  get synced(): boolean {
+    return this.#synced;
+  }
+
+  /** Rejects unless the store answers now. Those who ask at once share one request. */
+  check(): Promise<void> {
+    if (this.#failure) return Promise.reject(this.#failure);
+    if (this.#store.kind !== 'etcd') return Promise.resolve();
+    this.#probe ??= this.#askStore().finally(() => {
+      this.#probe = undefined;
+    });
+    return this.#probe;
+  }
+
   /** Loads the registered caches and follows the store from there. */
   async start(): Promise<void> {
     const { kvs, revision } = await this.#readAll(registryPrefix);
+    if (this.#closed) return;
     this.#follow(revision + 1);
     this.#advance(revision);
     const byCache = new Map<ResourceCache, KeyValue[]>([...this.#caches.values()].map((cache) => [cache, []]));
@@ -58,6 +80,7 @@ export class StoreFeed {
       if (cache) byCache.get(cache)?.push(kv);
     }
     for (const [cache, own] of byCache) cache.load(own, revision);
+    this.#synced = true;
   }
 
   /** Adds a cache. After `start` it is loaded on its own; resolves when it can be read. */
@@ -80,9 +103,15 @@ export class StoreFeed {
   }
 
   /** Rejects with upstream's "Too large resource version" when the revision does not come in time. */
-  waitFor(revision: number, timeoutMs = freshnessWaitMs): Promise<void> {
+  waitFor(revision: number): Promise<void> {
     if (this.#revision >= revision) return Promise.resolve();
     this.#watch?.progress();
+    return this.written(revision);
+  }
+
+  /** The same for the revision of a write to the registry: its event comes without asking. */
+  written(revision: number, timeoutMs = freshnessWaitMs): Promise<void> {
+    if (this.#revision >= revision) return Promise.resolve();
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
         revision,
@@ -127,6 +156,7 @@ export class StoreFeed {
   /** The watch was lost: read everything again, as a reflector does. */
   async #restart(error: Error): Promise<void> {
     if (this.#closed) return;
+    this.#synced = false;
     for (const cache of this.#caches.values()) cache.suspend();
     let delayMs = error instanceof CompactedError ? 0 : 500;
     for (;;) {
@@ -139,8 +169,22 @@ export class StoreFeed {
         return;
       } catch (again) {
         this.#failure = again as Error;
+        if (this.#store.kind !== 'etcd') return this.#onLost(again as Error);
         delayMs = Math.min(Math.max(delayMs, 250) * 2, 30_000);
       }
+    }
+  }
+
+  async #askStore(): Promise<void> {
+    const patience = new AbortController();
+    const late = this.#clock.sleep(healthCheckTimeoutMs, patience.signal).then(() => {
+      throw new Error('error getting data from etcd: context deadline exceeded');
+    });
+    late.catch(() => {});
+    try {
+      await Promise.race([this.#store.range({ key: `${registryPrefix}health`, countOnly: true }), late]);
+    } finally {
+      patience.abort();
     }
   }
 

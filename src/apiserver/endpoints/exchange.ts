@@ -35,6 +35,9 @@ const isLongRunning = (info: RequestInfo): boolean =>
 const text = (header: string | readonly string[] | undefined): string =>
   typeof header === 'string' ? header : (header?.join(',') ?? '');
 
+/** Text as a header may carry it: its UTF-8 bytes, without control characters. */
+const headerText = (text: string): string => Buffer.from(text.replace(/\p{Cc}+/gu, ' '), 'utf8').toString('latin1');
+
 /** Warning headers, agent 299, each text once (k8s.io/apiserver/pkg/warning). */
 function warningCollector(): { warn(message: string): void; headers(): readonly string[] } {
   const messages: string[] = [];
@@ -42,7 +45,7 @@ function warningCollector(): { warn(message: string): void; headers(): readonly 
     warn(message) {
       if (!messages.includes(message)) messages.push(message);
     },
-    headers: () => messages.map((message) => `299 - "${message.replace(/[\r\n]+/g, ' ').replace(/["\\]/g, '\\$&')}"`),
+    headers: () => messages.map((message) => `299 - "${headerText(message).replace(/["\\]/g, '\\$&')}"`),
   };
 }
 

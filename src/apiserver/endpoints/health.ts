@@ -13,14 +13,14 @@ export interface HealthChecks {
 export function createHealthChecks(feed: StoreFeed): HealthChecks {
   const hooks: HealthCheck[] = [];
   let going = false;
-  const store: HealthCheck = {
-    name: 'etcd',
+  const store: HealthCheck = { name: 'etcd', check: () => feed.check() };
+  const readiness: HealthCheck = { ...store, name: 'etcd-readiness' };
+  const informers: HealthCheck = {
+    name: 'informer-sync',
     check() {
-      if (feed.failure) throw feed.failure;
+      if (!feed.synced) throw new Error('the caches are being filled');
     },
   };
-  const readiness: HealthCheck = { ...store, name: 'etcd-readiness' };
-  const informers: HealthCheck = { name: 'informer-sync', check() {} };
   const shutdown: HealthCheck = {
     name: 'shutdown',
     check() {

@@ -97,7 +97,7 @@ export class ResourceStorage {
     });
     this.#observe('delete', started);
     if (!txn.succeeded) return this.#conflict(txn);
-    await this.feed.waitFor(txn.revision);
+    await this.feed.written(txn.revision);
     return live.at(txn.revision);
   }
 
@@ -135,7 +135,7 @@ export class ResourceStorage {
     try {
       const txn = await this.#options.store.txn(request(ready.value));
       this.#observe(operation, started);
-      if (txn.succeeded) await this.feed.waitFor(txn.revision);
+      if (txn.succeeded) await this.feed.written(txn.revision);
       return txn;
     } finally {
       forget();

@@ -1,0 +1,74 @@
+// What a server does once it serves and before it is ready, and before it goes (k8s.io/apiserver/pkg/server/hooks.go).
+import { type Clock, type Logger } from '#utils';
+import type { StoreFeed } from './cache/store-feed.ts';
+import type { ClusterWriter, ReadOnlyCluster, StartHook } from './contracts.ts';
+import type { HealthChecks } from './endpoints/health.ts';
+import { leaveTimeoutMs, startHookRetryMs } from './limits.ts';
+
+export interface StartHookDeps {
+  health: HealthChecks;
+  cluster: ReadOnlyCluster;
+  writer: ClusterWriter;
+  feed: StoreFeed;
+  clock: Clock;
+  logger: Logger;
+  signal: AbortSignal;
+}
+
+/**
+ * Runs the hooks in order: later ones need what earlier ones made. A store that does not answer for a while is waited for. Rejects with an
+ * error that names the hook when one fails for good.
+ */
+export async function runStartHooks(hooks: readonly StartHook[], deps: StartHookDeps): Promise<void> {
+  const runs = hooks.map((hook) => ({ hook, mark: deps.health.addStartHook(hook.name) }));
+  for (const { hook, mark } of runs) {
+    try {
+      await runPatiently(hook, deps);
+      mark.done();
+    } catch (error) {
+      mark.failed(error);
+      throw new Error(`PostStartHook "${hook.name}" failed: ${(error as Error).message}`, { cause: error });
+    }
+  }
+}
+
+async function runPatiently(hook: StartHook, { cluster, writer, feed, clock, logger, signal }: StartHookDeps): Promise<void> {
+  const deadline = clock.monotonic() + startHookRetryMs.giveUpAfter;
+  for (let pauseMs = startHookRetryMs.first; ; pauseMs = Math.min(pauseMs * 2, startHookRetryMs.max)) {
+    signal.throwIfAborted();
+    try {
+      await hook.run(cluster, writer, signal);
+      // What was written counts once the caches show it: over a real etcd that is a little later, and RBAC reads the caches.
+      await feed.current();
+      return;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (clock.monotonic() + pauseMs > deadline) throw error;
+      logger.warn('start hook failed and is tried again', { hook: hook.name, err: (error as Error).message });
+      await clock.sleep(pauseMs, signal);
+    }
+  }
+}
+
+/** Waits for the leaving, but not long: a store that is gone must not keep a server from closing. */
+export async function leaveInTime(leaving: Promise<void>, { clock, logger }: { clock: Clock; logger: Logger }): Promise<void> {
+  const patience = new AbortController();
+  const late = clock.sleep(leaveTimeoutMs, patience.signal).then(
+    () => logger.warn('this server may still be found by others', { err: 'the store does not answer' }),
+    () => {},
+  );
+  const left = leaving.catch((error: unknown) =>
+    logger.warn('this server may still be found by others', { err: (error as Error).message }),
+  );
+  await Promise.race([left, late]);
+  patience.abort();
+}
+
+/** The end of something that may come once. */
+export function ending(): { over: Promise<Error>; end(error: Error): void } {
+  let end = (_error: Error): void => {};
+  const over = new Promise<Error>((resolve) => {
+    end = resolve;
+  });
+  return { over, end: (error) => end(error) };
+}
