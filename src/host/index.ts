@@ -4,5 +4,7 @@ export { createTurns, createTurnstile, nextTurn, type Turns } from './turns.ts';
 export { systemRng } from './rng.ts';
 export { ExecError, execCommand } from './exec.ts';
 export { atomicWrite, ensureDir, isErrno, readFileIfExists, type WatchFileOptions, watchFile } from './files.ts';
+export { joinNetns, type NetnsSockets } from './netns-sockets.ts';
 export { bootId, goArchitecture, type OsInfo, osInfo } from './os-info.ts';
+export { pauseProgram } from './pause-program.ts';
 export { onSignals, shutdownSignal, signalExitCode, type SignalName } from './signals.ts';

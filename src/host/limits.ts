@@ -12,4 +12,6 @@ export const limits = {
   fileSettleMs: 50,
   /** How often a watched file is looked at when the kernel tells nothing (network mounts, exhausted inotify). */
   filePollMs: 10_000,
+  /** One connection made for this process inside a network namespace. */
+  netnsConnectTimeoutMs: 10_000,
 };

@@ -7,8 +7,6 @@ export const containerdTimeoutMs = 30_000;
 export const containerdPollMs = 10;
 /** Until every process of a killed node is gone. */
 export const nodeStopTimeoutMs = 10_000;
-/** One answer of the helper inside the nodes' network. */
-export const lanHelperTimeoutMs = 10_000;
 /** Kept of a program's error output, to say why it ended. */
 export const stderrTailBytesMax = 4_096;
 /** One run of ip, iptables and the like. */
