@@ -1,0 +1,49 @@
+// Short programs that have to succeed, and how many of them run at a time.
+import type { Exec } from '#utils';
+import { commandTimeoutMs } from './limits.ts';
+
+/** Standard output of a program; rejects with what it said when it fails. */
+export async function must(exec: Exec, command: string, args: readonly string[], input?: string): Promise<string> {
+  const result = await exec(command, args, { timeoutMs: commandTimeoutMs, ...(input !== undefined && { input }) });
+  if (result.code !== 0)
+    throw new Error(`${command} ${args.join(' ')} failed: ${result.stderr.trim() || `exit code ${result.code}`}`);
+  return result.stdout;
+}
+
+/** Runs a shell script inside a named network namespace. `dir` marks the process as the cloud's. */
+export const inNetns = (exec: Exec, netns: string, script: string, dir: string): Promise<string> =>
+  must(exec, 'nsenter', [`--net=/run/netns/${netns}`, 'sh', '-s', dir], script);
+
+/** `work` for each item, at most `max` at a time. Rejects with the first failure after all that had begun are done. */
+export async function inParallel<T>(items: Iterable<T>, max: number, work: (item: T) => Promise<unknown>): Promise<void> {
+  const queue = [...items];
+  let failure: unknown;
+  const worker = async (): Promise<void> => {
+    for (let item = queue.shift(); item !== undefined && failure === undefined; item = queue.shift()) {
+      try {
+        await work(item);
+      } catch (error) {
+        failure ??= error;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(max, queue.length) }, worker));
+  if (failure !== undefined) throw failure;
+}
+
+/** Lets at most `max` pieces of work run at a time; others wait their turn. */
+export function createGate(max: number): <T>(work: () => Promise<T>) => Promise<T> {
+  let running = 0;
+  const waiting: (() => void)[] = [];
+  return async (work) => {
+    if (running >= max) await new Promise<void>((resolve) => waiting.push(resolve));
+    else running++;
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else running--;
+    }
+  };
+}

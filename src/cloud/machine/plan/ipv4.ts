@@ -1,0 +1,17 @@
+// IPv4 prefixes as numbers. What the world holds was validated by the API, so text that is no prefix is a programmer's error.
+import { ipText, parseCIDR } from '#apimachinery/validation';
+import { assert } from '#utils';
+
+/** The address `offset` places after the first of the prefix. */
+export function addressIn(cidr: string, offset: number): string {
+  const prefix = parseCIDR(cidr);
+  assert(prefix !== undefined, `not a prefix: ${cidr}`);
+  return ipText({ ...prefix.network, value: prefix.network.value + BigInt(offset) });
+}
+
+export const prefixLength = (cidr: string): number => Number(cidr.slice(cidr.indexOf('/') + 1));
+
+/** Held by the VPC's router in every subnet. */
+export const gatewayOf = (subnetCidr: string): string => addressIn(subnetCidr, 1);
+/** Of the VPC's name server; the router holds the address. */
+export const nameServerOf = (vpcCidr: string): string => addressIn(vpcCidr, 2);
