@@ -1,7 +1,52 @@
-// How a command ends that cannot do what was asked: one line that says why, and a stack only on request.
+// How a process ends that cannot go on: one line that says why, and exit code 1. A command that cannot do what was asked shows its stack only
+// on request; an error that nobody handled is a bug, and always does.
+import { writeSync } from 'node:fs';
+
+const listeners = new Set<(line: string) => void>();
+
+/** Also tells `listener` of the reason (with its stack where there is one) when this process dies of a bug. Must not throw or wait. */
+export function onFatal(listener: (text: string) => void): () => void {
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
+}
+
+/** Written at once, whatever standard error is; where it is closed nobody wants to know. */
+function say(text: string): void {
+  try {
+    writeSync(2, text);
+  } catch {
+    // Nothing is left to say it to.
+  }
+}
+
 export function fail(error: unknown): never {
   const message = error instanceof Error ? error.message : String(error);
-  process.stderr.write(`sagong: ${message}\n`);
-  if (process.env['SAGONG_DEBUG'] && error instanceof Error) process.stderr.write(`${error.stack}\n`);
+  say(`sagong: ${message}\n`);
+  if (process.env['SAGONG_DEBUG'] && error instanceof Error) say(`${error.stack}\n`);
   process.exit(1);
+}
+
+function die(error: unknown, origin: NodeJS.UncaughtExceptionOrigin): never {
+  const what = origin === 'unhandledRejection' ? 'unhandled rejection' : 'uncaught exception';
+  const message = error instanceof Error ? error.message : String(error);
+  const stack = error instanceof Error && error.stack ? `${error.stack}\n` : '';
+  const text = `sagong: ${process.argv[2] ?? ''} ends: ${what}: ${message}\n${stack}`;
+  say(text);
+  for (const listener of listeners) {
+    try {
+      listener(text);
+    } catch {
+      // The process ends all the same.
+    }
+  }
+  process.exit(1);
+}
+
+/** From now on nothing ends this process silently, and a reader of its output that goes away does not end it at all. */
+export function failOnUnhandled(): void {
+  process.on('uncaughtException', die);
+  for (const stream of [process.stdout, process.stderr])
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') die(error, 'uncaughtException');
+    });
 }

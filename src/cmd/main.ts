@@ -1,6 +1,6 @@
 // The `sagong` binary: names of commands and nothing else. Each command's code is loaded when it is called.
 import { Command } from 'commander';
-import { fail } from './fail.ts';
+import { fail, failOnUnhandled } from './fail.ts';
 
 const program = new Command('sagong')
   .description('A complete Kubernetes in TypeScript.')
@@ -92,4 +92,5 @@ async function main(): Promise<void> {
   await program.parseAsync();
 }
 
+failOnUnhandled();
 void main().catch(fail);

@@ -90,9 +90,11 @@ export async function runKubeApiServer(options: KubeApiServerOptions, deps: Kube
     ca: own?.ca,
     loopbackToken,
     async close() {
+      logger.info('[graceful-termination] shutdown event', { name: 'ShutdownInitiated' });
       await server.close();
       await wire.close({ graceMs: 1_000 });
       if (!deps.store) await store.close();
+      logger.info('[graceful-termination] apiserver is exiting');
     },
   };
 }

@@ -11,10 +11,9 @@ export const kubeApiServerCommand = (): Command =>
     description: 'The Kubernetes API server validates and configures data for the API objects.',
     flags: kubeApiServerFlags(),
     async run({ values }) {
-      const server = await runKubeApiServer(await optionsFromFlags(values), {
-        ...componentDeps('kube-apiserver', values),
-        descriptions,
-      });
-      await untilStopped(() => server.close());
+      const deps = componentDeps('kube-apiserver', values);
+      const server = await runKubeApiServer(await optionsFromFlags(values), { ...deps, descriptions });
+      const failed = server.failed.then((reason) => deps.logger.error('kube-apiserver ends', { err: reason.message }));
+      await untilStopped(() => server.close(), failed);
     },
   });

@@ -1,13 +1,15 @@
 // `sagong up`: in the foreground, or detached in a process of its own.
 import { spawn } from 'node:child_process';
-import { createWriteStream, openSync, readFileSync } from 'node:fs';
+import { appendFileSync, createWriteStream, openSync, readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   clusterPaths,
   createProgress,
+  type DemoOptions,
   dataDirOf,
   readRunState,
+  type RunningCluster,
   runDemo,
   runningProcess,
   summary,
@@ -16,6 +18,7 @@ import {
 } from '#cluster';
 import { createLogger } from '#component-base';
 import { onSignals, systemClock, systemRng } from '#host';
+import { onFatal } from '../fail.ts';
 import { descriptions, packageFile, programOf } from '../program.ts';
 
 export interface UpFlags {
@@ -65,21 +68,43 @@ export async function runUp(flags: UpFlags): Promise<void> {
   await mkdir(clusterPaths(dataDir).logs, { recursive: true, mode: 0o700 });
   const log = createWriteStream(clusterPaths(dataDir).log, { flags: 'a', mode: 0o600 });
   const logger = createLogger({ clock, component: 'sagong', write: (text) => void log.write(text) });
+  // The next start begins a new log of what was said here; this one keeps why the cluster ended.
+  onFatal((text) => appendFileSync(clusterPaths(dataDir).log, text));
   const signal = stopSignal();
   progress.say(`Starting cluster "${flags.name}" in ${dataDir}`);
   const cluster = await up(options, { clock, rng: systemRng(), logger, progress, descriptions, signal });
+  let failure: Error | undefined;
   try {
-    if (flags.demo) await runDemo(cluster, { progress, clock, signal, file: packageFile('examples/demo.yaml') });
+    if (flags.demo) await tryDemo(cluster, { progress, clock, signal, file: packageFile('examples/demo.yaml') });
     progress.say(await summary(cluster));
-    await new Promise<void>((resolve) => {
-      if (signal.aborted) resolve();
-      else signal.addEventListener('abort', () => resolve(), { once: true });
-    });
+    failure = await Promise.race([cluster.plane.apiserver.failed, stopped(signal)]);
+    if (failure) {
+      logger.error('the cluster cannot go on', { err: failure.message });
+      process.stderr.write(`sagong: the cluster cannot go on: ${failure.message}\n`);
+    } else logger.info('stopping', { reason: String(signal.reason) });
   } finally {
     progress.say('\nStopping; the data is kept (sagong down removes it)');
     await cluster.stop();
   }
-  process.exit(0);
+  process.exit(failure ? 1 : 0);
+}
+
+const stopped = (signal: AbortSignal): Promise<undefined> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined);
+    else signal.addEventListener('abort', () => resolve(undefined), { once: true });
+  });
+
+/** A demo that fails is no reason to take the cluster away: in it can be seen why. */
+async function tryDemo(cluster: RunningCluster, options: DemoOptions): Promise<void> {
+  try {
+    await runDemo(cluster, options);
+  } catch (error) {
+    if (options.signal.aborted) return;
+    const { message } = error as Error;
+    options.progress.say(`The demo failed: ${message}`);
+    options.progress.say(`The cluster runs without it. To try again: kubectl apply -f ${options.file}`);
+  }
 }
 
 /**
