@@ -14,7 +14,7 @@ export const rooms = {
   api: { pure: true, imports: ['utils', 'apimachinery', 'cel'] },
   'component-helpers': { pure: true, imports: pure },
   host: { imports: ['utils'] },
-  'component-base': { imports: ['utils', 'apimachinery', 'host'] },
+  'component-base': { imports: ['utils', 'apimachinery', 'host', 'pki', 'wire'] },
   pki: { imports: ['utils', 'host'] },
   wire: { imports: ['utils', 'host', 'pki'] },
   store: { imports: ['utils', 'host', 'pki', 'wire', 'component-base'] },

@@ -1,12 +1,23 @@
 // The cloud-controller-manager: waits to lead, starts the provider, starts the loops (k8s.io/cloud-provider app/controllermanager.go).
 import type { CloudProvider } from '#cloud-provider';
-import { createEventRecorder, createInformerFactory, type InformerFactory, type KubeClient, runLeaderElection } from '#client';
-import { createMetrics, type HealthCheck, type LeaderElectionConfiguration, type Metrics, pingCheck } from '#component-base';
-import { type Decisions, type RunningController, startController } from '#controller-runtime';
+import type { KubeClient } from '#client';
+import {
+  createMetrics,
+  type HealthCheck,
+  type LeaderElectionConfiguration,
+  type LeaderMigrationConfiguration,
+  type Lock,
+  lockOf,
+  type Metrics,
+} from '#component-base';
+import type { Decisions } from '#controller-runtime';
+import { ControllerSet, type Leading, runLeading, selectControllers, untilAborted } from '#controller-runtime/manager';
 import type { Clock, Logger, Rng } from '#utils';
-import { chooseControllers, type CloudControllerEntry, cloudControllers, type CloudControllersConfig } from './controllers.ts';
-import { apiserverPollMs, apiserverWaitMs, leaderHealthSlackMs } from './limits.ts';
+import { type CloudControllerEntry, cloudControllers, type CloudControllersConfig } from './controllers.ts';
+import { apiserverPollMs, apiserverWaitMs } from './limits.ts';
 import { cloudMetrics } from './metrics.ts';
+
+const component = 'cloud-controller-manager';
 
 export interface CloudControllerManagerOptions {
   /** Name of the provider: scheme of provider IDs. */
@@ -16,6 +27,8 @@ export interface CloudControllerManagerOptions {
   controllers: string[];
   config: CloudControllersConfig;
   leaderElection: LeaderElectionConfiguration;
+  /** `--enable-leader-migration`: loops that run under a lease shared with kube-controller-manager. */
+  leaderMigration?: LeaderMigrationConfiguration | undefined;
   /** Unique per process, for leader election. */
   identity: string;
   /** `--controller-start-interval`, in milliseconds; up to twice as long. */
@@ -35,7 +48,7 @@ export interface CloudControllerManagerDeps {
   metrics?: Metrics;
   /** Kept for explanation. */
   decisions?: Decisions;
-  /** Leadership is lost: the process should end. All loops have stopped. */
+  /** As `ended`: at once, and not when the loops have stopped. */
   onLeadershipLost?(): void;
 }
 
@@ -45,7 +58,9 @@ export interface RunningCloudControllerManager {
   /** For /healthz. */
   healthChecks(): HealthCheck[];
   readonly metrics: Metrics;
-  /** Stops the loops and gives the lease back. */
+  /** Resolves when a lease is lost, or the loops could not be started: the process should end, and at once, for another one acts. */
+  readonly ended: Promise<void>;
+  /** Stops the loops, then gives the leases back. */
   stop(): Promise<void>;
 }
 
@@ -54,114 +69,86 @@ class Manager implements RunningCloudControllerManager {
   readonly #options: CloudControllerManagerOptions;
   readonly #deps: CloudControllerManagerDeps;
   readonly #chosen: CloudControllerEntry[];
+  readonly #sets = new Set<ControllerSet>();
+  readonly #leading: Leading;
   readonly #abort = new AbortController();
-  readonly #recorders: { flush(): Promise<void> }[] = [];
-  #informers: InformerFactory | undefined;
-  #controllers: RunningController[] = [];
-  #election: Promise<void> = Promise.resolve();
-  #leading = false;
-  #renewedAtMs = 0;
+  #initialized: Promise<void> | undefined;
 
   constructor(options: CloudControllerManagerOptions, deps: CloudControllerManagerDeps) {
     this.#options = options;
     this.#deps = deps;
     this.metrics = deps.metrics ?? createMetrics();
-    const { cloud, providerName, config, controllers } = options;
+    const { cloud, providerName, config, controllers, leaderElection, identity, leaderMigration: migration } = options;
     if (!cloud.hasClusterId() && !options.allowUntaggedCloud)
       throw new Error(
         'no ClusterID found. A ClusterID is required for the cloud provider to function properly. This check can be bypassed by setting the allow-untagged-cloud option',
       );
-    this.#chosen = chooseControllers(cloudControllers(cloud, providerName, config, cloudMetrics(this.metrics)), controllers);
+    this.#chosen = selectControllers(cloudControllers(cloud, providerName, config, cloudMetrics(this.metrics)), controllers);
+    const own = { ...deps, metrics: this.metrics };
+    this.#leading = runLeading({ election: leaderElection, identity, migration }, own, (lock, signal) => this.#run(lock, signal));
+    void this.#leading.lost.then(() => {
+      this.#abort.abort();
+      deps.onLeadershipLost?.();
+    });
   }
-  run(): void {
-    const { leaderElection, identity } = this.#options;
-    const { signal } = this.#abort;
-    const guarded = (leading: AbortSignal): Promise<void> =>
-      this.#start(leading).catch((error: unknown) => {
-        if (!leading.aborted) this.#deps.logger.error('controllers could not be started', { error: String(error) });
-      });
-    if (!leaderElection.leaderElect) {
-      this.#election = guarded(signal);
-      return;
-    }
-    this.#election = runLeaderElection(
-      {
-        ...this.#deps,
-        namespace: leaderElection.resourceNamespace,
-        name: leaderElection.resourceName,
-        identity,
-        leaseDurationMs: leaderElection.leaseDurationMs,
-        renewDeadlineMs: leaderElection.renewDeadlineMs,
-        retryPeriodMs: leaderElection.retryPeriodMs,
-        onStartedLeading: guarded,
-        onRenewed: () => {
-          this.#renewedAtMs = this.#deps.clock.monotonic();
-        },
-        onStoppedLeading: () => {
-          this.#leading = false;
-          void this.#halt().then(() => {
-            if (!signal.aborted) this.#deps.onLeadershipLost?.();
-          });
-        },
-      },
-      signal,
-    );
+  get ended(): Promise<void> {
+    return this.#leading.lost;
   }
   running(): string[] {
-    return this.#controllers.map(({ name }) => name);
+    return [...this.#sets].flatMap((set) => set.names());
   }
   healthChecks(): HealthCheck[] {
-    const leaderElection: HealthCheck = {
-      name: 'leaderElection',
-      check: () => {
-        const { leaseDurationMs } = this.#options.leaderElection;
-        const lateMs = this.#deps.clock.monotonic() - this.#renewedAtMs - leaseDurationMs;
-        if (this.#leading && lateMs > leaderHealthSlackMs)
-          throw new Error(`failed election to renew leadership on lease ${this.#options.leaderElection.resourceName}`);
-      },
-    };
-    return [pingCheck, leaderElection, ...this.running().map((name) => ({ name, check() {} }))];
+    return [...this.#leading.checks, ...[...this.#sets].flatMap((set) => set.healthChecks())];
   }
   async stop(): Promise<void> {
     this.#abort.abort();
-    await this.#halt();
-    await this.#election;
-    await this.#halt();
+    await this.#leading.stop();
   }
 
-  async #start(leading: AbortSignal): Promise<void> {
-    const { cloud } = this.#options;
-    const { clock, client, clientFor, rng, logger } = this.#deps;
-    this.#leading = true;
-    await this.#apiserverReady(leading);
-    if (leading.aborted) return;
-    await cloud.initialize?.({ client: (name) => clientFor?.(name) ?? client, signal: leading });
-    const informers = createInformerFactory(this.#deps);
-    this.#informers = informers;
-    cloud.setInformers?.(informers);
-    const intervalMs = this.#options.controllerStartIntervalMs ?? 0;
-    for (const entry of this.#chosen) {
-      if (leading.aborted) return;
-      this.#startOne(entry, informers);
-      if (intervalMs > 0) await clock.sleep(intervalMs * (1 + rng.next()), leading).catch(() => {});
+  /** The loops of one lock, until `signal` aborts. */
+  async #run(lock: Lock, signal: AbortSignal): Promise<void> {
+    const { leaderMigration: migration, cloud } = this.#options;
+    const { logger } = this.#deps;
+    if (migration) logger.info(`leader migration: starting ${lock === 'main' ? 'main' : 'migrated'} controllers.`);
+    await this.#apiserverReady(signal);
+    if (signal.aborted) return;
+    await this.#initialize();
+    const set = new ControllerSet({ ...this.#deps, metrics: this.metrics, manager: component });
+    this.#sets.add(set);
+    try {
+      cloud.setInformers?.(set.informers);
+      const mine = migration
+        ? this.#chosen.filter(({ name, aliases }) => lockOf(migration, component, [name, ...aliases]) === lock)
+        : this.#chosen;
+      await this.#startAll(mine, set, signal);
+      await untilAborted(signal);
+    } finally {
+      await set.stop();
+      this.#sets.delete(set);
     }
-    logger.info('started cloud controllers', { controllers: this.running() });
-    if (!leading.aborted) informers.start();
   }
-  #startOne(entry: CloudControllerEntry, informers: InformerFactory): void {
-    const { client, clientFor, clock, logger, decisions } = this.#deps;
-    const definition = entry.make();
-    if ('notStarted' in definition) {
-      logger.warn(`skipping "${entry.name}"`, { reason: definition.notStarted });
-      return;
+  async #startAll(entries: readonly CloudControllerEntry[], set: ControllerSet, signal: AbortSignal): Promise<void> {
+    const { clock, rng, logger } = this.#deps;
+    const intervalMs = this.#options.controllerStartIntervalMs ?? 0;
+    for (const { name, metric, make } of entries) {
+      if (signal.aborted) return;
+      const definition = make();
+      if ('notStarted' in definition) {
+        logger.warn(`skipping "${name}"`, { reason: definition.notStarted });
+        continue;
+      }
+      set.add(definition, metric);
+      if (intervalMs > 0) await clock.sleep(intervalMs * (1 + rng.next()), signal).catch(() => {});
     }
-    const own = clientFor?.(definition.serviceAccount ?? definition.name) ?? client;
-    const recorder = createEventRecorder({ client: own, clock, logger, component: definition.eventSource ?? definition.name });
-    this.#recorders.push(recorder);
-    this.#controllers.push(
-      startController(definition, { client: own, informers, recorder, clock, logger, ...(decisions && { decisions }) }),
-    );
-    cloudMetrics(this.metrics).running(entry.metric, true);
+    logger.info('started cloud controllers', { controllers: set.names() });
+    if (!signal.aborted) set.start();
+  }
+  /** Once, whatever the number of locks. */
+  #initialize(): Promise<void> {
+    const { client, clientFor } = this.#deps;
+    this.#initialized ??= (async () =>
+      this.#options.cloud.initialize?.({ client: (name) => clientFor?.(name) ?? client, signal: this.#abort.signal }))();
+    return this.#initialized;
   }
   /** Waits a while for the apiserver; then goes on, for the loops wait for it anyway. */
   async #apiserverReady(signal: AbortSignal): Promise<void> {
@@ -178,22 +165,10 @@ class Manager implements RunningCloudControllerManager {
       }
     }
   }
-  async #halt(): Promise<void> {
-    const stopping = this.#controllers.splice(0);
-    const running = cloudMetrics(this.metrics);
-    for (const { metric } of this.#chosen) running.running(metric, false);
-    await Promise.all(stopping.map((controller) => controller.stop()));
-    this.#informers?.stop();
-    await Promise.all(this.#recorders.splice(0).map((recorder) => recorder.flush()));
-  }
 }
 
 /** Starts the manager. Throws for an unknown controller, and for a cloud without cluster id. */
-export function runCloudControllerManager(
+export const runCloudControllerManager = (
   options: CloudControllerManagerOptions,
   deps: CloudControllerManagerDeps,
-): RunningCloudControllerManager {
-  const manager = new Manager(options, deps);
-  manager.run();
-  return manager;
-}
+): RunningCloudControllerManager => new Manager(options, deps);

@@ -4,15 +4,9 @@ import { parseCIDR } from '#apimachinery/validation';
 import { FakeCloud, fakeProvider } from '#cloud-provider/fake';
 import type { PolicyRule } from '#controller-runtime';
 import { createMetrics } from '#component-base';
+import { selectControllers } from '#controller-runtime/manager';
 import type { Clock } from '#utils';
-import {
-  beyondDocumented,
-  chooseControllers,
-  cloudControllers,
-  cloudMetrics,
-  defaultCloudControllersConfig,
-  documentedRole,
-} from './index.ts';
+import { beyondDocumented, cloudControllers, cloudMetrics, defaultCloudControllersConfig, documentedRole } from './index.ts';
 import { labelsFrom, labelsToReconcile } from './node/labels.ts';
 import { addressesOf } from './node/addresses.ts';
 import { parseClusterCidrs } from './route/index.ts';
@@ -42,7 +36,7 @@ describe('rights', () => {
 });
 
 describe('--controllers', () => {
-  const chosen = (...wanted: string[]) => chooseControllers(entries(), wanted).map(({ metric }) => metric);
+  const chosen = (...wanted: string[]) => selectControllers(entries(), wanted).map(({ metric }) => metric);
   it.each<[string[], string[]]>([
     [['*'], ['cloud-node', 'cloud-node-lifecycle', 'service', 'route']],
     [

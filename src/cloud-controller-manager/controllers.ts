@@ -48,6 +48,14 @@ export interface CloudControllerEntry {
   make(): ControllerDefinition | { notStarted: string };
 }
 
+/** Names that `--controllers` knows. */
+export const cloudControllerNames = [
+  'cloud-node-controller',
+  'cloud-node-lifecycle-controller',
+  'service-lb-controller',
+  'node-route-controller',
+] as const;
+
 /** All loops in upstream's order. */
 export function cloudControllers(
   cloud: CloudProvider,
@@ -101,24 +109,4 @@ export function cloudControllers(
       },
     },
   ];
-}
-
-/**
- * The chosen loops, in list order. The first item that matches a loop decides (k8s.io/controller-manager app.IsControllerEnabled). Throws for a
- * name that is none of them.
- */
-export function chooseControllers<E extends Pick<CloudControllerEntry, 'name' | 'aliases'>>(
-  all: readonly E[],
-  wanted: readonly string[],
-): E[] {
-  const isCalled = (entry: E, name: string): boolean => entry.name === name || entry.aliases.includes(name);
-  for (const item of wanted) {
-    const name = item.replace(/^-/, '');
-    if (name !== '*' && !all.some((entry) => isCalled(entry, name)))
-      throw new Error(`"${name}" is not in the list of known controllers`);
-  }
-  return all.filter((entry) => {
-    const decisive = wanted.find((item) => isCalled(entry, item.replace(/^-/, '')));
-    return decisive === undefined ? wanted.includes('*') : !decisive.startsWith('-');
-  });
 }

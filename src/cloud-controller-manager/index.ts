@@ -5,8 +5,8 @@ export {
   runCloudControllerManager,
   type RunningCloudControllerManager,
 } from './app.ts';
+export { configurationOf } from './configz.ts';
 export {
-  chooseControllers,
   type CloudControllerEntry,
   cloudControllers,
   type CloudControllersConfig,
@@ -15,5 +15,5 @@ export {
 export { cloudMetrics } from './metrics.ts';
 export { beyondDocumented, delegationRole, documentedRole, leaderElectionRole } from './rights.ts';
 export { parseClusterCidrs } from './route/index.ts';
-export { cloudControllerManagerFlags, type CloudControllerManagerFlags, configFromFlags } from './flags.ts';
-export { type CloudControllerManagerServerOptions, serveCloudControllerManager } from './serving.ts';
+export { cloudControllerManagerFlags, type CloudControllerManagerFlags, configFromFlags, webhookGate } from './flags.ts';
+export { serveWebhooks, type WebhookHostOptions, webhookServingFlags } from './webhook/index.ts';

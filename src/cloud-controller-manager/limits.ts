@@ -15,8 +15,3 @@ export const lifecycleConcurrency = 10;
 /** How long the manager waits for the apiserver's /healthz before it starts the loops. */
 export const apiserverWaitMs = 10_000;
 export const apiserverPollMs = 500;
-/** How long an answer of the apiserver about a caller of our own endpoints is kept. */
-export const delegatedAnswerMs = 10_000;
-export const delegatedAnswersMax = 1_024;
-/** How late the leader may renew before /healthz says so. */
-export const leaderHealthSlackMs = 20_000;

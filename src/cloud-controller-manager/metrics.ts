@@ -8,10 +8,7 @@ export interface CloudMetrics {
   loadBalancerSynced(): void;
   hostsUpdated(durationMs: number): void;
   nodeSyncFailed(): void;
-  running(controller: string, on: boolean): void;
 }
-
-const manager = 'cloud-controller-manager';
 
 export function cloudMetrics(metrics: Metrics): CloudMetrics {
   const nodeBuckets = exponentialBuckets(1, 4, 6);
@@ -45,11 +42,6 @@ export function cloudMetrics(metrics: Metrics): CloudMetrics {
     help: 'Time of the calls that update hosts.',
     buckets: serviceBuckets,
   });
-  const running = metrics.gauge({
-    name: 'running_managed_controllers',
-    help: 'Whether a controller runs in a manager.',
-    labels: ['name', 'manager'],
-  });
   return {
     initialized(sinceCreationMs) {
       if (!Number.isFinite(sinceCreationMs)) return;
@@ -63,6 +55,5 @@ export function cloudMetrics(metrics: Metrics): CloudMetrics {
       nodeSync.observe(durationMs / 1000);
     },
     nodeSyncFailed: () => nodeErrors.inc(),
-    running: (controller, on) => running.set(on ? 1 : 0, controller, manager),
   };
 }

@@ -6,6 +6,7 @@
 // - Every call may be made again after a failure or a restart: the same input must lead to the same resources, never to a second one.
 // - `signal` aborts when the manager stops or loses its lease. A provider may ignore it, but must bound its own requests in time.
 // - A thrown error means «not known»: nothing is concluded from it, the call is made again later. Errors with a meaning are in errors.ts.
+import type { AdmissionRequest, AdmissionResponse } from '#api/admission/v1';
 import type { LoadBalancerStatus, Node, NodeAddress, Service } from '#api/core/v1';
 import type { GroupVersionResource, KubeObject } from '#apimachinery/meta';
 import type { Transport } from '#apimachinery/transport';
@@ -30,11 +31,20 @@ export interface CloudProvider {
   readonly routes?: Routes;
   /** Upstream's `Clusters`; no controller asks for it. */
   readonly clusters?: Clusters;
+  /** Admission webhooks by name, served by the manager with the feature gate CloudControllerManagerWebhook. */
+  readonly webhooks?: Readonly<Record<string, CloudWebhook>>;
   /**
    * Whether resources carry a mark of the cluster they belong to, so that two clusters can share the account. Without one the manager refuses
    * to start, unless `--allow-untagged-cloud`.
    */
   hasClusterId(): boolean;
+}
+
+/** An admission webhook of a provider. Whoever installs it names its `path` in a webhook configuration. */
+export interface CloudWebhook {
+  path: string;
+  /** Decides about one request. The `uid` of the answer is filled in. A rejection is answered 500. */
+  admit(request: AdmissionRequest): Omit<AdmissionResponse, 'uid'> | Promise<Omit<AdmissionResponse, 'uid'>>;
 }
 
 export interface InitializeContext {

@@ -1,9 +1,24 @@
-// What every component command shares: its logger, its client, and running until it is told to stop.
+// What every component command shares: its logger, its clients, its own endpoints, and running until it is told to stop.
 import { hostname } from 'node:os';
-import { type ClientConfig, createClient, createRestTransport, type KubeClient, loadClientConfig } from '#client';
-import { createLogger, userAgent } from '#component-base';
+import {
+  type ClientConfig,
+  createClient,
+  createRestTransport,
+  type KubeClient,
+  loadClientConfig,
+  serviceAccountToken,
+} from '#client';
+import { createLogger, type HealthCheck, type HealthEndpoint, type Metrics, userAgent } from '#component-base';
+import {
+  type DelegatedAuthFlags,
+  delegatedAuthOptions,
+  type SecureServingFlags,
+  secureServingOptions,
+  serveComponent,
+} from '#component-base/serving';
 import { shutdownSignal, systemClock, systemRng } from '#host';
 import type { Clock, Logger, Rng } from '#utils';
+import type { WireServer } from '#wire';
 
 export interface ComponentDeps {
   clock: Clock;
@@ -21,10 +36,69 @@ export function componentDeps(component: string, { verbosity, loggingFormat }: L
   return { clock, rng: systemRng(), logger: createLogger({ clock, component, level: verbosity, format: loggingFormat }) };
 }
 
-/** A client over TLS from `--kubeconfig`, or as the pod's service account. */
-export function clientFor(component: string, kubeconfig: string, clock: Clock): { client: KubeClient; config: ClientConfig } {
+/** Where the apiserver is and who asks: `--kubeconfig`, or the pod's service account; `--master` wins as the address. */
+function clientConfigOf(kubeconfig: string, master: string): ClientConfig {
+  if (master !== '' && kubeconfig === '') return { server: master };
   const config = loadClientConfig(kubeconfig || undefined, process.env);
+  return master === '' ? config : { ...config, server: master };
+}
+
+/** A client over TLS from `--kubeconfig`, or as the pod's service account. */
+export function clientFor(
+  component: string,
+  kubeconfig: string,
+  clock: Clock,
+  master = '',
+): { client: KubeClient; config: ClientConfig } {
+  const config = clientConfigOf(kubeconfig, master);
   return { config, client: createClient(createRestTransport({ config, clock, userAgent: userAgent(component) })) };
+}
+
+/** `--use-service-account-credentials`: a loop acts as its own service account, with tokens that the manager asks for. */
+export const actingAs =
+  (manager: KubeClient, { server, ca, insecure, serverName }: ClientConfig, clock: Clock) =>
+  (name: string): KubeClient =>
+    createClient(
+      createRestTransport({
+        config: { server, ca, insecure, serverName },
+        clock,
+        userAgent: name,
+        token: serviceAccountToken(manager, clock, 'kube-system', name),
+      }),
+    );
+
+export interface OwnEndpoints {
+  health(): Partial<Record<HealthEndpoint, readonly HealthCheck[]>>;
+  metrics: Metrics;
+  configz: { name: string; configuration: object };
+}
+
+/**
+ * Serves health, metrics and configuration; undefined for `--secure-port=0`. Callers are judged by the apiserver: asked with
+ * `--authentication-kubeconfig` and `--authorization-kubeconfig`, else as the component itself.
+ */
+export async function serveOwnEndpoints(
+  component: string,
+  flags: SecureServingFlags & DelegatedAuthFlags,
+  endpoints: OwnEndpoints,
+  { client, clock, logger }: { client: KubeClient; clock: Clock; logger: Logger },
+): Promise<WireServer | undefined> {
+  const serving = await secureServingOptions(flags, component, clock);
+  if (!serving) return undefined;
+  const asked = (kubeconfig: string): KubeClient => (kubeconfig === '' ? client : clientFor(component, kubeconfig, clock).client);
+  const auth = delegatedAuthOptions(flags);
+  // Upstream asks nobody without a kubeconfig for it, outside of a pod. Here the component asks as itself, and may lack the right to.
+  const ownIdentity = flags.authenticationKubeconfig === '' && !process.env['KUBERNETES_SERVICE_HOST'];
+  const lookup = ownIdentity && auth.lookup === 'strict' ? 'tolerant' : auth.lookup;
+  return serveComponent(
+    { serving, auth: { ...auth, lookup }, ...endpoints },
+    {
+      authentication: asked(flags.authenticationKubeconfig),
+      authorization: asked(flags.authorizationKubeconfig),
+      clock,
+      logger,
+    },
+  );
 }
 
 /** Unique per process, as upstream's leader election identities. */

@@ -4,5 +4,6 @@ export * from './metrics/index.ts';
 export * from './health/index.ts';
 export * from './features/index.ts';
 export * from './leader-election.ts';
+export * from './leader-migration/index.ts';
 export * from './version.ts';
 export * from './flags/index.ts';

@@ -1,27 +1,13 @@
 // Flags of kube-controller-manager with upstream's names and defaults
 // (https://kubernetes.io/docs/reference/command-line-tools-reference/kube-controller-manager/).
-import { defaultLeaderElection, featureGateFlags, flag, leaderElectionFlags, loggingFlags } from '#component-base';
-import { defaultControllersConfig as config } from '#controllers';
+import { readFileSync } from 'node:fs';
+import { featureGateFlags, flag, type FlagValues, loggingFlags } from '#component-base';
+import { delegatedAuthFlags, secureServingFlags } from '#component-base/serving';
+import { genericManagerFlags, kubeCloudSharedFlags } from '#controller-runtime/manager';
+import { type ControllersConfig, createControllers, defaultControllersConfig as config } from '#controllers';
+import { checkCloudProvider, cloudLoops } from './cloud.ts';
 
-const generic = {
-  kubeconfig: flag.string({
-    name: 'kubeconfig',
-    default: '',
-    help: 'Path to kubeconfig file with authorization and master location information.',
-    section: 'Generic',
-  }),
-  controllers: flag.strings({
-    name: 'controllers',
-    default: ['*'],
-    help: "Controllers to enable: '*' all, 'foo' this one, '-foo' all but this one.",
-    section: 'Generic',
-  }),
-  useServiceAccountCredentials: flag.bool({
-    name: 'use-service-account-credentials',
-    default: false,
-    help: 'Use an own identity for each controller.',
-    section: 'Generic',
-  }),
+const accounts = {
   serviceAccountPrivateKeyFile: flag.string({
     name: 'service-account-private-key-file',
     default: '',
@@ -37,18 +23,6 @@ const generic = {
 };
 
 const network = {
-  clusterCidr: flag.strings({
-    name: 'cluster-cidr',
-    default: [],
-    help: 'CIDRs of pods. Needs --allocate-node-cidrs.',
-    section: 'Nodeipam controller',
-  }),
-  allocateNodeCidrs: flag.bool({
-    name: 'allocate-node-cidrs',
-    default: config.allocateNodeCidrs,
-    help: 'Give each node a range of pod addresses.',
-    section: 'Nodeipam controller',
-  }),
   serviceClusterIpRange: flag.strings({
     name: 'service-cluster-ip-range',
     default: [],
@@ -64,12 +38,6 @@ const network = {
 };
 
 const nodes = {
-  nodeMonitorPeriodMs: flag.duration({
-    name: 'node-monitor-period',
-    default: config.nodeMonitorPeriodMs,
-    help: 'Period of looking at nodes.',
-    section: 'Nodelifecycle controller',
-  }),
   nodeMonitorGracePeriodMs: flag.duration({
     name: 'node-monitor-grace-period',
     default: config.nodeMonitorGracePeriodMs,
@@ -111,13 +79,46 @@ const signing = {
   }),
 };
 
-export const kubeControllerManagerFlags = {
-  ...generic,
+const shared = kubeCloudSharedFlags();
+const names = (): string[] => [...createControllers(config), ...cloudLoops].map(({ name }) => name).sort();
+
+export const kubeControllerManagerFlags = () => ({
+  ...shared,
+  cloudProvider: {
+    ...shared.cloudProvider,
+    help: "Empty, or 'external': a cloud-controller-manager runs the loops of the cloud.",
+  },
+  ...genericManagerFlags('kube-controller-manager', names()),
+  ...accounts,
   ...network,
   ...nodes,
   ...signing,
-  ...leaderElectionFlags(defaultLeaderElection('kube-controller-manager')),
+  ...secureServingFlags({ port: 10_257 }),
+  ...delegatedAuthFlags({ tolerateLookupFailure: false }),
   ...featureGateFlags([]),
   ...loggingFlags(),
-};
-export type KubeControllerManagerFlags = typeof kubeControllerManagerFlags;
+});
+export type KubeControllerManagerFlags = FlagValues<ReturnType<typeof kubeControllerManagerFlags>>;
+
+const file = (path: string): string => (path === '' ? '' : readFileSync(path, 'utf8'));
+
+/** What the loops run with. Throws, with upstream's text where it has one, for files that cannot be read and providers that are not there. */
+export function controllersConfigOf(flags: KubeControllerManagerFlags): ControllersConfig {
+  checkCloudProvider(flags.cloudProvider, flags.cidrAllocatorType);
+  const cert = file(flags.clusterSigningCertFile);
+  const key = file(flags.clusterSigningKeyFile);
+  return {
+    ...config,
+    clusterCidrs: flags.clusterCidr,
+    allocateNodeCidrs: flags.allocateNodeCidrs,
+    serviceCidrs: flags.serviceClusterIpRange,
+    nodeCidrMaskSizeIpv4: flags.nodeCidrMaskSize,
+    nodeMonitorPeriodMs: flags.nodeMonitorPeriodMs,
+    nodeMonitorGracePeriodMs: flags.nodeMonitorGracePeriodMs,
+    nodeStartupGracePeriodMs: flags.nodeStartupGracePeriodMs,
+    terminatedPodGcThreshold: flags.terminatedPodGcThreshold,
+    rootCa: file(flags.rootCaFile),
+    ...(flags.serviceAccountPrivateKeyFile && { serviceAccountSigningKey: file(flags.serviceAccountPrivateKeyFile) }),
+    ...(cert && key && { clusterSigning: { cert, key, durationMs: flags.clusterSigningDurationMs } }),
+  };
+}

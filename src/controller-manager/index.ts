@@ -1,20 +1,37 @@
 // kube-controller-manager: all control loops in one process, behind leader election where several run.
-import { createEventRecorder, createInformerFactory, type InformerFactory, type KubeClient, runLeaderElection } from '#client';
-import { defaultLeaderElection, type LeaderElectionConfiguration } from '#component-base';
+import type { KubeClient } from '#client';
+import {
+  createMetrics,
+  defaultLeaderElection,
+  type HealthCheck,
+  type LeaderElectionConfiguration,
+  type LeaderMigrationConfiguration,
+  lockOf,
+  type Metrics,
+} from '#component-base';
 import { type ControllersConfig, createControllers } from '#controllers';
-import { type Decisions, type RunningController, startController } from '#controller-runtime';
+import type { Decisions } from '#controller-runtime';
+import { ControllerSet, runLeading, selectControllers, untilAborted } from '#controller-runtime/manager';
 import type { Clock, Logger, Rng } from '#utils';
-import { selectControllers } from './select.ts';
+import { cloudLoops, isCloudLoop } from './cloud.ts';
 
-export { type KubeControllerManagerFlags, kubeControllerManagerFlags } from './flags.ts';
+export { checkCloudProvider } from './cloud.ts';
+export { controllersConfigOf, type KubeControllerManagerFlags, kubeControllerManagerFlags } from './flags.ts';
+export { configurationOf } from './configz.ts';
+
+const component = 'kube-controller-manager';
 
 export interface KubeControllerManagerOptions {
   /** `--controllers`. */
   controllers: string[];
   config: ControllersConfig;
   leaderElection: LeaderElectionConfiguration;
+  /** `--enable-leader-migration`: loops that run under a lease shared with the cloud-controller-manager. */
+  leaderMigration?: LeaderMigrationConfiguration | undefined;
   /** Unique per process, for leader election. */
   identity: string;
+  /** `--controller-start-interval`, in milliseconds; up to twice as long. */
+  controllerStartIntervalMs?: number;
 }
 
 export interface KubeControllerManagerDeps {
@@ -25,6 +42,7 @@ export interface KubeControllerManagerDeps {
   clock: Clock;
   rng: Rng;
   logger: Logger;
+  metrics?: Metrics;
   /** Kept for explanation. */
   decisions?: Decisions;
 }
@@ -32,65 +50,55 @@ export interface KubeControllerManagerDeps {
 export interface RunningControllerManager {
   /** Names of the loops that run here; empty while another process leads. */
   running(): string[];
-  /** Resolves when leadership was lost, or after `stop`. A process that lost it should end: others lead. */
+  /** For /healthz. */
+  healthChecks(): HealthCheck[];
+  readonly metrics: Metrics;
+  /** Resolves when leadership was lost, or the loops could not be started. The process should end: others lead. */
   readonly ended: Promise<void>;
+  /** Stops the loops, then gives the leases back. */
   stop(): Promise<void>;
 }
 
-export const defaultControllerManagerLeaderElection = (): LeaderElectionConfiguration =>
-  defaultLeaderElection('kube-controller-manager');
+export const defaultControllerManagerLeaderElection = (): LeaderElectionConfiguration => defaultLeaderElection(component);
 
 /** Starts the loops, at once or when this process leads. Throws for an unknown controller name. */
 export function runKubeControllerManager(
   options: KubeControllerManagerOptions,
   deps: KubeControllerManagerDeps,
 ): RunningControllerManager {
-  const definitions = selectControllers(createControllers(options.config), options.controllers);
-  const abort = new AbortController();
-  let informers: InformerFactory | undefined;
-  let controllers: RunningController[] = [];
+  const { clock, rng, logger, metrics = createMetrics() } = deps;
+  const { leaderElection: election, leaderMigration: migration, identity, controllerStartIntervalMs: intervalMs = 0 } = options;
+  const chosen = selectControllers([...createControllers(options.config), ...cloudLoops], options.controllers);
+  const sets = new Set<ControllerSet>();
+  const own = { ...deps, metrics };
 
-  const start = (): void => {
-    informers = createInformerFactory(deps);
-    const shared = informers;
-    controllers = definitions.map((definition) => {
-      const account = definition.serviceAccount ?? definition.name;
-      const client = (account !== '' && deps.clientFor?.(account)) || deps.client;
-      const recorder = createEventRecorder({ ...deps, client, component: definition.eventSource ?? definition.name });
-      return startController(definition, { ...deps, client, informers: shared, recorder });
-    });
-    informers.start();
-  };
-  const halt = async (): Promise<void> => {
-    await Promise.all(controllers.splice(0).map((controller) => controller.stop()));
-    informers?.stop();
-  };
-
-  const { leaderElection } = options;
-  const election = leaderElection.leaderElect
-    ? runLeaderElection(
-        {
-          ...deps,
-          namespace: leaderElection.resourceNamespace,
-          name: leaderElection.resourceName,
-          identity: options.identity,
-          leaseDurationMs: leaderElection.leaseDurationMs,
-          renewDeadlineMs: leaderElection.renewDeadlineMs,
-          retryPeriodMs: leaderElection.retryPeriodMs,
-          onStartedLeading: start,
-          onStoppedLeading: () => void halt(),
-        },
-        abort.signal,
-      )
-    : Promise.resolve(start());
-  const stopped = new Promise<void>((resolve) => abort.signal.addEventListener('abort', () => resolve(), { once: true }));
+  const leading = runLeading({ election, identity, migration }, own, async (lock, signal) => {
+    if (migration) logger.info(`leader migration: starting ${lock === 'main' ? 'main' : 'migrated'} controllers.`);
+    const set = new ControllerSet({ ...own, manager: component });
+    sets.add(set);
+    try {
+      for (const one of chosen) {
+        if (migration && lockOf(migration, component, [one.name, ...(one.aliases ?? [])]) !== lock) continue;
+        if (isCloudLoop(one)) {
+          // Named one by one it is asked for; under `*` nobody expects it here.
+          if (!options.controllers.includes('*')) logger.warn(`Warning: ${one.why}`, { controller: one.name });
+          continue;
+        }
+        set.add(one);
+        if (intervalMs > 0) await clock.sleep(intervalMs * (1 + rng.next()), signal).catch(() => {});
+      }
+      if (!signal.aborted) set.start();
+      await untilAborted(signal);
+    } finally {
+      await set.stop();
+      sets.delete(set);
+    }
+  });
   return {
-    ended: leaderElection.leaderElect ? election : stopped,
-    running: () => controllers.map(({ name }) => name),
-    async stop() {
-      abort.abort();
-      await election;
-      await halt();
-    },
+    ended: leading.lost,
+    metrics,
+    running: () => [...sets].flatMap((set) => set.names()),
+    healthChecks: () => [...leading.checks, ...[...sets].flatMap((set) => set.healthChecks())],
+    stop: () => leading.stop(),
   };
 }

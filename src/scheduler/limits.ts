@@ -16,3 +16,5 @@ export const sliceMs = 5;
 export const eventNoteBytesMax = 1024;
 /** Decisions kept for explanation. */
 export const decisionsMax = 1_000;
+/** How late the leader may renew before /healthz says so. */
+export const leaderHealthSlackMs = 20_000;

@@ -3,6 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { request } from 'node:https';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +14,22 @@ import { binary, eventually, run } from './cluster/harness.ts';
 let dir: string;
 let server: string;
 const children: ChildProcess[] = [];
+/** Of the components' own endpoints. */
+let ports = { 'kube-scheduler': 0, 'kube-controller-manager': 0 };
+const own = (port: number): string[] => ['--bind-address', '127.0.0.1', '--secure-port', String(port)];
+
+/** Asks one of the components itself. */
+const ask = (port: number, path: string, token?: string) =>
+  new Promise<{ status: number; body: string }>((resolve, reject) => {
+    const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    request({ host: '127.0.0.1', port, path, headers, rejectUnauthorized: false }, (response) => {
+      let body = '';
+      response.on('data', (chunk: Buffer) => (body += chunk.toString()));
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, body }));
+    })
+      .on('error', reject)
+      .end();
+  });
 
 async function freePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1');
@@ -110,8 +127,15 @@ async function startAll(): Promise<void> {
     async () => (await kubectl('get', 'namespace', 'default', '-o', 'name')).stdout.startsWith('namespace/default'),
     30_000,
   );
-  component('kube-scheduler', '--kubeconfig', await kubeconfig('scheduler', 's'));
-  component('kube-controller-manager', '--kubeconfig', await kubeconfig('manager', 'm'), '--use-service-account-credentials');
+  ports = { 'kube-scheduler': await freePort(), 'kube-controller-manager': await freePort() };
+  component('kube-scheduler', '--kubeconfig', await kubeconfig('scheduler', 's'), ...own(ports['kube-scheduler']));
+  component(
+    'kube-controller-manager',
+    '--kubeconfig',
+    await kubeconfig('manager', 'm'),
+    '--use-service-account-credentials',
+    ...own(ports['kube-controller-manager']),
+  );
 }
 
 async function stopAll(): Promise<void> {
@@ -153,6 +177,19 @@ describe('components as processes of their own on a real etcd', () => {
       async () => (await kubectl('get', 'pods', '-o', 'jsonpath={.items[*].spec.nodeName}')).stdout === 'n n',
     );
   });
+
+  it.each(['kube-scheduler', 'kube-controller-manager'] as const)(
+    '%s tells how it is, and more to those who may know',
+    async (name) => {
+      const port = ports[name];
+      await eventually('health', async () => (await ask(port, '/healthz')).body === 'ok');
+      expect((await ask(port, '/metrics')).status).toBe(403);
+      expect((await ask(port, '/metrics', 'nonsense')).status).toBe(401);
+      expect((await ask(port, '/metrics', 'a')).body).toContain(`leader_election_master_status{name="${name}"} 1`);
+      const configuration = JSON.parse((await ask(port, '/configz', 'a')).body) as Record<string, { kind: string }>;
+      expect(Object.values(configuration)).toMatchObject([{ kind: expect.stringContaining('Configuration') as string }]);
+    },
+  );
 
   it('acts with rights of its own for every loop, and is never refused', async () => {
     const accounts = (await kubectl('get', 'serviceaccounts', '-n', 'kube-system', '-o', 'name')).stdout;

@@ -1,18 +1,28 @@
 // `sagong cloud-controller-manager`.
-import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { type ClientConfig, createClient, createRestTransport, type KubeClient, serviceAccountToken } from '#client';
 import {
   type CloudControllerManagerFlags,
   cloudControllerManagerFlags,
   configFromFlags,
+  configurationOf,
   runCloudControllerManager,
-  serveCloudControllerManager,
+  serveWebhooks,
+  webhookGate,
+  webhookServingFlags,
 } from '#cloud-controller-manager';
-import { type CloudProviderDefinition, loadCloudProvider } from '#cloud-provider';
-import { flagCommand, type LeaderElectionConfiguration } from '#component-base';
-import type { Clock } from '#utils';
-import { clientFor, componentDeps, processIdentity, untilStopped } from '../component.ts';
+import { type CloudProvider, type CloudProviderDefinition, loadCloudProvider } from '#cloud-provider';
+import { flagCommand, leaderElectionOf, leaderMigrationOf, type Metrics } from '#component-base';
+import { secureServingOptions } from '#component-base/serving';
+import type { WireServer } from '#wire';
+import {
+  actingAs,
+  clientFor,
+  type ComponentDeps,
+  componentDeps,
+  processIdentity,
+  serveOwnEndpoints,
+  untilStopped,
+} from '../component.ts';
 
 const component = 'cloud-controller-manager';
 
@@ -21,32 +31,28 @@ const builtIn = {
   fake: async () => (await import('#cloud-provider/fake')).fakeCloudProvider as CloudProviderDefinition,
 };
 
-const leaderElectionOf = (flags: CloudControllerManagerFlags): LeaderElectionConfiguration => ({
-  leaderElect: flags.leaderElect,
-  leaseDurationMs: flags.leaderElectLeaseDurationMs,
-  renewDeadlineMs: flags.leaderElectRenewDeadlineMs,
-  retryPeriodMs: flags.leaderElectRetryPeriodMs,
-  resourceLock: 'leases',
-  resourceName: flags.leaderElectResourceName,
-  resourceNamespace: flags.leaderElectResourceNamespace,
-});
-
-/** `--use-service-account-credentials`: each loop acts as its own service account, with tokens asked for by the manager. */
-const actingAs = (manager: KubeClient, config: ClientConfig, clock: Clock, name: string): KubeClient => {
-  const { server, ca, insecure, serverName } = config;
-  const token = serviceAccountToken(manager, clock, 'kube-system', name);
-  return createClient(createRestTransport({ config: { server, ca, insecure, serverName }, clock, userAgent: name, token }));
-};
-
-const tlsOf = ({ tlsCertFile: cert, tlsPrivateKeyFile: key }: CloudControllerManagerFlags) =>
-  cert && key ? { tls: { cert: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8') } } : {};
+/** Webhooks of the provider, behind their feature gate; served also while another process leads. */
+async function webhooksOf(
+  flags: CloudControllerManagerFlags,
+  cloud: CloudProvider,
+  metrics: Metrics,
+  deps: ComponentDeps,
+): Promise<WireServer | undefined> {
+  const { webhooks } = cloud;
+  if (!flags.featureGates[webhookGate] || !webhooks) return undefined;
+  if (flags.webhookSecurePort !== 0 && flags.webhookSecurePort === flags.securePort)
+    throw new Error('--webhook-secure-port and --secure-port must be different ports');
+  const serving = await secureServingOptions(webhookServingFlags(flags), `${component}-webhook`, deps.clock);
+  return serving && serveWebhooks({ webhooks, wanted: flags.webhooks, serving, metrics }, deps);
+}
 
 async function run(flags: CloudControllerManagerFlags): Promise<void> {
   const deps = componentDeps(component, flags);
   const config = configFromFlags(flags);
+  const leaderMigration = leaderMigrationOf(flags);
   const loaded = await loadCloudProvider({ provider: flags.cloudProvider, configFile: flags.cloudConfig, builtIn }, deps);
   if (!loaded) throw new Error('--cloud-provider cannot be empty');
-  const { client, config: clientConfig } = clientFor(component, flags.kubeconfig, deps.clock);
+  const { client, config: clientConfig } = clientFor(component, flags.kubeconfig, deps.clock, flags.master);
   const manager = runCloudControllerManager(
     {
       providerName: loaded.name,
@@ -54,37 +60,26 @@ async function run(flags: CloudControllerManagerFlags): Promise<void> {
       controllers: flags.controllers,
       config,
       leaderElection: leaderElectionOf(flags),
+      leaderMigration,
       identity: processIdentity(deps.rng),
       controllerStartIntervalMs: flags.controllerStartIntervalMs,
       allowUntaggedCloud: flags.allowUntaggedCloud,
     },
-    {
-      ...deps,
-      client,
-      ...(flags.useServiceAccountCredentials && {
-        clientFor: (name: string) => actingAs(client, clientConfig, deps.clock, name),
-      }),
-      onLeadershipLost: () => process.exit(1),
-    },
+    { ...deps, client, ...(flags.useServiceAccountCredentials && { clientFor: actingAs(client, clientConfig, deps.clock) }) },
   );
-  const server =
-    flags.securePort === 0
-      ? undefined
-      : await serveCloudControllerManager(
-          {
-            listen: { host: flags.bindAddress, port: flags.securePort },
-            ...tlsOf(flags),
-            ...(flags.clientCaFile && { clientCa: readFileSync(flags.clientCaFile, 'utf8') }),
-            healthChecks: () => manager.healthChecks(),
-            metrics: manager.metrics,
-            configuration: { ...flags, clusterCidrs: flags.clusterCidr },
-          },
-          { ...deps, client },
-        );
+  const health = () => {
+    const checks = manager.healthChecks();
+    return { healthz: checks, livez: checks, readyz: checks };
+  };
+  const endpoints = { health, metrics: manager.metrics, configz: configurationOf(flags) };
+  const servers = [
+    await webhooksOf(flags, loaded.cloud, manager.metrics, deps),
+    await serveOwnEndpoints(component, flags, endpoints, { ...deps, client }),
+  ];
   await untilStopped(async () => {
     await manager.stop();
-    await server?.close({ graceMs: 0 });
-  });
+    for (const server of servers) await server?.close({ graceMs: 0 });
+  }, manager.ended);
 }
 
 export const cloudControllerManagerCommand = (): Command =>

@@ -1,79 +1,49 @@
 // `sagong kube-controller-manager`.
-import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { type ClientConfig, createClient, createRestTransport, type KubeClient, serviceAccountToken } from '#client';
-import { flagCommand, type FlagValues } from '#component-base';
-import { type KubeControllerManagerFlags, kubeControllerManagerFlags, runKubeControllerManager } from '#controller-manager';
-import { type ControllersConfig, defaultControllersConfig } from '#controllers';
-import type { Clock } from '#utils';
-import { clientFor, componentDeps, processIdentity, untilStopped } from '../component.ts';
+import { flagCommand, leaderElectionOf, leaderMigrationOf } from '#component-base';
+import {
+  configurationOf,
+  controllersConfigOf,
+  type KubeControllerManagerFlags,
+  kubeControllerManagerFlags,
+  runKubeControllerManager,
+} from '#controller-manager';
+import { actingAs, clientFor, componentDeps, processIdentity, serveOwnEndpoints, untilStopped } from '../component.ts';
 
-const file = (path: string): string => (path === '' ? '' : readFileSync(path, 'utf8'));
+const component = 'kube-controller-manager';
 
-function configOf(flags: FlagValues<KubeControllerManagerFlags>): ControllersConfig {
-  const cert = file(flags.clusterSigningCertFile);
-  const key = file(flags.clusterSigningKeyFile);
-  return {
-    ...defaultControllersConfig,
-    clusterCidrs: flags.clusterCidr,
-    allocateNodeCidrs: flags.allocateNodeCidrs,
-    serviceCidrs: flags.serviceClusterIpRange,
-    nodeCidrMaskSizeIpv4: flags.nodeCidrMaskSize,
-    nodeMonitorPeriodMs: flags.nodeMonitorPeriodMs,
-    nodeMonitorGracePeriodMs: flags.nodeMonitorGracePeriodMs,
-    nodeStartupGracePeriodMs: flags.nodeStartupGracePeriodMs,
-    terminatedPodGcThreshold: flags.terminatedPodGcThreshold,
-    rootCa: file(flags.rootCaFile),
-    ...(flags.serviceAccountPrivateKeyFile && { serviceAccountSigningKey: file(flags.serviceAccountPrivateKeyFile) }),
-    ...(cert && key && { clusterSigning: { cert, key, durationMs: flags.clusterSigningDurationMs } }),
-  };
-}
-
-/** `--use-service-account-credentials`: each loop acts as its own service account, with tokens the manager asks for. */
-const actingAs = (
-  manager: KubeClient,
-  { server, ca, insecure, serverName }: ClientConfig,
-  clock: Clock,
-  name: string,
-): KubeClient =>
-  createClient(
-    createRestTransport({
-      config: { server, ca, insecure, serverName },
-      clock,
-      userAgent: name,
-      token: serviceAccountToken(manager, clock, 'kube-system', name),
-    }),
+async function run(flags: KubeControllerManagerFlags): Promise<void> {
+  const deps = componentDeps(component, flags);
+  const config = controllersConfigOf(flags);
+  const leaderMigration = leaderMigrationOf(flags);
+  const { client, config: clientConfig } = clientFor(component, flags.kubeconfig, deps.clock, flags.master);
+  const manager = runKubeControllerManager(
+    {
+      controllers: flags.controllers,
+      config,
+      identity: processIdentity(deps.rng),
+      leaderElection: leaderElectionOf(flags),
+      leaderMigration,
+      controllerStartIntervalMs: flags.controllerStartIntervalMs,
+    },
+    { ...deps, client, ...(flags.useServiceAccountCredentials && { clientFor: actingAs(client, clientConfig, deps.clock) }) },
   );
+  const health = () => {
+    const checks = manager.healthChecks();
+    return { healthz: checks, livez: checks, readyz: checks };
+  };
+  const endpoints = { health, metrics: manager.metrics, configz: configurationOf(flags) };
+  const server = await serveOwnEndpoints(component, flags, endpoints, { ...deps, client });
+  await untilStopped(async () => {
+    await manager.stop();
+    await server?.close({ graceMs: 0 });
+  }, manager.ended);
+}
 
 export const kubeControllerManagerCommand = (): Command =>
   flagCommand({
-    name: 'kube-controller-manager',
+    name: component,
     description: 'The Kubernetes controller manager embeds the core control loops.',
-    flags: kubeControllerManagerFlags,
-    async run({ values }) {
-      const deps = componentDeps('kube-controller-manager', values);
-      const { client, config } = clientFor('kube-controller-manager', values.kubeconfig, deps.clock);
-      const manager = runKubeControllerManager(
-        {
-          controllers: values.controllers,
-          config: configOf(values),
-          identity: processIdentity(deps.rng),
-          leaderElection: {
-            leaderElect: values.leaderElect,
-            leaseDurationMs: values.leaderElectLeaseDurationMs,
-            renewDeadlineMs: values.leaderElectRenewDeadlineMs,
-            retryPeriodMs: values.leaderElectRetryPeriodMs,
-            resourceLock: 'leases',
-            resourceName: values.leaderElectResourceName,
-            resourceNamespace: values.leaderElectResourceNamespace,
-          },
-        },
-        {
-          ...deps,
-          client,
-          ...(values.useServiceAccountCredentials && { clientFor: (name: string) => actingAs(client, config, deps.clock, name) }),
-        },
-      );
-      await untilStopped(() => manager.stop(), manager.ended);
-    },
+    flags: kubeControllerManagerFlags(),
+    run: ({ values }) => run(values),
   });

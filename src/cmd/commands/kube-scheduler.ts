@@ -1,21 +1,32 @@
 // `sagong kube-scheduler`.
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { flagCommand } from '#component-base';
-import { kubeSchedulerFlags, optionsFromFlags, runKubeScheduler } from '#scheduler';
-import { clientFor, componentDeps, processIdentity, untilStopped } from '../component.ts';
+import { flagCommand, type FlagValues } from '#component-base';
+import { configurationOf, type KubeSchedulerFlags, kubeSchedulerFlags, optionsFromFlags, runKubeScheduler } from '#scheduler';
+import { clientFor, componentDeps, processIdentity, serveOwnEndpoints, untilStopped } from '../component.ts';
+
+const component = 'kube-scheduler';
+
+async function run(flags: FlagValues<KubeSchedulerFlags>): Promise<void> {
+  const deps = componentDeps(component, flags);
+  const configText = flags.config ? await readFile(flags.config, 'utf8') : undefined;
+  const options = optionsFromFlags(flags, configText);
+  const { client } = clientFor(component, options.kubeconfig, deps.clock, flags.master);
+  const scheduler = runKubeScheduler({ ...options, identity: processIdentity(deps.rng) }, { ...deps, client });
+  const { checks, readyChecks, metrics } = scheduler;
+  const health = () => ({ healthz: checks, livez: checks, readyz: readyChecks });
+  const endpoints = { health, metrics, configz: configurationOf(options) };
+  const server = await serveOwnEndpoints(component, flags, endpoints, { ...deps, client });
+  await untilStopped(async () => {
+    await scheduler.stop();
+    await server?.close({ graceMs: 0 });
+  }, scheduler.ended);
+}
 
 export const kubeSchedulerCommand = (): Command =>
   flagCommand({
-    name: 'kube-scheduler',
+    name: component,
     description: 'The Kubernetes scheduler assigns pods to nodes.',
     flags: kubeSchedulerFlags(),
-    async run({ values }) {
-      const deps = componentDeps('kube-scheduler', values);
-      const configText = values.config ? await readFile(values.config, 'utf8') : undefined;
-      const options = optionsFromFlags(values, configText);
-      const { client } = clientFor('kube-scheduler', options.kubeconfig, deps.clock);
-      const scheduler = runKubeScheduler({ ...options, identity: processIdentity(deps.rng) }, { ...deps, client });
-      await untilStopped(() => scheduler.stop());
-    },
+    run: ({ values }) => run(values),
   });

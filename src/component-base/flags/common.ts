@@ -1,6 +1,6 @@
 // Flags that every component shares, with upstream's names, defaults and headings (k8s.io/component-base/logs, cli, config/options).
 import type { LeaderElectionConfiguration } from '../leader-election.ts';
-import { flag } from './flags.ts';
+import { flag, type FlagValues } from './flags.ts';
 
 /** `-v`, `--vmodule`, `--logging-format` and the flush period. */
 export const loggingFlags = () => ({
@@ -33,6 +33,17 @@ export const featureGateFlags = (help: readonly string[]) => ({
     help: `Features to switch, as Name=true|false pairs. Known: ${help.join(' ')}`,
     section: 'Generic',
   }),
+});
+
+/** The settings that `leaderElectionFlags` were given. */
+export const leaderElectionOf = (flags: FlagValues<ReturnType<typeof leaderElectionFlags>>): LeaderElectionConfiguration => ({
+  leaderElect: flags.leaderElect,
+  leaseDurationMs: flags.leaderElectLeaseDurationMs,
+  renewDeadlineMs: flags.leaderElectRenewDeadlineMs,
+  retryPeriodMs: flags.leaderElectRetryPeriodMs,
+  resourceLock: flags.leaderElectResourceLock,
+  resourceName: flags.leaderElectResourceName,
+  resourceNamespace: flags.leaderElectResourceNamespace,
 });
 
 /** `--leader-elect*`. */

@@ -1,6 +1,6 @@
 // The room's flags; reached through #component-base.
 export { type FlagCommandOptions, flagCommand, flagHelp } from './command.ts';
-export { featureGateFlags, leaderElectionFlags, loggingFlags } from './common.ts';
+export { featureGateFlags, leaderElectionFlags, leaderElectionOf, loggingFlags } from './common.ts';
 export {
   type Flag,
   FlagError,

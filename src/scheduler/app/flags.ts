@@ -1,6 +1,7 @@
 // Flags of kube-scheduler with upstream's names and defaults
 // (https://kubernetes.io/docs/reference/command-line-tools-reference/kube-scheduler/).
 import { defaultLeaderElection, featureGateFlags, flag, leaderElectionFlags, loggingFlags } from '#component-base';
+import { delegatedAuthFlags, secureServingFlags } from '#component-base/serving';
 
 const misc = {
   config: flag.string({ name: 'config', default: '', help: 'Configuration file (KubeSchedulerConfiguration).', section: 'Misc' }),
@@ -40,44 +41,11 @@ const deprecated = {
   profiling: flag.bool({ name: 'profiling', default: true, help: 'Serve profiling at /debug/pprof/.', section: 'Deprecated' }),
 };
 
-const serving = {
-  bindAddress: flag.string({
-    name: 'bind-address',
-    default: '0.0.0.0',
-    help: 'Address to serve health and metrics on.',
-    section: 'Secure serving',
-  }),
-  securePort: flag.int({
-    name: 'secure-port',
-    default: 10_259,
-    help: 'Port of HTTPS; 0 serves nothing.',
-    section: 'Secure serving',
-  }),
-  tlsCertFile: flag.string({ name: 'tls-cert-file', default: '', help: 'Serving certificate.', section: 'Secure serving' }),
-  tlsPrivateKeyFile: flag.string({
-    name: 'tls-private-key-file',
-    default: '',
-    help: 'Key of --tls-cert-file.',
-    section: 'Secure serving',
-  }),
-  authenticationKubeconfig: flag.string({
-    name: 'authentication-kubeconfig',
-    default: '',
-    help: 'kubeconfig with the right to create tokenreviews.',
-    section: 'Authentication',
-  }),
-  authorizationKubeconfig: flag.string({
-    name: 'authorization-kubeconfig',
-    default: '',
-    help: 'kubeconfig with the right to create subjectaccessreviews.',
-    section: 'Authorization',
-  }),
-};
-
 /** The flag table; `parseFlags` of #component-base reads command lines with it. */
 export const kubeSchedulerFlags = () => ({
   ...misc,
-  ...serving,
+  ...secureServingFlags({ port: 10_259 }),
+  ...delegatedAuthFlags({ tolerateLookupFailure: true }),
   ...deprecated,
   ...leaderElectionFlags(defaultLeaderElection('kube-scheduler')),
   ...loggingFlags(),

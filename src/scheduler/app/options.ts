@@ -1,6 +1,6 @@
 // What a kube-scheduler runs with, from its flags and its configuration file (cmd/kube-scheduler/app/options).
 import { type LeaderElectionConfiguration, defaultLeaderElection, type ParsedFlags } from '#component-base';
-import { parseDurationMs } from '#apimachinery/duration';
+import { formatDurationMs, parseDurationMs } from '#apimachinery/duration';
 import { parseConfiguration, type ProfileConfig, type SchedulerConfiguration } from '../config/index.ts';
 import { podInitialBackoffMs, podMaxBackoffMs } from '../limits.ts';
 import type { KubeSchedulerFlags } from './flags.ts';
@@ -21,6 +21,35 @@ export const defaultOptions = (): KubeSchedulerOptions => ({
   maxBackoffMs: podMaxBackoffMs,
   leaderElection: defaultLeaderElection('kube-scheduler'),
 });
+
+/** What /configz shows: the part of KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1) that is read here. */
+export const configurationOf = (
+  options: KubeSchedulerOptions & { kubeconfig: string },
+): { name: string; configuration: object } => {
+  const { leaderElection: election, initialBackoffMs = podInitialBackoffMs, maxBackoffMs = podMaxBackoffMs } = options;
+  return {
+    name: 'kubescheduler.config.k8s.io',
+    configuration: {
+      kind: 'KubeSchedulerConfiguration',
+      apiVersion: 'kubescheduler.config.k8s.io/v1',
+      ...(election && {
+        leaderElection: {
+          leaderElect: election.leaderElect,
+          leaseDuration: formatDurationMs(election.leaseDurationMs),
+          renewDeadline: formatDurationMs(election.renewDeadlineMs),
+          retryPeriod: formatDurationMs(election.retryPeriodMs),
+          resourceLock: election.resourceLock,
+          resourceName: election.resourceName,
+          resourceNamespace: election.resourceNamespace,
+        },
+      }),
+      clientConnection: { kubeconfig: options.kubeconfig },
+      podInitialBackoffSeconds: initialBackoffMs / 1000,
+      podMaxBackoffSeconds: maxBackoffMs / 1000,
+      profiles: options.profiles?.length ? options.profiles : [{ schedulerName: 'default-scheduler' }],
+    },
+  };
+};
 
 function electionOf(
   flags: ParsedFlags<KubeSchedulerFlags>['values'],

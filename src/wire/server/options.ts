@@ -18,12 +18,19 @@ export interface ServerTls extends ServingCertificate {
   sni?: (serverName: string) => ServingCertificate | undefined;
   /** Default TLSv1.2. */
   minVersion?: 'TLSv1.2' | 'TLSv1.3';
-  /** OpenSSL cipher list for TLS 1.2. */
+  /** OpenSSL cipher list. */
   ciphers?: string;
+  /** OpenSSL list of key exchange groups. */
+  curves?: string;
+  /** false: HTTP/1.1 only. */
+  http2?: boolean;
 }
 
-/** Where to listen: an address, a unix socket, or a server or handle that another process listened with and sent over. */
-export type ListenTarget = { host?: string; port: number } | { path: string } | { handle: Server | { fd: number } | object };
+/** Where to listen: an address (with SO_REUSEPORT where Node can and it is asked for), a unix socket, or a server or handle that another process listened with and sent over. */
+export type ListenTarget =
+  | { host?: string; port: number; reusePort?: boolean }
+  | { path: string }
+  | { handle: Server | { fd: number } | object };
 
 export interface ServerLimits {
   concurrentStreamsMax: number;

@@ -87,7 +87,7 @@ function createTlsServer(context: Context, contexts: ServerContexts, tls: Server
   const { limits, connections } = context;
   const server = createSecureServer({
     ...contexts.defaults(),
-    ALPNProtocols: ['h2', 'http/1.1'],
+    ALPNProtocols: tls.http2 === false ? ['http/1.1'] : ['h2', 'http/1.1'],
     allowHTTP1: true,
     ticketKeys: contexts.ticketKeys,
     sessionIdContext: 'sagong',
@@ -158,7 +158,10 @@ function listenOn(server: AnyServer, target: ListenTarget): Promise<ListenAddres
     };
     if ('handle' in target) server.listen(target.handle, listening);
     else if ('path' in target) server.listen(target.path, listening);
-    else server.listen(target.port, target.host ?? '127.0.0.1', listening);
+    else {
+      const { port, host = '127.0.0.1', reusePort = false } = target;
+      server.listen({ port, host, ...(reusePort && { reusePort }) }, listening);
+    }
   });
 }
 

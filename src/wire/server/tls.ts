@@ -9,6 +9,7 @@ const contextOptions = (tls: ServerTls, { cert, key }: ServingCertificate): Secu
   key,
   ...(tls.ca !== undefined && { ca: tls.ca as SecureContextOptions['ca'] }),
   ...(tls.ciphers !== undefined && { ciphers: tls.ciphers }),
+  ...(tls.curves !== undefined && { ecdhCurve: tls.curves }),
   minVersion: tls.minVersion ?? 'TLSv1.2',
 });
 

@@ -1,0 +1,143 @@
+// A component's own HTTPS endpoints (k8s.io/controller-manager app/serve.go, cmd/kube-scheduler newEndpointsHandler): health, metrics,
+// configuration. Served also while another process leads.
+import { StatusError } from '#apimachinery/errors';
+import type { Clock, Logger } from '#utils';
+import { serve, type WireRequest, type WireResponse, type WireServer } from '#wire';
+import { type HealthCheck, type HealthEndpoint, routeHealth } from '../health/index.ts';
+import { createMetrics, type Metrics } from '../metrics/index.ts';
+import type { Authorities } from './caller.ts';
+import { DelegatedAuth, type DelegatedAuthOptions, type ReviewClient } from './delegated-auth.ts';
+import { lookupRefreshMs } from './limits.ts';
+import { lookUpAuthorities } from './lookup.ts';
+import type { SecureServingOptions } from './options.ts';
+
+export interface ComponentServerOptions {
+  serving: SecureServingOptions;
+  auth: DelegatedAuthOptions;
+  /** Asked at each request: the checks of each health endpoint that there is. */
+  health(): Partial<Record<HealthEndpoint, readonly HealthCheck[]>>;
+  metrics: Metrics;
+  /** Shown by /configz under this name. */
+  configz: { name: string; configuration: object };
+}
+
+export interface ComponentServerDeps {
+  /** Asks who callers are, and reads the published authorities. */
+  authentication: ReviewClient;
+  /** Asks what callers may. */
+  authorization: ReviewClient;
+  clock: Clock;
+  logger: Logger;
+}
+
+const text = {
+  'content-type': 'text/plain; charset=utf-8',
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'no-cache, private',
+};
+const json = { 'content-type': 'application/json', 'cache-control': 'no-cache, private' };
+
+/** The registry of /metrics/slis: how each health check goes. Pure of state but its counters. */
+function sliMetrics(health: ComponentServerOptions['health']): Metrics {
+  const slis = createMetrics();
+  const total = slis.counter({
+    name: 'kubernetes_healthchecks_total',
+    help: 'Results of each health check.',
+    labels: ['name', 'type', 'status'],
+  });
+  slis.gauge({
+    name: 'kubernetes_healthcheck',
+    help: 'Result of each health check: 1 for healthy.',
+    labels: ['name', 'type'],
+    async collect(gauge) {
+      for (const [type, checks] of Object.entries(health()))
+        for (const { name, check } of checks) {
+          const ok = await Promise.resolve()
+            .then(check)
+            .then(
+              () => true,
+              () => false,
+            );
+          gauge.set(ok ? 1 : 0, name, type);
+          total.inc(1, name, type, ok ? 'success' : 'error');
+        }
+    },
+  });
+  return slis;
+}
+
+/** Answers requests that may be answered. */
+function handler({ health, metrics, configz }: ComponentServerOptions, auth: DelegatedAuth) {
+  const slis = sliMetrics(health);
+  return async (request: WireRequest, response: WireResponse): Promise<void> => {
+    const path = request.path.split('?')[0] ?? '/';
+    const { method, headers, peerCertificate } = request;
+    try {
+      await auth.check({ method, path, headers, certificate: peerCertificate?.certificate });
+    } catch (error) {
+      if (!(error instanceof StatusError)) throw error;
+      return response.send(error.status.code ?? 500, json, JSON.stringify(error.status));
+    }
+    const answer = await routeHealth(request.path, health());
+    if (answer) return response.send(answer.status, text, answer.body);
+    if (path === '/metrics') return response.send(200, { 'content-type': metrics.contentType }, await metrics.expose());
+    if (path === '/metrics/slis') return response.send(200, { 'content-type': slis.contentType }, await slis.expose());
+    if (path === '/configz') return response.send(200, json, JSON.stringify({ [configz.name]: configz.configuration }));
+    response.send(404, text, '404 page not found\n');
+  };
+}
+
+const bundle = ({ clientCa, requestHeader }: Authorities): string[] =>
+  [clientCa, requestHeader?.ca].filter((ca) => ca !== undefined);
+
+/** Starts serving. Rejects when it cannot listen, and where `auth.lookup` is strict, when the authorities cannot be looked up. */
+export async function serveComponent(options: ComponentServerOptions, deps: ComponentServerDeps): Promise<WireServer> {
+  const { clock, logger, authentication } = deps;
+  const { serving, auth: authOptions } = options;
+  const auth = new DelegatedAuth(authOptions, deps);
+  const tlsWith = (authorities: Authorities) => ({ ...serving.tls, requestClientCert: true, ca: bundle(authorities) });
+  let trusted: Authorities = authOptions;
+  /** Whether something else than before is trusted now. */
+  const look = async (): Promise<boolean> => {
+    const before = JSON.stringify(bundle(trusted));
+    trusted = await lookUpAuthorities(authentication, authOptions);
+    auth.trust(trusted);
+    return JSON.stringify(bundle(trusted)) !== before;
+  };
+  if (authOptions.lookup !== 'skip')
+    await look().catch((error: unknown) => {
+      if (authOptions.lookup === 'strict') throw error;
+      logger.warn('Error looking up in-cluster authentication configuration', { error: String(error) });
+      logger.warn('Continuing without authentication configuration. This may treat all requests as anonymous.');
+    });
+  const wire = await serve({
+    tls: tlsWith(trusted),
+    listen: serving.listen,
+    logger,
+    onRequest: handler(options, auth),
+    ...(serving.streamsMax !== undefined && { limits: { concurrentStreamsMax: serving.streamsMax } }),
+  });
+  logger.info('Serving securely', { address: `${serving.listen.host}:${wire.port}` });
+  let timer = clock.setTimer(lookupRefreshMs, refresh);
+  function refresh(): void {
+    timer = clock.setTimer(lookupRefreshMs, refresh);
+    void look().then(
+      (changed) => changed && wire.reloadTls(tlsWith(trusted)),
+      (error: unknown) => logger.debug('authentication configuration not read', { error: String(error) }),
+    );
+  }
+  if (authOptions.lookup === 'skip') timer.cancel();
+  return {
+    ...wire,
+    get port() {
+      return wire.port;
+    },
+    get connections() {
+      return wire.connections;
+    },
+    close(closing) {
+      timer.cancel();
+      return wire.close(closing);
+    },
+  };
+}

@@ -1,0 +1,81 @@
+// The loops that a manager runs under one lock: shared informers, one recorder and one identity each; started together, stopped together.
+import { createEventRecorder, createInformerFactory, type InformerFactory, type KubeClient } from '#client';
+import type { HealthCheck, Metrics } from '#component-base';
+import type { Clock, Logger, Rng } from '#utils';
+import type { Decisions } from '../decisions.ts';
+import { type RunningController, startController } from '../executor.ts';
+import type { ControllerDefinition } from '../types.ts';
+
+export interface ControllerSetDeps {
+  /** The manager's own identity: reads. */
+  client: KubeClient;
+  /** The identity a loop writes with (`--use-service-account-credentials`), by its service account; default: the manager's own. */
+  clientFor?(serviceAccount: string): KubeClient;
+  clock: Clock;
+  rng: Rng;
+  logger: Logger;
+  metrics: Metrics;
+  /** Label of `running_managed_controllers`. */
+  manager: string;
+  decisions?: Decisions;
+}
+
+interface Entry {
+  controller: RunningController;
+  recorder: { flush(): Promise<void> };
+  metric: string;
+}
+
+export class ControllerSet {
+  readonly informers: InformerFactory;
+  readonly #deps: ControllerSetDeps;
+  readonly #entries: Entry[] = [];
+
+  constructor(deps: ControllerSetDeps) {
+    this.#deps = deps;
+    this.informers = createInformerFactory(deps);
+  }
+  /** `metric`: the loop's name in metrics, where it has another there. It works once `start` is called. */
+  add(definition: ControllerDefinition, metric = definition.name): void {
+    const { client, clientFor, clock, logger, decisions } = this.#deps;
+    const account = definition.serviceAccount ?? definition.name;
+    const own = (account !== '' && clientFor?.(account)) || client;
+    const recorder = createEventRecorder({ client: own, clock, logger, component: definition.eventSource ?? definition.name });
+    const controller = startController(definition, {
+      client: own,
+      informers: this.informers,
+      recorder,
+      clock,
+      logger,
+      ...(decisions && { decisions }),
+    });
+    this.#entries.push({ controller, recorder, metric });
+    this.#count(metric, true);
+  }
+  start(): void {
+    this.informers.start();
+  }
+  names(): string[] {
+    return this.#entries.map(({ controller }) => controller.name);
+  }
+  /** One for each loop: it was started. */
+  healthChecks(): HealthCheck[] {
+    return this.names().map((name) => ({ name, check() {} }));
+  }
+  /** Resolves when all work in flight has ended and its events are written. */
+  async stop(): Promise<void> {
+    const stopping = this.#entries.splice(0);
+    for (const { metric } of stopping) this.#count(metric, false);
+    await Promise.all(stopping.map(({ controller }) => controller.stop()));
+    this.informers.stop();
+    await Promise.all(stopping.map(({ recorder }) => recorder.flush()));
+  }
+  #count(metric: string, on: boolean): void {
+    const running = this.#deps.metrics.gauge({
+      name: 'running_managed_controllers',
+      help: 'Whether a controller runs in a manager.',
+      labels: ['name', 'manager'],
+    });
+    running.set(on ? 1 : 0, metric, this.#deps.manager);
+  }
+}
