@@ -16,18 +16,21 @@ import { binary, eventually } from '../../e2e/cluster/harness.ts';
 import { Api } from './api.ts';
 
 export type Maker = 'sagong' | 'upstream';
-export type Component = 'kube-apiserver' | 'kube-scheduler' | 'kube-controller-manager';
+export type Component = 'kube-apiserver' | 'kube-scheduler' | 'kube-controller-manager' | 'cloud-controller-manager';
 
 const upstreamBin = process.env['SAGONG_UPSTREAM_BIN'] ?? '';
 /** Whether upstream's program of that name is there. */
 export const hasUpstream = (name: Component): boolean => upstreamBin !== '' && existsSync(join(upstreamBin, name));
 
 const startTimeoutMs = 60_000;
-const nodeNames = ['node-1', 'node-2'];
+export const nodeNames = ['node-1', 'node-2'];
+export const clusterCidr = '10.244.0.0/16';
 const users: readonly [token: string, user: string, groups: string][] = [
   ['admin', 'admin', 'system:masters'],
   ['kube-scheduler', 'system:kube-scheduler', ''],
   ['kube-controller-manager', 'system:kube-controller-manager', ''],
+  // Its loops act as service accounts with upstream's bootstrap roles.
+  ['cloud-controller-manager', 'system:cloud-controller-manager', 'system:masters'],
   ...nodeNames.map((name): [string, string, string] => [name, `system:node:${name}`, 'system:nodes']),
 ];
 
@@ -104,26 +107,38 @@ export class World {
   }
 
   async startScheduler(maker: Maker, api: Api, extra: readonly string[] = []): Promise<void> {
-    const serving = maker === 'upstream' ? ['--secure-port=0'] : [];
-    this.#start('kube-scheduler', maker, [await this.#kubeconfig('kube-scheduler', api), ...serving, ...extra]);
+    this.#start('kube-scheduler', maker, [await this.#kubeconfig('kube-scheduler', api), '--secure-port=0', ...extra]);
   }
 
   async startControllerManager(maker: Maker, api: Api, extra: readonly string[] = []): Promise<void> {
     this.#start('kube-controller-manager', maker, [
       await this.#kubeconfig('kube-controller-manager', api),
-      ...['--use-service-account-credentials', '--root-ca-file=ca.crt', ...extra],
+      ...['--secure-port=0', '--use-service-account-credentials', '--root-ca-file=ca.crt', ...extra],
       ...['--cluster-signing-cert-file=ca.crt', '--cluster-signing-key-file=ca.key'],
-      ...(maker === 'upstream' ? ['--secure-port=0', '--service-account-private-key-file=sa.key'] : []),
+      ...(maker === 'upstream' ? ['--service-account-private-key-file=sa.key'] : []),
     ]);
   }
 
-  /** Our kubelets over the simulated runtime, each over TLS with the rights of its node. */
-  async startNodes(api: Api): Promise<void> {
+  /** With a cloud whose machines are the nodes. */
+  async startCloudControllerManager(maker: Maker, api: Api): Promise<void> {
+    const machines =
+      maker === 'upstream' ? nodeNames.join('\n') : JSON.stringify({ instances: nodeNames.map((name) => ({ name })) });
+    await writeFile(this.#path('cloud-config'), machines);
+    this.#start('cloud-controller-manager', maker, [
+      await this.#kubeconfig('cloud-controller-manager', api),
+      ...['--cloud-provider=fake', `--cloud-config=${this.#path('cloud-config')}`, `--cluster-cidr=${clusterCidr}`],
+      ...['--use-service-account-credentials', '--secure-port=0', '--route-reconciliation-period=1s'],
+    ]);
+  }
+
+  /** Our kubelets over the simulated runtime, each over TLS with the rights of its node. `cloud`: a cloud completes them. */
+  async startNodes(api: Api, cloud = false): Promise<void> {
+    const external = cloud ? ({ cloudProvider: 'external', routesFromCloud: true } as const) : {};
     const clock = systemClock();
     for (const name of nodeNames) {
       const config = { server: api.url, insecure: true, token: name };
       const client = createClient(createRestTransport({ config, clock, userAgent: 'kubelet' }));
-      const kubelet = createSimulatedNode({ name }, { client, clock, rng: systemRng(), logger: silentLogger });
+      const kubelet = createSimulatedNode({ name, ...external }, { client, clock, rng: systemRng(), logger: silentLogger });
       this.#kubelets.push(kubelet);
       await kubelet.start();
     }
