@@ -59,7 +59,7 @@ for (const pair of pairs) {
         expect(spec?.['providerID']).toMatch(/^fake:\/\//);
         for (const label of ['node.kubernetes.io/instance-type', 'topology.kubernetes.io/zone', 'topology.kubernetes.io/region'])
           expect(metadata.labels?.[label]).toMatch(/./);
-        const network = (status?.['conditions'] as Condition[]).find(({ type }) => type === 'NetworkUnavailable');
+        const network = (status?.['conditions'] as Condition[] | undefined)?.find(({ type }) => type === 'NetworkUnavailable');
         expect(network).toMatchObject({ status: 'False', reason: 'RouteCreated' });
       }
       const running = async (): Promise<boolean> =>
