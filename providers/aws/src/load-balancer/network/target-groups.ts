@@ -28,7 +28,10 @@ const describe = ({ api }: Cloud, input: DescribeTargetGroupsCommandInput): Prom
     ({ TargetGroups }) => TargetGroups,
     ({ NextMarker }) => NextMarker,
     pagesMax,
-  ).catch(during('error listing target groups'));
+  )
+    .catch(absentFor('TargetGroupNotFound', 'TargetGroupNotFoundException'))
+    .then((found) => found ?? [])
+    .catch(during('error listing target groups'));
 
 export const attachedTargetGroups = (cloud: Cloud, LoadBalancerArn: string): Promise<TargetGroup[]> =>
   describe(cloud, { LoadBalancerArn });

@@ -1,0 +1,211 @@
+// moto (an emulator of AWS on PyPI) behind a small proxy: the proxy writes down what was called, fails on request, and turns what moto answers
+// differently from AWS into what AWS answers, so that the provider needs to know nothing of emulators.
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rename, rm } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const version = '5.2.1';
+const run = promisify(execFile);
+
+/** A Python that has moto, installed into a folder of its own when need be; undefined where that is not possible. */
+export async function pythonWithMoto(): Promise<string | undefined> {
+  const home = join(tmpdir(), `sagong-moto-${version}`);
+  const python = join(home, 'bin', 'python');
+  if (existsSync(python)) return python;
+  if (spawnSync('python3', ['-m', 'venv', '--help']).status !== 0) return undefined;
+  const draft = await mkdtemp(`${home}-`);
+  try {
+    await run('python3', ['-m', 'venv', draft]);
+    const install = (wanted: string) =>
+      run(join(draft, 'bin', 'python'), ['-m', 'pip', 'install', '-q', `moto[server]${wanted}`]);
+    await install(`==${version}`).catch(() => install('>=5,<6'));
+    // Whoever is first wins; the other's is as good.
+    await rename(draft, home).catch(() => {});
+    return existsSync(python) ? python : undefined;
+  } catch {
+    return undefined;
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+}
+
+export type AwsService = 'ec2' | 'elb' | 'elbv2';
+const versions: Record<AwsService, string> = { ec2: '2016-11-15', elb: '2012-06-01', elbv2: '2015-12-01' };
+
+export interface Moto {
+  /** Of the proxy. */
+  url: string;
+  /** Actions since the last `reset`, in their order. */
+  calls: string[];
+  /** The next call of this action fails with this code, without being done. */
+  failNext(action: string, code: string): void;
+  /** So many times, DeleteSecurityGroup says that the group is in use, as AWS does after a load balancer was deleted. */
+  groupsBusy(times: number): void;
+  /** Asks moto itself, past the proxy. The answer is XML. */
+  query(service: AwsService, action: string, params?: Record<string, string>): Promise<string>;
+  /** An empty account. */
+  reset(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Contents of all elements of this name, innermost. */
+export const elements = (xml: string, name: string): string[] =>
+  [...xml.matchAll(new RegExp(`<${name}>([^<]*)</${name}>`, 'g'))].map(([, content]) => content ?? '');
+export const element = (xml: string, name: string): string => elements(xml, name)[0] ?? '';
+
+const serviceOf = (params: URLSearchParams): AwsService =>
+  (Object.keys(versions) as AwsService[]).find((service) => versions[service] === params.get('Version')) ?? 'ec2';
+
+function asAws(xml: string, service: AwsService): string {
+  if (service !== 'elbv2') return xml;
+  return xml
+    .replace(/<DNSName>([^<.]+)\.([^<.]+)\.elb\.amazonaws\.com</g, '<DNSName>$1.elb.$2.amazonaws.com<')
+    .replace(/(<Protocol>(?:TCP|UDP)<\/Protocol>\s*)<SslPolicy>[^<]*<\/SslPolicy>/g, '$1')
+    .replace(/(<TargetGroupArn>[^<]*<\/TargetGroupArn>\s*)<SslPolicy>[^<]*<\/SslPolicy>/g, '$1')
+    .replace(
+      /(<DescribeTargetGroupAttributesResult>\s*<Attributes>)/,
+      '$1<member><Key>preserve_client_ip.enabled</Key><Value>true</Value></member><member><Key>proxy_protocol_v2.enabled</Key><Value>false</Value></member>',
+    );
+}
+
+const refusal = (service: AwsService, code: string): string => {
+  const error = `<Code>${code}</Code><Message>${code}, says the test</Message>`;
+  return service === 'ec2'
+    ? `<Response><Errors><Error>${error}</Error></Errors><RequestID>test</RequestID></Response>`
+    : `<ErrorResponse><Error><Type>Sender</Type>${error}</Error><RequestId>test</RequestId></ErrorResponse>`;
+};
+
+/** AWS has one load balancer of a name and one listener on a port; moto makes another. The code AWS refuses with. */
+async function duplicateOf(query: Moto['query'], service: AwsService, params: URLSearchParams): Promise<string | undefined> {
+  if (service !== 'elbv2') return undefined;
+  if (params.get('Action') === 'CreateLoadBalancer') {
+    const present = await query('elbv2', 'DescribeLoadBalancers');
+    if (elements(present, 'LoadBalancerName').includes(params.get('Name') ?? '')) return 'DuplicateLoadBalancerName';
+  }
+  if (params.get('Action') === 'CreateListener') {
+    const present = await query('elbv2', 'DescribeListeners', { LoadBalancerArn: params.get('LoadBalancerArn') ?? '' });
+    if (elements(present, 'Port').includes(params.get('Port') ?? '')) return 'DuplicateListener';
+  }
+  return undefined;
+}
+
+async function freePort(): Promise<number> {
+  const probe = createTcpServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  return port;
+}
+
+async function untilServing(url: string, child: ChildProcess): Promise<void> {
+  for (let attempt = 0; attempt < 600; attempt++) {
+    if (child.exitCode !== null) throw new Error(`moto ended with ${child.exitCode}`);
+    if (
+      await fetch(`${url}/moto-api/`).then(
+        ({ ok }) => ok,
+        () => false,
+      )
+    )
+      return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error('moto does not serve');
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  let body = '';
+  for await (const chunk of request) body += String(chunk);
+  return body;
+}
+
+export async function startMoto(python: string): Promise<Moto> {
+  const behind = `http://127.0.0.1:${await freePort()}`;
+  const child = spawn(python, ['-m', 'moto.server', '-H', '127.0.0.1', '-p', new URL(behind).port], { stdio: 'ignore' });
+  const calls: string[] = [];
+  const failures = new Map<string, string>();
+  let busy = 0;
+  /** AWS does each change as a whole; moto's threads would make two of a thing that two ask for. */
+  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const turn = last.then(work);
+    last = turn.catch(() => {});
+    return turn;
+  };
+
+  function failureOf(action: string): string | undefined {
+    const code = failures.get(action);
+    failures.delete(action);
+    if (code === undefined && action === 'DeleteSecurityGroup' && busy-- > 0) return 'DependencyViolation';
+    return code;
+  }
+  const query: Moto['query'] = async (service, action, params = {}) => {
+    const scope = `test/20200101/us-east-1/${service === 'ec2' ? 'ec2' : 'elasticloadbalancing'}/aws4_request`;
+    const answer = await fetch(behind, {
+      method: 'POST',
+      headers: { authorization: `AWS4-HMAC-SHA256 Credential=${scope}, SignedHeaders=host, Signature=test` },
+      body: new URLSearchParams({ Action: action, Version: versions[service], ...params }),
+    });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${action}: ${text}`);
+    return text;
+  };
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await bodyOf(request);
+    const params = new URLSearchParams(body);
+    const [action, service] = [params.get('Action') ?? '', serviceOf(params)];
+    calls.push(action);
+    const failure = failureOf(action);
+    if (failure !== undefined) return void response.writeHead(400, { 'content-type': 'text/xml' }).end(refusal(service, failure));
+    const headers = new Headers();
+    for (const name of ['content-type', 'authorization', 'x-amz-date', 'x-amz-security-token']) {
+      const value = request.headers[name];
+      if (typeof value === 'string') headers.set(name, value);
+    }
+    const { status, text } = await inTurn(async () => {
+      const duplicate = await duplicateOf(query, service, params);
+      if (duplicate !== undefined) return { status: 400, text: refusal(service, duplicate) };
+      const answer = await fetch(`${behind}${request.url}`, { method: request.method ?? 'POST', headers, body });
+      return { status: answer.status, text: await answer.text() };
+    });
+    response.writeHead(status, { 'content-type': 'text/xml' }).end(asAws(text, service));
+  }
+
+  const proxy = createServer((request, response) => {
+    serve(request, response).catch((error: unknown) => response.writeHead(502).end(String(error)));
+  }).listen(0, '127.0.0.1');
+  const stop = async (): Promise<void> => {
+    proxy.closeAllConnections();
+    proxy.close();
+    if (child.exitCode !== null) return;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  };
+  try {
+    await Promise.all([once(proxy, 'listening'), untilServing(behind, child)]);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return {
+    url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+    calls,
+    failNext: (action, code) => void failures.set(action, code),
+    groupsBusy(times) {
+      busy = times;
+    },
+    query,
+    async reset() {
+      await fetch(`${behind}/moto-api/reset`, { method: 'POST' });
+      calls.length = 0;
+      failures.clear();
+      busy = 0;
+    },
+    stop,
+  };
+}
