@@ -1,0 +1,21 @@
+// Bounds of the cloud's server.
+export const limits = {
+  /** One request's body. */
+  bodyBytesMax: 1024 * 1024,
+  /** The journal is folded into a snapshot when it has grown by this. */
+  journalBytesMax: 16 * 1024 * 1024,
+  /** Calls in the audit log. */
+  auditEventsMax: 1_000,
+  /** Create requests remembered by their token, and for how long. */
+  clientTokensMax: 10_000,
+  clientTokenKeepMs: 86_400_000,
+  /** Pause of a driver after a failure: the first, and the longest. */
+  driverRetryMinMs: 250,
+  driverRetryMaxMs: 30_000,
+  /** How often terminated instances are looked through. */
+  forgetPeriodMs: 10_000,
+  /** Longest latency that failures on request may add. */
+  latencyMsMax: 300_000,
+  /** Running requests at the end of the server. */
+  closeGraceMs: 2_000,
+};

@@ -1,0 +1,138 @@
+// What each operation does: questions about the world, changes of it, and the cloud's own affairs (faults, the audit log).
+import { createHash } from 'node:crypto';
+import type { Clock, Logger, Rng } from '#utils';
+import { conflicting, internalError } from '../api/errors.ts';
+import { type OperationId, Refusal } from '../api/index.ts';
+import {
+  type Account,
+  apply,
+  type ChangeId,
+  type Context,
+  forget,
+  isChange,
+  observe,
+  type Outcome,
+  read,
+  type Settings,
+} from '../core/index.ts';
+import { FaultGate, laggingWorlds, type LaggingWorlds } from '../faults/index.ts';
+import { type Faults, noFaults, type Observation, type World } from '../model/index.ts';
+import { AuditLog, type AuditFilter } from './audit-log.ts';
+import type { WorldStore } from './world-store.ts';
+
+export interface ServiceDeps {
+  store: WorldStore;
+  settings: Settings;
+  clock: Clock;
+  rng: Rng;
+  logger: Logger;
+}
+
+const hashOf = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('base64url');
+
+export class CloudService {
+  readonly gate = new FaultGate();
+  readonly audit = new AuditLog();
+  readonly #deps: ServiceDeps;
+  readonly #lagging: LaggingWorlds;
+
+  constructor(deps: ServiceDeps) {
+    this.#deps = deps;
+    this.#lagging = laggingWorlds(deps.store.published);
+    deps.store.watch((world) => {
+      if (this.gate.faults.eventualConsistencyMs > 0) this.#lagging.push(world, deps.clock.monotonic());
+    });
+  }
+  setFaults(faults: Faults): void {
+    if (this.gate.faults.eventualConsistencyMs === 0)
+      this.#lagging.reset(this.#deps.store.published, this.#deps.clock.monotonic());
+    this.gate.set(faults);
+  }
+  /** The answer's body. Rejects with a Refusal. `breakInMiddle`: see `Verdict`. */
+  async perform(
+    operation: OperationId,
+    input: Record<string, unknown>,
+    account: Account,
+    breakInMiddle: boolean,
+  ): Promise<unknown> {
+    if (isChange(operation)) return this.#change(operation, input, account, breakInMiddle);
+    switch (operation) {
+      case 'getFaults':
+        return this.gate.faults;
+      case 'putFaults':
+        this.setFaults(input as Faults);
+        return this.gate.faults;
+      case 'deleteFaults':
+        return this.setFaults(noFaults);
+      case 'listEvents':
+        return { items: this.audit.list(account.role === 'service' ? undefined : account.id, input as unknown as AuditFilter) };
+      default:
+        return read(this.#readable(), operation, input, { account, settings: this.#deps.settings });
+    }
+  }
+  /** Folds in what a driver saw. */
+  observe(observation: Observation): void {
+    const { store, settings, clock, logger } = this.#deps;
+    const world = observe(store.accepted, observation, { now: clock.now(), settings });
+    if (world === store.accepted) return;
+    logger.info('observed', { ...observation });
+    this.#background(world);
+  }
+  /** Forgets what was terminated long enough ago. */
+  forgetTerminated(): void {
+    const { store, settings, clock } = this.#deps;
+    const world = forget(store.accepted, { now: clock.now(), settings });
+    if (world !== store.accepted) this.#background(world);
+  }
+
+  #background(world: World): void {
+    this.#deps.store.change(world).catch((error: unknown) => this.#deps.logger.error('the world cannot be written', { error }));
+  }
+  #readable(): World {
+    const { eventualConsistencyMs } = this.gate.faults;
+    if (eventualConsistencyMs === 0) return this.#deps.store.published;
+    return this.#lagging.at(this.#deps.clock.monotonic() - eventualConsistencyMs);
+  }
+  #context(account: Account): Context {
+    const { rng, clock, settings } = this.#deps;
+    return {
+      account,
+      settings,
+      now: clock.now(),
+      ids: (prefix) => `${prefix}-${rng.uuid().replaceAll('-', '').slice(0, 8)}`,
+    };
+  }
+  async #change(operation: ChangeId, given: Record<string, unknown>, account: Account, breakInMiddle: boolean): Promise<unknown> {
+    const { store } = this.#deps;
+    const { clientToken, ...input } = given;
+    const key = typeof clientToken === 'string' ? `${account.id} ${operation} ${clientToken}` : undefined;
+    const known = key === undefined ? undefined : store.remembered(key);
+    if (known) {
+      if (known.hash !== hashOf(input))
+        throw conflicting('IdempotentParameterMismatch', 'this token was used with another request');
+      await this.#durable(store.settled());
+      return known.result;
+    }
+    const context = this.#context(account);
+    const outcome = apply(store.accepted, { operation, input }, context);
+    if (outcome instanceof Refusal) throw outcome;
+    if (breakInMiddle && outcome.halfway) return this.#breakOff(operation, outcome.halfway);
+    const { world, result } = outcome satisfies Outcome;
+    const request = key === undefined ? undefined : { key, hash: hashOf(input), time: context.now, result };
+    await this.#durable(store.change(world, request));
+    return result;
+  }
+  async #breakOff(operation: ChangeId, halfway: World): Promise<never> {
+    this.gate.spent();
+    await this.#durable(this.#deps.store.change(halfway));
+    throw internalError(`${operation} failed after some of its steps (asked for by faults)`);
+  }
+  async #durable(written: Promise<void>): Promise<void> {
+    try {
+      await written;
+    } catch (error) {
+      this.#deps.logger.error('the world cannot be written', { error });
+      throw internalError('the change could not be written to disk');
+    }
+  }
+}
