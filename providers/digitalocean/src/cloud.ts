@@ -1,5 +1,6 @@
 // The parts of the provider put together: one account of DigitalOcean, one cluster.
 import type { Clock, CloudClient, CloudProvider, Logger } from 'sagong/cloud-provider';
+import { loadBalancerWebhook } from './admission.ts';
 import { connectApi } from './api/client.ts';
 import type { Settings } from './config.ts';
 import { createInstances } from './instances.ts';
@@ -39,6 +40,7 @@ export async function createCloud(settings: Settings, deps: { clock: Clock; logg
     },
     instancesV2: createInstances(api),
     loadBalancer: createLoadBalancers({ api, writer, region, clusterId, vpcId, defaultType, logger }),
+    webhooks: { 'lb-service': loadBalancerWebhook({ api, region, clusterId, vpcId, defaultType }) },
     hasClusterId: () => clusterId !== '',
   };
 }

@@ -25,6 +25,8 @@ export interface DigitalOceanApi {
   loadBalancers(signal?: AbortSignal): Promise<LoadBalancer[]>;
   createLoadBalancer(request: LoadBalancerRequest, signal?: AbortSignal): Promise<LoadBalancer>;
   updateLoadBalancer(id: string, request: LoadBalancerRequest, signal?: AbortSignal): Promise<LoadBalancer>;
+  /** Has the API check a request, without an id one to make, and changes nothing. Resolves when it would be taken. */
+  validateLoadBalancer(id: string | undefined, request: LoadBalancerRequest, signal?: AbortSignal): Promise<void>;
   /** Resolves also when there is none. */
   deleteLoadBalancer(id: string, signal?: AbortSignal): Promise<void>;
   certificate(id: string, signal?: AbortSignal): Promise<Certificate | undefined>;
@@ -101,6 +103,11 @@ class HttpApi implements DigitalOceanApi {
   }
   updateLoadBalancer(id: string, request: LoadBalancerRequest, signal?: AbortSignal) {
     return this.#one<LoadBalancer>('load_balancer', withBody(this.#balancer(id).toPutRequestInformation(), request), signal);
+  }
+  async validateLoadBalancer(id: string | undefined, request: LoadBalancerRequest, signal?: AbortSignal) {
+    const { load_balancers } = this.#sdk.client.v2;
+    const target = id === undefined ? load_balancers.toPostRequestInformation() : this.#balancer(id).toPutRequestInformation();
+    await this.#send(withBody(target, { ...request, validate_only: true }), signal);
   }
   async deleteLoadBalancer(id: string, signal?: AbortSignal) {
     await this.#send(this.#balancer(id).toDeleteRequestInformation(), signal).catch(undefinedIfMissing);
