@@ -32,8 +32,8 @@ export const instanceDir = (dir: string, id: string): string => join(dir, 'insta
 
 const markedBy = (dir: string): string => `SAGONG_INSTANCE_DIR=${dir}`;
 
-/** The whole of `work`, or what was reached after `timeoutMs`. */
-async function within(work: Promise<unknown>, timeoutMs: number, clock: Clock): Promise<boolean> {
+/** Whether `work` was done within `timeoutMs`. Rejects when it did before. */
+export async function within(work: Promise<unknown>, timeoutMs: number, clock: Clock): Promise<boolean> {
   const patience = new AbortController();
   const late = clock.sleep(timeoutMs, patience.signal).then(
     () => false,

@@ -4,8 +4,8 @@ import type { Instance, Observation, World } from '../model/index.ts';
 import { instanceCgroup, instanceNetns } from '../model/index.ts';
 import { cgroupsOf, clearCgroups } from './cgroups.ts';
 import { createGate } from './commands.ts';
-import { Computer, type ComputerDeps } from './computer.ts';
-import { bootsMax } from './limits.ts';
+import { Computer, type ComputerDeps, within } from './computer.ts';
+import { bootsMax, bootTimeoutMs } from './limits.ts';
 import { networkNamespaces } from './network.ts';
 import { nameServerOf } from './plan/index.ts';
 
@@ -90,7 +90,7 @@ export class Instances {
     this.#closed = true;
     await Promise.allSettled(
       [...this.#entries.values()].map(async (entry) => {
-        await entry.busy;
+        if (entry.busy) await within(entry.busy, bootTimeoutMs, this.#deps.clock);
         await entry.computer.powerOff();
       }),
     );
@@ -156,21 +156,22 @@ export class Instances {
     entry.used = true;
     entry.boots = bootsOf(wanted);
     const vpc = this.#world?.vpcs.get(wanted.vpcId);
-    try {
-      const initPid = await this.#gate(() =>
-        entry.computer.boot({
-          netns: instanceNetns(mark, id),
-          hostname: wanted.name,
-          nameServer: vpc ? nameServerOf(vpc.cidr) : '127.0.0.1',
-          boots: entry.boots,
-          ...(wanted.userData && { userData: wanted.userData }),
-        }),
-      );
-      this.#isOn(entry, id, entry.boots);
-      observe({ kind: 'instance-state', instanceId: id, state: 'running', initPid });
-    } catch (error) {
-      observe({ kind: 'instance-state', instanceId: id, state: 'stopped', reason: (error as Error).message });
+    const booted = this.#gate(() =>
+      entry.computer.boot({
+        netns: instanceNetns(mark, id),
+        hostname: wanted.name,
+        nameServer: vpc ? nameServerOf(vpc.cidr) : '127.0.0.1',
+        boots: entry.boots,
+        ...(wanted.userData && { userData: wanted.userData }),
+      }),
+    );
+    const initPid = await booted.catch((error: unknown) => error as Error);
+    if (initPid instanceof Error) {
+      observe({ kind: 'instance-state', instanceId: id, state: 'stopped', reason: initPid.message });
+      return;
     }
+    this.#isOn(entry, id, entry.boots);
+    observe({ kind: 'instance-state', instanceId: id, state: 'running', initPid });
   }
   #isOn(entry: Entry, id: string, boots: number): void {
     entry.on = true;

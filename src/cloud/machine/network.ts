@@ -44,6 +44,24 @@ function scriptFor({ sysctls, rules, ip, linkSysctls }: Change): string {
   ].join('');
 }
 
+/** Links to delete, by namespace: leftovers, and what hangs on namespaces that somebody else has removed, if the kernel has not done so yet. */
+function doomedLinks(
+  plan: MachinePlan,
+  states: ReadonlyMap<string, NamespaceState>,
+  there: ReadonlySet<string>,
+  lost: ReadonlySet<string>,
+): Map<string, string[]> {
+  const doomed = new Map<string, string[]>();
+  const add = (name: string, links: readonly string[]): void => {
+    if (links.length > 0 && there.has(name)) doomed.set(name, [...(doomed.get(name) ?? []), ...links]);
+  };
+  for (const [name, state] of states) {
+    if (there.has(name)) add(name, leftoverLinks(state, plan.get(name), lost));
+    else for (const peer of state.links.values()) if (peer) add(peer.netns, [peer.link]);
+  }
+  return doomed;
+}
+
 export class Network {
   readonly #mark: string;
   readonly #dir: string;
@@ -65,9 +83,8 @@ export class Network {
     const gone = new Set([...there].filter((name) => !plan.has(name) || anew.has(name)));
     const missing = [...plan.keys()].filter((name) => gone.has(name) || !there.has(name));
     const lost = new Set([...gone, ...missing]);
-    for (const name of states.keys()) if (!there.has(name)) states.delete(name);
-    await this.#deleteLinks(plan, states, lost);
-    for (const name of lost) states.delete(name);
+    await this.#deleteLinks(doomedLinks(plan, states, there, lost), states);
+    for (const name of states.keys()) if (lost.has(name) || !there.has(name)) states.delete(name);
     const lines = [...[...gone].map((name) => `netns del ${name}`), ...missing.map((name) => `netns add ${name}`)];
     if (lines.length > 0) await must(this.#exec, 'ip', ['-batch', '-'], `${lines.join('\n')}\n`);
     for (const order of [0, 1, 2])
@@ -84,19 +101,18 @@ export class Network {
     });
     return states;
   }
-  async #deleteLinks(plan: MachinePlan, states: Map<string, NamespaceState>, gone: ReadonlySet<string>): Promise<void> {
-    await inParallel([...states], networkJobsMax, async ([name, state]) => {
-      const links = leftoverLinks(state, plan.get(name), gone);
-      if (links.length === 0) return;
+  async #deleteLinks(doomed: ReadonlyMap<string, readonly string[]>, states: Map<string, NamespaceState>): Promise<void> {
+    await inParallel(doomed, networkJobsMax, async ([name, links]) => {
       // One that vanishes by itself meanwhile is fine, too.
       const lines = links.map((link) => `link del ${link}\n`).join('');
-      await inNetns(this.#exec, name, heredoc('ip -force -batch - 2>/dev/null', lines).concat('true\n'), this.#dir);
+      await inNetns(this.#exec, name, `${heredoc('ip -force -batch - 2>/dev/null', lines)}true\n`, this.#dir);
+      const state = states.get(name) ?? emptyState;
+      states.set(name, without(state, new Set(links)));
       for (const link of links) {
         const peer = state.links.get(link);
         const other = peer && states.get(peer.netns);
         if (peer && other) states.set(peer.netns, without(other, new Set([peer.link])));
       }
-      states.set(name, without(states.get(name) ?? state, new Set(links)));
     });
   }
   async #change(name: string, want: NamespacePlan, states: Map<string, NamespaceState>): Promise<void> {

@@ -21,7 +21,7 @@ import { silentLogger } from '#utils';
 import { type Output, run } from '../cluster/harness.ts';
 
 const base = { ownerId: '000000000001', tags: {}, createdAt: '2026-01-01T00:00:00Z' };
-const all: SecurityGroupRule[] = [{ protocol: 'all', cidr: '0.0.0.0/0' }];
+export const all: SecurityGroupRule[] = [{ protocol: 'all', cidr: '0.0.0.0/0' }];
 
 /** Prints the address a client comes from. */
 const echoSource = `require('net').createServer((socket) => { socket.on('error', () => {}); socket.end(socket.remoteAddress.replace('::ffff:', '') + '\\n'); })`;
@@ -76,7 +76,7 @@ export class MachineWorld {
   }
   observe(observation: Observation): void {
     this.observations.push(observation);
-    if (observation.kind !== 'instance-state') return;
+    if (observation.kind !== 'instance-state' || !this.world.instances.has(observation.instanceId)) return;
     const { instanceId, state, initPid, reason } = observation;
     const { initPid: _, stateReason: __, ...instance } = this.instance(instanceId);
     this.put('instances', { ...instance, state, ...(initPid && { initPid }), ...(reason && { stateReason: reason }) });
@@ -166,9 +166,13 @@ export class MachineWorld {
     this.put('instances', { ...this.instance(id), ...change });
     return this.realise();
   }
+  nicOf(id: string): NetworkInterface {
+    const found = this.world.interfaces.get(id);
+    if (!found) throw new Error(`no interface ${id}`);
+    return found;
+  }
   changeNic(id: string, change: Partial<NetworkInterface>): Promise<void> {
-    const nic = this.world.interfaces.get(id);
-    if (nic) this.put('interfaces', { ...nic, ...change });
+    this.put('interfaces', { ...this.nicOf(id), ...change });
     return this.realise();
   }
   realise(): Promise<void> {
@@ -203,6 +207,16 @@ export class MachineWorld {
   /** The same, once the server is up. */
   reached(from: string | undefined, address: string, port: number): Promise<string> {
     return this.until(`${address}:${port} answers ${from ?? 'the machine'}`, () => this.seen(from, address, port));
+  }
+  /** Of packets that were sent one after the other, some milliseconds apart, those without an answer. */
+  async lostPackets(from: string, to: string, address: string): Promise<string> {
+    const echo = `const s = require('dgram').createSocket('udp4'); s.on('message', (m, r) => s.send(m, r.port, r.address)); s.bind(7); setTimeout(() => process.exit(), 6000)`;
+    const ask = `const s = require('dgram').createSocket('udp4'); let sent = 0, seen = 0; s.on('message', () => seen++);
+      setTimeout(() => { const t = setInterval(() => { if (sent++ < 300) s.send('x', 7, '${address}'); else { clearInterval(t); setTimeout(() => { console.log(300 - seen, 'of 300'); process.exit(); }, 500); } }, 5); }, 700)`;
+    const echoing = this.inside(to, process.execPath, '-e', echo);
+    const { stdout } = await this.inside(from, process.execPath, '-e', ask);
+    await echoing;
+    return stdout.trim();
   }
   join(netns: string): ReturnType<typeof joinNetns> {
     return joinNetns(netns, this.dir);

@@ -38,7 +38,7 @@ export function edgePlan(vpcs: readonly VpcView[], publicCidr: string): Namespac
         {
           hooks: ['FORWARD -j VPC-FORWARD'],
           // The addresses between edge and routers are nobody else's to reach.
-          chains: new Map([['VPC-FORWARD', ['-d 169.254.0.0/16 -i r-+ -o r-+ -j DROP']]]),
+          chains: new Map([['VPC-FORWARD', ['-d 169.254.0.0/16 -i r-+ -o r-+ -m conntrack --ctstate NEW -j DROP']]]),
         },
       ],
       [

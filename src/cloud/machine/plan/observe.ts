@@ -7,7 +7,8 @@ const boundary = '=====';
 
 /** A shell script to run inside the namespace; `parseState` reads its output. */
 export const observeCommand = [
-  'ip -4 -d -j addr show',
+  // All families: of one alone, links without an address are not shown.
+  'ip -d -j addr show',
   `echo ${boundary}; ip -4 -N -j route show table all proto ${routingProtocol}`,
   `echo ${boundary}; ip -4 -N -j rule show`,
   `echo ${boundary}; iptables-save`,
@@ -16,7 +17,7 @@ export const observeCommand = [
 interface LinkJson {
   ifname: string;
   ifalias?: string;
-  addr_info?: { local: string; prefixlen: number; label?: string }[];
+  addr_info?: { family: string; local: string; prefixlen: number; label?: string }[];
 }
 interface RouteJson {
   type?: string;
@@ -45,7 +46,7 @@ function peerOf(alias: string | undefined): Peer | undefined {
 
 const addressesOf = ({ ifname, addr_info = [] }: LinkJson): string[] =>
   addr_info
-    .filter(({ label }) => ifname !== 'lo' || label === loopbackLabel)
+    .filter(({ family, label }) => family === 'inet' && (ifname !== 'lo' || label === loopbackLabel))
     .map(({ local, prefixlen }) => `${ifname} ${local}/${prefixlen}`);
 
 const routeOf = ({ type = '1', dst, gateway, dev, table, prefsrc }: RouteJson): [string, string] => {
