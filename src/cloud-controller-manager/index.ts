@@ -13,7 +13,7 @@ export {
   defaultCloudControllersConfig,
 } from './controllers.ts';
 export { cloudMetrics } from './metrics.ts';
-export { beyondDocumented, delegationRole, documentedRole, leaderElectionRole } from './rights.ts';
+export { beyondDocumented, delegationRole, documentedRole, leaderElectionRole, ownIdentityRole } from './rights.ts';
 export { parseClusterCidrs } from './route/index.ts';
 export { cloudControllerManagerFlags, type CloudControllerManagerFlags, configFromFlags, webhookGate } from './flags.ts';
 export { serveWebhooks, type WebhookHostOptions, webhookServingFlags } from './webhook/index.ts';

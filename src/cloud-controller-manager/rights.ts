@@ -47,15 +47,15 @@ export const beyondDocumented: readonly { verb: string; resource: string; group:
   })),
 ];
 
-/** The Role in kube-system: leader election, and reading the authentication config map. */
+/** The Role in kube-system for leader election; the lease of leader migration is beside it. */
 export const leaderElectionRole: readonly PolicyRule[] = [
   { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create', 'get', 'list', 'update', 'watch'] },
-  {
-    apiGroups: [''],
-    resources: ['configmaps'],
-    resourceNames: ['extension-apiserver-authentication'],
-    verbs: ['get', 'list', 'watch'],
-  },
+];
+
+/** What `--use-service-account-credentials` needs besides: the documented role only makes accounts. */
+export const ownIdentityRole: readonly PolicyRule[] = [
+  { apiGroups: [''], resources: ['serviceaccounts'], verbs: ['get'] },
+  { apiGroups: [''], resources: ['serviceaccounts/token'], verbs: ['create'] },
 ];
 
 /** What serving /metrics to callers needs besides: asking the apiserver who they are and what they may. */

@@ -10,7 +10,8 @@ function untar(archive: Buffer): Map<string, Buffer> {
   const files = new Map<string, Buffer>();
   for (let at = 0; archive[at] !== 0; ) {
     const block = archive.subarray(at, at + 512);
-    const name = block.toString('utf8', 0, 100).replace(/\0.*$/, '');
+    const field = (at: number, length: number): string => block.toString('utf8', at, at + length).replace(/\0.*$/, '');
+    const name = [field(345, 155), field(0, 100)].filter((part) => part !== '').join('/');
     const size = Number.parseInt(block.toString('latin1', 124, 135), 8);
     const sum = Number.parseInt(block.toString('latin1', 148, 154), 8);
     const actual = block.reduce((total, byte, index) => total + (index >= 148 && index < 156 ? 32 : byte), 0);
@@ -23,15 +24,18 @@ function untar(archive: Buffer): Map<string, Buffer> {
 
 describe('images', () => {
   it('are tar archives with right checksums', () => {
+    const long = `${'d'.repeat(100)}/${'n'.repeat(99)}`;
     const files = untar(
       tar([
         { name: 'a', mode: 0o644, content: Buffer.from('x'.repeat(513)) },
         { name: 'd/', mode: 0o755 },
+        { name: long, mode: 0o644, content: Buffer.from('l') },
       ]),
     );
     expect([...files].map(([name, data]) => [name, data.length])).toEqual([
       ['a', 513],
       ['d/', 0],
+      [long, 1],
     ]);
     expect(() => tar([{ name: 'n'.repeat(101), mode: 0, content: Buffer.alloc(0) }])).toThrow('name too long');
   });

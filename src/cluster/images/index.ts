@@ -8,4 +8,5 @@ export {
   pauseImageReference,
 } from './images.ts';
 export { buildImage, type ImageDefinition } from './oci-image.ts';
+export { buildProgramImage, type ProgramImageOptions } from './program-image.ts';
 export { pauseProgram } from './pause-program.ts';

@@ -1,0 +1,85 @@
+// An image of this very program, so that its components run as pods: Node as it runs here with its shared libraries, the bundle, and on request
+// providers of clouds with their packages. No registry, no base image, no shell.
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { goArchitecture } from '#host';
+import { buildImage } from './oci-image.ts';
+import { packageFiles } from './package-files.ts';
+import type { TarEntry } from './ustar.ts';
+
+export interface ProgramImageOptions {
+  /** Full name with tag. */
+  reference: string;
+  /** The installed package `sagong`, with `bin/sagong.mjs` and `dist/sagong.cjs`. */
+  packageRoot: string;
+  /** npm packages of cloud providers to take along, by name, found from `packageRoot` or the working directory. */
+  providers?: readonly string[];
+}
+
+/** `nonroot`, as in images without a distribution. */
+const user = '65532:65532';
+const modules = 'usr/lib/node_modules';
+/** Loaded by glibc when a name is looked up, and so in no list of what is loaded now. */
+const lookupLibraries = ['libnss_files.so.2', 'libnss_dns.so.2', 'libresolv.so.2'];
+
+const relative = (path: string): string => path.replace(/^\/+/, '');
+const file = (name: string, content: Uint8Array | string, mode = 0o644): TarEntry => ({
+  name,
+  mode,
+  content: Buffer.from(content),
+});
+
+/** Libraries that this process has loaded, with the loader itself; none for a static Node. */
+function sharedLibraries(): string[] {
+  const report = process.report.getReport() as unknown as { sharedObjects?: string[] };
+  const loaded = (report.sharedObjects ?? []).filter(
+    (path) => path.startsWith('/') && !path.endsWith('.node') && existsSync(path),
+  );
+  const libc = loaded.find((path) => /^libc[.-]/.test(basename(path)));
+  const beside = libc === undefined ? [] : lookupLibraries.map((name) => join(dirname(libc), name)).filter(existsSync);
+  return [...new Set([...loaded, ...beside])].filter((path) => path !== process.execPath);
+}
+
+function nodeFiles(): TarEntry[] {
+  return [
+    file('usr/bin/node', readFileSync(realpathSync(process.execPath)), 0o755),
+    ...sharedLibraries().map((path) => file(relative(path), readFileSync(path), 0o755)),
+  ];
+}
+
+const systemFiles: readonly TarEntry[] = [
+  file('etc/passwd', 'root:x:0:0:root:/root:/sbin/nologin\nnonroot:x:65532:65532:nonroot:/home/nonroot:/sbin/nologin\n'),
+  file('etc/group', 'root:x:0:\nnonroot:x:65532:\n'),
+  file('etc/nsswitch.conf', 'hosts: files dns\n'),
+  { name: 'home/nonroot/', mode: 0o755, uid: 65_532, gid: 65_532 },
+  { name: 'tmp/', mode: 0o1777 },
+];
+
+/** The bundle alone; with providers also what they import of this package. */
+function programFiles(packageRoot: string, whole: boolean): TarEntry[] {
+  const names = ['package.json', 'bin/sagong.mjs', 'dist/sagong.cjs'];
+  const missing = names.find((name) => !existsSync(join(packageRoot, name)));
+  if (missing) throw new Error(`${join(packageRoot, missing)} is not there; build sagong first: npm run build`);
+  if (!whole) return names.map((name) => file(`${modules}/sagong/${name}`, readFileSync(join(packageRoot, name))));
+  return packageFiles('sagong', { from: packageRoot, root: packageRoot, target: modules, without: ['lmdb'] });
+}
+
+/** The archive. Throws when the program is not built, or a provider not installed. */
+export function buildProgramImage({ reference, packageRoot, providers = [] }: ProgramImageOptions): Buffer {
+  const found = providers.flatMap((name) =>
+    packageFiles(name, { from: packageRoot, target: modules, without: ['sagong', 'lmdb'] }),
+  );
+  const files = [...systemFiles, ...nodeFiles(), ...programFiles(packageRoot, providers.length > 0), ...found];
+  const once = new Map(files.map((entry) => [entry.name, entry]));
+  return buildImage({
+    reference,
+    architecture: goArchitecture(),
+    files: [...once.values()],
+    config: {
+      Entrypoint: ['/usr/bin/node', `/${modules}/sagong/bin/sagong.mjs`],
+      Env: ['PATH=/usr/bin', 'HOME=/home/nonroot', 'NODE_ENV=production'],
+      User: user,
+      WorkingDir: '/home/nonroot',
+    },
+  });
+}
