@@ -59,6 +59,18 @@ export const elements = (xml: string, name: string): string[] =>
   [...xml.matchAll(new RegExp(`<${name}>([^<]*)</${name}>`, 'g'))].map(([, content]) => content ?? '');
 export const element = (xml: string, name: string): string => elements(xml, name)[0] ?? '';
 
+/** Ingress rules of a security group: protocol, first port, sources. */
+export const ingressIn = (xml: string): string[] =>
+  [
+    ...xml
+      .replace(/<ipPermissionsEgress>.*?<\/ipPermissionsEgress>/gs, '')
+      .matchAll(/<ipProtocol>(.*?)<\/ipProtocol>(.*?)<prefixListIds/gs),
+  ]
+    .map(([, protocol = '', rest = '']) =>
+      [protocol, ...elements(rest, 'fromPort'), ...elements(rest, 'groupId'), ...elements(rest, 'cidrIp')].join(' '),
+    )
+    .sort();
+
 const serviceOf = (params: URLSearchParams): AwsService =>
   (Object.keys(versions) as AwsService[]).find((service) => versions[service] === params.get('Version')) ?? 'ec2';
 
@@ -93,6 +105,16 @@ async function duplicateOf(query: Moto['query'], service: AwsService, params: UR
     if (elements(present, 'Port').includes(params.get('Port') ?? '')) return 'DuplicateListener';
   }
   return undefined;
+}
+
+/** moto deletes the wrong listeners when several are named, so they go one by one. */
+function requestsFor(params: URLSearchParams): URLSearchParams[] {
+  const ports = [...params.keys()].filter((key) => key.startsWith('LoadBalancerPorts.member.'));
+  if (params.get('Action') !== 'DeleteLoadBalancerListeners' || ports.length < 2) return [params];
+  return ports.map((key) => {
+    const rest = [...params].filter(([name]) => !ports.includes(name));
+    return new URLSearchParams([...rest, ['LoadBalancerPorts.member.1', params.get(key) ?? '']]);
+  });
 }
 
 async function freePort(): Promise<number> {
@@ -170,8 +192,12 @@ export async function startMoto(python: string): Promise<Moto> {
     const { status, text } = await inTurn(async () => {
       const duplicate = await duplicateOf(query, service, params);
       if (duplicate !== undefined) return { status: 400, text: refusal(service, duplicate) };
-      const answer = await fetch(`${behind}${request.url}`, { method: request.method ?? 'POST', headers, body });
-      return { status: answer.status, text: await answer.text() };
+      let result = { status: 500, text: '' };
+      for (const each of requestsFor(params)) {
+        const answer = await fetch(behind, { method: 'POST', headers, body: each.toString() });
+        result = { status: answer.status, text: await answer.text() };
+      }
+      return result;
     });
     response.writeHead(status, { 'content-type': 'text/xml' }).end(asAws(text, service));
   }

@@ -5,7 +5,7 @@ import type { ConformanceWorld } from '#cloud-provider/conformance';
 import { systemClock } from '#host';
 import { type Clock, silentLogger } from '#utils';
 import aws, { type AwsConfig } from '../../providers/aws/src/index.ts';
-import { element, elements, type Moto } from './aws-moto.ts';
+import { element, elements, ingressIn, type Moto } from './aws-moto.ts';
 
 process.env['AWS_ACCESS_KEY_ID'] ??= 'test';
 process.env['AWS_SECRET_ACCESS_KEY'] ??= 'test';
@@ -125,9 +125,12 @@ export async function awsWorld(moto: Moto, more = ''): Promise<AwsWorld> {
     if (classic.includes(`<LoadBalancerName>${name}<`))
       return nodesOf(await moto.query('elb', 'DescribeLoadBalancers', { 'LoadBalancerNames.member.1': name }), 'InstanceId');
     const arn = element(await moto.query('elbv2', 'DescribeLoadBalancers', { 'Names.member.1': name }), 'LoadBalancerArn');
-    const groups = elements(await moto.query('elbv2', 'DescribeTargetGroups', { LoadBalancerArn: arn }), 'TargetGroupArn');
+    const listeners = await moto.query('elbv2', 'DescribeListeners', { LoadBalancerArn: arn });
+    const groups = new Set(elements(listeners, 'TargetGroupArn'));
     const targets = await Promise.all(
-      groups.map(async (TargetGroupArn) => nodesOf(await moto.query('elbv2', 'DescribeTargetHealth', { TargetGroupArn }), 'Id')),
+      [...groups].map(async (TargetGroupArn) =>
+        nodesOf(await moto.query('elbv2', 'DescribeTargetHealth', { TargetGroupArn }), 'Id'),
+      ),
     );
     return [...new Set(targets.flat())];
   }
@@ -139,7 +142,7 @@ export async function awsWorld(moto: Moto, more = ''): Promise<AwsWorld> {
       ...elements(await moto.query('elb', 'DescribeLoadBalancers'), 'LoadBalancerName'),
       ...elements(await moto.query('elbv2', 'DescribeLoadBalancers'), 'LoadBalancerName'),
       ...elements(await moto.query('elbv2', 'DescribeTargetGroups'), 'TargetGroupName'),
-      ...elements(rules, 'fromPort').map((port) => `rule for ${port}`),
+      ...ingressIn(rules).map((rule) => `rule ${rule}`),
     ].sort();
   }
 
