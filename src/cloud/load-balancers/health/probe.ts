@@ -1,0 +1,59 @@
+// One probe of a target: a connection, and with `http` a request that must be answered with 200 (RFC 9112).
+import type { Socket } from 'node:net';
+import type { Clock } from '#utils';
+import type { HealthCheck } from '../../model/index.ts';
+import { limits } from '../limits.ts';
+
+/** Connects to a target. Rejects with `ProbeUnavailable` when nothing can be said about the target. */
+export type Dial = (host: string, port: number) => Promise<Socket>;
+
+/** Nothing can be probed at the moment: says nothing about the target. */
+export class ProbeUnavailable extends Error {
+  override name = 'ProbeUnavailable';
+}
+
+type Check = Pick<HealthCheck, 'protocol' | 'port' | 'path' | 'timeoutMs'>;
+
+const statusOk = /^HTTP\/1\.[01] 200[ \r]/;
+
+function answersOk(socket: Socket, host: string, { port, path = '/' }: Check): Promise<boolean> {
+  return new Promise((resolve) => {
+    let text = '';
+    socket.on('data', (chunk: Buffer) => {
+      text += chunk.toString('latin1');
+      if (text.includes('\n') || text.length > limits.probeAnswerBytesMax) resolve(statusOk.test(text));
+    });
+    socket.once('error', () => resolve(false));
+    socket.once('close', () => resolve(statusOk.test(text)));
+    socket.write(
+      `GET ${path} HTTP/1.1\r\nHost: ${host}:${port}\r\nUser-Agent: sagong-load-balancer\r\nConnection: close\r\n\r\n`,
+    );
+    socket.resume();
+  });
+}
+
+/** Whether the target is good. Rejects with `ProbeUnavailable` only; never takes longer than the check's timeout. */
+export function probe(dial: Dial, host: string, check: Check, clock: Clock): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    let socket: Socket | undefined;
+    let over = false;
+    const finish = (good: boolean): void => {
+      over = true;
+      timer.cancel();
+      socket?.destroy();
+      resolve(good);
+    };
+    const timer = clock.setTimer(check.timeoutMs, () => finish(false));
+    const run = async (): Promise<void> => {
+      socket = await dial(host, check.port);
+      socket.on('error', () => {});
+      if (over) socket.destroy();
+      else finish(check.protocol === 'tcp' || (await answersOk(socket, host, check)));
+    };
+    run().catch((error: unknown) => {
+      if (!(error instanceof ProbeUnavailable)) return finish(false);
+      timer.cancel();
+      reject(error);
+    });
+  });
+}

@@ -1,0 +1,2 @@
+// The door of the local cloud's load balancers.
+export { createLoadBalancerDriver, type LoadBalancerDeps } from './driver.ts';

@@ -1,0 +1,52 @@
+// Which connections the kernel is to forget (conntrack(8)) when targets, listeners or load balancers change: a client that goes on sending from the
+// same port would otherwise stay with a target that is gone, or with none. Pure.
+import { targetMark, targetMask } from '../names.ts';
+import { type BalancerPlan, routedListeners } from '../plan.ts';
+
+/** What of a load balancer connections depend on. */
+export interface Flows {
+  address: string;
+  /** `udp/53`, of listeners whose connections are given targets by rules. */
+  listeners: readonly string[];
+  /** Marks of the targets that get connections. */
+  healthy: readonly number[];
+}
+
+export const flowsOf = (balancer: BalancerPlan, healthy: readonly number[]): Flows => ({
+  address: balancer.address,
+  listeners: routedListeners(balancer).map(({ protocol, port }) => `${protocol}/${port}`),
+  healthy,
+});
+
+const toAddress = (address: string): string => `--orig-dst ${address}`;
+
+/**
+ * Arguments of conntrack. UDP moves on when a target is not healthy any more; TCP connections live on, as a target that is being drained
+ * still serves them. Both are forgotten with their listener. `before` undefined: what was before is not known.
+ */
+export function staleFlows(before: Flows | undefined, after: Flows | undefined): string[] {
+  if (!after) return before && before.listeners.length > 0 ? [`-D ${toAddress(before.address)}`] : [];
+  const udp = `-D -p udp ${toAddress(after.address)}`;
+  const hasUdp = after.listeners.some((one) => one.startsWith('udp/'));
+  if (!before) return hasUdp ? [udp] : [];
+  if (before.address !== after.address) return staleFlows(before, undefined);
+  const closed = before.listeners.filter((one) => !after.listeners.includes(one));
+  const opened = after.listeners.some((one) => one.startsWith('udp/') && !before.listeners.includes(one));
+  const left = before.healthy.filter((index) => !after.healthy.includes(index));
+  // Before its first target came, a client's packets were answered by the router, and the kernel remembers that too.
+  const began = before.healthy.length === 0 && after.healthy.length > 0;
+  return [
+    ...closed.map((one) => {
+      const [protocol, port] = one.split('/');
+      return `-D -p ${protocol} ${toAddress(after.address)} --orig-port-dst ${port}`;
+    }),
+    ...(hasUdp && (began || opened)
+      ? [udp]
+      : hasUdp
+        ? left.map((index) => `${udp} --mark ${targetMark(index)}/${targetMask}`)
+        : []),
+  ];
+}
+
+/** Connections of a link that is gone: nothing will answer them. */
+export const flowsOfIndex = (index: number): string => `-D --mark ${targetMark(index)}/${targetMask}`;
