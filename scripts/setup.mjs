@@ -26,7 +26,7 @@ const packages = [
   { name: 'etcd-server', program: 'etcd', why: 'tests of the store against a real etcd', for: 'test' },
   { name: 'etcd-client', program: 'etcdctl', why: 'tests of the embedded store with etcdctl', for: 'test' },
   { name: 'docker-registry', program: 'docker-registry', why: 'tests that pull from a registry on this machine', for: 'test' },
-  { name: 'haproxy', program: 'haproxy', why: 'tests of load balancers', for: 'test' },
+  { name: 'haproxy', program: 'haproxy', why: 'load balancers of the local cloud', for: 'start' },
   { name: 'curl', program: 'curl', why: 'tests as a user would make a request', for: 'test' },
 ];
 
