@@ -1,6 +1,6 @@
 // Leader election on a Lease (client-go tools/leaderelection, resourcelock.LeaseLock): the holder renews, others watch the record age
 // by their own clock, so no clocks need to agree.
-import { isAlreadyExists, isConflict, isNotFound } from '#apimachinery/errors';
+import { isAlreadyExists, isNotFound } from '#apimachinery/errors';
 import { formatMicroTime, type KubeObject } from '#apimachinery/meta';
 import type { Clock, Logger, Rng, Timer } from '#utils';
 import type { KubeClient } from './types.ts';
@@ -67,22 +67,34 @@ export async function runLeaderElection(options: LeaderElectionOptions, signal: 
       leaseTransitions: (current?.spec?.leaseTransitions ?? 0) + (mine || !current ? 0 : 1),
     };
   };
-  const tryAcquireOrRenew = async (): Promise<boolean> => {
+  const write = async (current: Lease): Promise<void> => {
+    observe(await resource.update({ ...current, spec: record(current) }));
+    options.onRenewed?.();
+  };
+  /** The leader writes over what it wrote last; when that fails, the lease is read like everybody else does. */
+  const renewAtOnce = async (): Promise<boolean> => {
+    if (!observed || leader !== identity) return false;
     try {
-      let current: Lease;
-      if (observed && leader === identity) current = observed;
-      else current = await resource.get(options.name);
+      await write(observed);
+      return true;
+    } catch (error) {
+      logger.debug('lease not renewed at once', { lease: options.name, error: String(error) });
+      return false;
+    }
+  };
+  const tryAcquireOrRenew = async (): Promise<boolean> => {
+    if (await renewAtOnce()) return true;
+    try {
+      const current = await resource.get(options.name);
       observe(current);
       const held = current.spec?.holderIdentity;
       const heldMs = (current.spec?.leaseDurationSeconds ?? leaseDurationMs / 1000) * 1000;
       if (held && held !== identity && clock.monotonic() - observedAtMs < heldMs) return false;
-      observe(await resource.update({ ...current, spec: record(current) }));
-      options.onRenewed?.();
+      await write(current);
       return true;
     } catch (error) {
       if (isNotFound(error)) return create();
-      if (isConflict(error)) observed = undefined;
-      else logger.debug('lease not renewed', { lease: options.name, error: String(error) });
+      logger.debug('lease not renewed', { lease: options.name, error: String(error) });
       return false;
     }
   };
