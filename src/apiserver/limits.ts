@@ -13,6 +13,8 @@ export const requestsInFlightMax = 400;
 export const mutatingRequestsInFlightMax = 200;
 /** What a client turned away by those is told to wait. */
 export const retryAfterSeconds = 1;
+/** What a client is told to wait when the store does not answer (k8s.io/apiserver/pkg/storage/errors). */
+export const unreachableRetrySeconds = 2;
 /** Non-streaming requests (--request-timeout), and the longest `timeout=` honoured. */
 export const requestTimeoutMs = 60_000;
 /** Watches without timeoutSeconds live for this long up to twice as long (--min-request-timeout). */

@@ -181,3 +181,11 @@ test('client certificates give user and groups; the front proxy speaks for other
     status: { code: 401 },
   });
 });
+
+test('a server without audiences of its own knows its tokens all the same', async () => {
+  const file = parseTokenFile('secret-1,admin,1,"system:masters"\n', 'tokens.csv');
+  const tokens = [audienceAgnostic(createStaticTokenAuthenticator(file), [])];
+  const authentication = createAuthentication({ apiAudiences: [], anonymous: false, tokens });
+  expect(await authentication.authenticate(bearer('secret-1'))).toMatchObject({ name: 'admin' });
+  expect(await authentication.reviewToken('secret-1', ['other'])).not.toHaveProperty('answer');
+});

@@ -33,10 +33,11 @@ export interface Authentication {
   reviewToken(token: string, audiences: readonly string[]): Promise<{ answer?: AuthenticatedUser; error?: string }>;
 }
 
-/** A token authenticator that knows no audiences answers for the server's own. */
+/** A token authenticator that knows no audiences answers for the server's own; of a server without any, nobody asks for one. */
 export function audienceAgnostic(inner: TokenAuthenticator, apiAudiences: readonly string[]): TokenAuthenticator {
   return {
     authenticateToken(token, asked) {
+      if (apiAudiences.length === 0 && asked.length === 0) return inner.authenticateToken(token, asked);
       const audiences = apiAudiences.filter((audience) => asked.includes(audience));
       if (audiences.length === 0) return undefined;
       const answer = inner.authenticateToken(token, asked);

@@ -1,13 +1,14 @@
 // One HTTP request on its way through: identity, permission, limits, then the handler of its path; any failure becomes a Status
 // (k8s.io/apiserver/pkg/server/config.go, DefaultBuildHandlerChain).
 import { DurationError, parseDurationMs } from '#apimachinery/duration';
-import { badRequest, internalError, StatusError, timeout } from '#apimachinery/errors';
+import { badRequest, internalError, serverTimeout, StatusError, timeout } from '#apimachinery/errors';
 import { parse as parseFieldSelector } from '#apimachinery/fields';
 import { isPathSegmentName } from '#apimachinery/validation';
+import { UnavailableError } from '#store';
 import type { Logger } from '#utils';
 import { ClientGoneError, type ResponseHeaders, type WireRequest, type WireResponse, type WireUpgrade } from '#wire';
 import type { Attributes, CredentialSource, UserInfo } from '../contracts.ts';
-import { targetLengthMax } from '../limits.ts';
+import { targetLengthMax, unreachableRetrySeconds } from '../limits.ts';
 import type { ServerContext } from '../server-context.ts';
 import type { InFlight } from './in-flight.ts';
 import { parseRequest, type RequestInfo } from './request-info.ts';
@@ -127,8 +128,12 @@ export function attributesOf(info: RequestInfo, user: UserInfo, query: URLSearch
 }
 
 /** Whatever was thrown, as a failure a client may see. Unexpected ones are logged and say nothing. */
-function statusErrorOf(error: unknown, logger: Logger): StatusError {
+function statusErrorOf(error: unknown, { group, resource, verb }: RequestInfo, logger: Logger): StatusError {
   if (error instanceof StatusError) return error;
+  if (error instanceof UnavailableError && resource !== '') {
+    logger.warn('the store does not answer', { resource, verb, err: error.message });
+    return serverTimeout({ group, resource }, verb, unreachableRetrySeconds);
+  }
   logger.error('unexpected error while serving a request', {
     err: error instanceof Error ? (error.stack ?? error.message) : String(error),
   });
@@ -205,7 +210,7 @@ async function identify(context: ServerContext, exchange: Exchange): Promise<voi
 function answerFailure(context: ServerContext, exchange: Exchange, error: unknown): void {
   const { response } = exchange;
   if (error instanceof ClientGoneError || response.destroyed) return;
-  const failure = statusErrorOf(error, context.logger);
+  const failure = statusErrorOf(error, exchange.info, context.logger);
   if (response.headSent) response.destroy();
   else sendStatus(exchange, failure);
 }

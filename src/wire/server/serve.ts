@@ -138,6 +138,7 @@ function createServer(context: Context): AnyServer {
   const server: AnyServer = secure ?? createPlainServer(http1Options(limits));
   // The TLS server reads these as properties and ignores the options of the same name.
   Object.assign(server, {
+    maxHeaderSize: limits.headerBytesMax,
     headersTimeout: limits.headersTimeoutMs,
     requestTimeout: limits.requestTimeoutMs,
     keepAliveTimeout: limits.idleTimeoutMs,

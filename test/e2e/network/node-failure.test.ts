@@ -100,5 +100,11 @@ describe('a node', () => {
     await cluster.sagong('stop');
     await cluster.up();
     expect(await ready('node-2')).toBe('True');
-  }, 180_000);
+    await eventually('no pod of before', async () => !(await cluster.kubectl('get', 'pods', '-o', 'name')).includes(before.name));
+    await eventually('a pod runs', async () => (await podOf('app')).ready === 'true');
+    expect((await podOf('app')).name).toBe(after.name);
+    // Nothing was said that would be a fault of this program's.
+    const said = await readFile(join(cluster.dataDir, 'logs', 'sagong.log'), 'utf8');
+    expect(said).not.toMatch(/discovery failed|not turned into keys|ends: u/);
+  }, 240_000);
 });
