@@ -48,6 +48,21 @@ export const loadBalancerOperations = {
     response: loadBalancer,
     success: 200,
   }),
+  modifyLoadBalancer: operation({
+    method: 'PATCH',
+    path: '/v1/load-balancers/{loadBalancerId}',
+    summary: 'Set several sides at once; null takes a health check or the affinity away. All of it or nothing is done.',
+    body: z.strictObject({
+      listeners: listeners.optional(),
+      sourceRanges: sourceRanges.optional(),
+      healthCheck: healthCheck.nullable().optional(),
+      proxyProtocol: loadBalancer.shape.proxyProtocol.optional(),
+      affinityTimeoutSeconds: affinityTimeoutSeconds.nullable().optional(),
+      targets: targets.optional(),
+    }),
+    response: loadBalancer,
+    success: 200,
+  }),
   putListeners: change(
     '/v1/load-balancers/{loadBalancerId}/listeners',
     z.strictObject({ listeners }),

@@ -122,7 +122,7 @@ export const networkOperations = {
     path: '/v1/route-tables/{routeTableId}/routes/{destination}',
     summary:
       'Set where packets for a destination (a CIDR, percent-encoded) go. A route of another name there is not replaced: 409.',
-    body: z.strictObject({ target: routeTarget, name: z.string().max(255).default('') }),
+    body: z.strictObject({ target: routeTarget, name: z.string().max(512).default('') }),
     response: routeTable,
     success: 200,
   }),
@@ -130,6 +130,8 @@ export const networkOperations = {
     method: 'DELETE',
     path: '/v1/route-tables/{routeTableId}/routes/{destination}',
     summary: 'Remove the route to a destination.',
+    /** Only the one of this name. */
+    query: z.strictObject({ name: z.string().max(512).optional() }),
     success: 204,
   }),
 };

@@ -1,4 +1,5 @@
 // Load balancers. Making one has two steps, as with vendors: the thing itself with its address, then what it does; so has removing one.
+import { deepEqual } from '#utils';
 import { conflicting, invalid } from '../api/errors.ts';
 import type { HealthCheck, Listener, LoadBalancer, World } from '../model/index.ts';
 import { choosePrivate, choosePublic } from './allocate.ts';
@@ -99,12 +100,14 @@ const create: Change<'createLoadBalancer'> = (world, input, context) => {
   return { world: put(halfway, 'loadBalancers', whole), result: whole, halfway };
 };
 
-/** A change of one side of an existing load balancer. */
+/** The world with some sides of an existing load balancer changed: the same world when nothing differs. `undefined` takes a side away. */
 function changed(world: World, before: LoadBalancer, change: Partial<LoadBalancer>): { world: World; result: LoadBalancer } {
-  const after = { ...before, ...change };
-  for (const key of Object.keys(change) as (keyof LoadBalancer)[]) if (after[key] === undefined) delete after[key];
+  const after: LoadBalancer = { ...before, ...change };
+  if (change.listeners) Object.assign(after, portsLeft(before, change.listeners));
+  for (const key of Object.keys(after) as (keyof LoadBalancer)[]) if (after[key] === undefined) delete after[key];
   checkShape(after);
   checkHealth(after.healthCheck);
+  if (deepEqual(before, after)) return { world, result: before };
   return { world: put(world, 'loadBalancers', after), result: after };
 }
 
@@ -119,6 +122,7 @@ export const loopbackKey = ({ protocol, port }: Pick<Listener, 'protocol' | 'por
 
 export const loadBalancerChanges: Changes<
   | 'createLoadBalancer'
+  | 'modifyLoadBalancer'
   | 'putListeners'
   | 'putHealthCheck'
   | 'putSourceRanges'
@@ -128,10 +132,17 @@ export const loadBalancerChanges: Changes<
   | 'deleteLoadBalancer'
 > = {
   createLoadBalancer: create,
-  putListeners(world, { loadBalancerId, listeners }, context) {
+  modifyLoadBalancer(world, { loadBalancerId, targets, healthCheck, affinityTimeoutSeconds, ...sides }, context) {
     const before = own(world, context, 'loadBalancers', loadBalancerId);
-    return changed(world, before, { listeners, ...portsLeft(before, listeners) });
+    return changed(world, before, {
+      ...Object.fromEntries(Object.entries(sides).filter(([, side]) => side !== undefined)),
+      ...(healthCheck !== undefined && { healthCheck: healthCheck ?? undefined }),
+      ...(affinityTimeoutSeconds !== undefined && { affinityTimeoutSeconds: affinityTimeoutSeconds ?? undefined }),
+      ...(targets && { targets: targetsOf(world, context, before, targets) }),
+    });
   },
+  putListeners: (world, { loadBalancerId, listeners }, context) =>
+    changed(world, own(world, context, 'loadBalancers', loadBalancerId), { listeners }),
   putHealthCheck: (world, { loadBalancerId, healthCheck }, context) =>
     changed(world, own(world, context, 'loadBalancers', loadBalancerId), { healthCheck }),
   putSourceRanges: (world, { loadBalancerId, sourceRanges }, context) =>

@@ -57,10 +57,10 @@ export const routeTableChanges: Changes<'createRouteTable' | 'deleteRouteTable' 
     const changed = { ...table, routes };
     return { world: put(world, 'routeTables', changed), result: changed };
   },
-  deleteRoute(world, { routeTableId, destination }, context) {
+  deleteRoute(world, { routeTableId, destination, name }, context) {
     const table = own(world, context, 'routeTables', routeTableId);
     const there = table.routes.find((route) => route.destination === destination);
-    if (!there) throw notFound('Route', destination);
+    if (!there || (name !== undefined && there.name !== name)) throw notFound('Route', destination);
     if (there.target.kind === 'local') throw invalid('destination', 'the local route stays');
     const changed = { ...table, routes: table.routes.filter((route) => route !== there) };
     return { world: put(world, 'routeTables', changed), result: undefined };

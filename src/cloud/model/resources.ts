@@ -187,7 +187,7 @@ export const loadBalancer = resource.extend({
   /** How long a client keeps its target; absent: not at all. */
   affinityTimeoutSeconds: z.int().optional(),
   targets: z.array(z.object({ instanceId: z.string(), health: targetHealth })),
-  /** Of load balancers on loopback: where a listener really answers. */
+  /** Of load balancers on loopback: where a listener really answers, by `<protocol>/<port>` (`tcp/80`). */
   loopbackPorts: z.record(z.string(), port).optional(),
 });
 export type LoadBalancer = z.infer<typeof loadBalancer>;

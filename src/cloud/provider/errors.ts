@@ -1,0 +1,26 @@
+// Errors of the cloud's API as the controllers understand them.
+import { retryAfter } from '#cloud-provider';
+import { CloudApiError } from '../client/index.ts';
+
+/** Runs a call of the interface: when the API wants to be left alone, so says the error. */
+export async function told<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    if (error instanceof CloudApiError && error.retryAfterMs !== undefined)
+      throw retryAfter(error.message, error.retryAfterMs, error);
+    throw error;
+  }
+}
+
+export const hasCode = (error: unknown, code: string): boolean => error instanceof CloudApiError && error.code === code;
+
+/** The result, or undefined when what the request names is not there. */
+export async function orMissing<T>(call: Promise<T>): Promise<T | undefined> {
+  try {
+    return await call;
+  } catch (error) {
+    if (error instanceof CloudApiError && error.status === 404) return undefined;
+    throw error;
+  }
+}
