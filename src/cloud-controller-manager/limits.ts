@@ -5,6 +5,8 @@ export const routeCallsMax = 200;
 /** Tries of a route whose making met a conflict, and the time between them. */
 export const routeConflictTries = 5;
 export const routeConflictDelayMs = 100;
+/** Time between tries to initialise a Node that others write to (upstream's UpdateNodeSpecBackoff). */
+export const nodeConflictDelayMs = 50;
 /** Back-off of the service controller after a failure. */
 export const serviceBackoffBaseMs = 5_000;
 export const serviceBackoffMaxMs = 300_000;

@@ -14,7 +14,7 @@ import {
   type ViewContext,
   type WatchDefinition,
 } from './types.ts';
-import { isNotFound, StatusError } from '#apimachinery/errors';
+import { isConflict, isNotFound, StatusError } from '#apimachinery/errors';
 import { apiVersionOf, type KubeObject } from '#apimachinery/meta';
 import {
   createWorkQueue,
@@ -263,7 +263,7 @@ class Executor<View> implements RunningController {
         effects: plan.effects.map(short),
         ...(failure && { failure: failure.error.message }),
       });
-    this.#settle(key, requeueAfterMs, failure);
+    this.#settle(key, plan, requeueAfterMs, failure);
   }
   #remember(key: string, memory: unknown): void {
     if (memory === undefined || memory === null) this.#memory.delete(key);
@@ -309,12 +309,13 @@ class Executor<View> implements RunningController {
       return { error: thrown instanceof Error ? thrown : new Error(String(thrown)) };
     }
   }
-  #settle(key: string, requeueAfterMs: number | undefined, failure: Failure | undefined): void {
+  #settle(key: string, { afterConflictMs }: Plan, requeueAfterMs: number | undefined, failure: Failure | undefined): void {
     if (failure) {
       this.#failures.set(key, failure);
       const report = isStale(failure.error) ? 'debug' : 'warn';
       this.#deps.logger[report]('effect failed', { key, op: failure.op, error: failure.error.message });
-      this.#queue.addRateLimited(key);
+      if (afterConflictMs !== undefined && isConflict(failure.error)) this.#queue.addAfter(key, afterConflictMs);
+      else this.#queue.addRateLimited(key);
       return;
     }
     this.#failures.delete(key);

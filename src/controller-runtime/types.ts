@@ -102,6 +102,8 @@ export interface Plan {
   effects: Effect[];
   /** Look again after this long, even if nothing changes. */
   requeueAfterMs?: number;
+  /** After a write that met a conflict: try again after this long, instead of with back-off. */
+  afterConflictMs?: number;
   /** Read these past the cache and reconcile again with the answers in `context.live`; effects of this plan are not applied. */
   needsLive?: Ref[];
   /** Ask these and reconcile again with the answers in `context.answers`; effects of this plan are not applied. */

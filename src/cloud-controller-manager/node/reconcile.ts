@@ -9,6 +9,7 @@ import { answerTo, askNode, type CloudView } from '../ask.ts';
 import { asNode } from '../events.ts';
 import { addressesOf } from './addresses.ts';
 import { labelsFrom, labelsToReconcile } from './labels.ts';
+import { nodeConflictDelayMs } from '../limits.ts';
 
 export interface NodeMemory {
   uid: string;
@@ -83,6 +84,7 @@ function initialize(config: NodeConfig, node: Node, known: NodeMemory | undefine
     ],
     remember: { uid, metadata, addressesAtMs: now } satisfies NodeMemory,
     requeueAfterMs: config.nodeStatusUpdateFrequencyMs,
+    afterConflictMs: nodeConflictDelayMs,
     because: `Its machine is ${providerID}, so the node is initialized.`,
   };
 }

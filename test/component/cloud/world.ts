@@ -3,6 +3,8 @@ import type { Node, Service } from '#api/core/v1';
 import type { GroupVersionResource, KubeObject } from '#apimachinery/meta';
 import { isNotFound } from '#apimachinery/errors';
 import { parseCIDR } from '#apimachinery/validation';
+import type { Transport } from '#apimachinery/transport';
+import type { CloudProvider } from '#cloud-provider';
 import { FakeCloud, fakeProvider, fakeProviderName, type FakeProviderOptions } from '#cloud-provider/fake';
 import {
   type CloudControllersConfig,
@@ -40,6 +42,12 @@ export interface CloudWorldOptions {
   controllers?: string[];
   provider?: FakeProviderOptions;
   config?: Partial<CloudControllersConfig>;
+  /** Default: 10.244.0.0/16. */
+  clusterCidrs?: readonly string[];
+  /** Between the manager and its cloud. */
+  cloud?(provider: CloudProvider): CloudProvider;
+  /** Between the manager and the apiserver. */
+  network?(transport: Transport): Transport;
 }
 
 export const uninitialized = {
@@ -52,12 +60,14 @@ export async function startCloudWorld(options: CloudWorldOptions = {}): Promise<
   const clock = virtualClock();
   const plane = await startTestControlPlane({ clock });
   const cloud = new FakeCloud({ clock, rng: seededRng(7) });
-  const client = createClient(plane.apiserver.transport({ name: 'system:admin', groups: ['system:masters'] }, 'ccm'));
-  const clusterCidrs = ['10.244.0.0/16'].flatMap((text) => parseCIDR(text) ?? []);
+  const direct = plane.apiserver.transport({ name: 'system:admin', groups: ['system:masters'] }, 'ccm');
+  const client = createClient(options.network?.(direct) ?? direct);
+  const clusterCidrs = (options.clusterCidrs ?? ['10.244.0.0/16']).flatMap((text) => parseCIDR(text) ?? []);
+  const provider = fakeProvider(cloud, options.provider);
   const manager = runCloudControllerManager(
     {
       providerName: fakeProviderName,
-      cloud: fakeProvider(cloud, options.provider),
+      cloud: options.cloud?.(provider) ?? provider,
       controllers: options.controllers ?? ['*'],
       config: { ...defaultCloudControllersConfig, clusterCidrs, ...options.config },
       leaderElection: defaultLeaderElection('cloud-controller-manager'),
