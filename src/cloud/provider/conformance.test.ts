@@ -151,7 +151,7 @@ const runner = {
 const skips = { 'routes: two families of one node are two routes': 'the local cloud has IPv4 only' };
 
 describe('local cloud', () => {
-  conformance({ open: () => open(noFaults), skips, instancesMany: 500 }, runner);
+  conformance({ open: () => open(noFaults), skips, instancesMany: 200 }, runner);
 });
 describe('local cloud whose calls fail and are throttled', () => {
   const faults = { ...noFaults, errorRate: 0.15, throttleRate: 0.15, retryAfterSeconds: 0, latencyMs: 1 };

@@ -29,6 +29,7 @@ const component = 'cloud-controller-manager';
 /** Providers that need no module of their own. */
 const builtIn = {
   fake: async () => (await import('#cloud-provider/fake')).fakeCloudProvider as CloudProviderDefinition,
+  local: async () => (await import('#cloud/provider')).localCloudProvider as CloudProviderDefinition,
 };
 
 /** Webhooks of the provider, behind their feature gate; served also while another process leads. */
