@@ -25,7 +25,9 @@ export interface CloudWorld {
   clock: VirtualClock;
   plane: TestControlPlane;
   cloud: FakeCloud;
-  manager: RunningCloudControllerManager;
+  readonly manager: RunningCloudControllerManager;
+  /** Ends the manager, if it did not end yet, and starts another. */
+  restartManager(): Promise<void>;
   addNode(name: string, more?: Partial<Node>, instance?: boolean): Promise<Node>;
   node(name: string): Promise<Node>;
   patchNode(name: string, body: object, subresource?: string): Promise<unknown>;
@@ -64,24 +66,32 @@ export async function startCloudWorld(options: CloudWorldOptions = {}): Promise<
   const client = createClient(options.network?.(direct) ?? direct);
   const clusterCidrs = (options.clusterCidrs ?? ['10.244.0.0/16']).flatMap((text) => parseCIDR(text) ?? []);
   const provider = fakeProvider(cloud, options.provider);
-  const manager = runCloudControllerManager(
-    {
-      providerName: fakeProviderName,
-      cloud: options.cloud?.(provider) ?? provider,
-      controllers: options.controllers ?? ['*'],
-      config: { ...defaultCloudControllersConfig, clusterCidrs, ...options.config },
-      leaderElection: defaultLeaderElection('cloud-controller-manager'),
-      identity: 'one',
-    },
-    { client, clock, rng: seededRng(3), logger: silentLogger, decisions: plane.decisions },
-  );
+  const startManager = (): RunningCloudControllerManager =>
+    runCloudControllerManager(
+      {
+        providerName: fakeProviderName,
+        cloud: options.cloud?.(provider) ?? provider,
+        controllers: options.controllers ?? ['*'],
+        config: { ...defaultCloudControllersConfig, clusterCidrs, ...options.config },
+        leaderElection: defaultLeaderElection('cloud-controller-manager'),
+        identity: 'one',
+      },
+      { client, clock, rng: seededRng(3), logger: silentLogger, decisions: plane.decisions },
+    );
+  let manager = startManager();
   const merge = 'application/merge-patch+json';
   await clock.advance(1_000);
   return {
     clock,
     plane,
     cloud,
-    manager,
+    get manager() {
+      return manager;
+    },
+    async restartManager() {
+      await manager.stop();
+      manager = startManager();
+    },
     async addNode(name, more = {}, instance = true) {
       if (instance) cloud.addInstance(name);
       const status = { conditions: [{ type: 'Ready', status: 'True' }] };
