@@ -2,6 +2,7 @@
 import type { Node, Service } from '#api/core/v1';
 import { loadBalancerCleanupFinalizer } from '#cloud-provider';
 import type { CloudChaos } from './cloud-chaos.ts';
+import type { SimulatedProcess } from './process.ts';
 
 export interface ChaosSize {
   services: number;
@@ -147,22 +148,25 @@ async function deleteNode(chaos: CloudChaos): Promise<void> {
   chaos.note('node deleted by hand');
 }
 
-function partitionLeader(chaos: CloudChaos): void {
-  const { leader } = chaos;
-  if (!leader) return;
+function partition(chaos: CloudChaos, leader: SimulatedProcess): void {
   leader.partition();
   chaos.clock.setTimer(5_000 + chaos.rng.int(60_000), () => leader.heal());
   chaos.note('leader cut off');
 }
-function disturbLeader(chaos: CloudChaos): unknown {
+const disturbances: readonly ((chaos: CloudChaos, leader: SimulatedProcess) => unknown)[] = [
+  (chaos, leader) => chaos.doom(leader),
+  (chaos, leader) => chaos.kill(leader),
+  partition,
+  (chaos, leader) => chaos.doom(leader),
+  (chaos, leader) => void chaos.restart(leader),
+  (chaos, leader) => chaos.kill(leader),
+  (chaos, leader) => chaos.doom(leader),
+  partition,
+];
+/** One after the other, so that a run has some of each. */
+function disturbLeader(chaos: CloudChaos): void {
   const { leader } = chaos;
-  if (!leader) return undefined;
-  const dice = chaos.rng.int(10);
-  if (dice < 3) return chaos.kill(leader);
-  if (dice < 7) return chaos.doom(leader);
-  if (dice < 9) return partitionLeader(chaos);
-  chaos.note('leader restarted');
-  return void chaos.restart(leader);
+  if (leader) disturbances[chaos.disturbed++ % disturbances.length]?.(chaos, leader);
 }
 function dropWatches(chaos: CloudChaos): void {
   chaos.faults.dropWatches();

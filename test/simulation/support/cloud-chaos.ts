@@ -72,6 +72,8 @@ export class CloudChaos implements ProcessObserver {
   /** How often what happened. */
   readonly done: Record<string, number> = {};
   servicesPeak = 0;
+  /** How often the leader was disturbed. */
+  disturbed = 0;
   plane!: TestControlPlane;
   readonly #seed: number;
   #replicas: Replica[] = [];
@@ -186,6 +188,7 @@ export class CloudChaos implements ProcessObserver {
   async restart(process: SimulatedProcess): Promise<void> {
     const replica = this.#replicas.find((one) => one.process === process);
     if (!replica) return;
+    this.note('leader restarted');
     this.#replicas = this.#replicas.filter((one) => one !== replica);
     this.startReplica();
     await Promise.race([replica.manager.stop(), this.clock.sleep(60_000)]);
