@@ -4,16 +4,17 @@ import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isErrno } from '#host';
 import type { Clock } from '#utils';
-import type { CgroupVersion } from './init-script.ts';
 import { powerOffTimeoutMs, processPollMs } from './limits.ts';
 import { killPid } from './processes.ts';
 
 const mountpoint = '/sys/fs/cgroup';
 
 export interface CgroupLayout {
-  version: CgroupVersion;
+  version: 1 | 2;
   /** Version 1: directories below /sys/fs/cgroup that are controllers. */
   controllers: string[];
+  /** Version 1: there is a hierarchy without a controller, for processes' names. */
+  systemd: boolean;
 }
 
 /** Reads /proc/mounts. Throws when no cgroups are mounted. */
@@ -24,13 +25,15 @@ export function cgroupLayout(mounts = readFileSync('/proc/mounts', 'utf8')): Cgr
       ? [path.slice(mountpoint.length + 1)]
       : [],
   );
-  if (controllers.length > 0) return { version: 1, controllers };
-  if (entries.some(([, path, type]) => type === 'cgroup2' && path === mountpoint)) return { version: 2, controllers: [] };
+  const systemd = entries.some(([, path, type]) => type === 'cgroup' && path === join(mountpoint, 'systemd'));
+  if (controllers.length > 0) return { version: 1, controllers, systemd };
+  if (entries.some(([, path, type]) => type === 'cgroup2' && path === mountpoint))
+    return { version: 2, controllers: [], systemd: false };
   throw new Error('no cgroups are mounted at /sys/fs/cgroup: containers cannot run here');
 }
 
-const roots = ({ version, controllers }: CgroupLayout): string[] =>
-  version === 2 ? [mountpoint] : [...controllers, 'systemd'].map((name) => join(mountpoint, name));
+const roots = ({ version, controllers, systemd }: CgroupLayout): string[] =>
+  version === 2 ? [mountpoint] : [...controllers, ...(systemd ? ['systemd'] : [])].map((name) => join(mountpoint, name));
 
 /** Makes an instance's cgroups; gives the shell words that move the calling process into them. */
 export async function createCgroups(layout: CgroupLayout, name: string): Promise<string> {

@@ -14,23 +14,6 @@ export async function must(exec: Exec, command: string, args: readonly string[],
 export const inNetns = (exec: Exec, netns: string, script: string, dir: string): Promise<string> =>
   must(exec, 'nsenter', [`--net=/run/netns/${netns}`, 'sh', '-s', dir], script);
 
-/** `work` for each item, at most `max` at a time. Rejects with the first failure after all that had begun are done. */
-export async function inParallel<T>(items: Iterable<T>, max: number, work: (item: T) => Promise<unknown>): Promise<void> {
-  const queue = [...items];
-  let failure: unknown;
-  const worker = async (): Promise<void> => {
-    for (let item = queue.shift(); item !== undefined && failure === undefined; item = queue.shift()) {
-      try {
-        await work(item);
-      } catch (error) {
-        failure ??= error;
-      }
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(max, queue.length) }, worker));
-  if (failure !== undefined) throw failure;
-}
-
 /** Lets at most `max` pieces of work run at a time; others wait their turn. */
 export function createGate(max: number): <T>(work: () => Promise<T>) => Promise<T> {
   let running = 0;

@@ -1,11 +1,11 @@
 // One instance as a computer: its power, its first process, and the program that runs as long as it does. `powerOff` is a power failure: what is on
 // its disk stays, what ran is gone. Everything a later process of the cloud must know about it is in the process table.
-import { mkdir, readlink, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, open, readlink, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock, Logger } from '#utils';
 import { instanceCgroup, type UserData } from '../model/index.ts';
 import { type CgroupLayout, cgroupProcesses, clearCgroups, createCgroups } from './cgroups.ts';
-import { initScript, readyWord } from './init-script.ts';
+import { files, type InitOptions, initScript, lockFile, mountTable, ownFolders, readyWord } from './init-script.ts';
 import { bootTimeoutMs, programStopTimeoutMs, restartMs } from './limits.ts';
 import { adoptProcess, childOf, commandLine, killPid, lastWords, type ManagedProcess, startProcess } from './processes.ts';
 
@@ -69,16 +69,20 @@ export class Computer {
   /** Makes the namespaces in a network namespace that is there. Gives the first process. Rejects, and leaves nothing, when it does not boot. */
   async boot(options: BootOptions): Promise<number> {
     const { clock, layout } = this.#deps;
-    const disk = this.#diskOf(options.userData);
-    await Promise.all([
-      mkdir(join(disk, 'logs'), { recursive: true, mode: 0o700 }),
-      mkdir(this.#dir, { recursive: true, mode: 0o700 }),
-    ]);
+    const init: InitOptions = {
+      ...this.#deps,
+      hostname: options.hostname,
+      disk: options.userData?.directory ?? join(this.#dir, 'disk'),
+      dir: this.#dir,
+      boots: options.boots,
+      resolvConf: await realpath('/etc/resolv.conf').catch(() => undefined),
+    };
+    await this.#prepare(init, options.nameServer);
     await clearCgroups(layout, this.#cgroup, clock);
     const joinCgroups = await createCgroups(layout, this.#cgroup);
     this.#powerOn();
     try {
-      this.#init = await this.#startInit(joinCgroups, disk, options);
+      this.#init = await this.#startInit(joinCgroups, init, options.netns);
       this.#initPid = (await childOf(this.#init.pid)) ?? 0;
       if (this.#initPid === 0) throw new Error('its first process has ended');
     } catch (error) {
@@ -144,43 +148,43 @@ export class Computer {
     await rm(this.#dir, { recursive: true, force: true });
   }
 
-  #diskOf = (userData: UserData | undefined): string => userData?.directory ?? join(this.#dir, 'disk');
-
+  async #prepare(init: InitOptions, nameServer: string): Promise<void> {
+    const { disk, dir } = init;
+    await Promise.all([disk, dir].map((path) => mkdir(path, { recursive: true, mode: 0o700 })));
+    const folders = [
+      join(disk, 'logs'),
+      join(dir, files.cgroups),
+      ...ownFolders.flatMap(([own, seen]) => [join(disk, own), seen]),
+    ];
+    await Promise.all(folders.map((path) => mkdir(path, { recursive: true })));
+    const lock = (path: string): Promise<void> => open(path, 'a', 0o600).then((file) => file.close());
+    await Promise.all([
+      lock(join(disk, lockFile.own)),
+      lock(lockFile.seen),
+      writeFile(join(dir, files.resolvConf), `nameserver ${nameServer}\n`),
+      writeFile(join(dir, files.mounts), mountTable(init)),
+    ]);
+  }
   #powerOn(): void {
     this.#power = new AbortController();
     this.#over = new AbortController();
   }
-  async #startInit(
-    joinCgroups: string,
-    disk: string,
-    { netns, hostname, nameServer, boots }: BootOptions,
-  ): Promise<ManagedProcess> {
-    const { layout, pausePath, clock } = this.#deps;
-    await writeFile(join(this.#dir, 'resolv.conf'), `nameserver ${nameServer}\n`);
-    const script = initScript({
-      hostname,
-      disk,
-      dir: this.#dir,
-      pausePath,
-      boots,
-      cgroupVersion: layout.version,
-      controllers: layout.controllers,
-    });
+  async #startInit(joinCgroups: string, init: InitOptions, netns: string): Promise<ManagedProcess> {
     const namespaces = ['--mount', '--propagation', 'slave', '--uts', '--ipc', '--cgroup', '--pid', '--fork', '--mount-proc'];
-    const words = [`--net=/run/netns/${netns}`, 'unshare', ...namespaces, 'sh', '-c', script];
-    const logFile = join(disk, 'logs', 'init.log');
+    const words = [`--net=/run/netns/${netns}`, 'unshare', ...namespaces, 'sh', '-c', initScript(init)];
+    const logFile = join(init.disk, 'logs', 'init.log');
     let announce: (ready: boolean) => void = () => {};
     const announced = new Promise<boolean>((resolve) => {
       announce = resolve;
     });
-    const init = await startProcess('sh', ['-c', `${joinCgroups}; exec nsenter "$@"`, this.#dir, ...words], {
+    const started = await startProcess('sh', ['-c', `${joinCgroups}; exec nsenter "$@"`, this.#dir, ...words], {
       logFile,
       onStdout: (text) => text.includes(readyWord) && announce(true),
     });
-    void init.ended.then(() => announce(false));
-    const ready = (await within(announced, bootTimeoutMs, clock)) && (await announced);
+    void started.ended.then(() => announce(false));
+    const ready = (await within(announced, bootTimeoutMs, this.#deps.clock)) && (await announced);
     if (!ready) throw new Error(`it did not boot: ${(await lastWords(logFile)) || 'its first process said nothing'}`);
-    return init;
+    return started;
   }
   #supervise(userData: UserData, joinCgroups: string, first: ManagedProcess | undefined): void {
     this.#keepRunning(userData, joinCgroups, first).catch((error: unknown) =>

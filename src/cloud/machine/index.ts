@@ -1,4 +1,5 @@
 // The Linux driver of the local cloud: instances and networks on one machine (driver.ts says how to use it).
+export { cgroupLayout } from './cgroups.ts';
 export { createMachineDriver, type MachineDriver, type MachineDriverDeps } from './driver.ts';
 export { type RemoveOptions, removeMachine } from './leftovers.ts';
 export { routerLinks } from './plan/index.ts';

@@ -1,8 +1,7 @@
 // What runs first inside an instance's new namespaces: net + mnt + uts + ipc + pid + cgroup. Its PID 1 is the pause program, which reaps orphans
 // and whose death is a power failure. Pure text.
 import { join } from 'node:path';
-
-export type CgroupVersion = 1 | 2;
+import type { CgroupLayout } from './cgroups.ts';
 
 export interface InitOptions {
   hostname: string;
@@ -12,54 +11,80 @@ export interface InitOptions {
   dir: string;
   pausePath: string;
   boots: number;
-  cgroupVersion: CgroupVersion;
-  /** Version 1: mounted controllers, e.g. `cpu`, `memory`; combined mounts as `cpu,cpuacct`. */
-  controllers: readonly string[];
+  /** The machine's /etc/resolv.conf, links resolved; absent: it has none. */
+  resolvConf: string | undefined;
+  layout: CgroupLayout;
 }
 
 /** Printed when PID 1 is about to become the pause program. */
 export const readyWord = 'ready';
 
-/** The command line of PID 1. Its arguments only tell a later process of the cloud what it is, and which of its boots this was. */
-export const initCommand = (pausePath: string, dir: string, boots: number): string[] => [pausePath, dir, `boots=${boots}`];
+/** Files of the cloud about an instance, in its folder. */
+export const files = { resolvConf: 'resolv.conf', mounts: 'fstab', cgroups: 'cgroup' };
+/** What programs keep at fixed paths is the instance's own: folders of its disk, by where they are seen. */
+export const ownFolders: readonly [string, string][] = [
+  ['run/containerd', '/run/containerd'],
+  ['lib/cni', '/var/lib/cni'],
+  ['run/netns', '/run/netns'],
+];
+export const lockFile = { own: 'xtables.lock', seen: '/run/xtables.lock' };
 
 const sh = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+/** As fstab(5) wants it. */
+const field = (text: string): string =>
+  text.replaceAll(/[\\ \t\n]/g, (char) => `\\${char.charCodeAt(0).toString(8).padStart(3, '0')}`);
+const entry = (source: string, target: string, type: string, options: string): string =>
+  `${field(source)} ${field(target)} ${type} ${options} 0 0`;
+const bind = (own: string, seen: string): string => entry(own, seen, 'none', 'bind');
 
-/** Mounts every controller anew, so that the instance's own cgroup is the root of what it sees. Order matters: before `make-rshared`. */
-function cgroupMounts({ dir: own, cgroupVersion, controllers }: InitOptions): string[] {
-  const staging = join(own, 'cgroup');
-  if (cgroupVersion === 2) return ['mount -t sysfs sysfs /sys', 'mount -t cgroup2 cgroup2 /sys/fs/cgroup'];
+/** Every controller is mounted anew, so that the instance's own cgroup is the root of what it sees. */
+function cgroupMounts({ dir, layout }: InitOptions): string[] {
+  const sys = entry('sagong-sys', '/sys', 'sysfs', 'defaults');
+  if (layout.version === 2) return [sys, entry('sagong-cgroup', '/sys/fs/cgroup', 'cgroup2', 'defaults')];
+  const staging = join(dir, files.cgroups);
+  const mount = (name: string, options: string): string =>
+    entry(`sagong-${name}`, join(staging, name), 'cgroup', `${options},X-mount.mkdir`);
   return [
-    `mkdir -p ${sh(staging)}`,
-    `mount -t tmpfs -o mode=755 cgroup ${sh(staging)}`,
-    ...controllers.map((name) => {
-      const dir = join(staging, name);
-      return `mkdir ${sh(dir)} && mount -t cgroup -o ${name} cgroup ${sh(dir)}`;
-    }),
-    `mkdir ${sh(join(staging, 'systemd'))} && mount -t cgroup -o none,name=systemd cgroup ${sh(join(staging, 'systemd'))} || rmdir ${sh(join(staging, 'systemd'))}`,
-    'mount -t sysfs sysfs /sys',
-    `mount --rbind ${sh(staging)} /sys/fs/cgroup`,
+    entry('sagong-cgroup', staging, 'tmpfs', 'mode=755'),
+    ...layout.controllers.map((name) => mount(name, name)),
+    ...(layout.systemd ? [mount('systemd', 'none,name=systemd')] : []),
+    sys,
+    entry(staging, '/sys/fs/cgroup', 'none', 'rbind'),
   ];
 }
 
-export function initScript(options: InitOptions): string {
-  const { hostname, disk, dir, pausePath, boots } = options;
-  const own = (name: string, target: string): string =>
-    `mkdir -p ${sh(join(disk, name))} ${target} && mount --bind ${sh(join(disk, name))} ${target}`;
-  return [
+/** The instance's mounts in order, as fstab(5): one program mounts them all. What is mounted, and on what, must be there. */
+export function mountTable(options: InitOptions): string {
+  const { disk, dir, resolvConf } = options;
+  const lines = [
+    ...cgroupMounts(options),
+    ...ownFolders.map(([own, seen]) => bind(join(disk, own), seen)),
+    bind(join(disk, lockFile.own), lockFile.seen),
+    ...(resolvConf === undefined ? [] : [bind(join(dir, files.resolvConf), resolvConf)]),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+/** Instances are made for being nodes, as the images of such machines are: they forward, and bridged packets pass their rules. */
+const settings = [
+  'echo 1 > /proc/sys/net/ipv4/ip_forward',
+  'echo 1 > /proc/sys/net/ipv4/conf/all/route_localnet',
+  'for path in /proc/sys/net/ipv4/conf/*/rp_filter; do echo 0 > $path; done',
+  '[ ! -e /proc/sys/net/bridge/bridge-nf-call-iptables ] || echo 1 > /proc/sys/net/bridge/bridge-nf-call-iptables',
+];
+
+/** The command line of PID 1. Its arguments only tell a later process of the cloud what it is, and which of its boots this was. */
+export const initCommand = (pausePath: string, dir: string, boots: number): string[] => [pausePath, dir, `boots=${boots}`];
+
+/** Needs the file of `mountTable`. */
+export const initScript = ({ hostname, dir, pausePath, boots }: InitOptions): string =>
+  [
     'set -e',
     `hostname ${sh(hostname)}`,
-    ...cgroupMounts(options),
+    ...settings,
+    `mount --all --fstab ${sh(join(dir, files.mounts))}`,
+    // After the mounts: were they made in a shared tree, taking them away later would reach further than meant.
     'mount --make-rshared /',
-    // What programs keep at fixed paths is the instance's own.
-    own('run/containerd', '/run/containerd'),
-    own('lib/cni', '/var/lib/cni'),
-    own('run/netns', '/run/netns'),
-    'touch /run/xtables.lock',
-    `touch ${sh(join(disk, 'xtables.lock'))}`,
-    `mount --bind ${sh(join(disk, 'xtables.lock'))} /run/xtables.lock`,
-    `[ ! -s ${sh(join(dir, 'resolv.conf'))} ] || mount --bind ${sh(join(dir, 'resolv.conf'))} "$(readlink -f /etc/resolv.conf)"`,
     `echo ${readyWord}`,
     `exec ${initCommand(pausePath, dir, boots).map(sh).join(' ')}`,
   ].join('\n');
-}

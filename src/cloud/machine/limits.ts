@@ -2,8 +2,8 @@
 
 /** One run of ip, iptables and the like. */
 export const commandTimeoutMs = 20_000;
-/** Programs that set namespaces up at the same time; more only wait for the kernel's lock. */
-export const networkJobsMax = 4;
+/** One pass over all networks. */
+export const networkTimeoutMs = 120_000;
 /** Instances that boot at the same time. */
 export const bootsMax = 4;
 /** From the start of an instance to its first process. */

@@ -5,7 +5,6 @@ import { access, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import type { Exec } from '#utils';
 import { edgeNetns, edgeUplink, uplinkLink } from '../model/index.ts';
 import { inNetns, must } from './commands.ts';
-import { commandTimeoutMs } from './limits.ts';
 import { edgeAddressOf } from './plan/index.ts';
 
 const isUplink = (link: string): boolean => /^sg[0-9a-f]{6}up$/.test(link);
@@ -41,19 +40,48 @@ export function uplinkRules(mark: string, publicCidr: string): { table: string; 
   ];
 }
 
-/** Whether everything of the uplink is there. */
-async function isUp(exec: Exec, mark: string, publicCidr: string): Promise<boolean> {
-  const route = await exec('ip', ['-4', 'route', 'show', publicCidr, 'dev', uplinkLink(mark)], { timeoutMs: commandTimeoutMs });
-  if (route.code !== 0 || route.stdout.trim() === '') return false;
-  const inEdge = await exec('ip', ['-n', edgeNetns(mark), '-4', 'route', 'show', 'default', 'dev', edgeUplink], {
-    timeoutMs: commandTimeoutMs,
-  });
-  if (inEdge.code !== 0 || inEdge.stdout.trim() === '') return false;
-  const saved = (await must(exec, 'iptables-save', [])).split('\n');
-  return uplinkRules(mark, publicCidr).every(({ hook, rules }) =>
-    [`-A ${hook}`, ...rules.map((rule) => `-A ${chainOf(mark)} ${rule}`)].every((line) => saved.includes(line)),
-  );
+/** What concerns uplinks on the machine. */
+interface Found {
+  /** Uplinks of all clouds. */
+  links: string[];
+  addresses: Set<string>;
+  /** The public addresses' route, and the edge's way out. */
+  routes: string;
+  edgeRoutes: string;
+  rules: string[];
 }
+
+async function look(exec: Exec, mark: string): Promise<Found> {
+  const link = uplinkLink(mark);
+  const output = await must(
+    exec,
+    'sh',
+    ['-s'],
+    [
+      'ip -o link show type veth; echo =====',
+      'ip -4 -o addr show; echo =====',
+      `ip -4 route show dev ${link} 2>/dev/null; echo =====`,
+      `ip -n ${edgeNetns(mark)} -4 route show default dev ${edgeUplink} 2>/dev/null; echo =====`,
+      'iptables-save',
+    ].join('\n'),
+  );
+  const [links = '', addresses = '', routes = '', edgeRoutes = '', rules = ''] = output.split('=====\n');
+  return {
+    links: [...links.matchAll(/^\d+: ([^:@\s]+)/gm)].map(([, name = '']) => name).filter(isUplink),
+    addresses: new Set([...addresses.matchAll(/inet ([\d.]+)/g)].map(([, address = '']) => address)),
+    routes,
+    edgeRoutes,
+    rules: rules.split('\n'),
+  };
+}
+
+/** Whether everything of the uplink is there. */
+const isWhole = ({ routes, edgeRoutes, rules }: Found, mark: string, publicCidr: string): boolean =>
+  routes.includes(`${publicCidr} via `) &&
+  edgeRoutes !== '' &&
+  uplinkRules(mark, publicCidr).every(({ hook, rules: own }) =>
+    [`-A ${hook}`, ...own.map((rule) => `-A ${chainOf(mark)} ${rule}`)].every((line) => rules.includes(line)),
+  );
 
 export interface UplinkOptions {
   exec: Exec;
@@ -64,10 +92,10 @@ export interface UplinkOptions {
 
 /** Connects the edge, which must be there, with the machine. Keeps an uplink that is whole. Rejects when the machine does not allow it. */
 export async function ensureUplink({ exec, mark, publicCidr, dir }: UplinkOptions): Promise<void> {
-  if (await isUp(exec, mark, publicCidr)) return;
-  await removeUplink(exec, mark);
-  const addresses = await must(exec, 'ip', ['-4', '-o', 'addr', 'show']);
-  const pair = freePair(mark, new Set([...addresses.matchAll(/inet ([\d.]+)/g)].map(([, address = '']) => address)));
+  const found = await look(exec, mark);
+  if (isWhole(found, mark, publicCidr)) return;
+  await remove(exec, mark, found);
+  const pair = freePair(mark, found.addresses);
   if (!pair) throw new Error('no link-local address is free');
   const link = uplinkLink(mark);
   const lines = [
@@ -82,7 +110,6 @@ export async function ensureUplink({ exec, mark, publicCidr, dir }: UplinkOption
     `link set ${edgeUplink} up`,
     `route add default via ${pair.machine} dev ${edgeUplink} src ${edgeAddressOf(publicCidr)}`,
   ];
-  await inNetns(exec, edgeNetns(mark), `ip -batch - <<'END-OF-INPUT'\n${edge.join('\n')}\nEND-OF-INPUT\n`, dir);
   const restore = uplinkRules(mark, publicCidr).flatMap(({ table, hook, rules }) => [
     `*${table}`,
     `:${chainOf(mark)} - [0:0]`,
@@ -90,29 +117,30 @@ export async function ensureUplink({ exec, mark, publicCidr, dir }: UplinkOption
     `-I ${hook}`,
     'COMMIT',
   ]);
-  await must(exec, 'iptables-restore', ['-w', '5', '--noflush'], `${restore.join('\n')}\n`);
-  await forward();
+  await Promise.all([
+    inNetns(exec, edgeNetns(mark), `ip -batch - <<'END-OF-INPUT'\n${edge.join('\n')}\nEND-OF-INPUT\n`, dir),
+    must(exec, 'iptables-restore', ['-w', '5', '--noflush'], `${restore.join('\n')}\n`),
+    forward(),
+  ]);
 }
 
 /** Takes away the cloud's link and rules, also what a crashed process or a failed start left. Safe to repeat. */
 export async function removeUplink(exec: Exec, mark: string): Promise<void> {
-  const links = await uplinks(exec);
-  const own = uplinkLink(mark);
-  if (links.includes(own)) await must(exec, 'ip', ['link', 'del', own]);
-  const saved = await exec('iptables-save', [], { timeoutMs: commandTimeoutMs });
+  const found = await look(exec, mark);
+  await remove(exec, mark, found);
+  if (found.links.every((link) => link === uplinkLink(mark))) await stopForwarding();
+}
+
+async function remove(exec: Exec, mark: string, { links, rules }: Found): Promise<void> {
+  if (links.includes(uplinkLink(mark))) await must(exec, 'ip', ['link', 'del', uplinkLink(mark)]);
   const restore = uplinkRules(mark, '0.0.0.0/0').flatMap(({ table, hook }) => {
-    const text = new RegExp(`^\\*${table}$[^]*?^COMMIT$`, 'm').exec(saved.stdout)?.[0].split('\n') ?? [];
-    if (!text.some((line) => line.startsWith(`:${chainOf(mark)} `))) return [];
-    const hooks = text.filter((line) => line === `-A ${hook}`).map(() => `-D ${hook}`);
+    const first = rules.indexOf(`*${table}`);
+    const own = first < 0 ? [] : rules.slice(first, rules.indexOf('COMMIT', first));
+    if (!own.some((line) => line.startsWith(`:${chainOf(mark)} `))) return [];
+    const hooks = own.filter((line) => line === `-A ${hook}`).map(() => `-D ${hook}`);
     return [`*${table}`, `:${chainOf(mark)} - [0:0]`, ...hooks, `-X ${chainOf(mark)}`, 'COMMIT'];
   });
   if (restore.length > 0) await must(exec, 'iptables-restore', ['-w', '5', '--noflush'], `${restore.join('\n')}\n`);
-  if (links.every((link) => link === own)) await stopForwarding();
-}
-
-async function uplinks(exec: Exec): Promise<string[]> {
-  const shown = await must(exec, 'ip', ['-o', 'link', 'show', 'type', 'veth']);
-  return [...shown.matchAll(/^\d+: ([^:@\s]+)/gm)].map(([, name = '']) => name).filter(isUplink);
 }
 
 async function forward(): Promise<void> {

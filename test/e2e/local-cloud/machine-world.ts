@@ -17,8 +17,7 @@ import {
   type World,
 } from '#cloud/model';
 import { execCommand, joinNetns, systemClock } from '#host';
-import { silentLogger } from '#utils';
-import { type Output, run } from '../cluster/harness.ts';
+import { type ExecResult, silentLogger } from '#utils';
 
 const base = { ownerId: '000000000001', tags: {}, createdAt: '2026-01-01T00:00:00Z' };
 export const all: SecurityGroupRule[] = [{ protocol: 'all', cidr: '0.0.0.0/0' }];
@@ -30,25 +29,29 @@ export const server = (port: number): string[] => [process.execPath, '-e', `${ec
 export const mayTest =
   process.platform === 'linux' && process.getuid?.() === 0 ? undefined : 'needs root on Linux to make network namespaces';
 
-/** Everything on the machine that a cloud could have left behind. */
-export async function machinePicture(): Promise<Record<string, string>> {
+export const run = (command: string, args: readonly string[]): Promise<ExecResult> =>
+  execCommand(command, args, { timeoutMs: 60_000 });
+
+/** Everything on the machine that bears a cloud's mark, or has to do with its folder. Others may come and go meanwhile. */
+export async function machinePicture({ mark, dir }: { mark: string; dir: string }): Promise<Record<string, string>> {
   const cgroups = await Promise.all(
-    (await readdir('/sys/fs/cgroup')).map(async (root) =>
-      (await readdir(join('/sys/fs/cgroup', root)).catch(() => [])).filter((name) => name.startsWith('sagong-')),
-    ),
+    (await readdir('/sys/fs/cgroup')).map((root) => readdir(join('/sys/fs/cgroup', root)).catch(() => [])),
   );
-  const text = async (command: string, ...args: string[]): Promise<string> => (await run(command, args)).stdout;
-  return {
-    namespaces: await text('ip', 'netns', 'list'),
-    links: await text('ip', '-br', 'link'),
-    routes: await text('ip', 'route'),
-    rules: (await text('iptables-save')).replaceAll(/^#.*$|\[\d+:\d+\]/gm, ''),
-    mounts: (await readFile('/proc/mounts', 'utf8'))
+  const own = (text: string): string =>
+    text
+      .replaceAll(/\[\d+:\d+\]| \(id: \d+\)|@if\d+/g, '')
       .split('\n')
-      .filter((line) => line.includes('sagong'))
-      .join('\n'),
-    cgroups: cgroups.flat().join('\n'),
-    forwarding: await readFile('/proc/sys/net/ipv4/ip_forward', 'utf8'),
+      .filter((line) => line.includes(mark) || line.includes(dir))
+      .join('\n');
+  const shown = async (command: string, ...args: string[]): Promise<string> => own((await run(command, args)).stdout);
+  return {
+    namespaces: await shown('ip', 'netns', 'list'),
+    links: await shown('ip', '-br', 'link'),
+    routes: await shown('ip', 'route'),
+    rules: await shown('iptables-save'),
+    mounts: own(await readFile('/proc/mounts', 'utf8')),
+    cgroups: own(cgroups.flat().join('\n')),
+    processes: await shown('ps', '-eo', 'args'),
   };
 }
 
@@ -191,7 +194,7 @@ export class MachineWorld {
     }
   }
   /** Runs a program in an instance's or unattached interface's network. */
-  inside(id: string, ...command: string[]): Promise<Output> {
+  inside(id: string, ...command: string[]): Promise<ExecResult> {
     const netns = id.startsWith('eni-') ? interfaceNetns(this.mark, id) : instanceNetns(this.mark, id);
     return run('nsenter', [`--net=/run/netns/${netns}`, ...command]);
   }

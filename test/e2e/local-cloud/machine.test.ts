@@ -5,19 +5,18 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { routerNetns } from '#cloud/model';
 import { startDriverProcess } from './driver-process.ts';
-import { all, machinePicture, MachineWorld, mayTest, route, server } from './machine-world.ts';
-import { run } from '../cluster/harness.ts';
+import { all, machinePicture, MachineWorld, mayTest, route, run, server } from './machine-world.ts';
 
 describe.skipIf(mayTest)(`the machine driver${mayTest ? ` (${mayTest})` : ''}`, () => {
   let cloud: MachineWorld;
   let before: Record<string, string>;
   beforeEach(async () => {
-    before = await machinePicture();
     cloud = await MachineWorld.create();
+    before = await machinePicture(cloud);
   });
   afterEach(async () => {
     await cloud.destroy();
-    expect(await machinePicture()).toEqual(before);
+    expect(await machinePicture(cloud)).toEqual(before);
   });
 
   /** A VPC with a subnet in each of two zones, and a server in each. */
@@ -186,7 +185,7 @@ describe.skipIf(mayTest)(`the machine driver${mayTest ? ` (${mayTest})` : ''}`, 
     }
     cloud.remove('interfaces', 'eni-endpoint');
     await cloud.realise();
-    expect((await machinePicture())['namespaces']).not.toContain('eni-endpoint');
+    expect((await machinePicture(cloud))['namespaces']).not.toContain('eni-endpoint');
   });
 
   it('stops, starts and reboots an instance, with the same address and disk', async () => {
@@ -199,7 +198,7 @@ describe.skipIf(mayTest)(`the machine driver${mayTest ? ` (${mayTest})` : ''}`, 
     await cloud.until('stopped', () => cloud.instance(one).state === 'stopped');
     expect(await boots()).toBe('boot\nbye\n');
     await cloud.realise();
-    expect((await machinePicture())['namespaces']).not.toContain(one);
+    expect((await machinePicture(cloud))['namespaces']).not.toContain(one);
     expect(await cloud.seen(two, '10.20.1.5', 80)).toBeUndefined();
     await cloud.change(one, { state: 'pending', boots: 2 });
     await cloud.running(one);
@@ -223,7 +222,7 @@ describe.skipIf(mayTest)(`the machine driver${mayTest ? ` (${mayTest})` : ''}`, 
     await cloud.until('stopped', () => cloud.instance(one).state === 'stopped');
     expect(cloud.instance(one).stateReason).toContain('power failure');
     await cloud.realise();
-    expect((await machinePicture())['cgroups']).not.toContain(one);
+    expect((await machinePicture(cloud))['cgroups']).not.toContain(one);
     const runs = () => readFile(join(cloud.dir, 'disks', 'two', 'runs'), 'utf8');
     await cloud.until('a second run', async () => (await runs()) === 'run\nrun\n');
     expect(cloud.instance(two).state).toBe('running');
@@ -253,7 +252,7 @@ describe.skipIf(mayTest)(`the machine driver${mayTest ? ` (${mayTest})` : ''}`, 
     }
     const programs = async () => (await run('pgrep', ['-f', `SAGONG_INSTANCE_DIR=${cloud.dir}`])).stdout.split('\n').length - 1;
     expect([await cloud.seen(one, '10.20.1.6', 80), await programs()]).toEqual(['10.20.1.5', 3]);
-    const picture = await machinePicture();
+    const picture = await machinePicture(cloud);
     const pids = [one, two].map((id) => cloud.instance(id).initPid);
     // Meanwhile one was terminated, one has lost power, one is new.
     process.kill(cloud.instance(two).initPid ?? 0, 'SIGKILL');
@@ -265,7 +264,7 @@ describe.skipIf(mayTest)(`the machine driver${mayTest ? ` (${mayTest})` : ''}`, 
     expect(cloud.instance(one).initPid).toBe(pids[0]);
     expect(cloud.instance(two).initPid).not.toBe(pids[1]);
     expect([await cloud.reached(one, '10.20.1.6', 80), await programs()]).toEqual(['10.20.1.5', 2]);
-    const after = await machinePicture();
+    const after = await machinePicture(cloud);
     expect(after['rules']).toBe(picture['rules']);
     expect(after['namespaces']).not.toContain(gone);
     expect(after['cgroups']).not.toContain(gone);

@@ -4,15 +4,6 @@ import { routeEntry } from './routes.ts';
 import type { MachinePlan, NamespacePlan } from './types.ts';
 import type { PlacedInterface } from './view.ts';
 
-/** Instances are made for being nodes, as the images of such machines are: they forward, and bridged packets pass their rules. */
-const sysctls: [string, string][] = [
-  ['ipv4/ip_forward', '1'],
-  ['ipv4/conf/all/rp_filter', '0'],
-  ['ipv4/conf/default/rp_filter', '0'],
-  ['ipv4/conf/all/route_localnet', '1'],
-  ['bridge/bridge-nf-call-iptables', '1'],
-];
-
 function placePlan(interfaces: readonly PlacedInterface[]): NamespacePlan {
   const first = interfaces.find(({ place }) => place.link === 'eth0');
   return {
@@ -21,10 +12,7 @@ function placePlan(interfaces: readonly PlacedInterface[]): NamespacePlan {
     addresses: new Set(
       interfaces.map(({ item, subnet, place }) => `${place.link} ${item.privateAddress}/${prefixLength(subnet.cidr)}`),
     ),
-    sysctls: new Map([
-      ...sysctls,
-      ...interfaces.map(({ place }): [string, string] => [`ipv4/conf/${place.link}/rp_filter`, '0']),
-    ]),
+    sysctls: new Map(),
     routes: new Map(first ? [routeEntry({ destination: 'default', via: gatewayOf(first.subnet.cidr), link: 'eth0' })] : []),
     rules: new Set(),
     tables: new Map(),
