@@ -29,11 +29,9 @@ export function proxiesOf(balancers: readonly BalancerPlan[], healthy: (balancer
       return {
         name,
         balancerId: id,
-        frontend: [
-          `bind ${address}:${port}`,
-          `tcp-request connection reject if { nbsrv(${name}) eq 0 }`,
-          `default_backend ${name}`,
-        ],
+        // Without servers a connection is closed at once. (A rule that asks for the number of servers would see none in a worker that a
+        // reload is ending, and refuse its last connections.)
+        frontend: [`bind ${address}:${port}`, `default_backend ${name}`],
         backend: [
           'balance roundrobin',
           ...(proxyProtocol === 'none' ? [] : [`default-server${sendProxy[proxyProtocol]}`]),
@@ -158,7 +156,8 @@ export function serverCommands(proxies: readonly Proxy[], states: ServerStates):
     if (state?.ready) return [];
     return state ? [`set server ${key} state ready`] : [`add server ${key} ${words}`, `enable server ${key}`];
   });
-  return [...removed, ...added];
+  // New ones first: there is to be no moment without any.
+  return [...added, ...removed];
 }
 
 /** Whether HAProxy sends connections to the servers of `proxies` and to no others. */
