@@ -2,7 +2,7 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { cgroupLayout } from './nodes/index.ts';
+import { cgroupLayout } from '#cloud/machine';
 
 const programs = ['containerd', 'ctr', 'runc', 'ip', 'nsenter', 'unshare', 'iptables', 'iptables-restore', 'mount'];
 const cniDirs = ['/usr/lib/cni', '/opt/cni/bin', '/usr/libexec/cni'];

@@ -29,7 +29,8 @@ export interface ClusterPki {
   frontProxyClient(): CertificateAndKey;
 }
 
-async function authorityAt(dir: string, name: string, commonName: string): Promise<CertificateAuthority> {
+/** The authority kept in `dir` as `<name>.crt` and `<name>.key`; made when missing. */
+export async function authorityAt(dir: string, name: string, commonName: string): Promise<CertificateAuthority> {
   const [cert, key] = await Promise.all([readFileIfExists(join(dir, `${name}.crt`)), readFileIfExists(join(dir, `${name}.key`))]);
   if (cert && key) return loadCertificateAuthority({ cert: cert.toString('utf8'), key: key.toString('utf8') });
   const made = createCertificateAuthority({ commonName, days: authorityDays });

@@ -4,7 +4,8 @@ import { rm } from 'node:fs/promises';
 import { execCommand } from '#host';
 import type { Clock } from '#utils';
 import { findProgram } from './capabilities.ts';
-import { networkPlan, removeLeftovers } from './nodes/index.ts';
+import { removeMachine } from '#cloud/machine';
+import { clusterMark } from './paths.ts';
 import { readRunState, removeRunState, stopProcess } from './run-state.ts';
 import { loadSettings } from './settings.ts';
 import { removeUserContext } from './user-kubeconfig.ts';
@@ -16,7 +17,7 @@ const canHaveNodes = (): boolean =>
 export async function stop(dataDir: string, clock: Clock): Promise<boolean> {
   const stopped = await stopProcess(dataDir, clock);
   if (canHaveNodes() && existsSync(dataDir))
-    await removeLeftovers(dataDir, networkPlan(dataDir, []).id, { exec: execCommand, clock });
+    await removeMachine(clusterMark(dataDir), { exec: execCommand, clock, dir: dataDir });
   await removeRunState(dataDir);
   return stopped;
 }

@@ -1,5 +1,5 @@
 // Assembly: a whole cluster from the rooms, on this machine.
-export { dataDirOf, clusterPaths } from './paths.ts';
+export { clusterMark, clusterPaths, dataDirOf } from './paths.ts';
 export { createProgress, type Progress } from './progress.ts';
 export { down, stop } from './down.ts';
 export { readRunState, runningProcess, runStatePath, type RunState, writeRunState } from './run-state.ts';
@@ -13,6 +13,7 @@ export { startSimulatedNodes, type SimulatedNodes } from './simulated-nodes.ts';
 export type { NodeAgentConfig } from './node-agent-config.ts';
 export { runNodeAgent } from './nodes/agent.ts';
 export { type NodeCommands, nodeCommands } from './cloud/node-commands.ts';
+export { nameServices } from './cloud/name-service.ts';
 export { runCloudProcess } from './cloud/service.ts';
 export { runDemo, type DemoOptions } from './demo.ts';
 export { askForExplanation, type Explained, explain, explanationText } from './explain.ts';

@@ -1,4 +1,5 @@
 // Where clusters live on disk.
+import { createHash } from 'node:crypto';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 
@@ -12,3 +13,6 @@ export const clusterPaths = (dataDir: string) => ({
   logs: join(dataDir, 'logs'),
   log: join(dataDir, 'logs', 'sagong.log'),
 });
+
+/** Six hex digits that mark everything of a cluster on the machine: two clusters never collide, and a later process finds what a crashed one left. */
+export const clusterMark = (dataDir: string): string => createHash('sha256').update(dataDir).digest('hex').slice(0, 6);

@@ -4,6 +4,8 @@ import { atomicWrite, readFileIfExists } from '#host';
 
 export type RuntimeChoice = 'containerd' | 'simulated';
 export type UplinkChoice = 'auto' | 'none';
+/** `local`: the cluster's own cloud-controller-manager; `external`: nodes wait for one that somebody else runs, e.g. as a pod. */
+export type CloudProviderChoice = 'local' | 'external';
 
 export interface ClusterSettings {
   name: string;
@@ -20,6 +22,7 @@ export interface ClusterSettings {
   dnsUpstreams?: string[];
   /** Where nodes pull images from, `[registry=]url`. */
   registryMirrors?: string[];
+  cloudProvider?: CloudProviderChoice;
 }
 
 export const clusterNetworks = {

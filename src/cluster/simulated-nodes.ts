@@ -56,7 +56,8 @@ export class SimulatedNodes {
   /** Reaches the kubelets by the addresses of their Node objects; nothing else is there to be reached. */
   readonly dial: Dial = async ({ host, port }) => {
     const kubelet = [...this.#kubelets.values()].find(({ options }) => options.nodeIPs.includes(host));
-    if (!kubelet) throw new Error(`${host}:${port} cannot be reached: the nodes are simulated, their pods are not real processes`);
+    if (!kubelet)
+      throw new Error(`${host}:${port} cannot be reached: the nodes are simulated, their pods are not real processes`);
     const server = this.#servers.get(host) ?? this.#serve(host, kubelet);
     this.#servers.set(host, server);
     const { port: servedPort } = await server;

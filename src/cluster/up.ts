@@ -1,34 +1,33 @@
 // `sagong up`: a whole cluster in this process and on the nodes beside it.
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import type { Node } from '#api/core/v1';
 import { createInformerFactory, kubeconfigFor, writeKubeconfig } from '#client';
+import { parseUpstream } from '#dns';
 import { execCommand } from '#host';
-import { parseUpstream, runDns, upstreamsOf } from '#dns';
 import type { Clock, Logger, Rng } from '#utils';
-import type { Dial } from '#wire';
 import { obstacles } from './capabilities.ts';
 import { openPki } from './certificates.ts';
 import { type ControlPlane, startControlPlane } from './control-plane.ts';
-import { grantDns, publishDns } from './dns-addon.ts';
 import { serveExplanations } from './explain.ts';
 import { identities } from './identities.ts';
-import { lan, parseRegistryMirror } from './nodes/index.ts';
+import { apiServerPort } from './cloud/machines.ts';
+import { endpointAddress } from './cloud/network.ts';
+import { ClusterNodes } from './cloud/nodes.ts';
+import { parseRegistryMirror } from './nodes/index.ts';
 import { clusterPaths } from './paths.ts';
 import type { Progress } from './progress.ts';
-import { apiServerPort, RealNodes } from './real-nodes.ts';
 import { removeRunState, runningProcess, writeRunState } from './run-state.ts';
 import {
   type ClusterSettings,
-  clusterNetworks,
+  type CloudProviderChoice,
   loadSettings,
   nodeNames,
   type RuntimeChoice,
   saveSettings,
   type UplinkChoice,
 } from './settings.ts';
-import { type SimulatedNodes, startSimulatedNodes } from './simulated-nodes.ts';
 import { addUserContext } from './user-kubeconfig.ts';
-import { isNodeReadySince, waitFor } from './wait.ts';
+import { isNodeReady, waitFor } from './wait.ts';
 
 export interface UpOptions {
   name: string;
@@ -45,6 +44,8 @@ export interface UpOptions {
   dnsUpstreams?: readonly string[];
   /** `[registry=]url`; absent: as before, or none. */
   registryMirrors?: readonly string[];
+  /** Who completes the nodes and serves load balancers: absent: as before, or local. */
+  cloudProvider?: CloudProviderChoice;
   /** How to run this program, for node agents. */
   program: readonly string[];
   /** Leave the user's kubeconfig alone. */
@@ -66,7 +67,8 @@ export interface RunningCluster {
   readonly settings: ClusterSettings;
   readonly plane: ControlPlane;
   readonly kubeconfig: string;
-  readonly nodes: RealNodes | undefined;
+  /** Absent: a control plane alone. */
+  readonly nodes: ClusterNodes | undefined;
   stop(): Promise<void>;
 }
 
@@ -105,6 +107,7 @@ async function settle(options: UpOptions, progress: Progress): Promise<ClusterSe
     uplink: options.uplink ?? before?.uplink ?? 'auto',
     dnsUpstreams,
     registryMirrors,
+    cloudProvider: options.cloudProvider ?? before?.cloudProvider ?? 'local',
   };
 }
 
@@ -144,28 +147,15 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
   const { dataDir } = settings;
   const { progress, undo } = deps;
   const paths = clusterPaths(dataDir);
-  const real =
-    settings.runtime === 'containerd' && settings.nodes.length > 0
-      ? new RealNodes(
-          {
-            dataDir,
-            names: settings.nodes,
-            program: options.program,
-            uplink: settings.uplink ?? 'auto',
-            registryMirrors: (settings.registryMirrors ?? []).map(parseRegistryMirror),
-          },
-          { ...deps, exec: execCommand },
-        )
-      : undefined;
-  let simulated: SimulatedNodes | undefined;
-  const dialKubelet: Dial = async (target, signal) => {
-    if (real) return real.lan.connect(target.host, target.port);
-    if (simulated) return simulated.dial(target, signal);
-    throw new Error('this cluster has no nodes yet');
-  };
+  const real = settings.runtime === 'containerd';
   const pki = await openPki(paths.pki);
-  const booted = real?.boot();
-  if (real) undo.push(() => real.stop());
+  const nodes =
+    settings.nodes.length > 0
+      ? new ClusterNodes({ settings, program: options.program, pki }, { ...deps, exec: execCommand })
+      : undefined;
+  // The cloud boots beside the control plane: its instances wait for the apiserver.
+  const booted = nodes?.boot();
+  if (nodes) undo.push(() => nodes.stop());
   booted?.catch(() => {});
   const plane = await progress.step('control plane', () =>
     startControlPlane(
@@ -173,9 +163,10 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
         dataDir,
         pki,
         port: settings.port,
-        advertiseAddress: real ? lan.gateway : '127.0.0.1',
-        ...(real && { advertisePort: apiServerPort }),
-        dialKubelet,
+        advertiseAddress: real && nodes ? endpointAddress : '127.0.0.1',
+        ...(real && nodes && { advertisePort: apiServerPort }),
+        dialKubelet: (target, signal) =>
+          nodes ? nodes.dial(target, signal) : Promise.reject(new Error('this cluster has no nodes')),
       },
       deps,
     ),
@@ -191,54 +182,33 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
   await plane.startLoops();
   const explanations = await serveExplanations(plane, paths.explainSocket, deps.logger);
   undo.push(() => void explanations.close());
-  if (real && booted)
-    await progress.step(
-      `${kept.nodes.length} node${kept.nodes.length === 1 ? '' : 's'}: namespaces and containerd`,
-      () => booted,
-    );
-  if (real?.noUplink) progress.say(`   nodes have no way out of this machine (${real.noUplink})`);
-  if (real) await connectNodes(real, kept, plane, pki, deps);
-  else if (kept.nodes.length > 0) {
-    simulated = await startSimulatedNodes(plane, kept.nodes, { ...deps, pki });
-    undo.push(() => simulated?.stop());
+  if (nodes) {
+    await progress.step(cloudTitle(kept), async () => {
+      await booted;
+      await nodes.connect(plane);
+    });
+    if (nodes.noUplink) progress.say(`   nodes have no way out of this machine (${nodes.noUplink})`);
+    await progress.step('nodes Ready', async () => {
+      await nodes.kubeletsAnswer(deps.signal);
+      await nodesReady(plane, kept.nodes, deps);
+    });
   }
-  if (kept.nodes.length > 0) await progress.step('nodes Ready', () => nodesReady(plane, kept.nodes, deps));
   await writeRunState(dataDir, { pid: process.pid, startedAtMs: deps.startedAtMs, server: plane.apiserver.url, ready: true });
-  return { settings: kept, plane, kubeconfig: paths.kubeconfig, nodes: real, stop: deps.stop };
+  return { settings: kept, plane, kubeconfig: paths.kubeconfig, nodes, stop: deps.stop };
 }
 
-/** The apiserver and the name server appear in the nodes' network; then the agents start. */
-async function connectNodes(
-  real: RealNodes,
-  { dnsUpstreams = [] }: ClusterSettings,
-  plane: ControlPlane,
-  pki: Awaited<ReturnType<typeof openPki>>,
-  deps: StartDeps,
-): Promise<void> {
-  await plane.serveOn({ handle: await real.lan.listen(lan.gateway, apiServerPort) });
-  await grantDns(plane.client(identities.admin, 'sagong'));
-  const informers = createInformerFactory({ ...deps, client: plane.client(identities.dns, 'coredns') });
-  const [udp, tcp] = [await real.lan.bindUdp(lan.gateway, 53), await real.lan.listen(lan.gateway, 53)];
-  const upstreams =
-    dnsUpstreams.length > 0
-      ? dnsUpstreams.map(parseUpstream)
-      : upstreamsOf(await readFile('/etc/resolv.conf', 'utf8').catch(() => ''), [lan.gateway]);
-  const dns = runDns({ sockets: { udp, tcp }, informers, clock: deps.clock, domain: clusterNetworks.domain, upstreams });
-  informers.start();
-  deps.undo.push(() => {
-    informers.stop();
-    dns.close();
-  });
-  await publishDns(plane.client(identities.admin, 'sagong'), lan.gateway);
-  await real.startAgents(plane, pki);
-}
+const cloudTitle = ({ nodes, runtime, cloudProvider }: ClusterSettings): string =>
+  [
+    `cloud with ${nodes.length} ${runtime === 'simulated' ? 'simulated ' : ''}instance${nodes.length === 1 ? '' : 's'}`,
+    ...(cloudProvider === 'local' ? ['cloud-controller-manager'] : []),
+  ].join(', ');
 
 async function nodesReady(plane: ControlPlane, names: readonly string[], deps: StartDeps): Promise<void> {
   const informers = createInformerFactory({ ...deps, client: plane.client(identities.admin, 'sagong') });
   const nodes = informers.informer<Node>({ group: '', version: 'v1', resource: 'nodes' });
   informers.start();
   const waiting = (all: readonly Node[]): string[] =>
-    names.filter((name) => !all.some((node) => node.metadata.name === name && isNodeReadySince(node, deps.startedAtMs)));
+    names.filter((name) => !all.some((node) => node.metadata.name === name && isNodeReady(node)));
   try {
     await informers.waitForSync(deps.signal);
     await waitFor(nodes, (all) => waiting(all).length === 0, {

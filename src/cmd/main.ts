@@ -37,6 +37,10 @@ clusterCommand('up', 'Start a cluster and stay in the foreground; Ctrl-C stops i
   )
   .option('--registry-mirror <[registry=]url...>', 'where nodes pull images from, for all registries or one (default: as before)')
   .option('--dns-upstream <address...>', "name servers for names outside the cluster (default: as before, or the machine's)")
+  .option(
+    '--cloud-provider <provider>',
+    "local (this machine as a cloud, with the cluster's own cloud-controller-manager) or external (nodes wait for a manager that you run) (default: as before, or local)",
+  )
   .option('--detach', 'return when the cluster is ready and leave it running')
   .option('--demo', 'also run the demo: a web server spread over the nodes, with an image made on this machine')
   .option('--no-kubeconfig', "leave the user's kubeconfig alone")
@@ -62,14 +66,39 @@ clusterCommand('explain <object>', 'Say what every control loop and the schedule
 clusterCommand('load-image <archive...>', 'Load image archives ("docker save" or OCI layout) into every node.').action(
   async (archives: string[], flags: ClusterFlags) => (await import('./commands/load-image.ts')).runLoadImage(archives, flags),
 );
+const nodeCommand = program
+  .command('node')
+  .description('Nodes as machines of the local cloud: list, add, stop, start, reboot, terminate.');
+const nodeAction = (usage: string, description: string): Command =>
+  nodeCommand
+    .command(usage)
+    .description(description)
+    .option('--name <name>', 'name of the cluster', 'sagong')
+    .option('--data-dir <dir>', 'where everything of the cluster is kept (default: ~/.sagong/<name>)');
+for (const [action, usage, description] of [
+  ['list', 'list', 'List the instances of the cluster.'],
+  ['add', 'add [node]', 'Start one more instance, which joins the cluster as a node.'],
+  ['stop', 'stop <node>', 'Power an instance off; its disk and addresses stay.'],
+  ['start', 'start <node>', 'Power an instance on.'],
+  ['reboot', 'reboot <node>', 'Power an instance off and on.'],
+  ['terminate', 'terminate <node>', 'End an instance for good, with its disk.'],
+] as const) {
+  const command = nodeAction(usage, description);
+  if (action === 'add') command.option('--type <type>', "type of the instance (default: the cloud's smallest)");
+  if (action === 'list')
+    command.action(async (flags: ClusterFlags) => (await import('./commands/node.ts')).runNode(action, undefined, flags));
+  else
+    command.action(async (node: string | undefined, flags: ClusterFlags) =>
+      (await import('./commands/node.ts')).runNode(action, node, flags),
+    );
+}
 program
-  .command('build-image')
-  .description('Build an image of this program, for components that run as pods; load it into nodes with load-image.')
-  .option('-o, --output <file>', 'the archive to write', 'sagong-image.tar')
-  .option('--tag <name>', 'name of the image (default: sagong.local/sagong:<version>)')
-  .option('--provider <name...>', 'cloud providers to put in: aws, digitalocean, or the name of an npm package')
-  .action(async (flags: { output: string; tag?: string; provider?: string[] }) =>
-    (await import('./commands/build-image.ts')).runBuildImage(flags),
+  .command('cluster-cloud', { hidden: true })
+  .description('The cloud under a cluster with real nodes. Started by `sagong up`.')
+  .requiredOption('--data-dir <dir>')
+  .option('--no-uplink')
+  .action(async ({ dataDir, uplink }: { dataDir: string; uplink: boolean }) =>
+    (await import('./commands/cluster-cloud.ts')).runClusterCloud(dataDir, uplink),
   );
 program
   .command('node-agent', { hidden: true })
@@ -90,12 +119,15 @@ const components = {
   'kube-scheduler': async () => (await import('./commands/kube-scheduler.ts')).kubeSchedulerCommand(),
   'kube-proxy': async () => (await import('./commands/kube-proxy.ts')).kubeProxyCommand(),
   kubelet: async () => (await import('./commands/kubelet.ts')).kubeletCommand(),
+  cloud: async () => (await import('./commands/cloud.ts')).cloudCommand(),
 } satisfies Record<string, () => Promise<Command>>;
 
 async function main(): Promise<void> {
   const called = process.argv[2] ?? '';
   for (const [name, load] of Object.entries(components)) {
     if (called === name) program.addCommand(await load());
+    else if (name === 'cloud')
+      program.command(name).description('The local cloud alone: instances, networks, load balancers behind an HTTP API.');
     else program.command(name).description(`Run ${name} alone, with upstream's flags.`);
   }
   await program.parseAsync();

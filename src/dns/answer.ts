@@ -2,11 +2,15 @@
 import { decode, encode, type Answer as PacketAnswer, type DecodedPacket, type Packet, TRUNCATED_RESPONSE } from 'dns-packet';
 import type { Forwarder } from './forward.ts';
 import { clusterTtlSeconds, udpPayloadBytes, udpPayloadBytesMax } from './limits.ts';
-import { type ClusterView, type RecordType, type Resource, resolve } from './zone.ts';
+import type { Answer, RecordType, Resource } from './zone.ts';
+
+/** What a name server knows of a name; undefined: somebody else's. */
+export type Resolve = (name: string, type: RecordType) => Answer | undefined;
 
 export interface ResponderOptions {
+  /** Named in answers that say there is nothing, unless the answer names another zone. */
   domain: string;
-  view: ClusterView;
+  resolve: Resolve;
   forwarder: Forwarder;
 }
 
@@ -26,7 +30,7 @@ export function createResponder(options: ResponderOptions): Responder {
     if (((message.readUInt16BE(2) >> 11) & 0xf) !== 0) return failure(message, rcodes.NOTIMP);
     const question = query.questions?.[0];
     if (!question || query.questions?.length !== 1) return failure(message, rcodes.FORMERR);
-    const found = resolve(question.name, question.type as RecordType, options.view, options.domain);
+    const found = options.resolve(question.name, question.type as RecordType);
     const limit = overUdp ? payloadLimit(query) : Number.POSITIVE_INFINITY;
     if (!found) {
       const key = `${question.name.toLowerCase()} ${question.type}`;
@@ -41,7 +45,7 @@ export function createResponder(options: ResponderOptions): Responder {
       flags: authoritativeAnswer | recursionAvailable | ((query.flags ?? 0) & recursionDesired) | rcodes[found.rcode],
       questions: [question],
       answers: answers.map(packetAnswer),
-      authorities: empty ? [authority(options.domain)] : [],
+      authorities: empty ? [authority(found.zone ?? options.domain)] : [],
       additionals: found.additionals.map(packetAnswer),
     };
     return fit(encode(reply), limit, message);
@@ -53,11 +57,11 @@ async function beyond(
   found: readonly Resource[],
   type: RecordType,
   query: DecodedPacket,
-  { domain, view, forwarder }: ResponderOptions,
+  { resolve, forwarder }: ResponderOptions,
 ): Promise<readonly Resource[]> {
   const [alias] = found;
   if (alias?.type !== 'CNAME' || found.length !== 1 || type === 'CNAME') return [];
-  const own = resolve(alias.data, type, view, domain);
+  const own = resolve(alias.data, type);
   if (own) return own.answers;
   const message = encode({
     type: 'query',

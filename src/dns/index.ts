@@ -1,12 +1,14 @@
 // Cluster DNS: names of services and pods, from watches on the apiserver; everything else is forwarded.
 import type { InformerFactory } from '#client';
 import type { Clock } from '#utils';
-import { createResponder } from './answer.ts';
+import { createResponder, type Resolve } from './answer.ts';
 import { watchCluster } from './cluster-view.ts';
 import { createForwarder, parseUpstream, type Upstream, upstreamsOf } from './forward.ts';
 import { type DnsSockets, serveDns } from './server.ts';
+import { resolve } from './zone.ts';
 
-export { parseUpstream, upstreamsOf, type Upstream, type DnsSockets };
+export { parseUpstream, upstreamsOf, type Upstream, type DnsSockets, type Resolve };
+export type { Answer, RecordType, Resource } from './zone.ts';
 
 export interface DnsOptions {
   sockets: DnsSockets;
@@ -18,8 +20,21 @@ export interface DnsOptions {
   upstreams: readonly Upstream[];
 }
 
+export interface NameServerOptions {
+  sockets: DnsSockets;
+  resolve: Resolve;
+  /** Of the server's own zone. */
+  domain: string;
+  upstreams: readonly Upstream[];
+  clock: Clock;
+}
+
+/** Serves the names that `resolve` knows; all others are asked of the upstreams. */
+export const serveNames = ({ sockets, resolve, domain, upstreams, clock }: NameServerOptions): { close(): void } =>
+  serveDns(sockets, createResponder({ domain, resolve, forwarder: createForwarder(upstreams, clock) }));
+
 /** Serves cluster DNS. The informers are started by the caller. */
-export function runDns({ sockets, informers, clock, domain, upstreams }: DnsOptions): { close(): void } {
-  const respond = createResponder({ domain, view: watchCluster(informers), forwarder: createForwarder(upstreams, clock) });
-  return serveDns(sockets, respond);
+export function runDns({ informers, ...options }: DnsOptions): { close(): void } {
+  const view = watchCluster(informers);
+  return serveNames({ ...options, resolve: (name, type) => resolve(name, type, view, options.domain) });
 }

@@ -7,6 +7,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { decode, encode } from 'dns-packet';
 import { systemClock } from '#host';
 import { createResponder } from './answer.ts';
+import { resolve } from './zone.ts';
 import { createForwarder, frame } from './forward.ts';
 import { serveDns } from './server.ts';
 import type { ClusterView } from './zone.ts';
@@ -43,7 +44,11 @@ async function sockets(): Promise<{ udp: DatagramSocket; tcp: Server; port: numb
 async function start(upstreams: { host: string; port: number }[] = []) {
   const { udp, tcp, port } = await sockets();
   const forwarder = createForwarder(upstreams, systemClock());
-  const server = serveDns({ udp, tcp }, createResponder({ domain: 'cluster.local', view, forwarder }));
+  const domain = 'cluster.local';
+  const server = serveDns(
+    { udp, tcp },
+    createResponder({ domain, resolve: (name, type) => resolve(name, type, view, domain), forwarder }),
+  );
   closers.push(() => server.close());
   const resolver = new Resolver({ timeout: 2000, tries: 1 });
   resolver.setServers([`127.0.0.1:${port}`]);

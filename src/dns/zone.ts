@@ -15,6 +15,8 @@ export interface Answer {
   rcode: 'NOERROR' | 'NXDOMAIN';
   answers: Resource[];
   additionals: Resource[];
+  /** The zone that knows; default: the server's own. */
+  zone?: string;
 }
 
 /** What the zone reads; answers come from caches and are not to be changed. */

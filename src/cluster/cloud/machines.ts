@@ -45,9 +45,7 @@ export class Machines {
 
   /** The cluster's instances that are not gone. */
   async list(): Promise<Instance[]> {
-    const all = await listAll((page) =>
-      this.#cloud.listInstances({ tags: { [clusterTag]: this.#options.cluster }, ...page }),
-    );
+    const all = await listAll((page) => this.#cloud.listInstances({ tags: { [clusterTag]: this.#options.cluster }, ...page }));
     return all.filter(({ state }) => state !== 'terminated' && state !== 'shutting-down');
   }
   /** Asks for the instances of these nodes that do not exist; starts none that was stopped. */

@@ -55,7 +55,7 @@ async function ensureSubnets(cloud: CloudClient, { id: vpcId }: Vpc, tags: Recor
   const zones = (await cloud.listZones()).items;
   const present = await listAll((page) => cloud.listSubnets({ vpcId, tags, ...page }));
   const wanted = zones.map(
-    ({ name: zone }, index) =>
+    async ({ name: zone }, index) =>
       present.find((subnet) => subnet.zone === zone) ??
       cloud.createSubnet({ name: `${tags[clusterTag]}-${zone}`, vpcId, zone, cidr: subnetCidr(index), tags }),
   );

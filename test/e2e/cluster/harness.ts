@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildBusyboxImage } from '#cluster/images';
-import { networkPlan } from '#cluster/nodes';
+import { clusterMark } from '#cluster';
 
 const root = resolve(fileURLToPath(import.meta.url), '..', '..', '..', '..');
 /** The binary under test: the checkout's own, unless another build is named. */
@@ -54,8 +54,12 @@ export class TestCluster {
     return { HOME: this.home, KUBECONFIG: join(this.home, 'config'), KUBECACHEDIR: join(this.home, 'kubecache') };
   }
   sagong(...args: string[]): Promise<Output> {
-    const [command = '', ...rest] = args;
-    return run(process.execPath, [binary, command, '--data-dir', this.dataDir, ...rest], { env: this.env, timeoutMs: 110_000 });
+    const words = args[0] === 'node' ? 2 : 1;
+    const [command, rest] = [args.slice(0, words), args.slice(words)];
+    return run(process.execPath, [binary, ...command, '--data-dir', this.dataDir, ...rest], {
+      env: this.env,
+      timeoutMs: 110_000,
+    });
   }
   async up(...args: string[]): Promise<Output> {
     const output = await this.sagong('up', '--detach', ...args);
@@ -89,20 +93,35 @@ export class TestCluster {
   }
   /** The cluster's mark on the machine. */
   get mark(): string {
-    return networkPlan(this.dataDir, []).id;
+    return clusterMark(this.dataDir);
+  }
+  /** The network namespace in the nodes' network that is no node's: the control plane's, at 10.77.0.10. */
+  async lanNetns(): Promise<string> {
+    const { stdout } = await run('ip', ['netns', 'list']);
+    const name = new RegExp(`^sagong-${this.mark}-eni-\\w+`, 'm').exec(stdout)?.[0];
+    if (!name) throw new Error(`the control plane has no interface among the nodes: ${stdout}`);
+    return `--net=/run/netns/${name}`;
+  }
+  /** That of a node: its instance's. */
+  async nodeNetns(node: string): Promise<string> {
+    const { stdout, stderr } = await this.sagong('node', 'list');
+    const id = new RegExp(`^${node} +i-(\\w+)`, 'm').exec(stdout)?.[1];
+    if (!id) throw new Error(`${node} has no instance: ${stdout}${stderr}`);
+    return `--net=/run/netns/sagong-${this.mark}-i-${id}`;
   }
   /** A program in the nodes' network, outside of the nodes. */
-  inLan(...words: string[]): Promise<Output> {
-    return run('nsenter', [`--net=/run/netns/sagong-${this.mark}-lan`, ...words]);
+  async inLan(...words: string[]): Promise<Output> {
+    return run('nsenter', [await this.lanNetns(), ...words]);
   }
   /** A program in the network of the node with that number, from 1. */
-  inNode(node: number, ...words: string[]): Promise<Output> {
-    return run('nsenter', [`--net=/run/netns/sagong-${this.mark}-n${node}`, ...words]);
+  async inNode(node: number, ...words: string[]): Promise<Output> {
+    return run('nsenter', [await this.nodeNetns(`node-${node}`), ...words]);
   }
   /** JavaScript that goes on running in the nodes' network, once it has said something; kill it when done. */
   async startInLan(source: string, ...args: string[]): Promise<ChildProcess> {
-    const netns = `--net=/run/netns/sagong-${this.mark}-lan`;
-    const child = spawn('nsenter', [netns, process.execPath, '-e', source, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn('nsenter', [await this.lanNetns(), process.execPath, '-e', source, ...args], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     await once(child.stdout, 'data');
     return child;
   }

@@ -1,6 +1,6 @@
 // What becomes of a node whose programs or whose power fail, in real time: the grace period of 50 s is upstream's default.
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually, run, TestCluster } from '../cluster/harness.ts';
 
@@ -17,12 +17,12 @@ const podOf = async (app: string): Promise<{ name: string; node: string; ready: 
   const [, node = '', state = ''] = (await cluster.kubectl('get', 'pod', name, '-o', path)).split(' ');
   return { name, node, ready: state };
 };
-/** PID 1 of a node: the child of a process with the node's folder in its command line that is the pause program. */
+/** PID 1 of a node: the pause program in the network namespace of its instance. */
 async function initOf(node: string): Promise<number> {
-  const dir = join(cluster.dataDir, 'nodes', node);
-  for (const pid of await cluster.processes()) {
+  const netns = (await cluster.nodeNetns(node)).slice('--net=/run/netns/'.length);
+  for (const pid of (await run('ip', ['netns', 'pids', netns])).stdout.trim().split('\n')) {
     const words = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0');
-    if (words[0] === join(cluster.dataDir, 'nodes', 'pause') && words[1] === dir) return pid;
+    if (basename(words[0] ?? '') === 'pause' && words[1]?.startsWith(cluster.dataDir)) return Number(pid);
   }
   throw new Error(`node ${node} has no init`);
 }
@@ -97,6 +97,9 @@ describe('a node', () => {
     expect(await cluster.kubectl('get', 'node', 'node-2', '-o', 'jsonpath={.spec.taints[*].key}')).toContain(
       'node.kubernetes.io/unreachable',
     );
+    expect((await cluster.sagong('node', 'list')).stdout).toMatch(/node-2 .* stopped/);
+    expect((await cluster.sagong('node', 'start', 'node-2')).stderr).toBe('');
+    await eventually('Ready again', async () => (await ready('node-2')) === 'True', 60_000);
     await cluster.sagong('stop');
     await cluster.up();
     expect(await ready('node-2')).toBe('True');

@@ -52,16 +52,17 @@ async function startUpstream(): Promise<number> {
   return upstream.address().port;
 }
 
-/** A registry in the nodes' network, at 10.77.0.1. */
+/** A registry in the nodes' network, at 10.77.0.10. */
 async function startRegistry(port: number, auth = ''): Promise<void> {
   const dir = join(cluster.home, `registry-${port}`);
   await mkdir(dir);
-  const config = `version: 0.1\nstorage: {filesystem: {rootdirectory: ${dir}/data}}\nhttp: {addr: "10.77.0.1:${port}"}\n${auth}`;
+  const config = `version: 0.1\nstorage: {filesystem: {rootdirectory: ${dir}/data}}\nhttp: {addr: "10.77.0.10:${port}"}\n${auth}`;
   await writeFile(join(dir, 'config.yml'), config);
-  const netns = `--net=/run/netns/sagong-${cluster.mark}-lan`;
-  registries.push(spawn('nsenter', [netns, 'docker-registry', 'serve', join(dir, 'config.yml')], { stdio: 'ignore' }));
+  registries.push(
+    spawn('nsenter', [await cluster.lanNetns(), 'docker-registry', 'serve', join(dir, 'config.yml')], { stdio: 'ignore' }),
+  );
   await eventually('the registry', async () => {
-    const { code, stderr } = await cluster.inLan('busybox', 'wget', '-qO-', `http://10.77.0.1:${port}/v2/`);
+    const { code, stderr } = await cluster.inLan('busybox', 'wget', '-qO-', `http://10.77.0.10:${port}/v2/`);
     return code === 0 || stderr.includes('401');
   });
 }
@@ -86,7 +87,7 @@ const eventsOf = (name: string): Promise<string> =>
 beforeAll(async () => {
   cluster = await TestCluster.create();
   const port = await startUpstream();
-  const mirrors = ['http://10.77.0.1:5000', '10.77.0.1:5001=http://10.77.0.1:5001'];
+  const mirrors = ['http://10.77.0.10:5000', '10.77.0.10:5001=http://10.77.0.10:5001'];
   await cluster.up('--nodes', '1', '--dns-upstream', `127.0.0.1:${port}`, '--registry-mirror', ...mirrors);
   await cluster.loadBusybox(image);
   await eventually('the default service account', () => cluster.kubectl('get', 'serviceaccount', 'default'));
@@ -156,8 +157,8 @@ describe('images', () => {
     const users = join(cluster.home, 'users');
     await writeFile(users, 'team:$2y$05$abcdefghijklmnopqrstuuOQiyCxlgf/oeuTqixKmWdcYUh4Hjl0a\n');
     await Promise.all([startRegistry(5000), startRegistry(5001, `auth: {htpasswd: {realm: test, path: ${users}}}\n`)]);
-    await push('10.77.0.1:5000/team/app:1');
-    await push('10.77.0.1:5001/team/app:1', '--user', 'team:secret');
+    await push('10.77.0.10:5000/team/app:1');
+    await push('10.77.0.10:5001/team/app:1', '--user', 'team:secret');
   });
 
   it('are pulled as their policy says', async () => {
@@ -190,13 +191,13 @@ describe('images', () => {
   });
 
   it('of a private registry need a secret', async () => {
-    const name = '10.77.0.1:5001/team/app:1';
+    const name = '10.77.0.10:5001/team/app:1';
     await cluster.apply(pod('stranger', sleeper(name, 'Always')));
     await eventually('refused', async () =>
       /authorization failed|401 Unauthorized|no basic auth/.test(await eventsOf('stranger')),
     );
     const words =
-      'create secret docker-registry team --docker-server 10.77.0.1:5001 --docker-username team --docker-password secret';
+      'create secret docker-registry team --docker-server 10.77.0.10:5001 --docker-username team --docker-password secret';
     await cluster.kubectl(...words.split(' '));
     await cluster.apply(pod('member', `imagePullSecrets: [{name: team}]\n  ${sleeper(name, 'Always')}`));
     await cluster.kubectl('wait', 'pod', 'member', '--for', 'condition=Ready', '--timeout', '30s');

@@ -37,7 +37,7 @@ spec:
   ${spec}
 ---`;
 
-const nodes = ['10.77.0.11', '10.77.0.12'];
+const nodes = ['10.77.0.11', '10.77.16.11'];
 // busybox's own `wget -T` crashes in some builds.
 const wget = (host: string): string[] => `busybox timeout 2 busybox wget -qO- http://${host}/cgi-bin/who`.split(' ');
 const fromLan = (host: string): Promise<Output> => cluster.inLan(...wget(host));
@@ -127,7 +127,7 @@ describe('traffic to services', () => {
 
   it('follows UDP endpoints, also for a client that goes on sending from the same port', async () => {
     const server = `const [, name, port] = process.argv; const s = require('node:dgram').createSocket('udp4');
-      s.on('message', (m, r) => s.send(name, r.port, r.address)); s.bind(Number(port), '10.77.0.1', () => console.log('up'));`;
+      s.on('message', (m, r) => s.send(name, r.port, r.address)); s.bind(Number(port), '10.77.0.10', () => console.log('up'));`;
     const ask = `const s = require('node:dgram').createSocket('udp4'); s.bind(40000, () => s.send('?', 53, process.argv[1]));
       s.on('message', (m) => { console.log(String(m)); process.exit(0); }); setTimeout(() => process.exit(1), 1000);`;
     const slice = (port: number): string => `
@@ -136,7 +136,7 @@ kind: EndpointSlice
 metadata: {name: udp-hand, labels: {kubernetes.io/service-name: udp}}
 addressType: IPv4
 ports: [{name: q, port: ${port}, protocol: UDP}]
-endpoints: [{addresses: [10.77.0.1], conditions: {ready: true}}]
+endpoints: [{addresses: [10.77.0.10], conditions: {ready: true}}]
 ---
 apiVersion: v1
 kind: Service

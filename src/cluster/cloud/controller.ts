@@ -1,0 +1,97 @@
+// The cloud-controller-manager of a cluster, in this process: its own identity and rights, the provider `local`, which reaches the cloud over its
+// HTTP API as any vendor's does.
+import {
+  beyondDocumented,
+  defaultCloudControllersConfig,
+  documentedRole,
+  parseClusterCidrs,
+  runCloudControllerManager,
+} from '#cloud-controller-manager';
+import type { KubeClient } from '#client';
+import type { CloudProviderDefinition } from '#cloud-provider';
+import { localCloudProvider } from '#cloud/provider';
+import { defaultLeaderElection } from '#component-base';
+import type { Clock, Logger, Rng } from '#utils';
+import { applyObjects } from '../apply.ts';
+import type { ControlPlane } from '../control-plane.ts';
+import { identities } from '../identities.ts';
+import { clusterNetworks } from '../settings.ts';
+
+export interface CloudControllerManagerSetup {
+  plane: ControlPlane;
+  /** What `--cloud-config` would say. */
+  config: Record<string, unknown>;
+  /** Folder of files that the configuration names. */
+  configDir: string;
+  cluster: string;
+}
+
+/** Between two looks at routes. */
+const routeReconciliationPeriodMs = 200;
+const name = 'cloud-controller-manager';
+const role = 'system:cloud-controller-manager';
+const rbac = 'rbac.authorization.k8s.io/v1';
+
+/** The documented ClusterRole, and what it lacks (src/cloud-controller-manager/rights.ts). */
+const grant = (client: KubeClient): Promise<void> =>
+  applyObjects(client, [
+    {
+      resource: 'clusterroles',
+      object: {
+        apiVersion: rbac,
+        kind: 'ClusterRole',
+        metadata: { name: role },
+        rules: [
+          ...documentedRole,
+          ...beyondDocumented.map(({ verb, resource, group }) => ({ apiGroups: [group], resources: [resource], verbs: [verb] })),
+        ],
+      },
+    },
+    {
+      resource: 'clusterrolebindings',
+      object: {
+        apiVersion: rbac,
+        kind: 'ClusterRoleBinding',
+        metadata: { name: role },
+        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role },
+        subjects: [{ kind: 'ServiceAccount', name, namespace: 'kube-system' }],
+      },
+    },
+  ]);
+
+/** Starts it; `stop` ends it and leaves the cloud as it is. */
+export async function startCloudControllerManager(
+  { plane, config, configDir, cluster }: CloudControllerManagerSetup,
+  { clock, rng, logger }: { clock: Clock; rng: Rng; logger: Logger },
+): Promise<{ stop(): Promise<void> }> {
+  const deps = { clock, rng, logger: logger.with({ component: name }) };
+  await grant(plane.client(identities.admin, 'sagong'));
+  const definition = localCloudProvider as CloudProviderDefinition;
+  const cloud = await definition.create({ config, configDir, clock, logger: deps.logger });
+  return runCloudControllerManager(
+    {
+      providerName: definition.name,
+      cloud,
+      controllers: ['*'],
+      config: {
+        ...defaultCloudControllersConfig,
+        clusterName: cluster,
+        clusterCidrs: parseClusterCidrs([clusterNetworks.podCidr]),
+        // Nothing is scheduled to a node before its route: look soon, but only when nodes change.
+        watchBasedRoutes: true,
+        routeReconciliationPeriodMs,
+        concurrentNodeSyncs: 4,
+        concurrentServiceSyncs: 4,
+      },
+      // One process holds the store: nobody else can lead.
+      leaderElection: { ...defaultLeaderElection(name), leaderElect: false },
+      identity: 'sagong',
+    },
+    {
+      ...deps,
+      client: plane.client(identities.controller(name), name),
+      clientFor: (account) => plane.client(identities.controller(account), account),
+      decisions: plane.decisions,
+    },
+  );
+}

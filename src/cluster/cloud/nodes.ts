@@ -1,0 +1,153 @@
+// The nodes of a running cluster: its cloud, the network in it, the instances, and the parts of the control plane that live among them.
+import type { Instance } from '#cloud';
+import type { Dial } from '#wire';
+import { joinNetns, type NetnsSockets } from '#host';
+import type { Clock, Exec, Logger, Rng } from '#utils';
+import type { ClusterPki } from '../certificates.ts';
+import type { ControlPlane } from '../control-plane.ts';
+import { importImage } from '../images/index.ts';
+import { containerdPaths, parseRegistryMirror } from '../nodes/index.ts';
+import type { ClusterSettings } from '../settings.ts';
+import { SimulatedNodes } from '../simulated-nodes.ts';
+import { startCloudControllerManager } from './controller.ts';
+import { apiServerPort, Machines, nodeDir } from './machines.ts';
+import { startNameServer } from './name-server.ts';
+import { type ClusterNetwork, ensureNetwork } from './network.ts';
+import { type ClusterCloud, startCloudProcess, startSimulatedCloud } from './service.ts';
+import { createSimulatedInstances, type SimulatedInstances } from './simulated-instances.ts';
+
+const kubeletPort = 10_250;
+const kubeletTimeoutMs = 60_000;
+const kubeletPollMs = 50;
+
+const hasPower = ({ state }: Instance): boolean => state === 'pending' || state === 'running';
+
+export interface ClusterNodesOptions {
+  settings: ClusterSettings;
+  /** How to run this program: executable and first arguments. */
+  program: readonly string[];
+  pki: ClusterPki;
+}
+export interface ClusterNodesDeps {
+  clock: Clock;
+  rng: Rng;
+  logger: Logger;
+  exec: Exec;
+}
+
+export class ClusterNodes {
+  readonly #options: ClusterNodesOptions;
+  readonly #deps: ClusterNodesDeps;
+  readonly #undo: (() => Promise<void> | void)[] = [];
+  readonly #simulated: SimulatedInstances | undefined;
+  #cloud: ClusterCloud | undefined;
+  #network: ClusterNetwork | undefined;
+  #sockets: NetnsSockets | undefined;
+  #instances: readonly Instance[] = [];
+
+  constructor(options: ClusterNodesOptions, deps: ClusterNodesDeps) {
+    this.#options = options;
+    this.#deps = deps;
+    this.#simulated = options.settings.runtime === 'simulated' ? createSimulatedInstances() : undefined;
+  }
+  /** Why the nodes have no way out of the machine, where they were to have one. */
+  get noUplink(): string | undefined {
+    return this.#cloud?.noUplink;
+  }
+
+  /** Starts the cloud with the cluster's network and instances; needs no apiserver. */
+  async boot(): Promise<void> {
+    const { settings, program, pki } = this.#options;
+    const cloud = this.#simulated
+      ? await startSimulatedCloud(settings, this.#simulated, this.#deps)
+      : await startCloudProcess(settings, program, this.#deps);
+    this.#cloud = cloud;
+    this.#undo.push(() => cloud.stop());
+    this.#network = await ensureNetwork(cloud.client, { cluster: settings.name, internet: settings.uplink !== 'none' });
+    const machines = new Machines(cloud.client, this.#network, {
+      cluster: settings.name,
+      dataDir: settings.dataDir,
+      pki,
+      program,
+      registryMirrors: (settings.registryMirrors ?? []).map(parseRegistryMirror),
+    });
+    this.#instances = (await machines.ensure(settings.nodes)).filter(hasPower);
+  }
+  /** Brings nodes and control plane together. Call it once, after `boot`. */
+  async connect(plane: ControlPlane): Promise<void> {
+    const { settings } = this.#options;
+    const { endpoint, vpc, routeTable, subnets } = this.#network as ClusterNetwork;
+    if (this.#simulated) {
+      const kubelets = new SimulatedNodes(plane, { ...this.#deps, pki: this.#options.pki });
+      this.#undo.push(() => kubelets.stop());
+      this.#simulated.connect(kubelets);
+    } else {
+      const sockets = await joinNetns(endpoint.netns ?? '', settings.dataDir);
+      this.#sockets = sockets;
+      this.#undo.push(() => sockets.close());
+      await plane.serveOn({ handle: await sockets.listen(endpoint.privateAddress, apiServerPort) });
+      const address = endpoint.privateAddress;
+      this.#undo.push(await startNameServer({ plane, sockets, address, upstreams: settings.dnsUpstreams ?? [] }, this.#deps));
+    }
+    if (settings.cloudProvider !== 'local') return;
+    const cloud = this.#cloud as ClusterCloud;
+    const manager = await startCloudControllerManager(
+      {
+        plane,
+        cluster: settings.name,
+        configDir: cloud.settings.dir,
+        config: {
+          url: cloud.url,
+          tokenFile: cloud.settings.customerTokenFile,
+          caFile: cloud.settings.caFile,
+          clusterId: settings.name,
+          vpcId: vpc.id,
+          routeTableId: routeTable.id,
+          subnetIds: subnets.map(({ id }) => id),
+          defaultLoadBalancerKind: 'proxy',
+        },
+      },
+      this.#deps,
+    );
+    this.#undo.push(() => manager.stop());
+  }
+  /** Resolves when the kubelet of every node with power accepts connections: until then, what a Node says of itself may be of another life. */
+  async kubeletsAnswer(signal?: AbortSignal): Promise<void> {
+    const { clock } = this.#deps;
+    const deadlineMs = clock.monotonic() + kubeletTimeoutMs;
+    const answers = async ({ privateAddress: host }: Instance): Promise<boolean> => {
+      try {
+        const connection = await this.dial({ host, port: kubeletPort });
+        connection.destroy();
+        return true;
+      } catch {
+        return false;
+      }
+    };
+    for (const instance of this.#instances)
+      while (!(await answers(instance))) {
+        signal?.throwIfAborted();
+        if (clock.monotonic() > deadlineMs)
+          throw new Error(
+            `the kubelet of ${instance.name} does not answer after ${kubeletTimeoutMs / 1000} s; see the logs in ${nodeDir(this.#options.settings.dataDir, instance.name)}`,
+          );
+        await clock.sleep(kubeletPollMs);
+      }
+  }
+  /** Reaches kubelets. */
+  readonly dial: Dial = (target, signal) => {
+    if (this.#sockets) return this.#sockets.connect(target.host, target.port);
+    if (this.#simulated) return this.#simulated.dial(target, signal);
+    return Promise.reject(new Error("the nodes' network is not up yet"));
+  };
+  /** An image archive into every node. */
+  async importImage(archive: Uint8Array): Promise<void> {
+    const { dataDir, nodes } = this.#options.settings;
+    if (this.#simulated) return;
+    const sockets = nodes.map((name) => containerdPaths(nodeDir(dataDir, name)).socket);
+    await Promise.all(sockets.map((socket) => importImage({ socket, exec: this.#deps.exec }, archive)));
+  }
+  async stop(): Promise<void> {
+    for (const step of this.#undo.splice(0).reverse()) await step();
+  }
+}

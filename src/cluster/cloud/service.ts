@@ -1,0 +1,177 @@
+// The cloud under a cluster. With real nodes it is a process of its own, as any cloud is to the clusters in it: a cluster that crashes leaves its
+// machines running, and finds them again. With simulated nodes it lives in the cluster's process.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createWriteStream } from 'node:fs';
+import { join } from 'node:path';
+import { type CloudClient, createCloudClient } from '#cloud/client';
+import { createLoadBalancerDriver } from '#cloud/load-balancers';
+import { createMachineDriver, type MachineDriver } from '#cloud/machine';
+import { memoryLoadBalancers } from '#cloud/memory';
+import { type RunningCloud, startCloud } from '#cloud/server';
+import type { Clock, Exec, Logger, Rng } from '#utils';
+import { clusterPaths } from '../paths.ts';
+import type { ClusterSettings } from '../settings.ts';
+import { nameServices } from './name-service.ts';
+import { type CloudSettings, customerAccount, keepCloudSettings, openCloudSettings, serviceAccount } from './settings.ts';
+import type { SimulatedInstances } from './simulated-instances.ts';
+
+export interface CloudDeps {
+  clock: Clock;
+  rng: Rng;
+  logger: Logger;
+  exec: Exec;
+}
+
+export interface ClusterCloud {
+  readonly settings: CloudSettings;
+  /** Of the API, as this machine reaches it. */
+  readonly url: string;
+  /** As the cluster's owner. */
+  readonly client: CloudClient;
+  /** Why its instances have no way out of the machine, where they were to have one. */
+  readonly noUplink: string | undefined;
+  stop(): Promise<void>;
+}
+
+const stopTimeoutMs = 20_000;
+
+const urlOf = (port: number): string => `https://127.0.0.1:${port}`;
+const clientOf = (settings: CloudSettings, port: number): CloudClient =>
+  createCloudClient({ url: urlOf(port), token: settings.customerToken, ca: settings.ca });
+
+const commonOptions = (settings: CloudSettings) => ({
+  dataDir: settings.dir,
+  listen: { host: '127.0.0.1', port: settings.port },
+  tls: settings.serving,
+  accounts: [
+    { id: customerAccount, token: settings.customerToken, role: 'customer' as const },
+    { id: serviceAccount, token: settings.serviceToken, role: 'service' as const },
+  ],
+  region: settings.region,
+  zones: settings.zones,
+  publicCidr: settings.publicCidr,
+  mark: settings.mark,
+});
+
+/** CIDRs that the machine has routes to. */
+async function machineRoutes(exec: Exec): Promise<ReadonlySet<string>> {
+  const { stdout } = await exec('ip', ['-4', 'route', 'show', 'table', 'all'], { timeoutMs: 10_000 });
+  return new Set(stdout.split('\n').map((line) => line.split(' ')[0] ?? ''));
+}
+
+/** In this process: what becomes of instances is `instances`' business. */
+export async function startSimulatedCloud(
+  { dataDir }: ClusterSettings,
+  instances: SimulatedInstances,
+  deps: CloudDeps,
+): Promise<ClusterCloud> {
+  const settings = await openCloudSettings(dataDir, () => Promise.resolve(new Set()));
+  const logger = deps.logger.with({ component: 'cloud' });
+  const cloud = await startCloud(
+    {
+      ...commonOptions(settings),
+      drivers: {
+        machines: instances.driver,
+        'load-balancers': memoryLoadBalancers(),
+      },
+    },
+    { ...deps, logger },
+  );
+  const kept = { ...settings, port: cloud.port };
+  await keepCloudSettings(kept);
+  const client = clientOf(kept, cloud.port);
+  return {
+    settings: kept,
+    url: urlOf(cloud.port),
+    client,
+    noUplink: undefined,
+    async stop() {
+      client.close();
+      await cloud.close();
+    },
+  };
+}
+
+/** What the process of a cloud tells the one that started it, over IPC. */
+interface Announcement {
+  port: number;
+  noUplink?: string;
+}
+
+/** Runs the cloud of a cluster with real machines in this process; `sagong cluster-cloud`. */
+export async function runCloudProcess(dataDir: string, uplink: boolean, deps: CloudDeps): Promise<RunningCloud> {
+  const settings = await openCloudSettings(dataDir, () => machineRoutes(deps.exec));
+  let machine: MachineDriver | undefined;
+  const cloud = await startCloud(
+    {
+      ...commonOptions(settings),
+      realNetworks: true,
+      drivers: {
+        machines: (context) => (machine = createMachineDriver(context, { ...deps, uplink })),
+        'load-balancers': (context) => createLoadBalancerDriver(context, deps),
+      },
+    },
+    { ...deps, nameService: nameServices(dataDir, deps.clock) },
+  );
+  await keepCloudSettings({ ...settings, port: cloud.port });
+  const announcement: Announcement = { port: cloud.port, ...(machine?.noUplink !== undefined && { noUplink: machine.noUplink }) };
+  process.send?.(announcement);
+  return cloud;
+}
+
+/** Starts that process and waits until its API answers. */
+export async function startCloudProcess(
+  { dataDir, uplink }: ClusterSettings,
+  program: readonly string[],
+  deps: CloudDeps,
+): Promise<ClusterCloud> {
+  const [command = process.execPath, ...args] = program;
+  const words = [...args, 'cluster-cloud', '--data-dir', dataDir, ...(uplink === 'none' ? ['--no-uplink'] : [])];
+  // Keys pressed in the terminal are for the cluster, which then ends its cloud in order.
+  const child = spawn(command, words, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'], detached: true });
+  const log = createWriteStream(join(clusterPaths(dataDir).logs, 'cloud.log'), { flags: 'a', mode: 0o600 });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on('data', (chunk: Buffer) => {
+      said = (said + chunk.toString('utf8')).slice(-2_000);
+      log.write(chunk);
+    });
+  const ended = new Promise<void>((resolve) =>
+    child.once('exit', () => {
+      log.end();
+      resolve();
+    }),
+  );
+  const { port, noUplink } = await announced(child, () => said);
+  const settings = await openCloudSettings(dataDir, () => Promise.resolve(new Set()));
+  const client = clientOf(settings, port);
+  let stopping = false;
+  void ended.then(() => {
+    if (!stopping) deps.logger.error('the cloud has ended; stop the cluster and start it again', { said });
+  });
+  return {
+    settings,
+    url: urlOf(port),
+    client,
+    noUplink,
+    async stop() {
+      stopping = true;
+      client.close();
+      child.kill('SIGTERM');
+      const patience = new AbortController();
+      const late = deps.clock.sleep(stopTimeoutMs, patience.signal).then(() => child.kill('SIGKILL'));
+      late.catch(() => {});
+      await ended;
+      patience.abort();
+    },
+  };
+}
+
+const announced = (child: ChildProcess, said: () => string): Promise<Announcement> =>
+  new Promise((resolve, reject) => {
+    child.once('message', (message) => resolve(message as Announcement));
+    child.once('error', reject);
+    child.once('exit', (code, signal) =>
+      reject(new Error(`the cloud did not start (${signal ?? `exit code ${code}`}): ${said()}`)),
+    );
+  });

@@ -1,0 +1,107 @@
+// What the cloud of a cluster is, chosen at its first start and kept in `<data-dir>/cloud`: its certificate, the tokens of its accounts, its public
+// addresses.
+import { randomBytes } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { atomicWrite, readFileIfExists } from '#host';
+import { authorityAt } from '../certificates.ts';
+import { clusterMark } from '../paths.ts';
+import { issueCertificate } from '#pki';
+
+/** Kept in `cloud.json`. */
+interface Kept {
+  /** Of the API on loopback; 0 picks a free one at the first start. */
+  port: number;
+  /** Public addresses, as the machine sees them. */
+  publicCidr: string;
+}
+
+export interface CloudSettings extends Kept {
+  /** Absolute. */
+  dir: string;
+  mark: string;
+  region: string;
+  zones: string[];
+  /** Accounts: the cluster's owner, and the service that manages control planes. */
+  customerToken: string;
+  serviceToken: string;
+  customerTokenFile: string;
+  caFile: string;
+  ca: string;
+  serving: { cert: string; key: string };
+}
+
+export const region = 'local-1';
+export const zones = ['local-1a', 'local-1b', 'local-1c'];
+export const customerAccount = 'customer';
+export const serviceAccount = 'sagong';
+
+/** The name by which the API is reached from inside the cloud's networks. */
+export const cloudApiName = `api.${region}.sagong.internal`;
+const servingDays = 365;
+
+export const cloudDir = (dataDir: string): string => join(dataDir, 'cloud');
+
+/**
+ * A /24 of the range for network tests (RFC 2544: 198.18.0.0/15), by the cluster's mark: nothing on the internet has it, and private networks
+ * rarely do. `taken` are CIDRs that the machine has routes to.
+ */
+export function freePublicCidr(mark: string, taken: ReadonlySet<string>): string {
+  for (let step = 0; step < 512; step++) {
+    const block = (Number.parseInt(mark, 16) + step) % 512;
+    const cidr = `198.${18 + (block >> 8)}.${block & 255}.0/24`;
+    if (!taken.has(cidr)) return cidr;
+  }
+  throw new Error('every block of public addresses (198.18.0.0/15) is in use by another cluster');
+}
+
+async function secretAt(path: string): Promise<string> {
+  const known = await readFileIfExists(path);
+  if (known) return known.toString('utf8').trim();
+  const made = randomBytes(32).toString('base64url');
+  await atomicWrite(path, `${made}\n`, { mode: 0o600 });
+  return made;
+}
+
+async function kept(dir: string, mark: string, routes: () => Promise<ReadonlySet<string>>): Promise<Kept> {
+  const text = (await readFileIfExists(join(dir, 'cloud.json')))?.toString('utf8');
+  return text === undefined ? { port: 0, publicCidr: freePublicCidr(mark, await routes()) } : (JSON.parse(text) as Kept);
+}
+
+/** Opens or chooses. `routes` lists the machine's routed CIDRs. */
+export async function openCloudSettings(dataDir: string, routes: () => Promise<ReadonlySet<string>>): Promise<CloudSettings> {
+  const dir = cloudDir(dataDir);
+  await mkdir(dir, { recursive: true, mode: 0o700 });
+  const mark = clusterMark(dataDir);
+  const customerTokenFile = join(dir, 'customer.token');
+  const [customerToken, serviceToken, authority, settings] = await Promise.all([
+    secretAt(customerTokenFile),
+    secretAt(join(dir, 'service.token')),
+    authorityAt(dir, 'ca', 'sagong-cloud'),
+    kept(dir, mark, routes),
+  ]);
+  const serving = issueCertificate({
+    ca: authority,
+    commonName: cloudApiName,
+    dnsNames: [cloudApiName, 'localhost'],
+    ips: ['127.0.0.1'],
+    usages: ['server auth'],
+    days: servingDays,
+  });
+  return {
+    ...settings,
+    dir,
+    mark,
+    region,
+    zones,
+    customerToken,
+    serviceToken,
+    customerTokenFile,
+    caFile: join(dir, 'ca.crt'),
+    ca: authority.cert,
+    serving,
+  };
+}
+
+export const keepCloudSettings = ({ dir, port, publicCidr }: CloudSettings): Promise<void> =>
+  atomicWrite(join(dir, 'cloud.json'), `${JSON.stringify({ port, publicCidr }, null, 2)}\n`, { mode: 0o600 });

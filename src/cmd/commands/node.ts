@@ -1,0 +1,46 @@
+// `sagong node list|add|stop|start|reboot|terminate`.
+import { dataDirOf, type NodeCommands, nodeCommands } from '#cluster';
+import { systemClock } from '#host';
+import { programOf } from '../program.ts';
+
+interface Flags {
+  name: string;
+  dataDir?: string;
+  type?: string;
+}
+
+const say = (text: string): void => void process.stdout.write(`${text}\n`);
+
+const actions = {
+  list: async (commands: NodeCommands) => say(await commands.list()),
+  add: async (commands: NodeCommands, node: string | undefined, { type }: Flags) => {
+    const name = await commands.add(node, type);
+    say(`The instance of ${name} runs; see it join with: kubectl get nodes --watch`);
+  },
+  stop: async (commands: NodeCommands, node = '') => {
+    await commands.stop(node);
+    say(`The instance of ${node} is stopped; its Node will be NotReady, and marked as shut down`);
+  },
+  start: async (commands: NodeCommands, node = '') => {
+    await commands.start(node);
+    say(`The instance of ${node} runs`);
+  },
+  reboot: async (commands: NodeCommands, node = '') => {
+    await commands.reboot(node);
+    say(`The instance of ${node} was started anew`);
+  },
+  terminate: async (commands: NodeCommands, node = '') => {
+    await commands.terminate(node);
+    say(`The instance of ${node} is gone; its Node is deleted when it is no longer Ready`);
+  },
+};
+
+export async function runNode(action: keyof typeof actions, node: string | undefined, flags: Flags): Promise<void> {
+  const dataDir = dataDirOf(flags.name, flags.dataDir);
+  const commands = await nodeCommands({ dataDir, program: programOf(), clock: systemClock() });
+  try {
+    await actions[action](commands, node, flags);
+  } finally {
+    commands.close();
+  }
+}
