@@ -41,6 +41,8 @@ export const startHookRetryMs = { first: 250, max: 5_000, giveUpAfter: 60_000 };
 export const leaveTimeoutMs = 2_000;
 /** Before a custom resource definition that could not be served is looked at again. */
 export const definitionRetryMs = 1_000;
+/** Before APIServices that could not be brought up to date are looked at again. */
+export const aggregationRetryMs = 1_000;
 /** History kept for continue tokens and exact lists (--etcd-compaction-interval). */
 export const compactionIntervalMs = 300_000;
 /** Writes that lose a race are tried again this often before giving up. */

@@ -4,6 +4,7 @@ import { networkInterfaces } from 'node:os';
 import { createPublicKey } from 'node:crypto';
 import { generateKeyPair, jwtSigner, keyId, parsePrivateKey, parsePublicKeys } from '#pki';
 import type { Rng } from '#utils';
+import { aggregationHooks } from '../aggregation/index.ts';
 import { createAdmission, defaultPluginOptions } from '../admission/index.ts';
 import {
   audienceAgnostic,
@@ -100,15 +101,18 @@ export function buildParts(options: KubeApiServerOptions, deps: PartsDeps, input
     close: () => core.close(),
     hooks: [...storageHooks(options, deps, input), ...(rbac ? escalationHooks(rbac, authorizer) : [])],
     leave: (readable, writable) => service.leave(readable, writable),
-    startHooks: bootstrapHooks({
-      service,
-      serviceCidrs: options.serviceClusterIpRange,
-      trust: {
-        ...(options.clientCa !== undefined && { clientCa: options.clientCa }),
-        ...(options.requestHeader && { requestHeader: options.requestHeader }),
-      },
-      now: () => clock.now(),
-    }),
+    startHooks: [
+      ...bootstrapHooks({
+        service,
+        serviceCidrs: options.serviceClusterIpRange,
+        trust: {
+          ...(options.clientCa !== undefined && { clientCa: options.clientCa }),
+          ...(options.requestHeader && { requestHeader: options.requestHeader }),
+        },
+        now: () => clock.now(),
+      }),
+      ...aggregationHooks({ clock, logger }),
+    ],
   };
 }
 

@@ -15,6 +15,8 @@ import {
   namespace,
   reconciledConfigMap,
   systemNamespaces,
+  tokenTrackingConfigMap,
+  trackedSince,
 } from './system-objects.ts';
 
 export { defaultClusterRoles } from './policy.ts';
@@ -123,6 +125,16 @@ export function bootstrapHooks(options: BootstrapOptions): StartHook[] {
       run: (cluster, writer) => serviceRange(cluster, writer, options.serviceCidrs, options.now),
     },
     { name: 'bootstrap-controller', run: (cluster, writer, signal) => options.service.start(cluster, writer, signal) },
+    {
+      name: 'start-legacy-token-tracking-controller',
+      run: (cluster, writer) =>
+        ensure(
+          cluster,
+          writer,
+          [{ group: '', resource: 'configmaps', object: tokenTrackingConfigMap(options.now()) }],
+          trackedSince,
+        ),
+    },
     {
       name: 'start-cluster-authentication-info-controller',
       run: (cluster, writer) =>

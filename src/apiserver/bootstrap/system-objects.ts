@@ -58,3 +58,15 @@ const missingData = (current: ConfigMap, wanted: ConfigMap): boolean =>
 /** The config map with this server's entries; undefined when it has them. */
 export const reconciledConfigMap = (current: ConfigMap, wanted: ConfigMap): ConfigMap | undefined =>
   missingData(current, wanted) ? { ...current, data: { ...current.data, ...wanted.data } } : undefined;
+
+/** Since when the use of service account tokens from Secrets is tracked (pkg/controlplane/controller/legacytokentracking). */
+export const tokenTrackingConfigMap = (nowMs: number): ConfigMap => ({
+  metadata: { name: 'kube-apiserver-legacy-service-account-token-tracking', namespace: 'kube-system' },
+  data: { since: new Date(nowMs).toISOString().slice(0, 10) },
+});
+
+const isDate = (text: string): boolean => /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text));
+
+/** The config map with a date, where it has none that can be read. */
+export const trackedSince = (current: ConfigMap, wanted: ConfigMap): ConfigMap | undefined =>
+  isDate(current.data?.['since'] ?? '') ? undefined : { ...current, data: { ...current.data, ...wanted.data } };

@@ -1,6 +1,7 @@
 // Finds what serves a path: discovery, health, metrics and OpenAPI by name, resources by the table, the rest is not found.
 import { routeHealth } from '#component-base';
 import { notAcceptable } from '#apimachinery/errors';
+import { isRemote } from '../aggregation/index.ts';
 import type { ServerContext } from '../server-context.ts';
 import {
   aggregatedDiscovery,
@@ -44,6 +45,7 @@ function serveResourcePath(context: ServerContext, exchange: Exchange): Promise<
   const special = context.special(group, version, name, subresource);
   if (special) return serveSpecial(context, exchange, special);
   const resource = context.table.find(group, version, name);
+  if (!resource && isRemote(context.cluster, group, version)) return sendUnavailable(exchange);
   if (!resource && group !== '' && !knownGroup(context, group)) return sendPageNotFound(exchange);
   if (!resource && group !== '' && isCustomGroup(context, group)) return sendPageNotFound(exchange);
   if (!resource || parts.some((part, at) => part === '' || (at !== 1 && (part === '.' || part === '..')))) throw pathNotFound();
@@ -71,7 +73,8 @@ function serveDiscovery(context: ServerContext, exchange: Exchange): void {
   const { method } = exchange.request;
   const answer = discoveryOf(context, exchange);
   if (!answer) {
-    const group = exchange.info.path.split('/')[2] ?? '';
+    const [, , group = '', version = ''] = exchange.info.path.split('/');
+    if (exchange.info.path.startsWith('/apis/') && isRemote(context.cluster, group, version)) return sendUnavailable(exchange);
     if (exchange.info.path.startsWith('/apis/') && !knownGroup(context, group)) return sendPageNotFound(exchange);
     throw pathNotFound();
   }
@@ -93,6 +96,12 @@ const knownGroup = ({ table }: ServerContext, name: string): boolean =>
 /** Paths of custom groups are not routes: what is not served there is no API at all. */
 const isCustomGroup = ({ table }: ServerContext, name: string): boolean =>
   table.all().some(({ group, custom }) => custom && group === name);
+
+/** The group version is another API server's, which nothing is handed on to. */
+const sendUnavailable = (exchange: Exchange): void =>
+  sendBytes(exchange, 503, 'text/plain; charset=utf-8', Buffer.from('service unavailable\n'), {
+    'x-content-type-options': 'nosniff',
+  });
 
 const sendPageNotFound = (exchange: Exchange): void =>
   sendBytes(exchange, 404, 'text/plain; charset=utf-8', Buffer.from('404 page not found\n'), {
