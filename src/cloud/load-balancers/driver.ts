@@ -37,8 +37,10 @@ class LoadBalancerDriver implements Driver {
   #world: World = emptyWorld;
   /** One piece of work at a time. */
   #work: Promise<unknown> = Promise.resolve();
-  /** Told last, so that nothing is told twice while the world lags behind. */
-  readonly #told = new Map<string, string>();
+  /** Told last, and of which value in the world, so that nothing is told twice while the world lags behind. */
+  readonly #told = new Map<string, { text: string; about: unknown }>();
+  /** VPCs without load balancers whose routers were cleared. */
+  readonly #left = new Set<string>();
   /** VPCs with a change of their own to be worked on. */
   readonly #changed = new Set<string>();
   #timer: Timer | undefined;
@@ -127,6 +129,7 @@ class LoadBalancerDriver implements Driver {
       onChange: () => this.#later(vpcId, 0),
     });
     this.#vpcs.set(vpcId, made);
+    this.#left.delete(vpcId);
     return made;
   }
 
@@ -135,11 +138,11 @@ class LoadBalancerDriver implements Driver {
     const ids = new Set([...this.#vpcs.keys(), ...this.#world.vpcs.keys()]);
     for (const id of ids) {
       const vpc = this.#vpcs.get(id);
-      if (kept.has(id) || (!vpc && this.#told.has(`left ${id}`))) continue;
+      if (kept.has(id) || (!vpc && this.#left.has(id))) continue;
       await vpc?.close();
       this.#vpcs.delete(id);
       await clearRouter(this.#deps.exec, routerNetns(this.#context.mark, id));
-      this.#told.set(`left ${id}`, '');
+      this.#left.add(id);
     }
   }
 
@@ -174,39 +177,43 @@ class LoadBalancerDriver implements Driver {
     const now = this.#world.loadBalancers.get(id);
     if (!now) return;
     const state = reason === undefined ? 'active' : 'failed';
-    this.#observe(`state ${id}`, now.state === state && now.stateReason === reason, {
-      kind: 'load-balancer-state',
-      loadBalancerId: id,
-      state,
-      ...(reason !== undefined && { reason }),
-    });
+    this.#observe(
+      `state ${id}`,
+      now.state === state && now.stateReason === reason,
+      {
+        kind: 'load-balancer-state',
+        loadBalancerId: id,
+        state,
+        ...(reason !== undefined && { reason }),
+      },
+      now,
+    );
     const seen = [
       ...targets.map((place) => [place.instanceId, vpc.health({ id, targets, unused, ...balancer }, place)] as const),
       ...unused.map((instanceId) => [instanceId, 'unused'] as const),
     ];
     for (const [instanceId, health] of seen) {
-      const same = now.targets.some((target) => target.instanceId === instanceId && target.health === health);
-      this.#observe(`health ${id} ${instanceId}`, same, { kind: 'target-health', loadBalancerId: id, instanceId, health });
+      const target = now.targets.find((one) => one.instanceId === instanceId);
+      const observation: Observation = { kind: 'target-health', loadBalancerId: id, instanceId, health };
+      this.#observe(`health ${id} ${instanceId}`, target?.health === health, observation, target);
     }
   }
 
-  /** Tells what the world does not know, unless that was just told. */
-  #observe(key: string, known: boolean, observation: Observation): void {
+  /** Tells what the world does not know, unless it was just told of the same value (`about`). */
+  #observe(key: string, known: boolean, observation: Observation, about: unknown): void {
+    const before = this.#told.get(key);
     if (known) {
       this.#told.delete(key);
       return;
     }
     const text = JSON.stringify(observation);
-    if (this.#told.get(key) === text) return;
-    this.#told.set(key, text);
+    if (before?.text === text && before.about === about) return;
+    this.#told.set(key, { text, about });
     this.#context.observe(observation);
   }
 
   #forget(): void {
-    for (const key of this.#told.keys()) {
-      const [kind, id = ''] = key.split(' ');
-      const exists = kind === 'left' ? this.#world.vpcs.has(id) && !this.#vpcs.has(id) : this.#world.loadBalancers.has(id);
-      if (!exists) this.#told.delete(key);
-    }
+    for (const key of this.#told.keys()) if (!this.#world.loadBalancers.has(key.split(' ')[1] ?? '')) this.#told.delete(key);
+    for (const id of this.#left) if (!this.#world.vpcs.has(id)) this.#left.delete(id);
   }
 }
