@@ -49,4 +49,5 @@ export const pureFolders = [
   'controllers',
   'cloud/model',
   'cloud/core',
+  'cloud/machine/plan',
 ];

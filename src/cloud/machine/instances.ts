@@ -45,7 +45,7 @@ export class Instances {
     this.#deps = deps;
   }
 
-  /** Takes over what an earlier process of the cloud left running, and ends what the world does not know. To be called once, first. */
+  /** Takes over what an earlier process of the cloud left running, and ends what the world does not know. To be called first, and again when it failed. */
   async adopt(world: World): Promise<void> {
     const { mark, layout, clock, observe, logger } = this.#deps;
     const netnses = new Set(await networkNamespaces(mark));
@@ -53,6 +53,8 @@ export class Instances {
     for (const instance of world.instances.values()) {
       const entry = this.#entry(instance.id);
       const netns = instanceNetns(mark, instance.id);
+      if (entry.on) kept.add(instanceCgroup(mark, instance.id));
+      if (entry.on) continue;
       entry.used = netnses.has(netns);
       if (instance.state === 'stopped' || instance.state === 'terminated') continue;
       const found = await entry.computer.adopt({ netns, ...(instance.userData && { userData: instance.userData }) });

@@ -45,14 +45,13 @@ interface Found {
   /** Uplinks of all clouds. */
   links: string[];
   addresses: Set<string>;
-  /** The public addresses' route, and the edge's way out. */
+  /** The machine's routes for the public addresses, and the edge's way out. */
   routes: string;
   edgeRoutes: string;
   rules: string[];
 }
 
-async function look(exec: Exec, mark: string): Promise<Found> {
-  const link = uplinkLink(mark);
+async function look(exec: Exec, mark: string, publicCidr?: string): Promise<Found> {
   const output = await must(
     exec,
     'sh',
@@ -60,7 +59,7 @@ async function look(exec: Exec, mark: string): Promise<Found> {
     [
       'ip -o link show type veth; echo =====',
       'ip -4 -o addr show; echo =====',
-      `ip -4 route show dev ${link} 2>/dev/null; echo =====`,
+      `${publicCidr ? `ip -4 route show ${publicCidr}; ` : ''}echo =====`,
       `ip -n ${edgeNetns(mark)} -4 route show default dev ${edgeUplink} 2>/dev/null; echo =====`,
       'iptables-save',
     ].join('\n'),
@@ -77,7 +76,7 @@ async function look(exec: Exec, mark: string): Promise<Found> {
 
 /** Whether everything of the uplink is there. */
 const isWhole = ({ routes, edgeRoutes, rules }: Found, mark: string, publicCidr: string): boolean =>
-  routes.includes(`${publicCidr} via `) &&
+  routes.includes(` dev ${uplinkLink(mark)} `) &&
   edgeRoutes !== '' &&
   uplinkRules(mark, publicCidr).every(({ hook, rules: own }) =>
     [`-A ${hook}`, ...own.map((rule) => `-A ${chainOf(mark)} ${rule}`)].every((line) => rules.includes(line)),
@@ -92,9 +91,11 @@ export interface UplinkOptions {
 
 /** Connects the edge, which must be there, with the machine. Keeps an uplink that is whole. Rejects when the machine does not allow it. */
 export async function ensureUplink({ exec, mark, publicCidr, dir }: UplinkOptions): Promise<void> {
-  const found = await look(exec, mark);
+  const found = await look(exec, mark, publicCidr);
   if (isWhole(found, mark, publicCidr)) return;
   await remove(exec, mark, found);
+  const elsewhere = found.routes.split('\n').find((route) => route !== '' && !route.includes(` dev ${uplinkLink(mark)} `));
+  if (elsewhere !== undefined) throw new Error(`this machine has another route for the public addresses: ${elsewhere.trim()}`);
   const pair = freePair(mark, found.addresses);
   if (!pair) throw new Error('no link-local address is free');
   const link = uplinkLink(mark);

@@ -3,7 +3,9 @@ import { createServer } from 'node:net';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { removeMachine } from '#cloud/machine';
 import { routerNetns } from '#cloud/model';
+import { execCommand } from '#host';
 import { startDriverProcess } from './driver-process.ts';
 import { all, machinePicture, MachineWorld, mayTest, route, run, server } from './machine-world.ts';
 
@@ -265,7 +267,7 @@ describe.skipIf(mayTest)(`the machine driver${mayTest ? ` (${mayTest})` : ''}`, 
     expect(cloud.instance(two).initPid).not.toBe(pids[1]);
     expect([await cloud.reached(one, '10.20.1.6', 80), await programs()]).toEqual(['10.20.1.5', 2]);
     const after = await machinePicture(cloud);
-    expect(after['rules']).toBe(picture['rules']);
+    expect([after['rules'], after['links']]).toEqual([picture['rules'], picture['links']]);
     expect(after['namespaces']).not.toContain(gone);
     expect(after['cgroups']).not.toContain(gone);
     // Still supervised: its program is started again, its power failure is seen.
@@ -275,6 +277,35 @@ describe.skipIf(mayTest)(`the machine driver${mayTest ? ` (${mayTest})` : ''}`, 
     expect(await cloud.reached(two, '10.20.1.5', 80)).toBe('10.20.1.6');
     process.kill(pids[0] ?? 0, 'SIGKILL');
     await cloud.until('stopped', () => cloud.instance(one).state === 'stopped');
+  });
+
+  it('is removed after kill -9, however often', async () => {
+    cloud.vpc('a');
+    cloud.machine('one', cloud.subnet('a', '1', '10.20.1.0/24'), '10.20.1.5', { command: ['sleep', '1000'] });
+    const crashing = await startDriverProcess(cloud.context, (observation) => cloud.observe(observation));
+    try {
+      await crashing.realise(cloud.world);
+      await cloud.running('i-one');
+    } finally {
+      await crashing.kill();
+    }
+    expect((await machinePicture(cloud))['processes']).toContain('i-one');
+    for (let i = 0; i < 2; i++) {
+      await removeMachine(cloud.mark, { exec: execCommand, dir: cloud.dir });
+      expect(await machinePicture(cloud)).toEqual(before);
+    }
+  });
+
+  it('says why there is no way out, and works without', async () => {
+    await run('ip', ['route', 'add', 'unreachable', cloud.publicCidr]);
+    try {
+      const { one } = await pair();
+      expect(cloud.driver.noUplink).toContain(`another route for the public addresses: unreachable ${cloud.publicCidr}`);
+      expect(await cloud.reached(one, '10.20.2.5', 80)).toBe('10.20.1.5');
+      expect((await machinePicture(cloud))['rules']).toBe('');
+    } finally {
+      await run('ip', ['route', 'del', 'unreachable', cloud.publicCidr]);
+    }
   });
 
   it('adds instances without hurting others, and puts right what is missing', async () => {

@@ -18,6 +18,12 @@ export const forwarding: [string, string][] = [
   ['ipv4/conf/all/accept_redirects', '0'],
 ];
 
+/** Of the one link that is there before the settings for all links are made. */
+const edgeSysctls: [string, string][] = [
+  [`ipv4/conf/${routerToEdge}/rp_filter`, '0'],
+  [`ipv4/conf/${routerToEdge}/send_redirects`, '0'],
+];
+
 /** Before the tables of links: main, but not its default route. */
 const localRule = 'pref 100 lookup 254 suppress_prefixlength 0';
 const firstTable = 1_000;
@@ -89,7 +95,7 @@ export function routerPlan(view: VpcView, world: World): NamespacePlan {
       `lo ${nameServerOf(vpc.cidr)}/32`,
       ...subnets.map(({ cidr }) => `lo ${gatewayOf(cidr)}/32`),
     ]),
-    sysctls: new Map([...forwarding, ...links.flatMap(({ link }) => linkSysctls(link))]),
+    sysctls: new Map([...forwarding, ...edgeSysctls, ...links.flatMap(({ link }) => linkSysctls(link))]),
     routes: new Map([
       routeEntry({ destination: 'default', via: edgeAddress, link: routerToEdge }),
       routeEntry({ destination: vpc.cidr, kind: 'unreachable' }),
