@@ -7,7 +7,6 @@ import {
   retryAfter,
   type Service,
 } from '#cloud-provider';
-import { deepEqual } from '#utils';
 import type { Input } from '../api/index.ts';
 import { listAll } from '../client/index.ts';
 import type { LoadBalancer } from '../model/index.ts';

@@ -1,4 +1,6 @@
 // The cloud as a server.
+export { type CloudConfig, parseCloudConfig } from './config-file.ts';
+export { accountsOf, keepPort, keptPort, servingCertificate } from './credentials.ts';
 export {
   type CloudAccount,
   type CloudDeps,

@@ -107,7 +107,7 @@ export class Journal {
   #file: FileHandle;
   #bytes: number;
   #jobs: Job[] = [];
-  #working: Promise<void> | undefined;
+  #working = false;
   #failed: JournalError | undefined;
 
   constructor(dir: string, number: number, file: FileHandle, bytes: number) {
@@ -144,10 +144,11 @@ export class Journal {
   #ask(job: Pick<Job, 'text' | 'snapshot'>): Promise<void> {
     if (this.#failed) return Promise.reject(this.#failed);
     const done = new Promise<void>((resolve, reject) => void this.#jobs.push({ ...job, resolve, reject }));
-    this.#working ??= this.#work();
+    if (!this.#working) void this.#work();
     return done;
   }
   async #work(): Promise<void> {
+    this.#working = true;
     // Everything asked for in this turn goes into one write.
     await Promise.resolve();
     while (this.#jobs.length > 0) {
@@ -163,7 +164,7 @@ export class Journal {
         for (const { reject } of jobs) reject(this.#failed);
       }
     }
-    this.#working = undefined;
+    this.#working = false;
   }
   async #write(text: string): Promise<void> {
     if (text === '') return;

@@ -55,7 +55,8 @@ class OneNameService {
     this.#deps = deps;
     this.#vpcId = vpcId;
     this.#address = nameServerAddress(cidr);
-    void this.#start();
+    // The namespace is made by a driver that has only now heard of the VPC.
+    this.#retry = deps.clock.setTimer(limits.nameServiceDelayMs, () => void this.#start());
   }
   close(): void {
     this.#closed = true;
@@ -75,7 +76,6 @@ class OneNameService {
       logger.info('name service started', { vpcId: this.#vpcId, address: this.#address });
     } catch (error) {
       if (this.#closed) return;
-      // The namespace is made by a driver; the first tries may come before it.
       this.#failures += 1;
       if (this.#failures > 5) logger.warn('name service does not start', { vpcId: this.#vpcId, error });
       const pauseMs = Math.min(limits.driverRetryMinMs * 2 ** (this.#failures - 1), limits.driverRetryMaxMs);
