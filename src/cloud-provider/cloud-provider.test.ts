@@ -98,6 +98,7 @@ describe('loading', () => {
     await writeFile(join(dir, 'file.mjs'), define(''));
     await writeFile(join(dir, 'old.mjs'), define("apiVersion: 'sagong.dev/cloud-provider/v0'"));
     await writeFile(join(dir, 'broken.mjs'), define("create() { throw new Error('no key') }"));
+    await writeFile(join(dir, 'lonely.mjs'), "import 'sagong/cloud-provider';");
     await writeFile(join(dir, 'none.mjs'), 'export const x = 1;');
     await writeFile(join(module, 'package.json'), '{"name":"packaged","type":"module","exports":{".":{"import":"./main.js"}}}');
     await writeFile(join(module, 'main.js'), define(''));
@@ -130,6 +131,7 @@ describe('loading', () => {
       'unknown cloud provider "nonsense": built in are fake; packages of vendors are aws, digitalocean; no npm package of that name',
     ],
     ['./missing.mjs', 'cloud.yaml', 'cannot be loaded'],
+    ['./lonely.mjs', 'cloud.yaml', '(npm install sagong beside it)'],
     ['./none.mjs', 'cloud.yaml', 'no defineCloudProvider(...) as default export'],
     ['./old.mjs', 'cloud.yaml', 'is written for sagong.dev/cloud-provider/v0, this manager speaks sagong.dev/cloud-provider/v1'],
     ['./broken.mjs', 'cloud.yaml', 'could not init cloud provider "mine": no key'],

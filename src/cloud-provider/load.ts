@@ -125,7 +125,8 @@ async function findDefinition(options: LoadCloudProviderOptions, configDir: stri
   try {
     module = await importFile(path);
   } catch (error) {
-    throw new CloudProviderLoadError(`cloud provider "${provider}" cannot be loaded: ${textOf(error)}`, error);
+    const hint = /Cannot find package 'sagong['/]/.test(textOf(error)) ? ' (npm install sagong beside it)' : '';
+    throw new CloudProviderLoadError(`cloud provider "${provider}" cannot be loaded: ${textOf(error)}${hint}`, error);
   }
   return definitionIn(module, provider);
 }

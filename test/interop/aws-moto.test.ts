@@ -1,9 +1,18 @@
 // What Services, Nodes and routes do to AWS: whole lives against moto, with the calls that are made.
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Service } from '#api/core/v1';
-import { isImplementedElsewhere, isInstanceNotFound, type LoadBalancer, type LoadBalancerStatus } from '#cloud-provider';
+import {
+  isImplementedElsewhere,
+  isInstanceNotFound,
+  type LoadBalancer,
+  type LoadBalancerStatus,
+  retryAfterOf,
+} from '#cloud-provider';
 import { element, elements, ingressIn, type Moto, pythonWithMoto, startMoto } from './aws-moto.ts';
-import { type AwsWorld, awsWorld, cluster } from './aws-world.ts';
+import { type AwsWorld, awsWorld, cluster, providerFrom } from './aws-world.ts';
 
 const python = await pythonWithMoto();
 const prefix = 'service.beta.kubernetes.io/aws-load-balancer-';
@@ -196,6 +205,26 @@ describe.skipIf(python === undefined)('AWS, on moto (skipped without python3 and
       await ensure({ annotations }, [world.node('a', { pool: 'front', gpu: '' }), world.node('b', { pool: 'front' })]);
       expect(await world.backends?.(service())).toEqual(['a']);
     });
+    it('ends TLS with the policy that is asked for', async () => {
+      const annotations = {
+        'ssl-cert': 'arn:aws:iam::123456789012:server-certificate/web',
+        'ssl-ports': 'https',
+        'ssl-negotiation-policy': 'ELBSecurityPolicy-TLS-1-2-2017-01',
+        'backend-protocol': 'https',
+      };
+      const made = await changes(() => ensure({ annotations }));
+      expect(made.filter((call) => call.includes('Polic'))).toEqual([
+        'CreateLoadBalancerPolicy',
+        'SetLoadBalancerPoliciesOfListener',
+      ]);
+      const xml = await classic();
+      expect(elements(xml, 'Protocol')).toEqual(['TCP', 'HTTPS']);
+      expect(xml).toContain('<member>k8s-SSLNegotiationPolicy-ELBSecurityPolicy-TLS-1-2-2017-01</member>');
+      expect(await changes(() => ensure({ annotations }))).toEqual([]);
+      expect(await changes(() => balancers.updateLoadBalancer(cluster, service({ annotations }), [world.node('a')]))).toEqual([
+        'DeregisterInstancesFromLoadBalancer',
+      ]);
+    });
     it('is only found inside when internal, in subnets that are named', async () => {
       await ensure({ annotations: { internal: 'true', subnets: world.subnets[1] ?? '' } });
       const xml = await classic();
@@ -253,6 +282,20 @@ describe.skipIf(python === undefined)('AWS, on moto (skipped without python3 and
         'tcp 31000 10.0.0.0/8 10.1.0.0/18 10.1.64.0/18',
       ]);
       expect(await world.backends?.(service())).toEqual(['b']);
+    });
+    it('ends TLS, and goes back to TCP on the same port', async () => {
+      const annotations = {
+        ...nlb,
+        'ssl-cert': 'arn:aws:iam::123456789012:server-certificate/web',
+        'ssl-ports': '443',
+        'ssl-negotiation-policy': 'ELBSecurityPolicy-TLS13-1-2-2021-06',
+      };
+      await ensure({ annotations });
+      expect(elements(await listeners(), 'Protocol')).toEqual(['TCP', 'TLS']);
+      expect(elements(await listeners(), 'SslPolicy')).toContain('ELBSecurityPolicy-TLS13-1-2-2021-06');
+      expect(await changes(() => ensure({ annotations }))).toEqual([]);
+      expect(await changes(() => ensure({ annotations: nlb }))).toEqual(['ModifyListener']);
+      expect(elements(await listeners(), 'Protocol')).toEqual(['TCP', 'TCP']);
     });
     it('serves UDP, with TCP health checks', async () => {
       const spec = { ports: [{ name: 'dns', protocol: 'UDP', port: 53, nodePort: 30_053 }] };
@@ -347,6 +390,46 @@ describe.skipIf(python === undefined)('AWS, on moto (skipped without python3 and
     expect(moto.calls).toHaveLength(4);
   });
 
+  it('asks the controller to wait when AWS is asked too often', async () => {
+    moto.failNext('DescribeInstances', 'RequestLimitExceeded', 3);
+    const refused = await world.cloud.instancesV2?.instanceExists(world.node('a')).catch((error: unknown) => error);
+    expect(retryAfterOf(refused)).toBeGreaterThanOrEqual(5_000);
+    expect(moto.calls).toEqual(['DescribeInstances', 'DescribeInstances', 'DescribeInstances']);
+  });
+  it('finds out from its own instance where it runs, and assumes a role', async () => {
+    const own = world.instances.get('a') ?? '';
+    const answers: Record<string, string> = {
+      'PUT /latest/api/token': 'token',
+      'GET /latest/meta-data/placement/region': 'us-east-1',
+      'GET /latest/meta-data/instance-id': own,
+    };
+    const metadata = createServer((request, response) => {
+      const answer = answers[`${request.method} ${request.url}`];
+      const allowed = request.method === 'PUT' || request.headers['x-aws-ec2-metadata-token'] === 'token';
+      response.writeHead(answer !== undefined && allowed ? 200 : 401).end(answer);
+    }).listen(0, '127.0.0.1');
+    await once(metadata, 'listening');
+    try {
+      const override = (number: number, Service: string, URL: string): string =>
+        `[ServiceOverride "${number}"]\nService = ${Service}\nRegion = us-east-1\nURL = ${URL}\nSigningRegion = us-east-1\n`;
+      const { port } = metadata.address() as AddressInfo;
+      const config = [
+        '[Global]\nRoleARN = arn:aws:iam::123456789012:role/cloud\nSourceARN = arn:aws:eks:us-east-1:123456789012:cluster/prod\n',
+        override(1, 'EC2', moto.url),
+        override(2, 'STS', moto.url),
+        override(3, 'ec2imds', `http://127.0.0.1:${port}`),
+      ].join('');
+      const cloud = await providerFrom(config);
+      expect(cloud.hasClusterId()).toBe(true);
+      expect(moto.calls).toEqual(['AssumeRole', 'DescribeInstances']);
+      const node = { metadata: { name: own } };
+      expect((await cloud.instancesV2?.instanceMetadata(node))?.region).toBe('us-east-1');
+    } finally {
+      metadata.closeAllConnections();
+      metadata.close();
+    }
+  });
+
   it('replaces a route whose instance is gone', async () => {
     const { routes } = world.cloud;
     const route = (targetNode: string) => ({ name: '', targetNode, targetNodeAddresses: [], destinationCidr: '10.244.1.0/24' });
@@ -360,5 +443,9 @@ describe.skipIf(python === undefined)('AWS, on moto (skipped without python3 and
       Attribute: 'sourceDestCheck',
     });
     expect(element(attribute, 'value')).toBe('false');
+    await world.terminateInstance('a');
+    expect(await routes?.listRoutes(cluster)).toMatchObject([{ targetNode: '', blackhole: true }]);
+    await routes?.createRoute(cluster, 'uid', route('b'));
+    expect(await routes?.listRoutes(cluster)).toEqual([{ ...route('b'), name: 'kubernetes-10.244.1.0/24' }]);
   });
 });

@@ -43,8 +43,10 @@ export interface Moto {
   url: string;
   /** Actions since the last `reset`, in their order. */
   calls: string[];
-  /** The next call of this action fails with this code, without being done. */
-  failNext(action: string, code: string): void;
+  /** The next calls of this action (default: one) fail with this code, without being done. */
+  failNext(action: string, code: string, times?: number): void;
+  /** Ids of terminated instances: routes to them lead nowhere, as in AWS. */
+  gone: Set<string>;
   /** So many times, DeleteSecurityGroup says that the group is in use, as AWS does after a load balancer was deleted. */
   groupsBusy(times: number): void;
   /** Asks moto itself, past the proxy. The answer is XML. */
@@ -74,7 +76,14 @@ export const ingressIn = (xml: string): string[] =>
 const serviceOf = (params: URLSearchParams): AwsService =>
   (Object.keys(versions) as AwsService[]).find((service) => versions[service] === params.get('Version')) ?? 'ec2';
 
-function asAws(xml: string, service: AwsService): string {
+/** A route is one flat `item`. */
+const withBlackholes = (xml: string, gone: ReadonlySet<string>): string =>
+  xml.replace(/<item>(?:(?!<\/?item>).)*<\/item>/gs, (item) =>
+    gone.has(element(item, 'instanceId')) ? item.replace('<state>active<', '<state>blackhole<') : item,
+  );
+
+function asAws(xml: string, service: AwsService, gone: ReadonlySet<string>): string {
+  if (xml.includes('<DescribeRouteTablesResponse')) return withBlackholes(xml, gone);
   if (service !== 'elbv2') return xml;
   return xml
     .replace(/<DNSName>([^<.]+)\.([^<.]+)\.elb\.amazonaws\.com</g, '<DNSName>$1.elb.$2.amazonaws.com<')
@@ -149,8 +158,11 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
 export async function startMoto(python: string): Promise<Moto> {
   const behind = `http://127.0.0.1:${await freePort()}`;
   const child = spawn(python, ['-m', 'moto.server', '-H', '127.0.0.1', '-p', new URL(behind).port], { stdio: 'ignore' });
+  const kill = (): void => void child.kill('SIGKILL');
+  process.once('exit', kill);
   const calls: string[] = [];
-  const failures = new Map<string, string>();
+  const failures = new Map<string, { code: string; left: number }>();
+  const gone = new Set<string>();
   let busy = 0;
   /** AWS does each change as a whole; moto's threads would make two of a thing that two ask for. */
   let last: Promise<unknown> = Promise.resolve();
@@ -161,10 +173,9 @@ export async function startMoto(python: string): Promise<Moto> {
   };
 
   function failureOf(action: string): string | undefined {
-    const code = failures.get(action);
-    failures.delete(action);
-    if (code === undefined && action === 'DeleteSecurityGroup' && busy-- > 0) return 'DependencyViolation';
-    return code;
+    const failure = failures.get(action);
+    if (failure && failure.left-- > 0) return failure.code;
+    return action === 'DeleteSecurityGroup' && busy-- > 0 ? 'DependencyViolation' : undefined;
   }
   const query: Moto['query'] = async (service, action, params = {}) => {
     const scope = `test/20200101/us-east-1/${service === 'ec2' ? 'ec2' : 'elasticloadbalancing'}/aws4_request`;
@@ -199,7 +210,7 @@ export async function startMoto(python: string): Promise<Moto> {
       }
       return result;
     });
-    response.writeHead(status, { 'content-type': 'text/xml' }).end(asAws(text, service));
+    response.writeHead(status, { 'content-type': 'text/xml' }).end(asAws(text, service, gone));
   }
 
   const proxy = createServer((request, response) => {
@@ -208,8 +219,9 @@ export async function startMoto(python: string): Promise<Moto> {
   const stop = async (): Promise<void> => {
     proxy.closeAllConnections();
     proxy.close();
+    process.off('exit', kill);
     if (child.exitCode !== null) return;
-    child.kill('SIGKILL');
+    kill();
     await once(child, 'exit');
   };
   try {
@@ -221,7 +233,8 @@ export async function startMoto(python: string): Promise<Moto> {
   return {
     url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
     calls,
-    failNext: (action, code) => void failures.set(action, code),
+    gone,
+    failNext: (action, code, left = 1) => void failures.set(action, { code, left }),
     groupsBusy(times) {
       busy = times;
     },
@@ -230,6 +243,7 @@ export async function startMoto(python: string): Promise<Moto> {
       await fetch(`${behind}/moto-api/reset`, { method: 'POST' });
       calls.length = 0;
       failures.clear();
+      gone.clear();
       busy = 0;
     },
     stop,

@@ -92,6 +92,12 @@ const informersOf = (nodes: ReadonlyMap<string, Node>): CloudInformers => ({
   }),
 });
 
+/** From the text of `--cloud-config`. */
+export async function providerFrom(text: string): Promise<CloudProvider> {
+  const config = validateConfig('aws', aws.configSchema, aws.parseConfig?.(text)) as AwsConfig;
+  return aws.create({ config, configDir: '.', clock: hastyClock(), logger: silentLogger });
+}
+
 export async function awsWorld(moto: Moto, more = ''): Promise<AwsWorld> {
   await moto.reset();
   const { vpcId, subnets, nodeGroup } = await makeNetwork(moto);
@@ -100,13 +106,7 @@ export async function awsWorld(moto: Moto, more = ''): Promise<AwsWorld> {
   const config = configText(moto.url, vpcId, subnets[0] ?? '', more);
 
   async function provider(lines = more): Promise<CloudProvider> {
-    const raw = aws.parseConfig?.(configText(moto.url, vpcId, subnets[0] ?? '', lines));
-    const cloud = await aws.create({
-      config: validateConfig('aws', aws.configSchema, raw) as AwsConfig,
-      configDir: '.',
-      clock: hastyClock(),
-      logger: silentLogger,
-    });
+    const cloud = await providerFrom(configText(moto.url, vpcId, subnets[0] ?? '', lines));
     cloud.setInformers?.(informersOf(nodes));
     return cloud;
   }
@@ -182,6 +182,7 @@ export async function awsWorld(moto: Moto, more = ''): Promise<AwsWorld> {
     },
     async terminateInstance(name) {
       await moto.query('ec2', 'TerminateInstances', { 'InstanceId.1': idOf(name) });
+      moto.gone.add(idOf(name));
     },
     node(name, labels = {}) {
       const known = nodes.get(name);

@@ -40,6 +40,7 @@ export function loadBalancer(during: (signal?: AbortSignal) => Cloud): LoadBalan
     async updateLoadBalancer(cluster, service, nodes, signal) {
       const kind = kindOf(service);
       if (kind === 'elsewhere') throw implementedElsewhere();
+      checkService(service, kind);
       const cloud = during(signal);
       if (kind === 'network') await updateNetwork(cloud, cluster, service, nodes);
       else await updateClassic(cloud, loadBalancerName(service), service, nodes);
