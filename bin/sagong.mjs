@@ -18,13 +18,16 @@ const cacheFile = `${bundle}.${process.version}-${process.arch}-${Math.round(mti
 /** Late enough that what a start needs has been compiled, and not in its way. */
 const saveAfterMs = 4_000;
 
-const cachedData = existsSync(cacheFile) ? readFileSync(cacheFile) : undefined;
+/** Imports providers of other packages while it runs, which Node 20 cannot do from a script that came out of a cache. */
+const importsModules = process.argv[2] === 'cloud-controller-manager';
+const cached = existsSync(cacheFile);
+const cachedData = cached && !importsModules ? readFileSync(cacheFile) : undefined;
 const script = new Script(Module.wrap(readFileSync(bundle, 'utf8')), {
   filename: bundle,
   cachedData,
   importModuleDynamically: constants?.USE_MAIN_CONTEXT_DEFAULT_LOADER,
 });
-if (!cachedData || script.cachedDataRejected) {
+if (!cached || script.cachedDataRejected) {
   const save = () => {
     try {
       const temporary = `${cacheFile}.${process.pid}`;
