@@ -26,7 +26,7 @@ export function metadataService(endpoint = process.env['AWS_EC2_METADATA_SERVICE
     return ask(`${base}/meta-data/${path}`, { headers: { 'x-aws-ec2-metadata-token': token } });
   };
   const explained = (field: string) => (error: unknown) =>
-    during(`the EC2 metadata service at ${endpoint} does not answer, and ${field} is not in the configuration`)(
+    during(`the EC2 metadata service at ${endpoint} cannot be asked, and ${field} is not in the configuration`)(
       new Error(textOf((error as { cause?: unknown }).cause ?? error), { cause: error }),
     );
   return {

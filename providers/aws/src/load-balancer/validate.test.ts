@@ -41,6 +41,7 @@ describe('what is refused', () => {
     ['mixed protocol is not supported for LoadBalancer', service({ type: 'nlb' }, { ports: [udp, { port: 53, protocol: 'TCP' }] })],
     ['Protocol UDP not supported by LoadBalancer', service({}, { ports: [udp] })],
     ['Protocol SCTP not supported by LoadBalancer', service({ type: 'nlb' }, { ports: [{ port: 1, protocol: 'SCTP' }] })],
+    ['no port of the Service has a node port', service({}, { ports: [{ port: 80, protocol: 'TCP' }] })],
     ['LoadBalancerIP cannot be specified for AWS ELB', service({}, { loadBalancerIP: '1.2.3.4' })],
     [`"${annotation.type}" after creation for NLB`, service({ type: 'nlb' }, {}, classic)],
     [`"${annotation.type}" after creation for Classic Load Balancer`, service({}, {}, network)],

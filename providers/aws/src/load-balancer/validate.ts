@@ -69,5 +69,7 @@ export function checkService(service: Service, kind: Kind): void {
   if (used.size > 1) throw new Error('mixed protocol is not supported for LoadBalancer');
   for (const protocol of used)
     if (!protocols[kind].includes(protocol)) throw new Error(`Protocol ${protocol} not supported by LoadBalancer`);
+  if (!ports.some(({ nodePort }) => nodePort))
+    throw new Error('no port of the Service has a node port, which is where load balancers of AWS send traffic');
   if (loadBalancerIP) throw new Error('LoadBalancerIP cannot be specified for AWS ELB');
 }
