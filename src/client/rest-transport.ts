@@ -5,8 +5,9 @@ import { genericServerResponse, type Status, StatusError } from '#apimachinery/e
 import type { KubeObject } from '#apimachinery/meta';
 import type { ApiCall, Transport, WatchCall, WatchStream } from '#apimachinery/transport';
 import type { WatchEvent } from '#apimachinery/watch';
+import type { RestClientMetrics } from '#component-base';
 import type { Clock } from '#utils';
-import { type ClientResponse, createWireClient, type Dial, type WireClient } from '#wire';
+import { type ClientRequest, type ClientResponse, createWireClient, type Dial, type WireClient } from '#wire';
 import type { ClientConfig } from './kubeconfig.ts';
 import { requestTimeoutMs, tokenReloadMs, watchLineBytesMax } from './limits.ts';
 import { callBody, callPath, httpMethod, watchPath } from './request-path.ts';
@@ -18,6 +19,8 @@ export interface RestTransportOptions {
   userAgent: string;
   /** Opens connections elsewhere, e.g. in another network namespace. */
   dial?: Dial;
+  /** Told about every request. */
+  metrics?: RestClientMetrics | undefined;
   /** Asked for a bearer token before every request; keeps it fresh itself. Instead of the token in `config`. */
   token?(): Promise<string>;
 }
@@ -28,12 +31,14 @@ export function createRestTransport(options: RestTransportOptions): Transport {
 
 class RestTransport implements Transport {
   readonly #wire: WireClient;
+  readonly #host: string;
   readonly #options: RestTransportOptions;
   #token: { value: string; readAtMs: number } | undefined;
 
   constructor(options: RestTransportOptions) {
     this.#options = options;
     const { server, ca, certificate, key, serverName, insecure } = options.config;
+    this.#host = /^https?:\/\/([^/]+)/.exec(server)?.[1] ?? server;
     this.#wire = createWireClient({
       baseUrl: server,
       tls: { ca, cert: certificate, key, serverName, insecureSkipVerify: insecure },
@@ -73,7 +78,7 @@ class RestTransport implements Transport {
     signal: AbortSignal,
   ): Promise<ClientResponse> {
     const token = this.#options.token ? await this.#options.token() : this.#bearer();
-    return this.#wire.request({
+    return this.#measured(method, {
       method,
       path,
       signal,
@@ -85,6 +90,19 @@ class RestTransport implements Transport {
       },
       ...(body && { body: JSON.stringify(body.value) }),
     });
+  }
+  async #measured(method: string, request: ClientRequest): Promise<ClientResponse> {
+    const { metrics, clock } = this.#options;
+    if (!metrics) return this.#wire.request(request);
+    const startMs = clock.monotonic();
+    let code = '<error>';
+    try {
+      const response = await this.#wire.request(request);
+      code = String(response.status);
+      return response;
+    } finally {
+      metrics({ method, host: this.#host, code, durationMs: clock.monotonic() - startMs });
+    }
   }
   /** A token file is read again every minute: the kubelet rotates it. */
   #bearer(): string | undefined {

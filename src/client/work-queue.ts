@@ -1,5 +1,6 @@
 // The rate-limited, de-duplicating queue of client-go (util/workqueue): a key in work is never handed out twice; adding it again
 // while it is in work hands it out once more afterwards.
+import type { WorkQueueMetrics } from '#component-base';
 import type { Clock, Timer } from '#utils';
 import { queueBackoffBaseMs, queueBackoffMaxMs } from './limits.ts';
 import type { WorkQueue } from './types.ts';
@@ -9,23 +10,30 @@ export interface WorkQueueOptions {
   /** First delay of `addRateLimited`; doubles per retry. */
   baseMs?: number;
   maxMs?: number;
+  metrics?: WorkQueueMetrics | undefined;
 }
 
 export function createWorkQueue<K = string>({
   clock,
   baseMs = queueBackoffBaseMs,
   maxMs = queueBackoffMaxMs,
+  metrics,
 }: WorkQueueOptions): WorkQueue<K> {
   const waiting: K[] = [];
-  const dirty = new Set<K>();
-  const processing = new Set<K>();
+  /** To be worked on, and since when; in work, and since when. Times are only kept for metrics. */
+  const dirty = new Map<K, number>();
+  const processing = new Map<K, number>();
   const failures = new Map<K, number>();
   const timers = new Map<K, { timer: Timer; at: number }>();
   const takers: ((key: K | undefined) => void)[] = [];
   let down = false;
 
   const hand = (key: K): K => {
-    processing.add(key);
+    if (metrics) {
+      const nowMs = clock.monotonic();
+      metrics.taken(nowMs - (dirty.get(key) ?? nowMs), waiting.length);
+      processing.set(key, nowMs);
+    } else processing.set(key, 0);
     dirty.delete(key);
     return key;
   };
@@ -36,9 +44,11 @@ export function createWorkQueue<K = string>({
   };
   const add = (key: K): void => {
     if (down || dirty.has(key)) return;
-    dirty.add(key);
+    dirty.set(key, metrics ? clock.monotonic() : 0);
     if (!processing.has(key)) enqueue(key);
+    metrics?.added(waiting.length);
   };
+  metrics?.watch(() => [...processing.values()].map((sinceMs) => clock.monotonic() - sinceMs));
   const addAfter = (key: K, delayMs: number): void => {
     if (down) return;
     if (delayMs <= 0) return add(key);
@@ -61,6 +71,7 @@ export function createWorkQueue<K = string>({
     addRateLimited(key) {
       const count = failures.get(key) ?? 0;
       failures.set(key, count + 1);
+      metrics?.retried();
       addAfter(key, Math.min(baseMs * 2 ** Math.min(count, 40), maxMs));
     },
     forget: (key) => void failures.delete(key),
@@ -76,6 +87,7 @@ export function createWorkQueue<K = string>({
       return new Promise((resolve) => takers.push(resolve));
     },
     done(key) {
+      if (metrics) metrics.done(clock.monotonic() - (processing.get(key) ?? clock.monotonic()));
       processing.delete(key);
       if (dirty.has(key)) enqueue(key);
     },

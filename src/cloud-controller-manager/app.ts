@@ -9,6 +9,8 @@ import {
   type Lock,
   lockOf,
   type Metrics,
+  type WorkQueueMetrics,
+  workQueueMetrics,
 } from '#component-base';
 import type { Decisions } from '#controller-runtime';
 import { ControllerSet, type Leading, runLeading, selectControllers, untilAborted } from '#controller-runtime/manager';
@@ -70,6 +72,7 @@ class Manager implements RunningCloudControllerManager {
   readonly #deps: CloudControllerManagerDeps;
   readonly #chosen: CloudControllerEntry[];
   readonly #sets = new Set<ControllerSet>();
+  readonly #queueMetrics: (queue: string) => WorkQueueMetrics;
   readonly #leading: Leading;
   readonly #abort = new AbortController();
   #initialized: Promise<void> | undefined;
@@ -78,6 +81,7 @@ class Manager implements RunningCloudControllerManager {
     this.#options = options;
     this.#deps = deps;
     this.metrics = deps.metrics ?? createMetrics();
+    this.#queueMetrics = workQueueMetrics(this.metrics);
     const { cloud, providerName, config, controllers, leaderElection, identity, leaderMigration: migration } = options;
     if (!cloud.hasClusterId() && !options.allowUntaggedCloud)
       throw new Error(
@@ -113,7 +117,12 @@ class Manager implements RunningCloudControllerManager {
     await this.#apiserverReady(signal);
     if (signal.aborted) return;
     await this.#initialize();
-    const set = new ControllerSet({ ...this.#deps, metrics: this.metrics, manager: component });
+    const set = new ControllerSet({
+      ...this.#deps,
+      metrics: this.metrics,
+      queueMetrics: this.#queueMetrics,
+      manager: component,
+    });
     this.#sets.add(set);
     try {
       cloud.setInformers?.(set.informers);

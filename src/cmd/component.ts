@@ -8,7 +8,7 @@ import {
   loadClientConfig,
   serviceAccountToken,
 } from '#client';
-import { createLogger, type HealthCheck, type HealthEndpoint, type Metrics, userAgent } from '#component-base';
+import { createLogger, type HealthCheck, type HealthEndpoint, type Metrics, restClientMetrics, userAgent } from '#component-base';
 import {
   type DelegatedAuthFlags,
   delegatedAuthOptions,
@@ -43,15 +43,17 @@ function clientConfigOf(kubeconfig: string, master: string): ClientConfig {
   return master === '' ? config : { ...config, server: master };
 }
 
-/** A client over TLS from `--kubeconfig`, or as the pod's service account. */
+/** A client over TLS from `--kubeconfig`, or as the pod's service account; its requests are counted in `metrics`. */
 export function clientFor(
   component: string,
   kubeconfig: string,
   clock: Clock,
-  master = '',
+  { master = '', metrics }: { master?: string; metrics?: Metrics } = {},
 ): { client: KubeClient; config: ClientConfig } {
   const config = clientConfigOf(kubeconfig, master);
-  return { config, client: createClient(createRestTransport({ config, clock, userAgent: userAgent(component) })) };
+  const counted = metrics && restClientMetrics(metrics);
+  const transport = createRestTransport({ config, clock, userAgent: userAgent(component), metrics: counted });
+  return { config, client: createClient(transport) };
 }
 
 /** `--use-service-account-credentials`: a loop acts as its own service account, with tokens that the manager asks for. */

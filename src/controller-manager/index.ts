@@ -8,6 +8,7 @@ import {
   type LeaderMigrationConfiguration,
   lockOf,
   type Metrics,
+  workQueueMetrics,
 } from '#component-base';
 import { type ControllersConfig, createControllers } from '#controllers';
 import type { Decisions } from '#controller-runtime';
@@ -71,10 +72,11 @@ export function runKubeControllerManager(
   const chosen = selectControllers([...createControllers(options.config), ...cloudLoops], options.controllers);
   const sets = new Set<ControllerSet>();
   const own = { ...deps, metrics };
+  const queueMetrics = workQueueMetrics(metrics);
 
   const leading = runLeading({ election, identity, migration }, own, async (lock, signal) => {
     if (migration) logger.info(`leader migration: starting ${lock === 'main' ? 'main' : 'migrated'} controllers.`);
-    const set = new ControllerSet({ ...own, manager: component });
+    const set = new ControllerSet({ ...own, queueMetrics, manager: component });
     sets.add(set);
     try {
       for (const one of chosen) {

@@ -24,6 +24,7 @@ import {
   type KubeClient,
   type WorkQueue,
 } from '#client';
+import type { WorkQueueMetrics } from '#component-base';
 import type { Clock, Logger, Timer } from '#utils';
 import { InformerCache } from './cache.ts';
 import type { Decisions } from './decisions.ts';
@@ -40,6 +41,8 @@ export interface ExecutorDeps {
   clock: Clock;
   logger: Logger;
   decisions?: Decisions;
+  /** Metrics of a queue by the loop's name. */
+  queueMetrics?(queue: string): WorkQueueMetrics;
 }
 
 export interface RunningController {
@@ -90,7 +93,7 @@ class Executor<View> implements RunningController {
     this.#definition = definition;
     this.#deps = { ...deps, logger: deps.logger.with({ controller: definition.name }) };
     this.#cache = new InformerCache(deps.informers, definition.watches);
-    this.#queue = createWorkQueue({ clock: deps.clock, ...definition.backoff });
+    this.#queue = createWorkQueue({ clock: deps.clock, ...definition.backoff, metrics: deps.queueMetrics?.(definition.name) });
     this.#writes = new OwnWrites(this.#cache);
     const actionDeps: ActionDeps = { client: deps.client, clock: deps.clock, logger: this.#deps.logger };
     this.#actions = definition.actions?.(actionDeps) ?? {};

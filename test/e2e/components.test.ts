@@ -186,6 +186,7 @@ describe('components as processes of their own on a real etcd', () => {
       expect((await ask(port, '/metrics')).status).toBe(403);
       expect((await ask(port, '/metrics', 'nonsense')).status).toBe(401);
       expect((await ask(port, '/metrics', 'a')).body).toContain(`leader_election_master_status{name="${name}"} 1`);
+      expect((await ask(port, '/metrics', 'a')).body).toMatch(/rest_client_requests_total\{code="200",method="GET"/);
       const configuration = JSON.parse((await ask(port, '/configz', 'a')).body) as Record<string, { kind: string }>;
       expect(Object.values(configuration)).toMatchObject([{ kind: expect.stringContaining('Configuration') as string }]);
     },

@@ -11,7 +11,7 @@ import {
   webhookServingFlags,
 } from '#cloud-controller-manager';
 import { type CloudProvider, type CloudProviderDefinition, loadCloudProvider } from '#cloud-provider';
-import { flagCommand, leaderElectionOf, leaderMigrationOf, type Metrics } from '#component-base';
+import { createMetrics, flagCommand, leaderElectionOf, leaderMigrationOf, type Metrics } from '#component-base';
 import { secureServingOptions } from '#component-base/serving';
 import type { WireServer } from '#wire';
 import {
@@ -49,11 +49,15 @@ async function webhooksOf(
 
 async function run(flags: CloudControllerManagerFlags): Promise<void> {
   const deps = componentDeps(component, flags);
+  const metrics = createMetrics();
   const config = configFromFlags(flags);
   const leaderMigration = leaderMigrationOf(flags);
   const loaded = await loadCloudProvider({ provider: flags.cloudProvider, configFile: flags.cloudConfig, builtIn }, deps);
   if (!loaded) throw new Error('--cloud-provider cannot be empty');
-  const { client, config: clientConfig } = clientFor(component, flags.kubeconfig, deps.clock, flags.master);
+  const { client, config: clientConfig } = clientFor(component, flags.kubeconfig, deps.clock, {
+    master: flags.master,
+    metrics,
+  });
   const manager = runCloudControllerManager(
     {
       providerName: loaded.name,
@@ -66,15 +70,20 @@ async function run(flags: CloudControllerManagerFlags): Promise<void> {
       controllerStartIntervalMs: flags.controllerStartIntervalMs,
       allowUntaggedCloud: flags.allowUntaggedCloud,
     },
-    { ...deps, client, ...(flags.useServiceAccountCredentials && { clientFor: actingAs(client, clientConfig, deps.clock) }) },
+    {
+      ...deps,
+      client,
+      metrics,
+      ...(flags.useServiceAccountCredentials && { clientFor: actingAs(client, clientConfig, deps.clock) }),
+    },
   );
   const health = () => {
     const checks = manager.healthChecks();
     return { healthz: checks, livez: checks, readyz: checks };
   };
-  const endpoints = { health, metrics: manager.metrics, configz: configurationOf(flags) };
+  const endpoints = { health, metrics, configz: configurationOf(flags) };
   const servers = [
-    await webhooksOf(flags, loaded.cloud, manager.metrics, deps),
+    await webhooksOf(flags, loaded.cloud, metrics, deps),
     await serveOwnEndpoints(component, flags, endpoints, { ...deps, client }),
   ];
   await untilStopped(async () => {

@@ -1,6 +1,6 @@
 // `sagong kube-controller-manager`.
 import type { Command } from 'commander';
-import { flagCommand, leaderElectionOf, leaderMigrationOf } from '#component-base';
+import { createMetrics, flagCommand, leaderElectionOf, leaderMigrationOf } from '#component-base';
 import {
   configurationOf,
   controllersConfigOf,
@@ -14,9 +14,13 @@ const component = 'kube-controller-manager';
 
 async function run(flags: KubeControllerManagerFlags): Promise<void> {
   const deps = componentDeps(component, flags);
+  const metrics = createMetrics();
   const config = controllersConfigOf(flags);
   const leaderMigration = leaderMigrationOf(flags);
-  const { client, config: clientConfig } = clientFor(component, flags.kubeconfig, deps.clock, flags.master);
+  const { client, config: clientConfig } = clientFor(component, flags.kubeconfig, deps.clock, {
+    master: flags.master,
+    metrics,
+  });
   const manager = runKubeControllerManager(
     {
       controllers: flags.controllers,
@@ -26,13 +30,18 @@ async function run(flags: KubeControllerManagerFlags): Promise<void> {
       leaderMigration,
       controllerStartIntervalMs: flags.controllerStartIntervalMs,
     },
-    { ...deps, client, ...(flags.useServiceAccountCredentials && { clientFor: actingAs(client, clientConfig, deps.clock) }) },
+    {
+      ...deps,
+      client,
+      metrics,
+      ...(flags.useServiceAccountCredentials && { clientFor: actingAs(client, clientConfig, deps.clock) }),
+    },
   );
   const health = () => {
     const checks = manager.healthChecks();
     return { healthz: checks, livez: checks, readyz: checks };
   };
-  const endpoints = { health, metrics: manager.metrics, configz: configurationOf(flags) };
+  const endpoints = { health, metrics, configz: configurationOf(flags) };
   const server = await serveOwnEndpoints(component, flags, endpoints, { ...deps, client });
   await untilStopped(async () => {
     await manager.stop();

@@ -1,7 +1,7 @@
 // `sagong kube-scheduler`.
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { flagCommand, type FlagValues } from '#component-base';
+import { createMetrics, flagCommand, type FlagValues } from '#component-base';
 import { configurationOf, type KubeSchedulerFlags, kubeSchedulerFlags, optionsFromFlags, runKubeScheduler } from '#scheduler';
 import { clientFor, componentDeps, processIdentity, serveOwnEndpoints, untilStopped } from '../component.ts';
 
@@ -9,11 +9,12 @@ const component = 'kube-scheduler';
 
 async function run(flags: FlagValues<KubeSchedulerFlags>): Promise<void> {
   const deps = componentDeps(component, flags);
+  const metrics = createMetrics();
   const configText = flags.config ? await readFile(flags.config, 'utf8') : undefined;
   const options = optionsFromFlags(flags, configText);
-  const { client } = clientFor(component, options.kubeconfig, deps.clock, flags.master);
-  const scheduler = runKubeScheduler({ ...options, identity: processIdentity(deps.rng) }, { ...deps, client });
-  const { checks, readyChecks, metrics } = scheduler;
+  const { client } = clientFor(component, options.kubeconfig, deps.clock, { master: flags.master, metrics });
+  const scheduler = runKubeScheduler({ ...options, identity: processIdentity(deps.rng) }, { ...deps, client, metrics });
+  const { checks, readyChecks } = scheduler;
   const health = () => ({ healthz: checks, livez: checks, readyz: readyChecks });
   const endpoints = { health, metrics, configz: configurationOf(options) };
   const server = await serveOwnEndpoints(component, flags, endpoints, { ...deps, client });

@@ -1,4 +1,5 @@
 // The room's metrics part; reached through #component-base.
+export { type RestClientMetrics, restClientMetrics, type WorkQueueMetrics, workQueueMetrics } from './client-metrics.ts';
 export type { LabelValue, MetricOptions } from './families.ts';
 export {
   type Counter,

@@ -1,6 +1,6 @@
 // The loops that a manager runs under one lock: shared informers, one recorder and one identity each; started together, stopped together.
 import { createEventRecorder, createInformerFactory, type InformerFactory, type KubeClient } from '#client';
-import type { HealthCheck, Metrics } from '#component-base';
+import type { HealthCheck, Metrics, WorkQueueMetrics } from '#component-base';
 import type { Clock, Logger, Rng } from '#utils';
 import type { Decisions } from '../decisions.ts';
 import { type RunningController, startController } from '../executor.ts';
@@ -15,6 +15,8 @@ export interface ControllerSetDeps {
   rng: Rng;
   logger: Logger;
   metrics: Metrics;
+  /** Metrics of queues by the loops' names; shared by all sets of a process. */
+  queueMetrics(queue: string): WorkQueueMetrics;
   /** Label of `running_managed_controllers`. */
   manager: string;
   decisions?: Decisions;
@@ -37,7 +39,7 @@ export class ControllerSet {
   }
   /** `metric`: the loop's name in metrics, where it has another there. It works once `start` is called. */
   add(definition: ControllerDefinition, metric = definition.name): void {
-    const { client, clientFor, clock, logger, decisions } = this.#deps;
+    const { client, clientFor, clock, logger, decisions, queueMetrics } = this.#deps;
     const account = definition.serviceAccount ?? definition.name;
     const own = (account !== '' && clientFor?.(account)) || client;
     const recorder = createEventRecorder({ client: own, clock, logger, component: definition.eventSource ?? definition.name });
@@ -47,6 +49,7 @@ export class ControllerSet {
       recorder,
       clock,
       logger,
+      queueMetrics,
       ...(decisions && { decisions }),
     });
     this.#entries.push({ controller, recorder, metric });

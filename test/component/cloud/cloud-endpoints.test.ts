@@ -58,6 +58,12 @@ describe('the manager', () => {
     expect((await get(port, '/metrics')).body).toContain(
       'running_managed_controllers{name="service",manager="cloud-controller-manager"} 1',
     );
+    const metrics = (await get(port, '/metrics')).body;
+    expect(metrics).toMatch(/^workqueue_adds_total\{name="node-route-controller"\} [1-9]/m);
+    expect(metrics).toMatch(/^workqueue_work_duration_seconds_count\{name="node-route-controller"\} [1-9]/m);
+    expect(metrics).toMatch(/^workqueue_depth\{name="node-route-controller"\} 0/m);
+    expect(metrics).toMatch(/^workqueue_unfinished_work_seconds\{name="node-route-controller"\} 0/m);
+    expect((await get(port, '/metrics/slis')).body).toContain('kubernetes_healthcheck{name="leaderElection",type="healthz"} 1');
     expect(JSON.parse((await get(port, '/configz')).body)).toEqual({
       'cloudcontrollermanager.config.k8s.io': { clusterName: 'kubernetes' },
     });
