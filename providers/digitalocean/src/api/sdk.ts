@@ -56,13 +56,12 @@ export interface Sdk {
   native(request: SdkRequest): Promise<SdkNativeRequest>;
 }
 
-/** Loaded by name at run time, so that the SDK's sources are not compiled with ours. */
-const sdkName = '@digitalocean/dots';
 export const defaultApiUrl = 'https://api.digitalocean.com';
 
 /** Loads the SDK for one account. Rejects when it is not installed. */
 export async function loadSdk(accessToken: string, apiUrl: string): Promise<Sdk> {
-  const sdk = (await import(/* @vite-ignore */ sdkName)) as SdkModule;
+  // By its address rather than its name, so that the SDK's sources are not compiled with ours.
+  const sdk = (await import(/* @vite-ignore */ import.meta.resolve('@digitalocean/dots'))) as SdkModule;
   const { adapter } = sdk.createServiceManager({ digitalOcean: accessToken }).getService('digitalocean');
   adapter.baseUrl = apiUrl.replace(/\/+$/, '');
   return {
