@@ -11,14 +11,16 @@
 // device labelled `lo:vpc`, routes and rules of protocol `routingProtocol`, chains `VPC-*`. Rules of routing use preferences 100 to 300; a
 // preference below 100 comes before the VPC's own addresses. The router holds the first address of each subnet and the VPC's name server's;
 // the edge the first two public ones.
+import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { goArchitecture, pauseProgram } from '#host';
 import type { Clock, Exec, Logger } from '#utils';
-import type { Driver, DriverContext, World } from '../model/index.ts';
+import { type Driver, type DriverContext, uplinkLink, type World } from '../model/index.ts';
 import { cgroupLayout } from './cgroups.ts';
 import { Instances } from './instances.ts';
 import { removeMachine } from './leftovers.ts';
+import { retryMs } from './limits.ts';
 import { Network } from './network.ts';
 import { plan } from './plan/index.ts';
 import { ensureUplink, removeUplink } from './uplink.ts';
@@ -46,6 +48,7 @@ class Machine implements MachineDriver {
   #noUplink: string | undefined;
   #world: World | undefined;
   #prepared = false;
+  #connected = false;
   #closed = false;
   /** Passes come one after the other. */
   #last: Promise<void> = Promise.resolve();
@@ -86,8 +89,13 @@ class Machine implements MachineDriver {
     this.#last = done;
     return done;
   }
-  #again(): void {
-    this.#pass().catch((error: unknown) => this.#deps.logger.error('networks are not in line', { error: String(error) }));
+  /** A pass that nobody waits for is tried until it succeeds. */
+  #again(pauseMs = retryMs.first): void {
+    this.#pass().catch((error: unknown) => {
+      if (this.#closed) return;
+      this.#deps.logger.error('the networks of the cloud are not in line', { error: String(error), pauseMs });
+      this.#deps.clock.setTimer(pauseMs, () => this.#again(Math.min(pauseMs * 2, retryMs.max)));
+    });
   }
   async #bringInLine(): Promise<void> {
     const world = this.#world;
@@ -110,17 +118,18 @@ class Machine implements MachineDriver {
   /** A machine that allows no uplink has a cloud all the same: it only has no way out. */
   async #connect(): Promise<void> {
     const { exec, logger, uplink = true } = this.#deps;
-    if (!uplink || this.#connected) return;
-    this.#connected = true;
+    const { mark } = this.#context;
+    if (!uplink || this.#noUplink !== undefined) return;
+    if (this.#connected && existsSync(`/sys/class/net/${uplinkLink(mark)}`)) return;
     try {
       await ensureUplink({ exec, ...this.#context });
+      this.#connected = true;
     } catch (error) {
       this.#noUplink = (error as Error).message;
       logger.warn('the cloud has no way out of this machine', { error: this.#noUplink });
-      await removeUplink(exec, this.#context.mark);
+      await removeUplink(exec, mark).catch(() => {});
     }
   }
-  #connected = false;
 }
 
 export const createMachineDriver = (context: DriverContext, deps: MachineDriverDeps): MachineDriver => new Machine(context, deps);

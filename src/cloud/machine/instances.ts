@@ -34,6 +34,10 @@ const directionOf = (instance: Instance | undefined): Direction =>
   instance?.state === 'pending' || instance?.state === 'running' ? 'on' : 'off';
 const bootsOf = ({ boots = 1 }: Instance): number => boots;
 
+/** Its name, where that can be one of a computer (RFC 1123). */
+const hostnameOf = ({ name, privateDnsName, id }: Instance): string =>
+  /^[a-zA-Z0-9]([a-zA-Z0-9.-]{0,62}[a-zA-Z0-9])?$/.test(name) ? name : privateDnsName.split('.')[0] || id;
+
 export class Instances {
   readonly #deps: InstancesDeps;
   readonly #entries = new Map<string, Entry>();
@@ -161,7 +165,7 @@ export class Instances {
     const booted = this.#gate(() =>
       entry.computer.boot({
         netns: instanceNetns(mark, id),
-        hostname: wanted.name,
+        hostname: hostnameOf(wanted),
         nameServer: vpc ? nameServerOf(vpc.cidr) : '127.0.0.1',
         boots: entry.boots,
         ...(wanted.userData && { userData: wanted.userData }),

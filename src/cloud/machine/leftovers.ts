@@ -53,6 +53,9 @@ export async function removeMachine(mark: string, { exec, clock = systemClock(),
   const names = await networkNamespaces(mark);
   await killAllIn(names, clock);
   if (dir !== undefined) await unmountBelow(dir, exec);
-  await removeUplink(exec, mark);
-  if (names.length > 0) await must(exec, 'ip', ['-batch', '-'], names.map((name) => `netns del ${name}\n`).join(''));
+  try {
+    await removeUplink(exec, mark);
+  } finally {
+    if (names.length > 0) await must(exec, 'ip', ['-batch', '-'], names.map((name) => `netns del ${name}\n`).join(''));
+  }
 }

@@ -15,6 +15,8 @@ export const powerOffTimeoutMs = 10_000;
 export const processPollMs = 20;
 /** How often processes that an earlier process of the cloud started are looked at. */
 export const adoptedPollMs = 200;
+/** Pauses before a pass that nobody asked for from outside is tried again: doubled each time. */
+export const retryMs = { first: 1_000, max: 30_000 };
 /** Pauses before an instance's program that has ended is started again: doubled each time, the first again after a long enough life. */
 export const restartMs = { first: 1_000, max: 30_000, forgivenAfter: 60_000 };
 /** Kept of what a program wrote, to say why it did not start. */

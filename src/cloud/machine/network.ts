@@ -100,7 +100,7 @@ export class Network {
 
   /** Makes the machine be as planned. Namespaces in `anew` are made afresh. Rejects half done; the next call goes on from what is there. */
   async apply(plan: MachinePlan, anew: ReadonlySet<string>): Promise<void> {
-    const states = this.#states ?? (await this.#observe());
+    const states = this.#states ?? (await this.#observe(plan));
     this.#states = undefined;
     const there = new Set(await networkNamespaces(this.#mark));
     const gone = new Set([...there].filter((name) => !plan.has(name) || anew.has(name)));
@@ -119,13 +119,15 @@ export class Network {
     this.#states = states;
   }
 
-  async #observe(): Promise<Map<string, NamespaceState>> {
+  async #observe(plan: MachinePlan): Promise<Map<string, NamespaceState>> {
     const names = await networkNamespaces(this.#mark);
     const output = await this.#run(
       names.map((name) => here(`echo '${boundary}'; nsenter --net=/run/netns/${name} sh -s`, [observeCommand])).join(''),
     );
     const parts = output.split(`${boundary}\n`).slice(1);
-    return new Map(names.map((name, i) => [name, parseState(parts[i] ?? '')]));
+    // Those of a namespace that is not planned go with it.
+    const makesLinks = (name: string): boolean => (plan.get(name)?.order ?? 2) < 2;
+    return new Map(names.map((name, i) => [name, parseState(parts[i] ?? '', makesLinks(name))]));
   }
   /** All steps in one shell: starting programs from there costs a fraction of starting them from here. */
   async #run(script: string): Promise<string> {

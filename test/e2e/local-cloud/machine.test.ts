@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { removeMachine } from '#cloud/machine';
-import { routerNetns } from '#cloud/model';
+import { edgeNetns, routerNetns } from '#cloud/model';
 import { execCommand } from '#host';
 import { startDriverProcess } from './driver-process.ts';
 import { all, machinePicture, MachineWorld, mayTest, route, run, server } from './machine-world.ts';
@@ -326,5 +326,9 @@ describe.skipIf(mayTest)(`the machine driver${mayTest ? ` (${mayTest})` : ''}`, 
     await run('ip', ['netns', 'del', routerNetns(cloud.mark, 'vpc-a')]);
     await cloud.realise();
     expect(await cloud.reached(two, '10.20.1.5', 80)).toBe('10.20.2.5');
+    await run('ip', ['netns', 'del', edgeNetns(cloud.mark)]);
+    cloud.routes('a', route('0.0.0.0/0', { kind: 'internet-gateway' }));
+    await cloud.changeNic('eni-two', { publicAddress: cloud.publicCidr.replace('.0/24', '.9') });
+    expect(await cloud.reached(undefined, cloud.publicCidr.replace('.0/24', '.9'), 80)).toMatch(/^169\.254\./);
   });
 });

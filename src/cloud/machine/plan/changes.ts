@@ -48,6 +48,8 @@ export function without(state: NamespaceState, links: ReadonlySet<string>): Name
   };
 }
 
+/** `order` of namespaces where programs have links and addresses of their own, whatever they call them. */
+const places = 2;
 const ownLink = /^(lo|edge|[rv]-.*)$/;
 const linkOf = (address: string): string => address.slice(0, address.indexOf(' '));
 const addressWords = (address: string): string => {
@@ -69,7 +71,8 @@ function linkLines(have: NamespaceState, want: NamespacePlan): string[] {
 
 function addressLines(have: NamespaceState, want: NamespacePlan): string[] {
   const added = [...want.addresses].filter((address) => !have.addresses.has(address));
-  const removed = [...have.addresses].filter((address) => !want.addresses.has(address) && ownLink.test(linkOf(address)));
+  const isOurs = (address: string): boolean => want.order !== places && ownLink.test(linkOf(address));
+  const removed = [...have.addresses].filter((address) => !want.addresses.has(address) && isOurs(address));
   const up = new Set(added.length === 0 ? [] : ['lo', ...added.map(linkOf)]);
   return [
     ...removed.map((address) => `addr del ${addressWords(address)}`),

@@ -83,13 +83,18 @@ function tablesOf(save: string): NamespaceState['tables'] {
   return tables;
 }
 
-/** Throws when the output is not that of `observeCommand`. */
-export function parseState(output: string): NamespaceState {
+/**
+ * `makesLinks`: links named as ours are ours. Elsewhere they are of programs that live there. Throws when the output is not that of
+ * `observeCommand`.
+ */
+export function parseState(output: string, makesLinks: boolean): NamespaceState {
   const [links, routes, rules, save = ''] = output.split(`${boundary}\n`);
   const found = list<LinkJson>(links);
   const own = String(routingProtocol);
   return {
-    links: new Map(found.filter(({ ifname }) => /^[rv]-/.test(ifname)).map(({ ifname, ifalias }) => [ifname, peerOf(ifalias)])),
+    links: new Map(
+      found.filter(({ ifname }) => makesLinks && /^[rv]-/.test(ifname)).map(({ ifname, ifalias }) => [ifname, peerOf(ifalias)]),
+    ),
     addresses: new Set(found.flatMap(addressesOf)),
     // Setting them again does no harm; reading each would take longer.
     sysctls: new Map(),
