@@ -3,7 +3,7 @@
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rename, rm } from 'node:fs/promises';
+import { mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -13,12 +13,19 @@ import { promisify } from 'node:util';
 const version = '5.2.1';
 const run = promisify(execFile);
 
+/** Where it could not be installed it is not tried again for each file of tests. */
+const triedLately = (mark: string): Promise<boolean> =>
+  stat(mark).then(
+    ({ mtimeMs }) => Date.now() - mtimeMs < 600_000,
+    () => false,
+  );
+
 /** A Python that has moto, installed into a folder of its own when need be; undefined where that is not possible. */
 export async function pythonWithMoto(): Promise<string | undefined> {
   const home = join(tmpdir(), `sagong-moto-${version}`);
   const python = join(home, 'bin', 'python');
   if (existsSync(python)) return python;
-  if (spawnSync('python3', ['-m', 'venv', '--help']).status !== 0) return undefined;
+  if (spawnSync('python3', ['-m', 'venv', '--help']).status !== 0 || (await triedLately(`${home}.failed`))) return undefined;
   const draft = await mkdtemp(`${home}-`);
   try {
     await run('python3', ['-m', 'venv', draft]);
@@ -29,6 +36,7 @@ export async function pythonWithMoto(): Promise<string | undefined> {
     await rename(draft, home).catch(() => {});
     return existsSync(python) ? python : undefined;
   } catch {
+    await writeFile(`${home}.failed`, '');
     return undefined;
   } finally {
     await rm(draft, { recursive: true, force: true });
