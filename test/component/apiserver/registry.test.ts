@@ -44,6 +44,29 @@ async function collect(options: object, count: number): Promise<WatchEvent[]> {
 }
 
 describe('writes', () => {
+  it('take a field only once its last applier has let go of it', async () => {
+    const apply = (manager: string, data: Record<string, string>): Promise<UnknownObject> =>
+      client.call<UnknownObject>({
+        ...pods,
+        verb: 'patch',
+        name: 'shared',
+        patch: {
+          type: 'application/apply-patch+yaml',
+          body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'shared' }, data },
+        },
+        options: { fieldManager: manager },
+      });
+    await apply('one', { a: '1', x: '1' });
+    await apply('two', { a: '1', y: '1' });
+    const owned = ({ metadata }: UnknownObject): unknown[] => (metadata.managedFields ?? []).map(({ fieldsV1 }) => fieldsV1);
+    // Nothing changes but who owns what.
+    const left = await apply('one', { x: '1' });
+    expect(left).toMatchObject({ data: { a: '1', x: '1', y: '1' } });
+    expect(owned(left)).toEqual([{ 'f:data': { 'f:x': {} } }, { 'f:data': { 'f:a': {}, 'f:y': {} } }]);
+    expect(await apply('two', { y: '1' })).toMatchObject({ data: { x: '1', y: '1' } });
+    expect((await get('shared'))['data']).toEqual({ x: '1', y: '1' });
+  });
+
   it('answer with what is stored, and conflict on a stale version', async () => {
     const made = await create('a');
     expect(made.metadata).toMatchObject({

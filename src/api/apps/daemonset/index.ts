@@ -21,6 +21,8 @@ const path = root('spec');
 const generationAnnotation = 'deprecated.daemonset.template.generation';
 
 function defaults(draft: DaemonSet): void {
+  // Whoever writes the object writes this too: upstream's conversion puts it there.
+  (draft.metadata.annotations ??= {})[generationAnnotation] ??= '0';
   const spec = (draft.spec ??= { selector: {}, template: {} });
   const strategy = (spec.updateStrategy ??= {});
   strategy.type ||= 'RollingUpdate';

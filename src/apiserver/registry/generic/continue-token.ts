@@ -21,11 +21,11 @@ export function decodeContinue(token: string, prefix: string): ContinuePlace {
   if (illegal) throw bad(`illegal base64 data at input byte ${illegal.index}`);
   if (token.length % 4 === 1) throw bad(`illegal base64 data at input byte ${token.length - 1}`);
   let parsed: { v?: unknown; rv?: unknown; start?: unknown };
-  const text = Buffer.from(token, 'base64url').toString();
+  const bytes = Buffer.from(token, 'base64url');
   try {
-    parsed = JSON.parse(text) as typeof parsed;
+    parsed = JSON.parse(bytes.toString()) as typeof parsed;
   } catch {
-    throw bad(`invalid character ${goChar(text)} looking for beginning of value`);
+    throw bad(`invalid character ${goChar(bytes[0] ?? 0)} looking for beginning of value`);
   }
   if (parsed.v !== version)
     throw bad(`continue key is not valid: server does not recognize this encoded version ${String(parsed.v ?? '')}`);
@@ -38,10 +38,13 @@ export function decodeContinue(token: string, prefix: string): ContinuePlace {
   return { start: prefix + absolute.slice(1), revision };
 }
 
-const goChar = (text: string): string => {
-  const first = text[0] ?? '';
-  return first >= ' ' && first <= '~' ? `'${first}'` : `'\\x${(text.charCodeAt(0) || 0).toString(16).padStart(2, '0')}'`;
-};
+/** A byte as Go's decoder names it: as the character of that number. */
+function goChar(byte: number): string {
+  const hex = byte.toString(16).padStart(2, '0');
+  if (byte < 0x20 || byte === 0x7f) return `'\\x${hex}'`;
+  if ((byte > 0x7f && byte <= 0xa0) || byte === 0xad) return `'\\u00${hex}'`;
+  return `'${String.fromCharCode(byte)}'`;
+}
 
 /** path.Clean for absolute paths. */
 function cleaned(path: string): string {

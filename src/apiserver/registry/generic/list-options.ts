@@ -57,15 +57,6 @@ export function parseListOptions(resource: ServedResource, query: ListParameters
     continueToken: query.get('continue') ?? '',
     sendInitialEvents: boolParameter(query, 'sendInitialEvents'),
   };
-  // A watch-list from "any" version begins with what is there (SetListOptionsDefaults).
-  if (
-    options.watch &&
-    options.sendInitialEvents === undefined &&
-    options.resourceVersionMatch === '' &&
-    (options.resourceVersion === '' || options.resourceVersion === '0')
-  ) {
-    options.sendInitialEvents = undefined;
-  }
   const errors = options.watch ? watchProblems(options) : listProblems(options);
   if (errors.length > 0) throw invalidObject({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', errors);
   options.fieldSelector = knownFields(resource, options.fieldSelector);

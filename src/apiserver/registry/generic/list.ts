@@ -51,7 +51,7 @@ async function continued(question: Question, options: ListOptions): Promise<List
     throw badRequest('specifying resource version is not allowed when using continue');
   }
   const { feed, cache } = question.resource.storage;
-  const from = { ...question, start: place.start };
+  const from = { ...question, start: place.start, limit: options.resourceVersion === '0' ? 0 : question.limit };
   if (place.revision < 0) {
     await feed.current();
     return present(from, feed.revision);

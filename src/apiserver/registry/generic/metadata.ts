@@ -2,7 +2,7 @@
 // generation, duplicate owners.
 import { badRequest } from '#apimachinery/errors';
 import { formatTime, type KubeObject, type ManagedFieldsEntry, type ObjectMeta, type UnknownObject } from '#apimachinery/meta';
-import { deepEqual } from './values.ts';
+import { deepEqual, sameJson } from './values.ts';
 import type { RequestContext, ServedResource } from './types.ts';
 
 const generatedNameLengthMax = 63;
@@ -110,6 +110,6 @@ export function sameManagers(
   return (now ?? []).every((entry, at) => {
     const { time: _, ...mine } = entry;
     const { time: __, ...theirs } = (before as ManagedFieldsEntry[])[at] as ManagedFieldsEntry;
-    return deepEqual(mine, theirs);
+    return sameJson(mine, theirs);
   });
 }

@@ -12,7 +12,7 @@ import { HookRun } from './hooks.ts';
 import { sameManagers } from './metadata.ts';
 import { beforeUpdate } from './rules.ts';
 import type { Door, RequestContext } from './types.ts';
-import { deepEqual, dropNulls } from './values.ts';
+import { dropNulls, sameJson } from './values.ts';
 
 export interface UpdateRequest {
   door: Door;
@@ -87,7 +87,7 @@ async function replace(
     if (draft.metadata.managedFields !== old.metadata.managedFields) keepManagerTimes(draft, old);
     await validateAdmission(context, admissionRequest(context, { operation: 'UPDATE', object: draft, oldObject: old }));
     if (isReleased(context, draft, old)) return await removeReleased(context, hooks, draft, live);
-    if (deepEqual(withoutVersion(draft), withoutVersion(old))) return live;
+    if (sameJson(withoutVersion(draft), withoutVersion(old))) return live;
     const object = context.resource.canonical(draft);
     if (context.dryRun) return storage.unstored(live.key, object, live.revision);
     const outcome = await storage.update(live, object);
@@ -117,7 +117,7 @@ function checkResourceVersion({ resource, name }: RequestContext, draft: Unknown
 function keepManagerTimes(draft: UnknownObject, old: UnknownObject): void {
   if (!sameManagers(draft.metadata.managedFields, old.metadata.managedFields)) return;
   const before = { ...draft, metadata: { ...draft.metadata, managedFields: old.metadata.managedFields ?? [] } };
-  if (!deepEqual(withoutVersion(before as UnknownObject), withoutVersion(old))) return;
+  if (!sameJson(withoutVersion(before as UnknownObject), withoutVersion(old))) return;
   if (old.metadata.managedFields) draft.metadata.managedFields = old.metadata.managedFields;
   else delete draft.metadata.managedFields;
 }

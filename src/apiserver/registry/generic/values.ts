@@ -13,6 +13,22 @@ export function deepCopy<T>(value: T): T {
   return copy as T;
 }
 
+/** Equality of JSON to the letter, but for the order of members: an empty map is not the same as none. */
+export function sameJson(left: unknown, right: unknown): boolean {
+  if (left === right) return true;
+  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
+  if (Array.isArray(left) || Array.isArray(right)) {
+    if (!Array.isArray(left) || !Array.isArray(right) || left.length !== right.length) return false;
+    for (let i = 0; i < left.length; i++) if (!sameJson(left[i], right[i])) return false;
+    return true;
+  }
+  const a = left as Record<string, unknown>;
+  const b = right as Record<string, unknown>;
+  for (const key in a) if (!sameJson(a[key], b[key])) return false;
+  for (const key in b) if (b[key] !== undefined && a[key] === undefined) return false;
+  return true;
+}
+
 /** Upstream's semantic equality on JSON: absent, null and an empty list or map are the same. */
 export function deepEqual(left: unknown, right: unknown): boolean {
   if (left === right) return true;
