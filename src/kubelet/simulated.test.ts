@@ -85,6 +85,26 @@ describe('a simulated node', () => {
     );
   });
 
+  it('starts a container after the delay asked for, once', async () => {
+    const { api, clock } = await start();
+    const delayed = { 'simulated.sagong.dev/start-delay': '3s' };
+    api.put('pods', podOf('slow', {}, delayed));
+    api.put('pods', podOf('gone', {}, delayed));
+    await clock.advance(2_900);
+    const phase = (name: string) => api.get<Pod>('pods', 'default', name)?.status?.phase;
+    expect([phase('slow'), phase('gone')]).toEqual(['Pending', 'Pending']);
+    const gone = api.get<Pod>('pods', 'default', 'gone') as Pod;
+    api.put('pods', {
+      ...gone,
+      metadata: { ...gone.metadata, deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 1 },
+    });
+    await clock.advance(5_000);
+    expect([phase('slow'), phase('gone')]).toEqual(['Running', undefined]);
+    const { containerStatuses } = api.get<Pod>('pods', 'default', 'slow')?.status ?? {};
+    expect(containerStatuses?.[0]).toMatchObject({ restartCount: 0, started: true });
+    expect(events(api).filter((text) => text.startsWith('Created'))).toHaveLength(2);
+  });
+
   it('lets a deleted pod go only when everything is off the node', async () => {
     const { api } = await start();
     api.put('pods', podOf('web'));

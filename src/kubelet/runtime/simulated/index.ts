@@ -23,6 +23,8 @@ interface SimulatedContainer {
   pod: string;
   behaviour: Behaviour;
   timer?: Timer;
+  /** Ends the waiting for its start. */
+  abandon?(): void;
 }
 
 interface SimulatedPod {
@@ -150,12 +152,12 @@ export class SimulatedRuntime implements PodRuntime {
   async startContainer(id: string): Promise<void> {
     const container = this.#containers.get(id);
     if (container === undefined) throw new StartFailure('RunContainerError', `container ${id} not found`);
-    this.#after(container, container.behaviour.startDelayMs, () => {
-      container.record.state = 'running';
-      container.record.startedAtMs = this.#clock.now();
-      const { runMs, exitCode, reason, message } = container.behaviour;
-      if (runMs !== undefined) this.#after(container, runMs, () => this.#exit(container, exitCode, reason, message));
-    });
+    const { startDelayMs, runMs, exitCode, reason, message } = container.behaviour;
+    // As long as this takes nobody else acts on the pod: a container that is only created would be made once more.
+    if (startDelayMs > 0) await this.#wait(container, startDelayMs);
+    container.record.state = 'running';
+    container.record.startedAtMs = this.#clock.now();
+    if (runMs !== undefined) this.#after(container, runMs, () => this.#exit(container, exitCode, reason, message));
   }
   async stopContainer(id: string): Promise<void> {
     const container = this.#containers.get(id);
@@ -167,6 +169,7 @@ export class SimulatedRuntime implements PodRuntime {
     const container = this.#containers.get(id);
     if (container === undefined) return;
     container.timer?.cancel();
+    container.abandon?.();
     this.#containers.delete(id);
     const pod = this.#pods.get(container.pod);
     if (pod) pod.record.containers = pod.record.containers.filter((record) => record.id !== id);
@@ -221,8 +224,19 @@ export class SimulatedRuntime implements PodRuntime {
       this.#onChange(container.pod);
     });
   }
+  /** Rejects when the container is stopped or removed meanwhile. */
+  #wait(container: SimulatedContainer, delayMs: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      container.abandon = () => reject(new StartFailure('RunContainerError', `container ${container.record.id} was stopped`));
+      container.timer = this.#clock.setTimer(delayMs, () => {
+        delete container.abandon;
+        resolve();
+      });
+    });
+  }
   #exit(container: SimulatedContainer, exitCode: number, reason: string, message: string): void {
     container.timer?.cancel();
+    container.abandon?.();
     const now = this.#clock.now();
     Object.assign(container.record, {
       state: 'exited',
