@@ -69,6 +69,8 @@ export interface RunningCluster {
   readonly kubeconfig: string;
   /** Absent: a control plane alone. */
   readonly nodes: ClusterNodes | undefined;
+  /** Tells other commands that the cluster is ready. */
+  announce(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -193,8 +195,15 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
       await nodesReady(plane, kept.nodes, deps);
     });
   }
-  await writeRunState(dataDir, { pid: process.pid, startedAtMs: deps.startedAtMs, server: plane.apiserver.url, ready: true });
-  return { settings: kept, plane, kubeconfig: paths.kubeconfig, nodes, stop: deps.stop };
+  return {
+    settings: kept,
+    plane,
+    kubeconfig: paths.kubeconfig,
+    nodes,
+    announce: () =>
+      writeRunState(dataDir, { pid: process.pid, startedAtMs: deps.startedAtMs, server: plane.apiserver.url, ready: true }),
+    stop: deps.stop,
+  };
 }
 
 const cloudTitle = ({ nodes, runtime, cloudProvider }: ClusterSettings): string =>

@@ -80,8 +80,8 @@ export async function startCloudControllerManager(
         // Nothing is scheduled to a node before its route: look soon, but only when nodes change.
         watchBasedRoutes: true,
         routeReconciliationPeriodMs,
-        concurrentNodeSyncs: 4,
-        concurrentServiceSyncs: 4,
+        concurrentNodeSyncs: 16,
+        concurrentServiceSyncs: 16,
       },
       // One process holds the store: nobody else can lead.
       leaderElection: { ...defaultLeaderElection(name), leaderElect: false },

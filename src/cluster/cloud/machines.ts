@@ -24,9 +24,15 @@ export interface MachinesOptions {
   /** How to run this program: executable and first arguments. */
   program: readonly string[];
   registryMirrors: readonly RegistryMirror[];
+  /** Instances are kubelets in the cluster's process: they read nothing from a disk. */
+  simulated: boolean;
   /** Type of the instances; default: the cloud's smallest. */
   instanceType?: string;
 }
+
+type Place = ReturnType<typeof nodePlace>;
+/** Instances asked for at the same time. */
+const requestsAtOnce = 32;
 
 /** Everything a node keeps. */
 export const nodeDir = (dataDir: string, name: string): string => join(dataDir, 'nodes', name);
@@ -51,29 +57,19 @@ export class Machines {
   /** Asks for the instances of these nodes that do not exist; starts none that was stopped. */
   async ensure(names: readonly string[]): Promise<Instance[]> {
     const known = new Map((await this.list()).map((instance) => [instance.name, instance]));
+    const free = this.#places([...known.values()]);
     const made: Instance[] = [];
-    for (const name of names) made.push(known.get(name) ?? (await this.add(name)));
+    for (let at = 0; at < names.length; at += requestsAtOnce)
+      made.push(
+        ...(await Promise.all(
+          names.slice(at, at + requestsAtOnce).map(async (name) => known.get(name) ?? this.#run(name, free.next().value)),
+        )),
+      );
     return made;
   }
   /** One more node. */
   async add(name: string): Promise<Instance> {
-    const taken = new Set((await this.list()).map(({ privateAddress }) => privateAddress));
-    const { vpc, subnets, group } = this.#network;
-    let index = taken.size;
-    while (taken.has(nodePlace(index, subnets.length).address)) index++;
-    const { subnet, address } = nodePlace(index, subnets.length);
-    await this.#prepareDisk(name, address);
-    return this.#cloud.runInstance({
-      name,
-      subnetId: (subnets[subnet] as { id: string }).id,
-      privateAddress: address,
-      securityGroupIds: [group.id],
-      // Pods are behind the node.
-      sourceDestCheck: false,
-      userData: this.#userData(name),
-      tags: { [clusterTag]: this.#options.cluster, Name: `${vpc.name}/${name}` },
-      ...(this.#options.instanceType !== undefined && { type: this.#options.instanceType }),
-    });
+    return this.#run(name, this.#places(await this.list()).next().value);
   }
   /** The instance of a node. Throws a sentence when there is none. */
   async of(name: string): Promise<Instance> {
@@ -87,6 +83,30 @@ export class Machines {
     return rm(nodeDir(this.#options.dataDir, name), { recursive: true, force: true });
   }
 
+  /** Free places for nodes, without end. */
+  *#places(instances: readonly Instance[]): Generator<Place, never> {
+    const taken = new Set(instances.map(({ privateAddress }) => privateAddress));
+    for (let index = 0; ; index++) {
+      const place = nodePlace(index, this.#network.subnets.length);
+      if (!taken.has(place.address)) yield place;
+    }
+  }
+  async #run(name: string, { subnet, address }: Place): Promise<Instance> {
+    const { cluster, simulated, instanceType } = this.#options;
+    const { vpc, subnets, group } = this.#network;
+    if (!simulated) await this.#prepareDisk(name, address);
+    return this.#cloud.runInstance({
+      name,
+      subnetId: (subnets[subnet] as { id: string }).id,
+      privateAddress: address,
+      securityGroupIds: [group.id],
+      // Pods are behind the node.
+      sourceDestCheck: false,
+      userData: this.#userData(name),
+      tags: { [clusterTag]: cluster, Name: `${vpc.name}/${name}` },
+      ...(instanceType !== undefined && { type: instanceType }),
+    });
+  }
   #userData(name: string) {
     const { program, dataDir } = this.#options;
     return { command: [...program, 'node-agent', '--config', agentConfigPath(dataDir, name)], directory: nodeDir(dataDir, name) };

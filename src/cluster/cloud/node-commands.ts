@@ -104,13 +104,14 @@ class Commands implements NodeCommands {
   }
 
   async #machines(instanceType?: string): Promise<Machines> {
-    const { name, dataDir, uplink, registryMirrors = [] } = this.#settings;
+    const { name, dataDir, uplink, runtime, registryMirrors = [] } = this.#settings;
     const network = await ensureNetwork(this.#cloud, { cluster: name, internet: uplink !== 'none' });
     return new Machines(this.#cloud, network, {
       cluster: name,
       dataDir,
       pki: await openPki(clusterPaths(dataDir).pki),
       program: this.#program,
+      simulated: runtime === 'simulated',
       registryMirrors: registryMirrors.map(parseRegistryMirror),
       ...(instanceType !== undefined && { instanceType }),
     });

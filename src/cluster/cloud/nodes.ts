@@ -69,6 +69,7 @@ export class ClusterNodes {
       dataDir: settings.dataDir,
       pki,
       program,
+      simulated: settings.runtime === 'simulated',
       registryMirrors: (settings.registryMirrors ?? []).map(parseRegistryMirror),
     });
     this.#instances = (await machines.ensure(settings.nodes)).filter(hasPower);
@@ -113,6 +114,7 @@ export class ClusterNodes {
   }
   /** Resolves when the kubelet of every node with power accepts connections: until then, what a Node says of itself may be of another life. */
   async kubeletsAnswer(signal?: AbortSignal): Promise<void> {
+    if (this.#simulated) return;
     const { clock } = this.#deps;
     const deadlineMs = clock.monotonic() + kubeletTimeoutMs;
     const answers = async ({ privateAddress: host }: Instance): Promise<boolean> => {

@@ -77,6 +77,7 @@ export async function runUp(flags: UpFlags): Promise<void> {
   try {
     if (flags.demo) await tryDemo(cluster, { progress, clock, signal, file: packageFile('examples/demo.yaml') });
     progress.say(await summary(cluster));
+    await cluster.announce();
     failure = await Promise.race([cluster.plane.apiserver.failed, stopped(signal)]);
     if (failure) {
       logger.error('the cluster cannot go on', { err: failure.message });

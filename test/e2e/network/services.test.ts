@@ -92,7 +92,7 @@ describe('traffic to services', () => {
   });
 
   it('keeps the client address under externalTrafficPolicy Local, and drops where no endpoint is local', async () => {
-    expect((await fromLan(`${nodes[0]}:30081`)).stdout).toMatch(/^who-1 sees \S*10\.77\.0\.1\]?\n/);
+    expect((await fromLan(`${nodes[0]}:30081`)).stdout).toMatch(/^who-1 sees \S*10\.77\.0\.10\]?\n/);
     const elsewhere = await fromLan(`${nodes[1]}:30081`);
     // Neither answered nor refused: ended by the time limit.
     expect(elsewhere).toEqual({ code: 1, stdout: '', stderr: '' });

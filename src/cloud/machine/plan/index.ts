@@ -11,7 +11,6 @@ export { edgeAddressOf } from './edge.ts';
 export { nameServerOf } from './ipv4.ts';
 export { observeCommand, parseState } from './observe.ts';
 export { emptyState, type MachinePlan, type NamespacePlan, type NamespaceState } from './types.ts';
-export { routerLinks } from './view.ts';
 
 /** What is to be on the machine. `publicCidr`: the first address of it is the edge's own. */
 export function plan(world: World, mark: string, publicCidr: string): MachinePlan {
