@@ -1,6 +1,5 @@
 // Load balancers. Making one has two steps, as with vendors: the thing itself with its address, then what it does; so has removing one.
-import { deepEqual } from '#utils';
-import { conflicting, invalid } from '../api/errors.ts';
+import { conflicting, invalid, notFound } from '../api/errors.ts';
 import type { HealthCheck, Listener, LoadBalancer, World } from '../model/index.ts';
 import { choosePrivate, choosePublic } from './allocate.ts';
 import type { Change, Changes } from './command.ts';
@@ -41,6 +40,7 @@ function targetsOf(
   const known = new Map(targets.map((target) => [target.instanceId, target]));
   return [...new Set(wanted.map(({ instanceId }) => instanceId))].map((instanceId) => {
     const instance = own(world, context, 'instances', instanceId);
+    if (instance.state === 'terminated') throw notFound('Instance', instanceId);
     if (instance.vpcId !== vpcId) throw invalid('targets', `${instanceId} is in another VPC`);
     return known.get(instanceId) ?? { instanceId, health: 'initial' };
   });
@@ -107,7 +107,6 @@ function changed(world: World, before: LoadBalancer, change: Partial<LoadBalance
   for (const key of Object.keys(after) as (keyof LoadBalancer)[]) if (after[key] === undefined) delete after[key];
   checkShape(after);
   checkHealth(after.healthCheck);
-  if (deepEqual(before, after)) return { world, result: before };
   return { world: put(world, 'loadBalancers', after), result: after };
 }
 

@@ -1,5 +1,4 @@
 // What drivers saw happen, folded into the world. Late or repeated observations change nothing: the same world comes back.
-import { deepEqual } from '#utils';
 import type { Instance, LoadBalancer, Observation, World } from '../model/index.ts';
 import { type Context, timestamp } from './context.ts';
 import { withoutRun } from './instances.ts';
@@ -30,15 +29,12 @@ function instanceSeen(world: World, { instanceId, state, initPid, reason }: Seen
   if (state === 'running') {
     // Asked to stop meanwhile, or stopped: what was seen is over.
     if (instance.state !== 'pending' && instance.state !== 'running') return world;
-    return replaced(world, instance, { ...withoutRun(instance), state, ...(initPid !== undefined && { initPid }) });
+    return put(world, 'instances', { ...withoutRun(instance), state, ...(initPid !== undefined && { initPid }) });
   }
   // A start that was asked for after the stop is not undone by the stop, unless the start itself failed.
   if (instance.state === 'pending' && reason === undefined) return world;
-  return replaced(world, instance, { ...withoutRun(instance), state, ...(reason !== undefined && { stateReason: reason }) });
+  return put(world, 'instances', { ...withoutRun(instance), state, ...(reason !== undefined && { stateReason: reason }) });
 }
-
-const replaced = (world: World, before: Instance, after: Instance): World =>
-  deepEqual(before, after) ? world : put(world, 'instances', after);
 
 /** Its first interface goes with it, others become free. */
 function terminated(world: World, instance: Instance, reason: string | undefined, now: number): World {
@@ -67,7 +63,7 @@ function balancerSeen(world: World, { loadBalancerId, state, reason, loopbackPor
     ...(reason !== undefined && { stateReason: reason }),
     ...(loopbackPorts && { loopbackPorts }),
   };
-  return deepEqual(after, balancer) ? world : put(world, 'loadBalancers', after);
+  return put(world, 'loadBalancers', after);
 }
 
 function healthSeen(world: World, { loadBalancerId, instanceId, health }: Seen<'target-health'>): World {

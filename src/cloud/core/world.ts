@@ -1,4 +1,5 @@
 // Changing and searching the world: every change makes a new one that shares what stays.
+import { deepEqual } from '#utils';
 import { accessDenied, limitExceeded, notFound } from '../api/errors.ts';
 import type {
   Address,
@@ -47,8 +48,9 @@ const mapOf = <C extends Collection>(world: World, collection: C): ReadonlyMap<s
 
 export const itemsOf = <C extends Collection>(world: World, collection: C): ItemOf<C>[] => [...mapOf(world, collection).values()];
 
-/** The world with this resource added, or in place of the one with the same id. */
+/** The world with this resource added, or in place of the one with the same id. The same world when that one is equal. */
 export function put<C extends Collection>(world: World, collection: C, item: ItemOf<C>): World {
+  if (deepEqual(mapOf(world, collection).get(item.id), item)) return world;
   const changed = new Map(mapOf(world, collection));
   Object.freeze(item);
   changed.set(item.id, item);

@@ -9,7 +9,7 @@ import {
 } from '#cloud-provider';
 import type { Input } from '../api/index.ts';
 import { listAll } from '../client/index.ts';
-import type { LoadBalancer } from '../model/index.ts';
+import type { Instance, LoadBalancer } from '../model/index.ts';
 import type { ProviderContext } from './account.ts';
 import { clusterTag, serviceNameTag, serviceUidTag } from './annotations.ts';
 import { hasCode, orMissing, told } from './errors.ts';
@@ -26,57 +26,51 @@ const tagsOf = ({ config }: ProviderContext, { metadata }: Service): Record<stri
 });
 
 /** Those of a Service, the oldest first; more than one only after a race. */
-export const balancersOf = async (context: ProviderContext, service: Service, signal: Signal): Promise<LoadBalancer[]> =>
+const balancersOf = async (context: ProviderContext, service: Service, signal: Signal): Promise<LoadBalancer[]> =>
   (await context.api.listLoadBalancers({ tags: tagsOf(context, service) }, { signal })).items;
-
-interface Targets {
-  /** Instances that are surely there. */
-  known: string[];
-  /** Of Nodes whose instance the cloud does not show: gone, or too new. */
-  unseen: string[];
-}
-
-async function targetsOf(context: ProviderContext, nodes: readonly Node[], signal: Signal): Promise<Targets> {
-  if (nodes.length === 0) return { known: [], unseen: [] };
-  const instances = await instancesOfNetwork(context, signal);
-  const byId = new Map(instances.map((instance) => [instance.id, instance]));
-  const alive = instances.filter(({ state }) => state !== 'terminated' && state !== 'shutting-down');
-  const byName = new Map(alive.map((instance) => [instance.name, instance]));
-  const aliveIds = new Set(alive.map(({ id }) => id));
-  const known = new Set<string>();
-  const unseen: string[] = [];
-  for (const node of nodes) {
-    const id = instanceIdOfNode(node) ?? byName.get(node.metadata.name ?? '')?.id;
-    if (id === undefined) context.logger.warn('a Node without an instance gets no traffic', { node: node.metadata.name });
-    else if (aliveIds.has(id)) known.add(id);
-    else if (!byId.has(id)) unseen.push(id);
-  }
-  return { known: [...known], unseen };
-}
-
-const asTargets = (ids: readonly string[]): { instanceId: string }[] => ids.map((instanceId) => ({ instanceId }));
 
 type Change = Omit<Input<'modifyLoadBalancer'>, 'loadBalancerId' | 'targets'>;
 
+const isAlive = ({ state }: Instance): boolean => state !== 'terminated' && state !== 'shutting-down';
+
+/** The instances of these Nodes that the cloud shows. */
+async function shownInstances(context: ProviderContext, nodes: readonly Node[], signal: Signal): Promise<string[]> {
+  const alive = (await instancesOfNetwork(context, signal)).filter(isAlive);
+  const ids = new Set(alive.map(({ id }) => id));
+  const byName = new Map(alive.map(({ name, id }) => [name, id]));
+  return nodes.flatMap((node) => {
+    const id = instanceIdOfNode(node) ?? byName.get(node.metadata.name ?? '');
+    if (id !== undefined && ids.has(id)) return [id];
+    context.logger.warn('a Node without an instance gets no traffic', { node: node.metadata.name });
+    return [];
+  });
+}
+
 /**
- * Sets exactly these targets, and more. An instance that the cloud does not know is left out. Never compared first with what the cloud
- * shows: that may be how it was a moment ago.
+ * Sets exactly the instances of these Nodes as targets, and more. Never compared first with what the cloud shows: that may be how it was a
+ * moment ago. For the same reason, and because it is quicker, instances are looked for only when a Node does not name its own, or
+ * when one is gone.
  */
 async function modify(
-  { api }: ProviderContext,
+  context: ProviderContext,
   { id: loadBalancerId }: LoadBalancer,
-  { known, unseen }: Targets,
+  nodes: readonly Node[],
   change: Change,
   signal: Signal,
 ): Promise<LoadBalancer> {
-  const put = (ids: readonly string[]) =>
-    api.modifyLoadBalancer({ ...change, loadBalancerId, targets: asTargets(ids) }, { signal });
-  try {
-    return await put([...known, ...unseen]);
-  } catch (error) {
-    if (unseen.length === 0 || !hasCode(error, 'InstanceNotFound')) throw error;
-    return put(known);
+  const put = (ids: readonly string[]): Promise<LoadBalancer> => {
+    const targets = [...new Set(ids)].map((instanceId) => ({ instanceId }));
+    return context.api.modifyLoadBalancer({ ...change, loadBalancerId, targets }, { signal });
+  };
+  const named = nodes.map(instanceIdOfNode);
+  if (named.every((id) => id !== undefined)) {
+    try {
+      return await put(named);
+    } catch (error) {
+      if (!hasCode(error, 'InstanceNotFound')) throw error;
+    }
   }
+  return put(await shownInstances(context, nodes, signal));
 }
 
 async function subnetIdsOf({ api, config }: ProviderContext, signal: Signal): Promise<string[]> {
@@ -92,7 +86,6 @@ async function create(
   context: ProviderContext,
   service: Service,
   { address, previousAddress, ...wanted }: WantedBalancer,
-  targets: Targets,
   signal: Signal,
 ): Promise<LoadBalancer> {
   const { namespace = '', name = '' } = service.metadata;
@@ -100,7 +93,6 @@ async function create(
     ...wanted,
     name: defaultLoadBalancerName(service),
     subnetIds: await subnetIdsOf(context, signal),
-    targets: asTargets(targets.known),
     tags: { ...tagsOf(context, service), [serviceNameTag]: `${namespace}/${name}`.slice(0, 256) },
   };
   if (address !== undefined) return context.api.createLoadBalancer({ ...input, address }, { signal });
@@ -118,11 +110,10 @@ async function createOrFind(
   context: ProviderContext,
   service: Service,
   wanted: WantedBalancer,
-  targets: Targets,
   signal: Signal,
 ): Promise<LoadBalancer> {
   try {
-    return await create(context, service, wanted, targets, signal);
+    return await create(context, service, wanted, signal);
   } catch (error) {
     if (!hasCode(error, 'LoadBalancerAlreadyExists')) throw error;
     const [found] = await balancersOf(context, service, signal);
@@ -179,15 +170,14 @@ async function ensure(context: ProviderContext, service: Service, nodes: readonl
   const wanted = wantedBalancer(service, context.config.defaultLoadBalancerKind);
   const [found, ...surplus] = await balancersOf(context, service, signal);
   await removeAll(context, surplus, signal);
-  const targets = await targetsOf(context, nodes, signal);
   let existing = found;
   if (existing && mustReplace(existing, wanted)) {
     await removeAll(context, [existing], signal);
     if (existing.scheme === wanted.scheme) wanted.previousAddress = existing.address;
     existing = undefined;
   }
-  const balancer = existing ?? (await createOrFind(context, service, wanted, targets, signal));
-  return untilActive(context, await modify(context, balancer, targets, sidesOf(wanted), signal), signal);
+  const balancer = existing ?? (await createOrFind(context, service, wanted, signal));
+  return untilActive(context, await modify(context, balancer, nodes, sidesOf(wanted), signal), signal);
 }
 
 export const localLoadBalancers = (context: ProviderContext): LoadBalancers => ({
@@ -203,7 +193,7 @@ export const localLoadBalancers = (context: ProviderContext): LoadBalancers => (
     told(async () => {
       const [found] = await balancersOf(context, service, signal);
       if (!found) throw new Error(`the load balancer ${defaultLoadBalancerName(service)} does not exist`);
-      await modify(context, found, await targetsOf(context, nodes, signal), {}, signal);
+      await modify(context, found, nodes, {}, signal);
     }),
   ensureLoadBalancerDeleted: (_cluster, service, signal) => told(() => removeUntilGone(context, service, signal)),
 });

@@ -169,6 +169,13 @@ describe('the world', () => {
     expect((await again.listVpcs()).items).toEqual([vpc]);
     expect((await again.listSubnets()).items).toEqual([subnet]);
   });
+  it('has one cloud at a time', async () => {
+    const dir = newDir();
+    const cloud = await start(dir);
+    await expect(start(dir)).rejects.toThrow(`another cloud is running on ${dir}`);
+    await cloud.close();
+    await start(dir);
+  });
   it('is refused when its middle is damaged', async () => {
     const dir = newDir();
     const cloud = await start(dir);

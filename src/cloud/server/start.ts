@@ -6,6 +6,7 @@ import { quotas, type Settings, terminatedKeepMs } from '../core/index.ts';
 import type { Observation } from '../model/index.ts';
 import { createAnswerer } from './answer.ts';
 import { type DriverLoop, driverLoop } from './driver-loop.ts';
+import { holdExclusively } from './exclusive.ts';
 import { limits } from './limits.ts';
 import { NameServices } from './name-services.ts';
 import { type CloudDeps, type CloudOptions, defaultInstanceTypes, type RunningCloud } from './options.ts';
@@ -66,12 +67,14 @@ function repeat(deps: CloudDeps, periodMs: number, action: () => void): () => vo
 export async function startCloud(options: CloudOptions, deps: CloudDeps): Promise<RunningCloud> {
   checkOptions(options);
   const settings = settingsOf(options);
-  const store = await openWorldStore(join(options.dataDir, 'world'), deps);
-  const undo: (() => Promise<void> | void)[] = [() => store.close()];
+  const exclusive = await holdExclusively(await ensureDir(options.dataDir));
+  const undo: (() => Promise<void> | void)[] = [() => exclusive.release()];
   const stop = async (): Promise<void> => {
     for (const step of undo.splice(0).reverse()) await step();
   };
   try {
+    const store = await openWorldStore(join(options.dataDir, 'world'), deps);
+    undo.push(() => store.close());
     const service = new CloudService({ ...deps, store, settings });
     const drivers = await startDrivers(options, store, service, deps);
     undo.push(() => Promise.all(drivers.map((driver) => driver.close())).then(() => {}));
