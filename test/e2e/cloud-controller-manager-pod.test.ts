@@ -27,7 +27,8 @@ let cluster: TestCluster;
 let host = '';
 let cloud: ChildProcess | undefined;
 const kubectl = (...args: string[]): Promise<string> => cluster.kubectl(...args);
-const list = async <T>(...args: string[]): Promise<T[]> => (await cluster.json<{ items: T[] }>('get', ...args)).items;
+const list = async <T>(...args: string[]): Promise<T[]> =>
+  (await cluster.json<{ items: T[] }>('get', '--show-managed-fields', ...args)).items;
 const nodes = () => list<Node>('nodes');
 const services = () => list<Service>('services', '-l', 'e2e=cloud');
 const lease = () => cluster.json<Lease>('get', 'lease', 'cloud-controller-manager', '-n', 'kube-system');
@@ -102,6 +103,14 @@ async function deploy(): Promise<void> {
         literals: ['CLOUD_PROVIDER=./provider.mjs'],
       },
     ],
+    patches: [
+      {
+        target: { kind: 'Deployment', name: 'cloud-controller-manager' },
+        patch: JSON.stringify([
+          { op: 'add', path: '/spec/template/spec/containers/0/args/-', value: '--use-service-account-credentials=true' },
+        ]),
+      },
+    ],
     secretGenerator: [{ name: 'cloud-config', namespace: 'kube-system', files: ['provider.mjs', 'cloud-config.yaml'] }],
   };
   await writeFile(join(overlay, 'kustomization.yaml'), JSON.stringify(kustomization));
@@ -170,6 +179,11 @@ describe('a cluster whose cloud-controller-manager is a Deployment', () => {
       });
     }
     await kubectl('rollout', 'status', 'deployment/web', '--timeout', '30s');
+    // Each loop has acted as itself.
+    const accounts = await kubectl('-n', 'kube-system', 'get', 'serviceaccounts', '-o', 'name');
+    for (const name of ['node-controller', 'route-controller']) expect(accounts).toContain(`serviceaccount/${name}\n`);
+    const managed = (await nodes()).flatMap(({ metadata }) => metadata.managedFields ?? []).map(({ manager }) => manager);
+    expect(managed).toEqual(expect.arrayContaining(['node-controller', 'route-controller']));
   });
 
   it('tells its health to the kubelet, and its metrics to those who may see them', async () => {

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { parseFlags } from '#component-base';
+import { selectControllers } from '#controller-runtime/manager';
+import { createControllers, defaultControllersConfig } from '#controllers';
+import { cloudLoops, isCloudLoop } from './cloud.ts';
+import { controllersConfigOf, kubeControllerManagerFlags } from './flags.ts';
+
+const configOf = (...argv: string[]) => controllersConfigOf(parseFlags(kubeControllerManagerFlags(), argv).values);
+
+describe('clouds in kube-controller-manager', () => {
+  it('are external, whatever plugin is named', () => {
+    const argv = [
+      '--cloud-provider=external',
+      '--external-cloud-volume-plugin=aws',
+      '--allocate-node-cidrs',
+      '--cluster-cidr=10.244.0.0/16',
+    ];
+    expect(configOf(...argv)).toMatchObject({ allocateNodeCidrs: true, clusterCidrs: ['10.244.0.0/16'] });
+    expect(configOf('--cidr-allocator-type=RangeAllocator').allocateNodeCidrs).toBe(false);
+  });
+  it.each<[string, string]>([
+    [
+      '--cloud-provider=aws',
+      'cloud provider "aws" was specified, but built-in cloud providers are disabled. Please set --cloud-provider=external and migrate to an external cloud provider',
+    ],
+    ['--cidr-allocator-type=CloudAllocator', 'built-in cloud providers are disabled. The ipam CloudAllocator is not available'],
+  ])('%s is refused', (flag, problem) => expect(() => configOf(flag)).toThrow(problem));
+  it('have names that may be asked for, and none of their loops', () => {
+    const own = createControllers(defaultControllersConfig);
+    const chosen = selectControllers(
+      [...own, ...cloudLoops],
+      ['service', 'cloud-node-lifecycle-controller', 'route', 'nodeipam'],
+    );
+    expect(chosen.map(({ name }) => name)).toEqual([
+      'node-ipam-controller',
+      'service-lb-controller',
+      'node-route-controller',
+      'cloud-node-lifecycle-controller',
+    ]);
+    expect(chosen.filter(isCloudLoop)).toHaveLength(3);
+    expect(own.map(({ name }) => name)).not.toContain('cloud-node-lifecycle-controller');
+  });
+});
