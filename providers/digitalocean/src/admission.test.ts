@@ -1,7 +1,9 @@
 import type { CloudWebhook, Service } from 'sagong/cloud-provider';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openWorld, serviceWith, settling, type TestWorld } from '../test-server/world.ts';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { openWorld, readSdk, sdkTimeoutMs, serviceWith, settling, type TestWorld } from '../test-server/world.ts';
 import { annotations } from './annotations.ts';
+
+beforeAll(readSdk, sdkTimeoutMs);
 
 let world: TestWorld;
 let webhook: CloudWebhook;

@@ -1,7 +1,9 @@
 import { ConfigError, validateConfig } from 'sagong/cloud-provider';
-import { afterEach, describe, expect, it } from 'vitest';
-import { openWorld, testCluster, type TestWorld } from '../test-server/world.ts';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { openWorld, readSdk, sdkTimeoutMs, testCluster, type TestWorld } from '../test-server/world.ts';
 import { type Config, configSchema, settingsFrom } from './config.ts';
+
+beforeAll(readSdk, sdkTimeoutMs);
 
 const checked = (value: unknown): Config => validateConfig('digitalocean', configSchema, value) as Config;
 const full = checked({

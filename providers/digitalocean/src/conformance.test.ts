@@ -2,14 +2,16 @@
 import type { Service } from 'sagong/cloud-provider';
 import { defaultLoadBalancerName } from 'sagong/cloud-provider';
 import { conformance } from 'sagong/cloud-provider/conformance';
-import { describe, it } from 'vitest';
-import { openWorld, settling } from '../test-server/world.ts';
+import { beforeAll, describe, it } from 'vitest';
+import { openWorld, readSdk, sdkTimeoutMs, settling } from '../test-server/world.ts';
+
+beforeAll(readSdk, sdkTimeoutMs);
 
 const noRoutes = 'the API has no routes; pod networks on DigitalOcean are overlays';
 
 conformance(
   {
-    instancesMany: 300,
+    instancesMany: 100,
     skips: {
       'routes: none at first': noRoutes,
       'routes: made, listed, deleted': noRoutes,

@@ -1,7 +1,9 @@
 import type { CloudProvider, InstancesV2 } from 'sagong/cloud-provider';
 import { isInstanceNotFound } from 'sagong/cloud-provider';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { nodeWith, openWorld, type TestWorld } from '../test-server/world.ts';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { nodeWith, openWorld, readSdk, sdkTimeoutMs, type TestWorld } from '../test-server/world.ts';
+
+beforeAll(readSdk, sdkTimeoutMs);
 
 let world: TestWorld;
 let instances: InstancesV2;

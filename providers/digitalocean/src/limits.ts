@@ -2,6 +2,8 @@
 
 /** One request, from sending it to the last byte of the answer. */
 export const requestTimeoutMs = 30_000;
+/** Requests under way at a time; the others wait their turn. */
+export const requestsAtOnceMax = 8;
 /** Of a link-local request to the metadata service of the machine this runs on. */
 export const metadataTimeoutMs = 5_000;
 /** The API allows 200; objects can be large, so upstream asks for 50. */

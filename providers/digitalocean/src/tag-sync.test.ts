@@ -1,6 +1,18 @@
 import type { CloudProvider } from 'sagong/cloud-provider';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { eventually, nodeWith, openWorld, serviceWith, settling, testCluster, type TestWorld } from '../test-server/world.ts';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import {
+  eventually,
+  nodeWith,
+  openWorld,
+  readSdk,
+  sdkTimeoutMs,
+  serviceWith,
+  settling,
+  testCluster,
+  type TestWorld,
+} from '../test-server/world.ts';
+
+beforeAll(readSdk, sdkTimeoutMs);
 
 let world: TestWorld;
 let stop: AbortController;

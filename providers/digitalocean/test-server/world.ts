@@ -1,11 +1,18 @@
 // A provider over the test server, and a clock that only a test moves.
 import type { Clock, CloudClient, CloudProvider, Logger, LoadBalancer, Node, Service } from 'sagong/cloud-provider';
 import { retryAfterOf } from 'sagong/cloud-provider';
+import { loadSdk } from '../src/api/sdk.ts';
 import { createCloud } from '../src/cloud.ts';
 import { type Config, settingsFrom } from '../src/config.ts';
 import { startTestServer, type TestServer } from './index.ts';
 
 export const silent: Logger = { error() {}, warn() {}, info() {}, debug() {}, with: () => silent };
+
+/** Reads the SDK, which is large: the first test must not pay for it. */
+export async function readSdk(): Promise<void> {
+  await loadSdk('token', 'http://127.0.0.1');
+}
+export const sdkTimeoutMs = 60_000;
 
 export interface TestClock extends Clock {
   /** Lets time pass; what is due fires in order. */

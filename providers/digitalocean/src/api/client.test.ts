@@ -1,11 +1,13 @@
 // The client against what the API documents: pages, refusals, limits. And the local server against the reference, read without the client.
 import { retryAfterOf } from 'sagong/cloud-provider';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startTestServer, type TestServer, type TestServerOptions } from '../../test-server/index.ts';
-import { testClock } from '../../test-server/world.ts';
+import { readSdk, sdkTimeoutMs, testClock } from '../../test-server/world.ts';
 import { connectApi, type DigitalOceanApi } from './client.ts';
 import { throttledMs } from './errors.ts';
-import { pacer } from './pace.ts';
+import { gate, pacer } from './pace.ts';
+
+beforeAll(readSdk, sdkTimeoutMs);
 
 let server: TestServer;
 const clock = testClock();
@@ -74,6 +76,30 @@ describe('the client', () => {
   ])('waits for %s', async (_name, headers, expected) => {
     await start();
     expect(throttledMs(new Headers(headers), 1_000_000)).toBe(expected);
+  });
+  it('sends few at a time, in their order, also after failures', async () => {
+    await start();
+    const few = gate(2);
+    const log: string[] = [];
+    let running = 0;
+    const work = (name: number) => async () => {
+      running += 1;
+      log.push(`${name} of ${running}`);
+      await new Promise((resolve) => {
+        setImmediate(resolve);
+      });
+      running -= 1;
+      if (name === 1) throw new Error('one fails');
+    };
+    await Promise.allSettled([1, 2, 3, 4, 5].map((name) => few(work(name))));
+    expect(log).toEqual([
+      '1 of 1',
+      '2 of 2',
+      expect.stringMatching(/^3/),
+      expect.stringMatching(/^4/),
+      expect.stringMatching(/^5/),
+    ]);
+    expect(log.join()).not.toContain('of 3');
   });
   it('keeps its requests apart when it is told to', async () => {
     await start();

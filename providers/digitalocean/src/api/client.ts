@@ -1,8 +1,8 @@
 // The calls of DigitalOcean's API that the provider makes: one method each, bounded in time and size, lists over all their pages.
 import type { Clock } from 'sagong/cloud-provider';
-import { pageItems, pagesMax, requestTimeoutMs, responseBytesMax } from '../limits.ts';
+import { pageItems, pagesMax, requestsAtOnceMax, requestTimeoutMs, responseBytesMax } from '../limits.ts';
 import { errorOf, isNotFound, messageOf } from './errors.ts';
-import { pacer } from './pace.ts';
+import { gate, pacer } from './pace.ts';
 import { loadSdk, type Sdk, type SdkRequest } from './sdk.ts';
 import type {
   Certificate,
@@ -67,6 +67,7 @@ class HttpApi implements DigitalOceanApi {
   readonly #sdk: Sdk;
   readonly #clock: Clock;
   readonly #turn: (signal?: AbortSignal) => Promise<void>;
+  readonly #few = gate(requestsAtOnceMax);
 
   constructor(sdk: Sdk, clock: Clock, requestsPerSecond: number | undefined) {
     this.#sdk = sdk;
@@ -181,8 +182,13 @@ class HttpApi implements DigitalOceanApi {
     }
     throw new Error(`the list of ${root} has more than ${pagesMax} pages`);
   }
-  async #send(request: SdkRequest, signal?: AbortSignal): Promise<Record<string, unknown>> {
-    await this.#turn(signal);
+  #send(request: SdkRequest, signal?: AbortSignal): Promise<Record<string, unknown>> {
+    return this.#few(async () => {
+      await this.#turn(signal);
+      return this.#answerTo(request, signal);
+    });
+  }
+  async #answerTo(request: SdkRequest, signal?: AbortSignal): Promise<Record<string, unknown>> {
     const { method, headers, body } = await this.#sdk.native(request);
     const url = request.URL;
     const timeout = AbortSignal.timeout(requestTimeoutMs);

@@ -1,9 +1,20 @@
 // The life of a Service's load balancer, call by call, against the local server of the API.
 import type { CloudProvider, LoadBalancer, Node, Service } from 'sagong/cloud-provider';
 import { retryAfterOf } from 'sagong/cloud-provider';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { nodeWith, openWorld, serviceWith, type TestCluster, testCluster, type TestWorld } from '../../test-server/world.ts';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import {
+  nodeWith,
+  openWorld,
+  readSdk,
+  sdkTimeoutMs,
+  serviceWith,
+  type TestCluster,
+  testCluster,
+  type TestWorld,
+} from '../../test-server/world.ts';
 import { annotations } from '../annotations.ts';
+
+beforeAll(readSdk, sdkTimeoutMs);
 
 const base = 'service.beta.kubernetes.io/do-loadbalancer-';
 const defaultName = 'a5a0c5d2e111142228333944445555666'.slice(0, 32);

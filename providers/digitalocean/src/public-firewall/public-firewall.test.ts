@@ -1,9 +1,20 @@
 import type { CloudInformers, KubeObject, Service } from 'sagong/cloud-provider';
-import { afterEach, describe, expect, it } from 'vitest';
-import { eventually, openWorld, serviceWith, type TestCluster, testCluster, type TestWorld } from '../../test-server/world.ts';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import {
+  eventually,
+  openWorld,
+  readSdk,
+  sdkTimeoutMs,
+  serviceWith,
+  type TestCluster,
+  testCluster,
+  type TestWorld,
+} from '../../test-server/world.ts';
 import { annotations } from '../annotations.ts';
 import type { Firewall } from '../api/types.ts';
 import { firewallFor, isAsWanted, rulesOf } from './rules.ts';
+
+beforeAll(readSdk, sdkTimeoutMs);
 
 const anywhere = { addresses: ['0.0.0.0/0', '::/0'] };
 const nodePort = (name: string, port: number, more: Record<string, string> = {}): Service => {
