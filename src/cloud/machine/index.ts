@@ -2,4 +2,3 @@
 export { cgroupLayout } from './cgroups.ts';
 export { createMachineDriver, type MachineDriver, type MachineDriverDeps } from './driver.ts';
 export { type RemoveOptions, removeMachine } from './leftovers.ts';
-export { routerLinks } from './plan/index.ts';

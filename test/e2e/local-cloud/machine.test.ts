@@ -124,6 +124,11 @@ describe.skipIf(mayTest)(`the machine driver${mayTest ? ` (${mayTest})` : ''}`, 
       expect(await cloud.seen(one, machine, port)).toBe(open);
       expect(await cloud.seen(two, machine, port)).toBe(edge);
       expect(await cloud.reached(undefined, open ?? '', 80)).toBe(machine);
+      // What lies behind an instance gets its answers, too.
+      cloud.routes('a', route('0.0.0.0/0', { kind: 'internet-gateway' }), route('10.244.1.0/24', { kind: 'instance', id: two }));
+      await cloud.changeNic('eni-two', { sourceDestCheck: false });
+      await cloud.inside(two, 'ip', 'addr', 'add', '10.244.1.7/32', 'dev', 'lo');
+      expect(await cloud.seen(two, machine, port, '10.244.1.7')).toBe(edge);
       // From inside, with and without a public address of its own, and by itself.
       expect(await cloud.seen(two, open ?? '', 80)).toBe(edge);
       expect(await cloud.seen(one, open ?? '', 80)).toBe(open);

@@ -143,7 +143,8 @@ describe('the plan of a machine', () => {
   it("looks into an interface's table after the VPC's own addresses and nowhere else", () => {
     expect([...router(world()).rules].filter((rule) => !rule.includes('v-3'))).toEqual([
       'pref 100 lookup 254 suppress_prefixlength 0',
-      `pref 200 iif edge lookup ${table}`,
+      `pref 200 iif edge lookup ${table} suppress_prefixlength 0`,
+      'pref 300 iif edge unreachable',
       `pref 200 iif v-1 lookup ${table}`,
       'pref 300 iif v-1 unreachable',
     ]);
@@ -360,7 +361,11 @@ describe('what is found on the machine', () => {
         ['254 10.0.1.5', '10.0.1.5 dev v-1 src 10.0.1.1 table 254'],
         ['1000 default', 'default via 169.254.1.1 dev edge table 1000'],
       ]),
-      rules: new Set([`pref 200 iif edge lookup ${table}`, 'pref 200 iif v-1 lookup 1000', 'pref 300 iif v-1 unreachable']),
+      rules: new Set([
+        'pref 100 lookup 254 suppress_prefixlength 0',
+        'pref 200 iif v-1 lookup 1000',
+        'pref 300 iif v-1 unreachable',
+      ]),
       tables: new Map([['filter', { hooks: ['FORWARD -j VPC-FORWARD'], chains: new Map([['VPC-IN', undefined]]) }]]),
     });
     expect(observeCommand).toContain('proto 77');

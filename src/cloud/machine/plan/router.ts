@@ -106,10 +106,9 @@ export function routerPlan(view: VpcView, world: World): NamespacePlan {
     ]),
     rules: new Set([
       localRule,
-      // Answers from outside to what lies behind an instance, pods for example.
-      ...view.routeTables
-        .filter(({ main }) => main)
-        .map(({ id }) => `pref 200 iif ${routerToEdge} lookup ${tables.get(id) ?? firstTable}`),
+      // Answers from outside to what lies behind an instance, pods for example, whose route may be in any table.
+      ...view.routeTables.map(({ id }) => `pref 200 iif ${routerToEdge} lookup ${tables.get(id)} suppress_prefixlength 0`),
+      `pref 300 iif ${routerToEdge} unreachable`,
       ...links.flatMap(({ link, subnet }) => {
         const table = tables.get(subnet.routeTableId);
         return table === undefined ? [] : [`pref 200 iif ${link} lookup ${table}`, `pref 300 iif ${link} unreachable`];
