@@ -225,6 +225,7 @@ describe('failures on request', () => {
     const first = await outcomes();
     expect(new Set(first)).toEqual(new Set(['ok', 'InternalError undefined', 'RequestThrottled 7000']));
     expect(await outcomes()).toEqual(first);
+    expect(await failure(client.putFaults(faults({ operations: ['listVpc'] })))).toMatchObject({ field: 'operations' });
     await client.putFaults(faults({ errorRate: 1, failuresMax: 2, operations: ['listVpcs'] }));
     await client.listSubnets();
     await failure(client.listVpcs());

@@ -1,8 +1,8 @@
 // What each operation does: questions about the world, changes of it, and the cloud's own affairs (faults, the audit log).
 import { createHash } from 'node:crypto';
 import type { Clock, Logger, Rng } from '#utils';
-import { conflicting, internalError } from '../api/errors.ts';
-import { type OperationId, Refusal } from '../api/index.ts';
+import { conflicting, internalError, invalid } from '../api/errors.ts';
+import { type OperationId, operations, Refusal } from '../api/index.ts';
 import {
   type Account,
   apply,
@@ -29,6 +29,13 @@ export interface ServiceDeps {
 }
 
 const hashOf = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('base64url');
+
+/** A misspelt operation would fail nothing, and nobody would know why. */
+function checkedFaults(faults: Faults): Faults {
+  const unknown = faults.operations.find((operation) => !Object.hasOwn(operations, operation));
+  if (unknown !== undefined) throw invalid('operations', `there is no operation ${unknown}`);
+  return faults;
+}
 
 export class CloudService {
   readonly gate = new FaultGate();
@@ -60,7 +67,7 @@ export class CloudService {
       case 'getFaults':
         return this.gate.faults;
       case 'putFaults':
-        this.setFaults(input as Faults);
+        this.setFaults(checkedFaults(input as Faults));
         return this.gate.faults;
       case 'deleteFaults':
         return this.setFaults(noFaults);
