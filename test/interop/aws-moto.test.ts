@@ -306,6 +306,15 @@ describe.skipIf(python === undefined)('AWS, on moto (skipped without python3 and
         'tcp 30053 10.1.0.0/18 10.1.64.0/18',
         'udp 30053 0.0.0.0/0',
       ]);
+      const moved = { ports: [{ name: 'dns', protocol: 'UDP', port: 53, nodePort: 31_053 }] };
+      expect(await changes(() => ensure({ annotations: nlb, spec: moved }))).toEqual([
+        'CreateTargetGroup',
+        'RegisterTargets',
+        'ModifyListener',
+        'DeleteTargetGroup',
+        'AuthorizeSecurityGroupIngress',
+        'RevokeSecurityGroupIngress',
+      ]);
     });
     it('asks the health port where the traffic policy is Local, and sets attributes of target groups', async () => {
       const annotations = { ...nlb, 'target-group-attributes': 'preserve_client_ip.enabled=false' };

@@ -26,7 +26,8 @@ export function servesPort(listener: Listener, mapping: PortMapping, targetGroup
 
 export interface ListenerPlan {
   create: PortMapping[];
-  modify: { arn: string; mapping: PortMapping }[];
+  /** `protocol`: only when it changes. */
+  modify: { arn: string; mapping: PortMapping; protocol?: PortMapping['protocol'] }[];
   remove: string[];
 }
 
@@ -46,7 +47,8 @@ export function listenerPlan(
       continue;
     }
     wanted.delete(Port);
-    if (!servesPort(listener, mapping, arns.get(mapping.groupName) ?? '')) plan.modify.push({ arn, mapping });
+    if (!servesPort(listener, mapping, arns.get(mapping.groupName) ?? ''))
+      plan.modify.push({ arn, mapping, ...(Protocol !== mapping.protocol && { protocol: mapping.protocol }) });
   }
   plan.create.push(...wanted.values());
   return plan;
@@ -74,8 +76,6 @@ export async function syncListeners(
 ): Promise<boolean> {
   const { create, modify, remove } = listenerPlan(await describeListeners(cloud, LoadBalancerArn), mappings, arns);
   const common = (mapping: PortMapping) => ({
-    Port: mapping.port,
-    Protocol: mapping.protocol,
     DefaultActions: [{ Type: 'forward' as const, TargetGroupArn: arns.get(mapping.groupName) }],
     ...tlsFields(mapping),
   });
@@ -84,13 +84,13 @@ export async function syncListeners(
       .elbv2(new DeleteListenerCommand({ ListenerArn }))
       .catch(absentFor('ListenerNotFound', 'ListenerNotFoundException'))
       .catch(during('error deleting load balancer listener'));
-  for (const { arn, mapping } of modify)
+  for (const { arn, mapping, protocol } of modify)
     await cloud.api
-      .elbv2(new ModifyListenerCommand({ ListenerArn: arn, ...common(mapping) }))
+      .elbv2(new ModifyListenerCommand({ ListenerArn: arn, ...(protocol && { Protocol: protocol }), ...common(mapping) }))
       .catch(during('error updating load balancer listener'));
   for (const mapping of create)
     await cloud.api
-      .elbv2(new CreateListenerCommand({ LoadBalancerArn, ...common(mapping), Tags: ownedTags(cloud.identity.cluster, tags) }))
+      .elbv2(new CreateListenerCommand({ LoadBalancerArn, Port: mapping.port, Protocol: mapping.protocol, ...common(mapping), Tags: ownedTags(cloud.identity.cluster, tags) }))
       .catch(during('error creating load balancer listener'));
   return create.length + modify.length + remove.length > 0;
 }

@@ -150,7 +150,7 @@ describe('listeners', () => {
     const wanted = [mapping(80), mapping(443, 'TLS', { certificate: 'c' }), mapping(53, 'UDP'), mapping(8080)];
     expect(listenerPlan(present, wanted, arns)).toEqual({
       create: [wanted[2], wanted[3]],
-      modify: [{ arn: 'l-443', mapping: wanted[1] }],
+      modify: [{ arn: 'l-443', mapping: wanted[1], protocol: 'TLS' }],
       remove: ['l-53', 'l-9'],
     });
   });
