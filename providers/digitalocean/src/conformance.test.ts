@@ -11,7 +11,7 @@ const noRoutes = 'the API has no routes; pod networks on DigitalOcean are overla
 
 conformance(
   {
-    instancesMany: 100,
+    instancesMany: 60,
     skips: {
       'routes: none at first': noRoutes,
       'routes: made, listed, deleted': noRoutes,

@@ -85,16 +85,18 @@ describe('a load balancer', () => {
   });
   it('with a name asked for later is found by its default name, over all pages, and renamed', async () => {
     const node = machine('a');
-    for (let number = 0; number < 60; number++)
-      await rejection(
-        ensure({ ...serviceWith(), metadata: { ...serviceWith().metadata, uid: `other-${number}`, name: `o${number}` } }, []),
-      );
     await rejection(ensure(serviceWith(), [node]));
+    const { loadBalancers } = world.server.account;
+    const own = world.server.account.loadBalancerNamed(defaultName);
+    loadBalancers.clear();
+    for (let number = 0; number < 60; number++)
+      loadBalancers.set(`other-${number}`, { ...own, id: `other-${number}`, name: `other-${number}` });
+    loadBalancers.set(own.id, own);
     calls();
     await ensure(change(serviceWith({ [`${base}name`]: 'front' })), [node]);
     expect(calls().slice(0, 2)).toEqual(['GET load_balancers?page=1&per_page=50', 'GET load_balancers?page=2&per_page=50']);
     expect(world.server.account.loadBalancerNamed('front').droplet_ids).toHaveLength(1);
-    expect(world.server.account.loadBalancers.size).toBe(61);
+    expect(loadBalancers.size).toBe(61);
   });
   it('shows a host name instead of its address when it is told to', async () => {
     const service = change(serviceWith({ [annotations.hostname]: 'WWW.Example.com' }));
