@@ -185,6 +185,7 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
   const explanations = await serveExplanations(plane, paths.explainSocket, deps.logger);
   undo.push(() => void explanations.close());
   if (nodes) {
+    undo.push(() => nodes.disconnect());
     await progress.step(cloudTitle(kept), async () => {
       await booted;
       await nodes.connect(plane);

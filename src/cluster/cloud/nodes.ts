@@ -38,7 +38,8 @@ export interface ClusterNodesDeps {
 export class ClusterNodes {
   readonly #options: ClusterNodesOptions;
   readonly #deps: ClusterNodesDeps;
-  readonly #undo: (() => Promise<void> | void)[] = [];
+  /** What ends the parts that `connect` has started, the last first. */
+  readonly #connected: (() => Promise<void> | void)[] = [];
   readonly #simulated: SimulatedInstances | undefined;
   #cloud: ClusterCloud | undefined;
   #network: ClusterNetwork | undefined;
@@ -62,7 +63,6 @@ export class ClusterNodes {
       ? await startSimulatedCloud(settings, this.#simulated, this.#deps)
       : await startCloudProcess(settings, program, this.#deps);
     this.#cloud = cloud;
-    this.#undo.push(() => cloud.stop());
     this.#network = await ensureNetwork(cloud.client, { cluster: settings.name, internet: settings.uplink !== 'none' });
     const machines = new Machines(cloud.client, this.#network, {
       cluster: settings.name,
@@ -80,15 +80,15 @@ export class ClusterNodes {
     const { endpoint, vpc, routeTable, subnets } = this.#network as ClusterNetwork;
     if (this.#simulated) {
       const kubelets = new SimulatedNodes(plane, { ...this.#deps, pki: this.#options.pki });
-      this.#undo.push(() => kubelets.stop());
+      this.#connected.push(() => kubelets.stop());
       this.#simulated.connect(kubelets);
     } else {
       const sockets = await joinNetns(endpoint.netns ?? '', settings.dataDir);
       this.#sockets = sockets;
-      this.#undo.push(() => sockets.close());
+      this.#connected.push(() => sockets.close());
       await plane.serveOn({ handle: await sockets.listen(endpoint.privateAddress, apiServerPort) });
       const address = endpoint.privateAddress;
-      this.#undo.push(await startNameServer({ plane, sockets, address, upstreams: settings.dnsUpstreams ?? [] }, this.#deps));
+      this.#connected.push(await startNameServer({ plane, sockets, address, upstreams: settings.dnsUpstreams ?? [] }, this.#deps));
     }
     if (settings.cloudProvider !== 'local') return;
     const cloud = this.#cloud as ClusterCloud;
@@ -110,7 +110,7 @@ export class ClusterNodes {
       },
       this.#deps,
     );
-    this.#undo.push(() => manager.stop());
+    this.#connected.push(() => manager.stop());
   }
   /** Resolves when the kubelet of every node with power accepts connections: until then, what a Node says of itself may be of another life. */
   async kubeletsAnswer(signal?: AbortSignal): Promise<void> {
@@ -149,7 +149,13 @@ export class ClusterNodes {
     const sockets = nodes.map((name) => containerdPaths(nodeDir(dataDir, name)).socket);
     await Promise.all(sockets.map((socket) => importImage({ socket, exec: this.#deps.exec }, archive)));
   }
+  /** Takes nodes and control plane apart; before the control plane stops, which the nodes' parts still talk to. */
+  async disconnect(): Promise<void> {
+    for (const step of this.#connected.splice(0).reverse()) await step();
+  }
+  /** Powers the instances off and ends the cloud. */
   async stop(): Promise<void> {
-    for (const step of this.#undo.splice(0).reverse()) await step();
+    await this.disconnect();
+    await this.#cloud?.stop();
   }
 }
