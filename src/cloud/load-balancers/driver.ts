@@ -1,20 +1,21 @@
 // The driver that makes load balancers real on one Linux machine: addresses and rules in the routers of VPCs, one HAProxy in each router that needs it,
 // probes of targets. It acts on every new world, and by itself when a target's health changes or an HAProxy ends.
 import { rm } from 'node:fs/promises';
-import type { Clock, Exec, Logger, Timer } from '#utils';
+import { type Clock, deepEqual, type Exec, type Logger, type Timer } from '#utils';
 import {
   type Driver,
   type DriverContext,
   edgeNetns,
   emptyWorld,
-  type Observation,
   routerNetns,
+  type TargetHealth,
   type World,
 } from '../model/index.ts';
 import { limits } from './limits.ts';
-import { applyEdge } from './machine/edge.ts';
+import { applyEdge, createEdge } from './machine/edge.ts';
 import { clearRouter } from './machine/router.ts';
 import { edgeRoutes } from './machine/routes.ts';
+import { createTold } from './told.ts';
 import { type BalancerPlan, plansOf, type VpcPlan } from './plan.ts';
 import { type Applied, createVpcBalancers, type VpcBalancers } from './vpc-balancers.ts';
 
@@ -37,10 +38,12 @@ class LoadBalancerDriver implements Driver {
   #world: World = emptyWorld;
   /** One piece of work at a time. */
   #work: Promise<unknown> = Promise.resolve();
-  /** Told last, and of which value in the world, so that nothing is told twice while the world lags behind. */
-  readonly #told = new Map<string, { text: string; about: unknown }>();
+  readonly #told: ReturnType<typeof createTold>;
   /** VPCs without load balancers whose routers were cleared. */
   readonly #left = new Set<string>();
+  /** Plans that the machine was brought in line with. The kernel is looked at only for another one. */
+  readonly #applied = new Map<string, VpcPlan>();
+  readonly #edge: ReturnType<typeof createEdge>;
   /** VPCs with a change of their own to be worked on. */
   readonly #changed = new Set<string>();
   #timer: Timer | undefined;
@@ -49,6 +52,8 @@ class LoadBalancerDriver implements Driver {
   constructor(context: DriverContext, deps: LoadBalancerDeps) {
     this.#context = context;
     this.#deps = deps;
+    this.#edge = createEdge(deps.exec, edgeNetns(context.mark));
+    this.#told = createTold((observation) => context.observe(observation));
   }
 
   realise(world: World): Promise<void> {
@@ -82,19 +87,21 @@ class LoadBalancerDriver implements Driver {
   }
 
   async #apply(plans: readonly VpcPlan[]): Promise<void> {
-    const { exec } = this.#deps;
     const failures: unknown[] = [];
     const edge = new Map<string, string>();
+    let looked = false;
     for (const plan of plans) {
       try {
-        const applied = await this.#applyVpc(plan, true);
+        const look = !deepEqual(this.#applied.get(plan.vpcId), plan);
+        looked ||= look;
+        const applied = await this.#applyVpc(plan, look);
         for (const [address, words] of edgeRoutes(plan, applied.router)) edge.set(address, words);
       } catch (error) {
         failures.push(error);
       }
     }
     try {
-      await applyEdge(exec, edgeNetns(this.#context.mark), edge);
+      await this.#edge(edge, looked);
       await this.#leave(new Set(plans.map(({ vpcId }) => vpcId)));
     } catch (error) {
       failures.push(error);
@@ -106,12 +113,14 @@ class LoadBalancerDriver implements Driver {
 
   async #applyVpc(plan: VpcPlan, look: boolean): Promise<Applied> {
     const vpc = this.#vpc(plan);
+    this.#applied.delete(plan.vpcId);
     const applied = await vpc.apply(plan, {
       look,
       known: (balancerId, instanceId) =>
         this.#world.loadBalancers.get(balancerId)?.targets.find((target) => target.instanceId === instanceId)?.health,
     });
     for (const balancer of plan.balancers) this.#tell(balancer, vpc, applied.failed.get(balancer.id));
+    this.#applied.set(plan.vpcId, plan);
     if (applied.failed.size > 0) this.#later(plan.vpcId, limits.refusedRetryMs);
     return applied;
   }
@@ -173,47 +182,19 @@ class LoadBalancerDriver implements Driver {
     }
   }
 
-  #tell({ id, targets, unused, ...balancer }: BalancerPlan, vpc: VpcBalancers, reason: string | undefined): void {
-    const now = this.#world.loadBalancers.get(id);
+  #tell(balancer: BalancerPlan, vpc: VpcBalancers, reason: string | undefined): void {
+    const now = this.#world.loadBalancers.get(balancer.id);
     if (!now) return;
-    const state = reason === undefined ? 'active' : 'failed';
-    this.#observe(
-      `state ${id}`,
-      now.state === state && now.stateReason === reason,
-      {
-        kind: 'load-balancer-state',
-        loadBalancerId: id,
-        state,
-        ...(reason !== undefined && { reason }),
-      },
-      now,
-    );
-    const seen = [
-      ...targets.map((place) => [place.instanceId, vpc.health({ id, targets, unused, ...balancer }, place)] as const),
-      ...unused.map((instanceId) => [instanceId, 'unused'] as const),
-    ];
-    for (const [instanceId, health] of seen) {
-      const target = now.targets.find((one) => one.instanceId === instanceId);
-      const observation: Observation = { kind: 'target-health', loadBalancerId: id, instanceId, health };
-      this.#observe(`health ${id} ${instanceId}`, target?.health === health, observation, target);
-    }
-  }
-
-  /** Tells what the world does not know, unless it was just told of the same value (`about`). */
-  #observe(key: string, known: boolean, observation: Observation, about: unknown): void {
-    const before = this.#told.get(key);
-    if (known) {
-      this.#told.delete(key);
-      return;
-    }
-    const text = JSON.stringify(observation);
-    if (before?.text === text && before.about === about) return;
-    this.#told.set(key, { text, about });
-    this.#context.observe(observation);
+    const health = new Map<string, TargetHealth>([
+      ...balancer.targets.map((place) => [place.instanceId, vpc.health(balancer, place)] as const),
+      ...balancer.unused.map((instanceId) => [instanceId, 'unused'] as const),
+    ]);
+    this.#told.tell(now, { reason, health });
   }
 
   #forget(): void {
-    for (const key of this.#told.keys()) if (!this.#world.loadBalancers.has(key.split(' ')[1] ?? '')) this.#told.delete(key);
+    this.#told.forget(this.#world);
+    for (const id of this.#applied.keys()) if (!this.#vpcs.has(id)) this.#applied.delete(id);
     for (const id of this.#left) if (!this.#world.vpcs.has(id)) this.#left.delete(id);
   }
 }

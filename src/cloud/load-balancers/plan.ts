@@ -13,6 +13,8 @@ export interface Place {
   instanceId: string;
   link: string;
   address: string;
+  /** Another after each boot, when the link is another too although it has the same name. */
+  initPid: number | undefined;
 }
 
 export interface BalancerPlan
@@ -41,9 +43,11 @@ function placesOf(world: World): Map<string, Map<string, Place>> {
   const first = ({ attachment }: NetworkInterface): boolean => attachment?.deviceIndex === 0;
   for (const item of world.interfaces.values()) {
     const instanceId = item.attachment?.instanceId;
-    if (!instanceId || !first(item) || !powered.has(world.instances.get(instanceId)?.state ?? '')) continue;
+    const instance = world.instances.get(instanceId ?? '');
+    if (!instanceId || !instance || !first(item) || !powered.has(instance.state)) continue;
     const places = found.get(item.vpcId) ?? new Map<string, Place>();
-    places.set(instanceId, { instanceId, link: routerToInterface(item.id), address: item.privateAddress });
+    const link = routerToInterface(item.id);
+    places.set(instanceId, { instanceId, link, address: item.privateAddress, initPid: instance.initPid });
     found.set(item.vpcId, places);
   }
   return found;

@@ -1,4 +1,4 @@
-// A machine driver in a process of its own, which can be killed.
+// A driver in a process of its own, which can be killed.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -8,14 +8,14 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import type { DriverContext, Observation, World } from '#cloud/model';
 
-const main = `
-import { createMachineDriver } from '#cloud/machine';
+const main = (room: string, create: string): string => `
+import { ${create} } from '${room}';
 import { execCommand, systemClock } from '#host';
 import { silentLogger } from '#utils';
 let driver;
 process.on('message', async ({ context, world }) => {
   const observe = (observation) => process.send({ observation });
-  driver ??= createMachineDriver({ ...context, observe }, { exec: execCommand, clock: systemClock(), logger: silentLogger });
+  driver ??= ${create}({ ...context, observe }, { exec: execCommand, clock: systemClock(), logger: silentLogger });
   try {
     await driver.realise(world);
     process.send({ done: true });
@@ -36,11 +36,12 @@ type Message = { observation: Observation } | { done: boolean; error?: string };
 export async function startDriverProcess(
   context: Omit<DriverContext, 'observe'>,
   observe: (observation: Observation) => void,
+  { room, create } = { room: '#cloud/machine', create: 'createMachineDriver' },
 ): Promise<DriverProcess> {
   const dir = await mkdtemp(join(tmpdir(), 'sagong-driver-'));
   const path = join(dir, 'driver.mjs');
   await build({
-    stdin: { contents: main, resolveDir: fileURLToPath(new URL('.', import.meta.url)), loader: 'ts' },
+    stdin: { contents: main(room, create), resolveDir: fileURLToPath(new URL('.', import.meta.url)), loader: 'ts' },
     bundle: true,
     platform: 'node',
     format: 'esm',

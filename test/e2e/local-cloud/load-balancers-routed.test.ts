@@ -1,8 +1,8 @@
 // Load balancers whose packets are led by rules: kind `network`, and UDP of kind `proxy`.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type HealthCheck, routerNetns } from '#cloud/model';
-import { run } from '../cluster/harness.ts';
 import { BalancedWorld, firstLine, mayTest, spread } from './load-balancers-world.ts';
+import { run } from './machine-world.ts';
 
 const healthCheck: HealthCheck = {
   protocol: 'tcp',

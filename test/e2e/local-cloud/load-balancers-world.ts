@@ -8,9 +8,8 @@ import { join } from 'node:path';
 import { createLoadBalancerDriver } from '#cloud/load-balancers';
 import { type Driver, instanceNetns, type LoadBalancer, type Observation, uplinkLink } from '#cloud/model';
 import { execCommand, type NetnsSockets, systemClock } from '#host';
-import { type Logger, silentLogger } from '#utils';
-import { run } from '../cluster/harness.ts';
-import { MachineWorld, mayTest as mayTestMachine } from './machine-world.ts';
+import { type Exec, type Logger, silentLogger } from '#utils';
+import { MachineWorld, mayTest as mayTestMachine, run } from './machine-world.ts';
 
 const has = (program: string): boolean => {
   try {
@@ -58,17 +57,27 @@ export class BalancedWorld {
     return world;
   }
 
-  get dir(): string {
-    return join(this.cloud.dir, 'load-balancers');
+  get context() {
+    const { mark, publicCidr, dir } = this.cloud;
+    return { mark, publicCidr, dir: join(dir, 'load-balancers') };
   }
-  newDriver(logger: Logger = silentLogger): Driver {
-    const { mark, publicCidr } = this.cloud;
+  newDriver({ exec = execCommand, logger = silentLogger }: { exec?: Exec; logger?: Logger } = {}): Driver {
     return createLoadBalancerDriver(
-      { mark, publicCidr, dir: this.dir, observe: (observation) => this.#observe(observation) },
-      { exec: execCommand, clock: systemClock(), logger },
+      { ...this.context, observe: (observation) => this.observe(observation) },
+      { exec, clock: systemClock(), logger },
     );
   }
-  #observe(observation: Observation): void {
+  /** What a driver has seen. As the cloud's loop does, the changed world comes round again, to the driver of this process. */
+  observe(observation: Observation): void {
+    this.fold(observation);
+    if (observation.kind === 'instance-state') return;
+    const again = (): unknown => (this.#closed ? undefined : this.driver.realise(this.cloud.world));
+    this.#pending = this.#pending.then(again).then(
+      () => {},
+      () => {},
+    );
+  }
+  fold(observation: Observation): void {
     this.seen.push(observation);
     if (observation.kind === 'instance-state') return;
     const found = this.cloud.world.loadBalancers.get(observation.loadBalancerId);
@@ -86,8 +95,6 @@ export class BalancedWorld {
       );
       this.cloud.put('loadBalancers', { ...found, targets });
     }
-    // As the cloud's loop does: the changed world comes round again.
-    this.#pending = this.#pending.then(() => (this.#closed ? undefined : this.driver.realise(this.cloud.world))).catch(() => {});
   }
 
   address(number: number): string {

@@ -169,7 +169,7 @@ export function serversMatch(proxies: readonly Proxy[], states: ServerStates): b
 
 /** Proxies that HAProxy could not open, with its words, from what it wrote to its log. */
 export function refusedProxies(log: string): Map<string, string> {
-  const found = [...log.matchAll(/Starting (?:frontend|proxy) (\S+): (.+)$/gm)];
+  const found = [...log.matchAll(/ (?:frontend|proxy) (\S+): (.+)$/gm)];
   return new Map(found.map(([, name = '', why = '']) => [name, why.trim()]));
 }
 

@@ -1,9 +1,9 @@
 // One HAProxy, brought in line with the proxies wanted of it: started when there are some, told over its socket when only servers change, reloaded
 // without losing a connection when listeners do, ended when there are none. What an earlier process left running is taken over.
-import { mkdir, open, readFile, rm, stat, truncate, type FileHandle } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { atomicWrite, readFileIfExists } from '#host';
+import { readFileIfExists } from '#host';
 import type { Clock, Exec, Logger } from '#utils';
 import { limits } from '../limits.ts';
 import {
@@ -59,6 +59,7 @@ export function createHaproxy(options: HaproxyOptions): Haproxy {
 class ManagedHaproxy implements Haproxy {
   readonly #options: HaproxyOptions;
   readonly #configFile: string;
+  readonly #candidate: string;
   readonly #logFile: string;
   #running: (Running & { watching: { stop(): void } }) | undefined;
   #searched = false;
@@ -67,10 +68,13 @@ class ManagedHaproxy implements Haproxy {
   #folder: FileHandle | undefined;
   /** Of the configuration that the newest worker was started with. */
   #structure: string | undefined;
+  /** What is in the configuration file. */
+  #written: string | undefined;
 
   constructor(options: HaproxyOptions) {
     this.#options = options;
     this.#configFile = join(options.dir, 'haproxy.cfg');
+    this.#candidate = join(options.dir, 'candidate.cfg');
     this.#logFile = join(options.dir, 'haproxy.log');
   }
 
@@ -100,6 +104,7 @@ class ManagedHaproxy implements Haproxy {
     if (this.#running) await stopHaproxy(this.#running.pid, this.#options.clock);
     this.#running = undefined;
     this.#structure = undefined;
+    this.#written = undefined;
     await this.#folder?.close();
     this.#folder = undefined;
     await rm(this.#options.dir, { recursive: true, force: true });
@@ -144,16 +149,19 @@ class ManagedHaproxy implements Haproxy {
   /** A configuration is in its place only when HAProxy finds no fault with it. */
   async #check(config: Config): Promise<void> {
     const { dir, exec } = this.#options;
-    const candidate = join(dir, 'candidate.cfg');
-    await atomicWrite(candidate, config.text);
-    const checked = await exec('haproxy', ['-c', '-q', '-f', candidate], { cwd: dir, timeoutMs: limits.commandTimeoutMs });
-    await rm(candidate, { force: true });
+    await writeFile(this.#candidate, config.text, { mode: 0o600 });
+    const checked = await exec('haproxy', ['-c', '-q', '-f', this.#candidate], { cwd: dir, timeoutMs: limits.commandTimeoutMs });
     if (checked.code !== 0) throw new Error(`HAProxy refuses its configuration: ${alerts(checked.stderr)}`);
-    await this.#write(config);
+    await rename(this.#candidate, this.#configFile);
+    this.#written = config.text;
   }
 
-  #write(config: Config): Promise<void> {
-    return atomicWrite(this.#configFile, config.text);
+  /** For the next start. No need to survive a power failure, as HAProxy does not either. */
+  async #write({ text }: Config): Promise<void> {
+    if (this.#written === text) return;
+    await writeFile(this.#candidate, text, { mode: 0o600 });
+    await rename(this.#candidate, this.#configFile);
+    this.#written = text;
   }
 
   async #start(): Promise<void> {

@@ -106,14 +106,15 @@ const parentOf = (pid: number): number => {
   return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1] ?? 0);
 };
 
-/** Masters that run with this configuration file. */
+/** Masters that run with this configuration file, or with one below this folder when it ends in a slash. */
 export function findHaproxy(configFile: string): number[] {
+  const isOurs = (word: string): boolean => (configFile.endsWith('/') ? word.startsWith(configFile) : word === configFile);
   const pids = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
     .filter((pid) => {
       const words = read(`/proc/${pid}/cmdline`).split('\0');
-      return words[0]?.endsWith('haproxy') && words.includes(configFile) && isAlive(pid);
+      return words[0]?.endsWith('haproxy') && words.some(isOurs) && isAlive(pid);
     });
   return pids.filter((pid) => !pids.includes(parentOf(pid)));
 }

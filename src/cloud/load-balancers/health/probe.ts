@@ -1,11 +1,11 @@
 // One probe of a target: a connection, and with `http` a request that must be answered with 200 (RFC 9112).
-import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { Clock } from '#utils';
 import type { HealthCheck } from '../../model/index.ts';
 import { limits } from '../limits.ts';
 
 /** Connects to a target. Rejects with `ProbeUnavailable` when nothing can be said about the target. */
-export type Dial = (host: string, port: number) => Promise<Socket>;
+export type Dial = (host: string, port: number) => Promise<Duplex>;
 
 /** Nothing can be probed at the moment: says nothing about the target. */
 export class ProbeUnavailable extends Error {
@@ -16,7 +16,7 @@ type Check = Pick<HealthCheck, 'protocol' | 'port' | 'path' | 'timeoutMs'>;
 
 const statusOk = /^HTTP\/1\.[01] 200[ \r]/;
 
-function answersOk(socket: Socket, host: string, { port, path = '/' }: Check): Promise<boolean> {
+function answersOk(socket: Duplex, host: string, { port, path = '/' }: Check): Promise<boolean> {
   return new Promise((resolve) => {
     let text = '';
     socket.on('data', (chunk: Buffer) => {
@@ -35,7 +35,7 @@ function answersOk(socket: Socket, host: string, { port, path = '/' }: Check): P
 /** Whether the target is good. Rejects with `ProbeUnavailable` only; never takes longer than the check's timeout. */
 export function probe(dial: Dial, host: string, check: Check, clock: Clock): Promise<boolean> {
   return new Promise((resolve, reject) => {
-    let socket: Socket | undefined;
+    let socket: Duplex | undefined;
     let over = false;
     const finish = (good: boolean): void => {
       over = true;

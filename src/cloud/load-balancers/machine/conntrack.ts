@@ -20,31 +20,36 @@ export const flowsOf = (balancer: BalancerPlan, healthy: readonly number[]): Flo
 
 const toAddress = (address: string): string => `--orig-dst ${address}`;
 
-/**
- * Arguments of conntrack. UDP moves on when a target is not healthy any more; TCP connections live on, as a target that is being drained
- * still serves them. Both are forgotten with their listener. `before` undefined: what was before is not known.
- */
-export function staleFlows(before: Flows | undefined, after: Flows | undefined): string[] {
-  if (!after) return before && before.listeners.length > 0 ? [`-D ${toAddress(before.address)}`] : [];
-  const udp = `-D -p udp ${toAddress(after.address)}`;
-  const hasUdp = after.listeners.some((one) => one.startsWith('udp/'));
-  if (!before) return hasUdp ? [udp] : [];
-  if (before.address !== after.address) return staleFlows(before, undefined);
-  const closed = before.listeners.filter((one) => !after.listeners.includes(one));
+const hasUdp = ({ listeners }: Flows): boolean => listeners.some((one) => one.startsWith('udp/'));
+const udpTo = (address: string): string => `-D -p udp ${toAddress(address)}`;
+
+/** Arguments of conntrack for a load balancer that was there before, but it is not known how. */
+export const unknownFlows = (flows: Flows): string[] => (hasUdp(flows) ? [udpTo(flows.address)] : []);
+
+function staleUdp(before: Flows, after: Flows): string[] {
+  if (!hasUdp(after)) return [];
   const opened = after.listeners.some((one) => one.startsWith('udp/') && !before.listeners.includes(one));
-  const left = before.healthy.filter((index) => !after.healthy.includes(index));
   // Before its first target came, a client's packets were answered by the router, and the kernel remembers that too.
   const began = before.healthy.length === 0 && after.healthy.length > 0;
+  if (began || opened) return [udpTo(after.address)];
+  const left = before.healthy.filter((index) => !after.healthy.includes(index));
+  return left.map((index) => `${udpTo(after.address)} --mark ${targetMark(index)}/${targetMask}`);
+}
+
+/**
+ * Arguments of conntrack. UDP moves on when a target is not healthy any more; TCP connections live on, as a target that is being drained
+ * still serves them. Both are forgotten with their listener.
+ */
+export function staleFlows(before: Flows | undefined, after: Flows | undefined): string[] {
+  if (!before) return [];
+  if (!after || before.address !== after.address) return before.listeners.length > 0 ? [`-D ${toAddress(before.address)}`] : [];
+  const closed = before.listeners.filter((one) => !after.listeners.includes(one));
   return [
     ...closed.map((one) => {
       const [protocol, port] = one.split('/');
       return `-D -p ${protocol} ${toAddress(after.address)} --orig-port-dst ${port}`;
     }),
-    ...(hasUdp && (began || opened)
-      ? [udp]
-      : hasUdp
-        ? left.map((index) => `${udp} --mark ${targetMark(index)}/${targetMask}`)
-        : []),
+    ...staleUdp(before, after),
   ];
 }
 

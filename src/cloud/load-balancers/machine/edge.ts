@@ -1,8 +1,20 @@
 // Routes of public addresses in the edge.
-import type { Exec } from '#utils';
+import { deepEqual, type Exec } from '#utils';
 import { netnsId } from '../haproxy/process.ts';
 import { inNetns, ipBatch } from './commands.ts';
 import { edgeLines, observeEdge, parseEdge } from './routes.ts';
+
+/** Remembers what it made of the edge, so that the kernel is asked only when there is something to do. */
+export function createEdge(exec: Exec, netns: string): (wanted: ReadonlyMap<string, string>, look: boolean) => Promise<void> {
+  let known: { id: number | undefined; routes: unknown } | undefined;
+  return async (wanted, look) => {
+    const now = { id: netnsId(netns), routes: [...wanted] };
+    if (!look && deepEqual(known, now)) return;
+    known = undefined;
+    await applyEdge(exec, netns, wanted);
+    known = now;
+  };
+}
 
 /** Makes `wanted` (what follows each address) the routes of load balancers. A missing edge is an error only when it is to have routes. */
 export async function applyEdge(exec: Exec, netns: string, wanted: ReadonlyMap<string, string>): Promise<void> {

@@ -3,9 +3,9 @@ import type { Exec } from '#utils';
 import { netnsId } from '../haproxy/process.ts';
 import type { BalancerPlan, Place, VpcPlan } from '../plan.ts';
 import { forget, inNetns, ipBatch, restore } from './commands.ts';
-import { type Flows, flowsOf, flowsOfIndex, staleFlows } from './conntrack.ts';
+import { type Flows, flowsOf, flowsOfIndex, staleFlows, unknownFlows } from './conntrack.ts';
 import { foundRules, type KnownRules, knownRules, noRules, restoreText } from './restore.ts';
-import { allocate, observeRouter, parseRouter, type RouterState, routerLines, wantedInRouter } from './routes.ts';
+import { addressLines, allocate, observeRouter, parseRouter, type RouterState, routeLines, wantedInRouter } from './routes.ts';
 import { routerRules } from './rules.ts';
 
 /**
@@ -39,8 +39,12 @@ async function firstLook(exec: Exec, netns: string, id: number): Promise<Known> 
 }
 
 function staleCalls(before: Known, flows: ReadonlyMap<string, Flows>, freed: readonly number[]): string[] {
-  const ids = new Set([...(before.flows?.keys() ?? []), ...flows.keys()]);
-  return [...freed.map(flowsOfIndex), ...[...ids].flatMap((id) => staleFlows(before.flows?.get(id), flows.get(id)))];
+  const known = before.flows;
+  const ids = new Set([...(known?.keys() ?? []), ...flows.keys()]);
+  const stale = known
+    ? [...ids].flatMap((id) => staleFlows(known.get(id), flows.get(id)))
+    : [...flows.values()].filter(({ address }) => before.state.addresses.has(address)).flatMap(unknownFlows);
+  return [...freed.map(flowsOfIndex), ...stale];
 }
 
 /** Numbers of links that went with their routes, or got another one since. */
@@ -72,8 +76,10 @@ export function createRouter(exec: Exec, netns: string): Router {
           ),
         ]),
       );
-      await ipBatch(exec, netns, routerLines(before.state, wanted));
+      // An address comes last: its first packet is to find all the rest.
+      await ipBatch(exec, netns, routeLines(before.state, wanted));
       await restore(exec, netns, restoreText(before.rules, rules));
+      await ipBatch(exec, netns, addressLines(before.state, wanted));
       await forget(exec, netns, staleCalls(before, flows, [...freed, ...moved(before.indexes, indexes, freed)]));
       known = { id, state: { ...before.state, ...wanted, localFirst: false }, indexes, rules: knownRules(rules), flows };
       return known.state;
@@ -85,6 +91,7 @@ export function createRouter(exec: Exec, netns: string): Router {
 export async function clearRouter(exec: Exec, netns: string): Promise<void> {
   if (netnsId(netns) === undefined) return;
   const { state, rules } = await firstLook(exec, netns, 0);
+  await ipBatch(exec, netns, addressLines(state));
   await restore(exec, netns, restoreText(rules, noRules));
-  await ipBatch(exec, netns, routerLines(state, undefined));
+  await ipBatch(exec, netns, routeLines(state, undefined));
 }

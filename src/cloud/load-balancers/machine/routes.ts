@@ -162,13 +162,19 @@ export function wantedInRouter(plan: VpcPlan, state: RouterState, indexes: Reado
   };
 }
 
-/** Lines of `ip -batch` in the router; `wanted` undefined: nothing of ours is to be left. */
-export function routerLines(state: RouterState, wanted: Wanted | undefined): string[] {
-  const { addresses, routes, rules } = wanted ?? nothing;
+/** Lines of `ip -batch` for the router's addresses: the last step of what comes, the first of what goes. */
+export const addressLines = (state: RouterState, { addresses }: Pick<Wanted, 'addresses'> = nothing): string[] => [
+  ...[...addresses]
+    .filter((one) => !state.addresses.has(one))
+    .map((one) => `addr add ${one}/32 dev lo label ${addressLabel} scope host`),
+  ...[...state.addresses].filter((one) => !addresses.has(one)).map((one) => `addr del ${one}/32 dev lo`),
+];
+
+/** Lines of `ip -batch` for routes and rules in the router; `wanted` undefined: nothing of ours is to be left. */
+export function routeLines(state: RouterState, wanted: Wanted | undefined): string[] {
+  const { routes, rules } = wanted ?? nothing;
   const first = 'pref 0 lookup 255';
-  const label = `dev lo label ${addressLabel}`;
   return [
-    ...[...addresses].filter((one) => !state.addresses.has(one)).map((one) => `addr add ${one}/32 ${label} scope host`),
     ...[...routes]
       .filter(([index, words]) => state.routes.get(index) !== words)
       .map(([index, words]) => `route replace default ${words} onlink table ${tableOf(index)} proto ${protocol}`),
@@ -180,7 +186,6 @@ export function routerLines(state: RouterState, wanted: Wanted | undefined): str
     ...[...state.routes.keys()]
       .filter((index) => !routes.has(index))
       .map((index) => `route del default table ${tableOf(index)} proto ${protocol}`),
-    ...[...state.addresses].filter((one) => !addresses.has(one)).map((one) => `addr del ${one}/32 dev lo`),
   ];
 }
 
