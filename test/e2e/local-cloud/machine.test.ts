@@ -261,7 +261,15 @@ describe.skipIf(mayTest)(`the machine driver${mayTest ? ` (${mayTest})` : ''}`, 
     expect([await cloud.seen(one, '10.20.1.6', 80), await programs()]).toEqual(['10.20.1.5', 3]);
     const picture = await machinePicture(cloud);
     const pids = [one, two].map((id) => cloud.instance(id).initPid);
-    // Meanwhile one was terminated, one has lost power, one is new.
+    // Meanwhile one was terminated, one has lost power, and somebody was at the router.
+    const router = routerNetns(cloud.mark, 'vpc-a');
+    const inRouter = (script: string) => run('nsenter', [`--net=/run/netns/${router}`, 'sh', '-ec', script]);
+    const sabotage = [
+      'ip route del 10.20.1.5; ip rule del pref 200 iif v-one; ip addr del 10.20.1.1/32 dev lo',
+      'ip route add blackhole 10.99.0.0/16 table 77 proto 77; ip addr add 10.20.1.77/32 dev lo label lo:vpc',
+      'iptables -F VPC-FORWARD; iptables -D FORWARD -j VPC-FORWARD; iptables -N VPC-WRONG; ip netns add ',
+    ].join(';');
+    expect(await inRouter(`${sabotage}sagong-${cloud.mark}-vpc-wrong`)).toMatchObject({ code: 0 });
     process.kill(cloud.instance(two).initPid ?? 0, 'SIGKILL');
     cloud.remove('instances', gone);
     cloud.remove('interfaces', 'eni-gone');
@@ -275,6 +283,11 @@ describe.skipIf(mayTest)(`the machine driver${mayTest ? ` (${mayTest})` : ''}`, 
     expect([after['rules'], after['links']]).toEqual([picture['rules'], picture['links']]);
     expect(after['namespaces']).not.toContain(gone);
     expect(after['cgroups']).not.toContain(gone);
+    expect(after['namespaces']).not.toContain('wrong');
+    const { stdout } = await inRouter('ip addr; ip rule; ip route show table all; iptables-save');
+    for (const right of ['10.20.1.1/32', 'iif v-one', '10.20.1.5 dev v-one', '-A FORWARD -j VPC-FORWARD'])
+      expect(stdout).toContain(right);
+    for (const wrong of ['10.20.1.77', '10.99.0.0/16', 'WRONG', 'v-gone']) expect(stdout).not.toContain(wrong);
     // Still supervised: its program is started again, its power failure is seen.
     const program = (await run('nsenter', ['-t', String(pids[0]), '-p', '-m', 'pgrep', '-f', 'createServer'])).stdout.trim();
     await run('nsenter', ['-t', String(pids[0]), '-p', '-m', 'kill', program.split('\n')[0] ?? '']);
