@@ -42,7 +42,10 @@ export function statusPatch(before: PodStatus, after: PodStatus): Item | undefin
     const key = mergeKeys[name];
     if (now[name] === undefined) patch[name] = null;
     else if (key !== undefined && Array.isArray(old[name])) {
-      patch[name] = listPatch(old[name] as Item[], now[name] as Item[], key);
+      const items = listPatch(old[name] as Item[], now[name] as Item[], key);
+      // In another order conditions are the same: a patch without items would change nothing and be sent for ever.
+      if (items.length === 0 && name === 'conditions') continue;
+      patch[name] = items;
       if (name !== 'conditions') patch[`$setElementOrder/${name}`] = (now[name] as Item[]).map((item) => ({ [key]: item[key] }));
     } else patch[name] = now[name];
   }

@@ -117,3 +117,15 @@ describe('what is reported', () => {
     });
   });
 });
+
+it('has nothing to write where only the order of conditions differs; addresses have an order', () => {
+  const [a, b] = [
+    { type: 'A', status: 'True' },
+    { type: 'B', status: 'False' },
+  ];
+  expect(statusPatch({ conditions: [a, b] } as never, { conditions: [b, a] } as never)).toBeUndefined();
+  expect(statusPatch({ podIPs: [{ ip: '1' }, { ip: '2' }] }, { podIPs: [{ ip: '2' }, { ip: '1' }] })).toEqual({
+    podIPs: [],
+    '$setElementOrder/podIPs': [{ ip: '2' }, { ip: '1' }],
+  });
+});
