@@ -8,8 +8,17 @@ import {
   loadClientConfig,
   serviceAccountToken,
 } from '#client';
-import { createLogger, type HealthCheck, type HealthEndpoint, type Metrics, restClientMetrics, userAgent } from '#component-base';
 import {
+  type AdjustableLogger,
+  createLogger,
+  type HealthCheck,
+  type HealthEndpoint,
+  type Metrics,
+  restClientMetrics,
+  userAgent,
+} from '#component-base';
+import {
+  type ComponentServerOptions,
   type DelegatedAuthFlags,
   delegatedAuthOptions,
   type SecureServingFlags,
@@ -23,7 +32,7 @@ import type { WireServer } from '#wire';
 export interface ComponentDeps {
   clock: Clock;
   rng: Rng;
-  logger: Logger;
+  logger: AdjustableLogger;
 }
 
 export interface LogFlags {
@@ -69,7 +78,7 @@ export const actingAs =
       }),
     );
 
-export interface OwnEndpoints {
+export interface OwnEndpoints extends Pick<ComponentServerOptions, 'setVerbosity'> {
   health(): Partial<Record<HealthEndpoint, readonly HealthCheck[]>>;
   metrics: Metrics;
   configz: { name: string; configuration: object };

@@ -81,7 +81,8 @@ async function run(flags: CloudControllerManagerFlags): Promise<void> {
     const checks = manager.healthChecks();
     return { healthz: checks, livez: checks, readyz: checks };
   };
-  const endpoints = { health, metrics, configz: configurationOf(flags) };
+  const setVerbosity = flags.profiling ? deps.logger.setLevel : undefined;
+  const endpoints = { health, metrics, setVerbosity, configz: configurationOf(flags) };
   const servers = [
     await webhooksOf(flags, loaded.cloud, metrics, deps),
     await serveOwnEndpoints(component, flags, endpoints, { ...deps, client }),

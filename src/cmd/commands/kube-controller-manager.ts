@@ -41,7 +41,8 @@ async function run(flags: KubeControllerManagerFlags): Promise<void> {
     const checks = manager.healthChecks();
     return { healthz: checks, livez: checks, readyz: checks };
   };
-  const endpoints = { health, metrics, configz: configurationOf(flags) };
+  const setVerbosity = flags.profiling ? deps.logger.setLevel : undefined;
+  const endpoints = { health, metrics, setVerbosity, configz: configurationOf(flags) };
   const server = await serveOwnEndpoints(component, flags, endpoints, { ...deps, client });
   await untilStopped(async () => {
     await manager.stop();

@@ -16,7 +16,8 @@ async function run(flags: FlagValues<KubeSchedulerFlags>): Promise<void> {
   const scheduler = runKubeScheduler({ ...options, identity: processIdentity(deps.rng) }, { ...deps, client, metrics });
   const { checks, readyChecks } = scheduler;
   const health = () => ({ healthz: checks, livez: checks, readyz: readyChecks });
-  const endpoints = { health, metrics, configz: configurationOf(options) };
+  const setVerbosity = flags.profiling ? deps.logger.setLevel : undefined;
+  const endpoints = { health, metrics, setVerbosity, configz: configurationOf(options) };
   const server = await serveOwnEndpoints(component, flags, endpoints, { ...deps, client });
   await untilStopped(async () => {
     await scheduler.stop();

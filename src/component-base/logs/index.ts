@@ -1,2 +1,2 @@
 // The room's logging part; reached through #component-base.
-export { createLogger, debugVerbosity, type LogFormat, type LoggerOptions } from './logger.ts';
+export { type AdjustableLogger, createLogger, debugVerbosity, type LogFormat, type LoggerOptions } from './logger.ts';

@@ -64,9 +64,20 @@ function bind(sink: Sink, bound: Values | undefined): Logger {
   };
 }
 
+/** A logger whose verbosity may change while it is used, also in what was derived from it by `with`. */
+export interface AdjustableLogger extends Logger {
+  setLevel(level: number): void;
+}
+
 /** A logger that never throws: what cannot be printed is named by its type. */
-export function createLogger(options: LoggerOptions): Logger {
+export function createLogger(options: LoggerOptions): AdjustableLogger {
   const level = options.vmodule?.[options.component] ?? options.level ?? 0;
   const write = options.write ?? ((line: string): void => void process.stderr.write(line));
-  return bind({ options, level, write }, undefined);
+  const sink: Sink = { options, level, write };
+  return {
+    ...bind(sink, undefined),
+    setLevel(changed) {
+      sink.level = changed;
+    },
+  };
 }

@@ -1,7 +1,7 @@
 // A component's own HTTPS endpoints (k8s.io/controller-manager app/serve.go, cmd/kube-scheduler newEndpointsHandler): health, metrics,
 // configuration. Served also while another process leads.
 import { StatusError } from '#apimachinery/errors';
-import type { Clock, Logger } from '#utils';
+import { type Clock, type Logger, quote } from '#utils';
 import { serve, type WireRequest, type WireResponse, type WireServer } from '#wire';
 import { type HealthCheck, type HealthEndpoint, routeHealth } from '../health/index.ts';
 import { createMetrics, type Metrics } from '../metrics/index.ts';
@@ -17,6 +17,8 @@ export interface ComponentServerOptions {
   /** Asked at each request: the checks of each health endpoint that there is. */
   health(): Partial<Record<HealthEndpoint, readonly HealthCheck[]>>;
   metrics: Metrics;
+  /** `--profiling`: PUT /debug/flags/v changes the verbosity of the log. */
+  setVerbosity?: ((level: number) => void) | undefined;
   /** Shown by /configz under this name. */
   configz: { name: string; configuration: object };
 }
@@ -66,8 +68,18 @@ function sliMetrics(health: ComponentServerOptions['health']): Metrics {
   return slis;
 }
 
+/** /debug/flags/v (k8s.io/apiserver/pkg/server/routes flags.go). */
+async function changeVerbosity(request: WireRequest, set: (level: number) => void): Promise<[status: number, body: string]> {
+  if (request.method !== 'PUT') return [406, 'unrecognized http method\n'];
+  const value = (await request.readBody()).toString();
+  if (!/^-?\d+$/.test(value))
+    return [400, `failed set klog.logging.verbosity ${value}: strconv.ParseInt: parsing ${quote(value)}: invalid syntax\n`];
+  set(Number(value));
+  return [200, `successfully set klog.logging.verbosity to ${value}`];
+}
+
 /** Answers requests that may be answered. */
-function handler({ health, metrics, configz }: ComponentServerOptions, auth: DelegatedAuth) {
+function handler({ health, metrics, configz, setVerbosity }: ComponentServerOptions, auth: DelegatedAuth) {
   const slis = sliMetrics(health);
   return async (request: WireRequest, response: WireResponse): Promise<void> => {
     const path = request.path.split('?')[0] ?? '/';
@@ -83,6 +95,10 @@ function handler({ health, metrics, configz }: ComponentServerOptions, auth: Del
     if (path === '/metrics') return response.send(200, { 'content-type': metrics.contentType }, await metrics.expose());
     if (path === '/metrics/slis') return response.send(200, { 'content-type': slis.contentType }, await slis.expose());
     if (path === '/configz') return response.send(200, json, JSON.stringify({ [configz.name]: configz.configuration }));
+    if (path === '/debug/flags/v' && setVerbosity) {
+      const [status, body] = await changeVerbosity(request, setVerbosity);
+      return response.send(status, text, body);
+    }
     response.send(404, text, '404 page not found\n');
   };
 }

@@ -68,7 +68,12 @@ export const genericManagerFlags = (component: string, all: readonly string[]) =
     help: `Controllers to enable: '*' all, 'foo' this one, '-foo' not this one; the first that matches decides. All controllers: ${all.join(', ')}`,
     section: generic,
   }),
-  profiling: flag.bool({ name: 'profiling', default: true, help: 'Accepted; there is no /debug/pprof.', section: 'Debugging' }),
+  profiling: flag.bool({
+    name: 'profiling',
+    default: true,
+    help: 'Let the verbosity of the log be changed by PUT /debug/flags/v; there is no /debug/pprof.',
+    section: 'Debugging',
+  }),
   contentionProfiling: flag.bool({ name: 'contention-profiling', default: false, help: 'Accepted.', section: 'Debugging' }),
   ...leaderElectionFlags(defaultLeaderElection(component)),
   ...leaderMigrationFlags(),

@@ -13,9 +13,9 @@ import { type CloudWorld, startCloudWorld } from './world.ts';
 let world: CloudWorld;
 afterEach(() => world.close());
 
-const get = (port: number, path: string, post?: { body: string; type: string }) =>
+const get = (port: number, path: string, post?: { method?: string; body: string; type: string }) =>
   new Promise<{ status: number; body: string }>((resolve, reject) => {
-    const sent = post && { method: 'POST', headers: { 'content-type': post.type } };
+    const sent = post && { method: post.method ?? 'POST', headers: { 'content-type': post.type } };
     request({ host: '127.0.0.1', port, path, rejectUnauthorized: false, ...sent }, (response) => {
       let body = '';
       response.on('data', (chunk: Buffer) => (body += chunk.toString()));
@@ -42,12 +42,14 @@ describe('the manager', () => {
     world = await startCloudWorld();
     const { manager } = world;
     const clock = systemClock();
+    const levels: number[] = [];
     const server = await serveComponent(
       {
         serving: { listen: { host: '127.0.0.1', port: 0 }, tls: selfSignedCertificate('cloud-controller-manager', clock) },
         auth: { ...defaultDelegatedAuth, lookup: 'tolerant' },
         health: () => ({ healthz: manager.healthChecks() }),
         metrics: manager.metrics,
+        setVerbosity: (level) => void levels.push(level),
         configz: { name: 'cloudcontrollermanager.config.k8s.io', configuration: { clusterName: 'kubernetes' } },
       },
       { authentication: reviewer, authorization: reviewer, clock, logger: silentLogger },
@@ -67,6 +69,11 @@ describe('the manager', () => {
     expect(JSON.parse((await get(port, '/configz')).body)).toEqual({
       'cloudcontrollermanager.config.k8s.io': { clusterName: 'kubernetes' },
     });
+    const put = (body: string) => get(port, '/debug/flags/v', { method: 'PUT', body, type: 'text/plain' });
+    expect(await put('4')).toEqual({ status: 200, body: 'successfully set klog.logging.verbosity to 4' });
+    expect((await put('much')).status).toBe(400);
+    expect((await get(port, '/debug/flags/v')).status).toBe(406);
+    expect(levels).toEqual([4]);
     expect((await get(port, '/nonsense')).status).toBe(404);
     expect((await get(port, '/secret')).status).toBe(403);
     await server.close({ graceMs: 0 });
