@@ -176,6 +176,39 @@ describe('the world', () => {
     await cloud.close();
     await start(dir);
   });
+  it('does not hear of what drivers take down at the end', async () => {
+    const dir = newDir();
+    const drivers: CloudOptions['drivers'] = {
+      machines: (context) => {
+        const driver = memoryMachines({ clock })(context);
+        const takeDown = async () => {
+          for (const instanceId of ids)
+            context.observe({ kind: 'instance-state', instanceId, state: 'stopped', reason: 'the end' });
+        };
+        return { ...driver, close: takeDown };
+      },
+    };
+    const ids: string[] = [];
+    const cloud = await start(dir, { drivers });
+    const client = clientOf(cloud);
+    const { subnet } = await network(client);
+    ids.push((await client.runInstance({ name: 'a', subnetId: subnet.id })).id);
+    await until('running', () => cloud.world.instances.get(ids[0] ?? '')?.state === 'running');
+    await cloud.close();
+    expect((await start(dir)).world.instances.get(ids[0] ?? '')?.state).toBe('running');
+  });
+  it('is not touched by a cloud that cannot serve', async () => {
+    const { port } = await start(newDir());
+    let touched = false;
+    const touch = () => {
+      touched = true;
+      return memoryMachines({ clock })({ mark: '', publicCidr: '', dir: '', observe: () => {} });
+    };
+    const dir = newDir();
+    await expect(start(dir, { listen: { port }, drivers: { touch } })).rejects.toThrow('EADDRINUSE');
+    expect(touched).toBe(false);
+    await start(dir);
+  });
   it('is refused when its middle is damaged', async () => {
     const dir = newDir();
     const cloud = await start(dir);

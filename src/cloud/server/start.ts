@@ -34,14 +34,12 @@ function checkOptions({ mark, zones, accounts, instanceTypes = defaultInstanceTy
 
 async function startDrivers(
   options: CloudOptions,
+  observe: (observation: Observation) => void,
   store: WorldStore,
-  service: CloudService,
   deps: CloudDeps,
 ): Promise<DriverLoop[]> {
   const loops: DriverLoop[] = [];
   const { mark, publicCidr } = options;
-  // What is seen after the end belongs to the next start, which looks for itself.
-  const observe = (observation: Observation): void => service.observe(observation);
   try {
     for (const [name, create] of Object.entries(options.drivers)) {
       const dir = await ensureDir(join(options.dataDir, name));
@@ -69,15 +67,27 @@ export async function startCloud(options: CloudOptions, deps: CloudDeps): Promis
   const settings = settingsOf(options);
   const exclusive = await holdExclusively(await ensureDir(options.dataDir));
   const undo: (() => Promise<void> | void)[] = [() => exclusive.release()];
+  let server: WireServer | undefined;
   const stop = async (): Promise<void> => {
+    await server?.close({ graceMs: limits.closeGraceMs });
     for (const step of undo.splice(0).reverse()) await step();
   };
   try {
     const store = await openWorldStore(join(options.dataDir, 'world'), deps);
     undo.push(() => store.close());
     const service = new CloudService({ ...deps, store, settings });
-    const drivers = await startDrivers(options, store, service, deps);
-    undo.push(() => Promise.all(drivers.map((driver) => driver.close())).then(() => {}));
+    const unhealthy = (): string | undefined => store.failure;
+    // First, because it may fail (a port that is taken): nothing on the machine is touched by a cloud that cannot serve.
+    server = await serveApi(options, deps, createAnswerer({ ...deps, service, accounts: options.accounts, unhealthy }));
+    let ending = false;
+    // What a driver takes down at the end is to be there again after the next start: the world does not hear of it.
+    const observe = (observation: Observation): void => (ending ? undefined : service.observe(observation));
+    const drivers = await startDrivers(options, observe, store, deps);
+    // What others stand on is taken away last.
+    for (const driver of drivers) undo.push(() => driver.close());
+    undo.push(() => {
+      ending = true;
+    });
     const names =
       deps.nameService &&
       new NameServices({ ...deps, start: deps.nameService, mark: options.mark, settings, world: () => store.published });
@@ -89,9 +99,6 @@ export async function startCloud(options: CloudOptions, deps: CloudDeps): Promis
     undo.push(store.watch(changed));
     changed();
     undo.push(repeat(deps, limits.forgetPeriodMs, () => service.forgetTerminated()));
-    const unhealthy = (): string | undefined => store.failure;
-    const server = await serveApi(options, deps, createAnswerer({ ...deps, service, accounts: options.accounts, unhealthy }));
-    undo.push(() => server.close({ graceMs: limits.closeGraceMs }));
     return runningCloud(server, store, service, stop);
   } catch (error) {
     await stop();
