@@ -78,6 +78,8 @@ export class CloudChaos implements ProcessObserver {
   readonly #seed: number;
   #replicas: Replica[] = [];
   #holder = '';
+  /** Ids of machines by name of their Node. */
+  readonly #machineOf = new Map<string, string | undefined>();
   /** The leader that dies in the middle of its next change in the cloud. */
   #doomed: SimulatedProcess | undefined;
   #count = 0;
@@ -96,6 +98,7 @@ export class CloudChaos implements ProcessObserver {
       whole: true,
       admission: { disable: ['ServiceAccount'] },
     });
+    await this.#watchNodes();
     for (let count = 0; count < replicas; count++) this.startReplica();
   }
   /** A load balancer of another cluster and a route to somewhere else; `remove` takes them away and gives them as they are then. */
@@ -239,15 +242,17 @@ export class CloudChaos implements ProcessObserver {
         `${identity}${reachable ? '' : ', cut off'}: ${what} at ${this.clock.monotonic()}, while ${this.#holder || 'nobody'} leads`,
       );
   }
-  async #mustBeGone(name: string): Promise<void> {
-    const node = await this.nodeClient()
-      .get(name)
-      .catch((error: unknown) => {
-        if (isNotFound(error)) return undefined;
-        throw error;
-      });
-    const id = node?.spec?.providerID?.split('://')[1];
+  #mustBeGone(name: string): void {
+    const id = this.#machineOf.get(name);
     if (id && this.cloud.instances.has(id)) this.complaints.push(`node ${name} is deleted while its machine ${id} exists`);
+    this.note('node deleted by the manager');
+  }
+  async #watchNodes(): Promise<void> {
+    const stream = await this.nodeClient().watch();
+    stream.subscribe(
+      ({ object: { metadata, spec } }) => this.#machineOf.set(metadata.name ?? '', spec?.providerID?.split('://')[1]),
+      () => {},
+    );
   }
 
   // Machines
