@@ -98,6 +98,7 @@ export class Kubelet {
       hostIPs,
       networkError: () => this.#health.networkError,
       node: () => this.nodes.node,
+      ...(parts.pressure && { pressure: parts.pressure }),
       onGone: (uid) => this.images.forget(uid),
     });
     this.nodes = new NodeManager({

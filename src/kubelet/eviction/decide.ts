@@ -41,10 +41,17 @@ export const pressureOf = (signals: readonly string[]): { memory: boolean; disk:
 
 const qosRank = { BestEffort: 0, Burstable: 1, Guaranteed: 2 };
 
+/** What a pod uses of the resource that is short, in bytes. */
+export interface Usage {
+  total: number;
+  /** By name. */
+  containers: ReadonlyMap<string, number>;
+}
+
 /** Best candidate first: over its request, lower priority, more above the request. */
-export function rankForMemory(pods: readonly Pod[], usedBytes: (pod: Pod) => number): Pod[] {
-  const requested = (pod: Pod): number => podRequests(pod).get('memory')?.value() ?? 0;
-  const excess = (pod: Pod): number => usedBytes(pod) - requested(pod);
+export function rankByUse(pods: readonly Pod[], resource: string, usage: (pod: Pod) => Usage): Pod[] {
+  const requested = (pod: Pod): number => podRequests(pod).get(resource)?.value() ?? 0;
+  const excess = (pod: Pod): number => usage(pod).total - requested(pod);
   const priority = (pod: Pod): number => pod.spec?.priority ?? 0;
   return [...pods].sort(
     (a, b) =>
@@ -66,38 +73,41 @@ export interface EvictionInput {
   observations: Observations;
   thresholds: Readonly<Record<string, string>>;
   pods: readonly Pod[];
-  usedBytes(pod: Pod): number;
+  /** Of the resource that the first signal (memory before all others) is about. */
+  usage(pod: Pod): Usage;
 }
 
+/** The signal that is answered first. */
+export const firstSignal = (signals: readonly string[]): string | undefined =>
+  signals.includes('memory.available') ? 'memory.available' : signals[0];
+
 /** One pod at a time goes, for the first signal that is met; memory before disk. */
-export function chooseEviction({
-  signals,
-  observations,
-  thresholds,
-  pods,
-  usedBytes,
-}: EvictionInput): EvictionChoice | undefined {
-  const signal = signals.includes('memory.available') ? 'memory.available' : signals[0];
+export function chooseEviction({ signals, observations, thresholds, pods, usage }: EvictionInput): EvictionChoice | undefined {
+  const signal = firstSignal(signals);
   const seen = signal === undefined ? undefined : observations[signal];
   if (signal === undefined || seen === undefined) return undefined;
-  const pod = rankForMemory(
-    pods.filter((candidate) => !isCriticalPod(candidate)),
-    usedBytes,
-  )[0];
-  if (pod === undefined) return undefined;
   const resource = signalResources[signal] ?? signal;
-  const amount = (value: number): string => quantityOf(Math.round(value), 'BinarySI').toString();
-  const threshold = amount(thresholdAmount(thresholds[signal] ?? '0', seen.capacity));
-  let message = `The node was low on resource: ${resource}. Threshold quantity: ${threshold}, available: ${Math.floor(seen.available / 1024)}Ki. `;
-  if (resource === 'memory') message += containerNote(pod, usedBytes(pod));
+  const candidates = pods.filter((candidate) => !isCriticalPod(candidate));
+  const pod = rankByUse(candidates, resource, usage)[0];
+  if (pod === undefined) return undefined;
+  const threshold = bytesText(thresholdAmount(thresholds[signal] ?? '0', seen.capacity));
+  const message =
+    `The node was low on resource: ${resource}. Threshold quantity: ${threshold}, available: ${bytesText(seen.available)}. ` +
+    containerNotes(pod, resource, usage(pod));
   const condition: PodCondition = { type: 'DisruptionTarget', status: 'True', reason: 'TerminationByKubelet', message };
   return { pod, message, condition: { ...condition, observedGeneration: pod.metadata.generation } };
 }
 
-function containerNote(pod: Pod, usedBytes: number): string {
-  const request = podRequests(pod).get('memory')?.value() ?? 0;
-  const container = pod.spec?.containers[0]?.name ?? '';
-  if (usedBytes <= request) return '';
-  const requested = quantityOf(request, 'BinarySI').toString();
-  return `Container ${container} was using ${Math.floor(usedBytes / 1024)}Ki, request is ${requested}, has larger consumption of memory. `;
+const bytesText = (bytes: number): string => quantityOf(Math.round(bytes), 'BinarySI').toString();
+
+/** A sentence for each container that uses more than it asked for. */
+function containerNotes({ spec }: Pod, resource: string, { containers }: Usage): string {
+  return [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])]
+    .map(({ name, resources }) => {
+      const text = resources?.requests?.[resource];
+      const used = containers.get(name);
+      if (used === undefined || used <= (text === undefined ? 0 : parseQuantity(text).value())) return '';
+      return `Container ${name} was using ${bytesText(used)}, request is ${text ?? '0'}, has larger consumption of ${resource}. `;
+    })
+    .join('');
 }

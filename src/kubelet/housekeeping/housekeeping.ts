@@ -4,9 +4,18 @@ import type { Pod, PodCondition } from '#api/core/v1';
 import { isCriticalPod, isTerminalPhase } from '#component-helpers/pod';
 import type { Clock, Logger, Timer } from '#utils';
 import type { PodRecord } from '../container/types.ts';
-import { chooseEviction, type Observations, pressureOf, signalResources, signalsMet } from '../eviction/decide.ts';
+import type { Pressure } from '../eviction/admit.ts';
+import {
+  chooseEviction,
+  firstSignal,
+  type Observations,
+  pressureOf,
+  signalResources,
+  signalsMet,
+  type Usage,
+} from '../eviction/decide.ts';
 import { podStorage } from '../eviction/disk-usage.ts';
-import { hasStorageLimit, storageExcess } from '../eviction/local-storage.ts';
+import { hasStorageLimit, type LocalStorage, storageExcess } from '../eviction/local-storage.ts';
 import { observe } from '../eviction/observe.ts';
 import { type ImageUse, imagesToRemove } from '../images/garbage.ts';
 import type { Kubelet } from '../kubelet.ts';
@@ -25,8 +34,6 @@ export interface HousekeepingDeps {
   clock: Clock;
   logger: Logger;
 }
-
-type Pressure = ReturnType<typeof pressureOf>;
 
 export class Housekeeping {
   readonly #deps: HousekeepingDeps;
@@ -111,18 +118,19 @@ export class Housekeeping {
     if (signals.length === 0) return;
     this.#tellThreshold(signals[0] ?? '');
     if (seen.disk) await this.#freeImages(Number.MAX_SAFE_INTEGER);
-    const used = await this.#usedBytes();
     const still = seen.disk ? signalsMet(await observe(kubelet.options.rootDir), thresholds) : signals;
-    this.#evictOne(still, observations, pods, used);
+    if (still.length > 0) await this.#evictOne(still, observations, pods);
   }
-  #evictOne(signals: string[], observations: Observations, pods: Pod[], used: Map<string, number>): void {
-    const usedBytes = (pod: Pod): number => used.get(pod.metadata.uid ?? '') ?? 0;
+  async #evictOne(signals: string[], observations: Observations, pods: Pod[]): Promise<void> {
+    const disk = signalResources[firstSignal(signals) ?? ''] === 'ephemeral-storage';
+    const used = disk ? await this.#diskUse(pods) : await this.#memoryUse();
+    const usage = (pod: Pod): Usage => used.get(pod.metadata.uid ?? '') ?? { total: 0, containers: new Map() };
     const choice = chooseEviction({
       signals,
       observations,
       thresholds: this.#deps.kubelet.options.eviction.hard,
       pods,
-      usedBytes,
+      usage,
     });
     if (choice) this.#evictPod(choice.pod, choice.message, choice.condition);
   }
@@ -137,38 +145,50 @@ export class Housekeeping {
   }
   /** Ends pods that pass their own limits of disk; answers whether there was one. */
   async #evictForStorage(pods: readonly Pod[]): Promise<boolean> {
-    const { kubelet, runtime, volumes } = this.#deps;
     const limited = pods.filter((pod) => hasStorageLimit(pod) && !isCriticalPod(pod));
     if (limited.length === 0) return false;
-    const usage = await runtime.usage();
+    const usage = await this.#deps.runtime.usage();
     let evicted = false;
     for (const pod of limited) {
-      const id = identity(pod);
-      const mounted = volumes.mounted(id.uid);
-      const storage = await podStorage({
-        pod,
-        record: await runtime.get(id),
-        usage,
-        volumePath: (name) => mounted.get(name)?.hostPath,
-        logDirectory: podLogDirectory(kubelet.options.podLogsDir, id),
-      });
-      const message = storageExcess(pod, storage);
+      const message = storageExcess(pod, await this.#storageOf(pod, usage));
       if (message === undefined) continue;
       evicted = true;
       this.#evictPod(pod, message);
     }
     return evicted;
   }
-  /** Working set by pod. */
-  async #usedBytes(): Promise<Map<string, number>> {
+  async #storageOf(pod: Pod, usage: Awaited<ReturnType<ContainerdRuntime['usage']>>): Promise<LocalStorage> {
+    const { kubelet, runtime, volumes } = this.#deps;
+    const id = identity(pod);
+    const mounted = volumes.mounted(id.uid);
+    return podStorage({
+      pod,
+      record: await runtime.get(id),
+      usage,
+      volumePath: (name) => mounted.get(name)?.hostPath,
+      logDirectory: podLogDirectory(kubelet.options.podLogsDir, id),
+    });
+  }
+  /** Volumes, logs and writable layers by pod. */
+  async #diskUse(pods: readonly Pod[]): Promise<Map<string, Usage>> {
     const usage = await this.#deps.runtime.usage();
-    const sums = new Map<string, number>();
-    for (const { uid, containers } of await this.#deps.runtime.list())
-      sums.set(
-        uid,
-        containers.reduce((sum, { id }) => sum + (usage.get(id)?.memoryWorkingSetBytes ?? 0), 0),
-      );
-    return sums;
+    const found = new Map<string, Usage>();
+    for (const pod of pods) {
+      const { volumes, containers } = await this.#storageOf(pod, usage);
+      const total = [...volumes.values(), ...containers.values()].reduce((sum, bytes) => sum + bytes, 0);
+      found.set(pod.metadata.uid ?? '', { total, containers });
+    }
+    return found;
+  }
+  /** Working sets by pod. */
+  async #memoryUse(): Promise<Map<string, Usage>> {
+    const usage = await this.#deps.runtime.usage();
+    const found = new Map<string, Usage>();
+    for (const { uid, containers } of await this.#deps.runtime.list()) {
+      const sets = containers.map(({ id, name }) => [name, usage.get(id)?.memoryWorkingSetBytes ?? 0] as const);
+      found.set(uid, { total: sets.reduce((sum, [, bytes]) => sum + bytes, 0), containers: new Map(sets) });
+    }
+    return found;
   }
 
   async #collectImages(): Promise<void> {

@@ -3,12 +3,15 @@
 import type { Node, Pod } from '#api/core/v1';
 import { isMirrorPod, isTerminalPhase, podFullName } from '#component-helpers/pod';
 import type { Logger } from '#utils';
+import { type Pressure, pressureRefusal } from '../eviction/admit.ts';
 import { refusalOf } from '../node/admission.ts';
 import type { PodRuntime } from '../runtime/types.ts';
 import { PodWorker, type PodWorkerDeps } from './pod-worker.ts';
 
 export interface PodWorkersDeps extends Omit<PodWorkerDeps, 'onGone'> {
   node(): Node | undefined;
+  /** What the node is short of; none when absent. */
+  pressure?(): Pressure;
   logger: Logger;
   onGone?(uid: string): void;
 }
@@ -98,10 +101,16 @@ export class PodWorkers {
     const others = this.#activePods();
     this.#workers.set(uid, worker);
     const finished = isTerminalPhase(pod.status?.phase) || pod.metadata.deletionTimestamp !== undefined;
-    const refusal =
-      finished || node === undefined ? undefined : refusalOf(pod, node, others, node.status?.nodeInfo?.operatingSystem);
+    const refusal = finished || node === undefined ? undefined : this.#refusalOf(pod, node, others);
     if (refusal) worker.reject(refusal.reason, refusal.message);
     else worker.update(pod);
+  }
+  #refusalOf(pod: Pod, node: Node, others: readonly Pod[]): { reason: string; message: string } | undefined {
+    const pressure = this.#deps.pressure?.();
+    // What runs already was let in before the pressure came.
+    const isNew = (pod.status?.startTime ?? '') === '';
+    const refused = pressure && isNew ? pressureRefusal(pod, pressure) : undefined;
+    return refused ?? refusalOf(pod, node, others, node.status?.nodeInfo?.operatingSystem);
   }
   #activePods(): Pod[] {
     return [...this.#workers.values()]
