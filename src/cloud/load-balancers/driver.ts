@@ -1,6 +1,5 @@
 // The driver that makes load balancers real on one Linux machine: addresses and rules in the routers of VPCs, one HAProxy in each router that needs it,
 // probes of targets. It acts on every new world, and by itself when a target's health changes or an HAProxy ends.
-import { rm } from 'node:fs/promises';
 import { type Clock, deepEqual, type Exec, type Logger, type Timer } from '#utils';
 import {
   type Driver,
@@ -11,8 +10,9 @@ import {
   type TargetHealth,
   type World,
 } from '../model/index.ts';
+import { removeHaproxies, removeLoadBalancers } from './leftovers.ts';
 import { limits } from './limits.ts';
-import { applyEdge, createEdge } from './machine/edge.ts';
+import { createEdge } from './machine/edge.ts';
 import { clearRouter } from './machine/router.ts';
 import { edgeRoutes } from './machine/routes.ts';
 import { createTold } from './told.ts';
@@ -48,6 +48,7 @@ class LoadBalancerDriver implements Driver {
   readonly #changed = new Set<string>();
   #timer: Timer | undefined;
   #closed = false;
+  #swept = false;
 
   constructor(context: DriverContext, deps: LoadBalancerDeps) {
     this.#context = context;
@@ -67,16 +68,9 @@ class LoadBalancerDriver implements Driver {
     this.#closed = true;
     this.#timer?.cancel();
     return this.#enqueue(async () => {
-      const { exec } = this.#deps;
-      const vpcs = [...this.#vpcs];
-      await Promise.all(vpcs.map(([, vpc]) => vpc.close()));
+      await Promise.all([...this.#vpcs.values()].map((vpc) => vpc.close()));
       this.#vpcs.clear();
-      const netnses = new Set(
-        [...this.#world.vpcs.keys(), ...vpcs.map(([id]) => id)].map((id) => routerNetns(this.#context.mark, id)),
-      );
-      for (const netns of netnses) await clearRouter(exec, netns);
-      await applyEdge(exec, edgeNetns(this.#context.mark), new Map());
-      await rm(this.#context.dir, { recursive: true, force: true });
+      await removeLoadBalancers(this.#context.mark, { ...this.#deps, dir: this.#context.dir });
     });
   }
 
@@ -90,6 +84,7 @@ class LoadBalancerDriver implements Driver {
     const failures: unknown[] = [];
     const edge = new Map<string, string>();
     let looked = false;
+    await this.#sweep(plans);
     for (const plan of plans) {
       try {
         const look = !deepEqual(this.#applied.get(plan.vpcId), plan);
@@ -140,6 +135,14 @@ class LoadBalancerDriver implements Driver {
     this.#vpcs.set(vpcId, made);
     this.#left.delete(vpcId);
     return made;
+  }
+
+  /** Once: an earlier process may have left an HAProxy of a VPC that has no load balancers any more. */
+  async #sweep(plans: readonly VpcPlan[]): Promise<void> {
+    if (this.#swept) return;
+    const { mark, dir } = this.#context;
+    await removeHaproxies(mark, { ...this.#deps, dir }, new Set(plans.map(({ netns }) => netns)));
+    this.#swept = true;
   }
 
   /** VPCs whose last load balancer went. */

@@ -1,5 +1,6 @@
-// Takes everything of load balancers off a machine without a driver: what a crashed cloud left behind.
+// Takes off a machine what drivers of load balancers that crashed left behind.
 import { readdir, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { isErrno } from '#host';
 import type { Clock, Exec } from '#utils';
 import { edgeNetns, netnsPrefix } from '../model/index.ts';
@@ -10,23 +11,35 @@ import { clearRouter } from './machine/router.ts';
 export interface RemoveOptions {
   exec: Exec;
   clock: Clock;
-  /** The driver's folder, as in its context; removed. */
+  /** The driver's folder, as in its context. */
   dir: string;
 }
 
-async function routersOf(mark: string): Promise<string[]> {
+async function namesIn(dir: string, prefix: string): Promise<string[]> {
   try {
-    return (await readdir('/run/netns')).filter((name) => name.startsWith(`${netnsPrefix(mark)}vpc-`));
+    return (await readdir(dir)).filter((name) => name.startsWith(prefix));
   } catch (error) {
     if (isErrno(error, 'ENOENT')) return [];
     throw error;
   }
 }
 
+/** Ends every HAProxy below the folder, and removes its files, but for those of routers that are to be kept. */
+export async function removeHaproxies(
+  mark: string,
+  { clock, dir }: Omit<RemoveOptions, 'exec'>,
+  kept: ReadonlySet<string>,
+): Promise<void> {
+  const gone = (netns: string): boolean => !kept.has(netns);
+  const running = [...findHaproxy(`${dir}/`)].filter(([, file]) => gone(basename(dirname(file))));
+  await Promise.all(running.map(([pid]) => stopHaproxy(pid, clock)));
+  for (const netns of (await namesIn(dir, netnsPrefix(mark))).filter(gone))
+    await rm(join(dir, netns), { recursive: true, force: true });
+}
+
 /** Ends HAProxy and removes addresses, routes, rules and files. Safe to repeat, also when the namespaces are gone already. */
 export async function removeLoadBalancers(mark: string, { exec, clock, dir }: RemoveOptions): Promise<void> {
-  await Promise.all(findHaproxy(`${dir}/`).map((pid) => stopHaproxy(pid, clock)));
-  for (const netns of await routersOf(mark)) await clearRouter(exec, netns);
+  await removeHaproxies(mark, { clock, dir }, new Set());
+  for (const netns of await namesIn('/run/netns', `${netnsPrefix(mark)}vpc-`)) await clearRouter(exec, netns);
   await applyEdge(exec, edgeNetns(mark), new Map());
-  await rm(dir, { recursive: true, force: true });
 }

@@ -131,8 +131,10 @@ export class BalancedWorld {
     this.cloud.remove('loadBalancers', id);
     await this.realise();
   }
-  realise(): Promise<void> {
-    return this.driver.realise(this.cloud.world);
+  /** Until the machine is as the world is, and the world has heard of it. */
+  async realise(): Promise<void> {
+    await this.driver.realise(this.cloud.world);
+    for (let pending: unknown; pending !== this.#pending; await this.#pending) pending = this.#pending;
   }
   health(id: string): string {
     return (
@@ -293,7 +295,10 @@ export class BalancedWorld {
   }
   async destroy(): Promise<void> {
     this.#closed = true;
-    for (const one of this.#open) 'destroy' in one ? one.destroy() : one.close();
+    for (const one of this.#open) {
+      if ('destroy' in one) one.destroy();
+      else one.close();
+    }
     await this.#pending;
     await this.driver.close();
     for (const sockets of this.#joined.values()) sockets.close();

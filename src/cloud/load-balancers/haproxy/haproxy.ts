@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { readFileIfExists } from '#host';
 import type { Clock, Exec, Logger } from '#utils';
 import { limits } from '../limits.ts';
+import { livesIn } from '../netns.ts';
 import {
   balancerOfProxy,
   type Config,
@@ -19,7 +20,7 @@ import {
   serversMatch,
   sockets,
 } from './config.ts';
-import { findHaproxy, isAlive, livesIn, type Running, startHaproxy, stopHaproxy, watched } from './process.ts';
+import { findHaproxy, isAlive, type Running, startHaproxy, stopHaproxy, watched } from './process.ts';
 import { ask, tell } from './sockets.ts';
 
 export interface HaproxyOptions {
@@ -256,7 +257,7 @@ class ManagedHaproxy implements Haproxy {
   async #findOld(): Promise<void> {
     if (this.#searched) return;
     const { clock, netns } = this.#options;
-    const [pid, ...others] = findHaproxy(this.#configFile);
+    const [pid, ...others] = findHaproxy(this.#configFile).keys();
     for (const other of others) await stopHaproxy(other, clock);
     if (pid !== undefined) {
       if (livesIn(pid, netns)) this.#take(watched(pid, clock));

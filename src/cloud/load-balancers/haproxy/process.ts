@@ -1,6 +1,6 @@
 // HAProxy's processes on the machine: starting it in a router's namespace with few rights, finding the one that an earlier process started, ending it.
 import { spawn } from 'node:child_process';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { Clock } from '#utils';
 import { limits } from '../limits.ts';
@@ -106,34 +106,18 @@ const parentOf = (pid: number): number => {
   return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1] ?? 0);
 };
 
-/** Masters that run with this configuration file, or with one below this folder when it ends in a slash. */
-export function findHaproxy(configFile: string): number[] {
+/** Masters by process id, with the configuration file they run with: this one, or any below this folder when it ends in a slash. */
+export function findHaproxy(configFile: string): Map<number, string> {
   const isOurs = (word: string): boolean => (configFile.endsWith('/') ? word.startsWith(configFile) : word === configFile);
-  const pids = readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .filter((pid) => {
-      const words = read(`/proc/${pid}/cmdline`).split('\0');
-      return words[0]?.endsWith('haproxy') && words.some(isOurs) && isAlive(pid);
-    });
-  return pids.filter((pid) => !pids.includes(parentOf(pid)));
-}
-
-const inode = (path: string): number | undefined => {
-  try {
-    return statSync(path).ino;
-  } catch {
-    return undefined;
+  const found = new Map<number, string>();
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
+    const words = read(`/proc/${name}/cmdline`).split('\0');
+    const file = words[0]?.endsWith('haproxy') ? words.find(isOurs) : undefined;
+    if (file !== undefined && isAlive(Number(name))) found.set(Number(name), file);
   }
-};
-
-/** Identifies the namespace that has the name now; undefined: there is none. */
-export const netnsId = (netns: string): number | undefined => inode(`/run/netns/${netns}`);
-
-export const livesIn = (pid: number, netns: string): boolean => {
-  const id = netnsId(netns);
-  return id !== undefined && inode(`/proc/${pid}/ns/net`) === id;
-};
+  return new Map([...found].filter(([pid]) => !found.has(parentOf(pid))));
+}
 
 function signal(pid: number, name: 'SIGTERM' | 'SIGKILL'): void {
   try {

@@ -2,7 +2,7 @@
 // another.
 import type { Socket } from 'node:net';
 import { joinNetns, type NetnsSockets } from '#host';
-import { netnsId } from '../haproxy/process.ts';
+import { netnsId } from '../netns.ts';
 import { type Dial, ProbeUnavailable } from './probe.ts';
 
 export interface NetnsDial {

@@ -24,7 +24,7 @@ function answersOk(socket: Duplex, host: string, { port, path = '/' }: Check): P
       if (text.includes('\n') || text.length > limits.probeAnswerBytesMax) resolve(statusOk.test(text));
     });
     socket.once('error', () => resolve(false));
-    socket.once('close', () => resolve(statusOk.test(text)));
+    for (const over of ['end', 'close']) socket.once(over, () => resolve(statusOk.test(text)));
     socket.write(
       `GET ${path} HTTP/1.1\r\nHost: ${host}:${port}\r\nUser-Agent: sagong-load-balancer\r\nConnection: close\r\n\r\n`,
     );

@@ -1,6 +1,6 @@
 // Routes of public addresses in the edge.
 import { deepEqual, type Exec } from '#utils';
-import { netnsId } from '../haproxy/process.ts';
+import { netnsId } from '../netns.ts';
 import { inNetns, ipBatch } from './commands.ts';
 import { edgeLines, observeEdge, parseEdge } from './routes.ts';
 

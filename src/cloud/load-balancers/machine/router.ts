@@ -1,6 +1,6 @@
 // Addresses, routes and packet rules of load balancers in one router, level by level: what the kernel has is looked at, what differs is changed.
 import type { Exec } from '#utils';
-import { netnsId } from '../haproxy/process.ts';
+import { netnsId } from '../netns.ts';
 import type { BalancerPlan, Place, VpcPlan } from '../plan.ts';
 import { forget, inNetns, ipBatch, restore } from './commands.ts';
 import { type Flows, flowsOf, flowsOfIndex, staleFlows, unknownFlows } from './conntrack.ts';
