@@ -14,6 +14,8 @@ import { binary, eventually, run } from './cluster/harness.ts';
 let dir: string;
 let server: string;
 const children: ChildProcess[] = [];
+/** What each program said so far. */
+let logs: Record<string, string> = {};
 /** Of the components' own endpoints. */
 let ports = { 'kube-scheduler': 0, 'kube-controller-manager': 0 };
 const own = (port: number): string[] => ['--bind-address', '127.0.0.1', '--secure-port', String(port)];
@@ -41,9 +43,12 @@ async function freePort(): Promise<number> {
 
 function start(name: string, command: string, args: readonly string[]): ChildProcess {
   const child = spawn(command, args, { cwd: dir, stdio: ['ignore', 'pipe', 'pipe'] });
-  let log = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (log += chunk.toString()));
-  child.once('exit', () => void writeFile(join(dir, `${name}.log`), log).catch(() => {}));
+  logs[name] = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => {
+      logs[name] += chunk.toString();
+    });
+  child.once('exit', () => void writeFile(join(dir, `${name}.log`), logs[name] ?? '').catch(() => {}));
   children.push(child);
   return child;
 }
@@ -65,19 +70,22 @@ async function kubeconfig(name: string, token: string): Promise<string> {
 }
 
 beforeAll(async () => {
-  // A free port may be taken by somebody else before it is used: then everything starts again on others.
+  // A free port may be taken by somebody else before it is used: then, and only then, everything starts again on others.
   for (let attempt = 1; ; attempt++) {
     try {
       return await startAll();
     } catch (error) {
+      const said = Object.values(logs).join('\n');
       await stopAll();
-      if (attempt === 3) throw error;
+      if (attempt === 3 || !/EADDRINUSE|address already in use/.test(said))
+        throw new Error(`${(error as Error).message}\n${said}`, { cause: error });
     }
   }
 }, 180_000);
 afterAll(stopAll);
 
 async function startAll(): Promise<void> {
+  logs = {};
   dir = await mkdtemp(join(tmpdir(), 'sagong-components-'));
   await chmod(dir, 0o700);
   const [client, peer, secure] = [await freePort(), await freePort(), await freePort()];
@@ -122,11 +130,11 @@ async function startAll(): Promise<void> {
     ...keys,
   );
   await kubeconfig('admin', 'a');
-  await eventually(
-    'the apiserver',
-    async () => (await kubectl('get', 'namespace', 'default', '-o', 'name')).stdout.startsWith('namespace/default'),
-    30_000,
-  );
+  await eventually('the apiserver', async () => (await kubectl('get', '--raw', '/readyz')).stdout === 'ok', 30_000);
+  // Ready means ready: what the server made for itself is there from the first answer on.
+  expect(await kubectl('get', 'namespace', 'default', '-o', 'name')).toMatchObject({ stdout: 'namespace/default\n' });
+  const account = 'system:serviceaccount:kube-system:node-controller';
+  expect(await kubectl('auth', 'can-i', 'patch', 'nodes', '--as', account)).toMatchObject({ stdout: 'yes\n' });
   ports = { 'kube-scheduler': await freePort(), 'kube-controller-manager': await freePort() };
   component('kube-scheduler', '--kubeconfig', await kubeconfig('scheduler', 's'), ...own(ports['kube-scheduler']));
   component(
