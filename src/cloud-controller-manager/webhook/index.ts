@@ -7,7 +7,7 @@ import { selectControllers } from '#controller-runtime/manager';
 import { type Clock, type Logger, quote } from '#utils';
 import { serve, type WireRequest, type WireResponse, type WireServer } from '#wire';
 
-export { webhookFlags, webhookServingFlags } from './flags.ts';
+export { webhookServingFlags } from './flags.ts';
 
 export interface WebhookHostOptions {
   webhooks: NonNullable<CloudProvider['webhooks']>;

@@ -1,12 +1,5 @@
 // What every component serves beside its work, over HTTPS: health, metrics, configuration, for those whom the apiserver lets in.
-export type { Authorities, CallerRequest, RequestHeaderOptions, User } from './caller.ts';
-export { DelegatedAuth, type DelegatedAuthOptions, defaultDelegatedAuth, type ReviewClient } from './delegated-auth.ts';
-export {
-  type DelegatedAuthFlags,
-  delegatedAuthFlags,
-  type NamedCertificateFiles,
-  type SecureServingFlags,
-  secureServingFlags,
-} from './flags.ts';
+export { defaultDelegatedAuth, type ReviewClient } from './delegated-auth.ts';
+export { type DelegatedAuthFlags, delegatedAuthFlags, type SecureServingFlags, secureServingFlags } from './flags.ts';
 export { delegatedAuthOptions, type SecureServingOptions, secureServingOptions, selfSignedCertificate } from './options.ts';
-export { type ComponentServerDeps, type ComponentServerOptions, serveComponent } from './serve.ts';
+export { type ComponentServerOptions, serveComponent } from './serve.ts';

@@ -119,12 +119,13 @@ describe('a simulated node and the apiserver', () => {
     const failed = await phase('once', 'Failed');
     expect(failed.status?.containerStatuses?.[0]?.state?.terminated).toMatchObject({ exitCode: 1, reason: 'Error' });
     expect(failed.status?.initContainerStatuses?.[0]?.state?.terminated?.exitCode).toBe(0);
-    const events = (
-      await admin
-        .resource<KubeObject & { reason: string; involvedObject: { fieldPath?: string } }>(core('events'), 'default')
-        .list()
-    ).items;
-    expect(events.find(({ reason }) => reason === 'Started')?.involvedObject.fieldPath).toBe('spec.initContainers{init}');
+    type Told = KubeObject & { reason: string; involvedObject: { fieldPath?: string } };
+    // Events are written behind the pod's back.
+    const started = await until('it is told', async () => {
+      const { items } = await admin.resource<Told>(core('events'), 'default').list();
+      return items.find(({ reason }) => reason === 'Started');
+    });
+    expect(started.involvedObject.fieldPath).toBe('spec.initContainers{init}');
   });
 
   it('mirrors a static pod, and ends it with its manifest', async () => {
