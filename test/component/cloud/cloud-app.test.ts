@@ -18,6 +18,8 @@ import { nodes, services, uninitialized } from './world.ts';
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const leases = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' };
 const metaUrl = "const importMetaUrl = require('node:url').pathToFileURL(__filename).href;";
+/** Far more than anything here takes, but for a crowded machine. */
+const slowMs = 60_000;
 let dir: string;
 let cluster: TestCluster;
 const children: ChildProcess[] = [];
@@ -65,7 +67,7 @@ const fake = ['--cloud-provider=fake', '--cloud-config=cloud.yaml'];
 /** Runs it until it ends by itself. */
 const ended = (...more: string[]): Promise<{ code: unknown; stderr: string }> =>
   new Promise((resolve) =>
-    execFile(process.execPath, flags(...more), { cwd: dir, timeout: 20_000 }, (error, _stdout, stderr) =>
+    execFile(process.execPath, flags(...more), { cwd: dir, timeout: slowMs }, (error, _stdout, stderr) =>
       resolve({ code: error?.code ?? 0, stderr }),
     ),
   );
@@ -101,7 +103,7 @@ const get = (port: number, path: string) =>
   });
 
 async function eventually(condition: () => Promise<boolean>): Promise<void> {
-  const endMs = Date.now() + 25_000;
+  const endMs = Date.now() + slowMs;
   while (!(await condition())) {
     if (Date.now() > endMs) throw new Error('it did not come true');
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -121,7 +123,7 @@ describe('it does not start', () => {
     ['with an unknown controller', [...fake, '--controllers=-nonsense'], '"nonsense" is not in the list of known controllers'],
     ['with two cluster CIDRs of one family', [...fake, '--cluster-cidr=10.0.0.0/16,10.1.0.0/16'], 'not configured as dual stack'],
     ['without workers', [...fake, '--concurrent-node-syncs=0'], 'concurrent-node-syncs must be greater than 0'],
-  ])('%s', async (_what, more, message) => {
+  ])('%s', { timeout: slowMs }, async (_what, more, message) => {
     const { code, stderr } = await ended(...more);
     expect(stderr).toContain(message);
     expect(code).toBe(1);
@@ -129,7 +131,7 @@ describe('it does not start', () => {
 });
 
 describe('two of it', () => {
-  it('share the work as they are told to, and end as they should', async () => {
+  it('share the work as they are told to, and end as they should', { timeout: 2 * slowMs }, async () => {
     const controllers = '--controllers=*,-route';
     const first = await start(controllers, '--cluster-cidr=10.244.0.0/16');
     await eventually(async () => Boolean(await holder()));
