@@ -4,7 +4,7 @@ import { createMetrics, type Metrics } from '#component-base';
 import { createCertificateAuthority, issueCertificate } from '#pki';
 import { openEtcdStore, openLmdbStore, openMemoryStore, type Store } from '#store';
 import type { Clock, Logger, Rng } from '#utils';
-import { type Dial, serve, type ServerTls, type WireServer } from '#wire';
+import { type Dial, serve, type ServerTls, type WireServer, type ListenTarget } from '#wire';
 import { type ApiServer, createApiServer } from '../server.ts';
 import { loopbackUser } from '../authentication/index.ts';
 import type { CertificatePair, KubeApiServerOptions, StoreLocation } from './options.ts';
@@ -19,6 +19,8 @@ export interface KubeApiServerDeps {
   store?: Store;
   /** Text of the file of field descriptions, if the build made one. */
   descriptions?(): Promise<string | undefined>;
+  /** Where to listen, instead of the options' address and port. */
+  listen?: ListenTarget;
   /** Opens connections to kubelets, e.g. inside another network namespace. */
   dialKubelet?: Dial;
   /** Opens connections to admission webhooks: those of Services are reached by cluster IP. */
@@ -73,7 +75,7 @@ export async function runKubeApiServer(options: KubeApiServerOptions, deps: Kube
   const own = options.serving ? undefined : selfSigned(options, clock);
   const wire = await serve({
     tls: tlsOf(options, options.serving ?? (own as CertificatePair)),
-    listen: { host: options.bindAddress, port: options.securePort },
+    listen: deps.listen ?? { host: options.bindAddress, port: options.securePort },
     onRequest: (request, response) => server.handle(request, response),
     onUpgrade: (upgrade) => server.upgrade(upgrade),
     logger,

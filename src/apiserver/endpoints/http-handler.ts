@@ -1,6 +1,6 @@
 // Finds what serves a path: discovery, health, metrics and OpenAPI by name, resources by the table, the rest is not found.
 import { routeHealth } from '#component-base';
-import { notAcceptable } from '#apimachinery/errors';
+import { methodNotSupported, notAcceptable } from '#apimachinery/errors';
 import { isRemote } from '../aggregation/index.ts';
 import type { ServerContext } from '../server-context.ts';
 import {
@@ -65,6 +65,8 @@ function serveResourcePath(context: ServerContext, exchange: Exchange): Promise<
   const verb = methodVerbs[request.method] ?? info.verb;
   const allowed = verb === 'watch' && !isCollection ? verbs.has('get') : verbs.has(verb);
   const misplaced = (verb === 'create' && !isCollection) || ((verb === 'update' || verb === 'patch') && isCollection);
+  // Custom resources have one handler for all their methods, which names the verb.
+  if (!allowed && resource.custom && verb !== '') throw methodNotSupported({ group, resource: name }, verb);
   if (!allowed || misplaced || verb === '' || request.method === 'HEAD') throw methodNotAllowed();
   return serveResource(context, exchange, resource);
 }

@@ -123,7 +123,7 @@ const fieldLabelsOf = ({
 const unknownFieldText = (resource: ServedResource, field: string): string =>
   resource.definition.unknownFieldText
     ? resource.definition.unknownFieldText(field)
-    : resource.definition.selectableFields
+    : resource.custom || resource.definition.selectableFields
       ? `field label not supported: ${field}`
       : `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`;
 
