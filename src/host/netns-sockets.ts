@@ -23,7 +23,7 @@ process.on('message', ({ id, op, host, port, timeoutMs }) => {
     const fail = (error) => { socket.destroy(); answer(id, undefined, error); };
     socket.once('error', fail);
     socket.once('timeout', () => fail(new Error('connect ETIMEDOUT ' + host + ':' + port)));
-    socket.once('connect', () => { socket.removeAllListeners(); socket.pause(); process.send({ id }, socket, { keepOpen: false }); });
+    socket.once('connect', () => { socket.removeAllListeners(); socket.on('error', () => {}); socket.pause(); process.send({ id }, socket, { keepOpen: false }); });
   }
 });
 process.on('disconnect', () => process.exit(0));
@@ -48,8 +48,58 @@ export interface NetnsSockets {
   close(): void;
 }
 
-/** Starts the helper in a network namespace, named as in `ip netns`. `mark` is shown in its command line. Rejects when that cannot be done. */
+/**
+ * Starts the helper in a network namespace, named as in `ip netns`. `mark` is shown in its command line. Rejects when that cannot be done.
+ * A helper that dies costs what was asked of it at that moment; the next question starts another one.
+ */
 export async function joinNetns(netns: string, mark: string): Promise<NetnsSockets> {
+  const sockets = new LastingSockets(netns, mark);
+  await sockets.helper();
+  return sockets;
+}
+
+class LastingSockets implements NetnsSockets {
+  readonly #netns: string;
+  readonly #mark: string;
+  #helper: Promise<HelperSockets> | undefined;
+  #closed = false;
+
+  constructor(netns: string, mark: string) {
+    this.#netns = netns;
+    this.#mark = mark;
+  }
+  /** The helper that lives, or a new one. */
+  helper(): Promise<HelperSockets> {
+    if (this.#closed) return Promise.reject(new Error(`the helper in network namespace ${this.#netns} was ended`));
+    if (this.#helper) return this.#helper;
+    const started = startHelper(this.#netns, this.#mark, () => {
+      if (this.#helper === started) this.#helper = undefined;
+    });
+    this.#helper = started;
+    started.catch(() => {
+      if (this.#helper === started) this.#helper = undefined;
+    });
+    return started;
+  }
+  async listen(host: string, port: number): Promise<Server> {
+    return (await this.helper()).listen(host, port);
+  }
+  async bindUdp(host: string, port: number): Promise<DatagramSocket> {
+    return (await this.helper()).bindUdp(host, port);
+  }
+  async connect(host: string, port: number): Promise<Socket> {
+    return (await this.helper()).connect(host, port);
+  }
+  close(): void {
+    this.#closed = true;
+    void this.#helper?.then(
+      (helper) => helper.close(),
+      () => {},
+    );
+  }
+}
+
+async function startHelper(netns: string, mark: string, onExit: () => void): Promise<HelperSockets> {
   const child = spawn('nsenter', [`--net=/run/netns/${netns}`, process.execPath, '-e', helperSource, mark], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
@@ -60,13 +110,16 @@ export async function joinNetns(netns: string, mark: string): Promise<NetnsSocke
     if (message.error) caller?.reject(new Error(message.error));
     else caller?.resolve(handle);
   });
-  child.once('exit', () => {
-    for (const caller of waiting.values()) caller.reject(new Error(`the helper in network namespace ${netns} has ended`));
+  const over = (error: Error): void => {
+    onExit();
+    for (const caller of waiting.values()) caller.reject(error);
     waiting.clear();
-  });
+  };
+  child.on('error', over);
+  child.once('disconnect', () => over(new Error(`the helper in network namespace ${netns} has ended`)));
+  child.once('exit', () => over(new Error(`the helper in network namespace ${netns} has ended`)));
   await new Promise<void>((resolve, reject) => {
     waiting.set(0, { resolve: () => resolve(), reject });
-    child.once('error', reject);
   });
   return new HelperSockets(child, waiting, netns);
 }
