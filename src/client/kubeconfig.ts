@@ -133,7 +133,14 @@ export function kubeconfigFor(name: string, client: ClientConfig): Kubeconfig {
   return {
     ...emptyKubeconfig(),
     clusters: [
-      { name, cluster: { ...(client.ca && { 'certificate-authority-data': encode(client.ca) }), server: client.server } },
+      {
+        name,
+        cluster: {
+          ...(client.ca && { 'certificate-authority-data': encode(client.ca) }),
+          server: client.server,
+          ...(client.serverName && { 'tls-server-name': client.serverName }),
+        },
+      },
     ],
     users: [
       {

@@ -27,6 +27,10 @@ export interface ControlPlaneOptions {
   advertiseAddress: string;
   /** Default: the port served on. */
   advertisePort?: number;
+  /** Further names and addresses in its certificate. */
+  names?: { dnsNames: readonly string[]; ips: readonly string[] };
+  /** Serve on this unix socket instead of loopback. */
+  socket?: string;
   /** Opens connections to kubelets. */
   dialKubelet?: Dial;
 }
@@ -64,10 +68,17 @@ const dnsNames = [
   `kubernetes.default.svc.${clusterNetworks.domain}`,
 ];
 
-function apiServerOptions({ dataDir, pki, port, advertiseAddress, advertisePort }: ControlPlaneOptions): KubeApiServerOptions {
+function apiServerOptions({
+  dataDir,
+  pki,
+  port,
+  advertiseAddress,
+  advertisePort,
+  names,
+}: ControlPlaneOptions): KubeApiServerOptions {
   const serving = pki.serving('kube-apiserver', {
-    dnsNames,
-    ips: [...new Set(['127.0.0.1', advertiseAddress, clusterNetworks.kubernetesServiceIp])],
+    dnsNames: [...dnsNames, ...(names?.dnsNames ?? [])],
+    ips: [...new Set(['127.0.0.1', advertiseAddress, clusterNetworks.kubernetesServiceIp, ...(names?.ips ?? [])])],
   });
   return {
     ...defaultOptions(),
@@ -107,6 +118,7 @@ export async function startControlPlane(options: ControlPlaneOptions, deps: Cont
   const apiserver = await runKubeApiServer(apiServerOptions(options), {
     ...deps,
     ...(options.dialKubelet && { dialKubelet: options.dialKubelet }),
+    ...(options.socket !== undefined && { listen: { path: options.socket } }),
   });
   const decisions = new Decisions();
   const extra: WireServer[] = [];

@@ -1,23 +1,40 @@
 // `sagong stop` and `sagong down`: ending a cluster, also one that crashed.
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readKubeconfig } from '#client';
 import { execCommand } from '#host';
 import type { Clock } from '#utils';
 import { findProgram } from './capabilities.ts';
+import { removeLoadBalancers } from '#cloud/load-balancers';
 import { removeMachine } from '#cloud/machine';
-import { clusterMark } from './paths.ts';
+import { cloudDir } from './cloud/settings.ts';
+import { clusterMark, clusterPaths } from './paths.ts';
 import { readRunState, removeRunState, stopProcess } from './run-state.ts';
 import { loadSettings } from './settings.ts';
 import { removeUserContext } from './user-kubeconfig.ts';
 
+/** What the cluster's own kubeconfig says. */
+function lastServer(dataDir: string): string | undefined {
+  const path = clusterPaths(dataDir).kubeconfig;
+  return existsSync(path) ? readKubeconfig(path).clusters[0]?.cluster.server : undefined;
+}
+
 const canHaveNodes = (): boolean =>
   process.platform === 'linux' && process.getuid?.() === 0 && ['ip', 'iptables'].every((name) => findProgram(name));
+
+/** What a crashed cloud has left on the machine. */
+async function removeLeftovers(dataDir: string, clock: Clock): Promise<void> {
+  const mark = clusterMark(dataDir);
+  const dir = join(cloudDir(dataDir), 'load-balancers');
+  await removeLoadBalancers(mark, { exec: execCommand, clock, dir });
+  await removeMachine(mark, { exec: execCommand, clock, dir: dataDir });
+}
 
 /** Ends everything that runs; keeps the data. Gives whether something ran. */
 export async function stop(dataDir: string, clock: Clock): Promise<boolean> {
   const stopped = await stopProcess(dataDir, clock);
-  if (canHaveNodes() && existsSync(dataDir))
-    await removeMachine(clusterMark(dataDir), { exec: execCommand, clock, dir: dataDir });
+  if (canHaveNodes() && existsSync(dataDir)) await removeLeftovers(dataDir, clock);
   await removeRunState(dataDir);
   return stopped;
 }
@@ -29,7 +46,7 @@ export async function down(
 ): Promise<boolean> {
   if (!existsSync(dataDir)) return false;
   const settings = await loadSettings(dataDir).catch(() => undefined);
-  const server = (await readRunState(dataDir))?.server ?? (settings && `https://127.0.0.1:${settings.port}`);
+  const server = (await readRunState(dataDir))?.server ?? lastServer(dataDir);
   await stop(dataDir, clock);
   if (settings) await removeUserContext(settings.name, server, env);
   await rm(dataDir, { recursive: true, force: true });

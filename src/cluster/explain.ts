@@ -1,12 +1,9 @@
 // What the components of a cluster decided about an object, and why: the last decision of every control loop about it and its owners, and the
-// scheduler's verdict or score per node. Served on a socket of the running cluster, because it is not part of the Kubernetes API.
-import { createServer, request, type Server } from 'node:http';
-import { rm } from 'node:fs/promises';
+// scheduler's verdict or score per node.
 import { builtinResources } from '#api';
 import { controllerOf, type KubeObject, parseApiVersion } from '#apimachinery/meta';
 import type { DecisionRecord } from '#controller-runtime';
 import type { Decision } from '#scheduler';
-import type { Logger } from '#utils';
 import type { ControlPlane } from './control-plane.ts';
 import { identities } from './identities.ts';
 
@@ -69,45 +66,6 @@ function schedulingOf(decision: Decision): Explained['scheduling'] {
         .join(', ')})`,
     })),
   };
-}
-
-/** Answers `GET /explain?kind=&namespace=&name=` on a unix socket that only the cluster's user can open. */
-export async function serveExplanations(plane: ControlPlane, path: string, logger: Logger): Promise<Server> {
-  await rm(path, { force: true });
-  const server = createServer((incoming, response) => {
-    const query = new URL(incoming.url ?? '/', 'http://local').searchParams;
-    explain(plane, query.get('kind') ?? '', query.get('namespace') ?? 'default', query.get('name') ?? '').then(
-      (answer) => response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer)),
-      (error: Error) => response.writeHead(404, { 'content-type': 'text/plain' }).end(error.message),
-    );
-  });
-  server.on('error', (error) => logger.error('explanations cannot be served', { error: String(error) }));
-  const mask = process.umask(0o177);
-  try {
-    await new Promise<void>((resolve) => server.listen(path, resolve));
-  } finally {
-    process.umask(mask);
-  }
-  return server;
-}
-
-/** Asks a running cluster. Rejects with a sentence when it does not run or has no such object. */
-export function askForExplanation(path: string, kind: string, namespace: string, name: string): Promise<Explained[]> {
-  const query = new URLSearchParams({ kind, namespace, name });
-  return new Promise((resolve, reject) => {
-    const sent = request({ socketPath: path, path: `/explain?${query.toString()}` }, (response) => {
-      let text = '';
-      response.setEncoding('utf8');
-      response.on('data', (chunk: string) => {
-        text += chunk;
-      });
-      response.on('end', () =>
-        response.statusCode === 200 ? resolve(JSON.parse(text) as Explained[]) : reject(new Error(text)),
-      );
-    });
-    sent.on('error', () => reject(new Error('the cluster does not run; start it with: sagong up')));
-    sent.end();
-  });
 }
 
 /** The explanation as people read it. */

@@ -9,7 +9,10 @@ export const dataDirOf = (name: string, given: string | undefined): string => re
 export const clusterPaths = (dataDir: string) => ({
   pki: join(dataDir, 'pki'),
   kubeconfig: join(dataDir, 'kubeconfig'),
-  explainSocket: join(dataDir, 'explain.sock'),
+  /** Questions and wishes of other commands to a running cluster. */
+  controlSocket: join(dataDir, 'control.sock'),
+  /** The apiserver of a managed control plane, for the cluster's own user. */
+  apiSocket: join(dataDir, 'apiserver.sock'),
   logs: join(dataDir, 'logs'),
   log: join(dataDir, 'logs', 'sagong.log'),
 });

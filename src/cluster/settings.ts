@@ -1,5 +1,6 @@
 // What a cluster is, as chosen at its first `up` and kept in `<data-dir>/cluster.json`: later starts find the same cluster again.
 import { join } from 'node:path';
+import type { EndpointAccess, Topology } from './cloud/endpoint.ts';
 import { atomicWrite, readFileIfExists } from '#host';
 
 export type RuntimeChoice = 'containerd' | 'simulated';
@@ -23,6 +24,10 @@ export interface ClusterSettings {
   /** Where nodes pull images from, `[registry=]url`. */
   registryMirrors?: string[];
   cloudProvider?: CloudProviderChoice;
+  /** Default: self-managed. */
+  topology?: Topology;
+  /** Of a managed control plane. */
+  endpointAccess?: EndpointAccess;
 }
 
 export const clusterNetworks = {

@@ -2,10 +2,12 @@
 import type { Node, Pod, Service } from '#api/core/v1';
 import { clientConfigOf, createClient, createRestTransport, type KubeClient, readKubeconfig } from '#client';
 import type { Clock } from '#utils';
+import type { Dial } from '#wire';
+import { connect } from 'node:net';
 import { identities } from './identities.ts';
 import { clusterPaths } from './paths.ts';
 import { runningProcess } from './run-state.ts';
-import { loadSettings } from './settings.ts';
+import { type ClusterSettings, loadSettings } from './settings.ts';
 import { textTable } from './text-table.ts';
 import type { RunningCluster } from './up.ts';
 import { isNodeReady } from './wait.ts';
@@ -44,6 +46,9 @@ async function tables(client: KubeClient): Promise<string> {
   ].join('\n\n');
 }
 
+const privateNotice = "It is private: only the cluster's own network knows the way to it, this machine does not.";
+const isPrivate = ({ endpointAccess }: ClusterSettings): boolean => endpointAccess === 'private';
+
 const simulatedNotice = 'The nodes are SIMULATED: pods are not real processes.';
 
 /** The last words of a successful `up`. */
@@ -69,11 +74,20 @@ export async function summary(cluster: RunningCluster): Promise<string> {
     await tables(client),
     '',
     ...(settings.runtime === 'simulated' && settings.nodes.length > 0 ? [simulatedNotice, ''] : []),
-    `The apiserver listens on ${plane.apiserver.url}; the kubectl context "${settings.name}" is set.`,
+    `The apiserver listens on ${cluster.server()}; the kubectl context "${settings.name}" is set.`,
+    ...(isPrivate(settings) ? [privateNotice] : []),
     'Try next:',
     ...commands.map((command) => `  ${command}`),
   ].join('\n');
 }
+
+const dialSocket =
+  (path: string): Dial =>
+  () =>
+    new Promise((resolve, reject) => {
+      const socket = connect(path, () => resolve(socket));
+      socket.once('error', reject);
+    });
 
 /** Text for people, and whether the cluster runs. */
 export async function clusterStatus(dataDir: string, clock: Clock): Promise<{ text: string; running: boolean }> {
@@ -86,7 +100,10 @@ export async function clusterStatus(dataDir: string, clock: Clock): Promise<{ te
       running: false,
     };
   const config = clientConfigOf(readKubeconfig(clusterPaths(dataDir).kubeconfig));
-  const client = createClient(createRestTransport({ config, clock, userAgent: 'sagong' }));
+  const { apiSocket } = clusterPaths(dataDir);
+  // A managed control plane is not on this machine's networks; its own user may look in.
+  const dial = settings.topology === 'managed' ? { dial: dialSocket(apiSocket) } : {};
+  const client = createClient(createRestTransport({ config, clock, userAgent: 'sagong', ...dial }));
   try {
     const runtime = settings.runtime === 'simulated' && settings.nodes.length > 0 ? `\n${simulatedNotice}` : '';
     return {

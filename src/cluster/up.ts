@@ -8,10 +8,10 @@ import type { Clock, Logger, Rng } from '#utils';
 import { obstacles } from './capabilities.ts';
 import { openPki } from './certificates.ts';
 import { type ControlPlane, startControlPlane } from './control-plane.ts';
-import { serveExplanations } from './explain.ts';
+import { serveControl } from './control-socket.ts';
+import { explain } from './explain.ts';
 import { identities } from './identities.ts';
-import { apiServerPort } from './cloud/machines.ts';
-import { endpointAddress } from './cloud/network.ts';
+import { type ControlPlaneEndpoint, type EndpointAccess, endpointAccessOf, type Topology } from './cloud/endpoint.ts';
 import { ClusterNodes } from './cloud/nodes.ts';
 import { parseRegistryMirror } from './nodes/index.ts';
 import { clusterPaths } from './paths.ts';
@@ -46,6 +46,10 @@ export interface UpOptions {
   registryMirrors?: readonly string[];
   /** Who completes the nodes and serves load balancers: absent: as before, or local. */
   cloudProvider?: CloudProviderChoice;
+  /** Absent: as before, or self-managed. */
+  topology?: Topology;
+  /** Absent: as before, or public-and-private. */
+  endpointAccess?: EndpointAccess;
   /** How to run this program, for node agents. */
   program: readonly string[];
   /** Leave the user's kubeconfig alone. */
@@ -69,6 +73,8 @@ export interface RunningCluster {
   readonly kubeconfig: string;
   /** Absent: a control plane alone. */
   readonly nodes: ClusterNodes | undefined;
+  /** Where people find the apiserver now. */
+  server(): string;
   /** Tells other commands that the cluster is ready. */
   announce(): Promise<void>;
   stop(): Promise<void>;
@@ -110,7 +116,25 @@ async function settle(options: UpOptions, progress: Progress): Promise<ClusterSe
     dnsUpstreams,
     registryMirrors,
     cloudProvider: options.cloudProvider ?? before?.cloudProvider ?? 'local',
+    ...topologyOf(options, before, runtime),
   };
+}
+
+/** The shape of a cluster is chosen once; the endpoint's mode at any time. */
+function topologyOf(
+  options: UpOptions,
+  before: ClusterSettings | undefined,
+  runtime: RuntimeChoice,
+): Pick<ClusterSettings, 'topology' | 'endpointAccess'> {
+  const topology = options.topology ?? before?.topology ?? 'self-managed';
+  if (before && topology !== (before.topology ?? 'self-managed'))
+    throw new Error(`this cluster is ${before.topology ?? 'self-managed'}; its topology cannot change`);
+  if (topology === 'self-managed') {
+    if (options.endpointAccess) throw new Error('--endpoint-access is for --topology managed');
+    return { topology };
+  }
+  if (runtime === 'simulated') throw new Error('a managed topology needs real nodes: networks of its own, as root');
+  return { topology, endpointAccess: options.endpointAccess ?? before?.endpointAccess ?? 'public-and-private' };
 }
 
 /** Starts the cluster; resolves when its nodes are Ready. Whatever was started is stopped again when that fails. */
@@ -149,12 +173,13 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
   const { dataDir } = settings;
   const { progress, undo } = deps;
   const paths = clusterPaths(dataDir);
-  const real = settings.runtime === 'containerd';
   const pki = await openPki(paths.pki);
   const nodes =
     settings.nodes.length > 0
       ? new ClusterNodes({ settings, program: options.program, pki }, { ...deps, exec: execCommand })
       : undefined;
+  const endpoint = nodes?.endpoint;
+  const managed = endpoint !== undefined && settings.topology === 'managed';
   // The cloud boots beside the control plane: its instances wait for the apiserver.
   const booted = nodes?.boot();
   if (nodes) undo.push(() => nodes.stop());
@@ -165,8 +190,9 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
         dataDir,
         pki,
         port: settings.port,
-        advertiseAddress: real && nodes ? endpointAddress : '127.0.0.1',
-        ...(real && nodes && { advertisePort: apiServerPort }),
+        advertiseAddress: endpoint?.advertised.address ?? '127.0.0.1',
+        ...(endpoint && { advertisePort: endpoint.advertised.port, names: endpoint.names }),
+        ...(managed && { socket: paths.apiSocket }),
         dialKubelet: (target, signal) =>
           nodes ? nodes.dial(target, signal) : Promise.reject(new Error('this cluster has no nodes')),
       },
@@ -175,21 +201,45 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
   );
   undo.push(() => plane.stop());
   await plane.apiserver.started;
-  const kept = { ...settings, port: Number(new URL(plane.apiserver.url).port) };
+  const kept = { ...settings, ...(!managed && { port: Number(new URL(plane.apiserver.url).port) }) };
   await saveSettings(kept);
-  await writeRunState(dataDir, { pid: process.pid, startedAtMs: deps.startedAtMs, server: plane.apiserver.url, ready: false });
-  const kubeconfig = kubeconfigFor(kept.name, plane.clientConfig(identities.admin));
-  await writeKubeconfig(paths.kubeconfig, kubeconfig);
-  if (!options.keepKubeconfig) await addUserContext(kubeconfig, options.env);
+  let server = plane.apiserver.url;
+  const tellUser = async (access: UserAccess, ready = false): Promise<void> => {
+    server = access.server;
+    await writeRunState(dataDir, { pid: process.pid, startedAtMs: deps.startedAtMs, server: access.server, ready });
+    const config = {
+      ...plane.clientConfig(identities.admin, access.server),
+      ...(access.serverName !== undefined && { serverName: access.serverName }),
+    };
+    const kubeconfig = kubeconfigFor(kept.name, config);
+    await writeKubeconfig(paths.kubeconfig, kubeconfig);
+    if (!options.keepKubeconfig) await addUserContext(kubeconfig, options.env);
+  };
+  if (!managed) await tellUser({ server: plane.apiserver.url });
   await plane.startLoops();
-  const explanations = await serveExplanations(plane, paths.explainSocket, deps.logger);
-  undo.push(() => void explanations.close());
+  const control = await serveControl(
+    paths.controlSocket,
+    {
+      'GET /explain': (query) =>
+        explain(plane, query.get('kind') ?? '', query.get('namespace') ?? 'default', query.get('name') ?? ''),
+      'PUT /endpoint-access': async (query) => {
+        const access = endpointAccessOf(query.get('mode') ?? '');
+        if (!nodes) throw new Error('this cluster has no nodes');
+        await nodes.setEndpointAccess(access);
+        await saveSettings({ ...((await loadSettings(dataDir)) ?? kept), endpointAccess: access });
+        if (endpoint) await tellUser(userAccess(endpoint), true);
+      },
+    },
+    deps.logger,
+  );
+  undo.push(() => void control.close());
   if (nodes) {
     undo.push(() => nodes.disconnect());
     await progress.step(cloudTitle(kept), async () => {
       await booted;
       await nodes.connect(plane);
     });
+    if (managed) await tellUser(userAccess(endpoint));
     if (nodes.noUplink) progress.say(`   nodes have no way out of this machine (${nodes.noUplink})`);
     await progress.step('nodes Ready', async () => {
       await nodes.kubeletsAnswer(deps.signal);
@@ -201,11 +251,24 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
     plane,
     kubeconfig: paths.kubeconfig,
     nodes,
-    announce: () =>
-      writeRunState(dataDir, { pid: process.pid, startedAtMs: deps.startedAtMs, server: plane.apiserver.url, ready: true }),
+    server: () => server,
+    announce: () => writeRunState(dataDir, { pid: process.pid, startedAtMs: deps.startedAtMs, server, ready: true }),
     stop: deps.stop,
   };
 }
+
+/** Where people find the apiserver. */
+interface UserAccess {
+  server: string;
+  /** In its certificate, where the URL names an address. */
+  serverName?: string;
+}
+
+/** A private endpoint is found by its name, and only from inside the cluster's network. */
+const userAccess = ({ publicServer, server }: ControlPlaneEndpoint): UserAccess =>
+  publicServer
+    ? { server: publicServer.url, serverName: publicServer.serverName }
+    : { server: `https://${server.host}:${server.port}` };
 
 const cloudTitle = ({ nodes, runtime, cloudProvider }: ClusterSettings): string =>
   [

@@ -41,11 +41,22 @@ clusterCommand('up', 'Start a cluster and stay in the foreground; Ctrl-C stops i
     '--cloud-provider <provider>',
     "local (this machine as a cloud, with the cluster's own cloud-controller-manager) or external (nodes wait for a manager that you run) (default: as before, or local)",
   )
+  .option(
+    '--topology <topology>',
+    "self-managed (control plane among the nodes) or managed (in a network of the provider's, as Amazon EKS does) (default: as before, or self-managed)",
+  )
+  .option(
+    '--endpoint-access <mode>',
+    'of a managed control plane: public, public-and-private or private (default: as before, or public-and-private)',
+  )
   .option('--detach', 'return when the cluster is ready and leave it running')
   .option('--demo', 'also run the demo: a web server spread over the nodes, with an image made on this machine')
   .option('--no-kubeconfig', "leave the user's kubeconfig alone")
   .action(async (flags: ClusterFlags & Record<string, unknown>) => (await import('./commands/up.ts')).runUp(flags as never));
 
+clusterCommand('endpoint-access <mode>', 'Change the access to a managed control plane while the cluster runs.').action(
+  async (mode: string, flags: ClusterFlags) => (await import('./commands/endpoint-access.ts')).runEndpointAccess(mode, flags),
+);
 clusterCommand('stop', 'Stop a running cluster and keep its data.').action(async (flags: ClusterFlags) =>
   (await import('./commands/down.ts')).runStop(flags),
 );

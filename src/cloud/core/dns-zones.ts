@@ -2,7 +2,7 @@
 import { conflicting, invalid, notFound } from '../api/errors.ts';
 import type { DnsZone, World } from '../model/index.ts';
 import type { Changes, Outcome } from './command.ts';
-import { itemsOf, newResource, own, put, remove, withinAccountQuota, withinQuota } from './world.ts';
+import { itemsOf, newResource, own, put, remove, visible, withinAccountQuota, withinQuota } from './world.ts';
 
 type DnsRecord = DnsZone['records'][number];
 
@@ -31,7 +31,8 @@ export const dnsZoneChanges: Changes<
 > = {
   createDnsZone(world, { name, visibility, vpcIds, tags }, context) {
     withinAccountQuota(world, context, 'dnsZones');
-    for (const id of vpcIds) own(world, context, 'vpcs', id);
+    // A service shows its names in its customers' networks.
+    for (const id of vpcIds) visible(world, context, 'vpcs', id);
     if (visibility === 'public' && vpcIds.length > 0) throw invalid('vpcIds', 'a public zone is seen everywhere');
     const zone = {
       ...newResource(world, 'dnsZones', context, tags),
@@ -66,7 +67,7 @@ export const dnsZoneChanges: Changes<
   },
   associateDnsZone(world, { dnsZoneId, vpcId }, context) {
     const zone = own(world, context, 'dnsZones', dnsZoneId);
-    const { id } = own(world, context, 'vpcs', vpcId);
+    const { id } = visible(world, context, 'vpcs', vpcId);
     if (zone.visibility === 'public') throw invalid('dnsZoneId', 'a public zone is seen everywhere');
     const twin = itemsOf(world, 'dnsZones').find(
       (other) => other.id !== zone.id && other.name === zone.name && other.vpcIds.includes(id),

@@ -35,8 +35,13 @@ it('serve each VPC while it is there, and try again until its namespace is', asy
     for (let turn = 0; turn < 5; turn++) await Promise.resolve();
   };
   const asked: NameServiceOptions[] = [];
+  const outside: NameServiceOptions[] = [];
   let closed = 0;
   const start = (options: NameServiceOptions) => {
+    if (options.netns === 'sagong-abcdef-edge') {
+      outside.push(options);
+      return Promise.resolve({ close: () => void (closed += 1) });
+    }
     asked.push(options);
     return asked.length < 3 ? Promise.reject(new Error('no namespace')) : Promise.resolve({ close: () => void (closed += 1) });
   };
@@ -52,7 +57,11 @@ it('serve each VPC while it is there, and try again until its namespace is', asy
   world = vpc('vpc-00000002', '10.78.0.0/16');
   services.changed();
   expect(closed).toBe(1);
+  expect(outside).toHaveLength(1);
+  expect(outside[0]).toMatchObject({ address: '198.18.0.2', forward: false });
+  expect(outside[0]?.resolve({ name: 'x.r.compute.internal', type: 'A' })).toMatchObject({ rcode: 'NXDOMAIN' });
   services.close();
   await fire();
   expect(asked).toHaveLength(3);
+  expect(closed).toBe(2);
 });

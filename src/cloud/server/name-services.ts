@@ -1,10 +1,11 @@
-// A name service per VPC, at its second address in its router's namespace: started when the namespace is there, ended with the VPC.
+// A name service per VPC, at its second address in its router's namespace: started when the namespace is there, ended with the VPC. And one for the
+// world outside, at the second public address: it knows public zones only, and asks nobody else.
 import type { Clock, Logger, Timer } from '#utils';
 import { addressText, rangeOf } from '../core/cidr.ts';
 import { resolveName, type Settings } from '../core/index.ts';
-import { routerNetns, type World } from '../model/index.ts';
+import { edgeNetns, routerNetns, type World } from '../model/index.ts';
 import { limits } from './limits.ts';
-import type { NameServiceStart } from './options.ts';
+import type { NameServiceOptions, NameServiceStart } from './options.ts';
 
 interface Deps {
   start: NameServiceStart;
@@ -16,7 +17,16 @@ interface Deps {
 }
 
 /** `10.77.0.2` of `10.77.0.0/16`. */
-export const nameServerAddress = (vpcCidr: string): string => addressText(rangeOf(vpcCidr).first + 2);
+export const nameServerAddress = (cidr: string): string => addressText(rangeOf(cidr).first + 2);
+
+/** Where a name service is, and whose view it has. */
+interface Place {
+  netns: string;
+  address: string;
+  /** Absent: that of the world outside. */
+  vpcId?: string;
+}
+const outside = 'outside';
 
 export class NameServices {
   readonly #deps: Deps;
@@ -27,11 +37,14 @@ export class NameServices {
   }
   /** Call it after each change of the world. */
   changed(): void {
-    const { vpcs } = this.#deps.world();
+    const { world, mark, settings } = this.#deps;
+    const { vpcs } = world();
     for (const [id, { cidr }] of vpcs)
-      if (!this.#services.has(id)) this.#services.set(id, new OneNameService(this.#deps, id, cidr));
+      this.#serve(id, { netns: routerNetns(mark, id), address: nameServerAddress(cidr), vpcId: id });
+    // The edge is made with the first VPC.
+    if (vpcs.size > 0) this.#serve(outside, { netns: edgeNetns(mark), address: nameServerAddress(settings.publicCidr) });
     for (const [id, service] of this.#services) {
-      if (vpcs.has(id)) continue;
+      if (vpcs.has(id) || id === outside) continue;
       this.#services.delete(id);
       service.close();
     }
@@ -40,21 +53,22 @@ export class NameServices {
     for (const service of this.#services.values()) service.close();
     this.#services.clear();
   }
+  #serve(id: string, place: Place): void {
+    if (!this.#services.has(id)) this.#services.set(id, new OneNameService(this.#deps, place));
+  }
 }
 
 class OneNameService {
   readonly #deps: Deps;
-  readonly #vpcId: string;
-  readonly #address: string;
+  readonly #place: Place;
   #running: { close(): void } | undefined;
   #retry: Timer | undefined;
   #failures = 0;
   #closed = false;
 
-  constructor(deps: Deps, vpcId: string, cidr: string) {
+  constructor(deps: Deps, place: Place) {
     this.#deps = deps;
-    this.#vpcId = vpcId;
-    this.#address = nameServerAddress(cidr);
+    this.#place = place;
     // The namespace is made by a driver that has only now heard of the VPC.
     this.#retry = deps.clock.setTimer(limits.nameServiceDelayMs, () => void this.#start());
   }
@@ -64,20 +78,18 @@ class OneNameService {
     this.#running?.close();
   }
   async #start(): Promise<void> {
-    const { start, mark, settings, world, clock, logger } = this.#deps;
+    const { start, settings, world, clock, logger } = this.#deps;
+    const { netns, address, vpcId } = this.#place;
     try {
-      const running = await start({
-        netns: routerNetns(mark, this.#vpcId),
-        address: this.#address,
-        resolve: (question) => resolveName(world(), settings, this.#vpcId, question),
-      });
+      const resolve: NameServiceOptions['resolve'] = (question) => resolveName(world(), settings, vpcId, question);
+      const running = await start({ netns, address, resolve, forward: vpcId !== undefined });
       if (this.#closed) return running.close();
       this.#running = running;
-      logger.info('name service started', { vpcId: this.#vpcId, address: this.#address });
+      logger.info('name service started', { vpcId, address });
     } catch (error) {
       if (this.#closed) return;
       this.#failures += 1;
-      if (this.#failures > 5) logger.warn('name service does not start', { vpcId: this.#vpcId, error });
+      if (this.#failures > 5) logger.warn('name service does not start', { vpcId, address, error });
       const pauseMs = Math.min(limits.driverRetryMinMs * 2 ** (this.#failures - 1), limits.driverRetryMaxMs);
       this.#retry = clock.setTimer(pauseMs, () => void this.#start());
     }

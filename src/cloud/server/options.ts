@@ -47,6 +47,8 @@ export interface NameServiceOptions {
   address: string;
   /** Asked for each question; `forward`: the name is not known here. */
   resolve(question: { name: string; type: string }): NameAnswer;
+  /** Whether to ask the machine's name servers for what is not known here. */
+  forward: boolean;
 }
 /** Starts a name service in a network namespace; rejects while that is not there. */
 export type NameServiceStart = (options: NameServiceOptions) => Promise<{ close(): void }>;

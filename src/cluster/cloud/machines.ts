@@ -14,13 +14,12 @@ import type { RegistryMirror } from '../nodes/index.ts';
 import { clusterNetworks } from '../settings.ts';
 import { type ClusterNetwork, clusterTag, nodePlace } from './network.ts';
 
-/** Where the apiserver answers inside the nodes' network. */
-export const apiServerPort = 6443;
-
 export interface MachinesOptions {
   cluster: string;
   dataDir: string;
   pki: ClusterPki;
+  /** Where nodes look for the apiserver. */
+  server: { host: string; port: number };
   /** How to run this program: executable and first arguments. */
   program: readonly string[];
   registryMirrors: readonly RegistryMirror[];
@@ -115,11 +114,11 @@ export class Machines {
   async #prepareDisk(name: string, address: string): Promise<void> {
     const { dataDir, pki, registryMirrors } = this.#options;
     const dir = nodeDir(dataDir, name);
-    const host = this.#network.endpoint.privateAddress;
+    const { host, port } = this.#options.server;
     await mkdir(dir, { recursive: true, mode: 0o700 });
     const kubeconfig = async (label: string, identity: Identity): Promise<string> => {
       const path = join(dir, `${label}.kubeconfig`);
-      const config: ClientConfig = clientConfigFor(pki, identity, `https://${host}:${apiServerPort}`);
+      const config: ClientConfig = clientConfigFor(pki, identity, `https://${host}:${port}`);
       await writeKubeconfig(path, kubeconfigFor(name, config));
       return path;
     };
@@ -133,7 +132,7 @@ export class Machines {
       nodeDir: dir,
       kubeletKubeconfig: await kubeconfig('kubelet', identities.node(name)),
       kubeProxyKubeconfig: await kubeconfig('kube-proxy', identities.kubeProxy),
-      apiserver: { host, port: apiServerPort },
+      apiserver: { host, port },
       cniBinDir: findCniDir() ?? '/usr/lib/cni',
       restrictOomScoreAdj: process.platform === 'linux' && !hasSysResource(),
       registryMirrors,

@@ -9,11 +9,11 @@ import type { Clock } from '#utils';
 /** `mark` is shown in the command line of the helper in each namespace. */
 export const nameServices =
   (mark: string, clock: Clock): NameServiceStart =>
-  async ({ netns, address, resolve }) => {
+  async ({ netns, address, resolve, forward }) => {
     const sockets = await joinNetns(netns, mark);
     try {
       const [udp, tcp] = await Promise.all([sockets.bindUdp(address, 53), sockets.listen(address, 53)]);
-      const upstreams = upstreamsOf(await readFile('/etc/resolv.conf', 'utf8').catch(() => ''), [address]);
+      const upstreams = !forward ? [] : upstreamsOf(await readFile('/etc/resolv.conf', 'utf8').catch(() => ''), [address]);
       const server = serveNames({
         sockets: { udp, tcp },
         domain: 'internal',

@@ -9,13 +9,12 @@ export interface ClusterNetwork {
   subnets: Subnet[];
   routeTable: RouteTable;
   group: SecurityGroup;
-  /** Where nodes reach the control plane, and it reaches them from. */
-  endpoint: NetworkInterface;
 }
 
 export const vpcCidr = '10.77.0.0/16';
-/** Of the apiserver and the name server, as nodes and pods see them. */
+/** Of the apiserver and the name server, as nodes and pods see them: in the first zone, and (managed control planes) in the second. */
 export const endpointAddress = '10.77.0.10';
+export const secondEndpointAddress = '10.77.16.10';
 /** Inside each subnet, of the cluster's first node. */
 const firstNodeHost = 11;
 const subnetSize = 4096;
@@ -48,7 +47,7 @@ export async function ensureNetwork(cloud: CloudClient, { cluster, internet }: W
     ensureRouteTable(cloud, vpc, internet),
     ensureGroup(cloud, vpc, tags),
   ]);
-  return { vpc, subnets, routeTable, group, endpoint: await ensureEndpoint(cloud, subnets, group, tags) };
+  return { vpc, subnets, routeTable, group };
 }
 
 async function ensureSubnets(cloud: CloudClient, { id: vpcId }: Vpc, tags: Record<string, string>): Promise<Subnet[]> {
@@ -86,23 +85,22 @@ async function ensureGroup(cloud: CloudClient, { id: vpcId }: Vpc, tags: Record<
   });
 }
 
-async function ensureEndpoint(
+/** An interface for the control plane in one of the cluster's subnets; the caller's own, also where the subnet is somebody else's. */
+export async function ensureEndpoint(
   cloud: CloudClient,
-  [subnet]: readonly Subnet[],
-  { id: groupId }: SecurityGroup,
-  tags: Record<string, string>,
+  { subnets, group, vpc }: ClusterNetwork,
+  { subnet, address, description = 'control plane' }: { subnet: number; address: string; description?: string },
 ): Promise<NetworkInterface> {
-  if (!subnet) throw new Error('the cloud has no zones');
-  const own = { ...tags, [roleTag]: 'control-plane' };
-  const [known] = (await cloud.listInterfaces({ vpcId: subnet.vpcId, tags: own })).items;
+  const tags = { [clusterTag]: vpc.name, [roleTag]: 'control-plane' };
+  const [known] = (await cloud.listInterfaces({ vpcId: vpc.id, privateAddress: address })).items;
   return (
     known ??
     cloud.createInterface({
-      subnetId: subnet.id,
-      description: 'control plane',
-      privateAddress: endpointAddress,
-      securityGroupIds: [groupId],
-      tags: own,
+      subnetId: subnets[subnet]?.id ?? '',
+      description,
+      privateAddress: address,
+      securityGroupIds: [group.id],
+      tags,
     })
   );
 }

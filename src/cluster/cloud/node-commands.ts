@@ -5,11 +5,13 @@ import { type CloudClient, CloudApiError, createCloudClient } from '#cloud/clien
 import type { Clock } from '#utils';
 import { openPki } from '../certificates.ts';
 import { parseRegistryMirror } from '../nodes/index.ts';
-import { clusterPaths } from '../paths.ts';
+import { clusterMark, clusterPaths } from '../paths.ts';
 import { runningProcess } from '../run-state.ts';
 import { type ClusterSettings, loadSettings, nodeNames, saveSettings } from '../settings.ts';
 import { textTable } from '../text-table.ts';
+import { selfManagedServer } from './endpoint.ts';
 import { Machines } from './machines.ts';
+import { managedServer } from './managed-endpoint.ts';
 import { ensureNetwork } from './network.ts';
 import { openCloudSettings } from './settings.ts';
 
@@ -104,13 +106,14 @@ class Commands implements NodeCommands {
   }
 
   async #machines(instanceType?: string): Promise<Machines> {
-    const { name, dataDir, uplink, runtime, registryMirrors = [] } = this.#settings;
+    const { name, dataDir, uplink, runtime, topology, registryMirrors = [] } = this.#settings;
     const network = await ensureNetwork(this.#cloud, { cluster: name, internet: uplink !== 'none' });
     return new Machines(this.#cloud, network, {
       cluster: name,
       dataDir,
       pki: await openPki(clusterPaths(dataDir).pki),
       program: this.#program,
+      server: topology === 'managed' ? managedServer(clusterMark(dataDir)) : selfManagedServer,
       simulated: runtime === 'simulated',
       registryMirrors: registryMirrors.map(parseRegistryMirror),
       ...(instanceType !== undefined && { instanceType }),

@@ -1,16 +1,18 @@
 // The nodes of a running cluster: its cloud, the network in it, the instances, and the parts of the control plane that live among them.
 import type { Instance } from '#cloud';
 import type { Dial } from '#wire';
-import { joinNetns, type NetnsSockets } from '#host';
 import type { Clock, Exec, Logger, Rng } from '#utils';
 import type { ClusterPki } from '../certificates.ts';
 import type { ControlPlane } from '../control-plane.ts';
 import { importImage } from '../images/index.ts';
 import { containerdPaths, parseRegistryMirror } from '../nodes/index.ts';
+import { clusterMark } from '../paths.ts';
 import type { ClusterSettings } from '../settings.ts';
 import { SimulatedNodes } from '../simulated-nodes.ts';
 import { startCloudControllerManager } from './controller.ts';
-import { apiServerPort, Machines, nodeDir } from './machines.ts';
+import { type ControlPlaneEndpoint, type EndpointAccess, SelfManagedEndpoint } from './endpoint.ts';
+import { Machines, nodeDir } from './machines.ts';
+import { ManagedEndpoint } from './managed-endpoint.ts';
 import { startNameServer } from './name-server.ts';
 import { type ClusterNetwork, ensureNetwork } from './network.ts';
 import { type ClusterCloud, startCloudProcess, startSimulatedCloud } from './service.ts';
@@ -43,13 +45,15 @@ export class ClusterNodes {
   readonly #simulated: SimulatedInstances | undefined;
   #cloud: ClusterCloud | undefined;
   #network: ClusterNetwork | undefined;
-  #sockets: NetnsSockets | undefined;
+  /** Absent where instances are simulated: all is in one process. */
+  readonly endpoint: ControlPlaneEndpoint | undefined;
   #instances: readonly Instance[] = [];
 
   constructor(options: ClusterNodesOptions, deps: ClusterNodesDeps) {
     this.#options = options;
     this.#deps = deps;
     this.#simulated = options.settings.runtime === 'simulated' ? createSimulatedInstances() : undefined;
+    this.endpoint = this.#simulated ? undefined : this.#endpointOf(options.settings);
   }
   /** Why the nodes have no way out of the machine, where they were to have one. */
   get noUplink(): string | undefined {
@@ -64,10 +68,12 @@ export class ClusterNodes {
       : await startCloudProcess(settings, program, this.#deps);
     this.#cloud = cloud;
     this.#network = await ensureNetwork(cloud.client, { cluster: settings.name, internet: settings.uplink !== 'none' });
+    await this.endpoint?.open(this.#network);
     const machines = new Machines(cloud.client, this.#network, {
       cluster: settings.name,
       dataDir: settings.dataDir,
       pki,
+      server: this.endpoint?.server ?? { host: '127.0.0.1', port: settings.port },
       program,
       simulated: settings.runtime === 'simulated',
       registryMirrors: (settings.registryMirrors ?? []).map(parseRegistryMirror),
@@ -77,18 +83,17 @@ export class ClusterNodes {
   /** Brings nodes and control plane together. Call it once, after `boot`. */
   async connect(plane: ControlPlane): Promise<void> {
     const { settings } = this.#options;
-    const { endpoint, vpc, routeTable, subnets } = this.#network as ClusterNetwork;
+    const { vpc, routeTable, subnets } = this.#network as ClusterNetwork;
+    const { endpoint } = this;
     if (this.#simulated) {
       const kubelets = new SimulatedNodes(plane, { ...this.#deps, pki: this.#options.pki });
       this.#connected.push(() => kubelets.stop());
       this.#simulated.connect(kubelets);
-    } else {
-      const sockets = await joinNetns(endpoint.netns ?? '', settings.dataDir);
-      this.#sockets = sockets;
-      this.#connected.push(() => sockets.close());
-      await plane.serveOn({ handle: await sockets.listen(endpoint.privateAddress, apiServerPort) });
-      const address = endpoint.privateAddress;
-      this.#connected.push(await startNameServer({ plane, sockets, address, upstreams: settings.dnsUpstreams ?? [] }, this.#deps));
+    } else if (endpoint) {
+      this.#connected.push(() => endpoint.close());
+      await endpoint.connect(plane);
+      const name = { plane, sockets: endpoint.sockets, address: endpoint.advertised.address };
+      this.#connected.push(await startNameServer({ ...name, upstreams: settings.dnsUpstreams ?? [] }, this.#deps));
     }
     if (settings.cloudProvider !== 'local') return;
     const cloud = this.#cloud as ClusterCloud;
@@ -138,16 +143,37 @@ export class ClusterNodes {
   }
   /** Reaches kubelets. */
   readonly dial: Dial = (target, signal) => {
-    if (this.#sockets) return this.#sockets.connect(target.host, target.port);
+    if (this.endpoint) return this.endpoint.dial(target, signal);
     if (this.#simulated) return this.#simulated.dial(target, signal);
     return Promise.reject(new Error("the nodes' network is not up yet"));
   };
+  /** Another way to the control plane, on the living cluster. Rejects with a sentence where there is only one. */
+  async setEndpointAccess(access: EndpointAccess): Promise<void> {
+    if (!(this.endpoint instanceof ManagedEndpoint))
+      throw new Error('only a managed control plane has endpoint modes; start a cluster with: sagong up --topology managed');
+    await this.endpoint.setAccess(access);
+  }
   /** An image archive into every node. */
   async importImage(archive: Uint8Array): Promise<void> {
     const { dataDir, nodes } = this.#options.settings;
     if (this.#simulated) return;
     const sockets = nodes.map((name) => containerdPaths(nodeDir(dataDir, name)).socket);
     await Promise.all(sockets.map((socket) => importImage({ socket, exec: this.#deps.exec }, archive)));
+  }
+  #endpointOf({ name, dataDir, topology, endpointAccess }: ClusterSettings): ControlPlaneEndpoint {
+    if (topology !== 'managed') return new SelfManagedEndpoint(() => this.#running.client, dataDir);
+    return new ManagedEndpoint({
+      cluster: name,
+      mark: clusterMark(dataDir),
+      dataDir,
+      access: endpointAccess ?? 'public-and-private',
+      clock: this.#deps.clock,
+      service: () => this.#running.service,
+    });
+  }
+  get #running(): ClusterCloud {
+    if (!this.#cloud) throw new Error('the cloud is not up yet');
+    return this.#cloud;
   }
   /** Takes nodes and control plane apart; before the control plane stops, which the nodes' parts still talk to. */
   async disconnect(): Promise<void> {

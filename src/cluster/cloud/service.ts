@@ -3,10 +3,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
+import type { Driver } from '#cloud';
 import { type CloudClient, createCloudClient } from '#cloud/client';
-import { createLoadBalancerDriver } from '#cloud/load-balancers';
+import { createLoadBalancerDriver, createLoopbackLoadBalancers } from '#cloud/load-balancers';
 import { createMachineDriver, type MachineDriver } from '#cloud/machine';
-import { memoryLoadBalancers } from '#cloud/memory';
 import { type RunningCloud, startCloud } from '#cloud/server';
 import type { Clock, Exec, Logger, Rng } from '#utils';
 import { clusterPaths } from '../paths.ts';
@@ -28,6 +28,8 @@ export interface ClusterCloud {
   readonly url: string;
   /** As the cluster's owner. */
   readonly client: CloudClient;
+  /** As the service that manages control planes. */
+  readonly service: CloudClient;
   /** Why its instances have no way out of the machine, where they were to have one. */
   readonly noUplink: string | undefined;
   stop(): Promise<void>;
@@ -36,8 +38,10 @@ export interface ClusterCloud {
 const stopTimeoutMs = 20_000;
 
 const urlOf = (port: number): string => `https://127.0.0.1:${port}`;
-const clientOf = (settings: CloudSettings, port: number): CloudClient =>
-  createCloudClient({ url: urlOf(port), token: settings.customerToken, ca: settings.ca });
+const clientsOf = ({ customerToken, serviceToken, ca }: CloudSettings, port: number) => ({
+  client: createCloudClient({ url: urlOf(port), token: customerToken, ca }),
+  service: createCloudClient({ url: urlOf(port), token: serviceToken, ca }),
+});
 
 const commonOptions = (settings: CloudSettings) => ({
   dataDir: settings.dir,
@@ -59,6 +63,9 @@ async function machineRoutes(exec: Exec): Promise<ReadonlySet<string>> {
   return new Set(stdout.split('\n').map((line) => line.split(' ')[0] ?? ''));
 }
 
+const nobodyAnswers = (): Promise<never> =>
+  Promise.reject(new Error('the nodes are simulated, their pods are not real processes'));
+
 /** In this process: what becomes of instances is `instances`' business. */
 export async function startSimulatedCloud(
   { dataDir }: ClusterSettings,
@@ -72,21 +79,22 @@ export async function startSimulatedCloud(
       ...commonOptions(settings),
       drivers: {
         machines: instances.driver,
-        'load-balancers': memoryLoadBalancers(),
+        'load-balancers': (context) => createLoopbackLoadBalancers(context, { ...deps, logger, dial: nobodyAnswers }),
       },
     },
     { ...deps, logger },
   );
   const kept = { ...settings, port: cloud.port };
   await keepCloudSettings(kept);
-  const client = clientOf(kept, cloud.port);
+  const clients = clientsOf(kept, cloud.port);
   return {
     settings: kept,
     url: urlOf(cloud.port),
-    client,
+    ...clients,
     noUplink: undefined,
     async stop() {
-      client.close();
+      clients.client.close();
+      clients.service.close();
       await cloud.close();
     },
   };
@@ -94,29 +102,43 @@ export async function startSimulatedCloud(
 
 /** What the process of a cloud tells the one that started it, over IPC. */
 interface Announcement {
-  port: number;
+  port?: number;
   noUplink?: string;
 }
 
 /** Runs the cloud of a cluster with real machines in this process; `sagong cluster-cloud`. */
 export async function runCloudProcess(dataDir: string, uplink: boolean, deps: CloudDeps): Promise<RunningCloud> {
   const settings = await openCloudSettings(dataDir, () => machineRoutes(deps.exec));
-  let machine: MachineDriver | undefined;
   const cloud = await startCloud(
     {
       ...commonOptions(settings),
       realNetworks: true,
       drivers: {
-        machines: (context) => (machine = createMachineDriver(context, { ...deps, uplink })),
+        machines: (context) => tellingUplink(createMachineDriver(context, { ...deps, uplink })),
         'load-balancers': (context) => createLoadBalancerDriver(context, deps),
       },
     },
     { ...deps, nameService: nameServices(dataDir, deps.clock) },
   );
   await keepCloudSettings({ ...settings, port: cloud.port });
-  const announcement: Announcement = { port: cloud.port, ...(machine?.noUplink !== undefined && { noUplink: machine.noUplink }) };
-  process.send?.(announcement);
+  tell({ port: cloud.port });
   return cloud;
+}
+
+const tell = (announcement: Announcement): void => void process.send?.(announcement);
+
+/** Whether there is a way out of the machine is known when the networks are first made. */
+function tellingUplink(machine: MachineDriver): Driver {
+  let told = false;
+  return {
+    name: machine.name,
+    async realise(world) {
+      await machine.realise(world);
+      if (machine.noUplink !== undefined && !told) tell({ noUplink: machine.noUplink });
+      told = true;
+    },
+    close: () => machine.close(),
+  };
 }
 
 /** Starts that process and waits until its API answers. */
@@ -142,9 +164,13 @@ export async function startCloudProcess(
       resolve();
     }),
   );
-  const { port, noUplink } = await announced(child, () => said);
+  let noUplink: string | undefined;
+  child.on('message', (message: Announcement) => {
+    noUplink = message.noUplink ?? noUplink;
+  });
+  const port = await announcedPort(child, () => said);
   const settings = await openCloudSettings(dataDir, () => Promise.resolve(new Set()));
-  const client = clientOf(settings, port);
+  const clients = clientsOf(settings, port);
   let stopping = false;
   void ended.then(() => {
     if (!stopping) deps.logger.error('the cloud has ended; stop the cluster and start it again', { said });
@@ -152,11 +178,14 @@ export async function startCloudProcess(
   return {
     settings,
     url: urlOf(port),
-    client,
-    noUplink,
+    ...clients,
+    get noUplink() {
+      return noUplink;
+    },
     async stop() {
       stopping = true;
-      client.close();
+      clients.client.close();
+      clients.service.close();
       child.kill('SIGTERM');
       const patience = new AbortController();
       const late = deps.clock.sleep(stopTimeoutMs, patience.signal).then(() => child.kill('SIGKILL'));
@@ -167,9 +196,9 @@ export async function startCloudProcess(
   };
 }
 
-const announced = (child: ChildProcess, said: () => string): Promise<Announcement> =>
+const announcedPort = (child: ChildProcess, said: () => string): Promise<number> =>
   new Promise((resolve, reject) => {
-    child.once('message', (message) => resolve(message as Announcement));
+    child.on('message', ({ port }: Announcement) => port !== undefined && resolve(port));
     child.once('error', reject);
     child.once('exit', (code, signal) =>
       reject(new Error(`the cloud did not start (${signal ?? `exit code ${code}`}): ${said()}`)),

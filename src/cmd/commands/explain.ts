@@ -1,12 +1,13 @@
 // `sagong explain`.
-import { askForExplanation, clusterPaths, dataDirOf, explanationText } from '#cluster';
+import { askCluster, clusterPaths, dataDirOf, type Explained, explanationText } from '#cluster';
 import { systemClock } from '#host';
 
 export async function runExplain(object: string, flags: { name: string; dataDir?: string; namespace: string }): Promise<void> {
   const slash = object.indexOf('/');
   if (slash <= 0 || slash === object.length - 1)
     throw new Error(`name an object as kind/name, e.g. deployment/web, not ${JSON.stringify(object)}`);
-  const { explainSocket } = clusterPaths(dataDirOf(flags.name, flags.dataDir));
-  const explained = await askForExplanation(explainSocket, object.slice(0, slash), flags.namespace, object.slice(slash + 1));
+  const { controlSocket } = clusterPaths(dataDirOf(flags.name, flags.dataDir));
+  const [kind, name] = [object.slice(0, slash), object.slice(slash + 1)];
+  const explained = await askCluster<Explained[]>(controlSocket, 'GET', '/explain', { kind, namespace: flags.namespace, name });
   process.stdout.write(`${explanationText(explained, systemClock().now())}\n`);
 }

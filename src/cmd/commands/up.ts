@@ -8,6 +8,7 @@ import {
   createProgress,
   type DemoOptions,
   dataDirOf,
+  endpointAccessOf,
   readRunState,
   type RunningCluster,
   runDemo,
@@ -33,19 +34,31 @@ export interface UpFlags {
   dnsUpstream?: string[];
   registryMirror?: string[];
   kubeconfig: boolean;
+  cloudProvider?: string;
+  topology?: string;
+  endpointAccess?: string;
 }
 
 /** A second signal after this long means it. */
 const impatientMs = 1_000;
 const runtimes = ['auto', 'containerd', 'simulated'] as const;
 const uplinks = ['auto', 'none'] as const;
+const cloudProviders = ['local', 'external'] as const;
+const topologies = ['self-managed', 'managed'] as const;
+
+/** One of the words a flag may say; undefined when it was not given. */
+function chosen<T extends string>(flag: string, words: readonly T[], given: string | undefined): T | undefined {
+  const word = words.find((one) => one === given);
+  if (given !== undefined && !word) throw new Error(`${flag} must be one of ${words.join(', ')}, not ${JSON.stringify(given)}`);
+  return word;
+}
 
 export async function runUp(flags: UpFlags): Promise<void> {
-  const runtime = runtimes.find((name) => name === flags.runtime);
-  if (!runtime) throw new Error(`--runtime must be one of ${runtimes.join(', ')}, not ${JSON.stringify(flags.runtime)}`);
-  const uplink = uplinks.find((name) => name === flags.uplink);
-  if (flags.uplink !== undefined && !uplink)
-    throw new Error(`--uplink must be one of ${uplinks.join(', ')}, not ${JSON.stringify(flags.uplink)}`);
+  const runtime = chosen('--runtime', runtimes, flags.runtime) ?? 'auto';
+  const uplink = chosen('--uplink', uplinks, flags.uplink);
+  const cloudProvider = chosen('--cloud-provider', cloudProviders, flags.cloudProvider);
+  const topology = chosen('--topology', topologies, flags.topology);
+  const endpointAccess = flags.endpointAccess === undefined ? undefined : endpointAccessOf(flags.endpointAccess);
   const dataDir = dataDirOf(flags.name, flags.dataDir);
   if (flags.detach) return detach(dataDir);
   const program = programOf();
@@ -57,6 +70,9 @@ export async function runUp(flags: UpFlags): Promise<void> {
     dataDir,
     runtime,
     uplink,
+    cloudProvider,
+    topology,
+    endpointAccess,
     dnsUpstreams,
     registryMirrors,
     program,

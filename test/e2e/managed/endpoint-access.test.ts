@@ -1,0 +1,196 @@
+// The shape of managed services (requirements section 4): control plane in the provider's network, two provider-owned interfaces in the
+// customer's, and the three endpoint modes, switched on a living cluster. Real packets: what connections are open on a node, what the
+// endpoint's name means inside and outside, where `kubectl exec` comes from, and who gets no answer.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { NetworkInterface } from '#cloud';
+import { createCloudClient } from '#cloud/client';
+import { eventually, type Output, run, TestCluster } from '../cluster/harness.ts';
+
+const image = 'sagong.local/tools:1';
+const inside = ['10.77.0.10', '10.77.16.10'];
+let cluster: TestCluster;
+let endpointName = '';
+let publicNameServer = '';
+
+const text = (path: string): Promise<string> => readFile(join(cluster.dataDir, path), 'utf8');
+
+/** Peers of the established connections of a node's kubelet and kube-proxy to port 443. */
+async function peers(node: number): Promise<string[]> {
+  const { stdout } = await cluster.inNode(node, 'ss', '-Htn', 'state', 'established', '( dport = :443 )');
+  return [...new Set([...stdout.matchAll(/ ([\d.]+):443\b/g)].map(([, address = '']) => address))].sort();
+}
+const addressesIn = ({ stdout }: Output): string[] =>
+  [
+    ...stdout
+      .split('\n')
+      .slice(2)
+      .join('\n')
+      .matchAll(/Address(?: \d+)?: ([\d.]+)(?!\S)/g),
+  ]
+    .map(([, address = '']) => address)
+    .sort();
+/** What the endpoint's name means to the customer's network. */
+const meansInside = async (): Promise<string[]> =>
+  addressesIn(await cluster.inNode(1, 'busybox', 'nslookup', '-type=a', endpointName, '10.77.0.2'));
+/** And to everybody else. */
+const meansOutside = async (): Promise<string[]> =>
+  addressesIn(await run('busybox', ['nslookup', '-type=a', endpointName, publicNameServer]));
+const restarts = (): Promise<string> =>
+  cluster.kubectl(
+    'get',
+    'pods',
+    '-o',
+    'jsonpath={range .items[*]}{.metadata.uid} {.status.containerStatuses[0].restartCount}{"\\n"}{end}',
+  );
+/** kubectl inside the customer's network: on a node, which resolves names as the network does. */
+async function kubectlOnNode(...args: string[]): Promise<string> {
+  const kubectl = (await run('sh', ['-c', 'command -v kubectl'])).stdout.trim();
+  const [init] = (
+    await run('ip', ['netns', 'pids', (await cluster.nodeNetns('node-1')).slice('--net=/run/netns/'.length)])
+  ).stdout.split('\n');
+  const output = await run('nsenter', ['-t', init ?? '', '-m', '-n', '-u', '--', kubectl, ...args], { env: cluster.env });
+  if (output.code !== 0) throw new Error(`kubectl ${args.join(' ')}: ${output.stdout}${output.stderr}`);
+  return output.stdout;
+}
+async function switchTo(mode: string): Promise<void> {
+  const output = await cluster.sagong('endpoint-access', mode);
+  if (output.code !== 0) throw new Error(output.stderr);
+}
+/** Where exec and logs arrive from at the kubelet's port while a command runs. */
+async function callersOfKubelet(): Promise<string[]> {
+  const child = cluster.kubectlInBackground('exec', 'worker', '--', 'sleep', '5');
+  try {
+    return await eventually('a connection to the kubelet', async () => {
+      const { stdout } = await cluster.inNode(1, 'ss', '-Htn', 'state', 'established', '( sport = :10250 )');
+      const found = [...stdout.matchAll(/ (?:\[::ffff:)?([\d.]+)\]?:\d+\s*$/gm)].map(([, address = '']) => address);
+      return found.length > 0 && [...new Set(found)];
+    });
+  } finally {
+    child.kill();
+  }
+}
+
+beforeAll(async () => {
+  cluster = await TestCluster.create();
+  await cluster.up('--nodes', '2', '--topology', 'managed', '--endpoint-access', 'public');
+  endpointName = `${cluster.mark}.local-1.eks.sagong.internal`;
+  const { publicCidr } = JSON.parse(await text('cloud/cloud.json')) as { publicCidr: string };
+  publicNameServer = publicCidr.replace('.0/24', '.2');
+  await cluster.loadBusybox(image);
+  await eventually('the default service account', () => cluster.kubectl('get', 'serviceaccount', 'default'));
+  await cluster.apply(`
+apiVersion: v1
+kind: Pod
+metadata: {name: worker}
+spec:
+  nodeName: node-1
+  terminationGracePeriodSeconds: 1
+  containers: [{name: main, image: "${image}", imagePullPolicy: Never, command: [sh, -c, "echo hello; exec sleep 3600"]}]
+`);
+  await cluster.kubectl('wait', 'pod', '--all', '--for', 'condition=Ready', '--timeout', '60s');
+});
+afterAll(async () => {
+  await cluster.destroy();
+});
+
+const publicAddress = async (): Promise<string> => /https:\/\/([\d.]+):443/.exec(await text('kubeconfig'))?.[1] ?? '';
+
+describe('a managed control plane', () => {
+  it('has two interfaces of its own in subnets of different zones of the customer', async () => {
+    const { port } = JSON.parse(await text('cloud/cloud.json')) as { port: number };
+    const cloud = createCloudClient({
+      url: `https://127.0.0.1:${port}`,
+      token: (await text('cloud/customer.token')).trim(),
+      ca: await text('cloud/ca.crt'),
+    });
+    try {
+      const interfaces = (await cloud.listInterfaces({ limit: 100 })).items as NetworkInterface[];
+      const owned = interfaces.filter(({ requesterManaged }) => requesterManaged);
+      const [node] = (await cloud.listInstances({ name: 'node-1' })).items;
+      const nodeInterface = interfaces.find(({ attachment }) => attachment?.instanceId === node?.id);
+      expect(owned.map(({ privateAddress }) => privateAddress).sort()).toEqual(inside);
+      expect(new Set(owned.map(({ zone }) => zone)).size).toBe(2);
+      for (const one of owned) {
+        expect(one.ownerId).not.toBe(node?.ownerId);
+        expect(one.vpcId).toBe(node?.vpcId);
+        expect(one.securityGroupIds).toEqual(nodeInterface?.securityGroupIds);
+      }
+      // The customer sees them, and can change nothing about them.
+      await expect(cloud.deleteInterface({ interfaceId: owned[0]?.id ?? '' })).rejects.toMatchObject({ code: 'AccessDenied' });
+      expect((await cloud.listVpcs()).items).toHaveLength(1);
+    } finally {
+      cloud.close();
+    }
+  });
+
+  it('public: nodes and people use the load balancer; kubelets are reached from a provider-owned interface', async () => {
+    const outside = await publicAddress();
+    expect(outside).toMatch(/^198\.1[89]\./);
+    expect(await meansInside()).toEqual([outside]);
+    expect(await meansOutside()).toEqual([outside]);
+    for (const node of [1, 2]) expect(await peers(node)).toEqual([outside]);
+    expect(inside).toContain((await callersOfKubelet())[0]);
+    expect(await cluster.kubectl('logs', 'worker')).toBe('hello\n');
+  });
+
+  it('public and private: nodes use the provider-owned interfaces, people the load balancer; nothing restarts', async () => {
+    const before = await restarts();
+    const outside = await publicAddress();
+    await switchTo('public-and-private');
+    await eventually(
+      'private peers',
+      async () => (await Promise.all([peers(1), peers(2)])).flat().every((peer) => inside.includes(peer)),
+      60_000,
+    );
+    for (const node of [1, 2]) expect((await peers(node)).length).toBeGreaterThan(0);
+    expect(await meansInside()).toEqual(inside);
+    expect(await meansOutside()).toEqual([outside]);
+    expect(await cluster.kubectl('exec', 'worker', '--', 'echo', 'there')).toBe('there\n');
+    expect(inside).toContain((await callersOfKubelet())[0]);
+    expect(await restarts()).toBe(before);
+  });
+
+  it('private: only the customer’s network finds and reaches it', async () => {
+    const before = await restarts();
+    const outside = await publicAddress();
+    await switchTo('private');
+    expect(await meansInside()).toEqual(inside);
+    expect(await meansOutside()).toEqual(inside);
+    // Neither by the address of before, nor by the private ones, nor by loopback.
+    for (const host of [outside, ...inside]) {
+      const { code } = await run('busybox', ['timeout', '3', 'busybox', 'nc', '-z', host, '443']);
+      expect(code).not.toBe(0);
+    }
+    const listening = (await run('ss', ['-Htlnp'])).stdout.split('\n');
+    const own = await cluster.pid();
+    expect(listening.filter((line) => line.includes(`pid=${own},`))).toEqual([]);
+    expect((await cluster.tryKubectl('get', 'nodes', '--request-timeout', '5s')).code).not.toBe(0);
+    expect((await cluster.sagong('status')).stdout).toMatch(/node-1 +Ready/);
+    const config = ['--kubeconfig', join(cluster.dataDir, 'kubeconfig')];
+    expect(await kubectlOnNode(...config, 'get', 'nodes')).toMatch(/node-2 +Ready/);
+    expect(await kubectlOnNode(...config, 'exec', 'worker', '--', 'echo', 'inside')).toBe('inside\n');
+    expect(await kubectlOnNode(...config, 'logs', 'worker')).toBe('hello\n');
+    for (const node of [1, 2])
+      await eventually('private peers', async () => (await peers(node)).some((peer) => inside.includes(peer)), 60_000);
+    await switchTo('public');
+    await eventually(
+      'the public way again',
+      async () => (await cluster.tryKubectl('get', 'nodes', '--request-timeout', '5s')).code === 0,
+      60_000,
+    );
+    expect(await restarts()).toBe(before);
+  });
+
+  it('comes back in the mode it had, and goes without a trace', async () => {
+    await switchTo('private');
+    await cluster.sagong('stop');
+    await cluster.up();
+    expect((await cluster.tryKubectl('get', 'nodes', '--request-timeout', '5s')).code).not.toBe(0);
+    expect((await cluster.sagong('status')).stdout).toMatch(/node-1 +Ready/);
+    expect((await cluster.sagong('down')).code).toBe(0);
+    expect((await run('ip', ['netns', 'list'])).stdout).not.toContain(cluster.mark);
+    expect(await cluster.processes()).toEqual([]);
+  });
+});
