@@ -15,7 +15,9 @@ for (const [name, entry] of Object.entries(lock.packages)) {
     if (lock.packages[key] || lock.packages[`${name}/${key}`] || !/^\d/.test(version)) continue;
     const parts = dependency.split(/[-/]/);
     const os = systems.find((system) => parts.includes(system));
-    const cpu = processors.find((processor) => parts.some((part) => part === processor || (part === 'ppc64le' && processor === 'ppc64')));
+    const cpu = processors.find((processor) =>
+      parts.some((part) => part === processor || (part === 'ppc64le' && processor === 'ppc64')),
+    );
     const libc = parts.some((part) => part.startsWith('musl')) ? 'musl' : undefined;
     if (!os) continue;
     lock.packages[key] = {

@@ -8,7 +8,13 @@ import { fileURLToPath } from 'node:url';
 const bin = fileURLToPath(new URL('../bin/sagong.mjs', import.meta.url));
 const given = process.argv.slice(2);
 const has = (flag) => given.some((word) => word === flag || word.startsWith(`${flag}=`));
-const args = ['up', ...(has('--nodes') ? [] : ['--nodes', '2']), '--demo', ...(has('--data-dir') || has('--name') ? [] : ['--data-dir', join(homedir(), '.sagong', 'sagong')]), ...given];
+const args = [
+  'up',
+  ...(has('--nodes') ? [] : ['--nodes', '2']),
+  '--demo',
+  ...(has('--data-dir') || has('--name') ? [] : ['--data-dir', join(homedir(), '.sagong', 'sagong')]),
+  ...given,
+];
 const child = spawn(process.execPath, [bin, ...args], { stdio: 'inherit' });
 // Ctrl-C reaches the child through the terminal; other signals are passed on.
 process.on('SIGINT', () => process.stdin.isTTY || child.kill('SIGINT'));

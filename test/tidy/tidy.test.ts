@@ -104,6 +104,6 @@ describe('tidy', () => {
       .flatMap((path) => (marks.test(readFileSync(path, 'utf8')) ? [relative(root, path)] : []));
     expect(problems).toEqual([]);
     const lock = readFileSync(join(root, 'package-lock.json'), 'utf8');
-    expect(lock).not.toContain('"resolved"');
+    expect(lock).not.toMatch(/"resolved": "[a-z+]+:/);
   });
 });
