@@ -229,8 +229,12 @@ describe('the uplink', () => {
       expect((await cluster.inLan(...wget)).stdout).toBe('the machine\n');
       expect((await cluster.inNode(1, ...wget)).stdout).toBe('the machine\n');
       expect((await exec(...wget)).stdout).toBe('the machine\n');
-      const lan = /inet ([\d.]+)\/30/.exec((await cluster.inLan('ip', '-4', '-o', 'addr', 'show', 'dev', 'uplink')).stdout)?.[1];
-      expect(seen).toEqual([lan, lan, lan]);
+      // The first public address is the edge's own.
+      const { publicCidr } = JSON.parse(await readFile(join(cluster.dataDir, 'cloud/cloud.json'), 'utf8')) as {
+        publicCidr: string;
+      };
+      const edge = publicCidr.replace('.0/24', '.1');
+      expect(seen).toEqual([edge, edge, edge]);
     } finally {
       server.close();
     }
