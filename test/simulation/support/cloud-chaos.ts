@@ -22,7 +22,7 @@ import {
   virtualClock,
 } from '#testing';
 import { type Rng, seededRng, silentLogger } from '#utils';
-import { isCloudChange, type ProcessObserver, SimulatedProcess } from './process.ts';
+import { isCloudChange, type ProcessObserver, SimulatedProcess, stopAll } from './process.ts';
 import { createTrace } from './trace.ts';
 
 const core = (resource: string): GroupVersionResource => ({ group: '', version: 'v1', resource });
@@ -302,7 +302,10 @@ export class CloudChaos implements ProcessObserver {
   patchService = (name: string, body: object): Promise<unknown> => this.serviceClient().patch(name, merge, body);
 
   async close(): Promise<void> {
-    await Promise.all(this.#replicas.map(({ manager }) => manager.stop()));
+    await stopAll(
+      this.clock,
+      this.#replicas.map(({ manager }) => manager.stop()),
+    );
     await this.plane.stop();
   }
 }

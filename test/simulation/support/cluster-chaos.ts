@@ -19,7 +19,7 @@ import {
 } from '#testing';
 import { type Rng, seededRng, silentLogger } from '#utils';
 import { History } from './history.ts';
-import { type ProcessObserver, SimulatedProcess } from './process.ts';
+import { type ProcessObserver, SimulatedProcess, stopAll } from './process.ts';
 import { createTrace } from './trace.ts';
 
 const of = (group: string, resource: string): GroupVersionResource => ({ group, version: 'v1', resource });
@@ -236,7 +236,10 @@ export class ClusterChaos implements ProcessObserver {
   }
   async close(): Promise<void> {
     for (const kubelet of this.kubelets.values()) kubelet?.close();
-    await Promise.all(this.#replicas.map(({ program }) => program.stop()));
+    await stopAll(
+      this.clock,
+      this.#replicas.map(({ program }) => program.stop()),
+    );
     await this.plane.stop();
   }
 }

@@ -3,6 +3,7 @@
 import type { KubeObject } from '#apimachinery/meta';
 import type { ApiCall, Transport, WatchStream } from '#apimachinery/transport';
 import type { CloudProvider } from '#cloud-provider';
+import type { VirtualClock } from '#testing';
 
 /** Told what a process does. */
 export interface ProcessObserver {
@@ -16,6 +17,18 @@ export interface ProcessObserver {
 
 /** Cloud calls that change something. */
 export const isCloudChange = (operation: string): boolean => /^(ensure|update|create|delete)/.test(operation);
+
+const stopMaxMs = 60_000;
+
+/** Waits for programs that were told to stop; what they still do may take time, but not long. */
+export async function stopAll(clock: VirtualClock, stopping: readonly Promise<void>[]): Promise<void> {
+  let stopped = false;
+  const all = Promise.all(stopping).then(() => {
+    stopped = true;
+  });
+  await clock.until(() => stopped, stopMaxMs);
+  await all;
+}
 
 const dead = (): Error => new Error('the process is dead');
 type CloudCall = (...args: unknown[]) => unknown;
