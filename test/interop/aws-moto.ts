@@ -90,8 +90,17 @@ const withBlackholes = (xml: string, gone: ReadonlySet<string>): string =>
     gone.has(element(item, 'instanceId')) ? item.replace('<state>active<', '<state>blackhole<') : item,
   );
 
+/** What AWS shows of a classic load balancer before a health check was configured. */
+const unsetHealthCheck =
+  '<HealthCheck><Target>TCP:80</Target><Interval>30</Interval><Timeout>5</Timeout><UnhealthyThreshold>2</UnhealthyThreshold><HealthyThreshold>10</HealthyThreshold></HealthCheck>';
+
 function asAws(xml: string, service: AwsService, gone: ReadonlySet<string>): string {
   if (xml.includes('<DescribeRouteTablesResponse')) return withBlackholes(xml, gone);
+  if (service === 'elb')
+    return xml.replace(
+      /<\/ListenerDescriptions>(?=(?:(?!<HealthCheck>|<CreatedTime>).)*<CreatedTime>)/gs,
+      `$&${unsetHealthCheck}`,
+    );
   if (service !== 'elbv2') return xml;
   return xml
     .replace(/<DNSName>([^<.]+)\.([^<.]+)\.elb\.amazonaws\.com</g, '<DNSName>$1.elb.$2.amazonaws.com<')
@@ -122,6 +131,17 @@ async function duplicateOf(query: Moto['query'], service: AwsService, params: UR
     if (elements(present, 'Port').includes(params.get('Port') ?? '')) return 'DuplicateListener';
   }
   return undefined;
+}
+
+/** moto does not notice when a listener gets another target group; the listeners know. Undefined: the question is asked as it is. */
+async function targetGroupsOf(query: Moto['query'], service: AwsService, params: URLSearchParams): Promise<string | undefined> {
+  const arn = params.get('LoadBalancerArn');
+  if (service !== 'elbv2' || params.get('Action') !== 'DescribeTargetGroups' || arn === null) return undefined;
+  const groups = new Set(elements(await query('elbv2', 'DescribeListeners', { LoadBalancerArn: arn }), 'TargetGroupArn'));
+  if (groups.size === 0)
+    return '<DescribeTargetGroupsResponse xmlns="http://elasticloadbalancing.amazonaws.com/doc/2015-12-01/"><DescribeTargetGroupsResult><TargetGroups/></DescribeTargetGroupsResult></DescribeTargetGroupsResponse>';
+  const members = [...groups].map((group, index) => [`TargetGroupArns.member.${index + 1}`, group]);
+  return query('elbv2', 'DescribeTargetGroups', Object.fromEntries(members) as Record<string, string>);
 }
 
 /** moto deletes the wrong listeners when several are named, so they go one by one. */
@@ -211,6 +231,8 @@ export async function startMoto(python: string): Promise<Moto> {
     const { status, text } = await inTurn(async () => {
       const duplicate = await duplicateOf(query, service, params);
       if (duplicate !== undefined) return { status: 400, text: refusal(service, duplicate) };
+      const groups = await targetGroupsOf(query, service, params);
+      if (groups !== undefined) return { status: 200, text: groups };
       let result = { status: 500, text: '' };
       for (const each of requestsFor(params)) {
         const answer = await fetch(behind, { method: 'POST', headers, body: each.toString() });
