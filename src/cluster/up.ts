@@ -27,7 +27,7 @@ import {
   type UplinkChoice,
 } from './settings.ts';
 import { addUserContext } from './user-kubeconfig.ts';
-import { isNodeReady, waitFor } from './wait.ts';
+import { isNodeReadySince, waitFor } from './wait.ts';
 
 export interface UpOptions {
   name: string;
@@ -243,7 +243,7 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
     if (nodes.noUplink) progress.say(`   nodes have no way out of this machine (${nodes.noUplink})`);
     await progress.step('nodes Ready', async () => {
       await nodes.kubeletsAnswer(deps.signal);
-      await nodesReady(plane, kept.nodes, deps);
+      await nodesReady(plane, await nodes.bootTimes(), deps);
     });
   }
   return {
@@ -276,12 +276,15 @@ const cloudTitle = ({ nodes, runtime, cloudProvider }: ClusterSettings): string 
     ...(cloudProvider === 'local' ? ['cloud-controller-manager'] : []),
   ].join(', ');
 
-async function nodesReady(plane: ControlPlane, names: readonly string[], deps: StartDeps): Promise<void> {
+/** `bootTimes`: since when the word of each node's kubelet counts. */
+async function nodesReady(plane: ControlPlane, bootTimes: ReadonlyMap<string, number>, deps: StartDeps): Promise<void> {
   const informers = createInformerFactory({ ...deps, client: plane.client(identities.admin, 'sagong') });
   const nodes = informers.informer<Node>({ group: '', version: 'v1', resource: 'nodes' });
   informers.start();
   const waiting = (all: readonly Node[]): string[] =>
-    names.filter((name) => !all.some((node) => node.metadata.name === name && isNodeReady(node)));
+    [...bootTimes].flatMap(([name, sinceMs]) =>
+      all.some((node) => node.metadata.name === name && isNodeReadySince(node, sinceMs)) ? [] : [name],
+    );
   try {
     await informers.waitForSync(deps.signal);
     await waitFor(nodes, (all) => waiting(all).length === 0, {

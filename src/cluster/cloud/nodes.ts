@@ -1,4 +1,5 @@
 // The nodes of a running cluster: its cloud, the network in it, the instances, and the parts of the control plane that live among them.
+import { stat } from 'node:fs/promises';
 import type { Instance } from '#cloud';
 import type { Dial } from '#wire';
 import type { Clock, Exec, Logger, Rng } from '#utils';
@@ -140,6 +141,16 @@ export class ClusterNodes {
           );
         await clock.sleep(kubeletPollMs);
       }
+  }
+  /** When the programs of each node with power were started, by name: what its Node said before is of another life. */
+  async bootTimes(): Promise<ReadonlyMap<string, number>> {
+    const { dataDir } = this.#options.settings;
+    const times = this.#instances.map(async ({ name }) => {
+      if (this.#simulated) return [name, 0] as const;
+      const { mtimeMs } = await stat(containerdPaths(nodeDir(dataDir, name)).pidFile);
+      return [name, mtimeMs] as const;
+    });
+    return new Map(await Promise.all(times));
   }
   /** Reaches kubelets. */
   readonly dial: Dial = (target, signal) => {
