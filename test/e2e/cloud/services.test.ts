@@ -29,7 +29,7 @@ const onNode = async (port: number, protocol: 'tcp' | 'udp' = 'tcp'): Promise<st
 const nodePortOf = async (name: string): Promise<number> => (await world.getService(name)).spec?.ports?.[0]?.nodePort ?? 0;
 const anotherNodePort = (nodePort: number): number => (nodePort === 32_767 ? 30_000 : nodePort + 1);
 
-describe('a Service of type LoadBalancer', () => {
+describe.concurrent('a Service of type LoadBalancer', () => {
   for (const [protocol, kind] of [
     ['TCP', 'tcp'],
     ['UDP', 'udp'],
@@ -39,7 +39,7 @@ describe('a Service of type LoadBalancer', () => {
       const udp = await world.udpClient();
       const answer = (ip: string, port: number): Promise<string> =>
         protocol === 'TCP' ? reachable(ip, port, name) : udp.reachable(ip, port, name);
-      const answerOnNode = (port: number): Promise<string> =>
+      const answerOnNode = (port: number): Promise<true> =>
         eventually(`an answer on node port ${port}`, async () => (await onNode(port, kind)).startsWith(name));
       const ports = (port: number, nodePort?: number) => [
         { name: 'main', protocol, port, targetPort: 8080, ...(nodePort !== undefined && { nodePort }) },

@@ -1,0 +1,160 @@
+// Nodes as instances of the cloud: what the cloud-controller-manager, routes and load balancers make of instances that come, stop, start and go.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Route } from '#cloud';
+import { eventually } from '../cluster/harness.ts';
+import { ask, askMany, clientOf, CloudWorld, patienceMs, podOf, reachable } from './world.ts';
+
+const app = 'who';
+let world: CloudWorld;
+
+beforeAll(async () => {
+  world = await CloudWorld.create(2);
+  await world.apply(
+    world.backends('DaemonSet', app),
+    world.service('who'),
+    world.service('local', { externalTrafficPolicy: 'Local', selector: { app } }),
+  );
+  await eventually('pods', async () => (await world.pods(app)).length === 2, patienceMs);
+  await world.podsReady(app);
+});
+afterAll(async () => {
+  await world?.destroy();
+});
+
+const condition = async (name: string, type: string): Promise<string | undefined> =>
+  (await world.node(name))?.status?.conditions?.find((one) => one.type === type)?.status;
+const taints = async (name: string): Promise<string[]> => (await world.node(name))?.spec?.taints?.map(({ key }) => key) ?? [];
+const ready = (name: string): Promise<unknown> =>
+  eventually(`${name} is Ready`, async () => (await condition(name, 'Ready')) === 'True', patienceMs);
+const nodeCommand = async (...words: string[]): Promise<void> => {
+  const { code, stdout, stderr } = await world.cluster.sagong('node', ...words);
+  expect(code, stdout + stderr).toBe(0);
+};
+const backends = (service: string, ...nodes: string[]): Promise<unknown> =>
+  eventually(
+    `${service} is served by ${nodes.join(', ')}`,
+    async () => {
+      const now = (await world.healthyTargets(service)).join();
+      if (now !== nodes.join()) throw new Error(now);
+      return true;
+    },
+    patienceMs,
+  );
+async function podRoutes(): Promise<Route[]> {
+  const { items } = await world.api.listRouteTables({ main: 'true' });
+  return items.flatMap(({ routes }) => routes).filter(({ destination }) => destination.startsWith('10.244.'));
+}
+const podOn = async (node: string) => {
+  const found = (await world.pods(app)).find(({ spec, status }) => spec.nodeName === node && status.podIP);
+  if (!found) throw new Error(`${node} has no pod`);
+  return found;
+};
+/** Whether the pod of one node has contact with that of the other. */
+async function contact(from: string, to: string): Promise<boolean> {
+  const [one, other] = await Promise.all([podOn(from), podOn(to)]);
+  return podOf(await world.askFromPod(one.metadata.name, other.status.podIP, 8080)) === other.metadata.name;
+}
+
+describe('routes', () => {
+  it('in the cloud are the Nodes’ own, and pods talk over them', async () => {
+    const routes = await podRoutes();
+    const instances = (await world.api.listInstances({})).items;
+    for (const name of ['node-1', 'node-2']) {
+      const node = await world.node(name);
+      const id = instances.find((instance) => instance.name === name)?.id;
+      expect(node?.spec?.providerID).toMatch(new RegExp(`^local://local-1[ab]/${id}$`));
+      const route = routes.find(({ destination }) => destination === node?.spec?.podCIDR);
+      expect(route).toMatchObject({ target: { kind: 'instance', id }, state: 'active' });
+      expect(route?.name).toContain(node?.metadata.uid);
+      expect(node?.status?.conditions?.find(({ type }) => type === 'NetworkUnavailable')).toMatchObject({
+        status: 'False',
+        reason: 'RouteCreated',
+      });
+    }
+    expect(routes).toHaveLength(2);
+    expect(await contact('node-1', 'node-2')).toBe(true);
+    expect(await contact('node-2', 'node-1')).toBe(true);
+    // Nothing on the nodes themselves knows the way to other nodes' pods.
+    const { stdout } = await world.cluster.inNode(1, 'ip', 'route', 'show');
+    expect(stdout).not.toContain((await world.node('node-2'))?.spec?.podCIDR?.split('/')[0] ?? 'a CIDR');
+  });
+
+  it('that are lost cost contact; the cloud-controller-manager makes them again', async () => {
+    const destination = (await world.node('node-2'))?.spec?.podCIDR ?? '';
+    const [table] = (await world.api.listRouteTables({ main: 'true' })).items;
+    // The cloud refuses to make it again for now.
+    await world.api.putFaults({ errorRate: 1, operations: ['putRoute'] });
+    try {
+      await world.api.deleteRoute({ routeTableId: table?.id ?? '', destination });
+      await eventually('no contact', async () => !(await contact('node-1', 'node-2')));
+      // Looking again follows changes of nodes: this is one.
+      await world.kubectl('annotate', 'node', 'node-2', 'touched=1');
+    } finally {
+      await world.api.deleteFaults({});
+    }
+    await eventually('the route', async () => (await podRoutes()).some((route) => route.destination === destination), patienceMs);
+    await eventually('contact', () => contact('node-1', 'node-2'), patienceMs);
+  });
+});
+
+describe('instances', () => {
+  it('that are added become nodes and get traffic', async () => {
+    await nodeCommand('add');
+    await ready('node-3');
+    await world.cluster.loadBusybox('sagong.local/backend:1');
+    await eventually('a pod there', async () => (await podOn('node-3')).status.phase === 'Running', patienceMs);
+    await world.podsReady(app);
+    await backends('who', 'node-1', 'node-2', 'node-3');
+    await backends('local', 'node-1', 'node-2', 'node-3');
+    expect(await podRoutes()).toHaveLength(3);
+    const third = (await podOn('node-3')).metadata.name;
+    const ip = await world.ingress('local');
+    await eventually('an answer of its pod', async () => (await askMany(5, ip)).includes(third), patienceMs);
+    expect(await contact('node-3', 'node-1')).toBe(true);
+  });
+
+  it('that are stopped are NotReady, tainted and without traffic; started, they come back', async () => {
+    const ip = await world.ingress('local');
+    const uid = (await world.node('node-3'))?.metadata.uid;
+    await nodeCommand('stop', 'node-3');
+    await backends('who', 'node-1', 'node-2');
+    await backends('local', 'node-1', 'node-2');
+    const answers = await Promise.all(Array.from({ length: 20 }, () => ask(ip)));
+    expect(answers.filter((answer) => !answer.startsWith(app))).toEqual([]);
+    expect((await podRoutes()).filter(({ state }) => state === 'blackhole')).toHaveLength(1);
+    await eventually('NotReady', async () => (await condition('node-3', 'Ready')) === 'Unknown', patienceMs);
+    await eventually(
+      'the shutdown taint',
+      async () => (await taints('node-3')).includes('node.cloudprovider.kubernetes.io/shutdown'),
+      patienceMs,
+    );
+    await nodeCommand('start', 'node-3');
+    await ready('node-3');
+    await eventually('no taints', async () => (await taints('node-3')).length === 0, patienceMs);
+    expect((await world.node('node-3'))?.metadata.uid).toBe(uid);
+    await backends('who', 'node-1', 'node-2', 'node-3');
+    await backends('local', 'node-1', 'node-2', 'node-3');
+    await eventually('contact again', () => contact('node-1', 'node-3'), patienceMs);
+    expect((await podRoutes()).filter(({ state }) => state === 'active')).toHaveLength(3);
+  });
+
+  it('that are terminated leave no Node, route or target', async () => {
+    await nodeCommand('terminate', 'node-3');
+    // Not Ready comes from missing leases; from then on it is a matter of seconds.
+    await eventually(
+      'NotReady or gone',
+      async () => {
+        const node = await world.node('node-3');
+        return node === undefined || (await condition('node-3', 'Ready')) !== 'True';
+      },
+      patienceMs,
+    );
+    await eventually('the Node is gone', async () => (await world.node('node-3')) === undefined, 15_000);
+    expect(await world.events('node-3')).toContain('DeletingNode');
+    await eventually('the route is gone', async () => (await podRoutes()).length === 2, 15_000);
+    for (const service of ['who', 'local'])
+      await eventually('no target', async () => (await world.balancer(service)).targets.length === 2, 15_000);
+    const ip = await world.ingress('local');
+    expect(clientOf(await reachable(ip, 80, app))).toBe(await world.machineAddress(ip));
+  });
+});
