@@ -180,8 +180,8 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
       : undefined;
   const endpoint = nodes?.endpoint;
   const managed = endpoint !== undefined && settings.topology === 'managed';
-  // The cloud boots beside the control plane: its instances wait for the apiserver.
-  const booted = nodes?.boot();
+  // A cloud with machines boots beside the control plane, which they wait for; a simulated one would take its time from the control plane.
+  const booted = endpoint && nodes?.boot();
   if (nodes) undo.push(() => nodes.stop());
   booted?.catch(() => {});
   const plane = await progress.step('control plane', () =>
@@ -236,7 +236,7 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
   if (nodes) {
     undo.push(() => nodes.disconnect());
     await progress.step(cloudTitle(kept), async () => {
-      await booted;
+      await (booted ?? nodes.boot());
       await nodes.connect(plane);
     });
     if (managed) await tellUser(userAccess(endpoint));
