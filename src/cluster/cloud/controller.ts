@@ -28,6 +28,8 @@ export interface CloudControllerManagerSetup {
 
 /** Between two looks at routes. */
 const routeReconciliationPeriodMs = 200;
+/** Without a change of nodes: routes that somebody took away are made again. */
+const routeResyncPeriodMs = 10_000;
 const name = 'cloud-controller-manager';
 const role = 'system:cloud-controller-manager';
 const rbac = 'rbac.authorization.k8s.io/v1';
@@ -80,6 +82,7 @@ export async function startCloudControllerManager(
         // Nothing is scheduled to a node before its route: look soon, but only when nodes change.
         watchBasedRoutes: true,
         routeReconciliationPeriodMs,
+        minResyncPeriodMs: routeResyncPeriodMs,
         concurrentNodeSyncs: 16,
         concurrentServiceSyncs: 16,
       },
