@@ -104,6 +104,27 @@ describe('iptables rules', () => {
     );
   });
 
+  it('let pods and the node itself reach endpoints elsewhere under policy Local, and nobody else', () => {
+    const service: Service = {
+      ...web({ type: 'LoadBalancer', externalTrafficPolicy: 'Local', internalTrafficPolicy: 'Local' }),
+      status: { loadBalancer: { ingress: [{ ip: '198.18.0.9', ipMode: 'VIP' }] } },
+    };
+    const lines = world(service, [slice([pod('10.244.2.3', 'node-2')])]).text();
+    const rule = lines.find((line) => line.startsWith('-A KUBE-SERVICES') && line.includes('-d 198.18.0.9'));
+    const external = rule?.split(' ').at(-1);
+    expect(external).toMatch(/^KUBE-EXT-/);
+    const targets = lines.filter((line) => line.startsWith(`-A ${external} `)).map((line) => line.replace(/^.*" /, ''));
+    expect(targets).toEqual([
+      expect.stringMatching(/^-s 10\.244\.0\.0\/16 -j KUBE-SVC-/),
+      '-m addrtype --src-type LOCAL -j KUBE-MARK-MASQ',
+      expect.stringMatching(/^-m addrtype --src-type LOCAL -j KUBE-SVC-/),
+    ]);
+    expect(lines.some((line) => line.startsWith('-A KUBE-SVC-') && line.includes('-> 10.244.2.3:8080'))).toBe(true);
+    const drop = '-m comment --comment "ns/web:http has no local endpoints" -m tcp -p tcp -d';
+    expect(lines).toContain(`-A KUBE-EXTERNAL-SERVICES ${drop} 198.18.0.9 --dport 80 -j DROP`);
+    expect(lines).toContain(`-A KUBE-SERVICES ${drop} 10.96.0.9 --dport 80 -j DROP`);
+  });
+
   it('remember clients for session affinity', () => {
     const lines = world(web({ sessionAffinity: 'ClientIP' }), [slice([pod('10.244.1.2')])]).text();
     expect(lines.some((line) => /-m recent --name (KUBE-SEP-\S+) --rcheck --seconds 10800 --reap -j \1$/.test(line))).toBe(true);

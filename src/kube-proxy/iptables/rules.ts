@@ -42,7 +42,6 @@ export function portRules(port: ServicePort, endpoints: ServiceEndpoints, option
   };
   const names = serviceChains(port);
   const internal = port.internalLocal ? endpoints.local : endpoints.cluster;
-  const external = port.externalLocal ? endpoints.local : endpoints.cluster;
   const exposed = port.nodePort > 0 || port.externalIps.length > 0 || port.loadBalancerIps.length > 0;
   const to = (address: string, at: number): string => `${proto(port)} -d ${address} --dport ${at}`;
 
@@ -54,11 +53,12 @@ export function portRules(port: ServicePort, endpoints: ServiceEndpoints, option
       `-A KUBE-SERVICES ${refusal(port, port.internalLocal && endpoints.cluster.length > 0)} -d ${port.clusterIp} --dport ${port.port} ${verdict(port.internalLocal && endpoints.cluster.length > 0)}`,
     );
 
-  if (exposed) exposeRules(out, port, endpoints, external.length > 0, names, to);
-  const needsCluster =
-    (internal.length > 0 && !port.internalLocal) || (exposed && endpoints.cluster.length > 0 && external.length > 0);
-  const needsLocal = (internal.length > 0 && port.internalLocal) || (exposed && port.externalLocal && external.length > 0);
-  if (exposed && external.length > 0) out.chains.push({ name: names.external, rules: externalRules(port, names, options) });
+  if (exposed) exposeRules(out, port, endpoints, names, to);
+  const isKnown = endpoints.cluster.length > 0;
+  // Also under policy Local: what comes from the node or its pods may go to all endpoints.
+  const needsCluster = isKnown && (exposed || !port.internalLocal);
+  const needsLocal = endpoints.local.length > 0 && (port.internalLocal || (exposed && port.externalLocal));
+  if (exposed && isKnown) out.chains.push({ name: names.external, rules: externalRules(port, endpoints, names, options) });
   if (needsCluster)
     out.chains.push({
       name: names.cluster,
@@ -81,35 +81,37 @@ const refusal = (port: ServicePort, local: boolean): string =>
 /** With endpoints elsewhere the packet is dropped (the client may try another node); with none at all it is refused. */
 const verdict = (elsewhere: boolean): string => (elsewhere ? '-j DROP' : '-j REJECT');
 
+/**
+ * Addresses beyond the cluster's own. Where there are endpoints, packets take the external chain, which short-circuits what comes from the node or
+ * its pods; what is then still on its way to an endpoint that the node does not have is dropped.
+ */
 function exposeRules(
   out: PortRules,
   port: ServicePort,
   endpoints: ServiceEndpoints,
-  reachable: boolean,
   names: ReturnType<typeof serviceChains>,
   to: (address: string, at: number) => string,
 ): void {
-  const elsewhere = port.externalLocal && endpoints.cluster.length > 0;
-  const refuse = (match: string): void =>
-    void out.filterExternalServices.push(`-A KUBE-EXTERNAL-SERVICES ${refusal(port, elsewhere)} ${match} ${verdict(elsewhere)}`);
-  const limited = port.loadBalancerSourceRanges.length > 0;
-  for (const address of port.externalIps) {
-    if (reachable)
-      out.services.push(`-A KUBE-SERVICES ${comment(`${port.name} external IP`)} ${to(address, port.port)} -j ${names.external}`);
-    else refuse(`-d ${address} --dport ${port.port}`);
-  }
+  const isKnown = endpoints.cluster.length > 0;
+  const isRefused = !isKnown || (port.externalLocal && endpoints.local.length === 0);
+  const limited = isKnown && port.loadBalancerSourceRanges.length > 0 && port.loadBalancerIps.length > 0;
+  const refuse = (match: string): void => {
+    if (isRefused)
+      out.filterExternalServices.push(`-A KUBE-EXTERNAL-SERVICES ${refusal(port, isKnown)} ${match} ${verdict(isKnown)}`);
+  };
+  const expose = (address: string, about: string, chain: string): void => {
+    if (isKnown) out.services.push(`-A KUBE-SERVICES ${comment(`${port.name} ${about}`)} ${to(address, port.port)} -j ${chain}`);
+    refuse(`-d ${address} --dport ${port.port}`);
+  };
+  for (const address of port.externalIps) expose(address, 'external IP', names.external);
   for (const address of port.loadBalancerIps) {
-    if (reachable)
-      out.services.push(
-        `-A KUBE-SERVICES ${comment(`${port.name} loadbalancer IP`)} ${to(address, port.port)} -j ${limited ? names.firewall : names.external}`,
-      );
-    else refuse(`-d ${address} --dport ${port.port}`);
+    expose(address, 'loadbalancer IP', limited ? names.firewall : names.external);
     if (limited)
       out.filterFirewall.push(
         `-A KUBE-PROXY-FIREWALL ${comment(`${port.name} traffic not accepted by ${names.firewall}`)} ${to(address, port.port)} -j DROP`,
       );
   }
-  if (reachable && limited && port.loadBalancerIps.length > 0)
+  if (limited)
     out.chains.push({
       name: names.firewall,
       rules: [
@@ -120,14 +122,19 @@ function exposeRules(
       ],
     });
   if (port.nodePort > 0) {
-    if (reachable)
+    if (isKnown)
       out.nodePorts.push(`-A KUBE-NODEPORTS ${comment(port.name)} ${proto(port)} --dport ${port.nodePort} -j ${names.external}`);
-    else refuse(`-m addrtype --dst-type LOCAL --dport ${port.nodePort}`);
+    refuse(`-m addrtype --dst-type LOCAL --dport ${port.nodePort}`);
   }
 }
 
 /** From outside: policy Cluster hides the client's address, policy Local keeps it and stays on the node. */
-function externalRules(port: ServicePort, names: ReturnType<typeof serviceChains>, { clusterCidr }: RuleOptions): string[] {
+function externalRules(
+  port: ServicePort,
+  { local }: ServiceEndpoints,
+  names: ReturnType<typeof serviceChains>,
+  { clusterCidr }: RuleOptions,
+): string[] {
   const chain = names.external;
   if (!port.externalLocal)
     return [
@@ -140,7 +147,7 @@ function externalRules(port: ServicePort, names: ReturnType<typeof serviceChains
       : []),
     `-A ${chain} ${comment(`masquerade LOCAL traffic for ${port.name} external destinations`)} -m addrtype --src-type LOCAL -j KUBE-MARK-MASQ`,
     `-A ${chain} ${comment(`route LOCAL traffic for ${port.name} external destinations`)} -m addrtype --src-type LOCAL -j ${names.cluster}`,
-    `-A ${chain} -j ${names.local}`,
+    ...(local.length > 0 ? [`-A ${chain} -j ${names.local}`] : []),
   ];
 }
 
