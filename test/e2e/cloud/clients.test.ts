@@ -2,7 +2,7 @@
 // externalTrafficPolicy Local (test/e2e/network/loadbalancer.go).
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../cluster/harness.ts';
-import { ask, askMany, clientOf, CloudWorld, patienceMs, type Pod, podOf, reachable, unreachable } from './world.ts';
+import { askMany, clientOf, CloudWorld, patienceMs, type Pod, podOf, reachable, unreachable } from './world.ts';
 
 const healthz = '/healthz';
 const nodeAddresses: Record<string, string> = { 'node-1': '10.77.0.11', 'node-2': '10.77.16.11' };
@@ -161,6 +161,6 @@ describe('externalTrafficPolicy Local', () => {
         `an answer to ${metadata.name}`,
         async () => (await world.askFromPod(metadata.name, address)) === `who-1 ${status.podIP}`,
       );
-    expect(await ask(address)).toBe(`who-1 ${await world.machineAddress(address)}`);
+    expect(await reachable(address, 80, app)).toBe(`who-1 ${await world.machineAddress(address)}`);
   });
 });

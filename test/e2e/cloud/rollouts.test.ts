@@ -43,7 +43,7 @@ describe('rolling updates', () => {
   const policies = ['Cluster', 'Local'] as const;
   const rollouts = 5;
   /** Longer than load balancers take to find a node's last pod terminating: two probes, 2 s apart. */
-  const delaySeconds = 6;
+  const delaySeconds = 5;
   const pauseMs = 20;
 
   /** Asks all the time until stopped; counts what it got. */
