@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 const root = resolve(fileURLToPath(import.meta.url), '..', '..');
 const checks = [
   ['types', ['typescript/bin/tsc', '-p', 'tsconfig.json']],
-  ['lint', ['oxlint/bin/oxlint', '--type-aware', 'src', 'test']],
+  ['lint', ['oxlint/bin/oxlint', '--type-aware', 'src', 'test', 'providers']],
   ['format', ['@biomejs/biome/bin/biome', 'format', '.']],
   ['tidy', ['vitest/vitest.mjs', 'run', '--project', 'tidy']],
   ['dead code', ['knip/bin/knip.js']],

@@ -29,7 +29,6 @@ const changes = {
 };
 export type ChangeId = keyof typeof changes;
 export const isChange = (id: OperationId): id is ChangeId => Object.hasOwn(changes, id);
-export const changeIds = Object.keys(changes) as ChangeId[];
 
 export interface Command {
   operation: ChangeId;

@@ -1,6 +1,6 @@
 // The nodes of a cluster as instances of its cloud: what a node needs to boot is written to its disk, then the cloud is asked for the
 // instance, whose user data is the node's agent. Works the same for real and for simulated instances.
-import { mkdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ClientConfig, kubeconfigFor, writeKubeconfig } from '#client';
 import type { Instance } from '#cloud';
@@ -146,10 +146,4 @@ export class Machines {
     };
     await atomicWrite(agentConfigPath(dataDir, name), JSON.stringify(config, null, 2));
   }
-}
-
-/** The names of nodes that have a disk here: real nodes that were made, also while the cluster is stopped. */
-export async function agentConfigOf(dataDir: string, name: string): Promise<NodeAgentConfig | undefined> {
-  const text = await readFile(agentConfigPath(dataDir, name), 'utf8').catch(() => undefined);
-  return text === undefined ? undefined : (JSON.parse(text) as NodeAgentConfig);
 }
