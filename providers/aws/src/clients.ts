@@ -2,13 +2,19 @@
 // worth it; here requests wait while AWS is asked too often, and end with the caller's signal.
 import { type $Command, EC2Client, type EC2ClientResolvedConfig } from '@aws-sdk/client-ec2';
 import type { ServiceInputTypes as Ec2Input, ServiceOutputTypes as Ec2Output } from '@aws-sdk/client-ec2';
-import { ElasticLoadBalancingClient, type ElasticLoadBalancingClientResolvedConfig } from '@aws-sdk/client-elastic-load-balancing';
+import {
+  ElasticLoadBalancingClient,
+  type ElasticLoadBalancingClientResolvedConfig,
+} from '@aws-sdk/client-elastic-load-balancing';
 import type { ServiceInputTypes as ElbInput, ServiceOutputTypes as ElbOutput } from '@aws-sdk/client-elastic-load-balancing';
 import {
   ElasticLoadBalancingV2Client,
   type ElasticLoadBalancingV2ClientResolvedConfig,
 } from '@aws-sdk/client-elastic-load-balancing-v2';
-import type { ServiceInputTypes as Elbv2Input, ServiceOutputTypes as Elbv2Output } from '@aws-sdk/client-elastic-load-balancing-v2';
+import type {
+  ServiceInputTypes as Elbv2Input,
+  ServiceOutputTypes as Elbv2Output,
+} from '@aws-sdk/client-elastic-load-balancing-v2';
 import type { Clock } from 'sagong/cloud-provider';
 import { assumedRole } from './assumed-role.ts';
 import { endpointOf, type ServiceId } from './config/overrides.ts';

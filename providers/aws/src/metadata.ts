@@ -16,7 +16,9 @@ async function ask(url: string, init: RequestInit): Promise<string> {
   return (await response.text()).trim();
 }
 
-export function metadataService(endpoint = process.env['AWS_EC2_METADATA_SERVICE_ENDPOINT'] ?? defaultEndpoint): InstanceMetadataService {
+export function metadataService(
+  endpoint = process.env['AWS_EC2_METADATA_SERVICE_ENDPOINT'] ?? defaultEndpoint,
+): InstanceMetadataService {
   const base = `${endpoint.replace(/\/$/, '')}/latest`;
   const get = async (path: string): Promise<string> => {
     const token = await ask(`${base}/api/token`, {

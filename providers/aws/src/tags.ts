@@ -51,7 +51,11 @@ export const ownedTags = (cluster: ClusterTags, more: Readonly<Record<string, st
  * What a resource that was found lacks of the tags it was made with. Throws when it carries one of them with another value: then it is
  * somebody else's.
  */
-export function missingTags(resource: string, wanted: readonly Required<Tag>[], found: readonly Tag[] | undefined): Required<Tag>[] {
+export function missingTags(
+  resource: string,
+  wanted: readonly Required<Tag>[],
+  found: readonly Tag[] | undefined,
+): Required<Tag>[] {
   const missing = wanted.filter(({ Key }) => !tagValue(found, Key));
   for (const { Key, Value } of wanted) {
     const actual = tagValue(found, Key);
@@ -63,7 +67,9 @@ export function missingTags(resource: string, wanted: readonly Required<Tag>[], 
 
 /** The cluster an instance says it is in. Throws for two of a kind, for two that differ, and for none. */
 export function clusterOfTags(tags: readonly Tag[] | undefined): ClusterTags {
-  const named = (tags ?? []).flatMap(({ Key }) => (Key?.startsWith(clusterTagPrefix) ? [Key.slice(clusterTagPrefix.length)] : []));
+  const named = (tags ?? []).flatMap(({ Key }) =>
+    Key?.startsWith(clusterTagPrefix) ? [Key.slice(clusterTagPrefix.length)] : [],
+  );
   if (named.length > 1)
     throw new Error(`Found multiple cluster tags with prefix ${clusterTagPrefix} ("${named[0]}" and "${named[1]}")`);
   return clusterNamed(tagValue(tags, legacyClusterTag), named[0]);

@@ -76,8 +76,7 @@ export function checkConfig({ Global, ServiceOverride }: AwsConfig): void {
     } catch (error) {
       throw new Error(`Global.SupportedTopologyInstanceTypePattern: ${String(error)}`, { cause: error });
     }
-  if (old !== undefined && id !== undefined && old !== id)
-    throw new Error(`clusterID tags did not match: "${id}" vs "${old}"`);
+  if (old !== undefined && id !== undefined && old !== id) throw new Error(`clusterID tags did not match: "${id}" vs "${old}"`);
   if (Global.SourceARN !== undefined && Global.RoleARN === undefined)
     throw new Error('Global.SourceARN has no effect without Global.RoleARN');
 }

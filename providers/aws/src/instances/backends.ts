@@ -53,7 +53,11 @@ export function createBackendInstances(api: Api, cluster: ClusterTags, clock: Cl
         snapshot !== undefined &&
         clock.monotonic() - snapshot.at <= backendsAgeMaxMs &&
         ids.every((id) => snapshot?.instances.has(id));
-      const { instances } = usable ? (snapshot as Snapshot) : ids.length === 0 ? { instances: new Map<string, Instance>() } : await fresh();
+      const { instances } = usable
+        ? (snapshot as Snapshot)
+        : ids.length === 0
+          ? { instances: new Map<string, Instance>() }
+          : await fresh();
       return new Map(
         ids.flatMap((id) => {
           const instance = instances.get(id);

@@ -10,8 +10,7 @@ import { networkNodeLabel, type Topology } from './topology.ts';
 export const zoneIdLabel = 'topology.k8s.aws/zone-id';
 
 /** Terminated instances are shown for an hour; one without a state is no longer there. */
-const exists = (instance: Instance | undefined): boolean =>
-  instance?.State !== undefined && instance.State.Name !== 'terminated';
+const exists = (instance: Instance | undefined): boolean => instance?.State !== undefined && instance.State.Name !== 'terminated';
 
 const instanceOf = async (cloud: Cloud, { metadata, spec }: Node): Promise<Instance | undefined> =>
   spec?.providerID
@@ -70,8 +69,7 @@ export function instancesV2(during: (signal?: AbortSignal) => Cloud, topology: T
     async instanceExists(node, signal) {
       const cloud = during(signal);
       const fargate = fargateIdOf(node);
-      if (fargate !== undefined)
-        return (await fargateInterface(cloud.api, cloud.identity.vpcId, fargate)) !== undefined;
+      if (fargate !== undefined) return (await fargateInterface(cloud.api, cloud.identity.vpcId, fargate)) !== undefined;
       return exists(await instanceOf(cloud, node));
     },
     async instanceShutdown(node, signal) {

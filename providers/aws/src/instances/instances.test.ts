@@ -78,7 +78,8 @@ describe('addresses', () => {
     PrivateDnsName: 'ip-10-0-0-1.ec2.internal',
     PublicDnsName: 'ec2-203-0-113-1.compute-1.amazonaws.com',
   };
-  const shown = (families: ('ipv4' | 'ipv6')[]) => nodeAddresses(instance, families).map(({ type, address }) => `${type} ${address}`);
+  const shown = (families: ('ipv4' | 'ipv6')[]) =>
+    nodeAddresses(instance, families).map(({ type, address }) => `${type} ${address}`);
   it('come from interfaces in use, by device, then from outside, then names', () => {
     expect(shown(['ipv4'])).toEqual([
       'InternalIP 10.0.0.1',

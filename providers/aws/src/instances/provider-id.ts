@@ -12,7 +12,8 @@ export function instanceIdOfProviderId(providerId: string): string {
   const path = match ? (match[2] ?? '') : `/${providerId}`;
   const id = path.split('/').findLast((token) => token !== '') ?? '';
   // What stands before the first slash is the host of the URL, never an id.
-  if (!path.startsWith('/') || !/^(i-[^/]*|fargate-.+)$/.test(id)) throw new Error(`Invalid format for AWS instance (${providerId})`);
+  if (!path.startsWith('/') || !/^(i-[^/]*|fargate-.+)$/.test(id))
+    throw new Error(`Invalid format for AWS instance (${providerId})`);
   return id;
 }
 

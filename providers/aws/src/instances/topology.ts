@@ -18,7 +18,12 @@ export interface Topology {
 
 export function createTopology(
   api: Api,
-  { region, pattern = supportedTypes, clock, logger }: { region: string; pattern?: string | undefined; clock: Clock; logger: Logger },
+  {
+    region,
+    pattern = supportedTypes,
+    clock,
+    logger,
+  }: { region: string; pattern?: string | undefined; clock: Clock; logger: Logger },
 ): Topology {
   const required = new RegExp(pattern);
   /** Regions, types and instances without one, and until when that is believed. */

@@ -38,7 +38,10 @@ describe('what is refused', () => {
   it.each<[string, Service]>([
     ['unsupported load balancer affinity: ClientIP', service({}, { sessionAffinity: 'ClientIP' })],
     ['requested load balancer with no ports', service({}, { ports: [] })],
-    ['mixed protocol is not supported for LoadBalancer', service({ type: 'nlb' }, { ports: [udp, { port: 53, protocol: 'TCP' }] })],
+    [
+      'mixed protocol is not supported for LoadBalancer',
+      service({ type: 'nlb' }, { ports: [udp, { port: 53, protocol: 'TCP' }] }),
+    ],
     ['Protocol UDP not supported by LoadBalancer', service({}, { ports: [udp] })],
     ['Protocol SCTP not supported by LoadBalancer', service({ type: 'nlb' }, { ports: [{ port: 1, protocol: 'SCTP' }] })],
     ['no port of the Service has a node port', service({}, { ports: [{ port: 80, protocol: 'TCP' }] })],
@@ -48,7 +51,10 @@ describe('what is refused', () => {
     ['is not supported by NLB', service({ type: 'nlb', 'extra-security-groups': 'sg-1' })],
     ['target group attributes annotation is only supported for NLB', service({ [attributes]: 'x=y' })],
     ['the attribute "x" is not supported by the controller or is invalid', service({ type: 'nlb', [attributes]: 'x=y' })],
-    ['attribute value is empty for "preserve_client_ip.enabled"', service({ type: 'nlb', [attributes]: 'preserve_client_ip.enabled' })],
+    [
+      'attribute value is empty for "preserve_client_ip.enabled"',
+      service({ type: 'nlb', [attributes]: 'preserve_client_ip.enabled' }),
+    ],
     [
       'invalid attribute value for "proxy_protocol_v2.enabled": on',
       service({ type: 'nlb', [attributes]: 'proxy_protocol_v2.enabled=on' }),
@@ -112,6 +118,12 @@ describe('annotations', () => {
 it('nodes are chosen by all labels', () => {
   const node = (name: string, labels?: Record<string, string>): Node => ({ metadata: { name, ...(labels && { labels }) } });
   const nodes = [node('a', { pool: 'x', gpu: '' }), node('b', { pool: 'x' }), node('c', { pool: 'y', gpu: '1' }), node('d')];
-  const names = (labels: string) => targetNodes(service({ 'target-node-labels': labels }), nodes).map(({ metadata }) => metadata.name);
-  expect([names('pool=x'), names('pool=x,gpu'), names('gpu'), names('')]).toEqual([['a', 'b'], ['a'], ['a', 'c'], ['a', 'b', 'c', 'd']]);
+  const names = (labels: string) =>
+    targetNodes(service({ 'target-node-labels': labels }), nodes).map(({ metadata }) => metadata.name);
+  expect([names('pool=x'), names('pool=x,gpu'), names('gpu'), names('')]).toEqual([
+    ['a', 'b'],
+    ['a'],
+    ['a', 'c'],
+    ['a', 'b', 'c', 'd'],
+  ]);
 });

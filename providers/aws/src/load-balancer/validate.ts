@@ -39,8 +39,7 @@ function checkTargetGroupAttributes({ spec }: Service, value: string): void {
     if (setting === '') throw new Error(`${failed}: attribute value is empty for "${key}"`);
     if (key !== 'preserve_client_ip.enabled' && key !== 'proxy_protocol_v2.enabled')
       throw new Error(`${failed}: the attribute "${key}" is not supported by the controller or is invalid`);
-    if (setting !== 'true' && setting !== 'false')
-      throw new Error(`${failed}: invalid attribute value for "${key}": ${setting}`);
+    if (setting !== 'true' && setting !== 'false') throw new Error(`${failed}: invalid attribute value for "${key}": ${setting}`);
     if (key === 'preserve_client_ip.enabled' && setting === 'false' && spec?.ports?.some(({ protocol }) => protocol === 'UDP'))
       throw new Error(`${failed}: client IP preservation can't be disabled for UDP ports`);
   }

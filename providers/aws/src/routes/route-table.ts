@@ -4,7 +4,12 @@ import type { Route } from 'sagong/cloud-provider';
 import { type ClusterTags, inCluster } from '../tags.ts';
 
 /** The one table of the cluster. Throws for none and for several. */
-export function clusterRouteTable(tables: readonly RouteTable[], configured: boolean, tags: ClusterTags, cluster: string): RouteTable {
+export function clusterRouteTable(
+  tables: readonly RouteTable[],
+  configured: boolean,
+  tags: ClusterTags,
+  cluster: string,
+): RouteTable {
   const candidates = configured ? tables : tables.filter(({ Tags }) => inCluster(tags, Tags));
   if (candidates.length > 1) throw new Error(`found multiple matching AWS route tables for AWS cluster: ${cluster}`);
   if (!candidates[0]) throw new Error(`unable to find route table for AWS cluster: ${cluster}`);

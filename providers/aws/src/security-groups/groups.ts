@@ -12,14 +12,7 @@ import {
 import { pages } from '../clients.ts';
 import { type Cloud, sleep } from '../cloud.ts';
 import { absentFor, during, hasCode } from '../errors.ts';
-import {
-  groupCreatePeriodMs,
-  groupCreateTries,
-  groupDeleteMaxMs,
-  groupDeletePeriodMs,
-  pageItems,
-  pagesMax,
-} from '../limits.ts';
+import { groupCreatePeriodMs, groupCreateTries, groupDeleteMaxMs, groupDeletePeriodMs, pageItems, pagesMax } from '../limits.ts';
 import { inCluster, missingTags, ownedByCluster, ownedTags } from '../tags.ts';
 import { permissionsOf, type Rule, rulesIn, without } from './rules.ts';
 

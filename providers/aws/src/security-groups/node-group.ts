@@ -2,7 +2,10 @@
 import type { GroupIdentifier, Instance } from '@aws-sdk/client-ec2';
 
 /** Undefined: the instance has none. Throws when it cannot be told which. */
-export function nodeGroup({ InstanceId = '', SecurityGroups = [] }: Instance, isTagged: (groupId: string) => boolean): string | undefined {
+export function nodeGroup(
+  { InstanceId = '', SecurityGroups = [] }: Instance,
+  isTagged: (groupId: string) => boolean,
+): string | undefined {
   const groups = SecurityGroups.flatMap(({ GroupId, GroupName }: GroupIdentifier) => (GroupId ? [{ GroupId, GroupName }] : []));
   const tagged = groups.filter(({ GroupId }) => isTagged(GroupId));
   if (tagged.length > 1)
@@ -13,7 +16,9 @@ export function nodeGroup({ InstanceId = '', SecurityGroups = [] }: Instance, is
     );
   if (tagged[0]) return tagged[0].GroupId;
   if (groups.length > 1)
-    throw new Error(`Multiple untagged security groups found for instance ${InstanceId}; ensure the k8s security group is tagged`);
+    throw new Error(
+      `Multiple untagged security groups found for instance ${InstanceId}; ensure the k8s security group is tagged`,
+    );
   return groups[0]?.GroupId;
 }
 

@@ -7,7 +7,12 @@ const shown = ({ protocol, from, source }: Rule): string => [protocol, from, ...
 describe('rules', () => {
   it('are single, and become permissions again', () => {
     const permissions = [
-      { IpProtocol: 'tcp', FromPort: 80, ToPort: 80, IpRanges: [{ CidrIp: '10.0.0.0/8', Description: 'x' }, { CidrIp: '11.0.0.0/8' }] },
+      {
+        IpProtocol: 'tcp',
+        FromPort: 80,
+        ToPort: 80,
+        IpRanges: [{ CidrIp: '10.0.0.0/8', Description: 'x' }, { CidrIp: '11.0.0.0/8' }],
+      },
       { IpProtocol: '-1', UserIdGroupPairs: [{ GroupId: 'sg-1', UserId: '1' }], PrefixListIds: [{ PrefixListId: 'pl-1' }] },
       { IpProtocol: 'tcp', FromPort: 1, ToPort: 2, Ipv6Ranges: [{ CidrIpv6: '::/0' }] },
     ];
@@ -16,7 +21,13 @@ describe('rules', () => {
     expect(rulesIn(permissionsOf(rules))).toEqual(rules);
   });
   it('are the same to EC2 whatever their description, and each comes once', () => {
-    const rule = (cidr: string, description?: string): Rule => ({ protocol: 'tcp', from: 1, to: 1, source: { cidr }, description });
+    const rule = (cidr: string, description?: string): Rule => ({
+      protocol: 'tcp',
+      from: 1,
+      to: 1,
+      source: { cidr },
+      description,
+    });
     expect(without([rule('a/8', 'x'), rule('b/8')], [rule('a/8', 'y')])).toEqual([rule('b/8')]);
     expect(without([rule('a/8', 'x'), rule('a/8', 'y')], [])).toEqual([rule('a/8', 'x')]);
   });
@@ -43,7 +54,10 @@ describe('rules', () => {
 });
 
 describe('the group of a node', () => {
-  const instance = (...ids: string[]) => ({ InstanceId: 'i-1', SecurityGroups: ids.map((GroupId) => ({ GroupId, GroupName: 'n' })) });
+  const instance = (...ids: string[]) => ({
+    InstanceId: 'i-1',
+    SecurityGroups: ids.map((GroupId) => ({ GroupId, GroupName: 'n' })),
+  });
   const isTagged = (id: string): boolean => id.startsWith('sg-k8s');
   it.each<[string, string[], string | undefined]>([
     ['the tagged one', ['sg-1', 'sg-k8s-1', 'sg-2'], 'sg-k8s-1'],
@@ -54,7 +68,9 @@ describe('the group of a node', () => {
     expect(() => nodeGroup(instance('sg-k8s-1', 'sg-k8s-2'), isTagged)).toThrow(
       'Multiple tagged security groups found for instance i-1; ensure only the k8s security group is tagged; the tagged groups were sg-k8s-1(n) sg-k8s-2(n)',
     );
-    expect(() => nodeGroup(instance('sg-1', 'sg-2'), isTagged)).toThrow('Multiple untagged security groups found for instance i-1');
+    expect(() => nodeGroup(instance('sg-1', 'sg-2'), isTagged)).toThrow(
+      'Multiple untagged security groups found for instance i-1',
+    );
   });
   it('is counted once', () => {
     expect([...nodeGroups([instance('sg-1'), instance('sg-1'), instance()], isTagged)]).toEqual(['sg-1']);

@@ -1,5 +1,11 @@
 // Subnets of load balancers: named by the Service, or found in the network.
-import { DescribeRouteTablesCommand, DescribeSubnetsCommand, type Filter, type RouteTable, type Subnet } from '@aws-sdk/client-ec2';
+import {
+  DescribeRouteTablesCommand,
+  DescribeSubnetsCommand,
+  type Filter,
+  type RouteTable,
+  type Subnet,
+} from '@aws-sdk/client-ec2';
 import { annotation, type Annotations, isInternal, listIn } from '../annotations.ts';
 import { pages } from '../clients.ts';
 import type { Cloud } from '../cloud.ts';
@@ -43,8 +49,7 @@ async function named(cloud: Cloud, wanted: readonly string[]): Promise<string[]>
         ])
       : []),
   ];
-  if (found.length !== wanted.length)
-    throw new Error(`expected to find ${wanted.length}, but found ${found.length} subnets`);
+  if (found.length !== wanted.length) throw new Error(`expected to find ${wanted.length}, but found ${found.length} subnets`);
   const place = ({ SubnetId = '', Tags = [] }: Subnet): number => {
     const at = wanted.indexOf(SubnetId);
     return at >= 0 ? at : wanted.indexOf(Tags.find(({ Key }) => Key === 'Name')?.Value ?? '');
@@ -76,8 +81,7 @@ async function discovered(cloud: Cloud, internal: boolean): Promise<string[]> {
 /** Throws when there are none. */
 export async function loadBalancerSubnets(cloud: Cloud, annotations: Annotations): Promise<string[]> {
   const wanted = annotations[annotation.subnets];
-  const found =
-    wanted === undefined ? await discovered(cloud, isInternal(annotations)) : await named(cloud, listIn(wanted));
+  const found = wanted === undefined ? await discovered(cloud, isInternal(annotations)) : await named(cloud, listIn(wanted));
   if (found.length === 0) throw new Error('could not find any suitable subnets for creating the ELB');
   return found;
 }

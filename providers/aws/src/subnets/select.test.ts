@@ -37,8 +37,23 @@ describe('subnets', () => {
   ];
   const tables = [table('igw-1', true), table('nat-1', 's-8')];
   it.each<[string, boolean, [string, string][]]>([
-    ['for outside: the role, then the cluster, then the id', false, [['a', 's-6'], ['b', 's-1']]],
-    ['for inside: private ones too, by the other role', true, [['a', 's-7'], ['b', 's-1'], ['c', 's-8']]],
+    [
+      'for outside: the role, then the cluster, then the id',
+      false,
+      [
+        ['a', 's-6'],
+        ['b', 's-1'],
+      ],
+    ],
+    [
+      'for inside: private ones too, by the other role',
+      true,
+      [
+        ['a', 's-7'],
+        ['b', 's-1'],
+        ['c', 's-8'],
+      ],
+    ],
   ])('one in each zone %s', (_what, internal, expected) => {
     expect([...subnetsByZone({ subnets: all, tables, cluster, internal })]).toEqual(expected);
   });

@@ -41,7 +41,5 @@ export function subnetsByZone({ subnets, tables, cluster, internal }: SelectSubn
     const present = chosen.get(zone);
     chosen.set(zone, present ? prefer(present, subnet) : subnet);
   }
-  return new Map(
-    [...chosen].sort(([a], [b]) => (a < b ? -1 : 1)).map(([zone, { SubnetId = '' }]) => [zone, SubnetId]),
-  );
+  return new Map([...chosen].sort(([a], [b]) => (a < b ? -1 : 1)).map(([zone, { SubnetId = '' }]) => [zone, SubnetId]));
 }

@@ -43,7 +43,10 @@ function validateLocal(report: Report, { caBundle = '', insecureSkipTLSVerify: i
     report.invalid(path.child('insecureSkipTLSVerify'), insecure, 'local APIServices may not have insecureSkipTLSVerify');
 }
 
-function validateRemote(report: Report, { service = {}, caBundle, insecureSkipTLSVerify: insecure }: Partial<APIServiceSpec>): void {
+function validateRemote(
+  report: Report,
+  { service = {}, caBundle, insecureSkipTLSVerify: insecure }: Partial<APIServiceSpec>,
+): void {
   const at = path.child('service');
   report.need(at, service, 'namespace', 'name');
   const { port = 0 } = service;

@@ -37,9 +37,21 @@ describe('listeners', () => {
     ['HTTP', { 'backend-protocol': 'http' }, ['HTTP 80 HTTP 30080', 'HTTP 443 HTTP 30443']],
     ['a certificate', cert, ['SSL 80 TCP 30080 arn:cert', 'SSL 443 TCP 30443 arn:cert']],
     ['a certificate for one port', { ...cert, 'ssl-ports': 'https' }, ['TCP 80 TCP 30080', 'SSL 443 TCP 30443 arn:cert']],
-    ['HTTPS to HTTP', { ...cert, 'ssl-ports': '443', 'backend-protocol': 'http' }, ['HTTP 80 HTTP 30080', 'HTTPS 443 HTTP 30443 arn:cert']],
-    ['HTTPS to HTTPS', { ...cert, 'ssl-ports': '443', 'backend-protocol': 'https' }, ['TCP 80 TCP 30080', 'HTTPS 443 HTTPS 30443 arn:cert']],
-    ['SSL to SSL', { ...cert, 'ssl-ports': '443', 'backend-protocol': 'ssl' }, ['TCP 80 TCP 30080', 'SSL 443 SSL 30443 arn:cert']],
+    [
+      'HTTPS to HTTP',
+      { ...cert, 'ssl-ports': '443', 'backend-protocol': 'http' },
+      ['HTTP 80 HTTP 30080', 'HTTPS 443 HTTP 30443 arn:cert'],
+    ],
+    [
+      'HTTPS to HTTPS',
+      { ...cert, 'ssl-ports': '443', 'backend-protocol': 'https' },
+      ['TCP 80 TCP 30080', 'HTTPS 443 HTTPS 30443 arn:cert'],
+    ],
+    [
+      'SSL to SSL',
+      { ...cert, 'ssl-ports': '443', 'backend-protocol': 'ssl' },
+      ['TCP 80 TCP 30080', 'SSL 443 SSL 30443 arn:cert'],
+    ],
   ])('%s', (_what, annotations, expected) => {
     const shown = classicListeners(service(annotations)).map((each) =>
       [each.Protocol, each.LoadBalancerPort, each.InstanceProtocol, each.InstancePort, each.SSLCertificateId].join(' ').trim(),
@@ -84,7 +96,13 @@ describe('the health check', () => {
     ['Local, but the port of the traffic', { 'healthcheck-port': 'traffic-port' }, local, config, 'HTTP:30080/healthz'],
     ['kube-proxy', {}, {}, shared, 'HTTP:10256/healthz'],
     ['Local, although shared', {}, local, shared, 'HTTP:32000/healthz'],
-    ['annotated', { 'healthcheck-protocol': 'https', 'healthcheck-port': '8080', 'healthcheck-path': '/up' }, {}, config, 'HTTPS:8080/up'],
+    [
+      'annotated',
+      { 'healthcheck-protocol': 'https', 'healthcheck-port': '8080', 'healthcheck-path': '/up' },
+      {},
+      config,
+      'HTTPS:8080/up',
+    ],
     ['HTTP without a path', { 'healthcheck-protocol': 'HTTP' }, {}, config, 'HTTP:30080/'],
     ['a path that TCP has not', { 'healthcheck-path': '/up' }, {}, config, 'TCP:30080'],
   ])('%s', (_what, annotations, spec, given, target) =>
@@ -167,8 +185,15 @@ it('the PROXY protocol is switched where it is not as wanted, also at ports no l
     { InstancePort: 2, PolicyNames: [] },
     { InstancePort: 3, PolicyNames: [on] },
   ];
-  expect([...proxyChanges([1, 2, 4], backends, true)]).toEqual([[2, true], [3, false], [4, true]]);
-  expect([...proxyChanges([1, 2, 4], backends, false)]).toEqual([[1, false], [3, false]]);
+  expect([...proxyChanges([1, 2, 4], backends, true)]).toEqual([
+    [2, true],
+    [3, false],
+    [4, true],
+  ]);
+  expect([...proxyChanges([1, 2, 4], backends, false)]).toEqual([
+    [1, false],
+    [3, false],
+  ]);
   expect([...proxyChanges([1], undefined, false)]).toEqual([]);
 });
 

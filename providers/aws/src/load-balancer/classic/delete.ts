@@ -27,8 +27,7 @@ async function closeNodes(cloud: Cloud, front: string, name: string): Promise<vo
   await revokeAdmission(
     cloud,
     front,
-    ({ GroupId, Tags }) =>
-      inCluster(cloud.identity.cluster, Tags) && GroupId !== cloud.config.Global.ElbSecurityGroup,
+    ({ GroupId, Tags }) => inCluster(cloud.identity.cluster, Tags) && GroupId !== cloud.config.Global.ElbSecurityGroup,
   );
 }
 
@@ -43,7 +42,9 @@ export async function deleteClassic(cloud: Cloud, name: string, service: Service
 
   for (const id of doomed) await revokeAdmission(cloud, id);
   if (found) {
-    const tagged = new Set(present.flatMap(({ GroupId = '', Tags }) => (inCluster(cloud.identity.cluster, Tags) ? [GroupId] : [])));
+    const tagged = new Set(
+      present.flatMap(({ GroupId = '', Tags }) => (inCluster(cloud.identity.cluster, Tags) ? [GroupId] : [])),
+    );
     const front = frontGroup(found.SecurityGroups ?? [], { given, extra }, (id) => tagged.has(id));
     if (front !== undefined && !doomed.has(front)) await closeNodes(cloud, front, name);
     await cloud.api

@@ -9,9 +9,7 @@ import { pagesMax } from '../../limits.ts';
 const absentCodes = ['LoadBalancerNotFound', 'AccessPointNotFound', 'AccessPointNotFoundException'];
 
 export async function describeClassic({ api }: Cloud, name: string): Promise<LoadBalancerDescription | undefined> {
-  const found = await api
-    .elb(new DescribeLoadBalancersCommand({ LoadBalancerNames: [name] }))
-    .catch(absentFor(...absentCodes));
+  const found = await api.elb(new DescribeLoadBalancersCommand({ LoadBalancerNames: [name] })).catch(absentFor(...absentCodes));
   return found?.LoadBalancerDescriptions?.[0];
 }
 

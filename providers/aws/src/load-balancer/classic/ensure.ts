@@ -33,7 +33,8 @@ import { type ClassicGroups, type ClassicPlan, classicPlan, groupsOf } from './p
 import { syncProxyProtocol, syncTlsPolicy } from './policies.ts';
 
 /** Those of the left that are not on the right. */
-const missing = (left: readonly string[], right: readonly string[] = []): string[] => left.filter((each) => !right.includes(each));
+const missing = (left: readonly string[], right: readonly string[] = []): string[] =>
+  left.filter((each) => !right.includes(each));
 
 async function securityGroups(cloud: Cloud, { given, extra, managed }: ClassicGroups): Promise<string[]> {
   if (given.length > 0) return [...given, ...extra];
@@ -113,7 +114,12 @@ async function syncAttributes({ api }: Cloud, { name, attributes }: ClassicPlan)
 }
 
 /** The load balancer with everything that clients see of it. */
-async function ensureFront(cloud: Cloud, plan: ClassicPlan, subnets: string[], groups: string[]): Promise<LoadBalancerDescription> {
+async function ensureFront(
+  cloud: Cloud,
+  plan: ClassicPlan,
+  subnets: string[],
+  groups: string[],
+): Promise<LoadBalancerDescription> {
   const present = await describeClassic(cloud, plan.name);
   const ports = plan.listeners.map(({ InstancePort = 0 }) => InstancePort);
   let changed = true;
@@ -136,7 +142,11 @@ async function ensureFront(cloud: Cloud, plan: ClassicPlan, subnets: string[], g
   return result;
 }
 
-async function syncHealthCheck({ api }: Cloud, { name, healthCheck }: ClassicPlan, present: LoadBalancerDescription): Promise<void> {
+async function syncHealthCheck(
+  { api }: Cloud,
+  { name, healthCheck }: ClassicPlan,
+  present: LoadBalancerDescription,
+): Promise<void> {
   if (sameHealthCheck(healthCheck, present.HealthCheck)) return;
   await api
     .elb(new ConfigureHealthCheckCommand({ LoadBalancerName: name, HealthCheck: healthCheck }))

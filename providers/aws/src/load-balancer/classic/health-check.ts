@@ -31,7 +31,9 @@ function checkValues(values: Required<Omit<HealthCheck, 'Target'>>): void {
     (values[name as keyof typeof minimum] ?? 0) < least ? [`${name} must be at least ${least}`] : [],
   );
   if (problems.length > 0)
-    throw new Error(`some of the load balancer health check parameters are invalid: HealthCheck validation errors: ${problems.join('; ')}`);
+    throw new Error(
+      `some of the load balancer health check parameters are invalid: HealthCheck validation errors: ${problems.join('; ')}`,
+    );
 }
 
 /** `firstPort`: the first node port of the Service. Throws for values that the annotations have wrong. */

@@ -6,7 +6,10 @@ import { annotation, type Annotations, annotationsOf, isTlsPort } from '../../an
 /** What the load balancer speaks to clients when it ends TLS, by what the backend speaks. */
 const tlsProtocols: Readonly<Record<string, string>> = { https: 'HTTPS', http: 'HTTPS', ssl: 'SSL', tcp: 'SSL' };
 
-function protocolsOf(port: ServicePort, annotations: Annotations): Pick<Listener, 'Protocol' | 'InstanceProtocol' | 'SSLCertificateId'> {
+function protocolsOf(
+  port: ServicePort,
+  annotations: Annotations,
+): Pick<Listener, 'Protocol' | 'InstanceProtocol' | 'SSLCertificateId'> {
   const backend = annotations[annotation.backendProtocol];
   if (isTlsPort(annotations, port)) {
     const SSLCertificateId = annotations[annotation.certificate];
@@ -31,7 +34,13 @@ export const classicListeners = (service: Service): Listener[] =>
     }));
 
 const key = (listener: Listener): string =>
-  [listener.Protocol, listener.InstanceProtocol, listener.LoadBalancerPort, listener.InstancePort, listener.SSLCertificateId ?? '']
+  [
+    listener.Protocol,
+    listener.InstanceProtocol,
+    listener.LoadBalancerPort,
+    listener.InstancePort,
+    listener.SSLCertificateId ?? '',
+  ]
     .join(' ')
     .toLowerCase();
 

@@ -63,7 +63,12 @@ async function syncAttributes({ api }: Cloud, LoadBalancerArn: string, { attribu
 }
 
 /** Listeners, and target groups with these instances. Target groups are made before what points to them, and deleted after. */
-async function syncPorts(cloud: Cloud, loadBalancer: LoadBalancer, plan: NetworkPlan, instanceIds: readonly string[]): Promise<void> {
+async function syncPorts(
+  cloud: Cloud,
+  loadBalancer: LoadBalancer,
+  plan: NetworkPlan,
+  instanceIds: readonly string[],
+): Promise<void> {
   const { LoadBalancerArn: arn = '', VpcId: vpcId = cloud.identity.vpcId } = loadBalancer;
   const attached = await attachedTargetGroups(cloud, arn);
   const arns = await ensureTargetGroups(cloud, vpcId, plan, attached, instanceIds);
@@ -106,8 +111,7 @@ export const ensureNetwork = async (
   cluster: string,
   service: Service,
   nodes: readonly Node[],
-): Promise<LoadBalancerStatus> =>
-  ensure(cloud, cluster, service, nodes, await describeNetwork(cloud, loadBalancerName(service)));
+): Promise<LoadBalancerStatus> => ensure(cloud, cluster, service, nodes, await describeNetwork(cloud, loadBalancerName(service)));
 
 /** All of it, as upstream: targets are in groups that may have to be replaced. Throws when there is no load balancer. */
 export async function updateNetwork(cloud: Cloud, cluster: string, service: Service, nodes: readonly Node[]): Promise<void> {

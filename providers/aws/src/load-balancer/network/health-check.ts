@@ -20,9 +20,7 @@ export function networkHealthCheck(config: SharedProbe, service: Service): Netwo
   const annotations = annotationsOf(service);
   const local = healthCheckOf(service);
   const shared = sharedProbe(config, service);
-  const protocol = shared
-    ? 'HTTP'
-    : (annotations[annotation.healthProtocol] ?? (local ? 'HTTP' : 'TCP')).toUpperCase();
+  const protocol = shared ? 'HTTP' : (annotations[annotation.healthProtocol] ?? (local ? 'HTTP' : 'TCP')).toUpperCase();
   if (protocol !== 'TCP' && protocol !== 'HTTP' && protocol !== 'HTTPS')
     throw new Error(`Unsupported health check protocol ${protocol}`);
   const askedPort = annotations[annotation.healthPort] === undefined ? local?.port : annotatedPort(annotations);

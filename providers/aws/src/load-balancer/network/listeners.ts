@@ -90,7 +90,15 @@ export async function syncListeners(
       .catch(during('error updating load balancer listener'));
   for (const mapping of create)
     await cloud.api
-      .elbv2(new CreateListenerCommand({ LoadBalancerArn, Port: mapping.port, Protocol: mapping.protocol, ...common(mapping), Tags: ownedTags(cloud.identity.cluster, tags) }))
+      .elbv2(
+        new CreateListenerCommand({
+          LoadBalancerArn,
+          Port: mapping.port,
+          Protocol: mapping.protocol,
+          ...common(mapping),
+          Tags: ownedTags(cloud.identity.cluster, tags),
+        }),
+      )
       .catch(during('error creating load balancer listener'));
   return create.length + modify.length + remove.length > 0;
 }

@@ -30,10 +30,28 @@ describe('the health check', () => {
   it.each<[string, Record<string, string>, Partial<Service['spec']>, GlobalConfig, string]>([
     ['the port of the traffic', {}, {}, config, 'TCP traffic-port - 30 3 3'],
     ['Local', {}, local, config, 'HTTP 32000 /healthz 10 2 2'],
-    ['Local, but the port of the traffic', { 'healthcheck-port': 'traffic-port' }, local, config, 'HTTP traffic-port /healthz 10 2 2'],
+    [
+      'Local, but the port of the traffic',
+      { 'healthcheck-port': 'traffic-port' },
+      local,
+      config,
+      'HTTP traffic-port /healthz 10 2 2',
+    ],
     ['kube-proxy', {}, {}, shared, 'HTTP 10256 /healthz 30 3 3'],
-    ['kube-proxy, whatever the annotations', { 'healthcheck-port': '1', 'healthcheck-protocol': 'tcp' }, {}, shared, 'HTTP 10256 /healthz 30 3 3'],
-    ['annotated', { 'healthcheck-protocol': 'https', 'healthcheck-port': '8080', 'healthcheck-path': '/up' }, {}, config, 'HTTPS 8080 /up 30 3 3'],
+    [
+      'kube-proxy, whatever the annotations',
+      { 'healthcheck-port': '1', 'healthcheck-protocol': 'tcp' },
+      {},
+      shared,
+      'HTTP 10256 /healthz 30 3 3',
+    ],
+    [
+      'annotated',
+      { 'healthcheck-protocol': 'https', 'healthcheck-port': '8080', 'healthcheck-path': '/up' },
+      {},
+      config,
+      'HTTPS 8080 /up 30 3 3',
+    ],
     ['numbers', { 'healthcheck-interval': '10', 'healthcheck-healthy-threshold': '5' }, {}, config, 'TCP traffic-port - 10 5 3'],
   ])('%s', (_what, annotations, spec, given, expected) => {
     const check = networkHealthCheck(given, service(annotations, spec));
@@ -41,12 +59,19 @@ describe('the health check', () => {
     expect([protocol, port, path, intervalSeconds, healthyThreshold, unhealthyThreshold].join(' ')).toBe(expected);
   });
   it('refuses what AWS does not take', () => {
-    expect(() => networkHealthCheck(config, service({ 'healthcheck-protocol': 'udp' }))).toThrow('Unsupported health check protocol UDP');
+    expect(() => networkHealthCheck(config, service({ 'healthcheck-protocol': 'udp' }))).toThrow(
+      'Unsupported health check protocol UDP',
+    );
     expect(() => networkHealthCheck(config, service({ 'healthcheck-port': 'x' }))).toThrow("Invalid health check port 'x'");
   });
   it('is changed in place where it can be', () => {
     const wanted = networkHealthCheck(config, service({}, local));
-    const actual = { HealthCheckPort: '32000', HealthCheckPath: '/healthz', HealthyThresholdCount: 2, UnhealthyThresholdCount: 2 };
+    const actual = {
+      HealthCheckPort: '32000',
+      HealthCheckPath: '/healthz',
+      HealthyThresholdCount: 2,
+      UnhealthyThresholdCount: 2,
+    };
     expect(healthCheckChange(wanted, actual)).toBeUndefined();
     expect(healthCheckChange(wanted, { ...actual, UnhealthyThresholdCount: 3 })).toEqual({
       HealthCheckPort: '32000',
@@ -92,7 +117,11 @@ describe('addresses', () => {
     ]);
   });
   it('are as many as subnets', () => {
-    const plan = networkPlan(service({ 'eip-allocations': 'e-1', 'private-ipv4-addresses': '10.0.0.9, 10.0.0.10' }), config, 'prod');
+    const plan = networkPlan(
+      service({ 'eip-allocations': 'e-1', 'private-ipv4-addresses': '10.0.0.9, 10.0.0.10' }),
+      config,
+      'prod',
+    );
     expect(() => subnetMappings(['s-1', 's-2'], plan)).toThrow('same number of EIP AllocationIDs (1) and SubnetIDs (2)');
     expect(() => subnetMappings(['s-1'], plan)).toThrow('same number of Private IPv4Addresses (2) and SubnetIDs (1)');
   });
@@ -108,7 +137,9 @@ describe('attributes', () => {
       'access_logs.s3.bucket': 'b',
       'access_logs.s3.prefix': '',
     });
-    expect(() => networkAttributes(named({ 'cross-zone-load-balancing-enabled': 'maybe' }))).toThrow('error parsing service annotation');
+    expect(() => networkAttributes(named({ 'cross-zone-load-balancing-enabled': 'maybe' }))).toThrow(
+      'error parsing service annotation',
+    );
   });
   it('are changed where they differ', () => {
     const present = [{ Key: 'a', Value: 'false' }];
@@ -140,13 +171,28 @@ describe('listeners', () => {
     ['as wanted', listener(80, 'TCP', 'arn'), mapping(80), true],
     ['another target group', listener(80, 'TCP', 'other'), mapping(80), false],
     ['another protocol', listener(80, 'TLS', 'arn', certificates), mapping(80), false],
-    ['a TLS policy that AWS chose', listener(80, 'TLS', 'arn', certificates), mapping(80, 'TLS', { certificate: 'c', tlsPolicy: '' }), true],
-    ['another TLS policy', listener(80, 'TLS', 'arn', certificates), mapping(80, 'TLS', { certificate: 'c', tlsPolicy: 'P' }), false],
+    [
+      'a TLS policy that AWS chose',
+      listener(80, 'TLS', 'arn', certificates),
+      mapping(80, 'TLS', { certificate: 'c', tlsPolicy: '' }),
+      true,
+    ],
+    [
+      'another TLS policy',
+      listener(80, 'TLS', 'arn', certificates),
+      mapping(80, 'TLS', { certificate: 'c', tlsPolicy: 'P' }),
+      false,
+    ],
     ['another certificate', listener(80, 'TLS', 'arn', certificates), mapping(80, 'TLS', { certificate: 'd' }), false],
   ])('serve: %s', (_what, present, wanted, expected) => expect(servesPort(present, wanted, 'arn')).toBe(expected));
   it('are made, changed, and removed by port', () => {
     const arns = new Map([80, 443, 53, 8080].map((port) => [`g-${port}`, `arn-${port}`]));
-    const present = [listener(80, 'TCP', 'arn-80'), listener(443, 'TCP', 'old'), listener(53, 'TCP', 'arn-53'), listener(9, 'TCP', 'x')];
+    const present = [
+      listener(80, 'TCP', 'arn-80'),
+      listener(443, 'TCP', 'old'),
+      listener(53, 'TCP', 'arn-53'),
+      listener(9, 'TCP', 'x'),
+    ];
     const wanted = [mapping(80), mapping(443, 'TLS', { certificate: 'c' }), mapping(53, 'UDP'), mapping(8080)];
     expect(listenerPlan(present, wanted, arns)).toEqual({
       create: [wanted[2], wanted[3]],
@@ -178,7 +224,12 @@ describe('rules of nodes', () => {
   it.each<[string, PortMapping[], string[], string[]]>([
     ['everybody: health checks are among them', mappings(), ['0.0.0.0/0'], ['tcp 30080 0.0.0.0/0 client=lb']],
     ['some', mappings(), ['192.168.0.0/16'], ['tcp 30080 192.168.0.0/16 client=lb', 'tcp 30080 10.1.0.0/18 health=lb']],
-    ['everybody, another health port', mappings(local), ['0.0.0.0/0'], ['tcp 30080 0.0.0.0/0 client=lb', 'tcp 32000 10.1.0.0/18 health=lb']],
+    [
+      'everybody, another health port',
+      mappings(local),
+      ['0.0.0.0/0'],
+      ['tcp 30080 0.0.0.0/0 client=lb', 'tcp 32000 10.1.0.0/18 health=lb'],
+    ],
     [
       'UDP',
       mappings({ ports: [{ port: 53, protocol: 'UDP', nodePort: 30_053 }] }),
@@ -191,7 +242,13 @@ describe('rules of nodes', () => {
     expect(shown(wantedRules('lb', { mappings: given, clients, subnets }))).toEqual(expected),
   );
 
-  const rule = (cidr: string, from: number, description: string): Rule => ({ protocol: 'tcp', from, to: from, source: { cidr }, description });
+  const rule = (cidr: string, from: number, description: string): Rule => ({
+    protocol: 'tcp',
+    from,
+    to: from,
+    source: { cidr },
+    description,
+  });
   const client = (lb: string, cidr: string) => rule(cidr, 30_080, `kubernetes.io/rule/nlb/client=${lb}`);
   const mtu = (cidr: string): Rule => ({ ...rule(cidr, 3, 'kubernetes.io/rule/nlb/mtu'), protocol: 'icmp', to: 4 });
   it('come with path MTU discovery, which all load balancers share', () => {

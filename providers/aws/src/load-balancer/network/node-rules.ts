@@ -25,7 +25,9 @@ const sameSet = (left: readonly number[], right: readonly number[]): boolean =>
 export function wantedRules(loadBalancer: string, { mappings, clients, subnets }: Admission): Rule[] {
   const descriptions = ruleDescriptions(loadBalancer);
   const clientPorts = unique(mappings.map(({ nodePort }) => nodePort));
-  const healthPorts = unique(mappings.map(({ nodePort, health }) => (health.port === trafficPort ? nodePort : Number(health.port))));
+  const healthPorts = unique(
+    mappings.map(({ nodePort, health }) => (health.port === trafficPort ? nodePort : Number(health.port))),
+  );
   const protocol = mappings.some(({ targetProtocol }) => targetProtocol === 'UDP') ? 'udp' : 'tcp';
   const open = clients.length === 1 && clients[0] === '0.0.0.0/0' && protocol === 'tcp' && sameSet(clientPorts, healthPorts);
   const rules = (ports: readonly number[], cidrs: readonly string[], ruleProtocol: string, description: string): Rule[] =>
@@ -70,7 +72,10 @@ export async function admitToNodes(
   if (DisableSecurityGroupIngress) return;
   const groups = await clusterGroups(cloud);
   const open = nodeGroups(instances, (id) => groups.has(id));
-  const untagged = await groupsById(cloud, [...open].filter((id) => !groups.has(id)));
+  const untagged = await groupsById(
+    cloud,
+    [...open].filter((id) => !groups.has(id)),
+  );
   const wanted = wantedRules(loadBalancer, admission);
   for (const { GroupId: id = '', IpPermissions } of [...groups.values(), ...untagged]) {
     if (id === ElbSecurityGroup) continue;

@@ -1,6 +1,15 @@
 // Everything a Service says about its network load balancer, in one value, before anything is asked or made. Pure.
 import { type Service, sourceRangesOf } from 'sagong/cloud-provider';
-import { annotation, type Annotations, annotationsOf, booleanIn, isInternal, isTlsPort, listIn, pairsIn } from '../../annotations.ts';
+import {
+  annotation,
+  type Annotations,
+  annotationsOf,
+  booleanIn,
+  isInternal,
+  isTlsPort,
+  listIn,
+  pairsIn,
+} from '../../annotations.ts';
 import type { GlobalConfig } from '../../config/schema.ts';
 import { loadBalancerName, serviceName, targetGroupName } from '../../naming.ts';
 import { serviceTag } from '../../tags.ts';
@@ -76,7 +85,8 @@ export function networkAttributes(annotations: Annotations): Record<string, stri
 export function networkPlan(service: Service, config: GlobalConfig, clusterId: string): NetworkPlan {
   const annotations = annotationsOf(service);
   const userTags = pairsIn(annotations[annotation.tags]);
-  const listed = (name: string): string[] | undefined => (annotations[name] === undefined ? undefined : listIn(annotations[name]));
+  const listed = (name: string): string[] | undefined =>
+    annotations[name] === undefined ? undefined : listIn(annotations[name]);
   return {
     name: loadBalancerName(service),
     internal: isInternal(annotations),
@@ -93,7 +103,10 @@ export function networkPlan(service: Service, config: GlobalConfig, clusterId: s
 }
 
 /** Subnets with the fixed addresses in them. Throws when there are not as many addresses as subnets. */
-export function subnetMappings(subnets: readonly string[], { eips, privateAddresses }: Pick<NetworkPlan, 'eips' | 'privateAddresses'>) {
+export function subnetMappings(
+  subnets: readonly string[],
+  { eips, privateAddresses }: Pick<NetworkPlan, 'eips' | 'privateAddresses'>,
+) {
   const check = (what: string, given: readonly string[] | undefined): void => {
     if (given !== undefined && given.length !== subnets.length)
       throw new Error(

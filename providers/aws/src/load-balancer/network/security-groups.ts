@@ -27,9 +27,7 @@ export async function networkGroups(
     tags: plan.userTags,
   });
   const ports = plan.mappings.map(({ port, protocol }) => ({ port, protocol: protocol === 'UDP' ? 'udp' : 'tcp' }));
-  await setRules(cloud, id, frontRules(ports, plan.sourceRanges)).catch(
-    during('error ensuring NLB security group rules'),
-  );
+  await setRules(cloud, id, frontRules(ports, plan.sourceRanges)).catch(during('error ensuring NLB security group rules'));
   return [id];
 }
 
