@@ -43,7 +43,7 @@ async function healthStatus(node: string, port: number): Promise<number | undefi
   return code > 0 ? code : undefined;
 }
 
-describe('source ranges', () => {
+describe.concurrent('source ranges', () => {
   it('let in whom they name, from outside and from pods on two nodes', async () => {
     const ip = await world.ingress('ranges');
     const setRanges = (loadBalancerSourceRanges: string[] | null) =>
@@ -69,7 +69,7 @@ describe('source ranges', () => {
   });
 });
 
-describe('session affinity', () => {
+describe.concurrent('session affinity', () => {
   const asks = 15;
   const sticks = async (ip: string): Promise<boolean> => (await askMany(asks, ip)).length === 1;
   const spreads = async (ip: string): Promise<boolean> => (await askMany(asks, ip)).join() === 'who-1,who-2';
@@ -105,7 +105,7 @@ describe('session affinity', () => {
   }
 });
 
-describe('externalTrafficPolicy Local', () => {
+describe.concurrent('externalTrafficPolicy Local', () => {
   it('keeps the address of clients; the health check port is freed with the Service', async () => {
     const ip = await world.ingress('local');
     const { healthCheckNodePort = 0 } = (await world.getService('local')).spec ?? {};

@@ -40,12 +40,24 @@ export class CloudWorld {
   }
   static async create(nodes: number): Promise<CloudWorld> {
     const world = new CloudWorld(await TestCluster.create());
-    await cp(join(here, 'backend.mjs'), join(world.cluster.home, 'program', 'backend.mjs'));
-    await world.cluster.up('--nodes', String(nodes), '--dns-upstream', '127.0.0.1:9');
-    await world.cluster.loadBusybox(image);
-    await eventually('the default service account', () => world.cluster.kubectl('get', 'serviceaccount', 'default'));
-    await world.openApi();
+    try {
+      await world.#start(nodes);
+    } catch (error) {
+      await world.destroy();
+      throw error;
+    }
     return world;
+  }
+  async #start(nodes: number): Promise<void> {
+    await cp(join(here, 'backend.mjs'), join(this.cluster.home, 'program', 'backend.mjs'));
+    await this.cluster.up('--nodes', String(nodes), '--dns-upstream', '127.0.0.1:9');
+    await this.loadImage();
+    await eventually('the default service account', () => this.cluster.kubectl('get', 'serviceaccount', 'default'));
+    await this.openApi();
+  }
+  /** What pods run, onto every node. */
+  loadImage(): Promise<void> {
+    return this.cluster.loadBusybox(image);
   }
   /** The cloud's API as the cluster's owner. */
   get api(): CloudClient {
