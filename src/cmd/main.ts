@@ -54,8 +54,11 @@ clusterCommand('up', 'Start a cluster and stay in the foreground; Ctrl-C stops i
   .option('--no-kubeconfig', "leave the user's kubeconfig alone")
   .action(async (flags: ClusterFlags & Record<string, unknown>) => (await import('./commands/up.ts')).runUp(flags as never));
 
-clusterCommand('endpoint-access <mode>', 'Change the access to a managed control plane while the cluster runs.').action(
-  async (mode: string, flags: ClusterFlags) => (await import('./commands/endpoint-access.ts')).runEndpointAccess(mode, flags),
+clusterCommand(
+  'endpoint-access <mode>',
+  'Change the access to a managed control plane while it runs: public, public-and-private or private.',
+).action(async (mode: string, flags: ClusterFlags) =>
+  (await import('./commands/endpoint-access.ts')).runEndpointAccess(mode, flags),
 );
 clusterCommand('stop', 'Stop a running cluster and keep its data.').action(async (flags: ClusterFlags) =>
   (await import('./commands/down.ts')).runStop(flags),
@@ -88,11 +91,11 @@ const nodeAction = (usage: string, description: string): Command =>
     .option('--data-dir <dir>', 'where everything of the cluster is kept (default: ~/.sagong/<name>)');
 for (const [action, usage, description] of [
   ['list', 'list', 'List the instances of the cluster.'],
-  ['add', 'add [node]', 'Start one more instance, which joins the cluster as a node.'],
-  ['stop', 'stop <node>', 'Power an instance off; its disk and addresses stay.'],
-  ['start', 'start <node>', 'Power an instance on.'],
-  ['reboot', 'reboot <node>', 'Power an instance off and on.'],
-  ['terminate', 'terminate <node>', 'End an instance for good, with its disk.'],
+  ['add', 'add [node]', 'Start one more instance, which joins the cluster as a node; its name may be left out.'],
+  ['stop', 'stop <node>', 'Power the instance of a node off; its disk and addresses stay.'],
+  ['start', 'start <node>', 'Power the instance of a node on.'],
+  ['reboot', 'reboot <node>', 'Power the instance of a node off and on.'],
+  ['terminate', 'terminate <node>', 'End the instance of a node for good, with its disk.'],
 ] as const) {
   const command = nodeAction(usage, description);
   if (action === 'add') command.option('--type <type>', "type of the instance (default: the cloud's smallest)");
