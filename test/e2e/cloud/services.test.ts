@@ -128,30 +128,27 @@ describe.concurrent('a Service of type LoadBalancer', () => {
   });
 });
 
-describe('what the local cloud has beside', () => {
-  const name = 'web';
+describe.concurrent('what the local cloud has beside', () => {
+  const app = 'web';
   beforeAll(async () => {
-    await world.apply(
-      world.backend('web-1', { app: name, node: 'node-1' }),
-      world.backend('web-2', { app: name, node: 'node-2' }),
-    );
-    await world.podsReady(name);
+    await world.apply(world.backend('web-1', { app, node: 'node-1' }), world.backend('web-2', { app, node: 'node-2' }));
+    await world.podsReady(app);
   });
-  const service = (spec: Record<string, unknown> = {}, annotations: Record<string, string> = {}) => ({
-    ...world.service('web', spec, annotations),
-  });
-  const remove = (): Promise<string> => world.kubectl('delete', 'service', name, '--timeout', '50s');
+  const service = (name: string, spec: Record<string, unknown> = {}, annotations: Record<string, string> = {}) =>
+    world.service(name, { selector: { app }, ...spec }, annotations);
+  const remove = (name: string): Promise<string> => world.kubectl('delete', 'service', name, '--timeout', '50s');
 
   it('TCP and UDP share an address and a port', async () => {
+    const name = 'mixed';
     const ports = [
       { name: 'tcp', protocol: 'TCP', port: 80, targetPort: 8080 },
       { name: 'udp', protocol: 'UDP', port: 80, targetPort: 8080 },
     ];
-    await world.apply(service({ ports }));
+    await world.apply(service(name, { ports }));
     const ip = await world.ingress(name);
     const udp = await world.udpClient();
-    await reachable(ip, 80, name);
-    await udp.reachable(ip, 80, name);
+    await reachable(ip, 80, app);
+    await udp.reachable(ip, 80, app);
     expect((await world.getService(name)).status?.loadBalancer?.ingress).toEqual([
       {
         ip,
@@ -166,12 +163,13 @@ describe('what the local cloud has beside', () => {
     await world.patch('service', name, { spec: { ports: ports.slice(0, 1) } });
     await eventually('UDP is rejected', async () => (await refusedUdp(ip, 80)) === 'ECONNREFUSED', patienceMs);
     expect(podOf(await ask(ip))).toMatch(/^web-/);
-    await remove();
+    await remove(name);
   });
 
   it('the PROXY protocol tells pods who the client is', async () => {
+    const name = 'proxied';
     const ports = [{ name: 'raw', port: 80, targetPort: 8081 }];
-    await world.apply(service({ ports }, { [annotation('proxy-protocol')]: 'v1' }));
+    await world.apply(service(name, { ports }, { [annotation('proxy-protocol')]: 'v1' }));
     const ip = await world.ingress(name);
     expect((await world.getService(name)).status?.loadBalancer?.ingress?.[0]?.ipMode).toBe('Proxy');
     const header = await eventually('a header', async () => (await say(ip, 80)).startsWith('PROXY') && say(ip, 80), patienceMs);
@@ -179,46 +177,48 @@ describe('what the local cloud has beside', () => {
     // Pods go through the proxy as well: nobody short-circuits what would lack the header.
     const fromPod = await world.kubectl('exec', 'web-1', '--', 'sh', '-c', `echo x | timeout 3 nc ${ip} 80`);
     expect(fromPod).toMatch(new RegExp(`^PROXY TCP4 [\\d.]+ ${ip.replaceAll('.', '\\.')} \\d+ 80`));
-    await remove();
+    await remove(name);
   });
 
   it('an internal load balancer answers inside of the network only', async () => {
-    await world.apply(service({}, { [annotation('internal')]: 'true' }));
+    const name = 'inside';
+    await world.apply(service(name, {}, { [annotation('internal')]: 'true' }));
     const ip = await world.ingress(name);
     expect(ip).toMatch(/^10\.77\./);
     const inside = async (): Promise<string> =>
       (await world.cluster.inLan('busybox', 'timeout', '2', 'busybox', 'wget', '-qO-', `http://${ip}/`)).stdout;
-    await eventually('an answer in the network', async () => (await inside()).startsWith(name), patienceMs);
+    await eventually('an answer in the network', async () => (await inside()).startsWith(app), patienceMs);
     expect(podOf(await world.askFromPod('web-1', ip))).toMatch(/^web-/);
     expect(await ask(ip, 80, 1_000)).not.toMatch(/^web-/);
     // Public again: another address, and the old one is given back.
-    await world.apply(service({}, { [annotation('internal')]: 'false' }));
+    await world.apply(service(name, {}, { [annotation('internal')]: 'false' }));
     const open = await eventually('a public address', async () => {
       const now = await world.ingress(name);
       return now !== ip && now;
     });
-    await reachable(open, 80, name);
+    await reachable(open, 80, app);
     expect(await inside()).toBe('');
-    await remove();
+    await remove(name);
   });
 
   it('an address asked for is given; one that is taken is refused with a reason', async () => {
+    const name = 'asked';
     const { publicAddress } = await world.api.allocateAddress({});
-    await world.apply(service({ loadBalancerIP: publicAddress }));
+    await world.apply(service(name, { loadBalancerIP: publicAddress }));
     expect(await world.ingress(name)).toBe(publicAddress);
-    await reachable(publicAddress, 80, name);
-    await world.apply({ ...world.service('late', { loadBalancerIP: publicAddress, selector: { app: name } }) });
+    await reachable(publicAddress, 80, app);
+    await world.apply({ ...world.service('late', { loadBalancerIP: publicAddress, selector: { app } }) });
     await eventually(
       'the reason',
       async () =>
         (await world.events('late')).includes('SyncLoadBalancerFailed') && (await world.events('late')).includes(publicAddress),
     );
     expect(await world.balancersOf('late')).toEqual([]);
-    await remove();
+    await remove(name);
     // A failed Service is tried again with growing pauses: the change of its spec makes it a new attempt.
     await world.patch('service', 'late', { metadata: { annotations: { again: 'now' } } });
     expect(await world.ingress('late')).toBe(publicAddress);
-    expect(clientOf(await reachable(publicAddress, 80, name))).not.toBe('');
+    expect(clientOf(await reachable(publicAddress, 80, app))).not.toBe('');
     await world.kubectl('delete', 'service', 'late', '--timeout', '50s');
   });
 });
