@@ -8,13 +8,13 @@ const app = 'who';
 let world: CloudWorld;
 
 beforeAll(async () => {
-  world = await CloudWorld.create(2);
+  world = await CloudWorld.create(3);
   await world.apply(
     world.backends('DaemonSet', app),
     world.service('who'),
     world.service('local', { externalTrafficPolicy: 'Local', selector: { app } }),
   );
-  await eventually('pods', async () => (await world.pods(app)).length === 2, patienceMs);
+  await eventually('pods', async () => (await world.pods(app)).length === 3, patienceMs);
   await world.podsReady(app);
 });
 afterAll(async () => {
@@ -59,10 +59,10 @@ describe('routes', () => {
   it('in the cloud are the Nodes’ own, and pods talk over them', async () => {
     const routes = await podRoutes();
     const instances = (await world.api.listInstances({})).items;
-    for (const name of ['node-1', 'node-2']) {
+    for (const name of ['node-1', 'node-2', 'node-3']) {
       const node = await world.node(name);
       const id = instances.find((instance) => instance.name === name)?.id;
-      expect(node?.spec?.providerID).toMatch(new RegExp(`^local://local-1[ab]/${id}$`));
+      expect(node?.spec?.providerID).toMatch(new RegExp(`^local://local-1[abc]/${id}$`));
       const route = routes.find(({ destination }) => destination === node?.spec?.podCIDR);
       expect(route).toMatchObject({ target: { kind: 'instance', id }, state: 'active' });
       expect(route?.name).toContain(node?.metadata.uid);
@@ -71,7 +71,7 @@ describe('routes', () => {
         reason: 'RouteCreated',
       });
     }
-    expect(routes).toHaveLength(2);
+    expect(routes).toHaveLength(3);
     expect(await contact('node-1', 'node-2')).toBe(true);
     expect(await contact('node-2', 'node-1')).toBe(true);
     // Nothing on the nodes themselves knows the way to other nodes' pods.
@@ -81,25 +81,11 @@ describe('routes', () => {
 });
 
 describe('instances', () => {
-  it('that are added become nodes and get traffic', async () => {
-    await nodeCommand('add');
-    await nodeCommand('add');
-    await Promise.all([ready('node-3'), ready('node-4')]);
-    await world.loadImage();
-    await backends('who', 'node-1', 'node-2', 'node-3', 'node-4');
-    await backends('local', 'node-1', 'node-2', 'node-3', 'node-4');
-    expect(await podRoutes()).toHaveLength(4);
-    const third = (await podOn('node-3')).metadata.name;
-    const ip = await world.ingress('local');
-    await eventually('an answer of its pod', async () => (await askMany(5, ip)).includes(third), patienceMs);
-    expect(await contact('node-3', 'node-1')).toBe(true);
-    expect(await contact('node-2', 'node-4')).toBe(true);
-  });
-
+  // Until Nodes count as not Ready, most of a minute passes (--node-monitor-grace-period): the tests between use it.
   it('that are stopped or terminated get no more traffic', async () => {
-    await Promise.all([nodeCommand('stop', 'node-3'), nodeCommand('terminate', 'node-4')]);
-    await backends('who', 'node-1', 'node-2');
-    await backends('local', 'node-1', 'node-2');
+    for (const service of ['who', 'local']) await backends(service, 'node-1', 'node-2', 'node-3');
+    await Promise.all([nodeCommand('stop', 'node-2'), nodeCommand('terminate', 'node-3')]);
+    for (const service of ['who', 'local']) await backends(service, 'node-1');
     // Under policy Local no other node sends on to their pods, which still count as ready.
     const ip = await world.ingress('local');
     const answers = await Promise.all(Array.from({ length: 20 }, () => ask(ip)));
@@ -107,46 +93,58 @@ describe('instances', () => {
     expect((await podRoutes()).filter(({ state }) => state === 'blackhole').length).toBeGreaterThan(0);
   });
 
+  it('that are added become nodes and get traffic', async () => {
+    await nodeCommand('add', 'node-4');
+    await ready('node-4');
+    await world.loadImage();
+    for (const service of ['who', 'local']) await backends(service, 'node-1', 'node-4');
+    const added = (await podOn('node-4')).metadata.name;
+    const ip = await world.ingress('local');
+    await eventually('an answer of its pod', async () => (await askMany(5, ip)).includes(added), patienceMs);
+    expect(await contact('node-4', 'node-1')).toBe(true);
+    expect(await contact('node-1', 'node-4')).toBe(true);
+  });
+
   it('lose contact when somebody takes a route away; the cloud-controller-manager makes it again', async () => {
-    const destination = (await world.node('node-2'))?.spec?.podCIDR ?? '';
+    const destination = (await world.node('node-4'))?.spec?.podCIDR ?? '';
     const [table] = (await world.api.listRouteTables({ main: 'true' })).items;
     // The cloud refuses to make it again for now.
     await world.api.putFaults({ errorRate: 1, operations: ['putRoute'] });
     try {
       await world.api.deleteRoute({ routeTableId: table?.id ?? '', destination });
-      await eventually('no contact', async () => !(await contact('node-1', 'node-2')));
+      await eventually('no contact', async () => !(await contact('node-1', 'node-4')));
     } finally {
       await world.api.deleteFaults({});
     }
     await eventually('the route', async () => (await podRoutes()).some((route) => route.destination === destination), patienceMs);
-    await eventually('contact', () => contact('node-1', 'node-2'), patienceMs);
+    await eventually('contact', () => contact('node-1', 'node-4'), patienceMs);
   });
 
   it('that are terminated leave no Node, route or target, as soon as the Node is not Ready', async () => {
     // Not Ready comes from missing leases (--node-monitor-grace-period); from then on it is a matter of seconds.
-    await eventually('not Ready any more', async () => (await condition('node-4', 'Ready')) !== 'True', patienceMs);
-    await eventually('the Node is gone', async () => (await world.node('node-4')) === undefined, 20_000);
-    expect(await world.events('node-4')).toContain('DeletingNode');
+    await eventually('not Ready any more', async () => (await condition('node-3', 'Ready')) !== 'True', patienceMs);
+    await eventually('the Node is gone', async () => (await world.node('node-3')) === undefined, 20_000);
+    expect(await world.events('node-3')).toContain('DeletingNode');
     await eventually('the route is gone', async () => (await podRoutes()).length === 3, 20_000);
     for (const service of ['who', 'local'])
       await eventually('no target', async () => (await world.balancer(service)).targets.length === 3, 20_000);
   });
 
   it('that are stopped are kept, NotReady and tainted; started, they come back as they were', async () => {
-    await eventually('NotReady', async () => (await condition('node-3', 'Ready')) === 'Unknown', patienceMs);
+    await eventually('NotReady', async () => (await condition('node-2', 'Ready')) === 'Unknown', patienceMs);
     await eventually(
       'the shutdown taint',
-      async () => (await taints('node-3')).includes('node.cloudprovider.kubernetes.io/shutdown'),
+      async () => (await taints('node-2')).includes('node.cloudprovider.kubernetes.io/shutdown'),
       patienceMs,
     );
-    const uid = (await world.node('node-3'))?.metadata.uid;
-    await nodeCommand('start', 'node-3');
-    await ready('node-3');
-    await eventually('no taints', async () => (await taints('node-3')).length === 0, patienceMs);
-    expect((await world.node('node-3'))?.metadata.uid).toBe(uid);
-    await backends('who', 'node-1', 'node-2', 'node-3');
-    await backends('local', 'node-1', 'node-2', 'node-3');
-    await eventually('contact again', () => contact('node-1', 'node-3'), patienceMs);
+    const uid = (await world.node('node-2'))?.metadata.uid;
+    await nodeCommand('start', 'node-2');
+    await ready('node-2');
+    await eventually('no taints', async () => (await taints('node-2')).length === 0, patienceMs);
+    expect((await world.node('node-2'))?.metadata.uid).toBe(uid);
+    await backends('who', 'node-1', 'node-2', 'node-4');
+    await backends('local', 'node-1', 'node-2', 'node-4');
+    await eventually('contact again', () => contact('node-1', 'node-2'), patienceMs);
     expect((await podRoutes()).filter(({ state }) => state === 'active')).toHaveLength(3);
     const ip = await world.ingress('local');
     expect(clientOf(await reachable(ip, 80, app))).toBe(await world.machineAddress(ip));
