@@ -33,18 +33,22 @@ async function tables(client: KubeClient): Promise<string> {
     status?.podIP ?? '',
     spec?.nodeName ?? '',
   ]);
-  const serviceRows = services.items.map(({ metadata, spec }) => [
+  const serviceRows = services.items.map(({ metadata, spec, status }) => [
     metadata.namespace ?? '',
     metadata.name ?? '',
     spec?.clusterIP ?? '',
+    externalAddress(status),
     (spec?.ports ?? []).map(({ port, protocol }) => `${port}/${protocol}`).join(','),
   ]);
   return [
     ...(nodeRows.length > 0 ? [textTable(['NODE', 'STATUS', 'RUNTIME', 'ADDRESS'], nodeRows)] : []),
     ...(podRows.length > 0 ? [textTable(['NAMESPACE', 'POD', 'STATUS', 'IP', 'NODE'], podRows)] : []),
-    textTable(['NAMESPACE', 'SERVICE', 'CLUSTER-IP', 'PORTS'], serviceRows),
+    textTable(['NAMESPACE', 'SERVICE', 'CLUSTER-IP', 'EXTERNAL-IP', 'PORTS'], serviceRows),
   ].join('\n\n');
 }
+
+const externalAddress = (status: Service['status']): string =>
+  (status?.loadBalancer?.ingress ?? []).map(({ ip, hostname }) => ip ?? hostname ?? '').join(',') || '<none>';
 
 const privateNotice = "It is private: only the cluster's own network knows the way to it, this machine does not.";
 const isPrivate = ({ endpointAccess }: ClusterSettings): boolean => endpointAccess === 'private';

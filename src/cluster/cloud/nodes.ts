@@ -16,6 +16,7 @@ import { Machines, nodeDir } from './machines.ts';
 import { ManagedEndpoint } from './managed-endpoint.ts';
 import { startNameServer } from './name-server.ts';
 import { type ClusterNetwork, ensureNetwork } from './network.ts';
+import { writePodConfig } from './settings.ts';
 import { type ClusterCloud, startCloudProcess, startSimulatedCloud } from './service.ts';
 import { createSimulatedInstances, type SimulatedInstances } from './simulated-instances.ts';
 
@@ -96,8 +97,16 @@ export class ClusterNodes {
       const name = { plane, sockets: endpoint.sockets, address: endpoint.advertised.address };
       this.#connected.push(await startNameServer({ ...name, upstreams: settings.dnsUpstreams ?? [] }, this.#deps));
     }
+    const cloud = this.#running;
+    const ours = {
+      clusterId: settings.name,
+      vpcId: vpc.id,
+      routeTableId: routeTable.id,
+      subnetIds: subnets.map(({ id }) => id),
+      defaultLoadBalancerKind: 'proxy',
+    };
+    if (!this.#simulated) await writePodConfig(cloud.settings, ours);
     if (settings.cloudProvider !== 'local') return;
-    const cloud = this.#cloud as ClusterCloud;
     const manager = await startCloudControllerManager(
       {
         plane,
@@ -107,11 +116,7 @@ export class ClusterNodes {
           url: cloud.url,
           tokenFile: cloud.settings.customerTokenFile,
           caFile: cloud.settings.caFile,
-          clusterId: settings.name,
-          vpcId: vpc.id,
-          routeTableId: routeTable.id,
-          subnetIds: subnets.map(({ id }) => id),
-          defaultLoadBalancerKind: 'proxy',
+          ...ours,
         },
       },
       this.#deps,

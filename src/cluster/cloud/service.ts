@@ -2,6 +2,7 @@
 // machines running, and finds them again. With simulated nodes it lives in the cluster's process.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
+import type { Server } from 'node:net';
 import { join } from 'node:path';
 import type { Driver } from '#cloud';
 import { type CloudClient, createCloudClient } from '#cloud/client';
@@ -12,7 +13,14 @@ import type { Clock, Exec, Logger, Rng } from '#utils';
 import { clusterPaths } from '../paths.ts';
 import type { ClusterSettings } from '../settings.ts';
 import { nameServices } from './name-service.ts';
-import { type CloudSettings, customerAccount, keepCloudSettings, openCloudSettings, serviceAccount } from './settings.ts';
+import {
+  cloudApiName,
+  type CloudSettings,
+  customerAccount,
+  keepCloudSettings,
+  openCloudSettings,
+  serviceAccount,
+} from './settings.ts';
 import type { SimulatedInstances } from './simulated-instances.ts';
 
 export interface CloudDeps {
@@ -109,6 +117,8 @@ interface Announcement {
 /** Runs the cloud of a cluster with real machines in this process; `sagong cluster-cloud`. */
 export async function runCloudProcess(dataDir: string, uplink: boolean, deps: CloudDeps): Promise<RunningCloud> {
   const settings = await openCloudSettings(dataDir, () => machineRoutes(deps.exec));
+  const started = deferred<RunningCloud>();
+  const serve = async (handle: Server): Promise<unknown> => (await started.promise).listen({ handle });
   const cloud = await startCloud(
     {
       ...commonOptions(settings),
@@ -118,11 +128,20 @@ export async function runCloudProcess(dataDir: string, uplink: boolean, deps: Cl
         'load-balancers': (context) => createLoadBalancerDriver(context, deps),
       },
     },
-    { ...deps, nameService: nameServices(dataDir, deps.clock) },
+    { ...deps, nameService: nameServices({ mark: dataDir, clock: deps.clock, api: { name: cloudApiName, serve } }) },
   );
   await keepCloudSettings({ ...settings, port: cloud.port });
+  started.resolve(cloud);
   tell({ port: cloud.port });
   return cloud;
+}
+
+function deferred<T>(): { promise: Promise<T>; resolve(value: T): void } {
+  let resolve: (value: T) => void = () => {};
+  const promise = new Promise<T>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
 }
 
 const tell = (announcement: Announcement): void => void process.send?.(announcement);

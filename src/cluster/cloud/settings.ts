@@ -7,6 +7,7 @@ import { atomicWrite, readFileIfExists } from '#host';
 import { authorityAt } from '../certificates.ts';
 import { clusterMark } from '../paths.ts';
 import { issueCertificate } from '#pki';
+import { stringify } from 'yaml';
 
 /** Kept in `cloud.json`. */
 interface Kept {
@@ -101,6 +102,19 @@ export async function openCloudSettings(dataDir: string, routes: () => Promise<R
     ca: authority.cert,
     serving,
   };
+}
+
+/**
+ * Writes what a cloud-controller-manager in a pod is given: `<data-dir>/cloud/config`, a folder to make a Secret of. `config` is the provider's,
+ * without the way to the API.
+ */
+export async function writePodConfig({ dir, customerToken, ca }: CloudSettings, config: Record<string, unknown>): Promise<void> {
+  const folder = join(dir, 'config');
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const whole = { url: `https://${cloudApiName}`, tokenFile: 'token', caFile: 'ca.crt', ...config };
+  await atomicWrite(join(folder, 'cloud-config.yaml'), stringify(whole), { mode: 0o600 });
+  await atomicWrite(join(folder, 'token'), customerToken, { mode: 0o600 });
+  await atomicWrite(join(folder, 'ca.crt'), ca, { mode: 0o600 });
 }
 
 export const keepCloudSettings = ({ dir, port, publicCidr }: CloudSettings): Promise<void> =>
