@@ -51,6 +51,10 @@ describe('messages', () => {
   });
 });
 
+test('the first node helps a pod that met none', () => {
+  expect(decide([], pod('1'))).toMatchObject({ kind: 'failed', plugins: new Set(['NoNodesAvailable']) });
+});
+
 test('the less used node wins, and every plugin says how much', () => {
   const decision = decide([node('a'), node('b')], pod('1'), [['a', pod('2')]]);
   expect(decision).toMatchObject({ kind: 'chosen', node: { name: 'b' } });

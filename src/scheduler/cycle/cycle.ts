@@ -9,6 +9,7 @@ import {
   isRejected,
   type NodeInfo,
   noNodesMessage,
+  noNodesPlugin,
   type PodInfo,
   type Profile,
   type Snapshot,
@@ -139,7 +140,7 @@ function settle(profile: Profile, cycle: Cycle, choice: Choice, pre: PreFiltered
 /** Decides for one pod. Throws only what a plugin throws. */
 export function cycle(snapshot: Snapshot, pod: PodInfo, profile: Profile, rng: Rng, context: CycleContext): Decision {
   const { length: total } = snapshot.nodes;
-  if (total === 0) return fail(pod, 0, { message: noNodesMessage, nominate: '' });
+  if (total === 0) return fail(pod, 0, { message: noNodesMessage, plugins: new Set([noNodesPlugin]), nominate: '' });
   const one: Cycle = { snapshot, pod, rng, ...context };
   const tables = snapshot.memo(profile, () => newTables(profile));
   const pre = preFilter(profile, one);

@@ -2,6 +2,8 @@
 import type { Status } from './status.ts';
 
 export const noNodesMessage = 'no nodes available to schedule pods';
+/** Stands for the plugin that would have turned the pod away: the first node helps. (Upstream lets such a pod wait out its back-off.) */
+export const noNodesPlugin = 'NoNodesAvailable';
 
 export interface Diagnosis {
   readonly nodes: number;

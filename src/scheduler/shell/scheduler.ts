@@ -6,7 +6,14 @@ import { createMetrics, type Metrics } from '#component-base';
 import type { Clock, Logger, Rng } from '#utils';
 import { SchedulerCache } from '../cache/index.ts';
 import { type Chosen, cycle, type Decision, type Failed } from '../cycle/index.ts';
-import type { ClusterEvent, EventInterest, PodInfo, Profile, Status } from '../framework/index.ts';
+import {
+  type ClusterEvent,
+  type EventInterest,
+  noNodesPlugin,
+  type PodInfo,
+  type Profile,
+  type Status,
+} from '../framework/index.ts';
 import { bindingsInFlightMax, decisionsMax, eventNoteBytesMax, sliceMs } from '../limits.ts';
 import { type QueueEntry, SchedulingQueue } from '../queue/index.ts';
 import { bindPod, errorText, isPodGone } from './binder.ts';
@@ -128,6 +135,7 @@ export class Scheduler {
     return undefined;
   }
   #interests(info: PodInfo, name: string): readonly EventInterest[] {
+    if (name === noNodesPlugin) return [{ resource: 'Node', actions: ['Add'] }];
     const profile = this.#profileOf(info.pod);
     const plugin = [...(profile?.filter ?? []), ...(profile?.preFilter ?? []), ...(profile?.permit ?? [])].find(
       (one) => one.name === name,
