@@ -15,7 +15,7 @@ export interface NameServicesOptions {
   mark: string;
   clock: Clock;
   /** Name of the cloud's API inside its networks, and what serves it on a listening socket. */
-  api: { name: string; serve(handle: Server): Promise<unknown> };
+  api?: { name: string; serve(handle: Server): Promise<unknown> };
 }
 
 export const nameServices =
@@ -25,12 +25,12 @@ export const nameServices =
     try {
       const [udp, tcp] = await Promise.all([sockets.bindUdp(address, 53), sockets.listen(address, 53)]);
       // The world outside has no business with the API.
-      const isVpc = forward;
-      if (isVpc) await api.serve(await sockets.listen(address, apiPort));
+      const here = forward ? api : undefined;
+      if (here) await here.serve(await sockets.listen(address, apiPort));
       const upstreams = !forward ? [] : upstreamsOf(await readFile('/etc/resolv.conf', 'utf8').catch(() => ''), [address]);
       const own: Answer = {
         rcode: 'NOERROR',
-        answers: [{ type: 'A', name: api.name, ttl: apiTtlSeconds, data: address }],
+        answers: here ? [{ type: 'A', name: here.name, ttl: apiTtlSeconds, data: address }] : [],
         additionals: [],
       };
       const server = serveNames({
@@ -39,7 +39,7 @@ export const nameServices =
         upstreams,
         clock,
         resolve(name, type): Answer | undefined {
-          if (isVpc && name.toLowerCase() === api.name) return type === 'A' ? own : { ...own, answers: [] };
+          if (name.toLowerCase() === here?.name) return type === 'A' ? own : { ...own, answers: [] };
           const found = resolve({ name, type });
           if (found === 'forward') return undefined;
           return { rcode: found.rcode, zone: found.zone, answers: found.answers as Resource[], additionals: [] };

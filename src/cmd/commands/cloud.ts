@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { Driver, DriverContext } from '#cloud';
-import { memoryLoadBalancers, memoryMachines } from '#cloud/memory';
+import { memoryMachines } from '#cloud/memory';
 import {
   accountsOf,
   type CloudConfig,
@@ -37,17 +37,20 @@ function publicCidrOf(mark: string): string {
 
 const isRoot = (): boolean => process.platform === 'linux' && process.getuid?.() === 0;
 
-/** As root the machine itself is the cloud; otherwise its resources are names only. */
+/** As root the machine itself is the cloud; otherwise its instances are names only, and its load balancers listen on loopback. */
 async function driversOf(
   { drivers, uplink }: CloudConfig,
   deps: ComponentDeps,
 ): Promise<Pick<CloudOptions, 'drivers' | 'realNetworks'>> {
+  const { createLoadBalancerDriver, createLoopbackLoadBalancers } = await import('#cloud/load-balancers');
   if (drivers === 'memory' || (drivers === 'auto' && !isRoot()))
-    return { drivers: { machines: memoryMachines(deps), 'load-balancers': memoryLoadBalancers() } };
-  const [{ createMachineDriver }, { createLoadBalancerDriver }] = await Promise.all([
-    import('#cloud/machine'),
-    import('#cloud/load-balancers'),
-  ]);
+    return {
+      drivers: {
+        machines: memoryMachines(deps),
+        'load-balancers': (context: DriverContext): Driver => createLoopbackLoadBalancers(context, deps),
+      },
+    };
+  const { createMachineDriver } = await import('#cloud/machine');
   const real = { ...deps, exec: execCommand };
   return {
     realNetworks: true,
@@ -81,7 +84,7 @@ export async function runCloud(flags: CloudFlags): Promise<{ cloud: RunningCloud
       quotas: config.quotas,
       ...chosen,
     },
-    { ...deps, ...(chosen.realNetworks && { nameService: nameServices(dir, deps.clock) }) },
+    { ...deps, ...(chosen.realNetworks && { nameService: nameServices({ mark: dir, clock: deps.clock }) }) },
   );
   await keepPort(dir, cloud.port);
   deps.logger.info('the cloud is there', {
