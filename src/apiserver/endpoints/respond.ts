@@ -63,7 +63,8 @@ export function sendBytes(answer: Answer, status: number, type: string, body: Bu
   const headers = { ...answer.headers(), 'content-type': type, ...extra };
   if (answer.acceptsGzip && body.length > compressBytesMin) {
     const packed = gzipSync(body, { level: constants.Z_BEST_SPEED });
-    answer.response.send(status, { ...headers, 'content-encoding': 'gzip', vary: 'Accept-Encoding' }, packed);
+    const vary = ['Accept-Encoding', ...[extra.vary ?? []].flat()].join(', ');
+    answer.response.send(status, { ...headers, 'content-encoding': 'gzip', vary }, packed);
   } else answer.response.send(status, headers, body);
 }
 

@@ -1,5 +1,5 @@
 // `sagong up` by somebody who is not root: simulated nodes, said so, and the same kubectl commands.
-import { chmod, chown, cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, chown, cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -90,6 +90,28 @@ describe('an ordinary user', () => {
     await kubectl('rollout', 'undo', 'deployment/web');
     await kubectl('rollout', 'status', 'deployment/web', '--timeout', '60s');
     expect(await kubectl('get', 'deployment', 'web', '-o', 'jsonpath={.spec.template.spec.containers[0].image}')).toBe('nginx');
+  });
+
+  it('applies a list, checked against the OpenAPI document', async () => {
+    const configMap = (name: string, more: object): object => ({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name },
+      ...more,
+    });
+    const file = join(home, 'list.json');
+    const apply = async (...items: object[]): Promise<Output> => {
+      await writeFile(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
+      return tryKubectl('apply', '-f', file);
+    };
+    const applied = await apply(configMap('one', { data: { a: 'b' } }), configMap('two', {}));
+    expect(applied).toMatchObject({ code: 0, stdout: 'configmap/one created\nconfigmap/two created\n', stderr: '' });
+    const again = await apply(configMap('one', { data: { a: 'c' } }), configMap('two', {}));
+    expect(again).toMatchObject({ code: 0, stdout: 'configmap/one configured\nconfigmap/two unchanged\n' });
+    const wrong = await apply(configMap('one', { date: {} }));
+    expect(wrong.code).not.toBe(0);
+    expect(wrong.stderr).toContain('unknown field "date" in io.k8s.api.core.v1.ConfigMap');
+    await kubectl('delete', 'configmap', 'one', 'two');
   });
 
   it('hears that nothing runs when asking for logs and commands', async () => {

@@ -1,6 +1,7 @@
-// Serves the OpenAPI documents: /openapi/v3 (an index and one document per group version) and /openapi/v2. Each is built when first asked for
-// and kept until the resource table changes.
+// Serves the OpenAPI documents: /openapi/v3 (an index and one document per group version) and /openapi/v2, as JSON or protobuf
+// (k8s.io/kube-openapi/pkg/handler). Each is built when first asked for and kept until the resource table changes.
 import { createHash } from 'node:crypto';
+import { parseAccept } from '#apimachinery/codec';
 import { gitVersion } from '#component-base';
 import type { SchemaTable } from '#apimachinery/schema';
 import { openApiDocumentsMax } from '../../limits.ts';
@@ -8,6 +9,7 @@ import type { ResourceTable } from '../../resources.ts';
 import type { Exchange } from '../exchange.ts';
 import { sendBytes } from '../respond.ts';
 import { pathsOf } from './paths.ts';
+import { encodeOpenApiV2 } from './protobuf.ts';
 import { collectSchemas, type Descriptions, type Schema } from './schemas.ts';
 
 export interface OpenApi {
@@ -16,6 +18,13 @@ export interface OpenApi {
 }
 
 const json = 'application/json';
+const protobuf = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
+/** What /openapi/v2 may be asked for, and what it is answered as; the second name is the one kubectl knows. */
+const formsV2: Readonly<Record<string, string>> = {
+  [json]: json,
+  'application/com.github.proto-openapi.spec.v2@v1.0+protobuf': protobuf,
+  [protobuf]: protobuf,
+};
 const info = { title: 'Kubernetes', version: gitVersion };
 const security = {
   BearerToken: { description: 'Bearer Token authentication', type: 'apiKey', name: 'authorization', in: 'header' },
@@ -28,12 +37,47 @@ const accepts = (accept: string): boolean =>
   accept === '' ||
   accept.split(',').some((clause) => ['*/*', 'application/*', json].includes((clause.split(';')[0] ?? '').trim()));
 
+/** The first form that satisfies a clause, parameters whatever they are; undefined: none does. */
+function formOfV2(accept: string): string | undefined {
+  for (const { type, subtype } of parseAccept(accept || '*/*')) {
+    for (const [asked, form] of Object.entries(formsV2)) {
+      const [offeredType, offeredSubtype] = asked.split('/');
+      if ((type === '*' || type === offeredType) && (subtype === '*' || subtype === offeredSubtype)) return form;
+    }
+  }
+  return undefined;
+}
+
+interface Rendered {
+  bytes: Buffer;
+  etag: string;
+}
+interface BuiltDocument {
+  json: Rendered;
+  /** Made when first asked for. */
+  protobuf?: Rendered;
+}
+
+/**
+ * Each form has its own tag, where upstream shares the one of the JSON: a client that holds one form under the name of the other, as kubectl's
+ * cache may from a server that had JSON only, is not told to keep it.
+ */
+const rendered = (bytes: Buffer): Rendered => ({
+  bytes,
+  etag: `"${createHash('sha512').update(bytes).digest('hex').toUpperCase()}"`,
+});
+
+const protobufOf = (document: BuiltDocument): Rendered => {
+  document.protobuf ??= rendered(Buffer.from(encodeOpenApiV2(JSON.parse(document.json.bytes.toString()) as object)));
+  return document.protobuf;
+};
+
 export function createOpenApi(
   table: ResourceTable,
   schema: SchemaTable,
   readDescriptions: (() => Promise<string | undefined>) | undefined,
 ): OpenApi {
-  const documents = new Map<string, Buffer>();
+  const documents = new Map<string, BuiltDocument>();
   let descriptions: Promise<Descriptions> | undefined;
   table.onChange(() => documents.clear());
   const texts = (): Promise<Descriptions> => {
@@ -42,10 +86,10 @@ export function createOpenApi(
       .catch(() => ({}));
     return descriptions;
   };
-  const built = async (path: string, make: (descriptions: Descriptions) => object): Promise<Buffer> => {
+  const built = async (path: string, make: (descriptions: Descriptions) => object): Promise<BuiltDocument> => {
     const known = documents.get(path);
     if (known) return known;
-    const document = Buffer.from(JSON.stringify(make(await texts())));
+    const document = { json: rendered(Buffer.from(JSON.stringify(make(await texts())))) };
     if (documents.size >= openApiDocumentsMax) documents.clear();
     documents.set(path, document);
     return document;
@@ -58,8 +102,9 @@ export function createOpenApi(
         return true;
       }
       if (path === '/openapi/v2') {
-        const document = await built(path, (known) => documentV2(table, schema, known));
-        sendDocument(exchange, document);
+        const form = formOfV2(exchange.accept);
+        if (form === undefined) exchange.response.send(406, { ...exchange.headers(), vary: 'Accept' }, '');
+        else sendDocument(exchange, await built(path, (known) => documentV2(table, schema, known)), form);
         return true;
       }
       if (!path.startsWith('/openapi/v3/')) return false;
@@ -75,13 +120,14 @@ export function createOpenApi(
   };
 }
 
-function sendDocument(exchange: Exchange, document: Buffer): void {
-  const etag = `"${createHash('sha512').update(document).digest('hex').toUpperCase()}"`;
-  if (exchange.request.headers['if-none-match'] === etag) return exchange.response.send(304, { ...exchange.headers(), etag }, '');
+function sendDocument(exchange: Exchange, document: BuiltDocument, form = json): void {
+  const { bytes, etag } = form === protobuf ? protobufOf(document) : document.json;
+  if (exchange.request.headers['if-none-match'] === etag)
+    return exchange.response.send(304, { ...exchange.headers(), etag, vary: 'Accept' }, '');
   const cached = exchange.query.has('hash')
     ? { 'cache-control': 'public, immutable', expires: new Date(exchange.now + 365 * 86_400_000).toUTCString() }
     : {};
-  sendBytes(exchange, 200, json, document, { etag, vary: 'Accept', ...cached });
+  sendBytes(exchange, 200, form, bytes, { etag, vary: 'Accept', ...cached });
 }
 
 function documentsOf(table: ResourceTable): string[] {

@@ -1,0 +1,85 @@
+// An OpenAPI v2 document in protobuf, as kubectl asks for it (k8s.io/kube-openapi/pkg/handler; message openapi.v2.Document of gnostic).
+import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
+import { formatYaml } from '#apimachinery/codec';
+import { entries, extensions, type Field, itself, type MessageName, messages, others, type Scalar } from './protobuf-messages.ts';
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/** The document, a JSON value, as bytes; fields stand in the order of their numbers, and zero values of no oneof are left out. */
+export function encodeOpenApiV2(document: object): Uint8Array {
+  const writer = new BinaryWriter();
+  writeMessage(writer, 'Document', document);
+  return writer.finish();
+}
+
+function writeMessage(writer: BinaryWriter, name: MessageName, value: unknown): void {
+  if (name === 'Any') return writeAny(writer, value);
+  const message = messages[name];
+  if ('choose' in message) {
+    const [number, type] = message.choose(value);
+    writeValue(writer, number, type, value);
+  } else for (const [at, field] of message.entries()) writeField(writer, at + 1, field, value);
+}
+
+function nested(writer: BinaryWriter, number: number, write: () => void): void {
+  writer.tag(number, WireType.LengthDelimited).fork();
+  write();
+  writer.join();
+}
+
+/** The second field of `Any`; the first is for values of extensions that are compiled in. */
+const yamlNumber = 2;
+const writeAny = (writer: BinaryWriter, value: unknown): void => {
+  writer.tag(yamlNumber, WireType.LengthDelimited).string(formatYaml(value));
+};
+
+/** Left out where they stand for themselves; a message, `Any` too, is written whatever it holds. */
+const zeros: Readonly<Record<Scalar, unknown>> = { string: '', bool: false, int64: 0, double: 0 };
+
+const isExtension = (name: string): boolean => name.startsWith('x-');
+/** The sources of many pairs, and which keys theirs are. */
+const pairs: Readonly<Record<string, ((name: string) => boolean) | undefined>> = {
+  [extensions]: isExtension,
+  [others]: (name) => !isExtension(name),
+  [entries]: () => true,
+};
+
+function writeField(writer: BinaryWriter, number: number, [source, type, repeated]: Field, owner: unknown): void {
+  const isPair = pairs[source];
+  if (isPair) {
+    for (const [name, value] of Object.entries(owner as JsonObject))
+      if (isPair(name)) writePair(writer, number, type, name, value);
+    return;
+  }
+  const value = source === itself ? owner : (owner as JsonObject)[source];
+  if (value === undefined) return;
+  if (repeated) for (const item of Array.isArray(value) ? value : [value]) writeValue(writer, number, type, item);
+  else if (value !== zeros[type as Scalar]) writeValue(writer, number, type, value);
+}
+
+/** A message of the Named kind: name 1, value 2. */
+function writePair(writer: BinaryWriter, number: number, type: Field[1], name: string, value: unknown): void {
+  nested(writer, number, () => {
+    if (name !== '') writeValue(writer, 1, 'string', name);
+    writeValue(writer, 2, type, value);
+  });
+}
+
+function writeValue(writer: BinaryWriter, number: number, type: Scalar | MessageName, value: unknown): void {
+  switch (type) {
+    case 'string':
+      writer.tag(number, WireType.LengthDelimited).string(String(value));
+      return;
+    case 'bool':
+      writer.tag(number, WireType.Varint).bool(value === true);
+      return;
+    case 'int64':
+      writer.tag(number, WireType.Varint).int64(value as number);
+      return;
+    case 'double':
+      writer.tag(number, WireType.Bit64).double(value as number);
+      return;
+    default:
+      nested(writer, number, () => writeMessage(writer, type, value));
+  }
+}
