@@ -78,7 +78,7 @@ export async function summary(cluster: RunningCluster): Promise<string> {
     await tables(client),
     '',
     ...(settings.runtime === 'simulated' && settings.nodes.length > 0 ? [simulatedNotice, ''] : []),
-    `The apiserver listens on ${cluster.server()}; the kubectl context "${settings.name}" is set.`,
+    `The apiserver listens on ${cluster.server()}; ${cluster.contextSet ? `the kubectl context "${settings.name}" is set` : `use it with KUBECONFIG=${cluster.kubeconfig}`}.`,
     ...(isPrivate(settings) ? [privateNotice] : []),
     'Try next:',
     ...commands.map((command) => `  ${command}`),

@@ -71,6 +71,8 @@ export interface RunningCluster {
   readonly settings: ClusterSettings;
   readonly plane: ControlPlane;
   readonly kubeconfig: string;
+  /** Whether the user's own kubeconfig has it as its current context. */
+  readonly contextSet: boolean;
   /** Absent: a control plane alone. */
   readonly nodes: ClusterNodes | undefined;
   /** Where people find the apiserver now. */
@@ -250,6 +252,7 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
     settings: kept,
     plane,
     kubeconfig: paths.kubeconfig,
+    contextSet: !options.keepKubeconfig,
     nodes,
     server: () => server,
     announce: () => writeRunState(dataDir, { pid: process.pid, startedAtMs: deps.startedAtMs, server, ready: true }),
