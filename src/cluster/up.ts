@@ -1,17 +1,17 @@
 // `sagong up`: a whole cluster in this process and on the nodes beside it.
 import { mkdir } from 'node:fs/promises';
 import type { Node } from '#api/core/v1';
-import { createInformerFactory, kubeconfigFor, writeKubeconfig } from '#client';
+import { createInformerFactory } from '#client';
 import { parseUpstream } from '#dns';
 import { execCommand } from '#host';
 import type { Clock, Logger, Rng } from '#utils';
 import { obstacles } from './capabilities.ts';
-import { openPki } from './certificates.ts';
-import { type ControlPlane, startControlPlane } from './control-plane.ts';
-import { serveControl } from './control-socket.ts';
+import { type ClusterPki, openPki } from './certificates.ts';
+import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from './control-plane.ts';
+import { type ControlRequest, serveControl } from './control-socket.ts';
 import { explain } from './explain.ts';
 import { identities } from './identities.ts';
-import { type ControlPlaneEndpoint, type EndpointAccess, endpointAccessOf, type Topology } from './cloud/endpoint.ts';
+import { type EndpointAccess, endpointAccessOf, type Topology } from './cloud/endpoint.ts';
 import { ClusterNodes } from './cloud/nodes.ts';
 import { parseRegistryMirror } from './nodes/index.ts';
 import { clusterPaths } from './paths.ts';
@@ -26,7 +26,7 @@ import {
   saveSettings,
   type UplinkChoice,
 } from './settings.ts';
-import { addUserContext } from './user-kubeconfig.ts';
+import { accessBy, UserAccess } from './user-access.ts';
 import { isNodeReadySince, waitFor } from './wait.ts';
 
 export interface UpOptions {
@@ -172,68 +172,28 @@ interface StartDeps extends UpDeps {
 }
 
 async function start(options: UpOptions, settings: ClusterSettings, deps: StartDeps): Promise<RunningCluster> {
-  const { dataDir } = settings;
-  const { progress, undo } = deps;
-  const paths = clusterPaths(dataDir);
+  const { progress, undo, startedAtMs } = deps;
+  const paths = clusterPaths(settings.dataDir);
   const pki = await openPki(paths.pki);
   const nodes =
     settings.nodes.length > 0
       ? new ClusterNodes({ settings, program: options.program, pki }, { ...deps, exec: execCommand })
       : undefined;
-  const endpoint = nodes?.endpoint;
-  const managed = endpoint !== undefined && settings.topology === 'managed';
   // A cloud with machines boots beside the control plane, which they wait for; a simulated one would take its time from the control plane.
-  const booted = endpoint && nodes?.boot();
+  const booted = nodes?.endpoint && nodes.boot();
   if (nodes) undo.push(() => nodes.stop());
   booted?.catch(() => {});
-  const plane = await progress.step('control plane', () =>
-    startControlPlane(
-      {
-        dataDir,
-        pki,
-        port: settings.port,
-        advertiseAddress: endpoint?.advertised.address ?? '127.0.0.1',
-        ...(endpoint && { advertisePort: endpoint.advertised.port, names: endpoint.names }),
-        ...(managed && { socket: paths.apiSocket }),
-        dialKubelet: (target, signal) =>
-          nodes ? nodes.dial(target, signal) : Promise.reject(new Error('this cluster has no nodes')),
-      },
-      deps,
-    ),
-  );
+  const plane = await progress.step('control plane', () => startControlPlane(controlPlaneOptions(settings, pki, nodes), deps));
   undo.push(() => plane.stop());
   await plane.apiserver.started;
+  const managed = nodes?.endpoint !== undefined && settings.topology === 'managed';
   const kept = { ...settings, ...(!managed && { port: Number(new URL(plane.apiserver.url).port) }) };
   await saveSettings(kept);
-  let server = plane.apiserver.url;
-  const tellUser = async (access: UserAccess, ready = false): Promise<void> => {
-    server = access.server;
-    await writeRunState(dataDir, { pid: process.pid, startedAtMs: deps.startedAtMs, server: access.server, ready });
-    const config = {
-      ...plane.clientConfig(identities.admin, access.server),
-      ...(access.serverName !== undefined && { serverName: access.serverName }),
-    };
-    const kubeconfig = kubeconfigFor(kept.name, config);
-    await writeKubeconfig(paths.kubeconfig, kubeconfig);
-    if (!options.keepKubeconfig) await addUserContext(kubeconfig, options.env);
-  };
-  if (!managed) await tellUser({ server: plane.apiserver.url });
+  const keepKubeconfig = options.keepKubeconfig ?? false;
+  const access = new UserAccess({ settings: kept, plane, startedAtMs, keepKubeconfig, env: options.env });
+  if (!managed) await access.tell();
   await plane.startLoops();
-  const control = await serveControl(
-    paths.controlSocket,
-    {
-      'GET /explain': (query) =>
-        explain(plane, query.get('kind') ?? '', query.get('namespace') ?? 'default', query.get('name') ?? ''),
-      'PUT /endpoint-access': async (query) => {
-        const access = endpointAccessOf(query.get('mode') ?? '');
-        if (!nodes) throw new Error('this cluster has no nodes');
-        await nodes.setEndpointAccess(access);
-        await saveSettings({ ...((await loadSettings(dataDir)) ?? kept), endpointAccess: access });
-        if (endpoint) await tellUser(userAccess(endpoint), true);
-      },
-    },
-    deps.logger,
-  );
+  const control = await serveControl(paths.controlSocket, controlRoutes(kept, plane, nodes, access), deps.logger);
   undo.push(() => void control.close());
   if (nodes) {
     undo.push(() => nodes.disconnect());
@@ -241,7 +201,7 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
       await (booted ?? nodes.boot());
       await nodes.connect(plane);
     });
-    if (managed) await tellUser(userAccess(endpoint));
+    if (managed && nodes.endpoint) await access.tell(accessBy(nodes.endpoint));
     if (nodes.noUplink) progress.say(`   nodes have no way out of this machine (${nodes.noUplink})`);
     await progress.step('nodes Ready', async () => {
       await nodes.kubeletsAnswer(deps.signal);
@@ -252,26 +212,46 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
     settings: kept,
     plane,
     kubeconfig: paths.kubeconfig,
-    contextSet: !options.keepKubeconfig,
+    contextSet: !keepKubeconfig,
     nodes,
-    server: () => server,
-    announce: () => writeRunState(dataDir, { pid: process.pid, startedAtMs: deps.startedAtMs, server, ready: true }),
+    server: () => access.server,
+    announce: () => access.announce(),
     stop: deps.stop,
   };
 }
 
-/** Where people find the apiserver. */
-interface UserAccess {
-  server: string;
-  /** In its certificate, where the URL names an address. */
-  serverName?: string;
+function controlPlaneOptions(settings: ClusterSettings, pki: ClusterPki, nodes: ClusterNodes | undefined): ControlPlaneOptions {
+  const { dataDir, port, topology } = settings;
+  const endpoint = nodes?.endpoint;
+  return {
+    dataDir,
+    pki,
+    port,
+    advertiseAddress: endpoint?.advertised.address ?? '127.0.0.1',
+    ...(endpoint && { advertisePort: endpoint.advertised.port, names: endpoint.names }),
+    ...(endpoint && topology === 'managed' && { socket: clusterPaths(dataDir).apiSocket }),
+    dialKubelet: (target, signal) =>
+      nodes ? nodes.dial(target, signal) : Promise.reject(new Error('this cluster has no nodes')),
+  };
 }
 
-/** A private endpoint is found by its name, and only from inside the cluster's network. */
-const userAccess = ({ publicServer, server }: ControlPlaneEndpoint): UserAccess =>
-  publicServer
-    ? { server: publicServer.url, serverName: publicServer.serverName }
-    : { server: `https://${server.host}:${server.port}` };
+/** What other commands may ask. */
+const controlRoutes = (
+  settings: ClusterSettings,
+  plane: ControlPlane,
+  nodes: ClusterNodes | undefined,
+  access: UserAccess,
+): Record<string, ControlRequest> => ({
+  'GET /explain': (query) =>
+    explain(plane, query.get('kind') ?? '', query.get('namespace') ?? 'default', query.get('name') ?? ''),
+  'PUT /endpoint-access': async (query) => {
+    const mode = endpointAccessOf(query.get('mode') ?? '');
+    if (!nodes) throw new Error('this cluster has no nodes');
+    await nodes.setEndpointAccess(mode);
+    await saveSettings({ ...((await loadSettings(settings.dataDir)) ?? settings), endpointAccess: mode });
+    if (nodes.endpoint) await access.tell(accessBy(nodes.endpoint));
+  },
+});
 
 const cloudTitle = ({ nodes, runtime, cloudProvider }: ClusterSettings): string =>
   [

@@ -1,0 +1,68 @@
+// How people reach the apiserver of a running cluster, told where they and other commands look: the cluster's own kubeconfig, the user's, and who
+// runs it. A managed control plane changes it while it lives.
+import { kubeconfigFor, writeKubeconfig } from '#client';
+import type { ControlPlaneEndpoint } from './cloud/endpoint.ts';
+import type { ControlPlane } from './control-plane.ts';
+import { identities } from './identities.ts';
+import { clusterPaths } from './paths.ts';
+import { writeRunState } from './run-state.ts';
+import type { ClusterSettings } from './settings.ts';
+import { addUserContext } from './user-kubeconfig.ts';
+
+export interface Access {
+  server: string;
+  /** In its certificate, where the URL names an address. */
+  serverName?: string;
+}
+
+/** A private endpoint is found by its name, and only from inside the cluster's network. */
+export const accessBy = ({ publicServer, server }: ControlPlaneEndpoint): Access =>
+  publicServer
+    ? { server: publicServer.url, serverName: publicServer.serverName }
+    : { server: `https://${server.host}:${server.port}` };
+
+export interface UserAccessOptions {
+  settings: Pick<ClusterSettings, 'name' | 'dataDir'>;
+  plane: ControlPlane;
+  startedAtMs: number;
+  /** Leave the user's kubeconfig alone. */
+  keepKubeconfig: boolean;
+  env: Record<string, string | undefined>;
+}
+
+export class UserAccess {
+  readonly #options: UserAccessOptions;
+  #access: Access;
+  #ready = false;
+
+  constructor(options: UserAccessOptions) {
+    this.#options = options;
+    this.#access = { server: options.plane.apiserver.url };
+  }
+  /** Where people find the apiserver now. */
+  get server(): string {
+    return this.#access.server;
+  }
+  async tell(access: Access = this.#access): Promise<void> {
+    this.#access = access;
+    const { settings, plane, keepKubeconfig, env } = this.#options;
+    await this.#writeState();
+    const config = plane.clientConfig(identities.admin, access.server);
+    const kubeconfig = kubeconfigFor(settings.name, {
+      ...config,
+      ...(access.serverName !== undefined && { serverName: access.serverName }),
+    });
+    await writeKubeconfig(clusterPaths(settings.dataDir).kubeconfig, kubeconfig);
+    if (!keepKubeconfig) await addUserContext(kubeconfig, env);
+  }
+  /** Tells other commands that the cluster is ready. */
+  announce(): Promise<void> {
+    this.#ready = true;
+    return this.#writeState();
+  }
+
+  #writeState(): Promise<void> {
+    const { settings, startedAtMs } = this.#options;
+    return writeRunState(settings.dataDir, { pid: process.pid, startedAtMs, server: this.server, ready: this.#ready });
+  }
+}
