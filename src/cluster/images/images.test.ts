@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { buildPauseImage } from './images.ts';
 import { buildImage } from './oci-image.ts';
-import { pauseProgram } from './pause-program.ts';
+import { pauseProgram } from '#host';
 import { tar } from './ustar.ts';
 
 /** Names and contents of an archive. */

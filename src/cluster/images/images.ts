@@ -4,10 +4,9 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { execCommand, goArchitecture } from '#host';
+import { execCommand, goArchitecture, pauseProgram } from '#host';
 import type { Exec } from '#utils';
 import { buildImage } from './oci-image.ts';
-import { pauseProgram } from './pause-program.ts';
 import type { TarEntry } from './ustar.ts';
 
 export const pauseImageReference = 'registry.k8s.io/pause:3.10.1';

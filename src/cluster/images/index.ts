@@ -9,4 +9,3 @@ export {
 } from './images.ts';
 export { buildImage, type ImageDefinition } from './oci-image.ts';
 export { buildProgramImage, type ProgramImageOptions } from './program-image.ts';
-export { pauseProgram } from './pause-program.ts';
