@@ -1,10 +1,12 @@
 #!/usr/bin/env node
 // Starts the bundle with V8's compiled code kept beside it: the second start is a good deal faster than the first. The cache belongs to one
 // version of Node and one build; anything wrong with it is ignored.
+import { isAscii } from 'node:buffer';
 import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire, Module } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { cachedDataVersionTag } from 'node:v8';
 import { constants, Script } from 'node:vm';
 
 const bundle = join(dirname(fileURLToPath(import.meta.url)), '..', 'dist', 'sagong.cjs');
@@ -12,9 +14,12 @@ if (!existsSync(bundle)) {
   process.stderr.write('sagong: not built yet; run: npm run setup\n');
   process.exit(1);
 }
-// V8 itself compares only the length of the source.
+// V8 itself compares only the length of the source. The tag stands for its version, its flags and the processor.
 const { mtimeMs, size } = statSync(bundle);
-const cacheFile = `${bundle}.${process.version}-${process.arch}-${Math.round(mtimeMs)}-${size}.cache`;
+const cacheFile = `${bundle}.${process.version}-${cachedDataVersionTag()}-${Math.round(mtimeMs)}-${size}.cache`;
+/** Without a copy where it is ASCII, as the build makes it. */
+const source = readFileSync(bundle);
+const text = isAscii(source) ? source.latin1Slice() : source.toString();
 /** Late enough that what a start needs has been compiled, and not in its way. */
 const saveAfterMs = 4_000;
 
@@ -22,7 +27,7 @@ const saveAfterMs = 4_000;
 const importsModules = process.argv[2] === 'cloud-controller-manager';
 const cached = existsSync(cacheFile);
 const cachedData = cached && !importsModules ? readFileSync(cacheFile) : undefined;
-const script = new Script(Module.wrap(readFileSync(bundle, 'utf8')), {
+const script = new Script(Module.wrap(text), {
   filename: bundle,
   cachedData,
   importModuleDynamically: constants?.USE_MAIN_CONTEXT_DEFAULT_LOADER,

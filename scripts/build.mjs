@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 // Builds dist/: one ES module and one .d.ts per source (for those who import Sagong), and dist/sagong.cjs, everything the binary
-// needs in one unminified file (it starts faster than many small ones, and minifying made the start slower). Then dist/ of each provider.
+// needs in one file. Then dist/ of each provider.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { bundle } from './bundle.mjs';
 
 const root = resolve(fileURLToPath(import.meta.url), '..', '..');
 const dist = join(root, 'dist');
@@ -34,21 +34,7 @@ if (existsSync(join(root, 'scripts/gen-descriptions.mjs'))) {
   if (made.status !== 0) process.exit(made.status ?? 1);
 }
 
-await build({
-  entryPoints: [join(root, 'src/cmd/main.ts')],
-  outfile: join(dist, 'sagong.cjs'),
-  bundle: true,
-  platform: 'node',
-  target: 'node20',
-  format: 'cjs',
-  conditions: ['sagong-src'],
-  // Native packages load their own files.
-  external: ['lmdb'],
-  define: { 'import.meta.url': 'importMetaUrl' },
-  banner: { js: "const importMetaUrl = require('node:url').pathToFileURL(__filename).href;" },
-  loader: { '.proto': 'text' },
-  logLevel: 'warning',
-});
+await bundle(join(dist, 'sagong.cjs'));
 
 /** Providers are packages of their own, compiled against what was just built. One without its SDK here is left out. */
 const providers = join(root, 'providers');
