@@ -91,6 +91,8 @@ export interface ApiServerOptions {
   requestTimeoutMs?: number;
   watchTimeoutMinMs?: number;
   eventTtlSeconds?: number;
+  /** Whether pods may hold privileged containers. Default false, as kube-apiserver's flag. */
+  allowPrivileged?: boolean;
   /** 0: the store's history is left alone (an etcd that others compact). */
   compactionIntervalMs?: number;
   /** Freezes objects all the way down, to find writers to shared state. Default: in tests. */
@@ -240,7 +242,11 @@ function contextOf(options: ApiServerOptions, parts: ApiServerParts, made: Made)
     ...made,
     clock: options.clock,
     schema: builtinSchema(),
-    executor: { admission: parts.admission ?? noAdmission, random: made.random },
+    executor: {
+      admission: parts.admission ?? noAdmission,
+      random: made.random,
+      allowPrivileged: options.allowPrivileged ?? false,
+    },
     version: versionInfo(),
     watches: {
       add(end) {

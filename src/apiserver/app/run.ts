@@ -55,6 +55,7 @@ export async function runKubeApiServer(options: KubeApiServerOptions, deps: Kube
     ...(options.requestTimeoutMs !== undefined && { requestTimeoutMs: options.requestTimeoutMs }),
     ...(options.watchTimeoutMinMs !== undefined && { watchTimeoutMinMs: options.watchTimeoutMinMs }),
     eventTtlSeconds: options.eventTtlSeconds,
+    allowPrivileged: options.allowPrivileged,
     compactionIntervalMs: options.compactionIntervalMs,
     address: () => `${advertiseAddress(options)}:${port}`,
     parts: (input) =>

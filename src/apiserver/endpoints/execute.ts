@@ -23,6 +23,8 @@ import { decode, DecodeError } from '#apimachinery/schema';
 export interface Executor {
   admission: AdmissionChain;
   random: Randomness;
+  /** Whether pods may hold privileged containers. */
+  allowPrivileged: boolean;
 }
 
 export async function execute(executor: Executor, call: ResourceCall): Promise<Outcome> {
@@ -91,6 +93,7 @@ function contextOf(
     signal,
     warn,
     random: executor.random,
+    allowPrivileged: executor.allowPrivileged,
   };
 }
 

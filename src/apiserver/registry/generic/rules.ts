@@ -28,6 +28,7 @@ const kindContext = (context: RequestContext): KindContext => ({
   subresource: context.subresource,
   ...(!isStorageVersion(context.resource) && { requestVersion: apiVersionText(context.resource) }),
   certificates: certificateReaders,
+  allowPrivileged: context.allowPrivileged ?? false,
   user: {
     name: context.user.name,
     groups: context.user.groups,

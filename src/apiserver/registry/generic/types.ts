@@ -91,6 +91,8 @@ export interface RequestContext {
   warn(message: string): void;
   /** The kind's rules are passed over: the caller changes what no client may. */
   unchecked?: boolean;
+  /** kube-apiserver's --allow-privileged. Absent: false. */
+  allowPrivileged?: boolean;
   /** Random suffix for generateName, uids. */
   random: Randomness;
 }
