@@ -5,6 +5,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { internalTypes } from './lib/internal-types.mjs';
 import { readOpenAPI } from './lib/openapi.mjs';
 import { resourceTable } from './lib/resources.mjs';
 import { schemaTable } from './lib/schema-table.mjs';
@@ -36,5 +37,6 @@ const schema = schemaTable(facts, openapi, resources.published);
 
 writeJSON('schema.gen.json', { source, version: kubernetesVersion, kinds: schema.kinds, types: schema.types });
 writeJSON('resources.gen.json', { source, version: kubernetesVersion, groups: resources.groups, resources: resources.resources });
+writeJSON('internal.gen.json', { source, version: kubernetesVersion, types: internalTypes(upstream) });
 writeTypes(api, schema.expanded, schema.expandedKinds, source);
 writeFileSync(join(here, '..', 'test', 'fixtures', 'serializers.gen.json'), go('run', '.', 'vectors'));

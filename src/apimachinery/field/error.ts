@@ -51,9 +51,9 @@ const showsValue: ReadonlySet<FieldErrorType> = new Set<FieldErrorType>([
   'FieldValueTypeInvalid',
 ]);
 
-// Go's encoder escapes what could end a script element, in every string.
-const goJson = (value: unknown): string =>
-  (JSON.stringify(value) ?? 'null').replace(
+/** JSON as Go's encoder writes it, which escapes what could end a script element, in every string. `indent`: spaces per level. */
+export const goJson = (value: unknown, indent = 0): string =>
+  (JSON.stringify(value, undefined, indent) ?? 'null').replace(
     /[<>&\u2028\u2029]/g,
     (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );

@@ -8,6 +8,7 @@ export {
   errorBody,
   errorText,
   forbidden,
+  goJson,
   internal,
   invalid,
   notFound,

@@ -4,6 +4,7 @@ import type { Affinity, Container, PodSpec, PodTemplateSpec } from '#api/core/v1
 import { type FieldError, type Path, root } from '#apimachinery/field';
 import { semanticEqual } from '../../common/equality.ts';
 import { immutable } from '../../common/immutable.ts';
+import { internalForm } from '../../common/internal-form.ts';
 import { collect, type Report } from '../../common/report.ts';
 import type { KindContext } from '../../kind.ts';
 import { isTrue } from './conditions.ts';
@@ -42,19 +43,15 @@ function validateTemplate(report: Report, { spec, status }: { spec: JobSpec; sta
   const idle = suspended && (!status?.startTime || isTrue(status, 'Suspended')) && !status?.active;
   const template = spec.template ?? {};
   const before = idle ? withDirectivesOf(old.template ?? {}, template) : (old.template ?? {});
-  if (!suspended || !idle) return sameTemplate(report, path.child('template'), template, before);
+  if (!suspended || !idle)
+    return immutable(report, path.child('template'), template, before, internalForm('core.PodTemplateSpec', template));
   const pod: PodSpec = before.spec ?? { containers: [] };
   const resized: PodSpec = {
     ...pod,
     containers: withResourcesOf(pod.containers, template.spec?.containers),
     initContainers: withResourcesOf(pod.initContainers, template.spec?.initContainers),
   };
-  sameTemplate(report, path.child('template.spec'), template.spec, resized);
-}
-
-// Upstream prints its internal type as the value, which says nothing to a client: ours shows the object as it was sent.
-function sameTemplate(report: Report, at: Path, now: unknown, before: unknown): void {
-  if (!semanticEqual(now, before)) immutable(report, at, now, before);
+  immutable(report, path.child('template.spec'), template.spec, resized, internalForm('core.PodSpec', template.spec));
 }
 
 export function validateJobUpdate(job: Job, old: Job, context: KindContext): FieldError[] {
@@ -68,32 +65,18 @@ export function validateJobUpdate(job: Job, old: Job, context: KindContext): Fie
       immutable(report, path.child('selector'), spec.selector, before.selector);
       validateTemplate(report, { spec, status: old.status }, before);
       for (const field of ['completionMode', 'podFailurePolicy', 'backoffLimitPerIndex', 'managedBy', 'successPolicy'] as const) {
-        immutable(report, path.child(field), spec[field], before[field], printed(field, spec));
+        immutable(report, path.child(field), spec[field], before[field], printed(field, spec[field]));
       }
     }),
   ];
 }
 
-// As upstream's internal types print.
-function printed(field: string, { podFailurePolicy, successPolicy, ...spec }: JobSpec): unknown {
-  if (field === 'successPolicy' && successPolicy) {
-    return {
-      Rules:
-        successPolicy.rules?.map((rule) => ({
-          SucceededIndexes: rule.succeededIndexes ?? null,
-          SucceededCount: rule.succeededCount ?? null,
-        })) ?? null,
-    };
-  }
-  if (field === 'podFailurePolicy' && podFailurePolicy) {
-    const rules = podFailurePolicy.rules?.map(({ action, onExitCodes, onPodConditions }) => ({
-      Action: action,
-      OnExitCodes: onExitCodes
-        ? { ContainerName: onExitCodes.containerName ?? null, Operator: onExitCodes.operator, Values: onExitCodes.values ?? null }
-        : null,
-      OnPodConditions: onPodConditions?.map(({ type, status }) => ({ Type: type, Status: status })) ?? null,
-    }));
-    return { Rules: rules ?? null };
-  }
-  return (spec as Record<string, unknown>)[field];
+const internalTypes: Record<string, string> = {
+  podFailurePolicy: 'batch.PodFailurePolicy',
+  successPolicy: 'batch.SuccessPolicy',
+};
+
+function printed(field: string, value: unknown): unknown {
+  const type = internalTypes[field];
+  return type === undefined || value === undefined ? value : internalForm(type, value);
 }

@@ -11,6 +11,7 @@ import {
 import { quote } from '#utils';
 import { semanticEqual } from '../../common/equality.ts';
 import { collect, isEmpty, type Report } from '../../common/report.ts';
+import { internalDiff } from '../../common/unified-diff.ts';
 import type { KindContext } from '../../kind.ts';
 
 type CSR = CertificateSigningRequest;
@@ -134,6 +135,9 @@ function validateDecisionsStay(report: Report, csr: CSR, old: CSR): void {
     const before = conditionsOf(old, type);
     if (now.length > before.length) report.forbidden(conditionsPath, `updates may not add a condition of type ${quote(type)}`);
     else if (now.length === before.length && !semanticEqual(now, before))
-      report.forbidden(conditionsPath, `updates may not modify a condition of type ${quote(type)}`);
+      report.forbidden(
+        conditionsPath,
+        `updates may not modify a condition of type ${quote(type)}\n${internalDiff('certificates.CertificateSigningRequestCondition', before, now)}`,
+      );
   }
 }

@@ -10,6 +10,7 @@ import {
 } from '#apimachinery/validation';
 import { semanticEqual } from '../../common/equality.ts';
 import { immutable } from '../../common/immutable.ts';
+import { internalForm } from '../../common/internal-form.ts';
 import { collect, isEmpty, type Report } from '../../common/report.ts';
 import type { KindContext } from '../../kind.ts';
 
@@ -68,17 +69,7 @@ export function validateEventCreate(event: Event, context: KindContext): FieldEr
   });
 }
 
-// As upstream's internal types print.
-const reference = (about: Event['involvedObject'] | undefined): unknown =>
-  about && {
-    Kind: about.kind ?? '',
-    Namespace: about.namespace ?? '',
-    Name: about.name ?? '',
-    UID: about.uid ?? '',
-    APIVersion: about.apiVersion ?? '',
-    ResourceVersion: about.resourceVersion ?? '',
-    FieldPath: about.fieldPath ?? '',
-  };
+const reference = (about: Event['involvedObject'] | undefined): unknown => about && internalForm('core.ObjectReference', about);
 
 export function validateEventUpdate(event: Event, old: Event, context: KindContext): FieldError[] {
   return collect((report) => {
@@ -90,7 +81,7 @@ export function validateEventUpdate(event: Event, old: Event, context: KindConte
     same('involvedObject', 'involvedObject', reference(event.involvedObject));
     same('reason');
     same('message');
-    same('source', 'source', { Component: event.source?.component ?? '', Host: event.source?.host ?? '' });
+    same('source', 'source', internalForm('core.EventSource', event.source));
     same('firstTimestamp');
     same('lastTimestamp');
     same('count', 'count', event.count ?? 0);

@@ -1,21 +1,16 @@
 // Rules of persistent volumes, also of those written inline into volume attachments (pkg/apis/core/validation, ValidatePersistentVolumeSpec).
-import type {
-  NodeSelectorRequirement,
-  PersistentVolume,
-  PersistentVolumeSource,
-  PersistentVolumeSpec,
-  VolumeNodeAffinity,
-} from '#api/core/v1';
+import type { PersistentVolume, PersistentVolumeSource, PersistentVolumeSpec, VolumeNodeAffinity } from '#api/core/v1';
 import { type FieldError, type Path, root } from '#apimachinery/field';
 import { immutableError, isDNS1123Subdomain, isLabelValue } from '#apimachinery/validation';
 import { semanticEqual } from '../../common/equality.ts';
 import { immutable } from '../../common/immutable.ts';
+import { internalForm } from '../../common/internal-form.ts';
 import { collect, isEmpty, isEmptyMap, type Report } from '../../common/report.ts';
+import { internalDiff } from '../../common/unified-diff.ts';
 import { validateBasicResource, validatePositiveQuantity } from '../common/resources.ts';
 import { validateOneSource } from '../common/volume-sources.ts';
 import { validateAccessModes, volumeModes } from '../persistentvolumeclaim/validation.ts';
 import { validateNodeSelector } from '../pod/validation/affinity.ts';
-import { changedFields } from '../pod/validation/pod.ts';
 import { persistentVolumeSources } from './sources.ts';
 
 export const mountOptionAnnotation = 'volume.beta.kubernetes.io/mount-options';
@@ -167,25 +162,6 @@ const renamed = (affinity: VolumeNodeAffinity | undefined): unknown =>
     matchFields,
   }));
 
-const printedRequirements = (list: NodeSelectorRequirement[] | undefined): unknown =>
-  list?.map(({ key, operator, values }) => ({ Key: key, Operator: operator, Values: values ?? null })) ?? null;
-
-// As upstream's internal type prints.
-const printedAffinity = (affinity: VolumeNodeAffinity | undefined): unknown =>
-  affinity
-    ? {
-        Required: affinity.required
-          ? {
-              NodeSelectorTerms:
-                affinity.required.nodeSelectorTerms?.map(({ matchExpressions, matchFields }) => ({
-                  MatchExpressions: printedRequirements(matchExpressions),
-                  MatchFields: printedRequirements(matchFields),
-                })) ?? null,
-            }
-          : null,
-      }
-    : null;
-
 /** Where a volume is stays; only old names of node labels may be replaced. */
 function validateNodeAffinityChange(report: Report, path: Path, affinity?: VolumeNodeAffinity, old?: VolumeNodeAffinity): void {
   if (!old || semanticEqual(affinity, old)) return;
@@ -193,7 +169,12 @@ function validateNodeAffinityChange(report: Report, path: Path, affinity?: Volum
     affinity !== undefined &&
     semanticEqual(renamed(affinity), renamed(old)) &&
     !semanticEqual(renamed(old), old.required?.nodeSelectorTerms);
-  if (!isRename) report.invalid(path, printedAffinity(affinity), `${immutableError}, except for updating from beta label to GA`);
+  if (!isRename)
+    report.invalid(
+      path,
+      affinity ? internalForm('core.VolumeNodeAffinity', affinity) : null,
+      `${immutableError}, except for updating from beta label to GA`,
+    );
 }
 
 export const validatePersistentVolumeUpdate = (volume: PersistentVolume, old: PersistentVolume): FieldError[] =>
@@ -205,7 +186,7 @@ export const validatePersistentVolumeUpdate = (volume: PersistentVolume, old: Pe
     const source = comparableSource(volume.spec, old.spec);
     const before = sourceOf(old.spec);
     if (!semanticEqual(source, before)) {
-      const detail = `spec.persistentvolumesource is immutable after creation\n${changedFields(source, before)}`;
+      const detail = `spec.persistentvolumesource is immutable after creation\n${internalDiff('core.PersistentVolumeSource', before, source)}`;
       report.forbidden(specPath.child('persistentvolumesource'), detail);
     }
     immutable(report, root('volumeMode'), volume.spec?.volumeMode, old.spec?.volumeMode);

@@ -7,9 +7,9 @@ import { immutable } from '../../common/immutable.ts';
 import { selectorHasInvalidValue } from '../../common/labels.ts';
 import { compareQuantities } from '../../common/quantities.ts';
 import { collect, isEmpty, type Report } from '../../common/report.ts';
+import { internalDiff } from '../../common/unified-diff.ts';
 import { isNativeResource } from '../common/resource-names.ts';
 import { validateBasicResource, validateResourceQuantity } from '../common/resources.ts';
-import { changedFields } from '../pod/validation/pod.ts';
 import { copyDataSources } from './data-sources.ts';
 import { type ClaimRules, validateClaimSpec } from './validation.ts';
 import { storageClassAnnotation } from './warnings.ts';
@@ -89,7 +89,7 @@ export const validateClaimUpdate = (claim: PersistentVolumeClaim, old: Persisten
     const [spec, before] = comparable(report, claim, old);
     if (!semanticEqual(spec, before)) {
       const detail = 'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims';
-      report.forbidden(path, `${detail}\n${changedFields(spec, before)}`);
+      report.forbidden(path, `${detail}\n${internalDiff('core.PersistentVolumeClaimSpec', before, spec)}`);
     }
     validateSize(report, claim, old);
     immutable(report, root('volumeMode'), claim.spec?.volumeMode, old.spec?.volumeMode);

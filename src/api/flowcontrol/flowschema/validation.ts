@@ -36,11 +36,7 @@ export function validateFlowSchema(report: Report, { metadata: { name = '' }, sp
   validateSpec(report, name, own);
   const wanted = Object.hasOwn(fixed, name) ? fixed[name] : undefined;
   if (wanted && !semanticEqual(own, wanted))
-    report.invalid(
-      path,
-      internalForm('io.k8s.api.flowcontrol.v1.FlowSchemaSpec', own),
-      `spec of '${name}' must equal the fixed value`,
-    );
+    report.invalid(path, internalForm('flowcontrol.FlowSchemaSpec', own), `spec of '${name}' must equal the fixed value`);
 }
 
 function validateSpec(report: Report, name: string, spec: flowcontrol.FlowSchemaSpec): void {

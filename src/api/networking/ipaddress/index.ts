@@ -43,7 +43,7 @@ export const ipAddress = defineKind<IPAddress>({
         path,
         object.spec?.parentRef,
         old.spec?.parentRef,
-        internalForm('io.k8s.api.networking.v1.ParentReference', object.spec?.parentRef),
+        internalForm('networking.ParentReference', object.spec?.parentRef),
       );
     }),
   printer: {

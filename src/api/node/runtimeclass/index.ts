@@ -21,7 +21,7 @@ function validateDistinct(report: Report, path: Path, tolerations: Toleration[])
   tolerations.forEach((toleration, index) => {
     const { key = '', operator = '', value = '', effect = '' } = toleration;
     const text = JSON.stringify([key, operator, value, effect]);
-    if (seen.has(text)) report.duplicate(path.index(index), internalForm('io.k8s.api.core.v1.Toleration', toleration));
+    if (seen.has(text)) report.duplicate(path.index(index), internalForm('core.Toleration', toleration));
     seen.add(text);
   });
 }

@@ -33,7 +33,7 @@ export const resourceClaim = defineKind<ResourceClaim>({
   },
   validate: ({ spec }) => collect((report) => validateClaimSpec(report, path, spec)),
   validateUpdate: ({ spec }, { spec: old }) =>
-    collect((report) => immutable(report, path, spec, old, internalForm('io.k8s.api.resource.v1.ResourceClaimSpec', spec))),
+    collect((report) => immutable(report, path, spec, old, internalForm('resource.ResourceClaimSpec', spec))),
   status: {
     ...statusRules,
     prepareForUpdate(draft, old, context) {

@@ -60,7 +60,7 @@ export function validateStatusUpdate(claim: Claim, old: Claim): FieldError[] {
     if (!allocation) return;
     const at = path.child('allocation');
     const before = old.status?.allocation;
-    if (before) immutable(report, at, allocation, before, internalForm('io.k8s.api.resource.v1.AllocationResult', allocation));
+    if (before) immutable(report, at, allocation, before, internalForm('resource.AllocationResult', allocation));
     else validateAllocation(report, at, allocation, requestNamesOf(claim.spec.devices));
   });
 }

@@ -50,7 +50,7 @@ export const resourceClaimTemplate = defineKind<ResourceClaimTemplate>({
   validateUpdate: (object, old) =>
     collect((report) => {
       validateTemplate(report, object);
-      const shown = internalForm('io.k8s.api.resource.v1.ResourceClaimTemplateSpec', object.spec);
+      const shown = internalForm('resource.ResourceClaimTemplateSpec', object.spec);
       immutable(report, path, object.spec, old.spec, shown);
     }),
   printer: {

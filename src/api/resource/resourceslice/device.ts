@@ -20,17 +20,6 @@ const build = '[0-9a-zA-Z-]+';
 const semanticVersion = new RegExp(
   `^${numeric}\\.${numeric}\\.${numeric}(-${preRelease}(\\.${preRelease})*)?(\\+${build}(\\.${build})*)?$`,
 );
-const attributeNames = {
-  int: 'IntValue',
-  bool: 'BoolValue',
-  string: 'StringValue',
-  version: 'VersionValue',
-  ints: 'IntValues',
-  bools: 'BoolValues',
-  strings: 'StringValues',
-  versions: 'VersionValues',
-};
-
 export function validateDevice(
   report: Report,
   path: Path,
@@ -96,7 +85,7 @@ function validateAttribute(report: Report, path: Path, attribute: resource.Devic
   attribute.versions?.forEach((text, index) => validateVersion(report, path.child('versions').index(index), text));
   const set = Object.keys(attribute).length;
   if (set === 1) return;
-  const shown = set === 0 ? '' : internalForm('io.k8s.api.resource.v1.DeviceAttribute', attribute, attributeNames);
+  const shown = set === 0 ? '' : internalForm('resource.DeviceAttribute', attribute);
   report.invalid(path, shown, 'exactly one value must be specified');
 }
 

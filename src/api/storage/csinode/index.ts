@@ -3,6 +3,7 @@ import type { CSINode, CSINodeDriver } from '#api/storage/v1';
 import { type Path, root } from '#apimachinery/field';
 import { byteLength, isQualifiedName } from '#apimachinery/validation';
 import { immutable } from '../../common/immutable.ts';
+import { internalForm } from '../../common/internal-form.ts';
 import { nonnegative } from '../../common/numbers.ts';
 import { age, column } from '../../common/printing.ts';
 import { collect, isEmpty, type Report } from '../../common/report.ts';
@@ -51,7 +52,14 @@ export const csiNode = defineKind<CSINode>({
       validateCSINode(report, object);
       for (const before of driversOf(old))
         for (const driver of driversOf(object))
-          if (driver.name === before.name) immutable(report, path, fixedPart(driver), fixedPart(before));
+          if (driver.name === before.name)
+            immutable(
+              report,
+              path,
+              fixedPart(driver),
+              fixedPart(before),
+              internalForm('storage.CSINodeDriver', fixedPart(driver)),
+            );
     }),
   allowUnconditionalUpdate: false,
   printer: {

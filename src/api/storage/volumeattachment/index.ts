@@ -15,7 +15,7 @@ import { defineKind } from '../../kind.ts';
 
 const metadataBytesMax = 256 * 1024;
 const messageBytesMax = 1024;
-const specType = 'io.k8s.api.storage.v1.VolumeAttachmentSpec';
+const specType = 'storage.VolumeAttachmentSpec';
 const exactlyOne = 'must specify exactly one of inlineVolumeSpec and persistentVolumeName';
 
 function validateSource(report: Report, path: Path, source: VolumeAttachmentSource): void {

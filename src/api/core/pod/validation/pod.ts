@@ -6,6 +6,7 @@ import type { KindContext } from '../../../kind.ts';
 import { semanticEqual } from '../../../common/equality.ts';
 import { maxInt32 } from '../../../common/numbers.ts';
 import { collect, isEmpty, type Report } from '../../../common/report.ts';
+import { internalDiff } from '../../../common/unified-diff.ts';
 import { validateAnnotationUpdates, validatePodAnnotations, validateProfilesMatch } from './annotations.ts';
 import { validateImageSpace } from './containers.ts';
 import { gatedChanges } from './gated.ts';
@@ -101,22 +102,12 @@ function validateSpecUpdate(report: Report, spec: core.PodSpec, old: core.PodSpe
   if (!semanticEqual(rest, old))
     report.forbidden(
       specPath,
-      `pod updates may not change fields other than ${updatable.join(',')}\n${changedFields(rest, old)}`,
+      `pod updates may not change fields other than ${updatable.join(',')}\n${internalDiff('core.PodSpec', old, rest)}`,
     );
 }
 
-const withImagesOf = (containers: core.Container[] = [], old: core.Container[] = []): core.Container[] =>
-  containers.map((container, index) => ({ ...container, image: old[index]?.image }));
-
-/** Names what changed; upstream prints a diff of its internal types here. */
-export function changedFields(spec: object, old: object): string {
-  const now = spec as Record<string, unknown>;
-  const before = old as Record<string, unknown>;
-  const names = [...new Set([...Object.keys(before), ...Object.keys(now)])].filter(
-    (name) => !semanticEqual(now[name], before[name]),
-  );
-  return names.map((name) => `- ${name}: ${JSON.stringify(before[name])}\n+ ${name}: ${JSON.stringify(now[name])}`).join('\n');
-}
+const withImagesOf = <T extends core.Container[] | undefined>(containers: T, old: core.Container[] = []): T =>
+  containers?.map((container, index) => ({ ...container, image: old[index]?.image })) as T;
 
 function sameContainers(report: Report, path: Path, containers: core.Container[] = [], old: core.Container[] = []): boolean {
   if (containers.length !== old.length) {

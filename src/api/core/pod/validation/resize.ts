@@ -7,10 +7,11 @@ import type { KindContext } from '../../../kind.ts';
 import { semanticEqual } from '../../../common/equality.ts';
 import type { ResourceList } from '../../../common/quantities.ts';
 import { collect, isEmptyMap, nowhere, type Report } from '../../../common/report.ts';
+import { internalDiff } from '../../../common/unified-diff.ts';
 import { isSidecar } from '../containers.ts';
 import { computeQOS, qosOf } from '../qos.ts';
 import { mirrorAnnotation, validateAnnotationUpdates, validatePodAnnotations } from './annotations.ts';
-import { changedFields, specOf, validatePodAndSpec } from './pod.ts';
+import { specOf, validatePodAndSpec } from './pod.ts';
 import { podRules } from './rules.ts';
 
 const specPath = root('spec');
@@ -31,7 +32,7 @@ export function validateEphemeralContainersUpdate(pod: core.Pod, old: core.Pod, 
       else if (!semanticEqual(now, before)) {
         report.forbidden(
           path,
-          `existing ephemeral containers ${quote(before.name)} may not be changed\n${changedFields(now, before)}`,
+          `existing ephemeral containers ${quote(before.name)} may not be changed\n${internalDiff('core.EphemeralContainer', before, now)}`,
         );
       }
     }

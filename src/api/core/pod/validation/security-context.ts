@@ -2,6 +2,7 @@
 import type * as core from '#api/core/v1';
 import type { Path } from '#apimachinery/field';
 import { byteLength, isGroupID, isUserID } from '#apimachinery/validation';
+import { internalForm } from '../../../common/internal-form.ts';
 import { isEmpty, type Report } from '../../../common/report.ts';
 import { validateLocalDescendingPath } from '../../common/paths.ts';
 import type { PodRules } from './rules.ts';
@@ -97,27 +98,9 @@ export function validateSecurityContext(
 function validateEscalation(report: Report, path: Path, context: core.SecurityContext): void {
   if (context.allowPrivilegeEscalation !== false) return;
   const head = 'cannot set `allowPrivilegeEscalation` to false and ';
-  if (context.privileged) report.invalid(path, internalForm(context), `${head}\`privileged\` to true`);
+  if (context.privileged) report.invalid(path, internalForm('core.SecurityContext', context), `${head}\`privileged\` to true`);
   for (const capability of context.capabilities?.add ?? []) {
-    if (capability === 'CAP_SYS_ADMIN') report.invalid(path, internalForm(context), `${head}\`capabilities.Add\` CAP_SYS_ADMIN`);
+    if (capability === 'CAP_SYS_ADMIN')
+      report.invalid(path, internalForm('core.SecurityContext', context), `${head}\`capabilities.Add\` CAP_SYS_ADMIN`);
   }
-}
-
-// The value as upstream prints it: its internal type has no JSON names and no omissions.
-function internalForm(context: core.SecurityContext): Record<string, unknown> {
-  const { capabilities } = context;
-  return {
-    Capabilities: capabilities ? { Add: capabilities.add ?? null, Drop: capabilities.drop ?? null } : null,
-    Privileged: context.privileged ?? null,
-    SELinuxOptions: context.seLinuxOptions ?? null,
-    WindowsOptions: context.windowsOptions ?? null,
-    RunAsUser: context.runAsUser ?? null,
-    RunAsGroup: context.runAsGroup ?? null,
-    RunAsNonRoot: context.runAsNonRoot ?? null,
-    ReadOnlyRootFilesystem: context.readOnlyRootFilesystem ?? null,
-    AllowPrivilegeEscalation: context.allowPrivilegeEscalation ?? null,
-    ProcMount: context.procMount ?? null,
-    SeccompProfile: context.seccompProfile ?? null,
-    AppArmorProfile: context.appArmorProfile ?? null,
-  };
 }
