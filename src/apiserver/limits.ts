@@ -62,3 +62,17 @@ export const leaseReuseSeconds = 60;
 export const leaseObjectsMax = 1_000;
 /** OpenAPI documents kept after being built. */
 export const openApiDocumentsMax = 64;
+/** Clients kept for other API servers and webhooks, one for each address and trust. */
+export const remoteConnectionsMax = 256;
+/** How long another API server may take to answer what it serves; --request-timeout bounds everything else. */
+export const remoteDiscoveryTimeoutMs = 5_000;
+/** What is read of another API server's discovery and OpenAPI documents. */
+export const remoteDocumentBytesMax = 32 * 1024 * 1024;
+/** How many requests decide whether another API server can be used: one that succeeds is enough. */
+export const remoteProbes = 5;
+/** Between looks at an API server, and after failures (controllers/status/remote: 5 ms to 30 s). */
+export const remoteAvailabilityMs = { again: 30_000, retry: 5, retryMax: 30_000 };
+/** Between readings of what an API server serves, and after failures. */
+export const remoteDiscoveryMs = { again: 60_000, retry: 500, retryMax: 60_000 };
+/** Between readings of an API server's OpenAPI, and after failures (upstream's next try is a minute later, but every change asks again). */
+export const remoteOpenApiMs = { again: 60_000, retry: 1_000, retryMax: 3_600_000 };

@@ -2,6 +2,7 @@
 import type { Metrics, VersionInfo } from '#component-base';
 import type { SchemaTable } from '#apimachinery/schema';
 import type { Clock, Logger } from '#utils';
+import type { Aggregator } from './aggregation/index.ts';
 import type { StoreFeed } from './cache/store-feed.ts';
 import type { Attributes, ClusterWriter, CredentialSource, ReadOnlyCluster, SpecialRest, UserInfo } from './contracts.ts';
 import type { Executor } from './endpoints/execute.ts';
@@ -23,6 +24,8 @@ export interface ServerContext {
   version: VersionInfo;
   /** Running watches, to be ended when the server closes. */
   watches: { add(end: () => void): () => void };
+  /** Undefined: there are no other API servers. */
+  aggregator: Aggregator | undefined;
   /** `host:port` shown by legacy discovery. */
   address(): string;
   special(group: string, version: string, resource: string, subresource: string): SpecialRest | undefined;

@@ -8,6 +8,7 @@ import { createMetrics, type Metrics, versionInfo } from '#component-base';
 import type { Store } from '#store';
 import { type Clock, type Logger, type Rng, silentLogger } from '#utils';
 import type { WireRequest, WireResponse, WireUpgrade } from '#wire';
+import type { Aggregator } from './aggregation/index.ts';
 import { StoreFeed } from './cache/store-feed.ts';
 import { createCluster, createWriter } from './cluster.ts';
 import type {
@@ -60,6 +61,8 @@ export interface ApiServerParts {
   special?: readonly SpecialRest[];
   hooks?: readonly StorageHook[];
   startHooks?: readonly StartHook[];
+  /** Hands requests on to other API servers; its hooks run after the others. */
+  aggregator?: Aggregator;
   /** Takes this server out of what others find it by, before it closes. */
   leave?(cluster: ReadOnlyCluster, writer: ClusterWriter): Promise<void>;
   /** Ends what the parts keep open. */
@@ -162,7 +165,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const special = [...(parts.special ?? []), componentStatusEndpoint(probes)];
   const context = contextOf(options, { ...parts, special }, { table, feed, random, cluster, writer, metrics, logger });
   const health = createHealthChecks(feed);
-  const openApi = createOpenApi(table, context.schema, options.descriptions);
+  const openApi = createOpenApi(table, context.schema, options.descriptions, parts.aggregator);
   const handler = createHandler(context, { health, openApi });
   const inFlight = boundInFlight(
     options.requestsInFlightMax ?? requestsInFlightMax,
@@ -190,7 +193,15 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   if (!options.holdStart) start();
   const { signal } = abort;
   const started = held.then(() =>
-    runStartHooks(parts.startHooks ?? [], { health, cluster, writer, feed, clock, logger, signal }),
+    runStartHooks([...(parts.startHooks ?? []), ...(parts.aggregator?.hooks ?? [])], {
+      health,
+      cluster,
+      writer,
+      feed,
+      clock,
+      logger,
+      signal,
+    }),
   );
   started.catch((error: unknown) => {
     if (!signal.aborted) lost.end(error as Error);
@@ -215,6 +226,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
       context.endWatches();
       feed.close();
       parts.close?.();
+      parts.aggregator?.close();
     },
   };
 }
@@ -257,6 +269,7 @@ function contextOf(options: ApiServerOptions, parts: ApiServerParts, made: Made)
     endWatches() {
       for (const end of [...running]) end();
     },
+    aggregator: parts.aggregator,
     address: options.address ?? (() => '127.0.0.1:6443'),
     special: (group, version, resource, subresource) => special.get(`${group}/${version}/${resource}/${subresource}`),
     authenticate: (source) => parts.authenticate?.(source) ?? everyone,

@@ -1,16 +1,25 @@
 // The Transport over TLS, against any Kubernetes: what components use when they do not share a process with the apiserver.
 import { readFileSync } from 'node:fs';
 import type { Readable } from 'node:stream';
-import { genericServerResponse, type Status, StatusError } from '#apimachinery/errors';
+import type { StatusError } from '#apimachinery/errors';
 import type { KubeObject } from '#apimachinery/meta';
-import type { ApiCall, Transport, WatchCall, WatchStream } from '#apimachinery/transport';
-import type { WatchEvent } from '#apimachinery/watch';
+import {
+  type ApiCall,
+  callBody,
+  callPath,
+  eventReader,
+  failureOf,
+  httpMethod,
+  type Transport,
+  type WatchCall,
+  type WatchStream,
+  watchPath,
+} from '#apimachinery/transport';
 import type { RestClientMetrics } from '#component-base';
 import type { Clock } from '#utils';
 import { type ClientRequest, type ClientResponse, createWireClient, type Dial, type WireClient } from '#wire';
 import type { ClientConfig } from './kubeconfig.ts';
 import { requestTimeoutMs, tokenReloadMs, watchLineBytesMax } from './limits.ts';
-import { callBody, callPath, httpMethod, watchPath } from './request-path.ts';
 
 export interface RestTransportOptions {
   config: ClientConfig;
@@ -120,36 +129,18 @@ const withTimeout = (signal: AbortSignal | undefined): AbortSignal => {
   return signal ? AbortSignal.any([signal, timeout]) : timeout;
 };
 
-function failure(
-  response: ClientResponse,
+const failure = (
+  { status, headers }: ClientResponse,
   text: string,
   method: string,
   call: { group: string; resource: string; name?: string },
-): StatusError {
-  try {
-    const body = JSON.parse(text) as Status;
-    if (body.kind === 'Status' && body.status === 'Failure') return new StatusError(body);
-  } catch {
-    // Not a Status: a proxy's or another server's page.
-  }
-  const retryAfterSeconds = Number(response.headers['retry-after']) || 0;
-  return genericServerResponse({
-    code: response.status,
-    method,
-    resource: call,
-    name: call.name ?? '',
-    text,
-    retryAfterSeconds,
-    unexpected: true,
-  });
-}
+): StatusError => failureOf({ status, text, retryAfter: headers['retry-after'] }, method, call);
 
 /** Reads newline-delimited events; those that arrive before `subscribe` wait in the socket. */
 function watchStream<T extends KubeObject>(body: Readable, abort: AbortController): WatchStream<T> {
   let stopped = false;
   return {
     subscribe(handler, end) {
-      let rest = '';
       let over = false;
       const finish = (error?: Error): void => {
         if (over) return;
@@ -157,13 +148,14 @@ function watchStream<T extends KubeObject>(body: Readable, abort: AbortControlle
         end(stopped ? undefined : error);
       };
       body.setEncoding('utf8');
+      const read = eventReader<T>((event) => {
+        if (!over && !stopped) handler(event);
+      }, watchLineBytesMax);
       body.on('data', (chunk: string) => {
-        const lines = (rest + chunk).split('\n');
-        rest = lines.pop() ?? '';
-        if (rest.length > watchLineBytesMax) body.destroy(new Error('a watch event exceeds the size limit'));
-        for (const line of lines) {
-          if (over || stopped) return;
-          if (line.trim() !== '') deliver(line, handler, body);
+        try {
+          read(chunk);
+        } catch (error) {
+          body.destroy(error as Error);
         }
       });
       body.on('end', () => finish());
@@ -176,15 +168,4 @@ function watchStream<T extends KubeObject>(body: Readable, abort: AbortControlle
       body.destroy();
     },
   };
-}
-
-function deliver<T extends KubeObject>(line: string, handler: (event: WatchEvent<T>) => void, body: Readable): void {
-  let event: WatchEvent<T>;
-  try {
-    event = JSON.parse(line) as WatchEvent<T>;
-  } catch (error) {
-    body.destroy(new Error('the watch sent something that is not JSON', { cause: error }));
-    return;
-  }
-  handler(event);
 }

@@ -31,7 +31,7 @@ export interface ControlPlaneOptions {
   names?: { dnsNames: readonly string[]; ips: readonly string[] };
   /** Serve on this unix socket instead of loopback. */
   socket?: string;
-  /** Opens connections to kubelets. */
+  /** Opens connections to kubelets and pods. */
   dialKubelet?: Dial;
 }
 
@@ -96,6 +96,9 @@ function apiServerOptions({
       groupHeaders: ['X-Remote-Group'],
       extraHeaderPrefixes: ['X-Remote-Extra-'],
     },
+    proxyClient: pki.frontProxyClient(),
+    // This process is not on the network of Services, but reaches pods.
+    aggregatorRouting: true,
     anonymousAuth: true,
     bootstrapTokens: true,
     serviceAccountIssuers: [`https://kubernetes.default.svc.${clusterNetworks.domain}`],
@@ -117,7 +120,7 @@ export async function startControlPlane(options: ControlPlaneOptions, deps: Cont
   const { clock, rng, logger } = deps;
   const apiserver = await runKubeApiServer(apiServerOptions(options), {
     ...deps,
-    ...(options.dialKubelet && { dialKubelet: options.dialKubelet }),
+    ...(options.dialKubelet && { dialKubelet: options.dialKubelet, dialService: options.dialKubelet }),
     ...(options.socket !== undefined && { listen: { path: options.socket } }),
   });
   const decisions = new Decisions();

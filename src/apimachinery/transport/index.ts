@@ -80,3 +80,6 @@ export interface Transport {
   raw(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<{ status: number; text: string }>;
   close(): void;
 }
+
+export { eventReader, failureOf } from './answers.ts';
+export { callBody, callPath, httpMethod, watchPath } from './request-path.ts';

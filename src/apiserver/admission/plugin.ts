@@ -2,8 +2,8 @@
 import type { MatchCondition } from '#api/admissionregistration/v1';
 import { forbidden, type StatusError } from '#apimachinery/errors';
 import type { Clock, Logger, Rng } from '#utils';
-import type { Dial } from '#wire';
 import type { AdmissionPlugin, AdmissionRequest, Authorizer, ClusterWriter, ReadOnlyCluster } from '../contracts.ts';
+import type { WebhookReach } from '../webhook-client.ts';
 
 /** What plugins may use. */
 export interface PluginContext {
@@ -15,8 +15,8 @@ export interface PluginContext {
   rng: Rng;
   logger: Logger;
   options: PluginOptions;
-  /** How webhooks are reached; default: from this process. */
-  webhookDial?: Dial;
+  /** How webhooks are reached; default: by cluster IP, from this process. */
+  webhooks?: WebhookReach;
   /** Evaluates match conditions (CEL); without it webhooks that have some fail as their policy says. Rejects when one cannot be evaluated. */
   matchConditions?(conditions: readonly MatchCondition[], request: AdmissionRequest): boolean | Promise<boolean>;
   /** Runs the other mutating plugins again; made by `createAdmission`. */

@@ -1,14 +1,26 @@
-// APIServices: registered for what is served here, and judged. The aggregator's part of the start hooks.
+// API aggregation (k8s.io/kube-aggregator): APIServices of what is served here, and requests for what other API servers serve.
 import type { APIService } from '#api/apiregistration/v1';
+import type { KubeObject } from '#apimachinery/meta';
+import type { ApiCall, WatchCall, WatchStream } from '#apimachinery/transport';
+import type { Metrics } from '#component-base';
 import type { Clock, Logger, Timer } from '#utils';
-import type { ClusterWriter, ReadOnlyCluster, StartHook } from '../contracts.ts';
+import type { ClusterWriter, ReadOnlyCluster, StartHook, UserInfo } from '../contracts.ts';
+import type { Exchange } from '../endpoints/exchange.ts';
 import { aggregationRetryMs } from '../limits.ts';
-import { judge } from './availability.ts';
+import type { ServedGroup } from '../resources.ts';
+import { judgeLocal } from './availability.ts';
+import { callRemote, watchRemote } from './direct.ts';
+import { RemoteDiscovery, type RemoteVersion } from './discovery.ts';
+import { forward } from './forward.ts';
+import { mergedGroups } from './groups.ts';
+import { RemoteOpenApi } from './openapi.ts';
+import { followAvailability } from './probe.ts';
 import { apiServiceGroup, registerBuiltin, registerCustom } from './registration.ts';
+import { type ConnectionOptions, type Remote, RemoteConnections, RemoteTable } from './remotes.ts';
 
-export { isRemote } from './availability.ts';
+export type { RemoteVersion } from './discovery.ts';
 
-export interface AggregationDeps {
+interface AggregationDeps {
   clock: Clock;
   logger: Logger;
 }
@@ -70,40 +82,83 @@ async function keepCustom(
   );
 }
 
-async function keepJudged(
+async function keepLocalJudged(
   deps: AggregationDeps,
   cluster: ReadOnlyCluster,
   writer: ClusterWriter,
   signal: AbortSignal,
 ): Promise<void> {
-  const all = (): readonly APIService[] => cluster.list<APIService>(apiServiceGroup, 'apiservices');
-  const now = (): number => deps.clock.now();
-  await judge(cluster, writer, all(), now);
-  follow(
-    cluster,
-    [[apiServiceGroup, 'apiservices']],
-    follower(() => judge(cluster, writer, all(), now), deps, signal),
-    signal,
-  );
-  const remote = (): APIService[] => all().filter(({ spec }) => spec?.service);
-  const again = follower(() => judge(cluster, writer, remote(), now), deps, signal);
-  // Services come and go all the time; without remote APIServices nobody needs to look.
-  const ifRemote = (): void => {
-    if (remote().length > 0) again();
-  };
-  follow(
-    cluster,
-    [
-      ['', 'services'],
-      ['discovery.k8s.io', 'endpointslices'],
-    ],
-    ifRemote,
-    signal,
-  );
+  const judge = (): Promise<void> =>
+    judgeLocal(cluster, writer, cluster.list<APIService>(apiServiceGroup, 'apiservices'), () => deps.clock.now());
+  await judge();
+  follow(cluster, [[apiServiceGroup, 'apiservices']], follower(judge, deps, signal), signal);
 }
 
-/** The hooks, by upstream's names. */
-export const aggregationHooks = (deps: AggregationDeps): StartHook[] => [
+/** What the server knows of other API servers, and how it hands requests on to them. */
+export interface Aggregator {
+  /** The other API server that a path belongs to; undefined: it is served here. */
+  serving(path: string): Remote | undefined;
+  of(group: string, version: string): Remote | undefined;
+  /** Answers with what the other server answers. */
+  forward(exchange: Exchange, remote: Remote): Promise<void>;
+  call<T>(remote: Remote, user: UserInfo, call: ApiCall, signal: AbortSignal | undefined): Promise<T>;
+  watch<T extends KubeObject>(
+    remote: Remote,
+    user: UserInfo,
+    call: WatchCall,
+    signal: AbortSignal | undefined,
+  ): Promise<WatchStream<T>>;
+  /** Groups served here and elsewhere, in order. */
+  groups(locals: readonly ServedGroup[]): readonly ServedGroup[];
+  /** What another API server serves of a group version; undefined: it is served here. */
+  version(group: string, version: string): RemoteVersion | undefined;
+  readonly openApi: Pick<RemoteOpenApi, 'specsV2' | 'indexV3' | 'serveV3'>;
+  /** Called when another server's OpenAPI has changed. */
+  onOpenApi(handler: () => void): void;
+  readonly hooks: readonly StartHook[];
+  close(): void;
+}
+
+export interface AggregatorDeps extends AggregationDeps, ConnectionOptions {
+  cluster: ReadOnlyCluster;
+  metrics: Metrics;
+}
+
+export function createAggregator(deps: AggregatorDeps): Aggregator {
+  const { cluster, clock, metrics } = deps;
+  const remotes = new RemoteTable();
+  const connections = new RemoteConnections(deps);
+  const discovery = new RemoteDiscovery({ remotes, connections, clock });
+  const handlers: (() => void)[] = [];
+  const openApi = new RemoteOpenApi({ remotes, connections, clock, onChange: () => handlers.forEach((handler) => handler()) });
+  const specOf = (group: string, version: string): APIService['spec'] =>
+    cluster.get<APIService>(apiServiceGroup, 'apiservices', '', `${version}.${group}`)?.spec;
+  return {
+    serving: (path) => remotes.serving(path),
+    of: (group, version) => remotes.of(group, version),
+    forward: (exchange, remote) => forward(exchange, connections, remote),
+    call: (remote, user, call, signal) => callRemote(connections, remote, user, call, signal),
+    watch: (remote, user, call, signal) => watchRemote(connections, remote, user, call, signal),
+    groups: (locals) => mergedGroups(locals, remotes.all(), specOf),
+    version: (group, version) => discovery.version(group, version),
+    openApi,
+    onOpenApi: (handler) => void handlers.push(handler),
+    hooks: [
+      ...registrationHooks(deps),
+      { name: 'apiservice-registration-controller', run: async (_, __, signal) => remotes.follow(cluster, signal) },
+      {
+        name: 'apiservice-status-remote-available-controller',
+        run: async (_, writer, signal) => followAvailability({ cluster, writer, remotes, connections, clock, metrics }, signal),
+      },
+      { name: 'apiservice-discovery-controller', run: (_, __, signal) => discovery.follow(signal) },
+      { name: 'apiservice-openapi-controller', run: async (_, __, signal) => openApi.follow(signal) },
+    ],
+    close: () => connections.close(),
+  };
+}
+
+/** The hooks of what is served here, by upstream's names. */
+const registrationHooks = (deps: AggregationDeps): StartHook[] => [
   {
     name: 'kube-apiserver-autoregistration',
     async run(cluster, writer, signal) {
@@ -113,6 +168,6 @@ export const aggregationHooks = (deps: AggregationDeps): StartHook[] => [
   },
   {
     name: 'apiservice-status-local-available-controller',
-    run: (cluster, writer, signal) => keepJudged(deps, cluster, writer, signal),
+    run: (cluster, writer, signal) => keepLocalJudged(deps, cluster, writer, signal),
   },
 ];

@@ -14,6 +14,7 @@ import { customResource, discoveredOf } from './custom-resource.ts';
 import { definitionRetryMs } from '../limits.ts';
 import { cleanupFinalizer } from './definition-deletion.ts';
 import { acceptNames, namedStatus } from './names.ts';
+import { compareVersions } from './versions.ts';
 
 const apiGroup = 'apiextensions.k8s.io';
 const resourceName = 'customresourcedefinitions';
@@ -179,19 +180,6 @@ async function release(writer: ClusterWriter, crd: CustomResourceDefinition): Pr
     .catch((error: unknown) => {
       if (!isNotFound(error)) throw error;
     });
-}
-
-/** Newest first, stable before beta before alpha (k8s.io/apimachinery/pkg/version, CompareKubeAwareVersionStrings). */
-export function compareVersions(left: string, right: string): number {
-  const parse = (text: string): [number, number, number] | undefined => {
-    const parts = /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(text);
-    return parts
-      ? [parts[2] === undefined ? 2 : parts[2] === 'beta' ? 1 : 0, Number(parts[1]), Number(parts[3] ?? 0)]
-      : undefined;
-  };
-  const [a, b] = [parse(left), parse(right)];
-  if (!a || !b) return a ? -1 : b ? 1 : left < right ? -1 : 1;
-  return b[0] - a[0] || b[1] - a[1] || b[2] - a[2];
 }
 
 function publish(table: ResourceTable, served: Map<string, Served>, builtin: readonly ServedGroup[], changedGroup: string): void {

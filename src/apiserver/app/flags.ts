@@ -210,6 +210,27 @@ const authorization = {
   allowPrivileged: flag.bool({ name: 'allow-privileged', default: false, help: 'Allow privileged containers.', section: 'Misc' }),
 };
 
+const aggregation = {
+  proxyClientCertFile: flag.string({
+    name: 'proxy-client-cert-file',
+    default: '',
+    help: 'Client certificate that proves the identity of this server to other API servers and webhooks it calls.',
+    section: 'API aggregation',
+  }),
+  proxyClientKeyFile: flag.string({
+    name: 'proxy-client-key-file',
+    default: '',
+    help: 'Key of --proxy-client-cert-file.',
+    section: 'API aggregation',
+  }),
+  enableAggregatorRouting: flag.bool({
+    name: 'enable-aggregator-routing',
+    default: false,
+    help: 'Send requests to the endpoints of Services rather than to their cluster IP.',
+    section: 'API aggregation',
+  }),
+};
+
 const network = {
   serviceClusterIpRange: flag.string({
     name: 'service-cluster-ip-range',
@@ -256,6 +277,7 @@ export const kubeApiServerFlags = () => ({
   ...serving,
   ...authentication,
   ...authorization,
+  ...aggregation,
   ...network,
   ...loggingFlags(),
   ...featureGateFlags([]),

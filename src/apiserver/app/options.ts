@@ -47,6 +47,10 @@ export interface KubeApiServerOptions {
   /** PEM bundle. */
   clientCa?: string;
   requestHeader?: RequestHeaderTrust;
+  /** What this server shows to other API servers when it hands requests on. */
+  proxyClient?: CertificatePair;
+  /** Services of webhooks and other API servers are reached by their endpoints rather than by cluster IP. */
+  aggregatorRouting: boolean;
   /** Content of --token-auth-file. */
   tokenFile?: string;
   anonymousAuth: boolean;
@@ -101,6 +105,11 @@ export async function optionsFromFlags(flags: FlagValues<KubeApiServerFlags>): P
   const tokenFile = await optional(flags.tokenAuthFile);
   const signingKey = await optional(flags.serviceAccountSigningKeyFile);
   const requestHeader = await requestHeaderOf(flags);
+  const proxyClient = await pairOf(
+    flags.proxyClientCertFile,
+    flags.proxyClientKeyFile,
+    '--proxy-client-cert-file and --proxy-client-key-file',
+  );
   return {
     store: await storeOf(flags),
     compactionIntervalMs: flags.etcdCompactionIntervalMs,
@@ -116,6 +125,8 @@ export async function optionsFromFlags(flags: FlagValues<KubeApiServerFlags>): P
     watchTimeoutMinMs: flags.minRequestTimeoutSeconds * 1000,
     ...(clientCa !== undefined && { clientCa }),
     ...(requestHeader && { requestHeader }),
+    ...(proxyClient && { proxyClient }),
+    aggregatorRouting: flags.enableAggregatorRouting,
     ...(tokenFile !== undefined && { tokenFile }),
     anonymousAuth: flags.anonymousAuth,
     bootstrapTokens: flags.enableBootstrapTokenAuth,
@@ -175,6 +186,7 @@ export const defaultOptions = (): KubeApiServerOptions => ({
   advertisePort: 0,
   requestsInFlightMax: 400,
   mutatingRequestsInFlightMax: 200,
+  aggregatorRouting: false,
   anonymousAuth: true,
   bootstrapTokens: false,
   serviceAccountIssuers: ['https://kubernetes.default.svc.cluster.local'],

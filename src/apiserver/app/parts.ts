@@ -4,7 +4,7 @@ import { networkInterfaces } from 'node:os';
 import { createPublicKey } from 'node:crypto';
 import { generateKeyPair, jwtSigner, keyId, parsePrivateKey, parsePublicKeys } from '#pki';
 import type { Rng } from '#utils';
-import { aggregationHooks } from '../aggregation/index.ts';
+import { createAggregator } from '../aggregation/index.ts';
 import { createAdmission, defaultPluginOptions } from '../admission/index.ts';
 import {
   audienceAgnostic,
@@ -32,6 +32,7 @@ import { accessReviewEndpoints } from '../registry/authorization/reviews.ts';
 import { escalationHooks } from '../registry/rbac/escalation.ts';
 import { coreEndpoints, type KubeletConnectionOptions, serviceHook, type TokenRequestOptions } from '../registry/core/index.ts';
 import type { ApiServerParts, PartsInput } from '../server.ts';
+import { byClusterIp, byEndpoint, hostPort, type ServiceResolver, withLoopback } from '../service-resolver.ts';
 import type { KubeApiServerOptions } from './options.ts';
 
 export interface PartsDeps {
@@ -41,7 +42,7 @@ export interface PartsDeps {
   /** Tokens of the process itself. */
   loopbackTokens: ReadonlyMap<string, UserInfo>;
   dialKubelet?: KubeletConnectionOptions['dialKubelet'];
-  dialWebhook?: KubeletConnectionOptions['dialKubelet'];
+  dialService?: KubeletConnectionOptions['dialKubelet'];
 }
 
 export function buildParts(options: KubeApiServerOptions, deps: PartsDeps, input: PartsInput): ApiServerParts {
@@ -78,7 +79,10 @@ export function buildParts(options: KubeApiServerOptions, deps: PartsDeps, input
       clock,
       rng: deps.rng,
       logger,
-      ...(deps.dialWebhook && { webhookDial: deps.dialWebhook }),
+      webhooks: {
+        resolve: resolverOf(options, deps, cluster),
+        ...(deps.dialService && { dialService: deps.dialService }),
+      },
       options: {
         ...defaultPluginOptions,
         notReadyTolerationSeconds: options.notReadyTolerationSeconds,
@@ -111,10 +115,22 @@ export function buildParts(options: KubeApiServerOptions, deps: PartsDeps, input
         },
         now: () => clock.now(),
       }),
-      ...aggregationHooks({ clock, logger }),
     ],
+    aggregator: createAggregator({
+      cluster,
+      clock,
+      logger,
+      metrics: input.metrics,
+      resolve: resolverOf(options, deps, cluster),
+      ...(options.proxyClient && { clientCertificate: options.proxyClient }),
+      ...(deps.dialService && { dial: deps.dialService }),
+    }),
   };
 }
+
+/** How requests to Services find their way: webhooks and other API servers alike. */
+const resolverOf = (options: KubeApiServerOptions, { rng, port }: PartsDeps, cluster: ReadOnlyCluster): ServiceResolver =>
+  withLoopback(options.aggregatorRouting ? byEndpoint(cluster, rng) : byClusterIp(cluster), () => hostPort('127.0.0.1', port()));
 
 function tokenOptions(options: KubeApiServerOptions, { clock }: PartsInput, uuid: () => string): TokenRequestOptions {
   // Without a key tokens are signed with one that nobody trusts: the server then issues none that work, as it was told.

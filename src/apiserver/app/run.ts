@@ -23,8 +23,8 @@ export interface KubeApiServerDeps {
   listen?: ListenTarget;
   /** Opens connections to kubelets, e.g. inside another network namespace. */
   dialKubelet?: Dial;
-  /** Opens connections to admission webhooks: those of Services are reached by cluster IP. */
-  dialWebhook?: Dial;
+  /** Opens connections to Services: webhooks and other API servers, e.g. inside another network namespace. */
+  dialService?: Dial;
 }
 
 export interface KubeApiServer extends ApiServer {
@@ -66,7 +66,7 @@ export async function runKubeApiServer(options: KubeApiServerOptions, deps: Kube
           port: () => port,
           loopbackTokens: new Map([[loopbackToken, loopbackUser]]),
           dialKubelet: deps.dialKubelet,
-          dialWebhook: deps.dialWebhook,
+          ...(deps.dialService && { dialService: deps.dialService }),
         },
         input,
       ),

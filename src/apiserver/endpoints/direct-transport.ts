@@ -132,6 +132,8 @@ export function createDirectTransport(context: ServerContext, user: UserInfo, us
     async call<T = KubeObject>(call: ApiCall, signal?: AbortSignal): Promise<T> {
       const query = queryOf(call.options);
       const info = await enter(call, call.verb, query);
+      const remote = context.aggregator?.of(call.group, call.version);
+      if (remote) return context.aggregator?.call<T>(remote, user, call, signal) as Promise<T>;
       const special = context.special(call.group, call.version, call.resource, call.subresource ?? '');
       if (special) return callSpecial(context, user, special, call, query, signal) as Promise<T>;
       const resource = resourceOf(call);
@@ -141,6 +143,8 @@ export function createDirectTransport(context: ServerContext, user: UserInfo, us
     async watch<T extends KubeObject = KubeObject>(call: WatchCall, signal?: AbortSignal): Promise<WatchStream<T>> {
       const query = queryOf(call.options);
       const info = await enter(call, 'watch', query);
+      const remote = context.aggregator?.of(call.group, call.version);
+      if (remote) return context.aggregator?.watch<T>(remote, user, call, signal) as Promise<WatchStream<T>>;
       const resource = resourceOf(call);
       const outcome = await execute(context.executor, callOf(info, resource, query, emptyBody, signal));
       if (outcome.is !== 'watch') throw badRequest('not a watch');

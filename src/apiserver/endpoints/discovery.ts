@@ -2,7 +2,9 @@
 import { createHash } from 'node:crypto';
 import type { BuiltinResource } from '#api';
 import { apiVersionOf } from '#apimachinery/meta';
-import type { DiscoveredResource, ResourceTable } from '../resources.ts';
+import type { AggregatedResource } from '../aggregation/documents.ts';
+import type { Aggregator } from '../aggregation/index.ts';
+import type { DiscoveredResource, ResourceTable, ServedGroup } from '../resources.ts';
 
 export interface DiscoveryAnswer {
   value: object;
@@ -41,15 +43,15 @@ const groupOf = (group: string, versions: readonly string[]): object => ({
 });
 
 /** `/apis` in the legacy form. */
-export const legacyGroups = (table: ResourceTable): object => ({
+export const legacyGroups = (groups: readonly ServedGroup[]): object => ({
   kind: 'APIGroupList',
   apiVersion: 'v1',
-  groups: table.groups.filter(({ group }) => group !== '').map(({ group, versions }) => groupOf(group, versions)),
+  groups: groups.filter(({ group }) => group !== '').map(({ group, versions }) => groupOf(group, versions)),
 });
 
 /** `/apis/<group>`; undefined: not served. */
-export function legacyGroup(table: ResourceTable, name: string): object | undefined {
-  const found = name === '' ? undefined : table.groups.find(({ group }) => group === name);
+export function legacyGroup(groups: readonly ServedGroup[], name: string): object | undefined {
+  const found = name === '' ? undefined : groups.find(({ group }) => group === name);
   return found && { kind: 'APIGroup', apiVersion: 'v1', ...groupOf(found.group, found.versions) };
 }
 
@@ -103,21 +105,6 @@ export function wantsAggregated(accept: string): boolean | 'unknown' {
   return unknown ? 'unknown' : false;
 }
 
-interface AggregatedResource {
-  resource: string;
-  responseKind: { group: string; version: string; kind: string };
-  scope: 'Namespaced' | 'Cluster';
-  singularResource: string;
-  verbs: readonly string[];
-  shortNames?: readonly string[];
-  categories?: readonly string[];
-  subresources?: {
-    subresource: string;
-    responseKind: { group: string; version: string; kind: string };
-    verbs: readonly string[];
-  }[];
-}
-
 const scopeOf = (resource: DiscoveredResource): 'Namespaced' | 'Cluster' => (resource.namespaced ? 'Namespaced' : 'Cluster');
 
 /** As upstream's: group and version are only told where they are not the resource's own. */
@@ -151,14 +138,18 @@ function aggregatedResources(resources: readonly DiscoveredResource[], group: st
 }
 
 /** `/api` (core) or `/apis` (all other groups) in the aggregated form. */
-export function aggregatedDiscovery(table: ResourceTable, core: boolean): DiscoveryAnswer {
-  const groups = table.groups.filter(({ group }) => (group === '') === core);
+export function aggregatedDiscovery(table: ResourceTable, core: boolean, aggregator: Aggregator | undefined): DiscoveryAnswer {
+  const all = aggregator?.groups(table.groups) ?? table.groups;
+  const groups = all.filter(({ group }) => (group === '') === core);
+  const current = (group: string, version: string) => ({
+    resources: aggregatedResources(table.discovered(group, version) ?? [], group, version),
+    freshness: 'Current' as const,
+  });
   const items = groups.map(({ group, versions }) => ({
     metadata: group === '' ? {} : { name: group },
     versions: versions.map((name) => ({
       version: name,
-      resources: aggregatedResources(table.discovered(group, name) ?? [], group, name),
-      freshness: 'Current',
+      ...(aggregator?.version(group, name) ?? current(group, name)),
     })),
   }));
   const value = { kind: 'APIGroupDiscoveryList', apiVersion: 'apidiscovery.k8s.io/v2', metadata: {}, items };

@@ -1,7 +1,6 @@
 // Finds what serves a path: discovery, health, metrics and OpenAPI by name, resources by the table, the rest is not found.
 import { routeHealth } from '#component-base';
 import { methodNotSupported, notAcceptable } from '#apimachinery/errors';
-import { isRemote } from '../aggregation/index.ts';
 import type { ServerContext } from '../server-context.ts';
 import {
   aggregatedDiscovery,
@@ -31,6 +30,8 @@ export interface Parts {
 export function createHandler(context: ServerContext, parts: Parts): ExchangeHandler {
   return async (exchange) => {
     const { info } = exchange;
+    const remote = context.aggregator?.serving(info.path);
+    if (remote) return context.aggregator?.forward(exchange, remote);
     if (info.isResource) return serveResourcePath(context, exchange);
     if (info.path === '/api' || info.path.startsWith('/api/') || info.path === '/apis' || info.path.startsWith('/apis/')) {
       return serveDiscovery(context, exchange);
@@ -45,7 +46,6 @@ function serveResourcePath(context: ServerContext, exchange: Exchange): Promise<
   const special = context.special(group, version, name, subresource);
   if (special) return serveSpecial(context, exchange, special);
   const resource = context.table.find(group, version, name);
-  if (!resource && isRemote(context.cluster, group, version)) return sendUnavailable(exchange);
   if (!resource && group !== '' && !knownGroup(context, group)) return sendPageNotFound(exchange);
   if (!resource && group !== '' && isCustomGroup(context, group)) return sendPageNotFound(exchange);
   if (!resource || parts.some((part, at) => part === '' || (at !== 1 && (part === '.' || part === '..')))) throw pathNotFound();
@@ -75,8 +75,7 @@ function serveDiscovery(context: ServerContext, exchange: Exchange): void {
   const { method } = exchange.request;
   const answer = discoveryOf(context, exchange);
   if (!answer) {
-    const [, , group = '', version = ''] = exchange.info.path.split('/');
-    if (exchange.info.path.startsWith('/apis/') && isRemote(context.cluster, group, version)) return sendUnavailable(exchange);
+    const [, , group = ''] = exchange.info.path.split('/');
     if (exchange.info.path.startsWith('/apis/') && !knownGroup(context, group)) return sendPageNotFound(exchange);
     throw pathNotFound();
   }
@@ -99,12 +98,6 @@ const knownGroup = ({ table }: ServerContext, name: string): boolean =>
 const isCustomGroup = ({ table }: ServerContext, name: string): boolean =>
   table.all().some(({ group, custom }) => custom && group === name);
 
-/** The group version is another API server's, which nothing is handed on to. */
-const sendUnavailable = (exchange: Exchange): void =>
-  sendBytes(exchange, 503, 'text/plain; charset=utf-8', Buffer.from('service unavailable\n'), {
-    'x-content-type-options': 'nosniff',
-  });
-
 const sendPageNotFound = (exchange: Exchange): void =>
   sendBytes(exchange, 404, 'text/plain; charset=utf-8', Buffer.from('404 page not found\n'), {
     'x-content-type-options': 'nosniff',
@@ -118,21 +111,22 @@ function sendAggregated(exchange: Exchange, answer: DiscoveryAnswer): void {
   sendBytes(exchange, 200, contentType, encodeValue(exchange.schema, answer.value, plainJson), extra);
 }
 
-function discoveryOf({ table, address }: ServerContext, { info, accept }: Exchange): DiscoveryAnswer | undefined {
+function discoveryOf({ table, address, aggregator }: ServerContext, { info, accept }: Exchange): DiscoveryAnswer | undefined {
   const [root, group, version, ...more] = info.path
     .split('/')
     .slice(1)
     .filter((part, at, all) => part !== '' || at < all.length - 1);
   if (more.length > 0) return undefined;
+  const groups = aggregator?.groups(table.groups) ?? table.groups;
   const wrap = (value: object | undefined): DiscoveryAnswer | undefined => value && { value };
   if (group === undefined) {
     const aggregated = wantsAggregated(accept);
     if (aggregated === 'unknown') throw notAcceptable(Object.values(mediaTypes));
-    if (aggregated) return aggregatedDiscovery(table, root === 'api');
-    return wrap(root === 'api' ? legacyVersions(address()) : legacyGroups(table));
+    if (aggregated) return aggregatedDiscovery(table, root === 'api', aggregator);
+    return wrap(root === 'api' ? legacyVersions(address()) : legacyGroups(groups));
   }
   if (root === 'api') return version === undefined ? wrap(legacyResources(table, '', group)) : undefined;
-  return wrap(version === undefined ? legacyGroup(table, group) : legacyResources(table, group, version));
+  return wrap(version === undefined ? legacyGroup(groups, group) : legacyResources(table, group, version));
 }
 
 async function serveNamed(context: ServerContext, { health, openApi }: Parts, exchange: Exchange): Promise<void> {
@@ -160,8 +154,8 @@ function serveVersion(context: ServerContext, exchange: Exchange): void {
   sendValue(exchange, 200, context.version, { ...plainJson, pretty: true });
 }
 
-function rootPaths({ table }: ServerContext, health: HealthChecks): string[] {
-  const groups = table.groups.flatMap(({ group, versions }) =>
+function rootPaths({ table, aggregator }: ServerContext, health: HealthChecks): string[] {
+  const groups = (aggregator?.groups(table.groups) ?? table.groups).flatMap(({ group, versions }) =>
     group === ''
       ? ['/api', ...versions.map((version) => `/api/${version}`)]
       : [`/apis/${group}`, ...versions.map((version) => `/apis/${group}/${version}`)],

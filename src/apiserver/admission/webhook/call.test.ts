@@ -7,6 +7,7 @@ import type { AdmissionReview } from '#api/admission/v1';
 import type { UnknownObject } from '#apimachinery/meta';
 import { createCertificateAuthority, issueCertificate } from '#pki';
 import { type Clock, seededRng, silentLogger } from '#utils';
+import { byClusterIp } from '../../service-resolver.ts';
 import { MemoryCluster } from '../../authorization/memory-cluster.ts';
 import type { AdmissionRequest } from '../../contracts.ts';
 import { defaultPluginOptions } from '../plugin.ts';
@@ -83,8 +84,11 @@ async function run(type: 'mutating' | 'validating', webhook: object, more: Parti
     rng: seededRng(1),
     logger: silentLogger,
     options: defaultPluginOptions,
-    // The cluster's network: whatever the address, it is this server.
-    webhookDial: async () => connect(port, '127.0.0.1'),
+    webhooks: {
+      resolve: byClusterIp(cluster),
+      // The cluster's network: whatever the address, it is this server.
+      dialService: async () => connect(port, '127.0.0.1'),
+    },
   });
   const warnings: string[] = [];
   const request: AdmissionRequest = {
@@ -107,7 +111,15 @@ async function run(type: 'mutating' | 'validating', webhook: object, more: Parti
   return { request, warnings };
 }
 
-const at = (path: string, of = ca) => ({ clientConfig: { url: `https://127.0.0.1:8443${path}`, caBundle: bundle(of) } });
+// The port is known once the server listens.
+const at = (path: string, of = ca) => ({
+  clientConfig: {
+    get url() {
+      return `https://127.0.0.1:${port}${path}`;
+    },
+    caBundle: bundle(of),
+  },
+});
 const asService = (path: string) => ({
   clientConfig: { service: { namespace: 'ns', name: 'hook', path }, caBundle: bundle() },
 });

@@ -1,22 +1,17 @@
-// Calling one webhook: AdmissionReview out, answer in (admission.k8s.io/v1; k8s.io/apiserver/pkg/util/webhook). TLS always, trusted by the
-// configuration's bundle.
+// Calling one webhook: AdmissionReview out, answer in (admission.k8s.io/v1).
 import type { AdmissionResponse, AdmissionReview } from '#api/admission/v1';
-import type { ServiceReference, WebhookClientConfig } from '#api/admissionregistration/v1';
-import type { Service } from '#api/core/v1';
-import { genericServerResponse } from '#apimachinery/errors';
+import type { WebhookClientConfig } from '#api/admissionregistration/v1';
 import { apiVersionOf, parseApiVersion } from '#apimachinery/meta';
-import { createWireClient, type Dial, type WireClient } from '#wire';
 import type { Clock } from '#utils';
-import type { AdmissionRequest, ReadOnlyCluster } from '../../contracts.ts';
+import type { AdmissionRequest } from '../../contracts.ts';
+import { WebhookClients, type WebhookReach } from '../../webhook-client.ts';
 import { limits } from '../limits.ts';
 
 /** The webhook could not be asked, or its answer makes no sense: the failure policy decides. */
 export class CallFailure extends Error {}
 
 export interface CallerOptions {
-  cluster: ReadOnlyCluster;
-  /** Opens connections, e.g. into the cluster's network. */
-  dial?: Dial;
+  reach: WebhookReach;
   clock: Clock;
   uuid(): string;
 }
@@ -26,8 +21,6 @@ export interface CallTarget {
   clientConfig: WebhookClientConfig;
   timeoutSeconds: number;
 }
-
-const hostPort = (host: string, port: number): string => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`);
 
 /** What is said to the webhook about the request. */
 function reviewOf(request: AdmissionRequest, uid: string): AdmissionReview {
@@ -88,108 +81,33 @@ export function checkedResponse(review: AdmissionReview, uid: string, mutating: 
   return response;
 }
 
-/** Keeps a client for each client configuration. */
+/** Asks webhooks. */
 export class WebhookCaller {
-  readonly #options: CallerOptions;
-  readonly #clients = new Map<string, WireClient>();
+  readonly #clients: WebhookClients;
+  readonly #uuid: () => string;
 
-  constructor(options: CallerOptions) {
-    this.#options = options;
+  constructor({ reach, clock, uuid }: CallerOptions) {
+    this.#clients = new WebhookClients(reach, clock);
+    this.#uuid = uuid;
   }
 
   /** Configurations changed: connections to old ones go. */
   forget(): void {
-    for (const client of this.#clients.values()) client.closeIdle();
-    this.#clients.clear();
-  }
-
-  #service({ namespace, name, port = 443, path = '/' }: ServiceReference): { base: string; shown: string; serverName: string } {
-    const service = this.#options.cluster.get<Service>('', 'services', namespace, name);
-    const serverName = `${name}.${namespace}.svc`;
-    const shown = `https://${serverName}:${port}`;
-    if (!service) throw new ReachFailure(shown + path, `service "${name}" not found`);
-    if (!service.spec?.ports?.some((entry) => entry.port === port)) {
-      throw new ReachFailure(shown + path, `no service port ${port} found for service "${name}"`);
-    }
-    const { type, clusterIP = '', externalName = '' } = service.spec;
-    if (type === 'ExternalName') return { base: `https://${hostPort(externalName, port)}`, shown, serverName };
-    if (clusterIP === '' || clusterIP === 'None') throw new ReachFailure(shown + path, `service "${name}" has no cluster IP`);
-    return { base: `https://${hostPort(clusterIP, port)}`, shown, serverName };
-  }
-
-  #connect({ clientConfig }: CallTarget): { client: WireClient; path: string; url: string } {
-    const { url, service, caBundle } = clientConfig;
-    const parsed = url === undefined ? undefined : new URL(url);
-    const to = parsed
-      ? { base: parsed.origin, shown: parsed.origin, serverName: parsed.hostname }
-      : this.#service(service as ServiceReference);
-    const key = JSON.stringify([to.base, to.serverName, caBundle]);
-    let client = this.#clients.get(key);
-    if (!client) {
-      const ca = caBundle ? Buffer.from(caBundle, 'base64') : undefined;
-      const { dial } = this.#options;
-      client = createWireClient({
-        baseUrl: to.base,
-        tls: { ...(ca && { ca }), serverName: to.serverName },
-        ...(dial && { dial }),
-      });
-      this.#clients.set(key, client);
-    }
-    const path = parsed ? parsed.pathname + parsed.search : (service?.path ?? '/');
-    return { client, path, url: to.shown };
+    this.#clients.forget();
   }
 
   /** Asks the webhook. Rejects with `CallFailure`. */
   async call(target: CallTarget, request: AdmissionRequest, mutating: boolean): Promise<AdmissionResponse> {
-    const uid = this.#options.uuid();
-    const abort = new AbortController();
-    const timer = this.#options.clock.setTimer(target.timeoutSeconds * 1000, () => abort.abort());
-    const { signal } = abort;
-    const timeout = `timeout=${target.timeoutSeconds}s`;
-    let shown = '';
+    const uid = this.#uuid();
+    const { clientConfig, timeoutSeconds } = target;
+    const body = JSON.stringify(reviewOf(request, uid));
     let review: AdmissionReview;
     try {
-      const { client, path, url } = this.#connect(target);
-      const full = `${path}${path.includes('?') ? '&' : '?'}${timeout}`;
-      shown = `Post ${JSON.stringify(url + full)}: `;
-      const answer = await client.request({
-        method: 'POST',
-        path: full,
-        headers: { 'content-type': 'application/json', accept: 'application/json' },
-        body: JSON.stringify(reviewOf(request, uid)),
-        signal,
-      });
-      const text = await answer.text(limits.webhookResponseBytesMax);
-      if (answer.status < 200 || answer.status > 206) throw refusal(answer.status, text);
-      review = JSON.parse(text) as AdmissionReview;
+      const responseBytesMax = limits.webhookResponseBytesMax;
+      review = JSON.parse(await this.#clients.post({ clientConfig, timeoutSeconds, body, responseBytesMax })) as AdmissionReview;
     } catch (error) {
-      throw new CallFailure(`failed to call webhook: ${reasonOf(error, signal, shown, timeout)}`);
-    } finally {
-      timer.cancel();
+      throw new CallFailure(`failed to call webhook: ${(error as Error).message}`, { cause: error });
     }
     return checkedResponse(review, uid, mutating);
   }
-}
-
-/** The target is known but cannot be reached; `shown` is its URL. */
-class ReachFailure extends Error {
-  readonly shown: string;
-  constructor(shown: string, message: string) {
-    super(message);
-    this.shown = shown;
-  }
-}
-
-class Refusal extends Error {}
-
-function refusal(status: number, text: string): Refusal {
-  const error = genericServerResponse({ code: status, method: 'POST', resource: { group: '', resource: '' }, name: '', text });
-  return new Refusal(error.message);
-}
-
-function reasonOf(error: unknown, signal: AbortSignal, shown: string, timeout: string): string {
-  if (signal.aborted) return `${shown}context deadline exceeded`;
-  if (error instanceof Refusal) return error.message;
-  if (error instanceof ReachFailure) return `Post ${JSON.stringify(`${error.shown}?${timeout}`)}: ${error.message}`;
-  return `${shown}${error instanceof Error ? error.message : String(error)}`;
 }

@@ -5,6 +5,7 @@ import { badRequest, forbidden, internalError, StatusError, type Status } from '
 import type { KubeObject } from '#apimachinery/meta';
 import { jsonPatch } from '#apimachinery/patch';
 import type { AdmissionRequest, ReadOnlyCluster } from '../../contracts.ts';
+import { byClusterIp } from '../../service-resolver.ts';
 import { handling, type PluginContext, type PluginFactory } from '../plugin.ts';
 import { CallFailure, WebhookCaller } from './call.ts';
 import { compileSelectors, isExempt, matchesRule, matchesSelectors, type Selectors } from './rules.ts';
@@ -133,8 +134,8 @@ function applyPatch(name: string, request: AdmissionRequest, patch: string, patc
   return true;
 }
 
-const callerOf = ({ cluster, clock, rng, webhookDial }: PluginContext): WebhookCaller =>
-  new WebhookCaller({ cluster, clock, uuid: () => rng.uuid(), ...(webhookDial && { dial: webhookDial }) });
+const callerOf = ({ cluster, clock, rng, webhooks }: PluginContext): WebhookCaller =>
+  new WebhookCaller({ reach: webhooks ?? { resolve: byClusterIp(cluster) }, clock, uuid: () => rng.uuid() });
 
 export const mutatingAdmissionWebhook: PluginFactory = (context) => {
   const caller = callerOf(context);

@@ -4,6 +4,8 @@ import { createHash } from 'node:crypto';
 import { parseAccept } from '#apimachinery/codec';
 import { gitVersion } from '#component-base';
 import type { SchemaTable } from '#apimachinery/schema';
+import type { Aggregator } from '../../aggregation/index.ts';
+import { mergeV2 } from '../../aggregation/openapi-merge.ts';
 import { openApiDocumentsMax } from '../../limits.ts';
 import type { ResourceTable } from '../../resources.ts';
 import type { Exchange } from '../exchange.ts';
@@ -76,10 +78,13 @@ export function createOpenApi(
   table: ResourceTable,
   schema: SchemaTable,
   readDescriptions: (() => Promise<string | undefined>) | undefined,
+  aggregator?: Pick<Aggregator, 'openApi' | 'onOpenApi'>,
 ): OpenApi {
   const documents = new Map<string, BuiltDocument>();
   let descriptions: Promise<Descriptions> | undefined;
   table.onChange(() => documents.clear());
+  aggregator?.onOpenApi(() => documents.delete('/openapi/v2'));
+  const merged = (own: object): object => mergeV2(own as Record<string, unknown>, aggregator?.openApi.specsV2() ?? []);
   const texts = (): Promise<Descriptions> => {
     descriptions ??= (readDescriptions?.() ?? Promise.resolve(undefined))
       .then((text) => (text === undefined ? {} : (JSON.parse(text) as Descriptions)))
@@ -98,18 +103,24 @@ export function createOpenApi(
     async serve(exchange) {
       const { path } = exchange.info;
       if (path === '/openapi/v3') {
-        sendBytes(exchange, 200, 'text/plain; charset=utf-8', Buffer.from(JSON.stringify(indexOf(table))));
+        sendBytes(
+          exchange,
+          200,
+          'text/plain; charset=utf-8',
+          Buffer.from(JSON.stringify(indexOf(table, aggregator?.openApi.indexV3()))),
+        );
         return true;
       }
       if (path === '/openapi/v2') {
         const form = formOfV2(exchange.accept);
         if (form === undefined) exchange.response.send(406, { ...exchange.headers(), vary: 'Accept' }, '');
-        else sendDocument(exchange, await built(path, (known) => documentV2(table, schema, known)), form);
+        else sendDocument(exchange, await built(path, (known) => merged(documentV2(table, schema, known))), form);
         return true;
       }
       if (!path.startsWith('/openapi/v3/')) return false;
       const name = path.slice('/openapi/v3/'.length);
       const served = documentsOf(table).includes(name);
+      if (!served && (await aggregator?.openApi.serveV3(exchange, name))) return true;
       if (!served || !accepts(exchange.accept)) {
         exchange.response.send(served ? 406 : 404, exchange.headers(), '');
         return true;
@@ -140,7 +151,7 @@ function documentsOf(table: ResourceTable): string[] {
 }
 
 /** The hash changes when what is served under the path does; clients keep a document by it. */
-function indexOf(table: ResourceTable): object {
+function indexOf(table: ResourceTable, others: object = {}): object {
   const entries = documentsOf(table).map((path) => {
     const [, group = '', version] = path.startsWith('api/') ? ['', '', path.slice(4)] : path.split('/');
     const state = JSON.stringify([
@@ -151,7 +162,7 @@ function indexOf(table: ResourceTable): object {
     const hash = createHash('sha512').update(state).digest('hex').toUpperCase();
     return [path, { serverRelativeURL: `/openapi/v3/${path}?hash=${hash}` }];
   });
-  return { paths: Object.fromEntries(entries) as object };
+  return { paths: { ...others, ...(Object.fromEntries(entries) as object) } };
 }
 
 const typeNameIn =

@@ -21,7 +21,8 @@ const hopByHop = ['connection', 'keep-alive', 'transfer-encoding', 'upgrade', 'p
 
 type Headers = Record<string, string | readonly string[]>;
 
-function answerHeaders(headers: Record<string, string | string[] | undefined>): Headers {
+/** What a backend answered, without what concerns only its connection. */
+export function answerHeaders(headers: Record<string, string | string[] | undefined>): Headers {
   const kept = Object.entries(headers).filter(([name, value]) => value !== undefined && !hopByHop.includes(name));
   return Object.fromEntries(kept) as Headers;
 }
@@ -46,7 +47,8 @@ function withoutToken(value: string | readonly string[]): string {
   return protocols.filter((protocol) => !protocol.startsWith(bearerProtocol)).join(', ');
 }
 
-function requestHeaders(headers: RawExchange['headers']): Headers {
+/** The same for a request of its own, which is no upgrade. */
+export function requestHeaders(headers: RawExchange['headers']): Headers {
   const kept = backendHeaders(headers);
   for (const name of hopByHop) delete kept[name];
   return kept;

@@ -1,10 +1,10 @@
-// Paths and queries of the Kubernetes API (https://kubernetes.io/docs/reference/using-api/api-concepts/). Pure.
-import type { ApiCall, CallOptions, DeleteOptions, WatchCall } from '#apimachinery/transport';
+// Paths and queries of the Kubernetes API (https://kubernetes.io/docs/reference/using-api/api-concepts/).
+import type { ApiCall, CallOptions, DeleteOptions, WatchCall } from './index.ts';
 
 type Target = Pick<ApiCall, 'group' | 'version' | 'resource' | 'namespace' | 'name' | 'subresource'>;
 
 /** `/api/v1/namespaces/ns/pods/name/sub` or `/apis/group/version/...`. */
-export function resourcePath({ group, version, resource, namespace, name, subresource }: Target): string {
+function resourcePath({ group, version, resource, namespace, name, subresource }: Target): string {
   const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
   const parts = [
     namespace ? `namespaces/${encodeURIComponent(namespace)}` : '',

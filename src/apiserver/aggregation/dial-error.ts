@@ -1,0 +1,17 @@
+// Why a connection did not come about, in Go's words: clients and conditions show them.
+const reasons: Record<string, string> = {
+  ECONNREFUSED: 'connect: connection refused',
+  EHOSTUNREACH: 'connect: no route to host',
+  ENETUNREACH: 'connect: network is unreachable',
+  ETIMEDOUT: 'i/o timeout',
+};
+
+/** `host`: with its port. */
+export function dialErrorText(error: unknown, host: string): string {
+  const { code = '', message } = error as NodeJS.ErrnoException;
+  const why = reasons[code];
+  if (why !== undefined) return `dial tcp ${host}: ${why}`;
+  if (code === 'ENOTFOUND') return `dial tcp: lookup ${host.replace(/:\d+$/, '')}: no such host`;
+  if (code === 'ECONNRESET') return 'EOF';
+  return message;
+}

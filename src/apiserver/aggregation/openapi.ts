@@ -1,0 +1,120 @@
+// OpenAPI of other API servers (k8s.io/kube-aggregator/pkg/controllers/openapi and openapiv3): v2 is read and merged into one document; of v3
+// the index is merged, and documents are asked for where they are.
+import { createHash } from 'node:crypto';
+import type { Clock } from '#utils';
+import type { Exchange } from '../endpoints/exchange.ts';
+import { sendBytes } from '../endpoints/respond.ts';
+import { remoteDocumentBytesMax, remoteOpenApiMs, requestTimeoutMs } from '../limits.ts';
+import { forward } from './forward.ts';
+import { type Headers, identityHeaders } from './identity.ts';
+import { keyedLoop } from './keyed-loop.ts';
+import { filterV2, type Json, v3FromV2 } from './openapi-merge.ts';
+import type { Remote, RemoteConnections, RemoteTable } from './remotes.ts';
+
+const user = { name: 'system:aggregator', groups: [] };
+
+interface Known {
+  v2: Json | undefined;
+  etag: string;
+  /** Name of a document -> where it is. */
+  v3: Record<string, { serverRelativeURL: string }>;
+  /** The server knows v2 only: its document, made from that. */
+  converted?: Buffer;
+}
+
+export interface OpenApiDeps {
+  remotes: RemoteTable;
+  connections: RemoteConnections;
+  clock: Clock;
+  onChange(): void;
+}
+
+export class RemoteOpenApi {
+  readonly #deps: OpenApiDeps;
+  readonly #known = new Map<string, Known>();
+
+  constructor(deps: OpenApiDeps) {
+    this.#deps = deps;
+  }
+
+  follow(signal: AbortSignal): void {
+    const { remotes, clock } = this.#deps;
+    const loop = keyedLoop({ clock, signal, pauses: remoteOpenApiMs, run: (name) => this.#sync(name) });
+    const changed = (name: string): void => {
+      if (remotes.get(name)) return void loop.add(name);
+      loop.forget(name);
+      if (this.#known.delete(name)) this.#deps.onChange();
+    };
+    remotes.onChange(changed);
+    for (const { name } of remotes.all()) changed(name);
+  }
+
+  /** Specifications to merge, those of higher priority first. */
+  specsV2(): Json[] {
+    const sorted = this.#deps.remotes.all().sort((a, b) => b.groupPriority - a.groupPriority || (a.name < b.name ? -1 : 1));
+    return sorted.map(({ name }) => this.#known.get(name)?.v2).filter((spec) => spec !== undefined);
+  }
+
+  indexV3(): Record<string, { serverRelativeURL: string }> {
+    return Object.assign({}, ...[...this.#known.values()].map(({ v3 }) => v3)) as Known['v3'];
+  }
+
+  /** Answers a document that is another server's; false: none has it. */
+  async serveV3(exchange: Exchange, document: string): Promise<boolean> {
+    for (const [name, { v3, converted }] of this.#known) {
+      const remote = this.#deps.remotes.get(name);
+      if (!remote || !(document in v3)) continue;
+      if (converted) sendBytes(exchange, 200, 'application/json', converted, { vary: 'Accept' });
+      else await forward(exchange, this.#deps.connections, remote);
+      return true;
+    }
+    return false;
+  }
+
+  async #sync(name: string): Promise<void> {
+    const remote = this.#deps.remotes.get(name);
+    if (!remote) return;
+    const known = this.#known.get(name);
+    const next = { ...(await this.#readV2(remote, known)), ...(await this.#readV3(remote)) };
+    if (!next.v3) Object.assign(next, this.#convert(remote, next.v2));
+    if (!this.#deps.remotes.get(name)) return;
+    this.#known.set(name, { ...next, v3: next.v3 ?? {} });
+    if (known?.etag !== next.etag || JSON.stringify(known?.v3) !== JSON.stringify(next.v3)) this.#deps.onChange();
+  }
+
+  async #readV2(remote: Remote, known: Known | undefined): Promise<Pick<Known, 'v2' | 'etag'>> {
+    const { status, text, etag } = await this.#get(remote, '/openapi/v2', {
+      accept: 'application/json',
+      ...(known && known.etag !== '' && { 'if-none-match': known.etag }),
+    });
+    if (status === 304 && known) return { v2: known.v2, etag: known.etag };
+    // Without a specification a server is served all the same.
+    if (status === 404) return { v2: undefined, etag: '' };
+    if (status !== 200) throw new Error(`failed to retrieve openAPI spec, http error: ${status}`);
+    return { v2: filterV2(JSON.parse(text), `${remote.path}/`), etag: etag || createHash('sha256').update(text).digest('hex') };
+  }
+
+  async #readV3(remote: Remote): Promise<Partial<Pick<Known, 'v3'>>> {
+    const { status, text } = await this.#get(remote, '/openapi/v3', { accept: 'application/json' });
+    if (status === 404) return {};
+    if (status !== 200) throw new Error(`failed to retrieve openAPI v3 index, http error: ${status}`);
+    const { paths } = JSON.parse(text) as { paths?: Known['v3'] };
+    return { v3: paths ?? {} };
+  }
+
+  #convert({ path }: Remote, v2: Json | undefined): Partial<Known> {
+    if (!v2) return {};
+    const converted = Buffer.from(JSON.stringify(v3FromV2(v2)));
+    const document = path.slice(1);
+    const hash = createHash('sha512').update(converted).digest('hex').toUpperCase();
+    return { converted, v3: { [document]: { serverRelativeURL: `/openapi/v3/${document}?hash=${hash}` } } };
+  }
+
+  async #get(remote: Remote, path: string, headers: Headers): Promise<{ status: number; text: string; etag: string }> {
+    if (!remote.available) throw new Error('service unavailable');
+    const { client } = this.#deps.connections.to(remote);
+    const signal = AbortSignal.timeout(requestTimeoutMs);
+    const answer = await client.request({ path, headers: { ...headers, ...identityHeaders(user) }, signal });
+    return { status: answer.status, text: await answer.text(remoteDocumentBytesMax), etag: answer.headers.etag ?? '' };
+  }
+}
