@@ -2,7 +2,6 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { cgroupLayout } from '#cloud/machine';
 
 const programs = ['containerd', 'ctr', 'runc', 'ip', 'nsenter', 'unshare', 'iptables', 'iptables-restore', 'mount'];
 const cniDirs = ['/usr/lib/cni', '/opt/cni/bin', '/usr/libexec/cni'];
@@ -26,7 +25,7 @@ export const findCniDir = (): string | undefined =>
   cniDirs.find((dir) => cniPlugins.every((plugin) => existsSync(join(dir, plugin))));
 
 /** Why real nodes cannot run here; empty when they can. */
-export function obstacles(): string[] {
+export async function obstacles(): Promise<string[]> {
   if (process.platform !== 'linux') return [`this is ${process.platform}, not Linux`];
   const found: string[] = [];
   if (process.getuid?.() !== 0) found.push('not root');
@@ -34,6 +33,7 @@ export function obstacles(): string[] {
   if (missing.length > 0) found.push(`missing programs: ${missing.join(', ')}`);
   if (!findCniDir()) found.push(`missing CNI plugins (${cniPlugins.join(', ')}) in ${cniDirs.join(', ')}`);
   try {
+    const { cgroupLayout } = await import('#cloud/machine');
     cgroupLayout();
   } catch (error) {
     found.push((error as Error).message);

@@ -3,14 +3,9 @@
 import { join } from 'node:path';
 import { defaultOptions, type KubeApiServer, type KubeApiServerOptions, runKubeApiServer } from '#apiserver/app';
 import { type ClientConfig, createClient, type KubeClient } from '#client';
-import {
-  type RunningControllerManager,
-  defaultControllerManagerLeaderElection,
-  runKubeControllerManager,
-} from '#controller-manager';
+import type { RunningControllerManager } from '#controller-manager';
 import { Decisions } from '#controller-runtime';
-import { defaultControllersConfig } from '#controllers';
-import { type Decision, type KubeScheduler, runKubeScheduler } from '#scheduler';
+import type { Decision, KubeScheduler } from '#scheduler';
 import type { Store } from '#store';
 import type { Clock, Logger, Rng } from '#utils';
 import { type Dial, type ListenTarget, serve, type WireServer } from '#wire';
@@ -148,6 +143,10 @@ export async function startControlPlane(options: ControlPlaneOptions, deps: Cont
       return server;
     },
     async startLoops() {
+      // The apiserver answers before they are loaded.
+      const { defaultControllerManagerLeaderElection, runKubeControllerManager } = await import('#controller-manager');
+      const { defaultControllersConfig } = await import('#controllers');
+      const { runKubeScheduler } = await import('#scheduler');
       manager = runKubeControllerManager(
         {
           controllers: ['*'],

@@ -1,6 +1,6 @@
 // What a cluster is, as chosen at its first `up` and kept in `<data-dir>/cluster.json`: later starts find the same cluster again.
 import { join } from 'node:path';
-import type { EndpointAccess, Topology } from './cloud/endpoint.ts';
+import type { EndpointAccess, Topology } from './cloud/endpoint-access.ts';
 import { atomicWrite, readFileIfExists } from '#host';
 
 export type RuntimeChoice = 'containerd' | 'simulated';

@@ -2,7 +2,6 @@
 import { mkdir } from 'node:fs/promises';
 import type { Node } from '#api/core/v1';
 import { createInformerFactory } from '#client';
-import { parseUpstream } from '#dns';
 import { execCommand } from '#host';
 import type { Clock, Logger, Rng } from '#utils';
 import { obstacles } from './capabilities.ts';
@@ -11,8 +10,9 @@ import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from '
 import { type ControlRequest, serveControl } from './control-socket.ts';
 import { explain } from './explain.ts';
 import { identities } from './identities.ts';
-import { type EndpointAccess, endpointAccessOf, type Topology } from './cloud/endpoint.ts';
-import { ClusterNodes } from './cloud/nodes.ts';
+import { type EndpointAccess, endpointAccessOf, type Topology } from './cloud/endpoint-access.ts';
+import type { ControlPlaneEndpoint } from './cloud/endpoint.ts';
+import type { ClusterNodes } from './cloud/nodes.ts';
 import { parseRegistryMirror } from './nodes/index.ts';
 import { clusterPaths } from './paths.ts';
 import type { Progress } from './progress.ts';
@@ -85,9 +85,13 @@ export interface RunningCluster {
 const nodesReadyTimeoutMs = 90_000;
 
 /** Chooses between real and simulated nodes; throws when real ones were asked for and cannot be had. */
-function chooseRuntime(wanted: UpOptions['runtime'], before: RuntimeChoice | undefined, progress: Progress): RuntimeChoice {
+async function chooseRuntime(
+  wanted: UpOptions['runtime'],
+  before: RuntimeChoice | undefined,
+  progress: Progress,
+): Promise<RuntimeChoice> {
   if (wanted === 'simulated') return 'simulated';
-  const why = obstacles();
+  const why = await obstacles();
   if (why.length === 0) return wanted === 'auto' ? (before ?? 'containerd') : 'containerd';
   if (wanted === 'containerd') throw new Error(`real nodes cannot run here: ${why.join('; ')}`);
   if (before === 'containerd') throw new Error(`this cluster has real nodes, which cannot run here: ${why.join('; ')}`);
@@ -102,11 +106,11 @@ async function settle(options: UpOptions, progress: Progress): Promise<ClusterSe
   const runtime =
     nodes.length === 0
       ? (before?.runtime ?? 'simulated')
-      : chooseRuntime(options.runtime, before?.nodes.length ? before.runtime : undefined, progress);
+      : await chooseRuntime(options.runtime, before?.nodes.length ? before.runtime : undefined, progress);
   const dnsUpstreams = [...(options.dnsUpstreams ?? before?.dnsUpstreams ?? [])];
   const registryMirrors = [...(options.registryMirrors ?? before?.registryMirrors ?? [])];
   // Better said now than with half a cluster running.
-  dnsUpstreams.forEach(parseUpstream);
+  if (dnsUpstreams.length > 0) dnsUpstreams.forEach((await import('#dns')).parseUpstream);
   registryMirrors.forEach(parseRegistryMirror);
   return {
     name: before?.name ?? options.name,
@@ -175,17 +179,25 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
   const { progress, undo, startedAtMs } = deps;
   const paths = clusterPaths(settings.dataDir);
   const pki = await openPki(paths.pki);
-  const nodes =
-    settings.nodes.length > 0
-      ? new ClusterNodes({ settings, program: options.program, pki }, { ...deps, exec: execCommand })
-      : undefined;
+  const makeNodes = async (): Promise<ClusterNodes> => {
+    const { ClusterNodes } = await import('./cloud/nodes.ts');
+    return new ClusterNodes({ settings, program: options.program, pki }, { ...deps, exec: execCommand });
+  };
+  const hasNodes = settings.nodes.length > 0;
   // A cloud with machines boots beside the control plane, which they wait for; a simulated one would take its time from the control plane.
-  const booted = nodes?.endpoint && nodes.boot();
-  if (nodes) undo.push(() => nodes.stop());
+  let nodes = hasNodes && settings.runtime !== 'simulated' ? await makeNodes() : undefined;
+  const booted = nodes?.boot();
+  undo.push(() => nodes?.stop());
   booted?.catch(() => {});
-  const plane = await progress.step('control plane', () => startControlPlane(controlPlaneOptions(settings, pki, nodes), deps));
+  const plane = await progress.step('control plane', () =>
+    startControlPlane(
+      controlPlaneOptions(settings, pki, nodes?.endpoint, () => nodes),
+      deps,
+    ),
+  );
   undo.push(() => plane.stop());
   await plane.apiserver.started;
+  if (hasNodes) nodes ??= await makeNodes();
   const managed = nodes?.endpoint !== undefined && settings.topology === 'managed';
   const kept = { ...settings, ...(!managed && { port: Number(new URL(plane.apiserver.url).port) }) };
   await saveSettings(kept);
@@ -220,9 +232,13 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
   };
 }
 
-function controlPlaneOptions(settings: ClusterSettings, pki: ClusterPki, nodes: ClusterNodes | undefined): ControlPlaneOptions {
+function controlPlaneOptions(
+  settings: ClusterSettings,
+  pki: ClusterPki,
+  endpoint: ControlPlaneEndpoint | undefined,
+  nodes: () => ClusterNodes | undefined,
+): ControlPlaneOptions {
   const { dataDir, port, topology } = settings;
-  const endpoint = nodes?.endpoint;
   return {
     dataDir,
     pki,
@@ -231,7 +247,8 @@ function controlPlaneOptions(settings: ClusterSettings, pki: ClusterPki, nodes: 
     ...(endpoint && { advertisePort: endpoint.advertised.port, names: endpoint.names }),
     ...(endpoint && topology === 'managed' && { socket: clusterPaths(dataDir).apiSocket }),
     dialKubelet: (target, signal) =>
-      nodes ? nodes.dial(target, signal) : Promise.reject(new Error('this cluster has no nodes')),
+      nodes()?.dial(target, signal) ??
+      Promise.reject(new Error(settings.nodes.length > 0 ? 'the nodes have not started yet' : 'this cluster has no nodes')),
   };
 }
 

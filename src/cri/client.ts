@@ -90,8 +90,7 @@ function imageService(call: Call): cri.ImageService {
   };
 }
 
-/** Connects lazily: the first call fails when nothing listens there. */
-export function connectCri({ endpoint, clock, logger }: CriOptions): CriClient {
+export function createCriClient({ endpoint, clock, logger }: CriOptions): CriClient {
   const { RuntimeService, ImageService, Events } = criServices();
   const options = { 'grpc.max_receive_message_length': messageBytesMax, 'grpc.max_send_message_length': messageBytesMax };
   const [runtime, image, events] = [RuntimeService, ImageService, Events].map(

@@ -1,7 +1,26 @@
-// Failures of the runtime, with gRPC's codes.
-import { status } from '@grpc/grpc-js';
+// Failures of the runtime, with gRPC's codes (https://grpc.io/docs/guides/status-codes/).
 
-export type CriCode = keyof typeof status;
+/** By number. */
+const codes = [
+  'OK',
+  'CANCELLED',
+  'UNKNOWN',
+  'INVALID_ARGUMENT',
+  'DEADLINE_EXCEEDED',
+  'NOT_FOUND',
+  'ALREADY_EXISTS',
+  'PERMISSION_DENIED',
+  'RESOURCE_EXHAUSTED',
+  'FAILED_PRECONDITION',
+  'ABORTED',
+  'OUT_OF_RANGE',
+  'UNIMPLEMENTED',
+  'INTERNAL',
+  'UNAVAILABLE',
+  'DATA_LOSS',
+  'UNAUTHENTICATED',
+] as const;
+export type CriCode = (typeof codes)[number];
 
 /** `message` is the runtime's own text, as upstream shows it to users. */
 export class CriError extends Error {
@@ -17,7 +36,7 @@ export class CriError extends Error {
 export function criError(error: unknown): CriError {
   if (error instanceof CriError) return error;
   const { code, details, message } = error as { code?: number; details?: string; message?: string };
-  const name = typeof code === 'number' ? (status[code] as CriCode | undefined) : undefined;
+  const name = typeof code === 'number' ? codes[code] : undefined;
   return new CriError(name ?? 'UNKNOWN', details || message || String(error), { cause: error });
 }
 

@@ -154,7 +154,7 @@ export async function runKubelet(given: KubeletOptions, deps: KubeletDeps): Prom
     return containerEnvironment({ pod, container, services: links, objects, downward: downward(podIPs) });
   };
   const runtime = new ContainerdRuntime({
-    cri: connectCri({ endpoint: options.containerRuntimeEndpoint, clock, logger }),
+    cri: await connectCri({ endpoint: options.containerRuntimeEndpoint, clock, logger }),
     clock,
     rng,
     cgroups,

@@ -7,18 +7,7 @@ import type { CloudClient } from '#cloud/client';
 import type { ControlPlane } from '../control-plane.ts';
 import { type ClusterNetwork, endpointAddress, ensureEndpoint } from './network.ts';
 
-/** Shape of a cluster: the control plane among its nodes, or in the provider's network. */
-export type Topology = 'self-managed' | 'managed';
-/** Of a managed control plane, as Amazon EKS calls and means them. */
-export type EndpointAccess = (typeof endpointAccesses)[number];
-const endpointAccesses = ['public', 'public-and-private', 'private'] as const;
-
-/** Reads a mode. Throws a sentence for anything else. */
-export function endpointAccessOf(text: string): EndpointAccess {
-  const access = endpointAccesses.find((name) => name === text);
-  if (!access) throw new Error(`the endpoint's access is one of ${endpointAccesses.join(', ')}, not ${JSON.stringify(text)}`);
-  return access;
-}
+export { type EndpointAccess, endpointAccessOf, type Topology } from './endpoint-access.ts';
 
 export interface ControlPlaneEndpoint {
   /** Where nodes look for the apiserver. */

@@ -3,20 +3,19 @@ import { spawn } from 'node:child_process';
 import { appendFileSync, createWriteStream, openSync, readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { DemoOptions } from '#cluster';
 import {
   clusterPaths,
   createProgress,
-  type DemoOptions,
   dataDirOf,
   endpointAccessOf,
   readRunState,
   type RunningCluster,
-  runDemo,
   runningProcess,
   summary,
   up,
   type UpOptions,
-} from '#cluster';
+} from '#cluster/start';
 import { createLogger } from '#component-base';
 import { onSignals, systemClock, systemRng } from '#host';
 import { onFatal } from '../fail.ts';
@@ -115,6 +114,7 @@ const stopped = (signal: AbortSignal): Promise<undefined> =>
 /** A demo that fails is no reason to take the cluster away: in it can be seen why. */
 async function tryDemo(cluster: RunningCluster, options: DemoOptions): Promise<void> {
   try {
+    const { runDemo } = await import('#cluster');
     await runDemo(cluster, options);
   } catch (error) {
     if (options.signal.aborted) return;

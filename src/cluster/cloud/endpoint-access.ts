@@ -1,0 +1,14 @@
+// Words for the shape of a cluster and for who may reach its control plane; apart from the parts that make it so, which a start loads later.
+
+/** Shape of a cluster: the control plane among its nodes, or in the provider's network. */
+export type Topology = 'self-managed' | 'managed';
+/** Of a managed control plane, as Amazon EKS calls and means them. */
+export type EndpointAccess = (typeof endpointAccesses)[number];
+const endpointAccesses = ['public', 'public-and-private', 'private'] as const;
+
+/** Reads a mode. Throws a sentence for anything else. */
+export function endpointAccessOf(text: string): EndpointAccess {
+  const access = endpointAccesses.find((name) => name === text);
+  if (!access) throw new Error(`the endpoint's access is one of ${endpointAccesses.join(', ')}, not ${JSON.stringify(text)}`);
+  return access;
+}
