@@ -50,6 +50,8 @@ export async function startDriverProcess(
     logLevel: 'error',
   });
   const child = fork(path, [context.dir], { serialization: 'advanced', execArgv: [] });
+  // What cannot be sent to a process that has ended: its end is told by `exit`.
+  child.on('error', () => {});
   let finish: (message: { done: boolean; error?: string }) => void = () => {};
   child.on('message', (message: Message) => ('observation' in message ? observe(message.observation) : finish(message)));
   return {

