@@ -1,6 +1,6 @@
 // `sagong stop` and `sagong down`: ending a cluster, also one that crashed.
 import { existsSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readKubeconfig } from '#client';
 import { execCommand } from '#host';
@@ -9,7 +9,7 @@ import { findProgram } from './capabilities.ts';
 import { removeLoadBalancers } from '#cloud/load-balancers';
 import { removeMachine } from '#cloud/machine';
 import { cloudDir } from './cloud/settings.ts';
-import { clusterMark, clusterPaths } from './paths.ts';
+import { clusterEntries, clusterMark, clusterPaths, isClusterDir } from './paths.ts';
 import { readRunState, removeRunState, stopProcess } from './run-state.ts';
 import { loadSettings } from './settings.ts';
 import { removeUserContext } from './user-kubeconfig.ts';
@@ -44,11 +44,13 @@ export async function down(
   dataDir: string,
   { clock, env }: { clock: Clock; env: Record<string, string | undefined> },
 ): Promise<boolean> {
-  if (!existsSync(dataDir)) return false;
+  if (!isClusterDir(dataDir)) return false;
   const settings = await loadSettings(dataDir).catch(() => undefined);
   const server = (await readRunState(dataDir))?.server ?? lastServer(dataDir);
   await stop(dataDir, clock);
   if (settings) await removeUserContext(settings.name, server, env);
-  await rm(dataDir, { recursive: true, force: true });
+  for (const name of clusterEntries) await rm(join(dataDir, name), { recursive: true, force: true });
+  // What else is in there was put there by somebody else.
+  await rmdir(dataDir).catch(() => {});
   return true;
 }

@@ -5,6 +5,7 @@ import { execCommand, readFileIfExists } from '#host';
 import { importImage } from './images/index.ts';
 import { nodeDir } from './cloud/machines.ts';
 import { containerdPaths } from './nodes/index.ts';
+import { clusterFlags } from './paths.ts';
 import { loadSettings } from './settings.ts';
 
 /** Whether somebody listens: the socket of a node that was stopped is still a file. */
@@ -37,7 +38,10 @@ export async function loadImage(dataDir: string, path: string): Promise<string[]
     }),
   );
   const running = nodes.filter(({ runs }) => runs);
-  if (running.length === 0) throw new Error(`the nodes of the cluster in ${dataDir} do not run; start it with: sagong up`);
+  if (running.length === 0)
+    throw new Error(
+      `the nodes of the cluster in ${dataDir} do not run; start it with: sagong up${clusterFlags(settings.name, dataDir)}`,
+    );
   await Promise.all(running.map(({ socket }) => importImage({ socket, exec: execCommand }, archive)));
   return nodes.filter(({ runs }) => !runs).map(({ name }) => name);
 }

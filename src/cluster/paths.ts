@@ -1,10 +1,43 @@
 // Where clusters live on disk.
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 
 /** `~/.sagong/<name>`, unless a folder is given. Absolute. */
 export const dataDirOf = (name: string, given: string | undefined): string => resolve(given ?? join(homedir(), '.sagong', name));
+
+/** Everything that a cluster writes into its directory: nothing else in there is ours to remove. */
+export const clusterEntries = [
+  'apiserver.sock',
+  'cloud',
+  'cluster.json',
+  'control.sock',
+  'kubeconfig',
+  'logs',
+  'nodes',
+  'pki',
+  'run.json',
+  'store',
+] as const;
+
+/** Whether a cluster was ever started here: a start writes its log first and its settings last. */
+export const isClusterDir = (dataDir: string): boolean =>
+  ['cluster.json', 'run.json', join('logs', 'sagong.log'), join('logs', 'up.log')].some((path) =>
+    existsSync(join(dataDir, path)),
+  );
+
+/** Throws a sentence where files of somebody else stand in the places of a cluster's. */
+export function assertFree(dataDir: string): void {
+  const taken = isClusterDir(dataDir) ? undefined : clusterEntries.find((name) => existsSync(join(dataDir, name)));
+  if (taken) throw new Error(`${join(dataDir, taken)} is of no cluster; choose another directory with --data-dir`);
+}
+
+/** For a sentence that names a command: how to say that it is about this cluster. */
+export function clusterFlags(name: string, dataDir: string): string {
+  if (dataDir !== dataDirOf(name, undefined)) return ` --data-dir ${dataDir}`;
+  return name === 'sagong' ? '' : ` --name ${name}`;
+}
 
 export const clusterPaths = (dataDir: string) => ({
   pki: join(dataDir, 'pki'),

@@ -5,8 +5,8 @@ import type { Clock } from '#utils';
 import type { Dial } from '#wire';
 import { connect } from 'node:net';
 import { identities } from './identities.ts';
-import { clusterPaths } from './paths.ts';
-import { runningProcess } from './run-state.ts';
+import { clusterFlags, clusterPaths } from './paths.ts';
+import { readRunState, type RunState, runningProcess } from './run-state.ts';
 import { type ClusterSettings, loadSettings } from './settings.ts';
 import { textTable } from './text-table.ts';
 import type { RunningCluster } from './up.ts';
@@ -94,15 +94,20 @@ const dialSocket =
     });
 
 /** Text for people, and whether the cluster runs. */
+async function whyNot({ name, dataDir }: ClusterSettings, state: RunState | undefined): Promise<string> {
+  const cluster = `The cluster "${name}" in ${dataDir}`;
+  if (state) return `${cluster} is starting`;
+  const flags = clusterFlags(name, dataDir);
+  const crashed = await readRunState(dataDir);
+  if (!crashed) return `${cluster} is stopped; start it with: sagong up${flags}`;
+  return `${cluster} has crashed: process ${crashed.pid} is gone; start it again with: sagong up${flags}, or clear away what it left with: sagong stop${flags}`;
+}
+
 export async function clusterStatus(dataDir: string, clock: Clock): Promise<{ text: string; running: boolean }> {
   const settings = await loadSettings(dataDir);
   if (!settings) return { text: `There is no cluster in ${dataDir}`, running: false };
   const state = await runningProcess(dataDir);
-  if (!state?.server)
-    return {
-      text: `The cluster "${settings.name}" in ${dataDir} is ${state ? 'starting' : 'stopped; start it with: sagong up'}`,
-      running: false,
-    };
+  if (!state?.server) return { text: await whyNot(settings, state), running: false };
   const config = clientConfigOf(readKubeconfig(clusterPaths(dataDir).kubeconfig));
   const { apiSocket } = clusterPaths(dataDir);
   // A managed control plane is not on this machine's networks; its own user may look in.

@@ -189,12 +189,15 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
   const booted = nodes?.boot();
   undo.push(() => nodes?.stop());
   booted?.catch(() => {});
-  const plane = await progress.step('control plane', () =>
-    startControlPlane(
-      controlPlaneOptions(settings, pki, nodes?.endpoint, () => nodes),
-      deps,
-    ),
-  );
+  const plane = await progress.step('control plane', async () => {
+    try {
+      const options = controlPlaneOptions(settings, pki, nodes?.endpoint, () => nodes);
+      return await startControlPlane(options, deps);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+      throw new Error(`port ${settings.port} of 127.0.0.1 is taken; choose another with --port`, { cause: error });
+    }
+  });
   undo.push(() => plane.stop());
   await plane.apiserver.started;
   if (hasNodes) nodes ??= await makeNodes();

@@ -12,25 +12,33 @@ interface ClusterFlags {
   dataDir?: string;
 }
 
+/** Says at once what is wrong with a name; the code that knows is loaded only with a command. */
+const clusterName = (text: string): string => {
+  if (text.length <= 50 && /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/.test(text)) return text;
+  throw new Error(
+    `--name must be up to 50 lower case letters, digits and '-', with a letter or digit at both ends, not ${JSON.stringify(text)}`,
+  );
+};
+
 const clusterCommand = (name: string, description: string): Command =>
   program
     .command(name)
     .description(description)
-    .option('--name <name>', 'name of the cluster, its context and its default data directory', 'sagong')
+    .option('--name <name>', 'name of the cluster, its context and its default data directory', clusterName, 'sagong')
     .option('--data-dir <dir>', 'where everything of the cluster is kept (default: ~/.sagong/<name>)');
 
 const number =
-  (what: string) =>
+  (what: string, max: number) =>
   (text: string): number => {
-    const value = Number(text);
-    if (!Number.isInteger(value) || value < 0) throw new Error(`${what} must be a whole number, not ${JSON.stringify(text)}`);
+    const value = /^[0-9]+$/.test(text) ? Number(text) : Number.NaN;
+    if (!(value <= max)) throw new Error(`${what} must be a whole number up to ${max}, not ${JSON.stringify(text)}`);
     return value;
   };
 
 clusterCommand('up', 'Start a cluster and stay in the foreground; Ctrl-C stops it and keeps its data.')
-  .option('--nodes <n>', 'number of nodes; 0 starts a control plane alone (default: as before, or 1)', number('--nodes'))
+  .option('--nodes <n>', 'number of nodes; 0 starts a control plane alone (default: as before, or 1)', number('--nodes', 5000))
   .option('--runtime <runtime>', 'auto, containerd (real containers) or simulated (pods are not real processes)', 'auto')
-  .option('--port <port>', 'port of the apiserver on 127.0.0.1 (default: as before, or a free one)', number('--port'))
+  .option('--port <port>', 'port of the apiserver on 127.0.0.1 (default: as before, or a free one)', number('--port', 65_535))
   .option(
     '--uplink <uplink>',
     'way of nodes and pods out of this machine: auto (where possible) or none (default: as before, or auto)',
@@ -87,7 +95,7 @@ const nodeAction = (usage: string, description: string): Command =>
   nodeCommand
     .command(usage)
     .description(description)
-    .option('--name <name>', 'name of the cluster', 'sagong')
+    .option('--name <name>', 'name of the cluster', clusterName, 'sagong')
     .option('--data-dir <dir>', 'where everything of the cluster is kept (default: ~/.sagong/<name>)');
 for (const [action, usage, description] of [
   ['list', 'list', 'List the instances of the cluster.'],

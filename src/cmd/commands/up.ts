@@ -5,6 +5,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DemoOptions } from '#cluster';
 import {
+  assertFree,
   clusterPaths,
   createProgress,
   dataDirOf,
@@ -59,6 +60,7 @@ export async function runUp(flags: UpFlags): Promise<void> {
   const topology = chosen('--topology', topologies, flags.topology);
   const endpointAccess = flags.endpointAccess === undefined ? undefined : endpointAccessOf(flags.endpointAccess);
   const dataDir = dataDirOf(flags.name, flags.dataDir);
+  assertFree(dataDir);
   if (flags.detach) return detach(dataDir);
   const program = programOf();
   // The data directory belongs into the command line of every process of a cluster: start again with it when it was left out.
@@ -172,6 +174,8 @@ async function detach(dataDir: string): Promise<void> {
   child.once('exit', (code) => {
     exit = code ?? 1;
   });
+  // Until it is ready, whoever gives up waiting gives up the start.
+  onSignals({ SIGTERM: () => void child.kill(), SIGINT: () => void child.kill(), SIGHUP: () => void child.kill() });
   const progress = createProgress(process.stdout);
   await progress.step(`cluster in ${dataDir}`, async () => {
     for (;;) {

@@ -1,0 +1,66 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { existsSync } from 'node:fs';
+import { systemClock } from '#host';
+import { down } from './down.ts';
+import { assertFree, clusterFlags, isClusterDir } from './paths.ts';
+import { clusterStatus } from './summary.ts';
+
+let dir = '';
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'sagong-paths-'));
+});
+afterAll(() => rm(dir, { recursive: true }));
+const folder = async (name: string, files: Record<string, string>): Promise<string> => {
+  const path = join(dir, name);
+  for (const [file, text] of Object.entries(files)) {
+    await mkdir(join(path, file, '..'), { recursive: true });
+    await writeFile(join(path, file), text);
+  }
+  return path;
+};
+const removal = { clock: systemClock(), env: { KUBECONFIG: join(tmpdir(), 'sagong-no-such-kubeconfig') } };
+
+describe('removing a cluster', () => {
+  it('leaves a directory alone that holds none', async () => {
+    const path = await folder('project', { 'store/mine.txt': '', 'README.md': '' });
+    expect(isClusterDir(path)).toBe(false);
+    expect(await down(path, removal)).toBe(false);
+    expect(existsSync(join(path, 'store/mine.txt'))).toBe(true);
+    expect(() => assertFree(path)).toThrow(`${path}/store is of no cluster; choose another directory with --data-dir`);
+  });
+  it('takes only what is of the cluster', async () => {
+    const path = await folder('shared', { 'logs/sagong.log': '', 'pki/ca.crt': '', 'notes.txt': '' });
+    expect(() => assertFree(path)).not.toThrow();
+    expect(await down(path, removal)).toBe(true);
+    expect(existsSync(join(path, 'pki'))).toBe(false);
+    expect(existsSync(join(path, 'notes.txt'))).toBe(true);
+    expect(await down(path, removal)).toBe(false);
+  });
+  it('takes the directory, too, when nothing else is in it', async () => {
+    const path = await folder('own', { 'logs/up.log': '' });
+    expect(await down(path, removal)).toBe(true);
+    expect(existsSync(path)).toBe(false);
+  });
+});
+
+describe('status', () => {
+  it('tells a crash from a stop, and how to go on', async () => {
+    const path = await folder('crashed', { 'cluster.json': JSON.stringify({ name: 'a', nodes: [] }) });
+    const stopped = `The cluster "a" in ${path} is stopped; start it with: sagong up --data-dir ${path}`;
+    expect(await clusterStatus(path, systemClock())).toEqual({ text: stopped, running: false });
+    // No process has this number.
+    await writeFile(join(path, 'run.json'), JSON.stringify({ pid: 2 ** 30, startedAtMs: 0, ready: true }));
+    const { text } = await clusterStatus(path, systemClock());
+    expect(text).toContain(`has crashed: process ${2 ** 30} is gone; start it again with: sagong up --data-dir ${path}`);
+  });
+});
+
+it('names a cluster in commands as shortly as it can be', () => {
+  const home = join(homedir(), '.sagong');
+  expect(clusterFlags('sagong', join(home, 'sagong'))).toBe('');
+  expect(clusterFlags('a', join(home, 'a'))).toBe(' --name a');
+  expect(clusterFlags('a', '/elsewhere')).toBe(' --data-dir /elsewhere');
+});
