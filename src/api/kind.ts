@@ -66,6 +66,8 @@ export interface WriteStrategy<T extends KubeObject> {
 export interface ScaleMapping<T extends KubeObject> {
   specReplicas(object: T): number;
   setSpecReplicas(draft: T, replicas: number): void;
+  /** Where the number is kept; absent: spec.replicas. */
+  specReplicasPath?: readonly string[];
   statusReplicas(object: T): number;
   /** Selector in string form, for scale.status.selector. */
   selector(object: T): string;
@@ -81,6 +83,8 @@ export interface KindDefinition<T extends KubeObject = KubeObject> extends Write
   defaults?(draft: T): void;
   /** Name rule; returns messages without path. Default: DNS-1123 subdomain. */
   validateName?(name: string, prefix: boolean): string[];
+  /** False: the kind has no rules for the metadata of a new object, which is looked at only when everything else is right. */
+  validatesMetadata?: false;
   /** Bumps `metadata.generation` when this part changed; default: everything but metadata and status, if the kind has a `spec`. */
   generation?: false | ((object: T) => unknown);
   /** The `status` door; absent: the registry's default (spec is kept from the old object, status is taken from the new one). */

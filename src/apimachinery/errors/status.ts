@@ -55,6 +55,16 @@ export class StatusError extends Error {
   constructor(status: Omit<Status, 'kind' | 'apiVersion' | 'metadata' | 'status'>) {
     super(status.message ?? status.reason ?? 'unknown error');
     this.name = 'StatusError';
-    this.status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', ...status };
+    const { message, reason, details, code } = status;
+    this.status = {
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Failure',
+      ...(message !== undefined && { message }),
+      ...(reason !== undefined && { reason }),
+      ...(details !== undefined && { details }),
+      ...(code !== undefined && { code }),
+    };
   }
 }

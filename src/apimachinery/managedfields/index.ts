@@ -2,3 +2,4 @@
 export type { FieldPattern, FieldSet } from './field-set.ts';
 export type { FieldManager, FieldManagerOptions, Writer } from './manager.ts';
 export { createFieldManager } from './manager.ts';
+export { parentManagers, scaleManagers } from './scale.ts';

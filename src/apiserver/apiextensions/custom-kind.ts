@@ -74,6 +74,7 @@ function scaleOf({ subresources }: CustomResourceDefinitionVersion): ScaleMappin
   return {
     specReplicas: (object) => numberAt(object, spec),
     setSpecReplicas: (draft, replicas) => setAt(draft as UnknownObject, spec, replicas),
+    specReplicasPath: spec.map(String),
     statusReplicas: (object) => numberAt(object, status),
     selector: (object) => (selector ? String((valueAt(object, selector) as string | undefined) ?? '') : ''),
   };

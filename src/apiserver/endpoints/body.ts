@@ -6,6 +6,8 @@ import { apiVersionOf, parseApiVersion, type UnknownObject } from '#apimachinery
 import { decode, DecodeError, type Duplicates, parseJson, type SchemaTable } from '#apimachinery/schema';
 import { BodyTooLargeError, type WireRequest } from '#wire';
 import { requestBodyBytesMax } from '../limits.ts';
+import { conversionProblem, isSameKind } from '../registry/generic/kind-problems.ts';
+import { keepFieldsReset } from '../registry/generic/metadata.ts';
 
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
 type Encoding = 'json' | 'yaml' | 'protobuf';
@@ -23,6 +25,8 @@ export interface BodyTarget {
   schema: SchemaTable;
   typeName: string;
   protobuf: boolean;
+  /** What any other kind or version is answered; absent: upstream's usual words. */
+  otherKindText?: string;
   /** Reads the value in another way than by the table (custom resources). */
   read?(value: unknown, strict: boolean): DecodedBody;
 }
@@ -33,11 +37,18 @@ const encodings: Record<string, Encoding> = {
   'application/vnd.kubernetes.protobuf': 'protobuf',
 };
 
+/** As Go's mime.ParseMediaType reads it: names know no case, and empty parameters (`;;`) make it no media type. */
+function mediaTypeOf(contentType: string): string | undefined {
+  const [type = '', ...parameters] = contentType.split(';');
+  if (parameters.slice(0, -1).some((text) => text.trim() === '')) return undefined;
+  return type.trim().toLowerCase();
+}
+
 /** Throws 415 for a media type that is not read here. No content type counts as JSON. */
 export function bodyEncoding(contentType: string | undefined, protobuf: boolean): Encoding {
-  const type = (contentType ?? '').split(';')[0]?.trim() ?? '';
-  const encoding = type === '' ? 'json' : encodings[type];
-  if (encoding === undefined || (encoding === 'protobuf' && !protobuf)) {
+  const type = mediaTypeOf(contentType ?? '');
+  const encoding = type === '' ? 'json' : type && encodings[type];
+  if (!encoding || (encoding === 'protobuf' && !protobuf)) {
     throw unsupportedMediaType(Object.keys(encodings).filter((name) => protobuf || !name.endsWith('protobuf')));
   }
   return encoding;
@@ -114,7 +125,9 @@ export function decodeBody(raw: RawBody, target: BodyTarget, validation: FieldVa
   if (validation === 'Strict' && strictErrors.length > 0) {
     throw cannotHandle(named, target, `strict decoding error: ${strictErrors.join(', ')}`);
   }
-  return { object: identified(decoded.object, target), strictErrors };
+  const object = identified(decoded.object, target);
+  keepFieldsReset(object, parsed.value as Partial<UnknownObject>);
+  return { object, strictErrors };
 }
 
 const identified = (object: UnknownObject, { group, version, kind }: BodyTarget): UnknownObject => {
@@ -182,28 +195,15 @@ const cannotHandle = ({ apiVersion, kind }: Names, target: BodyTarget, why: stri
     `${kind} in version ${JSON.stringify(parseApiVersion(apiVersion).version)} cannot be handled as a ${target.kind}: ${why}`,
   );
 
-const scheme = 'k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30';
-const goPackage = (group: string): string => (group === '' ? 'core' : (group.split('.')[0] ?? group));
-
 function checkNames(names: Names, target: BodyTarget): void {
   const expected = apiVersionOf(target.group, target.version);
   if (names.kind === target.kind && names.apiVersion === expected) return;
   const { group, version } = parseApiVersion(names.apiVersion);
-  if (target.read && names.kind === target.kind && group === target.group) {
+  if (target.otherKindText !== undefined) throw badRequest(target.otherKindText);
+  const named = { ...names, group, version };
+  if (target.read ? names.kind === target.kind && group === target.group : isSameKind(target, named))
     throw badRequest(`the API version in the data (${names.apiVersion}) does not match the expected API version (${expected})`);
-  }
-  if (!target.schema.kind(group, version, names.kind)) {
-    const why = `no kind ${JSON.stringify(names.kind)} is registered for version ${JSON.stringify(names.apiVersion)} in scheme ${JSON.stringify(scheme)}`;
-    throw cannotHandle(names, target, why);
-  }
-  if (names.kind === target.kind && group === target.group) {
-    throw badRequest(`the API version in the data (${names.apiVersion}) does not match the expected API version (${expected})`);
-  }
-  throw cannotHandle(
-    names,
-    target,
-    `converting (${version}.${names.kind}) to (${goPackage(target.group)}.${target.kind}): unknown conversion`,
-  );
+  throw cannotHandle(names, target, conversionProblem(target, named));
 }
 
 function protobufBody(bytes: Buffer, target: BodyTarget): UnknownObject {

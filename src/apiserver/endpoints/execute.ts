@@ -1,5 +1,5 @@
 // The operations of a stored resource: one function from call to outcome for each verb (k8s.io/apiserver/pkg/endpoints/installer.go).
-import { badRequest, methodNotSupported, notFound, unsupportedMediaType } from '#apimachinery/errors';
+import { badRequest, methodNotSupported, notFound, StatusError, unsupportedMediaType } from '#apimachinery/errors';
 import type { UnknownObject } from '#apimachinery/meta';
 import type { PatchType } from '#apimachinery/transport';
 import { isPathSegmentName } from '#apimachinery/validation';
@@ -8,17 +8,15 @@ import { remove } from '../registry/generic/delete.ts';
 import { removeCollection } from '../registry/generic/delete-collection.ts';
 import { list } from '../registry/generic/list.ts';
 import { forName, parseListOptions, parseResourceVersion } from '../registry/generic/list-options.ts';
-import { invalidPatch, patch } from '../registry/generic/patch.ts';
+import { patch } from '../registry/generic/patch.ts';
 import { put } from '../registry/generic/put.ts';
-import { scaleOf, updateScale } from '../registry/generic/scale.ts';
 import type { AdmissionChain, Door, Randomness, RequestContext, ServedResource } from '../registry/generic/types.ts';
 import { startWatch } from '../registry/generic/watch.ts';
-import { ensureNamespace } from '../registry/generic/metadata.ts';
 import type { BodyTarget } from './body.ts';
-import type { Outcome, ResourceCall } from './call.ts';
-import { jsonPatch, mergePatch } from '#apimachinery/patch';
+import type { BodySource, Outcome, ResourceCall } from './call.ts';
+import { patchTypes } from './patch-body.ts';
+import { scaleRequest } from './scale-request.ts';
 import { parseDeleteOptions, parseWriteOptions, type WriteOptions } from './write-options.ts';
-import { decode, DecodeError } from '#apimachinery/schema';
 
 export interface Executor {
   admission: AdmissionChain;
@@ -29,7 +27,7 @@ export interface Executor {
 
 export async function execute(executor: Executor, call: ResourceCall): Promise<Outcome> {
   checkName(call);
-  if (call.subresource === 'scale') return scale(executor, call);
+  if (call.subresource === 'scale') return scaleRequest(executor, call);
   switch (call.verb) {
     case 'get':
       return get(call);
@@ -62,7 +60,7 @@ function doorOf({ resource, subresource }: ResourceCall): Door {
   return door;
 }
 
-const bodyTarget = (resource: ServedResource): BodyTarget => ({
+export const bodyTarget = (resource: ServedResource): BodyTarget => ({
   group: resource.group,
   version: resource.version,
   kind: resource.kind,
@@ -72,7 +70,7 @@ const bodyTarget = (resource: ServedResource): BodyTarget => ({
   ...(resource.read && { read: resource.read }),
 });
 
-function contextOf(
+export function contextOf(
   executor: Executor,
   call: ResourceCall,
   options: { dryRun: boolean; fieldManager: string; asSent: Record<string, unknown> },
@@ -105,16 +103,16 @@ export function managerFromUserAgent(userAgent: string): string {
   return product === '' ? 'unknown' : product;
 }
 
-async function get(call: ResourceCall): Promise<Outcome> {
+export async function get(call: ResourceCall, query = call.query): Promise<Outcome> {
   const { resource, name } = call;
   const { storage } = resource;
-  const text = call.query.get('resourceVersion') ?? '';
+  const text = query.get('resourceVersion') ?? '';
   const asked = parseResourceVersion(text, 'other');
   if (asked > 0) await storage.feed.waitFor(asked);
   else if (text === '') await storage.feed.current();
   const stored = storage.read(storage.keyOf(resource.namespaced ? call.namespace : '', name));
   if (!stored) throw notFound(resource, name);
-  return { is: 'stored', status: 200, stored };
+  return { is: 'stored', status: 200, stored: resource.versions ? await resource.versions.one(stored) : stored };
 }
 
 async function listOrWatch(call: ResourceCall): Promise<Outcome> {
@@ -126,7 +124,7 @@ async function listOrWatch(call: ResourceCall): Promise<Outcome> {
   return { is: 'watch', start: await startWatch(resource, namespace, options), options };
 }
 
-const warnAll = (call: ResourceCall, validation: string, problems: readonly string[]): void => {
+export const warnAll = (call: ResourceCall, validation: string, problems: readonly string[]): void => {
   if (validation === 'Warn') for (const problem of problems) call.warn(problem);
 };
 
@@ -153,17 +151,22 @@ async function replace(executor: Executor, call: ResourceCall): Promise<Outcome>
   return { is: 'stored', status: created ? 201 : 200, stored };
 }
 
-const patchTypes: readonly string[] = [
-  'application/json-patch+json',
-  'application/merge-patch+json',
-  'application/strategic-merge-patch+json',
-  'application/apply-patch+yaml',
-];
+/** An object that is not there is missed before its patch is read. */
+export async function patchBody(call: ResourceCall): ReturnType<BodySource['patch']> {
+  const supported = call.resource.custom ? patchTypes.filter((type) => !type.includes('strategic')) : patchTypes;
+  try {
+    const body = await call.body.patch(true);
+    if (!supported.includes(body.type)) throw unsupportedMediaType([...supported]);
+    return body;
+  } catch (error) {
+    const unreadable = error instanceof StatusError && error.status.reason === 'BadRequest';
+    if (unreadable && !/^error decoding YAML/.test(error.message)) await get(call, new URLSearchParams());
+    throw error;
+  }
+}
 
 async function applyPatch(executor: Executor, call: ResourceCall): Promise<Outcome> {
-  const supported = call.resource.custom ? patchTypes.filter((type) => !type.includes('strategic')) : patchTypes;
-  const body = await call.body.patch(true);
-  if (!supported.includes(body.type)) throw unsupportedMediaType([...supported]);
+  const body = await patchBody(call);
   const options = parseWriteOptions('PatchOptions', call.query, body.type === 'application/apply-patch+yaml');
   const { stored, created } = await patch(contextOf(executor, call, options), doorOf(call), {
     type: body.type as PatchType,
@@ -186,7 +189,7 @@ async function removeOne(executor: Executor, call: ResourceCall): Promise<Outcom
   const { stored, deleted, alreadyPending } = await remove(context, options);
   const status = !deleted && options.orphanDependents === false ? 202 : 200;
   const showsObject = resource.definition.deletion?.returnsObject === true || (!deleted && !alreadyPending);
-  if (showsObject) return { is: 'stored', status, stored };
+  if (showsObject) return { is: 'stored', status, stored: resource.versions ? await resource.versions.one(stored) : stored };
   const { name = '', uid = '' } = stored.object.metadata;
   const details = { name, ...(resource.group && { group: resource.group }), kind: resource.resource, uid };
   return {
@@ -206,62 +209,4 @@ async function removeMany(executor: Executor, call: ResourceCall): Promise<Outco
     asSent: { kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1', ...options },
   });
   return { is: 'list', page: await removeCollection(context, options, selection) };
-}
-
-const scaleType = 'io.k8s.api.autoscaling.v1.Scale';
-
-async function scale(executor: Executor, call: ResourceCall): Promise<Outcome> {
-  const { resource, verb } = call;
-  if (verb === 'get') {
-    const outcome = await get(call);
-    if (outcome.is !== 'stored') return outcome;
-    const context = contextOf(executor, call, { dryRun: false, fieldManager: '', asSent: {} });
-    return { is: 'value', status: 200, value: scaleOf(context, outcome.stored.object) };
-  }
-  const next = verb === 'update' ? await scaleFromPut(call) : await scaleFromPatch(call);
-  const context = contextOf(executor, call, next.options);
-  const stored = await updateScale(context, (current) => {
-    const wanted = next.make(current);
-    ensureNamespace(wanted.metadata, context);
-    return wanted;
-  });
-  return { is: 'value', status: 200, value: scaleOf(context, resource.fromStorage(stored.object)) };
-}
-
-interface NextScale {
-  options: WriteOptions;
-  make(current: UnknownObject): UnknownObject;
-}
-
-const scaleTarget = (resource: ServedResource): BodyTarget => ({
-  ...bodyTarget(resource),
-  group: 'autoscaling',
-  version: 'v1',
-  kind: 'Scale',
-  typeName: scaleType,
-});
-
-async function scaleFromPut(call: ResourceCall): Promise<NextScale> {
-  const options = parseWriteOptions('UpdateOptions', call.query);
-  const { object, strictErrors } = await call.body.decode(scaleTarget(call.resource), options.fieldValidation);
-  warnAll(call, options.fieldValidation, strictErrors);
-  return { options, make: () => object };
-}
-
-async function scaleFromPatch(call: ResourceCall): Promise<NextScale> {
-  const body = await call.body.patch(true);
-  const options = parseWriteOptions('PatchOptions', call.query, body.type === 'application/apply-patch+yaml');
-  return {
-    options,
-    make(current) {
-      const patched =
-        body.type === 'application/json-patch+json' ? jsonPatch(current, body.value) : mergePatch(current, body.value);
-      try {
-        return decode(call.resource.schema, scaleType, patched).object as UnknownObject;
-      } catch (error) {
-        if (error instanceof DecodeError) throw invalidPatch(body.value, error.message);
-        throw error;
-      }
-    },
-  };
 }

@@ -5,10 +5,11 @@ import { DecodeError } from '#apimachinery/schema';
 import { deprecationWarning } from '../registry/deprecations.ts';
 import { apiVersionText, type ServedResource } from '../registry/generic/types.ts';
 import type { ServerContext } from '../server-context.ts';
-import { bodyEncoding, decodeBody, duplicateFields, parseText, type RawBody, readBytes } from './body.ts';
+import { bodyEncoding, decodeBody, type RawBody, readBytes } from './body.ts';
 import type { BodySource, Outcome, ResourceCall } from './call.ts';
 import type { Exchange } from './exchange.ts';
 import { execute } from './execute.ts';
+import { patchText, patchTypes } from './patch-body.ts';
 import { mediaTypes, type Negotiated, negotiate } from './negotiation.ts';
 import { sendList, sendStatus, sendStored, sendValue } from './respond.ts';
 import { scaleTable } from './scale-table.ts';
@@ -61,7 +62,7 @@ export function httpBody({ request }: Pick<Exchange, 'request'>, { custom }: { c
     },
     async patch(strict) {
       const type = (contentType ?? '').split(';')[0]?.trim() ?? '';
-      if (!type.endsWith('patch+json') && type !== 'application/apply-patch+yaml') {
+      if (!patchTypes.includes(type)) {
         if (!custom) throw routerUnsupported();
         throw unsupportedMediaType([
           'application/json-patch+json',
@@ -91,45 +92,6 @@ const deleteEncoding = (contentType: string | undefined): RawBody['encoding'] =>
 function checkEncoding(contentType: string | undefined, custom: boolean, raw: RawBody): RawBody {
   if (raw.bytes.length > 0) bodyEncoding(contentType, !custom);
   return raw;
-}
-
-function patchText(bytes: Buffer, type: string, strict: boolean): { value: unknown; strictErrors: string[] } {
-  return type === 'application/apply-patch+yaml' ? applyText(bytes, strict) : jsonText(bytes, type, strict);
-}
-
-function jsonText(bytes: Buffer, type: string, strict: boolean): { value: unknown; strictErrors: string[] } {
-  try {
-    const { value, duplicates } = parseText(bytes, 'json', strict);
-    return { value, strictErrors: duplicates === undefined ? [] : duplicateFields(value, duplicates) };
-  } catch (error) {
-    if (!(error instanceof DecodeError)) throw error;
-    throw badRequest(type === 'application/json-patch+json' ? `error decoding patch: ${error.message}` : error.message);
-  }
-}
-
-const goKind = (value: unknown): string => (Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value);
-
-function applyText(bytes: Buffer, strict: boolean): { value: unknown; strictErrors: string[] } {
-  try {
-    const { value, strictErrors } = parseText(bytes, 'yaml', strict);
-    if (value !== null && value !== undefined && (typeof value !== 'object' || Array.isArray(value))) {
-      throw badRequest(
-        `error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${goKind(value)} into Go value of type map[string]interface {}`,
-      );
-    }
-    return {
-      value,
-      strictErrors: strictErrors.flatMap((text) =>
-        text
-          .replace(/^yaml: unmarshal errors:\n/, '')
-          .split('\n')
-          .map((line) => line.trim()),
-      ),
-    };
-  } catch (error) {
-    if (!(error instanceof DecodeError)) throw error;
-    throw badRequest(`error decoding YAML: error converting YAML to JSON: ${error.message}`);
-  }
 }
 
 async function sendOutcome(

@@ -90,10 +90,13 @@ function deleteOptionsQuery(query: URLSearchParams): DeleteOptions & Record<stri
   const orphanDependents = boolParameter(query, 'orphanDependents');
   const propagationPolicy = query.get('propagationPolicy');
   const dryRun = query.getAll('dryRun');
+  const [uid, resourceVersion] = [query.get('uid'), query.get('resourceVersion')];
+  const preconditions = { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) };
   return {
     ...(gracePeriodSeconds !== undefined && { gracePeriodSeconds }),
     ...(orphanDependents !== undefined && { orphanDependents }),
     ...(propagationPolicy !== null && { propagationPolicy: propagationPolicy as 'Orphan' }),
     ...(dryRun.length > 0 && { dryRun }),
+    ...(Object.keys(preconditions).length > 0 && { preconditions }),
   };
 }

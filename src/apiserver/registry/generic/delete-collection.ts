@@ -20,7 +20,7 @@ export async function removeCollection(
       const entry = page.entries[at];
       if (!entry) return;
       try {
-        await remove({ ...context, namespace: entry.namespace, name: entry.name }, { ...options });
+        await remove({ ...context, namespace: entry.namespace, name: entry.name }, { ...options }, true);
       } catch (error) {
         if (isNotFound(error)) continue;
         next = page.entries.length;

@@ -27,7 +27,8 @@ type Step =
   /** `thenRemove`: the grace is zero, so the object goes right after it was marked. */
   | { do: 'mark'; object: UnknownObject; thenRemove: boolean };
 
-export async function remove(context: RequestContext, options: DeleteOptions): Promise<DeleteResult> {
+/** `inCollection`: admission is told no name, as upstream's is for each object of a collection. */
+export async function remove(context: RequestContext, options: DeleteOptions, inCollection = false): Promise<DeleteResult> {
   const { resource, name } = context;
   const { storage } = resource;
   const warning = resource.definition.deletion?.defaultPropagationWarning;
@@ -38,7 +39,11 @@ export async function remove(context: RequestContext, options: DeleteOptions): P
   for (let attempt = 0; attempt < updateAttemptsMax; attempt++) {
     if (!live) throw notFound(resource, name);
     checkPreconditions(context, live.object, options);
-    await admitDelete(context, live.object);
+    await admitDelete(
+      context,
+      (resource.versions ? await resource.versions.one(live) : live).object,
+      inCollection ? '' : (live.object.metadata.name ?? context.name),
+    );
     const outcome = await take(context, live, decide(context, live.object, options));
     if (!(outcome instanceof WriteConflict)) return outcome;
     live = outcome.newest;
@@ -46,8 +51,8 @@ export async function remove(context: RequestContext, options: DeleteOptions): P
   throw conflict(resource, name, modifiedMessage);
 }
 
-async function admitDelete(context: RequestContext, old: UnknownObject): Promise<void> {
-  const request = admissionRequest(context, { operation: 'DELETE', oldObject: old, name: old.metadata.name ?? context.name });
+async function admitDelete(context: RequestContext, old: UnknownObject, name: string): Promise<void> {
+  const request = admissionRequest(context, { operation: 'DELETE', oldObject: old, name });
   await admit(context, request);
   await validateAdmission(context, request);
 }

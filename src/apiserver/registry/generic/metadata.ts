@@ -78,6 +78,12 @@ export function dedupOwners(object: KubeObject, context: RequestContext, afterMu
   );
 }
 
+/** An empty list of managers in a request asks to forget them; the decoder drops empty lists, so it becomes the other way to ask. */
+export function keepFieldsReset(object: UnknownObject, sent: { metadata?: { managedFields?: unknown } | null } | null): void {
+  const given = sent?.metadata?.managedFields;
+  if (Array.isArray(given) && given.length === 0) object.metadata.managedFields = [{} as ManagedFieldsEntry];
+}
+
 /** The part of an object whose change makes a new generation; undefined: the kind has none. */
 function generationPart(resource: ServedResource, object: KubeObject): unknown {
   const { generation } = resource.definition;

@@ -1,12 +1,21 @@
 // PATCH (k8s.io/apiserver/pkg/endpoints/handlers/patch.go): the patch is applied to the newest state, again if another write came between.
-import { badRequest, invalidObject, notFound, plainRefusal, StatusError, unsupportedMediaType } from '#apimachinery/errors';
-import { root, invalid } from '#apimachinery/field';
+import {
+  badRequest,
+  conflict,
+  invalidObject,
+  notFound,
+  plainRefusal,
+  StatusError,
+  unsupportedMediaType,
+} from '#apimachinery/errors';
+import { invalid, root } from '#apimachinery/field';
 import { formatTime, parseApiVersion, type UnknownObject } from '#apimachinery/meta';
 import { jsonPatch, mergePatch, strategicMergePatch } from '#apimachinery/patch';
 import { decode, DecodeError } from '#apimachinery/schema';
 import type { PatchType } from '#apimachinery/transport';
-import { dedupOwners, ensureName, ensureNamespace } from './metadata.ts';
+import { dedupOwners, ensureName, ensureNamespace, keepFieldsReset } from './metadata.ts';
 import { admitUpdate, recordUpdate } from './put.ts';
+import { asLibraryWrites, conversionText, goText, otherKindText } from './patch-texts.ts';
 import { apiVersionText, type Decoded, type Door, type RequestContext, type ServedResource } from './types.ts';
 import { update, type UpdateResult } from './update.ts';
 import { deepCopy } from './values.ts';
@@ -37,7 +46,7 @@ function patching(
     if (!live) throw notFound(resource, context.name);
     const current = resource.fromStorage(live);
     const patched = applyPatch(context, request, current);
-    const object = readPatched(context, request, patched);
+    const object = readPatched(context, request, current, patched);
     ensureNamespace(object.metadata, context);
     ensureName(object.metadata, context);
     resource.setDefaults(object);
@@ -57,69 +66,80 @@ function applyPatch(context: RequestContext, request: PatchRequest, current: Unk
 }
 
 /** The result as the resource's type: unknown fields and wrong types are the client's fault. */
-function readPatched(context: RequestContext, request: PatchRequest, patched: unknown): UnknownObject {
-  const read = decodePatched(context, request, patched);
-  const strictErrors = [...request.strictErrors, ...read.strictErrors];
-  if (strictErrors.length > 0 && request.fieldValidation === 'Strict')
-    throw refusedPatch(request, `strict decoding error: ${strictErrors.join(', ')}`);
-  if (request.fieldValidation === 'Warn') for (const problem of strictErrors) context.warn(problem);
+function readPatched(context: RequestContext, request: PatchRequest, current: UnknownObject, patched: unknown): UnknownObject {
+  const refuse = (why: string, mismatch?: DecodeError['mismatch']): StatusError =>
+    refusedPatch(request, current, patched, why, mismatch);
+  const read = decodePatched(context, request, patched, refuse);
+  const own = read.strictErrors.length === 0 ? [] : strictlyRead(context.resource, request, current, patched);
+  strictProblems(context, request, own, refuse);
   return read.object;
 }
 
-/** 422 without a name: upstream does not know what the result would have been. */
-export const invalidPatch = (body: unknown, why: string): StatusError =>
-  invalidObject({ group: '', kind: '' }, '', [invalid(root('patch'), JSON.stringify(body), why)]);
-
-/** A strategic patch is shown as the map it was read into, and its type errors are those of upstream's converter. */
-const refusedPatch = ({ type, body }: PatchRequest, why: string, mismatch?: DecodeError['mismatch']): StatusError => {
-  if (type !== 'application/strategic-merge-patch+json') return invalidPatch(body, why);
-  const text = mismatch === undefined ? why : conversionText(mismatch);
-  return invalidObject({ group: '', kind: '' }, '', [invalid(root('patch'), goText(body), text)]);
-};
-
-const goKinds: Record<string, string> = { array: 'slice', object: 'map', number: 'int64', bool: 'bool', string: 'string' };
-
-function conversionText({ value, goType }: NonNullable<DecodeError['mismatch']>): string {
-  const from = goKinds[value.split(' ')[0] ?? ''] ?? value;
-  if (goType.startsWith('[]')) return `cannot restore slice from ${from}`;
-  if (goType.startsWith('map[')) return `cannot restore map from ${from}`;
-  return goType.includes('.') ? `cannot restore struct from: ${from}` : `cannot convert ${from} to ${goType}`;
+/** Refuses or warns of what strict reading of the patch and of its result (`own`) found. */
+export function strictProblems(
+  context: Pick<RequestContext, 'warn'>,
+  request: PatchRequest,
+  own: readonly string[],
+  refuse: (why: string) => StatusError,
+): void {
+  const strictErrors = [...request.strictErrors, ...own];
+  if (strictErrors.length > 0 && request.fieldValidation === 'Strict')
+    throw refuse(`strict decoding error: ${strictErrors.join(', ')}`);
+  if (request.fieldValidation === 'Warn') for (const problem of strictErrors) context.warn(problem);
 }
 
-/** A JSON value as Go prints it with %v. */
-function goText(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(goText).join(' ')}]`;
-  if (value === null || value === undefined) return '<nil>';
-  if (typeof value !== 'object') return String(value as string | number | boolean);
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return `map[${entries.map(([key, item]) => `${key}:${goText(item)}`).join(' ')}]`;
+/** What is unknown in the result, in the order upstream reads it. */
+function strictlyRead(resource: ServedResource, request: PatchRequest, current: UnknownObject, patched: unknown): string[] {
+  if (isStrategic(request)) return read(resource, patched, true).strictErrors.sort();
+  return read(resource, asLibraryWrites(patched, current, request.body), true).strictErrors;
+}
+
+const isStrategic = ({ type }: PatchRequest): boolean => type === 'application/strategic-merge-patch+json';
+
+const refusal = (shown: string, why: string): StatusError =>
+  invalidObject({ group: '', kind: '' }, '', [invalid(root('patch'), shown, why)]);
+
+/**
+ * 422 without a name: upstream does not know what the result would have been. It shows the result as text; of a strategic patch the map that
+ * it was read into, with the type errors of upstream's converter.
+ */
+export function refusedPatch(
+  request: Pick<PatchRequest, 'type' | 'body'>,
+  current: UnknownObject,
+  patched: unknown,
+  why: string,
+  mismatch?: DecodeError['mismatch'],
+): StatusError {
+  const { type, body } = request;
+  if (type !== 'application/strategic-merge-patch+json')
+    return refusal(JSON.stringify(asLibraryWrites(patched, current, body)), why);
+  return refusal(goText(body), mismatch === undefined ? why : conversionText(mismatch));
 }
 
 function decodePatched(
   { resource }: RequestContext,
   request: PatchRequest,
   patched: unknown,
+  refuse: (why: string, mismatch?: DecodeError['mismatch']) => StatusError,
 ): { object: UnknownObject; strictErrors: string[] } {
   const expected = apiVersionText(resource);
   if (typeof patched !== 'object' || patched === null || Array.isArray(patched))
-    throw refusedPatch(request, 'the patch does not yield an object');
+    throw refuse('the patch does not yield an object');
   const { kind = resource.kind, apiVersion = expected } = patched as UnknownObject;
-  if (kind !== resource.kind || apiVersion !== expected) {
-    throw refusedPatch(
-      request,
-      `no kind "${kind}" is registered for version "${apiVersion}", expected ${expected} ${resource.kind}`,
-    );
-  }
+  // A strategic patch is read into the type that the path names, whatever it calls itself.
+  if (!isStrategic(request) && (kind !== resource.kind || apiVersion !== expected))
+    throw refuse(otherKindText(resource, { kind, apiVersion }));
   try {
     const { object, strictErrors } = read(resource, patched, request.fieldValidation !== 'Ignore');
     const copy = deepCopy(object) as UnknownObject;
-    copy.kind = kind;
-    copy.apiVersion = apiVersion;
+    copy.kind = resource.kind;
+    copy.apiVersion = expected;
     copy.metadata ??= {};
+    keepFieldsReset(copy, patched as Partial<UnknownObject>);
     return { object: copy, strictErrors };
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
-    throw refusedPatch(request, error.message, error.mismatch);
+    throw refuse(error.message, error.mismatch);
   }
 }
 
@@ -129,9 +149,14 @@ function applying(
   request: PatchRequest,
 ): (live: UnknownObject | undefined) => Promise<UnknownObject> {
   const { resource } = context;
-  const config = readApplied(context, request);
+  const config = readApplied(context, request, { kind: resource.kind, apiVersion: apiVersionText(resource) });
   return async (live) => {
     if (!live && !door.creates) throw notFound(resource, context.name);
+    const { uid } = config.metadata;
+    if (!live && uid) {
+      const why = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
+      throw conflict(resource, context.name, why);
+    }
     const writer = {
       manager: context.manager,
       time: formatTime(context.now),
@@ -152,22 +177,28 @@ function applying(
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /** What is applied goes to the field manager as written: it checks fields and types itself. */
-function readApplied(context: RequestContext, request: PatchRequest): UnknownObject {
-  const { resource } = context;
+export function readApplied(
+  context: Pick<RequestContext, 'warn'>,
+  request: PatchRequest,
+  expected: { kind: string; apiVersion: string },
+): UnknownObject {
   const body = (request.body ?? {}) as UnknownObject;
   // Names that are no text count as absent.
   const [apiVersion, kind] = [textOf(body.apiVersion), textOf(body.kind)];
-  const expected = apiVersionText(resource);
-  if (kind !== resource.kind || apiVersion !== expected) {
+  if (kind !== expected.kind || apiVersion !== expected.apiVersion) {
     const { group, version } = parseApiVersion(apiVersion);
     throw badRequest(`invalid object type: ${group}/${version}, Kind=${kind}`);
   }
   if (request.fieldValidation === 'Strict' && request.strictErrors.length > 0) {
-    throw badRequest(`error strict decoding YAML: ${request.strictErrors.join(', ')}`);
+    throw badRequest(`error strict decoding YAML: error converting YAML to JSON: ${yamlErrors(request.strictErrors)}`);
   }
   if (request.fieldValidation === 'Warn') for (const problem of request.strictErrors) context.warn(problem);
   return body.metadata ? body : { ...body, metadata: {} };
 }
+
+/** As the YAML library lists them. */
+const yamlErrors = (lines: readonly string[]): string =>
+  ['yaml: unmarshal errors:', ...lines.map((line) => `  ${line}`)].join('\n');
 
 const read = (resource: ServedResource, value: unknown, strict: boolean): Decoded =>
   resource.read ? resource.read(value, strict) : (decode(resource.schema, resource.typeName, value, { strict }) as Decoded);

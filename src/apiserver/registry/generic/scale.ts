@@ -1,7 +1,8 @@
 // The `scale` subresource (autoscaling/v1 Scale): a narrow view of a workload through which only the number of replicas can be changed.
 import { badRequest, conflict, invalidObject, modifiedMessage, notFound, plainError } from '#apimachinery/errors';
 import { invalid, root } from '#apimachinery/field';
-import { formatTime, type UnknownObject } from '#apimachinery/meta';
+import { parentManagers, scaleManagers } from '#apimachinery/managedfields';
+import type { UnknownObject } from '#apimachinery/meta';
 import type { StoredObject } from '../../storage/stored-object.ts';
 import { admissionRequest, admit, validateAdmission } from './admit.ts';
 import { mainDoor } from './create.ts';
@@ -9,7 +10,7 @@ import { apiVersionText, type RequestContext } from './types.ts';
 import { update } from './update.ts';
 import { deepCopy } from './values.ts';
 
-const scaleApiVersion = 'autoscaling/v1';
+export const scaleApiVersion = 'autoscaling/v1';
 
 function mapping({ resource }: RequestContext): NonNullable<RequestContext['resource']['definition']['scale']> {
   const { scale } = resource.definition;
@@ -37,7 +38,17 @@ export function scaleOf(context: RequestContext, object: UnknownObject): Unknown
   } as UnknownObject;
 }
 
-/** `next` makes the wanted Scale from the current one. */
+const replicasPath = ({ specReplicasPath }: ReturnType<typeof mapping>): readonly string[] =>
+  specReplicasPath ?? ['spec', 'replicas'];
+
+/** The Scale with its managers: those of the object that own the number of replicas. */
+function scaleWithManagers(context: RequestContext, live: UnknownObject): UnknownObject {
+  const scale = scaleOf(context, live);
+  const managedFields = scaleManagers(live.metadata.managedFields, replicasPath(mapping(context)), scaleApiVersion);
+  return managedFields ? { ...scale, metadata: { ...scale.metadata, managedFields } } : scale;
+}
+
+/** `next` makes the wanted Scale, with its managers, from the current one. */
 export async function updateScale(
   context: RequestContext,
   next: (current: UnknownObject) => UnknownObject,
@@ -49,21 +60,27 @@ export async function updateScale(
     mayCreate: false,
     async next(live) {
       if (!live) throw notFound(resource, name);
-      const current = scaleOf(context, live);
-      const wanted = await admitScale(context, current, next(current));
+      const object = resource.fromStorage(live);
+      const current = scaleWithManagers(context, object);
+      const made = next(current);
+      const { managedFields: sent } = made.metadata;
+      const wanted = await admitScale(context, withoutManagers(current), withoutManagers(made));
       checkScale(context, wanted, current);
-      const draft = deepCopy(resource.fromStorage(live));
+      const draft = deepCopy(object);
       scale.setSpecReplicas(draft, replicasOf(wanted));
-      const recorded = mainDoor(context).fieldManager.update(resource.fromStorage(live), draft, {
-        manager: context.manager,
-        time: formatTime(context.now),
-        apiVersion: apiVersionText(resource),
-        subresource: 'scale',
-      });
-      return resource.toStorage({ ...recorded, metadata: { ...recorded.metadata } });
+      const path = replicasPath(scale);
+      const managedFields = parentManagers(object.metadata.managedFields, sent, path, apiVersionText(resource));
+      if (managedFields) draft.metadata.managedFields = managedFields;
+      else delete draft.metadata.managedFields;
+      return resource.toStorage(draft);
     },
   });
   return stored;
+}
+
+function withoutManagers(scale: UnknownObject): UnknownObject {
+  const { managedFields: _, ...metadata } = scale.metadata;
+  return { ...scale, metadata };
 }
 
 /** The rules of the main resource apply to what a new number of replicas makes of it. */

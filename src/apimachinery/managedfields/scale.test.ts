@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import type { ManagedFieldsEntry } from '../meta/index.ts';
+import { parentManagers, scaleManagers } from './scale.ts';
+
+const path = ['spec', 'replicas'];
+const entry = (manager: string, operation: 'Apply' | 'Update', fieldsV1: object, more: object = {}): ManagedFieldsEntry =>
+  ({
+    manager,
+    operation,
+    apiVersion: 'apps/v1',
+    time: '2024-01-01T00:00:00Z',
+    fieldsType: 'FieldsV1',
+    fieldsV1,
+    ...more,
+  }) as ManagedFieldsEntry;
+const replicas = { 'f:spec': { 'f:replicas': {} } };
+const parent = [
+  entry('applier', 'Apply', { 'f:spec': { 'f:paused': {}, 'f:replicas': {} } }),
+  entry('other', 'Update', { 'f:spec': { 'f:paused': {} } }),
+];
+
+test('only owners of the replicas are managers of the Scale', () => {
+  expect(scaleManagers(parent, path, 'autoscaling/v1')).toEqual([
+    { ...parent[0], apiVersion: 'autoscaling/v1', fieldsV1: replicas },
+  ]);
+  expect(scaleManagers([entry('other', 'Update', { 'f:spec': { 'f:paused': {} } })], path, 'autoscaling/v1')).toBeUndefined();
+});
+
+test('who takes the replicas in the Scale takes them in the object, without a time', () => {
+  const taken = entry('hpa', 'Update', replicas, { apiVersion: 'autoscaling/v1', subresource: 'scale' });
+  expect(parentManagers(parent, [taken], path, 'apps/v1')).toEqual([
+    entry('applier', 'Apply', { 'f:spec': { 'f:paused': {} } }),
+    {
+      manager: 'hpa',
+      operation: 'Update',
+      apiVersion: 'apps/v1',
+      fieldsType: 'FieldsV1',
+      fieldsV1: replicas,
+      subresource: 'scale',
+    },
+    entry('other', 'Update', { 'f:spec': { 'f:paused': {} } }),
+  ]);
+});
+
+test('an applier that keeps the replicas keeps its entry', () => {
+  const kept = scaleManagers(parent, path, 'autoscaling/v1');
+  expect(parentManagers(parent, kept, path, 'apps/v1')).toEqual(parent);
+});

@@ -1,0 +1,55 @@
+// Managers of an object and of its `scale` view (k8s.io/apimachinery/pkg/util/managedfields, scalehandler.go): who owns the number of replicas
+// in one owns it in the other.
+import type { ManagedFieldsEntry } from '../meta/index.ts';
+import { difference, type FieldSet, isEmptySet, isMember, setOfPaths } from './field-set.ts';
+import { type Managed, readManaged, writeManaged } from './managed.ts';
+
+type Entries = readonly ManagedFieldsEntry[] | null | undefined;
+
+const scaleReplicas = setOfPaths([['spec', 'replicas']]);
+
+function owns(set: FieldSet, path: readonly string[]): boolean {
+  let node: FieldSet | undefined = set;
+  for (const name of path) node = node?.[`f:${name}`];
+  return node !== undefined && isMember(node);
+}
+
+/** Of the object's managers those that own `path`, as managers of the Scale. */
+export function scaleManagers(
+  parent: Entries,
+  path: readonly string[],
+  scaleApiVersion: string,
+): ManagedFieldsEntry[] | undefined {
+  const found: Managed = new Map();
+  for (const [id, owner] of readManaged(parent, true))
+    if (owns(owner.set, path)) found.set(id, { ...owner, apiVersion: scaleApiVersion, set: scaleReplicas });
+  return writeManaged(found);
+}
+
+/**
+ * The object's managers after a write of its Scale: whoever lost the replicas there loses `path` here. A manager that comes in by the Scale
+ * gets no time, as upstream looks for its time among the object's.
+ */
+export function parentManagers(
+  parent: Entries,
+  scale: Entries,
+  path: readonly string[],
+  apiVersion: string,
+): ManagedFieldsEntry[] | undefined {
+  const before = readManaged(parent, true);
+  const owners = readManaged(scale, true);
+  const after: Managed = new Map();
+  for (const [id, owner] of before) {
+    if (!owns(owner.set, path) || owners.delete(id)) {
+      after.set(id, owner);
+      continue;
+    }
+    const set = difference(owner.set, setOfPaths([path]));
+    if (!isEmptySet(set)) after.set(id, { ...owner, set });
+  }
+  for (const [id, owner] of owners) {
+    if (!owns(owner.set, ['spec', 'replicas'])) continue;
+    after.set(id, { ...owner, apiVersion, time: before.get(id)?.time, set: setOfPaths([path]) });
+  }
+  return writeManaged(after);
+}

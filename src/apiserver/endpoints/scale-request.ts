@@ -1,0 +1,139 @@
+// The `scale` subresource of any kind: read, replaced or patched as an autoscaling/v1 Scale, which is a view of the object.
+import { conflict, internalError } from '#apimachinery/errors';
+import { createFieldManager, type FieldManager } from '#apimachinery/managedfields';
+import { formatTime, type UnknownObject } from '#apimachinery/meta';
+import { jsonPatch, mergePatch, strategicMergePatch } from '#apimachinery/patch';
+import { decode, DecodeError, type SchemaTable } from '#apimachinery/schema';
+import type { PatchType } from '#apimachinery/transport';
+import { ensureName, ensureNamespace } from '../registry/generic/metadata.ts';
+import { type PatchRequest, readApplied, refusedPatch, strictProblems } from '../registry/generic/patch.ts';
+import { scaleApiVersion, scaleOf, updateScale } from '../registry/generic/scale.ts';
+import type { RequestContext, ServedResource } from '../registry/generic/types.ts';
+import type { BodyTarget } from './body.ts';
+import type { Outcome, ResourceCall } from './call.ts';
+import { bodyTarget, contextOf, type Executor, get, patchBody, warnAll } from './execute.ts';
+import { parseWriteOptions, type WriteOptions } from './write-options.ts';
+
+const scaleType = 'io.k8s.api.autoscaling.v1.Scale';
+
+export async function scaleRequest(executor: Executor, call: ResourceCall): Promise<Outcome> {
+  const { resource, verb } = call;
+  if (verb === 'get') {
+    const outcome = await get(call);
+    if (outcome.is !== 'stored') return outcome;
+    const context = contextOf(executor, call, { dryRun: false, fieldManager: '', asSent: {} });
+    checkReplicas(resource, outcome.stored.object);
+    return { is: 'value', status: 200, value: scaleOf(context, outcome.stored.object) };
+  }
+  const next = verb === 'update' ? await scaleFromPut(call) : await scaleFromPatch(call);
+  const context = contextOf(executor, call, next.options);
+  next.check?.(context);
+  const stored = await updateScale(context, (current) => {
+    const wanted = next.make(current, context);
+    ensureNamespace(wanted.metadata, context);
+    ensureName(wanted.metadata, context);
+    return wanted;
+  });
+  return { is: 'value', status: 200, value: scaleOf(context, resource.fromStorage(stored.object)) };
+}
+
+/** A custom resource may lack the number that its definition names. */
+function checkReplicas({ custom, definition: { scale } }: ServedResource, object: UnknownObject): void {
+  if (!custom || !scale?.specReplicasPath) return;
+  let value: unknown = object;
+  for (const step of scale.specReplicasPath) value = (value as Record<string, unknown> | null | undefined)?.[step];
+  if (value === undefined) throw internalError(`the spec replicas field ".${scale.specReplicasPath.join('.')}" does not exist`);
+}
+
+interface NextScale {
+  options: WriteOptions;
+  /** Before the object is looked for. */
+  check?(context: RequestContext): void;
+  /** The wanted Scale with its managers. */
+  make(current: UnknownObject, context: RequestContext): UnknownObject;
+}
+
+const managers = new WeakMap<SchemaTable, FieldManager>();
+
+function managerOf({ resource: { schema } }: RequestContext): FieldManager {
+  const known = managers.get(schema) ?? createFieldManager(schema, scaleType);
+  managers.set(schema, known);
+  return known;
+}
+
+const writerOf = ({ manager, now }: RequestContext): Parameters<FieldManager['create']>[1] => ({
+  manager,
+  time: formatTime(now),
+  apiVersion: scaleApiVersion,
+  subresource: 'scale',
+});
+
+const recorded = (context: RequestContext, current: UnknownObject, wanted: UnknownObject): UnknownObject =>
+  managerOf(context).update(current, { ...wanted, metadata: { ...wanted.metadata } }, writerOf(context));
+
+// Upstream reads the Scale of a custom resource by a scheme of its own, which knows nothing else.
+const otherThanScale =
+  'no kind is registered for the type v1.Scale in scheme "k8s.io/apiextensions-apiserver/pkg/apiserver/customresource_handler.go:781"';
+
+const scaleTarget = (resource: ServedResource): BodyTarget => {
+  const { read: _, ...target } = bodyTarget(resource);
+  const scale = { ...target, group: 'autoscaling', version: 'v1', kind: 'Scale', typeName: scaleType };
+  return resource.custom ? { ...scale, otherKindText: otherThanScale } : scale;
+};
+
+async function scaleFromPut(call: ResourceCall): Promise<NextScale> {
+  const options = parseWriteOptions('UpdateOptions', call.query);
+  const { object, strictErrors } = await call.body.decode(scaleTarget(call.resource), options.fieldValidation);
+  warnAll(call, options.fieldValidation, strictErrors);
+  return {
+    options,
+    check(context) {
+      ensureNamespace(object.metadata, context);
+      ensureName(object.metadata, context);
+    },
+    make: (current, context) => recorded(context, current, object),
+  };
+}
+
+async function scaleFromPatch(call: ResourceCall): Promise<NextScale> {
+  const { schema } = call.resource;
+  const body = await patchBody(call);
+  const isApply = body.type === 'application/apply-patch+yaml';
+  const options = parseWriteOptions('PatchOptions', call.query, isApply);
+  const request: PatchRequest = {
+    type: body.type as PatchType,
+    body: body.value,
+    fieldValidation: options.fieldValidation,
+    strictErrors: body.strictErrors,
+    ...(options.force !== undefined && { force: options.force }),
+  };
+  if (!isApply)
+    return { options, make: (current, context) => recorded(context, current, patched(context, schema, request, current)) };
+  return {
+    options,
+    make(current, context) {
+      const config = readApplied(context, request, { kind: 'Scale', apiVersion: scaleApiVersion });
+      const applied = managerOf(context).apply(current, config, { ...writerOf(context), force: request.force ?? false });
+      if (applied.metadata.uid !== current.metadata.uid) throw conflict(context.resource, context.name, 'uid mismatch');
+      return applied;
+    },
+  };
+}
+
+function patched(context: RequestContext, schema: SchemaTable, request: PatchRequest, current: UnknownObject): UnknownObject {
+  const result = applied(schema, request, current);
+  try {
+    const { object, strictErrors } = decode(schema, scaleType, result, { strict: request.fieldValidation !== 'Ignore' });
+    strictProblems(context, request, strictErrors, (why) => refusedPatch(request, current, result, why));
+    return object as UnknownObject;
+  } catch (error) {
+    if (error instanceof DecodeError) throw refusedPatch(request, current, result, error.message, error.mismatch);
+    throw error;
+  }
+}
+
+function applied(schema: SchemaTable, { type, body }: PatchRequest, current: UnknownObject): unknown {
+  if (type === 'application/json-patch+json') return jsonPatch(current, body);
+  if (type === 'application/merge-patch+json') return mergePatch(current, body);
+  return strategicMergePatch(schema, scaleType, current, body);
+}

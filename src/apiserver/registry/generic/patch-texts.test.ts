@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import { jsonPatch, mergePatch } from '#apimachinery/patch';
+import { asLibraryWrites, conversionText, goText } from './patch-texts.ts';
+
+const current = {
+  kind: 'ConfigMap',
+  apiVersion: 'v1',
+  metadata: { name: 'a', uid: 'u', labels: { z: '1', b: '2' }, resourceVersion: '7' },
+  data: { k: 'v' },
+};
+
+test.each([
+  [
+    'merge, metadata untouched: in the order of the encoder',
+    { data: { j: 1 } },
+    '{"apiVersion":"v1","data":{"j":1,"k":"v"},"kind":"ConfigMap","metadata":{"name":"a","uid":"u","resourceVersion":"7","labels":{"z":"1","b":"2"}}}',
+  ],
+  [
+    'merge into metadata: sorted, its labels as they were',
+    { metadata: { x: 1 } },
+    '{"apiVersion":"v1","data":{"k":"v"},"kind":"ConfigMap","metadata":{"labels":{"z":"1","b":"2"},"name":"a","resourceVersion":"7","uid":"u","x":1}}',
+  ],
+])('%s', (_, body, text) => {
+  expect(JSON.stringify(asLibraryWrites(mergePatch(current, body), current, body))).toBe(text);
+});
+
+test('values of a JSON patch stay as written', () => {
+  const body = [{ op: 'add', path: '/data', value: { z: '1', a: '2' } }];
+  expect(JSON.stringify(asLibraryWrites(jsonPatch(current, body), current, body))).toContain('"data":{"z":"1","a":"2"}');
+});
+
+test.each([
+  ['string', 'int32', 'unrecognized type: int32'],
+  ['number', 'string', 'cannot convert int64 to string'],
+  ['number 1.5', 'int32', 'cannot convert float64 to int32'],
+  ['bool', 'string', 'unrecognized type: string'],
+  ['string', 'bool', 'unrecognized type: bool'],
+  ['string', '[]v1.Container', 'cannot restore slice from string'],
+  ['array', 'map[string]string', 'cannot restore map from slice'],
+  ['string', 'v1.PodSpec', 'cannot restore struct from: string'],
+])('%s for %s', (value, goType, text) => {
+  expect(conversionText({ value, goType, path: [] })).toBe(text);
+});
+
+test('maps as Go prints them', () => {
+  expect(goText({ b: [1, null], a: { c: true } })).toBe('map[a:map[c:true] b:[1 <nil>]]');
+});

@@ -1,0 +1,73 @@
+// How upstream words a patch that cannot be read (k8s.io/apiserver/pkg/endpoints/handlers/patch.go): with the result as its JSON library writes
+// it, or with the map it was read into and the words of runtime.DefaultUnstructuredConverter.
+import { parseApiVersion } from '#apimachinery/meta';
+import type { DecodeError } from '#apimachinery/schema';
+import { conversionProblem } from './kind-problems.ts';
+import type { ServedResource } from './types.ts';
+
+/**
+ * The result as evanphx/json-patch writes it: an object that the patch reached into has its keys sorted, one that came along whole (from the
+ * object before, or as a value of the patch) stays as it was.
+ */
+export function asLibraryWrites(patched: unknown, current: unknown, body: unknown): unknown {
+  const whole = new Set<object>();
+  for (const from of [current, body]) gather(from, whole);
+  const shown = inGoOrder(patched, current);
+  if (shown !== patched) gather(shown.metadata, whole);
+  return rewritten(shown, whole);
+}
+
+/** Untouched metadata as upstream's encoder orders it: a stored object has its version last. */
+function inGoOrder(patched: unknown, current: unknown): { metadata?: object } {
+  const { metadata } = (patched ?? {}) as { metadata?: object };
+  if (metadata === undefined || metadata !== (current as { metadata?: object }).metadata) return patched as object;
+  const order = ['name', 'generateName', 'namespace', 'selfLink', 'uid', 'resourceVersion'];
+  const fields = metadata as Record<string, unknown>;
+  const first = order.filter((key) => key in fields).map((key) => [key, fields[key]] as const);
+  return { ...(patched as object), metadata: { ...Object.fromEntries(first), ...fields } };
+}
+
+function gather(value: unknown, into: Set<object>): void {
+  if (typeof value !== 'object' || value === null) return;
+  into.add(value);
+  for (const inner of Object.values(value)) gather(inner, into);
+}
+
+function rewritten(value: unknown, whole: ReadonlySet<object>): unknown {
+  if (typeof value !== 'object' || value === null || whole.has(value)) return value;
+  if (Array.isArray(value)) return value.map((item) => rewritten(item, whole));
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, inner]) => [key, rewritten(inner, whole)]));
+}
+
+/** A JSON value as Go prints it with %v. */
+export function goText(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(goText).join(' ')}]`;
+  if (value === null || value === undefined) return '<nil>';
+  if (typeof value !== 'object') return String(value as string | number | boolean);
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `map[${entries.map(([key, item]) => `${key}:${goText(item)}`).join(' ')}]`;
+}
+
+const goKinds: Record<string, string> = { array: 'slice', object: 'map', bool: 'bool', string: 'string' };
+const numeric = /^u?int\d+$|^float\d+$/;
+
+/** Go converts between numbers, and numbers to strings, in principle: such a value is named with both types; any other only with the wanted one. */
+export function conversionText({ value, goType }: NonNullable<DecodeError['mismatch']>): string {
+  const [jsonKind = '', literal = ''] = value.split(' ');
+  const from = jsonKind === 'number' ? (/[.eE]/.test(literal) ? 'float64' : 'int64') : (goKinds[jsonKind] ?? value);
+  if (goType.startsWith('[]')) return `cannot restore slice from ${from}`;
+  if (goType.startsWith('map[')) return `cannot restore map from ${from}`;
+  const isNumber = jsonKind === 'number';
+  if (numeric.test(goType)) return isNumber ? `cannot convert ${from} to ${goType}` : `unrecognized type: ${goType}`;
+  if (goType === 'string') return from === 'int64' ? `cannot convert ${from} to ${goType}` : `unrecognized type: ${goType}`;
+  if (goType === 'bool') return `unrecognized type: ${goType}`;
+  return goType.includes('.') ? `cannot restore struct from: ${from}` : `cannot convert ${from} to ${goType}`;
+}
+
+/** The result calls itself something else than what the path names. */
+export function otherKindText(resource: ServedResource, names: { kind: unknown; apiVersion: unknown }): string {
+  const [kind, apiVersion] = [String(names.kind), String(names.apiVersion)];
+  const { group, version } = parseApiVersion(apiVersion);
+  return conversionProblem(resource, { group, version, kind, apiVersion });
+}
