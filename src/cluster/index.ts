@@ -7,9 +7,13 @@ export { loadSettings, type ClusterSettings, type RuntimeChoice } from './settin
 export { up, type RunningCluster, type UpOptions } from './up.ts';
 export { startControlPlane, type ControlPlane } from './control-plane.ts';
 export { identities, type Identity } from './identities.ts';
-export { ephemeralPki, openPki } from './certificates.ts';
+export { type ClusterPki, ephemeralPki, openPki } from './certificates.ts';
 export { isNodeReady, waitFor } from './wait.ts';
-export { startSimulatedNodes, type SimulatedNodes } from './simulated-nodes.ts';
+export { SimulatedNodes } from './simulated-nodes.ts';
+export { startCloudControllerManager } from './cloud/controller.ts';
+export { Machines } from './cloud/machines.ts';
+export { type ClusterNetwork, ensureNetwork } from './cloud/network.ts';
+export { createSimulatedInstances } from './cloud/simulated-instances.ts';
 export type { NodeAgentConfig } from './node-agent-config.ts';
 export { runNodeAgent } from './nodes/agent.ts';
 export { type NodeCommands, nodeCommands } from './cloud/node-commands.ts';

@@ -1,6 +1,7 @@
 // Nodes whose pods are not processes: whole kubelets over the simulated runtime, in this process. A kubelet's API gets a server on loopback when
 // somebody first asks for it, so that logs and exec get the simulated runtime's own answer.
 import { connect } from 'node:net';
+import type { Node } from '#api/core/v1';
 import { createEventRecorder } from '#client';
 import { createSimulatedNode, type Kubelet, serveSimulatedNodes, type SimulatedNodeOptions } from '#kubelet';
 import type { Clock, Logger, Rng } from '#utils';
@@ -22,7 +23,7 @@ export class SimulatedNodes {
   /** By name. */
   readonly #kubelets = new Map<string, Kubelet>();
   /** By address. */
-  readonly #servers = new Map<string, Promise<WireServer>>();
+  readonly #servers = new Map<string, { kubelet: Kubelet; server: Promise<WireServer> }>();
 
   constructor(plane: ControlPlane, deps: SimulatedNodesDeps) {
     this.#plane = plane;
@@ -36,7 +37,7 @@ export class SimulatedNodes {
     return [...this.#kubelets.keys()];
   }
   /** Resolves when the node is registered. */
-  async add(node: SimulatedNodeOptions & { name: string; nodeIP: string }): Promise<void> {
+  async add(node: SimulatedNodeOptions): Promise<void> {
     const { clock, rng } = this.#deps;
     const client = this.#plane.client(identities.node(node.name), 'kubelet');
     const logger = this.#deps.logger.with({ component: 'kubelet', node: node.name });
@@ -51,16 +52,22 @@ export class SimulatedNodes {
     if (!kubelet) return;
     this.#kubelets.delete(name);
     kubelet.close();
-    for (const address of kubelet.options.nodeIPs) await this.#closeServer(address);
+    for (const [address, served] of this.#servers) {
+      if (served.kubelet !== kubelet) continue;
+      this.#servers.delete(address);
+      await (await served.server.catch(() => undefined))?.close({ graceMs: 0 });
+    }
   }
   /** Reaches the kubelets by the addresses of their Node objects; nothing else is there to be reached. */
   readonly dial: Dial = async ({ host, port }) => {
-    const kubelet = [...this.#kubelets.values()].find(({ options }) => options.nodeIPs.includes(host));
+    const kubelet =
+      [...this.#kubelets.values()].find(({ options }) => options.nodeIPs.includes(host)) ??
+      (await this.#byProvidersAddress(host));
     if (!kubelet)
       throw new Error(`${host}:${port} cannot be reached: the nodes are simulated, their pods are not real processes`);
-    const server = this.#servers.get(host) ?? this.#serve(host, kubelet);
-    this.#servers.set(host, server);
-    const { port: servedPort } = await server;
+    const served = this.#servers.get(host) ?? { kubelet, server: this.#serve(host, kubelet) };
+    this.#servers.set(host, served);
+    const { port: servedPort } = await served.server;
     return new Promise((resolve, reject) => {
       const socket = connect({ host: '127.0.0.1', port: servedPort });
       socket.once('error', reject);
@@ -74,6 +81,12 @@ export class SimulatedNodes {
     for (const name of this.names()) await this.remove(name);
   }
 
+  /** A cloud provider may say other addresses of a node than its kubelet does. */
+  async #byProvidersAddress(host: string): Promise<Kubelet | undefined> {
+    const nodes = this.#plane.client(identities.admin, 'sagong').resource<Node>({ group: '', version: 'v1', resource: 'nodes' });
+    const told = (await nodes.list()).items.find(({ status }) => status?.addresses?.some(({ address }) => address === host));
+    return this.#kubelets.get(told?.metadata.name ?? '');
+  }
   #serve(address: string, kubelet: Kubelet): Promise<WireServer> {
     const { pki, clock, logger } = this.#deps;
     return serveSimulatedNodes(
@@ -88,23 +101,4 @@ export class SimulatedNodes {
       { client: this.#plane.client(identities.admin, 'kubelet'), clock, logger },
     );
   }
-  async #closeServer(address: string): Promise<void> {
-    const server = await this.#servers.get(address)?.catch(() => undefined);
-    this.#servers.delete(address);
-    await server?.close({ graceMs: 0 });
-  }
-}
-
-/** Unique for 65,536 nodes; never used on a wire. */
-const addressOf = (index: number): string => `10.64.${(index >> 8) & 255}.${index & 255}`;
-
-/** Nodes without a cloud. */
-export async function startSimulatedNodes(
-  plane: ControlPlane,
-  names: readonly string[],
-  deps: SimulatedNodesDeps,
-): Promise<SimulatedNodes> {
-  const nodes = new SimulatedNodes(plane, deps);
-  await Promise.all(names.map((name, index) => nodes.add({ name, nodeIP: addressOf(index + 1) })));
-  return nodes;
 }

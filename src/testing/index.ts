@@ -1,5 +1,7 @@
 // What users import in their tests, and what the project's own simulations are made of.
 export { type TestControlPlane, type TestControlPlaneOptions, startTestControlPlane } from './control-plane.ts';
 export { type VirtualClock, type VirtualClockOptions, virtualClock } from './virtual-clock.ts';
+export type { GivenCloudProvider, TestCloud, TestCloudOptions } from './cloud.ts';
+export type { TestNodes } from './nodes.ts';
 export { type StartClusterOptions, startCluster, type TestCluster } from './start-cluster.ts';
 export { type FaultInjector, type FaultRates, injectFaults, noApiFaults } from './faults.ts';

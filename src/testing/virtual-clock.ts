@@ -1,5 +1,6 @@
 // Time that only goes on when told to, for a whole cluster in one process. Timers are a heap; between two of them the event loop runs
 // until nothing more happens, so that promises, streams and coalesced writes settle at their own virtual moment.
+import { setMaxListeners } from 'node:events';
 import { setImmediate } from 'node:timers';
 import type { Clock, Timer } from '#utils';
 
@@ -116,7 +117,10 @@ class HeapClock implements VirtualClock {
         signal?.removeEventListener('abort', onAbort);
         resolve();
       });
-      signal?.addEventListener('abort', onAbort, { once: true });
+      if (!signal) return;
+      // All requests of one discovery wait under one signal; no listener outlives its sleep.
+      setMaxListeners(0, signal);
+      signal.addEventListener('abort', onAbort, { once: true });
     });
   }
   pending(): number {
@@ -132,7 +136,8 @@ class HeapClock implements VirtualClock {
     const endMs = this.#nowMs + ms;
     await this.settle();
     while (this.#next(endMs)) await this.settle();
-    this.#nowMs = endMs;
+    // Two may let time pass at once: it never goes back.
+    this.#nowMs = Math.max(this.#nowMs, endMs);
   }
   async until(condition: () => boolean | Promise<boolean>, limitMs: number): Promise<void> {
     const endMs = this.#nowMs + limitMs;

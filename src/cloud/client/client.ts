@@ -37,12 +37,28 @@ export interface CloudClient extends CloudOperations {
 export function createCloudClient(options: CloudClientOptions): CloudClient {
   const { url, ca, dial } = options;
   const wire = createWireClient({ baseUrl: url, ...(ca !== undefined && { tls: { ca } }), ...(dial && { dial }) });
+  return cloudClientOver(
+    (...request) => call(wire, options, ...request),
+    () => wire.close(),
+  );
+}
+
+/** Carries one call out. Rejects with `CloudApiError`, or with the signal's reason. */
+export type SendCall = (
+  id: OperationId,
+  operation: Operation,
+  input: Record<string, unknown>,
+  signal: AbortSignal | undefined,
+) => Promise<unknown>;
+
+/** A client whose calls go another way. */
+export function cloudClientOver(send: SendCall, close: () => void): CloudClient {
   const calls = operationEntries.map(([id, operation]) => [
     id,
-    (input: Record<string, unknown> = {}, { signal }: CallOptions = {}) => call(wire, options, id, operation, input, signal),
+    (input: Record<string, unknown> = {}, { signal }: CallOptions = {}) => send(id, operation, input, signal),
   ]);
   // The table's own types say what each function takes and gives.
-  return { ...(Object.fromEntries(calls) as CloudOperations), close: () => wire.close() };
+  return { ...(Object.fromEntries(calls) as CloudOperations), close };
 }
 
 async function call(

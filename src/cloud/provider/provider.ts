@@ -47,11 +47,15 @@ function create({ config, configDir, clock, logger }: CreateContext<LocalCloudCo
     token: tokenOf(config, configDir, clock),
     ...(caFile !== undefined && { ca: readFileSync(resolve(configDir, caFile)) }),
   });
-  const context: ProviderContext = { api, config, clock, logger };
+  return localCloud({ api, config, clock, logger });
+}
+
+/** The provider over a client of the cloud, which it closes when its manager stops. */
+export function localCloud(context: ProviderContext): CloudProvider {
   return {
     hasClusterId: () => true,
     initialize(given) {
-      given.signal.addEventListener('abort', () => api.close(), { once: true });
+      given.signal.addEventListener('abort', () => context.api.close(), { once: true });
       startSweeps(context, given);
     },
     instancesV2: localInstances(context),

@@ -1,22 +1,13 @@
-// From an HTTP request to its answer: who asks, for what, with which input, whether it is to fail, and what comes of it.
+// From an HTTP request to its answer.
 import { secretsEqual } from '#pki';
 import type { Clock, Logger, Rng } from '#utils';
 import { BodyTooLargeError, type ResponseHeaders, type WireRequest, type WireResponse } from '#wire';
-import { internalError, invalid, throttled, unauthorized } from '../api/errors.ts';
-import {
-  type ErrorBody,
-  type OperationId,
-  openApiDocument,
-  operations,
-  parseInput,
-  queryObject,
-  Refusal,
-  routeRequest,
-} from '../api/index.ts';
+import { internalError, invalid } from '../api/errors.ts';
+import { type ErrorBody, type OperationId, openApiDocument, operations, Refusal } from '../api/index.ts';
 import type { Account } from '../core/index.ts';
-import type { Verdict } from '../faults/index.ts';
 import { limits } from './limits.ts';
 import type { CloudAccount } from './options.ts';
+import { auditCall, type Call, perform } from './perform.ts';
 import type { CloudService } from './service.ts';
 
 export interface AnswerDeps {
@@ -30,19 +21,6 @@ export interface AnswerDeps {
 }
 
 const json: ResponseHeaders = { 'content-type': 'application/json', 'cache-control': 'no-store' };
-
-/** What is known of a call when it ends. */
-interface Call {
-  requestId: string;
-  account?: Account;
-  operation?: OperationId;
-  resourceId?: string;
-  errorCode?: string;
-}
-
-/** Of an operation that asks for failures, which never fails by request. */
-const isAboutFaults = (operation: OperationId | undefined): boolean =>
-  operation === 'getFaults' || operation === 'putFaults' || operation === 'deleteFaults';
 
 /** All tokens are compared, so that the time tells nothing. */
 function accountOf(accounts: readonly CloudAccount[], authorization: string | undefined): Account | undefined {
@@ -104,7 +82,13 @@ async function answerCall(
   const headers = { ...json, 'x-request-id': call.requestId };
   let status: number;
   try {
-    const result = await perform(deps, call, request, pathname, search);
+    const result = await perform(deps, call, {
+      method: request.method,
+      pathname,
+      search,
+      account: accountOf(deps.accounts, request.headers.authorization),
+      body: () => bodyOf(request),
+    });
     if (result === 'cut') {
       status = 0;
       response.destroy();
@@ -132,52 +116,9 @@ const headersOf = ({ service }: AnswerDeps, { status }: Refusal): ResponseHeader
   ...(status === 429 && { 'retry-after': service.gate.faults.retryAfterSeconds }),
 });
 
-/** The result, or that the connection is to be cut. Rejects with what is answered instead. */
-async function perform(
-  deps: AnswerDeps,
-  call: Call,
-  request: WireRequest,
-  pathname: string,
-  search: string,
-): Promise<{ value: unknown } | 'cut'> {
-  const { service, accounts } = deps;
-  const account = accountOf(accounts, request.headers.authorization);
-  if (!account) throw unauthorized();
-  call.account = account;
-  const { operationId, parameters } = routeRequest(request.method, pathname);
-  call.operation = operationId;
-  const [, named] = Object.entries(parameters)[0] ?? [];
-  if (named !== undefined) call.resourceId = named;
-  const verdict: Verdict | undefined = isAboutFaults(operationId) ? undefined : service.gate.judge(operationId);
-  if (verdict) await deps.clock.sleep(Math.min(verdict.latencyMs, limits.latencyMsMax));
-  if (verdict?.outage) return 'cut';
-  if (verdict?.refuse === 'throttle') throw throttled();
-  if (verdict?.refuse === 'error') throw internalError('asked for by faults');
-  const operation = operations[operationId];
-  const body = 'body' in operation ? await bodyOf(request) : undefined;
-  const input = parseInput(operation, parameters, queryObject(new URLSearchParams(search)), body);
-  const value = await service.perform(operationId, input, account, verdict?.breakInMiddle ?? false);
-  if (call.resourceId === undefined && typeof value === 'object' && value !== null && 'id' in value)
-    call.resourceId = String(value.id);
-  return { value };
-}
-
-function record(deps: AnswerDeps, call: Call, request: WireRequest, pathname: string, status: number, durationMs: number): void {
-  const { requestId, account, operation, resourceId, errorCode } = call;
-  const rounded = Math.round(durationMs * 10) / 10;
-  const about = {
-    requestId,
-    sourceAddress: request.remoteAddress,
-    method: request.method,
-    path: pathname,
-    status,
-    durationMs: rounded,
-    ...(account && { accountId: account.id }),
-    ...(operation && { operation }),
-    ...(resourceId !== undefined && { resourceId }),
-    ...(errorCode !== undefined && { errorCode }),
-  };
-  deps.service.audit.add({ time: new Date(deps.clock.now()).toISOString(), ...about });
-  const log = request.method === 'GET' && status < 500 ? deps.logger.debug : deps.logger.info;
+function record(deps: AnswerDeps, call: Call, request: WireRequest, path: string, status: number, durationMs: number): void {
+  const { method, remoteAddress: sourceAddress } = request;
+  const about = auditCall(deps, call, { sourceAddress, method, path, status, durationMs });
+  const log = method === 'GET' && status < 500 ? deps.logger.debug : deps.logger.info;
   log('call', about);
 }

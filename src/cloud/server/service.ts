@@ -31,10 +31,9 @@ export interface ServiceDeps {
 const hashOf = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('base64url');
 
 /** A misspelt operation would fail nothing, and nobody would know why. */
-function checkedFaults(faults: Faults): Faults {
+function checkFaults(faults: Faults): void {
   const unknown = faults.operations.find((operation) => !Object.hasOwn(operations, operation));
   if (unknown !== undefined) throw invalid('operations', `there is no operation ${unknown}`);
-  return faults;
 }
 
 export class CloudService {
@@ -50,7 +49,9 @@ export class CloudService {
       if (this.gate.faults.eventualConsistencyMs > 0) this.#lagging.push(world, deps.clock.monotonic());
     });
   }
+  /** Throws a Refusal for operations that do not exist. */
   setFaults(faults: Faults): void {
+    checkFaults(faults);
     if (this.gate.faults.eventualConsistencyMs === 0)
       this.#lagging.reset(this.#deps.store.published, this.#deps.clock.monotonic());
     this.gate.set(faults);
@@ -67,7 +68,7 @@ export class CloudService {
       case 'getFaults':
         return this.gate.faults;
       case 'putFaults':
-        this.setFaults(checkedFaults(input as Faults));
+        this.setFaults(input as Faults);
         return this.gate.faults;
       case 'deleteFaults':
         return this.setFaults(noFaults);

@@ -13,7 +13,13 @@ import { type CloudDeps, type CloudOptions, defaultInstanceTypes, type RunningCl
 import { CloudService } from './service.ts';
 import { openWorldStore, type WorldStore } from './world-store.ts';
 
-const settingsOf = (options: CloudOptions): Settings => ({
+type SettingsOptions = Pick<
+  CloudOptions,
+  'region' | 'zones' | 'instanceTypes' | 'publicCidr' | 'realNetworks' | 'mark' | 'quotas' | 'terminatedKeepMs'
+>;
+
+/** With defaults for what is not given. */
+export const settingsOf = (options: SettingsOptions): Settings => ({
   region: options.region,
   zones: options.zones.map((name) => ({ name, region: options.region })),
   instanceTypes: options.instanceTypes ?? defaultInstanceTypes,

@@ -6,15 +6,18 @@ import { type Journal, openJournal } from './journal.ts';
 import { limits } from './limits.ts';
 import { type ChangeRecord, recordOf, type RememberedRequest, replay, type Snapshot, snapshotOf } from './records.ts';
 
+/** Where changes go. */
+export type WorldJournal = Pick<Journal, 'failed' | 'bytes' | 'append' | 'flushed' | 'compact' | 'close'>;
+
 export class WorldStore {
-  readonly #journal: Journal;
+  readonly #journal: WorldJournal;
   readonly #requests: Map<string, RememberedRequest>;
   readonly #watchers = new Set<(world: World) => void>();
   #accepted: World;
   #published: World;
   #compacting = false;
 
-  constructor(journal: Journal, world: World, requests: readonly RememberedRequest[]) {
+  constructor(journal: WorldJournal, world: World, requests: readonly RememberedRequest[]) {
     this.#journal = journal;
     this.#accepted = world;
     this.#published = world;
@@ -90,3 +93,15 @@ export async function openWorldStore(dir: string, { logger, clock }: { logger: L
   const young = requests.filter(({ time }) => time + limits.clientTokenKeepMs >= clock.now());
   return new WorldStore(journal, world, young);
 }
+
+const nothingIsKept: WorldJournal = {
+  failed: undefined,
+  bytes: 0,
+  append: () => Promise.resolve(),
+  flushed: () => Promise.resolve(),
+  compact: () => Promise.resolve(),
+  close: () => Promise.resolve(),
+};
+
+/** A world that ends with the process. */
+export const memoryWorldStore = (world: World): WorldStore => new WorldStore(nothingIsKept, world, []);

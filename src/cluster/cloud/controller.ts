@@ -1,5 +1,4 @@
-// The cloud-controller-manager of a cluster, in this process: its own identity and rights, the provider `local`, which reaches the cloud over its
-// HTTP API as any vendor's does.
+// The cloud-controller-manager of a cluster, in this process, over any provider: its own identity and rights.
 import {
   beyondDocumented,
   defaultCloudControllersConfig,
@@ -8,8 +7,7 @@ import {
   runCloudControllerManager,
 } from '#cloud-controller-manager';
 import type { KubeClient } from '#client';
-import type { CloudProviderDefinition } from '#cloud-provider';
-import { localCloudProvider } from '#cloud/provider';
+import type { CloudProvider } from '#cloud-provider';
 import { defaultLeaderElection } from '#component-base';
 import type { Clock, Logger, Rng } from '#utils';
 import { applyObjects } from '../apply.ts';
@@ -19,15 +17,14 @@ import { clusterNetworks } from '../settings.ts';
 
 export interface CloudControllerManagerSetup {
   plane: ControlPlane;
-  /** What `--cloud-config` would say. */
-  config: Record<string, unknown>;
-  /** Folder of files that the configuration names. */
-  configDir: string;
+  /** Name of the provider. */
+  providerName: string;
+  cloud: CloudProvider;
   cluster: string;
+  /** Between two looks at routes. Default 200. */
+  routeReconciliationPeriodMs?: number;
 }
 
-/** Between two looks at routes. */
-const routeReconciliationPeriodMs = 200;
 /** Without a change of nodes: routes that somebody took away are made again. */
 const routeResyncPeriodMs = 10_000;
 const name = 'cloud-controller-manager';
@@ -63,16 +60,14 @@ const grant = (client: KubeClient): Promise<void> =>
 
 /** Starts it; `stop` ends it and leaves the cloud as it is. */
 export async function startCloudControllerManager(
-  { plane, config, configDir, cluster }: CloudControllerManagerSetup,
+  { plane, providerName, cloud, cluster, routeReconciliationPeriodMs = 200 }: CloudControllerManagerSetup,
   { clock, rng, logger }: { clock: Clock; rng: Rng; logger: Logger },
 ): Promise<{ stop(): Promise<void> }> {
   const deps = { clock, rng, logger: logger.with({ component: name }) };
   await grant(plane.client(identities.admin, 'sagong'));
-  const definition = localCloudProvider as CloudProviderDefinition;
-  const cloud = await definition.create({ config, configDir, clock, logger: deps.logger });
   return runCloudControllerManager(
     {
-      providerName: definition.name,
+      providerName,
       cloud,
       controllers: ['*'],
       config: {

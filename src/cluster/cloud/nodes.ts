@@ -1,6 +1,7 @@
 // The nodes of a running cluster: its cloud, the network in it, the instances, and the parts of the control plane that live among them.
 import { stat } from 'node:fs/promises';
 import type { Instance } from '#cloud';
+import { localCloudProvider } from '#cloud/provider';
 import type { Dial } from '#wire';
 import type { Clock, Exec, Logger, Rng } from '#utils';
 import type { ClusterPki } from '../certificates.ts';
@@ -103,24 +104,24 @@ export class ClusterNodes {
       vpcId: vpc.id,
       routeTableId: routeTable.id,
       subnetIds: subnets.map(({ id }) => id),
-      defaultLoadBalancerKind: 'proxy',
+      defaultLoadBalancerKind: 'proxy' as const,
     };
     if (!this.#simulated) await writePodConfig(cloud.settings, ours);
     if (settings.cloudProvider !== 'local') return;
-    const manager = await startCloudControllerManager(
-      {
-        plane,
-        cluster: settings.name,
-        configDir: cloud.settings.dir,
-        config: {
-          url: cloud.url,
-          tokenFile: cloud.settings.customerTokenFile,
-          caFile: cloud.settings.caFile,
-          ...ours,
-        },
+    // Over its HTTP API, as any vendor's provider reaches its vendor.
+    const provider = await localCloudProvider.create({
+      clock: this.#deps.clock,
+      logger: this.#deps.logger.with({ component: 'cloud-controller-manager' }),
+      configDir: cloud.settings.dir,
+      config: {
+        url: cloud.url,
+        tokenFile: cloud.settings.customerTokenFile,
+        caFile: cloud.settings.caFile,
+        ...ours,
       },
-      this.#deps,
-    );
+    });
+    const setup = { plane, cluster: settings.name, providerName: localCloudProvider.name, cloud: provider };
+    const manager = await startCloudControllerManager(setup, this.#deps);
     this.#connected.push(() => manager.stop());
   }
   /** Resolves when the kubelet of every node with power accepts connections: until then, what a Node says of itself may be of another life. */

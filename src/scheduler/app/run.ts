@@ -116,6 +116,7 @@ export function runKubeScheduler(options: KubeSchedulerOptions, given: Scheduler
     : undefined;
   const run = election ? election.run(abort.signal) : lead();
   run.catch((error: unknown) => {
+    if (abort.signal.aborted) return;
     deps.logger.error('scheduler ended', { err: String(error) });
     onLost();
   });

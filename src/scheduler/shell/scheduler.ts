@@ -67,6 +67,7 @@ export class Scheduler {
   #running = false;
   #scheduled = false;
   #ready: Promise<void> | undefined;
+  readonly #abort = new AbortController();
 
   constructor({ profiles, ...backoff }: SchedulerSettings, deps: SchedulerDeps) {
     this.#deps = deps;
@@ -86,7 +87,7 @@ export class Scheduler {
     this.#metrics = schedulerMetrics(deps.metrics ?? createMetrics(), () => this.queue.sizes());
   }
 
-  /** Resolves once the caches are filled; pods are scheduled from then on. */
+  /** Resolves once the caches are filled; pods are scheduled from then on. Rejects when it is stopped before. */
   start(): Promise<void> {
     this.#ready ??= this.#start();
     return this.#ready;
@@ -101,11 +102,12 @@ export class Scheduler {
     });
     await this.#view.start(this.#deps.client, this.#informers, this.#deps.logger);
     this.#informers.start();
-    await this.#informers.waitForSync();
+    await this.#informers.waitForSync(this.#abort.signal);
     this.#running = true;
     this.#wake();
   }
   async stop(): Promise<void> {
+    this.#abort.abort();
     this.#running = false;
     this.queue.close();
     if (this.#deps.informers === undefined) this.#informers.stop();

@@ -1,0 +1,6 @@
+// Bounds of the cloud in memory.
+
+/** How often terminated instances are looked through. */
+export const forgetPeriodMs = 10_000;
+/** Calls told of at once. */
+export const auditEventsListed = 1_000;
