@@ -135,6 +135,21 @@ describe('a simulated node', () => {
     expect(status()?.state?.waiting?.message).toContain('back-off 20s');
   });
 
+  it('does not try again at once what has failed because it wrote that down', async () => {
+    const { api, clock } = await start();
+    api.put('pods', podOf('lost', {}, { 'simulated.sagong.dev/image-error': 'not found' }));
+    await clock.advance(1_000);
+    const calls = (): number => api.calls.filter(({ resource }) => resource === 'events').length;
+    const before = calls();
+    // Starting, Pulling, Failed twice, and for the second look BackOff and Failed.
+    expect(before).toBe(6);
+    // Its own status coming back from the API is no reason to look again.
+    await clock.advance(5_000);
+    expect(calls()).toBe(before);
+    await clock.advance(10_000);
+    expect(calls()).toBeGreaterThan(before);
+  });
+
   it('runs a pod to its end when it is not to be restarted', async () => {
     const { api, clock } = await start();
     const init = [{ name: 'setup', image: 'busybox' }];

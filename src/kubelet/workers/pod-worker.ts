@@ -3,7 +3,7 @@
 // SyncTerminatedPod).
 import type { Pod, PodCondition, PodStatus } from '#api/core/v1';
 import { formatPod, isTerminalPhase } from '#component-helpers/pod';
-import type { Clock, Logger, Timer } from '#utils';
+import { type Clock, deepEqual, type Logger, type Timer } from '#utils';
 import { anyRunning, emptyRecord, type PodRecord } from '../container/types.ts';
 import type { PodEvents } from '../events.ts';
 import { syncRetryMs, syncRetryTransientMs } from '../limits.ts';
@@ -69,9 +69,10 @@ export class PodWorker {
 
   /** The pod's newest version. */
   update(pod: Pod): void {
+    const known = this.#pod;
     this.#pod = pod;
     if (pod.metadata.deletionTimestamp !== undefined) this.#terminate(pod.metadata.deletionGracePeriodSeconds);
-    this.wake();
+    if (pod === known || asksForWork(known, pod)) this.wake();
   }
   /** The pod is gone from the API: end it here. */
   remove(): void {
@@ -177,6 +178,9 @@ export class PodWorker {
   /** One look at a pod that is to run. */
   async #sync(): Promise<void> {
     const { runtime, statuses, clock, probes, executor } = this.#deps;
+    // Whatever has to happen later is found out anew.
+    this.#timer?.cancel();
+    this.#timer = undefined;
     const record = await runtime.get(identity(this.#pod));
     if (this.#phase !== 'running') return;
     if (isTerminalPhase(this.#pod.status?.phase)) {
@@ -267,6 +271,24 @@ export class PodWorker {
     this.close();
     this.#deps.onGone(uid);
   }
+}
+
+/**
+ * Whether a new version of a pod is more than the status that was written for it: a look at each of those would try again at once what has just
+ * failed, with an event each time (upstream podsDifferSemantically).
+ */
+function asksForWork(known: Pod, pod: Pod): boolean {
+  const { metadata, spec, status } = pod;
+  return (
+    !deepEqual(known.spec, spec) ||
+    !deepEqual(known.metadata.labels, metadata.labels) ||
+    !deepEqual(known.metadata.annotations, metadata.annotations) ||
+    known.metadata.deletionTimestamp !== metadata.deletionTimestamp ||
+    known.metadata.deletionGracePeriodSeconds !== metadata.deletionGracePeriodSeconds ||
+    isTerminalPhase(known.status?.phase) !== isTerminalPhase(status?.phase) ||
+    // Their conditions are set by others, and the pod's readiness hangs on them.
+    (spec?.readinessGates ?? []).length > 0
+  );
 }
 
 const deadlineExceeded: Eviction = {
