@@ -76,3 +76,10 @@ export const remoteAvailabilityMs = { again: 30_000, retry: 5, retryMax: 30_000 
 export const remoteDiscoveryMs = { again: 60_000, retry: 500, retryMax: 60_000 };
 /** Between readings of an API server's OpenAPI, and after failures (upstream's next try is a minute later, but every change asks again). */
 export const remoteOpenApiMs = { again: 60_000, retry: 1_000, retryMax: 3_600_000 };
+/** How long a conversion webhook may take. */
+export const conversionTimeoutSeconds = 30;
+/** Objects of one request to a conversion webhook; longer lists take several. */
+export const conversionObjectsMax = 500;
+/** Conversions remembered for the owners of fields, and how many one write may need. */
+export const conversionMemoMax = 256;
+export const conversionRoundsMax = 32;

@@ -1,4 +1,5 @@
 // Puts the apiserver together: caches over the store, the resource table, the handler chain, and the two ways in (HTTP and direct).
+import { setMaxListeners } from 'node:events';
 import { builtinGroups, builtinKinds, builtinResources, builtinSchema, type KindDefinition } from '#api';
 
 import type { KubeObject } from '#apimachinery/meta';
@@ -48,8 +49,11 @@ import type { ServerContext } from './server-context.ts';
 import { ending, leaveInTime, runStartHooks } from './start-hooks.ts';
 import { createStorages, type Storages } from './storages.ts';
 import { withCleanUp } from './apiextensions/definition-deletion.ts';
+import { converterFactory } from './apiextensions/conversion/converter.ts';
 import { serveDefinitions } from './apiextensions/serve-definitions.ts';
+import { byClusterIp } from './service-resolver.ts';
 import { startCompactor } from './storage/compactor.ts';
+import { WebhookClients, type WebhookReach } from './webhook-client.ts';
 
 /** The parts that decide who may do what, made once the cluster can be read. All optional: without them everyone may do everything. */
 export interface ApiServerParts {
@@ -61,6 +65,8 @@ export interface ApiServerParts {
   special?: readonly SpecialRest[];
   hooks?: readonly StorageHook[];
   startHooks?: readonly StartHook[];
+  /** How conversion webhooks are reached; default: by cluster IP, from this process. */
+  webhooks?: WebhookReach;
   /** Hands requests on to other API servers; its hooks run after the others. */
   aggregator?: Aggregator;
   /** Takes this server out of what others find it by, before it closes. */
@@ -182,9 +188,17 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     logger,
     openStorage: storages.custom,
     closeStorage: storages.close,
+    converterOf: converterFactory({
+      clients: new WebhookClients(parts.webhooks ?? { resolve: byClusterIp(cluster) }, clock),
+      uuid: random.uuid,
+      clock,
+      metrics,
+    }),
   });
   const stopCompactor = compactorOf(options, feed, logger);
   const abort = new AbortController();
+  // Every part that follows something listens for the end.
+  setMaxListeners(0, abort.signal);
   const enter = createTurnstile(createTurns(context.clock));
   let start = (): void => {};
   const held = new Promise<void>((resolve) => {

@@ -36,9 +36,13 @@ export const supports = ({ verbs }: { verbs: readonly string[] }, ...wanted: str
 
 async function document<T>(transport: Transport, path: string, signal?: AbortSignal): Promise<T> {
   const { status, text } = await transport.raw('GET', path, undefined, signal);
+  if (status === 503) throw new StaleError();
   if (status !== 200) throw new Error(reasonOf(text) ?? `the server answered ${status}`);
   return JSON.parse(text) as T;
 }
+
+/** Another API server serves it, and does not answer. */
+class StaleError extends Error {}
 
 const reasonOf = (text: string): string | undefined => {
   try {
@@ -63,7 +67,8 @@ export async function readDiscovery(transport: Transport, signal?: AbortSignal):
       try {
         return (await document<{ resources: ResourceDocument[] }>(transport, path, signal)).resources;
       } catch (error) {
-        failed.push({ groupVersion, reason: (error as Error).message });
+        const reason = error instanceof StaleError ? `stale GroupVersion discovery: ${groupVersion}` : (error as Error).message;
+        failed.push({ groupVersion, reason });
         return [];
       }
     }),

@@ -1,7 +1,7 @@
 // One version of a custom resource as a served resource.
 import { applyDefaults, isObject, prune } from '#api/apiextensions/common';
 import type { CustomResourceDefinition, CustomResourceDefinitionVersion, JSONSchemaProps } from '#api/apiextensions/v1';
-import { createFieldManager } from '#apimachinery/managedfields';
+import { createFieldManager, type FieldManagerOptions } from '#apimachinery/managedfields';
 import { apiVersionOf, type KubeObject, type UnknownObject } from '#apimachinery/meta';
 import { decode, type SchemaTable } from '#apimachinery/schema';
 import type { KindDefinition, WriteStrategy } from '#api';
@@ -10,6 +10,8 @@ import type { Decoded, Door, ServedResource, SubresourceInfo } from '../registry
 import { deepCopy } from '../registry/generic/values.ts';
 import type { DiscoveredResource } from '../resources.ts';
 import type { ResourceStorage } from '../storage/resource-storage.ts';
+import type { Converter } from './conversion/converter.ts';
+import { Views, type ViewsOptions } from './conversion/views.ts';
 import { customKind } from './custom-kind.ts';
 import { customTypeTable } from './type-table.ts';
 
@@ -71,13 +73,17 @@ function doorsOf(
   typeName: string,
   definition: KindDefinition<KubeObject>,
   subresources: readonly SubresourceInfo[],
+  versions: NonNullable<FieldManagerOptions['versions']>,
 ): Map<string, Door> {
   const door = (subresource: string, strategy: WriteStrategy<KubeObject>): [string, Door] => [
     subresource,
     {
       subresource,
       strategy,
-      fieldManager: createFieldManager(table, typeName, strategy.resetFields ? { resetFields: strategy.resetFields } : {}),
+      fieldManager: createFieldManager(table, typeName, {
+        versions,
+        ...(strategy.resetFields && { resetFields: strategy.resetFields }),
+      }),
       creates: subresource === '',
     },
   ];
@@ -87,23 +93,49 @@ function doorsOf(
   ]);
 }
 
+/** What was converted is read by the schema of its version, like anything that comes from outside. */
+function shaper({ spec: { group, versions } }: CustomResourceDefinition): ViewsOptions['shape'] {
+  const schemas = new Map(versions.map((version) => [apiVersionOf(group, version.name), schemaOf(version)]));
+  return (object, apiVersion, use) => {
+    const schema = schemas.get(apiVersion);
+    if (!schema) return;
+    prune(schema, object, true);
+    if (use === 'read') applyDefaults(schema, object);
+  };
+}
+
 export function customResource(
   crd: CustomResourceDefinition,
   version: CustomResourceDefinitionVersion,
   storage: ResourceStorage,
   builtin: SchemaTable,
+  convert: Converter,
 ): ServedResource {
   const { group, names, scope, versions } = crd.spec;
   const schema = schemaOf(version);
-  const typeName = `${group}.${version.name}.${names.kind}`;
-  const table = customTypeTable(builtin, typeName, schema);
+  // Owners of fields may have written in any of the versions.
+  const typeNameIn = (name: string): string => `${group}.${name}.${names.kind}`;
+  const table = versions.reduce((known, one) => customTypeTable(known, typeNameIn(one.name), schemaOf(one)), builtin);
   const definition = customKind(crd, version, schema);
   const subresources = subresourcesOf(crd, version);
   const storageVersion = versions.find(({ storage: stores }) => stores)?.name ?? version.name;
-  const as =
-    (name: string) =>
-    (object: UnknownObject): UnknownObject =>
-      object.apiVersion === apiVersionOf(group, name) ? object : { ...object, apiVersion: apiVersionOf(group, name) };
+  const typeName = typeNameIn(version.name);
+  const views =
+    versions.length === 1
+      ? undefined
+      : new Views({
+          apiVersion: apiVersionOf(group, version.name),
+          storageApiVersion: apiVersionOf(group, storageVersion),
+          convert,
+          shape: shaper(crd),
+        });
+  const inOtherVersions = Object.fromEntries(
+    (views ? versions : []).map(({ name }) => {
+      const apiVersion = apiVersionOf(group, name);
+      const convert = (object: UnknownObject): UnknownObject => (views as Views).known(object, apiVersion);
+      return [apiVersion, { typeName: typeNameIn(name), convert }];
+    }),
+  );
   const hooks: StorageHook[] = [];
   return {
     group,
@@ -123,13 +155,15 @@ export function customResource(
     definition,
     schema: table,
     typeName,
-    doors: doorsOf(table, typeName, definition, subresources),
+    doors: doorsOf(table, typeName, definition, subresources, inOtherVersions),
     hooks,
     custom: true,
     read: reader(builtin, schema),
     setDefaults: (object) => applyDefaults(schema, object),
-    toStorage: as(storageVersion),
-    fromStorage: as(version.name),
+    // The registry works in this version; what is stored in another is converted by the views.
+    toStorage: (object) => object,
+    fromStorage: (object) => object,
     canonical: (object) => object,
+    ...(views && { versions: views }),
   };
 }

@@ -10,6 +10,7 @@ import type { DiscoveredResource, ResourceTable, ServedGroup } from '../resource
 import type { ResourceStorage } from '../storage/resource-storage.ts';
 import { deepEqual } from '../registry/generic/values.ts';
 import { isTrue } from './conditions.ts';
+import type { ConverterFactory } from './conversion/converter.ts';
 import { customResource, discoveredOf } from './custom-resource.ts';
 import { definitionRetryMs } from '../limits.ts';
 import { cleanupFinalizer } from './definition-deletion.ts';
@@ -29,6 +30,8 @@ export interface ServeDefinitionsOptions {
   /** Makes the storage of a custom resource, or finds it; resolves when it can be read. */
   openStorage(group: string, resource: string, namespaced: boolean): Promise<ResourceStorage>;
   closeStorage(storage: ResourceStorage): void;
+  /** How objects of a definition get from one version to another. */
+  converterOf: ConverterFactory;
 }
 
 interface Deps extends ServeDefinitionsOptions {
@@ -129,7 +132,8 @@ async function serve(
   const live = versions.filter((version) => version.served);
   for (const gone of before?.versions ?? [])
     if (!live.some((version) => version.name === gone)) options.table.remove(group, gone, names.plural);
-  for (const version of live) options.table.add(customResource(crd, version, storage, options.schema));
+  const convert = options.converterOf(crd);
+  for (const version of live) options.table.add(customResource(crd, version, storage, options.schema, convert));
   served.set(name, { crd, storage, versions: live.map((version) => version.name) });
   publish(options.table, served, builtin, group);
 }

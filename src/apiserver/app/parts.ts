@@ -70,6 +70,10 @@ export function buildParts(options: KubeApiServerOptions, deps: PartsDeps, input
     tokens: tokenOptions(options, input, () => deps.rng.uuid()),
     kubelet: { ...kubeletOptions(options), dialKubelet: deps.dialKubelet },
   });
+  const webhooks = {
+    resolve: resolverOf(options, deps, cluster),
+    ...(deps.dialService && { dialService: deps.dialService }),
+  };
   const plugins = createAdmission(
     { enable: options.enableAdmissionPlugins, disable: options.disableAdmissionPlugins },
     {
@@ -79,10 +83,7 @@ export function buildParts(options: KubeApiServerOptions, deps: PartsDeps, input
       clock,
       rng: deps.rng,
       logger,
-      webhooks: {
-        resolve: resolverOf(options, deps, cluster),
-        ...(deps.dialService && { dialService: deps.dialService }),
-      },
+      webhooks,
       options: {
         ...defaultPluginOptions,
         notReadyTolerationSeconds: options.notReadyTolerationSeconds,
@@ -116,12 +117,13 @@ export function buildParts(options: KubeApiServerOptions, deps: PartsDeps, input
         now: () => clock.now(),
       }),
     ],
+    webhooks,
     aggregator: createAggregator({
       cluster,
       clock,
       logger,
       metrics: input.metrics,
-      resolve: resolverOf(options, deps, cluster),
+      resolve: webhooks.resolve,
       ...(options.proxyClient && { clientCertificate: options.proxyClient }),
       ...(deps.dialService && { dial: deps.dialService }),
     }),

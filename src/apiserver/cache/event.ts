@@ -12,6 +12,7 @@ export class CacheEvent {
   readonly atMs: number;
   #gone: StoredObject | undefined;
   #frames: Map<string, Buffer> | undefined;
+  #views: CacheEvent[] | undefined;
 
   constructor(revision: number, current: StoredObject | undefined, previous: StoredObject | undefined, atMs: number) {
     this.revision = revision;
@@ -51,8 +52,16 @@ export class CacheEvent {
     return frame;
   }
 
+  /** The same change in another version; it cools down together with this one. */
+  shownAs(current: StoredObject | undefined, previous: StoredObject | undefined): CacheEvent {
+    const view = new CacheEvent(this.revision, current, previous, this.atMs);
+    this.#views = [...(this.#views ?? []), view];
+    return view;
+  }
+
   /** Frames are only wanted while events are hot; the ring keeps events without them. */
   coolDown(): void {
     this.#frames = undefined;
+    for (const view of this.#views ?? []) view.coolDown();
   }
 }

@@ -232,6 +232,7 @@ class DirectWatch implements WatchStream {
   readonly #context: ServerContext;
   readonly #resource: ServedResource;
   readonly #options: ListOptions;
+  readonly #start: WatchStart;
   readonly #release: () => void;
   #queue: WatchEvent[] = [];
   #scheduled = false;
@@ -244,6 +245,7 @@ class DirectWatch implements WatchStream {
     this.#context = context;
     this.#resource = resource;
     this.#options = options;
+    this.#start = start;
     this.#release = release;
     const show = (type: WatchEvent['type'], object: KubeObject): void => this.#push({ type, object });
     for (const stored of start.initial) show('ADDED', inVersion(resource, stored).object);
@@ -251,7 +253,8 @@ class DirectWatch implements WatchStream {
     this.#stops.push(
       start.subscribe({
         onEvent: (event, type) => show(type, inVersion(resource, event.objectFor(type)).object),
-        onEnd: () => this.#finish(new StatusError({ code: 410, reason: 'Expired', message: 'too old resource version' })),
+        onEnd: (failure) =>
+          this.#finish(new StatusError(failure ?? { code: 410, reason: 'Expired', message: 'too old resource version' })),
       }),
       context.watches.add(() => this.#finish()),
     );
@@ -280,7 +283,8 @@ class DirectWatch implements WatchStream {
     let cancel = (): void => {};
     const again = (): void => {
       const timer = clock.setTimer(bookmarkIntervalMs, () => {
-        this.#bookmark(this.#context.feed.revision);
+        const { revision } = this.#context.feed;
+        this.#bookmark(this.#start.reached?.(revision) ?? revision);
         again();
       });
       cancel = () => timer.cancel();

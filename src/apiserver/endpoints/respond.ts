@@ -24,9 +24,10 @@ export interface Answer {
 
 export const plainJson: Negotiated = { encoding: 'json', apiVersion: '', stream: false, pretty: false };
 
-/** The object in the request's version. */
+/** The object in the request's version; those of a custom resource are in it already. */
 export const inVersion = (resource: ServedResource, stored: StoredObject): StoredObject => {
-  if (resource.version === resource.storageVersion && resource.group === resource.storageGroup) return stored;
+  if (resource.versions || (resource.version === resource.storageVersion && resource.group === resource.storageGroup))
+    return stored;
   return stored.form(
     `version ${apiVersionOf(resource.group, resource.version)}`,
     ({ key, namespace, name, revision, object }) =>

@@ -52,7 +52,7 @@ export class WatchStream {
     const { response, headers, start, frames, clock, timeoutMs, bookmarks } = this.#options;
     this.#unsubscribe = start.subscribe({
       onEvent: (event, type) => this.#take(event, type),
-      onEnd: () => this.#fail(expired('too old resource version').status),
+      onEnd: (failure) => this.#fail(failure ?? expired('too old resource version').status),
     });
     response.head(200, headers);
     response.flushHead();
@@ -149,10 +149,10 @@ export class WatchStream {
   }
 
   #scheduleBookmarks(timeoutMs: number): void {
-    const { clock, frames, revision } = this.#options;
+    const { clock, frames, revision, start } = this.#options;
     const send = (): void => {
       if (!this.#live || this.#over) return;
-      this.#push(frames.bookmark(revision()));
+      this.#push(frames.bookmark(start.reached?.(revision()) ?? revision()));
       this.#flush();
     };
     const every = (): void => {

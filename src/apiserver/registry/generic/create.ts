@@ -23,7 +23,9 @@ export async function create(context: RequestContext, object: UnknownObject): Pr
   await admit(context, request);
   const admitted = (request.object ?? draft) as UnknownObject;
   dedupOwners(admitted, context, true);
-  return insertWithRetry(context, admitted);
+  const stored = await insertWithRetry(context, admitted);
+  const { versions } = context.resource;
+  return versions ? versions.one(stored) : stored;
 }
 
 export function mainDoor(context: RequestContext): Door {
@@ -96,9 +98,9 @@ export async function tryInsert(context: RequestContext, draft: UnknownObject): 
 }
 
 async function commit(context: RequestContext, draft: UnknownObject): Promise<StoredObject | undefined> {
-  const { storage } = context.resource;
+  const { storage, versions } = context.resource;
   const key = storage.keyOf(draft.metadata.namespace ?? '', draft.metadata.name ?? '');
-  const object = context.resource.canonical(draft);
+  const object = context.resource.canonical(versions ? await versions.encode(draft) : draft);
   if (!context.dryRun) return storage.create(key, object);
   return storage.read(key) ? undefined : storage.unstored(key, object, 0);
 }

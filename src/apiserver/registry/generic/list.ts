@@ -1,6 +1,7 @@
 // LIST: from memory where memory has the answer, from the store's history where the past is asked for
 // (https://kubernetes.io/docs/reference/using-api/api-concepts/#semantics-for-get-and-list).
 import { badRequest, expired, expiredMessages, StatusError, tooLargeResourceVersion } from '#apimachinery/errors';
+import { conversionObjectsMax } from '../../limits.ts';
 import { isFutureRevision, isHistoryGone } from '../../storage/resource-storage.ts';
 import type { StoredObject } from '../../storage/stored-object.ts';
 import { decodeContinue, encodeContinue } from './continue-token.ts';
@@ -60,8 +61,31 @@ async function continued(question: Question, options: ListOptions): Promise<List
   return past(from, place.revision, true);
 }
 
+/** In another version than the stored one: converted first, because selectors look at what the client sees. */
+async function presentViews(question: Question, revision: number): Promise<ListPage> {
+  const { resource, prefix, start, limit, matches } = question;
+  const candidates: StoredObject[] = [];
+  resource.storage.cache.entries.walk(prefix, start, (entry) => void candidates.push(entry));
+  const found: StoredObject[] = [];
+  const pieceOf = matches === undefined && limit > 0 ? limit : conversionObjectsMax;
+  let at = 0;
+  while (at < candidates.length && (limit === 0 || found.length < limit)) {
+    for (const view of await viewsOf(resource, candidates.slice(at, at + pieceOf))) {
+      at++;
+      if (matches === undefined || matches(view)) found.push(view);
+      if (limit > 0 && found.length >= limit) break;
+    }
+  }
+  const rest = candidates.length - at;
+  return pageOf(question, found, rest > 0, rest, revision);
+}
+
+const viewsOf = async ({ versions }: ServedResource, entries: StoredObject[]): Promise<StoredObject[]> =>
+  versions ? versions.of(entries) : entries;
+
 /** From memory, as of `revision`. */
-function present(question: Question, revision: number): ListPage {
+function present(question: Question, revision: number): ListPage | Promise<ListPage> {
+  if (question.resource.versions) return presentViews(question, revision);
   const { entries } = question.resource.storage.cache;
   const { prefix, start, limit, matches } = question;
   const found: StoredObject[] = [];
@@ -86,7 +110,8 @@ async function past(question: Question, revision: number, isContinuation: boolea
   let { start } = question;
   for (;;) {
     const page = await readPast(question, start, revision, isContinuation);
-    for (const [at, entry] of page.entries.entries()) {
+    const entries = await viewsOf(resource, page.entries);
+    for (const [at, entry] of entries.entries()) {
       if (matches !== undefined && !matches(entry)) continue;
       found.push(entry);
       if (limit > 0 && found.length >= limit) {

@@ -5,7 +5,9 @@ import type { FieldManager } from '#apimachinery/managedfields';
 import type { KubeObject, UnknownObject } from '#apimachinery/meta';
 import type { SchemaTable } from '#apimachinery/schema';
 import type { AdmissionRequest, StorageHook, UserInfo } from '../../contracts.ts';
+import type { CacheEvent } from '../../cache/event.ts';
 import type { ResourceStorage } from '../../storage/resource-storage.ts';
+import type { StoredObject } from '../../storage/stored-object.ts';
 
 export interface GroupVersionKindName {
   group: string;
@@ -33,6 +35,22 @@ export interface Decoded {
   object: UnknownObject;
   /** Strict decoding failures, in upstream's words. */
   strictErrors: string[];
+}
+
+/**
+ * A custom resource with several versions, seen in one of them: the registry works in this version, and what is stored is converted. All
+ * reject with `StatusError` 500 when a conversion fails.
+ */
+export interface VersionViews {
+  /** The entries in this version, in order; one request for all that are not known yet. */
+  of(entries: readonly StoredObject[]): Promise<StoredObject[]>;
+  one(entry: StoredObject): Promise<StoredObject>;
+  /** The same change in this version; the state before it only where it is asked for, or all there is. */
+  event(event: CacheEvent, withPrevious: boolean): Promise<CacheEvent>;
+  /** An object of this version in the version that is stored. */
+  encode(object: UnknownObject): Promise<UnknownObject>;
+  /** Runs bookkeeping that needs objects in other versions, again until all are there. */
+  answering<T>(work: () => T | Promise<T>): Promise<T>;
 }
 
 /** One resource in one served version. */
@@ -69,6 +87,8 @@ export interface ServedResource {
   fromStorage(object: UnknownObject): UnknownObject;
   /** A fresh object of the storage version in the form it is written in: fields in order, empty ones dropped. */
   canonical(object: UnknownObject): UnknownObject;
+  /** Only where stored objects may be of another version than this. */
+  versions?: VersionViews;
 }
 
 /** A request that has been authenticated and authorized. */

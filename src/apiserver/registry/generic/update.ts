@@ -38,7 +38,10 @@ export async function update(context: RequestContext, request: UpdateRequest): P
     if (!live && !request.mayCreate) throw notFound(resource, name);
     if (live) checkUid(context, live, request.uid);
     const outcome = live ? await replace(context, request, live) : await insertNew(context, request);
-    if (!(outcome instanceof WriteConflict)) return { stored: outcome, created: live === undefined };
+    if (!(outcome instanceof WriteConflict)) {
+      const stored = resource.versions ? await resource.versions.one(outcome) : outcome;
+      return { stored, created: live === undefined };
+    }
     live = outcome.newest;
   }
   throw conflict(resource, name, modifiedMessage);
@@ -46,19 +49,31 @@ export async function update(context: RequestContext, request: UpdateRequest): P
 
 function checkUid({ resource, name }: RequestContext, live: StoredObject, uid: string | undefined): void {
   const { uid: stored } = live.object.metadata;
-  if (uid === undefined || uid === stored) return;
-  const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${stored ?? ''}`;
-  throw conflict(resource, name, why);
+  if (uid !== undefined && uid !== stored) throw uidConflict(resource, name, live.key, uid, stored);
+}
+
+/** What a client believes about the object's identity is checked by upstream's storage, whose error shows. */
+export function uidConflict(
+  resource: RequestContext['resource'],
+  name: string,
+  key: string,
+  wanted: string,
+  found: string | undefined,
+): Error {
+  const why = `Precondition failed: UID in precondition: ${wanted}, UID in object meta: ${found ?? ''}`;
+  return conflict(
+    resource,
+    name,
+    `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${why}`,
+  );
 }
 
 async function insertNew(context: RequestContext, request: UpdateRequest): Promise<StoredObject | WriteConflict> {
   const draft = await request.next(undefined);
   if (request.uid !== undefined) {
-    throw conflict(
-      context.resource,
-      context.name,
-      `Precondition failed: UID in precondition: ${request.uid}, UID in object meta: `,
-    );
+    const { resource, name, namespace } = context;
+    const key = resource.storage.keyOf(resource.namespaced ? namespace : '', name);
+    throw uidConflict(resource, name, key, request.uid, undefined);
   }
   const stored = await tryInsert(context, draft);
   if (stored) return stored;
@@ -74,9 +89,9 @@ async function replace(
   request: UpdateRequest,
   live: StoredObject,
 ): Promise<StoredObject | WriteConflict> {
-  const { storage } = context.resource;
-  const old = live.object;
-  const draft = await request.next(old);
+  const { storage, versions } = context.resource;
+  const old = (versions ? await versions.one(live) : live).object;
+  const draft = versions ? await versions.answering(() => request.next(old)) : await request.next(old);
   if (!context.resource.custom && !context.unchecked) dropNulls(draft);
   checkResourceVersion(context, draft, old);
   const hooks = new HookRun(context);
@@ -87,8 +102,10 @@ async function replace(
     if (draft.metadata.managedFields !== old.metadata.managedFields) keepManagerTimes(draft, old);
     await validateAdmission(context, admissionRequest(context, { operation: 'UPDATE', object: draft, oldObject: old }));
     if (isReleased(context, draft, old)) return await removeReleased(context, hooks, draft, live);
-    if (sameJson(withoutVersion(draft), withoutVersion(old))) return live;
-    const object = context.resource.canonical(draft);
+    // What is stored in an old version is written in the new one, even when nothing else changes.
+    const next = versions ? await versions.encode(draft) : draft;
+    if (sameJson(withoutVersion(next), withoutVersion(live.object))) return live;
+    const object = context.resource.canonical(next);
     if (context.dryRun) return storage.unstored(live.key, object, live.revision);
     const outcome = await storage.update(live, object);
     await hooks.finish(!(outcome instanceof WriteConflict));

@@ -1,15 +1,15 @@
 // WATCH semantics (https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes): where a watch begins, what it
 // is shown first, and which changes reach it. What the events look like on the wire is the endpoint's business.
-import { expired, expiredMessages } from '#apimachinery/errors';
+import { expired, expiredMessages, internalError, type Status, StatusError } from '#apimachinery/errors';
 import type { CacheEvent, ChangeType } from '../../cache/event.ts';
 import type { StoredObject } from '../../storage/stored-object.ts';
 import { type ListOptions, matcherOf, parseResourceVersion } from './list-options.ts';
-import type { ServedResource } from './types.ts';
+import type { ServedResource, VersionViews } from './types.ts';
 
 export interface WatchSink {
   onEvent(event: CacheEvent, type: ChangeType): void;
-  /** The stream can not go on: the client has to list again. */
-  onEnd(): void;
+  /** The stream can not go on: the client has to list again. `failure`: why, where it is not that too much was missed. */
+  onEnd(failure?: Status): void;
 }
 
 export interface WatchStart {
@@ -19,6 +19,8 @@ export interface WatchStart {
   revision: number;
   /** A bookmark that ends the initial objects was asked for. */
   endMark: boolean;
+  /** What a bookmark may say of `revision`, when events up to there are still on their way; absent: the revision itself. */
+  reached?(revision: number): number;
   /** Begins delivery; changes since the start come first. Returns the way to stop. Must be called in the same turn. */
   subscribe(sink: WatchSink): () => void;
 }
@@ -35,20 +37,84 @@ export async function startWatch(resource: ServedResource, namespace: string, op
   const scope = scopeOf(resource, namespace, options);
   const from = wantsState ? feed.revision : asked === 0 ? feed.revision : asked;
   if (!wantsState && from < cache.oldestRevision) throw expired(expiredMessages.watch(from, cache.oldestRevision));
+  if (resource.versions) return watchViews(resource, resource.versions, { scope, matches, options, from, wantsState });
   const initial = wantsState ? stateOf(resource, scope, matches) : [];
   return {
     initial,
     revision: from,
     endMark: options.sendInitialEvents === true && options.allowWatchBookmarks,
-    subscribe(sink) {
-      const tell = (event: CacheEvent): void => {
-        if (event.revision <= from) return;
+    subscribe: (sink) =>
+      follow(resource, scope, from, sink, (event) => {
         const type = event.typeFor(matches);
         if (type) sink.onEvent(event, type);
+      }),
+  };
+}
+
+/** Every change in scope after `from`: those remembered, then those to come. */
+function follow(
+  { storage: { cache } }: ServedResource,
+  scope: Scope,
+  from: number,
+  sink: WatchSink,
+  onEvent: (event: CacheEvent) => void,
+): () => void {
+  const tell = (event: CacheEvent): void => {
+    if (event.revision > from) onEvent(event);
+  };
+  const inScope = scopeTest(scope);
+  for (const event of cache.eventsAfter(from)) if (inScope(event)) tell(event);
+  return cache.watch({ scope, onEvent: tell, onEnd: () => sink.onEnd() });
+}
+
+interface ViewedWatch {
+  scope: Scope;
+  matches: ((stored: StoredObject) => boolean) | undefined;
+  options: ListOptions;
+  from: number;
+  wantsState: boolean;
+}
+
+/** In a version that has to be converted to: changes wait for each other, so that they arrive in order. */
+async function watchViews(
+  resource: ServedResource,
+  versions: VersionViews,
+  { scope, matches, options, from, wantsState }: ViewedWatch,
+): Promise<WatchStart> {
+  const { cache } = resource.storage;
+  const views = wantsState ? await versions.of(stateOf(resource, scope, undefined)) : [];
+  if (from < cache.oldestRevision) throw expired(expiredMessages.watch(from, cache.oldestRevision));
+  const waiting: number[] = [];
+  return {
+    initial: matches ? views.filter(matches) : views,
+    revision: from,
+    endMark: options.sendInitialEvents === true && options.allowWatchBookmarks,
+    reached: (revision) => Math.min(revision, (waiting[0] ?? revision + 1) - 1),
+    subscribe(sink) {
+      let over = false;
+      let last = Promise.resolve();
+      const fail = (error: unknown): void => {
+        if (over) return;
+        over = true;
+        sink.onEnd(error instanceof StatusError ? error.status : internalError(String(error)).status);
       };
-      const inScope = scopeTest(scope);
-      for (const event of cache.eventsAfter(from)) if (inScope(event)) tell(event);
-      return cache.watch({ scope, onEvent: tell, onEnd: () => sink.onEnd() });
+      const deliver = (event: CacheEvent): void => {
+        waiting.shift();
+        const type = over ? undefined : event.typeFor(matches);
+        if (type) sink.onEvent(event, type);
+      };
+      const stop = follow(resource, scope, from, sink, (event) => {
+        if (over) return;
+        waiting.push(event.revision);
+        const view = versions.event(event, matches !== undefined);
+        view.catch(() => {});
+        last = last.then(() => view).then(deliver);
+        last.catch(fail);
+      });
+      return () => {
+        over = true;
+        stop();
+      };
     },
   };
 }
