@@ -4,18 +4,18 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { generateKeyPair, privateKeyPem } from '#pki';
+import { freePort } from '../support/ports.ts';
 import { binary, eventually, run } from './cluster/harness.ts';
 
-let dir: string;
+let dir = '';
 let server: string;
 const children: ChildProcess[] = [];
 /** What each program said so far. */
-let logs: Record<string, string> = {};
+const logs: Record<string, string> = {};
 /** Of the components' own endpoints. */
 let ports = { 'kube-scheduler': 0, 'kube-controller-manager': 0 };
 const own = (port: number): string[] => ['--bind-address', '127.0.0.1', '--secure-port', String(port)];
@@ -28,18 +28,11 @@ const ask = (port: number, path: string, token?: string) =>
       let body = '';
       response.on('data', (chunk: Buffer) => (body += chunk.toString()));
       response.on('end', () => resolve({ status: response.statusCode ?? 0, body }));
+      response.on('error', reject);
     })
       .on('error', reject)
       .end();
   });
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  return port;
-}
 
 function start(name: string, command: string, args: readonly string[]): ChildProcess {
   const child = spawn(command, args, { cwd: dir, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -70,22 +63,13 @@ async function kubeconfig(name: string, token: string): Promise<string> {
 }
 
 beforeAll(async () => {
-  // A free port may be taken by somebody else before it is used: then, and only then, everything starts again on others.
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await startAll();
-    } catch (error) {
-      const said = Object.values(logs).join('\n');
-      await stopAll();
-      if (attempt === 3 || !/EADDRINUSE|address already in use/.test(said))
-        throw new Error(`${(error as Error).message}\n${said}`, { cause: error });
-    }
-  }
+  await startAll().catch((error: Error) => {
+    throw new Error(`${error.message}\n${Object.values(logs).join('\n')}`, { cause: error });
+  });
 }, 180_000);
 afterAll(stopAll);
 
 async function startAll(): Promise<void> {
-  logs = {};
   dir = await mkdtemp(join(tmpdir(), 'sagong-components-'));
   await chmod(dir, 0o700);
   const [client, peer, secure] = [await freePort(), await freePort(), await freePort()];
@@ -130,7 +114,7 @@ async function startAll(): Promise<void> {
     ...keys,
   );
   await kubeconfig('admin', 'a');
-  await eventually('the apiserver', async () => (await kubectl('get', '--raw', '/readyz')).stdout === 'ok', 30_000);
+  await eventually('the apiserver', async () => (await kubectl('get', '--raw', '/readyz')).stdout === 'ok', 60_000);
   // Ready means ready: what the server made for itself is there from the first answer on.
   expect(await kubectl('get', 'namespace', 'default', '-o', 'name')).toMatchObject({ stdout: 'namespace/default\n' });
   const account = 'system:serviceaccount:kube-system:node-controller';
@@ -152,7 +136,7 @@ async function stopAll(): Promise<void> {
     child.kill('SIGTERM');
     await once(child, 'exit');
   }
-  await rm(dir, { recursive: true, force: true });
+  if (dir) await rm(dir, { recursive: true, force: true });
 }
 
 describe('components as processes of their own on a real etcd', () => {

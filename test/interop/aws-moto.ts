@@ -5,10 +5,11 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { freePort } from '../support/ports.ts';
 
 const version = '5.2.1';
 const run = promisify(execFile);
@@ -154,16 +155,8 @@ function requestsFor(params: URLSearchParams): URLSearchParams[] {
   });
 }
 
-async function freePort(): Promise<number> {
-  const probe = createTcpServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  return port;
-}
-
 async function untilServing(url: string, child: ChildProcess): Promise<void> {
-  for (let attempt = 0; attempt < 600; attempt++) {
+  for (let attempt = 0; attempt < 1_800; attempt++) {
     if (child.exitCode !== null) throw new Error(`moto ended with ${child.exitCode}`);
     if (
       await fetch(`${url}/moto-api/`).then(

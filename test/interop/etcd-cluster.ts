@@ -3,10 +3,9 @@ import type { ChildProcess } from 'node:child_process';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../support/ports.ts';
 
 /** Version line of a program, or undefined when it is not installed. */
 export function versionOf(program: string, argument = '--version'): string | undefined {
@@ -31,7 +30,8 @@ export interface EtcdCluster {
 /** Starts a cluster of `size` members with fresh data; resolves when the processes run (not when a leader is elected). */
 export async function startEtcd(size: number): Promise<EtcdCluster> {
   const directory = await mkdtemp(join(tmpdir(), 'etcd-'));
-  const ports = await freePorts(size * 2);
+  const ports: number[] = [];
+  while (ports.length < size * 2) ports.push(await freePort());
   const peers = ports.slice(size).map((port, i) => `m${i}=http://127.0.0.1:${port}`);
   const members = ports.slice(0, size).map((port, i) => startMember(directory, i, port, peers));
   return {
@@ -69,12 +69,4 @@ async function killed(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   child.kill('SIGKILL');
   await once(child, 'exit');
-}
-
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
-  await Promise.all(servers.map((server) => once(server, 'listening')));
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
 }

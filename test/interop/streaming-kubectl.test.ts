@@ -82,6 +82,7 @@ function forwardPort(upgrade: WireUpgrade, target: number): void {
   acceptPortForward(upgrade, {
     onConnection: ({ data, error }) => {
       const socket: Socket = connect({ port: target, host: '127.0.0.1', allowHalfOpen: true });
+      socket.on('error', () => data.destroy());
       socket.once('connect', () => void pipeDuplex(data as Duplex, socket).then(() => error.end()));
     },
   });
@@ -98,6 +99,8 @@ async function run(args: string[], env: Record<string, string>, input?: string) 
   let err = '';
   child.stdout.on('data', (chunk) => (out += String(chunk)));
   child.stderr.on('data', (chunk) => (err += String(chunk)));
+  // A program that ends without reading says why by its exit code.
+  child.stdin.on('error', () => {});
   child.stdin.end(input);
   const [code] = await once(child, 'close');
   return { code: code as number, out, err };
@@ -169,6 +172,7 @@ describe.skipIf(kubectl === undefined)('kubectl', () => {
     seen.length = 0;
     const env = { ...process.env, HOME: home, KUBECONFIG: '/dev/null', KUBECTL_PORT_FORWARD_WEBSOCKETS: flag };
     const child = spawn(kubectl as string, ['-s', `http://127.0.0.1:${server().port}`, 'port-forward', 'pod/p', ':80'], { env });
+    const closed = once(child, 'close');
     try {
       let printed = '';
       child.stdout.on('data', (chunk) => (printed += String(chunk)));
@@ -178,6 +182,7 @@ describe.skipIf(kubectl === undefined)('kubectl', () => {
       for (const payload of ['first', 'x'.repeat(200_000)]) {
         const socket = connect(port, '127.0.0.1');
         let got = '';
+        socket.on('error', (error) => (got += String(error)));
         socket.on('data', (chunk) => (got += String(chunk)));
         socket.write(payload);
         await expect.poll(() => got.length, { timeout: 20_000 }).toBe(payload.length);
@@ -187,7 +192,7 @@ describe.skipIf(kubectl === undefined)('kubectl', () => {
       if (route === 'direct') expect(seen.at(-1)).toContain(tunnel);
     } finally {
       child.kill();
-      await once(child, 'close');
+      await closed;
     }
   });
 });

@@ -4,7 +4,6 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,6 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Lease } from '#api/coordination/v1';
 import type { Node, Service } from '#api/core/v1';
 import { startCluster, type TestCluster } from '#testing';
+import { freePort } from '../../support/ports.ts';
 import { nodes, services, uninitialized } from './world.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -49,7 +49,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(async () => {
   for (const child of children) if (child.exitCode === null) child.kill('SIGKILL');
-  await cluster.stop();
+  await cluster?.stop();
   await rm(dir, { recursive: true, force: true });
 });
 
@@ -77,10 +77,7 @@ interface Running {
   child: ChildProcess;
 }
 async function start(...more: string[]): Promise<Running> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
+  const port = await freePort();
   const timing = ['--leader-elect-lease-duration=3s', '--leader-elect-renew-deadline=2s', '--leader-elect-retry-period=500ms'];
   const child = spawn(process.execPath, flags(...fake, '--secure-port', `${port}`, ...timing, ...more), {
     cwd: dir,
@@ -97,6 +94,7 @@ const get = (port: number, path: string) =>
       let body = '';
       response.on('data', (chunk: Buffer) => (body += chunk.toString()));
       response.on('end', () => resolve({ status: response.statusCode ?? 0, body }));
+      response.on('error', reject);
     })
       .on('error', reject)
       .end();
@@ -122,6 +120,14 @@ describe('it does not start', () => {
     ['with an unknown provider', ['--cloud-provider=nonsense'], 'unknown cloud provider "nonsense"'],
     ['with an unknown controller', [...fake, '--controllers=-nonsense'], '"nonsense" is not in the list of known controllers'],
     ['with two cluster CIDRs of one family', [...fake, '--cluster-cidr=10.0.0.0/16,10.1.0.0/16'], 'not configured as dual stack'],
+    ['without a CIDR for routes', fake, 'node-route-controller needs --cluster-cidr'],
+    ['with more than flags', [...fake, 'more'], '"cloud-controller-manager" does not take any arguments, got ["more"]'],
+    ['with a gate that nobody knows', [...fake, '--feature-gates=AllAlpha=true,X=true'], 'unrecognized feature gate: X'],
+    [
+      'with two servers on one port',
+      [...fake, '--configure-cloud-routes=false', '--webhook-secure-port=10258', '--feature-gates=AllAlpha=true'],
+      '--webhook-secure-port cannot be the same value as --secure-port',
+    ],
     ['without workers', [...fake, '--concurrent-node-syncs=0'], 'concurrent-node-syncs must be greater than 0'],
   ])('%s', { timeout: slowMs }, async (_what, more, message) => {
     const { code, stderr } = await ended(...more);

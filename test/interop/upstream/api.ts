@@ -37,6 +37,7 @@ export class Api {
         let text = '';
         response.on('data', (chunk: Buffer) => (text += chunk.toString()));
         response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
+        response.on('error', reject);
       });
       sent.on('error', reject);
       sent.end(content);

@@ -4,7 +4,6 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient, createRestTransport } from '#client';
@@ -13,6 +12,7 @@ import { systemClock, systemRng } from '#host';
 import { createSimulatedNode, type Kubelet } from '#kubelet';
 import { silentLogger } from '#utils';
 import { binary, eventually } from '../../e2e/cluster/harness.ts';
+import { freePort } from '../../support/ports.ts';
 import { Api } from './api.ts';
 
 export type Maker = 'sagong' | 'upstream';
@@ -33,15 +33,6 @@ const users: readonly [token: string, user: string, groups: string][] = [
   ['cloud-controller-manager', 'system:cloud-controller-manager', 'system:masters'],
   ...nodeNames.map((name): [string, string, string] => [name, `system:node:${name}`, 'system:nodes']),
 ];
-
-export async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return port;
-}
 
 interface Process {
   name: string;
