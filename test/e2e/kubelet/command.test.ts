@@ -2,7 +2,6 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -15,20 +14,13 @@ import { openMemoryStore } from '#store';
 import { silentLogger } from '#utils';
 import { createWireClient } from '#wire';
 import { openPki } from '../../../src/cluster/certificates.ts';
+import { freePort } from '../../support/ports.ts';
 import { missingForContainers, type PrivateContainerd, startContainerd, until } from './private-containerd.ts';
 
 const root = resolve(fileURLToPath(import.meta.url), '..', '..', '..', '..');
 const binary = join(root, 'bin', 'sagong.mjs');
 const missing = missingForContainers() ?? (existsSync(join(root, 'dist')) ? undefined : 'not built');
 const core = (resource: string) => ({ group: '', version: 'v1', resource });
-
-const freePort = (): Promise<number> =>
-  new Promise((found) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => found(port));
-    });
-  });
 
 const configuration = (directory: string, port: number, endpoint: string): string => `apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration
@@ -122,7 +114,7 @@ describe.skipIf(missing !== undefined)(`sagong kubelet${missing ? ` (skipped: ${
       stream?.on('data', (chunk: Buffer) => void (said += chunk.toString('utf8')));
   }, 60_000);
   afterAll(async () => {
-    if (kubelet && kubelet.exitCode === null) {
+    if (kubelet && kubelet.exitCode === null && kubelet.signalCode === null) {
       const exited = new Promise((done) => kubelet.once('exit', done));
       kubelet.kill('SIGTERM');
       await exited;

@@ -1,7 +1,6 @@
 // The whole path: kubectl, the real apiserver over TLS with RBAC and the node authorizer, and this kubelet as a node over a real containerd.
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Pod } from '#api/core/v1';
@@ -13,20 +12,12 @@ import { systemClock, systemRng } from '#host';
 import { defaultOptions, type KubeletHandle, runKubelet } from '#kubelet';
 import { openMemoryStore } from '#store';
 import { silentLogger } from '#utils';
+import { freePort } from '../../support/ports.ts';
 import { missingForContainers, type PrivateContainerd, startContainerd, until } from './private-containerd.ts';
 
 const kubectl = ['kubectl.1.36', 'kubectl.1.33', 'kubectl'].find((name) => spawnSync(name, ['version', '--client']).status === 0);
 const missing = missingForContainers() ?? (kubectl === undefined ? 'no kubectl' : undefined);
 const core = (resource: string) => ({ group: '', version: 'v1', resource });
-
-/** A port nobody listens on. */
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
 
 describe.skipIf(missing !== undefined)(
   `kubectl, apiserver, kubelet, containerd${missing ? ` (skipped: ${missing})` : ''}`,
@@ -114,9 +105,12 @@ describe.skipIf(missing !== undefined)(
         20_000,
         async () => (await admin.resource<Pod>(core('pods'), 'default').list()).items.length === 0,
       ).catch(() => {});
-      await node?.close();
-      await apiserver?.close();
-      await containerd?.stop();
+      try {
+        await node?.close();
+        await apiserver?.close();
+      } finally {
+        await containerd?.stop();
+      }
     }, 60_000);
 
     const run = (args: string[], input?: string): Promise<{ code: number | null; out: string; err: string }> =>
@@ -127,6 +121,8 @@ describe.skipIf(missing !== undefined)(
         child.stdout.on('data', (chunk: Buffer) => void (output.out += chunk.toString('utf8')));
         child.stderr.on('data', (chunk: Buffer) => void (output.err += chunk.toString('utf8')));
         child.on('close', (code) => resolve({ code, ...output }));
+        // A program that ends without reading says why by its exit code.
+        child.stdin.on('error', () => {});
         child.stdin.end(input);
       });
 
@@ -148,7 +144,7 @@ spec:
     it('applies a pod and waits until it is ready', async () => {
       const applied = await run(['apply', '-f', '-'], manifest);
       expect(applied).toMatchObject({ code: 0, out: 'pod/web created\n' });
-      const waited = await run(['wait', '--for=condition=Ready', 'pod/web', '--timeout=30s']);
+      const waited = await run(['wait', '--for=condition=Ready', 'pod/web', '--timeout=60s']);
       expect(waited.err + waited.out).toBe('pod/web condition met\n');
       const got = await run(['get', 'pods', 'web', '-o', 'wide', '--no-headers']);
       expect(got.out).toMatch(/^web\s+1\/1\s+Running\s+0\s+\S+\s+10\.213\.0\.\d+\s+n1\s/);
@@ -168,11 +164,11 @@ spec:
       expect((await run(['logs', 'web'])).out).toBe('started\n');
       const executed = await run(['exec', '-i', 'web', '--', 'sh', '-c', 'cat; exit 4'], 'typed');
       expect(executed).toMatchObject({ code: 4, out: 'typed' });
-      const port = await freePort();
       const env = { ...process.env, KUBECONFIG: join(containerd.directory, 'kubeconfig'), HOME: containerd.directory };
-      const forward = spawn(kubectl ?? '', ['port-forward', 'pod/web', `${port}:8080`], { env });
+      const forward = spawn(kubectl ?? '', ['port-forward', 'pod/web', ':8080'], { env });
       try {
-        await new Promise((resolve) => forward.stdout.once('data', resolve));
+        const said = await new Promise<string>((resolve) => forward.stdout.once('data', (chunk) => resolve(String(chunk))));
+        const port = /127\.0\.0\.1:(\d+)/.exec(said)?.[1];
         expect(await (await fetch(`http://127.0.0.1:${port}/`)).text()).toBe('served\n');
       } finally {
         forward.kill();
@@ -201,7 +197,7 @@ spec:
         },
       };
       await run(['run', 'live', '--image=busybox', '--restart=Never', `--overrides=${JSON.stringify(override)}`]);
-      await run(['wait', '--for=condition=Ready', 'pod/live', '--timeout=30s']);
+      await run(['wait', '--for=condition=Ready', 'pod/live', '--timeout=60s']);
       await run(['apply', '-f', '-'], map('two'));
       await until('the new value', 20_000, async () => (await run(['logs', 'live', '--tail=1'])).out === 'two\n');
       expect((await run(['delete', 'pod', 'live'])).code).toBe(0);
@@ -226,6 +222,7 @@ spec:
         const show = (chunk: Buffer): void => void (shown += chunk.toString('utf8'));
         child.stdout.on('data', show);
         child.stderr.on('data', show);
+        child.stdin.on('error', () => {});
         const closed = new Promise((resolve) => child.once('close', resolve));
         try {
           await until(`a prompt: ${shown}`, 20_000, async () => shown.includes(prompt));

@@ -61,12 +61,11 @@ describe.skipIf(missing !== undefined)(`pod lifecycle${missing ? ` (skipped: ${m
 
   it('holds the other probes back until the startup probe has passed', async () => {
     const nothing = { exec: { command: ['cat', '/alive'] }, periodSeconds: 1, failureThreshold: 1 };
-    const startupProbe = { exec: { command: ['cat', '/started'] }, periodSeconds: 1, failureThreshold: 30 };
-    world.put('slow', {
-      containers: [shell('sleep 2; touch /alive /started; sleep 3600', { startupProbe, livenessProbe: nothing })],
-    });
+    const startupProbe = { exec: { command: ['cat', '/started'] }, periodSeconds: 1, failureThreshold: 600 };
+    world.put('slow', { containers: [sleeper({ startupProbe, livenessProbe: nothing })] });
     await world.event('slow', /^Unhealthy: Startup probe failed: cat: can't open '\/started': No such file or directory/);
     expect(world.pod('slow')?.status?.containerStatuses?.[0]).toMatchObject({ started: false, ready: false });
+    await world.run('slow', 'touch /alive /started');
     await world.ready('slow');
     expect(world.pod('slow')?.status?.containerStatuses?.[0]).toMatchObject({ started: true, restartCount: 0 });
     expect(world.events('slow').filter((text) => text.includes('Liveness'))).toEqual([]);
@@ -90,7 +89,7 @@ describe.skipIf(missing !== undefined)(`pod lifecycle${missing ? ` (skipped: ${m
     const host = world.pod('server')?.status?.podIP;
     const path = join(world.containerd.directory, 'hooks');
     world.put('hooked', {
-      terminationGracePeriodSeconds: 4,
+      terminationGracePeriodSeconds: 20,
       volumes: [{ name: 'out', hostPath: { path, type: 'DirectoryOrCreate' } }],
       containers: [
         shell("trap 'echo TERM >> /out/log; exit 0' TERM; while true; do sleep 0.1; done", {

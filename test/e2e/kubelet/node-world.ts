@@ -9,7 +9,7 @@ import { FakeApi } from '../../../src/kubelet/test-support/fake-api.ts';
 import { type PrivateContainerd, startContainerd, until } from './private-containerd.ts';
 
 const podResource = { group: '', version: 'v1', resource: 'pods' };
-const waitMs = 40_000;
+const waitMs = 60_000;
 
 interface RecordedEvent extends KubeObject {
   involvedObject?: { name: string };
@@ -51,7 +51,12 @@ export class NodeWorld {
     api = new FakeApi(),
   ): Promise<NodeWorld> {
     const world = new NodeWorld(api, await startContainerd(subnet), options, deps);
-    await world.startKubelet();
+    try {
+      await world.startKubelet();
+    } catch (error) {
+      await world.stop();
+      throw error;
+    }
     return world;
   }
   async startKubelet(more: Partial<KubeletOptions> = {}): Promise<void> {
@@ -71,8 +76,11 @@ export class NodeWorld {
   async stop(): Promise<void> {
     for (const object of [...this.api.objects.values()].filter(({ kind }) => kind === 'Pod'))
       await this.end(object.metadata.name ?? '').catch(() => {});
-    await this.node?.close();
-    await this.containerd.stop();
+    try {
+      await this.node?.close();
+    } finally {
+      await this.containerd.stop();
+    }
   }
 
   put(name: string, spec: object, metadata: Partial<Pod['metadata']> = {}): void {

@@ -1,5 +1,6 @@
 // The node around its pods: security settings, runtime classes, log rotation, image collection, disk pressure, a containerd that restarts.
-import { readdir } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Node } from '#api/core/v1';
@@ -74,11 +75,13 @@ describe.skipIf(missing !== undefined)(`node${missing ? ` (skipped: ${missing})`
   }, 90_000);
 
   it('has running pods still when containerd comes back, and sees what happened meanwhile', async () => {
-    const onlyOnce = shell('test -f /data/x && sleep 3600; touch /data/x; sleep 4', {
+    const path = join(world.containerd.directory, 'ends');
+    const onlyOnce = shell('test -f /data/ended && sleep 3600; until test -f /data/end; do sleep 0.1; done; touch /data/ended', {
       name: 'ends',
       volumeMounts: [{ name: 'd', mountPath: '/data' }],
     });
-    world.put('kept', { containers: [sleeper(), onlyOnce], volumes: [{ name: 'd', emptyDir: {} }] });
+    const volumes = [{ name: 'd', hostPath: { path, type: 'DirectoryOrCreate' } }];
+    world.put('kept', { containers: [sleeper(), onlyOnce], volumes });
     await world.ready('kept');
     const statuses = () => world.pod('kept')?.status?.containerStatuses ?? [];
     const before = statuses()[0]?.containerID;
@@ -86,7 +89,8 @@ describe.skipIf(missing !== undefined)(`node${missing ? ` (skipped: ${missing})`
     const ready = (): string | undefined =>
       world.api.get<Node>('nodes', '', 'n1')?.status?.conditions?.find(({ type }) => type === 'Ready')?.status;
     await until('the node is not ready', 30_000, async () => ready() === 'False');
-    await new Promise((resolve) => setTimeout(resolve, 4_000));
+    await writeFile(join(path, 'end'), '');
+    await until('the other ends', 30_000, async () => existsSync(join(path, 'ended')));
     await world.containerd.restart();
     await until('the node is ready', 30_000, async () => ready() === 'True');
     await world.status(

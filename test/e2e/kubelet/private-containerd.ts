@@ -125,31 +125,30 @@ export async function startContainerd(subnet = '10.211.0.0/24'): Promise<Private
   };
   const launch = async (): Promise<void> => {
     child = spawn('containerd', ['--config', `${directory}/config.toml`], { stdio: 'ignore' });
-    await until('containerd is up', 20_000, async () => existsSync(socket));
+    await until('containerd is up', 60_000, async () => existsSync(socket));
     await until(
       'containerd answers',
-      20_000,
+      60_000,
       async () => (await execCommand('ctr', ['--address', socket, 'version'])).code === 0,
     );
   };
-  await launch();
-  await importImage({ socket }, buildPauseImage());
-  await importImage({ socket }, await buildBusyboxImage({ busyboxPath }));
-  return {
-    directory,
-    socket,
-    endpoint: `unix://${socket}`,
-    kill: () => end('SIGKILL'),
-    restart: launch,
-    async stop() {
-      await end('SIGTERM');
-      await endShims(directory);
-      await unmountAll(directory);
-      await execCommand('ip', ['link', 'delete', bridge]);
-      await removeCgroups(directory.slice(directory.lastIndexOf('/') + 1));
-      await rm(directory, { recursive: true, force: true });
-    },
+  const stop = async (): Promise<void> => {
+    await end('SIGTERM');
+    await endShims(directory);
+    await unmountAll(directory);
+    await execCommand('ip', ['link', 'delete', bridge]);
+    await removeCgroups(directory.slice(directory.lastIndexOf('/') + 1));
+    await rm(directory, { recursive: true, force: true });
   };
+  try {
+    await launch();
+    await importImage({ socket }, buildPauseImage());
+    await importImage({ socket }, await buildBusyboxImage({ busyboxPath }));
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { directory, socket, endpoint: `unix://${socket}`, kill: () => end('SIGKILL'), restart: launch, stop };
 }
 
 export { until };

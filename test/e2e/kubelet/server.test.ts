@@ -78,7 +78,7 @@ describe.skipIf(missing !== undefined)(`kubelet server${missing ? ` (skipped: ${
       },
       status: { phase: 'Pending' },
     } as Pod);
-    await until('ready', 30_000, async () =>
+    await until('ready', 60_000, async () =>
       Boolean(
         api
           .get<Pod>('pods', 'default', 'web')
@@ -93,9 +93,12 @@ describe.skipIf(missing !== undefined)(`kubelet server${missing ? ` (skipped: ${
       .resource({ group: '', version: 'v1', resource: 'pods' }, 'default')
       .delete('web')
       .catch(() => {});
-    await until('gone', 20_000, async () => api.get('pods', 'default', 'web') === undefined);
-    await node?.close();
-    await containerd?.stop();
+    await until('gone', 20_000, async () => api.get('pods', 'default', 'web') === undefined).catch(() => {});
+    try {
+      await node?.close();
+    } finally {
+      await containerd?.stop();
+    }
   });
 
   const get = async (path: string): Promise<{ status: number; body: string }> => {
@@ -172,6 +175,7 @@ describe.skipIf(missing !== undefined)(`kubelet server${missing ? ` (skipped: ${
     const response = await client.request({ path: '/containerLogs/default/web/app?follow=true&tailLines=0' });
     const { url } = { url: '/exec/default/web/app?command=sh&command=-c&command=echo+late+%3E+/proc/1/fd/1&output=1&error=1' };
     const seen = new Promise<string>((resolve) => response.body.once('data', (chunk: Buffer) => resolve(chunk.toString('utf8'))));
+    response.body.on('error', () => {});
     const session = await dialRemoteCommand(client, {
       path: url,
       transport: 'websocket',
