@@ -123,11 +123,11 @@ describe('instances', () => {
   it('that are terminated leave no Node, route or target, as soon as the Node is not Ready', async () => {
     // Not Ready comes from missing leases (--node-monitor-grace-period); from then on it is a matter of seconds.
     await eventually('not Ready any more', async () => (await condition('node-3', 'Ready')) !== 'True', patienceMs);
-    await eventually('the Node is gone', async () => (await world.node('node-3')) === undefined, 20_000);
+    await eventually('the Node is gone', async () => (await world.node('node-3')) === undefined, patienceMs);
     expect(await world.events('node-3')).toContain('DeletingNode');
-    await eventually('the route is gone', async () => (await podRoutes()).length === 3, 20_000);
+    await eventually('the route is gone', async () => (await podRoutes()).length === 3, patienceMs);
     for (const service of ['who', 'local'])
-      await eventually('no target', async () => (await world.balancer(service)).targets.length === 3, 20_000);
+      await eventually('no target', async () => (await world.balancer(service)).targets.length === 3, patienceMs);
   });
 
   it('that are stopped are kept, NotReady and tainted; started, they come back as they were', async () => {

@@ -192,7 +192,7 @@ export class CloudWorld {
   /** From a pod: `pod client`, or why there is no answer. */
   async askFromPod(pod: string, address: string, port = 80): Promise<string> {
     // busybox's own `wget -T` crashes in some builds.
-    const words = `timeout 3 wget -qO- http://${address}:${port}/`.split(' ');
+    const words = `timeout 5 wget -qO- http://${address}:${port}/`.split(' ');
     const { stdout, stderr } = await this.cluster.tryKubectl('exec', pod, '--', ...words);
     return stdout.trim() || (stderr.includes('refused') ? 'ECONNREFUSED' : 'nothing');
   }
@@ -207,7 +207,7 @@ export class CloudWorld {
 }
 
 /** From the machine, over a connection of its own: `pod client`, or why there is no answer. */
-export function ask(address: string, port = 80, timeoutMs = 3_000): Promise<string> {
+export function ask(address: string, port = 80, timeoutMs = 10_000): Promise<string> {
   return new Promise((done) => {
     const request = get({ host: address, port, path: '/', agent: false, timeout: timeoutMs }, (response) => {
       let text = '';
@@ -220,7 +220,7 @@ export function ask(address: string, port = 80, timeoutMs = 3_000): Promise<stri
 }
 /** What a port answers to `x`: its first line. */
 export async function say(address: string, port: number): Promise<string> {
-  const socket = connect({ host: address, port, timeout: 3_000 });
+  const socket = connect({ host: address, port, timeout: 10_000 });
   socket.on('timeout', () => socket.destroy());
   socket.write('x\r\n');
   let text = '';
@@ -244,7 +244,7 @@ export const reachable = (address: string, port = 80, app = ''): Promise<string>
   eventually(
     `an answer from ${address}:${port}`,
     async () => {
-      const answer = await ask(address, port);
+      const answer = await ask(address, port, 3_000);
       if (answer.includes(' ') && answer.startsWith(app)) return answer;
       throw new Error(answer);
     },

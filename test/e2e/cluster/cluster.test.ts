@@ -31,7 +31,7 @@ beforeAll(async () => {
   await cluster.up('--nodes', '2', '--demo');
 });
 afterAll(async () => {
-  await cluster.destroy();
+  await cluster?.destroy();
 });
 
 describe('a cluster of two real nodes', () => {

@@ -14,7 +14,7 @@ beforeAll(async () => {
   cluster = await TestCluster.create();
 });
 afterAll(async () => {
-  await cluster.destroy();
+  await cluster?.destroy();
 });
 
 interface Kubeconfig {

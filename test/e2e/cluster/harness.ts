@@ -122,7 +122,10 @@ export class TestCluster {
     const child = spawn('nsenter', [await this.lanNetns(), process.execPath, '-e', source, ...args], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    await once(child.stdout, 'data');
+    await Promise.race([
+      once(child.stdout, 'data'),
+      once(child, 'exit').then(([code]) => Promise.reject(new Error(`it ended with exit code ${String(code)}`))),
+    ]);
     return child;
   }
   /** A kubectl that goes on running, e.g. port-forward or logs -f. */
@@ -168,10 +171,11 @@ export class TestCluster {
     }
     return parts.join('\n');
   }
-  /** Ends and removes everything; never throws. */
+  /** Ends and removes everything; never throws, but tells what could not be removed. */
   async destroy(): Promise<void> {
-    await this.sagong('down');
-    await rm(this.home, { recursive: true, force: true });
+    const { code, stdout, stderr } = await this.sagong('down');
+    if (code !== 0) console.error(`sagong down: exit code ${code}\n${stdout}${stderr}`);
+    await rm(this.home, { recursive: true, force: true }).catch((error: unknown) => console.error(String(error)));
   }
 }
 

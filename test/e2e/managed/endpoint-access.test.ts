@@ -60,7 +60,7 @@ async function switchTo(mode: string): Promise<void> {
 }
 /** Where exec and logs arrive from at the kubelet's port while a command runs. */
 async function callersOfKubelet(): Promise<string[]> {
-  const child = cluster.kubectlInBackground('exec', 'worker', '--', 'sleep', '5');
+  const child = cluster.kubectlInBackground('exec', 'worker', '--', 'sleep', '60');
   try {
     return await eventually('a connection to the kubelet', async () => {
       const { stdout } = await cluster.inNode(1, 'ss', '-Htn', 'state', 'established', '( sport = :10250 )');
@@ -92,7 +92,7 @@ spec:
   await cluster.kubectl('wait', 'pod', '--all', '--for', 'condition=Ready', '--timeout', '60s');
 });
 afterAll(async () => {
-  await cluster.destroy();
+  await cluster?.destroy();
 });
 
 const publicAddress = async (): Promise<string> => /https:\/\/([\d.]+):443/.exec(await text('kubeconfig'))?.[1] ?? '';

@@ -5,6 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually, run, TestCluster } from '../cluster/harness.ts';
 
 const image = 'sagong.local/tools:1';
+/** --node-monitor-grace-period */
+const graceMs = 50_000;
 let cluster: TestCluster;
 
 const ready = (node: string): Promise<string> =>
@@ -53,7 +55,7 @@ spec:
   await cluster.kubectl('rollout', 'status', 'deployment/app', '--timeout', '60s');
 });
 afterAll(async () => {
-  await cluster.destroy();
+  await cluster?.destroy();
 });
 
 describe('a node', () => {
@@ -79,19 +81,20 @@ describe('a node', () => {
 
   it('without power is NotReady after the grace period, and its pods are replaced; `up` brings it back', async () => {
     const before = await podOf('app');
-    const diedMs = performance.now();
     process.kill(await initOf('node-2'), 'SIGKILL');
-    await eventually('NotReady', async () => (await ready('node-2')) === 'Unknown', 90_000);
-    const graceSeconds = (performance.now() - diedMs) / 1000;
-    // The last heartbeat was up to ten seconds before.
-    expect(graceSeconds).toBeGreaterThan(35);
+    await eventually('NotReady', async () => (await ready('node-2')) === 'Unknown', 120_000);
+    // By the cluster's own clocks; a condition's has whole seconds.
+    const renewed = await cluster.kubectl('get', 'lease', 'node-2', '-n', 'kube-node-lease', '-o', 'jsonpath={.spec.renewTime}');
+    const path = 'jsonpath={.status.conditions[?(@.type=="Ready")].lastTransitionTime}';
+    const judged = await cluster.kubectl('get', 'node', 'node-2', '-o', path);
+    expect(Date.parse(judged) - Date.parse(renewed)).toBeGreaterThan(graceMs - 1_000);
     const after = await eventually(
       'another pod',
       async () => {
         const pod = await podOf('app');
         return pod.name !== before.name && pod.ready === 'true' && pod;
       },
-      30_000,
+      60_000,
     );
     expect(after.node).toBe('node-1');
     expect(await cluster.kubectl('get', 'node', 'node-2', '-o', 'jsonpath={.spec.taints[*].key}')).toContain(
@@ -109,5 +112,5 @@ describe('a node', () => {
     // Nothing was said that would be a fault of this program's.
     const said = await readFile(join(cluster.dataDir, 'logs', 'sagong.log'), 'utf8');
     expect(said).not.toMatch(/discovery failed|not turned into keys|ends: u/);
-  }, 240_000);
+  }, 300_000);
 });
