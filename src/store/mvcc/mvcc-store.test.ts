@@ -265,7 +265,7 @@ test('a long history is compacted and caught up with in slices', async () => {
   expect(seen).toEqual(Array.from({ length: total }, (_, i) => i + 2));
   expect(turns.mock.calls.length).toBeGreaterThan(3);
   await store.compact(total);
-  await vi.waitFor(() => expect(batches.reduce((sum, { dead }) => sum + dead.length, 0)).toBe(total - 11));
+  await expect.poll(() => batches.reduce((sum, { dead }) => sum + dead.length, 0)).toBe(total - 11);
   expect(Math.max(...batches.map(({ dead }) => dead.length))).toBeLessThanOrEqual(2048);
   expect(store.rangeSync({ key: '/', rangeEnd: '0', revision: total }).count).toBe(10);
 });

@@ -286,11 +286,16 @@ test('close ends idle connections at once and cuts running ones off after the gr
   stream.on('error', () => {});
   await once(stream, 'response');
   expect(server.connections).toBe(3);
-  const closed = server.close({ graceMs: 300 });
-  await expect.poll(() => server.connections).toBe(1);
-  await closed;
+  const ends: string[] = [];
+  const all = Object.entries({ idle, busy }).map(async ([name, session]) => {
+    await once(session, 'close');
+    ends.push(name);
+  });
+  await server.close({ graceMs: 500 });
   expect(server.connections).toBe(0);
   busy.destroy();
+  await Promise.all(all);
+  expect(ends).toEqual(['idle', 'busy']);
 });
 
 test('malformed requests are answered or cut off, and harm nobody', async () => {

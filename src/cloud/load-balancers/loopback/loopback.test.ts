@@ -235,9 +235,8 @@ describe('load balancers on loopback', () => {
     await twin.put(balancer({ healthCheck }));
     const told = (): string[] =>
       twin.seen.flatMap((one) => (one.kind === 'target-health' ? [`${one.instanceId} ${one.health}`] : []));
-    for (let i = 0; i < 100 && !told().includes('i-a unhealthy'); i++) await new Promise((resolve) => setTimeout(resolve, 20));
-    expect(told()).toContain('i-a unhealthy');
-    expect(await twin.ask()).toBe('i-b\n');
+    await expect.poll(told).toContain('i-a unhealthy');
+    await expect.poll(() => twin.ask()).toBe('i-b\n');
   });
 });
 
