@@ -1,6 +1,8 @@
 // `sagong load-image`: an image archive into every node's containerd.
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
 import { execCommand, readFileIfExists } from '#host';
 import { importImage } from './images/index.ts';
 import { nodeDir } from './cloud/machines.ts';
@@ -21,6 +23,22 @@ async function answers(path: string): Promise<boolean> {
   }
 }
 
+const expected = '(expected is an archive made by "docker save", or an OCI layout tar)';
+
+/** The archive as containerd wants it: a compressed one is unpacked. Rejects with a sentence. */
+export async function readArchive(path: string): Promise<Uint8Array> {
+  const bytes = await readFileIfExists(path).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'EISDIR' ? new Error(`${path} is a directory ${expected}`, { cause: error }) : error;
+  });
+  if (!bytes) throw new Error(`${path}: no such file ${expected}`);
+  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes;
+  try {
+    return await promisify(gunzip)(bytes);
+  } catch (error) {
+    throw new Error(`${path} cannot be unpacked: ${(error as Error).message}`, { cause: error });
+  }
+}
+
 /**
  * Resolves with the nodes that do not run and so do not get it. Rejects with a sentence when there is no cluster, no archive or no node that runs.
  */
@@ -29,8 +47,7 @@ export async function loadImage(dataDir: string, path: string): Promise<string[]
   if (!settings) throw new Error(`there is no cluster in ${dataDir}`);
   if (settings.runtime === 'simulated')
     throw new Error('the nodes of this cluster are simulated: they run any image name and hold no images');
-  const archive = await readFileIfExists(path);
-  if (!archive) throw new Error(`${path}: no such file (expected is an archive made by "docker save", or an OCI layout tar)`);
+  const archive = await readArchive(path);
   const nodes = await Promise.all(
     settings.nodes.map(async (name) => {
       const { socket } = containerdPaths(nodeDir(dataDir, name));
