@@ -1,5 +1,5 @@
 // The cloud-controller-manager: waits to lead, starts the provider, starts the loops (k8s.io/cloud-provider app/controllermanager.go).
-import type { CloudProvider } from '#cloud-provider';
+import { checkedProvider, type CloudProvider } from '#cloud-provider';
 import type { KubeClient } from '#client';
 import {
   createMetrics,
@@ -78,16 +78,20 @@ class Manager implements RunningCloudControllerManager {
   #initialized: Promise<void> | undefined;
 
   constructor(options: CloudControllerManagerOptions, deps: CloudControllerManagerDeps) {
-    this.#options = options;
+    this.#options = { ...options, cloud: checkedProvider(options.cloud) };
     this.#deps = deps;
     this.metrics = deps.metrics ?? createMetrics();
     this.#queueMetrics = workQueueMetrics(this.metrics);
-    const { cloud, providerName, config, controllers, leaderElection, identity, leaderMigration: migration } = options;
+    const { cloud, providerName, config, controllers, leaderElection, identity, leaderMigration: migration } = this.#options;
     if (!cloud.hasClusterId() && !options.allowUntaggedCloud)
       throw new Error(
         'no ClusterID found. A ClusterID is required for the cloud provider to function properly. This check can be bypassed by setting the allow-untagged-cloud option',
       );
     this.#chosen = selectControllers(cloudControllers(cloud, providerName, config, cloudMetrics(this.metrics)), controllers);
+    // Upstream ends here, too: it could make routes, but never tell which ones are its own to remove.
+    const routed = this.#chosen.some(({ metric }) => metric === 'route') && config.configureCloudRoutes && cloud.routes;
+    if (routed && config.clusterCidrs.length === 0)
+      throw new Error('node-route-controller needs --cluster-cidr; without routes: --configure-cloud-routes=false');
     const own = { ...deps, metrics: this.metrics };
     this.#leading = runLeading({ election: leaderElection, identity, migration }, own, (lock, signal) => this.#run(lock, signal));
     void this.#leading.lost.then(() => {
@@ -116,7 +120,8 @@ class Manager implements RunningCloudControllerManager {
     if (migration) logger.info(`leader migration: starting ${lock === 'main' ? 'main' : 'migrated'} controllers.`);
     await this.#apiserverReady(signal);
     if (signal.aborted) return;
-    await this.#initialize();
+    await Promise.race([this.#initialize(), untilAborted(signal)]);
+    if (signal.aborted) return;
     const set = new ControllerSet({
       ...this.#deps,
       metrics: this.metrics,

@@ -2,22 +2,25 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Service } from '#api/core/v1';
+import type { Node, Service } from '#api/core/v1';
 import { type Clock, silentLogger } from '#utils';
 import {
+  checkedProvider,
+  type CloudProvider,
   type ConfigSchema,
   defaultLoadBalancerName,
   defineCloudProvider,
   implementedElsewhere,
   instanceIdOf,
   isImplementedElsewhere,
+  type LoadBalancer,
   loadCloudProvider,
   retryAfter,
   retryAfterOf,
   sourceRangesOf,
   validateConfig,
 } from './index.ts';
-import { fakeCloudProvider } from './fake/index.ts';
+import { FakeCloud, fakeCloudProvider, fakeProvider } from './fake/index.ts';
 
 const clock: Clock = { now: () => 0, monotonic: () => 0, setTimer: () => ({ cancel() {} }), sleep: () => Promise.resolve() };
 
@@ -81,6 +84,70 @@ describe('configuration', () => {
   ])('%j', (config, problem) => expect(() => validateConfig('x', schema, config)).toThrow(problem));
 });
 
+describe('answers of a provider', () => {
+  const node: Node = { metadata: { name: 'a' } };
+  const service: Service = { metadata: { name: 'a' } };
+  /** What a method of this provider says when it answers so. */
+  const says = (answer: unknown) => {
+    const method = (): never => answer as never;
+    return checkedProvider({
+      hasClusterId: () => true,
+      instancesV2: { instanceExists: method, instanceShutdown: method, instanceMetadata: method },
+      loadBalancer: {
+        getLoadBalancer: method,
+        getLoadBalancerName: () => 'name',
+        ensureLoadBalancer: method,
+        updateLoadBalancer: method,
+        ensureLoadBalancerDeleted: method,
+      },
+      routes: { listRoutes: method, createRoute: method, deleteRoute: method },
+    });
+  };
+  it.each<[string, unknown, (cloud: CloudProvider) => Promise<unknown> | undefined]>([
+    ['instanceExists', undefined, ({ instancesV2 }) => instancesV2?.instanceExists(node)],
+    ['instanceExists', 'maybe', ({ instancesV2 }) => instancesV2?.instanceExists(node)],
+    ['instanceShutdown', null, ({ instancesV2 }) => instancesV2?.instanceShutdown(node)],
+    ['instanceMetadata', 'text', ({ instancesV2 }) => instancesV2?.instanceMetadata(node)],
+    ['instanceMetadata', { providerId: 'x://y' }, ({ instancesV2 }) => instancesV2?.instanceMetadata(node)],
+    ['instanceMetadata', { nodeAddresses: [], zone: 5 }, ({ instancesV2 }) => instancesV2?.instanceMetadata(node)],
+    ['ensureLoadBalancer', 'text', ({ loadBalancer }) => loadBalancer?.ensureLoadBalancer('c', service, [])],
+    ['getLoadBalancer', { ingress: '1.2.3.4' }, ({ loadBalancer }) => loadBalancer?.getLoadBalancer('c', service)],
+    ['listRoutes', undefined, ({ routes }) => routes?.listRoutes('c')],
+    ['listRoutes', [{ name: 'x' }], ({ routes }) => routes?.listRoutes('c')],
+  ])('%s: %j is none', async (method, answer, ask) => {
+    await expect(ask(says(answer))).rejects.toThrow(new RegExp(`${method} must answer with `));
+  });
+  it('are let through, with `this`, also of a frozen provider', async () => {
+    class Machines {
+      readonly #known = new Set(['a']);
+      instanceExists({ metadata }: Node) {
+        return Promise.resolve(this.#known.has(metadata.name ?? ''));
+      }
+      instanceShutdown = () => Promise.resolve(false);
+      instanceMetadata = () => Promise.resolve(undefined);
+    }
+    const cloud = checkedProvider(Object.freeze({ hasClusterId: () => true, instancesV2: Object.freeze(new Machines()) }));
+    expect(await cloud.instancesV2?.instanceExists(node)).toBe(true);
+    expect(await cloud.instancesV2?.instanceMetadata(node)).toBeUndefined();
+    expect(cloud.hasClusterId()).toBe(true);
+    expect(cloud.loadBalancer).toBeUndefined();
+  });
+  it('are rejections when they are thrown before there is a promise', async () => {
+    const { loadBalancer } = fakeProvider(new FakeCloud({ clock }));
+    const throwing = checkedProvider({
+      hasClusterId: () => true,
+      loadBalancer: {
+        ...(loadBalancer as LoadBalancer),
+        ensureLoadBalancer: () => {
+          throw implementedElsewhere();
+        },
+      },
+    });
+    const call = throwing.loadBalancer?.ensureLoadBalancer('c', service, []);
+    expect(isImplementedElsewhere(await call?.catch((error: unknown) => error))).toBe(true);
+  });
+});
+
 describe('loading', () => {
   let dir = '';
   const builtIn = { fake: () => Promise.resolve(fakeCloudProvider as never) };
@@ -98,6 +165,11 @@ describe('loading', () => {
     await writeFile(join(dir, 'file.mjs'), define(''));
     await writeFile(join(dir, 'old.mjs'), define("apiVersion: 'sagong.dev/cloud-provider/v0'"));
     await writeFile(join(dir, 'broken.mjs'), define("create() { throw new Error('no key') }"));
+    await writeFile(join(dir, 'five.mjs'), define('create: () => 5'));
+    await writeFile(
+      join(dir, 'half.mjs'),
+      define('create: () => ({ hasClusterId: () => true, instancesV2: { instanceExists() {}, instanceMetadata() {} } })'),
+    );
     await writeFile(join(dir, 'lonely.mjs'), "import 'sagong/cloud-provider';");
     await writeFile(join(dir, 'none.mjs'), 'export const x = 1;');
     await writeFile(join(module, 'package.json'), '{"name":"packaged","type":"module","exports":{".":{"import":"./main.js"}}}');
@@ -135,6 +207,8 @@ describe('loading', () => {
     ['./none.mjs', 'cloud.yaml', 'no defineCloudProvider(...) as default export'],
     ['./old.mjs', 'cloud.yaml', 'is written for sagong.dev/cloud-provider/v0, this manager speaks sagong.dev/cloud-provider/v1'],
     ['./broken.mjs', 'cloud.yaml', 'could not init cloud provider "mine": no key'],
+    ['./five.mjs', 'cloud.yaml', 'could not init cloud provider "mine": its create must give an object with hasClusterId()'],
+    ['./half.mjs', 'cloud.yaml', 'it offers instancesV2, but has no instancesV2.instanceShutdown'],
     ['./file.mjs', 'wrong.yaml', 'invalid configuration of cloud provider "mine": b: is not known; known are a'],
     ['./file.mjs', 'absent.yaml', "couldn't open cloud provider configuration"],
   ])('%s with %s: %s', async (provider, config, problem) => {

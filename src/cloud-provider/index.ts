@@ -2,6 +2,7 @@
 export * from './types.ts';
 export * from './errors.ts';
 export * from './helpers.ts';
+export { checkedProvider } from './checked.ts';
 export { cloudProviderApiVersion, type CloudProviderDefinition, defineCloudProvider } from './define.ts';
 export { ConfigError, type ConfigSchema, validateConfig } from './config-schema.ts';
 export {

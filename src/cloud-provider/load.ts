@@ -6,6 +6,7 @@ import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseYaml } from '#apimachinery/codec';
 import type { Clock, Logger } from '#utils';
+import { providerProblem } from './checked.ts';
 import { ConfigError, validateConfig } from './config-schema.ts';
 import { cloudProviderApiVersion, type CloudProviderDefinition } from './define.ts';
 import { configBytesMax } from './limits.ts';
@@ -170,9 +171,13 @@ export async function loadCloudProvider(
     throw new ConfigError(name, [`${configFile}: ${textOf(error)}`]);
   }
   const config = validateConfig(name, definition.configSchema, raw);
+  let cloud: CloudProvider;
   try {
-    return { name, cloud: await definition.create({ config, configDir, clock, logger: logger.with({ cloudProvider: name }) }) };
+    cloud = await definition.create({ config, configDir, clock, logger: logger.with({ cloudProvider: name }) });
   } catch (error) {
     throw new CloudProviderLoadError(`could not init cloud provider "${name}": ${textOf(error)}`, error);
   }
+  const problem = providerProblem(cloud);
+  if (problem !== undefined) throw new CloudProviderLoadError(`could not init cloud provider "${name}": ${problem}`);
+  return { name, cloud };
 }

@@ -13,6 +13,17 @@ const balancer = ({ cloud }: ConformanceWorld): LoadBalancer => {
 async function sends(world: ConformanceWorld, service: Service, expected: string[]): Promise<void> {
   if (world.backends) assert.deepEqual((await world.backends(service)).toSorted(), expected.toSorted());
 }
+async function listens(world: ConformanceWorld, service: Service, expected: string[]): Promise<void> {
+  if (!world.listeners) return;
+  const found = await world.listeners(service);
+  const words = found[0]?.split(' ').length ?? 3;
+  const wanted = expected.map((one) => one.split(' ').slice(0, words).join(' '));
+  assert.deepEqual(found.toSorted(), wanted.toSorted());
+}
+const withPorts = (service: Service, ...ports: NonNullable<NonNullable<Service['spec']>['ports']>): Service => ({
+  ...service,
+  spec: { ...service.spec, ports },
+});
 const nothingLeft = async (world: ConformanceWorld): Promise<void> => assert.deepEqual((await world.leftovers?.()) ?? [], []);
 
 const nodesOf = async (world: ConformanceWorld, ...names: string[]) => {
@@ -45,6 +56,7 @@ export const loadBalancerChecks: Checks = {
     }
     assert.ok(await balancer(world).getLoadBalancer(world.cluster, service));
     await sends(world, service, ['node-a', 'node-b']);
+    await listens(world, service, ['TCP 80 30001']);
     await balancer(world).ensureLoadBalancerDeleted(world.cluster, service);
     assert.equal(await balancer(world).getLoadBalancer(world.cluster, service), undefined);
     await nothingLeft(world);
@@ -62,11 +74,35 @@ export const loadBalancerChecks: Checks = {
     const [a, b] = await nodesOf(world, 'node-a', 'node-b');
     assert.ok(a && b);
     const before = await balancer(world).ensureLoadBalancer(world.cluster, service, [a]);
-    const changed = { ...service, spec: { ...service.spec, ports: [{ protocol: 'TCP', port: 443, nodePort: 31_000 }] } };
+    const changed = withPorts(service, { protocol: 'TCP', port: 443, nodePort: 31_000 });
     const after = await balancer(world).ensureLoadBalancer(world.cluster, changed, [a, b]);
     const addresses = (ingress: typeof after.ingress = []): unknown => ingress.map(({ ip, hostname }) => ip ?? hostname);
     assert.deepEqual(addresses(after.ingress), addresses(before.ingress));
     await sends(world, service, ['node-a', 'node-b']);
+    await listens(world, service, ['TCP 443 31000']);
+  },
+  'load balancers: made again for fewer nodes and ports, it loses the others': async (world) => {
+    const one = { name: 'http', protocol: 'TCP', port: 80, nodePort: 30_001 };
+    const both = withPorts(serviceNamed('web', 1), one, { name: 'https', protocol: 'TCP', port: 443, nodePort: 30_002 });
+    const [a, b] = await nodesOf(world, 'node-a', 'node-b');
+    assert.ok(a && b);
+    await balancer(world).ensureLoadBalancer(world.cluster, both, [a, b]);
+    await listens(world, both, ['TCP 80 30001', 'TCP 443 30002']);
+    await balancer(world).ensureLoadBalancer(world.cluster, withPorts(both, one), [b]);
+    await sends(world, both, ['node-b']);
+    await listens(world, both, ['TCP 80 30001']);
+  },
+  'load balancers: a UDP port is served as UDP, or refused': async (world) => {
+    const service = withPorts(serviceNamed('dns', 1), { name: 'dns', protocol: 'UDP', port: 53, nodePort: 30_053 });
+    const made = await balancer(world)
+      .ensureLoadBalancer(world.cluster, service, await nodesOf(world, 'node-a'))
+      .then(
+        () => true,
+        () => false,
+      );
+    if (made) await listens(world, service, ['UDP 53 30053']);
+    await balancer(world).ensureLoadBalancerDeleted(world.cluster, service);
+    await nothingLeft(world);
   },
   'load balancers: an update changes the backends': async (world) => {
     const service = serviceNamed('web', 1);
@@ -77,6 +113,13 @@ export const loadBalancerChecks: Checks = {
     await sends(world, service, ['node-a', 'node-b']);
     await balancer(world).updateLoadBalancer(world.cluster, service, [b]);
     await sends(world, service, ['node-b']);
+  },
+  'load balancers: an update of one that is not there makes none': async (world) => {
+    const service = serviceNamed('web', 1);
+    const nodes = await nodesOf(world, 'node-a');
+    await Promise.allSettled([balancer(world).updateLoadBalancer(world.cluster, service, nodes)]);
+    assert.equal(await balancer(world).getLoadBalancer(world.cluster, service), undefined);
+    await nothingLeft(world);
   },
   'load balancers: no nodes at all': async (world) => {
     const service = serviceNamed('web', 1);
@@ -152,7 +195,7 @@ export const loadBalancerChecks: Checks = {
     await nothingLeft(world);
   },
   'load balancers: objects given are not changed': async (world) => {
-    const nodes = await nodesOf(world, 'node-a');
+    const nodes = await nodesOf(world, 'node-b', 'node-a');
     const service = deepFreeze(serviceNamed('web', 1));
     deepFreeze(nodes);
     await balancer(world).ensureLoadBalancer(world.cluster, service, nodes);

@@ -38,6 +38,27 @@ export const routeChecks: Checks = {
       await routes(world).createRoute(world.cluster, 'uid-a', wanted('node-a', '10.244.1.0/24'));
     assert.deepEqual(await listed(world), ['node-a 10.244.1.0/24']);
   },
+  'routes: of two of one node, the one that is deleted goes': async (world) => {
+    await world.addInstance('node-a');
+    for (const cidr of ['10.244.1.0/24', '10.244.2.0/24'])
+      await routes(world).createRoute(world.cluster, 'uid-a', wanted('node-a', cidr));
+    const first = (await routes(world).listRoutes(world.cluster)).find(
+      ({ destinationCidr }) => destinationCidr === '10.244.1.0/24',
+    );
+    assert.ok(first);
+    await routes(world).deleteRoute(world.cluster, first);
+    assert.deepEqual(await listed(world), ['node-a 10.244.2.0/24']);
+  },
+  'routes: that of a terminated machine can be removed': async (world) => {
+    await world.addInstance('node-a');
+    await routes(world).createRoute(world.cluster, 'uid-a', wanted('node-a', '10.244.1.0/24'));
+    await world.terminateInstance('node-a');
+    for (const route of await routes(world).listRoutes(world.cluster)) {
+      assert.equal(route.destinationCidr, '10.244.1.0/24');
+      await routes(world).deleteRoute(world.cluster, route);
+    }
+    assert.deepEqual(await routes(world).listRoutes(world.cluster), []);
+  },
   'routes: two families of one node are two routes': async (world) => {
     await world.addInstance('node-a');
     await routes(world).createRoute(world.cluster, 'uid-a', wanted('node-a', '10.244.1.0/24'));

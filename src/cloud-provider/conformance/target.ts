@@ -12,6 +12,8 @@ export interface ConformanceWorld {
   terminateInstance(name: string): Promise<void> | void;
   /** The Node names a load balancer sends traffic to, read past the provider. */
   backends?(service: Service): Promise<string[]> | string[];
+  /** The ports a load balancer takes traffic on, each as `TCP 80 30001` (protocol, port, node port; the latter may be left out), read past the provider. */
+  listeners?(service: Service): Promise<string[]> | string[];
   /** Everything the provider made and that is still there, by name, read past the provider. */
   leftovers?(): Promise<string[]> | string[];
   /** The next change to a load balancer fails in its middle; later ones do not. */
@@ -25,7 +27,10 @@ export interface ConformanceWorld {
 export interface ConformanceTarget {
   /** A fresh world for each case. */
   open(): Promise<ConformanceWorld> | ConformanceWorld;
-  /** Cases that do not apply, by name, each with the reason. A name that is no case's is an error. */
+  /**
+   * Cases that do not apply, each with the reason: by name, or a whole group (`instances`, `load balancers`, `routes`). A name that is no case's
+   * is an error.
+   */
   skips?: Readonly<Record<string, string>>;
   /** Instances of the case with many. Default 2000. */
   instancesMany?: number;

@@ -62,10 +62,7 @@ conformance(
       'load balancers: what is left of one half made exists, and is deleted': half,
       'load balancers: two managers at once make one': memory,
       'load balancers: another provider finds what the first one made': memory,
-      'routes: none at first': 'it has no routes',
-      'routes: made, listed, deleted': 'it has no routes',
-      'routes: making one again changes nothing': 'it has no routes',
-      'routes: two families of one node are two routes': 'it has no routes',
+      routes: 'it has no routes',
     },
     async open() {
       const home = join(folder, `world-${++worlds}`);
