@@ -1,5 +1,14 @@
 // Flags of cloud-controller-manager with upstream's names and defaults (k8s.io/cloud-provider options; docs: cloud-controller-manager reference).
-import { featureGateFlags, type FlagValues, flag, loggingFlags } from '#component-base';
+import {
+  createFeatureGates,
+  featureGateFlags,
+  type FeatureGates,
+  type FeatureSpec,
+  type FlagValues,
+  flag,
+  knownFeatures,
+  loggingFlags,
+} from '#component-base';
 import { delegatedAuthFlags, secureServingFlags } from '#component-base/serving';
 import { genericManagerFlags, kubeCloudSharedFlags } from '#controller-runtime/manager';
 import { cloudControllerNames, type CloudControllersConfig, defaultCloudControllersConfig as config } from './controllers.ts';
@@ -10,6 +19,28 @@ const watchBasedGate = 'CloudControllerManagerWatchBasedRoutesReconciliation';
 /** Serves admission webhooks of the provider (KEP-2699). */
 export const webhookGate = 'CloudControllerManagerWebhook';
 const gates = [watchBasedGate, webhookGate];
+
+/** Gates of upstream's manager beside those of the apiserver libraries: accepted, and of no effect here. */
+const otherGates: Readonly<Record<string, FeatureSpec>> = {
+  ContextualLogging: { default: true, stage: 'BETA' },
+  ControllerManagerReleaseLeaderElectionLockOnExit: { default: false, stage: 'ALPHA' },
+  LoggingAlphaOptions: { default: false, stage: 'ALPHA' },
+  LoggingBetaOptions: { default: true, stage: 'BETA' },
+  NativeHistograms: { default: false, stage: 'ALPHA' },
+};
+
+/** `--feature-gates`: every gate that upstream knows is accepted, those in the help do something. Throws for others. */
+export function featureGatesOf({ featureGates }: Pick<CloudControllerManagerFlags, 'featureGates'>): FeatureGates {
+  const known = createFeatureGates({ ...knownFeatures, ...otherGates });
+  try {
+    known.set(new Map(Object.entries(featureGates)));
+  } catch (error) {
+    throw new Error(`invalid argument for "--feature-gates": ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
+  }
+  return known;
+}
 
 const loops = {
   nodeStatusUpdateFrequencyMs: flag.duration({
@@ -63,14 +94,13 @@ export type CloudControllerManagerFlags = FlagValues<typeof cloudControllerManag
 /** What the loops run with. Throws with upstream's text for values that cannot be. */
 export function configFromFlags(flags: CloudControllerManagerFlags): CloudControllersConfig {
   if (flags.concurrentNodeSyncs <= 0) throw new Error('concurrent-node-syncs must be greater than 0');
-  for (const gate of Object.keys(flags.featureGates))
-    if (!gates.includes(gate)) throw new Error(`invalid argument for "--feature-gates": unrecognized feature gate: ${gate}`);
+  const features = featureGatesOf(flags);
   return {
     clusterName: flags.clusterName,
     clusterCidrs: parseClusterCidrs(flags.clusterCidr),
     configureCloudRoutes: flags.configureCloudRoutes,
     routeReconciliationPeriodMs: flags.routeReconciliationPeriodMs,
-    watchBasedRoutes: flags.featureGates[watchBasedGate] ?? false,
+    watchBasedRoutes: features.enabled(watchBasedGate),
     minResyncPeriodMs: flags.minResyncPeriodMs,
     nodeMonitorPeriodMs: flags.nodeMonitorPeriodMs,
     nodeStatusUpdateFrequencyMs: flags.nodeStatusUpdateFrequencyMs,

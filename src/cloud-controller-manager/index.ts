@@ -15,5 +15,11 @@ export {
 export { cloudMetrics } from './metrics.ts';
 export { beyondDocumented, delegationRole, documentedRole, leaderElectionRole, ownIdentityRole } from './rights.ts';
 export { parseClusterCidrs } from './route/index.ts';
-export { cloudControllerManagerFlags, type CloudControllerManagerFlags, configFromFlags, webhookGate } from './flags.ts';
+export {
+  cloudControllerManagerFlags,
+  type CloudControllerManagerFlags,
+  configFromFlags,
+  featureGatesOf,
+  webhookGate,
+} from './flags.ts';
 export { serveWebhooks, type WebhookHostOptions, webhookServingFlags } from './webhook/index.ts';

@@ -5,6 +5,7 @@ import {
   cloudControllerManagerFlags,
   configFromFlags,
   configurationOf,
+  featureGatesOf,
   runCloudControllerManager,
   serveWebhooks,
   webhookGate,
@@ -40,9 +41,10 @@ async function webhooksOf(
   deps: ComponentDeps,
 ): Promise<WireServer | undefined> {
   const { webhooks } = cloud;
-  if (!flags.featureGates[webhookGate] || !webhooks) return undefined;
+  if (!featureGatesOf(flags).enabled(webhookGate)) return undefined;
   if (flags.webhookSecurePort !== 0 && flags.webhookSecurePort === flags.securePort)
-    throw new Error('--webhook-secure-port and --secure-port must be different ports');
+    throw new Error('--webhook-secure-port cannot be the same value as --secure-port');
+  if (!webhooks) return undefined;
   const serving = await secureServingOptions(webhookServingFlags(flags), `${component}-webhook`, deps.clock);
   return serving && serveWebhooks({ webhooks, wanted: flags.webhooks, serving, metrics }, deps);
 }

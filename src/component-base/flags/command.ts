@@ -1,5 +1,7 @@
 // Flags as a command of the `sagong` binary. `commander` routes to the command; the flags themselves are parsed as pflag would.
 import { Command } from 'commander';
+import { quote } from '#utils';
+import { gitVersion, versionInfo } from '../version.ts';
 import { type Flag, type FlagTable, FlagError, type ParsedFlags, parseFlags } from './flags.ts';
 
 export interface FlagCommandOptions<F extends FlagTable> {
@@ -51,6 +53,10 @@ export function flagHelp(flags: FlagTable): string {
     .join('\n');
 }
 
+/** What `--version` and `--version=raw` print (k8s.io/component-base/version/verflag). */
+const versionText = (given: string): string =>
+  given === 'raw' ? `${JSON.stringify(versionInfo())}\n` : `Kubernetes ${gitVersion}\n`;
+
 const processStreams = (stream: 'stdout' | 'stderr', text: string): void => void process[stream].write(text);
 
 /** A commander command over a flag table. A bad command line prints upstream's `Error: ...` and sets exit code 1. */
@@ -64,6 +70,9 @@ export function flagCommand<F extends FlagTable>(options: FlagCommandOptions<F>)
     let parsed: ParsedFlags<F>;
     try {
       parsed = parseFlags(options.flags, command.args);
+      const { args, help: asked, version } = parsed;
+      if (!asked && version === undefined && args.length > 0)
+        throw new FlagError(`${quote(options.name)} does not take any arguments, got [${args.map(quote).join(' ')}]`);
     } catch (error) {
       if (!(error instanceof FlagError)) throw error;
       write('stderr', `Error: ${error.message}\n`);
@@ -71,6 +80,7 @@ export function flagCommand<F extends FlagTable>(options: FlagCommandOptions<F>)
       return;
     }
     if (parsed.help) return write('stdout', help());
+    if (parsed.version !== undefined && parsed.version !== 'false') return write('stdout', versionText(parsed.version));
     for (const warning of parsed.warnings) write('stderr', `${warning}\n`);
     await options.run(parsed);
   });

@@ -96,7 +96,13 @@ test('a command runs with its values, prints help and reports a bad line', async
   expect(written.join('')).toContain('Secure serving flags:\n\n      --secure-port int\n        port (default 6443)\n');
   expect(written.splice(0).join('')).not.toContain('--old');
   await run('--bad');
-  expect(written).toEqual(['stderr: Error: unknown flag: --bad\n']);
+  expect(written.splice(0)).toEqual(['stderr: Error: unknown flag: --bad\n']);
+  await run('--secure-port=8', 'more');
+  expect(written.splice(0)).toEqual(['stderr: Error: "kube-thing" does not take any arguments, got ["more"]\n']);
+  await run('--version');
+  expect(written.splice(0).join()).toMatch(/^stdout: Kubernetes v1\.36\.\d+/);
+  await run('--version=raw');
+  expect(written.splice(0).join()).toContain('"gitVersion":"v1.36.');
   expect(ports).toEqual([7]);
   process.exitCode = before;
 });

@@ -73,6 +73,8 @@ export interface ParsedFlags<F> {
   args: string[];
   /** `-h` or `--help` was given. */
   help: boolean;
+  /** What `--version` was given: `true`, `raw`; undefined: it was not. */
+  version: string | undefined;
   /** For flags marked deprecated that were given. */
   warnings: string[];
 }
@@ -87,6 +89,7 @@ class Parser {
   readonly args: string[] = [];
   readonly warnings: string[] = [];
   help = false;
+  version: string | undefined;
 
   constructor(flags: FlagTable) {
     for (const [key, one] of Object.entries(flags)) {
@@ -115,6 +118,7 @@ class Parser {
     if (name === '' || name.startsWith('-')) throw new FlagError(`bad flag syntax: --${text}`);
     const found = this.#byName.get(name);
     if (found === undefined && name === 'help') this.help = true;
+    else if (found === undefined && name === 'version') this.version = equals < 0 ? 'true' : text.slice(equals + 1);
     else if (found === undefined) throw new FlagError(`unknown flag: --${name}`);
     else this.#set(found, equals < 0 ? undefined : text.slice(equals + 1), rest, `--${name}`);
   }
@@ -153,6 +157,6 @@ class Parser {
 export function parseFlags<F extends FlagTable>(flags: F, argv: readonly string[]): ParsedFlags<F> {
   const parser = new Parser(flags);
   parser.parse(argv);
-  const { args, help, warnings } = parser;
-  return { values: parser.values as FlagValues<F>, changed: parser.changed, args, help, warnings };
+  const { args, help, version, warnings } = parser;
+  return { values: parser.values as FlagValues<F>, changed: parser.changed, args, help, version, warnings };
 }
