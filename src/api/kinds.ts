@@ -65,7 +65,6 @@ import { roleBinding } from './rbac/rolebinding/index.ts';
 const kinds: Record<MetadataRules, unknown[]> = {
   change: [
     resourceSlice,
-    resourceClaimTemplate,
     customResourceDefinition,
     resourceQuota,
     priorityClass,
@@ -91,7 +90,6 @@ const kinds: Record<MetadataRules, unknown[]> = {
     mutatingWebhookConfiguration,
     validatingWebhookConfiguration,
     limitRange,
-    persistentVolume,
     priorityLevelConfiguration,
     flowSchema,
     csiNode,
@@ -100,6 +98,7 @@ const kinds: Record<MetadataRules, unknown[]> = {
   ],
   both: [
     resourceClaim,
+    resourceClaimTemplate,
     deviceClass,
     certificateSigningRequest,
     apiService,
@@ -125,10 +124,23 @@ const kinds: Record<MetadataRules, unknown[]> = {
     secret,
     serviceAccount,
   ],
+  twice: [persistentVolume],
   none: [podDisruptionBudget, event],
 };
 
+/** Those whose rules know nothing of Kubernetes' own finalizers. */
+const anyFinalizer: ReadonlySet<unknown> = new Set([
+  ...[mutatingAdmissionPolicyBinding, mutatingAdmissionPolicy, validatingAdmissionPolicyBinding, validatingAdmissionPolicy],
+  ...[mutatingWebhookConfiguration, validatingWebhookConfiguration, customResourceDefinition, apiService],
+  ...[lease, runtimeClass, podDisruptionBudget, event],
+]);
+
 /** The definitions of all built-in kinds. */
 export const builtinKinds: KindDefinition<KubeObject>[] = Object.entries(kinds).flatMap(([rules, definitions]) =>
-  definitions.map((definition) => builtin(definition as KindDefinition<KubeObject>, rules as MetadataRules)),
+  definitions.map((definition) =>
+    builtin(definition as KindDefinition<KubeObject>, {
+      rules: rules as MetadataRules,
+      finalizers: !anyFinalizer.has(definition),
+    }),
+  ),
 );

@@ -21,11 +21,18 @@ function finalizerErrors({ finalizers }: ObjectMeta): FieldError[] {
   );
 }
 
+/** What a kind's rules look at beside its own fields. */
+export interface MetadataLooks {
+  rules: MetadataRules;
+  /** Finalizers are held to Kubernetes' own names, too. */
+  finalizers: boolean;
+}
+
 /**
  * How often upstream's rules of a kind look at the metadata of a changed object, beyond the registry's own look: at what changed, at all of
- * it, at both, or not at all. Clients see the same failure as often.
+ * it (once or twice), at both, or not at all. Clients see the same failure as often.
  */
-export type MetadataRules = 'change' | 'whole' | 'both' | 'none';
+export type MetadataRules = 'change' | 'whole' | 'twice' | 'both' | 'none';
 
 const path = root('metadata');
 
@@ -33,27 +40,29 @@ function metadataErrors(
   object: KubeObject,
   old: KubeObject,
   definition: KindDefinition<KubeObject>,
-  rules: MetadataRules,
+  { rules, finalizers }: MetadataLooks,
 ): FieldError[] {
   const { metadata } = object;
+  const names = finalizers ? finalizerErrors(metadata) : [];
   const errors: FieldError[] = [];
-  if (rules === 'change' || rules === 'both')
-    errors.push(...validateObjectMetaUpdate(metadata, old.metadata, path), ...finalizerErrors(metadata));
-  if (rules === 'whole' || rules === 'both') {
+  if (rules === 'change' || rules === 'both') errors.push(...validateObjectMetaUpdate(metadata, old.metadata, path), ...names);
+  if (rules === 'whole' || rules === 'twice' || rules === 'both') {
     const named = validateObjectMeta(
       metadata,
       metadata.namespace !== undefined,
       definition.validateName ?? nameIsDNSSubdomain,
       path,
     );
-    errors.push(...named, ...finalizerErrors(metadata));
+    errors.push(...named, ...names);
+    if (rules === 'twice') errors.push(...named, ...names);
   }
   return errors;
 }
 
-/** The definition with the rules of all built-in kinds added; `rules`: of updates of the resource itself (other doors look at changes). */
-export function builtin(definition: KindDefinition<KubeObject>, rules: MetadataRules = 'change'): KindDefinition<KubeObject> {
-  const withMetadata = <S extends WriteStrategy<KubeObject>>(strategy: S, own: MetadataRules): S => ({
+/** The definition with the rules of all built-in kinds added; `looks`: of updates of the resource itself (other doors look at changes). */
+export function builtin(definition: KindDefinition<KubeObject>, looks: MetadataLooks): KindDefinition<KubeObject> {
+  const changes: MetadataLooks = { ...looks, rules: 'change' };
+  const withMetadata = <S extends WriteStrategy<KubeObject>>(strategy: S, own: MetadataLooks): S => ({
     ...strategy,
     validateUpdate: (object, old, context) => [
       ...metadataErrors(object, old, definition, own),
@@ -62,11 +71,14 @@ export function builtin(definition: KindDefinition<KubeObject>, rules: MetadataR
   });
   const doors =
     definition.doors &&
-    Object.fromEntries(Object.entries(definition.doors).map(([name, door]) => [name, withMetadata(door, 'change')]));
+    Object.fromEntries(Object.entries(definition.doors).map(([name, door]) => [name, withMetadata(door, changes)]));
   return {
-    ...withMetadata(definition, rules),
-    ...(definition.status && { status: withMetadata(definition.status, 'change') }),
+    ...withMetadata(definition, looks),
+    ...(definition.status && { status: withMetadata(definition.status, changes) }),
     ...(doors && { doors }),
-    validate: (object, context) => [...finalizerErrors(object.metadata), ...(definition.validate?.(object, context) ?? [])],
+    validate: (object, context) => [
+      ...(looks.finalizers ? finalizerErrors(object.metadata) : []),
+      ...(definition.validate?.(object, context) ?? []),
+    ],
   };
 }

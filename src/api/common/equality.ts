@@ -1,41 +1,73 @@
 // Equality as upstream's strategies see it (k8s.io/apimachinery/pkg/api/equality, Semantic): absent and empty lists and maps are the same,
-// quantities are compared by value.
+// an absent and an empty struct are not, quantities are compared by value.
+import { builtinSchema } from '../builtin-schema.ts';
 import { compareQuantities } from './quantities.ts';
 
-const quantityMaps = new Set(['limits', 'requests', 'capacity', 'allocatable', 'hard', 'used', 'overhead', 'allocatedResources']);
-const quantityFields = new Set(['sizeLimit', 'divisor', 'storage', 'podFixed']);
+const quantityMaps = new Set([
+  'limits',
+  'requests',
+  'capacity',
+  'allocatable',
+  'hard',
+  'used',
+  'overhead',
+  'allocatedResources',
+  'podFixed',
+]);
+const quantityFields = new Set(['sizeLimit', 'divisor']);
 
 /** True when two JSON values say the same. */
 export function semanticEqual(left: unknown, right: unknown): boolean {
-  return equal(left, right, false);
+  return equal(left, right, '', false);
 }
 
-function equal(left: unknown, right: unknown, quantities: boolean): boolean {
+let maps: Set<string> | undefined;
+
+/** Names of fields that are maps in every type that has them. */
+function mapFields(): Set<string> {
+  if (maps !== undefined) return maps;
+  maps = new Set();
+  const structs = new Set<string>();
+  for (const name of builtinSchema().names())
+    for (const field of builtinSchema().type(name)?.fields ?? []) (field.shape === 'map' ? maps : structs).add(field.name);
+  for (const name of structs) maps.delete(name);
+  return maps;
+}
+
+/** Also a label may be called as a field of amounts is. */
+function sameAmount(left: string, right: string): boolean {
+  try {
+    return compareQuantities(left, right) === 0;
+  } catch {
+    return false;
+  }
+}
+
+/** `name`: of the field that holds the values. `quantities`: texts are amounts. */
+function equal(left: unknown, right: unknown, name: string, quantities: boolean): boolean {
   if (left === right) return true;
-  if (isNothing(left) && isNothing(right)) return true;
-  if (quantities && typeof left === 'string' && typeof right === 'string') return compareQuantities(left, right) === 0;
+  if (isNothing(left, name) && isNothing(right, name)) return true;
+  if (quantities && typeof left === 'string' && typeof right === 'string') return sameAmount(left, right);
   if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
-  if (Array.isArray(left) || Array.isArray(right)) return equalLists(left, right, quantities);
-  return equalMaps(left as Record<string, unknown>, right as Record<string, unknown>, quantities);
+  if (Array.isArray(left) || Array.isArray(right)) return equalLists(left, right, name);
+  return equalMaps(left as Record<string, unknown>, right as Record<string, unknown>, quantityMaps.has(name));
 }
 
-function equalLists(left: unknown, right: unknown, quantities: boolean): boolean {
+function equalLists(left: unknown, right: unknown, name: string): boolean {
   if (!Array.isArray(left) || !Array.isArray(right) || left.length !== right.length) return false;
-  return left.every((item, index) => equal(item, right[index], quantities));
+  return left.every((item, index) => equal(item, right[index], `${name}[]`, false));
 }
 
 function equalMaps(left: Record<string, unknown>, right: Record<string, unknown>, quantities: boolean): boolean {
-  for (const key in left) {
-    if (!equal(left[key], right[key], quantities || quantityMaps.has(key) || quantityFields.has(key))) return false;
-  }
-  for (const key in right) if (!(key in left) && !isNothing(right[key])) return false;
+  for (const key in left) if (!equal(left[key], right[key], key, quantities || quantityFields.has(key))) return false;
+  for (const key in right) if (!(key in left) && !isNothing(right[key], key)) return false;
   return true;
 }
 
-function isNothing(value: unknown): boolean {
+function isNothing(value: unknown, name: string): boolean {
   if (value === undefined || value === null) return true;
   if (Array.isArray(value)) return value.length === 0;
-  if (typeof value !== 'object') return false;
+  if (typeof value !== 'object' || !mapFields().has(name)) return false;
   for (const _ in value) return false;
   return true;
 }

@@ -1,8 +1,16 @@
 // Values as upstream's internal types print in messages: every field by its Go name, in the order of its struct, what is absent as null or zero.
 import internalFile from '../internal.gen.json' with { type: 'json' };
 
-/** Go names whose JSON names are not theirs in other case. */
+/** Go names whose JSON names are not theirs in other case, and those in lower case. */
 const jsonNames: Record<string, string> = {
+  CephMonitors: 'monitors',
+  RBDImage: 'image',
+  RBDPool: 'pool',
+  RadosUser: 'user',
+  DataDiskURI: 'diskuri',
+  EndpointsName: 'endpoints',
+  DiscoveryCHAPAuth: 'chapauthdiscovery',
+  SessionCHAPAuth: 'chapauthsession',
   IntValue: 'int',
   BoolValue: 'bool',
   StringValue: 'string',

@@ -115,3 +115,19 @@ test('kinds are found, metav1 kinds in every group version', () => {
   expect(table.type('constructor')).toBeUndefined();
   expect(table.type(thing)?.gvks).toEqual([{ group: 'example.com', version: 'v1', kind: 'Thing' }]);
 });
+
+test('a struct embedded in an embedded one is named too', () => {
+  const nested = schemaTableOf({
+    source: 'test',
+    version: 'v0',
+    kinds: {},
+    types: {
+      'com.example.v1.Outer': ['= 2 .Middle'],
+      'com.example.v1.Middle': ['= 2 .Inner'],
+      'com.example.v1.Inner': ['names 1 []string -o'],
+    },
+  });
+  expect(() => decode(nested, 'com.example.v1.Outer', { names: 'x' })).toThrow(
+    'json: cannot unmarshal string into Go struct field Outer.Middle.Inner.names of type []string',
+  );
+});

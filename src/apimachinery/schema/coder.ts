@@ -59,9 +59,8 @@ class TableCoder {
 
   #field(type: TypeSchema, field: FieldSchema): FieldPlan {
     const coder = this.#shaped(field);
-    const inlined = type.inlined?.find(({ number }) => number === field.inlined)?.ref;
     const typeMeta = field.number === 0 && (field.name === 'kind' || field.name === 'apiVersion');
-    const embedded = inlined !== undefined ? `${inlined.slice(inlined.lastIndexOf('.') + 1)}.` : typeMeta ? 'TypeMeta.' : '';
+    const embedded = this.#embedded(type, field) || (typeMeta ? 'TypeMeta.' : '');
     const dropped = field.omitempty === true && (field.pointer === true || coder.isEmpty !== undefined);
     return {
       name: field.name,
@@ -71,6 +70,15 @@ class TableCoder {
       isEmpty: field.omitzero ? (value) => value === null : field.omitempty && !field.pointer ? coder.isEmpty : undefined,
       zero: dropped || field.omitzero ? undefined : field.pointer ? () => null : coder.zero,
     };
+  }
+
+  /** The embedded structs that hold a field, each with a dot. */
+  #embedded(type: TypeSchema, field: FieldSchema): string {
+    const inlined = type.inlined?.find(({ number }) => number === field.inlined)?.ref;
+    if (inlined === undefined) return '';
+    const inner = this.#table.type(inlined);
+    const held = inner?.fields.find(({ name }) => name === field.name);
+    return `${inlined.slice(inlined.lastIndexOf('.') + 1)}.${inner && held ? this.#embedded(inner, held) : ''}`;
   }
 
   #shaped(field: FieldSchema): ValueCoder {

@@ -1,10 +1,19 @@
 // Reads times as Go's time.Parse does for the two layouts of the API: RFC 3339 (metav1.Time) and RFC 3339 with six fraction digits
 // (metav1.MicroTime). Messages are Go's, since clients see them.
-import { quote } from '#utils';
 
 export type TimeLayout = 'time' | 'microTime';
 
 const layouts: Record<TimeLayout, string> = { time: '2006-01-02T15:04:05Z07:00', microTime: '2006-01-02T15:04:05.000000Z07:00' };
+
+/** As package time quotes: whatever is not printable ASCII by its bytes. */
+function quote(text: string): string {
+  const escaped = text
+    .replace(/["\\]/g, (char) => `\\${char}`)
+    .replace(/[^ -\u007f]+/g, (part) =>
+      [...new TextEncoder().encode(part)].map((byte) => `\\x${byte.toString(16).padStart(2, '0')}`).join(''),
+    );
+  return `"${escaped}"`;
+}
 
 /** A text that is no time of the layout. */
 export class TimeError extends Error {

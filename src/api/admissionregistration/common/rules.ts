@@ -73,7 +73,7 @@ function validateNamedRule(report: Report, path: Path, rule: admission.NamedRule
 }
 
 export function validateMatchResources(report: Report, path: Path, match: admission.MatchResources): void {
-  report.oneOf(path.child('matchPolicy'), match.matchPolicy, matchPolicies);
+  report.known(path.child('matchPolicy'), match.matchPolicy, matchPolicies);
   for (const name of ['namespaceSelector', 'objectSelector'] as const) {
     if (!match[name]) report.required(path.child(name));
     else validateLabelSelector(report, path.child(name), match[name]);

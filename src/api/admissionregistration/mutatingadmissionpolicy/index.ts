@@ -41,7 +41,7 @@ function validateMutation(report: Report, at: Path, mutation: Mutation, compiler
 function validatePolicy(report: Report, spec: MutatingAdmissionPolicySpec, checkConditions: boolean): void {
   const hasParams = spec.paramKind !== undefined;
   const compiler = new AdmissionCompiler();
-  report.oneOf(path.child('failurePolicy'), spec.failurePolicy, failurePolicies);
+  report.known(path.child('failurePolicy'), spec.failurePolicy, failurePolicies);
   if (spec.paramKind) validateParamKind(report, path.child('paramKind'), spec.paramKind);
   validateConstraints(report, path.child('matchConstraints'), spec.matchConstraints);
   validateMutatingOperations(report, path.child('matchConstraints'), spec.matchConstraints);

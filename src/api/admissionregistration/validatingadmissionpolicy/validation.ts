@@ -36,7 +36,7 @@ function validateSpec(
 ): void {
   const context: Context = { compiler: new AdmissionCompiler(), hasParams: spec.paramKind !== undefined, policyName };
   const { compiler, hasParams } = context;
-  report.oneOf(path.child('failurePolicy'), spec.failurePolicy, failurePolicies);
+  report.known(path.child('failurePolicy'), spec.failurePolicy, failurePolicies);
   if (spec.paramKind) validateParamKind(report, path.child('paramKind'), spec.paramKind);
   validateConstraints(report, path.child('matchConstraints'), spec.matchConstraints);
   if (checkConditions) validateMatchConditions(report, path.child('matchConditions'), spec.matchConditions, hasParams);

@@ -1,5 +1,6 @@
 // The selector the server makes for a job: its own uid (pkg/registry/batch/job, generateSelector).
 import type { Job } from '#api/batch/v1';
+import { isLabelValue } from '#apimachinery/validation';
 import { isEmptyMap } from '../../common/report.ts';
 
 export const controllerUid = 'batch.kubernetes.io/controller-uid';
@@ -20,5 +21,6 @@ export function generateSelector({ metadata, spec }: Job): void {
   for (const key of [legacyControllerUid, controllerUid]) labels[key] ??= uid;
   const match = ((spec.selector ??= {}).matchLabels ??= {});
   match[controllerUid] ??= uid;
-  if (isEmptyMap(metadata.labels)) metadata.labels = { ...labels };
+  // A name that is no label is refused for the template's sake alone.
+  if (isEmptyMap(metadata.labels) && isLabelValue(name).length === 0) metadata.labels = { ...labels };
 }

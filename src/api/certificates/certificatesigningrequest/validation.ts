@@ -38,11 +38,11 @@ const hasDuplicates = (values: readonly unknown[]): boolean => new Set(values).s
 export function validateRequest(csr: CSR, context: KindContext, old?: CSR): FieldError[] {
   return collect((report) => {
     const path = root('spec');
-    const { request, usages: given = [], expirationSeconds: seconds } = csr.spec;
-    const signerName = csr.spec.signerName || '';
-    const problem = context.certificates?.requestProblem(request);
-    if (problem !== undefined) report.invalid(path.child('request'), request, problem);
-    validateUsages(report, path.child('usages'), given, old?.spec.usages ?? []);
+    const { request, usages: given, expirationSeconds: seconds }: Partial<CSR['spec']> = csr.spec ?? {};
+    const signerName = csr.spec?.signerName || '';
+    const problem = context.certificates?.requestProblem(request ?? '');
+    if (problem !== undefined) report.invalid(path.child('request'), request ?? null, problem);
+    validateUsages(report, path.child('usages'), given ?? [], old?.spec.usages ?? []);
     if (signerName === legacySigner && old?.spec.signerName !== legacySigner)
       report.invalid(path.child('signerName'), signerName, 'the legacy signerName is not allowed via this API version');
     else validateSignerName(report, path.child('signerName'), signerName);

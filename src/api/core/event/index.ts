@@ -1,6 +1,5 @@
 // Events (core/v1 and events.k8s.io/v1 in one storage; pkg/registry/core/event).
 import type { Event } from '#api/core/v1';
-import { isPathSegmentName } from '#apimachinery/validation';
 import { ago, column } from '../../common/printing.ts';
 import { defineKind } from '../../kind.ts';
 import { fieldLabels, fromStorage, toStorage } from './conversion.ts';
@@ -17,7 +16,7 @@ export const event = defineKind<Event>({
   version: 'v1',
   kind: 'Event',
   // Names of events are made of the names of objects, which need not be domain names.
-  validateName: isPathSegmentName,
+  validatesMetadata: false,
   validate: validateEventCreate,
   validateUpdate: validateEventUpdate,
   allowCreateOnUpdate: true,

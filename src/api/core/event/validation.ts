@@ -7,6 +7,7 @@ import {
   isQualifiedName,
   nameIsDNSSubdomain,
   validateObjectMeta,
+  validateObjectMetaUpdate,
 } from '#apimachinery/validation';
 import { semanticEqual } from '../../common/equality.ts';
 import { immutable } from '../../common/immutable.ts';
@@ -75,6 +76,7 @@ export function validateEventUpdate(event: Event, old: Event, context: KindConte
   return collect((report) => {
     validateEvent(report, event, isCore(context) ? 'reportingComponent' : 'reportingController');
     if (isCore(context)) return;
+    report.add(validateObjectMetaUpdate(event.metadata, old.metadata, root('metadata')));
     if (!semanticEqual(event.series, old.series)) validateSeries(report, event);
     const same = (field: keyof Event, path: string = String(field), shown: unknown = event[field]): void =>
       immutable(report, root(path), event[field], old[field], shown);

@@ -27,6 +27,10 @@ export const limitRange = defineKind<LimitRange>({
   kind: 'LimitRange',
   generation: false,
   defaults: ({ spec }) => spec?.limits?.forEach(itemDefaults),
+  prepareForCreate({ metadata }) {
+    // One without a name gets one that nobody else has.
+    if (metadata.uid) metadata.name ||= metadata.uid;
+  },
   validate: validateLimitRange,
   validateUpdate: validateLimitRange,
   allowCreateOnUpdate: true,

@@ -1,6 +1,6 @@
 // Rules of nodes (pkg/apis/core/validation, ValidateNode and ValidateNodeUpdate).
 import type * as core from '#api/core/v1';
-import { type FieldError, type Path, root } from '#apimachinery/field';
+import { type FieldError, internal, type Path, root } from '#apimachinery/field';
 import { byteLength, isConfigMapKey, isDNS1123Label, isDNS1123Subdomain, isLabelValue } from '#apimachinery/validation';
 import { quote } from '#utils';
 import { isDualStack, prefixFamilyOf, validateLegacyCIDR } from '../../common/ip.ts';
@@ -76,6 +76,11 @@ function validateNode(report: Report, node: core.Node): void {
   const cidrs = spec?.podCIDRs ?? [];
   cidrs.forEach((cidr, index) => validateLegacyCIDR(report, podCIDRsPath.index(index), cidr));
   if (cidrs.length < 2) return;
+  const bad = cidrs.findIndex((cidr) => prefixFamilyOf(cidr) === undefined);
+  if (bad >= 0) {
+    const problem = `invalid CIDR[${bad}]: <nil> (invalid CIDR address: ${cidrs[bad]})`;
+    report.add([internal(podCIDRsPath, `invalid PodCIDRs. failed to check with dual stack with error:${problem}`)]);
+  }
   if (cidrs.length > 2 || !isDualStack(cidrs.map(prefixFamilyOf))) {
     report.invalid(podCIDRsPath, cidrs, 'may specify no more than one CIDR for each IP family');
   }

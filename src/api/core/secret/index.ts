@@ -6,6 +6,7 @@ import { immutable } from '../../common/immutable.ts';
 import { age, columns } from '../../common/printing.ts';
 import { collect, type Report } from '../../common/report.ts';
 import { defineKind } from '../../kind.ts';
+import { tlsWarnings } from './tls-warnings.ts';
 import { dataBytesMax, decodedLength, validateKeys, validateStaysImmutable } from '../common/data.ts';
 
 const dataPath = root('data');
@@ -82,6 +83,7 @@ export const secret = defineKind<Secret>({
       validateStaysImmutable(report, object, old, 'data');
       validateSecret(report, object);
     }),
+  warnings: tlsWarnings,
   printer: {
     columns: columns('Name', 'Type', 'Data', 'Age'),
     cells: ({ metadata, type, data = {} }, now) => [

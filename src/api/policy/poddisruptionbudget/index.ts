@@ -43,6 +43,7 @@ export const podDisruptionBudget = defineKind<PodDisruptionBudget>({
   group: 'policy',
   version: 'v1',
   kind: 'PodDisruptionBudget',
+  validatesMetadata: false,
   ...ownStatus,
   validate: (object) => validate(object),
   validateUpdate: validate,

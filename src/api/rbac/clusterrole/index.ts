@@ -3,6 +3,7 @@ import type { ClusterRole } from '#api/rbac/v1';
 import { type FieldError, root } from '#apimachinery/field';
 import { isPathSegmentName } from '#apimachinery/validation';
 import { validateLabelSelector } from '../../common/labels.ts';
+import { compiled } from '../../apps/common/templates.ts';
 import { collect, isEmpty } from '../../common/report.ts';
 import { defineKind } from '../../kind.ts';
 import { validatePolicyRules } from '../common/rules.ts';
@@ -19,7 +20,11 @@ function validate({ rules, aggregationRule }: ClusterRole, old?: ClusterRole): F
     if (aggregationRule && isEmpty(selectors)) {
       report.required(selectorsPath, 'at least one clusterRoleSelector required if aggregationRule is non-nil');
     }
-    selectors?.forEach((selector, index) => validateLabelSelector(report, selectorsPath.index(index), selector, hadInvalid));
+    selectors?.forEach((selector, index) => {
+      const at = selectorsPath.index(index);
+      validateLabelSelector(report, at, selector, hadInvalid);
+      if (!compiled(selector)) report.invalid(at, null, 'invalid label selector.');
+    });
   });
 }
 

@@ -1,6 +1,7 @@
 // Device classes (resource.k8s.io/v1; KEP-4381; pkg/registry/resource/deviceclass).
 import type { DeviceClass } from '#api/resource/v1';
 import { root } from '#apimachinery/field';
+import { nameIsDNSSubdomain } from '#apimachinery/validation';
 import { semanticEqual } from '../../common/equality.ts';
 import { age, columns } from '../../common/printing.ts';
 import { collect } from '../../common/report.ts';
@@ -27,6 +28,8 @@ export const deviceClass = defineKind<DeviceClass>({
   group: 'resource.k8s.io',
   version: 'v1',
   kind: 'DeviceClass',
+  // Only whole names are looked at.
+  validateName: (name, prefix) => (prefix ? [] : nameIsDNSSubdomain(name, prefix)),
   deletion: { returnsObject: true },
   generation: ({ spec }) => spec ?? {},
   validate: (object) => validate(object),

@@ -50,10 +50,16 @@ export function beforeCreate(context: RequestContext, draft: UnknownObject): voi
   ensureNamespace(draft.metadata, context);
   setGenerationOnCreate(resource, draft);
   definition.prepareForCreate?.(draft, rules);
+  const { validateName, validatesMetadata = true } = definition;
   refuse(resource, draft, [
-    ...validateObjectMeta(draft.metadata, resource.namespaced, definition.validateName ?? nameIsDNSSubdomain, metadataPath),
+    ...(validatesMetadata
+      ? validateObjectMeta(draft.metadata, resource.namespaced, validateName ?? nameIsDNSSubdomain, metadataPath)
+      : []),
     ...(definition.validate?.(draft, rules) ?? []),
   ]);
+  // The usual rule allows less than what holds for every name: only after another one there is something left to see.
+  if (validateName || !validatesMetadata)
+    refuse(resource, draft, validateObjectMeta(draft.metadata, resource.namespaced, pathSegment, metadataPath));
   for (const warning of definition.warnings?.(draft, undefined) ?? []) context.warn(warning);
 }
 

@@ -91,7 +91,7 @@ export function validateInitContainers(report: Report, path: Path, context: Cont
   spec.initContainers?.forEach((container, index) => {
     const at = path.index(index);
     validateCommon(report, at, container, context);
-    validateRestartRules(report, at, container);
+    validateRestartRules(report, at, container, true);
     if (names.has(container.name ?? '')) report.duplicate(at.child('name'), container.name ?? '');
     else if (container.name) names.add(container.name);
     // Upstream counts within the one container it looks at, so the path's index is always 0.

@@ -9,14 +9,17 @@ const exitCodesMax = 255;
 const policies = ['Always', 'Never', 'OnFailure'];
 const actions = ['Restart', 'RestartAllContainers'];
 
+/** `isInit`: the rules of init containers are looked at only beside a policy. */
 export function validateRestartRules(
   report: Report,
   path: Path,
   { restartPolicy, restartPolicyRules: rules = [] }: Container,
+  isInit = false,
 ): void {
   const at = path.child('restartPolicy');
   if (restartPolicy === undefined) {
     if (rules.length > 0) report.required(at, 'must specify restartPolicy when restart rules are used');
+    if (isInit) return;
   } else report.known(at, restartPolicy, policies);
   if (rules.length > rulesMax) report.tooMany(path.child('restartPolicyRules'), rules.length, rulesMax);
   rules.forEach(({ action, exitCodes }, index) => {
