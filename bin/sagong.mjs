@@ -2,7 +2,7 @@
 // Starts the bundle with V8's compiled code kept beside it: the second start is a good deal faster than the first. The cache belongs to one
 // version of Node and one build; anything wrong with it is ignored.
 import { isAscii } from 'node:buffer';
-import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire, Module } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,10 +15,13 @@ if (!existsSync(bundle)) {
   process.exit(1);
 }
 // V8 itself compares only the length of the source. The tag stands for its version, its flags and the processor.
-const { mtimeMs, size } = statSync(bundle);
+// A build may replace the bundle meanwhile: date, size and text are of one file.
+const file = openSync(bundle, 'r');
+const { mtimeMs, size } = fstatSync(file);
 const cacheFile = `${bundle}.${process.version}-${cachedDataVersionTag()}-${Math.round(mtimeMs)}-${size}.cache`;
 /** Without a copy where it is ASCII, as the build makes it. */
-const source = readFileSync(bundle);
+const source = readFileSync(file);
+closeSync(file);
 const text = isAscii(source) ? source.latin1Slice() : source.toString();
 /** Late enough that what a start needs has been compiled, and not in its way. */
 const saveAfterMs = 4_000;

@@ -9,8 +9,10 @@ import { bundle } from './bundle.mjs';
 
 const root = resolve(fileURLToPath(import.meta.url), '..', '..');
 const dist = join(root, 'dist');
-rmSync(dist, { recursive: true, force: true });
 mkdirSync(dist, { recursive: true });
+// What runs from here, as the programs of a cluster's nodes do, finds the binary at every moment: the old one, then the new one.
+const lasting = new Set(['sagong.cjs', 'openapi-descriptions.json']);
+for (const name of readdirSync(dist)) if (!lasting.has(name)) rmSync(join(dist, name), { recursive: true, force: true });
 
 function compile(project) {
   const args = [join(root, 'node_modules/typescript/bin/tsc'), '-p', project];

@@ -1,7 +1,7 @@
 // The bundle: everything the binary needs in one file. Made so that it starts fast: unminified (minifying made the start slower), in ASCII
 // (V8 keeps such a source in half the memory, and nothing has to be decoded), and with the JavaScript of `lmdb`, which V8's code cache would not
 // hold otherwise; only its native part is loaded from the package.
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -25,7 +25,7 @@ const lmdbFromItsPackage = {
 /** What is left beyond ASCII is in comments and regular expressions: esbuild escapes strings itself. */
 const ascii = (source) => source.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-/** Writes the bundle of the sources to `outfile`. */
+/** Writes the bundle of the sources to `outfile`; nobody ever sees half of it. */
 export async function bundle(outfile) {
   const { outputFiles } = await build({
     entryPoints: [join(root, 'src/cmd/main.ts')],
@@ -46,5 +46,7 @@ export async function bundle(outfile) {
     plugins: [lmdbFromItsPackage],
     logLevel: 'warning',
   });
-  await writeFile(outfile, ascii(outputFiles[0].text));
+  const draft = `${outfile}.${process.pid}`;
+  await writeFile(draft, ascii(outputFiles[0].text));
+  await rename(draft, outfile);
 }
