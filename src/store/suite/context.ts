@@ -54,7 +54,7 @@ export const eventText = ({ type, kv }: StoreEvent, prefix: string): string => {
 /** Defines tests that each get a fresh context. */
 export function defineWith(open: () => Promise<SuiteSubject>): DefineTest {
   return (name, body) => {
-    test(name, { timeout: 60_000 }, async () => {
+    test(name, { timeout: 180_000 }, async () => {
       const subject = await open();
       try {
         await body(contextOf(subject));

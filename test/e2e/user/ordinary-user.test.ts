@@ -12,7 +12,7 @@ let program: string;
 const asNobody = (command: string, ...args: string[]): Promise<Output> =>
   run('setpriv', [`--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups', '--', command, ...args], {
     env: { HOME: home, KUBECONFIG: '', USER: 'nobody' },
-    timeoutMs: 110_000,
+    timeoutMs: 260_000,
   });
 const sagong = (...args: string[]): Promise<Output> => asNobody(process.execPath, program, ...args);
 const tryKubectl = (...args: string[]): Promise<Output> => asNobody('kubectl', ...args);
@@ -140,8 +140,8 @@ describe('an ordinary user', () => {
     expect((await sagong('up', '--detach', '--runtime', 'simulated', '--nodes', '200')).code).toBe(0);
     expect((await kubectl('get', 'nodes')).match(/ Ready /g)).toHaveLength(200);
     await kubectl('create', 'deployment', 'many', '--image', 'nginx', '--replicas', '2000');
-    expect(await kubectl('rollout', 'status', 'deployment/many', '--timeout', '90s')).toContain('successfully rolled out');
+    expect(await kubectl('rollout', 'status', 'deployment/many', '--timeout', '240s')).toContain('successfully rolled out');
     expect((await sagong('down')).code).toBe(0);
     expect(await left()).toBe('');
-  });
+  }, 400_000);
 });
