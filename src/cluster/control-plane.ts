@@ -1,7 +1,13 @@
 // The control plane of a cluster in this process: apiserver on an embedded durable store, control loops and scheduler over direct
 // transports, each with an identity of its own, so that authorization holds for them as for anybody.
 import { join } from 'node:path';
-import { defaultOptions, type KubeApiServer, type KubeApiServerOptions, runKubeApiServer } from '#apiserver/app';
+import {
+  defaultOptions,
+  type KubeApiServer,
+  type KubeApiServerOptions,
+  type RequestGate,
+  runKubeApiServer,
+} from '#apiserver/app';
 import { type ClientConfig, createClient, type KubeClient } from '#client';
 import type { RunningControllerManager } from '#controller-manager';
 import { Decisions } from '#controller-runtime';
@@ -36,6 +42,8 @@ export interface ControlPlaneDeps {
   logger: Logger;
   /** An open store, left open; for embedding and tests. */
   store?: Store;
+  /** Lets requests fail; for tests. */
+  gate?: RequestGate;
   descriptions?(): Promise<string | undefined>;
 }
 

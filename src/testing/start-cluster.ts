@@ -8,6 +8,7 @@ import { systemClock, systemRng } from '#host';
 import { openMemoryStore } from '#store';
 import { type Clock, type Logger, type Rng, silentLogger } from '#utils';
 import type { Dial } from '#wire';
+import { type ApiFaults, ApiGate } from './api-gate.ts';
 import {
   type ClusterCloud,
   type GivenCloudProvider,
@@ -51,6 +52,8 @@ export interface TestCluster {
   clientFor(identity: Identity): KubeClient;
   /** What every control loop decided last about `namespace/name` (or `name`), and why. */
   explain(key: string): DecisionRecord[];
+  /** What goes wrong with its API. */
+  readonly faults: ApiFaults;
   /** Its machines. */
   readonly nodes: TestNodes;
   /** Its cloud. Throws for a cluster without one of its own. */
@@ -83,14 +86,19 @@ async function assemble(options: StartClusterOptions, deps: Deps): Promise<TestC
     const store = openMemoryStore({ clock });
     undo.push(() => store.close());
     const pki = ephemeralPki();
+    const gate = new ApiGate(clock);
     const way: { dial?: Dial } = {};
     const dialKubelet: Dial = (target, signal) =>
       way.dial?.(target, signal) ?? Promise.reject(new Error('the nodes have not started yet'));
     const plane = await startControlPlane(
       { dataDir: '', pki, port, advertiseAddress: '127.0.0.1', dialKubelet },
-      { ...deps, store },
+      { ...deps, store, gate },
     );
-    undo.push(() => plane.stop());
+    undo.push(() => {
+      // What is to fail must not keep it from ending.
+      gate.clear();
+      return plane.stop();
+    });
     await plane.apiserver.started;
     await plane.startLoops();
     const kubelets = new SimulatedNodes(plane, { ...deps, pki });
@@ -116,7 +124,7 @@ async function assemble(options: StartClusterOptions, deps: Deps): Promise<TestC
     const names = Array.from({ length: count }, (_, index) => `node-${index + 1}`);
     await nodes.ensure(names);
     await nodesUsable(plane, names, deps);
-    return handle({ plane, nodes, cloud, clock, stop: () => driven(clock, stop()) });
+    return handle({ plane, nodes, cloud, gate, clock, stop: () => driven(clock, stop()) });
   } catch (error) {
     await stop();
     throw error;
@@ -132,16 +140,22 @@ interface Parts {
   plane: ControlPlane;
   nodes: TestNodes;
   cloud: ClusterCloud | undefined;
+  gate: ApiGate;
   clock: Clock;
   stop(): Promise<void>;
 }
 
-const handle = ({ plane, nodes, cloud, clock, stop }: Parts): TestCluster => ({
+const handle = ({ plane, nodes, cloud, gate, clock, stop }: Parts): TestCluster => ({
   url: plane.apiserver.url,
   kubeconfig: stringify(kubeconfigFor('sagong', plane.clientConfig(identities.admin))),
   client: plane.client(identities.admin, 'sagong'),
   clientFor: (identity) => plane.client(identity, identity.name),
   explain: (key) => plane.decisions.about(key),
+  faults: {
+    inject: (rule) => gate.inject(rule),
+    clear: () => gate.clear(),
+    dropWatches: (filter) => gate.dropWatches(filter),
+  },
   nodes: {
     names: () => nodes.names(),
     add: (...args) => driven(clock, nodes.add(...args)),

@@ -8,4 +8,4 @@ export {
   type RequestHeaderTrust,
   type StoreLocation,
 } from './options.ts';
-export { type KubeApiServer, type KubeApiServerDeps, runKubeApiServer } from './run.ts';
+export { type KubeApiServer, type KubeApiServerDeps, type RequestGate, runKubeApiServer } from './run.ts';

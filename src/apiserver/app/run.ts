@@ -4,11 +4,23 @@ import { createMetrics, type Metrics } from '#component-base';
 import { createCertificateAuthority, issueCertificate } from '#pki';
 import { openEtcdStore, openLmdbStore, openMemoryStore, type Store } from '#store';
 import type { Clock, Logger, Rng } from '#utils';
-import { type Dial, serve, type ServerTls, type WireServer, type ListenTarget } from '#wire';
-import { type ApiServer, createApiServer } from '../server.ts';
+import type { Transport } from '#apimachinery/transport';
+import { type Dial, serve, type ServerTls, type WireResponse, type WireServer, type ListenTarget } from '#wire';
+import type { Attributes, UserInfo } from '../contracts.ts';
+import { type ApiServer, type ApiServerParts, createApiServer } from '../server.ts';
 import { loopbackUser } from '../authentication/index.ts';
 import type { CertificatePair, KubeApiServerOptions, StoreLocation } from './options.ts';
 import { advertiseAddress, buildParts, firstAddress } from './parts.ts';
+
+/** Stands before the requests of every way in, to let them fail on request. */
+export interface RequestGate {
+  /** Who asks for what, when that is known and allowed. Rejects with what is answered instead. */
+  before(asked: Attributes): Promise<void>;
+  /** Around a request over a connection; `path` with its query. */
+  connection(response: WireResponse, path: string, serve: () => Promise<void>): Promise<void>;
+  /** Around a transport of this process. */
+  transport(inner: Transport, user: UserInfo): Transport;
+}
 
 export interface KubeApiServerDeps {
   clock: Clock;
@@ -25,6 +37,7 @@ export interface KubeApiServerDeps {
   dialKubelet?: Dial;
   /** Opens connections to Services: webhooks and other API servers, e.g. inside another network namespace. */
   dialService?: Dial;
+  gate?: RequestGate;
 }
 
 export interface KubeApiServer extends ApiServer {
@@ -40,6 +53,7 @@ export interface KubeApiServer extends ApiServer {
 
 /** Resolves when the server listens; `started` tells when the start hooks have run. Rejects when store or address are not to be had. */
 export async function runKubeApiServer(options: KubeApiServerOptions, deps: KubeApiServerDeps): Promise<KubeApiServer> {
+  const { gate } = deps;
   const { clock, rng, logger, metrics = createMetrics() } = deps;
   const store = deps.store ?? (await openStore(options.store, clock, logger));
   const loopbackToken = randomBytes(32).toString('base64url');
@@ -59,16 +73,19 @@ export async function runKubeApiServer(options: KubeApiServerOptions, deps: Kube
     compactionIntervalMs: options.compactionIntervalMs,
     address: () => `${advertiseAddress(options)}:${port}`,
     parts: (input) =>
-      buildParts(
-        options,
-        {
-          rng,
-          port: () => port,
-          loopbackTokens: new Map([[loopbackToken, loopbackUser]]),
-          dialKubelet: deps.dialKubelet,
-          ...(deps.dialService && { dialService: deps.dialService }),
-        },
-        input,
+      gated(
+        buildParts(
+          options,
+          {
+            rng,
+            port: () => port,
+            loopbackTokens: new Map([[loopbackToken, loopbackUser]]),
+            dialKubelet: deps.dialKubelet,
+            ...(deps.dialService && { dialService: deps.dialService }),
+          },
+          input,
+        ),
+        gate,
       ),
     ...(deps.descriptions && { descriptions: deps.descriptions }),
     holdStart: true,
@@ -77,7 +94,10 @@ export async function runKubeApiServer(options: KubeApiServerOptions, deps: Kube
   const wire = await serve({
     tls: tlsOf(options, options.serving ?? (own as CertificatePair)),
     listen: deps.listen ?? { host: options.bindAddress, port: options.securePort },
-    onRequest: (request, response) => server.handle(request, response),
+    onRequest: (request, response) => {
+      const handle = (): Promise<void> => server.handle(request, response);
+      return gate ? gate.connection(response, request.path, handle) : handle();
+    },
     onUpgrade: (upgrade) => server.upgrade(upgrade),
     logger,
   });
@@ -87,6 +107,7 @@ export async function runKubeApiServer(options: KubeApiServerOptions, deps: Kube
   const host = options.bindAddress === '0.0.0.0' || options.bindAddress === '::' ? '127.0.0.1' : options.bindAddress;
   return {
     ...server,
+    ...(gate && { transport: (user: UserInfo, agent?: string) => gate.transport(server.transport(user, agent), user) }),
     wire,
     store,
     url: `https://${host.includes(':') ? `[${host}]` : host}:${port}`,
@@ -101,6 +122,17 @@ export async function runKubeApiServer(options: KubeApiServerOptions, deps: Kube
     },
   };
 }
+
+const gated = (parts: ApiServerParts, gate: RequestGate | undefined): ApiServerParts =>
+  gate
+    ? {
+        ...parts,
+        async authorize(asked) {
+          await parts.authorize?.(asked);
+          await gate.before(asked);
+        },
+      }
+    : parts;
 
 function openStore({ etcdServers, etcdTls, dataDir }: StoreLocation, clock: Clock, logger: Logger): Promise<Store> {
   if (etcdServers.length > 0) return openEtcdStore({ endpoints: etcdServers, clock, logger, ...(etcdTls && { tls: etcdTls }) });
