@@ -58,7 +58,7 @@ export class Views implements VersionViews {
         made.catch(() => this.#made.delete(entry));
       });
     }
-    return Promise.all(entries.map((entry) => this.#made.get(entry) ?? entry));
+    return Promise.all(entries.map(async (entry) => (await this.#made.get(entry)) ?? entry));
   }
 
   async one(entry: StoredObject): Promise<StoredObject> {
