@@ -33,7 +33,7 @@ describe.skipIf(python === undefined)('the manager on AWS (skipped without a bui
     dir = await mkdtemp(join(tmpdir(), 'sagong-aws-'));
     moto = await startMoto(python ?? '');
     world = await awsWorld(moto);
-    cluster = await startCluster({ nodes: 0 });
+    cluster = await startCluster({ nodes: 0, cloud: false });
     await writeFile(join(dir, 'kubeconfig'), cluster.kubeconfig, { mode: 0o600 });
     await writeFile(join(dir, 'cloud.conf'), world.config);
     const flags = ['--cloud-provider=aws', '--cloud-config=cloud.conf', '--kubeconfig=kubeconfig', '--secure-port=0'];

@@ -28,7 +28,7 @@ beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'sagong-ccm-'));
   await symlink(join(root, 'node_modules'), join(dir, 'node_modules'));
   [cluster] = await Promise.all([
-    startCluster({ nodes: 0 }),
+    startCluster({ nodes: 0, cloud: false }),
     build({
       entryPoints: [join(root, 'src/cmd/main.ts')],
       outfile: join(dir, 'sagong.cjs'),
