@@ -74,7 +74,8 @@ async function once({ settleMs = 1_000 } = {}) {
   const child = spawn(process.execPath, [binary, ...args], { stdio: 'ignore', env: { ...process.env, HOME: home } });
   const exited = new Promise((resolve) => child.once('exit', resolve));
   try {
-    const anyone = new Agent({ rejectUnauthorized: false });
+    // One connection: a handshake for each look would be most of the server's work.
+    const anyone = new Agent({ rejectUnauthorized: false, keepAlive: true, maxSockets: 1 });
     await until('/readyz', async () => (await call(anyone, port, '/readyz')).status === 200);
     const readyMs = performance.now() - started;
     const agent = await until('kubeconfig', async () => adminAgent(dataDir));

@@ -262,5 +262,7 @@ export interface StorageHook {
 export interface StartHook {
   /** Shown as the health check `poststarthook/<name>`. */
   name: string;
+  /** Name of the earlier hook whose work this one needs. Default: the one before it in the list. */
+  after?: string;
   run(cluster: ReadOnlyCluster, writer: ClusterWriter, signal: AbortSignal): Promise<void>;
 }

@@ -16,20 +16,30 @@ export interface StartHookDeps {
 }
 
 /**
- * Runs the hooks in order: later ones need what earlier ones made. A store that does not answer for a while is waited for. Rejects with an
- * error that names the hook when one fails for good.
+ * Runs each hook when the one it needs has run: those that do not need each other share the store's commits. A store that does not answer for a
+ * while is waited for. Rejects with an error that names the hook when one fails for good.
  */
 export async function runStartHooks(hooks: readonly StartHook[], deps: StartHookDeps): Promise<void> {
   const runs = hooks.map((hook) => ({ hook, mark: deps.health.addStartHook(hook.name) }));
+  const ends = new Map<string, Promise<void>>();
+  let last: Promise<void> = Promise.resolve();
   for (const { hook, mark } of runs) {
-    try {
-      await runPatiently(hook, deps);
-      mark.done();
-    } catch (error) {
-      mark.failed(error);
-      throw new Error(`PostStartHook "${hook.name}" failed: ${(error as Error).message}`, { cause: error });
-    }
+    const needed = hook.after === undefined ? last : ends.get(hook.after);
+    if (!needed) throw new Error(`PostStartHook "${hook.name}" comes before "${hook.after}", which it needs`);
+    const run = async (): Promise<void> => {
+      await needed;
+      try {
+        await runPatiently(hook, deps);
+        mark.done();
+      } catch (error) {
+        mark.failed(error);
+        throw new Error(`PostStartHook "${hook.name}" failed: ${(error as Error).message}`, { cause: error });
+      }
+    };
+    last = run();
+    ends.set(hook.name, last);
   }
+  await Promise.all(ends.values());
 }
 
 async function runPatiently(hook: StartHook, { cluster, writer, feed, clock, logger, signal }: StartHookDeps): Promise<void> {

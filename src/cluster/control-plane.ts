@@ -121,7 +121,8 @@ function apiServerOptions({
 export async function startControlPlane(options: ControlPlaneOptions, deps: ControlPlaneDeps): Promise<ControlPlane> {
   const { pki } = options;
   const { clock, rng, logger } = deps;
-  const apiserver = await runKubeApiServer(apiServerOptions(options), {
+  const served = apiServerOptions(options);
+  const apiserver = await runKubeApiServer(served, {
     ...deps,
     ...(options.dialKubelet && { dialKubelet: options.dialKubelet, dialService: options.dialKubelet }),
     ...(options.socket !== undefined && { listen: { path: options.socket } }),
@@ -131,7 +132,7 @@ export async function startControlPlane(options: ControlPlaneOptions, deps: Cont
   let manager: RunningControllerManager | undefined;
   let scheduler: KubeScheduler | undefined;
   const client = (identity: Identity, userAgent: string): KubeClient => createClient(apiserver.transport(identity, userAgent));
-  const serving = apiServerOptions(options).serving as { cert: string; key: string };
+  const serving = served.serving as { cert: string; key: string };
 
   const plane: ControlPlane = {
     apiserver,

@@ -93,11 +93,13 @@ const readyCondition = (nowMs: number) => ({
   message: 'Kubernetes default Service CIDR is ready',
 });
 
+const namespacesHook = 'start-system-namespaces-controller';
+
 /** The hooks, named as upstream's post-start hooks; namespaces come first, the others need them. */
 export function bootstrapHooks(options: BootstrapOptions): StartHook[] {
   return [
     {
-      name: 'start-system-namespaces-controller',
+      name: namespacesHook,
       run: (cluster, writer) =>
         ensure(
           cluster,
@@ -105,9 +107,10 @@ export function bootstrapHooks(options: BootstrapOptions): StartHook[] {
           systemNamespaces.map((name) => ({ group: '', resource: 'namespaces', object: namespace(name) })),
         ),
     },
-    { name: 'rbac/bootstrap-roles', run: reconcileRbac },
+    { name: 'rbac/bootstrap-roles', after: namespacesHook, run: reconcileRbac },
     {
       name: 'scheduling/bootstrap-system-priority-classes',
+      after: namespacesHook,
       run: (cluster, writer) =>
         ensure(
           cluster,
@@ -115,18 +118,20 @@ export function bootstrapHooks(options: BootstrapOptions): StartHook[] {
           defaultPriorityClasses().map((object) => ({ group: 'scheduling.k8s.io', resource: 'priorityclasses', object })),
         ),
     },
-    { name: 'priority-and-fairness-config-producer', run: flowControl },
+    { name: 'priority-and-fairness-config-producer', after: namespacesHook, run: flowControl },
     {
       name: 'priority-and-fairness-config-consumer',
       run: (cluster, writer, signal) => followFlowSchemas(cluster, writer, signal, options.now),
     },
     {
       name: 'start-kubernetes-service-cidr-controller',
+      after: namespacesHook,
       run: (cluster, writer) => serviceRange(cluster, writer, options.serviceCidrs, options.now),
     },
     { name: 'bootstrap-controller', run: (cluster, writer, signal) => options.service.start(cluster, writer, signal) },
     {
       name: 'start-legacy-token-tracking-controller',
+      after: namespacesHook,
       run: (cluster, writer) =>
         ensure(
           cluster,
@@ -137,6 +142,7 @@ export function bootstrapHooks(options: BootstrapOptions): StartHook[] {
     },
     {
       name: 'start-cluster-authentication-info-controller',
+      after: namespacesHook,
       run: (cluster, writer) =>
         ensure(
           cluster,

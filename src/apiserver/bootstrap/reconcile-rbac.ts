@@ -61,7 +61,7 @@ export function reconciledBinding<T extends ClusterRoleBinding | RoleBinding>(cu
   return binding === current ? undefined : binding;
 }
 
-/** Roles first, then bindings; each list in one batch. */
+/** All in one batch: roles first, then bindings. */
 export async function reconcileRbac(cluster: ReadOnlyCluster, writer: ClusterWriter): Promise<void> {
   const roles: Wanted<ClusterRole | Role>[] = [
     ...defaultClusterRoles().map((object) => ({ group: rbacGroup, resource: 'clusterroles', object })),
@@ -71,6 +71,5 @@ export async function reconcileRbac(cluster: ReadOnlyCluster, writer: ClusterWri
     ...defaultClusterRoleBindings().map((object) => ({ group: rbacGroup, resource: 'clusterrolebindings', object })),
     ...defaultRoleBindings().map((object) => ({ group: rbacGroup, resource: 'rolebindings', object })),
   ];
-  await ensure(cluster, writer, roles, reconciledRole);
-  await ensure(cluster, writer, bindings, reconciledBinding);
+  await Promise.all([ensure(cluster, writer, roles, reconciledRole), ensure(cluster, writer, bindings, reconciledBinding)]);
 }
