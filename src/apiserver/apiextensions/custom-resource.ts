@@ -158,6 +158,7 @@ export function customResource(
     doors: doorsOf(table, typeName, definition, subresources, inOtherVersions),
     hooks,
     custom: true,
+    ...(version.schema?.openAPIV3Schema && { published: version.schema.openAPIV3Schema }),
     read: reader(builtin, schema),
     setDefaults: (object) => applyDefaults(schema, object),
     // The registry works in this version; what is stored in another is converted by the views.

@@ -92,3 +92,109 @@ describe('/openapi/v2', () => {
     expect((await get(asKubectlAsks, { 'if-none-match': ofJson })).status).toBe(200);
   });
 });
+
+describe('custom resources', () => {
+  const boats = {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'boats.acc.example.com' },
+    spec: {
+      group: 'acc.example.com',
+      scope: 'Namespaced',
+      names: { plural: 'boats', singular: 'boat', kind: 'Boat', listKind: 'BoatList' },
+      versions: [
+        {
+          name: 'v1',
+          served: true,
+          storage: true,
+          schema: {
+            openAPIV3Schema: {
+              type: 'object',
+              description: 'A boat.',
+              properties: {
+                spec: {
+                  type: 'object',
+                  required: ['oars'],
+                  properties: {
+                    oars: { type: 'integer', minimum: 1, default: 2, description: 'Number of oars.' },
+                    load: { type: 'string', nullable: true },
+                    port: { 'x-kubernetes-int-or-string': true },
+                  },
+                },
+              },
+            },
+          },
+        },
+      ],
+    },
+  };
+  const read = async (path: string, accept = json): Promise<{ status: number; body: string }> => {
+    const response = await client.request({ method: 'GET', path, headers: { accept } });
+    return { status: response.status, body: (await response.bytes()).toString('latin1') };
+  };
+  const hashOf = async (): Promise<string> => {
+    const { paths } = JSON.parse((await read('/openapi/v3')).body) as { paths: Record<string, { serverRelativeURL: string }> };
+    return paths['apis/acc.example.com/v1']?.serverRelativeURL ?? '';
+  };
+
+  it('are described as their definition says', async () => {
+    const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+    const created = await client.request({
+      method: 'POST',
+      path,
+      headers: { 'content-type': json },
+      body: JSON.stringify(boats),
+    });
+    expect(created.status).toBe(201);
+    await created.bytes();
+    await expect.poll(hashOf).not.toBe('');
+    const { components } = JSON.parse((await read('/openapi/v3/apis/acc.example.com/v1')).body) as {
+      components: { schemas: Record<string, object> };
+    };
+    const gvk = { group: 'acc.example.com', version: 'v1' };
+    expect(components.schemas['com.example.acc.v1.Boat']).toMatchObject({
+      description: 'A boat.',
+      type: 'object',
+      properties: {
+        apiVersion: { type: 'string' },
+        metadata: { allOf: [{ $ref: '#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta' }] },
+        spec: {
+          required: ['oars'],
+          properties: { oars: { default: 2, description: 'Number of oars.' }, load: { nullable: true } },
+        },
+      },
+      'x-kubernetes-group-version-kind': [{ ...gvk, kind: 'Boat' }],
+    });
+    expect(components.schemas['com.example.acc.v1.BoatList']).toMatchObject({
+      properties: { items: { type: 'array', items: { $ref: '#/components/schemas/com.example.acc.v1.Boat' } } },
+      'x-kubernetes-group-version-kind': [{ ...gvk, kind: 'BoatList' }],
+    });
+  });
+
+  it('leave out of version 2 what it cannot say', async () => {
+    const { definitions } = JSON.parse((await read('/openapi/v2')).body) as { definitions: Record<string, object> };
+    const { spec } = (definitions['com.example.acc.v1.Boat'] as { properties: Record<string, object> }).properties;
+    expect(spec).toEqual({
+      type: 'object',
+      required: ['oars'],
+      properties: {
+        oars: { type: 'integer', minimum: 1, description: 'Number of oars.' },
+        load: {},
+        port: { 'x-kubernetes-int-or-string': true },
+      },
+    });
+    expect((await read('/openapi/v2', asKubectlAsks)).body).toContain('com.example.acc.v1.Boat');
+  });
+
+  it('change the address under which clients keep the document', async () => {
+    const before = await hashOf();
+    const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/boats.acc.example.com';
+    const op = { op: 'replace', path: '/spec/versions/0/schema/openAPIV3Schema/description', value: 'A ship.' };
+    const headers = { 'content-type': 'application/json-patch+json' };
+    const patched = await client.request({ method: 'PATCH', path, headers, body: JSON.stringify([op]) });
+    expect(patched.status).toBe(200);
+    await patched.bytes();
+    await expect.poll(hashOf).not.toBe(before);
+    await expect.poll(async () => (await read('/openapi/v3/apis/acc.example.com/v1')).body).toContain('A ship.');
+  });
+});

@@ -45,7 +45,17 @@ export interface SchemaCollector {
   readonly schemas: Record<string, Schema>;
 }
 
-export function collectSchemas(table: SchemaTable, descriptions: Descriptions, version: 2 | 3): SchemaCollector {
+/** Types that are in no table. */
+export interface MoreTypes {
+  schema(typeName: string, reference: (typeName: string) => Schema): Schema | undefined;
+}
+
+export function collectSchemas(
+  table: SchemaTable,
+  descriptions: Descriptions,
+  version: 2 | 3,
+  more?: MoreTypes,
+): SchemaCollector {
   const schemas: Record<string, Schema> = {};
   const place = version === 3 ? '#/components/schemas/' : '#/definitions/';
   const reference = (typeName: string): Schema => {
@@ -57,7 +67,8 @@ export function collectSchemas(table: SchemaTable, descriptions: Descriptions, v
   };
   const schemaOf = (typeName: string): Schema => {
     const special = typeName === quantityName ? quantity(version) : specialSchemas[typeName];
-    if (special) return special;
+    const known = special ?? more?.schema(typeName, reference);
+    if (known) return known;
     const type = table.type(typeName);
     return type ? structSchema(type) : { type: 'object' };
   };

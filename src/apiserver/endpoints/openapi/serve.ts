@@ -12,6 +12,7 @@ import type { Exchange } from '../exchange.ts';
 import { sendBytes } from '../respond.ts';
 import { pathsOf } from './paths.ts';
 import { encodeOpenApiV2 } from './protobuf.ts';
+import { type CustomTypes, customTypes } from './custom.ts';
 import { collectSchemas, type Descriptions, type Schema } from './schemas.ts';
 
 export interface OpenApi {
@@ -158,6 +159,7 @@ function indexOf(table: ResourceTable, others: object = {}): object {
       gitVersion,
       path,
       version === undefined ? table.groups : (table.discovered(group, version) ?? []),
+      table.all().flatMap((one) => (one.custom && one.group === group && one.version === version ? [one.published] : [])),
     ]);
     const hash = createHash('sha512').update(state).digest('hex').toUpperCase();
     return [path, { serverRelativeURL: `/openapi/v3/${path}?hash=${hash}` }];
@@ -166,22 +168,26 @@ function indexOf(table: ResourceTable, others: object = {}): object {
 }
 
 const typeNameIn =
-  (schema: SchemaTable) =>
+  (schema: SchemaTable, custom: CustomTypes) =>
   (kind: { group: string; version: string; kind: string }): string | undefined =>
-    schema.kind(kind.group, kind.version, kind.kind)?.name;
+    schema.kind(kind.group, kind.version, kind.kind)?.name ?? custom.typeName(kind);
 
 function documentV3(table: ResourceTable, schema: SchemaTable, descriptions: Descriptions, path: string): object {
   const [root, first = '', second] = path.split('/');
   const [group, version] = root === 'api' ? ['', first] : [first, second];
-  const schemas = collectSchemas(schema, descriptions, 3);
+  const custom = customTypes(table.all(), descriptions, 3);
+  const schemas = collectSchemas(schema, descriptions, 3, custom);
   const resources = version === undefined ? [] : (table.discovered(group, version) ?? []);
   const paths =
-    version === undefined ? {} : pathsOf({ group, version, resources, typeName: typeNameIn(schema), schemas, openApiVersion: 3 });
+    version === undefined
+      ? {}
+      : pathsOf({ group, version, resources, typeName: typeNameIn(schema, custom), schemas, openApiVersion: 3 });
   return { openapi: '3.0.0', info, paths, components: { schemas: sorted(schemas.schemas), securitySchemes: security } };
 }
 
 function documentV2(table: ResourceTable, schema: SchemaTable, descriptions: Descriptions): object {
-  const schemas = collectSchemas(schema, descriptions, 2);
+  const custom = customTypes(table.all(), descriptions, 2);
+  const schemas = collectSchemas(schema, descriptions, 2, custom);
   const paths: Record<string, Schema> = {};
   for (const { group, versions } of table.groups) {
     for (const version of versions) {
@@ -191,7 +197,7 @@ function documentV2(table: ResourceTable, schema: SchemaTable, descriptions: Des
           group,
           version,
           resources: table.discovered(group, version) ?? [],
-          typeName: typeNameIn(schema),
+          typeName: typeNameIn(schema, custom),
           schemas,
           openApiVersion: 2,
         }),

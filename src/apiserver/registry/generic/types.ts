@@ -1,6 +1,7 @@
 // One served resource as the registry works with it, and one request on it. Everything particular to a kind comes from its definition;
 // nothing in this folder knows a kind by name (design: "Kind"; upstream: k8s.io/apiserver/pkg/registry/generic).
 import type { KindDefinition, WriteStrategy } from '#api';
+import type { JSONSchemaProps } from '#api/apiextensions/v1';
 import type { FieldManager } from '#apimachinery/managedfields';
 import type { KubeObject, UnknownObject } from '#apimachinery/meta';
 import type { SchemaTable } from '#apimachinery/schema';
@@ -79,6 +80,8 @@ export interface ServedResource {
   hooks: StorageHook[];
   /** Custom resources: metadata is checked, the rest by its schema. */
   custom: boolean;
+  /** Of a custom resource: its version's schema as its definition says it, for OpenAPI. */
+  published?: JSONSchemaProps;
   /** How JSON becomes an object of this resource; absent: by the schema table. */
   read?(value: unknown, strict: boolean): Decoded;
   /** Fills defaults of schema and kind, in place; `object` is of this version. */
