@@ -13,15 +13,18 @@ import {
   type Zones,
 } from '#cloud-provider';
 
-export type InstanceSource = Pick<InstancesV2, 'instanceExists' | 'instanceShutdown' | 'instanceMetadata'>;
+export interface InstanceSource extends Pick<InstancesV2, 'instanceExists' | 'instanceShutdown' | 'instanceMetadata'> {
+  /** A Node without a provider ID is not initialised; false for the older interface, which may know machines by name only. */
+  readonly needsProviderId: boolean;
+}
 
-/** By provider ID, and by name when that fails. */
+/** By provider ID, and by name when that fails. `told`: upstream's text for both failures. */
 async function either<T>(
-  what: string,
   node: Node,
   providerId: string,
   byId: (id: string) => Promise<T>,
   byName: (name: string) => Promise<T>,
+  told: (byId: string, byName: string) => string,
 ): Promise<T> {
   let first: unknown;
   try {
@@ -32,28 +35,27 @@ async function either<T>(
   try {
     return await byName(node.metadata.name ?? '');
   } catch (error) {
-    throw new Error(`${what}: Error fetching by providerID: ${textOf(first)} Error fetching by NodeName: ${textOf(error)}`, {
-      cause: error,
-    });
+    throw new Error(told(textOf(first), textOf(error)), { cause: error });
   }
 }
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** '' when neither the Node nor the cloud knows one, or there is no machine. */
-async function providerIdOfNode(instances: Instances, provider: string, { metadata, spec }: Node): Promise<string> {
-  if (spec?.providerID) return spec.providerID;
-  try {
-    return providerIdOf(provider, await instances.instanceId(metadata.name ?? ''));
-  } catch (error) {
-    if (isNotImplemented(error)) return '';
-    throw error;
-  }
-}
+/** The Node's own, else the cloud's. Rejects when there is no machine, and when the cloud has no such IDs. */
+const providerIdOfNode = async (instances: Instances, provider: string, { metadata, spec }: Node): Promise<string> =>
+  spec?.providerID || providerIdOf(provider, await instances.instanceId(metadata.name ?? ''));
+
+const addressesTold = (byId: string, byName: string): string =>
+  `error fetching node by provider ID: ${byId}, and error by node name: ${byName}`;
+const told =
+  (what: string) =>
+  (byId: string, byName: string): string =>
+    `${what}: Error fetching by providerID: ${byId} Error fetching by NodeName: ${byName}`;
 
 function overInstances(instances: Instances, zones: Zones | undefined, provider: string): InstanceSource {
   const idToAsk = (node: Node): Promise<string> => providerIdOfNode(instances, provider, node);
   return {
+    needsProviderId: false,
     async instanceExists(node) {
       try {
         return await instances.instanceExistsByProviderId(await idToAsk(node));
@@ -71,29 +73,33 @@ function overInstances(instances: Instances, zones: Zones | undefined, provider:
       }
     },
     async instanceMetadata(node): Promise<InstanceMetadata> {
-      const providerId = await idToAsk(node);
+      // Here, and only here, the name alone will do.
+      const providerId = await idToAsk(node).catch((error: unknown) => {
+        if (isNotImplemented(error)) return '';
+        throw error;
+      });
       const name = node.metadata.name ?? '';
       const nodeAddresses = await either(
-        'NodeAddresses',
         node,
         providerId,
         (id) => instances.nodeAddressesByProviderId(id),
         () => instances.nodeAddresses(name),
+        addressesTold,
       );
       const instanceType = await either(
-        'InstanceType',
         node,
         providerId,
         (id) => instances.instanceTypeByProviderId(id),
         () => instances.instanceType(name),
+        told('InstanceType'),
       );
       const zone: Zone | undefined = zones
         ? await either(
-            'Zone',
             node,
             providerId,
             (id) => zones.getZoneByProviderId(id),
             () => zones.getZoneByNodeName(name),
+            told('failed to get zone from cloud provider: Zone'),
           )
         : undefined;
       return {
@@ -108,6 +114,13 @@ function overInstances(instances: Instances, zones: Zones | undefined, provider:
 
 /** How to ask about machines; undefined: the provider knows none. */
 export function instanceSourceOf(cloud: CloudProvider, provider: string): InstanceSource | undefined {
-  if (cloud.instancesV2) return cloud.instancesV2;
+  const { instancesV2: v2 } = cloud;
+  if (v2)
+    return {
+      needsProviderId: true,
+      instanceExists: (node, signal) => v2.instanceExists(node, signal),
+      instanceShutdown: (node, signal) => v2.instanceShutdown(node, signal),
+      instanceMetadata: (node, signal) => v2.instanceMetadata(node, signal),
+    };
   return cloud.instances && overInstances(cloud.instances, cloud.zones, provider);
 }

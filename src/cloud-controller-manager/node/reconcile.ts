@@ -28,6 +28,7 @@ export interface NodeView extends CloudView {
 export interface NodeConfig {
   /** `--node-status-update-frequency`. */
   nodeStatusUpdateFrequencyMs: number;
+  instances: { readonly needsProviderId: boolean };
 }
 
 export const isTainted = ({ spec }: Node): boolean => (spec?.taints ?? []).some(({ key }) => key === uninitializedTaint);
@@ -58,18 +59,22 @@ function initialize(config: NodeConfig, node: Node, known: NodeMemory | undefine
   const metadata = answer.value;
   if (!metadata) return { effects: [], because: 'The cloud does not know the machine yet, so the node stays uninitialized.' };
   const providerID = node.spec?.providerID || metadata.providerId;
-  if (!providerID) return { effects: [], failure: `cloud provider does not set node provider ID for node ${name}` };
+  if (!providerID && config.instances.needsProviderId)
+    return { effects: [], failure: `cloud provider does not set node provider ID for node ${name}` };
   let addresses: NodeAddress[];
   try {
     addresses = addressesOf(node, metadata.nodeAddresses);
   } catch (error) {
-    return { effects: [], failure: `provided node ip for node "${name}" is not valid: ${messageOf(error)}` };
+    return {
+      effects: [],
+      failure: `failed to get node modifiers from cloud provider: provided node ip for node "${name}" is not valid: ${messageOf(error)}`,
+    };
   }
   const taints = (node.spec?.taints ?? []).filter(({ key }) => key !== uninitializedTaint);
   const object: Node = {
     ...asNode(node),
     metadata: { ...node.metadata, labels: labelsFrom(metadata, node.metadata.labels) },
-    spec: { ...node.spec, providerID, taints },
+    spec: { ...node.spec, ...(providerID && { providerID }), taints },
   };
   return {
     effects: [
@@ -85,7 +90,7 @@ function initialize(config: NodeConfig, node: Node, known: NodeMemory | undefine
     remember: { uid, metadata, addressesAtMs: now } satisfies NodeMemory,
     requeueAfterMs: config.nodeStatusUpdateFrequencyMs,
     afterConflictMs: nodeConflictDelayMs,
-    because: `Its machine is ${providerID}, so the node is initialized.`,
+    because: `Its machine is ${providerID || 'known by name'}, so the node is initialized.`,
   };
 }
 

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { conflict, modifiedMessage } from '#apimachinery/errors';
 import type { Transport } from '#apimachinery/transport';
-import { type CloudProvider, type InstanceMetadata, providedNodeIpAnnotation } from '#cloud-provider';
+import { type CloudProvider, type InstanceMetadata, notImplemented, providedNodeIpAnnotation } from '#cloud-provider';
 import { type CloudWorld, type CloudWorldOptions, startCloudWorld, uninitialized } from './world.ts';
 
 let world: CloudWorld;
@@ -113,6 +113,22 @@ describe('initialisation', () => {
     await world.addNode('a', { spec: { providerID: 'fake://mine', taints: [uninitialized] } });
     await world.clock.until(async () => !(await tainted('a')), 1_000);
     expect((await world.node('a')).spec?.providerID).toBe('fake://mine');
+  });
+  it('does without a provider ID where the older interface has none', async () => {
+    const unnumbered = ({ instances, ...more }: CloudProvider): CloudProvider => ({
+      ...more,
+      ...(instances && { instances: { ...instances, instanceId: () => Promise.reject(notImplemented()) } }),
+    });
+    await start({ controllers: ['cloud-node', 'cloud-node-lifecycle'], provider: { instances: 'v1' }, cloud: unnumbered });
+    await world.addNode('a', { spec: { taints: [uninitialized] } });
+    await world.clock.until(async () => !(await tainted('a')), 1_000);
+    const { metadata, spec } = await world.node('a');
+    expect(spec?.providerID).toBeUndefined();
+    expect(metadata.labels).toMatchObject({ 'node.kubernetes.io/instance-type': 'fake.small' });
+    // Nobody can tell whether its machine exists: the Node stays.
+    await world.patchNode('a', { status: { conditions: [{ type: 'Ready', status: 'False' }] } }, 'status');
+    await world.clock.advance(20_000);
+    expect((await world.node('a')).metadata.uid).toBe(metadata.uid);
   });
   it('waits without an error while the cloud gives no metadata', async () => {
     await start({ controllers: ['cloud-node'], cloud: saying(undefined) });
