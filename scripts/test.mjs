@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// `npm test`: every tier, the two that mostly wait at the same time, and one plain closing line. A tier whose tools are missing says so by name and is
-// counted as skipped. `node scripts/test.mjs unit kinds` runs only those tiers.
+// `npm test`: every tier, beside the one that mostly waits the others that take long, and one plain closing line. A tier whose tools are missing says
+// so by name and is counted as skipped. `node scripts/test.mjs unit kinds` runs only those tiers.
 import { spawn } from 'node:child_process';
 import { accessSync, constants, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -30,23 +30,25 @@ const obstacles = {
   },
 };
 const tiers = ['tidy', 'unit', 'kinds', 'component', 'simulation', 'interop', 'e2e'];
-/** These mostly wait, e2e for the periods of a cluster: they run at the same time. */
-const together = ['interop', 'e2e'];
+/** Mostly waits for the periods of a cluster. */
+const waiting = 'e2e';
+/** Run meanwhile, one after the other, each in one process: half of a small machine is left for the clusters. */
+const meanwhile = ['interop', 'simulation', 'component'];
 const chosen = process.argv.slice(2).length > 0 ? process.argv.slice(2) : tiers;
 
 const totals = { passed: 0, failed: 0, skipped: 0 };
 const reports = mkdtempSync(join(tmpdir(), 'sagong-test-'));
 const notes = [];
 
-/** Runs a tier; what it says goes to the terminal, or (`quiet`) comes when it is done. */
-function run(tier, quiet) {
+/** Runs a tier; what it says goes to the terminal, or (`beside` another) comes when it is done. */
+function run(tier, beside = false) {
   const obstacle = obstacles[tier]?.();
   if (obstacle) {
     notes.push(`tier ${tier} skipped: ${obstacle}`);
     totals.skipped += 1;
     return Promise.resolve();
   }
-  if (!quiet) console.log(`\n== ${tier}`);
+  if (!beside) console.log(`\n== ${tier}`);
   const report = join(reports, `${tier}.json`);
   const args = [
     'node_modules/vitest/vitest.mjs',
@@ -57,17 +59,18 @@ function run(tier, quiet) {
     '--reporter=dot',
     '--reporter=json',
     `--outputFile.json=${report}`,
+    ...(beside ? ['--maxWorkers=1'] : []),
   ];
   const started = Date.now();
   return new Promise((resolve) => {
     const child = spawn(process.execPath, args, {
       cwd: root,
-      stdio: ['ignore', quiet ? 'pipe' : 'inherit', quiet ? 'pipe' : 'inherit'],
+      stdio: ['ignore', beside ? 'pipe' : 'inherit', beside ? 'pipe' : 'inherit'],
     });
     let said = '';
     for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (said += chunk));
     child.once('close', (status) => {
-      if (quiet) console.log(`\n== ${tier}\n${said}`);
+      if (beside) console.log(`\n== ${tier}\n${said}`);
       count(tier, report, status, Date.now() - started);
       resolve();
     });
@@ -91,9 +94,20 @@ function count(tier, report, status, tookMs) {
   );
 }
 
-for (const tier of chosen.filter((name) => !together.includes(name))) await run(tier, false);
-const rest = chosen.filter((name) => together.includes(name));
-await Promise.all(rest.map((tier, index) => run(tier, index < rest.length - 1)));
+async function runAll(names, beside = false) {
+  for (const tier of names) await run(tier, beside);
+}
+const waits = chosen.includes(waiting) && obstacles[waiting]() === undefined;
+const later = waits ? [waiting, ...meanwhile] : [];
+await runAll(chosen.filter((name) => !later.includes(name)));
+if (waits)
+  await Promise.all([
+    run(waiting),
+    runAll(
+      meanwhile.filter((name) => chosen.includes(name)),
+      true,
+    ),
+  ]);
 rmSync(reports, { recursive: true, force: true });
 console.log(`\n${notes.join('\n')}`);
 console.log(`${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped`);
