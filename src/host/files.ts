@@ -1,7 +1,7 @@
 // Small file helpers whose point is what happens at a crash or a race: atomic replacement, private directories, change notice.
 import { randomBytes } from 'node:crypto';
-import { type FSWatcher, watch } from 'node:fs';
-import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { type FSWatcher, statSync, watch } from 'node:fs';
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { limits } from './limits.ts';
 
@@ -58,9 +58,9 @@ export async function atomicWrite(path: string, data: string | Uint8Array, optio
 }
 
 /** What identifies one state of a file; symbolic links (as in a mounted Secret) are followed. */
-async function stampOf(path: string): Promise<string> {
+function stampOf(path: string): string {
   try {
-    const info = await stat(path, { bigint: true });
+    const info = statSync(path, { bigint: true });
     return `${info.dev}:${info.ino}:${info.size}:${info.mtimeNs}`;
   } catch {
     return 'absent';
@@ -82,16 +82,16 @@ export function watchFile(path: string, onChange: () => void, options: WatchFile
   let closed = false;
   let settle: NodeJS.Timeout | undefined;
   let watcher: FSWatcher | undefined;
+  // At once: a change that comes right after this call is one.
   let known = stampOf(path);
-  const check = async (): Promise<void> => {
+  const check = (): void => {
     const before = known;
     known = stampOf(path);
-    const [was, is] = await Promise.all([before, known]);
-    if (!closed && was !== is) onChange();
+    if (!closed && before !== known) onChange();
   };
   const schedule = (): void => {
     clearTimeout(settle);
-    settle = setTimeout(() => void check(), options.settleMs ?? limits.fileSettleMs).unref();
+    settle = setTimeout(check, options.settleMs ?? limits.fileSettleMs).unref();
   };
   try {
     watcher = watch(dirname(path), { persistent: false }, schedule);
@@ -99,7 +99,7 @@ export function watchFile(path: string, onChange: () => void, options: WatchFile
   } catch {
     watcher = undefined;
   }
-  const poll = setInterval(() => void check(), options.pollMs ?? limits.filePollMs).unref();
+  const poll = setInterval(check, options.pollMs ?? limits.filePollMs).unref();
   return {
     close() {
       closed = true;
