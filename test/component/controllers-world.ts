@@ -9,7 +9,7 @@ import { systemClock, systemRng } from '#host';
 import { openMemoryStore } from '#store';
 import type { Logger } from '#utils';
 
-const deadlineMs = 15_000;
+const deadlineMs = 40_000;
 
 export interface World {
   client: KubeClient;

@@ -45,7 +45,7 @@ const definition = {
 
 /** Waits until `read` answers, with a deadline. */
 async function eventually<T>(read: () => Promise<T | undefined>): Promise<T> {
-  const deadline = Date.now() + 5_000;
+  const deadline = Date.now() + 30_000;
   for (;;) {
     const value = await read().catch(() => undefined);
     if (value !== undefined) return value;

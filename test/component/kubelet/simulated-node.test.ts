@@ -16,7 +16,7 @@ import { silentLogger } from '#utils';
 import { createWireClient } from '#wire';
 
 const core = (resource: string): GroupVersionResource => ({ group: '', version: 'v1', resource });
-const waitMs = 10_000;
+const waitMs = 30_000;
 
 let store: EmbeddedStore;
 let server: ApiServer;

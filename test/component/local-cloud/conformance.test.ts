@@ -28,9 +28,9 @@ beforeAll(async () => {
 afterAll(() => rm(root, { recursive: true, force: true }));
 
 async function until(what: string, done: () => boolean): Promise<void> {
-  const deadline = clock.monotonic() + 10_000;
+  const deadline = clock.monotonic() + 30_000;
   while (!done()) {
-    if (clock.monotonic() > deadline) throw new Error(`not within 10 s: ${what}`);
+    if (clock.monotonic() > deadline) throw new Error(`not within 30 s: ${what}`);
     await clock.sleep(2);
   }
 }

@@ -34,11 +34,11 @@ const services = () => plane.client.resource<Service>(core('services'), 'default
 const balancers = () => [...cloud.world.loadBalancers.values()];
 
 async function eventually<T>(what: string, look: () => Promise<T | undefined | false> | T | undefined | false): Promise<T> {
-  const deadline = clock.monotonic() + 20_000;
+  const deadline = clock.monotonic() + 40_000;
   for (;;) {
     const found = await look();
     if (found !== undefined && found !== false) return found;
-    if (clock.monotonic() > deadline) throw new Error(`not within 20 s: ${what}`);
+    if (clock.monotonic() > deadline) throw new Error(`not within 40 s: ${what}`);
     await clock.sleep(20);
   }
 }

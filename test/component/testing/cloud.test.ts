@@ -19,7 +19,7 @@ const addressOf = async (client: KubeClient): Promise<string | undefined> =>
   (await servicesOf(client).get('web')).status?.loadBalancer?.ingress?.[0]?.ip;
 
 async function eventually<T>(what: string, look: () => Promise<T | undefined | false>): Promise<T> {
-  const deadline = performance.now() + 20_000;
+  const deadline = performance.now() + 40_000;
   for (;;) {
     const found = await look().catch(() => undefined);
     if (found !== undefined && found !== false) return found;

@@ -20,7 +20,7 @@ const deployment: Deployment = {
 };
 
 async function running(client: KubeClient, count: number): Promise<Pod[]> {
-  const deadline = performance.now() + 20_000;
+  const deadline = performance.now() + 40_000;
   for (;;) {
     const { items } = await client.resource<Pod>(pods, 'default').list();
     if (items.length === count && items.every(({ status }) => status?.phase === 'Running')) return items;

@@ -136,11 +136,11 @@ describe.skipIf(missing !== undefined)(`kubelet server${missing ? ` (skipped: ${
     });
     busy.stdout?.resume();
     busy.stderr?.resume();
-    await until('CPU use is seen', 15_000, async () => ((await summary()).pods[0]?.containers[0]?.cpu.usageNanoCores ?? 0) > 1e6);
+    await until('CPU use is seen', 60_000, async () => ((await summary()).pods[0]?.containers[0]?.cpu.usageNanoCores ?? 0) > 1e6);
     await busy.outcome();
     const { node: whole, pods: used } = await summary();
     expect(used[0]?.containers[0]?.memory.workingSetBytes).toBeGreaterThan(1000);
-    await until('CPU of the node is seen', 15_000, async () => (await summary()).node.cpu.usageNanoCores > 0);
+    await until('CPU of the node is seen', 60_000, async () => (await summary()).node.cpu.usageNanoCores > 0);
     expect(whole.memory.workingSetBytes).toBeGreaterThan(1e6);
     const resource = (await get('/metrics/resource')).body;
     for (const name of [

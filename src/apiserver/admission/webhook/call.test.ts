@@ -61,7 +61,7 @@ const clock: Clock = {
   now: () => 0,
   monotonic: () => 0,
   setTimer(delay, callback) {
-    const timer = setTimeout(callback, delay / 50);
+    const timer = setTimeout(callback, delay / 10);
     return { cancel: () => clearTimeout(timer) };
   },
   sleep: async () => {},
