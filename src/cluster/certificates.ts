@@ -90,6 +90,27 @@ export function clientConfigFor(pki: ClusterPki, { name, groups }: Identity, ser
   return { server, ca: pki.authority.cert, certificate: pair.cert, key: pair.key };
 }
 
+/** All that is secret in it, as text. */
+export interface PkiKeys {
+  authority: { cert: string; key: string };
+  frontProxyAuthority: { cert: string; key: string };
+  serviceAccount: { publicKey: string; privateKey: string };
+}
+
+export const keysOf = ({ authority, frontProxyAuthority, serviceAccount }: ClusterPki): PkiKeys => ({
+  authority: { cert: authority.cert, key: authority.key },
+  frontProxyAuthority: { cert: frontProxyAuthority.cert, key: frontProxyAuthority.key },
+  serviceAccount: { ...serviceAccount },
+});
+
+/** The same certificates again. */
+export const pkiFrom = ({ authority, frontProxyAuthority, serviceAccount }: PkiKeys): ClusterPki =>
+  pkiOf({
+    authority: loadCertificateAuthority(authority),
+    frontProxyAuthority: loadCertificateAuthority(frontProxyAuthority),
+    serviceAccount,
+  });
+
 /** Certificates that live as long as the process. */
 export const ephemeralPki = (): ClusterPki =>
   pkiOf({

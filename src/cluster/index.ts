@@ -7,7 +7,7 @@ export { loadSettings, type ClusterSettings, type RuntimeChoice } from './settin
 export { up, type RunningCluster, type UpOptions } from './up.ts';
 export { startControlPlane, type ControlPlane } from './control-plane.ts';
 export { identities, type Identity } from './identities.ts';
-export { type ClusterPki, ephemeralPki, openPki } from './certificates.ts';
+export { type ClusterPki, ephemeralPki, keysOf, openPki, pkiFrom, type PkiKeys } from './certificates.ts';
 export { isNodeReady, waitFor } from './wait.ts';
 export { SimulatedNodes } from './simulated-nodes.ts';
 export { startCloudControllerManager } from './cloud/controller.ts';

@@ -20,6 +20,14 @@ export interface TestNodes {
   terminate(name: string): Promise<void>;
 }
 
+/** A machine of `PlainNodes`. */
+export interface SavedMachine {
+  name: string;
+  /** None where a cloud provider says it. */
+  address: string | undefined;
+  on: boolean;
+}
+
 export interface NodesDeps extends CloudDeps {
   pki: ClusterPki;
 }
@@ -84,6 +92,10 @@ export class InstanceNodes implements TestNodes {
   }
   async ensure(names: readonly string[]): Promise<void> {
     await this.#machines().ensure(names);
+  }
+  /** Of those with power. */
+  running(): string[] {
+    return this.#alive().flatMap(({ name, state }) => (state === 'running' || state === 'pending' ? [name] : []));
   }
   async add(wanted?: string, { type }: { type?: string } = {}): Promise<string> {
     const sinceMs = this.#deps.clock.now();
@@ -157,7 +169,6 @@ export class PlainNodes implements TestNodes {
   readonly #deps: CloudDeps;
   /** Their addresses; none where a cloud provider says them. */
   readonly #machines = new Map<string, string | undefined>();
-  #made = 0;
 
   constructor(plane: ControlPlane, kubelets: SimulatedNodes, options: PlainNodesOptions, deps: CloudDeps) {
     this.#plane = plane;
@@ -170,6 +181,16 @@ export class PlainNodes implements TestNodes {
   }
   async ensure(names: readonly string[]): Promise<void> {
     await Promise.all(names.map((name) => this.#boot(name)));
+  }
+  running(): string[] {
+    return this.names().filter((name) => this.#kubelets.has(name));
+  }
+  saved(): SavedMachine[] {
+    return [...this.#machines].map(([name, address]) => ({ name, address, on: this.#kubelets.has(name) }));
+  }
+  async restore(machines: readonly SavedMachine[]): Promise<void> {
+    for (const { name, address } of machines) this.#machines.set(name, address);
+    await this.ensure(machines.flatMap(({ name, on }) => (on ? [name] : [])));
   }
   async add(wanted?: string, { type }: { type?: string } = {}): Promise<string> {
     if (type !== undefined) throw new Error('this cluster has no cloud of its own: its nodes have no types');
@@ -194,12 +215,16 @@ export class PlainNodes implements TestNodes {
     this.#machines.delete(name);
   }
 
+  #freeAddress(): string {
+    const taken = new Set(this.#machines.values());
+    for (let index = 1; ; index++) if (!taken.has(addressOf(index))) return addressOf(index);
+  }
   #mustBe(name: string): void {
     if (!this.#machines.has(name)) throw new Error(`there is no node ${name}; there are: ${this.names().join(', ') || 'none'}`);
   }
   async #boot(name: string): Promise<void> {
     const { external, routesFromCloud } = this.#options;
-    if (!this.#machines.has(name)) this.#machines.set(name, external ? undefined : addressOf(++this.#made));
+    if (!this.#machines.has(name)) this.#machines.set(name, external ? undefined : this.#freeAddress());
     const nodeIP = this.#machines.get(name);
     await this.#kubelets.add({
       name,

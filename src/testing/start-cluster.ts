@@ -2,7 +2,18 @@
 // admission, every control loop, the scheduler, nodes whose pods are simulated, and a cloud under them. Nothing touches the disk.
 import { stringify } from 'yaml';
 import { type KubeClient, kubeconfigFor } from '#client';
-import { type ControlPlane, ephemeralPki, identities, type Identity, SimulatedNodes, startControlPlane } from '#cluster';
+import type { CloudProvider } from '#cloud-provider';
+import {
+  type ClusterPki,
+  type ControlPlane,
+  ephemeralPki,
+  identities,
+  type Identity,
+  keysOf,
+  pkiFrom,
+  SimulatedNodes,
+  startControlPlane,
+} from '#cluster';
 import type { DecisionRecord } from '#controller-runtime';
 import { systemClock, systemRng } from '#host';
 import { openMemoryStore } from '#store';
@@ -20,8 +31,17 @@ import {
 } from './cloud.ts';
 import { driven } from './drive.ts';
 import { InstanceNodes, nodesUsable, PlainNodes, type TestNodes } from './nodes.ts';
+import { type ClusterSnapshot, type ClusterState, snapshotOf, stateOf } from './snapshot.ts';
+
+const kubeletPollMs = 2;
+const kubeletTimeoutMs = 30_000;
 
 export interface StartClusterOptions {
+  /**
+   * Goes on from a snapshot: all objects with their resource versions, certificates and keys, the cloud with all that is in it, and the nodes, on which
+   * the pods are started again. A cluster with a cloud provider of your own is given it again.
+   */
+  from?: ClusterSnapshot | Uint8Array;
   /** Simulated nodes; default 1. Pods on them go Running without a process. */
   nodes?: number;
   /** Port of the apiserver on 127.0.0.1; default: a free one. */
@@ -54,6 +74,10 @@ export interface TestCluster {
   explain(key: string): DecisionRecord[];
   /** What goes wrong with its API. */
   readonly faults: ApiFaults;
+  /** The cluster as it is now: to be started from later, by `from`. Faults and explanations are no part of it. */
+  snapshot(): ClusterSnapshot;
+  /** Another cluster that goes on from here, on another port; the two know nothing of each other. It has the same clock. */
+  fork(): Promise<TestCluster>;
   /** Its machines. */
   readonly nodes: TestNodes;
   /** Its cloud. Throws for a cluster without one of its own. */
@@ -74,18 +98,37 @@ export function startCluster(options: StartClusterOptions = {}): Promise<TestClu
   return driven(clock, assemble(options, { clock, rng, logger }));
 }
 
+/** What of the options can be said before anything is started. Throws for options that contradict each other. */
+function settle({ nodes, cloud, cloudProvider, from }: StartClusterOptions, saved: ClusterState | undefined): Settled {
+  if (cloudProvider && typeof cloud === 'object') throw new Error('a cluster has one cloud: `cloud` or `cloudProvider`');
+  const names = Array.from({ length: nodes ?? 1 }, (_, index) => `node-${index + 1}`);
+  if (!from) return { names, cloud: cloudProvider || cloud === false ? undefined : typeof cloud === 'object' ? cloud : {} };
+  if (nodes !== undefined) throw new Error('the snapshot has its nodes; more are added by `cluster.nodes.add`');
+  if (cloud !== undefined) throw new Error('the snapshot says what the cloud is');
+  if (cloudProvider && saved?.cloud) throw new Error('the snapshot has a cloud of its own');
+  return { names: [], cloud: saved?.cloud?.options };
+}
+
+interface Settled {
+  /** Of nodes to be made. */
+  names: readonly string[];
+  cloud: TestCloudOptions | undefined;
+}
+
 async function assemble(options: StartClusterOptions, deps: Deps): Promise<TestCluster> {
-  const { nodes: count = 1, port = 0, cloud: wanted = true, cloudProvider } = options;
-  if (cloudProvider && typeof options.cloud === 'object') throw new Error('a cluster has one cloud: `cloud` or `cloudProvider`');
+  const { port = 0, from } = options;
   const { clock } = deps;
+  const saved = from && stateOf(from);
+  const settled = settle(options, saved);
+  const provider = options.cloudProvider && (await providerOf(options.cloudProvider, options.cloudConfig, deps));
   const undo: (() => Promise<void> | void)[] = [];
   const stop = async (): Promise<void> => {
     for (const step of undo.splice(0).reverse()) await step();
   };
   try {
-    const store = openMemoryStore({ clock });
+    const store = openMemoryStore({ clock, ...(saved && { snapshot: saved.store }) });
     undo.push(() => store.close());
-    const pki = ephemeralPki();
+    const pki = saved ? pkiFrom(saved.pki) : ephemeralPki();
     const gate = new ApiGate(clock);
     const way: { dial?: Dial } = {};
     const dialKubelet: Dial = (target, signal) =>
@@ -100,40 +143,71 @@ async function assemble(options: StartClusterOptions, deps: Deps): Promise<TestC
       return plane.stop();
     });
     await plane.apiserver.started;
-    await plane.startLoops();
+    const sinceMs = saved ? clock.now() : 0;
     const kubelets = new SimulatedNodes(plane, { ...deps, pki });
     undo.push(() => kubelets.stop());
     way.dial = kubelets.dial;
-    let cloud: ClusterCloud | undefined;
-    let nodes: InstanceNodes | PlainNodes;
-    if (cloudProvider || wanted === false) {
-      const provider = cloudProvider && (await providerOf(cloudProvider, options.cloudConfig, deps));
-      nodes = new PlainNodes(
-        plane,
-        kubelets,
-        { external: provider !== undefined, routesFromCloud: provider?.cloud.routes !== undefined },
-        deps,
-      );
-      if (provider) undo.push(await managerStop(plane, provider, deps));
-    } else {
-      cloud = await startClusterCloud(wanted === true ? {} : wanted, deps);
-      undo.push(() => cloud?.stop());
-      await cloud.connect(plane, kubelets);
-      nodes = new InstanceNodes(plane, cloud, { ...deps, pki });
-    }
-    const names = Array.from({ length: count }, (_, index) => `node-${index + 1}`);
-    await nodes.ensure(names);
-    await nodesUsable(plane, names, deps);
-    return handle({ plane, nodes, cloud, gate, clock, stop: () => driven(clock, stop()) });
+    await plane.startLoops();
+    const machines = await startMachines({ plane, kubelets, pki, settled, saved, provider, undo }, deps);
+    await kubeletsRun(kubelets, machines.nodes.running(), clock);
+    await nodesUsable(plane, machines.nodes.running(), deps, sinceMs);
+    const snapshot = (): ClusterSnapshot => snapshotOf({ store: store.snapshot(), pki: keysOf(pki), ...machines.saved() });
+    const fork = (): Promise<TestCluster> =>
+      startCluster({ ...deps, from: snapshot(), ...(provider && { cloudProvider: provider }) });
+    return handle({ ...machines, plane, gate, clock, snapshot, fork, stop: () => driven(clock, stop()) });
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
-async function managerStop(...args: Parameters<typeof startManager>): Promise<() => Promise<void>> {
-  const manager = await startManager(...args);
-  return () => manager.stop();
+interface MachineParts {
+  plane: ControlPlane;
+  kubelets: SimulatedNodes;
+  pki: ClusterPki;
+  settled: Settled;
+  saved: ClusterState | undefined;
+  provider: { name: string; cloud: CloudProvider } | undefined;
+  undo: (() => Promise<void> | void)[];
+}
+interface StartedMachines {
+  nodes: TestNodes & { running(): string[] };
+  cloud: ClusterCloud | undefined;
+  saved(): Pick<ClusterState, 'cloud' | 'machines'>;
+}
+
+/** The nodes, and the cloud that they are part of. */
+async function startMachines(parts: MachineParts, deps: Deps): Promise<StartedMachines> {
+  const { plane, kubelets, pki, settled, saved, provider, undo } = parts;
+  const { names, cloud: options } = settled;
+  if (options) {
+    const cloud = await startClusterCloud(options, deps, saved?.cloud?.world);
+    undo.push(() => cloud.stop());
+    await cloud.connect(plane, kubelets);
+    const nodes = new InstanceNodes(plane, cloud, { ...deps, pki });
+    await nodes.ensure(names);
+    return { nodes, cloud, saved: () => ({ cloud: { options, world: cloud.world }, machines: [] }) };
+  }
+  const external = provider !== undefined;
+  const nodes = new PlainNodes(plane, kubelets, { external, routesFromCloud: provider?.cloud.routes !== undefined }, deps);
+  if (provider) {
+    const manager = await startManager(plane, provider, deps);
+    undo.push(() => manager.stop());
+  }
+  await (saved ? nodes.restore(saved.machines) : nodes.ensure(names));
+  return { nodes, cloud: undefined, saved: () => ({ machines: nodes.saved() }) };
+}
+
+/** What Nodes say of themselves in a snapshot is of another life: their kubelets have to be there first. */
+async function kubeletsRun(kubelets: SimulatedNodes, names: readonly string[], clock: Clock): Promise<void> {
+  const deadlineMs = clock.monotonic() + kubeletTimeoutMs;
+  for (;;) {
+    const missing = names.filter((name) => !kubelets.has(name));
+    if (missing.length === 0) return;
+    if (clock.monotonic() > deadlineMs)
+      throw new Error(`without a kubelet after ${kubeletTimeoutMs / 1000} s: ${missing.join(', ')}`);
+    await clock.sleep(kubeletPollMs);
+  }
 }
 
 interface Parts {
@@ -142,10 +216,12 @@ interface Parts {
   cloud: ClusterCloud | undefined;
   gate: ApiGate;
   clock: Clock;
+  snapshot(): ClusterSnapshot;
+  fork(): Promise<TestCluster>;
   stop(): Promise<void>;
 }
 
-const handle = ({ plane, nodes, cloud, gate, clock, stop }: Parts): TestCluster => ({
+const handle = ({ plane, nodes, cloud, gate, clock, snapshot, fork, stop }: Parts): TestCluster => ({
   url: plane.apiserver.url,
   kubeconfig: stringify(kubeconfigFor('sagong', plane.clientConfig(identities.admin))),
   client: plane.client(identities.admin, 'sagong'),
@@ -156,6 +232,8 @@ const handle = ({ plane, nodes, cloud, gate, clock, stop }: Parts): TestCluster 
     clear: () => gate.clear(),
     dropWatches: (filter) => gate.dropWatches(filter),
   },
+  snapshot,
+  fork,
   nodes: {
     names: () => nodes.names(),
     add: (...args) => driven(clock, nodes.add(...args)),
