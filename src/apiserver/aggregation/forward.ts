@@ -87,9 +87,11 @@ async function forwardPlain(exchange: Exchange, { client, host }: Target): Promi
   const { request, response } = exchange;
   const { method } = request;
   const length = request.headers['content-length'];
-  const signal = isDiscovery(exchange)
-    ? AbortSignal.any([request.signal, AbortSignal.timeout(remoteDiscoveryTimeoutMs)])
-    : request.signal;
+  // Over for the client, by its going or by the time for requests, is over for the other server too.
+  const over = new AbortController();
+  request.onClose(() => over.abort());
+  const ends = [over.signal, request.signal];
+  const signal = AbortSignal.any(isDiscovery(exchange) ? [...ends, AbortSignal.timeout(remoteDiscoveryTimeoutMs)] : ends);
   let answer: Awaited<ReturnType<typeof client.request>>;
   try {
     answer = await client.request({

@@ -141,15 +141,16 @@ function aggregatedResources(resources: readonly DiscoveredResource[], group: st
 export function aggregatedDiscovery(table: ResourceTable, core: boolean, aggregator: Aggregator | undefined): DiscoveryAnswer {
   const all = aggregator?.groups(table.groups) ?? table.groups;
   const groups = all.filter(({ group }) => (group === '') === core);
-  const current = (group: string, version: string) => ({
-    resources: aggregatedResources(table.discovered(group, version) ?? [], group, version),
-    freshness: 'Current' as const,
-  });
+  const contentOf = (group: string, version: string): object => {
+    const resources = aggregatedResources(table.discovered(group, version) ?? [], group, version);
+    const { resources: shown, freshness } = aggregator?.version(group, version) ?? { resources, freshness: 'Current' };
+    return { ...(shown.length > 0 && { resources: shown }), freshness };
+  };
   const items = groups.map(({ group, versions }) => ({
     metadata: group === '' ? {} : { name: group },
     versions: versions.map((name) => ({
       version: name,
-      ...(aggregator?.version(group, name) ?? current(group, name)),
+      ...contentOf(group, name),
     })),
   }));
   const value = { kind: 'APIGroupDiscoveryList', apiVersion: 'apidiscovery.k8s.io/v2', metadata: {}, items };

@@ -166,7 +166,7 @@ describe('a request', () => {
 const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 interface Discovered {
   metadata: { name?: string };
-  versions: { freshness: string; resources: { resource: string; subresources?: { subresource: string }[] }[] }[];
+  versions: { freshness: string; resources?: { resource: string; subresources?: { subresource: string }[] }[] }[];
 }
 const discovered = async (): Promise<Discovered | undefined> => {
   const { items } = JSON.parse((await ask('/apis', { accept })).text) as { items: Discovered[] };
@@ -196,6 +196,8 @@ it('merges OpenAPI, renaming what is called the same', async () => {
   });
   expect(definitions['io.k8s.api.core.v1.PodSpec_v2']?.properties).toEqual({ odd: { type: 'string' } });
   expect(definitions['com.example.Unused']).toBeUndefined();
+  const packed = await ask('/openapi/v2', { accept: 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf' });
+  expect([packed.status, packed.text.includes('com.example.Gauge')]).toEqual([200, true]);
   const index = JSON.parse((await ask('/openapi/v3')).text) as { paths: Record<string, { serverRelativeURL: string }> };
   const document = index.paths[`apis/${metricsGroup}/v1`]?.serverRelativeURL ?? '';
   expect(document).toContain('?hash=');
@@ -222,7 +224,7 @@ it('says when the other server is gone', async () => {
   const message = `failing or missing response from ${url}: Get "${url}": dial tcp localhost:${port}: connect: connection refused`;
   await expect.poll(available).toBe(`False FailedDiscoveryCheck: ${message}`);
   await expect.poll(async () => (await ask(path)).text).toBe('service unavailable\n');
-  await expect.poll(discovered).toMatchObject({ versions: [{ version: 'v1', resources: [], freshness: 'Stale' }] });
+  await expect.poll(discovered).toMatchObject({ versions: [{ version: 'v1', freshness: 'Stale' }] });
   await expect(client.resource(gauges, 'default').list()).rejects.toMatchObject({ status: { code: 503 } });
   extension = await startExtensionServer({ ...serving, proxyCa: proxyCa.cert, client });
 });
