@@ -104,6 +104,7 @@ class Checker {
 
   private call(node: Node & { kind: 'call' }, scope: Scope): Type {
     const { name, target } = node;
+    if (name === '_&&_' || name === '_||_') return this.logical(node, name, scope);
     if (!target)
       return this.overload(
         node,
@@ -128,6 +129,16 @@ class Checker {
       true,
       [target, ...node.args].map((argument) => this.typeOf(argument, scope)),
     );
+  }
+
+  /** Of `&&` and `||` each operand is judged by itself. */
+  private logical(node: Node & { kind: 'call' }, name: string, scope: Scope): Type {
+    const given = node.args.map((argument) => this.typeOf(argument, scope));
+    for (const [index, type] of given.entries())
+      if (type.kind !== 'error' && !assignable(type, types.bool, new Map()))
+        this.fail(node.args[index] ?? node, `expected type 'bool' but found '${typeText(type)}'`);
+    this.overloads.set(node, this.environment.functions.get(name) ?? []);
+    return types.bool;
   }
 
   private overload(node: Node, name: string, isMember: boolean, given: Type[]): Type {

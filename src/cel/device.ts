@@ -18,7 +18,7 @@ export const deviceType: ObjectType = {
 
 /** A program that tells whether a device fits, or what is wrong. */
 export function compileDeviceSelector(expression: string): Program | { problem: string } {
-  const compiled = compile(expression, environmentOf([['device', deviceType]]));
+  const compiled = compile(expression, environmentOf([['device', deviceType]], { bindings: true }));
   if (!isProgram(compiled) || isDyn(compiled.type) || compiled.type.kind === 'bool') return compiled;
   return { problem: `must evaluate to bool or the unknown type, not ${typeText(compiled.type)}` };
 }

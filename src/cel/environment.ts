@@ -20,6 +20,8 @@ export interface Environment {
   variables: ReadonlyMap<string, Type>;
   /** Types that `Name{field: value}` makes; undefined: there is none of this name. */
   struct?(name: string): Type | undefined;
+  /** `cel.bind(name, value, expression)` is known (cel-go ext/bindings). Absent: no. */
+  bindings?: boolean;
   /** Values that names of types stand for, such as `int`. */
   typeNames: ReadonlySet<string>;
 }

@@ -12,6 +12,7 @@ export {
 } from './library/authorizer.ts';
 export { budgetCostMax, callCostMax } from './limits.ts';
 export { compile, environmentOf, isProgram, type Program } from './program.ts';
+export { patternProblem } from './regex.ts';
 export { escapeName, type SchemaShape, schemaType, unescapeName } from './schema.ts';
 export * as celTypes from './types.ts';
 export {

@@ -22,9 +22,10 @@ const levels: readonly (readonly string[])[] = [
 const operatorNames: Record<string, string> = { in: '@in' };
 
 /** A tree, or why there is none. */
-export function parse(source: string): { node: Node; issues: [] } | { node?: undefined; issues: Issue[] } {
+/** `bindings`: the macro `cel.bind` is known. */
+export function parse(source: string, bindings = false): { node: Node; issues: [] } | { node?: undefined; issues: Issue[] } {
   const { tokens, issues } = tokenize(source);
-  const parser = new Parser(tokens, issues);
+  const parser = new Parser(tokens, issues, bindings);
   const node = parser.whole();
   return node === undefined || issues.length > 0 ? { issues } : { node, issues: [] };
 }
@@ -35,10 +36,12 @@ class Stop extends Error {}
 class Parser {
   readonly tokens: readonly Token[];
   readonly issues: Issue[];
+  private readonly bindings: boolean;
   private next = 0;
   private depth = 0;
 
-  constructor(tokens: readonly Token[], issues: Issue[]) {
+  constructor(tokens: readonly Token[], issues: Issue[], bindings: boolean) {
+    this.bindings = bindings;
     this.tokens = tokens;
     this.issues = issues;
   }
@@ -151,7 +154,7 @@ class Parser {
     const isOptional = this.accept('?') !== undefined;
     const token = this.peek();
     if (token.kind !== 'ident' && token.kind !== 'quotedIdent')
-      this.fail(`Syntax error: no viable alternative at input '.${token.text}'`);
+      this.fail(`Syntax error: no viable alternative at input '.${token.kind === 'end' ? '' : token.text}'`);
     this.take();
     const open = isOptional || token.kind === 'quotedIdent' ? undefined : this.accept('(');
     if (!open) return { kind: 'select', at: dot, operand, field: token.text, test: false, optional: isOptional };
@@ -166,7 +169,7 @@ class Parser {
   }
 
   private callOrMacro(name: string, at: number, args: Node[], target?: Node): Node {
-    const expanded = expandMacro(name, at, args, target);
+    const expanded = name === 'bind' && !this.bindings ? undefined : expandMacro(name, at, args, target);
     if (expanded && 'message' in expanded) this.issues.push(expanded);
     if (expanded && 'kind' in expanded) return expanded;
     return { kind: 'call', at, name, args, ...(target && { target }) };

@@ -9,6 +9,7 @@ import { kubernetesFunctions } from './library/kubernetes.ts';
 import { netFunctions } from './library/net.ts';
 import { stringFunctions } from './library/strings.ts';
 import { callCostMax } from './limits.ts';
+import { literalIssues } from './literals.ts';
 import { parse } from './parser.ts';
 import { standardFunctions, standardTypeNames } from './standard.ts';
 import { declaredText, isDyn, type Type, typeText } from './types.ts';
@@ -47,9 +48,10 @@ export function compile(
   environment: Environment,
   returns: readonly string[] = [],
 ): Program | { problem: string } {
-  const { node, issues } = parse(source);
+  const { node, issues } = parse(source, environment.bindings);
   if (!node) return { problem: `compilation failed: ${issuesText(source, issues)}` };
   const checked = check(node, environment);
+  if (checked.issues.length === 0) checked.issues.push(...literalIssues(node));
   if (checked.issues.length > 0) return { problem: `compilation failed: ${issuesText(source, checked.issues)}` };
   const { type } = checked;
   if (returns.length > 0 && !isDyn(type) && !returns.includes(declaredText(type))) {

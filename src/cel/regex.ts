@@ -27,6 +27,38 @@ export function matcher(pattern: string): RegExp {
   }
 }
 
+const lookaround = /\(\?(?:[=!]|<(?=[=!]))/;
+const backReference = /\\[1-9]/;
+
+/** Of what the host refuses, the words of Go's regexp/syntax. */
+function hostProblem(pattern: string, why: string): string {
+  if (why.includes('Unterminated group')) return `missing closing ): \`${pattern}\``;
+  if (why.includes("Unmatched ')'")) return `unexpected ): \`${pattern}\``;
+  if (why.includes('Unterminated character class')) return `missing closing ]: \`${pattern.slice(pattern.lastIndexOf('['))}\``;
+  if (why.includes('Nothing to repeat'))
+    return `missing argument to repetition operator: \`${/(?:^|[(|])([*+?])/.exec(pattern)?.[1] ?? '*'}\``;
+  if (why.includes('out of order in {}')) return `invalid repeat count: \`${/\{\d+,\d+\}/.exec(pattern)?.[0] ?? ''}\``;
+  if (why.includes('Range out of order')) {
+    const ranges = [...pattern.matchAll(/([^\\[])-([^\]])/g)].filter(([, from = '', to = '']) => from > to);
+    return `invalid character class range: \`${ranges[0]?.[0] ?? ''}\``;
+  }
+  return why.includes('\\ at end') ? 'trailing backslash at end of expression: ``' : why;
+}
+
+/** What Go's regexp package has against a pattern; undefined: nothing. */
+export function patternProblem(pattern: string): string | undefined {
+  const around = lookaround.exec(pattern)?.[0];
+  if (around !== undefined) return `error parsing regexp: invalid or unsupported Perl syntax: \`${around}\``;
+  const reference = backReference.exec(pattern)?.[0];
+  if (reference !== undefined) return `error parsing regexp: invalid escape sequence: \`${reference}\``;
+  try {
+    new RegExp(pattern.replaceAll('(?P<', '(?<').replace(inlineFlags, ''));
+    return undefined;
+  } catch (error) {
+    return `error parsing regexp: ${hostProblem(pattern, (error as Error).message)}`;
+  }
+}
+
 const posix: Record<string, string> = {
   alnum: '0-9A-Za-z',
   alpha: 'A-Za-z',

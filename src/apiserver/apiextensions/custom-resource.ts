@@ -1,4 +1,5 @@
 // One version of a custom resource as a served resource.
+import { createHash } from 'node:crypto';
 import { applyDefaults, isObject, prune } from '#api/apiextensions/common';
 import type { CustomResourceDefinition, CustomResourceDefinitionVersion, JSONSchemaProps } from '#api/apiextensions/v1';
 import { createFieldManager, type FieldManagerOptions } from '#apimachinery/managedfields';
@@ -30,8 +31,14 @@ function subresourcesOf(crd: CustomResourceDefinition, version: CustomResourceDe
   ];
 }
 
+/** Lets clients see that the version objects are stored in has changed (k8s.io/apiserver/pkg/endpoints/discovery, StorageVersionHash). */
+const storageVersionHash = (group: string, version: string, kind: string): string =>
+  createHash('sha256').update(`${group}/${version}/${kind}`).digest().subarray(0, storageVersionHashBytes).toString('base64');
+const storageVersionHashBytes = 8;
+
 export function discoveredOf(crd: CustomResourceDefinition, version: CustomResourceDefinitionVersion): DiscoveredResource[] {
-  const { names, group, scope } = crd.spec;
+  const { names, group, scope, versions } = crd.spec;
+  const stored = versions.find(({ storage, served }) => storage && served);
   const common = { namespaced: scope === 'Namespaced', shortNames: [], categories: [] };
   return [
     {
@@ -42,6 +49,7 @@ export function discoveredOf(crd: CustomResourceDefinition, version: CustomResou
       verbs,
       shortNames: names.shortNames ?? [],
       categories: names.categories ?? [],
+      ...(stored && { storageVersionHash: storageVersionHash(group, stored.name, names.kind) }),
     },
     ...subresourcesOf(crd, version).map(({ name, kind }) => ({
       ...common,
@@ -61,9 +69,9 @@ function reader(builtin: SchemaTable, schema: JSONSchemaProps): (value: unknown,
     object['metadata'] = deepCopy(metadata.object);
     const dropped = prune(schema, object, true).sort();
     const unknown = [
-      ...dropped.map((path) => `unknown field ${JSON.stringify(path)}`),
       ...metadata.strictErrors.map((text) => text.replace('"', '"metadata.')),
-    ];
+      ...dropped.map((path) => `unknown field ${JSON.stringify(path)}`),
+    ].sort();
     return { object: object as UnknownObject, strictErrors: strict ? unknown : [] };
   };
 }

@@ -49,7 +49,8 @@ export function bodyEncoding(contentType: string | undefined, protobuf: boolean)
   const type = mediaTypeOf(contentType ?? '');
   const encoding = type === '' ? 'json' : type && encodings[type];
   if (!encoding || (encoding === 'protobuf' && !protobuf)) {
-    throw unsupportedMediaType(Object.keys(encodings).filter((name) => protobuf || !name.endsWith('protobuf')));
+    const known = Object.keys(encodings);
+    throw unsupportedMediaType(encoding === 'protobuf' ? known.filter((name) => !name.endsWith('protobuf')) : known);
   }
   return encoding;
 }
@@ -97,6 +98,13 @@ export function duplicateFields(value: unknown, duplicates: WeakMap<object, stri
     ...Object.entries(value).flatMap(([key, item]) => duplicateFields(item, duplicates, path === '' ? key : `${path}.${key}`)),
   ];
 }
+
+/** A strict error as warnings: the YAML library lists several in one. */
+export const warningTexts = (problem: string): string[] =>
+  problem
+    .replace(/^yaml: unmarshal errors:\n/, '')
+    .split('\n')
+    .map((line) => line.trim());
 
 export interface DecodedBody {
   object: UnknownObject;
@@ -201,7 +209,7 @@ function checkNames(names: Names, target: BodyTarget): void {
   const { group, version } = parseApiVersion(names.apiVersion);
   if (target.otherKindText !== undefined) throw badRequest(target.otherKindText);
   const named = { ...names, group, version };
-  if (target.read ? names.kind === target.kind && group === target.group : isSameKind(target, named))
+  if (target.read ? names.kind === target.kind : isSameKind(target, named))
     throw badRequest(`the API version in the data (${names.apiVersion}) does not match the expected API version (${expected})`);
   throw cannotHandle(names, target, conversionProblem(target, named));
 }

@@ -12,6 +12,7 @@ import { targetLengthMax, unreachableRetrySeconds } from '../limits.ts';
 import type { ServerContext } from '../server-context.ts';
 import type { InFlight } from './in-flight.ts';
 import { parseRequest, type RequestInfo } from './request-info.ts';
+import { negotiateStatus } from './negotiation.ts';
 import { type Answer, sendStatus } from './respond.ts';
 
 export interface Exchange extends Answer {
@@ -212,5 +213,5 @@ function answerFailure(context: ServerContext, exchange: Exchange, error: unknow
   if (error instanceof ClientGoneError || response.destroyed) return;
   const failure = statusErrorOf(error, exchange.info, context.logger);
   if (response.headSent) response.destroy();
-  else sendStatus(exchange, failure);
+  else sendStatus(exchange, failure, negotiateStatus(exchange.accept, exchange.query, exchange.userAgent));
 }

@@ -12,7 +12,7 @@ import { patch } from '../registry/generic/patch.ts';
 import { put } from '../registry/generic/put.ts';
 import type { AdmissionChain, Door, Randomness, RequestContext, ServedResource } from '../registry/generic/types.ts';
 import { startWatch } from '../registry/generic/watch.ts';
-import type { BodyTarget } from './body.ts';
+import { type BodyTarget, warningTexts } from './body.ts';
 import type { BodySource, Outcome, ResourceCall } from './call.ts';
 import { patchTypes } from './patch-body.ts';
 import { scaleRequest } from './scale-request.ts';
@@ -125,7 +125,7 @@ async function listOrWatch(call: ResourceCall): Promise<Outcome> {
 }
 
 export const warnAll = (call: ResourceCall, validation: string, problems: readonly string[]): void => {
-  if (validation === 'Warn') for (const problem of problems) call.warn(problem);
+  if (validation === 'Warn') for (const problem of problems.flatMap(warningTexts)) call.warn(problem);
 };
 
 async function readObject(call: ResourceCall, options: WriteOptions): Promise<UnknownObject> {

@@ -17,7 +17,7 @@ import { mediaTypes, negotiate, routerRefusal } from './negotiation.ts';
 import type { OpenApi } from './openapi/serve.ts';
 import { serveResource } from './resource-handler.ts';
 import { methodNotAllowed, pathNotFound } from './route-errors.ts';
-import { encodeValue, plainJson, sendBytes, sendStatus, sendValue } from './respond.ts';
+import { encodeValue, plainJson, sendBytes, sendValue } from './respond.ts';
 import { serveSpecial } from './special-handler.ts';
 
 const methodVerbs: Record<string, string> = { POST: 'create', PUT: 'update', PATCH: 'patch' };
@@ -149,7 +149,7 @@ async function serveNamed(context: ServerContext, { health, openApi }: Parts, ex
 
 function serveVersion(context: ServerContext, exchange: Exchange): void {
   const refusal = routerRefusal(exchange.accept, [mediaTypes.json]);
-  if (refusal) return sendStatus(exchange, refusal);
+  if (refusal) throw refusal;
   if (exchange.request.method !== 'GET') throw methodNotAllowed();
   sendValue(exchange, 200, context.version, { ...plainJson, pretty: true });
 }

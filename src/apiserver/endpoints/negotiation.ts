@@ -69,6 +69,8 @@ export interface NegotiationRules {
   tables: boolean;
   /** The kind has a protobuf form. */
   protobuf: boolean;
+  /** Custom resources have no router in front that refuses media types. */
+  custom?: boolean;
   /** Where lists and watches are answered: the router knows the streaming forms too. */
   listable: boolean;
 }
@@ -92,8 +94,8 @@ const rememberedLengthMax = 256;
 /** Throws 406. `userAgent` decides pretty printing where the client does not. Clients send few different headers: answers are remembered. */
 export function negotiate(accept: string, rules: NegotiationRules, query: URLSearchParams, userAgent: string): Negotiated {
   const pretty = isPretty(query, userAgent);
-  const { tables, protobuf, listable: lists } = rules;
-  const key = `${tables ? 't' : ''}${protobuf ? 'p' : ''}${lists ? 'l' : ''}${pretty ? '+' : '-'}${accept}`;
+  const { tables, protobuf, listable: lists, custom } = rules;
+  const key = `${tables ? 't' : ''}${custom ? 'c' : ''}${protobuf ? 'p' : ''}${lists ? 'l' : ''}${pretty ? '+' : '-'}${accept}`;
   const known = remembered.get(key);
   if (known) return known;
   const made = Object.freeze(negotiateAnew(accept, rules, pretty));
@@ -104,14 +106,27 @@ export function negotiate(accept: string, rules: NegotiationRules, query: URLSea
   return made;
 }
 
+/** How a failure is written: as the client can read it, without any shape; else as indented JSON. */
+export function negotiateStatus(accept: string, query: URLSearchParams, userAgent: string): Negotiated {
+  const form = { apiVersion: '', stream: false, pretty: isPretty(query, userAgent) };
+  if (accept.trim() === '') return { ...form, encoding: 'json' };
+  for (const { type, parameters } of parseAccept(accept)) {
+    const encoding = encodingOf(type);
+    if (encoding && shapeOf(parameters, shapeless)) return { ...form, encoding };
+  }
+  return { ...form, encoding: 'json', pretty: true };
+}
+
+const shapeless: NegotiationRules = { tables: false, protobuf: true, listable: false };
+
 function negotiateAnew(accept: string, rules: NegotiationRules, pretty: boolean): Negotiated {
-  const refusal = routerRefusal(accept, rules.listable ? listable : all);
+  const refusal = rules.custom ? undefined : routerRefusal(accept, rules.listable ? listable : all);
   if (refusal) throw refusal;
   if (accept.trim() === '') return { encoding: 'json', apiVersion: '', stream: false, pretty };
   for (const { type, parameters } of parseAccept(accept)) {
     const encoding = encodingOf(type);
     const shape = shapeOf(parameters, rules);
-    if (!encoding || !shape || (encoding === 'protobuf' && !rules.protobuf)) continue;
+    if (!encoding || !shape || (encoding === 'protobuf' && !rules.protobuf && shape.as === undefined)) continue;
     if (shape.as === 'Table' && encoding === 'protobuf') continue;
     return {
       ...shape,
@@ -120,7 +135,7 @@ function negotiateAnew(accept: string, rules: NegotiationRules, pretty: boolean)
       pretty: pretty || isTrue(parameters.get('pretty')),
     };
   }
-  throw notAcceptable(rules.protobuf ? all : [mediaTypes.json, mediaTypes.yaml]);
+  throw notAcceptable(all);
 }
 
 const encodingOf = (type: string): Encoding | undefined => {

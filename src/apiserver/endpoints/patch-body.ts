@@ -1,7 +1,7 @@
 // The text of a PATCH to what it asks for, with what strict reading finds (k8s.io/apiserver/pkg/endpoints/handlers/patch.go).
 import { badRequest } from '#apimachinery/errors';
 import { DecodeError, jsonKind } from '#apimachinery/schema';
-import { duplicateFields, parseText } from './body.ts';
+import { duplicateFields, parseText, warningTexts } from './body.ts';
 
 export const patchTypes: readonly string[] = [
   'application/json-patch+json',
@@ -63,15 +63,7 @@ function applyText(bytes: Buffer, strict: boolean): PatchText {
         `error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${jsonKind(value)} into Go value of type map[string]interface {}`,
       );
     }
-    return {
-      value,
-      strictErrors: strictErrors.flatMap((text) =>
-        text
-          .replace(/^yaml: unmarshal errors:\n/, '')
-          .split('\n')
-          .map((line) => line.trim()),
-      ),
-    };
+    return { value, strictErrors: strictErrors.flatMap(warningTexts) };
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     throw badRequest(`error decoding YAML: error converting YAML to JSON: ${error.message}`);

@@ -11,7 +11,7 @@ import type { Exchange } from './exchange.ts';
 import { execute } from './execute.ts';
 import { patchText, patchTypes } from './patch-body.ts';
 import { mediaTypes, type Negotiated, negotiate } from './negotiation.ts';
-import { sendList, sendStatus, sendStored, sendValue } from './respond.ts';
+import { sendList, sendStored, sendValue } from './respond.ts';
 import { scaleTable } from './scale-table.ts';
 import { includeObjectOf } from './table.ts';
 import { frameMaker } from './watch-frames.ts';
@@ -23,6 +23,7 @@ export async function serveResource(context: ServerContext, exchange: Exchange, 
   if (deprecation !== undefined) exchange.warn(deprecation);
   const rules = {
     tables: true,
+    custom: resource.custom,
     protobuf: supportsProtobuf(context.schema, { group: resource.group, version: resource.version, kind: resource.kind }),
     listable: info.name === '' && (info.verb === 'list' || info.verb === 'watch'),
   };
@@ -136,7 +137,7 @@ async function serveWatch(
   negotiated: Negotiated,
 ): Promise<void> {
   const include = negotiated.as === 'Table' ? includeObjectOf(exchange.query) : 'Metadata';
-  if (negotiated.encoding === 'yaml') return sendStatus(exchange, notAcceptable(streamable), negotiated);
+  if (negotiated.encoding === 'yaml') throw notAcceptable(streamable);
   const { clock } = context;
   const seconds = options.timeoutSeconds ?? 0;
   const timeoutMs = seconds > 0 ? seconds * 1000 : context.watchTimeoutMinMs * (1 + Math.random());

@@ -90,8 +90,10 @@ export function sendStatus(answer: Answer, error: StatusError, negotiated: Negot
 }
 
 /** One object's metadata for a list, or the other way round; upstream names its internal type. */
-function wrongShape({ group, kind, listKind }: ServedResource, asked: string, isList: boolean): StatusError {
-  const type = `*${group === '' ? 'core' : (group.split('.')[0] ?? group)}.${isList ? listKind : kind}`;
+function wrongShape({ group, kind, listKind, custom }: ServedResource, asked: string, isList: boolean): StatusError {
+  const type = custom
+    ? `*unstructured.Unstructured${isList ? 'List' : ''}`
+    : `*${group === '' ? 'core' : (group.split('.')[0] ?? group)}.${isList ? listKind : kind}`;
   return new StatusError({
     code: 406,
     reason: 'NotAcceptable',

@@ -6,7 +6,7 @@ import { apiVersionOf, formatTime, type UnknownObject } from '#apimachinery/meta
 import type { ResponseHeaders, WireResponse } from '#wire';
 import type { AdmissionRequest, RawExchange, SpecialAnswer, SpecialContext, SpecialRest } from '../contracts.ts';
 import type { ServerContext } from '../server-context.ts';
-import type { BodyTarget } from './body.ts';
+import { type BodyTarget, warningTexts } from './body.ts';
 import type { Exchange } from './exchange.ts';
 import { managerFromUserAgent } from './execute.ts';
 import { methodNotAllowed, pathNotFound } from './route-errors.ts';
@@ -100,7 +100,8 @@ export async function serveSpecial(context: ServerContext, exchange: Exchange, s
   if (body) await body.raw();
   const options = takesBody ? parseWriteOptions('CreateOptions', query) : undefined;
   const decoded = target && body && options ? await body.decode(target, options.fieldValidation) : undefined;
-  if (options?.fieldValidation === 'Warn') for (const problem of decoded?.strictErrors ?? []) exchange.warn(problem);
+  if (options?.fieldValidation === 'Warn')
+    for (const problem of decoded?.strictErrors.flatMap(warningTexts) ?? []) exchange.warn(problem);
   if (decoded && target) {
     prepareSpecial(decoded.object, target, info.namespace);
     special.setDefaults?.(decoded.object);

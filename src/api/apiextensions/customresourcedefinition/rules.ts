@@ -16,14 +16,14 @@ const printed = (rule: ValidationRule): unknown => ({
 
 /** `loose`: the list around in which an item's old value cannot be told. */
 function validateRule(report: Report, path: Path, compiled: CompiledRule, loose: Path | undefined): void {
-  const { rule, problem, messageProblem, usesOld, program } = compiled;
+  const { rule, problem, messageProblem, usesOld } = compiled;
   if (problem) report.invalid(path.child('rule'), printed(rule), problem);
   if (messageProblem) report.invalid(path.child('messageExpression'), printed(rule), messageProblem);
   if (usesOld && loose) {
     const detail = `oldSelf cannot be used on the uncorrelatable portion of the schema within ${loose.toString()}`;
     report.invalid(path.child('rule'), rule.rule, detail);
   }
-  if (program && !usesOld && rule.optionalOldSelf !== undefined) {
+  if (!usesOld && rule.optionalOldSelf !== undefined) {
     report.invalid(path.child('optionalOldSelf'), rule.optionalOldSelf, 'may not be set if oldSelf is not used in rule');
   }
 }

@@ -1,5 +1,6 @@
 // Structural schemas: types are said outside of value validations, so that objects can be pruned and defaulted
 // (KEP-1693 and KEP-95; pkg/apiserver/schema, ValidateStructural).
+import { patternProblem } from '#cel';
 import type { JSONSchemaProps } from '#api/apiextensions/v1';
 import { errorText, type FieldError, type Path } from '#apimachinery/field';
 import { semanticEqual } from '../../common/equality.ts';
@@ -38,15 +39,8 @@ export function unsupportedPart(schema: JSONSchemaProps): string | undefined {
 
 function validatePattern(report: Report, path: Path, pattern: string | undefined): void {
   if (!pattern) return;
-  try {
-    new RegExp(pattern);
-  } catch (error) {
-    const reason = error instanceof SyntaxError ? error.message.replace(/^Invalid regular expression: /, '') : String(error);
-    const text = /Unterminated character class/.test(reason)
-      ? `missing closing ]: \`${pattern.slice(pattern.lastIndexOf('['))}\``
-      : reason;
-    report.invalid(path, pattern, `must be a valid regular expression, but isn't: error parsing regexp: ${text}`);
-  }
+  const problem = patternProblem(pattern);
+  if (problem !== undefined) report.invalid(path, pattern, `must be a valid regular expression, but isn't: ${problem}`);
 }
 
 const forbiddenWhenNested: [keyof JSONSchemaProps, string][] = [

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { compile, environmentOf, isProgram } from './program.ts';
+import { patternProblem } from './regex.ts';
+import * as types from './types.ts';
+
+const problem = (expression: string, bindings = false): string | undefined => {
+  const compiled = compile(expression, environmentOf([['object', types.dyn]], { bindings }));
+  return isProgram(compiled) ? undefined : compiled.problem.split('\n')[0]?.replace('compilation failed: ERROR: <input>:', '');
+};
+
+test.each([
+  ['true && 1', "1:9: expected type 'bool' but found 'int'"],
+  ['object.a || "x"', "1:13: expected type 'bool' but found 'string'"],
+  ['object.a && true', undefined],
+  ['object.name.matches("(")', '1:21: invalid matches argument'],
+  ['matches("a", "[")', '1:14: invalid matches argument'],
+  ['[1].all(x, timestamp("y") == object.t)', '1:22: invalid timestamp argument'],
+  ['duration("1x") < duration("1s")', '1:10: invalid duration argument'],
+  ['duration(object.d) < duration("1s")', undefined],
+  ['object.', "1:8: Syntax error: no viable alternative at input '.'"],
+  ['cel.bind(x, 1, x == 1)', "1:1: undeclared reference to 'cel' (in container '')"],
+])('%s', (expression, text) => {
+  expect(problem(expression)).toBe(text);
+});
+
+test('cel.bind is known where the environment says so', () => {
+  expect(problem('cel.bind(x, 1, x == 1)', true)).toBeUndefined();
+});
+
+test.each([
+  ['(', 'error parsing regexp: missing closing ): `(`'],
+  ['a)', 'error parsing regexp: unexpected ): `a)`'],
+  ['[a', 'error parsing regexp: missing closing ]: `[a`'],
+  ['*a', 'error parsing regexp: missing argument to repetition operator: `*`'],
+  ['a(?=b)', 'error parsing regexp: invalid or unsupported Perl syntax: `(?=`'],
+  ['(a)\\1', 'error parsing regexp: invalid escape sequence: `\\1`'],
+  ['^[a-z]+$', undefined],
+])('pattern %s', (pattern, text) => {
+  expect(patternProblem(pattern)).toBe(text);
+});
