@@ -14,6 +14,8 @@ createHttpServer({ keepAlive: false }, ({ socket }, response) => {
 }).listen(8080);
 
 const udp = createSocket('udp4');
+// A client that cannot be answered is no reason to end.
+udp.on('error', () => {});
 udp.on('message', (message, { address, port }) => udp.send(`${name} ${address} ${message}`, port, address));
 udp.bind(8080);
 

@@ -63,8 +63,9 @@ describe.skipIf(mayTest)(`proxy load balancers${mayTest ? ` (${mayTest})` : ''}`
       }
     };
     const hammers = Array.from({ length: 4 }, hammer);
+    const changes = 30;
     const sets = [['two', 'three'], ['one', 'three'], ['one'], ['three', 'one', 'two'], ['two']];
-    for (let i = 0; i < 50; i++) {
+    for (let i = 0; i < changes; i++) {
       const targets = world.to(...(sets[i % sets.length] ?? []));
       // Every fifth time a listener changes too, which takes a reload.
       const listeners = [80, ...(i % 5 < 2 ? [] : [8000 + i])].map((port) => ({
@@ -83,7 +84,7 @@ describe.skipIf(mayTest)(`proxy load balancers${mayTest ? ` (${mayTest})` : ''}`
     expect(good).toBeGreaterThan(50);
     kept.write('still there\n');
     expect(await firstLine(kept)).toBe('still there');
-    console.log(`${good} connections during 50 changes of ${Math.round(changeMs / 50)} ms, none failed`);
+    console.log(`${good} connections during ${changes} changes of ${Math.round(changeMs / changes)} ms, none failed`);
   });
 
   it('take only whom the source ranges name', async () => {
@@ -91,7 +92,7 @@ describe.skipIf(mayTest)(`proxy load balancers${mayTest ? ` (${mayTest})` : ''}`
     const with_ = (...sourceRanges: string[]) => world.put(world.balancer(1, { targets: world.to('two'), sourceRanges }));
     const { address } = await with_('10.20.1.11/32');
     expect(await world.ask('one', address, 80)).toBe('two 10.20.1.1');
-    expect(await world.ask('three', address, 80)).toBe('ETIMEDOUT');
+    expect(await world.cloud.glimpsed('i-three', address, 80)).toBeUndefined();
     expect(await world.ask(undefined, address, 80, briefMs)).toBe('connect timed out');
     await with_('0.0.0.0/1', '128.0.0.0/1');
     expect(await world.ask('three', address, 80)).toBe('two 10.20.1.1');

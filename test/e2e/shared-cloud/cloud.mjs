@@ -28,7 +28,12 @@ const operations = {
 
 createServer(async (request, response) => {
   let body = '';
-  for await (const chunk of request) body += chunk;
+  try {
+    for await (const chunk of request) body += chunk;
+  } catch {
+    // Killed while it asked.
+    return;
+  }
   const name = request.url.slice(1);
   if (name !== 'state') state.calls.push({ name, by: request.headers['x-replica'] ?? '', atMs: Date.now() });
   const answer = name === 'state' ? state : await operations[name](JSON.parse(body || '{}'));
