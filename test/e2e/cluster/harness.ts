@@ -43,6 +43,8 @@ export function run(
 export class TestCluster {
   readonly home: string;
   readonly dataDir: string;
+  /** Of nodes by name: found once, as an instance keeps its own. */
+  readonly #netns = new Map<string, string>();
   constructor(home: string) {
     this.home = home;
     this.dataDir = join(home, 'cluster');
@@ -104,10 +106,15 @@ export class TestCluster {
   }
   /** That of a node: its instance's. */
   async nodeNetns(node: string): Promise<string> {
-    const { stdout, stderr } = await this.sagong('node', 'list');
-    const id = new RegExp(`^${node} +i-(\\w+)`, 'm').exec(stdout)?.[1];
-    if (!id) throw new Error(`${node} has no instance: ${stdout}${stderr}`);
-    return `--net=/run/netns/sagong-${this.mark}-i-${id}`;
+    let path = this.#netns.get(node) ?? '';
+    if (!existsSync(path)) {
+      const { stdout, stderr } = await this.sagong('node', 'list');
+      const id = new RegExp(`^${node} +i-(\\w+)`, 'm').exec(stdout)?.[1];
+      if (!id) throw new Error(`${node} has no instance: ${stdout}${stderr}`);
+      path = `/run/netns/sagong-${this.mark}-i-${id}`;
+      this.#netns.set(node, path);
+    }
+    return `--net=${path}`;
   }
   /** A program in the nodes' network, outside of the nodes. */
   async inLan(...words: string[]): Promise<Output> {
