@@ -2,6 +2,7 @@
 // Choice of endpoints after upstream's topology rules (pkg/proxy/topology.go): KEP-1669 (terminating endpoints), KEP-2086 (internal
 // traffic policy), KEP-4444 (traffic distribution).
 import type { Service } from '#api/core/v1';
+import { cidrText, parseCIDR } from '#apimachinery/validation';
 import type { EndpointSlice } from '#api/discovery/v1';
 
 export type Protocol = 'TCP' | 'UDP' | 'SCTP';
@@ -52,7 +53,8 @@ export interface ServiceEndpoints {
 export interface ProxyNode {
   name: string;
   zone: string;
-  addresses: string[];
+  /** Its IPv4 address; absent while it is not known. */
+  address?: string | undefined;
 }
 
 const serviceNameLabel = 'kubernetes.io/service-name';
@@ -61,6 +63,11 @@ const headlessLabel = 'service.kubernetes.io/headless';
 const affinitySecondsDefault = 10_800;
 
 const isV4 = (address: string): boolean => !address.includes(':');
+/** As upstream writes it: without leading zeros, spaces and host bits. */
+const canonical = (range: string): string => {
+  const prefix = parseCIDR(range.trim());
+  return prefix ? cidrText(prefix) : range.trim();
+};
 
 /** Whether this proxy serves the Service at all. */
 export function isProxied(service: Service): boolean {
@@ -100,7 +107,7 @@ export function servicePorts(service: Service): ServicePort[] {
     nodePort: external ? (port.nodePort ?? 0) : 0,
     externalIps: (spec.externalIPs ?? []).filter(isV4),
     loadBalancerIps: spec.type === 'LoadBalancer' ? proxiedIngress.map(({ ip = '' }) => ip) : [],
-    loadBalancerSourceRanges: (spec.loadBalancerSourceRanges ?? []).map((range) => range.trim()).filter(isV4),
+    loadBalancerSourceRanges: (spec.loadBalancerSourceRanges ?? []).filter(isV4).map(canonical),
     affinitySeconds:
       spec.sessionAffinity === 'ClientIP' ? (spec.sessionAffinityConfig?.clientIP?.timeoutSeconds ?? affinitySecondsDefault) : 0,
     externalLocal: spec.externalTrafficPolicy === 'Local',

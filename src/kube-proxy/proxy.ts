@@ -42,6 +42,12 @@ export interface RunningKubeProxy {
 const zoneLabel = 'topology.kubernetes.io/zone';
 const deletionTaint = 'ToBeDeletedByClusterAutoscaler';
 
+/** Internal addresses before external ones, as upstream takes them. */
+function addressOf({ status }: Node): string | undefined {
+  const addresses = (status?.addresses ?? []).filter(({ address }) => !address.includes(':'));
+  return ['InternalIP', 'ExternalIP'].flatMap((type) => addresses.filter((one) => one.type === type))[0]?.address;
+}
+
 class KubeProxy implements RunningKubeProxy, ProxyHealth {
   readonly synced: Promise<void>;
   readonly #deps: KubeProxyDeps;
@@ -62,7 +68,7 @@ class KubeProxy implements RunningKubeProxy, ProxyHealth {
   constructor(options: KubeProxyOptions, rules: RuleOptions, deps: KubeProxyDeps) {
     this.#deps = deps;
     this.#rules = rules;
-    const self: ProxyNode = { name: options.nodeName, zone: '', addresses: [] };
+    const self: ProxyNode = { name: options.nodeName, zone: '' };
     this.#tracker = new Tracker(this.#watch(options.nodeName), rules, self);
     this.#checks = new HealthCheckServers(() => isHealthy(this, deps.clock.monotonic()), deps.logger);
     this.synced = new Promise((resolve) => {
@@ -106,7 +112,7 @@ class KubeProxy implements RunningKubeProxy, ProxyHealth {
     const onSlice = (slice: EndpointSlice): void => (isProxiedSlice(slice) ? touch(serviceKeyOf(slice)) : undefined);
     const onNode = (node: Node | undefined): void => {
       this.#node = node;
-      this.#tracker.setNode({ name: nodeName, zone: node?.metadata.labels?.[zoneLabel] ?? '', addresses: [] });
+      this.#tracker.setNode({ name: nodeName, zone: node?.metadata.labels?.[zoneLabel] ?? '', address: node && addressOf(node) });
       if (this.#tracker.isDirty) this.#schedule(coalesceMs);
     };
     // Handlers may run while the tracker is being made: wait for it.

@@ -43,9 +43,9 @@ export class Tracker {
   touch(serviceKey: string): void {
     this.#dirty.add(serviceKey);
   }
-  /** Zone or name of the node changed: every choice of endpoints may have. */
+  /** Zone, name or address of the node changed: every choice of endpoints may have, and who is let through to load balancers. */
   setNode(node: ProxyNode): void {
-    if (node.zone === this.#node.zone && node.name === this.#node.name) return;
+    if (node.zone === this.#node.zone && node.name === this.#node.name && node.address === this.#node.address) return;
     this.#node = node;
     for (const key of this.#ports.keys()) this.#dirty.add(key);
   }
@@ -87,7 +87,7 @@ export class Tracker {
     const slices = service ? this.#source.slices(key) : [];
     for (const port of service ? servicePorts(service) : []) {
       const endpoints = chooseEndpoints(portEndpoints(slices, port, this.#node), this.#node);
-      const rules = portRules(port, endpoints, this.#options);
+      const rules = portRules(port, endpoints, this.#options, this.#node.address);
       const id = `${port.name}/${port.protocol}`;
       const old = before.get(id);
       const same = old && JSON.stringify(old.rules) === JSON.stringify(rules);

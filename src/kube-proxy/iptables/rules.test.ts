@@ -7,7 +7,7 @@ import { restoreInput } from './restore.ts';
 import type { RuleOptions } from './rules.ts';
 
 const options: RuleOptions = { masqueradeMark: '0x4000', masqueradeAll: false, clusterCidr: '10.244.0.0/16', randomFully: true };
-const node = { name: 'node-1', zone: '', addresses: [] };
+const node = { name: 'node-1', zone: '' };
 const web = (spec: Service['spec']): Service => ({
   metadata: { name: 'web', namespace: 'ns' },
   spec: { clusterIP: '10.96.0.9', ports: [{ name: 'http', port: 80, protocol: 'TCP' }], ...spec },
@@ -53,6 +53,35 @@ describe('iptables rules', () => {
     expect(lines).toContain(
       `-A ${sep} -m comment --comment "ns/web:http" -m tcp -p tcp -j DNAT --to-destination 10.244.2.3:8080`,
     );
+  });
+
+  it.each<[string, string | undefined, string[], string[]]>([
+    [
+      'a range that holds the node lets its own load balancer address in',
+      '192.168.0.2',
+      ['192.168.0.0/24'],
+      ['192.168.0.0/24', '1.2.3.4'],
+    ],
+    ['a range that does not', '192.168.0.2', [' 203.0.113.000/025'], ['203.0.113.0/25']],
+    ['any of them', '192.168.0.2', ['203.0.113.0/25', '0.0.0.0/0'], ['203.0.113.0/25', '0.0.0.0/0', '1.2.3.4']],
+    ['a node whose address is not known', undefined, ['0.0.0.0/0'], ['0.0.0.0/0']],
+  ])('limit who reaches a load balancer: %s', (_what, address, loadBalancerSourceRanges, sources) => {
+    const { tracker, update, text } = world(
+      {
+        ...web({ type: 'LoadBalancer', loadBalancerSourceRanges }),
+        status: { loadBalancer: { ingress: [{ ip: '1.2.3.4' }] } },
+      },
+      [slice([pod('10.244.1.2')])],
+    );
+    tracker.setNode({ ...node, address });
+    update();
+    const rules = text().filter((line) => /^-A KUBE-FW-/.test(line));
+    const chain = rules[0]?.split(' ')[1] ?? '';
+    const external = chain.replace('KUBE-FW-', 'KUBE-EXT-');
+    expect(rules).toEqual([
+      ...sources.map((source) => `-A ${chain} -m comment --comment "ns/web:http loadbalancer IP" -s ${source} -j ${external}`),
+      `-A ${chain} -m comment --comment "other traffic to ns/web:http will be dropped by KUBE-PROXY-FIREWALL"`,
+    ]);
   });
 
   it('name chains as upstream does', () => {

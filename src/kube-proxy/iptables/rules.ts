@@ -1,4 +1,5 @@
 // iptables rules of Services, in upstream's chain shape (pkg/proxy/iptables). Pure: services and endpoints in, chains of rules out.
+import { parseCIDR, parseIP } from '#apimachinery/validation';
 import type { ProxyEndpoint, ServiceEndpoints, ServicePort } from '../model.ts';
 import { endpointChain, serviceChains } from './names.ts';
 
@@ -30,8 +31,13 @@ const proto = ({ protocol }: ServicePort): string => `-m ${protocol.toLowerCase(
 /** Probability of the first of `n` equal chances, with upstream's ten digits. */
 const probability = (n: number): string => (1 / n).toFixed(10);
 
-/** All rules of one service port. */
-export function portRules(port: ServicePort, endpoints: ServiceEndpoints, options: RuleOptions): PortRules {
+/** All rules of one service port. `nodeAddress` is this node's, when it is known. */
+export function portRules(
+  port: ServicePort,
+  endpoints: ServiceEndpoints,
+  options: RuleOptions,
+  nodeAddress?: string | undefined,
+): PortRules {
   const out: PortRules = {
     chains: [],
     services: [],
@@ -53,7 +59,7 @@ export function portRules(port: ServicePort, endpoints: ServiceEndpoints, option
       `-A KUBE-SERVICES ${refusal(port, port.internalLocal && endpoints.cluster.length > 0)} -d ${port.clusterIp} --dport ${port.port} ${verdict(port.internalLocal && endpoints.cluster.length > 0)}`,
     );
 
-  if (exposed) exposeRules(out, port, endpoints, names, to);
+  if (exposed) exposeRules(out, port, endpoints, names, to, nodeAddress);
   const isKnown = endpoints.cluster.length > 0;
   // Also under policy Local: what comes from the node or its pods may go to all endpoints.
   const needsCluster = isKnown && (exposed || !port.internalLocal);
@@ -91,6 +97,7 @@ function exposeRules(
   endpoints: ServiceEndpoints,
   names: ReturnType<typeof serviceChains>,
   to: (address: string, at: number) => string,
+  nodeAddress: string | undefined,
 ): void {
   const isKnown = endpoints.cluster.length > 0;
   const isRefused = !isKnown || (port.externalLocal && endpoints.local.length === 0);
@@ -115,8 +122,8 @@ function exposeRules(
     out.chains.push({
       name: names.firewall,
       rules: [
-        ...port.loadBalancerSourceRanges.map(
-          (range) => `-A ${names.firewall} ${comment(`${port.name} loadbalancer IP`)} -s ${range} -j ${names.external}`,
+        ...[...port.loadBalancerSourceRanges, ...ownSources(port, nodeAddress)].map(
+          (source) => `-A ${names.firewall} ${comment(`${port.name} loadbalancer IP`)} -s ${source} -j ${names.external}`,
         ),
         `-A ${names.firewall} ${comment(`other traffic to ${port.name} will be dropped by KUBE-PROXY-FIREWALL`)}`,
       ],
@@ -126,6 +133,22 @@ function exposeRules(
       out.nodePorts.push(`-A KUBE-NODEPORTS ${comment(port.name)} ${proto(port)} --dport ${port.nodePort} -j ${names.external}`);
     refuse(`-m addrtype --dst-type LOCAL --dport ${port.nodePort}`);
   }
+}
+
+/**
+ * Where the node has the load balancer's address as its own, what it sends there comes back with that address as its source: let in when the node
+ * itself is.
+ */
+function ownSources({ loadBalancerSourceRanges, loadBalancerIps }: ServicePort, nodeAddress: string | undefined): string[] {
+  const node = parseIP(nodeAddress ?? '');
+  if (!node) return [];
+  const isLetIn = loadBalancerSourceRanges.some((range) => {
+    const prefix = parseCIDR(range);
+    if (prefix?.network.family !== node.family) return false;
+    const hostBits = BigInt(32 - prefix.length);
+    return prefix.network.value >> hostBits === node.value >> hostBits;
+  });
+  return isLetIn ? loadBalancerIps : [];
 }
 
 /** From outside: policy Cluster hides the client's address, policy Local keeps it and stays on the node. */
