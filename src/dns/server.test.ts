@@ -30,15 +30,23 @@ afterEach(() => {
   for (const close of closers.splice(0)) close();
 });
 
+/** Both on one port: another may have it for UDP, then it is another. */
 async function sockets(): Promise<{ udp: DatagramSocket; tcp: Server; port: number }> {
-  const tcp = createServer();
-  tcp.listen(0, '127.0.0.1');
-  await once(tcp, 'listening');
-  const { port } = tcp.address() as AddressInfo;
-  const udp = createSocket('udp4');
-  udp.bind(port, '127.0.0.1');
-  await once(udp, 'listening');
-  return { udp, tcp, port };
+  for (;;) {
+    const tcp = createServer();
+    tcp.listen(0, '127.0.0.1');
+    await once(tcp, 'listening');
+    const { port } = tcp.address() as AddressInfo;
+    const udp = createSocket('udp4');
+    udp.bind(port, '127.0.0.1');
+    const bound = await once(udp, 'listening').then(
+      () => true,
+      () => false,
+    );
+    if (bound) return { udp, tcp, port };
+    tcp.close();
+    udp.close();
+  }
 }
 
 async function start(upstreams: { host: string; port: number }[] = []) {
@@ -60,6 +68,24 @@ describe('the name server', () => {
     const { resolver } = await start();
     expect(await resolver.resolve4('db.shop.svc.cluster.local')).toEqual(['10.96.0.7']);
     await expect(resolver.resolve4('x.y.z.cluster.local')).rejects.toMatchObject({ code: 'ENOTFOUND' });
+  });
+
+  it('outlives answers that fail or come after its end', async () => {
+    const { udp, tcp, port } = await sockets();
+    const pending: { resolve(answer: Buffer): void; reject(error: Error): void }[] = [];
+    const server = serveDns({ udp, tcp }, () => new Promise((resolve, reject) => pending.push({ resolve, reject })));
+    const client = createSocket('udp4');
+    for (let i = 0; i < 2; i++) client.send('query', port, '127.0.0.1');
+    const overTcp = connect(port, '127.0.0.1');
+    overTcp.write(frame(Buffer.from('query')));
+    await expect.poll(() => pending.length).toBe(3);
+    const ended = once(overTcp, 'close');
+    for (const { reject } of pending.slice(1)) reject(new Error('broken'));
+    server.close();
+    pending[0]?.resolve(Buffer.from('late'));
+    overTcp.resume();
+    await ended;
+    client.close();
   });
 
   it('truncates over UDP and gives the whole answer over TCP', async () => {

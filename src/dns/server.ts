@@ -1,5 +1,5 @@
 // The name server's sockets: UDP and TCP, given from outside, because they may live in another network namespace.
-import type { Socket as DatagramSocket } from 'node:dgram';
+import type { RemoteInfo, Socket as DatagramSocket } from 'node:dgram';
 import type { Server, Socket } from 'node:net';
 import type { Responder } from './answer.ts';
 import { frame } from './forward.ts';
@@ -13,12 +13,14 @@ export interface DnsSockets {
 /** Serves until `close`, which also closes the sockets. */
 export function serveDns({ udp, tcp }: DnsSockets, respond: Responder): { close(): void } {
   const connections = new Set<Socket>();
+  let closed = false;
+  // A query that cannot be answered, or whose answer comes too late, has none: no query ends the process.
+  const answer = async (message: Buffer, { port, address }: RemoteInfo): Promise<void> => {
+    const reply = await respond(message, true);
+    if (reply && !closed) udp.send(reply, port, address, () => {});
+  };
   udp.on('error', () => {});
-  udp.on('message', (message, remote) => {
-    void respond(message, true).then((answer) => {
-      if (answer) udp.send(answer, remote.port, remote.address, () => {});
-    });
-  });
+  udp.on('message', (message, remote) => void answer(message, remote).catch(() => {}));
   tcp.maxConnections = tcpConnectionsMax;
   tcp.on('connection', (socket) => {
     connections.add(socket);
@@ -27,6 +29,7 @@ export function serveDns({ udp, tcp }: DnsSockets, respond: Responder): { close(
   });
   return {
     close() {
+      closed = true;
       udp.close();
       tcp.close();
       for (const socket of connections) socket.destroy();
@@ -54,7 +57,7 @@ function serveConnection(socket: Socket, respond: Responder): void {
     received = Buffer.concat([received, chunk]);
     // Longer than any message plus one more in flight: a client that does not speak DNS.
     if (received.length > 2 * 65_537) return void socket.destroy();
-    chain = chain.then(serve);
+    chain = chain.then(serve).catch(() => void socket.destroy());
   });
   socket.resume();
 }
