@@ -5,14 +5,26 @@ import { entries, extensions, type Field, itself, type MessageName, messages, ot
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
+/** Extensions say the same few things thousands of times: each is put into YAML once. */
+class DocumentWriter extends BinaryWriter {
+  readonly #yaml = new Map<string, string>();
+
+  yaml(value: unknown): string {
+    const key = JSON.stringify(value);
+    const text = this.#yaml.get(key) ?? formatYaml(value);
+    this.#yaml.set(key, text);
+    return text;
+  }
+}
+
 /** The document, a JSON value, as bytes; fields stand in the order of their numbers, and zero values of no oneof are left out. */
 export function encodeOpenApiV2(document: object): Uint8Array {
-  const writer = new BinaryWriter();
+  const writer = new DocumentWriter();
   writeMessage(writer, 'Document', document);
   return writer.finish();
 }
 
-function writeMessage(writer: BinaryWriter, name: MessageName, value: unknown): void {
+function writeMessage(writer: DocumentWriter, name: MessageName, value: unknown): void {
   if (name === 'Any') return writeAny(writer, value);
   const message = messages[name];
   if ('choose' in message) {
@@ -21,7 +33,7 @@ function writeMessage(writer: BinaryWriter, name: MessageName, value: unknown): 
   } else for (const [at, field] of message.entries()) writeField(writer, at + 1, field, value);
 }
 
-function nested(writer: BinaryWriter, number: number, write: () => void): void {
+function nested(writer: DocumentWriter, number: number, write: () => void): void {
   writer.tag(number, WireType.LengthDelimited).fork();
   write();
   writer.join();
@@ -29,8 +41,8 @@ function nested(writer: BinaryWriter, number: number, write: () => void): void {
 
 /** The second field of `Any`; the first is for values of extensions that are compiled in. */
 const yamlNumber = 2;
-const writeAny = (writer: BinaryWriter, value: unknown): void => {
-  writer.tag(yamlNumber, WireType.LengthDelimited).string(formatYaml(value));
+const writeAny = (writer: DocumentWriter, value: unknown): void => {
+  writer.tag(yamlNumber, WireType.LengthDelimited).string(writer.yaml(value));
 };
 
 /** Left out where they stand for themselves; a message, `Any` too, is written whatever it holds. */
@@ -44,7 +56,7 @@ const pairs: Readonly<Record<string, ((name: string) => boolean) | undefined>> =
   [entries]: () => true,
 };
 
-function writeField(writer: BinaryWriter, number: number, [source, type, repeated]: Field, owner: unknown): void {
+function writeField(writer: DocumentWriter, number: number, [source, type, repeated]: Field, owner: unknown): void {
   const isPair = pairs[source];
   if (isPair) {
     for (const [name, value] of Object.entries(owner as JsonObject))
@@ -58,14 +70,14 @@ function writeField(writer: BinaryWriter, number: number, [source, type, repeate
 }
 
 /** A message of the Named kind: name 1, value 2. */
-function writePair(writer: BinaryWriter, number: number, type: Field[1], name: string, value: unknown): void {
+function writePair(writer: DocumentWriter, number: number, type: Field[1], name: string, value: unknown): void {
   nested(writer, number, () => {
     if (name !== '') writeValue(writer, 1, 'string', name);
     writeValue(writer, 2, type, value);
   });
 }
 
-function writeValue(writer: BinaryWriter, number: number, type: Scalar | MessageName, value: unknown): void {
+function writeValue(writer: DocumentWriter, number: number, type: Scalar | MessageName, value: unknown): void {
   switch (type) {
     case 'string':
       writer.tag(number, WireType.LengthDelimited).string(String(value));

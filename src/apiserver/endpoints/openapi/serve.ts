@@ -55,11 +55,6 @@ interface Rendered {
   bytes: Buffer;
   etag: string;
 }
-interface BuiltDocument {
-  json: Rendered;
-  /** Made when first asked for. */
-  protobuf?: Rendered;
-}
 
 /**
  * Each form has its own tag, where upstream shares the one of the JSON: a client that holds one form under the name of the other, as kubectl's
@@ -70,10 +65,10 @@ const rendered = (bytes: Buffer): Rendered => ({
   etag: `"${createHash('sha512').update(bytes).digest('hex').toUpperCase()}"`,
 });
 
-const protobufOf = (document: BuiltDocument): Rendered => {
-  document.protobuf ??= rendered(Buffer.from(encodeOpenApiV2(JSON.parse(document.json.bytes.toString()) as object)));
-  return document.protobuf;
-};
+const renderedAs = (form: string, document: object): Rendered =>
+  rendered(Buffer.from(form === protobuf ? encodeOpenApiV2(document) : JSON.stringify(document)));
+
+const keyOf = (path: string, form: string): string => `${form} ${path}`;
 
 export function createOpenApi(
   table: ResourceTable,
@@ -81,10 +76,11 @@ export function createOpenApi(
   readDescriptions: (() => Promise<string | undefined>) | undefined,
   aggregator?: Pick<Aggregator, 'openApi' | 'onOpenApi'>,
 ): OpenApi {
-  const documents = new Map<string, BuiltDocument>();
+  /** By path and form: a client asks for one form, and pays for no other. */
+  const documents = new Map<string, Rendered>();
   let descriptions: Promise<Descriptions> | undefined;
   table.onChange(() => documents.clear());
-  aggregator?.onOpenApi(() => documents.delete('/openapi/v2'));
+  aggregator?.onOpenApi(() => Object.values(formsV2).forEach((form) => documents.delete(keyOf('/openapi/v2', form))));
   const merged = (own: object): object => mergeV2(own as Record<string, unknown>, aggregator?.openApi.specsV2() ?? []);
   const texts = (): Promise<Descriptions> => {
     descriptions ??= (readDescriptions?.() ?? Promise.resolve(undefined))
@@ -92,12 +88,13 @@ export function createOpenApi(
       .catch(() => ({}));
     return descriptions;
   };
-  const built = async (path: string, make: (descriptions: Descriptions) => object): Promise<BuiltDocument> => {
-    const known = documents.get(path);
+  const built = async (path: string, form: string, make: (descriptions: Descriptions) => object): Promise<Rendered> => {
+    const key = keyOf(path, form);
+    const known = documents.get(key);
     if (known) return known;
-    const document = { json: rendered(Buffer.from(JSON.stringify(make(await texts())))) };
+    const document = renderedAs(form, make(await texts()));
     if (documents.size >= openApiDocumentsMax) documents.clear();
-    documents.set(path, document);
+    documents.set(key, document);
     return document;
   };
   return {
@@ -115,7 +112,7 @@ export function createOpenApi(
       if (path === '/openapi/v2') {
         const form = formOfV2(exchange.accept);
         if (form === undefined) exchange.response.send(406, { ...exchange.headers(), vary: 'Accept' }, '');
-        else sendDocument(exchange, await built(path, (known) => merged(documentV2(table, schema, known))), form);
+        else sendDocument(exchange, await built(path, form, (known) => merged(documentV2(table, schema, known))), form);
         return true;
       }
       if (!path.startsWith('/openapi/v3/')) return false;
@@ -126,14 +123,13 @@ export function createOpenApi(
         exchange.response.send(served ? 406 : 404, exchange.headers(), '');
         return true;
       }
-      sendDocument(exchange, await built(path, (known) => documentV3(table, schema, known, name)));
+      sendDocument(exchange, await built(path, json, (known) => documentV3(table, schema, known, name)), json);
       return true;
     },
   };
 }
 
-function sendDocument(exchange: Exchange, document: BuiltDocument, form = json): void {
-  const { bytes, etag } = form === protobuf ? protobufOf(document) : document.json;
+function sendDocument(exchange: Exchange, { bytes, etag }: Rendered, form: string): void {
   if (exchange.request.headers['if-none-match'] === etag)
     return exchange.response.send(304, { ...exchange.headers(), etag, vary: 'Accept' }, '');
   const cached = exchange.query.has('hash')
