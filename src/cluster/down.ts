@@ -48,9 +48,10 @@ export async function down(
   const settings = await loadSettings(dataDir).catch(() => undefined);
   const server = (await readRunState(dataDir))?.server ?? lastServer(dataDir);
   await stop(dataDir, clock);
-  if (settings) await removeUserContext(settings.name, server, env);
   for (const name of clusterEntries) await rm(join(dataDir, name), { recursive: true, force: true });
   // What else is in there was put there by somebody else.
   await rmdir(dataDir).catch(() => {});
+  // Last, because what is wrong with somebody else's file must not keep the rest.
+  if (settings) await removeUserContext(settings.name, server, env);
   return true;
 }

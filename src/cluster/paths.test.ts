@@ -39,6 +39,12 @@ describe('removing a cluster', () => {
     expect(existsSync(join(path, 'notes.txt'))).toBe(true);
     expect(await down(path, removal)).toBe(false);
   });
+  it('is done, also where the kubeconfig cannot be changed, and says so', async () => {
+    const path = await folder('broken', { 'cluster.json': JSON.stringify({ name: 'a', nodes: [] }), 'my-kubeconfig': 'a: [' });
+    const env = { KUBECONFIG: join(path, 'my-kubeconfig') };
+    await expect(down(path, { ...removal, env })).rejects.toThrow(`the kubeconfig ${path}/my-kubeconfig cannot be changed: `);
+    expect(existsSync(join(path, 'cluster.json'))).toBe(false);
+  });
   it('takes the directory, too, when nothing else is in it', async () => {
     const path = await folder('own', { 'logs/up.log': '' });
     expect(await down(path, removal)).toBe(true);

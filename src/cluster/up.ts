@@ -223,11 +223,12 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
       await nodesReady(plane, await nodes.bootTimes(), deps);
     });
   }
+  if (access.contextTrouble) progress.say(`   ${access.contextTrouble}`);
   return {
     settings: kept,
     plane,
     kubeconfig: paths.kubeconfig,
-    contextSet: !keepKubeconfig,
+    contextSet: !keepKubeconfig && access.contextTrouble === undefined,
     nodes,
     server: () => access.server,
     announce: () => access.announce(),

@@ -34,10 +34,15 @@ export class UserAccess {
   readonly #options: UserAccessOptions;
   #access: Access;
   #ready = false;
+  #contextTrouble: string | undefined;
 
   constructor(options: UserAccessOptions) {
     this.#options = options;
     this.#access = { server: options.plane.apiserver.url };
+  }
+  /** Why the user's kubeconfig has no context of the cluster, where it was to have one. */
+  get contextTrouble(): string | undefined {
+    return this.#contextTrouble;
   }
   /** Where people find the apiserver now. */
   get server(): string {
@@ -53,7 +58,12 @@ export class UserAccess {
       ...(access.serverName !== undefined && { serverName: access.serverName }),
     });
     await writeKubeconfig(clusterPaths(settings.dataDir).kubeconfig, kubeconfig);
-    if (!keepKubeconfig) await addUserContext(kubeconfig, env);
+    // Somebody else's file that cannot be written is no reason to go without a cluster.
+    if (!keepKubeconfig)
+      this.#contextTrouble = await addUserContext(kubeconfig, env).then(
+        () => undefined,
+        (error: unknown) => (error as Error).message,
+      );
   }
   /** Tells other commands that the cluster is ready. */
   announce(): Promise<void> {

@@ -18,21 +18,34 @@ function targetPath(env: Env): string {
   return paths.find((path) => existsSync(path)) ?? (paths.at(-1) as string);
 }
 
-/** Gives the file it wrote. */
+/** Gives the file it wrote. Rejects with a sentence that names it. */
 export async function addUserContext(config: Kubeconfig, env: Env): Promise<string> {
   const path = targetPath(env);
-  const current = existsSync(path) ? readKubeconfig(path) : emptyKubeconfig();
-  await writeKubeconfig(path, mergeKubeconfig(current, config));
+  await naming(path, async () => {
+    const current = existsSync(path) ? readKubeconfig(path) : emptyKubeconfig();
+    await writeKubeconfig(path, mergeKubeconfig(current, config));
+  });
   return path;
 }
 
-/** Takes the context out, but only where it still points to `server`. */
+/** Takes the context out, but only where it still points to `server`. Rejects with a sentence that names the file. */
 export async function removeUserContext(name: string, server: string | undefined, env: Env): Promise<void> {
   for (const path of kubeconfigPaths(env)) {
     if (!existsSync(path)) continue;
-    const current = readKubeconfig(path);
-    const cluster = current.clusters.find((entry) => entry.name === name)?.cluster;
-    if (!cluster || (server !== undefined && cluster.server !== server)) continue;
-    await writeKubeconfig(path, withoutContext(current, name));
+    await naming(path, async () => {
+      const current = readKubeconfig(path);
+      const cluster = current.clusters.find((entry) => entry.name === name)?.cluster;
+      if (!cluster || (server !== undefined && cluster.server !== server)) return;
+      await writeKubeconfig(path, withoutContext(current, name));
+    });
+  }
+}
+
+async function naming(path: string, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    const [reason = ''] = (error as Error).message.split('\n');
+    throw new Error(`the kubeconfig ${path} cannot be changed: ${reason.replace(/:$/, '')}`, { cause: error });
   }
 }

@@ -175,7 +175,8 @@ async function detach(dataDir: string): Promise<void> {
     exit = code ?? 1;
   });
   // Until it is ready, whoever gives up waiting gives up the start.
-  onSignals({ SIGTERM: () => void child.kill(), SIGINT: () => void child.kill(), SIGHUP: () => void child.kill() });
+  const giveUp = (): void => void child.kill(child.killed ? 'SIGKILL' : 'SIGTERM');
+  onSignals({ SIGTERM: giveUp, SIGINT: giveUp, SIGHUP: giveUp });
   const progress = createProgress(process.stdout);
   await progress.step(`cluster in ${dataDir}`, async () => {
     for (;;) {
