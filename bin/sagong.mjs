@@ -23,8 +23,10 @@ const cacheFile = `${bundle}.${process.version}-${cachedDataVersionTag()}-${Math
 const source = readFileSync(file);
 closeSync(file);
 const text = isAscii(source) ? source.latin1Slice() : source.toString();
-/** Late enough that what a start needs has been compiled, and not in its way. */
-const saveAfterMs = 4_000;
+/** The cache is saved when all that a start needs has been compiled: once the process has had next to nothing to do, however slow the machine. */
+const lookEveryMs = 4_000;
+const quietCpuMs = 100;
+const looksMax = 15;
 
 /** Imports providers of other packages while it runs, which Node 20 cannot do from a script that came out of a cache. */
 const importsModules = process.argv[2] === 'cloud-controller-manager';
@@ -45,7 +47,15 @@ if (!cached || script.cachedDataRejected) {
       // A read-only installation starts without the cache.
     }
   };
-  setTimeout(save, saveAfterMs).unref();
+  let before = process.cpuUsage();
+  let looks = 0;
+  const looking = setInterval(() => {
+    const { user, system } = process.cpuUsage(before);
+    before = process.cpuUsage();
+    if ((user + system) / 1_000 > quietCpuMs && ++looks < looksMax) return;
+    clearInterval(looking);
+    save();
+  }, lookEveryMs).unref();
 }
 const module = { exports: {} };
 script.runInThisContext()(module.exports, createRequire(bundle), module, bundle, dirname(bundle));
