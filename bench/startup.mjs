@@ -15,7 +15,8 @@ import { parse } from 'yaml';
 const binary = fileURLToPath(new URL('../bin/sagong.mjs', import.meta.url));
 const runs = Number(process.argv[2] ?? 10);
 const patienceMs = 30_000;
-const warmUpMs = 6_000;
+// The code cache is saved at the second look of the launcher.
+const warmUpMs = 10_000;
 
 const freePort = () =>
   new Promise((resolve) => {
