@@ -173,6 +173,8 @@ export interface ControllerDefinition<View = unknown> {
   name: string;
   /** Older names accepted by `--controllers`. */
   aliases?: string[];
+  /** Runs only when `--controllers` names it; `*` is not enough. */
+  disabledByDefault?: boolean;
   /** Service account in kube-system and end of `system:controller:<...>`, where it is not `name`. '': the manager's own identity. */
   serviceAccount?: string;
   /** Source of the loop's events, where it is not `name`. */

@@ -1,6 +1,7 @@
 // The list of control loops: one import and one entry per folder (test/component compares them).
 import type { ControllerDefinition } from '#controller-runtime';
 import type { ControllersConfig } from './config.ts';
+import { bootstrapSigner, tokenCleaner } from './bootstrap/index.ts';
 import { csrApprovingController, csrCleanerController, csrSigningController } from './certificates/index.ts';
 import { clusterRoleAggregationController } from './clusterroleaggregation/index.ts';
 import { cronJobController } from './cronjob/index.ts';
@@ -75,4 +76,6 @@ export const createControllers = (config: ControllersConfig): ControllerDefiniti
   erase(tokensController(config)),
   erase(legacyTokenCleaner(config)),
   erase(persistentVolumeExpander),
+  erase(bootstrapSigner),
+  erase(tokenCleaner),
 ];

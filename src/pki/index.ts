@@ -46,5 +46,6 @@ export {
   signJwt,
   verifyJwt,
 } from './tokens/jwt.ts';
+export { detachedJws } from './tokens/detached-jws.ts';
 export { bootstrapToken, randomString, randomToken, secretsEqual } from './tokens/random.ts';
 export { type VerifyOptions, verifyCertificate } from './certificates/verify.ts';

@@ -19,7 +19,7 @@ import {
   trackedSince,
 } from './system-objects.ts';
 
-export { defaultClusterRoles } from './policy.ts';
+export { defaultClusterRoles, defaultRoles } from './policy.ts';
 export { KubernetesServiceController, type KubernetesServiceOptions } from './kubernetes-service.ts';
 export type { AuthenticationTrust } from './system-objects.ts';
 

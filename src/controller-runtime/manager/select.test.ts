@@ -5,6 +5,7 @@ const all = [
   { name: 'replicaset-controller', aliases: ['replicaset'] },
   { name: 'job-controller', aliases: ['job'] },
   { name: 'node-ipam-controller' },
+  { name: 'token-cleaner-controller', aliases: ['tokencleaner'], disabledByDefault: true },
 ];
 const chosen = (...wanted: string[]): string[] => selectControllers(all, wanted).map(({ name }) => name);
 
@@ -19,6 +20,10 @@ describe('--controllers', () => {
     [
       ['*', '-job', 'job'],
       ['replicaset-controller', 'node-ipam-controller'],
+    ],
+    [
+      ['*', 'tokencleaner', '-job'],
+      ['replicaset-controller', 'node-ipam-controller', 'token-cleaner-controller'],
     ],
     [[], []],
   ])('%j', (wanted, expected) => {

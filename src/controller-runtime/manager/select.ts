@@ -1,8 +1,10 @@
-// Which loops run (`--controllers`): names or aliases, `*` for all, `-name` to leave one out (k8s.io/controller-manager app IsControllerEnabled).
+// Which loops run (`--controllers`): names or aliases, `*` for all that are on by default, `-name` to leave one out (k8s.io/controller-manager app IsControllerEnabled).
 // Pure.
 export interface Named {
   name: string;
   aliases?: readonly string[];
+  /** `*` is not enough. */
+  disabledByDefault?: boolean;
 }
 
 const isCalled = ({ name, aliases }: Named, word: string): boolean => name === word || (aliases?.includes(word) ?? false);
@@ -16,6 +18,6 @@ export function selectControllers<C extends Named>(all: readonly C[], wanted: re
   }
   return all.filter((one) => {
     const decisive = wanted.find((word) => isCalled(one, word.replace(/^-/, '')));
-    return decisive === undefined ? wanted.includes('*') : !decisive.startsWith('-');
+    return decisive === undefined ? wanted.includes('*') && !one.disabledByDefault : !decisive.startsWith('-');
   });
 }
