@@ -4,6 +4,7 @@ import type { WebhookClientConfig } from '#api/admissionregistration/v1';
 import { genericServerResponse } from '#apimachinery/errors';
 import type { Clock } from '#utils';
 import { createWireClient, type Dial, type WireClient } from '#wire';
+import { dialErrorText } from './dial-error.ts';
 import { remoteConnectionsMax } from './limits.ts';
 import { type ServiceResolver, serviceServerName } from './service-resolver.ts';
 
@@ -54,9 +55,11 @@ export class WebhookClients {
     const { signal } = abort;
     const shown = (url: string): string => `${url}${url.includes('?') ? '&' : '?'}timeout=${timeoutSeconds}s`;
     let url = '';
+    let host = '';
     try {
       url = shown(shownUrl(clientConfig));
       const way = this.#way(clientConfig);
+      ({ host } = new URL(way.base));
       const answer = await this.#client(way, clientConfig.caBundle).request({
         method: 'POST',
         path: shown(way.path),
@@ -69,7 +72,7 @@ export class WebhookClients {
       return text;
     } catch (error) {
       if (error instanceof Refusal) throw error;
-      const why = signal.aborted ? 'context deadline exceeded' : error instanceof Error ? error.message : String(error);
+      const why = signal.aborted ? 'context deadline exceeded' : dialErrorText(error, host);
       throw new Error(`Post ${JSON.stringify(url)}: ${why}`, { cause: error });
     } finally {
       timer.cancel();

@@ -15,7 +15,7 @@ import {
 } from '#apimachinery/transport';
 import type { UserInfo } from '../contracts.ts';
 import { remoteDocumentBytesMax, requestTimeoutMs } from '../limits.ts';
-import { dialErrorText } from './dial-error.ts';
+import { dialErrorText } from '../dial-error.ts';
 import { identityHeaders } from './identity.ts';
 import type { Remote, RemoteConnections } from './remotes.ts';
 

@@ -5,7 +5,7 @@ import type { UserInfo } from '../contracts.ts';
 import type { Exchange } from '../endpoints/exchange.ts';
 import { answerHeaders, backendHeaders, requestHeaders } from '../registry/core/node/forward.ts';
 import { remoteDiscoveryTimeoutMs } from '../limits.ts';
-import { dialErrorText } from './dial-error.ts';
+import { dialErrorText } from '../dial-error.ts';
 import { type Headers, identityHeaders } from './identity.ts';
 import type { Remote, RemoteConnections } from './remotes.ts';
 

@@ -6,7 +6,7 @@ import type { Clock } from '#utils';
 import type { ClusterWriter, ReadOnlyCluster } from '../contracts.ts';
 import { remoteAvailabilityMs, remoteDiscoveryTimeoutMs, remoteProbes } from '../limits.ts';
 import { failedDiscovery, type Finding, findingOf, passed, record } from './availability.ts';
-import { dialErrorText } from './dial-error.ts';
+import { dialErrorText } from '../dial-error.ts';
 import { aggregatorUser, identityHeaders } from './identity.ts';
 import { keyedLoop } from './keyed-loop.ts';
 import { apiServiceGroup } from './registration.ts';

@@ -329,7 +329,7 @@ describe('a webhook', () => {
     const body = { spec: { conversion: { webhook: { clientConfig: { url: 'https://127.0.0.1:1/convert' } } } } };
     const patch = { type: 'application/merge-patch+json' as const, body };
     await client.call({ ...definitions, verb: 'patch', name: `sites.${group}`, patch });
-    const failure = `${start} failed: Post "https://127.0.0.1:1/convert?timeout=30s": `;
+    const failure = `${start} failed: Post "https://127.0.0.1:1/convert?timeout=30s": dial tcp 127.0.0.1:1: connect: connection refused`;
     await expect.poll(() => get('a', 'v2').then(String, (error: Error) => error.message)).toContain(failure);
     await expect(create('b', 'v2', { address: 'b:1' })).rejects.toThrow(
       'conversion webhook for example.com/v2, Kind=Site failed',
