@@ -1,4 +1,5 @@
 export * from './builtin-schema.ts';
 export * from './kind.ts';
 export { builtinKinds } from './kinds.ts';
+export { semanticEqual } from './common/equality.ts';
 export { ago } from './common/printing.ts';

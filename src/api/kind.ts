@@ -93,6 +93,8 @@ export interface KindDefinition<T extends KubeObject = KubeObject> extends Write
   doors?: Record<string, WriteStrategy<T>>;
   scale?: ScaleMapping<T>;
   printer?: Printer<T>;
+  /** Annotations that hold what a served version has no field for: metadata shown alone goes without them. */
+  fieldAnnotations?: readonly string[];
   /** Field selector values besides metadata.name and metadata.namespace. */
   selectableFields?(object: T): Record<string, string>;
   /** What is said of a field that is not selectable, where upstream's words differ. */

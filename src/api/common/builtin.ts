@@ -14,7 +14,8 @@ export function validateKubeFinalizer(report: Report, path: Path, name: string):
   report.invalid(path, name, 'name is neither a standard finalizer name nor is it fully qualified');
 }
 
-function finalizerErrors({ finalizers }: ObjectMeta): FieldError[] {
+/** Finalizers without a domain that Kubernetes does not know. */
+export function finalizerErrors({ finalizers }: ObjectMeta): FieldError[] {
   if (!finalizers?.length) return [];
   return collect((report) =>
     finalizers.forEach((name, index) => validateKubeFinalizer(report, root('metadata', 'finalizers').index(index), name)),

@@ -6,6 +6,7 @@ import { isWhole } from './quantities.ts';
 test.each([
   ['an empty list and none', { a: [] }, {}, true],
   ['an empty map and none', { labels: {} }, {}, true],
+  ['an empty map that is a list elsewhere and none', { limits: {}, requests: {} }, {}, true],
   ['an empty struct and none', { seLinuxOptions: {} }, {}, false],
   ['amounts by value', { limits: { cpu: '1' } }, { limits: { cpu: '1000m' } }, true],
   ['a list that is called as a map of amounts', { requests: [{ key: 'a b' }] }, { requests: [{ key: 'c d' }] }, false],

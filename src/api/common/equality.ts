@@ -23,13 +23,15 @@ export function semanticEqual(left: unknown, right: unknown): boolean {
 
 let maps: Set<string> | undefined;
 
-/** Names of fields that are maps in every type that has them. */
+/** Names of fields that are maps, and in no type structs. */
 function mapFields(): Set<string> {
   if (maps !== undefined) return maps;
   maps = new Set();
   const structs = new Set<string>();
   for (const name of builtinSchema().names())
-    for (const field of builtinSchema().type(name)?.fields ?? []) (field.shape === 'map' ? maps : structs).add(field.name);
+    for (const { name: field, shape, type } of builtinSchema().type(name)?.fields ?? [])
+      if (shape === 'map') maps.add(field);
+      else if (shape === undefined && type === 'message') structs.add(field);
   for (const name of structs) maps.delete(name);
   return maps;
 }

@@ -30,6 +30,7 @@ import { chainOf } from '../registry/generic/admit.ts';
 import { identityReviewEndpoints } from '../registry/authentication/reviews.ts';
 import { accessReviewEndpoints } from '../registry/authorization/reviews.ts';
 import { escalationHooks } from '../registry/rbac/escalation.ts';
+import { adminAccessHooks } from '../registry/resource/admin-access.ts';
 import { coreEndpoints, type KubeletConnectionOptions, serviceHook, type TokenRequestOptions } from '../registry/core/index.ts';
 import type { ApiServerParts, PartsInput } from '../server.ts';
 import { byClusterIp, byEndpoint, hostPort, type ServiceResolver, withLoopback } from '../service-resolver.ts';
@@ -224,7 +225,10 @@ function specialEndpoints(
 
 function storageHooks(options: KubeApiServerOptions, { rng }: PartsDeps, { cluster, writer, logger }: PartsInput): StorageHook[] {
   const [first, last] = options.serviceNodePortRange;
-  return [serviceHook({ cluster, writer, rng, logger, serviceCidrs: options.serviceClusterIpRange, nodePorts: { first, last } })];
+  return [
+    serviceHook({ cluster, writer, rng, logger, serviceCidrs: options.serviceClusterIpRange, nodePorts: { first, last } }),
+    ...adminAccessHooks(cluster),
+  ];
 }
 
 /** The first usable address of a CIDR: that of the Service `kubernetes`. */

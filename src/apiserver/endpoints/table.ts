@@ -2,7 +2,7 @@
 import type { Column, Printer, RowCondition } from '#api';
 import { badRequest } from '#apimachinery/errors';
 import { errorText, invalid, root } from '#apimachinery/field';
-import type { KubeObject, ListMeta, UnknownObject } from '#apimachinery/meta';
+import type { KubeObject, ListMeta, ObjectMeta, UnknownObject } from '#apimachinery/meta';
 import type { ServedResource } from '../registry/generic/types.ts';
 import { withoutNulls } from '../registry/generic/values.ts';
 
@@ -54,12 +54,19 @@ export function columnsOf(resource: ServedResource): Required<Column>[] {
   }));
 }
 
-/** metadata only, as PartialObjectMetadata. */
-export const partialMetadata = (object: KubeObject, apiVersion: string): UnknownObject => ({
+/** metadata only, as PartialObjectMetadata: without the annotations that stand for fields. */
+export const partialMetadata = (object: KubeObject, apiVersion: string, resource?: ServedResource): UnknownObject => ({
   kind: 'PartialObjectMetadata',
   apiVersion,
-  metadata: object.metadata,
+  metadata: withoutAnnotations(object.metadata, resource?.definition.fieldAnnotations ?? []),
 });
+
+function withoutAnnotations(metadata: ObjectMeta, names: readonly string[]): ObjectMeta {
+  const { annotations = {}, ...others } = metadata;
+  if (!names.some((name) => name in annotations)) return metadata;
+  const kept = Object.entries(annotations).filter(([name]) => !names.includes(name));
+  return kept.length === 0 ? others : { ...metadata, annotations: Object.fromEntries(kept) };
+}
 
 /** `stored` is in the storage version, which printers know; `object` is what the client sees. */
 export function rowOf(
@@ -75,5 +82,5 @@ export function rowOf(
   const conditions = printer.conditions?.(plain) ?? [];
   const row = { cells: printer.cells(plain, now), ...(conditions.length > 0 && { conditions }) };
   if (include === 'None') return { ...row, object: null };
-  return { ...row, object: include === 'Object' ? object : partialMetadata(object, apiVersion) };
+  return { ...row, object: include === 'Object' ? object : partialMetadata(object, apiVersion, resource) };
 }

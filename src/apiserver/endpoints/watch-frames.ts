@@ -40,7 +40,7 @@ export function frameMaker(
   let columnsSent = false;
   const shaped = (object: UnknownObject, stored: UnknownObject): object => {
     if (as === undefined) return object;
-    if (as !== 'Table') return partialMetadata(object, apiVersion);
+    if (as !== 'Table') return partialMetadata(object, apiVersion, resource);
     const columnDefinitions = columnsSent ? null : columnsOf(resource);
     columnsSent = true;
     const metadata = { resourceVersion: object.metadata.resourceVersion ?? '' };

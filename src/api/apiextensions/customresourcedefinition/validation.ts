@@ -285,7 +285,7 @@ function validateRest(report: Report, object: crd.CustomResourceDefinition, old?
 export const validateDefinition = (object: crd.CustomResourceDefinition): FieldError[] =>
   collect((report) => {
     const { metadata, spec } = object;
-    if (metadata.name !== `${spec.names?.plural ?? ''}.${spec.group ?? ''}`) {
+    if (metadata.name && metadata.name !== `${spec.names?.plural ?? ''}.${spec.group ?? ''}`) {
       report.invalid(root('metadata', 'name'), metadata.name ?? '', 'must be spec.names.plural+"."+spec.group');
     }
     validateSpec(report, definitionOf(spec));

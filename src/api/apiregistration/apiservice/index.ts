@@ -16,6 +16,7 @@ const versionPriorityMax = 1000;
 const statuses = ['True', 'False', 'Unknown'];
 
 function validateName(report: Report, { metadata: { name = '' }, spec }: APIService): void {
+  if (name === '') return;
   const problems = isPathSegmentName(name);
   const wanted = `${spec?.version ?? ''}.${spec?.group ?? ''}`;
   if (problems.length === 0 && name !== wanted) problems.push(`must be \`spec.version+"."+spec.group\`: ${quote(wanted)}`);

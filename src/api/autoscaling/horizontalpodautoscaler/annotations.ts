@@ -8,7 +8,7 @@ export const currentMetricsAnnotation = `${prefix}current-metrics`;
 export const conditionsAnnotation = `${prefix}conditions`;
 export const behaviorAnnotation = `${prefix}behavior`;
 
-const roundTrip = [
+export const roundTripAnnotations: readonly string[] = [
   metricsAnnotation,
   currentMetricsAnnotation,
   conditionsAnnotation,
@@ -20,7 +20,7 @@ const roundTrip = [
 /** They are only for v1: objects of other versions do not have them. */
 export function dropRoundTripAnnotations(metadata: ObjectMeta): void {
   const { annotations } = metadata;
-  if (!annotations || !roundTrip.some((key) => key in annotations)) return;
-  metadata.annotations = Object.fromEntries(Object.entries(annotations).filter(([key]) => !roundTrip.includes(key)));
+  if (!annotations || !roundTripAnnotations.some((key) => key in annotations)) return;
+  metadata.annotations = Object.fromEntries(Object.entries(annotations).filter(([key]) => !roundTripAnnotations.includes(key)));
   if (isEmptyMap(metadata.annotations)) delete metadata.annotations;
 }

@@ -3,6 +3,7 @@ import type { HorizontalPodAutoscaler } from '#api/autoscaling/v2';
 import { age, columns } from '../../common/printing.ts';
 import { ownStatus, statusDoor } from '../../common/strategy.ts';
 import { defineKind } from '../../kind.ts';
+import { roundTripAnnotations } from './annotations.ts';
 import { metricsText } from './columns.ts';
 import { horizontalPodAutoscalerDefaults } from './defaults.ts';
 import { fromStorage, toStorage } from './v1.ts';
@@ -15,6 +16,7 @@ export const horizontalPodAutoscaler = defineKind<HorizontalPodAutoscaler>({
   generation: false,
   defaults: horizontalPodAutoscalerDefaults,
   ...ownStatus,
+  fieldAnnotations: roundTripAnnotations,
   validate: (object) => validateHorizontalPodAutoscaler(object),
   validateUpdate: validateHorizontalPodAutoscaler,
   status: statusDoor<HorizontalPodAutoscaler>({ validateUpdate: validateHorizontalPodAutoscalerStatus }),

@@ -1,8 +1,7 @@
 // Rules of changes of a job (pkg/apis/batch/validation, ValidateJobSpecUpdate; KEP-2926, KEP-5440: a suspended job's template may change).
 import type { Job, JobSpec } from '#api/batch/v1';
 import type { Affinity, Container, PodSpec, PodTemplateSpec } from '#api/core/v1';
-import { type FieldError, type Path, root } from '#apimachinery/field';
-import { semanticEqual } from '../../common/equality.ts';
+import { type FieldError, root } from '#apimachinery/field';
 import { immutable } from '../../common/immutable.ts';
 import { internalForm } from '../../common/internal-form.ts';
 import { collect, type Report } from '../../common/report.ts';
@@ -22,13 +21,24 @@ function validateCompletions(report: Report, spec: JobSpec, old: JobSpec): void 
 
 /** The old template with what may change taken from the new one. */
 function withDirectivesOf(old: PodTemplateSpec, { metadata, spec = { containers: [] } }: PodTemplateSpec): PodTemplateSpec {
-  const { nodeAffinity: _, ...others }: Affinity = old.spec?.affinity ?? {};
-  const affinity: Affinity = { ...others, ...(spec.affinity?.nodeAffinity && { nodeAffinity: spec.affinity.nodeAffinity }) };
   const { nodeSelector, tolerations, schedulingGates } = spec;
   return {
     metadata: { ...old.metadata, labels: metadata?.labels, annotations: metadata?.annotations },
-    spec: { ...(old.spec ?? { containers: [] }), affinity, nodeSelector, tolerations, schedulingGates },
+    spec: {
+      ...(old.spec ?? { containers: [] }),
+      affinity: affinityOf(old.spec?.affinity, spec.affinity),
+      nodeSelector,
+      tolerations,
+      schedulingGates,
+    },
   };
+}
+
+/** The old affinity towards nodes is the new one's; what was nothing else goes where the new one is absent. */
+function affinityOf(old: Affinity | undefined, now: Affinity | undefined): Affinity | undefined {
+  const { nodeAffinity: _, ...others }: Affinity = old ?? {};
+  if (!now && Object.keys(others).length === 0) return undefined;
+  return { ...others, ...(now?.nodeAffinity && { nodeAffinity: now.nodeAffinity }) };
 }
 
 const withResourcesOf = (old: Container[] = [], containers: Container[] = []): Container[] =>

@@ -9,6 +9,7 @@ import {
   validateObjectMeta,
   validateObjectMetaUpdate,
 } from '#apimachinery/validation';
+import { finalizerErrors } from '../../common/builtin.ts';
 import { semanticEqual } from '../../common/equality.ts';
 import { immutable } from '../../common/immutable.ts';
 import { internalForm } from '../../common/internal-form.ts';
@@ -17,6 +18,15 @@ import type { KindContext } from '../../kind.ts';
 
 const charactersMax = 128;
 const noteCharactersMax = 1024;
+/** Fields that print as an empty text when absent. */
+const texts: ReadonlySet<keyof Event> = new Set([
+  'reason',
+  'message',
+  'type',
+  'action',
+  'reportingComponent',
+  'reportingInstance',
+]);
 
 const isCore = ({ requestVersion }: KindContext): boolean => requestVersion === undefined || requestVersion === 'v1';
 
@@ -59,7 +69,10 @@ export function validateEventCreate(event: Event, context: KindContext): FieldEr
   return collect((report) => {
     validateEvent(report, event, isCore(context) ? 'reportingComponent' : 'reportingController');
     if (isCore(context)) return;
-    report.add(validateObjectMeta(event.metadata, true, nameIsDNSSubdomain, root('metadata')));
+    report.add([
+      ...validateObjectMeta(event.metadata, true, nameIsDNSSubdomain, root('metadata')),
+      ...finalizerErrors(event.metadata),
+    ]);
     validateSeries(report, event);
     if (!event.eventTime) report.required(root('eventTime'));
     if (event.type !== 'Normal' && event.type !== 'Warning')
@@ -76,10 +89,10 @@ export function validateEventUpdate(event: Event, old: Event, context: KindConte
   return collect((report) => {
     validateEvent(report, event, isCore(context) ? 'reportingComponent' : 'reportingController');
     if (isCore(context)) return;
-    report.add(validateObjectMetaUpdate(event.metadata, old.metadata, root('metadata')));
+    report.add([...validateObjectMetaUpdate(event.metadata, old.metadata, root('metadata')), ...finalizerErrors(event.metadata)]);
     if (!semanticEqual(event.series, old.series)) validateSeries(report, event);
     const same = (field: keyof Event, path: string = String(field), shown: unknown = event[field]): void =>
-      immutable(report, root(path), event[field], old[field], shown);
+      immutable(report, root(path), event[field], old[field], shown ?? (texts.has(field) ? '' : undefined));
     same('involvedObject', 'involvedObject', reference(event.involvedObject));
     same('reason');
     same('message');

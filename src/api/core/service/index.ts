@@ -9,15 +9,16 @@ import { validateClusterIPChange } from './cluster-ips.ts';
 import { printer } from './columns.ts';
 import { serviceDefaults } from './defaults.ts';
 import { specOf } from './rules.ts';
-import { validateService, validateServiceChange, validateServiceStatus } from './validation.ts';
+import { internalPolicies, validateService, validateServiceChange, validateServiceStatus } from './validation.ts';
 import { serviceWarnings, statusWarnings } from './warnings.ts';
 
 export { normalizeClusterIPs, patchAllocatedValues } from './allocated.ts';
 export { isHeadless, needsClusterIP, needsHealthCheckNodePort, needsNodePort } from './rules.ts';
 
-/** A name elsewhere has no traffic inside the cluster to direct. */
+/** A name elsewhere has no traffic inside the cluster to direct; what is no policy stays to be refused. */
 function dropInternalPolicy({ spec }: Service): void {
-  if (spec?.type === 'ExternalName') delete spec.internalTrafficPolicy;
+  if (spec?.type === 'ExternalName' && internalPolicies.includes(spec.internalTrafficPolicy ?? ''))
+    delete spec.internalTrafficPolicy;
 }
 
 export const service = defineKind<Service>({

@@ -19,6 +19,7 @@ const distributions = ['PreferClose', 'PreferSameZone', 'PreferSameNode'];
 const hintsAnnotation = 'service.kubernetes.io/topology-aware-hints';
 const modeAnnotation = 'service.kubernetes.io/topology-mode';
 const rangesAnnotation = 'service.beta.kubernetes.io/load-balancer-source-ranges';
+export const internalPolicies: readonly string[] = ['Cluster', 'Local'];
 const onlyLoadBalancer = "may only be used when `type` is 'LoadBalancer'";
 
 export function validateService(report: Report, service: core.Service, old?: core.Service): void {
@@ -165,7 +166,7 @@ function validateTrafficPolicies(report: Report, spec: core.ServiceSpec): void {
     report.invalid(healthAt, port, "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'");
   const known = type === 'NodePort' || type === 'LoadBalancer' || type === 'ClusterIP';
   if (internal === undefined && known) report.required(path.child('internalTrafficPolicy'));
-  report.knownIfSet(path.child('internalTrafficPolicy'), internal, ['Cluster', 'Local']);
+  report.knownIfSet(path.child('internalTrafficPolicy'), internal, internalPolicies);
   report.knownIfSet(path.child('trafficDistribution'), spec.trafficDistribution, distributions);
 }
 

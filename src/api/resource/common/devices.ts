@@ -83,7 +83,7 @@ export function validateBindingConditions(
       report.invalid(failuresAt.index(index), name, 'bindingFailureConditions must not overlap with bindingConditions');
   });
   if (isEmpty(wanted) && !isEmpty(failures))
-    report.invalid(wantedAt, wanted, 'bindingConditions are required to use bindingFailureConditions');
+    report.invalid(wantedAt, null, 'bindingConditions are required to use bindingFailureConditions');
   if (isEmpty(failures) && !isEmpty(wanted))
-    report.invalid(failuresAt, failures, 'bindingFailureConditions are required to use bindingConditions');
+    report.invalid(failuresAt, null, 'bindingFailureConditions are required to use bindingConditions');
 }

@@ -70,7 +70,7 @@ function validateNodes(report: Report, spec: resource.ResourceSliceSpec): void {
     const at = path.child('nodeSelector');
     validateNodeSelector(report, at, nodeSelector);
     const terms = nodeSelector.nodeSelectorTerms ?? [];
-    const shown = terms.map((term) => internalForm('core.NodeSelectorTerm', term));
+    const shown = terms.length === 0 ? null : terms.map((term) => internalForm('core.NodeSelectorTerm', term));
     if (terms.length !== 1) report.invalid(at.child('nodeSelectorTerms'), shown, 'must have exactly one node selector term');
   }
   for (const name of ['allNodes', 'perDeviceNodeSelection'] as const) {

@@ -1,5 +1,6 @@
 // What the server itself does to metadata on writes (k8s.io/apiserver/pkg/registry/rest): system fields, namespace, generated names,
 // generation, duplicate owners.
+import { semanticEqual } from '#api';
 import { badRequest } from '#apimachinery/errors';
 import { formatTime, type KubeObject, type ManagedFieldsEntry, type ObjectMeta, type UnknownObject } from '#apimachinery/meta';
 import { deepEqual, sameJson } from './values.ts';
@@ -104,7 +105,8 @@ export function setGenerationOnUpdate(resource: ServedResource, object: KubeObje
   if (before === undefined) delete object.metadata.generation;
   else object.metadata.generation = before;
   const part = generationPart(resource, object);
-  if (part !== undefined && !deepEqual(part, generationPart(resource, old))) object.metadata.generation = (before ?? 0) + 1;
+  const same = resource.custom ? deepEqual : semanticEqual;
+  if (part !== undefined && !same(part, generationPart(resource, old))) object.metadata.generation = (before ?? 0) + 1;
 }
 
 /** Whether two lists of managers differ in nothing but times. */

@@ -47,7 +47,7 @@ function addressErrors(ips: readonly string[], existing: readonly string[]): Fie
 function matchErrors(ips: readonly string[], families: readonly string[]): FieldError[] {
   return ips.flatMap((ip, i) => {
     const family = families[i];
-    if (ip === 'None' || family === undefined || familyOf(ip) === family) return [];
+    if (ip === 'None' || (family !== 'IPv4' && family !== 'IPv6') || familyOf(ip) === family) return [];
     return [invalid(ipsPath.index(i), ip, `expected an ${family} value as indicated by \`ipFamilies[${i}]\``)];
   });
 }

@@ -1,0 +1,33 @@
+import { StatusError } from '#apimachinery/errors';
+import type { UnknownObject } from '#apimachinery/meta';
+import { expect, test } from 'vitest';
+import type { ReadOnlyCluster } from '../../contracts.ts';
+import { adminAccessHooks } from './admin-access.ts';
+
+const labels = { 'resource.kubernetes.io/admin-access': 'true' };
+const cluster = {
+  get: (_: string, __: string, ___: string, name: string) => ({ metadata: { name, labels: name === 'trusted' ? labels : {} } }),
+} as unknown as ReadOnlyCluster;
+const hooks = adminAccessHooks(cluster);
+
+const requests = [{ name: 'a' }, { name: 'b', exactly: { adminAccess: true } }];
+const claim = (namespace: string, more: object): UnknownObject =>
+  ({ metadata: { name: 'c', namespace }, ...more }) as UnknownObject;
+const spec = { spec: { devices: { requests } } };
+const granted = { status: { allocation: { devices: { results: [{ adminAccess: true }] } } } };
+
+test.each([
+  ['a claim', 0, claim('n', spec), undefined, '', 'spec.devices.requests[1].adminAccess'],
+  ['a claim where it is allowed', 0, claim('trusted', spec), undefined, '', undefined],
+  ['a claim that asks for less', 0, claim('n', { spec: { devices: { requests: [{ name: 'a' }] } } }), undefined, '', undefined],
+  ['a changed claim', 0, claim('n', spec), claim('n', spec), '', undefined],
+  ['a template', 1, claim('n', { spec: spec }), undefined, '', 'spec.devices.requests[1].adminAccess'],
+  ['an allocation', 0, claim('n', granted), claim('n', {}), 'status', 'status.allocation.devices.results[0].adminAccess'],
+  ['an allocation that was there', 0, claim('n', granted), claim('n', granted), 'status', undefined],
+])('%s', (_, hook, draft, old, subresource, field) => {
+  const user = { name: 'a', groups: [], uid: '' };
+  const check = (): void => void hooks[hook]?.check?.(draft, old, { user, dryRun: false, subresource } as never);
+  if (field === undefined) return expect(check).not.toThrow();
+  expect(check).toThrow(StatusError);
+  expect(check).toThrow(`${field}: Forbidden: admin access to devices requires the`);
+});
