@@ -36,7 +36,7 @@ export function portRules(
   port: ServicePort,
   endpoints: ServiceEndpoints,
   options: RuleOptions,
-  nodeAddress?: string | undefined,
+  nodeAddress?: string,
 ): PortRules {
   const out: PortRules = {
     chains: [],
