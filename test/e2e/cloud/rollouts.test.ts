@@ -41,9 +41,9 @@ describe('UDP traffic of a client that keeps its port is preserved when the serv
 describe('rolling updates', () => {
   const app = 'rolling';
   const policies = ['Cluster', 'Local'] as const;
-  const rollouts = 5;
-  /** Longer than load balancers take to find a node's last pod terminating: two probes, 2 s apart. */
-  const delaySeconds = 5;
+  const rollouts = 3;
+  /** Longer than load balancers take to find a node's last pod terminating, also on a crowded machine: two probes, 2 s apart. */
+  const delaySeconds = 10;
   const pauseMs = 20;
 
   /** Asks all the time until stopped; counts what it got. */
