@@ -57,7 +57,7 @@ export function afterDeletePrevious({ service }: BalancerInput, outcome: Outcome
 
 function shownNames(input: BalancerInput): string {
   const names = input.hosts.map(({ metadata }) => metadata.name ?? '');
-  const shown = names.slice(0, nodeNamesMax);
+  const shown = names.slice(0, nodeNamesMax).sort();
   if (names.length > nodeNamesMax) shown.push(`<${names.length - nodeNamesMax} more>`);
   return `[${shown.join(' ')}]`;
 }
@@ -70,7 +70,11 @@ export function afterUpdateHosts(input: BalancerInput, outcome: Outcome<void>, s
     const { error } = outcome;
     if (isImplementedElsewhere(error) || !stillThere) return { effects: [], remember };
     const message = `Error updating load balancer with new hosts ${shownNames(input)} [node names limited, total number of nodes: ${hosts.length}], error: ${textOf(error)}`;
-    return failed([warning(asService(service), 'UpdateLoadBalancerFailed', message)], error, message);
+    // The Service's own turn is next, and makes the load balancer again: at once, as upstream, but for a delay that the cloud asks for.
+    return {
+      effects: [warning(asService(service), 'UpdateLoadBalancerFailed', message)],
+      requeueAfterMs: retryAfterOf(error) ?? 0,
+    };
   }
   const told =
     hosts.length === 0

@@ -300,11 +300,21 @@ describe('nodes', () => {
     await withBalancer();
     world.cloud.gate.failNext('updateLoadBalancer', new Error('busy'));
     await world.addNode('c');
-    await world.clock.advance(10_000);
+    await world.clock.advance(1_000);
     expect(await world.events('web')).toContain(
       'UpdateLoadBalancerFailed: Error updating load balancer with new hosts [a b c] [node names limited, total number of nodes: 3], error: busy',
     );
     expect(operations()).toEqual(['ensureLoadBalancer', 'updateLoadBalancer', 'getLoadBalancer', 'ensureLoadBalancer']);
+    expect(balancers()).toMatchObject([{ backends: ['a', 'b', 'c'] }]);
+  });
+  it('that cannot be brought to the cloud for a while are brought after exactly that', async () => {
+    await start();
+    await withBalancer();
+    world.cloud.gate.failNext('updateLoadBalancer', retryAfter('throttled', 7_000));
+    await world.addNode('c');
+    await world.clock.advance(6_900);
+    expect(balancers()).toMatchObject([{ backends: ['a', 'b'] }]);
+    await world.clock.advance(200);
     expect(balancers()).toMatchObject([{ backends: ['a', 'b', 'c'] }]);
   });
   it('are left out with the autoscaler’s mark, from the next change on', async () => {
