@@ -23,6 +23,15 @@ test.each([
   expect(problem(expression)).toBe(text);
 });
 
+test.each([
+  ['null', 'must evaluate to bool but got null_type'],
+  ['object.a', 'must evaluate to bool but got dyn'],
+  ['object.a == 1', undefined],
+])('%s where a bool is wanted', (expression, text) => {
+  const compiled = compile(expression, environmentOf([['object', types.dyn]]), ['bool']);
+  expect(isProgram(compiled) ? undefined : compiled.problem).toBe(text);
+});
+
 test('cel.bind is known where the environment says so', () => {
   expect(problem('cel.bind(x, 1, x == 1)', true)).toBeUndefined();
 });

@@ -12,7 +12,7 @@ import { callCostMax } from './limits.ts';
 import { literalIssues } from './literals.ts';
 import { parse } from './parser.ts';
 import { standardFunctions, standardTypeNames } from './standard.ts';
-import { declaredText, isDyn, type Type, typeText } from './types.ts';
+import { declaredText, type Type } from './types.ts';
 import type { Value } from './values.ts';
 
 /** The functions of every Kubernetes environment. */
@@ -54,9 +54,9 @@ export function compile(
   if (checked.issues.length === 0) checked.issues.push(...literalIssues(node));
   if (checked.issues.length > 0) return { problem: `compilation failed: ${issuesText(source, checked.issues)}` };
   const { type } = checked;
-  if (returns.length > 0 && !isDyn(type) && !returns.includes(declaredText(type))) {
+  if (returns.length > 0 && !returns.includes(declaredText(type))) {
     const wanted = returns.length === 1 ? returns[0] : `one of [${returns.join(' ')}]`;
-    return { problem: `must evaluate to ${wanted} but got ${typeText(type)}` };
+    return { problem: `must evaluate to ${wanted} but got ${declaredText(type)}` };
   }
   const step = compileNode(node, checked, environment);
   const names = new Set(checked.qualified.values());

@@ -4,6 +4,7 @@ import {
   type Document,
   isAlias,
   isMap,
+  isNode,
   isPair,
   isScalar,
   isSeq,
@@ -113,7 +114,7 @@ class YamlReader {
       }
       const given = this.#node(pair.key, depth + 1);
       const key = keyOf(given);
-      if (seen.has(key)) this.#duplicate(pair.key, given);
+      if (seen.has(key)) this.#duplicate(pair.value ?? pair.key, given);
       seen.add(key);
       Object.defineProperty(target, key, {
         value: this.#node(pair.value, depth + 1),
@@ -136,8 +137,9 @@ class YamlReader {
     }
   }
 
+  /** go-yaml names the line of the value. */
   #duplicate(node: unknown, key: unknown): void {
-    const line = isScalar(node) && node.range ? this.#lines.linePos(node.range[0]).line : 0;
+    const line = isNode(node) && node.range ? this.#lines.linePos(node.range[0]).line : 0;
     this.duplicates.push(`line ${line}: key ${goSyntax(key)} already set in map`);
   }
 

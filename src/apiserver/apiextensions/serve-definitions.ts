@@ -113,6 +113,7 @@ async function establish({ writer, cluster, clock }: ServeDefinitionsOptions, cr
   if (next(crd) === undefined) return;
   await writer.update<CustomResourceDefinition>(apiGroup, resourceName, '', crd.metadata.name ?? '', next, {
     subresource: 'status',
+    manager: 'kube-apiserver',
   });
 }
 

@@ -43,20 +43,22 @@ export function createHandler(context: ServerContext, parts: Parts): ExchangeHan
 function serveResourcePath(context: ServerContext, exchange: Exchange): Promise<void> | void {
   const { info, request } = exchange;
   const { group, version, resource: name, subresource, parts } = info;
+  if (parts.length > 3 && subresource !== 'proxy') throw pathNotFound();
   const special = context.special(group, version, name, subresource);
   if (special) return serveSpecial(context, exchange, special);
   const resource = context.table.find(group, version, name);
   if (!resource && group !== '' && !knownGroup(context, group)) return sendPageNotFound(exchange);
   if (!resource && group !== '' && isCustomGroup(context, group)) return sendPageNotFound(exchange);
   if (!resource || parts.some((part, at) => part === '' || (at !== 1 && (part === '.' || part === '..')))) throw pathNotFound();
-  if (parts.length > 3) throw pathNotFound();
   const isCollection = info.name === '';
   if (resource.namespaced && info.namespace === '') {
     // Cluster-wide views of namespaced resources are for reading only.
     if (!isCollection) throw pathNotFound();
     if (request.method !== 'GET') throw methodNotAllowed();
   }
-  if (!resource.namespaced && info.namespace !== '' && name !== 'namespaces') {
+  // A namespace is in itself, but holds no others.
+  const isOwnNamespace = name === 'namespaces' && info.name === info.namespace;
+  if (!resource.namespaced && info.namespace !== '' && !isOwnNamespace) {
     if (resource.custom) return sendPageNotFound(exchange);
     throw pathNotFound();
   }
@@ -76,7 +78,8 @@ function serveDiscovery(context: ServerContext, exchange: Exchange): void {
   const answer = discoveryOf(context, exchange);
   if (!answer) {
     const [, , group = ''] = exchange.info.path.split('/');
-    if (exchange.info.path.startsWith('/apis/') && !knownGroup(context, group)) return sendPageNotFound(exchange);
+    const isRoute = knownGroup(context, group) && !isCustomGroup(context, group);
+    if (exchange.info.path.startsWith('/apis/') && !isRoute) return sendPageNotFound(exchange);
     throw pathNotFound();
   }
   // The root of groups answers every method; the others only GET, as upstream's routes are laid.

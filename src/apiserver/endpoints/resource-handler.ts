@@ -138,6 +138,9 @@ async function serveWatch(
 ): Promise<void> {
   const include = negotiated.as === 'Table' ? includeObjectOf(exchange.query) : 'Metadata';
   if (negotiated.encoding === 'yaml') throw notAcceptable(streamable);
+  // No event can be shown as a list: upstream ends the stream at the first.
+  if (negotiated.as === 'PartialObjectMetadataList')
+    return exchange.response.send(200, { ...exchange.headers(), 'content-type': streamTypes[negotiated.encoding] }, '');
   const { clock } = context;
   const seconds = options.timeoutSeconds ?? 0;
   const timeoutMs = seconds > 0 ? seconds * 1000 : context.watchTimeoutMinMs * (1 + Math.random());

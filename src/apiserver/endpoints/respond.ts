@@ -122,6 +122,10 @@ export function sendStored(
   else sendBytes(answer, status, mediaTypes[negotiated.encoding], encodeStoredObject(answer.schema, shown, negotiated));
 }
 
+/** Upstream's convertor of kinds without columns of their own leaves the rows of an empty list unset. */
+const withoutPrinter = ({ definition }: ServedResource, entries: readonly unknown[]): boolean =>
+  entries.length === 0 && definition.printer === undefined;
+
 function tableOf(
   answer: Answer,
   resource: ServedResource,
@@ -129,15 +133,17 @@ function tableOf(
   negotiated: Negotiated,
   include: IncludeObject,
   metadata: Table['metadata'],
-): Table {
+): Omit<Table, 'rows'> & { rows: Table['rows'] | null } {
   return {
     kind: 'Table',
     apiVersion: negotiated.apiVersion,
     metadata,
     columnDefinitions: columnsOf(resource),
-    rows: entries.map((entry) =>
-      rowOf(resource, entry.object, inVersion(resource, entry).object, include, negotiated.apiVersion, answer.now),
-    ),
+    rows: withoutPrinter(resource, entries)
+      ? null
+      : entries.map((entry) =>
+          rowOf(resource, entry.object, inVersion(resource, entry).object, include, negotiated.apiVersion, answer.now),
+        ),
   };
 }
 

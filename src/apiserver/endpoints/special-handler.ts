@@ -88,8 +88,9 @@ export async function serveSpecial(context: ServerContext, exchange: Exchange, s
   const { info, request, query } = exchange;
   if (special.namespaced && info.namespace === '' && special.subresource === '')
     throw request.method === 'GET' ? pathNotFound() : methodNotAllowed();
-  if (!special.methods.includes(request.method))
-    throw info.name !== '' && special.subresource === '' ? pathNotFound() : methodNotAllowed();
+  // Where nothing can be read there are no paths with names.
+  if (info.name !== '' && special.subresource === '' && !special.methods.includes('GET')) throw pathNotFound();
+  if (!special.methods.includes(request.method)) throw methodNotAllowed();
   const isConnect = special.connectOptions !== undefined;
   const takesBody = !isConnect && (request.method === 'POST' || request.method === 'PUT');
   const negotiated = isConnect

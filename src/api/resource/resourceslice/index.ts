@@ -60,5 +60,6 @@ export const resourceSlice = defineKind<ResourceSlice>({
       age(metadata, now),
     ],
   },
+  unknownFieldText: (field) => `field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: ${field}`,
   selectableFields: ({ spec }) => ({ 'spec.nodeName': spec.nodeName ?? '', 'spec.driver': spec.driver }),
 });
