@@ -1,5 +1,5 @@
 // The operations of a stored resource: one function from call to outcome for each verb (k8s.io/apiserver/pkg/endpoints/installer.go).
-import { badRequest, methodNotSupported, notFound, StatusError, unsupportedMediaType } from '#apimachinery/errors';
+import { badRequest, methodNotSupported, notFound } from '#apimachinery/errors';
 import type { UnknownObject } from '#apimachinery/meta';
 import type { PatchType } from '#apimachinery/transport';
 import { isPathSegmentName } from '#apimachinery/validation';
@@ -7,23 +7,18 @@ import { create } from '../registry/generic/create.ts';
 import { remove } from '../registry/generic/delete.ts';
 import { removeCollection } from '../registry/generic/delete-collection.ts';
 import { list } from '../registry/generic/list.ts';
-import { forName, parseListOptions, parseResourceVersion } from '../registry/generic/list-options.ts';
+import { forName, parseListOptions } from '../registry/generic/list-options.ts';
 import { patch } from '../registry/generic/patch.ts';
 import { put } from '../registry/generic/put.ts';
-import type { AdmissionChain, Door, Randomness, RequestContext, ServedResource } from '../registry/generic/types.ts';
+import type { Door } from '../registry/generic/types.ts';
 import { startWatch } from '../registry/generic/watch.ts';
-import { type BodyTarget, warningTexts } from './body.ts';
-import type { BodySource, Outcome, ResourceCall } from './call.ts';
-import { patchTypes } from './patch-body.ts';
+import type { Outcome, ResourceCall } from './call.ts';
 import { scaleRequest } from './scale-request.ts';
 import { parseDeleteOptions, parseWriteOptions, type WriteOptions } from './write-options.ts';
+import { bodyTarget, contextOf, type Executor, get, patchBody, warnAll } from './resource-request.ts';
 
-export interface Executor {
-  admission: AdmissionChain;
-  random: Randomness;
-  /** Whether pods may hold privileged containers. */
-  allowPrivileged: boolean;
-}
+export type { Executor } from './resource-request.ts';
+export { managerFromUserAgent } from './resource-request.ts';
 
 export async function execute(executor: Executor, call: ResourceCall): Promise<Outcome> {
   checkName(call);
@@ -60,61 +55,6 @@ function doorOf({ resource, subresource }: ResourceCall): Door {
   return door;
 }
 
-export const bodyTarget = (resource: ServedResource): BodyTarget => ({
-  group: resource.group,
-  version: resource.version,
-  kind: resource.kind,
-  schema: resource.schema,
-  typeName: resource.typeName,
-  protobuf: !resource.custom,
-  ...(resource.read && { read: resource.read }),
-});
-
-export function contextOf(
-  executor: Executor,
-  call: ResourceCall,
-  options: { dryRun: boolean; fieldManager: string; asSent: Record<string, unknown> },
-): RequestContext {
-  const { resource, user, subresource, namespace, name, now, signal, warn } = call;
-  return {
-    user,
-    resource,
-    subresource,
-    // The namespace of a Namespace is itself, for authorization only.
-    namespace: resource.namespaced ? namespace : '',
-    name,
-    dryRun: options.dryRun,
-    manager: options.fieldManager || managerFromUserAgent(call.userAgent),
-    now,
-    options: options.asSent,
-    admission: executor.admission,
-    signal,
-    warn,
-    random: executor.random,
-    allowPrivileged: executor.allowPrivileged,
-  };
-}
-
-const managerLengthMax = 128;
-
-/** The product name of a user agent, cut and stripped of what does not print. */
-export function managerFromUserAgent(userAgent: string): string {
-  const product = (userAgent.split('/')[0] ?? '').replace(/[^\x20-\x7e]/g, '').slice(0, managerLengthMax);
-  return product === '' ? 'unknown' : product;
-}
-
-export async function get(call: ResourceCall, query = call.query): Promise<Outcome> {
-  const { resource, name } = call;
-  const { storage } = resource;
-  const text = query.get('resourceVersion') ?? '';
-  const asked = parseResourceVersion(text, 'other');
-  if (asked > 0) await storage.feed.waitFor(asked);
-  else if (text === '') await storage.feed.current();
-  const stored = storage.read(storage.keyOf(resource.namespaced ? call.namespace : '', name));
-  if (!stored) throw notFound(resource, name);
-  return { is: 'stored', status: 200, stored: resource.versions ? await resource.versions.one(stored) : stored };
-}
-
 async function listOrWatch(call: ResourceCall): Promise<Outcome> {
   const { resource, query } = call;
   const options = parseListOptions(resource, query, call.forceWatch || call.verb === 'watch');
@@ -123,10 +63,6 @@ async function listOrWatch(call: ResourceCall): Promise<Outcome> {
   if (!options.watch) return { is: 'list', page: await list(resource, namespace, options) };
   return { is: 'watch', start: await startWatch(resource, namespace, options), options };
 }
-
-export const warnAll = (call: ResourceCall, validation: string, problems: readonly string[]): void => {
-  if (validation === 'Warn') for (const problem of problems.flatMap(warningTexts)) call.warn(problem);
-};
 
 async function readObject(call: ResourceCall, options: WriteOptions): Promise<UnknownObject> {
   const { object, strictErrors } = await call.body.decode(bodyTarget(call.resource), options.fieldValidation);
@@ -149,20 +85,6 @@ async function replace(executor: Executor, call: ResourceCall): Promise<Outcome>
   const object = await readObject(call, options);
   const { stored, created } = await put(contextOf(executor, call, options), doorOf(call), object);
   return { is: 'stored', status: created ? 201 : 200, stored };
-}
-
-/** An object that is not there is missed before its patch is read. */
-export async function patchBody(call: ResourceCall): ReturnType<BodySource['patch']> {
-  const supported = call.resource.custom ? patchTypes.filter((type) => !type.includes('strategic')) : patchTypes;
-  try {
-    const body = await call.body.patch(true);
-    if (!supported.includes(body.type)) throw unsupportedMediaType([...supported]);
-    return body;
-  } catch (error) {
-    const unreadable = error instanceof StatusError && error.status.reason === 'BadRequest';
-    if (unreadable && !/^error decoding YAML/.test(error.message)) await get(call, new URLSearchParams());
-    throw error;
-  }
 }
 
 async function applyPatch(executor: Executor, call: ResourceCall): Promise<Outcome> {

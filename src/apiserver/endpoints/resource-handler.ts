@@ -1,7 +1,6 @@
 // Serves the requests of one stored resource over HTTP.
 import { supportsProtobuf } from '#apimachinery/codec';
-import { badRequest, notAcceptable, StatusError, unsupportedMediaType } from '#apimachinery/errors';
-import { DecodeError } from '#apimachinery/schema';
+import { notAcceptable, StatusError, unsupportedMediaType } from '#apimachinery/errors';
 import { deprecationWarning } from '../registry/deprecations.ts';
 import { apiVersionText, type ServedResource } from '../registry/generic/types.ts';
 import type { ServerContext } from '../server-context.ts';

@@ -11,7 +11,7 @@ import { scaleApiVersion, scaleOf, updateScale } from '../registry/generic/scale
 import type { RequestContext, ServedResource } from '../registry/generic/types.ts';
 import type { BodyTarget } from './body.ts';
 import type { Outcome, ResourceCall } from './call.ts';
-import { bodyTarget, contextOf, type Executor, get, patchBody, warnAll } from './execute.ts';
+import { bodyTarget, contextOf, type Executor, get, patchBody, warnAll } from './resource-request.ts';
 import { parseWriteOptions, type WriteOptions } from './write-options.ts';
 
 const scaleType = 'io.k8s.api.autoscaling.v1.Scale';

@@ -53,7 +53,7 @@ function checkUid({ resource, name }: RequestContext, live: StoredObject, uid: s
 }
 
 /** What a client believes about the object's identity is checked by upstream's storage, whose error shows. */
-export function uidConflict(
+function uidConflict(
   resource: RequestContext['resource'],
   name: string,
   key: string,
