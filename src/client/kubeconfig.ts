@@ -3,8 +3,8 @@
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
+import { formatYaml, parseYaml } from '#apimachinery/codec';
 import { atomicWrite } from '#host';
-import { parse, stringify } from 'yaml';
 
 interface Named<K extends string, V> {
   entries: (Record<K, V> & { name: string })[];
@@ -65,7 +65,7 @@ export const emptyKubeconfig = (): Kubeconfig => ({
 
 /** Reads one file; relative paths in it are made absolute. Throws when unreadable or not a kubeconfig. */
 export function readKubeconfig(path: string): Kubeconfig {
-  const parsed: unknown = parse(readFileSync(path, 'utf8'));
+  const parsed = parseYaml(readFileSync(path, 'utf8')).value;
   if (parsed === null || parsed === undefined) return emptyKubeconfig();
   if (typeof parsed !== 'object' || Array.isArray(parsed)) throw new Error(`${path} is not a kubeconfig`);
   const config: Kubeconfig = { ...emptyKubeconfig(), ...parsed };
@@ -185,7 +185,10 @@ export function withoutContext(base: Kubeconfig, name: string): Kubeconfig {
   };
 }
 
+/** The text of a file, as kubectl writes and reads it: what is no text in YAML 1.1 (a cluster called `no`) is quoted. */
+export const formatKubeconfig = (config: Kubeconfig): string => formatYaml(config);
+
 /** Writes atomically with mode 0600. */
 export async function writeKubeconfig(path: string, config: Kubeconfig): Promise<void> {
-  await atomicWrite(path, stringify(config), { mode: 0o600 });
+  await atomicWrite(path, formatKubeconfig(config), { mode: 0o600 });
 }

@@ -1,7 +1,6 @@
 // A whole cluster in the caller's process, for tests of controllers, operators, charts and cloud providers: the real apiserver with RBAC and
 // admission, every control loop, the scheduler, nodes whose pods are simulated, and a cloud under them. Nothing touches the disk.
-import { stringify } from 'yaml';
-import { type KubeClient, kubeconfigFor } from '#client';
+import { formatKubeconfig, type KubeClient, kubeconfigFor } from '#client';
 import type { CloudProvider } from '#cloud-provider';
 import {
   type ClusterPki,
@@ -223,7 +222,7 @@ interface Parts {
 
 const handle = ({ plane, nodes, cloud, gate, clock, snapshot, fork, stop }: Parts): TestCluster => ({
   url: plane.apiserver.url,
-  kubeconfig: stringify(kubeconfigFor('sagong', plane.clientConfig(identities.admin))),
+  kubeconfig: formatKubeconfig(kubeconfigFor('sagong', plane.clientConfig(identities.admin))),
   client: plane.client(identities.admin, 'sagong'),
   clientFor: (identity) => plane.client(identity, identity.name),
   explain: (key) => plane.decisions.about(key),

@@ -47,11 +47,17 @@ export function resolveScalar(text: string): Resolved {
   if (known !== undefined) return known;
   const first = text.charCodeAt(0);
   const isDigit = first >= 48 && first <= 57;
-  if (text.startsWith('.')) return float.test(text) ? { tag: 'float', value: Number(text) } : { tag: 'str', value: text };
+  if (text.startsWith('.')) return resolveFloat(text, text);
   if (!isDigit && !text.startsWith('+') && !text.startsWith('-')) return { tag: 'str', value: text };
   if (timestamp.test(text)) return { tag: 'timestamp', value: text };
   const plain = text.replaceAll('_', '');
   const whole = resolveInteger(plain);
   if (whole !== undefined) return { tag: 'int', value: whole };
-  return float.test(plain) ? { tag: 'float', value: Number(plain) } : { tag: 'str', value: text };
+  return resolveFloat(text, plain);
+}
+
+/** A number too large for a float is text. */
+function resolveFloat(text: string, plain: string): Resolved {
+  const value = float.test(plain) ? Number(plain) : Number.POSITIVE_INFINITY;
+  return Number.isFinite(value) ? { tag: 'float', value } : { tag: 'str', value: text };
 }

@@ -33,6 +33,19 @@ test('every JSON value survives being written and read', () => {
   );
 });
 
+test.each(['no', 'On', 'y', 'null', '~', '', '1e3', '.5', '0x1f', '017', '1_000', '1:30', '2020-01-01', '-.INF', '<<'])(
+  'the text %j is told from what it would mean without quotes',
+  (given) => {
+    if (given !== '<<') expect(formatYaml({ name: given })).toBe(`name: "${given}"\n`);
+    expect(parseYaml(formatYaml({ name: given })).value).toEqual({ name: given });
+  },
+);
+
+test.each(['123e4567', '9e99999', 'e3', '1.2.3', 'nobody', '1e'])('the text %j needs no quotes', (given) => {
+  expect(formatYaml({ [given]: given })).toBe(`${given}: ${given}\n`);
+  expect(parseYaml(`${given}: ${given}`).value).toEqual({ [given]: given });
+});
+
 test('bad text throws our own error, whatever it is', () => {
   fc.assert(
     fc.property(

@@ -3,11 +3,11 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { formatYaml } from '#apimachinery/codec';
 import { atomicWrite, readFileIfExists } from '#host';
 import { authorityAt } from '../certificates.ts';
 import { clusterMark } from '../paths.ts';
 import { issueCertificate } from '#pki';
-import { stringify } from 'yaml';
 
 /** Kept in `cloud.json`. */
 interface Kept {
@@ -112,7 +112,7 @@ export async function writePodConfig({ dir, customerToken, ca }: CloudSettings, 
   const folder = join(dir, 'config');
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const whole = { url: `https://${cloudApiName}`, tokenFile: 'token', caFile: 'ca.crt', ...config };
-  await atomicWrite(join(folder, 'cloud-config.yaml'), stringify(whole), { mode: 0o600 });
+  await atomicWrite(join(folder, 'cloud-config.yaml'), formatYaml(whole), { mode: 0o600 });
   await atomicWrite(join(folder, 'token'), customerToken, { mode: 0o600 });
   await atomicWrite(join(folder, 'ca.crt'), ca, { mode: 0o600 });
 }
