@@ -1,8 +1,7 @@
 // `sagong up`: a whole cluster in this process and on the nodes beside it.
-import { mkdir } from 'node:fs/promises';
 import type { Node } from '#api/core/v1';
 import { createInformerFactory } from '#client';
-import { execCommand } from '#host';
+import { ensureDir, execCommand } from '#host';
 import type { Clock, Logger, Rng } from '#utils';
 import { obstacles } from './capabilities.ts';
 import { type ClusterPki, openPki } from './certificates.ts';
@@ -152,7 +151,7 @@ export async function up(options: UpOptions, deps: UpDeps): Promise<RunningClust
     throw new Error(
       `the cluster in ${dataDir} is already running (process ${other.pid}); stop it with: sagong stop --data-dir ${dataDir}`,
     );
-  await mkdir(clusterPaths(dataDir).logs, { recursive: true, mode: 0o700 });
+  await ensureDir(clusterPaths(dataDir).logs);
   const settings = await settle(options, progress);
   const startedAtMs = clock.now();
   await writeRunState(dataDir, { pid: process.pid, startedAtMs, ready: false });

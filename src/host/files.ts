@@ -1,7 +1,7 @@
 // Small file helpers whose point is what happens at a crash or a race: atomic replacement, private directories, change notice.
 import { randomBytes } from 'node:crypto';
 import { type FSWatcher, statSync, watch } from 'node:fs';
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { limits } from './limits.ts';
 
@@ -10,8 +10,27 @@ export const isErrno = (error: unknown, code: string): error is NodeJS.ErrnoExce
 
 /** Makes the directory and its parents; `mode` (default 0700) is given to those it had to make. */
 export async function ensureDir(path: string, mode = 0o700): Promise<string> {
-  await mkdir(path, { recursive: true, mode });
+  if (await makeDir(path, mode)) return path;
+  // Not by mkdir's own recursion: where a parent is there and yet nothing can be made in it (/proc), Node's never ends.
+  const parent = dirname(path);
+  if (parent !== path) await ensureDir(parent, mode);
+  if (!(await makeDir(path, mode))) throw Object.assign(new Error(`ENOENT: no directory can be made, mkdir '${path}'`), noEntry);
   return path;
+}
+
+const noEntry = { code: 'ENOENT', syscall: 'mkdir' };
+
+/** Whether the directory is there now; false when its parent is missing. */
+async function makeDir(path: string, mode: number): Promise<boolean> {
+  try {
+    await mkdir(path, { mode });
+    return true;
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return false;
+    // Whatever the system said first: EEXIST, or that nothing may be written here.
+    if ((await stat(path).catch(() => undefined))?.isDirectory()) return true;
+    throw error;
+  }
 }
 
 /** The content, or undefined when there is no such file. */

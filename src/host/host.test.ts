@@ -35,6 +35,17 @@ describe('files', () => {
     expect(await readdir(join(dir, 'dir-in-the-way'))).toEqual(['file']);
   });
 
+  test.skipIf(process.platform !== 'linux')('a directory that cannot be made is an error at once', async () => {
+    await expect(ensureDir('/proc/nothing/below')).rejects.toMatchObject({
+      code: 'ENOENT',
+      message: expect.stringContaining('/proc/nothing'),
+    });
+    await expect(atomicWrite('/proc/nothing/below/file', 'x')).rejects.toThrow('/proc/nothing');
+    await writeFile(join(dir, 'in-the-way'), '');
+    await expect(ensureDir(join(dir, 'in-the-way', 'below'))).rejects.toMatchObject({ code: 'ENOTDIR' });
+    await expect(ensureDir('/')).resolves.toBe('/');
+  });
+
   test('a file that is not there is no error', async () => {
     expect(await readFileIfExists(join(dir, 'nothing'))).toBeUndefined();
     await writeFile(join(dir, 'plain'), 'x');

@@ -1,5 +1,5 @@
 // Builds the kubelet of a real node: pods through a CRI runtime, volumes, cgroups, probes, server (upstream cmd/kubelet/app/server.go).
-import { mkdir, readFile, statfs } from 'node:fs/promises';
+import { readFile, statfs } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import type { ConfigMap, Container, Pod, Secret, Service } from '#api/core/v1';
@@ -7,7 +7,7 @@ import type { RuntimeClass } from '#api/node/v1';
 import { isNotFound, notFound } from '#apimachinery/errors';
 import { createEventRecorder, createInformerFactory, type KubeClient } from '#client';
 import { connectCri } from '#cri';
-import { execCommand, osInfo } from '#host';
+import { ensureDir, execCommand, osInfo } from '#host';
 import type { Clock, Exec, Logger, Rng } from '#utils';
 import type { WireServer } from '#wire';
 import { CgroupManager } from './cgroups/manager.ts';
@@ -112,7 +112,7 @@ function withReserved(options: KubeletOptions, machine: Machine): KubeletOptions
 /** Starts a node over the runtime at `options.containerRuntimeEndpoint`. Resolves when the node is registered. */
 export async function runKubelet(given: KubeletOptions, deps: KubeletDeps): Promise<KubeletHandle> {
   const { client, clock, rng, logger, exec = execCommand } = deps;
-  await mkdir(join(given.rootDir, 'pods'), { recursive: true, mode: 0o750 });
+  await ensureDir(join(given.rootDir, 'pods'), 0o750);
   const machine = await thisMachine(given.rootDir);
   const options = withReserved(given, machine);
   const informers = createInformerFactory({ client, clock, rng, logger });

@@ -1,7 +1,6 @@
 // `sagong up`: in the foreground, or detached in a process of its own.
 import { spawn } from 'node:child_process';
 import { appendFileSync, createWriteStream, openSync, readFileSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DemoOptions } from '#cluster';
 import {
@@ -18,7 +17,7 @@ import {
   type UpOptions,
 } from '#cluster/start';
 import { createLogger } from '#component-base';
-import { onSignals, systemClock, systemRng } from '#host';
+import { ensureDir, onSignals, systemClock, systemRng } from '#host';
 import { onFatal } from '../fail.ts';
 import { descriptions, packageFile, programOf } from '../program.ts';
 
@@ -82,7 +81,7 @@ export async function runUp(flags: UpFlags): Promise<void> {
   };
   const clock = systemClock();
   const progress = createProgress(process.stdout);
-  await mkdir(clusterPaths(dataDir).logs, { recursive: true, mode: 0o700 });
+  await ensureDir(clusterPaths(dataDir).logs);
   const log = createWriteStream(clusterPaths(dataDir).log, { flags: 'a', mode: 0o600 });
   const logger = createLogger({ clock, component: 'sagong', write: (text) => void log.write(text) });
   // The next start begins a new log of what was said here; this one keeps why the cluster ended.
@@ -165,7 +164,7 @@ async function detach(dataDir: string): Promise<void> {
   const clock = systemClock();
   const running = await runningProcess(dataDir);
   if (running?.ready) return void process.stdout.write(`The cluster in ${dataDir} is running already (process ${running.pid})\n`);
-  await mkdir(clusterPaths(dataDir).logs, { recursive: true, mode: 0o700 });
+  await ensureDir(clusterPaths(dataDir).logs);
   const outFile = join(clusterPaths(dataDir).logs, 'up.log');
   const out = openSync(outFile, 'w', 0o600);
   const [command = process.execPath, ...args] = programOf();
