@@ -2,6 +2,7 @@
 // admission (mutating, then validating), validation and storage, in that order (https://kubernetes.io/docs/concepts/security/controlling-access/).
 import type { Readable, Writable } from 'node:stream';
 import type { KubeObject, UnknownObject } from '#apimachinery/meta';
+import type { SchemaTable } from '#apimachinery/schema';
 import type { WireRequest, WireUpgrade } from '#wire';
 
 export interface UserInfo {
@@ -68,11 +69,39 @@ export interface AdmissionRequest {
   oldObject?: KubeObject & Record<string, unknown>;
   /** Fills the kind's defaults of an object again, after a webhook changed it. */
   setDefaults?(object: KubeObject & Record<string, unknown>): void;
+  /** What the object is; absent where that is not known. */
+  type?: AdmittedType;
+  /** Set by the first mutating plugin that may have to run again. */
+  reinvocation?: Reinvocation;
   /** Create/Update/Patch/DeleteOptions as sent. */
   options: Record<string, unknown>;
   dryRun: boolean;
   /** Adds a `Warning:` header to the answer. */
   warn(message: string): void;
+}
+
+/** The type of an object on its way in, as the client names it. */
+export interface AdmittedType {
+  kind: { group: string; version: string; kind: string };
+  schema: SchemaTable;
+  typeName: string;
+  /** Any JSON that fits the schema of a definition; else read by the table. */
+  custom: boolean;
+  /** How JSON becomes such an object; absent: by the table. */
+  read?(value: unknown, strict: boolean): { object: UnknownObject; strictErrors: string[] };
+  setDefaults(object: UnknownObject): void;
+  /** To and from the version that admission hands on. */
+  toStorage(object: UnknownObject): UnknownObject;
+  fromStorage(object: UnknownObject): UnknownObject;
+}
+
+/** Whether mutating plugins run a second time over one request, and what they remember of the first. */
+export interface Reinvocation {
+  needed: boolean;
+  /** This is the second time. */
+  running: boolean;
+  /** By the plugin's name. */
+  memory: Map<string, unknown>;
 }
 
 /** Denies by throwing `StatusError`. Plugins read through the apiserver's own caches (`ReadOnlyCluster`), never through a client. */
