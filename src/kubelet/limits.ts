@@ -56,3 +56,6 @@ export const evictionGraceSeconds = 1;
 /** Static pods: how often their directory is read without notice, and their mirrors looked at (upstream fileCheckFrequency). */
 export const manifestPollMs = 20_000;
 export const mirrorCheckMs = 1_000;
+/** A claim that is not bound is looked at again for so long, so often, before that is told (upstream podAttachAndMountRetryInterval). */
+export const claimPatienceMs = 300;
+export const claimPollMs = 100;

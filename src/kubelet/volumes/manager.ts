@@ -2,15 +2,7 @@
 // (upstream pkg/kubelet/volumemanager and the in-tree plugins). One directory per volume under <root>/pods/<uid>/volumes.
 import { chmod, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type {
-  ConfigMap,
-  PersistentVolume,
-  PersistentVolumeClaim,
-  Pod,
-  ProjectedVolumeSource,
-  Secret,
-  Volume,
-} from '#api/core/v1';
+import type { ConfigMap, Pod, ProjectedVolumeSource, Secret, Volume } from '#api/core/v1';
 import { isNotFound } from '#apimachinery/errors';
 import { parseQuantity } from '#apimachinery/quantity';
 import type { KubeClient } from '#client';
@@ -20,6 +12,7 @@ import type { ObjectSource } from '../env/environment.ts';
 import { tokenRetryMs } from '../limits.ts';
 import { PodFailure } from '../runtime/types.ts';
 import { writeVolume } from './atomic-writer.ts';
+import { ClaimError, claimedVolume } from './claims.ts';
 import { checkHostPath } from './host-path.ts';
 import { mountsUnder, mountTmpfs, unmount } from './mount-table.ts';
 import { applyFsGroup } from './ownership.ts';
@@ -27,8 +20,6 @@ import { configMapPayload, downwardPayload, type Payload, secretPayload, tokenPa
 import { ObjectCache } from './object-cache.ts';
 import type { TokenManager } from './tokens.ts';
 
-const claims = { group: '', version: 'v1', resource: 'persistentvolumeclaims' };
-const persistentVolumes = { group: '', version: 'v1', resource: 'persistentvolumes' };
 const defaultFileMode = 0o644;
 const tokenSeconds = 3600;
 /** Longer timers overflow. */
@@ -76,6 +67,12 @@ const hasPayload = (volume: Volume): boolean =>
 
 const hasDownward = ({ downwardAPI, projected }: Volume): boolean =>
   downwardAPI !== undefined || (projected?.sources ?? []).some((source) => source.downwardAPI !== undefined);
+
+/** Where there is nothing to be mounted yet, upstream speaks of the pod's volumes. */
+const mountMessage = (name: string, error: Error): string =>
+  error instanceof ClaimError
+    ? `Unable to attach or mount volumes: unmounted volumes=[${name}], unattached volumes=[], failed to process volumes=[${name}]: ${error.message}`
+    : `MountVolume.SetUp failed for volume ${quote(name)} : ${error.message}`;
 
 /** Whether volumes that show the pod's own labels and annotations show the same. */
 const sameMetadata = ({ metadata: a }: Pod, { metadata: b }: Pod): boolean =>
@@ -129,7 +126,7 @@ export class VolumeManager {
       try {
         mounted.set(volume.name, await this.#setUp(pod, volume));
       } catch (error) {
-        const message = `MountVolume.SetUp failed for volume ${quote(volume.name)} : ${(error as Error).message}`;
+        const message = mountMessage(volume.name, error as Error);
         throw new PodFailure('FailedMount', message, { cause: error, transient: true });
       }
     }
@@ -222,16 +219,11 @@ export class VolumeManager {
   }
 
   async #claim(pod: Pod, { claimName, readOnly = false }: { claimName: string; readOnly?: boolean }): Promise<MountedVolume> {
-    const { client } = this.#deps;
-    const namespace = pod.metadata.namespace ?? '';
-    const claim = await client.resource<PersistentVolumeClaim>(claims, namespace).get(claimName);
-    const name = claim.spec?.volumeName;
-    if (!name || claim.status?.phase !== 'Bound')
-      throw new Error(`error processing PVC ${namespace}/${claimName}: PVC is not bound`);
-    const volume = await client.resource<PersistentVolume>(persistentVolumes).get(name);
+    const volume = await claimedVolume(this.#deps, pod.metadata.namespace ?? '', claimName);
     const { hostPath, local } = volume.spec ?? {};
     const path = hostPath?.path ?? local?.path;
-    if (path === undefined) throw new Error(`persistent volume ${quote(name)} is of a kind that is not supported on this node`);
+    if (path === undefined)
+      throw new Error(`persistent volume ${quote(volume.metadata.name ?? '')} is of a kind that is not supported on this node`);
     await checkHostPath(path, hostPath ? (hostPath.type ?? '') : 'Directory');
     if (local) await this.#own(pod, path, readOnly);
     return { hostPath: path, readOnly };
