@@ -2,7 +2,7 @@
 import type { Node, Service } from '#api/core/v1';
 import { splitKey } from '#apimachinery/meta';
 import type { EndpointSlice } from '#api/discovery/v1';
-import type { InformerFactory } from '#client';
+import type { EventRecorder, InformerFactory } from '#client';
 import type { Clock, Exec, Logger, Timer } from '#utils';
 import { clearFlows } from './conntrack.ts';
 import { HealthCheckServers, isHealthy, type ProxyHealth, serveHealthz } from './health.ts';
@@ -30,6 +30,8 @@ export interface KubeProxyDeps {
   exec: Exec;
   clock: Clock;
   logger: Logger;
+  /** Of events.k8s.io, as `kube-proxy`. */
+  recorder: EventRecorder;
 }
 
 export interface RunningKubeProxy {
@@ -197,6 +199,8 @@ export async function runKubeProxy(options: KubeProxyOptions, deps: KubeProxyDep
     port === 0
       ? undefined
       : await serveHealthz({ health: proxy, clock: deps.clock, host: options.healthzHost ?? '0.0.0.0', port });
+  const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: options.nodeName } };
+  deps.recorder.event(node, 'Normal', 'Starting', '', { action: 'StartKubeProxy' });
   return {
     synced: proxy.synced,
     async stop(stopOptions) {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { ConfigMap, Container, Pod, Secret, Service } from '#api/core/v1';
 import type { RuntimeClass } from '#api/node/v1';
 import { isNotFound, notFound } from '#apimachinery/errors';
+import { parseQuantity } from '#apimachinery/quantity';
 import { createEventRecorder, createInformerFactory, type KubeClient } from '#client';
 import { connectCri } from '#cri';
 import { ensureDir, execCommand, osInfo } from '#host';
@@ -192,7 +193,9 @@ export async function runKubelet(given: KubeletOptions, deps: KubeletDeps): Prom
   const { podManifestPath: directory } = options;
   const staticPods = directory === '' ? undefined : new StaticPods({ kubelet, directory, clock, logger });
   await staticPods?.start();
-  await kubelet.start();
+  const started = kubelet.start();
+  await tellCgroups(kubelet, cgroups, given.reserved, machine);
+  await started;
   housekeeping.start();
   return {
     kubelet,
@@ -207,6 +210,31 @@ export async function runKubelet(given: KubeletOptions, deps: KubeletDeps): Prom
     },
   };
 }
+
+/** Bounds the pods together by what is not reserved for the machine's own programs, and says so. */
+async function tellCgroups(
+  { nodes }: Kubelet,
+  cgroups: CgroupManager,
+  reserved: KubeletOptions['reserved'],
+  { cpuMillis, memoryBytes }: Machine,
+): Promise<void> {
+  if (cgroups.version === undefined) return;
+  if (cgroups.version === 1) nodes.recordEvent('Warning', 'CgroupV1', cgroupV1Warning);
+  const kept = (name: string) => parseQuantity(reserved[name] ?? '0');
+  try {
+    await cgroups.limitPods({
+      cpuMillis: Math.max(0, cpuMillis - kept('cpu').milliValue()),
+      memoryBytes: Math.max(0, memoryBytes - kept('memory').value()),
+    });
+    nodes.recordEvent('Normal', 'NodeAllocatableEnforced', 'Updated Node Allocatable limit across pods');
+  } catch (error) {
+    const message = `Failed to update Node Allocatable Limits ["kubepods"]: ${(error as Error).message}`;
+    nodes.recordEvent('Warning', 'FailedNodeAllocatableEnforcement', message);
+  }
+}
+
+const cgroupV1Warning =
+  'cgroup v1 detected. cgroup v1 support is deprecated and will be removed in a future release. Please migrate to cgroup v2. More information at https://git.k8s.io/enhancements/keps/sig-node/5573-remove-cgroup-v1';
 
 const missingDnsMessage = (pod: Pod): string =>
   `pod: "${pod.metadata.name}_${pod.metadata.namespace}(${pod.metadata.uid})". kubelet does not have ClusterDNS IP configured and cannot create Pod using "${pod.spec?.dnsPolicy ?? 'ClusterFirst'}" policy. Falling back to "Default" policy.`;

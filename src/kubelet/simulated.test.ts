@@ -60,6 +60,23 @@ describe('a simulated node', () => {
     expect(renewals() - before).toBeGreaterThanOrEqual(2);
   });
 
+  it('tells by events that it starts, how it is, and whether it may be scheduled to', async () => {
+    const { api, clock } = await start();
+    await settle();
+    const now = (reason: string): string => `${reason}: Node n1 status is now: ${reason}`;
+    const first = ['NodeHasSufficientMemory', 'NodeHasNoDiskPressure', 'NodeHasSufficientPID'].map(now);
+    expect(events(api)).toEqual(['Starting: Starting kubelet.', ...first]);
+    const cordon = async (unschedulable: boolean): Promise<void> => {
+      const node = api.get<Node>('nodes', '', 'n1') as Node;
+      const cordoned: Node = { ...node, spec: { ...node.spec, unschedulable } };
+      api.put('nodes', cordoned);
+      await clock.advance(25_000);
+    };
+    await cordon(true);
+    await cordon(false);
+    expect(events(api).slice(4)).toEqual(['NodeNotSchedulable', 'NodeSchedulable'].map(now));
+  });
+
   it('runs a pod and reports it without any timer of its own', async () => {
     const { api, clock } = await start();
     const timers = clock.pending;
@@ -141,8 +158,8 @@ describe('a simulated node', () => {
     await clock.advance(1_000);
     const calls = (): number => api.calls.filter(({ resource }) => resource === 'events').length;
     const before = calls();
-    // Starting, Pulling, Failed twice, and for the second look BackOff and Failed.
-    expect(before).toBe(6);
+    // Starting, three of the node's conditions, Pulling, Failed twice, and for the second look BackOff and Failed.
+    expect(before).toBe(9);
     // Its own status coming back from the API is no reason to look again.
     await clock.advance(5_000);
     expect(calls()).toBe(before);

@@ -2,7 +2,7 @@
 // instance (its user data): a node that is switched off and on comes back by itself.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createClient, createInformerFactory, createRestTransport, loadClientConfig } from '#client';
+import { createClient, createEventRecorder, createInformerFactory, createRestTransport, loadClientConfig } from '#client';
 import { userAgent } from '#component-base';
 import { execCommand } from '#host';
 import { runKubeProxy } from '#kube-proxy';
@@ -59,11 +59,11 @@ const clientOf = (component: string, kubeconfig: string, clock: Clock) =>
 
 async function startKubeProxy(config: NodeAgentConfig, { clock, rng, logger }: NodeAgentDeps): Promise<() => Promise<void>> {
   const deps = { clock, rng, logger: logger('kube-proxy') };
-  const informers = createInformerFactory({ ...deps, client: clientOf('kube-proxy', config.kubeProxyKubeconfig, clock) });
-  const proxy = await runKubeProxy(
-    { nodeName: config.nodeName, clusterCidr: config.clusterCidr },
-    { ...deps, informers, exec: execCommand },
-  );
+  const { nodeName, clusterCidr } = config;
+  const client = clientOf('kube-proxy', config.kubeProxyKubeconfig, clock);
+  const informers = createInformerFactory({ ...deps, client });
+  const recorder = createEventRecorder({ ...deps, client, component: 'kube-proxy', host: nodeName, api: 'events' });
+  const proxy = await runKubeProxy({ nodeName, clusterCidr }, { ...deps, informers, exec: execCommand, recorder });
   informers.start();
   return async () => {
     informers.stop();

@@ -1,7 +1,7 @@
 // `sagong kube-proxy`.
 import { hostname } from 'node:os';
 import type { Command } from 'commander';
-import { createInformerFactory } from '#client';
+import { createEventRecorder, createInformerFactory } from '#client';
 import { flagCommand } from '#component-base';
 import { execCommand } from '#host';
 import { kubeProxyFlags, removeRules, runKubeProxy } from '#kube-proxy';
@@ -18,16 +18,22 @@ export const kubeProxyCommand = (): Command =>
       const { client } = clientFor('kube-proxy', values.kubeconfig, deps.clock);
       const informers = createInformerFactory({ ...deps, client });
       const [host = '0.0.0.0', port = '0'] = values.healthzBindAddress.split(/:(?=\d+$)/);
+      const nodeName = values.hostnameOverride || hostname();
       const proxy = await runKubeProxy(
         {
-          nodeName: values.hostnameOverride || hostname(),
+          nodeName,
           masqueradeAll: values.masqueradeAll,
           masqueradeBit: values.masqueradeBit,
           healthzHost: host,
           healthzPort: Number(port),
           ...(values.clusterCidr && { clusterCidr: values.clusterCidr }),
         },
-        { ...deps, informers, exec: execCommand },
+        {
+          ...deps,
+          informers,
+          exec: execCommand,
+          recorder: createEventRecorder({ ...deps, client, component: 'kube-proxy', host: nodeName, api: 'events' }),
+        },
       );
       informers.start();
       await untilStopped(async () => {

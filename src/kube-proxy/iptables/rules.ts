@@ -32,12 +32,7 @@ const proto = ({ protocol }: ServicePort): string => `-m ${protocol.toLowerCase(
 const probability = (n: number): string => (1 / n).toFixed(10);
 
 /** All rules of one service port. `nodeAddress` is this node's, when it is known. */
-export function portRules(
-  port: ServicePort,
-  endpoints: ServiceEndpoints,
-  options: RuleOptions,
-  nodeAddress?: string,
-): PortRules {
+export function portRules(port: ServicePort, endpoints: ServiceEndpoints, options: RuleOptions, nodeAddress?: string): PortRules {
   const out: PortRules = {
     chains: [],
     services: [],

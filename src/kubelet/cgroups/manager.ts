@@ -58,6 +58,15 @@ export class CgroupManager {
     this.#options = options;
   }
 
+  /** Of the cgroups in use; undefined where they cannot be written. */
+  get version(): 1 | 2 | undefined {
+    return this.#hierarchy?.version;
+  }
+
+  /** Bounds all pods together (upstream node allocatable). */
+  async limitPods({ cpuMillis, memoryBytes }: { cpuMillis: number; memoryBytes: number }): Promise<void> {
+    if (this.#hierarchy) await this.#set(this.#path(''), { cpuShares: milliCpuToShares(cpuMillis), memoryBytes });
+  }
   /** Makes the class cgroups. Answers false, and does nothing from then on, where cgroups cannot be written. */
   async start(): Promise<boolean> {
     const hierarchy = await this.#discover();

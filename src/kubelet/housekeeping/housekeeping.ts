@@ -197,7 +197,12 @@ export class Housekeeping {
     await this.#trackImages(await runtime.list());
     if (imageAgeMsMax > 0) await this.#freeImages(0);
     const disk = (await observe(rootDir))['imagefs.available'];
-    if (disk === undefined || disk.capacity === 0) return;
+    if (disk === undefined) return;
+    if (disk.capacity === 0) {
+      const message = 'invalid capacity 0 on image filesystem';
+      kubelet.nodes.recordEvent('Warning', 'InvalidDiskCapacity', message);
+      throw new Error(message);
+    }
     const usedPercent = 100 - (100 * disk.available) / disk.capacity;
     if (usedPercent < imageGcHighPercent) return;
     await this.#freeImages((disk.capacity * (100 - imageGcLowPercent)) / 100 - disk.available);

@@ -48,6 +48,8 @@ export class NodeManager {
   #node: Node | undefined;
   #updating: Promise<void> | undefined;
   #updateAgain = false;
+  /** As last told by an event. */
+  #unschedulable = false;
   #closed = false;
 
   constructor(deps: NodeManagerDeps) {
@@ -123,8 +125,11 @@ export class NodeManager {
   async #register(): Promise<void> {
     const { client, clock, registration } = this.#deps;
     const facts = await this.#deps.facts();
+    const { node, events } = initialNode(facts, registration, clock.now());
+    // At every try, and also where the node turns out to be there already.
+    for (const { reason } of events) this.#statusEvent(reason, node);
     try {
-      this.#node = await client.resource<Node>(nodes).create(initialNode(facts, registration, clock.now()));
+      this.#node = await client.resource<Node>(nodes).create(node);
       this.#reportedAtMs = clock.now();
     } catch (error) {
       if (!isAlreadyExists(error)) throw error;
@@ -161,6 +166,7 @@ export class NodeManager {
     const known = (attempt === 0 ? this.node : undefined) ?? (await client.resource<Node>(nodes).get(name));
     const now = clock.now();
     const { node, events } = withStatus(known, await this.#deps.facts(), now);
+    this.#tellSchedulable(known);
     const changed =
       node.metadata !== known.metadata || !equalJson(comparable(node.status), comparable(known.status)) || events.length > 0;
     if (!changed && now - this.#reportedAtMs < (this.#deps.statusReportMs ?? nodeStatusReportMs)) return;
@@ -188,6 +194,12 @@ export class NodeManager {
     this.#node = await client.resource<Node>(nodes).patch(name, 'application/strategic-merge-patch+json', body, options);
     this.#reportedAtMs = now;
     for (const { reason } of events) this.#statusEvent(reason, node);
+  }
+  #tellSchedulable(node: Node): void {
+    const unschedulable = node.spec?.unschedulable ?? false;
+    if (unschedulable === this.#unschedulable) return;
+    this.#unschedulable = unschedulable;
+    this.#statusEvent(unschedulable ? 'NodeNotSchedulable' : 'NodeSchedulable', node);
   }
   #statusEvent(reason: string, node: Node): void {
     const { name } = this.#deps;

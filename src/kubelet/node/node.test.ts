@@ -55,13 +55,19 @@ describe('flags', () => {
 
 describe('the node', () => {
   it('registers with labels, capacity and what is left for pods', () => {
-    const node = initialNode(facts, registration, 0);
+    const { node } = initialNode(facts, registration, 0);
     expect(node.metadata.labels).toMatchObject({ zone: 'a', 'kubernetes.io/hostname': 'n', 'kubernetes.io/os': 'linux' });
     expect(node.status).toMatchObject({ capacity: { cpu: '2', memory: '1Gi', pods: '3' }, allocatable: { memory: '924Mi' } });
   });
+  it('tells its first conditions by events, but not yet whether it is ready', () => {
+    const tight = { ...facts, pressure: { memory: false, disk: true, pid: false } };
+    const reasons = (given: NodeFacts) => initialNode(given, registration, 0).events.map(({ reason }) => reason);
+    expect(reasons(facts)).toEqual(['NodeHasSufficientMemory', 'NodeHasNoDiskPressure', 'NodeHasSufficientPID']);
+    expect(reasons(tight)).toEqual(['NodeHasSufficientMemory', 'NodeHasDiskPressure', 'NodeHasSufficientPID']);
+  });
   it('waits for its cloud with a taint and a hint of its address', () => {
     const external = { ...facts, cloudProvider: 'external' } as const;
-    const node = initialNode(external, { ...registration, providerID: 'fake://i-1', routesFromCloud: true }, 0);
+    const { node } = initialNode(external, { ...registration, providerID: 'fake://i-1', routesFromCloud: true }, 0);
     expect(node.spec?.providerID).toBe('fake://i-1');
     expect(node.status?.conditions?.[0]).toEqual({
       type: 'NetworkUnavailable',
@@ -85,7 +91,7 @@ describe('the node', () => {
     ['external', ['::'], undefined, [internal('10.0.0.9'), hostname]],
     ['external', ['10.0.0.1', 'fd00::1'], ['10.0.0.1,fd00::1'], [internal('10.0.0.1'), internal('fd00::1'), hostname]],
   ])('with cloud provider "%s" and --node-ip %j', (cloudProvider, nodeIPs, hint, addresses) => {
-    const { metadata, status } = initialNode({ ...facts, cloudProvider, nodeIPs }, registration, 0);
+    const { metadata, status } = initialNode({ ...facts, cloudProvider, nodeIPs }, registration, 0).node;
     expect(metadata.annotations?.['alpha.kubernetes.io/provided-node-ip']).toBe(hint?.[0]);
     expect(status?.addresses).toEqual(addresses);
   });
@@ -96,7 +102,7 @@ describe('the node', () => {
     expect(withStatus(node, facts, 0).node.status?.addresses).toEqual([internal('10.0.0.1'), hostname]);
   });
   it('reports only heartbeats while nothing changes, and tells when it becomes unready', () => {
-    const node = initialNode(facts, registration, 0);
+    const { node } = initialNode(facts, registration, 0);
     const later = withStatus(node, facts, 60_000);
     expect(later.events).toEqual([]);
     expect(comparable(later.node.status)).toEqual(comparable(node.status));
@@ -111,7 +117,7 @@ describe('the node', () => {
 });
 
 describe('admission', () => {
-  const node: Node = { ...initialNode(facts, registration, 0), spec: { taints: [{ key: 'k', effect: 'NoExecute' }] } };
+  const node: Node = { ...initialNode(facts, registration, 0).node, spec: { taints: [{ key: 'k', effect: 'NoExecute' }] } };
   const podOf = (spec: Partial<Pod['spec']>): Pod => ({
     metadata: { name: 'p' },
     spec: { tolerations: [{ key: 'k', operator: 'Exists' }], containers: [{ name: 'c' }], ...spec },

@@ -221,8 +221,8 @@ export const defaultLabels = (facts: Pick<NodeFacts, 'hostname' | 'machine'>): R
   'kubernetes.io/os': facts.machine.operatingSystem,
 });
 
-/** The object a kubelet registers. */
-export function initialNode(facts: NodeFacts, registration: Registration, nowMs: number): Node {
+/** The object a kubelet registers, and the events that telling its first conditions deserves. */
+export function initialNode(facts: NodeFacts, registration: Registration, nowMs: number): { node: Node; events: NodeEvent[] } {
   const uninitialized = { key: 'node.cloudprovider.kubernetes.io/uninitialized', value: 'true', effect: 'NoSchedule' };
   const taints = [...registration.taints, ...(facts.cloudProvider === 'external' ? [uninitialized] : [])];
   const node: Node = {
@@ -245,7 +245,7 @@ export function initialNode(facts: NodeFacts, registration: Registration, nowMs:
     message: 'Node created without a route',
     lastTransitionTime: formatTime(nowMs),
   };
-  return withStatus(registration.routesFromCloud ? { ...node, status: { conditions: [unrouted] } } : node, facts, nowMs).node;
+  return withStatus(registration.routesFromCloud ? { ...node, status: { conditions: [unrouted] } } : node, facts, nowMs);
 }
 
 const withoutHeartbeat = (condition: NodeCondition): NodeCondition => ({ ...condition, lastHeartbeatTime: undefined });
