@@ -28,6 +28,7 @@ export const rooms = {
   kubelet: { imports: [...pure, 'host', 'component-base', 'pki', 'wire', 'client', 'cri'] },
   'kube-proxy': { imports: [...pure, 'host', 'component-base', 'client'] },
   dns: { imports: [...pure, 'host', 'component-base', 'wire', 'client'] },
+  'local-path-provisioner': { imports: [...pure, 'host', 'controller-runtime'] },
   'cloud-provider': { imports: [...pure, 'host'] },
   'cloud-controller-manager': {
     imports: [...pure, 'component-base', 'pki', 'wire', 'client', 'controller-runtime', 'cloud-provider'],
@@ -50,4 +51,5 @@ export const pureFolders = [
   'cloud/model',
   'cloud/core',
   'cloud/machine/plan',
+  'local-path-provisioner/reconcile',
 ];

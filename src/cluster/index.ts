@@ -11,6 +11,7 @@ export { type ClusterPki, ephemeralPki, keysOf, openPki, pkiFrom, type PkiKeys }
 export { isNodeReady, waitFor } from './wait.ts';
 export { SimulatedNodes } from './simulated-nodes.ts';
 export { startCloudControllerManager } from './cloud/controller.ts';
+export { startStorage, type StorageChoice } from './storage-addon.ts';
 export { Machines } from './cloud/machines.ts';
 export { type ClusterNetwork, ensureNetwork } from './cloud/network.ts';
 export { createSimulatedInstances } from './cloud/simulated-instances.ts';

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import type { EndpointAccess, Topology } from './cloud/endpoint-access.ts';
 import { atomicWrite, readFileIfExists } from '#host';
+import type { StorageChoice } from './storage-addon.ts';
 
 export type RuntimeChoice = 'containerd' | 'simulated';
 export type UplinkChoice = 'auto' | 'none';
@@ -24,6 +25,8 @@ export interface ClusterSettings {
   /** Where nodes pull images from, `[registry=]url`. */
   registryMirrors?: string[];
   cloudProvider?: CloudProviderChoice;
+  /** Default: local-path. */
+  storage?: StorageChoice;
   /** Default: self-managed. */
   topology?: Topology;
   /** Of a managed control plane. */

@@ -25,6 +25,7 @@ import {
   saveSettings,
   type UplinkChoice,
 } from './settings.ts';
+import type { StorageChoice } from './storage-addon.ts';
 import { accessBy, UserAccess } from './user-access.ts';
 import { isNodeReadySince, waitFor } from './wait.ts';
 
@@ -45,6 +46,8 @@ export interface UpOptions {
   registryMirrors?: readonly string[];
   /** Who completes the nodes and serves load balancers: absent: as before, or local. */
   cloudProvider?: CloudProviderChoice;
+  /** Who makes volumes for claims: absent: as before, or local-path. */
+  storage?: StorageChoice;
   /** Absent: as before, or self-managed. */
   topology?: Topology;
   /** Absent: as before, or public-and-private. */
@@ -121,6 +124,7 @@ async function settle(options: UpOptions, progress: Progress): Promise<ClusterSe
     dnsUpstreams,
     registryMirrors,
     cloudProvider: options.cloudProvider ?? before?.cloudProvider ?? 'local',
+    storage: options.storage ?? before?.storage ?? 'local-path',
     ...topologyOf(options, before, runtime),
   };
 }
@@ -209,6 +213,7 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
   await plane.startLoops();
   const control = await serveControl(paths.controlSocket, controlRoutes(kept, plane, nodes, access), deps.logger);
   undo.push(() => void control.close());
+  const storage = beginStorage(kept, plane, deps);
   if (nodes) {
     undo.push(() => nodes.disconnect());
     await progress.step(cloudTitle(kept), async () => {
@@ -222,6 +227,7 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
       await nodesReady(plane, await nodes.bootTimes(), deps);
     });
   }
+  await storage;
   if (access.contextTrouble) progress.say(`   ${access.contextTrouble}`);
   return {
     settings: kept,
@@ -233,6 +239,17 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
     announce: () => access.announce(),
     stop: deps.stop,
   };
+}
+
+/** Goes on while the nodes boot, which take longer. */
+function beginStorage({ storage, dataDir, runtime }: ClusterSettings, plane: ControlPlane, deps: StartDeps): Promise<unknown> {
+  if (storage === 'none') return Promise.resolve();
+  const started = import('./storage-addon.ts').then(({ startStorage }) =>
+    startStorage({ plane, dataDir, simulated: runtime === 'simulated' }, deps),
+  );
+  const settled = started.catch(() => undefined);
+  deps.undo.push(async () => (await settled)?.stop());
+  return started;
 }
 
 function controlPlaneOptions(

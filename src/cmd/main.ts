@@ -50,6 +50,10 @@ clusterCommand('up', 'Start a cluster and stay in the foreground; Ctrl-C stops i
     "local (this machine as a cloud, with the cluster's own cloud-controller-manager) or external (nodes wait for a manager that you run) (default: as before, or local)",
   )
   .option(
+    '--storage <storage>',
+    'local-path (the default StorageClass `standard`: volumes are directories of the nodes) or none (default: as before, or local-path)',
+  )
+  .option(
     '--topology <topology>',
     "self-managed (control plane among the nodes) or managed (in a network of the provider's, as Amazon EKS does) (default: as before, or self-managed)",
   )

@@ -12,6 +12,8 @@ import {
   pkiFrom,
   SimulatedNodes,
   startControlPlane,
+  startStorage,
+  type StorageChoice,
 } from '#cluster';
 import type { DecisionRecord } from '#controller-runtime';
 import { systemClock, systemRng } from '#host';
@@ -54,6 +56,11 @@ export interface StartClusterOptions {
   cloudProvider?: GivenCloudProvider;
   /** What `--cloud-config` would say to `cloudProvider`. */
   cloudConfig?: unknown;
+  /**
+   * `local-path` (default): claims get a volume by the default StorageClass `standard`, an object without a directory, for pods are simulated. `none`:
+   * there is no StorageClass, and claims stay pending unless your test makes volumes.
+   */
+  storage?: StorageChoice;
   /** A virtual one goes on by itself while the cluster starts and stops, and while methods of its handle wait. */
   clock?: Clock;
   rng?: Rng;
@@ -98,20 +105,27 @@ export function startCluster(options: StartClusterOptions = {}): Promise<TestClu
 }
 
 /** What of the options can be said before anything is started. Throws for options that contradict each other. */
-function settle({ nodes, cloud, cloudProvider, from }: StartClusterOptions, saved: ClusterState | undefined): Settled {
+function settle({ nodes, cloud, cloudProvider, storage }: StartClusterOptions, saved: ClusterState | undefined): Settled {
   if (cloudProvider && typeof cloud === 'object') throw new Error('a cluster has one cloud: `cloud` or `cloudProvider`');
   const names = Array.from({ length: nodes ?? 1 }, (_, index) => `node-${index + 1}`);
-  if (!from) return { names, cloud: cloudProvider || cloud === false ? undefined : typeof cloud === 'object' ? cloud : {} };
+  if (!saved)
+    return {
+      names,
+      cloud: cloudProvider || cloud === false ? undefined : typeof cloud === 'object' ? cloud : {},
+      storage: storage ?? 'local-path',
+    };
   if (nodes !== undefined) throw new Error('the snapshot has its nodes; more are added by `cluster.nodes.add`');
   if (cloud !== undefined) throw new Error('the snapshot says what the cloud is');
-  if (cloudProvider && saved?.cloud) throw new Error('the snapshot has a cloud of its own');
-  return { names: [], cloud: saved?.cloud?.options };
+  if (storage !== undefined) throw new Error('the snapshot says what the storage is');
+  if (cloudProvider && saved.cloud) throw new Error('the snapshot has a cloud of its own');
+  return { names: [], cloud: saved.cloud?.options, storage: saved.storage };
 }
 
 interface Settled {
   /** Of nodes to be made. */
   names: readonly string[];
   cloud: TestCloudOptions | undefined;
+  storage: StorageChoice;
 }
 
 async function assemble(options: StartClusterOptions, deps: Deps): Promise<TestCluster> {
@@ -147,10 +161,15 @@ async function assemble(options: StartClusterOptions, deps: Deps): Promise<TestC
     undo.push(() => kubelets.stop());
     way.dial = kubelets.dial;
     await plane.startLoops();
+    if (settled.storage !== 'none') {
+      const storage = await startStorage({ plane, dataDir: '/', simulated: true }, deps);
+      undo.push(() => storage.stop());
+    }
     const machines = await startMachines({ plane, kubelets, pki, settled, saved, provider, undo }, deps);
     await kubeletsRun(kubelets, machines.nodes.running(), clock);
     await nodesUsable(plane, machines.nodes.running(), deps, sinceMs);
-    const snapshot = (): ClusterSnapshot => snapshotOf({ store: store.snapshot(), pki: keysOf(pki), ...machines.saved() });
+    const snapshot = (): ClusterSnapshot =>
+      snapshotOf({ store: store.snapshot(), pki: keysOf(pki), storage: settled.storage, ...machines.saved() });
     const fork = (): Promise<TestCluster> =>
       startCluster({ ...deps, from: snapshot(), ...(provider && { cloudProvider: provider }) });
     return handle({ ...machines, plane, gate, clock, snapshot, fork, stop: () => driven(clock, stop()) });

@@ -34,6 +34,7 @@ export interface UpFlags {
   registryMirror?: string[];
   kubeconfig: boolean;
   cloudProvider?: string;
+  storage?: string;
   topology?: string;
   endpointAccess?: string;
 }
@@ -43,6 +44,7 @@ const impatientMs = 1_000;
 const runtimes = ['auto', 'containerd', 'simulated'] as const;
 const uplinks = ['auto', 'none'] as const;
 const cloudProviders = ['local', 'external'] as const;
+const storages = ['local-path', 'none'] as const;
 const topologies = ['self-managed', 'managed'] as const;
 
 /** One of the words a flag may say; undefined when it was not given. */
@@ -56,6 +58,7 @@ export async function runUp(flags: UpFlags): Promise<void> {
   const runtime = chosen('--runtime', runtimes, flags.runtime) ?? 'auto';
   const uplink = chosen('--uplink', uplinks, flags.uplink);
   const cloudProvider = chosen('--cloud-provider', cloudProviders, flags.cloudProvider);
+  const storage = chosen('--storage', storages, flags.storage);
   const topology = chosen('--topology', topologies, flags.topology);
   const endpointAccess = flags.endpointAccess === undefined ? undefined : endpointAccessOf(flags.endpointAccess);
   const dataDir = dataDirOf(flags.name, flags.dataDir);
@@ -71,6 +74,7 @@ export async function runUp(flags: UpFlags): Promise<void> {
     runtime,
     uplink,
     cloudProvider,
+    storage,
     topology,
     endpointAccess,
     dnsUpstreams,

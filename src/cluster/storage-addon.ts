@@ -1,0 +1,98 @@
+// Storage as an add-on: the class `standard`, which claims get that name none, and the provisioner behind it, as kind and k3s have them.
+import { join } from 'node:path';
+import { isAlreadyExists, isNotFound } from '#apimachinery/errors';
+import type { StorageClass } from '#api/storage/v1';
+import type { KubeClient } from '#client';
+import { createMetrics, workQueueMetrics } from '#component-base';
+import { ControllerSet } from '#controller-runtime/manager';
+import { clusterRoles, storageClasses } from '#controller-runtime/platform';
+import { directories, localPathProvisioner, noDirectories, provisionerName } from '#local-path-provisioner';
+import type { Clock, Logger, Rng } from '#utils';
+import { type Applied, applyObjects } from './apply.ts';
+import type { ControlPlane } from './control-plane.ts';
+import { identities } from './identities.ts';
+
+/** `local-path`: volumes are directories on the disks of the nodes; `none`: claims wait for a provisioner that somebody else runs. */
+export type StorageChoice = 'local-path' | 'none';
+
+export interface StorageSetup {
+  plane: ControlPlane;
+  /** Of the cluster; the nodes' disks are in it. */
+  dataDir: string;
+  /** The nodes are simulated: volumes have no directories. */
+  simulated: boolean;
+}
+
+export const defaultClassName = 'standard';
+const isDefault = 'storageclass.kubernetes.io/is-default-class';
+const name = 'local-path-provisioner';
+const role = `system:${name}`;
+const rbac = 'rbac.authorization.k8s.io/v1';
+
+/** A class of that name stays as it is; beside another default this one is none. */
+async function createClass(client: KubeClient): Promise<void> {
+  const classes = client.resource<StorageClass>(storageClasses);
+  const others = (await classes.list()).items;
+  const first = !others.some(({ metadata }) => metadata.annotations?.[isDefault] === 'true');
+  const object: StorageClass = {
+    metadata: { name: defaultClassName, annotations: { [isDefault]: String(first) } },
+    provisioner: provisionerName,
+    reclaimPolicy: 'Delete',
+    volumeBindingMode: 'WaitForFirstConsumer',
+  };
+  await classes.create(object).catch((error: unknown) => {
+    if (!isAlreadyExists(error)) throw error;
+  });
+}
+
+const grant = (client: KubeClient, rules: Applied['rules']): Promise<void> =>
+  applyObjects(client, [
+    {
+      resource: 'clusterroles',
+      object: { apiVersion: rbac, kind: 'ClusterRole', metadata: { name: role }, rules },
+    },
+    {
+      resource: 'clusterrolebindings',
+      object: {
+        apiVersion: rbac,
+        kind: 'ClusterRoleBinding',
+        metadata: { name: role },
+        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role },
+        subjects: [{ kind: 'ServiceAccount', name, namespace: 'kube-system' }],
+      },
+    },
+  ]);
+
+/** Starts the provisioner. The class is made by the first start alone, which the role remembers: whoever changes or deletes it has the last word. */
+export async function startStorage(
+  { plane, dataDir, simulated }: StorageSetup,
+  { clock, rng, logger }: { clock: Clock; rng: Rng; logger: Logger },
+): Promise<{ stop(): Promise<void> }> {
+  const admin = plane.client(identities.admin, 'sagong');
+  const provisioner = localPathProvisioner(
+    { nodesDir: join(dataDir, 'nodes'), simulated },
+    simulated ? noDirectories : directories,
+  );
+  const known = await admin
+    .resource(clusterRoles)
+    .get(role)
+    .catch((error: unknown) => {
+      if (!isNotFound(error)) throw error;
+    });
+  if (!known) await createClass(admin);
+  await grant(admin, provisioner.rights);
+  const metrics = createMetrics();
+  const set = new ControllerSet({
+    client: plane.client(identities.controller(name), name),
+    clock,
+    rng,
+    logger: logger.with({ component: name }),
+    metrics,
+    queueMetrics: workQueueMetrics(metrics),
+    manager: name,
+    decisions: plane.decisions,
+  });
+  set.add(provisioner);
+  set.start();
+  return set;
+}
