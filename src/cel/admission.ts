@@ -4,7 +4,7 @@ import { functionTable } from './environment.ts';
 import { baseFunctions } from './program.ts';
 import { authorizerType, resourceCheckType } from './library/authorizer.ts';
 import { jsonPatchFunctions } from './library/kubernetes.ts';
-import { bool, dyn, list, map, type ObjectType, string, type Type } from './types.ts';
+import { bool, declaredType, dyn, list, map, type ObjectType, opaque, string, type Type } from './types.ts';
 
 /** What one expression sees and must give. */
 export interface AdmissionExpression {
@@ -76,13 +76,17 @@ export const namespaceType = objectType('kubernetes.Namespace', {
   status: objectType('kubernetes.NamespaceStatus', { phase: string, conditions: list(namespaceCondition) }),
 });
 
-const patchType = objectType('JSONPatch', { op: string, path: string, from: string, value: dyn });
+const patchFields = objectType('JSONPatch', { op: string, path: string, from: string, value: dyn });
+/** Upstream's checker knows every field, but those that there are not have no type. */
+const patchType: ObjectType = { ...patchFields, field: (name) => patchFields.field?.(name) ?? opaque('') };
 
 /** `Object`, `Object.spec`, ...: what apply configurations are made of; any field, as deep as it is named. */
 function patchStruct(name: string): Type | undefined {
   if (name === 'JSONPatch') return patchType;
   return name === 'Object' || name.startsWith('Object.') ? { kind: 'object', name } : undefined;
 }
+
+const variablesName = 'kubernetes.variables';
 
 const patchFunctions = functionTable(
   [...baseFunctions].flatMap(([name, overloads]) => overloads.map((one) => [name, one] as const)),
@@ -105,13 +109,17 @@ export class AdmissionCompiler {
     if (what.hasParams) variables.push(['params', dyn]);
     if (what.hasAuthorizer) variables.push(['authorizer', authorizerType], ['authorizer.requestResource', resourceCheckType]);
     if (this.hasVariables)
-      variables.push(['variables', { kind: 'object', name: 'kubernetes.variables', field: (name) => declared.get(name) }]);
+      variables.push(['variables', { kind: 'object', name: variablesName, field: (name) => declared.get(name) }]);
     const environment = environmentOf(variables, what.hasPatchTypes ? { functions: patchFunctions, struct: patchStruct } : {});
     return compile(expression, environment, what.returns);
   }
 
-  /** Variables are there once the policy has any. */
-  private hasVariables = false;
+  /** Whether there may be variables at all: in policies, not in conditions of webhooks. */
+  private readonly hasVariables: boolean;
+
+  constructor({ hasVariables }: { hasVariables: boolean }) {
+    this.hasVariables = hasVariables;
+  }
 
   problemOf(expression: string, what: AdmissionExpression): string | undefined {
     const compiled = this.compile(expression, what);
@@ -120,10 +128,8 @@ export class AdmissionCompiler {
 
   /** Makes a variable known; gives what is wrong with its expression. */
   declare(name: string, expression: string, what: AdmissionExpression): string | undefined {
-    this.hasVariables = true;
     const compiled = this.compile(expression, what);
-    if (!isProgram(compiled)) return compiled.problem;
-    this.declared.set(name, compiled.type);
-    return undefined;
+    this.declared.set(name, declaredType(isProgram(compiled) ? compiled.type : undefined));
+    return isProgram(compiled) ? undefined : compiled.problem;
   }
 }

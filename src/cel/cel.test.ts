@@ -174,7 +174,7 @@ describe('checking', () => {
 
 describe('Kubernetes environments', () => {
   it('has what admission sees', () => {
-    const compiler = new AdmissionCompiler();
+    const compiler = new AdmissionCompiler({ hasVariables: true });
     const problem = (source: string): string | undefined =>
       compiler.problemOf(source, { hasParams: false, hasAuthorizer: false, returns: ['bool'] });
     expect(problem("object.metadata.name == 'a' && request.operation == 'CREATE'")).toBeUndefined();

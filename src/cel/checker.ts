@@ -175,7 +175,7 @@ class Checker {
         this.fail(node, `expected type '${typeText(common)}' but found '${typeText(type)}'`);
       else common = types.join(common, type);
     }
-    return common ?? types.dyn;
+    return common ?? types.free;
   }
 
   private unwrapped(node: Node, isOptional: boolean, scope: Scope): Type {

@@ -1,4 +1,5 @@
 // Runs a checked expression: the tree becomes closures once, every evaluation counts its cost (cel-go interpreter).
+import { goTypeName } from '#utils';
 import type { Node } from './ast.ts';
 import type { Checked } from './checker.ts';
 import type { Environment, Overload } from './environment.ts';
@@ -14,6 +15,8 @@ import {
   ObjectValue,
   OpaqueValue,
   Optional,
+  StructValue,
+  toJson,
   TypeValue,
   typeNameOf,
   Uint,
@@ -174,16 +177,25 @@ class Compiler {
 
   private struct(node: Node & { kind: 'struct' }): Step {
     const type = this.environment.struct?.(node.name);
-    const fields = node.fields.map(({ name, value, optional }) => ({ name, step: this.compile(value), optional }));
+    const fields = node.fields.map(({ name, value, optional }) => ({
+      name,
+      step: this.compile(value),
+      optional,
+      wanted: type?.kind === 'object' ? type.field?.(name) : undefined,
+    }));
     return (run) => {
       run.spend(1);
-      const made = new Map<Key, unknown>();
-      for (const { name, step, optional } of fields) {
+      const made = new Map<string, Value>();
+      for (const { name, step, optional, wanted } of fields) {
         const given = step(run);
-        if (!optional) made.set(name, given);
-        else if (given instanceof Optional && given.value !== undefined) made.set(name, given.value);
+        const value = optional && given instanceof Optional ? given.value : given;
+        if (value === undefined) continue;
+        // What is dynamic was not checked before.
+        if (wanted && !isOf(value, wanted))
+          throw new CelError(`unexpected type ${goTypeName(toJson(value))} for ${node.name}Type '${name}' field`);
+        made.set(name, value);
       }
-      return new OpaqueValue(node.name, { type, fields: made });
+      return new StructValue(node.name, made);
     };
   }
 

@@ -10,6 +10,7 @@ export {
   authorizerValue,
   resourceCheckValue,
 } from './library/authorizer.ts';
+export { applyConfigurationOf, jsonPatchOf, type PatchOperation } from './mutation.ts';
 export { budgetCostMax, callCostMax } from './limits.ts';
 export { compile, environmentOf, isProgram, type Program } from './program.ts';
 export { patternProblem } from './regex.ts';

@@ -54,6 +54,25 @@ export const param = (name: string): Type => ({ kind: 'param', name });
 
 export const isDyn = (type: Type): boolean => type.kind === 'dyn' || type.kind === 'error';
 
+/** The type that a declared variable shows: scalars, lists and maps of them; the rest is dyn. */
+export function declaredType(type: Type | undefined): Type {
+  switch (type?.kind) {
+    case 'list':
+      return list(declaredType(type.of));
+    case 'map':
+      return map(declaredType(type.key), declaredType(type.of));
+    case undefined:
+    case 'type':
+    case 'opaque':
+    case 'object':
+    case 'param':
+    case 'error':
+      return dyn;
+    default:
+      return type;
+  }
+}
+
 /** As error messages of the checker name a type. */
 export function typeText(type: Type): string {
   switch (type.kind) {
@@ -112,8 +131,19 @@ export function assignable(from: Type, to: Type, bindings: Bindings): boolean {
   return true;
 }
 
+/** The items of an empty list: whatever its neighbours want. */
+export const free: Type = scalar('dyn');
+
+const hasFree = (type: Type): boolean =>
+  type === free || (type.kind === 'list' && hasFree(type.of)) || (type.kind === 'map' && (hasFree(type.key) || hasFree(type.of)));
+
 function bind(from: Type, name: string, bindings: Bindings): boolean {
   const known = bindings.get(name);
+  if (known !== undefined && hasFree(from) && assignable(from, known, new Map())) return true;
+  if (known !== undefined && hasFree(known) && assignable(known, from, new Map())) {
+    bindings.set(name, from);
+    return true;
+  }
   if (known === undefined || isDyn(known) || known.kind === 'param') {
     if (known === undefined || !isDyn(from)) bindings.set(name, isDyn(known ?? from) && known ? known : from);
     return true;
@@ -131,6 +161,7 @@ function bind(from: Type, name: string, bindings: Bindings): boolean {
 
 /** The type that covers both branches; dyn when nothing narrower does. */
 export function join(left: Type, right: Type): Type {
+  if (hasFree(left) && assignable(left, right, new Map())) return right;
   if (assignable(right, left, new Map())) return isDyn(right) ? dyn : left;
   return assignable(left, right, new Map()) ? right : dyn;
 }

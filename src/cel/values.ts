@@ -74,6 +74,22 @@ export class OpaqueValue {
   }
 }
 
+/** What `Name{field: value}` makes. */
+export class StructValue extends OpaqueValue {
+  readonly fields: ReadonlyMap<string, Value>;
+  constructor(type: string, fields: ReadonlyMap<string, Value>) {
+    super(type, fields, (other) => fieldsEqual(fields, other as ReadonlyMap<string, Value>));
+    this.fields = fields;
+  }
+}
+
+const fieldsEqual = (left: ReadonlyMap<string, Value>, right: ReadonlyMap<string, Value>): boolean =>
+  left.size === right.size &&
+  [...left].every(([name, value]) => {
+    const other = right.get(name);
+    return other !== undefined && equal(value, other);
+  });
+
 /** A list, of CEL values or of JSON with a declared type. */
 export class ListValue {
   private readonly items: readonly unknown[];

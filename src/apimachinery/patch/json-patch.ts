@@ -8,6 +8,9 @@ import { copiedBytesMax, jsonPatchOperationsMax } from './limits.ts';
 /** The patch does not apply; clients see a 422. */
 class PatchFailure extends Error {}
 
+/** A `test` operation that says no. */
+class TestFailure extends PatchFailure {}
+
 type Container = JsonObject | Json[];
 
 const unescapeToken = (token: string): string => token.replace(/~1/g, '/').replace(/~0/g, '~');
@@ -140,7 +143,7 @@ class Patching {
   private test(path: string, value: Json): void {
     const place = path === '' ? undefined : this.find(path, 'test');
     const current = place === undefined ? this.document : read(place.container, place.key);
-    if (!deepEqual(current ?? null, value)) throw new PatchFailure(`testing value ${path} failed: test failed`);
+    if (!deepEqual(current ?? null, value)) throw new TestFailure(`testing value ${path} failed: test failed`);
   }
 }
 
@@ -150,8 +153,23 @@ function textOf(operation: JsonObject, field: 'path' | 'from'): string {
   return text;
 }
 
-const notApplicable = (failure: PatchFailure): Error =>
-  genericServerResponse({ code: 422, method: '', resource: { group: '', resource: '' }, name: '', text: failure.message });
+/** What a patch makes of a document; else the library's text of why it does not apply, and whether a `test` said no. */
+export type PatchOutcome = { result: Json } | { problem: string; testFailed: boolean };
+
+/** Applies the operations of a JSON patch, which nobody has limited or checked yet. */
+export function applyOperations(document: Json, operations: readonly object[]): PatchOutcome {
+  const patching = new Patching(document);
+  try {
+    for (const operation of operations) patching.apply(operation as JsonObject);
+  } catch (error) {
+    if (error instanceof PatchFailure) return { problem: error.message, testFailed: error instanceof TestFailure };
+    throw error;
+  }
+  return { result: patching.result };
+}
+
+const notApplicable = (text: string): Error =>
+  genericServerResponse({ code: 422, method: '', resource: { group: '', resource: '' }, name: '', text });
 
 const misfit = (value: Json, type: string): Error =>
   badRequest(`error decoding patch: json: cannot unmarshal ${jsonTypeName(value)} into Go value of type ${type}`);
@@ -168,15 +186,8 @@ export function jsonPatch(document: Json, operations: Json): Json {
       `The allowed maximum operations in a JSON patch is ${jsonPatchOperationsMax}, got ${operations.length}`,
     );
   }
-  const patching = new Patching(document);
-  try {
-    for (const operation of operations) {
-      if (!isObject(operation)) throw misfit(operation, 'handlers.jsonPatchOp');
-      patching.apply(operation);
-    }
-  } catch (error) {
-    if (error instanceof PatchFailure) throw notApplicable(error);
-    throw error;
-  }
-  return patching.result;
+  for (const operation of operations) if (!isObject(operation)) throw misfit(operation, 'handlers.jsonPatchOp');
+  const outcome = applyOperations(document, operations as object[]);
+  if ('problem' in outcome) throw notApplicable(outcome.problem);
+  return outcome.result;
 }

@@ -35,7 +35,7 @@ export function validateMatchConditions(
   if (!conditions || conditions.length === 0) return;
   if (conditions.length > conditionsMax) report.tooMany(path, conditions.length, conditionsMax);
   const names = conditions.map(({ name }) => name);
-  const compiler = new AdmissionCompiler();
+  const compiler = new AdmissionCompiler({ hasVariables: false });
   conditions.forEach(({ name = '', expression = '' }: Partial<admission.MatchCondition>, index) => {
     const at = path.index(index);
     const trimmed = expression.trim();

@@ -40,7 +40,7 @@ function validateMutation(report: Report, at: Path, mutation: Mutation, compiler
 
 function validatePolicy(report: Report, spec: MutatingAdmissionPolicySpec, checkConditions: boolean): void {
   const hasParams = spec.paramKind !== undefined;
-  const compiler = new AdmissionCompiler();
+  const compiler = new AdmissionCompiler({ hasVariables: true });
   report.known(path.child('failurePolicy'), spec.failurePolicy, failurePolicies);
   if (spec.paramKind) validateParamKind(report, path.child('paramKind'), spec.paramKind);
   validateConstraints(report, path.child('matchConstraints'), spec.matchConstraints);

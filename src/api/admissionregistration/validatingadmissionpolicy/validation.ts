@@ -34,7 +34,11 @@ function validateSpec(
   policyName: string,
   checkConditions: boolean,
 ): void {
-  const context: Context = { compiler: new AdmissionCompiler(), hasParams: spec.paramKind !== undefined, policyName };
+  const context: Context = {
+    compiler: new AdmissionCompiler({ hasVariables: !isEmpty(spec.variables) }),
+    hasParams: spec.paramKind !== undefined,
+    policyName,
+  };
   const { compiler, hasParams } = context;
   report.known(path.child('failurePolicy'), spec.failurePolicy, failurePolicies);
   if (spec.paramKind) validateParamKind(report, path.child('paramKind'), spec.paramKind);

@@ -92,7 +92,7 @@ interface CommonSpec {
 
 /** Variables and conditions of a policy, compiled; compiles what else it has. */
 export class PolicyExpressions {
-  readonly #compiler = new AdmissionCompiler();
+  readonly #compiler = new AdmissionCompiler({ hasVariables: true });
   readonly #variables = new Map<string, Compiled>();
   readonly #conditions: readonly Named[];
   readonly #hasParams: boolean;
