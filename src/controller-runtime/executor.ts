@@ -24,11 +24,12 @@ import {
   type KubeClient,
   type WorkQueue,
 } from '#client';
-import type { WorkQueueMetrics } from '#component-base';
+import type { Metrics, WorkQueueMetrics } from '#component-base';
 import type { Clock, Logger, Timer } from '#utils';
 import { InformerCache } from './cache.ts';
 import type { Decisions } from './decisions.ts';
 import { sharedDiscovery } from './discovery.ts';
+import { exposeGauges } from './gauges.ts';
 import { applyEffects, isStale, type Failure } from './effects.ts';
 import { concurrencyDefault, holdBackMs, liveRoundsMax } from './limits.ts';
 import { OwnWrites } from './own-writes.ts';
@@ -41,6 +42,8 @@ export interface ExecutorDeps {
   clock: Clock;
   logger: Logger;
   decisions?: Decisions;
+  /** For the loops' own metrics. */
+  metrics?: Metrics;
   /** Metrics of a queue by the loop's name. */
   queueMetrics?(queue: string): WorkQueueMetrics;
 }
@@ -95,7 +98,8 @@ class Executor<View> implements RunningController {
     this.#cache = new InformerCache(deps.informers, definition.watches);
     this.#queue = createWorkQueue({ clock: deps.clock, ...definition.backoff, metrics: deps.queueMetrics?.(definition.name) });
     this.#writes = new OwnWrites(this.#cache);
-    const actionDeps: ActionDeps = { client: deps.client, clock: deps.clock, logger: this.#deps.logger };
+    const { client, clock, metrics } = deps;
+    const actionDeps: ActionDeps = { client, clock, logger: this.#deps.logger, ...(metrics && { metrics }) };
     this.#actions = definition.actions?.(actionDeps) ?? {};
     this.#askers = definition.questions?.(actionDeps) ?? {};
   }
@@ -111,6 +115,9 @@ class Executor<View> implements RunningController {
     await this.#synced(this.#cache.informers());
     if (this.#definition.discover) await this.#discover();
     if (this.#abort.signal.aborted) return;
+    const { gauges } = this.#definition;
+    const { metrics } = this.#deps;
+    if (gauges && metrics) exposeGauges(gauges, metrics, this.#cache, () => !this.#abort.signal.aborted);
     this.#tick();
     const count = this.#definition.concurrency ?? concurrencyDefault;
     this.#workers = Array.from({ length: count }, () => this.#work());

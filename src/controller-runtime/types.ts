@@ -4,6 +4,7 @@
 import type { GroupVersionResource, KubeObject, OwnerReference } from '#apimachinery/meta';
 import type { DeleteOptions, PatchType } from '#apimachinery/transport';
 import type { Indexers, KubeClient } from '#client';
+import type { Metrics } from '#component-base';
 import type { Clock, Logger } from '#utils';
 import type { DiscoveredResource } from './discovery.ts';
 
@@ -166,6 +167,18 @@ export interface ActionDeps {
   client: KubeClient;
   clock: Clock;
   logger: Logger;
+  /** Absent where nobody asks for metrics. */
+  metrics?: Metrics;
+}
+
+/** A gauge whose values are read from the cache when somebody asks. */
+export interface GaugeDefinition {
+  /** Upstream's full name. */
+  name: string;
+  help: string;
+  labels: readonly string[];
+  /** Values by labels, in declared order. */
+  read(cache: Cache): Iterable<{ labels: readonly string[]; value: number }>;
 }
 
 export interface ControllerDefinition<View = unknown> {
@@ -194,6 +207,7 @@ export interface ControllerDefinition<View = unknown> {
   questions?(deps: ActionDeps): Record<string, Asker>;
   /** Watches on what the apiserver serves, asked again every so often: for loops over all resources. */
   discover?: { everyMs: number; watch(resource: DiscoveredResource): WatchDefinition | undefined };
+  gauges?: readonly GaugeDefinition[];
   /** Bounds of the back-off after a failure. Default 5 ms to 1000 s. */
   backoff?: { baseMs: number; maxMs: number };
   /** Keys in work at the same time. Default 10. */

@@ -1,6 +1,13 @@
 // Settings of the control loops, named after kube-controller-manager's flags, with upstream's defaults
 // (https://kubernetes.io/docs/reference/command-line-tools-reference/kube-controller-manager/).
 
+/** An authority, PEM, and the longest validity of what it signs. */
+export interface ClusterSigner {
+  cert: string;
+  key: string;
+  durationMs: number;
+}
+
 export interface ControllersConfig {
   /** `--cluster-cidr`: pod addresses, cut into node CIDRs when `allocateNodeCidrs`. */
   clusterCidrs: string[];
@@ -26,10 +33,14 @@ export interface ControllersConfig {
   /** `--legacy-service-account-token-clean-up-period`: how long a token that was made automatically may go unused. */
   legacyTokenCleanUpPeriodMs: number;
   /** PEM; signs certificate requests. Absent: none are signed. */
-  clusterSigning?: { cert: string; key: string; durationMs: number };
+  clusterSigning?: ClusterSigner;
+  /** Authorities of single signers, by name, where there is not one for all. */
+  clusterSigners?: Readonly<Record<string, ClusterSigner>>;
   horizontalPodAutoscalerSyncPeriodMs: number;
   resourceQuotaSyncPeriodMs: number;
   attachDetachReconcileSyncPeriodMs: number;
+  disableAttachDetachReconcileSync: boolean;
+  disableForceDetachOnTimeout: boolean;
 }
 
 export const defaultControllersConfig: ControllersConfig = {
@@ -51,4 +62,6 @@ export const defaultControllersConfig: ControllersConfig = {
   horizontalPodAutoscalerSyncPeriodMs: 15_000,
   resourceQuotaSyncPeriodMs: 300_000,
   attachDetachReconcileSyncPeriodMs: 60_000,
+  disableAttachDetachReconcileSync: false,
+  disableForceDetachOnTimeout: false,
 };

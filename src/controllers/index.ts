@@ -1,6 +1,7 @@
 // The list of control loops: one import and one entry per folder (test/component compares them).
 import type { ControllerDefinition } from '#controller-runtime';
 import type { ControllersConfig } from './config.ts';
+import { attachDetachController } from './attachdetach/index.ts';
 import { bootstrapSigner, tokenCleaner } from './bootstrap/index.ts';
 import { csrApprovingController, csrCleanerController, csrSigningController } from './certificates/index.ts';
 import { clusterRoleAggregationController } from './clusterroleaggregation/index.ts';
@@ -76,6 +77,7 @@ export const createControllers = (config: ControllersConfig): ControllerDefiniti
   erase(tokensController(config)),
   erase(legacyTokenCleaner(config)),
   erase(persistentVolumeExpander),
+  erase(attachDetachController(config)),
   erase(bootstrapSigner),
   erase(tokenCleaner),
 ];

@@ -1,5 +1,6 @@
 // Certificates, keys and tokens of a cluster, over node:crypto alone and synchronous: a few milliseconds for a whole control plane.
 export { PkiError } from './errors.ts';
+export { sha256Hex } from './digest.ts';
 export { encodePem, findPem, type PemBlock, parsePem } from './pem.ts';
 export {
   generateKeyPair,

@@ -39,7 +39,7 @@ export class ControllerSet {
   }
   /** `metric`: the loop's name in metrics, where it has another there. It works once `start` is called. */
   add(definition: ControllerDefinition, metric = definition.name): void {
-    const { client, clientFor, clock, logger, decisions, queueMetrics } = this.#deps;
+    const { client, clientFor, clock, logger, decisions, metrics, queueMetrics } = this.#deps;
     const account = definition.serviceAccount ?? definition.name;
     const own = (account !== '' && clientFor?.(account)) || client;
     const recorder = createEventRecorder({ client: own, clock, logger, component: definition.eventSource ?? definition.name });
@@ -49,6 +49,7 @@ export class ControllerSet {
       recorder,
       clock,
       logger,
+      metrics,
       queueMetrics,
       ...(decisions && { decisions }),
     });
