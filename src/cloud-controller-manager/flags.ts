@@ -3,10 +3,10 @@ import {
   createFeatureGates,
   featureGateFlags,
   type FeatureGates,
-  type FeatureSpec,
   type FlagValues,
   flag,
   knownFeatures,
+  libraryFeatures,
   loggingFlags,
 } from '#component-base';
 import { delegatedAuthFlags, secureServingFlags } from '#component-base/serving';
@@ -20,18 +20,9 @@ const watchBasedGate = 'CloudControllerManagerWatchBasedRoutesReconciliation';
 export const webhookGate = 'CloudControllerManagerWebhook';
 const gates = [watchBasedGate, webhookGate];
 
-/** Gates of upstream's manager beside those of the apiserver libraries: accepted, and of no effect here. */
-const otherGates: Readonly<Record<string, FeatureSpec>> = {
-  ContextualLogging: { default: true, stage: 'BETA' },
-  ControllerManagerReleaseLeaderElectionLockOnExit: { default: false, stage: 'ALPHA' },
-  LoggingAlphaOptions: { default: false, stage: 'ALPHA' },
-  LoggingBetaOptions: { default: true, stage: 'BETA' },
-  NativeHistograms: { default: false, stage: 'ALPHA' },
-};
-
 /** `--feature-gates`: every gate that upstream knows is accepted, those in the help do something. Throws for others. */
 export function featureGatesOf({ featureGates }: Pick<CloudControllerManagerFlags, 'featureGates'>): FeatureGates {
-  const known = createFeatureGates({ ...knownFeatures, ...otherGates });
+  const known = createFeatureGates({ ...knownFeatures, ...libraryFeatures });
   try {
     known.set(new Map(Object.entries(featureGates)));
   } catch (error) {

@@ -38,11 +38,15 @@ export interface ComponentDeps {
 export interface LogFlags {
   verbosity: number;
   loggingFormat: 'text' | 'json';
+  /** Levels by component. */
+  vmodule?: Record<string, string>;
 }
 
-export function componentDeps(component: string, { verbosity, loggingFormat }: LogFlags): ComponentDeps {
+export function componentDeps(component: string, flags: LogFlags): ComponentDeps {
   const clock = systemClock();
-  return { clock, rng: systemRng(), logger: createLogger({ clock, component, level: verbosity, format: loggingFormat }) };
+  const vmodule = Object.fromEntries(Object.entries(flags.vmodule ?? {}).map(([name, level]) => [name, Number(level)]));
+  const { verbosity: level, loggingFormat: format } = flags;
+  return { clock, rng: systemRng(), logger: createLogger({ clock, component, level, format, vmodule }) };
 }
 
 /** Where the apiserver is and who asks: `--kubeconfig`, or the pod's service account; `--master` wins as the address. */

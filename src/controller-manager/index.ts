@@ -17,6 +17,7 @@ import type { Clock, Logger, Rng } from '#utils';
 import { cloudLoops, isCloudLoop } from './cloud.ts';
 
 export { checkCloudProvider } from './cloud.ts';
+export { concurrencyOf } from './concurrency.ts';
 export { controllersConfigOf, type KubeControllerManagerFlags, kubeControllerManagerFlags } from './flags.ts';
 export { configurationOf } from './configz.ts';
 
@@ -33,6 +34,8 @@ export interface KubeControllerManagerOptions {
   identity: string;
   /** `--controller-start-interval`, in milliseconds; up to twice as long. */
   controllerStartIntervalMs?: number;
+  /** Keys in work at once, by loop; default: the loop's own. */
+  concurrency?: Readonly<Record<string, number>>;
 }
 
 export interface KubeControllerManagerDeps {
@@ -69,7 +72,11 @@ export function runKubeControllerManager(
 ): RunningControllerManager {
   const { clock, rng, logger, metrics = createMetrics() } = deps;
   const { leaderElection: election, leaderMigration: migration, identity, controllerStartIntervalMs: intervalMs = 0 } = options;
-  const chosen = selectControllers([...createControllers(options.config), ...cloudLoops], options.controllers);
+  const loops = createControllers(options.config).map((one) => {
+    const concurrency = options.concurrency?.[one.name];
+    return concurrency === undefined ? one : { ...one, concurrency };
+  });
+  const chosen = selectControllers([...loops, ...cloudLoops], options.controllers);
   const sets = new Set<ControllerSet>();
   const own = { ...deps, metrics };
   const queueMetrics = workQueueMetrics(metrics);

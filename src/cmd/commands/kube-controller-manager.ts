@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { createMetrics, flagCommand, leaderElectionOf, leaderMigrationOf } from '#component-base';
 import {
+  concurrencyOf,
   configurationOf,
   controllersConfigOf,
   type KubeControllerManagerFlags,
@@ -28,6 +29,7 @@ async function run(flags: KubeControllerManagerFlags): Promise<void> {
       identity: processIdentity(deps.rng),
       leaderElection: leaderElectionOf(flags),
       leaderMigration,
+      concurrency: concurrencyOf(flags),
       controllerStartIntervalMs: flags.controllerStartIntervalMs,
     },
     {

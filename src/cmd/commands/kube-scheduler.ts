@@ -1,6 +1,7 @@
 // `sagong kube-scheduler`.
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
+import { formatYaml } from '#apimachinery/codec';
 import { createMetrics, flagCommand, type FlagValues } from '#component-base';
 import { configurationOf, type KubeSchedulerFlags, kubeSchedulerFlags, optionsFromFlags, runKubeScheduler } from '#scheduler';
 import { clientFor, componentDeps, processIdentity, serveOwnEndpoints, untilStopped } from '../component.ts';
@@ -12,6 +13,7 @@ async function run(flags: FlagValues<KubeSchedulerFlags>): Promise<void> {
   const metrics = createMetrics();
   const configText = flags.config ? await readFile(flags.config, 'utf8') : undefined;
   const options = optionsFromFlags(flags, configText);
+  if (flags.writeConfigTo) return writeFile(flags.writeConfigTo, formatYaml(configurationOf(options).configuration));
   const { client } = clientFor(component, options.kubeconfig, deps.clock, { master: flags.master, metrics });
   const scheduler = runKubeScheduler({ ...options, identity: processIdentity(deps.rng) }, { ...deps, client, metrics });
   const { checks, readyChecks } = scheduler;

@@ -8,4 +8,5 @@ export {
   parseBool,
   parseFeatureGates,
 } from './feature-gates.ts';
+export { checkFixedGates, libraryFeatures } from './fixed.ts';
 export { knownFeatures } from './known.gen.ts';

@@ -8,6 +8,8 @@ export interface FlagCommandOptions<F extends FlagTable> {
   name: string;
   description: string;
   flags: F;
+  /** More flags, which depend on what the command line says; their values come beside the others. May throw a FlagError. */
+  moreFlags?: (argv: readonly string[]) => Promise<FlagTable>;
   /** Runs the component; its promise is the command's. */
   run: (parsed: ParsedFlags<F>) => void | Promise<void>;
   /** Receives help, warnings and errors. Default: the process's own streams. */
@@ -30,7 +32,13 @@ function describe(flag: Flag<unknown>): string {
   const head = `${flag.shorthand ? `  -${flag.shorthand}, ` : ' '.repeat(6)}--${flag.name}${flag.type.name && ` ${flag.type.name}`}`;
   const shown = flag.type.format(flag.default);
   const quiet = shown === '' || shown === 'false' || shown === '0' || shown === '[]' || shown === '0s';
-  const lines = wrap(quiet ? flag.help : `${flag.help} (default ${shown})`, 120);
+  const help =
+    flag.refused === undefined
+      ? flag.noEffect === undefined
+        ? flag.help
+        : `No effect: ${flag.noEffect}.`
+      : `Not supported: ${flag.refused}.`;
+  const lines = wrap(quiet ? help : `${help} (default ${shown})`, 120);
   return `${head}\n${lines.map((line) => `${indent}${line}\n`).join('')}`;
 }
 
@@ -62,14 +70,17 @@ const processStreams = (stream: 'stdout' | 'stderr', text: string): void => void
 /** A commander command over a flag table. A bad command line prints upstream's `Error: ...` and sets exit code 1. */
 export function flagCommand<F extends FlagTable>(options: FlagCommandOptions<F>): Command {
   const write = options.write ?? processStreams;
-  const help = (): string => `${options.description}\n\nUsage:\n  ${options.name} [flags]\n\n${flagHelp(options.flags)}`;
+  const helpOf = (flags: FlagTable): string =>
+    `${options.description}\n\nUsage:\n  ${options.name} [flags]\n\n${flagHelp(flags)}`;
   const command = new Command(options.name).description(options.description);
   command.allowUnknownOption().allowExcessArguments().helpOption(false).passThroughOptions();
-  command.helpInformation = help;
+  command.helpInformation = () => helpOf(options.flags);
   return command.action(async () => {
     let parsed: ParsedFlags<F>;
+    let flags = options.flags;
     try {
-      parsed = parseFlags(options.flags, command.args);
+      flags = { ...flags, ...(await options.moreFlags?.(command.args)) };
+      parsed = parseFlags(flags, command.args);
       const { args, help: asked, version } = parsed;
       if (!asked && version === undefined && args.length > 0)
         throw new FlagError(`${quote(options.name)} does not take any arguments, got [${args.map(quote).join(' ')}]`);
@@ -79,7 +90,7 @@ export function flagCommand<F extends FlagTable>(options: FlagCommandOptions<F>)
       process.exitCode = 1;
       return;
     }
-    if (parsed.help) return write('stdout', help());
+    if (parsed.help) return write('stdout', helpOf(flags));
     if (parsed.version !== undefined && parsed.version !== 'false') return write('stdout', versionText(parsed.version));
     for (const warning of parsed.warnings) write('stderr', `${warning}\n`);
     await options.run(parsed);

@@ -1,6 +1,8 @@
 // Flags that every component shares, with upstream's names, defaults and headings (k8s.io/component-base/logs, cli, config/options).
 import type { LeaderElectionConfiguration } from '../leader-election.ts';
-import { flag, type FlagValues } from './flags.ts';
+import { checkFixedGates } from '../features/index.ts';
+import { flag, type Flag, type FlagValues } from './flags.ts';
+import { boolMapType, stringsType } from './types.ts';
 
 /** `-v`, `--vmodule`, `--logging-format` and the flush period. */
 export const loggingFlags = () => ({
@@ -22,6 +24,7 @@ export const loggingFlags = () => ({
     default: 5_000,
     help: 'Longest time between log flushes.',
     section: 'Logs',
+    noEffect: 'log lines are written at once',
   }),
 });
 
@@ -34,6 +37,41 @@ export const featureGateFlags = (help: readonly string[]) => ({
     section: 'Generic',
   }),
 });
+
+/** Upstream's form in components with versions of their own: `kube:Name=true` or `Name=true`. */
+const parseGates = (text: string): Record<string, boolean> => boolMapType.parse(text.replace(/(^|,)kube:/g, '$1'));
+
+/** `--feature-gates` of a component that has every gate of upstream at its default, and switches none. */
+export const fixedFeatureGateFlags = (): { featureGates: Flag<Record<string, boolean>> } => {
+  const { featureGates } = featureGateFlags([]);
+  const parse = (text: string): Record<string, boolean> => {
+    const values = parseGates(text);
+    checkFixedGates(values);
+    return values;
+  };
+  const help = 'Features to switch, as Name=true|false pairs. Every gate of upstream is known, and stays at its default.';
+  return { featureGates: { ...featureGates, help, type: { ...featureGates.type, parse } } };
+};
+
+const ownMinor = '1.36';
+
+/** `--emulated-version` and `--min-compatibility-version`: the own one. */
+export const versionFlags = () => {
+  const parse = (text: string): string[] => {
+    const versions = stringsType.parse(text);
+    const other = versions.find((version) => version.replace(/^kube=/, '').replace(/^v/, '') !== ownMinor);
+    if (other !== undefined) throw new Error(`only version ${ownMinor} is there, not ${other}`);
+    return versions;
+  };
+  const version = (name: string, help: string): Flag<string[]> => ({
+    ...flag.strings({ name, default: [], help, section: 'Generic' }),
+    type: { ...stringsType, parse },
+  });
+  return {
+    emulatedVersion: version('emulated-version', `Version to behave as. Only ${ownMinor}.`),
+    minCompatibilityVersion: version('min-compatibility-version', `Lowest version of others to work with. Only ${ownMinor}.`),
+  };
+};
 
 /** The settings that `leaderElectionFlags` were given. */
 export const leaderElectionOf = (flags: FlagValues<ReturnType<typeof leaderElectionFlags>>): LeaderElectionConfiguration => ({

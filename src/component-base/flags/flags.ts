@@ -26,6 +26,10 @@ export interface FlagOptions<T> {
   /** Accepted, hidden from help, and warned about with this text. */
   deprecated?: string;
   hidden?: boolean;
+  /** Why a value other than the default changes nothing here: it is accepted and warned about. */
+  noEffect?: string;
+  /** What is not here that a value other than the default asks for: such a command line is refused. */
+  refused?: string;
 }
 
 export interface Flag<T> extends FlagOptions<T> {
@@ -75,7 +79,7 @@ export interface ParsedFlags<F> {
   help: boolean;
   /** What `--version` was given: `true`, `raw`; undefined: it was not. */
   version: string | undefined;
-  /** For flags marked deprecated that were given. */
+  /** For flags marked deprecated that were given, and for those that change nothing. */
   warnings: string[];
 }
 
@@ -153,10 +157,21 @@ class Parser {
   }
 }
 
+/** Looks at what was given to flags that upstream has and that do nothing here. Throws `FlagError` for what may not go unheard. */
+function checkUnserved(flags: FlagTable, { values, changed, warnings }: Parser): void {
+  for (const key of changed) {
+    const { name, type, default: usual, noEffect, refused } = flags[key] as Flag<unknown>;
+    if (type.format(values[key]) === type.format(usual)) continue;
+    if (refused !== undefined) throw new FlagError(`--${name} is not supported: ${refused}`);
+    if (noEffect !== undefined) warnings.push(`Flag --${name} has no effect: ${noEffect}`);
+  }
+}
+
 /** Parses `argv` (without program and command names). Throws `FlagError`. */
 export function parseFlags<F extends FlagTable>(flags: F, argv: readonly string[]): ParsedFlags<F> {
   const parser = new Parser(flags);
   parser.parse(argv);
   const { args, help, version, warnings } = parser;
+  if (!help && version === undefined) checkUnserved(flags, parser);
   return { values: parser.values as FlagValues<F>, changed: parser.changed, args, help, version, warnings };
 }

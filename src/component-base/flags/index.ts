@@ -1,6 +1,13 @@
 // The room's flags; reached through #component-base.
 export { type FlagCommandOptions, flagCommand, flagHelp } from './command.ts';
-export { featureGateFlags, leaderElectionFlags, leaderElectionOf, loggingFlags } from './common.ts';
+export {
+  featureGateFlags,
+  fixedFeatureGateFlags,
+  leaderElectionFlags,
+  leaderElectionOf,
+  loggingFlags,
+  versionFlags,
+} from './common.ts';
 export {
   type Flag,
   FlagError,
@@ -12,3 +19,4 @@ export {
   parseFlags,
 } from './flags.ts';
 export type { FlagType } from './types.ts';
+export { flagsWithoutEffect, refusedFlags, type UnservedRow, type UnservedRows } from './unserved.ts';

@@ -30,20 +30,23 @@ const connection = () => ({
   kubeApiQps: flag.float({
     name: 'kube-api-qps',
     default: 20,
-    help: 'Accepted; requests are not limited here.',
+    help: 'Requests per second to the apiserver.',
     section: generic,
+    noEffect: 'requests are not limited here',
   }),
   kubeApiBurst: flag.int({
     name: 'kube-api-burst',
     default: 30,
-    help: 'Accepted; requests are not limited here.',
+    help: 'Requests per second to the apiserver.',
     section: generic,
+    noEffect: 'requests are not limited here',
   }),
   kubeApiContentType: flag.string({
     name: 'kube-api-content-type',
     default: 'application/vnd.kubernetes.protobuf',
-    help: 'Accepted; requests are JSON.',
+    help: 'Content type of requests.',
     section: generic,
+    noEffect: 'requests are JSON',
   }),
 });
 
@@ -74,7 +77,13 @@ export const genericManagerFlags = (component: string, all: readonly string[]) =
     help: 'Let the verbosity of the log be changed by PUT /debug/flags/v; there is no /debug/pprof.',
     section: 'Debugging',
   }),
-  contentionProfiling: flag.bool({ name: 'contention-profiling', default: false, help: 'Accepted.', section: 'Debugging' }),
+  contentionProfiling: flag.bool({
+    name: 'contention-profiling',
+    default: false,
+    help: 'Profile contention.',
+    section: 'Debugging',
+    noEffect: 'there is one thread, without locks to profile',
+  }),
   ...leaderElectionFlags(defaultLeaderElection(component)),
   ...leaderMigrationFlags(),
 });
@@ -88,8 +97,9 @@ export const kubeCloudSharedFlags = () => ({
   externalCloudVolumePlugin: flag.string({
     name: 'external-cloud-volume-plugin',
     default: '',
-    help: 'Accepted; volumes of clouds are the work of CSI drivers.',
+    help: 'The volume plugin of a cloud.',
     section: cloud,
+    noEffect: 'volumes of clouds are the work of CSI drivers',
   }),
   useServiceAccountCredentials: flag.bool({
     name: 'use-service-account-credentials',

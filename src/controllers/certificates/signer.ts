@@ -5,7 +5,7 @@ import { encodeBase64 } from '#apimachinery/schema';
 import { type ControllerDefinition, defineController, ownKey, type Plan, watch } from '#controller-runtime';
 import { certificateSigningRequests } from '#controller-runtime/platform';
 import { type CertificateRequest, issueCertificateForKey, loadCertificateAuthority, type Usage } from '#pki';
-import type { ControllersConfig } from '../config.ts';
+import type { ClusterSigner, ControllersConfig } from '../config.ts';
 import {
   clientSigner,
   hasCondition,
@@ -68,15 +68,22 @@ export function validity(expirationSeconds: number | undefined, maxMs: number, a
   return { notBefore, notAfter: Math.min(authorityEndMs, ttlMs < shortMs ? now + ttlMs : now + ttlMs - backdateMs) };
 }
 
-function signing(
-  config: NonNullable<ControllersConfig['clusterSigning']>,
-): NonNullable<ControllerDefinition<SigningView>['actions']> {
-  const ca = loadCertificateAuthority(config);
+type SignerOf = (name: string) => ClusterSigner | undefined;
+
+function signing(signerOf: SignerOf): NonNullable<ControllerDefinition<SigningView>['actions']> {
+  const loaded = new Map<string, { ca: ReturnType<typeof loadCertificateAuthority>; durationMs: number }>();
+  for (const name of signers) {
+    const signer = signerOf(name);
+    if (signer) loaded.set(name, { ca: loadCertificateAuthority(signer), durationMs: signer.durationMs });
+  }
   return ({ clock }) => ({
     async sign(input) {
       const request = input as Csr;
+      const own = loaded.get(request.spec.signerName);
+      if (!own) return Promise.resolve({ effects: [] });
+      const { ca, durationMs } = own;
       const { subject, publicKey, dnsNames, ips, emails, uris } = readRequest(request) as CertificateRequest;
-      const times = validity(request.spec.expirationSeconds, config.durationMs, ca.certificate.notAfter, clock.now());
+      const times = validity(request.spec.expirationSeconds, durationMs, ca.certificate.notAfter, clock.now());
       const pem = issueCertificateForKey({
         ca,
         commonName: subject.commonName,
@@ -90,19 +97,26 @@ function signing(
   });
 }
 
-/** Without an authority it signs nothing. */
+/** Signers without an authority sign nothing. */
 export const csrSigningController = ({
   clusterSigning,
-}: Pick<ControllersConfig, 'clusterSigning'>): ControllerDefinition<SigningView> => {
+  clusterSigners,
+}: Pick<ControllersConfig, 'clusterSigning' | 'clusterSigners'>): ControllerDefinition<SigningView> => {
+  const signerOf: SignerOf = (name) => clusterSigners?.[name] ?? clusterSigning;
   return defineController<SigningView>({
     name: 'certificatesigningrequest-signing-controller',
     aliases: ['csrsigning'],
     serviceAccount,
     rights,
-    watches: [watch<Csr>({ resource: certificateSigningRequests, keys: (request) => (clusterSigning ? ownKey(request) : []) })],
+    watches: [
+      watch<Csr>({
+        resource: certificateSigningRequests,
+        keys: (request) => (signerOf(request.spec.signerName) ? ownKey(request) : []),
+      }),
+    ],
     view: (key, cache) => ({ request: cache.get<Csr>(certificateSigningRequests, '', key) }),
     reconcile: reconcileSigning,
-    ...(clusterSigning && { actions: signing(clusterSigning) }),
+    ...((clusterSigning ?? clusterSigners) && { actions: signing(signerOf) }),
     backoff: { baseMs: 200, maxMs: 1_000_000 },
   });
 };

@@ -1,7 +1,18 @@
 // Flags of kube-scheduler with upstream's names and defaults
 // (https://kubernetes.io/docs/reference/command-line-tools-reference/kube-scheduler/).
-import { defaultLeaderElection, featureGateFlags, flag, leaderElectionFlags, loggingFlags } from '#component-base';
+import {
+  defaultLeaderElection,
+  fixedFeatureGateFlags,
+  flag,
+  flagsWithoutEffect,
+  leaderElectionFlags,
+  loggingFlags,
+  refusedFlags,
+  versionFlags,
+} from '#component-base';
 import { delegatedAuthFlags, secureServingFlags } from '#component-base/serving';
+import { unschedulableTimeoutMs } from '../limits.ts';
+import { refused, withoutEffect } from './unserved-flags.ts';
 
 const misc = {
   config: flag.string({ name: 'config', default: '', help: 'Configuration file (KubeSchedulerConfiguration).', section: 'Misc' }),
@@ -31,11 +42,19 @@ const deprecated = {
     default: 50,
     help: 'Requests per second to the apiserver.',
     section: 'Deprecated',
+    noEffect: 'requests are not limited here',
   }),
   kubeApiBurst: flag.int({
     name: 'kube-api-burst',
     default: 100,
     help: 'Requests at once to the apiserver.',
+    section: 'Deprecated',
+    noEffect: 'requests are not limited here',
+  }),
+  podMaxInUnschedulablePodsDurationMs: flag.duration({
+    name: 'pod-max-in-unschedulable-pods-duration',
+    default: unschedulableTimeoutMs,
+    help: 'A pod that nothing moved is tried again after this long.',
     section: 'Deprecated',
   }),
   profiling: flag.bool({ name: 'profiling', default: true, help: 'Serve profiling at /debug/pprof/.', section: 'Deprecated' }),
@@ -49,7 +68,10 @@ export const kubeSchedulerFlags = () => ({
   ...deprecated,
   ...leaderElectionFlags(defaultLeaderElection('kube-scheduler')),
   ...loggingFlags(),
-  ...featureGateFlags([]),
+  ...fixedFeatureGateFlags(),
+  ...versionFlags(),
+  ...flagsWithoutEffect(withoutEffect),
+  ...refusedFlags(refused),
 });
 
 export type KubeSchedulerFlags = ReturnType<typeof kubeSchedulerFlags>;

@@ -10,6 +10,8 @@ export interface KubeSchedulerOptions {
   profiles?: readonly ProfileConfig[];
   initialBackoffMs?: number;
   maxBackoffMs?: number;
+  /** A pod that no event moved is tried again after this long. */
+  unschedulableMs?: number;
   /** Absent: no election, it leads at once. */
   leaderElection?: LeaderElectionConfiguration;
   /** Unique per process; needed with leaderElection. */
@@ -79,6 +81,7 @@ export function optionsFromFlags(
     profiles: config.profiles ?? [],
     initialBackoffMs: initial === undefined ? podInitialBackoffMs : initial * 1000,
     maxBackoffMs: max === undefined ? podMaxBackoffMs : max * 1000,
+    unschedulableMs: flags.podMaxInUnschedulablePodsDurationMs,
     leaderElection: electionOf(flags, config.leaderElection),
     kubeconfig: config.clientConnection?.kubeconfig || flags.kubeconfig,
   };

@@ -95,10 +95,15 @@ function elect(
 
 /** Throws ConfigurationError when the profiles are not usable. */
 export function runKubeScheduler(options: KubeSchedulerOptions, given: SchedulerDeps): KubeScheduler {
-  const { initialBackoffMs, maxBackoffMs } = options;
+  const { initialBackoffMs, maxBackoffMs, unschedulableMs } = options;
   const deps = { ...given, metrics: given.metrics ?? createMetrics() };
   const profiles = profilesOf({ profiles: [...(options.profiles ?? [])] });
-  const settings = { profiles, ...(initialBackoffMs && { initialBackoffMs }), ...(maxBackoffMs && { maxBackoffMs }) };
+  const settings = {
+    profiles,
+    ...(initialBackoffMs && { initialBackoffMs }),
+    ...(maxBackoffMs && { maxBackoffMs }),
+    ...(unschedulableMs !== undefined && { unschedulableMs }),
+  };
   const scheduler = new Scheduler(settings, deps);
   const abort = new AbortController();
   const [started, ended] = [signalled(), signalled()];

@@ -25,7 +25,21 @@ export function parseConfiguration(text: string): SchedulerConfiguration {
     const { kind = '', apiVersion = '' } = (config ?? {}) as SchedulerConfiguration;
     throw new ConfigurationError(`couldn't decode as KubeSchedulerConfiguration, got ${kind} of ${apiVersion || 'no version'}`);
   }
+  checkFields(config);
   return config;
+}
+
+const knownFields = new Set([
+  ...['apiVersion', 'kind', 'parallelism', 'leaderElection', 'clientConnection', 'percentageOfNodesToScore', 'profiles'],
+  ...['podInitialBackoffSeconds', 'podMaxBackoffSeconds', 'extenders', 'delayCacheUntilActive', 'healthzBindAddress'],
+  ...['metricsBindAddress', 'enableProfiling', 'enableContentionProfiling'],
+]);
+
+/** Throws ConfigurationError for what is no field, and for what would be asked for in vain. */
+function checkFields(config: SchedulerConfiguration): void {
+  const unknown = Object.keys(config).find((name) => !knownFields.has(name));
+  if (unknown !== undefined) throw new ConfigurationError(`strict decoding error: unknown field ${JSON.stringify(unknown)}`);
+  if (config.extenders?.length) throw new ConfigurationError('extenders are not supported: nothing outside is asked about nodes');
 }
 
 const weightMax = 100;

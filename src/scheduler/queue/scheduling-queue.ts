@@ -24,6 +24,8 @@ export interface QueueOptions {
   clock: Clock;
   initialBackoffMs?: number;
   maxBackoffMs?: number;
+  /** A pod that no event moved is tried again after this long. */
+  unschedulableMs?: number;
   compare(a: QueuedPod, b: QueuedPod): number;
   preEnqueue(pod: PodInfo): Status | undefined;
   /** Events that the plugin of the pod's profile wants to hear of. */
@@ -48,7 +50,12 @@ export class SchedulingQueue {
   #closed = false;
 
   constructor(options: QueueOptions) {
-    this.#options = { initialBackoffMs: podInitialBackoffMs, maxBackoffMs: podMaxBackoffMs, ...options };
+    this.#options = {
+      initialBackoffMs: podInitialBackoffMs,
+      maxBackoffMs: podMaxBackoffMs,
+      unschedulableMs: unschedulableTimeoutMs,
+      ...options,
+    };
     this.#active = new Heap((a, b) => options.compare(a, b));
     this.#backoff = new Heap((a, b) => this.#readyAtMs(a) - this.#readyAtMs(b));
     this.#scheduleFlush();
@@ -212,7 +219,7 @@ export class SchedulingQueue {
   }
   #scheduleFlush(): void {
     this.#flushTimer = this.#options.clock.setTimer(unschedulableFlushMs, () => {
-      const oldestMs = this.#options.clock.now() - unschedulableTimeoutMs;
+      const oldestMs = this.#options.clock.now() - this.#options.unschedulableMs;
       for (const entry of [...this.#unschedulable.values()]) {
         if (entry.gate === undefined && entry.timestampMs <= oldestMs) this.#toActive(entry);
       }

@@ -38,6 +38,7 @@ export interface SchedulerSettings {
   profiles: ReadonlyMap<string, Profile>;
   initialBackoffMs?: number;
   maxBackoffMs?: number;
+  unschedulableMs?: number;
 }
 
 const noPlugins: ReadonlySet<string> = new Set();
