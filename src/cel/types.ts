@@ -56,12 +56,12 @@ export const isDyn = (type: Type): boolean => type.kind === 'dyn' || type.kind =
 
 /** The type that a declared variable shows: scalars, lists and maps of them; the rest is dyn. */
 export function declaredType(type: Type | undefined): Type {
-  switch (type?.kind) {
+  if (!type) return dyn;
+  switch (type.kind) {
     case 'list':
       return list(declaredType(type.of));
     case 'map':
       return map(declaredType(type.key), declaredType(type.of));
-    case undefined:
     case 'type':
     case 'opaque':
     case 'object':
