@@ -1,18 +1,15 @@
 // The cloud under a cluster. With real nodes it is a process of its own, as any cloud is to the clusters in it: a cluster that crashes leaves its
 // machines running, and finds them again. With simulated nodes it lives in the cluster's process.
-import { type ChildProcess, spawn } from 'node:child_process';
-import { createWriteStream } from 'node:fs';
 import type { Server } from 'node:net';
-import { join } from 'node:path';
 import type { Driver } from '#cloud';
 import { type CloudClient, createCloudClient } from '#cloud/client';
 import { createLoadBalancerDriver, createLoopbackLoadBalancers } from '#cloud/load-balancers';
 import { createMachineDriver, type MachineDriver } from '#cloud/machine';
 import { type RunningCloud, startCloud } from '#cloud/server';
 import type { Clock, Exec, Logger, Rng } from '#utils';
-import { clusterPaths } from '../paths.ts';
 import type { ClusterSettings } from '../settings.ts';
 import { nameServices } from './name-service.ts';
+import { type Announcement, CloudProcess } from './process.ts';
 import {
   cloudApiName,
   type CloudSettings,
@@ -42,8 +39,6 @@ export interface ClusterCloud {
   readonly noUplink: string | undefined;
   stop(): Promise<void>;
 }
-
-const stopTimeoutMs = 20_000;
 
 const urlOf = (port: number): string => `https://127.0.0.1:${port}`;
 const clientsOf = ({ customerToken, serviceToken, ca }: CloudSettings, port: number) => ({
@@ -108,12 +103,6 @@ export async function startSimulatedCloud(
   };
 }
 
-/** What the process of a cloud tells the one that started it, over IPC. */
-interface Announcement {
-  port?: number;
-  noUplink?: string;
-}
-
 /** Runs the cloud of a cluster with real machines in this process; `sagong cluster-cloud`. */
 export async function runCloudProcess(dataDir: string, uplink: boolean, deps: CloudDeps): Promise<RunningCloud> {
   const settings = await openCloudSettings(dataDir, () => machineRoutes(deps.exec));
@@ -160,66 +149,28 @@ function tellingUplink(machine: MachineDriver): Driver {
   };
 }
 
-/** Starts that process and waits until its API answers. */
+/** Starts that process, keeps it running, and waits until its API answers. */
 export async function startCloudProcess(
   { dataDir, uplink }: ClusterSettings,
   program: readonly string[],
   deps: CloudDeps,
 ): Promise<ClusterCloud> {
-  const [command = process.execPath, ...args] = program;
-  const words = [...args, 'cluster-cloud', '--data-dir', dataDir, ...(uplink === 'none' ? ['--no-uplink'] : [])];
-  // Keys pressed in the terminal are for the cluster, which then ends its cloud in order.
-  const child = spawn(command, words, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'], detached: true });
-  const log = createWriteStream(join(clusterPaths(dataDir).logs, 'cloud.log'), { flags: 'a', mode: 0o600 });
-  let said = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream?.on('data', (chunk: Buffer) => {
-      said = (said + chunk.toString('utf8')).slice(-2_000);
-      log.write(chunk);
-    });
-  const ended = new Promise<void>((resolve) =>
-    child.once('exit', () => {
-      log.end();
-      resolve();
-    }),
-  );
-  let noUplink: string | undefined;
-  child.on('message', (message: Announcement) => {
-    noUplink = message.noUplink ?? noUplink;
-  });
-  const port = await announcedPort(child, () => said);
+  const command = [...program, 'cluster-cloud', '--data-dir', dataDir, ...(uplink === 'none' ? ['--no-uplink'] : [])];
+  const cloud = new CloudProcess({ dataDir, command }, deps);
+  const port = await cloud.start();
   const settings = await openCloudSettings(dataDir, () => Promise.resolve(new Set()));
   const clients = clientsOf(settings, port);
-  let stopping = false;
-  void ended.then(() => {
-    if (!stopping) deps.logger.error('the cloud has ended; stop the cluster and start it again', { said });
-  });
   return {
     settings,
     url: urlOf(port),
     ...clients,
     get noUplink() {
-      return noUplink;
+      return cloud.noUplink;
     },
     async stop() {
-      stopping = true;
       clients.client.close();
       clients.service.close();
-      child.kill('SIGTERM');
-      const patience = new AbortController();
-      const late = deps.clock.sleep(stopTimeoutMs, patience.signal).then(() => child.kill('SIGKILL'));
-      late.catch(() => {});
-      await ended;
-      patience.abort();
+      await cloud.stop();
     },
   };
 }
-
-const announcedPort = (child: ChildProcess, said: () => string): Promise<number> =>
-  new Promise((resolve, reject) => {
-    child.on('message', ({ port }: Announcement) => port !== undefined && resolve(port));
-    child.once('error', reject);
-    child.once('exit', (code, signal) =>
-      reject(new Error(`the cloud did not start (${signal ?? `exit code ${code}`}): ${said()}`)),
-    );
-  });
