@@ -6,7 +6,7 @@ import type { Clock, Logger } from '#utils';
 import { instanceCgroup, type UserData } from '../model/index.ts';
 import { type CgroupLayout, cgroupProcesses, clearCgroups, createCgroups } from './cgroups.ts';
 import { files, type InitOptions, initScript, lockFile, mountTable, ownFolders, readyWord } from './init-script.ts';
-import { bootTimeoutMs, programStopTimeoutMs, restartMs } from './limits.ts';
+import { bootTimeoutMs, processPollMs, programStopTimeoutMs, restartMs } from './limits.ts';
 import { adoptProcess, childOf, commandLine, killPid, lastWords, type ManagedProcess, startProcess } from './processes.ts';
 
 export interface ComputerDeps {
@@ -198,6 +198,7 @@ export class Computer {
     let pauseMs = restartMs.first;
     for (let current = first; !signal.aborted; current = undefined) {
       const startedMs = clock.monotonic();
+      if (!current) await this.#endStrays(userData);
       current ??= await this.#startProgram(userData, joinCgroups, initPid);
       this.#program = current;
       const how = await current.ended;
@@ -206,6 +207,20 @@ export class Computer {
       logger.warn('the program of an instance has ended and is started again', { instance: this.#id, how, pauseMs });
       await clock.sleep(pauseMs, signal).catch(() => {});
       pauseMs = Math.min(pauseMs * 2, restartMs.max);
+    }
+  }
+  /** Never two of them: a program goes on when only the nsenter in front of it was killed, and nobody looks after it any more. */
+  async #endStrays({ command }: UserData): Promise<void> {
+    const { clock, layout } = this.#deps;
+    const lateMs = clock.monotonic() + programStopTimeoutMs;
+    const strays = async (): Promise<number[]> => {
+      const pids = await cgroupProcesses(layout, this.#cgroup);
+      const words = await Promise.all(pids.map(commandLine));
+      return pids.filter((_, at) => endsWith(words[at] ?? [], command));
+    };
+    for (let pids = await strays(); pids.length > 0; pids = await strays()) {
+      for (const pid of pids) killPid(pid, clock.monotonic() > lateMs ? 'SIGKILL' : 'SIGTERM');
+      await clock.sleep(processPollMs);
     }
   }
   /** Runs inside the instance, in its disk's folder, as a child of this process in the instance's cgroups and namespaces. */
@@ -218,6 +233,10 @@ export class Computer {
     });
   }
 }
+
+/** Also of what is about to become the command. */
+const endsWith = (words: readonly string[], command: readonly string[]): boolean =>
+  words.length >= command.length && command.every((word, at) => words[words.length - command.length + at] === word);
 
 /** Whether the process is in the network namespace of that name. */
 async function livesIn(pid: number, netns: string): Promise<boolean> {

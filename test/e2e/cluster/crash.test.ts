@@ -72,6 +72,48 @@ describe('a crash', () => {
     expect(await cluster.kubectl('get', 'nodes')).toMatch(/node-1 +Ready[^]*node-2 +Ready/);
   });
 
+  it('of its cloud alone is mended by the cluster: same port, same machines', async () => {
+    const list = async (): Promise<string> => (await cluster.sagong('node', 'list')).stdout;
+    const [before, agents] = [await list(), await cluster.agentPids()];
+    expect(before).toMatch(/node-1 .*running[^]*node-2 .*running/);
+    const dead = await cluster.cloudPid();
+    process.kill(dead, 'SIGKILL');
+    await eventually('another cloud', async () => (await cluster.cloudPid()) !== dead);
+    const sorted = (text: string): string[] => text.split('\n').sort();
+    await eventually('the same machines', async () => sorted(await list()).join() === sorted(before).join());
+    expect(await cluster.agentPids()).toEqual(agents);
+    expect((await cluster.sagong('node', 'stop', 'node-2')).code).toBe(0);
+    expect((await cluster.sagong('node', 'start', 'node-2')).code).toBe(0);
+    await cluster.kubectl('wait', 'node/node-2', '--for=condition=Ready', '--timeout=60s');
+  });
+
+  it('of what stands in front of a node agent leaves one agent, with the cloud or without', async () => {
+    const inFront = async (node: string): Promise<number> => {
+      const pids = await cluster.agentPids(node, 'nsenter');
+      expect(pids).toHaveLength(1);
+      return pids[0] as number;
+    };
+    const another = async (node: string, old: readonly number[]): Promise<void> => {
+      let most = 0;
+      await eventually(`another agent of ${node}`, async () => {
+        const now = await cluster.agentPids(node);
+        most = Math.max(most, now.length);
+        return now.length > 0 && !now.includes(old[0] as number);
+      });
+      expect(most).toBe(1);
+    };
+    const first = await cluster.agentPids('node-1');
+    process.kill(await inFront('node-1'), 'SIGKILL');
+    await another('node-1', first);
+    const second = await cluster.agentPids('node-2');
+    process.kill(await cluster.pid(), 'SIGKILL');
+    await eventually('the cloud has ended', async () => (await cluster.cloudPid()) === 0);
+    process.kill(await inFront('node-2'), 'SIGKILL');
+    await cluster.up();
+    await another('node-2', second);
+    await cluster.kubectl('wait', 'node', '--all', '--for=condition=Ready', '--timeout=60s');
+  });
+
   it('leaves nothing behind after down, also when the cluster was killed', async () => {
     process.kill(await cluster.pid(), 'SIGKILL');
     const mark = async () => ({

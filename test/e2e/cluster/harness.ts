@@ -159,12 +159,24 @@ export class TestCluster {
   }
   /** The process of a node's kubelet and kube-proxy. */
   async agentPid(node: string): Promise<number> {
-    const config = join(this.dataDir, 'nodes', node, 'agent.json');
-    for (const pid of await this.processes()) {
-      const words = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0');
-      if (words.includes(config) && words[0] === process.execPath) return pid;
-    }
-    throw new Error(`node ${node} has no agent`);
+    const [pid] = await this.agentPids(node);
+    if (pid === undefined) throw new Error(`node ${node} has no agent`);
+    return pid;
+  }
+  /** Those of a node, or of all; `program`: what runs, or stands in front of what runs. */
+  async agentPids(node = '', program = process.execPath): Promise<number[]> {
+    const config = new RegExp(`/nodes/${node || '[^/]+'}/agent.json$`);
+    return this.#processesOf((words) => words[0] === program && words.some((word) => config.test(word)));
+  }
+  /** The process of the cloud; 0: there is none. */
+  async cloudPid(): Promise<number> {
+    return (await this.#processesOf((words) => words.includes('cluster-cloud')))[0] ?? 0;
+  }
+  async #processesOf(matches: (words: string[]) => boolean): Promise<number[]> {
+    const found: number[] = [];
+    for (const pid of await this.processes())
+      if (matches((await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0'))) found.push(pid);
+    return found.sort((a, b) => a - b);
   }
   /** The process of `sagong up`. */
   async pid(): Promise<number> {
