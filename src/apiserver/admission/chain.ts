@@ -1,5 +1,5 @@
 // The admission chain (k8s.io/apiserver/pkg/admission, pkg/kubeapiserver/options/plugins.go): which plugins run, in upstream's order.
-import type { AdmissionPlugin, AdmissionRequest } from '../contracts.ts';
+import type { AdmissionPlugin } from '../contracts.ts';
 import type { PluginContext } from './plugin.ts';
 import { plugins } from './plugins.ts';
 
@@ -100,13 +100,8 @@ export function createAdmission(selection: AdmissionSelection, context: PluginCo
   const problems = selectionProblems(selection);
   if (problems.length > 0) throw new Error(problems.join(', '));
   const running: AdmissionPlugin[] = [];
-  const reinvoke = async (request: AdmissionRequest): Promise<void> => {
-    for (const plugin of running) {
-      if (plugin.name !== 'MutatingAdmissionWebhook' && plugin.handles(request.operation)) await plugin.admit?.(request);
-    }
-  };
   for (const name of enabledPlugins(selection)) {
-    const plugin = plugins[name]?.({ ...context, reinvoke });
+    const plugin = plugins[name]?.(context);
     if (plugin) running.push(plugin);
   }
   return running;

@@ -1,6 +1,7 @@
 // What admission plugins share (k8s.io/apiserver/pkg/admission): the refusal with upstream's naming of the object, and the options.
 import type { MatchCondition } from '#api/admissionregistration/v1';
 import { forbidden, type StatusError } from '#apimachinery/errors';
+import type { Metrics } from '#component-base';
 import type { Clock, Logger, Rng } from '#utils';
 import type { AdmissionPlugin, AdmissionRequest, Authorizer, ClusterWriter, ReadOnlyCluster } from '../contracts.ts';
 import type { WebhookReach } from '../webhook-client.ts';
@@ -19,8 +20,8 @@ export interface PluginContext {
   webhooks?: WebhookReach;
   /** Evaluates match conditions (CEL); without it webhooks that have some fail as their policy says. Rejects when one cannot be evaluated. */
   matchConditions?(conditions: readonly MatchCondition[], request: AdmissionRequest): boolean | Promise<boolean>;
-  /** Runs the other mutating plugins again; made by `createAdmission`. */
-  reinvoke?(request: AdmissionRequest): Promise<void>;
+  /** Absent: nothing is measured. */
+  metrics?: Metrics;
 }
 
 /** Flags and configuration of plugins. */

@@ -3,6 +3,7 @@
 import { certificateApproval, certificateSigning, certificateSubjectRestriction } from './certificates.ts';
 import { defaultIngressClass, denyServiceExternalIps } from './ingress.ts';
 import { limitRanger } from './limit-ranger.ts';
+import { mutatingAdmissionPolicy } from './mutating-admission-policy/plugin.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
 import { nodeRestriction } from './node-restriction.ts';
 import type { PluginFactory } from './plugin.ts';
@@ -36,6 +37,7 @@ export const plugins: Readonly<Record<string, PluginFactory | undefined>> = {
   DenyServiceExternalIPs: denyServiceExternalIps,
   PodTopologyLabels: podTopologyLabels,
   PodResizeValidator: podResizeValidator,
+  MutatingAdmissionPolicy: mutatingAdmissionPolicy,
   MutatingAdmissionWebhook: mutatingAdmissionWebhook,
   ValidatingAdmissionPolicy: validatingAdmissionPolicy,
   ValidatingAdmissionWebhook: validatingAdmissionWebhook,

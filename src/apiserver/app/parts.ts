@@ -84,6 +84,7 @@ export function buildParts(options: KubeApiServerOptions, deps: PartsDeps, input
       clock,
       rng: deps.rng,
       logger,
+      metrics: input.metrics,
       webhooks,
       options: {
         ...defaultPluginOptions,

@@ -5,6 +5,7 @@ import { createFieldManager } from '#apimachinery/managedfields';
 import { apiVersionOf, formatTime, type UnknownObject } from '#apimachinery/meta';
 import type { ResponseHeaders, WireResponse } from '#wire';
 import type { AdmissionRequest, RawExchange, SpecialAnswer, SpecialContext, SpecialRest } from '../contracts.ts';
+import { bodyType } from '../registry/generic/admit.ts';
 import type { ServerContext } from '../server-context.ts';
 import { type BodyTarget, warningTexts } from './body.ts';
 import type { Exchange } from './exchange.ts';
@@ -35,6 +36,8 @@ export interface SpecialRequest {
 export async function runSpecial(context: ServerContext, special: SpecialRest, request: SpecialRequest): Promise<SpecialAnswer> {
   const { object } = request;
   const isConnect = special.connectOptions !== undefined;
+  const connectOptions = special.connectOptions?.(request.query, request.subpath);
+  const type = bodyType(context.schema, special.kind);
   const admitted: AdmissionRequest = {
     operation: isConnect ? 'CONNECT' : 'CREATE',
     user: request.user,
@@ -45,11 +48,8 @@ export async function runSpecial(context: ServerContext, special: SpecialRest, r
     kind: special.kind.kind,
     namespace: request.namespace,
     name: request.name || (object?.metadata?.name ?? ''),
-    ...((isConnect ? special.connectOptions?.(request.query, request.subpath) : object) && {
-      object: (isConnect ? special.connectOptions?.(request.query, request.subpath) : object) as NonNullable<
-        AdmissionRequest['object']
-      >,
-    }),
+    ...((connectOptions ?? object) && { object: (connectOptions ?? object) as NonNullable<AdmissionRequest['object']> }),
+    ...(type && { type }),
     options: request.options,
     dryRun: request.dryRun,
     warn: request.warn,

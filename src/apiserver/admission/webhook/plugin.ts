@@ -7,6 +7,7 @@ import { jsonPatch } from '#apimachinery/patch';
 import type { AdmissionRequest, ReadOnlyCluster } from '../../contracts.ts';
 import { byClusterIp } from '../../service-resolver.ts';
 import { handling, type PluginContext, type PluginFactory } from '../plugin.ts';
+import { Rounds } from '../reinvocation.ts';
 import { CallFailure, WebhookCaller } from './call.ts';
 import { compileSelectors, isExempt, matchesRule, matchesSelectors, type Selectors } from './rules.ts';
 
@@ -16,6 +17,8 @@ const defaultTimeoutSeconds = 10;
 type AnyWebhook = MutatingWebhook | ValidatingWebhook;
 
 interface Hook<T extends AnyWebhook> {
+  /** Among all webhooks of its kind. */
+  key: string;
   webhook: T;
   selectors: Selectors;
 }
@@ -48,8 +51,10 @@ class HookList<T extends AnyWebhook> {
     const configurations = [...this.#cluster.list<KubeObject & { webhooks?: T[] }>(group, this.#resource)];
     configurations.sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1));
     return configurations
-      .flatMap(({ webhooks = [] }) => webhooks)
-      .map((webhook) => ({ webhook, selectors: compileSelectors(webhook.namespaceSelector, webhook.objectSelector) }));
+      .flatMap(({ metadata, webhooks = [] }) =>
+        webhooks.map((webhook) => ({ key: JSON.stringify([metadata.name, webhook.name]), webhook })),
+      )
+      .map((hook) => ({ ...hook, selectors: compileSelectors(hook.webhook.namespaceSelector, hook.webhook.objectSelector) }));
   }
 }
 
@@ -144,29 +149,22 @@ export const mutatingAdmissionWebhook: PluginFactory = (context) => {
     const answer = await ask(context, caller, hook, request, true);
     return answer?.patch ? applyPatch(hook.webhook.name, request, answer.patch, answer.patchType ?? '') : false;
   };
-  const run = async (request: AdmissionRequest): Promise<void> => {
-    const again = new Set<MutatingWebhook>();
-    let invoked: MutatingWebhook[] = [];
-    let changed = false;
-    for (const hook of hooks.matching(request)) {
-      if (await invoke(hook, request)) {
-        changed = true;
-        for (const before of invoked) again.add(before);
-      }
-      if (hook.webhook.reinvocationPolicy === 'IfNeeded') invoked = [...invoked, hook.webhook];
+  const run = async (request: AdmissionRequest, matching: readonly Hook<MutatingWebhook>[]): Promise<void> => {
+    const rounds = Rounds.of(request, 'MutatingAdmissionWebhook');
+    for (const hook of matching) {
+      if (!rounds.includes(hook.key)) continue;
+      if (await invoke(hook, request)) rounds.changed();
+      if (hook.webhook.reinvocationPolicy === 'IfNeeded') rounds.invoked(hook.key);
     }
-    if (!changed) return;
-    // What webhooks changed goes through the other plugins once more, and then to the webhooks that asked for it.
-    const before = JSON.stringify(request.object);
-    await context.reinvoke?.(request);
-    if (JSON.stringify(request.object) !== before) for (const webhook of invoked) again.add(webhook);
-    if (again.size === 0) return;
-    for (const hook of hooks.matching(request)) if (again.has(hook.webhook)) await invoke(hook, request);
+    rounds.finish(request);
   };
   return {
     name: 'MutatingAdmissionWebhook',
     handles: handling('CREATE', 'UPDATE', 'DELETE', 'CONNECT'),
-    admit: (request) => (hooks.matching(request).length === 0 ? undefined : run(request)),
+    admit(request) {
+      const matching = hooks.matching(request);
+      return matching.length === 0 ? undefined : run(request, matching);
+    },
   };
 };
 

@@ -1,8 +1,9 @@
 // Runs the admission chain over one write: mutating plugins in order, later the validating ones over what will be stored
 // (https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/).
-import type { KubeObject } from '#apimachinery/meta';
-import type { AdmissionPlugin, AdmissionRequest, Operation } from '../../contracts.ts';
-import type { AdmissionChain, RequestContext } from './types.ts';
+import { type KubeObject, parseApiVersion, type UnknownObject } from '#apimachinery/meta';
+import { applySchemaDefaults, type SchemaTable } from '#apimachinery/schema';
+import type { AdmissionPlugin, AdmissionRequest, AdmittedType, Operation } from '../../contracts.ts';
+import type { AdmissionChain, RequestContext, ServedResource } from './types.ts';
 
 type AdmittedObject = NonNullable<AdmissionRequest['object']>;
 
@@ -17,8 +18,36 @@ export interface AdmissionSubject {
   version?: string;
 }
 
+const knownTypes = new WeakMap<ServedResource, AdmittedType>();
+
+/** What the resource's objects are. */
+function typeOf(resource: ServedResource): AdmittedType {
+  let type = knownTypes.get(resource);
+  if (type) return type;
+  const { group, version, kind } = resource;
+  type = { ...resource, kind: { group, version, kind } };
+  knownTypes.set(resource, type);
+  return type;
+}
+
+/** A type that is no resource of its own; undefined where the table does not have it. */
+export function bodyType(schema: SchemaTable, kind: AdmittedType['kind']): AdmittedType | undefined {
+  const typeName = schema.kind(kind.group, kind.version, kind.kind)?.name;
+  if (typeName === undefined) return undefined;
+  const setDefaults = (object: UnknownObject): void => void applySchemaDefaults(schema, typeName, object);
+  const same = (object: UnknownObject): UnknownObject => object;
+  return { kind, schema, typeName, custom: false, setDefaults, toStorage: same, fromStorage: same };
+}
+
+/** The type of what the request carries: the resource's own kind, or that of a subresource. */
+function subjectType(resource: ServedResource, { kind, object }: AdmissionSubject): AdmittedType | undefined {
+  if (kind === undefined) return typeOf(resource);
+  return bodyType(resource.schema, { ...parseApiVersion(object?.apiVersion ?? ''), kind });
+}
+
 export function admissionRequest(context: RequestContext, subject: AdmissionSubject): AdmissionRequest {
   const { resource } = context;
+  const type = subjectType(resource, subject);
   return {
     operation: subject.operation,
     user: context.user,
@@ -32,6 +61,7 @@ export function admissionRequest(context: RequestContext, subject: AdmissionSubj
     ...(subject.object && { object: subject.object as AdmittedObject }),
     ...(subject.oldObject && { oldObject: subject.oldObject as AdmittedObject }),
     ...(subject.object && subject.kind === undefined && { setDefaults: resource.setDefaults }),
+    ...(type && { type }),
     options: context.options,
     dryRun: context.dryRun,
     warn: context.warn,
@@ -74,9 +104,21 @@ function run(plugins: readonly AdmissionPlugin[], phase: Phase, request: Admissi
   }
 }
 
+/** The mutating plugins, and all of them once more where one asked for it. */
+function admitTwice(plugins: readonly AdmissionPlugin[], request: AdmissionRequest): void | Promise<void> {
+  const again = (): void | Promise<void> => {
+    const { reinvocation } = request;
+    if (!reinvocation?.needed) return;
+    reinvocation.running = true;
+    return run(plugins, 'admit', request);
+  };
+  const pending = run(plugins, 'admit', request);
+  return pending ? pending.then(again) : again();
+}
+
 /** Plugins as one chain, in the order given. Stays synchronous where no plugin waits. */
 export const chainOf = (plugins: readonly AdmissionPlugin[]): AdmissionChain => {
   const admitting = plugins.filter((plugin) => plugin.admit !== undefined);
   const validating = plugins.filter((plugin) => plugin.validate !== undefined);
-  return { admit: (request) => run(admitting, 'admit', request), validate: (request) => run(validating, 'validate', request) };
+  return { admit: (request) => admitTwice(admitting, request), validate: (request) => run(validating, 'validate', request) };
 };

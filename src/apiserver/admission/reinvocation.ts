@@ -1,0 +1,57 @@
+// Mutating plugins run over a request once more when one of those that users configure changed it (k8s.io/apiserver/pkg/admission,
+// reinvocation.go): every other plugin again, and of what is configured that which asks for it and ran before the last change.
+import type { AdmissionRequest, Reinvocation } from '../contracts.ts';
+
+const contextOf = (request: AdmissionRequest): Reinvocation =>
+  (request.reinvocation ??= { needed: false, running: false, memory: new Map() });
+
+/** What one plugin remembers between the two rounds over a request. Its parts are named by keys of its own. */
+export class Rounds {
+  readonly #context: Reinvocation;
+  readonly #invoked = new Set<string>();
+  readonly #again = new Set<string>();
+  #output = '';
+
+  private constructor(context: Reinvocation) {
+    this.#context = context;
+  }
+
+  /** At the start of a round. */
+  static of(request: AdmissionRequest, plugin: string): Rounds {
+    const context = contextOf(request);
+    const known = context.memory.get(plugin);
+    const rounds = known instanceof Rounds ? known : new Rounds(context);
+    context.memory.set(plugin, rounds);
+    // Somebody else changed what this plugin left behind.
+    if (context.running && rounds.#output !== outputOf(request)) rounds.#require();
+    return rounds;
+  }
+
+  /** Whether a part takes part in this round. */
+  includes(key: string): boolean {
+    return !this.#context.running || this.#again.has(key);
+  }
+
+  /** The object was changed: who ran before runs again. */
+  changed(): void {
+    this.#require();
+    this.#context.needed = true;
+  }
+
+  /** A part that asks to run again after changes of others has run. */
+  invoked(key: string): void {
+    this.#invoked.add(key);
+  }
+
+  /** At the end of a round. */
+  finish(request: AdmissionRequest): void {
+    this.#output = outputOf(request);
+  }
+
+  #require(): void {
+    for (const key of this.#invoked) this.#again.add(key);
+    this.#invoked.clear();
+  }
+}
+
+const outputOf = ({ object }: AdmissionRequest): string => JSON.stringify(object) ?? '';
