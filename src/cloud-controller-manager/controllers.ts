@@ -6,6 +6,7 @@ import { instanceSourceOf } from './instance-source.ts';
 import { cloudNodeLifecycleController } from './lifecycle/index.ts';
 import type { CloudMetrics } from './metrics.ts';
 import { cloudNodeController } from './node/index.ts';
+import { providerControllers } from './provider-controllers.ts';
 import { routeController } from './route/index.ts';
 import { serviceController } from './service/index.ts';
 
@@ -45,6 +46,10 @@ export interface CloudControllerEntry {
   aliases: readonly string[];
   /** Label of `running_managed_controllers`. */
   metric: string;
+  /** `*` is not enough to run it. */
+  disabledByDefault?: boolean;
+  /** Why it cannot be asked for. */
+  problem?: string;
   make(): ControllerDefinition | { notStarted: string };
 }
 
@@ -56,7 +61,7 @@ export const cloudControllerNames = [
   'node-route-controller',
 ] as const;
 
-/** All loops in upstream's order. */
+/** All loops in upstream's order, those of the provider last. */
 export function cloudControllers(
   cloud: CloudProvider,
   provider: string,
@@ -66,7 +71,7 @@ export function cloudControllers(
   const instances = instanceSourceOf(cloud, provider);
   const noInstances = { notStarted: 'cloud provider does not support instances' };
   const concurrency = Math.max(config.concurrentNodeSyncs, config.concurrentNodeStatusUpdates);
-  return [
+  const own: CloudControllerEntry[] = [
     {
       name: 'cloud-node-controller',
       aliases: ['cloud-node'],
@@ -109,4 +114,5 @@ export function cloudControllers(
       },
     },
   ];
+  return [...own, ...providerControllers(cloud, own)];
 }

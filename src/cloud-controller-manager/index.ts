@@ -12,6 +12,7 @@ export {
   type CloudControllersConfig,
   defaultCloudControllersConfig,
 } from './controllers.ts';
+export { providerValuesOf, tableOfProvider, textFlagIn } from './provider-flags.ts';
 export { cloudMetrics } from './metrics.ts';
 export { beyondDocumented, delegationRole, documentedRole, leaderElectionRole, ownIdentityRole } from './rights.ts';
 export { parseClusterCidrs } from './route/index.ts';

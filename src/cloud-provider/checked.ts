@@ -126,5 +126,19 @@ export function providerProblem(value: unknown): string | undefined {
     for (const method of Object.keys(parts[part]))
       if (typeof inner[method] !== 'function') return `it offers ${part}, but has no ${part}.${method}`;
   }
+  return controllersProblem(value['controllers']);
+}
+
+function controllersProblem(value: unknown): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (!Array.isArray(value)) return 'its controllers must be a list';
+  for (const one of value as unknown[]) {
+    if (!isObject(one) || typeof one['name'] !== 'string' || !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(one['name']))
+      return 'each of its controllers must have a name of lower case letters, digits and dashes';
+    for (const method of ['view', 'reconcile'])
+      if (typeof one[method] !== 'function') return `its controller ${one['name']} has no ${method}`;
+    for (const list of ['rights', 'watches'])
+      if (!Array.isArray(one[list])) return `its controller ${one['name']} has no list of ${list}`;
+  }
   return undefined;
 }

@@ -1,5 +1,6 @@
 // How a provider introduces itself: one value, the default export of its module.
 import type { ConfigSchema } from './config-schema.ts';
+import type { ProviderFlags } from './flags.ts';
 import type { CloudProvider, CreateContext } from './types.ts';
 
 /** The version of the interface that this package speaks. A provider of another one is refused by name. */
@@ -14,6 +15,8 @@ export interface CloudProviderDefinition<Config = unknown> {
   configSchema: ConfigSchema;
   /** Reads the text of `--cloud-config`; '' without one. Default: YAML, of which JSON is a part. Throws with what is wrong. */
   parseConfig?(text: string): unknown;
+  /** Flags of its own on the manager's command line; their values come with `create`. */
+  flags?: ProviderFlags;
   /** Builds the provider. Makes no call to the cloud yet. Throws, or rejects, with what is wrong. */
   create(context: CreateContext<Config>): CloudProvider | Promise<CloudProvider>;
 }

@@ -2,11 +2,14 @@
 export * from './types.ts';
 export * from './errors.ts';
 export * from './helpers.ts';
+export * from './controller.ts';
+export * from './flags.ts';
 export { checkedProvider } from './checked.ts';
 export { cloudProviderApiVersion, type CloudProviderDefinition, defineCloudProvider } from './define.ts';
 export { ConfigError, type ConfigSchema, validateConfig } from './config-schema.ts';
 export {
   CloudProviderLoadError,
+  findCloudProvider,
   loadCloudProvider,
   type LoadCloudProviderOptions,
   type LoadedCloudProvider,

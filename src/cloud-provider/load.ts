@@ -5,12 +5,12 @@ import { createRequire } from 'node:module';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseYaml } from '#apimachinery/codec';
-import type { Clock, Logger } from '#utils';
 import { providerProblem } from './checked.ts';
 import { ConfigError, validateConfig } from './config-schema.ts';
 import { cloudProviderApiVersion, type CloudProviderDefinition } from './define.ts';
 import { configBytesMax } from './limits.ts';
-import type { CloudProvider } from './types.ts';
+import { defaultFlagValues } from './flags.ts';
+import type { CloudProvider, CreateContext } from './types.ts';
 
 export interface LoadCloudProviderOptions {
   /** `--cloud-provider`: the name of a built-in one, of a vendor, a path (`./cloud.mjs`) or the name of an npm package. */
@@ -116,8 +116,14 @@ function definitionIn(module: unknown, provider: string): CloudProviderDefinitio
   return found;
 }
 
-async function findDefinition(options: LoadCloudProviderOptions, configDir: string): Promise<CloudProviderDefinition> {
+/**
+ * The definition that `--cloud-provider` names; undefined for '' and `external`, which mean none. Throws `CloudProviderLoadError`. A module is
+ * loaded once, however often it is asked for.
+ */
+export async function findCloudProvider(options: LoadCloudProviderOptions): Promise<CloudProviderDefinition | undefined> {
   const { provider, builtIn, vendors = vendorPackages } = options;
+  if (provider === '' || provider === 'external') return undefined;
+  const configDir = configDirOf(options);
   const known = Object.hasOwn(builtIn, provider) ? builtIn[provider] : undefined;
   if (known) return known();
   const path = await locate(provider, Object.hasOwn(vendors, provider) ? vendors[provider] : undefined, configDir);
@@ -131,6 +137,9 @@ async function findDefinition(options: LoadCloudProviderOptions, configDir: stri
   }
   return definitionIn(module, provider);
 }
+
+const configDirOf = ({ configFile }: LoadCloudProviderOptions): string =>
+  configFile === '' ? process.cwd() : dirname(resolve(configFile));
 
 async function readConfig(path: string): Promise<string> {
   if (path === '') return '';
@@ -153,12 +162,12 @@ const parseDefault = (text: string): unknown => (text.trim() === '' ? {} : parse
  */
 export async function loadCloudProvider(
   options: LoadCloudProviderOptions,
-  { clock, logger }: { clock: Clock; logger: Logger },
+  { clock, logger, metrics, flags }: Pick<CreateContext<unknown>, 'clock' | 'logger' | 'metrics' | 'flags'>,
 ): Promise<LoadedCloudProvider | undefined> {
-  const { provider, configFile } = options;
-  if (provider === '' || provider === 'external') return undefined;
-  const configDir = configFile === '' ? process.cwd() : dirname(resolve(configFile));
-  const [definition, text] = await Promise.all([findDefinition(options, configDir), readConfig(configFile)]);
+  const { configFile } = options;
+  const definition = await findCloudProvider(options);
+  if (!definition) return undefined;
+  const text = await readConfig(configFile);
   const { name, apiVersion } = definition;
   if (apiVersion !== cloudProviderApiVersion)
     throw new CloudProviderLoadError(
@@ -173,7 +182,14 @@ export async function loadCloudProvider(
   const config = validateConfig(name, definition.configSchema, raw);
   let cloud: CloudProvider;
   try {
-    cloud = await definition.create({ config, configDir, clock, logger: logger.with({ cloudProvider: name }) });
+    cloud = await definition.create({
+      config,
+      configDir: configDirOf(options),
+      clock,
+      logger: logger.with({ cloudProvider: name }),
+      ...(metrics && { metrics }),
+      flags: flags ?? defaultFlagValues(definition.flags),
+    });
   } catch (error) {
     throw new CloudProviderLoadError(`could not init cloud provider "${name}": ${textOf(error)}`, error);
   }

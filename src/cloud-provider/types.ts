@@ -11,6 +11,8 @@ import type { LoadBalancerStatus, Node, NodeAddress, Service } from '#api/core/v
 import type { GroupVersionResource, KubeObject } from '#apimachinery/meta';
 import type { Transport } from '#apimachinery/transport';
 import type { Clock, Logger } from '#utils';
+import type { CloudControllerDefinition } from './controller.ts';
+import type { ProviderFlagValues } from './flags.ts';
 
 export type { LoadBalancerIngress, LoadBalancerStatus, Node, NodeAddress, Service, ServicePort } from '#api/core/v1';
 export type { KubeObject } from '#apimachinery/meta';
@@ -33,6 +35,8 @@ export interface CloudProvider {
   readonly clusters?: Clusters;
   /** Admission webhooks by name, served by the manager with the feature gate CloudControllerManagerWebhook. */
   readonly webhooks?: Readonly<Record<string, CloudWebhook>>;
+  /** Controllers beside the manager's own, by name in `--controllers`. */
+  readonly controllers?: readonly CloudControllerDefinition[];
   /**
    * Whether resources carry a mark of the cluster they belong to, so that two clusters can share the account. Without one the manager refuses
    * to start, unless `--allow-untagged-cloud`.
@@ -180,6 +184,18 @@ export interface Clusters {
   master(cluster: string): Promise<string>;
 }
 
+/** The manager's metrics, for those of a provider. The same name again is the same family. */
+export interface ProviderMetrics {
+  counter(options: MetricFamily): { inc(by?: number, ...labelValues: string[]): void };
+  histogram(options: MetricFamily & { buckets?: readonly number[] }): { observe(value: number, ...labelValues: string[]): void };
+}
+export interface MetricFamily {
+  name: string;
+  help: string;
+  /** Names of labels; values are given in this order. */
+  labels?: readonly string[];
+}
+
 /** What `create` gets. */
 export interface CreateContext<Config> {
   /** Validated against `configSchema`, with its defaults filled in. */
@@ -188,4 +204,8 @@ export interface CreateContext<Config> {
   configDir: string;
   clock: Clock;
   logger: Logger;
+  /** Absent: nobody asks for metrics. */
+  metrics?: ProviderMetrics;
+  /** Values of the definition's `flags`; absent: their defaults. */
+  flags?: ProviderFlagValues;
 }

@@ -20,6 +20,7 @@ import { assumedRole } from './assumed-role.ts';
 import { endpointOf, type ServiceId } from './config/overrides.ts';
 import type { AwsConfig } from './config/schema.ts';
 import { forController, isThrottling } from './errors.ts';
+import type { ApiMetrics } from './metrics.ts';
 import { createThrottle, type Throttle } from './throttle.ts';
 
 type Send<Config, In extends object, Out extends Pick<Ec2Output, '$metadata'>> = <I extends In, O extends Out>(
@@ -43,39 +44,65 @@ interface Sendable {
   middlewareStack: { add(middleware: never, options: never): void };
 }
 
-type Handler = (args: unknown) => Promise<unknown>;
+type Next = (args: unknown) => Promise<{ response?: unknown }>;
+interface CallContext {
+  commandName?: string;
+  clientName?: string;
+}
+
+const operationOf = ({ commandName = '?' }: CallContext): string => commandName.replace(/Command$/, '');
 
 /** Behind the SDK's own retries, so that every attempt counts. */
-function throttled(client: Sendable, throttle: Throttle, clock: Clock): void {
-  const middleware = (next: Handler) => async (args: unknown) => {
+function watched(client: Sendable, service: ServiceId, throttle: Throttle, { clock, metrics }: ClientDeps): void {
+  const paced = (next: Next, context: CallContext) => async (args: unknown) => {
     const delayMs = throttle.next();
     if (delayMs > 0) await clock.sleep(delayMs);
     return next(args).catch((error: unknown) => {
-      if (isThrottling(error)) throttle.refused();
+      if (isThrottling(error)) {
+        throttle.refused();
+        metrics.throttled(operationOf(context));
+      }
       throw error;
     });
   };
-  client.middlewareStack.add(middleware as never, { step: 'finalizeRequest', priority: 'low', name: 'throttle' } as never);
+  const counted = (next: Next, context: CallContext) => async (args: unknown) => {
+    const result = await next(args);
+    const { statusCode } = (result.response ?? {}) as { statusCode?: number };
+    metrics.answered(service, operationOf(context), statusCode ?? 0);
+    return result;
+  };
+  const { middlewareStack } = client;
+  middlewareStack.add(paced as never, { step: 'finalizeRequest', priority: 'low', name: 'throttle' } as never);
+  // Within the SDK's own reading of answers, which turns refusals into errors.
+  middlewareStack.add(counted as never, { step: 'deserialize', priority: 'low', name: 'statusMetrics' } as never);
 }
 
-export function createClients(config: AwsConfig, region: string, clock: Clock): Clients {
-  const throttle = createThrottle(clock);
+export interface ClientDeps {
+  clock: Clock;
+  metrics: ApiMetrics;
+}
+
+export function createClients(config: AwsConfig, region: string, deps: ClientDeps): Clients {
+  const throttle = createThrottle(deps.clock);
   const credentials = assumedRole(config, region);
   const optionsOf = (id: ServiceId) => ({ region, ...(credentials && { credentials }), ...endpointOf(config, id, region) });
   const ec2 = new EC2Client(optionsOf('EC2'));
   const elb = new ElasticLoadBalancingClient(optionsOf('Elastic Load Balancing'));
   const elbv2 = new ElasticLoadBalancingV2Client(optionsOf('Elastic Load Balancing v2'));
-  const all: Sendable[] = [ec2, elb, elbv2] as never;
-  for (const client of all) throttled(client, throttle, clock);
+  watched(ec2 as never, 'EC2', throttle, deps);
+  watched(elb as never, 'Elastic Load Balancing', throttle, deps);
+  watched(elbv2 as never, 'Elastic Load Balancing v2', throttle, deps);
 
   const sender =
     (client: unknown, signal: AbortSignal | undefined) =>
-    async (command: object): Promise<never> => {
+    async (command: { input: object }): Promise<never> => {
+      const operation = command.constructor.name.replace(/Command$/, '');
       try {
         const options = signal ? { abortSignal: signal } : {};
-        return (await (client as Sendable).send(command as never, options)) as never;
+        const send = () => (client as Sendable).send(command as never, options);
+        return (await deps.metrics.of(operation, command.input, send)) as never;
       } catch (error) {
-        throw forController(command.constructor.name.replace(/Command$/, ''), error, throttle.delayMs());
+        throw forController(operation, error, throttle.delayMs());
       }
     };
   return {

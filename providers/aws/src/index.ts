@@ -4,6 +4,7 @@ import { parseConfig } from './config/config.ts';
 import { type AwsConfig, configSchema } from './config/schema.ts';
 import { providerName } from './instances/provider-id.ts';
 import { createProvider } from './provider.ts';
+import { taggingFlags } from './tagging/options.ts';
 
 export type { AwsConfig } from './config/schema.ts';
 
@@ -12,5 +13,6 @@ export default defineCloudProvider<AwsConfig>({
   apiVersion: cloudProviderApiVersion,
   configSchema,
   parseConfig,
+  flags: taggingFlags,
   create: createProvider,
 });

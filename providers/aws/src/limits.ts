@@ -9,6 +9,12 @@ export const batchAgeMaxMs = 1_000;
 /** Questions asked one by one after their batch failed, at a time. */
 export const loneQuestionsMax = 10;
 
+/** Instances in one CreateTags or DeleteTags. */
+export const taggedInstancesMax = 50;
+/** The tagging controller: tries of one instance after its first failure, and how long a new Node's instance may be unknown to CreateTags. */
+export const taggingRetriesMax = 9;
+export const taggingGraceMs = 300_000;
+
 /** How old the list of all instances may be that backends of load balancers are looked up in. */
 export const backendsAgeMaxMs = 600_000;
 /** Items in one answer of the EC2 API. */

@@ -13,7 +13,10 @@ import { createTopology } from './instances/topology.ts';
 import { createZoneDetails } from './instances/zones.ts';
 import { loadBalancer } from './load-balancer/load-balancer.ts';
 import { metadataService } from './metadata.ts';
+import { apiMetrics } from './metrics.ts';
 import { routes } from './routes/routes.ts';
+import { taggingController } from './tagging/controller.ts';
+import { taggingOptionsOf } from './tagging/options.ts';
 
 const noNodes: KnownNodes = { get: () => undefined, list: () => [] };
 
@@ -21,11 +24,12 @@ const noNodes: KnownNodes = { get: () => undefined, list: () => [] };
  * Asks AWS nothing when the configuration says where the cluster lives (region, VPC, subnet or role, cluster id); else the metadata service and
  * EC2 are asked about the instance this runs on.
  */
-export async function createProvider({ config, clock, logger }: CreateContext<AwsConfig>): Promise<CloudProvider> {
+export async function createProvider(context: CreateContext<AwsConfig>): Promise<CloudProvider> {
+  const { config, clock, logger } = context;
   checkConfig(config);
   const metadata = metadataService(endpointOf(config, 'ec2imds').endpoint);
   const region = await regionOf(config, metadata);
-  const clients = createClients(config, region, clock);
+  const clients = createClients(config, region, { clock, metrics: apiMetrics(context.metrics, clock) });
   const api = clients.api();
   const identity = await identityOf(config, region, metadata, api);
   logger.info('AWS cloud provider', { region, vpc: identity.vpcId, cluster: identity.cluster.id });
@@ -53,6 +57,7 @@ export async function createProvider({ config, clock, logger }: CreateContext<Aw
     instancesV2: instancesV2(during, createTopology(api, { region, pattern, clock, logger })),
     loadBalancer: loadBalancer(during),
     routes: routes(during),
+    controllers: [taggingController(taggingOptionsOf(context.flags), { api, clock, logger, metrics: context.metrics })],
     hasClusterId: () => identity.cluster.id !== '',
   };
 }

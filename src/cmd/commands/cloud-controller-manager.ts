@@ -6,13 +6,30 @@ import {
   configFromFlags,
   configurationOf,
   featureGatesOf,
+  providerValuesOf,
   runCloudControllerManager,
   serveWebhooks,
+  tableOfProvider,
+  textFlagIn,
   webhookGate,
   webhookServingFlags,
 } from '#cloud-controller-manager';
-import { type CloudProvider, type CloudProviderDefinition, loadCloudProvider } from '#cloud-provider';
-import { createMetrics, flagCommand, leaderElectionOf, leaderMigrationOf, type Metrics } from '#component-base';
+import {
+  type CloudProvider,
+  type CloudProviderDefinition,
+  CloudProviderLoadError,
+  findCloudProvider,
+  loadCloudProvider,
+} from '#cloud-provider';
+import {
+  createMetrics,
+  flagCommand,
+  FlagError,
+  type FlagTable,
+  leaderElectionOf,
+  leaderMigrationOf,
+  type Metrics,
+} from '#component-base';
 import { secureServingOptions } from '#component-base/serving';
 import type { WireServer } from '#wire';
 import {
@@ -54,7 +71,10 @@ async function run(flags: CloudControllerManagerFlags): Promise<void> {
   const metrics = createMetrics();
   const config = configFromFlags(flags);
   const leaderMigration = leaderMigrationOf(flags);
-  const loaded = await loadCloudProvider({ provider: flags.cloudProvider, configFile: flags.cloudConfig, builtIn }, deps);
+  const wanted = { provider: flags.cloudProvider, configFile: flags.cloudConfig, builtIn };
+  const definition = await findCloudProvider(wanted);
+  const providerFlags = definition && providerValuesOf(definition, flags);
+  const loaded = await loadCloudProvider(wanted, { ...deps, metrics, ...(providerFlags && { flags: providerFlags }) });
   if (!loaded) throw new Error('--cloud-provider cannot be empty');
   const { client, config: clientConfig } = clientFor(component, flags.kubeconfig, deps.clock, {
     master: flags.master,
@@ -95,10 +115,25 @@ async function run(flags: CloudControllerManagerFlags): Promise<void> {
   }, manager.ended);
 }
 
+/** Those of the provider. Help is given without a provider, too. */
+async function providerFlagTable(argv: readonly string[]): Promise<FlagTable> {
+  const provider = textFlagIn(argv, cloudControllerManagerFlags.cloudProvider.name);
+  const configFile = textFlagIn(argv, cloudControllerManagerFlags.cloudConfig.name);
+  try {
+    const definition = await findCloudProvider({ provider, configFile, builtIn });
+    return definition ? tableOfProvider(definition, cloudControllerManagerFlags) : {};
+  } catch (error) {
+    if (argv.includes('--help') || argv.includes('-h')) return {};
+    if (error instanceof CloudProviderLoadError) throw new FlagError(error.message);
+    throw error;
+  }
+}
+
 export const cloudControllerManagerCommand = (): Command =>
   flagCommand({
     name: component,
     description: 'The Cloud controller manager is a daemon that embeds the cloud specific control loops shipped with Kubernetes.',
     flags: cloudControllerManagerFlags,
+    moreFlags: providerFlagTable,
     run: ({ values }) => run(values),
   });
