@@ -1,4 +1,5 @@
 // What expressions of mutating policies give, as JSON (k8s.io/apiserver/pkg/cel/mutation; KEP-3962).
+import { ForeignValue } from '#apimachinery/managedfields';
 import { encodeBase64 } from '#apimachinery/schema';
 import {
   CelError,
@@ -37,16 +38,19 @@ function checkTypes(value: StructValue): void {
   if (problems.length > 0) throw new CelError(`type mismatch: ${problems.join('\n')}`);
 }
 
-/** Plain JSON of a value; `scalar` says what stands for one that is neither struct, list nor map. Throws `CelError`. */
-function plain(value: Value, scalar: (value: Value) => unknown): unknown {
+/**
+ * Plain JSON of a value; `scalar` says what stands for one that is neither struct, list nor map. Throws `CelError`, with `badKey` for a key
+ * that is no text.
+ */
+function plain(value: Value, scalar: (value: Value) => unknown, badKey: string): unknown {
   if (value instanceof StructValue)
-    return Object.fromEntries([...value.fields].map(([name, field]) => [name, plain(field, scalar)]));
-  if (value instanceof ListValue) return value.values().map((item) => plain(item, scalar));
+    return Object.fromEntries([...value.fields].map(([name, field]) => [name, plain(field, scalar, badKey)]));
+  if (value instanceof ListValue) return value.values().map((item) => plain(item, scalar, badKey));
   if (value instanceof MapValue)
     return Object.fromEntries(
       [...value.entries.keys()].map((key) => {
-        if (typeof key !== 'string') throw new CelError('invalid return type: *dynamic.ObjectVal');
-        return [key, plain(value.get(key) ?? null, scalar)];
+        if (typeof key !== 'string') throw new CelError(badKey);
+        return [key, plain(value.get(key) ?? null, scalar, badKey)];
       }),
     );
   return scalar(value);
@@ -57,8 +61,19 @@ export function applyConfigurationOf(value: Value): Record<string, unknown> {
   if (!(value instanceof StructValue))
     throw new CelError(`unsupported return type from ApplyConfiguration expression: ${typeNameOf(value)}`);
   checkTypes(value);
-  return plain(value, (scalar) => toJson(scalar) ?? null) as Record<string, unknown>;
+  return plain(value, configurationScalar, 'invalid return type: *dynamic.ObjectVal') as Record<string, unknown>;
 }
+
+/** What JSON has no form of, and null, which states nothing, are refused by the type they are laid over. */
+function configurationScalar(value: Value): unknown {
+  if (value === null) return new ForeignValue('structpb.NullValue', '0');
+  const given = toJson(value);
+  if (given !== undefined) return given;
+  return new ForeignValue(typeNameOf(value), printed(value));
+}
+
+/** Of what libraries make, quantities and the like know how they are written. */
+const printed = (value: Value): string => (value instanceof OpaqueValue ? String(value.content) : typeNameOf(value));
 
 const unmarshalable = 'JSONPath valueExpression evaluated to a type that could not marshal to JSON: ';
 
@@ -97,6 +112,8 @@ function operationOf(item: Value): PatchOperation {
     op: text('op'),
     path: text('path'),
     ...(from !== '' && { from }),
-    ...(value !== undefined && { value: plain(value, patchScalar) }),
+    ...(value !== undefined && {
+      value: plain(value, patchScalar, `${unmarshalable}unsupported type conversion from 'int' to string`),
+    }),
   };
 }

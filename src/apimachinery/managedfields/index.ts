@@ -3,4 +3,5 @@ export type { FieldPattern, FieldSet } from './field-set.ts';
 export type { FieldManager, FieldManagerOptions, Writer } from './manager.ts';
 export { createFieldManager } from './manager.ts';
 export { ConfigurationProblem, layOver } from './configuration.ts';
+export { ForeignValue } from './validate.ts';
 export { parentManagers, scaleManagers } from './scale.ts';

@@ -6,6 +6,21 @@ import { isObject, type JsonObject } from './json.ts';
 import type { ListShape, MapShape, Scalar, Shape } from './shape.ts';
 import { childShape, formOf, itemElement, ShapeError } from './typed.ts';
 
+/** A value that is no JSON and fits nothing; it is only told what it is. */
+export class ForeignValue {
+  readonly goType: string;
+  /** As Go prints it. */
+  readonly text: string;
+  constructor(goType: string, text: string) {
+    this.goType = goType;
+    this.text = text;
+  }
+}
+
+const typeOf = (value: unknown): string => (value instanceof ForeignValue ? value.goType : goTypeName(value));
+const printed = (value: unknown): string => (value instanceof ForeignValue ? value.text : goPrint(value));
+const syntax = (value: unknown): string => (value instanceof ForeignValue ? value.text : goSyntax(value));
+
 export interface ShapeProblem {
   path: string;
   message: string;
@@ -17,13 +32,13 @@ const isScalar = (value: unknown): boolean =>
 function scalarProblem(scalar: Scalar, value: unknown): string | undefined {
   switch (scalar) {
     case 'numeric':
-      return typeof value === 'number' ? undefined : `expected numeric (int or float), got ${goTypeName(value)}`;
+      return typeof value === 'number' ? undefined : `expected numeric (int or float), got ${typeOf(value)}`;
     case 'string':
-      return typeof value === 'string' ? undefined : `expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`;
+      return typeof value === 'string' ? undefined : `expected string, got &value.valueUnstructured{Value:${syntax(value)}}`;
     case 'boolean':
-      return typeof value === 'boolean' ? undefined : `expected boolean, got &{${goPrint(value)}}`;
+      return typeof value === 'boolean' ? undefined : `expected boolean, got &{${printed(value)}}`;
     case 'untyped':
-      return isScalar(value) ? undefined : `expected any scalar, got &{${goPrint(value)}}`;
+      return isScalar(value) ? undefined : `expected any scalar, got &{${printed(value)}}`;
   }
 }
 
@@ -61,14 +76,16 @@ function listProblems(list: ListShape, items: readonly unknown[], path: string):
 /** Everything about a value that does not fit. */
 export function shapeProblems(shape: Shape, value: unknown, path = ''): ShapeProblem[] {
   if (value === null || value === undefined) return [];
-  const form = formOf(shape, value);
+  const form = value instanceof ForeignValue && shape.scalar !== undefined ? 'scalar' : formOf(shape, value);
   if (form === 'map' && shape.map !== undefined) {
-    return isObject(value) ? mapProblems(shape.map, value, path) : [{ path, message: `expected map, got &{${goPrint(value)}}` }];
+    return isObject(value) && !(value instanceof ForeignValue)
+      ? mapProblems(shape.map, value, path)
+      : [{ path, message: `expected map, got &{${printed(value)}}` }];
   }
   if (form === 'list' && shape.list !== undefined) {
     return Array.isArray(value)
       ? listProblems(shape.list, value, path)
-      : [{ path, message: `expected list, got &{${goPrint(value)}}` }];
+      : [{ path, message: `expected list, got &{${printed(value)}}` }];
   }
   const message = scalarProblem(shape.scalar ?? 'untyped', value);
   return message === undefined ? [] : [{ path, message }];

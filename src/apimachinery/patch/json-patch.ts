@@ -44,6 +44,28 @@ function replace(container: Container, key: string, value: Json): void {
   else put(container, key, value);
 }
 
+/** Whether there may be something: objects have every key, although with nothing in it. */
+function isReadable(container: Container, key: string): boolean {
+  if (!Array.isArray(container)) return true;
+  try {
+    indexOf(key, container.length);
+    return true;
+  } catch (error) {
+    if (error instanceof PatchFailure) return false;
+    throw error;
+  }
+}
+
+/** Says where a failure was. */
+function within<T>(where: string, action: () => T): T {
+  try {
+    return action();
+  } catch (error) {
+    if (error instanceof PatchFailure) throw new PatchFailure(`${where}: ${error.message}`);
+    throw error;
+  }
+}
+
 interface Place {
   container: Container;
   key: string;
@@ -71,16 +93,16 @@ class Patching {
     return copy;
   }
 
-  private find(path: string, what: string): Place {
-    const missing = (): PatchFailure =>
-      new PatchFailure(`${what} operation does not apply: doc is missing path: "${path}": missing value`);
+  /** Where a path leads; `missing` says it with what is not there. Throws `PatchFailure`. */
+  private find(path: string, missingText: string): Place {
+    const missing = (): PatchFailure => new PatchFailure(`${missingText}: missing value`);
     const tokens = path.split('/').slice(1).map(unescapeToken);
     const key = path.includes('/') ? tokens.pop() : undefined;
     let container = this.owned(this.document);
     if (key === undefined || container === undefined) throw missing();
     this.document = container;
     for (const token of tokens) {
-      const next = this.owned(read(container, token));
+      const next = this.owned(isReadable(container, token) ? read(container, token) : undefined);
       if (next === undefined) throw missing();
       replace(container, token, next);
       container = next;
@@ -101,38 +123,66 @@ class Patching {
 
   apply(operation: JsonObject): void {
     const value = member(operation, 'value') ?? null;
-    const path = (): string => textOf(operation, 'path');
     switch (operation.op) {
       case 'add':
-        return this.at(path(), 'add', (place) => add(place.container, place.key, value));
+        return this.add(operation, value);
       case 'remove':
-        return this.at(path(), 'remove', (place) => remove(place.container, place.key));
+        return this.remove(operation);
       case 'replace':
-        if (path() === '') return this.replaceAll(value);
-        return this.at(path(), 'replace', (place) => replace(place.container, place.key, value));
+        return this.replace(operation, value);
       case 'move':
-        return this.move(textOf(operation, 'from'), path);
+        return this.move(operation);
       case 'copy':
-        return this.at(textOf(operation, 'from'), 'copy', ({ container, key }) => {
-          const copied = this.copy(read(container, key));
-          this.at(path(), 'copy', (place) => add(place.container, place.key, copied));
-        });
+        return this.copyTo(operation);
       case 'test':
-        return this.test(path(), value);
+        return this.test(operation, value);
       default:
         throw new PatchFailure(`Unexpected kind: ${typeof operation.op === 'string' ? operation.op : 'unknown'}`);
     }
   }
 
-  private at(path: string, what: string, change: (place: Place) => void): void {
-    change(this.find(path, what));
+  private add(operation: JsonObject, value: Json): void {
+    const path = textOf(operation, 'path', 'add operation failed to decode path: missing value');
+    const { container, key } = this.find(path, `add operation does not apply: doc is missing path: "${path}"`);
+    within(`error in add for path: '${path}'`, () => add(container, key, value));
   }
 
-  private move(from: string, path: () => string): void {
-    const { container, key } = this.find(from, 'move');
-    const value = read(container, key) ?? null;
-    remove(container, key);
-    this.at(path(), 'move', (place) => add(place.container, place.key, value));
+  private remove(operation: JsonObject): void {
+    const path = textOf(operation, 'path', 'remove operation failed to decode path: missing value');
+    const { container, key } = this.find(path, `remove operation does not apply: doc is missing path: "${path}"`);
+    within(`error in remove for path: '${path}'`, () => remove(container, key));
+  }
+
+  private replace(operation: JsonObject, value: Json): void {
+    const path = textOf(operation, 'path', `replace operation failed to decode path: ${noPath}`);
+    if (path === '') return this.replaceAll(value);
+    const { container, key } = this.find(path, `replace operation does not apply: doc is missing path: ${path}`);
+    if (!isReadable(container, key))
+      throw new PatchFailure(`replace operation does not apply: doc is missing key: ${path}: missing value`);
+    replace(container, key, value);
+  }
+
+  private copyTo(operation: JsonObject): void {
+    const from = textOf(operation, 'from', `copy operation failed to decode from: ${noFrom}`);
+    const source = this.find(from, `copy operation does not apply: doc is missing from path: ${from}`);
+    const value = within(`error in copy for from: '${from}'`, () => read(source.container, source.key));
+    const path = textOf(operation, 'path', 'copy operation failed to decode path: missing value');
+    const { container, key } = this.find(path, `copy operation does not apply: doc is missing destination path: ${path}`);
+    const copied = this.copy(value);
+    within('error while adding value during copy', () => add(container, key, copied));
+  }
+
+  private move(operation: JsonObject): void {
+    const from = textOf(operation, 'from', `move operation failed to decode from: ${noFrom}`);
+    const source = this.find(from, `move operation does not apply: doc is missing from path: ${from}`);
+    const value = within(`error in move for path: '${source.key}'`, () => {
+      const moved = read(source.container, source.key) ?? null;
+      remove(source.container, source.key);
+      return moved;
+    });
+    const path = textOf(operation, 'path', `move operation failed to decode path: ${noPath}`);
+    const { container, key } = this.find(path, `move operation does not apply: doc is missing destination path: ${path}`);
+    within(`error in move for path: '${path}'`, () => add(container, key, value));
   }
 
   private replaceAll(value: Json): void {
@@ -140,16 +190,24 @@ class Patching {
     this.document = value;
   }
 
-  private test(path: string, value: Json): void {
-    const place = path === '' ? undefined : this.find(path, 'test');
-    const current = place === undefined ? this.document : read(place.container, place.key);
+  private test(operation: JsonObject, value: Json): void {
+    const path = textOf(operation, 'path', `test operation failed to decode path: ${noPath}`);
+    const current = path === '' ? this.document : this.tested(path);
     if (!deepEqual(current ?? null, value)) throw new TestFailure(`testing value ${path} failed: test failed`);
+  }
+
+  private tested(path: string): Json {
+    const { container, key } = this.find(path, `test operation does not apply: is missing path: ${path}`);
+    return within(`error in test for path: '${path}'`, () => read(container, key));
   }
 }
 
-function textOf(operation: JsonObject, field: 'path' | 'from'): string {
+const noPath = 'operation missing path field: missing value';
+const noFrom = 'operation, missing from field: missing value';
+
+function textOf(operation: JsonObject, field: 'path' | 'from', missing: string): string {
   const text = member(operation, field);
-  if (typeof text !== 'string') throw new PatchFailure(`operation missing ${field} field: missing value`);
+  if (typeof text !== 'string') throw new PatchFailure(missing);
   return text;
 }
 
