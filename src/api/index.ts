@@ -3,3 +3,4 @@ export * from './kind.ts';
 export { builtinKinds } from './kinds.ts';
 export { semanticEqual } from './common/equality.ts';
 export { ago } from './common/printing.ts';
+export { internalDiff } from './common/unified-diff.ts';

@@ -28,13 +28,12 @@ function volumeReference(volume: Volume): string | undefined {
 export function apiObjectReference(pod: Pod): string | undefined {
   const { spec } = pod;
   if (spec?.serviceAccountName) return 'serviceaccounts';
-  const bare = { ...pod, spec: { ...spec, containers: spec?.containers ?? [], volumes: [] } };
-  if (secretNames(bare).size > 0) return 'secrets';
-  if (configMapNames(bare).size > 0) return 'configmaps';
+  if (secretNames(pod).size > 0) return 'secrets';
+  if (configMapNames(pod).size > 0) return 'configmaps';
   if (spec?.resourceClaims?.length) return 'resourceclaims';
   for (const volume of spec?.volumes ?? []) {
     const found = volumeReference(volume);
     if (found !== undefined) return found;
   }
-  return secretNames(pod).size > 0 ? 'secrets' : undefined;
+  return undefined;
 }

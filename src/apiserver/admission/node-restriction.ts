@@ -1,11 +1,13 @@
 // Holds kubelets to their own node and its pods (plugin/pkg/admission/noderestriction). Off by default, as upstream's; for clusters whose
 // nodes are not to be trusted with each other's objects.
+import { internalDiff } from '#api';
 import type { TokenRequest } from '#api/authentication/v1';
 import type { CertificateSigningRequest } from '#api/certificates/v1';
 import type { Node, PersistentVolume, PersistentVolumeClaim, Pod } from '#api/core/v1';
 import type { ResourceSlice } from '#api/resource/v1';
 import type { CSIDriver } from '#api/storage/v1';
 import { notFound } from '#apimachinery/errors';
+import { aggregateTexts } from '#apimachinery/field';
 import { PkiError, parseCertificateRequest } from '#pki';
 import { quote } from '#utils';
 import { nodeIdentity } from '../authentication/users.ts';
@@ -109,7 +111,8 @@ class Restriction {
 
   #pod(name: string): Pod {
     const pod = this.#cluster.get<Pod>('', 'pods', this.#request.namespace, name);
-    if (!pod) throw notFound({ group: '', resource: 'pods' }, name);
+    // The resource as upstream's listers name it.
+    if (!pod) throw notFound({ group: '', resource: 'pod' }, name);
     return pod;
   }
 
@@ -126,7 +129,7 @@ class Restriction {
     this.#refuse(!owner?.controller, `${who} can only create pods with a controller owner reference set to itself`);
     this.#refuse(owner?.blockOwnerDeletion === true, `${who} must not set blockOwnerDeletion on an owner reference`);
     const node = this.#cluster.get<Node>('', 'nodes', '', this.#node);
-    if (!node) throw notFound({ group: '', resource: 'nodes' }, this.#node);
+    if (!node) throw notFound({ group: '', resource: 'node' }, this.#node);
     this.#refuse(
       owner?.uid !== node.metadata.uid,
       `node ${this.#node} UID mismatch: expected ${owner?.uid} got ${node.metadata.uid}`,
@@ -199,16 +202,16 @@ class Restriction {
     const { operation } = this.#request;
     this.#refuse(subresource !== 'status', 'may only update PVC status');
     this.#refuse(operation !== 'UPDATE', `unexpected operation ${quote(operation)}`);
-    const rest = (object: unknown): unknown => {
+    const rest = (object: unknown): object => {
       const { metadata, status = {}, ...others } = object as PersistentVolumeClaim;
       const { resourceVersion: _r, managedFields: _m, ...meta } = metadata;
       const { capacity: _c, conditions: _o, allocatedResources: _a, allocatedResourceStatuses: _s, ...kept } = status;
       return { ...others, metadata: meta, status: kept };
     };
-    this.#refuse(
-      !same(rest(this.#request.oldObject), rest(this.#request.object)),
-      `node ${quote(this.#node)} is not allowed to update fields other than status.quantity and status.conditions`,
-    );
+    const [old, now] = [rest(this.#request.oldObject), rest(this.#request.object)];
+    if (same(old, now)) return;
+    const why = `node ${quote(this.#node)} is not allowed to update fields other than status.quantity and status.conditions`;
+    throw deny(this.#request, `${why}: ${internalDiff('core.PersistentVolumeClaim', old, now)}`);
   }
 
   async #token(subresource: string): Promise<void> {
@@ -242,7 +245,8 @@ class Restriction {
 
   /** Whether a volume of the pod, or the driver of one, asks for tokens of this audience. */
   #wantsAudience(pod: Pod, audience: string): boolean {
-    return (pod.spec?.volumes ?? []).some(({ name, projected, ephemeral, persistentVolumeClaim, csi }) => {
+    const problems: string[] = [];
+    const wants = (pod.spec?.volumes ?? []).some(({ name, projected, ephemeral, persistentVolumeClaim, csi }) => {
       if (
         projected?.sources?.some(
           (source) => source.serviceAccountToken && (source.serviceAccountToken.audience ?? '') === audience,
@@ -251,15 +255,25 @@ class Restriction {
         return true;
       }
       const claim = ephemeral ? `${pod.metadata.name}-${name}` : persistentVolumeClaim?.claimName;
-      const driver = csi?.driver ?? (claim && this.#driverOf(claim));
+      const driver = csi?.driver ?? (claim && this.#driverOf(claim, problems));
       const found = driver ? this.#cluster.get<CSIDriver>('storage.k8s.io', 'csidrivers', '', driver) : undefined;
       return found?.spec.tokenRequests?.some((request) => (request.audience ?? '') === audience) ?? false;
     });
+    const why = `error validating audience ${quote(audience)}: ${aggregateTexts(problems)}`;
+    this.#refuse(!wants && problems.length > 0, why);
+    return wants;
   }
 
-  #driverOf(claimName: string): string | undefined {
+  /** Undefined where there is none; adds to `problems` what could not be found. */
+  #driverOf(claimName: string, problems: string[]): string | undefined {
+    const missing = (what: string, name: string): undefined => {
+      problems.push(`${what} ${quote(name)} not found`);
+    };
     const claim = this.#cluster.get<PersistentVolumeClaim>('', 'persistentvolumeclaims', this.#request.namespace, claimName);
-    const volume = this.#cluster.get<PersistentVolume>('', 'persistentvolumes', '', claim?.spec?.volumeName ?? '');
+    if (!claim) return missing('persistentvolumeclaim', claimName);
+    const { volumeName = '' } = claim.spec ?? {};
+    const volume = this.#cluster.get<PersistentVolume>('', 'persistentvolumes', '', volumeName);
+    if (!volume) return missing('persistentvolume', volumeName);
     return volume?.spec?.csi?.driver;
   }
 

@@ -57,27 +57,27 @@ const refOf = (object: { metadata: { name?: string; uid?: string } }): ObjectRef
   ...(object.metadata.uid && { uid: object.metadata.uid }),
 });
 
-/** The claims of one token. */
+/** The claims of one token, in the order of their names, as upstream's. */
 export function boundClaims(request: BoundClaimsRequest): BoundClaims {
   const { serviceAccount, pod, secret, node } = request;
   const now = Math.floor(request.nowMs / 1000);
   const { namespace = '', name = '' } = serviceAccount.metadata;
   return {
-    iss: request.issuer,
-    sub: serviceAccountUserName(namespace, name),
     aud: [...request.audiences],
-    iat: now,
-    nbf: now,
     exp: now + request.expirationSeconds,
+    iat: now,
+    iss: request.issuer,
     jti: request.id,
     'kubernetes.io': {
       namespace,
-      serviceaccount: refOf(serviceAccount),
+      ...(node && { node: refOf(node) }),
       ...(pod && { pod: refOf(pod) }),
       ...(secret && { secret: refOf(secret) }),
-      ...(node && { node: refOf(node) }),
+      serviceaccount: refOf(serviceAccount),
       ...(request.warnAfterSeconds !== 0 && { warnafter: now + request.warnAfterSeconds }),
     },
+    nbf: now,
+    sub: serviceAccountUserName(namespace, name),
   };
 }
 

@@ -89,7 +89,7 @@ export function verifyJwt(token: string, publicKeys: readonly { key: KeyObject; 
   for (const { key } of named.length > 0 ? named : publicKeys) {
     if (jwtAlgorithm(key) === alg && verify(hashes[alg as JwtAlgorithm], input, signingKey(key), signature)) return decoded;
   }
-  throw new PkiError('invalid signature');
+  throw new PkiError('go-jose/go-jose: error in cryptographic primitive');
 }
 
 /** A public key with the id that tokens name it by. */

@@ -51,8 +51,8 @@ export function identityReviewEndpoints(
       await context.validate();
       const metadata = { creationTimestamp: formatTime(now()) };
       return {
-        apiVersion: `${group}/v1`,
         kind: 'SelfSubjectReview',
+        apiVersion: `${group}/v1`,
         metadata,
         status: { userInfo: userStatus(context.user) },
       } as KubeObject;

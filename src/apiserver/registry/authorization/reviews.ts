@@ -10,27 +10,46 @@ import type {
   SubjectAccessReviewStatus,
 } from '#api/authorization/v1';
 import { badRequest, invalidObject } from '#apimachinery/errors';
-import { type FieldError, invalid, type Path, required, root } from '#apimachinery/field';
+import { type FieldError, forbidden, invalid, type Path, required, root } from '#apimachinery/field';
 import { parse as parseFields } from '#apimachinery/fields';
 import { parse as parseLabels } from '#apimachinery/labels';
 import type { KubeObject } from '#apimachinery/meta';
+import { validateLabelSelectorRequirement } from '#apimachinery/validation';
 import type { Attributes, Authorizer, SpecialContext, SpecialRest, UserInfo } from '../../contracts.ts';
 
 const group = 'authorization.k8s.io';
 const spec = root('spec');
 
-type Selector = { rawSelector?: string; requirements?: { key: string; operator: string; values?: string[] }[] };
+type Requirement = { key?: string; operator?: string; values?: string[] };
+type Selector = { rawSelector?: string; requirements?: Requirement[] };
 
-function selectorErrors(selector: Selector | undefined, path: Path): FieldError[] {
+function selectorErrors(selector: Selector | undefined, path: Path, ofLabels: boolean): FieldError[] {
   if (!selector) return [];
   const raw = selector.rawSelector ?? '';
-  const count = selector.requirements?.length ?? 0;
-  if (raw !== '' && count > 0) {
-    return [invalid(path.child('rawSelector'), raw, 'may not specified at the same time as requirements')];
+  const all = selector.requirements ?? [];
+  const errors: FieldError[] = [];
+  if (raw !== '' && all.length > 0) {
+    errors.push(invalid(path.child('rawSelector'), raw, 'may not specified at the same time as requirements'));
   }
-  if (raw !== '' || count > 0) return [];
-  const why = `when ${path.toString()} is specified, requirements or rawSelector is required`;
-  return [required(path.child('requirements'), why)];
+  if (raw === '' && all.length === 0) {
+    const why = `when ${path.toString()} is specified, requirements or rawSelector is required`;
+    errors.push(required(path.child('requirements'), why));
+  }
+  return [...errors, ...all.flatMap((each, at) => requirementErrors(each, path.child('requirements').index(at), ofLabels))];
+}
+
+/** Operators that are not known may be a newer client's: no error, but nothing is known of what they stand for. */
+function requirementErrors(requirement: Requirement, path: Path, ofLabels: boolean): FieldError[] {
+  const { key = '', operator = '', values = [] } = requirement;
+  if (ofLabels) return validateLabelSelectorRequirement({ key, operator, values }, path, { allowUnknownOperators: true });
+  const errors = key === '' ? [required(path.child('key'), 'must be specified')] : [];
+  if (['In', 'NotIn'].includes(operator) && values.length === 0) {
+    errors.push(required(path.child('values'), "must be specified when `operator` is 'In' or 'NotIn'"));
+  }
+  if (['Exists', 'DoesNotExist'].includes(operator) && values.length > 0) {
+    errors.push(forbidden(path.child('values'), "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"));
+  }
+  return errors;
 }
 
 interface Question {
@@ -55,18 +74,32 @@ function questionErrors({ resourceAttributes, nonResourceAttributes }: Question)
 }
 
 const attributeErrors = ({ resourceAttributes }: Question): FieldError[] => [
-  ...selectorErrors(resourceAttributes?.fieldSelector, spec.child('resourceAttributes', 'fieldSelector')),
-  ...selectorErrors(resourceAttributes?.labelSelector, spec.child('resourceAttributes', 'labelSelector')),
+  ...selectorErrors(resourceAttributes?.fieldSelector, spec.child('resourceAttributes', 'fieldSelector'), false),
+  ...selectorErrors(resourceAttributes?.labelSelector, spec.child('resourceAttributes', 'labelSelector'), true),
 ];
 
 const subjectErrors = ({ user, groups }: SubjectAccessReviewSpec): FieldError[] =>
   !user && !groups?.length ? [invalid(spec.child('user'), user ?? '', 'at least one of user or group must be specified')] : [];
 
+/** As the wire has them, whoever set which first. */
+const inWireOrder = ({ name, generateName, namespace, ...others }: KubeObject['metadata']): object => ({
+  ...(name !== undefined && { name }),
+  ...(generateName !== undefined && { generateName }),
+  ...(namespace !== undefined && { namespace }),
+  ...others,
+});
+
 function metadataErrors(object: KubeObject, allowNamespace: boolean): FieldError[] {
   const { managedFields: _, namespace, ...rest } = object.metadata;
   const others = { ...rest, ...(!allowNamespace && namespace && { namespace }) };
   if (Object.values(others).every((value) => value === undefined)) return [];
-  return [invalid(root('metadata'), object.metadata, allowNamespace ? 'must be empty except for namespace' : 'must be empty')];
+  return [
+    invalid(
+      root('metadata'),
+      inWireOrder(object.metadata),
+      allowNamespace ? 'must be empty except for namespace' : 'must be empty',
+    ),
+  ];
 }
 
 function refuse(errors: readonly FieldError[]): void {
@@ -90,7 +123,7 @@ function readSelector(selector: Selector | undefined, kind: 'field' | 'label'): 
   }
   const terms: string[] = [];
   const all = selector.requirements ?? [];
-  for (const { key, operator, values = [] } of all) {
+  for (const { key = '', operator = '', values = [] } of all) {
     const term = kind === 'field' ? fieldTerm(key, operator, values) : labelTerm(key, operator, values);
     if (term !== undefined) terms.push(term);
   }
@@ -204,7 +237,7 @@ export function accessReviewEndpoints(authorizer: Authorizer): SpecialRest[] {
       await context.validate();
       const rules = authorizer.rulesFor?.(context.user, asked.namespace);
       const status = rules ?? { resourceRules: [], nonResourceRules: [], incomplete: true };
-      return { apiVersion: `${group}/v1`, kind: 'SelfSubjectRulesReview', metadata: {}, spec: {}, status } as KubeObject;
+      return { kind: 'SelfSubjectRulesReview', apiVersion: `${group}/v1`, metadata: {}, spec: {}, status } as KubeObject;
     }),
   ];
 }

@@ -45,16 +45,21 @@ function requestErrors({ spec }: TokenRequest): FieldError[] {
 }
 
 function get<T extends KubeObject>({ cluster }: SpecialContext, resource: string, namespace: string, name: string): T {
+  if (name === '') throw badRequest('Name parameter required.');
   const found = cluster.get<T>('', resource, namespace, name);
   if (!found) throw notFound({ group: '', resource }, name);
   return found;
 }
 
+const groupVersionOf = (text: string): { group: string; version: string } =>
+  text.split('/').length > 2 ? { group: '', version: '' } : parseApiVersion(text);
+
 /** What the token is to be bound to, looked up. */
 function boundObject(context: SpecialContext, request: TokenRequest): Bound {
   const ref = request.spec?.boundObjectRef;
   if (!ref) return {};
-  const { group: of, version } = parseApiVersion(ref.apiVersion ?? '');
+  // Text that is no version stands for none.
+  const { group: of, version } = groupVersionOf(ref.apiVersion ?? '');
   const name = ref.name ?? '';
   const checked = <T extends KubeObject>(object: T): T => {
     if (!ref.uid || ref.uid === object.metadata.uid) return object;
@@ -111,6 +116,8 @@ function issue(
   }
   const forServer = audiences.length > 0 && audiences.every((audience) => options.apiAudiences.includes(audience));
   const extended = (options.extendExpiration ?? true) && bound.pod && seconds === warnOnlyExpirationSeconds && forServer;
+  const id = options.uuid();
+  context.annotate?.('authentication.kubernetes.io/issued-credential-id', `JTI=${id}`);
   const claims = boundClaims({
     ...bound,
     issuer: options.issuer,
@@ -119,7 +126,7 @@ function issue(
     expirationSeconds: extended ? extendedExpirationSeconds : seconds,
     warnAfterSeconds: extended ? seconds : 0,
     nowMs,
-    id: options.uuid(),
+    id,
   });
   return {
     ...request,
