@@ -36,9 +36,9 @@ export const localPathProvisioner = (config: LocalPathConfig, volumes: Volumes):
     name: 'local-path-provisioner',
     eventSource: provisionerName,
     rights: [
-      allow('create,delete,get,list,patch,watch', 'core', 'persistentvolumes'),
-      allow('get,list,update,watch', 'core', 'persistentvolumeclaims'),
-      allow('get,list,watch', 'storage.k8s.io', 'storageclasses'),
+      allow('create,delete,list,patch,watch', 'core', 'persistentvolumes'),
+      allow('list,update,watch', 'core', 'persistentvolumeclaims'),
+      allow('list,watch', 'storage.k8s.io', 'storageclasses'),
       allow('get', 'core', 'nodes'),
       recordEvents,
     ],

@@ -18,47 +18,44 @@ import { classOf } from './match.ts';
 import { reconcileVolume, type VolumeView } from './volume.ts';
 
 const syncPeriodMs = 15_000;
-const claimPrefix = 'claim/';
-const volumePrefix = 'volume/';
 
 type View = ({ of: 'claim' } & ClaimView) | ({ of: 'volume' } & VolumeView);
 
-const claimKey = (claim: { namespace?: string; name?: string }): string => `${claimPrefix}${keyOf(claim)}`;
-const volumeKey = (name: string): string => `${volumePrefix}${name}`;
+// Claims have a namespace, volumes have none.
+const isVolumeKey = (key: string): boolean => !key.includes('/');
 
 /** The volume, its claim, and claims that wait for such a volume. */
 function* keysOfVolume(volume: PersistentVolume, _old: unknown, cache: Cache): Iterable<string> {
-  yield volumeKey(volume.metadata.name ?? '');
+  yield volume.metadata.name ?? '';
   const ref = volume.spec?.claimRef;
-  if (ref) yield claimKey({ namespace: ref.namespace ?? '', name: ref.name ?? '' });
+  if (ref) yield keyOf({ namespace: ref.namespace ?? '', name: ref.name ?? '' });
   for (const claim of cache.list<PersistentVolumeClaim>(persistentVolumeClaims)) {
     const { volumeName } = claim.spec ?? {};
     const isNamed = volumeName === volume.metadata.name;
-    if (isNamed || (!volumeName && !ref && classOf(claim) === classOf(volume))) yield claimKey(claim.metadata);
+    if (isNamed || (!volumeName && !ref && classOf(claim) === classOf(volume))) yield keyOf(claim.metadata);
   }
 }
 
 function* keysOfClaim(claim: PersistentVolumeClaim, _old: unknown, cache: Cache): Iterable<string> {
-  yield claimKey(claim.metadata);
-  if (claim.spec?.volumeName) yield volumeKey(claim.spec.volumeName);
+  yield keyOf(claim.metadata);
+  if (claim.spec?.volumeName) yield claim.spec.volumeName;
   for (const { metadata, spec } of cache.list<PersistentVolume>(persistentVolumes))
     if (spec?.claimRef?.name === claim.metadata.name && spec?.claimRef?.namespace === claim.metadata.namespace)
-      yield volumeKey(metadata.name ?? '');
+      yield metadata.name ?? '';
 }
 
 function viewOf(key: string, cache: Cache, live: VolumeView['live']): View {
   const volumes = (): PersistentVolume[] => cache.list<PersistentVolume>(persistentVolumes);
-  if (key.startsWith(volumePrefix)) {
-    const volume = cache.get<PersistentVolume>(persistentVolumes, '', key.slice(volumePrefix.length));
+  if (isVolumeKey(key)) {
+    const volume = cache.get<PersistentVolume>(persistentVolumes, '', key);
     const ref = volume?.spec?.claimRef;
     const claim = ref && cache.get<PersistentVolumeClaim>(persistentVolumeClaims, ref.namespace ?? '', ref.name ?? '');
     return { of: 'volume', volume, claim, live };
   }
-  const id = key.slice(claimPrefix.length);
-  const { namespace, name } = splitKey(id);
+  const { namespace, name } = splitKey(key);
   const claim = cache.get<PersistentVolumeClaim>(persistentVolumeClaims, namespace, name);
   const waitingPods = cache
-    .byIndex<Pod>(pods, podsByClaim, id)
+    .byIndex<Pod>(pods, podsByClaim, key)
     .filter((pod) => !isPodTerminal(pod) && !pod.spec?.nodeName)
     .map(({ metadata }) => metadata.name ?? '');
   return { of: 'claim', claim, volumes: volumes(), classes: cache.list<StorageClass>(storageClasses), waitingPods };
@@ -89,8 +86,8 @@ export const persistentVolumeBinder: ControllerDefinition<View> = defineControll
   periodic: {
     everyMs: syncPeriodMs,
     *keys(cache) {
-      for (const { metadata } of cache.list(persistentVolumeClaims)) yield claimKey(metadata);
-      for (const { metadata } of cache.list(persistentVolumes)) yield volumeKey(metadata.name ?? '');
+      for (const { metadata } of cache.list(persistentVolumeClaims)) yield keyOf(metadata);
+      for (const { metadata } of cache.list(persistentVolumes)) yield metadata.name ?? '';
     },
   },
   view: (key, cache, { live }) => viewOf(key, cache, live),

@@ -131,6 +131,9 @@ it('a StatefulSet with claims goes Running, and its volumes go with the claims',
       because: expect.stringContaining(`The scheduler chose ${node}`),
     }),
   );
+  expect(cluster.explain('default/data-db-0').map(({ controller }) => controller)).toContain(
+    'persistentvolume-binder-controller',
+  );
   // A fork goes on with the same volumes, and takes them away as well.
   const fork = await cluster.fork();
   open.push(fork);
