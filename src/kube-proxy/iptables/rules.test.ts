@@ -64,7 +64,8 @@ describe('iptables rules', () => {
     ],
     ['a range that does not', '192.168.0.2', [' 203.0.113.000/025'], ['203.0.113.0/25']],
     ['any of them', '192.168.0.2', ['203.0.113.0/25', '0.0.0.0/0'], ['203.0.113.0/25', '0.0.0.0/0', '1.2.3.4']],
-    ['a node whose address is not known', undefined, ['0.0.0.0/0'], ['0.0.0.0/0']],
+    ['a node whose address is not known is 127.0.0.1', undefined, ['0.0.0.0/0'], ['0.0.0.0/0', '1.2.3.4']],
+    ['such a node, and a range without it', undefined, ['192.168.0.0/24'], ['192.168.0.0/24']],
   ])('limit who reaches a load balancer: %s', (_what, address, loadBalancerSourceRanges, sources) => {
     const { tracker, update, text } = world(
       {

@@ -130,12 +130,15 @@ function exposeRules(
   }
 }
 
+/** What a node whose address is not known is taken for, as upstream does. */
+const unknownAddress = '127.0.0.1';
+
 /**
  * Where the node has the load balancer's address as its own, what it sends there comes back with that address as its source: let in when the node
  * itself is.
  */
 function ownSources({ loadBalancerSourceRanges, loadBalancerIps }: ServicePort, nodeAddress: string | undefined): string[] {
-  const node = parseIP(nodeAddress ?? '');
+  const node = parseIP(nodeAddress ?? unknownAddress);
   if (!node) return [];
   const isLetIn = loadBalancerSourceRanges.some((range) => {
     const prefix = parseCIDR(range);
