@@ -2,10 +2,23 @@ import { describe, expect, it } from 'vitest';
 import { parseFlags } from '#component-base';
 import { selectControllers } from '#controller-runtime/manager';
 import { createControllers, defaultControllersConfig } from '#controllers';
-import { cloudLoops, isCloudLoop } from './cloud.ts';
+import { absentLoops, isAbsent } from './absent.ts';
+import { cloudLoops } from './cloud.ts';
 import { controllersConfigOf, kubeControllerManagerFlags } from './flags.ts';
 
 const configOf = (...argv: string[]) => controllersConfigOf(parseFlags(kubeControllerManagerFlags(), argv).values);
+
+describe('loops that are not here', () => {
+  const all = [...createControllers(defaultControllersConfig), ...absentLoops];
+  it('may be left out or asked for, and no loop that is here is among them', () => {
+    expect(selectControllers(all, ['*', '-svm', '-resourceclaim-controller']).filter(isAbsent)).not.toHaveLength(0);
+    expect(selectControllers(all, ['resource-claim-controller']).map(({ name }) => name)).toEqual(['resourceclaim-controller']);
+    expect(new Set(all.map(({ name }) => name)).size).toBe(all.length);
+  });
+  it('make the list upstream has', () => {
+    expect([...all, ...cloudLoops]).toHaveLength(52);
+  });
+});
 
 describe('clouds in kube-controller-manager', () => {
   it('are external, whatever plugin is named', () => {
@@ -37,7 +50,7 @@ describe('clouds in kube-controller-manager', () => {
       'node-route-controller',
       'cloud-node-lifecycle-controller',
     ]);
-    expect(chosen.filter(isCloudLoop)).toHaveLength(3);
+    expect(chosen.filter(isAbsent)).toHaveLength(3);
     expect(own.map(({ name }) => name)).not.toContain('cloud-node-lifecycle-controller');
   });
 });

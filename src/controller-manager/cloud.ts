@@ -1,19 +1,13 @@
 // What is left of clouds in kube-controller-manager (KEP-2395): names of loops that the cloud-controller-manager runs, and the refusal of
 // providers. Pure.
 import { quote } from '#utils';
-
-export interface CloudLoop {
-  name: string;
-  aliases: string[];
-  /** Upstream's word on why it does not run here. */
-  why: string;
-}
+import type { AbsentLoop } from './absent.ts';
 
 const gone = (flagged: string, what: string): string =>
   `${flagged} is set, but no cloud provider functionality is available in kube-controller-manger (KEP-2395). Will not configure ${what}.`;
 
 /** Names that `--controllers` and leader migration know. */
-export const cloudLoops: readonly CloudLoop[] = [
+export const cloudLoops: readonly AbsentLoop[] = [
   { name: 'service-lb-controller', aliases: ['service'], why: gone('service-controller', 'service controller') },
   { name: 'node-route-controller', aliases: ['route'], why: gone('configure-cloud-routes', 'cloud provider routes') },
   {
@@ -22,8 +16,6 @@ export const cloudLoops: readonly CloudLoop[] = [
     why: gone('node-controller', 'node lifecyle controller'),
   },
 ];
-
-export const isCloudLoop = (loop: object): loop is CloudLoop => 'why' in loop;
 
 /** Throws an Error with upstream's text for `--cloud-provider` values that name a provider, and for its kind of address allocation. */
 export function checkCloudProvider(provider: string, cidrAllocatorType: string): void {

@@ -11,6 +11,11 @@ export const configurationOf = (flags: KubeControllerManagerFlags): { name: stri
     apiVersion: 'kubecontrollermanager.config.k8s.io/v1alpha1',
     Generic: genericConfigz(flags, leaderElectionOf(flags)),
     KubeCloudShared: kubeCloudSharedConfigz(flags),
+    AttachDetachController: {
+      DisableAttachDetachReconcilerSync: flags.disableAttachDetachReconcileSync,
+      ReconcilerSyncLoopPeriod: formatDurationMs(flags.attachDetachReconcileSyncPeriodMs),
+      DisableForceDetachOnTimeout: flags.disableForceDetachOnTimeout,
+    },
     CSRSigningController: {
       ClusterSigningCertFile: flags.clusterSigningCertFile,
       ClusterSigningKeyFile: flags.clusterSigningKeyFile,

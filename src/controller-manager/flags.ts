@@ -13,6 +13,7 @@ import {
 import { delegatedAuthFlags, secureServingFlags } from '#component-base/serving';
 import { genericManagerFlags, kubeCloudSharedFlags } from '#controller-runtime/manager';
 import { type ControllersConfig, createControllers, defaultControllersConfig as config } from '#controllers';
+import { absentLoops } from './absent.ts';
 import { checkCloudProvider, cloudLoops } from './cloud.ts';
 import { concurrencyFlags } from './concurrency.ts';
 import { signersOf, signingFlags } from './signing.ts';
@@ -148,7 +149,15 @@ const periods = {
 };
 
 const shared = kubeCloudSharedFlags();
-const names = (): string[] => [...createControllers(config), ...cloudLoops].map(({ name }) => name).sort();
+interface Listed {
+  name: string;
+  disabledByDefault?: boolean;
+}
+const listed = (isListed: (loop: Listed) => boolean): string[] =>
+  [...createControllers(config), ...cloudLoops, ...absentLoops]
+    .filter(isListed)
+    .map(({ name }) => name)
+    .sort();
 
 export const kubeControllerManagerFlags = () => ({
   ...shared,
@@ -156,7 +165,11 @@ export const kubeControllerManagerFlags = () => ({
     ...shared.cloudProvider,
     help: "Empty, or 'external': a cloud-controller-manager runs the loops of the cloud.",
   },
-  ...genericManagerFlags('kube-controller-manager', names()),
+  ...genericManagerFlags(
+    'kube-controller-manager',
+    listed(() => true),
+    listed(({ disabledByDefault }) => disabledByDefault === true),
+  ),
   ...accounts,
   ...network,
   ...nodes,
@@ -196,6 +209,8 @@ function maskSizesOf(
 /** What the loops run with. Throws, with upstream's text where it has one, for files that cannot be read and providers that are not there. */
 export function controllersConfigOf(flags: KubeControllerManagerFlags): ControllersConfig {
   checkCloudProvider(flags.cloudProvider, flags.cidrAllocatorType);
+  if (flags.attachDetachReconcileSyncPeriodMs < 1_000)
+    throw new Error('duration time must be greater than one second as set via command line option reconcile-sync-loop-period');
   const signing = signersOf(flags);
   const masks = maskSizesOf(flags);
   return {

@@ -14,7 +14,8 @@ import { type ControllersConfig, createControllers } from '#controllers';
 import type { Decisions } from '#controller-runtime';
 import { ControllerSet, runLeading, selectControllers, untilAborted } from '#controller-runtime/manager';
 import type { Clock, Logger, Rng } from '#utils';
-import { cloudLoops, isCloudLoop } from './cloud.ts';
+import { absentLoops, isAbsent } from './absent.ts';
+import { cloudLoops } from './cloud.ts';
 
 export { checkCloudProvider } from './cloud.ts';
 export { concurrencyOf } from './concurrency.ts';
@@ -76,7 +77,7 @@ export function runKubeControllerManager(
     const concurrency = options.concurrency?.[one.name];
     return concurrency === undefined ? one : { ...one, concurrency };
   });
-  const chosen = selectControllers([...loops, ...cloudLoops], options.controllers);
+  const chosen = selectControllers([...loops, ...cloudLoops, ...absentLoops], options.controllers);
   const sets = new Set<ControllerSet>();
   const own = { ...deps, metrics };
   const queueMetrics = workQueueMetrics(metrics);
@@ -88,7 +89,7 @@ export function runKubeControllerManager(
     try {
       for (const one of chosen) {
         if (migration && lockOf(migration, component, [one.name, ...(one.aliases ?? [])]) !== lock) continue;
-        if (isCloudLoop(one)) {
+        if (isAbsent(one)) {
           // Named one by one it is asked for; under `*` nobody expects it here.
           if (!options.controllers.includes('*')) logger.warn(`Warning: ${one.why}`, { controller: one.name });
           continue;

@@ -28,12 +28,14 @@ import { replicaSetController } from './replicaset/index.ts';
 import { replicationController } from './replicationcontroller/index.ts';
 import { resourceQuotaController } from './resourcequota/index.ts';
 import { rootCaCertPublisher } from './rootcacertpublisher/index.ts';
+import { serviceCidrsController } from './servicecidrs/index.ts';
 import { serviceAccountController } from './serviceaccount/index.ts';
 import { legacyTokenCleaner, tokensController } from './serviceaccounttoken/index.ts';
 import { statefulSetController } from './statefulset/index.ts';
 import { taintEvictionController } from './tainteviction/index.ts';
 import { ttlController } from './ttl/index.ts';
 import { ttlAfterFinishedController } from './ttlafterfinished/index.ts';
+import { vacProtectionController } from './vacprotection/index.ts';
 
 export { type ControllersConfig, defaultControllersConfig } from './config.ts';
 
@@ -78,6 +80,8 @@ export const createControllers = (config: ControllersConfig): ControllerDefiniti
   erase(legacyTokenCleaner(config)),
   erase(persistentVolumeExpander),
   erase(attachDetachController(config)),
+  erase(vacProtectionController),
+  erase(serviceCidrsController),
   erase(bootstrapSigner),
   erase(tokenCleaner),
 ];

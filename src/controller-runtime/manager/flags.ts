@@ -50,8 +50,8 @@ const connection = () => ({
   }),
 });
 
-/** GenericControllerManagerConfigurationOptions. `all`: names of the loops, for the help text. */
-export const genericManagerFlags = (component: string, all: readonly string[]) => ({
+/** GenericControllerManagerConfigurationOptions. `all`: names of the loops, and those that `*` does not mean, for the help text. */
+export const genericManagerFlags = (component: string, all: readonly string[], disabledByDefault: readonly string[] = []) => ({
   ...connection(),
   minResyncPeriodMs: flag.duration({
     name: 'min-resync-period',
@@ -68,7 +68,7 @@ export const genericManagerFlags = (component: string, all: readonly string[]) =
   controllers: flag.strings({
     name: 'controllers',
     default: ['*'],
-    help: `Controllers to enable: '*' all, 'foo' this one, '-foo' not this one; the first that matches decides. All controllers: ${all.join(', ')}`,
+    help: `Controllers to enable: '*' all, 'foo' this one, '-foo' not this one; the first that matches decides. All controllers: ${all.join(', ')}. Disabled-by-default controllers: ${disabledByDefault.join(', ')}`,
     section: generic,
   }),
   profiling: flag.bool({

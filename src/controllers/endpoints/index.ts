@@ -20,7 +20,7 @@ function view(key: string, cache: Cache): EndpointsView {
 
 export const endpointsController = defineController<EndpointsView>({
   name: 'endpoints-controller',
-  aliases: ['endpoint', 'endpoints'],
+  aliases: ['endpoint'],
   serviceAccount: 'endpoint-controller',
   eventSource: 'endpoint-controller',
   rights: [

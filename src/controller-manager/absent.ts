@@ -1,0 +1,33 @@
+// Loops of upstream's kube-controller-manager that do not run here: their names may be asked for and left out as there. Pure.
+
+export interface AbsentLoop {
+  name: string;
+  aliases: string[];
+  /** `*` does not mean it. */
+  disabledByDefault?: boolean;
+  /** Said to who names it. */
+  why: string;
+}
+
+const unserved = (feature: string): string => `${feature} is off, as by default in v1.36: there is nothing for it to do.`;
+const missing = 'Sagong has no such controller yet. Will not start it.';
+
+export const absentLoops: readonly AbsentLoop[] = [
+  { name: 'device-taint-eviction-controller', aliases: [], why: missing },
+  {
+    name: 'kube-apiserver-serving-clustertrustbundle-publisher-controller',
+    aliases: [],
+    why: unserved('ClusterTrustBundle'),
+  },
+  { name: 'podcertificaterequest-cleaner-controller', aliases: [], why: unserved('PodCertificateRequest') },
+  { name: 'podgroup-protection-controller', aliases: [], why: unserved('GenericWorkload') },
+  { name: 'resourceclaim-controller', aliases: ['resource-claim-controller'], why: missing },
+  { name: 'resourcepoolstatusrequest-controller', aliases: [], why: unserved('DRAResourcePoolStatus') },
+  { name: 'selinux-warning-controller', aliases: [], disabledByDefault: true, why: missing },
+  { name: 'storage-version-migrator-controller', aliases: ['svm'], why: unserved('StorageVersionMigrator') },
+  { name: 'storageversion-garbage-collector-controller', aliases: ['storage-version-gc'], why: unserved('StorageVersionAPI') },
+  { name: 'validatingadmissionpolicy-status-controller', aliases: [], why: missing },
+];
+
+/** Whether a loop is only a name here. */
+export const isAbsent = (loop: object): loop is AbsentLoop => 'why' in loop;
