@@ -47,3 +47,15 @@ test.each([
 ])('pattern %s', (pattern, text) => {
   expect(patternProblem(pattern)).toBe(text);
 });
+
+test.each([
+  ['true ? [] : [1]', 'list(int)'],
+  ['true ? [1] : []', 'list(int)'],
+  ['[] + [1]', 'list(int)'],
+  ['[[], [1]]', 'list(list(int))'],
+  ['[]', 'list(dyn)'],
+  ['true ? {} : {"a": 1}', 'map(string, int)'],
+])('an empty literal takes the type of its neighbours: %s', (expression, type) => {
+  const compiled = compile(expression, environmentOf([]));
+  expect(isProgram(compiled) ? types.declaredText(compiled.type) : compiled.problem).toBe(type);
+});
