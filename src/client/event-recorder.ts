@@ -1,6 +1,6 @@
 // Events as upstream's recorders write them: core/v1 with counts (client-go tools/record) or events.k8s.io/v1 with series (tools/events).
 // The caller is never blocked: events wait in a bounded queue and are written one after the other.
-import { StatusError } from '#apimachinery/errors';
+import { isAlreadyExists, StatusError } from '#apimachinery/errors';
 import { formatMicroTime, formatTime, type GroupVersionResource, type KubeObject } from '#apimachinery/meta';
 import type { Clock, Logger } from '#utils';
 import {
@@ -8,6 +8,7 @@ import {
   eventAggregateWindowMs,
   eventBurst,
   eventCacheMax,
+  eventNamesMax,
   eventQueueMax,
   eventRefillSeconds,
 } from './limits.ts';
@@ -142,11 +143,29 @@ class Recorder implements EventRecorder {
       }
     }
     const namespace = regarding.metadata.namespace || 'default';
-    const unique = (BigInt(Math.floor(event.nowMs)) * 1_000_000n + BigInt(this.#sequence++ % 1_000_000)).toString(16);
-    const name = `${regarding.metadata.name}.${unique}`;
-    await this.#options.client.resource(api, namespace).create(this.#object(regarding, { ...event, name, namespace }));
+    const name = await this.#create(api, (unique) => this.#object(regarding, { ...event, ...unique, namespace }), {
+      subject: regarding.metadata.name ?? '',
+      nowMs: event.nowMs,
+    });
     this.#recorded.set(key, { name, namespace, count: 1, lastMs: event.nowMs });
     trim(this.#recorded, eventCacheMax);
+  }
+  /** Names are of the moment. Another recorder may have taken one in the same millisecond: then the next will do. */
+  async #create(
+    api: GroupVersionResource,
+    named: (unique: { name: string }) => KubeObject,
+    { subject, nowMs }: { subject: string; nowMs: number },
+  ): Promise<string> {
+    for (let attempt = 1; ; attempt++) {
+      const unique = (BigInt(Math.floor(nowMs)) * 1_000_000n + BigInt(this.#sequence++ % 1_000_000)).toString(16);
+      const object = named({ name: `${subject}.${unique}` });
+      try {
+        await this.#options.client.resource(api, object.metadata.namespace).create(object);
+        return object.metadata.name ?? '';
+      } catch (error) {
+        if (attempt >= eventNamesMax || !isAlreadyExists(error)) throw error;
+      }
+    }
   }
   async #repeat(api: GroupVersionResource, known: Recorded, event: { message: string; nowMs: number }): Promise<void> {
     known.count += 1;

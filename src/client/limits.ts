@@ -8,6 +8,8 @@ export const eventAggregateMax = 10;
 export const eventAggregateWindowMs = 600_000;
 /** Remembered event keys. */
 export const eventCacheMax = 4096;
+/** Names that are tried for an event. */
+export const eventNamesMax = 16;
 /** Events waiting to be written; more are dropped, oldest first. */
 export const eventQueueMax = 1000;
 /** Reflector back-off after a failed list or watch. */
