@@ -24,6 +24,8 @@ export interface ControlPlaneOptions {
   dataDir: string;
   pki: ClusterPki;
   port: number;
+  /** Of all pods; default: `clusterNetworks.podCidr`. */
+  podCidr?: string;
   /** Where nodes and pods reach the apiserver; also in its certificate. */
   advertiseAddress: string;
   /** Default: the port served on. */
@@ -50,6 +52,8 @@ export interface ControlPlaneDeps {
 export interface ControlPlane {
   readonly apiserver: KubeApiServer;
   readonly decisions: Decisions;
+  /** Of all pods. */
+  readonly podCidr: string;
   /** The scheduler's newest decision about the pod with that uid, while it is remembered. */
   explainScheduling(uid: string): Decision | undefined;
   /** A client of this process with that identity. */
@@ -119,7 +123,7 @@ function apiServerOptions({
 }
 
 export async function startControlPlane(options: ControlPlaneOptions, deps: ControlPlaneDeps): Promise<ControlPlane> {
-  const { pki } = options;
+  const { pki, podCidr = clusterNetworks.podCidr } = options;
   const { clock, rng, logger } = deps;
   const served = apiServerOptions(options);
   const apiserver = await runKubeApiServer(served, {
@@ -137,6 +141,7 @@ export async function startControlPlane(options: ControlPlaneOptions, deps: Cont
   const plane: ControlPlane = {
     apiserver,
     decisions,
+    podCidr,
     explainScheduling: (uid) => scheduler?.explain(uid),
     client,
     clientConfig: (identity, server = apiserver.url) => clientConfigFor(pki, identity, server),
@@ -161,7 +166,7 @@ export async function startControlPlane(options: ControlPlaneOptions, deps: Cont
           controllers: ['*'],
           config: {
             ...defaultControllersConfig,
-            clusterCidrs: [clusterNetworks.podCidr],
+            clusterCidrs: [podCidr],
             allocateNodeCidrs: true,
             serviceCidrs: [clusterNetworks.serviceCidr],
             rootCa: pki.authority.cert,

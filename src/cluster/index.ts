@@ -3,7 +3,7 @@ export { clusterMark, clusterPaths, dataDirOf } from './paths.ts';
 export { createProgress, type Progress } from './progress.ts';
 export { down, stop } from './down.ts';
 export { readRunState, runningProcess, runStatePath, type RunState, writeRunState } from './run-state.ts';
-export { loadSettings, type ClusterSettings, type RuntimeChoice } from './settings.ts';
+export { loadSettings, podCidrFor, type ClusterSettings, type RuntimeChoice } from './settings.ts';
 export { up, type RunningCluster, type UpOptions } from './up.ts';
 export { startControlPlane, type ControlPlane } from './control-plane.ts';
 export { identities, type Identity } from './identities.ts';

@@ -16,6 +16,8 @@ export interface ClusterSettings {
   /** Nodes by name; empty for a control plane alone. */
   nodes: string[];
   runtime: RuntimeChoice;
+  /** Of all pods; default: `clusterNetworks.podCidr`. */
+  podCidr?: string;
   /** Of the apiserver on loopback; 0 picks a free one at the first start. */
   port: number;
   /** Whether real nodes get a way out of the machine; default auto. */
@@ -40,6 +42,20 @@ export const clusterNetworks = {
   podCidr: '10.244.0.0/16',
   domain: 'cluster.local',
 } as const;
+
+/** Blocks of 256 addresses in `clusterNetworks.podCidr`: each node has one. */
+export const narrowNodesMax = 256;
+/** From so many nodes on a cluster has room for more of them. */
+const wideFrom = 251;
+/**
+ * Of a cluster of many nodes, 16,384 at most. The narrow one is a part of it, so that a cluster may grow into it; nothing else of a cluster is
+ * (nodes 10.77.0.0/16, Services 10.96.0.0/16, managed control planes 10.177.0.0/16).
+ */
+export const widePodCidr = '10.192.0.0/10';
+
+/** The addresses of a cluster's pods. Once wide, always wide: nodes keep their blocks. */
+export const podCidrFor = (nodes: number, before: string = clusterNetworks.podCidr): string =>
+  nodes >= wideFrom ? widePodCidr : before;
 
 const settingsPath = (dataDir: string): string => join(dataDir, 'cluster.json');
 

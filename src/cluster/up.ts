@@ -21,6 +21,7 @@ import {
   type CloudProviderChoice,
   loadSettings,
   nodeNames,
+  podCidrFor,
   type RuntimeChoice,
   saveSettings,
   type UplinkChoice,
@@ -119,6 +120,7 @@ async function settle(options: UpOptions, progress: Progress): Promise<ClusterSe
     dataDir: options.dataDir,
     nodes,
     runtime,
+    podCidr: podCidrFor(nodes.length, before?.podCidr),
     port: options.port || (before?.port ?? 0),
     uplink: options.uplink ?? before?.uplink ?? 'auto',
     dnsUpstreams,
@@ -258,9 +260,10 @@ function controlPlaneOptions(
   endpoint: ControlPlaneEndpoint | undefined,
   nodes: () => ClusterNodes | undefined,
 ): ControlPlaneOptions {
-  const { dataDir, port, topology } = settings;
+  const { dataDir, port, topology, podCidr } = settings;
   return {
     dataDir,
+    podCidr,
     pki,
     port,
     advertiseAddress: endpoint?.advertised.address ?? '127.0.0.1',

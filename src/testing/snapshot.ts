@@ -13,6 +13,8 @@ export interface ClusterState {
   /** Of the cluster's own cloud; absent: it has none. */
   cloud?: { options: TestCloudOptions; world: World };
   storage: StorageChoice;
+  /** Of all pods. */
+  podCidr: string;
   /** Where the cloud does not tell. */
   machines: readonly SavedMachine[];
 }

@@ -10,6 +10,7 @@ import {
   type Identity,
   keysOf,
   pkiFrom,
+  podCidrFor,
   SimulatedNodes,
   startControlPlane,
   startStorage,
@@ -113,12 +114,13 @@ function settle({ nodes, cloud, cloudProvider, storage }: StartClusterOptions, s
       names,
       cloud: cloudProvider || cloud === false ? undefined : typeof cloud === 'object' ? cloud : {},
       storage: storage ?? 'local-path',
+      podCidr: podCidrFor(names.length),
     };
   if (nodes !== undefined) throw new Error('the snapshot has its nodes; more are added by `cluster.nodes.add`');
   if (cloud !== undefined) throw new Error('the snapshot says what the cloud is');
   if (storage !== undefined) throw new Error('the snapshot says what the storage is');
   if (cloudProvider && saved.cloud) throw new Error('the snapshot has a cloud of its own');
-  return { names: [], cloud: saved.cloud?.options, storage: saved.storage };
+  return { names: [], cloud: saved.cloud?.options, storage: saved.storage, podCidr: saved.podCidr };
 }
 
 interface Settled {
@@ -126,6 +128,7 @@ interface Settled {
   names: readonly string[];
   cloud: TestCloudOptions | undefined;
   storage: StorageChoice;
+  podCidr: string;
 }
 
 async function assemble(options: StartClusterOptions, deps: Deps): Promise<TestCluster> {
@@ -147,7 +150,7 @@ async function assemble(options: StartClusterOptions, deps: Deps): Promise<TestC
     const dialKubelet: Dial = (target, signal) =>
       way.dial?.(target, signal) ?? Promise.reject(new Error('the nodes have not started yet'));
     const plane = await startControlPlane(
-      { dataDir: '', pki, port, advertiseAddress: '127.0.0.1', dialKubelet },
+      { dataDir: '', pki, port, podCidr: settled.podCidr, advertiseAddress: '127.0.0.1', dialKubelet },
       { ...deps, store, gate },
     );
     undo.push(() => {
@@ -169,7 +172,13 @@ async function assemble(options: StartClusterOptions, deps: Deps): Promise<TestC
     await kubeletsRun(kubelets, machines.nodes.running(), clock);
     await nodesUsable(plane, machines.nodes.running(), deps, sinceMs);
     const snapshot = (): ClusterSnapshot =>
-      snapshotOf({ store: store.snapshot(), pki: keysOf(pki), storage: settled.storage, ...machines.saved() });
+      snapshotOf({
+        store: store.snapshot(),
+        pki: keysOf(pki),
+        storage: settled.storage,
+        podCidr: settled.podCidr,
+        ...machines.saved(),
+      });
     const fork = (): Promise<TestCluster> =>
       startCluster({ ...deps, from: snapshot(), ...(provider && { cloudProvider: provider }) });
     return handle({ ...machines, plane, gate, clock, snapshot, fork, stop: () => driven(clock, stop()) });

@@ -13,7 +13,6 @@ import type { Clock, Logger, Rng } from '#utils';
 import { applyObjects } from '../apply.ts';
 import type { ControlPlane } from '../control-plane.ts';
 import { identities } from '../identities.ts';
-import { clusterNetworks } from '../settings.ts';
 
 export interface CloudControllerManagerSetup {
   plane: ControlPlane;
@@ -73,7 +72,7 @@ export async function startCloudControllerManager(
       config: {
         ...defaultCloudControllersConfig,
         clusterName: cluster,
-        clusterCidrs: parseClusterCidrs([clusterNetworks.podCidr]),
+        clusterCidrs: parseClusterCidrs([plane.podCidr]),
         // Nothing is scheduled to a node before its route: look soon, but only when nodes change.
         watchBasedRoutes: true,
         routeReconciliationPeriodMs,

@@ -23,6 +23,8 @@ export interface MachinesOptions {
   /** How to run this program: executable and first arguments. */
   program: readonly string[];
   registryMirrors: readonly RegistryMirror[];
+  /** Of all pods; default: `clusterNetworks.podCidr`. */
+  podCidr?: string;
   /** Instances are kubelets in the cluster's process: they read nothing from a disk. */
   simulated: boolean;
   /** Type of the instances; default: the cloud's smallest. */
@@ -112,7 +114,7 @@ export class Machines {
   }
   /** Identities and configuration, as a vendor's boot image and user data would bring them. */
   async #prepareDisk(name: string, address: string): Promise<void> {
-    const { dataDir, pki, registryMirrors } = this.#options;
+    const { dataDir, pki, registryMirrors, podCidr = clusterNetworks.podCidr } = this.#options;
     const dir = nodeDir(dataDir, name);
     const { host, port } = this.#options.server;
     await mkdir(dir, { recursive: true, mode: 0o700 });
@@ -138,7 +140,7 @@ export class Machines {
       registryMirrors,
       clusterDns: clusterNetworks.dnsServiceIp,
       clusterDomain: clusterNetworks.domain,
-      clusterCidr: clusterNetworks.podCidr,
+      clusterCidr: podCidr,
       tlsCertFile: join(dir, 'kubelet.crt'),
       tlsPrivateKeyFile: join(dir, 'kubelet.key'),
       clientCaFile: join(dir, 'ca.crt'),

@@ -7,7 +7,7 @@ import { openPki } from '../certificates.ts';
 import { parseRegistryMirror } from '../nodes/index.ts';
 import { clusterMark, clusterPaths } from '../paths.ts';
 import { runningProcess } from '../run-state.ts';
-import { type ClusterSettings, loadSettings, nodeNames, saveSettings } from '../settings.ts';
+import { type ClusterSettings, clusterNetworks, loadSettings, narrowNodesMax, nodeNames, saveSettings } from '../settings.ts';
 import { textTable } from '../text-table.ts';
 import { selfManagedServer } from './endpoint.ts';
 import { Machines } from './machines.ts';
@@ -71,12 +71,17 @@ class Commands implements NodeCommands {
     return textTable(['NODE', 'INSTANCE', 'TYPE', 'ZONE', 'STATE', 'ADDRESS'], rows);
   }
   async add(name?: string, instanceType?: string): Promise<string> {
+    const { dataDir, podCidr = clusterNetworks.podCidr } = this.#settings;
     const machines = await this.#machines(instanceType);
     const names = new Set([...this.#settings.nodes, ...(await machines.list()).map((instance) => instance.name)]);
     const chosen = name ?? nodeNames(this.#settings.name, names.size + 1).find((free) => !names.has(free)) ?? '';
     if (names.has(chosen)) throw new Error(`there is a node ${chosen} already`);
     if (!/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(chosen))
       throw new Error(`a node is named by lower case letters, digits and dashes, at most 63, not ${JSON.stringify(chosen)}`);
+    if (names.size >= narrowNodesMax && podCidr === clusterNetworks.podCidr)
+      throw new Error(
+        `this cluster has addresses for the pods of ${narrowNodesMax} nodes; for more, stop it and start it again with: sagong up --data-dir ${dataDir} --nodes <number>`,
+      );
     const instance = await machines.add(chosen);
     await this.#settled(instance, 'running');
     await saveSettings({ ...this.#settings, nodes: [...this.#settings.nodes, chosen] });
@@ -106,7 +111,7 @@ class Commands implements NodeCommands {
   }
 
   async #machines(instanceType?: string): Promise<Machines> {
-    const { name, dataDir, uplink, runtime, topology, registryMirrors = [] } = this.#settings;
+    const { name, dataDir, uplink, runtime, topology, podCidr, registryMirrors = [] } = this.#settings;
     const network = await ensureNetwork(this.#cloud, { cluster: name, internet: uplink !== 'none' });
     return new Machines(this.#cloud, network, {
       cluster: name,
@@ -116,6 +121,7 @@ class Commands implements NodeCommands {
       server: topology === 'managed' ? managedServer(clusterMark(dataDir)) : selfManagedServer,
       simulated: runtime === 'simulated',
       registryMirrors: registryMirrors.map(parseRegistryMirror),
+      ...(podCidr !== undefined && { podCidr }),
       ...(instanceType !== undefined && { instanceType }),
     });
   }

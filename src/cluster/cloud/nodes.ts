@@ -78,6 +78,7 @@ export class ClusterNodes {
       pki,
       server: this.endpoint?.server ?? { host: '127.0.0.1', port: settings.port },
       program,
+      ...(settings.podCidr !== undefined && { podCidr: settings.podCidr }),
       simulated: settings.runtime === 'simulated',
       registryMirrors: (settings.registryMirrors ?? []).map(parseRegistryMirror),
     });
