@@ -10,6 +10,7 @@ import { removeLoadBalancers } from '#cloud/load-balancers';
 import { removeMachine } from '#cloud/machine';
 import { cloudDir } from './cloud/settings.ts';
 import { clusterEntries, clusterMark, clusterPaths, isClusterDir } from './paths.ts';
+import { previousContext } from './previous-context.ts';
 import { readRunState, removeRunState, stopProcess } from './run-state.ts';
 import { loadSettings } from './settings.ts';
 import { removeUserContext } from './user-kubeconfig.ts';
@@ -47,11 +48,12 @@ export async function down(
   if (!isClusterDir(dataDir)) return false;
   const settings = await loadSettings(dataDir).catch(() => undefined);
   const server = (await readRunState(dataDir))?.server ?? lastServer(dataDir);
+  const previous = await previousContext(dataDir);
   await stop(dataDir, clock);
   for (const name of clusterEntries) await rm(join(dataDir, name), { recursive: true, force: true });
   // What else is in there was put there by somebody else.
   await rmdir(dataDir).catch(() => {});
   // Last, because what is wrong with somebody else's file must not keep the rest.
-  if (settings) await removeUserContext(settings.name, server, env);
+  if (settings) await removeUserContext({ name: settings.name, server, previous }, env);
   return true;
 }

@@ -17,6 +17,7 @@ export const clusterEntries = [
   'logs',
   'nodes',
   'pki',
+  'previous-context',
   'run.json',
   'store',
 ] as const;

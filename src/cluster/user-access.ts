@@ -7,6 +7,7 @@ import { identities } from './identities.ts';
 import { clusterPaths } from './paths.ts';
 import { writeRunState } from './run-state.ts';
 import type { ClusterSettings } from './settings.ts';
+import { keepPreviousContext } from './previous-context.ts';
 import { addUserContext } from './user-kubeconfig.ts';
 
 export interface Access {
@@ -61,7 +62,7 @@ export class UserAccess {
     // Somebody else's file that cannot be written is no reason to go without a cluster.
     if (!keepKubeconfig)
       this.#contextTrouble = await addUserContext(kubeconfig, env).then(
-        () => undefined,
+        (previous) => this.#keepPrevious(previous),
         (error: unknown) => (error as Error).message,
       );
   }
@@ -71,6 +72,10 @@ export class UserAccess {
     return this.#writeState();
   }
 
+  /** For `down`. */
+  async #keepPrevious(context: string | undefined): Promise<undefined> {
+    if (context !== undefined) await keepPreviousContext(this.#options.settings.dataDir, context);
+  }
   #writeState(): Promise<void> {
     const { settings, startedAtMs } = this.#options;
     return writeRunState(settings.dataDir, { pid: process.pid, startedAtMs, server: this.server, ready: this.#ready });

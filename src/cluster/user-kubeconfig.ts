@@ -1,4 +1,5 @@
-// The user's own kubeconfig: `up` adds a context and makes it current, as kind does; `down` takes it out again.
+// The user's own kubeconfig: `up` adds a context and makes it current, as kind does; `down` takes it out again and
+// makes current what was before.
 import { existsSync } from 'node:fs';
 import {
   emptyKubeconfig,
@@ -18,32 +19,60 @@ function targetPath(env: Env): string {
   return paths.find((path) => existsSync(path)) ?? (paths.at(-1) as string);
 }
 
-/** Gives the file it wrote. Rejects with a sentence that names it. */
-export async function addUserContext(config: Kubeconfig, env: Env): Promise<string> {
+/**
+ * Gives the context that was current in the file before; '' for none, undefined where it was this one already. Rejects with a sentence that names
+ * the file.
+ */
+export async function addUserContext(config: Kubeconfig, env: Env): Promise<string | undefined> {
   const path = targetPath(env);
-  await naming(path, async () => {
+  return naming(path, async () => {
     const current = existsSync(path) ? readKubeconfig(path) : emptyKubeconfig();
     await writeKubeconfig(path, mergeKubeconfig(current, config));
+    const before = current['current-context'];
+    return before === config['current-context'] ? undefined : before;
   });
-  return path;
 }
 
-/** Takes the context out, but only where it still points to `server`. Rejects with a sentence that names the file. */
-export async function removeUserContext(name: string, server: string | undefined, env: Env): Promise<void> {
+export interface ContextToRemove {
+  name: string;
+  /** It is taken out only where it still points there. */
+  server?: string | undefined;
+  /** Becomes current again where `name` is and this one still exists. */
+  previous?: string | undefined;
+}
+
+/** Takes a context out. Rejects with a sentence that names the file. */
+export async function removeUserContext({ name, server, previous }: ContextToRemove, env: Env): Promise<void> {
   for (const path of kubeconfigPaths(env)) {
     if (!existsSync(path)) continue;
     await naming(path, async () => {
       const current = readKubeconfig(path);
       const cluster = current.clusters.find((entry) => entry.name === name)?.cluster;
       if (!cluster || (server !== undefined && cluster.server !== server)) return;
-      await writeKubeconfig(path, withoutContext(current, name));
+      const left = withoutContext(current, name);
+      const restored = current['current-context'] === name && previous !== undefined && hasContext(previous, left, env);
+      await writeKubeconfig(path, restored ? { ...left, 'current-context': previous } : left);
     });
   }
 }
 
-async function naming(path: string, work: () => Promise<void>): Promise<void> {
+/** In `config`, or in another of the files that kubectl reads with it. */
+const hasContext = (name: string, config: Kubeconfig, env: Env): boolean =>
+  [config, ...kubeconfigPaths(env).flatMap((path) => readable(path) ?? [])].some(({ contexts }) =>
+    contexts.some((context) => context.name === name),
+  );
+
+function readable(path: string): Kubeconfig | undefined {
   try {
-    await work();
+    return readKubeconfig(path);
+  } catch {
+    return undefined;
+  }
+}
+
+async function naming<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
   } catch (error) {
     const [reason = ''] = (error as Error).message.split('\n');
     throw new Error(`the kubeconfig ${path} cannot be changed: ${reason.replace(/:$/, '')}`, { cause: error });

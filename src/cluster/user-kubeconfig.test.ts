@@ -1,0 +1,52 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { formatKubeconfig, kubeconfigFor, readKubeconfig } from '#client';
+import { addUserContext, removeUserContext } from './user-kubeconfig.ts';
+
+let dir = '';
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'user-kubeconfig-'));
+});
+afterEach(() => rm(dir, { recursive: true }));
+
+const server = 'https://127.0.0.1:1';
+const of = (name: string) => kubeconfigFor(name, { server });
+async function fileWith(name: string): Promise<{ path: string; env: { KUBECONFIG: string } }> {
+  const path = join(dir, 'config');
+  if (name !== '') await writeFile(path, formatKubeconfig(of(name)));
+  return { path, env: { KUBECONFIG: path } };
+}
+const current = (path: string): string => readKubeconfig(path)['current-context'];
+
+describe("the user's current context", () => {
+  it.each(['work', ''])('comes back when the cluster goes: %j', async (before) => {
+    const { path, env } = await fileWith(before);
+    const previous = await addUserContext(of('sagong'), env);
+    expect([previous, current(path)]).toEqual([before, 'sagong']);
+    // The second start finds its own.
+    expect(await addUserContext(of('sagong'), env)).toBeUndefined();
+    await removeUserContext({ name: 'sagong', server, previous }, env);
+    expect([current(path), readKubeconfig(path).contexts.map(({ name }) => name)]).toEqual([before, before ? [before] : []]);
+  });
+  it('does not come back when it is gone, nor in the place of another choice', async () => {
+    const { path, env } = await fileWith('work');
+    await addUserContext(of('sagong'), env);
+    await removeUserContext({ name: 'sagong', server, previous: 'gone' }, env);
+    expect(current(path)).toBe('');
+    await addUserContext(of('sagong'), env);
+    await addUserContext(of('other'), env);
+    await removeUserContext({ name: 'sagong', server, previous: 'work' }, env);
+    expect(current(path)).toBe('other');
+  });
+  it('may be one of another file', async () => {
+    const { path } = await fileWith('work');
+    const first = join(dir, 'first');
+    await writeFile(first, formatKubeconfig({ ...of('none'), 'current-context': 'work' }));
+    const env = { KUBECONFIG: [first, path].join(delimiter) };
+    const previous = await addUserContext(of('sagong'), env);
+    await removeUserContext({ name: 'sagong', server, previous }, env);
+    expect(current(first)).toBe('work');
+  });
+});
