@@ -3,7 +3,15 @@ import type { Node, Pod } from '#api/core/v1';
 import type { VolumeAttachment } from '#api/storage/v1';
 import type { Cache, GaugeDefinition } from '#controller-runtime';
 import { nodes, pods } from '#controller-runtime/platform';
-import { attachableVolumes, attachedVolume, isManaged, needsVolumes, type Volume, volumeAttachments } from './volumes.ts';
+import {
+  attachableVolumes,
+  attachedVolume,
+  boundVolumes,
+  isManaged,
+  needsVolumes,
+  type Volume,
+  volumeAttachments,
+} from './volumes.ts';
 
 export const forcedDetaches = {
   name: 'attach_detach_controller_attachdetach_controller_forced_detaches',
@@ -11,7 +19,7 @@ export const forcedDetaches = {
   labels: ['reason'],
 };
 
-const pluginName = ({ driver }: Volume): string => `kubernetes.io/csi:${driver}`;
+const pluginName = ({ driver }: Pick<Volume, 'driver'>): string => `kubernetes.io/csi:${driver}`;
 
 /** Counts by labels. */
 class Counts {
@@ -32,12 +40,14 @@ const scheduled = (cache: Cache): Pod[] => cache.list<Pod>(pods).filter(({ spec 
 export const gauges: GaugeDefinition[] = [
   {
     name: 'storage_count_attachable_volumes_in_use',
-    help: 'Volumes in use that can be attached.',
+    help: 'Volumes of drivers that pods use.',
     labels: ['node', 'volume_plugin'],
     read(cache) {
       const counts = new Counts();
-      for (const pod of scheduled(cache))
-        for (const volume of attachableVolumes(pod, cache)) counts.add(pod.spec?.nodeName ?? '', pluginName(volume));
+      for (const pod of scheduled(cache)) {
+        const inline = (pod.spec?.volumes ?? []).flatMap(({ csi }) => csi ?? []);
+        for (const volume of [...boundVolumes(pod, cache), ...inline]) counts.add(pod.spec?.nodeName ?? '', pluginName(volume));
+      }
       return counts.all();
     },
   },

@@ -69,8 +69,8 @@ export const needsVolumes = ({ metadata, spec, status }: Pod): boolean =>
 const attaches = (cache: Cache, driver: string): boolean =>
   cache.get<CSIDriver>(csiDrivers, '', driver)?.spec.attachRequired !== false;
 
-/** Volumes of the pod that must be attached: bound both ways, of drivers that attach. */
-export function* attachableVolumes(pod: Pod, cache: Cache): Iterable<Volume> {
+/** The persistent volumes of drivers that the pod uses, bound both ways. */
+export function* boundVolumes(pod: Pod, cache: Cache): Iterable<Volume> {
   const namespace = pod.metadata.namespace ?? '';
   for (const { name, persistentVolumeClaim, ephemeral } of pod.spec?.volumes ?? []) {
     const claimName = persistentVolumeClaim?.claimName ?? (ephemeral && `${pod.metadata.name}-${name}`);
@@ -81,8 +81,13 @@ export function* attachableVolumes(pod: Pod, cache: Cache): Iterable<Volume> {
     const persistent = cache.get<PersistentVolume>(persistentVolumes, '', claim.spec.volumeName);
     if (!persistent || persistent.spec?.claimRef?.uid !== claim.metadata.uid) continue;
     const volume = volumeOf(persistent);
-    if (volume && attaches(cache, volume.driver)) yield volume;
+    if (volume) yield volume;
   }
+}
+
+/** Those of them that must be attached. */
+export function* attachableVolumes(pod: Pod, cache: Cache): Iterable<Volume> {
+  for (const volume of boundVolumes(pod, cache)) if (attaches(cache, volume.driver)) yield volume;
 }
 
 /** The volume behind an attachment that this loop made; undefined for those of others. */

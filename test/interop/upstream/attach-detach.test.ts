@@ -2,7 +2,8 @@
 // nodes the same volumes at every step and tell pods the same. The test plays the drivers, the kubelets and the administrator.
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../e2e/cluster/harness.ts';
-import type { Api, Item } from './api.ts';
+import { freePort } from '../../support/ports.ts';
+import { Api, type Item } from './api.ts';
 import { hasUpstream, type Maker, World } from './world.ts';
 
 const core = '/api/v1';
@@ -166,18 +167,32 @@ async function tell(story: Story, api: Api): Promise<void> {
   await story.when('a node out of service loses them', () => story.isGoing('b', 'disk'));
 }
 
-async function hear(maker: Maker): Promise<{ steps: Record<string, Step>; told: string[]; log: string }> {
+interface Heard {
+  steps: Record<string, Step>;
+  told: string[];
+  counted: string[];
+}
+
+const counters = /^(attachdetach_controller_|attach_detach_controller_|storage_count_attachable_)[^\n]*/gm;
+
+async function hear(maker: Maker): Promise<Heard> {
   const world = await World.create();
   try {
     const api = await world.startApiServer('sagong');
     await api.create(`${core}/namespaces`, { metadata: { name: 'work' } });
     await api.create(`${work}/serviceaccounts`, { metadata: { name: 'default' } });
-    await world.startControllerManager(maker, api, [`--controllers=${loop}`]);
+    const port = await freePort();
+    const kubeconfig = 'kube-controller-manager.kubeconfig';
+    await world.startControllerManager(maker, api, [
+      ...[`--controllers=${loop}`, `--secure-port=${port}`, '--bind-address=127.0.0.1'],
+      ...[`--authentication-kubeconfig=${kubeconfig}`, `--authorization-kubeconfig=${kubeconfig}`],
+    ]);
     const story = new Story(api);
     await tell(story, api).catch((error: unknown) => {
       throw new Error(`${maker}: ${String(error)}\n${world.log('kube-controller-manager').slice(-4000)}`);
     });
-    return { steps: story.steps, told: await story.told(), log: world.log('kube-controller-manager') };
+    const { text } = await new Api(`https://127.0.0.1:${port}`, 'admin').raw('GET', '/metrics');
+    return { steps: story.steps, told: await story.told(), counted: [...(text.match(counters) ?? [])].sort() };
   } finally {
     await world.stop();
   }
@@ -192,6 +207,8 @@ describe.skipIf(!canRun)(`volumes by upstream's attach-detach loop and by ours $
     const ours = await hear('sagong');
     expect(ours.steps).toEqual(upstream.steps);
     expect(ours.told).toEqual(upstream.told);
+    expect(ours.counted).toEqual(upstream.counted);
+    expect(upstream.counted.length).toBeGreaterThan(3);
     expect(upstream.told.length).toBeGreaterThan(4);
   });
 });
