@@ -110,6 +110,10 @@ export interface ApiServerOptions {
   descriptions?(): Promise<string | undefined>;
   /** `host:port` shown by legacy discovery. */
   address?(): string;
+  /** Which built-in versions are served; default: all. */
+  isServed?(group: string, version: string): boolean;
+  /** How long `/livez` holds unfinished start hooks for healthy. */
+  livezGraceMs?: number;
   /** Start hooks wait for `start`; otherwise they run at once. */
   holdStart?: boolean;
 }
@@ -132,6 +136,8 @@ export interface ApiServer {
   readonly failed: Promise<Error>;
   /** Whether `/readyz` would say ok. */
   ready(): Promise<boolean>;
+  /** From now on `/readyz` fails, so that nobody sends more. */
+  leave(): void;
   /** Ends watches and lets go of the store, which stays open. */
   close(): Promise<void>;
 }
@@ -170,7 +176,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const probes = [{ name: 'etcd-0', probe: () => feed.check().then(() => 'ok') }];
   const special = [...(parts.special ?? []), componentStatusEndpoint(probes)];
   const context = contextOf(options, { ...parts, special }, { table, feed, random, cluster, writer, metrics, logger });
-  const health = createHealthChecks(feed);
+  const health = createHealthChecks(feed, { clock, livezGraceMs: options.livezGraceMs ?? 0 });
   const openApi = createOpenApi(table, context.schema, options.descriptions, parts.aggregator);
   const handler = createHandler(context, { health, openApi });
   const inFlight = boundInFlight(
@@ -231,6 +237,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     started,
     failed: lost.over,
     ready: () => isReady(health),
+    leave: () => health.shutDown(),
     async close() {
       health.shutDown();
       abort.abort(new Error('the server is closing'));
@@ -302,7 +309,14 @@ async function buildTable(
 ): Promise<Storages> {
   const { store, clock } = options;
   const { table, feed } = made;
-  const facts = builtinResources();
+  const isServed = (group: string, version: string): boolean => options.isServed?.(group, version) ?? true;
+  const facts = builtinResources().filter(({ group, version }) => isServed(group, version));
+  const groups = builtinGroups()
+    .map(({ group, versions }) => ({
+      group,
+      versions: versions.map(({ version }) => version).filter((version) => isServed(group, version)),
+    }))
+    .filter(({ versions }) => versions.length > 0);
   const schema = builtinSchema();
   const storages = createStorages({
     store,
@@ -317,9 +331,9 @@ async function buildTable(
   const definitions = ((options.kinds ?? builtinKinds) as readonly KindDefinition<KubeObject>[]).map(withCleanUp);
   for (const resource of builtinServed({ facts, schema, definitions: definitions as never, storageOf: storages.builtin }))
     table.add(resource);
-  table.setGroups(builtinGroups().map(({ group, versions }) => ({ group, versions: versions.map(({ version }) => version) })));
-  for (const { group, versions } of builtinGroups()) {
-    for (const { version } of versions) {
+  table.setGroups(groups);
+  for (const { group, versions } of groups) {
+    for (const version of versions) {
       table.setDiscovered(
         group,
         version,

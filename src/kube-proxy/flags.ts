@@ -1,14 +1,31 @@
 // Flags of kube-proxy with upstream's names and defaults (https://kubernetes.io/docs/reference/command-line-tools-reference/kube-proxy/).
-import { featureGateFlags, flag, loggingFlags } from '#component-base';
+import { fixedFeatureGateFlags, flag, flagsWithoutEffect, type FlagValues, loggingFlags, refusedFlags } from '#component-base';
+import { refused, withoutEffect } from './unserved-flags.ts';
 
 export const kubeProxyFlags = {
+  config: flag.string({ name: 'config', default: '', help: 'File with a KubeProxyConfiguration; it wins over other flags.' }),
+  writeConfigTo: flag.string({
+    name: 'write-config-to',
+    default: '',
+    help: 'Write the configuration with all defaults to this file and exit.',
+  }),
+  master: flag.string({ name: 'master', default: '', help: 'Address of the apiserver; wins over the kubeconfig.' }),
+  detectLocalMode: flag.choice(['', 'ClusterCIDR'] as const, {
+    name: 'detect-local-mode',
+    default: '',
+    help: 'How local traffic is known: ClusterCIDR, by --cluster-cidr.',
+  }),
   kubeconfig: flag.string({ name: 'kubeconfig', default: '', help: 'Path to kubeconfig file with authorization information.' }),
   hostnameOverride: flag.string({
     name: 'hostname-override',
     default: '',
     help: "Name of the node; default: this machine's host name.",
   }),
-  proxyMode: flag.choice(['iptables'] as const, { name: 'proxy-mode', default: 'iptables', help: 'Which proxy mode to use.' }),
+  proxyMode: flag.choice(['', 'iptables'] as const, {
+    name: 'proxy-mode',
+    default: '',
+    help: 'Which proxy mode to use: iptables, also when empty.',
+  }),
   clusterCidr: flag.string({
     name: 'cluster-cidr',
     default: '',
@@ -26,7 +43,10 @@ export const kubeProxyFlags = {
     help: "Address and port of /healthz; '' disables it.",
   }),
   cleanup: flag.bool({ name: 'cleanup', default: false, help: 'Remove the rules of kube-proxy and exit.' }),
-  ...featureGateFlags([]),
+  ...fixedFeatureGateFlags(),
+  ...flagsWithoutEffect(withoutEffect),
+  ...refusedFlags(refused),
   ...loggingFlags(),
 };
 export type KubeProxyFlags = typeof kubeProxyFlags;
+export type KubeProxyFlagValues = FlagValues<KubeProxyFlags>;

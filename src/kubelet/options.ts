@@ -52,6 +52,8 @@ export interface KubeletOptions {
   nodeStatusReportMs: number;
   leaseSeconds: number;
   resolvConf: string;
+  /** Containers without a seccomp profile get RuntimeDefault. */
+  seccompDefault: boolean;
   /** Sandbox image, spared by image garbage collection. */
   podInfraImage: string;
 }
@@ -102,5 +104,6 @@ export const defaultOptions = (nodeName: string): KubeletOptions => ({
   nodeStatusReportMs: 300_000,
   leaseSeconds: 40,
   resolvConf: '/etc/resolv.conf',
+  seccompDefault: false,
   podInfraImage: 'registry.k8s.io/pause:3.10.1',
 });

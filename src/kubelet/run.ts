@@ -166,6 +166,7 @@ export async function runKubelet(given: KubeletOptions, deps: KubeletDeps): Prom
     podLogsDir: options.podLogsDir,
     clusterDomain: options.clusterDomain,
     seccompDir: join(options.rootDir, 'seccomp'),
+    seccompDefault: options.seccompDefault,
     memoryCapacityBytes: machine.memoryBytes,
   });
   const hostIP = (): string => hostIPs()[0] ?? '127.0.0.1';

@@ -1,6 +1,9 @@
 // Flags of kube-apiserver with upstream's names and defaults (https://kubernetes.io/docs/reference/command-line-tools-reference/kube-apiserver/).
 // `--data-dir` is our own: where the embedded store lives when no etcd is given.
-import { featureGateFlags, flag, loggingFlags } from '#component-base';
+import { fixedFeatureGateFlags, flag, flagsWithoutEffect, loggingFlags, refusedFlags, versionFlags } from '#component-base';
+import { secureServingFlags } from '#component-base/serving';
+import { servingFlags, storageFlags, tokenFlags } from './more-flags.ts';
+import { refused, withoutEffect } from './unserved-flags.ts';
 
 const etcd = {
   etcdServers: flag.strings({
@@ -33,35 +36,11 @@ const etcd = {
 };
 
 const serving = {
-  securePort: flag.int({
-    name: 'secure-port',
-    default: 6443,
-    help: 'Port of HTTPS with authentication and authorization.',
-    section: 'Secure serving',
-  }),
-  bindAddress: flag.string({
-    name: 'bind-address',
-    default: '0.0.0.0',
-    help: 'Address to listen on for --secure-port.',
-    section: 'Secure serving',
-  }),
   advertiseAddress: flag.string({
     name: 'advertise-address',
     default: '',
     help: 'Address that members of the cluster reach this server at.',
     section: 'Generic',
-  }),
-  tlsCertFile: flag.string({
-    name: 'tls-cert-file',
-    default: '',
-    help: 'Serving certificate, with its chain. None: one is made and signed by itself.',
-    section: 'Secure serving',
-  }),
-  tlsPrivateKeyFile: flag.string({
-    name: 'tls-private-key-file',
-    default: '',
-    help: 'Key of --tls-cert-file.',
-    section: 'Secure serving',
   }),
   requestTimeoutMs: flag.duration({
     name: 'request-timeout',
@@ -274,13 +253,20 @@ const network = {
 /** The flag table; `parseFlags` of #component-base reads command lines with it. */
 export const kubeApiServerFlags = () => ({
   ...etcd,
+  ...storageFlags,
+  ...secureServingFlags({ port: 6443 }),
   ...serving,
+  ...servingFlags,
   ...authentication,
+  ...tokenFlags,
   ...authorization,
   ...aggregation,
   ...network,
   ...loggingFlags(),
-  ...featureGateFlags([]),
+  ...fixedFeatureGateFlags(),
+  ...versionFlags(),
+  ...flagsWithoutEffect(withoutEffect),
+  ...refusedFlags(refused),
 });
 
 export type KubeApiServerFlags = ReturnType<typeof kubeApiServerFlags>;

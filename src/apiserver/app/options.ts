@@ -1,7 +1,10 @@
 // What a kube-apiserver is made from, with files already read: the command line and an embedding program both end here.
 import { readFile } from 'node:fs/promises';
 import type { FlagValues } from '#component-base';
+import { type TlsSettings, tlsSettings } from '#component-base/serving';
+import type { FilterOptions } from './filters.ts';
 import type { KubeApiServerFlags } from './flags.ts';
+import { type IsServed, servedVersions } from './runtime-config.ts';
 
 /** A certificate with its key, PEM. */
 export interface CertificatePair {
@@ -39,6 +42,24 @@ export interface KubeApiServerOptions {
   advertisePort: number;
   /** None: a self-signed one is made. */
   serving?: CertificatePair;
+  /** `--cert-dir`: where that one is kept; '' or absent: in memory. */
+  certDir?: string;
+  /** Versions, ciphers, curves and certificates for names. */
+  tls?: TlsSettings;
+  /** Requests at once on one HTTP/2 connection; absent: the server's own. */
+  streamsMax?: number;
+  /** `--permit-port-sharing`. */
+  reusePort?: boolean;
+  filters?: FilterOptions;
+  /** `--external-hostname`. */
+  externalHostname?: string;
+  /** How long it goes on serving, not ready, when told to end. */
+  shutdownDelayMs?: number;
+  livezGraceMs?: number;
+  /** `--runtime-config`; absent: every version is served. */
+  isServed?: IsServed;
+  /** Node port of the Service `kubernetes`; 0 or absent: none. */
+  serviceNodePort?: number;
   requestsInFlightMax: number;
   mutatingRequestsInFlightMax: number;
   /** Absent: the server's own. */
@@ -61,6 +82,10 @@ export interface KubeApiServerOptions {
   /** PEM; none: tokens cannot be issued. */
   serviceAccountSigningKey?: string;
   apiAudiences: readonly string[];
+  /** Longest validity of requested tokens; 0 or absent: no limit. */
+  tokenSecondsMax?: number;
+  /** Absent: pods' tokens live a year. */
+  extendTokens?: boolean;
   authorizationModes: readonly string[];
   enableAdmissionPlugins: readonly string[];
   disableAdmissionPlugins: readonly string[];
@@ -119,6 +144,7 @@ export async function optionsFromFlags(flags: FlagValues<KubeApiServerFlags>): P
     advertiseAddress: flags.advertiseAddress,
     advertisePort: 0,
     ...(serving && { serving }),
+    ...servingSettings(flags),
     requestsInFlightMax: flags.maxRequestsInFlight,
     mutatingRequestsInFlightMax: flags.maxMutatingRequestsInFlight,
     requestTimeoutMs: flags.requestTimeoutMs,
@@ -134,6 +160,8 @@ export async function optionsFromFlags(flags: FlagValues<KubeApiServerFlags>): P
     serviceAccountKeys: await Promise.all(flags.serviceAccountKeyFile.map((path) => readFile(path, 'utf8'))),
     ...(signingKey !== undefined && { serviceAccountSigningKey: signingKey }),
     apiAudiences: flags.apiAudiences,
+    tokenSecondsMax: tokenSeconds(flags.serviceAccountMaxTokenExpirationMs),
+    extendTokens: flags.serviceAccountExtendTokenExpiration,
     authorizationModes: flags.authorizationMode,
     enableAdmissionPlugins: flags.enableAdmissionPlugins,
     disableAdmissionPlugins: flags.disableAdmissionPlugins,
@@ -149,6 +177,31 @@ export async function optionsFromFlags(flags: FlagValues<KubeApiServerFlags>): P
     },
     endpointReconciler: flags.endpointReconcilerType,
   };
+}
+
+/** How it serves, and what; nothing that was not asked for. */
+function servingSettings(flags: FlagValues<KubeApiServerFlags>): Partial<KubeApiServerOptions> {
+  const isServed = servedVersions(flags.runtimeConfig);
+  const { corsAllowedOrigins, strictTransportSecurityDirectives, http2MaxStreamsPerConnection: streamsMax } = flags;
+  return {
+    certDir: flags.certDir,
+    tls: tlsSettings(flags),
+    ...(streamsMax > 0 && { streamsMax }),
+    reusePort: flags.permitPortSharing,
+    filters: { corsAllowedOrigins, strictTransportSecurityDirectives },
+    externalHostname: flags.externalHostname,
+    shutdownDelayMs: flags.shutdownDelayMs,
+    livezGraceMs: flags.livezGraceMs,
+    ...(isServed && { isServed }),
+    serviceNodePort: flags.kubernetesServiceNodePort,
+  };
+}
+
+/** Whole seconds of `--service-account-max-token-expiration`. Throws for what is out of upstream's bounds. */
+function tokenSeconds(ms: number): number {
+  if (ms !== 0 && (ms < 3_600_000 || ms > 2 ** 32 * 1000))
+    throw new Error('the service-account-max-token-expiration must be between 1 hour and 2^32 seconds');
+  return Math.floor(ms / 1000);
 }
 
 async function storeOf(flags: FlagValues<KubeApiServerFlags>): Promise<StoreLocation> {

@@ -56,6 +56,7 @@ export function buildParts(options: KubeApiServerOptions, deps: PartsDeps, input
       get port() {
         return options.advertisePort || deps.port();
       },
+      nodePort: options.serviceNodePort ?? 0,
       reconciler: isLoopback(advertised) ? 'none' : options.endpointReconciler,
     },
     { store, clock, logger },
@@ -146,6 +147,8 @@ function tokenOptions(options: KubeApiServerOptions, { clock }: PartsInput, uuid
     issuer: options.serviceAccountIssuers[0] ?? '',
     signer: jwtSigner(key, createPublicKey(key)),
     apiAudiences: audiencesOf(options),
+    ...(options.tokenSecondsMax && { maxExpirationSeconds: options.tokenSecondsMax }),
+    ...(options.extendTokens === false && { extendExpiration: false }),
     now: () => clock.now(),
     uuid,
   };

@@ -1,6 +1,7 @@
 // kube-apiserver as a whole: store, apiserver and TLS server from options (k8s.io/kubernetes cmd/kube-apiserver/app).
 import { randomBytes } from 'node:crypto';
 import { createMetrics, type Metrics } from '#component-base';
+import { keptCertificate } from '#component-base/serving';
 import { createCertificateAuthority, issueCertificate } from '#pki';
 import { openEtcdStore, openLmdbStore, openMemoryStore, type Store } from '#store';
 import type { Clock, Logger, Rng } from '#utils';
@@ -9,6 +10,7 @@ import { type Dial, serve, type ServerTls, type WireResponse, type WireServer, t
 import type { Attributes, UserInfo } from '../contracts.ts';
 import { type ApiServer, type ApiServerParts, createApiServer } from '../server.ts';
 import { loopbackUser } from '../authentication/index.ts';
+import { withFilters } from './filters.ts';
 import type { CertificatePair, KubeApiServerOptions, StoreLocation } from './options.ts';
 import { advertiseAddress, buildParts, firstAddress } from './parts.ts';
 
@@ -71,7 +73,9 @@ export async function runKubeApiServer(options: KubeApiServerOptions, deps: Kube
     eventTtlSeconds: options.eventTtlSeconds,
     allowPrivileged: options.allowPrivileged,
     compactionIntervalMs: options.compactionIntervalMs,
-    address: () => `${advertiseAddress(options)}:${port}`,
+    address: () => `${options.externalHostname || advertiseAddress(options)}:${port}`,
+    ...(options.isServed && { isServed: options.isServed }),
+    ...(options.livezGraceMs && { livezGraceMs: options.livezGraceMs }),
     parts: (input) =>
       gated(
         buildParts(
@@ -90,14 +94,20 @@ export async function runKubeApiServer(options: KubeApiServerOptions, deps: Kube
     ...(deps.descriptions && { descriptions: deps.descriptions }),
     holdStart: true,
   });
-  const own = options.serving ? undefined : selfSigned(options, clock);
+  const { own, pair } = await certificateOf(options, clock);
+  const handle = withFilters(options.filters ?? {}, (request, response) => {
+    const answer = (): Promise<void> => server.handle(request, response);
+    return gate ? gate.connection(response, request.path, answer) : answer();
+  });
   const wire = await serve({
-    tls: tlsOf(options, options.serving ?? (own as CertificatePair)),
-    listen: deps.listen ?? { host: options.bindAddress, port: options.securePort },
-    onRequest: (request, response) => {
-      const handle = (): Promise<void> => server.handle(request, response);
-      return gate ? gate.connection(response, request.path, handle) : handle();
+    tls: tlsOf(options, pair),
+    listen: deps.listen ?? {
+      host: options.bindAddress,
+      port: options.securePort,
+      ...(options.reusePort && { reusePort: true }),
     },
+    ...(options.streamsMax && { limits: { concurrentStreamsMax: options.streamsMax } }),
+    onRequest: handle,
     onUpgrade: (upgrade) => server.upgrade(upgrade),
     logger,
   });
@@ -115,6 +125,10 @@ export async function runKubeApiServer(options: KubeApiServerOptions, deps: Kube
     loopbackToken,
     async close() {
       logger.info('[graceful-termination] shutdown event', { name: 'ShutdownInitiated' });
+      if (options.shutdownDelayMs) {
+        server.leave();
+        await clock.sleep(options.shutdownDelayMs);
+      }
       await server.close();
       await wire.close({ graceMs: 1_000 });
       if (!deps.store) await store.close();
@@ -141,7 +155,25 @@ function openStore({ etcdServers, etcdTls, dataDir }: StoreLocation, clock: Cloc
 
 function tlsOf(options: KubeApiServerOptions, pair: CertificatePair): ServerTls {
   const authorities = [options.clientCa, options.requestHeader?.ca].filter((ca) => ca !== undefined);
-  return { cert: pair.cert, key: pair.key, requestClientCert: true, ...(authorities.length > 0 && { ca: authorities }) };
+  return {
+    ...options.tls,
+    cert: pair.cert,
+    key: pair.key,
+    requestClientCert: true,
+    ...(authorities.length > 0 && { ca: authorities }),
+  };
+}
+
+/** What is served with; `own` where it is made now. One that is kept in `--cert-dir` is found there the next time. */
+async function certificateOf(
+  options: KubeApiServerOptions,
+  clock: Clock,
+): Promise<{ own?: ReturnType<typeof selfSigned>; pair: CertificatePair }> {
+  if (options.serving) return { pair: options.serving };
+  const own = selfSigned(options, clock);
+  if (!options.certDir) return { own, pair: own };
+  const { cert, key } = await keptCertificate(options.certDir, 'apiserver', () => own);
+  return { pair: { cert: cert.toString(), key: key.toString() } };
 }
 
 /** A certificate for when none was given, as upstream makes one. */

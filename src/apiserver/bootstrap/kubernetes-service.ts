@@ -16,6 +16,8 @@ export interface KubernetesServiceOptions {
   advertiseAddress: string;
   /** The port it serves on. */
   port: number;
+  /** `--kubernetes-service-node-port`; 0 or absent: a cluster IP only. */
+  nodePort?: number;
   /** `--endpoint-reconciler-type`: 'none' leaves the endpoints alone. */
   reconciler?: 'lease' | 'none';
 }
@@ -28,16 +30,16 @@ const leaseSeconds = 15;
 const leasePrefix = `${registryPrefix}masterleases/`;
 const identity = { namespace: 'default', name: 'kubernetes' };
 
-const service = ({ clusterIp, port }: KubernetesServiceOptions): Service => ({
+const service = ({ clusterIp, port, nodePort = 0 }: KubernetesServiceOptions): Service => ({
   metadata: { ...identity, labels: { component: 'apiserver', provider: 'kubernetes' } },
   spec: {
-    type: 'ClusterIP',
+    type: nodePort > 0 ? 'NodePort' : 'ClusterIP',
     clusterIP: clusterIp,
     clusterIPs: [clusterIp],
     sessionAffinity: 'None',
     ipFamilyPolicy: 'SingleStack',
     ipFamilies: [clusterIp.includes(':') ? 'IPv6' : 'IPv4'],
-    ports: [{ name: 'https', protocol: 'TCP', port: servicePort, targetPort: port }],
+    ports: [{ name: 'https', protocol: 'TCP', port: servicePort, targetPort: port, ...(nodePort > 0 && { nodePort }) }],
   },
 });
 
@@ -55,13 +57,13 @@ const slice = (addresses: readonly string[], port: number): EndpointSlice => ({
 
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
+const portsOf = ({ spec }: Service): unknown =>
+  spec?.ports?.map(({ name, port, targetPort, protocol, nodePort = 0 }) => [name, port, targetPort, protocol, nodePort]);
+
 const withPort = (current: Service, wanted: Service): Service | undefined =>
-  same(
-    current.spec?.ports?.map(({ name, port, targetPort, protocol }) => [name, port, targetPort, protocol]),
-    wanted.spec?.ports?.map(({ name, port, targetPort, protocol }) => [name, port, targetPort, protocol]),
-  )
+  same([current.spec?.type, portsOf(current)], [wanted.spec?.type, portsOf(wanted)])
     ? undefined
-    : { ...current, spec: { ...current.spec, ports: wanted.spec?.ports } };
+    : { ...current, spec: { ...current.spec, type: wanted.spec?.type, ports: wanted.spec?.ports } };
 
 async function publish(
   cluster: ReadOnlyCluster,

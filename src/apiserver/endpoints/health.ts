@@ -1,5 +1,6 @@
 // Which health checks the apiserver has, by upstream's names (k8s.io/apiserver/pkg/server/healthz.go).
 import { type HealthCheck, type HealthEndpoint, pingCheck } from '#component-base';
+import type { Clock } from '#utils';
 import type { StoreFeed } from '../cache/store-feed.ts';
 
 export interface HealthChecks {
@@ -10,7 +11,18 @@ export interface HealthChecks {
   shutDown(): void;
 }
 
-export function createHealthChecks(feed: StoreFeed): HealthChecks {
+export interface HealthOptions {
+  clock: Clock;
+  /** `--livez-grace-period`: so long from the start `/livez` takes unfinished start hooks for healthy. */
+  livezGraceMs: number;
+}
+
+export function createHealthChecks(feed: StoreFeed, { clock, livezGraceMs }: HealthOptions): HealthChecks {
+  const graceEndsMs = clock.monotonic() + livezGraceMs;
+  const graceful = ({ name, check }: HealthCheck): HealthCheck => ({
+    name,
+    check: () => (clock.monotonic() < graceEndsMs ? undefined : check()),
+  });
   const hooks: HealthCheck[] = [];
   let going = false;
   const store: HealthCheck = { name: 'etcd', check: () => feed.check() };
@@ -30,7 +42,7 @@ export function createHealthChecks(feed: StoreFeed): HealthChecks {
   return {
     lists: () => ({
       healthz: [pingCheck, store, ...hooks],
-      livez: [pingCheck, store, ...hooks],
+      livez: [pingCheck, store, ...(livezGraceMs > 0 ? hooks.map(graceful) : hooks)],
       readyz: [pingCheck, readiness, informers, ...hooks, shutdown],
     }),
     addStartHook(name) {

@@ -1,10 +1,12 @@
 // `sagong kube-proxy`.
+import { readFile, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import type { Command } from 'commander';
+import { formatYaml } from '#apimachinery/codec';
 import { createEventRecorder, createInformerFactory } from '#client';
 import { flagCommand } from '#component-base';
 import { execCommand } from '#host';
-import { kubeProxyFlags, removeRules, runKubeProxy } from '#kube-proxy';
+import { configurationOf, kubeProxyFlags, removeRules, runKubeProxy, withConfiguration } from '#kube-proxy';
 import { clientFor, componentDeps, untilStopped } from '../component.ts';
 
 export const kubeProxyCommand = (): Command =>
@@ -12,10 +14,14 @@ export const kubeProxyCommand = (): Command =>
     name: 'kube-proxy',
     description: 'The Kubernetes network proxy carries traffic for Services to pods on this node.',
     flags: kubeProxyFlags,
-    async run({ values }) {
+    async run({ values: given }) {
+      const { values, warnings } =
+        given.config === '' ? { values: given, warnings: [] } : withConfiguration(given, await readFile(given.config, 'utf8'));
       if (values.cleanup) return removeRules(execCommand);
+      if (values.writeConfigTo) return writeFile(values.writeConfigTo, formatYaml(configurationOf(values)));
       const deps = componentDeps('kube-proxy', values);
-      const { client } = clientFor('kube-proxy', values.kubeconfig, deps.clock);
+      for (const warning of warnings) deps.logger.warn(warning);
+      const { client } = clientFor('kube-proxy', values.kubeconfig, deps.clock, { master: values.master });
       const informers = createInformerFactory({ ...deps, client });
       const [host = '0.0.0.0', port = '0'] = values.healthzBindAddress.split(/:(?=\d+$)/);
       const nodeName = values.hostnameOverride || hostname();

@@ -1,5 +1,13 @@
 // What every component serves beside its work, over HTTPS: health, metrics, configuration, for those whom the apiserver lets in.
 export { defaultDelegatedAuth, type ReviewClient } from './delegated-auth.ts';
 export { type DelegatedAuthFlags, delegatedAuthFlags, type SecureServingFlags, secureServingFlags } from './flags.ts';
-export { delegatedAuthOptions, type SecureServingOptions, secureServingOptions, selfSignedCertificate } from './options.ts';
+export {
+  delegatedAuthOptions,
+  keptCertificate,
+  type SecureServingOptions,
+  secureServingOptions,
+  selfSignedCertificate,
+  type TlsSettings,
+  tlsSettings,
+} from './options.ts';
 export { type ComponentServerOptions, serveComponent } from './serve.ts';

@@ -10,6 +10,9 @@ import type { DelegatedAuthFlags, NamedCertificateFiles, SecureServingFlags } fr
 import { portMax } from './limits.ts';
 import { minTlsVersion, opensslCiphers, opensslCurves } from './tls-names.ts';
 
+/** TLS without the certificate. */
+export type TlsSettings = Omit<ServerTls, 'cert' | 'key'>;
+
 export interface SecureServingOptions {
   listen: { host: string; port: number; reusePort?: boolean };
   tls: ServerTls;
@@ -40,10 +43,19 @@ async function certificateOf(flags: SecureServingFlags, component: string, clock
       throw new Error('--tls-cert-file and --tls-private-key-file must be specified together');
     return { cert: read(tlsCertFile), key: read(tlsPrivateKeyFile) };
   }
-  if (certDir === '') return selfSignedCertificate(component, clock);
-  const [certFile, keyFile] = [join(certDir, `${component}.crt`), join(certDir, `${component}.key`)];
+  const make = (): ServingCertificate => selfSignedCertificate(component, clock);
+  return certDir === '' ? make() : keptCertificate(certDir, component, make);
+}
+
+/** The certificate `<name>.crt` of a directory; where there is none, one is made and written there. */
+export async function keptCertificate<T extends ServingCertificate>(
+  certDir: string,
+  name: string,
+  make: () => T,
+): Promise<ServingCertificate> {
+  const [certFile, keyFile] = [join(certDir, `${name}.crt`), join(certDir, `${name}.key`)];
   if (existsSync(certFile) && existsSync(keyFile)) return { cert: read(certFile), key: read(keyFile) };
-  const made = selfSignedCertificate(component, clock);
+  const made = make();
   mkdirSync(certDir, { recursive: true, mode: 0o755 });
   await atomicWrite(keyFile, made.key.toString(), { mode: 0o600 });
   await atomicWrite(certFile, made.cert.toString());
@@ -70,6 +82,26 @@ function sniOf(files: readonly NamedCertificateFiles[]): ServerTls['sni'] {
   };
 }
 
+type TlsFlags = Pick<
+  SecureServingFlags,
+  'tlsCipherSuites' | 'tlsCurvePreferences' | 'tlsMinVersion' | 'tlsSniCertKey' | 'disableHttp2Serving'
+>;
+
+/** Versions, ciphers, curves and certificates for names. Throws an Error for values and files that cannot be used. */
+export function tlsSettings(flags: TlsFlags): TlsSettings {
+  const ciphers = opensslCiphers(flags.tlsCipherSuites);
+  const curves = opensslCurves(flags.tlsCurvePreferences);
+  const minVersion = minTlsVersion(flags.tlsMinVersion);
+  const sni = sniOf(flags.tlsSniCertKey);
+  return {
+    minVersion,
+    ...(ciphers !== undefined && { ciphers }),
+    ...(curves !== undefined && { curves }),
+    ...(sni && { sni }),
+    ...(flags.disableHttp2Serving && { http2: false }),
+  };
+}
+
 /**
  * Undefined for `--secure-port=0`. Rejects with an Error, with upstream's text where it has one, for values and files that cannot be used. A
  * certificate made for `--cert-dir` is written there under the component's name.
@@ -82,21 +114,11 @@ export async function secureServingOptions(
   const { securePort: port } = flags;
   if (port < 0 || port > portMax)
     throw new Error(`--secure-port ${port} must be between 0 and 65535, inclusive. 0 for turning off secure port`);
-  const ciphers = opensslCiphers(flags.tlsCipherSuites);
-  const curves = opensslCurves(flags.tlsCurvePreferences);
-  const minVersion = minTlsVersion(flags.tlsMinVersion);
+  const settings = tlsSettings({ ...flags, tlsSniCertKey: port === 0 ? [] : flags.tlsSniCertKey });
   if (port === 0) return undefined;
-  const sni = sniOf(flags.tlsSniCertKey);
   return {
     listen: { host: flags.bindAddress, port, ...(flags.permitPortSharing && { reusePort: true }) },
-    tls: {
-      ...(await certificateOf(flags, component, clock)),
-      minVersion,
-      ...(ciphers !== undefined && { ciphers }),
-      ...(curves !== undefined && { curves }),
-      ...(sni && { sni }),
-      ...(flags.disableHttp2Serving && { http2: false }),
-    },
+    tls: { ...(await certificateOf(flags, component, clock)), ...settings },
     ...(flags.http2MaxStreamsPerConnection > 0 && { streamsMax: flags.http2MaxStreamsPerConnection }),
   };
 }

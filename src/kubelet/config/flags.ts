@@ -1,10 +1,14 @@
 // The kubelet's flags, with upstream's names and defaults (cmd/kubelet/app/options). Those that are also in the configuration file win over it.
-import { flag, type FlagValues, loggingFlags } from '#component-base';
+import { fixedFeatureGateFlags, flag, flagsWithoutEffect, type FlagValues, loggingFlags, refusedFlags } from '#component-base';
+import { refused, withoutEffect } from './unserved-flags.ts';
 
 const section = 'Kubelet';
 
 export const kubeletFlags = {
   ...loggingFlags(),
+  ...fixedFeatureGateFlags(),
+  ...flagsWithoutEffect(withoutEffect),
+  ...refusedFlags(refused),
   kubeconfig: flag.string({
     name: 'kubeconfig',
     default: '',
@@ -74,6 +78,62 @@ export const kubeletFlags = {
     section,
   }),
   cgroupRoot: flag.string({ name: 'cgroup-root', default: '', help: 'Cgroup under which pods are put.', section }),
+  cgroupDriver: flag.choice(['cgroupfs', 'systemd'] as const, {
+    name: 'cgroup-driver',
+    default: 'cgroupfs',
+    help: 'Driver the kubelet uses for cgroups: cgroupfs or systemd.',
+    section,
+  }),
+  certDir: flag.string({
+    name: 'cert-dir',
+    default: '/var/lib/kubelet/pki',
+    help: 'Directory of the serving certificate, where one is made when there is none. Not looked at with --tls-cert-file and --tls-private-key-file.',
+    section,
+  }),
+  enableServer: flag.bool({ name: 'enable-server', default: true, help: "Serve the kubelet's API.", section }),
+  healthzBindAddress: flag.string({
+    name: 'healthz-bind-address',
+    default: '127.0.0.1',
+    help: 'Address of /healthz without authentication.',
+    section,
+  }),
+  healthzPort: flag.int({ name: 'healthz-port', default: 10_248, help: 'Port of that /healthz; 0 serves none.', section }),
+  kubeReserved: flag.stringMap({
+    name: 'kube-reserved',
+    default: {},
+    help: 'Amounts kept for the parts of Kubernetes, e.g. cpu=200m,memory=500Mi.',
+    section,
+  }),
+  systemReserved: flag.stringMap({
+    name: 'system-reserved',
+    default: {},
+    help: 'Amounts kept for the system, e.g. cpu=200m,memory=500Mi.',
+    section,
+  }),
+  minimumImageTtlMs: flag.duration({
+    name: 'minimum-image-ttl-duration',
+    default: 120_000,
+    help: 'Younger images are not collected.',
+    section,
+  }),
+  seccompDefault: flag.bool({
+    name: 'seccomp-default',
+    default: false,
+    help: 'Containers without a seccomp profile get RuntimeDefault.',
+    section,
+  }),
+  tlsCipherSuites: flag.strings({
+    name: 'tls-cipher-suites',
+    default: [],
+    help: 'Cipher suites for TLS 1.2 by their IANA names. Default: those of Node.',
+    section,
+  }),
+  tlsMinVersion: flag.string({
+    name: 'tls-min-version',
+    default: '',
+    help: 'Lowest TLS version: VersionTLS10, VersionTLS11, VersionTLS12, VersionTLS13. TLS 1.2 is spoken at the least.',
+    section,
+  }),
   cgroupsPerQos: flag.bool({
     name: 'cgroups-per-qos',
     default: true,

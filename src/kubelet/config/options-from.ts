@@ -5,10 +5,12 @@ import type { Taint } from '#api/core/v1';
 import { parseYaml } from '#apimachinery/codec';
 import { parseDurationMs } from '#apimachinery/duration';
 import { parseQuantity } from '#apimachinery/quantity';
+import { keptCertificate, tlsSettings } from '#component-base/serving';
 import { issueSelfSigned } from './self-signed.ts';
 import type { KubeletServerOptions } from '../server/server.ts';
 import { isSpecific, parseCloudProvider, parseNodeIPs } from '../node/node-ip.ts';
 import { defaultOptions, type KubeletOptions } from '../options.ts';
+import { checkConfiguration } from './configuration.ts';
 import { kubeletFlags, type KubeletFlagValues } from './flags.ts';
 
 type Name = keyof typeof kubeletFlags;
@@ -23,7 +25,11 @@ interface KubeletConfiguration {
   podLogsDir?: string;
   tlsCertFile?: string;
   tlsPrivateKeyFile?: string;
-  authentication?: { x509?: { clientCAFile?: string }; webhook?: { enabled?: boolean }; anonymous?: { enabled?: boolean } };
+  authentication?: {
+    x509?: { clientCAFile?: string };
+    webhook?: { enabled?: boolean; cacheTTL?: string };
+    anonymous?: { enabled?: boolean };
+  };
   authorization?: { mode?: 'AlwaysAllow' | 'Webhook' };
   clusterDomain?: string;
   clusterDNS?: string[];
@@ -48,17 +54,25 @@ interface KubeletConfiguration {
   nodeLeaseDurationSeconds?: number;
   registerNode?: boolean;
   registerWithTaints?: Taint[];
+  enableServer?: boolean;
+  healthzBindAddress?: string;
+  healthzPort?: number;
+  seccompDefault?: boolean;
+  tlsCipherSuites?: string[];
+  tlsMinVersion?: string;
+  logging?: { format?: 'text' | 'json'; verbosity?: number };
   providerID?: string;
 }
 
 /** Rejects with an Error when the file is not a KubeletConfiguration. */
-async function readConfiguration(path: string): Promise<KubeletConfiguration> {
+async function readConfiguration(path: string): Promise<{ file: KubeletConfiguration; warnings: string[] }> {
   const value = parseYaml(await readFile(path, 'utf8')).value as KubeletConfiguration | undefined;
   if (value?.kind !== 'KubeletConfiguration' || value.apiVersion !== 'kubelet.config.k8s.io/v1beta1')
     throw new Error(
       `failed to load kubelet config file, path: ${path}, error: no kind "KubeletConfiguration" of kubelet.config.k8s.io/v1beta1 in it`,
     );
-  return value;
+  const { configuration, warnings } = checkConfiguration(value);
+  return { file: configuration, warnings };
 }
 
 /** `<key>[=<value>]:<effect>`. Throws an Error with upstream's text. */
@@ -79,14 +93,25 @@ function reservedOf(...lists: (Record<string, string> | undefined)[]): Record<st
   return sums;
 }
 
+const systemdWarning =
+  'cgroupDriver systemd has no effect: cgroups are made in the file system; a runtime that makes its own through systemd will not start containers';
+
 export interface KubeletSettings {
   options: KubeletOptions;
-  serving: Omit<KubeletServerOptions, 'listen'>;
+  /** Absent: the kubelet serves nothing (`--enable-server=false`). */
+  serving?: Omit<KubeletServerOptions, 'listen'>;
+  /** Of /healthz without authentication; port 0: none. */
+  healthz: { host: string; port: number };
+  /** Of the log, where the file says so. */
+  logging: { verbosity: number; loggingFormat: 'text' | 'json' };
+  /** What of the file changes nothing. */
+  warnings: readonly string[];
 }
 
 /** `changed`: flags given on the command line. Rejects with an Error for unreadable files and values. */
 export async function kubeletSettings(values: KubeletFlagValues, changed: ReadonlySet<string>): Promise<KubeletSettings> {
-  const file = values.config === '' ? {} : await readConfiguration(values.config);
+  const { file, warnings } =
+    values.config === '' ? { file: {} as KubeletConfiguration, warnings: [] } : await readConfiguration(values.config);
   /** The flag when given, else the file's value, else the flag's default. */
   const pick = <T>(name: Name, own: T, fromFile: T | undefined): T => (changed.has(name) ? own : (fromFile ?? own));
   const nodeName = (values.hostnameOverride || hostname()).trim().toLowerCase();
@@ -101,7 +126,10 @@ export async function kubeletSettings(values: KubeletFlagValues, changed: Readon
     cloudProvider: parseCloudProvider(values.cloudProvider),
     providerID: pick('providerId', values.providerId, file.providerID),
     podsMax: pick('maxPods', values.maxPods, file.maxPods),
-    reserved: reservedOf(file.systemReserved, file.kubeReserved),
+    reserved: reservedOf(
+      pick('systemReserved', values.systemReserved, file.systemReserved),
+      pick('kubeReserved', values.kubeReserved, file.kubeReserved),
+    ),
     clusterDNS: pick('clusterDns', values.clusterDns, file.clusterDNS),
     clusterDomain: pick('clusterDomain', values.clusterDomain, file.clusterDomain),
     rootDir: values.rootDir,
@@ -118,7 +146,7 @@ export async function kubeletSettings(values: KubeletFlagValues, changed: Readon
     eviction: { hard: evictionOf(changed.has('evictionHard') ? values.evictionHard : file.evictionHard) ?? base.eviction.hard },
     imageGcHighPercent: pick('imageGcHighThreshold', values.imageGcHighThreshold, file.imageGCHighThresholdPercent),
     imageGcLowPercent: pick('imageGcLowThreshold', values.imageGcLowThreshold, file.imageGCLowThresholdPercent),
-    imageAgeMsMin: durationOf(file.imageMinimumGCAge) ?? base.imageAgeMsMin,
+    imageAgeMsMin: pick('minimumImageTtlMs', values.minimumImageTtlMs, durationOf(file.imageMinimumGCAge)),
     imageAgeMsMax: durationOf(file.imageMaximumGCAge) ?? base.imageAgeMsMax,
     containerLogMaxBytes: parseQuantity(logSize).value(),
     containerLogMaxFiles: pick('containerLogMaxFiles', values.containerLogMaxFiles, file.containerLogMaxFiles),
@@ -129,15 +157,43 @@ export async function kubeletSettings(values: KubeletFlagValues, changed: Readon
     ),
     nodeStatusReportMs: durationOf(file.nodeStatusReportFrequency) ?? base.nodeStatusReportMs,
     leaseSeconds: file.nodeLeaseDurationSeconds ?? base.leaseSeconds,
+    cgroupDriver: pick('cgroupDriver', values.cgroupDriver, file.cgroupDriver),
+    seccompDefault: pick('seccompDefault', values.seccompDefault, file.seccompDefault),
     resolvConf: pick('resolvConf', values.resolvConf, file.resolvConf),
     podInfraImage: values.podInfraContainerImage || base.podInfraImage,
   };
-  return { options, serving: await servingOf(values, changed, file, options) };
+  const serving =
+    pick('enableServer', values.enableServer, file.enableServer) && (await servingOf(values, changed, file, options));
+  return {
+    options,
+    ...(serving && { serving }),
+    healthz: {
+      host: pick('healthzBindAddress', values.healthzBindAddress, file.healthzBindAddress),
+      port: pick('healthzPort', values.healthzPort, file.healthzPort),
+    },
+    logging: {
+      verbosity: pick('verbosity', values.verbosity, file.logging?.verbosity),
+      loggingFormat: pick('loggingFormat', values.loggingFormat, file.logging?.format),
+    },
+    warnings: options.cgroupDriver === 'systemd' ? [...warnings, systemdWarning] : warnings,
+  };
 }
 
 const durationOf = (text: string | undefined): number | undefined => (text === undefined ? undefined : parseDurationMs(text));
 const evictionOf = (list: Record<string, string> | undefined): Record<string, string> | undefined =>
   list === undefined || Object.keys(list).length === 0 ? undefined : list;
+
+/** Kept in `--cert-dir`, when that is given; otherwise made anew at each start. */
+async function selfSigned(
+  { certDir }: KubeletFlagValues,
+  changed: ReadonlySet<string>,
+  { nodeName, nodeIPs }: KubeletOptions,
+): Promise<{ cert: string; key: string }> {
+  const make = (): { cert: string; key: string } => issueSelfSigned(nodeName, nodeIPs.filter(isSpecific));
+  if (!changed.has('certDir') || certDir === '') return make();
+  const { cert, key } = await keptCertificate(certDir, 'kubelet', make);
+  return { cert: cert.toString(), key: key.toString() };
+}
 
 /** With a configuration file anonymous requests are refused and the webhooks used, unless it says otherwise: v1beta1's defaults. */
 async function servingOf(
@@ -154,9 +210,16 @@ async function servingOf(
   const pair =
     certFile !== '' && keyFile !== ''
       ? { cert: await readFile(certFile, 'utf8'), key: await readFile(keyFile, 'utf8') }
-      : issueSelfSigned(options.nodeName, options.nodeIPs.filter(isSpecific));
+      : await selfSigned(values, changed, options);
+  const tls = tlsSettings({
+    tlsCipherSuites: changed.has('tlsCipherSuites') ? values.tlsCipherSuites : (file.tlsCipherSuites ?? []),
+    tlsMinVersion: changed.has('tlsMinVersion') ? values.tlsMinVersion : (file.tlsMinVersion ?? ''),
+    tlsCurvePreferences: [],
+    tlsSniCertKey: [],
+    disableHttp2Serving: false,
+  });
   return {
-    tls: { ...pair, ...(caFile !== '' && { ca: await readFile(caFile, 'utf8') }) },
+    tls: { ...tls, ...pair, ...(caFile !== '' && { ca: await readFile(caFile, 'utf8') }) },
     anonymous: changed.has('anonymousAuth')
       ? values.anonymousAuth
       : hasFile

@@ -16,6 +16,7 @@ export interface ContainerInput {
   mounts: Mount[];
   memoryCapacityBytes: number;
   seccompDir: string;
+  seccompDefault?: boolean;
   targetId?: string;
 }
 
@@ -41,7 +42,7 @@ export function containerConfig(input: ContainerInput): ContainerConfig {
     tty: container.tty === true,
     linux: {
       resources: containerResources(pod, container, input.memoryCapacityBytes),
-      securityContext: containerSecurity(pod, container, image, { seccompDir: input.seccompDir, targetId: input.targetId }),
+      securityContext: containerSecurity(pod, container, image, input),
     },
   };
 }

@@ -45,6 +45,8 @@ export interface ContainerdRuntimeDeps {
   podLogsDir: string;
   clusterDomain: string;
   seccompDir: string;
+  /** Containers without a seccomp profile get RuntimeDefault. */
+  seccompDefault?: boolean;
   memoryCapacityBytes: number;
 }
 
@@ -280,7 +282,7 @@ export class ContainerdRuntime implements PodRuntime {
 
   async #configure(request: CreateRequest): Promise<ReturnType<typeof containerConfig>> {
     const { pod, container, image, restartCount, podIPs, targetId } = request;
-    const { volumes, memoryCapacityBytes, seccompDir, podLogsDir } = this.#deps;
+    const { volumes, memoryCapacityBytes, seccompDir, seccompDefault = false, podLogsDir } = this.#deps;
     const uid = pod.metadata.uid ?? '';
     verifyRunAsNonRoot(pod, container, image);
     const environment = await this.#deps.environment(pod, container, podIPs);
@@ -298,6 +300,7 @@ export class ContainerdRuntime implements PodRuntime {
       mounts,
       memoryCapacityBytes,
       seccompDir,
+      seccompDefault,
       targetId,
     });
   }

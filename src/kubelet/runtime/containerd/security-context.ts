@@ -43,8 +43,14 @@ const supplementalGroups = (pod: Pod): number[] => {
   return [...(fsGroup === undefined ? [] : [fsGroup]), ...groups];
 };
 
-function seccomp(profile: SeccompProfile | undefined, seccompDir: string): SecurityProfile {
-  if (profile?.type === 'RuntimeDefault') return { profileType: 'RuntimeDefault' };
+export interface SeccompOptions {
+  seccompDir: string;
+  /** `--seccomp-default`: without a profile RuntimeDefault. */
+  seccompDefault?: boolean;
+}
+
+function seccomp(profile: SeccompProfile | undefined, { seccompDir, seccompDefault }: SeccompOptions): SecurityProfile {
+  if (profile?.type === 'RuntimeDefault' || (profile === undefined && seccompDefault)) return { profileType: 'RuntimeDefault' };
   if (profile?.type !== 'Localhost') return { profileType: 'Unconfined' };
   return { profileType: 'Localhost', localhostRef: `${seccompDir}/${profile.localhostProfile ?? ''}` };
 }
@@ -86,7 +92,7 @@ export function containerSecurity(
   pod: Pod,
   container: Container,
   image: ImageInfo,
-  options: { seccompDir: string; targetId?: string },
+  options: SeccompOptions & { targetId?: string },
 ): LinuxContainerSecurityContext {
   const settings = effective(pod, container);
   const { runAsUser = image.user?.uid, runAsGroup, capabilities, procMount } = settings;
@@ -98,7 +104,7 @@ export function containerSecurity(
     readonlyRootfs: settings.readOnlyRootFilesystem === true,
     noNewPrivs: settings.allowPrivilegeEscalation === false,
     supplementalGroups: supplementalGroups(pod),
-    seccomp: privileged ? { profileType: 'Unconfined' } : seccomp(settings.seccompProfile, options.seccompDir),
+    seccomp: privileged ? { profileType: 'Unconfined' } : seccomp(settings.seccompProfile, options),
     ...(!open && { maskedPaths, readonlyPaths }),
     ...(capabilities && { capabilities: { addCapabilities: capabilities.add ?? [], dropCapabilities: capabilities.drop ?? [] } }),
     ...(runAsUser !== undefined && { runAsUser: { value: runAsUser } }),
