@@ -14,48 +14,55 @@ if (!existsSync(bundle)) {
   process.stderr.write('sagong: not built yet; run: npm run setup\n');
   process.exit(1);
 }
-// V8 itself compares only the length of the source. The tag stands for its version, its flags and the processor.
-// A build may replace the bundle meanwhile: date, size and text are of one file.
-const file = openSync(bundle, 'r');
-const { mtimeMs, size } = fstatSync(file);
-const cacheFile = `${bundle}.${process.version}-${cachedDataVersionTag()}-${Math.round(mtimeMs)}-${size}.cache`;
-/** Without a copy where it is ASCII, as the build makes it. */
-const source = readFileSync(file);
-closeSync(file);
-const text = isAscii(source) ? source.latin1Slice() : source.toString();
-/** The cache is saved when all that a start needs has been compiled: once the process has had next to nothing to do, however slow the machine. */
-const lookEveryMs = 4_000;
-const quietCpuMs = 100;
-const looksMax = 15;
+/**
+ * Providers of other packages are modules that are imported while the program runs. A script that came out of a cache cannot do that in Node 20, and
+ * one that was compiled here does it with a warning of Node: this command is loaded as any other module.
+ */
+if (process.argv[2] === 'cloud-controller-manager') createRequire(bundle)(bundle);
+else runCached();
 
-/** Imports providers of other packages while it runs, which Node 20 cannot do from a script that came out of a cache. */
-const importsModules = process.argv[2] === 'cloud-controller-manager';
-const cached = existsSync(cacheFile);
-const cachedData = cached && !importsModules ? readFileSync(cacheFile) : undefined;
-const script = new Script(Module.wrap(text), {
-  filename: bundle,
-  cachedData,
-  importModuleDynamically: constants?.USE_MAIN_CONTEXT_DEFAULT_LOADER,
-});
-if (!cached || script.cachedDataRejected) {
-  const save = () => {
-    try {
-      const temporary = `${cacheFile}.${process.pid}`;
-      writeFileSync(temporary, script.createCachedData());
-      renameSync(temporary, cacheFile);
-    } catch {
-      // A read-only installation starts without the cache.
-    }
-  };
-  let before = process.cpuUsage();
-  let looks = 0;
-  const looking = setInterval(() => {
-    const { user, system } = process.cpuUsage(before);
-    before = process.cpuUsage();
-    if ((user + system) / 1_000 > quietCpuMs && ++looks < looksMax) return;
-    clearInterval(looking);
-    save();
-  }, lookEveryMs).unref();
+function runCached() {
+  // V8 itself compares only the length of the source. The tag stands for its version, its flags and the processor.
+  // A build may replace the bundle meanwhile: date, size and text are of one file.
+  const file = openSync(bundle, 'r');
+  const { mtimeMs, size } = fstatSync(file);
+  const cacheFile = `${bundle}.${process.version}-${cachedDataVersionTag()}-${Math.round(mtimeMs)}-${size}.cache`;
+  /** Without a copy where it is ASCII, as the build makes it. */
+  const source = readFileSync(file);
+  closeSync(file);
+  const text = isAscii(source) ? source.latin1Slice() : source.toString();
+  /** The cache is saved when all that a start needs has been compiled: once the process has had next to nothing to do, however slow the machine. */
+  const lookEveryMs = 4_000;
+  const quietCpuMs = 100;
+  const looksMax = 15;
+
+  const cached = existsSync(cacheFile);
+  const cachedData = cached ? readFileSync(cacheFile) : undefined;
+  const script = new Script(Module.wrap(text), {
+    filename: bundle,
+    cachedData,
+    importModuleDynamically: constants?.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+  });
+  if (!cached || script.cachedDataRejected) {
+    const save = () => {
+      try {
+        const temporary = `${cacheFile}.${process.pid}`;
+        writeFileSync(temporary, script.createCachedData());
+        renameSync(temporary, cacheFile);
+      } catch {
+        // A read-only installation starts without the cache.
+      }
+    };
+    let before = process.cpuUsage();
+    let looks = 0;
+    const looking = setInterval(() => {
+      const { user, system } = process.cpuUsage(before);
+      before = process.cpuUsage();
+      if ((user + system) / 1_000 > quietCpuMs && ++looks < looksMax) return;
+      clearInterval(looking);
+      save();
+    }, lookEveryMs).unref();
+  }
+  const module = { exports: {} };
+  script.runInThisContext()(module.exports, createRequire(bundle), module, bundle, dirname(bundle));
 }
-const module = { exports: {} };
-script.runInThisContext()(module.exports, createRequire(bundle), module, bundle, dirname(bundle));

@@ -87,7 +87,8 @@ class Manager implements RunningCloudControllerManager {
       throw new Error(
         'no ClusterID found. A ClusterID is required for the cloud provider to function properly. This check can be bypassed by setting the allow-untagged-cloud option',
       );
-    this.#chosen = selectControllers(cloudControllers(cloud, providerName, config, cloudMetrics(this.metrics)), controllers);
+    const all = cloudControllers(cloud, providerName, config, cloudMetrics(this.metrics), deps);
+    this.#chosen = selectControllers(all, controllers);
     for (const { name, problem } of this.#chosen) if (problem !== undefined) throw new Error(`controller "${name}": ${problem}`);
     // Upstream ends here, too: it could make routes, but never tell which ones are its own to remove.
     const routed = this.#chosen.some(({ metric }) => metric === 'route') && config.configureCloudRoutes && cloud.routes;

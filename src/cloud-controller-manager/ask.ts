@@ -2,7 +2,13 @@
 import type { Node } from '#api/core/v1';
 import { type Answer, type Question, questionKey, type ViewContext } from '#controller-runtime';
 
-export type CloudQuestion = 'instanceMetadata' | 'instanceExists' | 'instanceShutdown' | 'listRoutes' | 'getLoadBalancer';
+export type CloudQuestion =
+  | 'instanceMetadata'
+  | 'nodeAddresses'
+  | 'instanceExists'
+  | 'instanceShutdown'
+  | 'listRoutes'
+  | 'getLoadBalancer';
 
 /** What a view holds of the cloud. */
 export interface CloudView {

@@ -5,7 +5,7 @@ import { FakeCloud, fakeProvider } from '#cloud-provider/fake';
 import type { PolicyRule } from '#controller-runtime';
 import { createMetrics } from '#component-base';
 import { selectControllers } from '#controller-runtime/manager';
-import type { Clock } from '#utils';
+import { type Clock, seededRng } from '#utils';
 import { beyondDocumented, cloudControllers, cloudMetrics, defaultCloudControllersConfig, documentedRole } from './index.ts';
 import { labelsFrom, labelsToReconcile } from './node/labels.ts';
 import { addressesOf } from './node/addresses.ts';
@@ -14,7 +14,10 @@ import { isResponsible } from './route/plan.ts';
 
 const clock: Clock = { now: () => 0, monotonic: () => 0, setTimer: () => ({ cancel() {} }), sleep: () => Promise.resolve() };
 const entries = () =>
-  cloudControllers(fakeProvider(new FakeCloud({ clock })), 'fake', defaultCloudControllersConfig, cloudMetrics(createMetrics()));
+  cloudControllers(fakeProvider(new FakeCloud({ clock })), 'fake', defaultCloudControllersConfig, cloudMetrics(createMetrics()), {
+    clock,
+    rng: seededRng(1),
+  });
 
 describe('rights', () => {
   const expand = (rules: readonly PolicyRule[]): string[] =>

@@ -2,6 +2,7 @@
 import type { IPPrefix } from '#apimachinery/validation';
 import type { CloudProvider } from '#cloud-provider';
 import type { ControllerDefinition } from '#controller-runtime';
+import type { Clock, Rng } from '#utils';
 import { instanceSourceOf } from './instance-source.ts';
 import { cloudNodeLifecycleController } from './lifecycle/index.ts';
 import type { CloudMetrics } from './metrics.ts';
@@ -67,6 +68,7 @@ export function cloudControllers(
   provider: string,
   config: CloudControllersConfig,
   metrics: CloudMetrics,
+  { clock, rng }: { clock: Clock; rng: Rng },
 ): CloudControllerEntry[] {
   const instances = instanceSourceOf(cloud, provider);
   const noInstances = { notStarted: 'cloud provider does not support instances' };
@@ -91,7 +93,8 @@ export function cloudControllers(
       make() {
         const { loadBalancer: balancer } = cloud;
         if (!balancer) return { notStarted: 'the cloud provider does not support external load balancers' };
-        return serviceController({ balancer, cluster: config.clusterName, concurrency: config.concurrentServiceSyncs, metrics });
+        const { clusterName: cluster, concurrentServiceSyncs: concurrency } = config;
+        return serviceController({ balancer, cluster, concurrency, metrics, clock });
       },
     },
     {
@@ -110,6 +113,7 @@ export function cloudControllers(
           watchBased: config.watchBasedRoutes,
           resyncPeriodMs: config.minResyncPeriodMs,
           metrics,
+          rng,
         });
       },
     },

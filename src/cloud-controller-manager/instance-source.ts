@@ -1,6 +1,6 @@
 // One way to ask about machines, whichever interface the provider offers (k8s.io/cloud-provider controllers/node getInstanceMetadata and
 // getInstanceNodeAddresses, controllers/nodelifecycle ensureNodeExistsByProviderID and shutdownInCloudProvider).
-import type { Node } from '#api/core/v1';
+import type { Node, NodeAddress } from '#api/core/v1';
 import {
   type CloudProvider,
   type InstanceMetadata,
@@ -16,6 +16,8 @@ import {
 export interface InstanceSource extends Pick<InstancesV2, 'instanceExists' | 'instanceShutdown' | 'instanceMetadata'> {
   /** A Node without a provider ID is not initialised; false for the older interface, which may know machines by name only. */
   readonly needsProviderId: boolean;
+  /** Only the addresses, where the cloud can be asked for them alone. Undefined: not yet known. */
+  nodeAddresses(node: Node, signal?: AbortSignal): Promise<NodeAddress[] | undefined>;
 }
 
 /** By provider ID, and by name when that fails. `told`: upstream's text for both failures. */
@@ -54,8 +56,23 @@ const told =
 
 function overInstances(instances: Instances, zones: Zones | undefined, provider: string): InstanceSource {
   const idToAsk = (node: Node): Promise<string> => providerIdOfNode(instances, provider, node);
+  /** Here, and for the metadata, the name alone will do. */
+  const idIfAny = (node: Node): Promise<string> =>
+    idToAsk(node).catch((error: unknown) => {
+      if (isNotImplemented(error)) return '';
+      throw error;
+    });
+  const addressesOf = (node: Node, providerId: string): Promise<NodeAddress[]> =>
+    either(
+      node,
+      providerId,
+      (id) => instances.nodeAddressesByProviderId(id),
+      (name) => instances.nodeAddresses(name),
+      addressesTold,
+    );
   return {
     needsProviderId: false,
+    nodeAddresses: async (node) => addressesOf(node, await idIfAny(node)),
     async instanceExists(node) {
       try {
         return await instances.instanceExistsByProviderId(await idToAsk(node));
@@ -73,19 +90,9 @@ function overInstances(instances: Instances, zones: Zones | undefined, provider:
       }
     },
     async instanceMetadata(node): Promise<InstanceMetadata> {
-      // Here, and only here, the name alone will do.
-      const providerId = await idToAsk(node).catch((error: unknown) => {
-        if (isNotImplemented(error)) return '';
-        throw error;
-      });
+      const providerId = await idIfAny(node);
       const name = node.metadata.name ?? '';
-      const nodeAddresses = await either(
-        node,
-        providerId,
-        (id) => instances.nodeAddressesByProviderId(id),
-        () => instances.nodeAddresses(name),
-        addressesTold,
-      );
+      const nodeAddresses = await addressesOf(node, providerId);
       const instanceType = await either(
         node,
         providerId,
@@ -118,6 +125,7 @@ export function instanceSourceOf(cloud: CloudProvider, provider: string): Instan
   if (v2)
     return {
       needsProviderId: true,
+      nodeAddresses: async (node, signal) => (await v2.instanceMetadata(node, signal))?.nodeAddresses,
       instanceExists: (node, signal) => v2.instanceExists(node, signal),
       instanceShutdown: (node, signal) => v2.instanceShutdown(node, signal),
       instanceMetadata: (node, signal) => v2.instanceMetadata(node, signal),

@@ -2,7 +2,7 @@
 
 /** Cloud calls of the route controller in flight at once. */
 export const routeCallsMax = 200;
-/** Tries of a route whose making met a conflict, and the time between them. */
+/** Tries of a route whose making met a conflict, and the time between them: up to twice as long. */
 export const routeConflictTries = 5;
 export const routeConflictDelayMs = 100;
 /** Time between tries to initialise a Node that others write to (upstream's UpdateNodeSpecBackoff). */

@@ -7,6 +7,8 @@ export interface CloudMetrics {
   routeSynced(): void;
   loadBalancerSynced(): void;
   hostsUpdated(durationMs: number): void;
+  /** A change of nodes has reached all load balancers. */
+  nodesSynced(durationMs: number): void;
   nodeSyncFailed(): void;
 }
 
@@ -34,7 +36,7 @@ export function cloudMetrics(metrics: Metrics): CloudMetrics {
   });
   const nodeSync = metrics.histogram({
     name: 'service_controller_nodesync_latency_seconds',
-    help: 'Time of bringing changed nodes to a load balancer.',
+    help: 'Time of bringing changed nodes to all load balancers.',
     buckets: serviceBuckets,
   });
   const hosts = metrics.histogram({
@@ -50,10 +52,8 @@ export function cloudMetrics(metrics: Metrics): CloudMetrics {
     },
     routeSynced: () => routes.inc(),
     loadBalancerSynced: () => balancers.inc(),
-    hostsUpdated(durationMs) {
-      hosts.observe(durationMs / 1000);
-      nodeSync.observe(durationMs / 1000);
-    },
+    hostsUpdated: (durationMs) => hosts.observe(durationMs / 1000),
+    nodesSynced: (durationMs) => nodeSync.observe(durationMs / 1000),
     nodeSyncFailed: () => nodeErrors.inc(),
   };
 }

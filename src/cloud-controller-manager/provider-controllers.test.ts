@@ -3,7 +3,7 @@ import type { CloudControllerDefinition, CloudProviderDefinition, ProviderFlags 
 import { FakeCloud, fakeProvider } from '#cloud-provider/fake';
 import { createMetrics, parseFlags } from '#component-base';
 import { selectControllers } from '#controller-runtime/manager';
-import type { Clock } from '#utils';
+import { type Clock, seededRng } from '#utils';
 import {
   cloudControllers,
   cloudMetrics,
@@ -28,6 +28,7 @@ const entries = (...controllers: CloudControllerDefinition[]) =>
     'fake',
     defaultCloudControllersConfig,
     cloudMetrics(createMetrics()),
+    { clock, rng: seededRng(1) },
   );
 
 describe('controllers of a provider', () => {

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { isImplementedElsewhere, isInstanceNotFound, retryAfterOf } from '#cloud-provider';
 import { element, pythonWithMoto } from './aws-moto.ts';
-import { name, onMoto, service } from './aws-services.ts';
+import { onMoto, service } from './aws-services.ts';
 import { cluster, providerFrom } from './aws-world.ts';
 
 const python = await pythonWithMoto();

@@ -45,6 +45,7 @@ export const cloudNodeController = (options: NodeControllerOptions): ControllerD
     reconcile: (view, now) => reconcileNode(options, view, now),
     questions: () => ({
       instanceMetadata: (node, signal) => options.instances.instanceMetadata(node as Node, signal),
+      nodeAddresses: (node, signal) => options.instances.nodeAddresses(node as Node, signal),
     }),
     actions: ({ clock }) => ({
       observeInitialized(node) {

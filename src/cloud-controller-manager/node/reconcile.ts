@@ -107,13 +107,13 @@ function refresh(config: NodeConfig, node: Node, known: NodeMemory | undefined, 
       remember: { uid, addressesAtMs: now - sinceMs } satisfies NodeMemory,
       requeueAfterMs: everyMs - sinceMs,
     };
-  const question = askNode('instanceMetadata', node);
-  const answer = answerTo<InstanceMetadata | undefined>(view, question);
+  const question = askNode('nodeAddresses', node);
+  const answer = answerTo<NodeAddress[] | undefined>(view, question);
   if (!answer) return { effects: [], needsAnswers: [question] };
   const later = { remember: { uid, addressesAtMs: now } satisfies NodeMemory, requeueAfterMs: everyMs };
   const unchanged = (because: string): Plan => ({ ...later, effects: reconcileLabels, because });
   if ('error' in answer) return unchanged(`The cloud could not be asked for the addresses: ${answer.error.message}`);
-  const offered = answer.value?.nodeAddresses ?? [];
+  const offered = answer.value ?? [];
   if (offered.length === 0) return unchanged('The cloud gave no addresses, so they stay.');
   try {
     return { ...later, effects: [...reconcileLabels, ...writeAddresses(node, addressesOf(node, offered))] };

@@ -2,6 +2,7 @@
 import { isConflict } from '#apimachinery/errors';
 import type { Routes } from '#cloud-provider';
 import type { ActionDeps } from '#controller-runtime';
+import type { Rng } from '#utils';
 import { routeCallsMax, routeConflictDelayMs, routeConflictTries } from '../limits.ts';
 import type { RouteChanges, RouteOutcome, RouteToMake } from './plan.ts';
 
@@ -24,11 +25,12 @@ function ceiling(max: number): <T>(call: () => Promise<T>) => Promise<T> {
 export interface ApplyDeps extends Pick<ActionDeps, 'clock' | 'logger'> {
   routes: Routes;
   cluster: string;
+  rng: Rng;
   signal: AbortSignal;
 }
 
 export async function applyRoutes({ remove, make, removeFirst }: RouteChanges, deps: ApplyDeps): Promise<RouteOutcome[]> {
-  const { routes, cluster, clock, logger, signal } = deps;
+  const { routes, cluster, clock, rng, logger, signal } = deps;
   const limited = ceiling(routeCallsMax);
   const removeOne = (route: (typeof remove)[number]): Promise<void> =>
     limited(() => routes.deleteRoute(cluster, route, signal)).catch((error: unknown) =>
@@ -37,7 +39,7 @@ export async function applyRoutes({ remove, make, removeFirst }: RouteChanges, d
   const makeOne = async ({ node, route }: RouteToMake): Promise<RouteOutcome> => {
     const failures: { message: string; durationMs: number }[] = [];
     const outcome = (made: boolean): RouteOutcome => ({ node, cidr: route.destinationCidr, failures, made });
-    for (let attempt = 0; attempt < routeConflictTries; attempt++) {
+    for (let attempt = 1; ; attempt++) {
       const sinceMs = clock.monotonic();
       try {
         await limited(() => routes.createRoute(cluster, node.metadata.uid ?? '', route, signal));
@@ -45,11 +47,10 @@ export async function applyRoutes({ remove, make, removeFirst }: RouteChanges, d
       } catch (error) {
         const message = error instanceof Error ? error.message : String(error);
         failures.push({ message, durationMs: clock.monotonic() - sinceMs });
-        if (!isConflict(error) || signal.aborted) return outcome(false);
-        await clock.sleep(routeConflictDelayMs, signal).catch(() => {});
+        if (!isConflict(error) || signal.aborted || attempt === routeConflictTries) return outcome(false);
+        await clock.sleep(routeConflictDelayMs * (1 + rng.next()), signal).catch(() => {});
       }
     }
-    return outcome(false);
   };
   const removed = Promise.all(remove.map(removeOne));
   if (removeFirst) await removed;

@@ -5,6 +5,7 @@ import type { Route, Routes } from '#cloud-provider';
 import { type ControllerDefinition, defineController, type Plan, watch } from '#controller-runtime';
 import { nodes } from '#controller-runtime/platform';
 import { allow, recordEvents } from '#controller-runtime/workload';
+import type { Rng } from '#utils';
 import { answerTo, ask, type CloudView, cloudView } from '../ask.ts';
 import type { CloudMetrics } from '../metrics.ts';
 import { applyRoutes } from './apply.ts';
@@ -23,6 +24,7 @@ export interface RouteControllerOptions {
   /** How often to look without a change when `watchBased`. */
   resyncPeriodMs: number;
   metrics: CloudMetrics;
+  rng: Rng;
 }
 
 export interface RouteMemory {
@@ -91,8 +93,8 @@ export const routeController = (options: RouteControllerOptions): ControllerDefi
       async applyRoutes(input, signal) {
         const changes = input as RouteChanges;
         options.metrics.routeSynced();
-        const { routes, cluster } = options;
-        const outcomes = await applyRoutes(changes, { routes, cluster, clock, logger, signal });
+        const { routes, cluster, rng } = options;
+        const outcomes = await applyRoutes(changes, { routes, cluster, clock, rng, logger, signal });
         const plan = outcomePlan(changes, outcomes, clock.now());
         const again = options.watchBased && outcomes.some(({ made }) => !made);
         return again ? { ...plan, requeueAfterMs: options.routeReconciliationPeriodMs } : plan;

@@ -68,6 +68,14 @@ export interface Driver {
   close(): Promise<void>;
 }
 
+/** What a driver needs is made by another one, and is not there yet: nothing to be told of unless it stays so. */
+export class NotYetError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'NotYetError';
+  }
+}
+
 /** What every driver is built with. */
 export interface DriverContext {
   /** Six hex digits: everything on the machine that belongs to this cloud carries them. */

@@ -1,7 +1,7 @@
 // Brings one driver to the newest world: one call at a time, changes meanwhile folded into the next call, failures tried again with a growing
 // pause that a new change cuts short.
 import type { Clock, Logger, Timer } from '#utils';
-import type { Driver, World } from '../model/index.ts';
+import { type Driver, NotYetError, type World } from '../model/index.ts';
 import { limits } from './limits.ts';
 
 export interface DriverLoop {
@@ -19,6 +19,10 @@ interface LoopDeps {
   logger: Logger;
   world(): World;
 }
+
+/** All of what failed waits for another driver, which begins at the same time. */
+const isNotYet = (error: unknown): boolean =>
+  error instanceof AggregateError ? error.errors.every(isNotYet) : error instanceof NotYetError;
 
 export const driverLoop = (driver: Driver, deps: LoopDeps): DriverLoop => new Loop(driver, deps);
 
@@ -88,7 +92,8 @@ class Loop implements DriverLoop {
       this.#failures += 1;
       this.#failedAtMs = this.#deps.clock.monotonic();
       this.#failure = error instanceof Error ? error.message : String(error);
-      this.#deps.logger.error('driver failed', { driver: this.name, failures: this.#failures, error });
+      const early = isNotYet(error) && this.#failures <= limits.driverNotYetMax;
+      this.#deps.logger[early ? 'debug' : 'error']('driver failed', { driver: this.name, failures: this.#failures, error });
     }
   }
 }

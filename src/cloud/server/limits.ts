@@ -12,6 +12,8 @@ export const limits = {
   /** Pause of a driver after a failure: the first, and the longest. */
   driverRetryMinMs: 250,
   driverRetryMaxMs: 30_000,
+  /** Failures of a driver for want of what another one makes, before they are told as errors. */
+  driverNotYetMax: 4,
   /** From a new VPC to the first try to start its name service. */
   nameServiceDelayMs: 100,
   /** How often terminated instances are looked through. */

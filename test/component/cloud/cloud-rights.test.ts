@@ -157,7 +157,10 @@ const spread = (rules: readonly PolicyRule[]): string[] =>
   );
 /** What the loops declare, by service account. */
 function declared(): Map<string, string[]> {
-  const entries = cloudControllers(fakeProvider(cloud), fakeProviderName, config, cloudMetrics(createMetrics()));
+  const entries = cloudControllers(fakeProvider(cloud), fakeProviderName, config, cloudMetrics(createMetrics()), {
+    clock,
+    rng: seededRng(1),
+  });
   const rights = new Map<string, string[]>();
   for (const entry of entries) {
     const made = entry.make();

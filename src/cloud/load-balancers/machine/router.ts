@@ -1,5 +1,6 @@
 // Addresses, routes and packet rules of load balancers in one router, level by level: what the kernel has is looked at, what differs is changed.
 import type { Exec } from '#utils';
+import { NotYetError } from '../../model/index.ts';
 import { netnsId } from '../netns.ts';
 import type { BalancerPlan, Place, VpcPlan } from '../plan.ts';
 import { forget, inNetns, ipBatch, restore } from './commands.ts';
@@ -56,7 +57,7 @@ export function createRouter(exec: Exec, netns: string): Router {
   return {
     async apply(plan, healthy, look) {
       const id = netnsId(netns);
-      if (id === undefined) throw new Error(`the router of ${plan.vpcId} is not there yet (network namespace ${netns})`);
+      if (id === undefined) throw new NotYetError(`the router of ${plan.vpcId} is not there yet (network namespace ${netns})`);
       let before = known?.id === id ? known : undefined;
       // Until all is done, nothing is sure.
       known = undefined;
