@@ -23,8 +23,9 @@ export interface StorageSetup {
   simulated: boolean;
 }
 
-export const defaultClassName = 'standard';
+const defaultClassName = 'standard';
 const isDefault = 'storageclass.kubernetes.io/is-default-class';
+const defaultMarks = [isDefault, 'storageclass.beta.kubernetes.io/is-default-class'];
 const name = 'local-path-provisioner';
 const role = `system:${name}`;
 const rbac = 'rbac.authorization.k8s.io/v1';
@@ -33,7 +34,7 @@ const rbac = 'rbac.authorization.k8s.io/v1';
 async function createClass(client: KubeClient): Promise<void> {
   const classes = client.resource<StorageClass>(storageClasses);
   const others = (await classes.list()).items;
-  const first = !others.some(({ metadata }) => metadata.annotations?.[isDefault] === 'true');
+  const first = !others.some(({ metadata }) => defaultMarks.some((mark) => metadata.annotations?.[mark] === 'true'));
   const object: StorageClass = {
     metadata: { name: defaultClassName, annotations: { [isDefault]: String(first) } },
     provisioner: provisionerName,

@@ -5,7 +5,11 @@ import type { StatefulSet } from '#api/apps/v1';
 import type { PersistentVolume, PersistentVolumeClaim, Pod } from '#api/core/v1';
 import type { StorageClass } from '#api/storage/v1';
 import type { KubeObject } from '#apimachinery/meta';
+import { ephemeralPki, identities, startControlPlane, startStorage } from '#cluster';
+import { systemClock, systemRng } from '#host';
+import { openMemoryStore } from '#store';
 import { startCluster, type StartClusterOptions, type TestCluster } from '#testing';
+import { silentLogger } from '#utils';
 
 const core = (resource: string) => ({ group: '', version: 'v1', resource });
 const statefulSets = { group: 'apps', version: 'v1', resource: 'statefulsets' };
@@ -221,4 +225,40 @@ it('the class is its user’s: changed, deleted, or not wanted, it stays so', as
   const fork = await without.fork();
   open.push(fork);
   expect((await classes(fork).list()).items).toEqual([]);
+});
+
+it('a user’s own classes stay as they are: the default is no longer one of two', async () => {
+  const deps = { clock: systemClock(), rng: systemRng(), logger: silentLogger };
+  const store = openMemoryStore(deps);
+  const options = { dataDir: '', pki: ephemeralPki(), port: 0, advertiseAddress: '127.0.0.1' };
+  const plane = await startControlPlane(options, { ...deps, store });
+  try {
+    await plane.apiserver.started;
+    const own = plane
+      .client(identities.admin, 'test')
+      .resource<StorageClass>({ group: 'storage.k8s.io', version: 'v1', resource: 'storageclasses' });
+    const marks = async () =>
+      Object.fromEntries(
+        (await own.list()).items.map(({ metadata, provisioner }) => [metadata.name, [provisioner, metadata.annotations]]),
+      );
+    const startTwice = async () => {
+      for (let time = 0; time < 2; time++) await (await startStorage({ plane, dataDir: '/', simulated: true }, deps)).stop();
+    };
+    await own.create({ metadata: { name: 'fast', annotations: { [isDefault]: 'true' } }, provisioner: 'example.org/disk' });
+    await own.create({ metadata: { name: 'standard' }, provisioner: 'example.org/tape' });
+    const before = await marks();
+    await startTwice();
+    expect(await marks()).toEqual(before);
+    // As if it were the first start, without a class of that name.
+    await plane
+      .client(identities.admin, 'test')
+      .resource({ group: 'rbac.authorization.k8s.io', version: 'v1', resource: 'clusterroles' })
+      .delete('system:local-path-provisioner');
+    await own.delete('standard');
+    await startTwice();
+    expect(await marks()).toEqual({ fast: before['fast'], standard: ['sagong.dev/local-path', { [isDefault]: 'false' }] });
+  } finally {
+    await plane.stop();
+    await store.close();
+  }
 });
