@@ -8,6 +8,7 @@ import type { AwsConfig } from './config/schema.ts';
 import { identityOf, regionOf } from './identity.ts';
 import { createBackendInstances } from './instances/backends.ts';
 import { createInstanceFinder, type KnownNodes } from './instances/finder.ts';
+import { olderInterfaces } from './instances/instances-v1.ts';
 import { instancesV2 } from './instances/instances-v2.ts';
 import { createTopology } from './instances/topology.ts';
 import { createZoneDetails } from './instances/zones.ts';
@@ -46,6 +47,7 @@ export async function createProvider(context: CreateContext<AwsConfig>): Promise
   };
   const during = (signal?: AbortSignal): Cloud => ({ ...shared, api: clients.api(signal), ...(signal && { signal }) });
   const pattern = config.Global.SupportedTopologyInstanceTypePattern;
+  const machines = instancesV2(during, createTopology(api, { region, pattern, clock, logger }));
   return {
     initialize({ signal }) {
       signal.addEventListener('abort', () => clients.destroy(), { once: true });
@@ -54,7 +56,8 @@ export async function createProvider(context: CreateContext<AwsConfig>): Promise
       const { lister } = informers.informer<Node>({ group: '', version: 'v1', resource: 'nodes' });
       nodes = { get: (name) => lister.get('', name), list: () => lister.list() };
     },
-    instancesV2: instancesV2(during, createTopology(api, { region, pattern, clock, logger })),
+    instancesV2: machines,
+    ...olderInterfaces(machines),
     loadBalancer: loadBalancer(during),
     routes: routes(during),
     controllers: [taggingController(taggingOptionsOf(context.flags), { api, clock, logger, metrics: context.metrics })],
