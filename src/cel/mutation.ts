@@ -3,12 +3,14 @@ import { ForeignValue } from '#apimachinery/managedfields';
 import { encodeBase64 } from '#apimachinery/schema';
 import {
   CelError,
+  Duration,
   ListValue,
   MapValue,
   OpaqueValue,
   Optional,
   ObjectValue,
   StructValue,
+  Timestamp,
   toJson,
   typeNameOf,
   Uint,
@@ -38,22 +40,28 @@ function checkTypes(value: StructValue): void {
   if (problems.length > 0) throw new CelError(`type mismatch: ${problems.join('\n')}`);
 }
 
-/**
- * Plain JSON of a value; `scalar` says what stands for one that is neither struct, list nor map. Throws `CelError`, with `badKey` for a key
- * that is no text.
- */
-function plain(value: Value, scalar: (value: Value) => unknown, badKey: string): unknown {
+/** How values become JSON: what stands for one that is neither struct, list nor map, and for a list or map within another. */
+interface Form {
+  scalar(value: Value): unknown;
+  nested(value: ListValue | MapValue): unknown;
+  /** What is said of keys that are no texts. */
+  badKey: string;
+}
+
+/** Plain JSON of a value. Throws `CelError`. */
+function plain(value: Value, form: Form): unknown {
+  const item = (one: Value): unknown =>
+    one instanceof ListValue || one instanceof MapValue ? form.nested(one) : plain(one, form);
   if (value instanceof StructValue)
-    return Object.fromEntries([...value.fields].map(([name, field]) => [name, plain(field, scalar, badKey)]));
-  if (value instanceof ListValue) return value.values().map((item) => plain(item, scalar, badKey));
-  if (value instanceof MapValue)
-    return Object.fromEntries(
-      [...value.entries.keys()].map((key) => {
-        if (typeof key !== 'string') throw new CelError(badKey);
-        return [key, plain(value.get(key) ?? null, scalar, badKey)];
-      }),
-    );
-  return scalar(value);
+    return Object.fromEntries([...value.fields].map(([name, field]) => [name, plain(field, form)]));
+  if (value instanceof ListValue) return value.values().map(item);
+  if (!(value instanceof MapValue)) return form.scalar(value);
+  return Object.fromEntries(
+    [...value.entries.keys()].map((key) => {
+      if (typeof key !== 'string') throw new CelError(form.badKey);
+      return [key, item(value.get(key) ?? null)];
+    }),
+  );
 }
 
 /** The apply configuration that an expression gives. Throws `CelError` for what is none. */
@@ -61,19 +69,44 @@ export function applyConfigurationOf(value: Value): Record<string, unknown> {
   if (!(value instanceof StructValue))
     throw new CelError(`unsupported return type from ApplyConfiguration expression: ${typeNameOf(value)}`);
   checkTypes(value);
-  return plain(value, configurationScalar, 'invalid return type: *dynamic.ObjectVal') as Record<string, unknown>;
+  return plain(value, configurationForm) as Record<string, unknown>;
 }
 
 /** What JSON has no form of, and null, which states nothing, are refused by the type they are laid over. */
 function configurationScalar(value: Value): unknown {
   if (value === null) return new ForeignValue('structpb.NullValue', '0');
+  if (value instanceof Uint8Array)
+    return new ForeignValue('[]uint8', `[]uint8{${[...value].map((byte) => `0x${byte.toString(16)}`).join(', ')}}`);
+  if (value instanceof Duration) return new ForeignValue('time.Duration', String(value.ns));
+  if (value instanceof Timestamp) return new ForeignValue('time.Time', goDate(value));
   const given = toJson(value);
   if (given !== undefined) return given;
-  return new ForeignValue(typeNameOf(value), printed(value));
+  return new ForeignValue(typeNameOf(value), value instanceof OpaqueValue ? String(value.content) : typeNameOf(value));
 }
 
-/** Of what libraries make, quantities and the like know how they are written. */
-const printed = (value: Value): string => (value instanceof OpaqueValue ? String(value.content) : typeNameOf(value));
+/** As Go writes a time in its own syntax. */
+function goDate({ ns }: Timestamp): string {
+  const time = new Date(Number(ns / 1_000_000n));
+  const month = time.toLocaleString('en-US', { month: 'long', timeZone: 'UTC' });
+  const clock = [time.getUTCHours(), time.getUTCMinutes(), time.getUTCSeconds(), ns % 1_000_000_000n].join(', ');
+  return `time.Date(${time.getUTCFullYear()}, time.${month}, ${time.getUTCDate()}, ${clock}, time.UTC)`;
+}
+
+const goValue = (value: Value): string => (typeof value === 'string' ? JSON.stringify(value) : String(toJson(value)));
+
+/** Upstream does not unwrap what an expression nests: it fits no type either. */
+function nestedForeign(value: ListValue | MapValue): unknown {
+  if (!value.isMade) return plain(value, configurationForm);
+  if (value instanceof ListValue) return new ForeignValue('[]ref.Val', `[]ref.Val{${value.values().map(goValue).join(', ')}}`);
+  const entries = [...value.entries.keys()].map((key) => `${JSON.stringify(key)}:${goValue(value.get(key) ?? null)}`);
+  return new ForeignValue('map[ref.Val]ref.Val', `map[ref.Val]ref.Val{${entries.join(', ')}}`);
+}
+
+const configurationForm: Form = {
+  scalar: configurationScalar,
+  nested: nestedForeign,
+  badKey: 'invalid return type: *dynamic.ObjectVal',
+};
 
 const unmarshalable = 'JSONPath valueExpression evaluated to a type that could not marshal to JSON: ';
 
@@ -86,6 +119,12 @@ function patchScalar(value: Value): unknown {
   const name = typeNameOf(value).replace(/^.*\./, '');
   throw new CelError(`${unmarshalable}type conversion error from '${name}' to '*structpb.Value'`);
 }
+
+const patchForm: Form = {
+  scalar: patchScalar,
+  nested: (value) => plain(value, patchForm),
+  badKey: `${unmarshalable}unsupported type conversion from 'int' to string`,
+};
 
 /** One operation of a JSON patch. */
 export interface PatchOperation {
@@ -113,7 +152,7 @@ function operationOf(item: Value): PatchOperation {
     path: text('path'),
     ...(from !== '' && { from }),
     ...(value !== undefined && {
-      value: plain(value, patchScalar, `${unmarshalable}unsupported type conversion from 'int' to string`),
+      value: plain(value, patchForm),
     }),
   };
 }

@@ -104,6 +104,10 @@ export class ListValue {
   get size(): number {
     return this.items.length;
   }
+  /** Made by an expression, not by JSON. */
+  get isMade(): boolean {
+    return this.of === undefined;
+  }
   at(index: number): Value {
     const item = this.items[index];
     return this.of === undefined ? (item as Value) : fromJson(item, this.of);
@@ -124,6 +128,10 @@ export class MapValue {
   }
   get size(): number {
     return this.entries.size;
+  }
+  /** Made by an expression, not by JSON. */
+  get isMade(): boolean {
+    return this.of === undefined;
   }
   get(key: Value): Value | undefined {
     const own = keyOf(key);

@@ -76,8 +76,12 @@ class Patching {
   private readonly own = new WeakSet<object>();
   private copiedBytes = 0;
 
-  constructor(document: Json) {
+  /** A `test` against a stated null never holds: how the library sees one that did not come from a decoder. */
+  private readonly failsNull: boolean;
+
+  constructor(document: Json, failsNull = false) {
     this.document = document;
+    this.failsNull = failsNull;
   }
 
   get result(): Json {
@@ -193,7 +197,8 @@ class Patching {
   private test(operation: JsonObject, value: Json): void {
     const path = textOf(operation, 'path', `test operation failed to decode path: ${noPath}`);
     const current = path === '' ? this.document : this.tested(path);
-    if (!deepEqual(current ?? null, value)) throw new TestFailure(`testing value ${path} failed: test failed`);
+    const refused = this.failsNull && operation['value'] === null;
+    if (refused || !deepEqual(current ?? null, value)) throw new TestFailure(`testing value ${path} failed: test failed`);
   }
 
   private tested(path: string): Json {
@@ -214,9 +219,9 @@ function textOf(operation: JsonObject, field: 'path' | 'from', missing: string):
 /** What a patch makes of a document; else the library's text of why it does not apply, and whether a `test` said no. */
 export type PatchOutcome = { result: Json } | { problem: string; testFailed: boolean };
 
-/** Applies the operations of a JSON patch, which nobody has limited or checked yet. */
-export function applyOperations(document: Json, operations: readonly object[]): PatchOutcome {
-  const patching = new Patching(document);
+/** Applies the operations of a JSON patch without a limit to their number. `failsNull`: a `test` against a stated null never holds. */
+export function applyOperations(document: Json, operations: readonly object[], failsNull = false): PatchOutcome {
+  const patching = new Patching(document, failsNull);
   try {
     for (const operation of operations) patching.apply(operation as JsonObject);
   } catch (error) {

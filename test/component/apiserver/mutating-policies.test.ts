@@ -50,7 +50,7 @@ beforeAll(async () => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const review = JSON.parse(Buffer.concat(chunks).toString()) as AdmissionReview;
-    seenByWebhook.push((review.request?.object as { data?: Record<string, string> }).data);
+    seenByWebhook.push((review.request?.object as { data?: Record<string, string> } | undefined)?.data);
     const operations = [{ op: 'add', path: '/data/webhook', value: 'yes' }];
     const answer = { uid: review.request?.uid, allowed: true, patchType: 'JSONPatch', patch: btoa(JSON.stringify(operations)) };
     response.end(JSON.stringify({ ...review, request: undefined, response: answer }));

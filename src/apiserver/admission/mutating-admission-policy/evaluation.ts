@@ -5,7 +5,7 @@ import { internalError, serviceUnavailable } from '#apimachinery/errors';
 import { ConfigurationProblem, layOver } from '#apimachinery/managedfields';
 import { apiVersionOf, parseApiVersion, type UnknownObject } from '#apimachinery/meta';
 import { applyOperations } from '#apimachinery/patch';
-import { decode, DecodeError, normalize } from '#apimachinery/schema';
+import { decode, DecodeError } from '#apimachinery/schema';
 import { applyConfigurationOf, budgetCostMax, CelError, isProgram, jsonPatchOf, type Value } from '#cel';
 import type { AdmissionRequest, AdmittedType } from '../../contracts.ts';
 import { Budget, BudgetError, type Named, PolicyExpressions } from '../policy/expressions.ts';
@@ -106,7 +106,9 @@ const byConfiguration: Patch = (object, value, type) => {
     if (error instanceof DecodeError) {
       // Only a fraction can come so far where a whole number is wanted.
       const wanted = /type (u?int\d+)$/.exec(error.message)?.[1];
-      const why = wanted ? `cannot convert float64 to ${wanted}` : error.message;
+      const why = wanted
+        ? `cannot convert float64 to ${wanted}`
+        : error.message.replace(/^illegal base64/, 'error decoding from json: $&');
       throw new MutationProblem(`unable to convert unstructured object to ${kindText(kind)}: ${why}`);
     }
     throw error;
@@ -127,8 +129,8 @@ const byJsonPatch: Patch = (object, value, type) => {
   const operations = jsonPatchOf(value);
   const { schema, typeName, custom } = type;
   // As upstream encodes it: structs are there although nothing is in them.
-  const document = custom ? object : normalize(schema, typeName, object);
-  const outcome = applyOperations(document, operations);
+  const document = custom ? object : decode(schema, typeName, object).object;
+  const outcome = applyOperations(document, operations, true);
   if ('problem' in outcome) {
     if (outcome.testFailed) return object;
     throw new MutationProblem(`JSON Patch: ${outcome.problem}`);

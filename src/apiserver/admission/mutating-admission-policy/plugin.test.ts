@@ -17,7 +17,7 @@ const schema = builtinSchema();
 const typeOf = (kind: string): AdmittedType => {
   const typeName = schema.kind('', 'v1', kind)?.name ?? '';
   const same = (object: UnknownObject) => object;
-  const setDefaults = (object: UnknownObject) => void applySchemaDefaults(schema, typeName, object);
+  const setDefaults = (object: UnknownObject) => applySchemaDefaults(schema, typeName, object);
   return {
     kind: { group: '', version: 'v1', kind },
     schema,

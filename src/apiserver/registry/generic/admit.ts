@@ -34,7 +34,7 @@ function typeOf(resource: ServedResource): AdmittedType {
 export function bodyType(schema: SchemaTable, kind: AdmittedType['kind']): AdmittedType | undefined {
   const typeName = schema.kind(kind.group, kind.version, kind.kind)?.name;
   if (typeName === undefined) return undefined;
-  const setDefaults = (object: UnknownObject): void => void applySchemaDefaults(schema, typeName, object);
+  const setDefaults = (object: UnknownObject): void => applySchemaDefaults(schema, typeName, object);
   const same = (object: UnknownObject): UnknownObject => object;
   return { kind, schema, typeName, custom: false, setDefaults, toStorage: same, fromStorage: same };
 }

@@ -22,6 +22,7 @@ export async function create(context: RequestContext, object: UnknownObject): Pr
   const request = admissionRequest({ ...context, name: context.name || name }, { operation: 'CREATE', object: draft });
   await admit(context, request);
   const admitted = (request.object ?? draft) as UnknownObject;
+  if (admitted.metadata.resourceVersion) throw plainError('resourceVersion should not be set on objects to be created');
   dedupOwners(admitted, context, true);
   const stored = await insertWithRetry(context, admitted);
   const { versions } = context.resource;
