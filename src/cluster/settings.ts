@@ -6,6 +6,8 @@ import type { StorageChoice } from './storage-addon.ts';
 
 export type RuntimeChoice = 'containerd' | 'simulated';
 export type UplinkChoice = 'auto' | 'none';
+/** `public`: nodes also have addresses by which the machine reaches their node ports. */
+export type NodeAddressesChoice = 'private' | 'public';
 /** `local`: the cluster's own cloud-controller-manager; `external`: nodes wait for one that somebody else runs, e.g. as a pod. */
 export type CloudProviderChoice = 'local' | 'external';
 
@@ -22,6 +24,8 @@ export interface ClusterSettings {
   port: number;
   /** Whether real nodes get a way out of the machine; default auto. */
   uplink?: UplinkChoice;
+  /** Of real nodes, when they are made; default private. */
+  nodeAddresses?: NodeAddressesChoice;
   /** Name servers for names outside the cluster, `address[:port]`; default: the machine's. */
   dnsUpstreams?: string[];
   /** Where nodes pull images from, `[registry=]url`. */

@@ -20,6 +20,7 @@ import {
   type ClusterSettings,
   type CloudProviderChoice,
   loadSettings,
+  type NodeAddressesChoice,
   nodeNames,
   podCidrFor,
   type RuntimeChoice,
@@ -41,6 +42,8 @@ export interface UpOptions {
   port?: number;
   /** Absent: as before, or auto. */
   uplink?: UplinkChoice;
+  /** Absent: as before, or private. */
+  nodeAddresses?: NodeAddressesChoice;
   /** `address[:port]`; absent: as before, or the machine's name servers. */
   dnsUpstreams?: readonly string[];
   /** `[registry=]url`; absent: as before, or none. */
@@ -123,6 +126,7 @@ async function settle(options: UpOptions, progress: Progress): Promise<ClusterSe
     podCidr: podCidrFor(nodes.length, before?.podCidr),
     port: options.port || (before?.port ?? 0),
     uplink: options.uplink ?? before?.uplink ?? 'auto',
+    nodeAddresses: options.nodeAddresses ?? before?.nodeAddresses ?? 'private',
     dnsUpstreams,
     registryMirrors,
     cloudProvider: options.cloudProvider ?? before?.cloudProvider ?? 'local',

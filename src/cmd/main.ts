@@ -43,6 +43,10 @@ clusterCommand('up', 'Start a cluster and stay in the foreground; Ctrl-C stops i
     '--uplink <uplink>',
     'way of nodes and pods out of this machine: auto (where possible) or none (default: as before, or auto)',
   )
+  .option(
+    '--node-addresses <kind>',
+    'of real nodes: private, or public (as well, so that this machine reaches their node ports) (default: as before, or private)',
+  )
   .option('--registry-mirror <[registry=]url...>', 'where nodes pull images from, for all registries or one (default: as before)')
   .option('--dns-upstream <address...>', "name servers for names outside the cluster (default: as before, or the machine's)")
   .option(

@@ -25,6 +25,8 @@ export interface MachinesOptions {
   registryMirrors: readonly RegistryMirror[];
   /** Of all pods; default: `clusterNetworks.podCidr`. */
   podCidr?: string;
+  /** Whether new nodes have public addresses. */
+  publicAddresses?: boolean;
   /** Instances are kubelets in the cluster's process: they read nothing from a disk. */
   simulated: boolean;
   /** Type of the instances; default: the cloud's smallest. */
@@ -93,13 +95,14 @@ export class Machines {
     }
   }
   async #run(name: string, { subnet, address }: Place): Promise<Instance> {
-    const { cluster, simulated, instanceType } = this.#options;
+    const { cluster, simulated, instanceType, publicAddresses = false } = this.#options;
     const { vpc, subnets, group } = this.#network;
     if (!simulated) await this.#prepareDisk(name, address);
     return this.#cloud.runInstance({
       name,
       subnetId: (subnets[subnet] as { id: string }).id,
       privateAddress: address,
+      assignPublicAddress: publicAddresses && !simulated,
       securityGroupIds: [group.id],
       // Pods are behind the node.
       sourceDestCheck: false,

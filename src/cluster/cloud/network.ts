@@ -36,16 +36,21 @@ interface Wanted {
   cluster: string;
   /** Whether nodes have a way out of the machine. */
   internet: boolean;
+  /** Whether node ports are let in from outside. */
+  nodePorts?: boolean;
 }
 
-export async function ensureNetwork(cloud: CloudClient, { cluster, internet }: Wanted): Promise<ClusterNetwork> {
+export async function ensureNetwork(
+  cloud: CloudClient,
+  { cluster, internet, nodePorts = false }: Wanted,
+): Promise<ClusterNetwork> {
   const tags = { [clusterTag]: cluster };
   const [known] = (await cloud.listVpcs({ tags })).items;
   const vpc = known ?? (await cloud.createVpc({ name: cluster, cidr: vpcCidr, tags }));
   const [subnets, routeTable, group] = await Promise.all([
     ensureSubnets(cloud, vpc, tags),
     ensureRouteTable(cloud, vpc, internet),
-    ensureGroup(cloud, vpc, tags),
+    ensureGroup(cloud, vpc, tags, nodePorts),
   ]);
   return { vpc, subnets, routeTable, group };
 }
@@ -72,18 +77,33 @@ async function ensureRouteTable(cloud: CloudClient, { id: vpcId }: Vpc, internet
   return table;
 }
 
-/** Members reach each other on all ports; from outside come only answers, and what load balancers let in. */
-async function ensureGroup(cloud: CloudClient, { id: vpcId }: Vpc, tags: Record<string, string>): Promise<SecurityGroup> {
+/** Members reach each other on all ports; from outside come only answers, what load balancers let in, and node ports where they are to. */
+async function ensureGroup(
+  cloud: CloudClient,
+  { id: vpcId }: Vpc,
+  tags: Record<string, string>,
+  nodePorts: boolean,
+): Promise<SecurityGroup> {
   const name = `${tags[clusterTag]}-cluster`;
   const [known] = (await cloud.listSecurityGroups({ vpcId, name })).items;
   const group =
     known ?? (await cloud.createSecurityGroup({ vpcId, name, description: 'control plane and nodes of the cluster', tags }));
-  if (group.ingress.length > 0) return group;
-  return cloud.authorizeSecurityGroupIngress({
-    securityGroupId: group.id,
-    rules: [{ protocol: 'all', groupId: group.id, description: 'members of the cluster' }],
-  });
+  const rules: SecurityGroup['ingress'] = [
+    ...(group.ingress.length > 0 ? [] : [{ protocol: 'all' as const, groupId: group.id, description: 'members of the cluster' }]),
+    ...(nodePorts && !group.ingress.some(({ description }) => description === nodePortsRule) ? nodePortRules : []),
+  ];
+  return rules.length === 0 ? group : cloud.authorizeSecurityGroupIngress({ securityGroupId: group.id, rules });
 }
+
+const nodePortsRule = 'node ports';
+/** The apiserver's default range. */
+const nodePortRules = (['tcp', 'udp'] as const).map((protocol) => ({
+  protocol,
+  fromPort: 30_000,
+  toPort: 32_767,
+  cidr: '0.0.0.0/0',
+  description: nodePortsRule,
+}));
 
 /** An interface for the control plane in one of the cluster's subnets; the caller's own, also where the subnet is somebody else's. */
 export async function ensureEndpoint(

@@ -111,8 +111,9 @@ class Commands implements NodeCommands {
   }
 
   async #machines(instanceType?: string): Promise<Machines> {
-    const { name, dataDir, uplink, runtime, topology, podCidr, registryMirrors = [] } = this.#settings;
-    const network = await ensureNetwork(this.#cloud, { cluster: name, internet: uplink !== 'none' });
+    const { name, dataDir, uplink, runtime, topology, podCidr, nodeAddresses, registryMirrors = [] } = this.#settings;
+    const publicAddresses = nodeAddresses === 'public';
+    const network = await ensureNetwork(this.#cloud, { cluster: name, internet: uplink !== 'none', nodePorts: publicAddresses });
     return new Machines(this.#cloud, network, {
       cluster: name,
       dataDir,
@@ -121,6 +122,7 @@ class Commands implements NodeCommands {
       server: topology === 'managed' ? managedServer(clusterMark(dataDir)) : selfManagedServer,
       simulated: runtime === 'simulated',
       registryMirrors: registryMirrors.map(parseRegistryMirror),
+      publicAddresses,
       ...(podCidr !== undefined && { podCidr }),
       ...(instanceType !== undefined && { instanceType }),
     });

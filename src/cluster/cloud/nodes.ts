@@ -70,7 +70,12 @@ export class ClusterNodes {
       ? await startSimulatedCloud(settings, this.#simulated, this.#deps)
       : await startCloudProcess(settings, program, this.#deps);
     this.#cloud = cloud;
-    this.#network = await ensureNetwork(cloud.client, { cluster: settings.name, internet: settings.uplink !== 'none' });
+    const publicAddresses = settings.nodeAddresses === 'public';
+    this.#network = await ensureNetwork(cloud.client, {
+      cluster: settings.name,
+      internet: settings.uplink !== 'none',
+      nodePorts: publicAddresses,
+    });
     await this.endpoint?.open(this.#network);
     const machines = new Machines(cloud.client, this.#network, {
       cluster: settings.name,
@@ -78,6 +83,7 @@ export class ClusterNodes {
       pki,
       server: this.endpoint?.server ?? { host: '127.0.0.1', port: settings.port },
       program,
+      publicAddresses,
       ...(settings.podCidr !== undefined && { podCidr: settings.podCidr }),
       simulated: settings.runtime === 'simulated',
       registryMirrors: (settings.registryMirrors ?? []).map(parseRegistryMirror),

@@ -30,6 +30,7 @@ export interface UpFlags {
   detach?: boolean;
   demo?: boolean;
   uplink?: string;
+  nodeAddresses?: string;
   dnsUpstream?: string[];
   registryMirror?: string[];
   kubeconfig: boolean;
@@ -43,6 +44,7 @@ export interface UpFlags {
 const impatientMs = 1_000;
 const runtimes = ['auto', 'containerd', 'simulated'] as const;
 const uplinks = ['auto', 'none'] as const;
+const nodeAddressChoices = ['private', 'public'] as const;
 const cloudProviders = ['local', 'external'] as const;
 const storages = ['local-path', 'none'] as const;
 const topologies = ['self-managed', 'managed'] as const;
@@ -57,6 +59,7 @@ function chosen<T extends string>(flag: string, words: readonly T[], given: stri
 export async function runUp(flags: UpFlags): Promise<void> {
   const runtime = chosen('--runtime', runtimes, flags.runtime) ?? 'auto';
   const uplink = chosen('--uplink', uplinks, flags.uplink);
+  const nodeAddresses = chosen('--node-addresses', nodeAddressChoices, flags.nodeAddresses);
   const cloudProvider = chosen('--cloud-provider', cloudProviders, flags.cloudProvider);
   const storage = chosen('--storage', storages, flags.storage);
   const topology = chosen('--topology', topologies, flags.topology);
@@ -73,6 +76,7 @@ export async function runUp(flags: UpFlags): Promise<void> {
     dataDir,
     runtime,
     uplink,
+    nodeAddresses,
     cloudProvider,
     storage,
     topology,

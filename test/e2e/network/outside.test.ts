@@ -247,6 +247,23 @@ describe('the uplink', () => {
     }
   });
 
+  it('leads the machine to node ports of nodes with public addresses, and to nothing else of them', async () => {
+    await cluster.sagong('down');
+    await cluster.up('--node-addresses', 'public');
+    await cluster.loadBusybox(image);
+    await cluster.apply(
+      pod('web', `containers: [{name: main, image: "${image}", command: [httpd, -f, -p, "80", -h, /etc]}]`, '{app: web}'),
+    );
+    await cluster.kubectl('expose', 'pod', 'web', '--type', 'NodePort', '--port', '80');
+    const output = '-o=jsonpath={.items[0].status.addresses[?(@.type=="ExternalIP")].address}';
+    const address = await cluster.kubectl('get', 'nodes', output);
+    expect(address).toMatch(/^198\.1[89]\./);
+    const port = await cluster.kubectl('get', 'service', 'web', '-o=jsonpath={.spec.ports[0].nodePort}');
+    const get = (where: string): Promise<Output> => run('curl', ['-sS', '-k', '-m', '2', where]);
+    await eventually('an answer', async () => (await get(`http://${address}:${port}/hostname`)).stdout.trim() === 'web');
+    expect((await get(`https://${address}:10250/healthz`)).code).not.toBe(0);
+  });
+
   it('leaves the machine as it was, also after a crash', async () => {
     const forwarding = (): Promise<string> => readFile('/proc/sys/net/ipv4/ip_forward', 'utf8');
     const before = await forwarding();
