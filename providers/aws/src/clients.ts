@@ -44,7 +44,7 @@ interface Sendable {
   middlewareStack: { add(middleware: never, options: never): void };
 }
 
-type Next = (args: unknown) => Promise<{ response?: unknown }>;
+type Next = (args: unknown) => Promise<{ response?: unknown; output?: unknown }>;
 interface CallContext {
   commandName?: string;
   clientName?: string;
@@ -65,6 +65,14 @@ function watched(client: Sendable, service: ServiceId, throttle: Throttle, { clo
       throw error;
     });
   };
+  const timed = (next: Next, context: CallContext) => async (args: { input: object }) => {
+    let result: Awaited<ReturnType<Next>> = {};
+    await metrics.of(operationOf(context), args.input, async () => {
+      result = await next(args);
+      return result.output;
+    });
+    return result;
+  };
   const counted = (next: Next, context: CallContext) => async (args: unknown) => {
     const result = await next(args);
     const { statusCode } = (result.response ?? {}) as { statusCode?: number };
@@ -72,6 +80,8 @@ function watched(client: Sendable, service: ServiceId, throttle: Throttle, { clo
     return result;
   };
   const { middlewareStack } = client;
+  // Around all tries of a call.
+  middlewareStack.add(timed as never, { step: 'initialize', name: 'callMetrics' } as never);
   middlewareStack.add(paced as never, { step: 'finalizeRequest', priority: 'low', name: 'throttle' } as never);
   // Within the SDK's own reading of answers, which turns refusals into errors.
   middlewareStack.add(counted as never, { step: 'deserialize', priority: 'low', name: 'statusMetrics' } as never);
@@ -95,12 +105,11 @@ export function createClients(config: AwsConfig, region: string, deps: ClientDep
 
   const sender =
     (client: unknown, signal: AbortSignal | undefined) =>
-    async (command: { input: object }): Promise<never> => {
+    async (command: object): Promise<never> => {
       const operation = command.constructor.name.replace(/Command$/, '');
       try {
         const options = signal ? { abortSignal: signal } : {};
-        const send = () => (client as Sendable).send(command as never, options);
-        return (await deps.metrics.of(operation, command.input, send)) as never;
+        return (await (client as Sendable).send(command as never, options)) as never;
       } catch (error) {
         throw forController(operation, error, throttle.delayMs());
       }

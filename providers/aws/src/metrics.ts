@@ -55,7 +55,7 @@ export function apiMetrics(metrics: ProviderMetrics = nobody, clock: Pick<Clock,
       unfinished.delete(NextToken ?? '');
       try {
         const answer = await call();
-        const next = (answer as Paged).NextToken;
+        const next = (answer as Paged | undefined)?.NextToken;
         if (next) unfinished.set(next, sinceMs);
         else durations.observe((clock.monotonic() - sinceMs) / 1000, request);
         return answer;
