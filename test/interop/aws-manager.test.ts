@@ -4,6 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,6 +12,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Node, Service } from '#api/core/v1';
 import { isNotFound } from '#apimachinery/errors';
 import { startCluster, type TestCluster } from '#testing';
+import { freePort } from '../support/ports.ts';
 import { elements, type Moto, pythonWithMoto, startMoto } from './aws-moto.ts';
 import { type AwsWorld, awsWorld } from './aws-world.ts';
 
@@ -21,6 +23,17 @@ const python = built ? await pythonWithMoto() : undefined;
 const core = (resource: string) => ({ group: '', version: 'v1', resource });
 const patience = { timeout: 60_000, interval: 100 };
 
+const metricsAt = (port: number): Promise<string> =>
+  new Promise((resolve, reject) => {
+    request({ host: '127.0.0.1', port, path: '/metrics', rejectUnauthorized: false }, (response) => {
+      let body = '';
+      response.on('data', (chunk: Buffer) => (body += chunk.toString()));
+      response.on('end', () => resolve(body));
+    })
+      .on('error', reject)
+      .end();
+  });
+
 describe.skipIf(python === undefined)('the manager on AWS (skipped without a build, python3 and PyPI)', () => {
   let dir: string;
   let moto: Moto;
@@ -28,6 +41,7 @@ describe.skipIf(python === undefined)('the manager on AWS (skipped without a bui
   let cluster: TestCluster;
   let manager: ChildProcess;
   let log = '';
+  let securePort = 0;
 
   beforeAll(async () => {
     dir = await mkdtemp(join(tmpdir(), 'sagong-aws-'));
@@ -36,8 +50,16 @@ describe.skipIf(python === undefined)('the manager on AWS (skipped without a bui
     cluster = await startCluster({ nodes: 0, cloud: false });
     await writeFile(join(dir, 'kubeconfig'), cluster.kubeconfig, { mode: 0o600 });
     await writeFile(join(dir, 'cloud.conf'), world.config);
-    const flags = ['--cloud-provider=aws', '--cloud-config=cloud.conf', '--kubeconfig=kubeconfig', '--secure-port=0'];
-    manager = spawn(process.execPath, [binary, 'cloud-controller-manager', ...flags, '--cluster-cidr=10.244.0.0/16'], {
+    const flags = ['--cloud-provider=aws', '--cloud-config=cloud.conf', '--kubeconfig=kubeconfig'];
+    const tagging = ['--controllers=*,tagging', '--tags=team=blue,env=test', '--resources=instance'];
+    securePort = await freePort();
+    flags.push(
+      `--secure-port=${securePort}`,
+      '--authorization-always-allow-paths=/metrics',
+      '--cluster-cidr=10.244.0.0/16',
+      ...tagging,
+    );
+    manager = spawn(process.execPath, [binary, 'cloud-controller-manager', ...flags], {
       cwd: dir,
       env: { ...process.env, AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' },
     });
@@ -103,4 +125,41 @@ describe.skipIf(python === undefined)('the manager on AWS (skipped without a bui
     );
     expect(await world.leftovers?.()).toEqual([]);
   }, 240_000);
+
+  it('tags the instance of a Node, tells it in metrics, and untags it when the Node goes', async () => {
+    await world.addInstance('tagged');
+    const id = world.instances.get('tagged') ?? '';
+    const nodes = cluster.client.resource<Node>(core('nodes'));
+    const tags = async (): Promise<string[]> => {
+      const xml = await moto.query('ec2', 'DescribeTags', { 'Filter.1.Name': 'resource-id', 'Filter.1.Value.1': id });
+      return elements(xml, 'key').toSorted();
+    };
+    const ready = { type: 'Ready', status: 'True' };
+    await nodes.create({
+      metadata: { name: id },
+      spec: { providerID: `aws:///us-east-1a/${id}` },
+      status: { conditions: [ready] },
+    });
+    await vi.waitFor(async () => {
+      expect(await tags(), log).toEqual(['env', `kubernetes.io/cluster/${world.cluster}`, 'team']);
+      expect((await nodes.get(id)).metadata.labels).toMatchObject({
+        'k8s.io/cloud-provider-aws': '1710bd1d5f464aab62d48f925c9e76db',
+      });
+    }, patience);
+    await nodes.delete(id);
+    await vi.waitFor(async () => expect(await tags(), log).toEqual([`kubernetes.io/cluster/${world.cluster}`]), patience);
+    const counted = [
+      'cloudprovider_aws_api_request_duration_seconds_count{request="create_tags"}',
+      'cloudprovider_aws_api_request_duration_seconds_count{request="delete_tags"}',
+      'tagging_controller_inital_node_tagging_delay_seconds_count',
+      'running_managed_controllers{name="tagging",manager="cloud-controller-manager"}',
+      'service_controller_nodesync_latency_seconds_count',
+    ];
+    await vi.waitFor(async () => {
+      const lines = (await metricsAt(securePort)).split('\n');
+      const positive = counted.filter((name) => lines.some((line) => line.startsWith(`${name} `) && !line.endsWith(' 0')));
+      expect(positive).toEqual(counted);
+    }, patience);
+    expect(log).not.toContain('ExperimentalWarning');
+  });
 });
