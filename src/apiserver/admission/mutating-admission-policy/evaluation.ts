@@ -125,6 +125,23 @@ function checkKind(made: UnknownObject, { kind: { group, version, kind } }: Admi
   );
 }
 
+/** A custom object as its schema reads it; metadata that does not fit its type is dropped, as upstream drops it. */
+function readCustom(made: UnknownObject, { read }: AdmittedType): UnknownObject {
+  if (!read) return structuredClone(made);
+  const fits = ([name, value]: [string, unknown]): boolean => {
+    try {
+      read({ metadata: { [name]: value } }, false);
+      return true;
+    } catch (error) {
+      if (error instanceof DecodeError) return false;
+      throw error;
+    }
+  };
+  const metadata = Object.fromEntries(Object.entries(made.metadata ?? {}).filter(fits));
+  const { apiVersion, kind } = made;
+  return { ...read({ ...made, metadata }, false).object, apiVersion, kind };
+}
+
 const byJsonPatch: Patch = (object, value, type) => {
   const operations = jsonPatchOf(value);
   const { schema, typeName, custom } = type;
@@ -136,8 +153,7 @@ const byJsonPatch: Patch = (object, value, type) => {
     throw new MutationProblem(`JSON Patch: ${outcome.problem}`);
   }
   const made = outcome.result as UnknownObject;
-  if (custom)
-    return { ...(type.read?.(made, false).object ?? structuredClone(made)), apiVersion: made.apiVersion, kind: made.kind };
+  if (custom) return readCustom(made, type);
   checkKind(made, type);
   try {
     const { object: read, strictErrors } = decode(schema, typeName, made, { strict: true });
