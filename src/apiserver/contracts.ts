@@ -1,5 +1,6 @@
 // The seams inside the apiserver: who is asking, may they, and what admission says. One request passes authentication, authorization,
 // admission (mutating, then validating), validation and storage, in that order (https://kubernetes.io/docs/concepts/security/controlling-access/).
+import type { Printer } from '#api';
 import type { Readable, Writable } from 'node:stream';
 import type { KubeObject, UnknownObject } from '#apimachinery/meta';
 import type { SchemaTable } from '#apimachinery/schema';
@@ -79,6 +80,8 @@ export interface AdmissionRequest {
   /** Adds a `Warning:` header to the answer. */
   warn(message: string): void;
 }
+
+export type AddAnnotation = (key: string, value: string, level?: 'Metadata' | 'Request') => void;
 
 /** The type of an object on its way in, as the client names it. */
 export interface AdmittedType {
@@ -223,6 +226,8 @@ export interface SpecialContext {
   validate(): Promise<void>;
   /** Adds a `Warning:` header. */
   warn(message: string): void;
+  /** Adds an annotation to the request's event in the audit log. */
+  annotate?: AddAnnotation | undefined;
   /** Absent on the direct transport: endpoints that need bytes answer 405 there. */
   exchange?: RawExchange;
 }
@@ -245,10 +250,14 @@ export interface SpecialRest {
   methods: readonly string[];
   /** The kind of the body, and of what discovery shows. */
   kind: { group: string; version: string; kind: string };
+  /** Other group and versions whose bodies are read alike. */
+  alsoAccepts?: readonly string[];
   /** Fills defaults of the body beyond those of the schema, in place, before its managed fields are recorded. */
   setDefaults?(object: UnknownObject): void;
   /** Set for CONNECT endpoints: the options object admission sees, made from the query. */
   connectOptions?(query: URLSearchParams, subpath: string): UnknownObject;
+  /** Its columns, where it can be shown as a Table. */
+  printer?: Printer<KubeObject>;
   handle(context: SpecialContext): Promise<SpecialAnswer> | SpecialAnswer;
 }
 

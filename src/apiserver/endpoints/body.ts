@@ -27,6 +27,8 @@ export interface BodyTarget {
   protobuf: boolean;
   /** What any other kind or version is answered; absent: upstream's usual words. */
   otherKindText?: string;
+  /** Group and version in other forms that are read alike. */
+  alsoAccepts?: readonly string[];
   /** Reads the value in another way than by the table (custom resources). */
   read?(value: unknown, strict: boolean): DecodedBody;
 }
@@ -205,7 +207,8 @@ const cannotHandle = ({ apiVersion, kind }: Names, target: BodyTarget, why: stri
 
 function checkNames(names: Names, target: BodyTarget): void {
   const expected = apiVersionOf(target.group, target.version);
-  if (names.kind === target.kind && names.apiVersion === expected) return;
+  const isAccepted = names.apiVersion === expected || target.alsoAccepts?.includes(names.apiVersion) === true;
+  if (names.kind === target.kind && isAccepted) return;
   const { group, version } = parseApiVersion(names.apiVersion);
   if (target.otherKindText !== undefined) throw badRequest(target.otherKindText);
   const named = { ...names, group, version };

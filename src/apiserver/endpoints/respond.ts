@@ -74,11 +74,16 @@ export function sendValue(answer: Answer, status: number, value: object, negotia
 }
 
 /** Failures are JSON unless the client can read only something else. */
-export function sendStatus(answer: Answer, error: StatusError, negotiated: Negotiated = plainJson): void {
+export function sendStatus(
+  answer: Answer,
+  error: StatusError,
+  negotiated: Negotiated = plainJson,
+  headers: ResponseHeaders = {},
+): void {
   const { status } = error;
   const code = status.code ?? 500;
   const retry = status.details?.retryAfterSeconds;
-  const extra = retry !== undefined && retry > 0 ? { 'retry-after': String(retry) } : {};
+  const extra = { ...headers, ...(retry !== undefined && retry > 0 && { 'retry-after': String(retry) }) };
   const encoding = { ...negotiated, as: undefined };
   sendBytes(
     answer,
@@ -118,7 +123,7 @@ export function sendStored(
       tableOf(answer, resource, [stored], negotiated, include, { resourceVersion: shown.object.metadata.resourceVersion ?? '' }),
       negotiated,
     );
-  } else if (negotiated.as) sendValue(answer, status, partialMetadata(shown.object, negotiated.apiVersion), negotiated);
+  } else if (negotiated.as) sendValue(answer, status, partialMetadata(shown.object, negotiated.apiVersion, resource), negotiated);
   else sendBytes(answer, status, mediaTypes[negotiated.encoding], encodeStoredObject(answer.schema, shown, negotiated));
 }
 
@@ -174,7 +179,7 @@ export async function sendList(
   };
   if (negotiated.as) {
     // Upstream's conversion leaves an empty list unset.
-    const items = entries.length === 0 ? null : entries.map(({ object }) => partialMetadata(object, negotiated.apiVersion));
+    const items = entries.length === 0 ? null : entries.map(({ object }) => partialMetadata(object, negotiated.apiVersion, resource));
     return sendValue(answer, 200, { ...head, items }, negotiated);
   }
   if (negotiated.encoding !== 'json' || negotiated.pretty) {

@@ -2,6 +2,7 @@
 // connection on (k8s.io/apiserver/pkg/endpoints/handlers, create.go and rest.go ConnectResource).
 import { PassThrough, type Writable } from 'node:stream';
 import { createFieldManager } from '#apimachinery/managedfields';
+import { badRequest } from '#apimachinery/errors';
 import { apiVersionOf, formatTime, type UnknownObject } from '#apimachinery/meta';
 import type { ResponseHeaders, WireResponse } from '#wire';
 import type { AdmissionRequest, RawExchange, SpecialAnswer, SpecialContext, SpecialRest } from '../contracts.ts';
@@ -11,9 +12,8 @@ import { type BodyTarget, warningTexts } from './body.ts';
 import type { Exchange } from './exchange.ts';
 import { managerFromUserAgent } from './execute.ts';
 import { methodNotAllowed, pathNotFound } from './route-errors.ts';
-import { negotiate } from './negotiation.ts';
 import { httpBody } from './resource-handler.ts';
-import { sendValue } from './respond.ts';
+import { negotiateSpecial, sendSpecial } from './special-answer.ts';
 import { parseWriteOptions } from './write-options.ts';
 import { applySchemaDefaults } from '#apimachinery/schema';
 
@@ -79,9 +79,9 @@ export async function runSpecial(context: ServerContext, special: SpecialRest, r
 }
 
 /** The type of a special endpoint's body. */
-export function specialTarget(context: ServerContext, { kind }: SpecialRest): BodyTarget | undefined {
+export function specialTarget(context: ServerContext, { kind, alsoAccepts = [] }: SpecialRest): BodyTarget | undefined {
   const type = context.schema.kind(kind.group, kind.version, kind.kind);
-  return type && { ...kind, schema: context.schema, typeName: type.name, protobuf: true };
+  return type && { ...kind, schema: context.schema, typeName: type.name, protobuf: true, alsoAccepts };
 }
 
 export async function serveSpecial(context: ServerContext, exchange: Exchange, special: SpecialRest): Promise<void> {
@@ -93,9 +93,7 @@ export async function serveSpecial(context: ServerContext, exchange: Exchange, s
   if (!special.methods.includes(request.method)) throw methodNotAllowed();
   const isConnect = special.connectOptions !== undefined;
   const takesBody = !isConnect && (request.method === 'POST' || request.method === 'PUT');
-  const negotiated = isConnect
-    ? undefined
-    : negotiate(exchange.accept, { tables: true, protobuf: true, listable: false }, query, exchange.userAgent);
+  const negotiated = isConnect ? undefined : negotiateSpecial(exchange, special);
   const target = takesBody ? specialTarget(context, special) : undefined;
   const body = target && httpBody(exchange, { custom: false });
   if (body) await body.raw();
@@ -124,18 +122,17 @@ export async function serveSpecial(context: ServerContext, exchange: Exchange, s
     warn: exchange.warn,
   });
   if (answer === 'handled') return;
-  sendValue(
-    exchange,
-    answer.status,
-    answer.object,
-    negotiated ?? { encoding: 'json', apiVersion: '', stream: false, pretty: false },
-  );
+  sendSpecial(exchange, special, answer.status, answer.object as UnknownObject, negotiated);
 }
 
 export function prepareSpecial(object: UnknownObject, target: BodyTarget, namespace: string): void {
   applySchemaDefaults(target.schema, target.typeName, object);
   object.apiVersion = apiVersionOf(target.group, target.version);
   object.metadata ??= {};
+  const { namespace: given } = object.metadata;
+  if (namespace !== '' && given && given !== namespace) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  }
   if (namespace === '') delete object.metadata.namespace;
   else object.metadata.namespace ||= namespace;
 }
@@ -151,7 +148,8 @@ function recordSpecial(
   const apiVersion = apiVersionOf(group, version);
   const writer = { manager, time: formatTime(now), apiVersion, ...(subresource !== '' && { subresource }) };
   const recorded = createFieldManager(schema, typeName).create(object, writer);
-  return { ...recorded, metadata: { ...recorded.metadata } };
+  const { kind, apiVersion: named, ...rest } = recorded;
+  return { kind, apiVersion: named, ...rest, metadata: { ...recorded.metadata } };
 }
 
 function subpathOf({ info }: Exchange): string {

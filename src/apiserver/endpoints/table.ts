@@ -44,15 +44,17 @@ export function includeObjectOf(query: URLSearchParams): IncludeObject {
 
 const printerOf = (resource: ServedResource): Printer<KubeObject> => resource.definition.printer ?? fallback;
 
-export function columnsOf(resource: ServedResource): Required<Column>[] {
-  return printerOf(resource).columns.map(({ name, type, format = '', description = '', priority = 0 }) => ({
+export const columnsOf = (resource: ServedResource): Required<Column>[] => describeColumns(printerOf(resource).columns);
+
+/** Columns with all that a Table says of them. */
+export const describeColumns = (columns: readonly Column[]): Required<Column>[] =>
+  columns.map(({ name, type, format = '', description = '', priority = 0 }) => ({
     name,
     type,
     format,
     description,
     priority,
   }));
-}
 
 /** metadata only, as PartialObjectMetadata: without the annotations that stand for fields. */
 export const partialMetadata = (object: KubeObject, apiVersion: string, resource?: ServedResource): UnknownObject => ({

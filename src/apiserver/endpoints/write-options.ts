@@ -1,4 +1,5 @@
 // Create-, Update-, Patch- and DeleteOptions from query and body (metav1 and its validation).
+import { unregisteredText } from '../registry/generic/kind-problems.ts';
 import { openProtobuf, readProtobuf } from '#apimachinery/codec';
 import { badRequest, invalidObject } from '#apimachinery/errors';
 import type { FieldError } from '#apimachinery/field';
@@ -60,23 +61,43 @@ export function parseDeleteOptions(
   return options;
 }
 
+const ofEveryGroup = new Set([
+  'Status',
+  'APIVersions',
+  'APIGroup',
+  'APIGroupList',
+  'APIResourceList',
+  'CreateOptions',
+  'UpdateOptions',
+]);
+const ofMeta = new Set(['Table', 'TableOptions', 'PartialObjectMetadata', 'PartialObjectMetadataList']);
+
+/** Only the meta group's kinds are known where options are read. */
+function otherOptionsText(kind: string, apiVersion: string): string {
+  if (ofEveryGroup.has(kind) || (apiVersion === `${metaGroup}/v1` && ofMeta.has(kind)))
+    return `converting (v1.${kind}) to (v1.DeleteOptions): unknown conversion`;
+  return unregisteredText(kind, apiVersion, 'pkg/runtime/scheme.go:111');
+}
+
 /** Every group registers DeleteOptions, so the group and version that a client names say nothing. */
 function deleteOptionsBody(raw: RawBody, schema: SchemaTable): DeleteOptions & Record<string, unknown> {
   const typeName = `${metaPackage}.DeleteOptions`;
-  const checkKind = (kind: unknown): void => {
-    if (typeof kind === 'string' && kind !== '' && kind !== 'DeleteOptions')
-      throw badRequest('decoded object cannot be converted to DeleteOptions');
+  const checkKind = (kind: unknown, apiVersion: unknown): void => {
+    if (typeof kind !== 'string' || kind === '' || kind === 'DeleteOptions') return;
+    throw badRequest(
+      otherOptionsText(kind, typeof apiVersion === 'string' && apiVersion !== '' ? apiVersion : `${metaGroup}/v1`),
+    );
   };
   try {
     if (raw.encoding === 'protobuf') {
       const envelope = openProtobuf(raw.bytes);
-      checkKind(envelope.kind);
+      checkKind(envelope.kind, envelope.apiVersion);
       return readProtobuf(schema, typeName, envelope.raw) as DeleteOptions & Record<string, unknown>;
     }
     const parsed = parseText(raw.bytes, raw.encoding === 'yaml' ? 'yaml' : 'json', false).value;
     checkIsObject(parsed);
     const value = (parsed ?? {}) as Record<string, unknown>;
-    checkKind(value['kind']);
+    checkKind(value['kind'], value['apiVersion']);
     return decode(schema, typeName, value).object as DeleteOptions & Record<string, unknown>;
   } catch (error) {
     if (error instanceof DecodeError)

@@ -1,5 +1,7 @@
 // ComponentStatus (core/v1, deprecated): the health of what the control plane is made of, asked at each read
 // (k8s.io/kubernetes pkg/registry/core/componentstatus).
+import type { Column, Printer } from '#api';
+import type { ComponentStatus } from '#api/core/v1';
 import { notFound } from '#apimachinery/errors';
 import type { KubeObject } from '#apimachinery/meta';
 import type { SpecialContext, SpecialRest } from '../contracts.ts';
@@ -13,10 +15,33 @@ export interface ComponentProbe {
 
 const kind = { group: '', version: 'v1', kind: 'ComponentStatus' };
 
+const nameText =
+  'Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names';
+const ofConditions = (name: string): Column => ({
+  name,
+  type: 'string',
+  description: `${name} of the component conditions`,
+});
+
+const printer: Printer<KubeObject> = {
+  columns: [
+    { name: 'Name', type: 'string', format: 'name', description: nameText },
+    ofConditions('Status'),
+    ofConditions('Message'),
+    ofConditions('Error'),
+  ],
+  cells(object) {
+    const { metadata, conditions = [] } = object as ComponentStatus;
+    const health = conditions.find(({ type }) => type === 'Healthy');
+    const status = health?.status === 'True' ? 'Healthy' : 'Unhealthy';
+    return [metadata.name ?? '', status, health?.message ?? '', health?.error ?? ''];
+  },
+};
+
 async function statusOf({ name, probe }: ComponentProbe): Promise<KubeObject> {
   const condition = await probe().then(
     (message) => ({ type: 'Healthy', status: 'True', message }),
-    (error: Error) => ({ type: 'Healthy', status: 'Unhealthy', message: error.message }),
+    (error: Error) => ({ type: 'Healthy', status: 'False', message: error.message }),
   );
   return { kind: kind.kind, apiVersion: 'v1', metadata: { name }, conditions: [condition] } as KubeObject;
 }
@@ -30,6 +55,7 @@ export function componentStatusEndpoint(probes: readonly ComponentProbe[]): Spec
     namespaced: false,
     methods: ['GET'],
     kind,
+    printer,
     async handle({ name, warn }: SpecialContext) {
       const warning = deprecationWarning('v1', kind.kind);
       if (warning !== undefined) warn(warning);

@@ -101,7 +101,7 @@ export const validateResourceQuota = ({ spec = {} }: ResourceQuota): FieldError[
 export const validateResourceQuotaUpdate = ({ spec = {} }: ResourceQuota, old: ResourceQuota): FieldError[] =>
   collect((report) => {
     validateSpec(report, spec);
-    const text = (scopes: string[] = []): string => [...new Set(scopes)].sort().join();
+    const text = (scopes: string[] = []): string => JSON.stringify([...new Set(scopes)].sort());
     if (text(spec.scopes) !== text(old.spec?.scopes)) report.invalid(root('spec', 'scopes'), spec.scopes ?? null, immutableError);
   });
 

@@ -15,6 +15,7 @@ import { parse as parseFields } from '#apimachinery/fields';
 import { parse as parseLabels } from '#apimachinery/labels';
 import type { KubeObject } from '#apimachinery/meta';
 import { validateLabelSelectorRequirement } from '#apimachinery/validation';
+import { inWireOrder } from '../generic/metadata.ts';
 import type { Attributes, Authorizer, SpecialContext, SpecialRest, UserInfo } from '../../contracts.ts';
 
 const group = 'authorization.k8s.io';
@@ -80,14 +81,6 @@ const attributeErrors = ({ resourceAttributes }: Question): FieldError[] => [
 
 const subjectErrors = ({ user, groups }: SubjectAccessReviewSpec): FieldError[] =>
   !user && !groups?.length ? [invalid(spec.child('user'), user ?? '', 'at least one of user or group must be specified')] : [];
-
-/** As the wire has them, whoever set which first. */
-const inWireOrder = ({ name, generateName, namespace, ...others }: KubeObject['metadata']): object => ({
-  ...(name !== undefined && { name }),
-  ...(generateName !== undefined && { generateName }),
-  ...(namespace !== undefined && { namespace }),
-  ...others,
-});
 
 function metadataErrors(object: KubeObject, allowNamespace: boolean): FieldError[] {
   const { managedFields: _, namespace, ...rest } = object.metadata;

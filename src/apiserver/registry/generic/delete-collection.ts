@@ -1,7 +1,7 @@
 // DELETE of a collection (k8s.io/apiserver/pkg/registry/generic/registry/store.go, DeleteCollection): many single deletes, some at a time.
 import { isNotFound } from '#apimachinery/errors';
 import { deleteCollectionWorkers } from '../../limits.ts';
-import { remove } from './delete.ts';
+import { remove, warnOfPropagation } from './delete.ts';
 import type { DeleteOptions } from './delete-options.ts';
 import { list, type ListPage } from './list.ts';
 import type { ListOptions } from './list-options.ts';
@@ -13,6 +13,7 @@ export async function removeCollection(
   options: DeleteOptions,
   selection: ListOptions,
 ): Promise<ListPage> {
+  warnOfPropagation(context, options);
   const page = await list(context.resource, context.namespace, selection);
   let next = 0;
   const work = async (): Promise<void> => {

@@ -8,6 +8,7 @@ import { admissionRequest, admit, validateAdmission } from './admit.ts';
 import type { DeleteOptions } from './delete-options.ts';
 import { deletionFinalizers } from './finalizers.ts';
 import { HookRun } from './hooks.ts';
+import { inWireOrder } from './metadata.ts';
 import type { RequestContext } from './types.ts';
 
 export interface DeleteResult {
@@ -27,13 +28,17 @@ type Step =
   /** `thenRemove`: the grace is zero, so the object goes right after it was marked. */
   | { do: 'mark'; object: UnknownObject; thenRemove: boolean };
 
+/** What happens to dependents when nobody says, where that surprises. */
+export function warnOfPropagation({ resource, warn }: RequestContext, options: DeleteOptions): void {
+  const warning = resource.definition.deletion?.defaultPropagationWarning;
+  if (warning !== undefined && options.propagationPolicy === undefined && options.orphanDependents === undefined) warn(warning);
+}
+
 /** `inCollection`: admission is told no name, as upstream's is for each object of a collection. */
 export async function remove(context: RequestContext, options: DeleteOptions, inCollection = false): Promise<DeleteResult> {
   const { resource, name } = context;
   const { storage } = resource;
-  const warning = resource.definition.deletion?.defaultPropagationWarning;
-  if (warning !== undefined && options.propagationPolicy === undefined && options.orphanDependents === undefined)
-    context.warn(warning);
+  if (!inCollection) warnOfPropagation(context, options);
   await storage.feed.current();
   let live = storage.read(storage.keyOf(resource.namespaced ? context.namespace : '', name));
   for (let attempt = 0; attempt < updateAttemptsMax; attempt++) {
@@ -147,7 +152,7 @@ function markedForDeletion(context: RequestContext, live: UnknownObject, finaliz
 }
 
 function withMetadata(live: UnknownObject, change: Partial<KubeObject['metadata']>): UnknownObject {
-  const metadata = { ...live.metadata, ...change };
+  const metadata = inWireOrder({ ...live.metadata, ...change });
   if (metadata.finalizers?.length === 0) delete metadata.finalizers;
   return { ...live, metadata };
 }

@@ -65,10 +65,13 @@ export function isSameKind(wanted: WantedKind, named: NamedKind): boolean {
   return named.group === wanted.group || named.kind === 'Event';
 }
 
+/** `from`: where upstream's code makes the scheme that does not know the kind. */
+export const unregisteredText = (kind: string, apiVersion: string, from = scheme): string =>
+  `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme ${JSON.stringify(from)}`;
+
 /** Why what is named cannot become the wanted kind: nobody knows it, or it is another one. */
 export function conversionProblem(wanted: WantedKind, named: NamedKind): string {
   const { group, version, kind, apiVersion } = named;
-  if (!isRetired(named) && !wanted.schema.kind(group, version, kind))
-    return `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme ${JSON.stringify(scheme)}`;
+  if (!isRetired(named) && !wanted.schema.kind(group, version, kind)) return unregisteredText(kind, apiVersion);
   return `converting (${version}.${kind}) to (${goPackage(wanted.group)}.${wanted.kind}): unknown conversion`;
 }

@@ -121,3 +121,12 @@ export function sameManagers(
     return sameJson(mine, theirs);
   });
 }
+
+/** Metadata with its fields as the wire has them, whoever set which first. */
+export function inWireOrder(metadata: KubeObject['metadata']): KubeObject['metadata'] {
+  const { name, generateName, namespace, selfLink, uid, resourceVersion, generation, creationTimestamp, ...others } = metadata;
+  const { deletionTimestamp, deletionGracePeriodSeconds, ...rest } = others;
+  const head = { name, generateName, namespace, selfLink, uid, resourceVersion, generation, creationTimestamp };
+  const first = { ...head, deletionTimestamp, deletionGracePeriodSeconds };
+  return { ...(Object.fromEntries(Object.entries(first).filter(([, value]) => value !== undefined)) as typeof first), ...rest };
+}

@@ -155,8 +155,8 @@ const computeOf = (
   requests: withCompute(resources?.requests, old?.requests),
 });
 
-// Upstream drops the claims on its way: changing them is then a change of the container like any other.
-const withComputeOf = (container: core.Container, old: core.Container): core.Container => ({
-  ...container,
-  resources: computeOf(container.resources, old.resources),
-});
+// Upstream drops the claims on its way: new ones are no change, but a container that has some is never the same.
+const withComputeOf = (container: core.Container, old: core.Container): core.Container => {
+  const { claims: _, ...resources } = computeOf(container.resources, old.resources);
+  return { ...container, resources };
+};

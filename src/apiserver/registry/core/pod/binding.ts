@@ -60,6 +60,7 @@ async function bind(context: SpecialContext, name: string, now: () => number): P
   const errors = targetErrors(wanted);
   if (errors.length > 0) throw plainRefusal(aggregate(errors));
   await context.validate();
+  if (name === '') throw badRequest('Name parameter required.');
   await context.writer.update<Pod>(
     '',
     'pods',

@@ -182,6 +182,7 @@ export const evictionEndpoint = (now: () => number): SpecialRest => ({
   namespaced: true,
   methods: ['POST'],
   kind: { group: 'policy', version: 'v1', kind: 'Eviction' },
+  alsoAccepts: ['policy/v1beta1'],
   async handle(context) {
     const eviction = context.object as unknown as Eviction;
     if (eviction.metadata.name !== context.name) throw badRequest('name in URL does not match name in Eviction object');
