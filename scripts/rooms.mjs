@@ -48,6 +48,7 @@ export const pureFolders = [
   'scheduler/plugins',
   'scheduler/cycle',
   'controllers',
+  'apiserver/audit/core',
   'cloud/model',
   'cloud/core',
   'cloud/machine/plan',

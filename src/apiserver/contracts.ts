@@ -36,6 +36,12 @@ export interface Decision {
   reason: string;
 }
 
+/** Hears of a decision before it takes effect. */
+export type OnDecision = (decision: Decision) => void;
+
+/** Hears who a client acts as, and by which constrained mode's verb ('' for the plain one). */
+export type OnImpersonation = (user: UserInfo, constraint: string) => void;
+
 export interface Authorizer {
   authorize(attributes: Attributes): Decision | Promise<Decision>;
   /** What the user may do in a namespace (SelfSubjectRulesReview). */
@@ -79,6 +85,8 @@ export interface AdmissionRequest {
   dryRun: boolean;
   /** Adds a `Warning:` header to the answer. */
   warn(message: string): void;
+  /** Adds an annotation to the request's event in the audit log, for its level and those that show more (default Metadata). */
+  annotate?: AddAnnotation | undefined;
 }
 
 export type AddAnnotation = (key: string, value: string, level?: 'Metadata' | 'Request') => void;
@@ -303,4 +311,12 @@ export interface StartHook {
   /** Name of the earlier hook whose work this one needs. Default: the one before it in the list. */
   after?: string;
   run(cluster: ReadOnlyCluster, writer: ClusterWriter, signal: AbortSignal): Promise<void>;
+}
+
+/** A document at a path of its own. */
+export interface PublishedDocument {
+  /** Media type. */
+  type: string;
+  headers: Readonly<Record<string, string>>;
+  body: string;
 }

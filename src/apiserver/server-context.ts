@@ -3,8 +3,18 @@ import type { Metrics, VersionInfo } from '#component-base';
 import type { SchemaTable } from '#apimachinery/schema';
 import type { Clock, Logger } from '#utils';
 import type { Aggregator } from './aggregation/index.ts';
+import type { AuditTrail } from './audit/index.ts';
 import type { StoreFeed } from './cache/store-feed.ts';
-import type { Attributes, ClusterWriter, CredentialSource, ReadOnlyCluster, SpecialRest, UserInfo } from './contracts.ts';
+import type {
+  Attributes,
+  ClusterWriter,
+  CredentialSource,
+  OnDecision,
+  OnImpersonation,
+  ReadOnlyCluster,
+  SpecialRest,
+  UserInfo,
+} from './contracts.ts';
 import type { Executor } from './endpoints/execute.ts';
 import type { ObservedRequest } from './request-metrics.ts';
 import type { Randomness } from './registry/generic/types.ts';
@@ -32,9 +42,15 @@ export interface ServerContext {
   /** Rejects with 401. */
   authenticate(source: CredentialSource): Promise<UserInfo> | UserInfo;
   /** The user the client wants to act as, if it asks for one. Rejects with 400 or 403. */
-  impersonate(source: CredentialSource, asked: Attributes): Promise<UserInfo | undefined> | UserInfo | undefined;
+  impersonate(
+    source: CredentialSource,
+    asked: Attributes,
+    learn?: OnImpersonation,
+  ): Promise<UserInfo | undefined> | UserInfo | undefined;
   /** Rejects with 403. */
-  authorize(asked: Attributes): Promise<void> | void;
+  authorize(asked: Attributes, learn?: OnDecision): Promise<void> | void;
+  /** Undefined: requests are not recorded. */
+  audit: AuditTrail | undefined;
   /** A path served in memory, for an identity that is known already. */
   serveRaw(
     user: UserInfo,

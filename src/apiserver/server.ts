@@ -10,12 +10,16 @@ import type { Store } from '#store';
 import { type Clock, type Logger, type Rng, silentLogger } from '#utils';
 import type { WireRequest, WireResponse, WireUpgrade } from '#wire';
 import type { Aggregator } from './aggregation/index.ts';
+import type { AuditTrail } from './audit/index.ts';
 import { StoreFeed } from './cache/store-feed.ts';
 import { createCluster, createWriter } from './cluster.ts';
 import type {
   Attributes,
   ClusterWriter,
   CredentialSource,
+  OnDecision,
+  OnImpersonation,
+  PublishedDocument,
   ReadOnlyCluster,
   SpecialRest,
   StartHook,
@@ -58,11 +62,17 @@ import { WebhookClients, type WebhookReach } from './webhook-client.ts';
 /** The parts that decide who may do what, made once the cluster can be read. All optional: without them everyone may do everything. */
 export interface ApiServerParts {
   authenticate?(source: CredentialSource): Promise<UserInfo> | UserInfo;
-  impersonate?(source: CredentialSource, asked: Attributes): Promise<UserInfo | undefined> | UserInfo | undefined;
+  impersonate?(
+    source: CredentialSource,
+    asked: Attributes,
+    learn?: OnImpersonation,
+  ): Promise<UserInfo | undefined> | UserInfo | undefined;
   /** Rejects with 403. */
-  authorize?(asked: Attributes): Promise<void> | void;
+  authorize?(asked: Attributes, learn?: OnDecision): Promise<void> | void;
   admission?: AdmissionChain;
   special?: readonly SpecialRest[];
+  /** Documents at paths of their own. */
+  documents?: ReadonlyMap<string, () => PublishedDocument>;
   hooks?: readonly StorageHook[];
   startHooks?: readonly StartHook[];
   /** How conversion webhooks are reached; default: by cluster IP, from this process. */
@@ -93,6 +103,8 @@ export interface ApiServerOptions {
   metrics?: Metrics;
   /** Default: the built-in kinds. */
   kinds?: readonly KindDefinition<never>[];
+  /** Records requests; left open. */
+  audit?: AuditTrail | undefined;
   parts?(input: PartsInput): ApiServerParts | Promise<ApiServerParts>;
   requestsInFlightMax?: number;
   mutatingRequestsInFlightMax?: number;
@@ -174,11 +186,12 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     );
   }
   const probes = [{ name: 'etcd-0', probe: () => feed.check().then(() => 'ok') }];
-  const special = [...(parts.special ?? []), componentStatusEndpoint(probes)];
+  const isServed = ({ group, version }: SpecialRest): boolean => options.isServed?.(group, version) ?? true;
+  const special = [...(parts.special ?? []).filter(isServed), componentStatusEndpoint(probes)];
   const context = contextOf(options, { ...parts, special }, { table, feed, random, cluster, writer, metrics, logger });
   const health = createHealthChecks(feed, { clock, livezGraceMs: options.livezGraceMs ?? 0 });
   const openApi = createOpenApi(table, context.schema, options.descriptions, parts.aggregator);
-  const handler = createHandler(context, { health, openApi });
+  const handler = createHandler(context, { health, openApi, ...(parts.documents && { documents: parts.documents }) });
   const inFlight = boundInFlight(
     options.requestsInFlightMax ?? requestsInFlightMax,
     options.mutatingRequestsInFlightMax ?? mutatingRequestsInFlightMax,
@@ -294,8 +307,9 @@ function contextOf(options: ApiServerOptions, parts: ApiServerParts, made: Made)
     address: options.address ?? (() => '127.0.0.1:6443'),
     special: (group, version, resource, subresource) => special.get(`${group}/${version}/${resource}/${subresource}`),
     authenticate: (source) => parts.authenticate?.(source) ?? everyone,
-    impersonate: (source, asked) => parts.impersonate?.(source, asked),
-    authorize: (asked) => parts.authorize?.(asked),
+    impersonate: (source, asked, learn) => parts.impersonate?.(source, asked, learn),
+    authorize: (asked, learn) => parts.authorize?.(asked, learn),
+    audit: options.audit,
     serveRaw: () => Promise.reject(new Error('the server is starting')),
     observeRequest: observe,
     requestTimeoutMs: options.requestTimeoutMs ?? requestTimeoutMs,

@@ -10,4 +10,6 @@ export const limits = {
   matchConditionsCostMax: 2_500_000,
   /** The message that an expression of a policy gives; a longer one is not used. */
   messageExpressionBytesMax: 5 * 1024,
+  /** A value that a policy adds to the audit log is cut here. */
+  auditAnnotationLengthMax: 10 * 1024,
 };

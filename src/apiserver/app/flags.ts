@@ -2,6 +2,7 @@
 // `--data-dir` is our own: where the embedded store lives when no etcd is given.
 import { fixedFeatureGateFlags, flag, flagsWithoutEffect, loggingFlags, refusedFlags, versionFlags } from '#component-base';
 import { secureServingFlags } from '#component-base/serving';
+import { auditFlags } from '../audit/index.ts';
 import { servingFlags, storageFlags, tokenFlags } from './more-flags.ts';
 import { refused, withoutEffect } from './unserved-flags.ts';
 
@@ -262,6 +263,7 @@ export const kubeApiServerFlags = () => ({
   ...authorization,
   ...aggregation,
   ...network,
+  ...auditFlags,
   ...loggingFlags(),
   ...fixedFeatureGateFlags(),
   ...versionFlags(),

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { FlagValues } from '#component-base';
 import { type TlsSettings, tlsSettings } from '#component-base/serving';
 import type { FilterOptions } from './filters.ts';
+import { type AuditOptions, auditOptionsOf, defaultAuditOptions } from '../audit/index.ts';
 import type { KubeApiServerFlags } from './flags.ts';
 import { type IsServed, servedVersions } from './runtime-config.ts';
 
@@ -98,6 +99,7 @@ export interface KubeApiServerOptions {
   serviceNodePortRange: readonly [number, number];
   kubelet: { client?: CertificatePair; ca?: string; addressTypes: readonly string[] };
   endpointReconciler: 'lease' | 'none';
+  audit: AuditOptions;
 }
 
 const optional = async (path: string): Promise<string | undefined> => (path === '' ? undefined : readFile(path, 'utf8'));
@@ -176,6 +178,7 @@ export async function optionsFromFlags(flags: FlagValues<KubeApiServerFlags>): P
       addressTypes: flags.kubeletPreferredAddressTypes,
     },
     endpointReconciler: flags.endpointReconcilerType,
+    audit: auditOptionsOf(flags),
   };
 }
 
@@ -255,4 +258,5 @@ export const defaultOptions = (): KubeApiServerOptions => ({
   serviceNodePortRange: [30_000, 32_767],
   kubelet: { addressTypes: ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP'] },
   endpointReconciler: 'lease',
+  audit: defaultAuditOptions(),
 });

@@ -25,7 +25,15 @@ import {
   unionAuthorizer,
 } from '../authorization/index.ts';
 import { bootstrapHooks, KubernetesServiceController } from '../bootstrap/index.ts';
-import type { Authorizer, ReadOnlyCluster, SpecialRest, StorageHook, TokenAuthenticator, UserInfo } from '../contracts.ts';
+import type {
+  Authorizer,
+  Decision,
+  ReadOnlyCluster,
+  SpecialRest,
+  StorageHook,
+  TokenAuthenticator,
+  UserInfo,
+} from '../contracts.ts';
 import { chainOf } from '../registry/generic/admit.ts';
 import { identityReviewEndpoints } from '../registry/authentication/reviews.ts';
 import { accessReviewEndpoints } from '../registry/authorization/reviews.ts';
@@ -96,11 +104,16 @@ export function buildParts(options: KubeApiServerOptions, deps: PartsDeps, input
   );
   return {
     authenticate: (source) => authentication.authenticate(source),
-    impersonate: async (source, asked) => (await impersonate(source, asked))?.user,
-    authorize(asked) {
+    async impersonate(source, asked, learn) {
+      const found = await impersonate(source, asked);
+      if (found) learn?.(found.user, found.constraint);
+      return found?.user;
+    },
+    authorize(asked, learn) {
       const decision = authorizer.authorize(asked);
-      const check = ({ allowed, reason }: { allowed: boolean; reason: string }): void => {
-        if (!allowed) throw forbiddenError(asked, reason);
+      const check = (decided: Decision): void => {
+        learn?.(decided);
+        if (!decided.allowed) throw forbiddenError(asked, decided.reason);
       };
       return decision instanceof Promise ? decision.then(check) : check(decision);
     },

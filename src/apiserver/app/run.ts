@@ -7,6 +7,7 @@ import { openEtcdStore, openLmdbStore, openMemoryStore, type Store } from '#stor
 import type { Clock, Logger, Rng } from '#utils';
 import type { Transport } from '#apimachinery/transport';
 import { type Dial, serve, type ServerTls, type WireResponse, type WireServer, type ListenTarget } from '#wire';
+import { openAudit } from '../audit/index.ts';
 import type { Attributes, UserInfo } from '../contracts.ts';
 import { type ApiServer, type ApiServerParts, createApiServer } from '../server.ts';
 import { loopbackUser } from '../authentication/index.ts';
@@ -59,6 +60,7 @@ export async function runKubeApiServer(options: KubeApiServerOptions, deps: Kube
   const { clock, rng, logger, metrics = createMetrics() } = deps;
   const store = deps.store ?? (await openStore(options.store, clock, logger));
   const loopbackToken = randomBytes(32).toString('base64url');
+  const audit = await openAudit(options.audit, { clock, rng, logger, metrics });
   let port = options.securePort;
   const server = await createApiServer({
     store,
@@ -71,6 +73,7 @@ export async function runKubeApiServer(options: KubeApiServerOptions, deps: Kube
     ...(options.requestTimeoutMs !== undefined && { requestTimeoutMs: options.requestTimeoutMs }),
     ...(options.watchTimeoutMinMs !== undefined && { watchTimeoutMinMs: options.watchTimeoutMinMs }),
     eventTtlSeconds: options.eventTtlSeconds,
+    audit,
     allowPrivileged: options.allowPrivileged,
     compactionIntervalMs: options.compactionIntervalMs,
     address: () => `${options.externalHostname || advertiseAddress(options)}:${port}`,
@@ -131,6 +134,7 @@ export async function runKubeApiServer(options: KubeApiServerOptions, deps: Kube
       }
       await server.close();
       await wire.close({ graceMs: 1_000 });
+      await audit?.close();
       if (!deps.store) await store.close();
       logger.info('[graceful-termination] apiserver is exiting');
     },
@@ -141,8 +145,8 @@ const gated = (parts: ApiServerParts, gate: RequestGate | undefined): ApiServerP
   gate
     ? {
         ...parts,
-        async authorize(asked) {
-          await parts.authorize?.(asked);
+        async authorize(asked, learn) {
+          await parts.authorize?.(asked, learn);
           await gate.before(asked);
         },
       }

@@ -1,5 +1,6 @@
 // One request on a resource, whichever way it came (HTTP or the direct transport), and what came of it.
 import type { UnknownObject } from '#apimachinery/meta';
+import type { AuditRecord } from '../audit/index.ts';
 import type { UserInfo } from '../contracts.ts';
 import type { ListPage } from '../registry/generic/list.ts';
 import type { ListOptions } from '../registry/generic/list-options.ts';
@@ -32,6 +33,8 @@ export interface ResourceCall {
   body: BodySource;
   signal: AbortSignal | undefined;
   warn(message: string): void;
+  /** Learns what was sent, where the request is recorded. */
+  audit?: AuditRecord | undefined;
 }
 
 export type Outcome =

@@ -1,14 +1,12 @@
 // The direct transport (design: "Direct and wire"): the same chain as HTTP - identity, authorization, admission, validation, storage - without
 // bytes. Answers and events are the frozen objects of the cache.
-import { badRequest, StatusError } from '#apimachinery/errors';
+import { badRequest, internalError, type Status, StatusError } from '#apimachinery/errors';
 import type { KubeObject, UnknownObject } from '#apimachinery/meta';
 import { decode } from '#apimachinery/schema';
 import type { ApiCall, CallOptions, PatchType, Transport, WatchCall, WatchStream } from '#apimachinery/transport';
-import type { WatchEvent } from '#apimachinery/watch';
+import { type AuditRecord, recordDecision, type Stage } from '../audit/index.ts';
 import type { UserInfo } from '../contracts.ts';
-import { bookmarkIntervalMs } from '../limits.ts';
 import type { ServedResource } from '../registry/generic/types.ts';
-import type { WatchStart } from '../registry/generic/watch.ts';
 import type { ServerContext } from '../server-context.ts';
 import type { BodySource, Outcome, ResourceCall } from './call.ts';
 import { attributesOf } from './exchange.ts';
@@ -17,9 +15,8 @@ import { pathNotFound } from './route-errors.ts';
 import type { RequestInfo } from './request-info.ts';
 import { inVersion } from './respond.ts';
 import { prepareSpecial, runSpecial, specialTarget } from './special-handler.ts';
-import { initialEventsEnd } from './watch-stream.ts';
+import { DirectWatch } from './direct-watch.ts';
 import { apiVersionOf } from '#apimachinery/meta';
-import type { ListOptions } from '../registry/generic/list-options.ts';
 
 const emptyBody: BodySource = {
   decode: () => Promise.reject(badRequest('the request has no body')),
@@ -93,14 +90,62 @@ const infoOf = (asked: Asked, verb: string): RequestInfo => ({
   forceWatch: false,
 });
 
+/** The URL a client of the wire would have sent. */
+function uriOf(asked: Asked, query: URLSearchParams): string {
+  const { group, version, namespace, resource, name, subresource } = asked;
+  const place = namespace && resource !== 'namespaces' ? ['namespaces', namespace] : [];
+  const parts = [...(group === '' ? ['api'] : ['apis', group]), version, ...place, resource, name, subresource];
+  const text = query.toString();
+  return `/${parts.filter((part) => part).join('/')}${text === '' ? '' : `?${text}`}`;
+}
+
+/** A call on its way: what is asked, and its record in the audit log. */
+interface Entered {
+  info: RequestInfo;
+  audit: AuditRecord | undefined;
+  /** Writes a stage's event. */
+  reach(stage: Stage, status?: number): Promise<void>;
+}
+
+async function failed(entered: Entered, error: unknown): Promise<void> {
+  const { status } = error instanceof StatusError ? error : internalError(String(error));
+  entered.audit?.responseStatus(status);
+  entered.audit?.responseObject(() => JSON.stringify(status));
+  await entered.reach('ResponseComplete');
+}
+
 export function createDirectTransport(context: ServerContext, user: UserInfo, userAgent: string): Transport {
   let closed = false;
   const running = new Set<() => void>();
-  const enter = async (asked: Asked, verb: string, query: URLSearchParams): Promise<RequestInfo> => {
-    if (closed) throw new Error('the transport is closed');
+  const begin = (asked: Asked, verb: string, query: URLSearchParams): Entered => {
     const info = infoOf(asked, verb);
-    await context.authorize(attributesOf(info, user, query));
-    return info;
+    const { audit: trail, clock, random } = context;
+    if (!trail) return { info, audit: undefined, reach: () => Promise.resolve() };
+    const receivedMs = clock.now();
+    const started = clock.monotonic();
+    const requestUri = uriOf(asked, verb === 'watch' ? new URLSearchParams([...query, ['watch', 'true']]) : query);
+    const received = { auditId: random.uuid(), requestUri, userAgent, receivedMs, remoteAddress: '127.0.0.1', headers: {} };
+    const audit = trail.begin(received, attributesOf(info, user, query));
+    return {
+      info,
+      audit,
+      async reach(stage, status) {
+        if (status !== undefined) audit?.responseCode(status);
+        if (
+          audit &&
+          !(await trail.reach(audit, stage, receivedMs + clock.monotonic() - started)) &&
+          stage === 'RequestReceived'
+        ) {
+          trail.rejected();
+          throw internalError('failed to store audit event');
+        }
+      },
+    };
+  };
+  const enter = async (asked: Asked, verb: string, query: URLSearchParams, entered: Entered): Promise<void> => {
+    const { audit } = entered;
+    if (audit) await entered.reach('RequestReceived');
+    await context.authorize(attributesOf(entered.info, user, query), audit && ((decision) => recordDecision(audit, decision)));
   };
   const resourceOf = ({ group, version, resource }: Asked): ServedResource => {
     const found = context.table.find(group, version, resource);
@@ -108,7 +153,7 @@ export function createDirectTransport(context: ServerContext, user: UserInfo, us
     return found;
   };
   const callOf = (
-    info: RequestInfo,
+    { info, audit }: Entered,
     resource: ServedResource,
     query: URLSearchParams,
     body: BodySource,
@@ -127,36 +172,67 @@ export function createDirectTransport(context: ServerContext, user: UserInfo, us
     body,
     signal,
     warn() {},
+    audit,
   });
+  const perform = async (entered: Entered, call: ApiCall, query: URLSearchParams, signal?: AbortSignal) => {
+    await enter(call, call.verb, query, entered);
+    const remote = context.aggregator?.of(call.group, call.version);
+    if (remote) return { status: 200, value: await context.aggregator?.call(remote, user, call, signal) };
+    const special = context.special(call.group, call.version, call.resource, call.subresource ?? '');
+    if (special) return callSpecial(context, user, special, call, query, signal, entered.audit);
+    const resource = resourceOf(call);
+    const outcome = await execute(context.executor, callOf(entered, resource, query, bodyOf(call), signal));
+    return { status: 'status' in outcome ? outcome.status : 200, value: answerOf(resource, outcome) };
+  };
   return {
     async call<T = KubeObject>(call: ApiCall, signal?: AbortSignal): Promise<T> {
+      if (closed) throw new Error('the transport is closed');
       const query = queryOf(call.options);
-      const info = await enter(call, call.verb, query);
-      const remote = context.aggregator?.of(call.group, call.version);
-      if (remote) return context.aggregator?.call<T>(remote, user, call, signal) as Promise<T>;
-      const special = context.special(call.group, call.version, call.resource, call.subresource ?? '');
-      if (special) return callSpecial(context, user, special, call, query, signal) as Promise<T>;
-      const resource = resourceOf(call);
-      const outcome = await execute(context.executor, callOf(info, resource, query, bodyOf(call), signal));
-      return answerOf(resource, outcome) as T;
+      const entered = begin(call, call.verb, query);
+      if (!entered.audit) return (await perform(entered, call, query, signal)).value as T;
+      try {
+        const { status, value } = await perform(entered, call, query, signal);
+        if ((value as KubeObject | undefined)?.kind === 'Status') entered.audit.responseStatus(value as Partial<Status>);
+        entered.audit.responseObject(() => JSON.stringify(value));
+        await entered.reach('ResponseComplete', status);
+        return value as T;
+      } catch (error) {
+        await failed(entered, error);
+        throw error;
+      }
     },
     async watch<T extends KubeObject = KubeObject>(call: WatchCall, signal?: AbortSignal): Promise<WatchStream<T>> {
+      if (closed) throw new Error('the transport is closed');
       const query = queryOf(call.options);
-      const info = await enter(call, 'watch', query);
-      const remote = context.aggregator?.of(call.group, call.version);
-      if (remote) return context.aggregator?.watch<T>(remote, user, call, signal) as Promise<WatchStream<T>>;
-      const resource = resourceOf(call);
-      const outcome = await execute(context.executor, callOf(info, resource, query, emptyBody, signal));
-      if (outcome.is !== 'watch') throw badRequest('not a watch');
-      const stream = new DirectWatch(context, resource, outcome.start, outcome.options, () => running.delete(stop));
-      const stop = (): void => stream.stop();
-      running.add(stop);
-      signal?.addEventListener('abort', stop, { once: true });
-      return stream as unknown as WatchStream<T>;
+      const entered = begin(call, 'watch', query);
+      try {
+        await enter(call, 'watch', query, entered);
+        const remote = context.aggregator?.of(call.group, call.version);
+        if (remote) {
+          const stream = (await context.aggregator?.watch<T>(remote, user, call, signal)) as WatchStream<T>;
+          await entered.reach('ResponseStarted', 200);
+          return stream;
+        }
+        const resource = resourceOf(call);
+        const outcome = await execute(context.executor, callOf(entered, resource, query, emptyBody, signal));
+        if (outcome.is !== 'watch') throw badRequest('not a watch');
+        await entered.reach('ResponseStarted', 200);
+        const stream = new DirectWatch(context, resource, outcome.start, outcome.options, () => {
+          running.delete(stop);
+          void entered.reach('ResponseComplete', 200);
+        });
+        const stop = (): void => stream.stop();
+        running.add(stop);
+        signal?.addEventListener('abort', stop, { once: true });
+        return stream as unknown as WatchStream<T>;
+      } catch (error) {
+        if (entered.audit) await failed(entered, error);
+        throw error;
+      }
     },
     raw: (method, path, body, signal) => {
-      const failed = closed ? Promise.reject(new Error('the transport is closed')) : undefined;
-      return failed ?? context.serveRaw(user, method, path, body, signal);
+      const failure = closed ? Promise.reject(new Error('the transport is closed')) : undefined;
+      return failure ?? context.serveRaw(user, method, path, body, signal);
     },
     close() {
       closed = true;
@@ -172,7 +248,8 @@ async function callSpecial(
   call: ApiCall,
   query: URLSearchParams,
   signal: AbortSignal | undefined,
-): Promise<unknown> {
+  audit: AuditRecord | undefined,
+): Promise<{ status: number; value: unknown }> {
   const target = specialTarget(context, special);
   const source = call.object ?? call.patch?.body;
   const object =
@@ -182,6 +259,7 @@ async function callSpecial(
   if (object && target) {
     prepareSpecial(object, target, call.namespace ?? '');
     special.setDefaults?.(object);
+    audit?.requestObject(() => JSON.stringify(object), object.metadata);
   }
   const answer = await runSpecial(context, special, {
     user,
@@ -195,9 +273,10 @@ async function callSpecial(
     signal: signal ?? new AbortController().signal,
     options: {},
     warn() {},
+    audit,
   });
   if (answer === 'handled') throw new Error('the endpoint answers in bytes');
-  return answer.object;
+  return { status: answer.status, value: answer.object };
 }
 
 function answerOf(resource: ServedResource, outcome: Outcome): unknown {
@@ -222,123 +301,5 @@ function answerOf(resource: ServedResource, outcome: Outcome): unknown {
     }
     case 'watch':
       throw badRequest('use watch');
-  }
-}
-
-type Handler = (event: WatchEvent) => void;
-
-/** Hands events over in microtasks, so that a handler never runs inside the commit that caused the event. */
-class DirectWatch implements WatchStream {
-  readonly #context: ServerContext;
-  readonly #resource: ServedResource;
-  readonly #options: ListOptions;
-  readonly #start: WatchStart;
-  readonly #release: () => void;
-  #queue: WatchEvent[] = [];
-  #scheduled = false;
-  #over = false;
-  #handler: Handler | undefined;
-  #ended: ((error?: Error) => void) | undefined;
-  #stops: (() => void)[] = [];
-
-  constructor(context: ServerContext, resource: ServedResource, start: WatchStart, options: ListOptions, release: () => void) {
-    this.#context = context;
-    this.#resource = resource;
-    this.#options = options;
-    this.#start = start;
-    this.#release = release;
-    const show = (type: WatchEvent['type'], object: KubeObject): void => this.#push({ type, object });
-    for (const stored of start.initial) show('ADDED', inVersion(resource, stored).object);
-    if (start.endMark) this.#bookmark(start.revision, initialEventsEnd);
-    this.#stops.push(
-      start.subscribe({
-        onEvent: (event, type) => show(type, inVersion(resource, event.objectFor(type)).object),
-        onEnd: (failure) =>
-          this.#finish(new StatusError(failure ?? { code: 410, reason: 'Expired', message: 'too old resource version' })),
-      }),
-      context.watches.add(() => this.#finish()),
-    );
-    this.#timers();
-  }
-
-  subscribe(handler: Handler, end: (error?: Error) => void): void {
-    this.#handler = handler;
-    this.#ended = end;
-    this.#schedule();
-  }
-
-  stop(): void {
-    this.#queue = [];
-    this.#finish();
-  }
-
-  #timers(): void {
-    const { clock } = this.#context;
-    const seconds = this.#options.timeoutSeconds ?? 0;
-    if (seconds > 0) {
-      const timer = clock.setTimer(seconds * 1000, () => this.#finish());
-      this.#stops.push(() => timer.cancel());
-    }
-    if (!this.#options.allowWatchBookmarks) return;
-    let cancel = (): void => {};
-    const again = (): void => {
-      const timer = clock.setTimer(bookmarkIntervalMs, () => {
-        const { revision } = this.#context.feed;
-        this.#bookmark(this.#start.reached?.(revision) ?? revision);
-        again();
-      });
-      cancel = () => timer.cancel();
-    };
-    again();
-    this.#stops.push(() => cancel());
-  }
-
-  #bookmark(revision: number, annotations?: Record<string, string>): void {
-    const { kind, group, version } = this.#resource;
-    const metadata = { resourceVersion: String(revision), ...(annotations && { annotations }) };
-    this.#push({ type: 'BOOKMARK', object: { kind, apiVersion: apiVersionOf(group, version), metadata } });
-  }
-
-  #push(event: WatchEvent): void {
-    if (this.#over) return;
-    this.#queue.push(event);
-    this.#schedule();
-  }
-
-  #schedule(): void {
-    if (this.#scheduled || !this.#handler) return;
-    this.#scheduled = true;
-    queueMicrotask(() => {
-      this.#scheduled = false;
-      this.#deliver();
-    });
-  }
-
-  #deliver(): void {
-    const events = this.#queue;
-    this.#queue = [];
-    for (const event of events) {
-      if (!this.#handler) return;
-      this.#handler(event);
-    }
-    if (this.#over && this.#queue.length === 0) this.#tellEnd();
-  }
-
-  #error: Error | undefined;
-
-  #finish(error?: Error): void {
-    if (this.#over) return;
-    this.#over = true;
-    this.#error = error;
-    for (const stop of this.#stops) stop();
-    this.#release();
-    if (this.#handler) this.#schedule();
-  }
-
-  #tellEnd(): void {
-    const ended = this.#ended;
-    this.#ended = undefined;
-    this.#handler = undefined;
-    ended?.(this.#error);
   }
 }

@@ -7,10 +7,12 @@ import { isPathSegmentName } from '#apimachinery/validation';
 import { UnavailableError } from '#store';
 import type { Logger } from '#utils';
 import { ClientGoneError, type ResponseHeaders, type WireRequest, type WireResponse, type WireUpgrade } from '#wire';
+import { recordDecision } from '../audit/index.ts';
 import type { Attributes, CredentialSource, UserInfo } from '../contracts.ts';
 import { targetLengthMax, unreachableRetrySeconds } from '../limits.ts';
 import type { ServerContext } from '../server-context.ts';
 import type { InFlight } from './in-flight.ts';
+import { auditTurnedAway, beginAudit, type RequestAudit } from './audited.ts';
 import { parseRequest, type RequestInfo } from './request-info.ts';
 import { negotiateStatus } from './negotiation.ts';
 import { type Answer, sendStatus } from './respond.ts';
@@ -25,6 +27,8 @@ export interface Exchange extends Answer {
   userAgent: string;
   /** Set when the client asked for another protocol. */
   upgrade?: WireUpgrade;
+  /** When the request came, on the clock for durations. */
+  started: number;
 }
 
 export type ExchangeHandler = (exchange: Exchange) => Promise<void> | void;
@@ -69,6 +73,7 @@ function startExchange(context: ServerContext, request: WireRequest, response: W
     acceptsGzip: /\bgzip\b/.test(text(request.headers['accept-encoding'])),
     schema: context.schema,
     now: context.clock.now(),
+    started: context.clock.monotonic(),
     headers(): ResponseHeaders {
       const list = warnings.headers();
       return { 'audit-id': auditId, 'cache-control': 'no-cache, private', ...(list.length > 0 && { warning: list }) };
@@ -156,8 +161,8 @@ function timeoutMsOf(query: URLSearchParams, maxMs: number): number {
 }
 
 /** Answers 504 when the time is over; what was begun may still happen. The result stops the clock. */
-function limitTime(context: ServerContext, exchange: Exchange): () => void {
-  const timer = context.clock.setTimer(timeoutMsOf(exchange.query, context.requestTimeoutMs), () => {
+function limitTime(context: ServerContext, exchange: Exchange, timeoutMs: number): () => void {
+  const timer = context.clock.setTimer(timeoutMs, () => {
     const { response } = exchange;
     if (response.headSent || response.destroyed) return;
     sendStatus(exchange, timeout('request did not complete within requested timeout - context deadline exceeded'));
@@ -175,43 +180,91 @@ export async function serveExchange(
 ): Promise<void> {
   const exchange = startExchange(context, request, response);
   if (upgrade) exchange.upgrade = upgrade;
-  const started = context.clock.monotonic();
+  const { info } = exchange;
+  const long = isLongRunning(info);
   const leave: (() => void)[] = [];
+  const way: Way = { long, leave, known: false, admitted: false, audit: undefined };
   try {
     if (request.path.length > targetLengthMax) throw new StatusError({ code: 414, message: 'Request URI too long' });
-    const { info } = exchange;
-    const long = isLongRunning(info);
-    if (!long) leave.push(inFlight.enter(info.verb !== 'get' && info.verb !== 'list'));
-    await identify(context, exchange);
-    if (!long) leave.push(limitTime(context, exchange));
-    await handler(exchange);
+    const timeoutMs = long ? 0 : timeoutMsOf(exchange.query, context.requestTimeoutMs);
+    if (await identify(context, inFlight, exchange, way)) {
+      if (!long) leave.push(limitTime(context, exchange, timeoutMs));
+      await handler(exchange);
+    }
   } catch (error) {
-    answerFailure(context, exchange, error);
+    const turnedAway = way.known ? undefined : context.audit && auditTurnedAway(context.audit, audited(context, exchange, long));
+    answerFailure(context, exchange, error, way);
+    await turnedAway?.();
   } finally {
     for (const done of leave) done();
+    await way.audit?.finish();
     context.observeRequest({
       info: exchange.info,
       method: request.method,
       dryRun: exchange.query.getAll('dryRun').join(','),
       status: response.status,
-      seconds: (context.clock.monotonic() - started) / 1000,
+      seconds: (context.clock.monotonic() - exchange.started) / 1000,
     });
   }
 }
 
-async function identify(context: ServerContext, exchange: Exchange): Promise<void> {
-  const source = credentialsOf(exchange.request);
-  exchange.user = await context.authenticate(source);
-  const asked = attributesOf(exchange.info, exchange.user, exchange.query);
-  const other = await context.impersonate(source, asked);
-  if (other) exchange.user = other;
-  await context.authorize(other ? { ...asked, user: other } : asked);
+/** How far a request has come. */
+interface Way {
+  readonly long: boolean;
+  /** Undone when it is over. */
+  readonly leave: (() => void)[];
+  /** It is known who asks. */
+  known: boolean;
+  /** They may do what they ask for. */
+  admitted: boolean;
+  audit: RequestAudit | undefined;
 }
 
-function answerFailure(context: ServerContext, exchange: Exchange, error: unknown): void {
+const audited = (context: ServerContext, exchange: Exchange, long: boolean, user?: UserInfo) => {
+  const asked = attributesOf(exchange.info, exchange.user, exchange.query);
+  const now = (): number => exchange.now + context.clock.monotonic() - exchange.started;
+  return { exchange, asked: { ...asked, user }, long, now };
+};
+
+/** Who asks, whether there is room, whether they may. False: it is answered. */
+async function identify(context: ServerContext, inFlight: InFlight, exchange: Exchange, way: Way): Promise<boolean> {
+  const { info, request, query } = exchange;
+  const source = credentialsOf(request);
+  exchange.user = await context.authenticate(source);
+  way.known = true;
+  if (context.audit) {
+    way.audit = beginAudit(context.audit, audited(context, exchange, way.long, exchange.user));
+    if (way.audit && !(await way.audit.received())) return refuseUnrecorded(context, exchange);
+  }
+  const record = way.audit?.record;
+  const asked = attributesOf(info, exchange.user, query);
+  const other = await context.impersonate(source, asked, record && ((user, constraint) => record.impersonate(user, constraint)));
+  if (other) exchange.user = other;
+  if (!way.long) way.leave.push(inFlight.enter(info.verb !== 'get' && info.verb !== 'list'));
+  await context.authorize(other ? { ...asked, user: other } : asked, record && ((decision) => recordDecision(record, decision)));
+  way.admitted = true;
+  return true;
+}
+
+function refuseUnrecorded(context: ServerContext, { request, response, headers }: Exchange): false {
+  context.audit?.rejected();
+  const text = `Internal Server Error: ${JSON.stringify(request.path)}: failed to store audit event\n`;
+  response.send(500, { ...headers(), 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' }, text);
+  return false;
+}
+
+const turnedAway = new Set([400, 403]);
+/** What turns a known user away before the handler forbids guessing at their type, as upstream's responsewriters.Forbidden. */
+const noSniff: ResponseHeaders = { 'x-content-type-options': 'nosniff' };
+
+function answerFailure(context: ServerContext, exchange: Exchange, error: unknown, { known, admitted, audit }: Way): void {
   const { response } = exchange;
   if (error instanceof ClientGoneError || response.destroyed) return;
   const failure = statusErrorOf(error, exchange.info, context.logger);
   if (response.headSent) response.destroy();
-  else sendStatus(exchange, failure, negotiateStatus(exchange.accept, exchange.query, exchange.userAgent));
+  else {
+    const negotiated = negotiateStatus(exchange.accept, exchange.query, exchange.userAgent);
+    sendStatus(exchange, failure, negotiated, !admitted && known && turnedAway.has(failure.status.code ?? 0) ? noSniff : {});
+  }
+  if (!(error instanceof StatusError) && !(error instanceof UnavailableError)) audit?.panicked(String(error));
 }

@@ -64,10 +64,15 @@ async function listOrWatch(call: ResourceCall): Promise<Outcome> {
   return { is: 'watch', start: await startWatch(resource, namespace, options), options };
 }
 
+/** Fields in order, where the object is of the version that is stored. */
+const asWritten = (resource: ResourceCall['resource'], object: UnknownObject): UnknownObject =>
+  resource.version === resource.storageVersion && resource.group === resource.storageGroup ? resource.canonical(object) : object;
+
 async function readObject(call: ResourceCall, options: WriteOptions): Promise<UnknownObject> {
   const { object, strictErrors } = await call.body.decode(bodyTarget(call.resource), options.fieldValidation);
   warnAll(call, options.fieldValidation, strictErrors);
   call.resource.setDefaults(object);
+  call.audit?.requestObject(() => JSON.stringify(asWritten(call.resource, object)), object.metadata);
   return object;
 }
 
@@ -100,9 +105,18 @@ async function applyPatch(executor: Executor, call: ResourceCall): Promise<Outco
   return { is: 'stored', status: created ? 201 : 200, stored };
 }
 
+async function deleteOptionsOf({ body, query, resource, audit }: ResourceCall): Promise<ReturnType<typeof parseDeleteOptions>> {
+  const raw = await body.raw();
+  const options = parseDeleteOptions(raw, query, resource.schema);
+  // Upstream shows them in its own version.
+  if (raw.bytes.length > 0)
+    audit?.requestObject(() => JSON.stringify({ ...options, kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/__internal' }));
+  return options;
+}
+
 async function removeOne(executor: Executor, call: ResourceCall): Promise<Outcome> {
   const { resource } = call;
-  const options = parseDeleteOptions(await call.body.raw(), call.query, resource.schema);
+  const options = await deleteOptionsOf(call);
   const context = contextOf(executor, call, {
     dryRun: (options.dryRun?.length ?? 0) > 0,
     fieldManager: '',
@@ -124,7 +138,7 @@ async function removeOne(executor: Executor, call: ResourceCall): Promise<Outcom
 async function removeMany(executor: Executor, call: ResourceCall): Promise<Outcome> {
   const { resource, query } = call;
   const selection = parseListOptions(resource, query, false);
-  const options = parseDeleteOptions(await call.body.raw(), query, resource.schema);
+  const options = await deleteOptionsOf(call);
   const context = contextOf(executor, call, {
     dryRun: (options.dryRun?.length ?? 0) > 0,
     fieldManager: '',

@@ -19,7 +19,10 @@ import { WatchStream } from './watch-stream.ts';
 export async function serveResource(context: ServerContext, exchange: Exchange, resource: ServedResource): Promise<void> {
   const { info, query, accept, userAgent } = exchange;
   const deprecation = deprecationWarning(apiVersionText(resource), resource.kind);
-  if (deprecation !== undefined) exchange.warn(deprecation);
+  if (deprecation !== undefined) {
+    exchange.warn(deprecation);
+    exchange.audit?.annotate('k8s.io/deprecated', 'true');
+  }
   const rules = {
     tables: true,
     custom: resource.custom,
@@ -42,6 +45,7 @@ export async function serveResource(context: ServerContext, exchange: Exchange, 
     body: httpBody(exchange, resource),
     signal: undefined,
     warn: exchange.warn,
+    audit: exchange.audit,
   };
   await sendOutcome(context, exchange, resource, await execute(context.executor, call), negotiated);
 }

@@ -1,5 +1,7 @@
 // What the handlers of stored resources share: the context of a request, its body, and the object it is about.
 import { notFound, StatusError, unsupportedMediaType } from '#apimachinery/errors';
+import type { AuditRecord } from '../audit/index.ts';
+import type { AddAnnotation } from '../contracts.ts';
 import { parseResourceVersion } from '../registry/generic/list-options.ts';
 import type { AdmissionChain, Randomness, RequestContext, ServedResource } from '../registry/generic/types.ts';
 import { type BodyTarget, warningTexts } from './body.ts';
@@ -28,7 +30,7 @@ export function contextOf(
   call: ResourceCall,
   options: { dryRun: boolean; fieldManager: string; asSent: Record<string, unknown> },
 ): RequestContext {
-  const { resource, user, subresource, namespace, name, now, signal, warn } = call;
+  const { resource, user, subresource, namespace, name, now, signal, warn, audit } = call;
   return {
     user,
     resource,
@@ -43,10 +45,17 @@ export function contextOf(
     admission: executor.admission,
     signal,
     warn,
+    annotate: audit && annotatorOf(audit),
     random: executor.random,
     allowPrivileged: executor.allowPrivileged,
   };
 }
+
+/** How admission adds annotations to a request's record. */
+export const annotatorOf =
+  (audit: AuditRecord): AddAnnotation =>
+  (key, value, level) =>
+    audit.annotateAdmission(key, value, level);
 
 const managerLengthMax = 128;
 
@@ -78,6 +87,7 @@ export async function patchBody(call: ResourceCall): ReturnType<BodySource['patc
   try {
     const body = await call.body.patch(true);
     if (!supported.includes(body.type)) throw unsupportedMediaType([...supported]);
+    call.audit?.requestPatch(() => JSON.stringify(body.value));
     return body;
   } catch (error) {
     const unreadable = error instanceof StatusError && error.status.reason === 'BadRequest';

@@ -2,11 +2,12 @@
 // (design: "Fast by construction", 4).
 import { constants, createGzip, gzipSync } from 'node:zlib';
 import { encodeProtobuf, formatYaml, supportsProtobuf } from '#apimachinery/codec';
-import { StatusError } from '#apimachinery/errors';
+import { type Status, StatusError } from '#apimachinery/errors';
 import { apiVersionOf, type UnknownObject } from '#apimachinery/meta';
 import type { SchemaTable } from '#apimachinery/schema';
 import type { ResponseHeaders, WireResponse } from '#wire';
 import { compressBytesMin, listChunkBytes } from '../limits.ts';
+import type { AuditRecord } from '../audit/index.ts';
 import type { ListPage } from '../registry/generic/list.ts';
 import type { ServedResource } from '../registry/generic/types.ts';
 import { StoredObject } from '../storage/stored-object.ts';
@@ -20,6 +21,8 @@ export interface Answer {
   acceptsGzip: boolean;
   schema: SchemaTable;
   now: number;
+  /** Learns of the answer, where the request is recorded. */
+  audit?: AuditRecord;
 }
 
 export const plainJson: Negotiated = { encoding: 'json', apiVersion: '', stream: false, pretty: false };
@@ -70,7 +73,18 @@ export function sendBytes(answer: Answer, status: number, type: string, body: Bu
 }
 
 export function sendValue(answer: Answer, status: number, value: object, negotiated: Negotiated): void {
+  if (answer.audit) recordAnswer(answer.audit, value);
+  sendEncoded(answer, status, value, negotiated);
+}
+
+const sendEncoded = (answer: Answer, status: number, value: object, negotiated: Negotiated): void =>
   sendBytes(answer, status, mediaTypes[negotiated.encoding], encodeValue(answer.schema, value, negotiated));
+
+/** Only objects are recorded, and of a Status what it says. */
+function recordAnswer(audit: AuditRecord, value: { kind?: string; apiVersion?: string }): void {
+  if (value.kind === undefined) return;
+  if (value.kind === 'Status' && value.apiVersion === 'v1') audit.responseStatus(value as Partial<Status>);
+  audit.responseObject(() => JSON.stringify(value));
 }
 
 /** Failures are JSON unless the client can read only something else. */
@@ -85,6 +99,7 @@ export function sendStatus(
   const retry = status.details?.retryAfterSeconds;
   const extra = { ...headers, ...(retry !== undefined && retry > 0 && { 'retry-after': String(retry) }) };
   const encoding = { ...negotiated, as: undefined };
+  if (answer.audit) recordAnswer(answer.audit, status);
   sendBytes(
     answer,
     code,
@@ -124,7 +139,10 @@ export function sendStored(
       negotiated,
     );
   } else if (negotiated.as) sendValue(answer, status, partialMetadata(shown.object, negotiated.apiVersion, resource), negotiated);
-  else sendBytes(answer, status, mediaTypes[negotiated.encoding], encodeStoredObject(answer.schema, shown, negotiated));
+  else {
+    answer.audit?.responseObject(() => shown.bytes.toString());
+    sendBytes(answer, status, mediaTypes[negotiated.encoding], encodeStoredObject(answer.schema, shown, negotiated));
+  }
 }
 
 /** Upstream's convertor of kinds without columns of their own leaves the rows of an empty list unset. */
@@ -179,12 +197,21 @@ export async function sendList(
   };
   if (negotiated.as) {
     // Upstream's conversion leaves an empty list unset.
-    const items = entries.length === 0 ? null : entries.map(({ object }) => partialMetadata(object, negotiated.apiVersion, resource));
+    const items =
+      entries.length === 0 ? null : entries.map(({ object }) => partialMetadata(object, negotiated.apiVersion, resource));
     return sendValue(answer, 200, { ...head, items }, negotiated);
   }
+  answer.audit?.responseObject(() =>
+    Buffer.concat([
+      ...listPieces(
+        listOpening(JSON.stringify(head)),
+        entries.map((entry) => itemOf(resource, entry)),
+      ),
+    ]).toString(),
+  );
   if (negotiated.encoding !== 'json' || negotiated.pretty) {
     const items = entries.map((entry) => JSON.parse(`{${itemOf(resource, entry).toString()}`) as unknown);
-    return sendValue(answer, 200, { ...head, items }, negotiated);
+    return sendEncoded(answer, 200, { ...head, items }, negotiated);
   }
   return streamList(
     answer,
@@ -196,9 +223,11 @@ export async function sendList(
 /** An item as it stands behind `{`: built-in kinds leave out kind and apiVersion there, custom resources keep them. */
 const itemOf = ({ custom }: ServedResource, entry: StoredObject): Buffer => (custom ? entry.bytes.subarray(1) : entry.itemBytes);
 
+const listOpening = (head: string): Buffer => Buffer.from(`${head.slice(0, -1)},"items":[`);
+
 /** The list from the bytes of its items, in pieces; another turn of the loop comes between them. */
 async function streamList(answer: Answer, head: string, items: readonly Buffer[]): Promise<void> {
-  const opening = Buffer.from(`${head.slice(0, -1)},"items":[`);
+  const opening = listOpening(head);
   const size = opening.length + items.reduce((sum, item) => sum + item.length + 2, 0) + 3;
   const headers = { ...answer.headers(), 'content-type': mediaTypes.json };
   if (size <= compressBytesMin) return answer.response.send(200, headers, Buffer.concat([...listPieces(opening, items)]));

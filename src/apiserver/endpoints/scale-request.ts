@@ -85,6 +85,7 @@ async function scaleFromPut(call: ResourceCall): Promise<NextScale> {
   const options = parseWriteOptions('UpdateOptions', call.query);
   const { object, strictErrors } = await call.body.decode(scaleTarget(call.resource), options.fieldValidation);
   warnAll(call, options.fieldValidation, strictErrors);
+  call.audit?.requestObject(() => JSON.stringify(object), object.metadata);
   return {
     options,
     check(context) {

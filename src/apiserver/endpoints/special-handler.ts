@@ -5,12 +5,13 @@ import { createFieldManager } from '#apimachinery/managedfields';
 import { badRequest } from '#apimachinery/errors';
 import { apiVersionOf, formatTime, type UnknownObject } from '#apimachinery/meta';
 import type { ResponseHeaders, WireResponse } from '#wire';
+import type { AuditRecord } from '../audit/index.ts';
 import type { AdmissionRequest, RawExchange, SpecialAnswer, SpecialContext, SpecialRest } from '../contracts.ts';
 import { bodyType } from '../registry/generic/admit.ts';
 import type { ServerContext } from '../server-context.ts';
 import { type BodyTarget, warningTexts } from './body.ts';
 import type { Exchange } from './exchange.ts';
-import { managerFromUserAgent } from './execute.ts';
+import { annotatorOf, managerFromUserAgent } from './resource-request.ts';
 import { methodNotAllowed, pathNotFound } from './route-errors.ts';
 import { httpBody } from './resource-handler.ts';
 import { negotiateSpecial, sendSpecial } from './special-answer.ts';
@@ -30,11 +31,12 @@ export interface SpecialRequest {
   options: Record<string, unknown>;
   exchange?: RawExchange;
   warn(message: string): void;
+  audit?: AuditRecord | undefined;
 }
 
 /** Runs admission and the endpoint; shared by HTTP and the direct transport. */
 export async function runSpecial(context: ServerContext, special: SpecialRest, request: SpecialRequest): Promise<SpecialAnswer> {
-  const { object } = request;
+  const { object, audit } = request;
   const isConnect = special.connectOptions !== undefined;
   const connectOptions = special.connectOptions?.(request.query, request.subpath);
   const type = bodyType(context.schema, special.kind);
@@ -53,6 +55,7 @@ export async function runSpecial(context: ServerContext, special: SpecialRest, r
     options: request.options,
     dryRun: request.dryRun,
     warn: request.warn,
+    annotate: audit && annotatorOf(audit),
   };
   const { admission } = context.executor;
   if (object || isConnect) await admission.admit(admitted);
@@ -74,6 +77,7 @@ export async function runSpecial(context: ServerContext, special: SpecialRest, r
       await admission.validate(admitted);
     },
     warn: request.warn,
+    annotate: audit && ((key, value) => audit.annotate(key, value)),
     ...(request.exchange && { exchange: request.exchange }),
   });
 }
@@ -102,8 +106,14 @@ export async function serveSpecial(context: ServerContext, exchange: Exchange, s
   if (options?.fieldValidation === 'Warn')
     for (const problem of decoded?.strictErrors.flatMap(warningTexts) ?? []) exchange.warn(problem);
   if (decoded && target) {
+    const sent = decoded.object.metadata?.namespace;
     prepareSpecial(decoded.object, target, info.namespace);
     special.setDefaults?.(decoded.object);
+    const { object } = decoded;
+    exchange.audit?.requestObject(
+      () => JSON.stringify({ ...object, metadata: { ...object.metadata, namespace: sent } }),
+      object.metadata,
+    );
     const manager = options?.fieldManager || managerFromUserAgent(exchange.userAgent);
     decoded.object = recordSpecial(decoded.object, target, special.subresource, manager, exchange.now);
   }
@@ -120,6 +130,7 @@ export async function serveSpecial(context: ServerContext, exchange: Exchange, s
     options: options?.asSent ?? {},
     exchange: rawExchange(exchange),
     warn: exchange.warn,
+    audit: exchange.audit,
   });
   if (answer === 'handled') return;
   sendSpecial(exchange, special, answer.status, answer.object as UnknownObject, negotiated);

@@ -2,6 +2,7 @@
 // pods break it (k8s.io/pod-security-admission/admission).
 import type { Namespace, Pod, PodTemplateSpec } from '#api/core/v1';
 import { forbidden, internalError, invalidObject } from '#apimachinery/errors';
+import { aggregate } from '#apimachinery/field';
 import type { AdmissionRequest, ReadOnlyCluster } from '../../contracts.ts';
 import { handling, type PluginFactory, type PluginOptions } from '../plugin.ts';
 import type { PodView } from './check.ts';
@@ -16,6 +17,8 @@ import {
   violations,
   violationText,
 } from './policy.ts';
+
+const annotationPrefix = 'pod-security.kubernetes.io/';
 
 /** Pods looked at when a namespace's level changes. */
 const podsCheckedMax = 3000;
@@ -70,11 +73,14 @@ class PodSecurity {
     if (template) this.#owner(request, template);
   }
 
-  #exempt({ namespace, user }: AdmissionRequest): boolean {
-    return this.#options.exemptNamespaces.includes(namespace) || this.#options.exemptUsers.includes(user.name);
+  #exempt({ namespace, user, annotate }: AdmissionRequest): boolean {
+    const isNamespace = this.#options.exemptNamespaces.includes(namespace);
+    if (!isNamespace && !this.#options.exemptUsers.includes(user.name)) return false;
+    annotate?.(`${annotationPrefix}exempt`, isNamespace ? 'namespace' : 'user');
+    return true;
   }
 
-  #policy(namespace: string): { policy: Policy; errors: readonly unknown[] } | undefined {
+  #policy(namespace: string): ReturnType<typeof policyOf> | undefined {
     const found = this.#cluster.get<Namespace>('', 'namespaces', '', namespace);
     return found && policyOf(found.metadata.labels, this.#defaults);
   }
@@ -83,10 +89,11 @@ class PodSecurity {
     if (ignoredSubresources.has(request.subresource) || this.#exempt(request)) return;
     const found = this.#policy(request.namespace);
     if (!found) throw internalError(`failed to lookup namespace "${request.namespace}"`);
-    if (found.errors.length === 0 && fullyPrivileged(found.policy)) return;
+    if (found.errors.length === 0 && fullyPrivileged(found.policy))
+      return request.annotate?.(`${annotationPrefix}enforce-policy`, 'privileged:latest');
     const pod = request.object as Pod;
     if (request.operation === 'UPDATE' && !imagesChanged(pod, request.oldObject as Pod)) return;
-    this.#evaluate(request, found.policy, viewOf(pod), true);
+    this.#evaluate(request, found, viewOf(pod), true);
   }
 
   #owner(request: AdmissionRequest, template: (object: Templated) => PodTemplateSpec | undefined): void {
@@ -96,11 +103,16 @@ class PodSecurity {
     const { warn, audit } = found.policy;
     if (found.errors.length === 0 && warn.level === 'privileged' && audit.level === 'privileged') return;
     const pod = template(request.object as Templated);
-    if (pod?.spec) this.#evaluate(request, found.policy, { metadata: pod.metadata ?? {}, spec: pod.spec }, false);
+    if (pod?.spec) this.#evaluate(request, found, { metadata: pod.metadata ?? {}, spec: pod.spec }, false);
   }
 
-  #evaluate(request: AdmissionRequest, policy: Policy, pod: PodView, enforce: boolean): void {
-    if (this.#options.exemptRuntimeClasses.includes(pod.spec.runtimeClassName ?? '')) return;
+  #evaluate(request: AdmissionRequest, found: ReturnType<typeof policyOf>, pod: PodView, enforce: boolean): void {
+    const { policy, errors } = found;
+    if (this.#options.exemptRuntimeClasses.includes(pod.spec.runtimeClassName ?? ''))
+      return request.annotate?.(`${annotationPrefix}exempt`, 'runtimeClass');
+    if (errors.length > 0) request.annotate?.(`${annotationPrefix}error`, `Failed to parse policy: ${aggregate(errors)}`);
+    if (enforce) request.annotate?.(`${annotationPrefix}enforce-policy`, levelText(policy.enforce));
+    if (request.annotate) this.#audit(request, policy, pod);
     const broken = enforce ? violations(policy.enforce, pod) : [];
     if (broken.length > 0) {
       const why = `violates PodSecurity "${levelText(policy.enforce)}": ${violationText(broken)}`;
@@ -108,6 +120,13 @@ class PodSecurity {
     }
     const warned = violations(policy.warn, pod);
     if (warned.length > 0) request.warn(`would violate PodSecurity "${levelText(policy.warn)}": ${violationText(warned)}`);
+  }
+
+  #audit({ annotate }: AdmissionRequest, { audit }: Policy, pod: PodView): void {
+    const broken = violations(audit, pod);
+    if (broken.length === 0) return;
+    const text = `would violate PodSecurity "${levelText(audit)}": ${violationText(broken)}`;
+    annotate?.(`${annotationPrefix}audit-violations`, text);
   }
 
   #namespace(request: AdmissionRequest): void {

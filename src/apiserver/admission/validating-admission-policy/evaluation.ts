@@ -8,6 +8,21 @@ import type { Input } from '../policy/input.ts';
 export interface Denial {
   message: string;
   reason: string;
+  /** Of the validation. */
+  index?: number;
+}
+
+/** What goes into the audit log under the policy's name. */
+export interface Annotation {
+  key: string;
+  value: string;
+}
+
+interface Evaluation {
+  validations: Denial[];
+  /** Annotations that have no value are refusals too. */
+  annotations: Denial[];
+  published: Annotation[];
 }
 
 /** The expressions of a policy, compiled. */
@@ -15,7 +30,7 @@ export class CompiledPolicy {
   readonly #failOpen: boolean;
   readonly #expressions: PolicyExpressions;
   readonly #validations: readonly (Named & { validation: Validation; message: Named | undefined })[];
-  readonly #annotations: readonly Named[];
+  readonly #annotations: readonly (Named & { key: string })[];
 
   constructor(spec: ValidatingAdmissionPolicySpec) {
     this.#failOpen = spec.failurePolicy === 'Ignore';
@@ -28,20 +43,22 @@ export class CompiledPolicy {
         ? expressions.compile(validation.messageExpression, { hasAuthorizer: false, returns: ['string'] })
         : undefined,
     }));
-    this.#annotations = (spec.auditAnnotations ?? []).map(({ valueExpression }) =>
-      expressions.compile(valueExpression, { returns: ['string', 'null_type'] }),
-    );
+    this.#annotations = (spec.auditAnnotations ?? []).map(({ key, valueExpression }) => ({
+      ...expressions.compile(valueExpression, { returns: ['string', 'null_type'] }),
+      key,
+    }));
   }
 
   /** What is wrong with the request. Throws `PendingAnswer` where an authorizer needs time. */
-  evaluate(input: Input): { validations: Denial[]; annotations: Denial[] } {
+  evaluate(input: Input): Evaluation {
+    const alone = (validations: Denial[]): Evaluation => ({ validations, annotations: [], published: [] });
     const asDenial = (message: string): Denial[] => (this.#failOpen ? [] : [{ message, reason: 'Invalid' }]);
     try {
       const matches = this.#expressions.matches(input);
-      if (matches !== true) return { validations: matches ? asDenial(matches) : [], annotations: [] };
-      return { validations: this.#validate(input, asDenial), annotations: this.#annotate(input, asDenial) };
+      if (matches !== true) return alone(matches ? asDenial(matches) : []);
+      return { validations: this.#validate(input, asDenial), ...this.#annotate(input, asDenial) };
     } catch (error) {
-      if (error instanceof BudgetError) return { validations: asDenial(error.message), annotations: [] };
+      if (error instanceof BudgetError) return alone(asDenial(error.message));
       throw error;
     }
   }
@@ -52,7 +69,7 @@ export class CompiledPolicy {
     const scope = this.#expressions.scope(budget, new Map([...common, ...authorizer]));
     const results = this.#validations.map((one) => ({ ...one, result: budget.result(one, scope) }));
     const messageScope = this.#expressions.scope(budget, common);
-    return results.flatMap(({ validation, message, result }) => {
+    const denialsOf = ({ validation, message, result }: (typeof results)[number]): Denial[] => {
       if ('error' in result) return asDenial(result.error);
       if (result.value === true) return [];
       try {
@@ -61,18 +78,28 @@ export class CompiledPolicy {
         if (error instanceof BudgetError) return asDenial(`failed messageExpression: ${error.message}`);
         throw error;
       }
-    });
+    };
+    return results.flatMap((one, index) => denialsOf(one).map((denial) => ({ ...denial, index })));
   }
 
-  /** Annotations that have no value are refusals too. */
-  #annotate({ variables, authorizer, namespace }: Input, asDenial: (message: string) => Denial[]): Denial[] {
-    if (this.#annotations.length === 0) return [];
+  #annotate(
+    { variables, authorizer, namespace }: Input,
+    asDenial: (message: string) => Denial[],
+  ): Pick<Evaluation, 'annotations' | 'published'> {
+    if (this.#annotations.length === 0) return { annotations: [], published: [] };
     const budget = new Budget(budgetCostMax);
     const scope = this.#expressions.scope(budget, new Map([...variables, ...authorizer, ['namespaceObject', namespace]]));
-    return this.#annotations.flatMap((annotation) => {
-      const error = errorOf(budget.result(annotation, scope));
-      return error === undefined ? [] : asDenial(error);
-    });
+    const results = this.#annotations.map((annotation) => ({ key: annotation.key, result: budget.result(annotation, scope) }));
+    return {
+      annotations: results.flatMap(({ result }) => {
+        const error = errorOf(result);
+        return error === undefined ? [] : asDenial(error);
+      }),
+      published: results.flatMap(({ key, result }) => {
+        const value = 'value' in result && typeof result.value === 'string' ? result.value.trim() : '';
+        return value === '' ? [] : [{ key, value: value.slice(0, limits.auditAnnotationLengthMax) }];
+      }),
+    };
   }
 }
 

@@ -3,16 +3,20 @@
 import type { ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding } from '#api/admissionregistration/v1';
 import { StatusError, type StatusReason } from '#apimachinery/errors';
 import type { AuthorizationSource } from '#cel';
-import type { AdmissionRequest } from '../../contracts.ts';
+import { goEscaped } from '../../audit/index.ts';
+import type { AddAnnotation, AdmissionRequest } from '../../contracts.ts';
 import { deny, handling, type PluginFactory } from '../plugin.ts';
 import { authorizationSource, PendingAnswer } from '../policy/authorization.ts';
 import { type Invocation, type Misconfiguration, PolicyList } from '../policy/hooks.ts';
 import { type Input, inputOf, isUnseen, objectValue, withVariables } from '../policy/input.ts';
-import { CompiledPolicy, type Denial } from './evaluation.ts';
+import { type Annotation, CompiledPolicy, type Denial } from './evaluation.ts';
 
 interface Outcome {
   denials: Denial[];
   warnings: string[];
+  /** For the audit log: values by key, and the refusals that are only recorded. */
+  annotations: Annotation[];
+  failures: string[];
 }
 
 /** What a policy says through one of its bindings, with one parameter. */
@@ -22,16 +26,35 @@ function evaluated(
 ): Outcome {
   const bound = `ValidatingAdmissionPolicy '${hook.policy.metadata.name}' with binding '${binding.metadata.name}'`;
   const denied = ({ message, reason }: Denial): Denial => ({ message: `${bound} denied request: ${message}`, reason });
-  const outcome: Outcome = { denials: [], warnings: [] };
-  const { validations, annotations } = hook.compiled.evaluate(withVariables(input(), [['params', objectValue(param)]]));
+  const outcome: Outcome = { denials: [], warnings: [], annotations: [], failures: [] };
+  const { validations, annotations, published } = hook.compiled.evaluate(
+    withVariables(input(), [['params', objectValue(param)]]),
+  );
   for (const denial of validations)
     for (const action of binding.spec?.validationActions ?? []) {
       if (action === 'Deny') outcome.denials.push(denied(denial));
       else if (action === 'Warn') outcome.warnings.push(`Validation failed for ${bound}: ${denial.message}`);
+      else outcome.failures.push(failureText(denial, binding));
     }
   outcome.denials.push(...annotations.map(denied));
+  const { name } = hook.policy.metadata;
+  outcome.annotations.push(...published.map(({ key, value }) => ({ key: `${name}/${key}`, value })));
   return outcome;
 }
+
+/** A refusal as the annotation `validation_failure` shows it. */
+const failureText = ({ message, index = 0 }: Denial, { metadata, spec }: ValidatingAdmissionPolicyBinding): string =>
+  goEscaped(
+    JSON.stringify([
+      {
+        message,
+        policy: spec?.policyName,
+        binding: metadata.name,
+        expressionIndex: index,
+        validationActions: spec?.validationActions,
+      },
+    ]),
+  );
 
 /** The refusal that a broken policy or binding is, unless it fails open. */
 function misconfigured({
@@ -39,10 +62,10 @@ function misconfigured({
   binding,
   problem,
 }: Misconfiguration<ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding>): Outcome {
-  if (policy.spec?.failurePolicy === 'Ignore') return { denials: [], warnings: [] };
+  if (policy.spec?.failurePolicy === 'Ignore') return { denials: [], warnings: [], annotations: [], failures: [] };
   const at = binding ? ` with binding '${binding.metadata.name}'` : '';
   const message = `ValidatingAdmissionPolicy '${policy.metadata.name}'${at} denied request: ${problem}`;
-  return { denials: [{ message, reason: 'Invalid' }], warnings: [] };
+  return { denials: [{ message, reason: 'Invalid' }], warnings: [], annotations: [], failures: [] };
 }
 
 const codes: Readonly<Record<string, number>> = { Forbidden: 403, Unauthorized: 401, RequestEntityTooLarge: 413 };
@@ -54,9 +77,20 @@ function refusal(request: AdmissionRequest, { message, reason }: Denial): Status
   return new StatusError({ code: codes[reason] ?? 422, reason: reason as StatusReason, message: status.message ?? '', details });
 }
 
+/** Distinct values of one key stand together; of refusals only the first. */
+function annotate(add: AddAnnotation, outcomes: readonly Outcome[]): void {
+  const values = new Map<string, Set<string>>();
+  for (const { annotations, failures } of outcomes) {
+    for (const failure of failures) add('validation.policy.admission.k8s.io/validation_failure', failure);
+    for (const { key, value } of annotations) values.set(key, (values.get(key) ?? new Set()).add(value));
+  }
+  for (const [key, distinct] of values) add(key, [...distinct].join(', '));
+}
+
 /** Says what the outcomes say. Throws `StatusError`. */
 function publish(request: AdmissionRequest, outcomes: readonly Outcome[]): void {
   for (const { warnings } of outcomes) for (const warning of warnings) request.warn(warning);
+  if (request.annotate) annotate(request.annotate, outcomes);
   const [first] = outcomes.flatMap(({ denials }) => denials);
   if (first) throw refusal(request, first);
 }

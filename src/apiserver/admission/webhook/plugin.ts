@@ -4,6 +4,7 @@ import type { MutatingWebhook, ValidatingWebhook } from '#api/admissionregistrat
 import { badRequest, forbidden, internalError, StatusError, type Status } from '#apimachinery/errors';
 import type { KubeObject } from '#apimachinery/meta';
 import { jsonPatch } from '#apimachinery/patch';
+import { goEscaped } from '../../audit/index.ts';
 import type { AdmissionRequest, ReadOnlyCluster } from '../../contracts.ts';
 import { byClusterIp } from '../../service-resolver.ts';
 import { handling, type PluginContext, type PluginFactory } from '../plugin.ts';
@@ -19,6 +20,9 @@ type AnyWebhook = MutatingWebhook | ValidatingWebhook;
 interface Hook<T extends AnyWebhook> {
   /** Among all webhooks of its kind. */
   key: string;
+  configuration: string;
+  /** Among all webhooks of its kind. */
+  index: number;
   webhook: T;
   selectors: Selectors;
 }
@@ -52,9 +56,17 @@ class HookList<T extends AnyWebhook> {
     configurations.sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1));
     return configurations
       .flatMap(({ metadata, webhooks = [] }) =>
-        webhooks.map((webhook) => ({ key: JSON.stringify([metadata.name, webhook.name]), webhook })),
+        webhooks.map((webhook) => ({
+          key: JSON.stringify([metadata.name, webhook.name]),
+          configuration: metadata.name ?? '',
+          webhook,
+        })),
       )
-      .map((hook) => ({ ...hook, selectors: compileSelectors(hook.webhook.namespaceSelector, hook.webhook.objectSelector) }));
+      .map((hook, index) => ({
+        ...hook,
+        index,
+        selectors: compileSelectors(hook.webhook.namespaceSelector, hook.webhook.objectSelector),
+      }));
   }
 }
 
@@ -77,6 +89,7 @@ async function ask(
   { webhook }: Hook<AnyWebhook>,
   request: AdmissionRequest,
   mutating: boolean,
+  place: string,
 ): Promise<{ patch?: string; patchType?: string } | undefined> {
   const { name, clientConfig, sideEffects, failurePolicy, timeoutSeconds = defaultTimeoutSeconds } = webhook;
   if (request.dryRun && sideEffects !== 'None' && sideEffects !== 'NoneOnDryRun') {
@@ -85,6 +98,7 @@ async function ask(
   try {
     if (webhook.matchConditions?.length && !(await conditionsMatch(context, webhook, request))) return undefined;
     const response = await caller.call({ name, clientConfig, timeoutSeconds }, request, mutating);
+    for (const [key, value] of Object.entries(response.auditAnnotations ?? {})) request.annotate?.(`${name}/${key}`, value);
     for (const warning of response.warnings ?? []) request.warn(warning);
     if (!response.allowed) throw denial(name, response.status as Partial<Status> | undefined);
     return response;
@@ -98,8 +112,9 @@ async function ask(
         err: error.message,
       },
     );
-    if (failurePolicy === 'Ignore') return undefined;
-    throw internalError(text);
+    if (failurePolicy !== 'Ignore') throw internalError(text);
+    request.annotate?.(`failed-open.${mutating ? 'mutation' : 'validating'}.webhook.admission.k8s.io/${place}`, name);
+    return undefined;
   }
 }
 
@@ -146,8 +161,23 @@ export const mutatingAdmissionWebhook: PluginFactory = (context) => {
   const caller = callerOf(context);
   const hooks = new HookList<MutatingWebhook>(context.cluster, 'mutatingwebhookconfigurations', () => caller.forget());
   const invoke = async (hook: Hook<MutatingWebhook>, request: AdmissionRequest): Promise<boolean> => {
-    const answer = await ask(context, caller, hook, request, true);
-    return answer?.patch ? applyPatch(hook.webhook.name, request, answer.patch, answer.patchType ?? '') : false;
+    const { configuration, webhook, index } = hook;
+    const place = `round_${request.reinvocation?.running ? 1 : 0}_index_${index}`;
+    const tell = (kind: 'mutation' | 'patch', what: object, level: 'Metadata' | 'Request'): void => {
+      const value = { configuration, webhook: webhook.name, ...what };
+      request.annotate?.(`${kind}.webhook.admission.k8s.io/${place}`, goEscaped(JSON.stringify(value)), level);
+    };
+    let mutated = false;
+    try {
+      const answer = await ask(context, caller, hook, request, true, place);
+      if (!answer?.patch) return false;
+      const { patch, patchType = '' } = answer;
+      mutated = applyPatch(webhook.name, request, patch, patchType);
+      if (request.annotate) tell('patch', { patch: JSON.parse(Buffer.from(patch, 'base64').toString()), patchType }, 'Request');
+      return mutated;
+    } finally {
+      if (request.annotate) tell('mutation', { mutated }, 'Metadata');
+    }
   };
   const run = async (request: AdmissionRequest, matching: readonly Hook<MutatingWebhook>[]): Promise<void> => {
     const rounds = Rounds.of(request, 'MutatingAdmissionWebhook');
@@ -178,7 +208,8 @@ export const validatingAdmissionWebhook: PluginFactory = (context) => {
       const matching = hooks.matching(request);
       if (matching.length === 0) return;
       // All at once; the first refusal in the order of the configurations is the answer.
-      return Promise.allSettled(matching.map((hook) => ask(context, caller, hook, request, false))).then((answers) => {
+      const asked = matching.map((hook, index) => ask(context, caller, hook, request, false, `round_0_index_${index}`));
+      return Promise.allSettled(asked).then((answers) => {
         const refused = answers.find((answer) => answer.status === 'rejected');
         if (refused?.status === 'rejected') throw refused.reason;
       });

@@ -65,6 +65,7 @@ export function admissionRequest(context: RequestContext, subject: AdmissionSubj
     options: context.options,
     dryRun: context.dryRun,
     warn: context.warn,
+    annotate: context.annotate,
   };
 }
 

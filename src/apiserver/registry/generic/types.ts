@@ -5,7 +5,7 @@ import type { JSONSchemaProps } from '#api/apiextensions/v1';
 import type { FieldManager } from '#apimachinery/managedfields';
 import type { KubeObject, UnknownObject } from '#apimachinery/meta';
 import type { SchemaTable } from '#apimachinery/schema';
-import type { AdmissionRequest, StorageHook, UserInfo } from '../../contracts.ts';
+import type { AddAnnotation, AdmissionRequest, StorageHook, UserInfo } from '../../contracts.ts';
 import type { CacheEvent } from '../../cache/event.ts';
 import type { ResourceStorage } from '../../storage/resource-storage.ts';
 import type { StoredObject } from '../../storage/stored-object.ts';
@@ -112,6 +112,8 @@ export interface RequestContext {
   admission: AdmissionChain;
   signal: AbortSignal | undefined;
   warn(message: string): void;
+  /** For the audit log. */
+  annotate?: AddAnnotation | undefined;
   /** The kind's rules are passed over: the caller changes what no client may. */
   unchecked?: boolean;
   /** kube-apiserver's --allow-privileged. Absent: false. */
