@@ -72,6 +72,12 @@ export const servingFlags = {
 };
 
 export const tokenFlags = {
+  serviceAccountJwksUri: flag.string({
+    name: 'service-account-jwks-uri',
+    default: '',
+    help: 'Where the discovery document says the keys of service account tokens are; default: /openid/v1/jwks of this server.',
+    section: 'Authentication',
+  }),
   serviceAccountMaxTokenExpirationMs: flag.duration({
     name: 'service-account-max-token-expiration',
     default: 0,

@@ -2,9 +2,10 @@
 import { readFile } from 'node:fs/promises';
 import type { FlagValues } from '#component-base';
 import { type TlsSettings, tlsSettings } from '#component-base/serving';
-import type { FilterOptions } from './filters.ts';
 import { type AuditOptions, auditOptionsOf, defaultAuditOptions } from '../audit/index.ts';
+import type { FilterOptions } from './filters.ts';
 import type { KubeApiServerFlags } from './flags.ts';
+import { checkJwksUri } from './openid.ts';
 import { type IsServed, servedVersions } from './runtime-config.ts';
 
 /** A certificate with its key, PEM. */
@@ -82,6 +83,8 @@ export interface KubeApiServerOptions {
   serviceAccountKeys: readonly string[];
   /** PEM; none: tokens cannot be issued. */
   serviceAccountSigningKey?: string;
+  /** `--service-account-jwks-uri`; '' or absent: this server's own. */
+  jwksUri?: string;
   apiAudiences: readonly string[];
   /** Longest validity of requested tokens; 0 or absent: no limit. */
   tokenSecondsMax?: number;
@@ -161,6 +164,7 @@ export async function optionsFromFlags(flags: FlagValues<KubeApiServerFlags>): P
     serviceAccountIssuers: flags.serviceAccountIssuer,
     serviceAccountKeys: await Promise.all(flags.serviceAccountKeyFile.map((path) => readFile(path, 'utf8'))),
     ...(signingKey !== undefined && { serviceAccountSigningKey: signingKey }),
+    jwksUri: checkJwksUri(flags.serviceAccountJwksUri),
     apiAudiences: flags.apiAudiences,
     tokenSecondsMax: tokenSeconds(flags.serviceAccountMaxTokenExpirationMs),
     extendTokens: flags.serviceAccountExtendTokenExpiration,

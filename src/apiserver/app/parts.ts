@@ -42,6 +42,7 @@ import { adminAccessHooks } from '../registry/resource/admin-access.ts';
 import { coreEndpoints, type KubeletConnectionOptions, serviceHook, type TokenRequestOptions } from '../registry/core/index.ts';
 import type { ApiServerParts, PartsInput } from '../server.ts';
 import { byClusterIp, byEndpoint, hostPort, type ServiceResolver, withLoopback } from '../service-resolver.ts';
+import { openIdDocuments } from './openid.ts';
 import type { KubeApiServerOptions } from './options.ts';
 
 export interface PartsDeps {
@@ -119,6 +120,7 @@ export function buildParts(options: KubeApiServerOptions, deps: PartsDeps, input
     },
     admission: chainOf(plugins),
     special: [...core.endpoints, ...specialEndpoints(options, authentication, authorizer, input)],
+    documents: openIdDocuments(options, () => `${options.externalHostname || advertised}:${deps.port()}`),
     close: () => core.close(),
     hooks: [...storageHooks(options, deps, input), ...(rbac ? escalationHooks(rbac, authorizer) : [])],
     leave: (readable, writable) => service.leave(readable, writable),

@@ -83,7 +83,6 @@ export const refused: UnservedRows = {
   'peer-advertise-ip': ['string', '', 'requests are not handed on to other API servers of the cluster'],
   'peer-advertise-port': ['string', '', 'requests are not handed on to other API servers of the cluster'],
   'peer-ca-file': ['string', '', 'requests are not handed on to other API servers of the cluster'],
-  'service-account-jwks-uri': ['string', '', 'the keys of service account tokens are not published'],
   'service-account-signing-endpoint': ['string', '', 'tokens are signed with a key file only'],
   'shutdown-send-retry-after': ['bool', false, 'connections are closed at the end without a retry hint'],
   'shutdown-watch-termination-grace-period': ['duration', 0, 'watches end at once when the server closes'],

@@ -1,6 +1,7 @@
 // Finds what serves a path: discovery, health, metrics and OpenAPI by name, resources by the table, the rest is not found.
 import { routeHealth } from '#component-base';
 import { methodNotSupported, notAcceptable } from '#apimachinery/errors';
+import type { PublishedDocument } from '../contracts.ts';
 import type { ServerContext } from '../server-context.ts';
 import {
   aggregatedDiscovery,
@@ -25,6 +26,8 @@ const methodVerbs: Record<string, string> = { POST: 'create', PUT: 'update', PAT
 export interface Parts {
   health: HealthChecks;
   openApi: OpenApi;
+  /** Documents at paths of their own. */
+  documents?: ReadonlyMap<string, () => PublishedDocument>;
 }
 
 export function createHandler(context: ServerContext, parts: Parts): ExchangeHandler {
@@ -132,7 +135,7 @@ function discoveryOf({ table, address, aggregator }: ServerContext, { info, acce
   return wrap(version === undefined ? legacyGroup(groups, group) : legacyResources(table, group, version));
 }
 
-async function serveNamed(context: ServerContext, { health, openApi }: Parts, exchange: Exchange): Promise<void> {
+async function serveNamed(context: ServerContext, { health, openApi, documents }: Parts, exchange: Exchange): Promise<void> {
   const { info, request } = exchange;
   const answer = await routeHealth(request.path, health.lists());
   if (answer) {
@@ -145,7 +148,17 @@ async function serveNamed(context: ServerContext, { health, openApi }: Parts, ex
   if (info.path === '/metrics')
     return sendBytes(exchange, 200, context.metrics.contentType, Buffer.from(await context.metrics.expose()));
   if (info.path === '/' || info.path === '')
-    return sendValue(exchange, 200, { paths: rootPaths(context, health) }, { ...plainJson, pretty: true });
+    return sendValue(
+      exchange,
+      200,
+      { paths: [...rootPaths(context, health), ...(documents?.keys() ?? [])].sort() },
+      { ...plainJson, pretty: true },
+    );
+  const document = documents?.get(info.path)?.();
+  if (document) {
+    if (request.method !== 'GET') throw methodNotAllowed();
+    return sendBytes(exchange, 200, document.type, Buffer.from(document.body), document.headers);
+  }
   if (info.path.startsWith('/openapi/') && (await openApi.serve(exchange))) return;
   sendPageNotFound(exchange);
 }
