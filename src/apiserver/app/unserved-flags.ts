@@ -54,6 +54,7 @@ export const refused: UnservedRows = {
   'aggregator-reject-forwarding-redirect': ['bool', true, 'redirects of aggregated API servers are never followed nor handed on'],
   'allow-metric-labels': ['map', {}, 'values of metric labels cannot be limited'],
   'allow-metric-labels-manifest': ['string', '', 'values of metric labels cannot be limited'],
+  'audit-webhook-batch-initial-backoff': ['duration', 10_000, 'it is deprecated; use --audit-webhook-initial-backoff'],
   'authentication-config': ['string', '', 'there is no authenticator of foreign JWTs'],
   'authentication-token-webhook-config-file': ['string', '', 'tokens are not reviewed by a webhook'],
   'authorization-config': ['string', '', 'authorizers are chosen by --authorization-mode only'],

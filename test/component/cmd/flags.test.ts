@@ -58,7 +58,7 @@ const components: readonly Component[] = [
   },
 ];
 
-const underway = /^audit-|^enable-priority-and-fairness$/;
+const underway = /^enable-priority-and-fairness$/;
 
 /** Names as pflag's normalisation reads them. */
 const upstreamOf = (name: string): Facts['components'][string] =>
