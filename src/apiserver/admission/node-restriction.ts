@@ -211,7 +211,8 @@ class Restriction {
     const [old, now] = [rest(this.#request.oldObject), rest(this.#request.object)];
     if (same(old, now)) return;
     const why = `node ${quote(this.#node)} is not allowed to update fields other than status.quantity and status.conditions`;
-    throw deny(this.#request, `${why}: ${internalDiff('core.PersistentVolumeClaim', old, now)}`);
+    const changed = internalDiff('core.PersistentVolumeClaim', old, now);
+    throw deny(this.#request, changed === '' ? why : `${why}: ${changed}`);
   }
 
   async #token(subresource: string): Promise<void> {
