@@ -150,7 +150,7 @@ Each component of Sagong runs alone with the flags of its namesake of Kubernetes
 - **refused**: it asks for behaviour that is not here. A value other than the default keeps the component from starting, with a message that
   names the flag. Nothing that matters for security is ignored silently.
 
-\`--feature-gates\` knows every gate of upstream and accepts its default; a gate that would have to be switched is refused. `--enable-priority-and-fairness` is
+\`--feature-gates\` knows every gate of upstream and accepts its default; a gate that would have to be switched is refused. \`--enable-priority-and-fairness\` is
 not counted. This page is made from the tables of the components (\`test/component/cmd/flags.test.ts\`).
 ${parts.join('')}`;
 }
