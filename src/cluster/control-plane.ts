@@ -19,7 +19,16 @@ import { type ClusterPki, clientConfigFor } from './certificates.ts';
 import { type Identity, identities } from './identities.ts';
 import { clusterNetworks } from './settings.ts';
 
+/** Of the audit log; the other flags keep their defaults. */
+export interface AuditFiles {
+  policyFile: string;
+  /** '-': standard output. */
+  logPath: string;
+}
+
 export interface ControlPlaneOptions {
+  /** Absent: no audit log. */
+  audit?: AuditFiles;
   /** Of the store; '' keeps everything in memory. */
   dataDir: string;
   pki: ClusterPki;
@@ -82,13 +91,19 @@ function apiServerOptions({
   advertiseAddress,
   advertisePort,
   names,
+  audit,
 }: ControlPlaneOptions): KubeApiServerOptions {
   const serving = pki.serving('kube-apiserver', {
     dnsNames: [...dnsNames, ...(names?.dnsNames ?? [])],
     ips: [...new Set(['127.0.0.1', advertiseAddress, clusterNetworks.kubernetesServiceIp, ...(names?.ips ?? [])])],
   });
+  const defaults = defaultOptions();
+  const { log } = defaults.audit;
   return {
-    ...defaultOptions(),
+    ...defaults,
+    ...(audit && {
+      audit: { ...defaults.audit, policyFile: audit.policyFile, log: { ...log, path: audit.logPath } },
+    }),
     store: { etcdServers: [], dataDir: dataDir === '' ? '' : join(dataDir, 'store') },
     securePort: port,
     advertiseAddress,

@@ -5,7 +5,7 @@ import { ensureDir, execCommand } from '#host';
 import type { Clock, Logger, Rng } from '#utils';
 import { obstacles } from './capabilities.ts';
 import { type ClusterPki, openPki } from './certificates.ts';
-import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from './control-plane.ts';
+import { type AuditFiles, type ControlPlane, type ControlPlaneOptions, startControlPlane } from './control-plane.ts';
 import { type ControlRequest, serveControl } from './control-socket.ts';
 import { explain } from './explain.ts';
 import { identities } from './identities.ts';
@@ -56,6 +56,8 @@ export interface UpOptions {
   topology?: Topology;
   /** Absent: as before, or public-and-private. */
   endpointAccess?: EndpointAccess;
+  /** The audit log of this run; absent: none. */
+  audit?: AuditFiles | undefined;
   /** How to run this program, for node agents. */
   program: readonly string[];
   /** Leave the user's kubeconfig alone. */
@@ -200,8 +202,8 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
   booted?.catch(() => {});
   const plane = await progress.step('control plane', async () => {
     try {
-      const options = controlPlaneOptions(settings, pki, nodes?.endpoint, () => nodes);
-      return await startControlPlane(options, deps);
+      const planeOptions = controlPlaneOptions(settings, pki, nodes?.endpoint, () => nodes);
+      return await startControlPlane({ ...planeOptions, ...(options.audit && { audit: options.audit }) }, deps);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
       throw new Error(`port ${settings.port} of 127.0.0.1 is taken; choose another with --port`, { cause: error });

@@ -65,6 +65,8 @@ clusterCommand('up', 'Start a cluster and stay in the foreground; Ctrl-C stops i
     '--endpoint-access <mode>',
     'of a managed control plane: public, public-and-private or private (default: as before, or public-and-private)',
   )
+  .option('--audit-policy-file <file>', 'policy of the audit log of this run; with --audit-log-path')
+  .option('--audit-log-path <file>', "file of the audit log, or '-' for standard output")
   .option('--detach', 'return when the cluster is ready and leave it running')
   .option('--demo', 'also run the demo: a web server spread over the nodes, with an image made on this machine')
   .option('--no-kubeconfig', "leave the user's kubeconfig alone")

@@ -1,7 +1,7 @@
 // `sagong up`: in the foreground, or detached in a process of its own.
 import { spawn } from 'node:child_process';
 import { appendFileSync, createWriteStream, openSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { DemoOptions } from '#cluster';
 import {
   assertFree,
@@ -38,6 +38,8 @@ export interface UpFlags {
   storage?: string;
   topology?: string;
   endpointAccess?: string;
+  auditPolicyFile?: string;
+  auditLogPath?: string;
 }
 
 /** A second signal after this long means it. */
@@ -56,6 +58,14 @@ function chosen<T extends string>(flag: string, words: readonly T[], given: stri
   return word;
 }
 
+/** Both flags or none; paths of files as seen from here. */
+function auditOf({ auditPolicyFile: policy, auditLogPath: log }: UpFlags): UpOptions['audit'] {
+  if (policy === undefined && log === undefined) return undefined;
+  if (policy === undefined || log === undefined)
+    throw new Error('--audit-policy-file and --audit-log-path must be given together');
+  return { policyFile: resolve(policy), logPath: log === '-' ? log : resolve(log) };
+}
+
 export async function runUp(flags: UpFlags): Promise<void> {
   const runtime = chosen('--runtime', runtimes, flags.runtime) ?? 'auto';
   const uplink = chosen('--uplink', uplinks, flags.uplink);
@@ -64,6 +74,7 @@ export async function runUp(flags: UpFlags): Promise<void> {
   const storage = chosen('--storage', storages, flags.storage);
   const topology = chosen('--topology', topologies, flags.topology);
   const endpointAccess = flags.endpointAccess === undefined ? undefined : endpointAccessOf(flags.endpointAccess);
+  const audit = auditOf(flags);
   const dataDir = dataDirOf(flags.name, flags.dataDir);
   assertFree(dataDir);
   if (flags.detach) return detach(dataDir);
@@ -81,6 +92,7 @@ export async function runUp(flags: UpFlags): Promise<void> {
     storage,
     topology,
     endpointAccess,
+    audit,
     dnsUpstreams,
     registryMirrors,
     program,
