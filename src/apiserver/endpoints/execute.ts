@@ -18,7 +18,6 @@ import { parseDeleteOptions, parseWriteOptions, type WriteOptions } from './writ
 import { bodyTarget, contextOf, type Executor, get, patchBody, warnAll } from './resource-request.ts';
 
 export type { Executor } from './resource-request.ts';
-export { managerFromUserAgent } from './resource-request.ts';
 
 export async function execute(executor: Executor, call: ResourceCall): Promise<Outcome> {
   checkName(call);
