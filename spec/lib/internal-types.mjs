@@ -5,12 +5,21 @@ import { join } from 'node:path';
 
 /** What messages print; whatever these refer to is read too. */
 const roots = [
-  ...['PodSpec', 'PodTemplateSpec', 'EphemeralContainer', 'PersistentVolumeClaimSpec', 'PersistentVolumeSource', 'NodeSelectorTerm'],
+  ...[
+    'PodSpec',
+    'PodTemplateSpec',
+    'EphemeralContainer',
+    'PersistentVolumeClaimSpec',
+    'PersistentVolumeSource',
+    'NodeSelectorTerm',
+  ],
   ...['SecurityContext', 'Toleration', 'VolumeNodeAffinity', 'ObjectReference', 'EventSource'],
 ].map((name) => `core.${name}`);
 roots.push('batch.PodFailurePolicy', 'batch.SuccessPolicy', 'certificates.CertificateSigningRequestCondition');
 roots.push('flowcontrol.FlowSchemaSpec', 'networking.ParentReference', 'storage.VolumeAttachmentSpec', 'storage.CSINodeDriver');
-roots.push(...['ResourceClaimSpec', 'ResourceClaimTemplateSpec', 'AllocationResult', 'DeviceAttribute'].map((name) => `resource.${name}`));
+roots.push(
+  ...['ResourceClaimSpec', 'ResourceClaimTemplateSpec', 'AllocationResult', 'DeviceAttribute'].map((name) => `resource.${name}`),
+);
 
 const basics = { string: 'string', bool: 'bool', byte: 'byte', float64: 'number' };
 for (const size of ['', '8', '32', '64']) for (const kind of ['int', 'uint']) basics[`${kind}${size}`] = 'number';
@@ -24,7 +33,8 @@ function readPackage(upstream, name) {
   if (!existsSync(file)) throw new Error(`no types of ${name}`);
   const text = readFileSync(file, 'utf8');
   const imports = new Map();
-  for (const [, alias, path] of text.matchAll(/^\t(?:(\w+) )?"k8s\.io\/kubernetes\/pkg\/apis\/(\w+)"$/gm)) imports.set(alias ?? path, path);
+  for (const [, alias, path] of text.matchAll(/^\t(?:(\w+) )?"k8s\.io\/kubernetes\/pkg\/apis\/(\w+)"$/gm))
+    imports.set(alias ?? path, path);
   const structs = new Map();
   for (const [, type, body] of text.matchAll(/^type (\w+) struct \{\n([\s\S]*?)^\}/gm)) structs.set(type, fieldLines(body));
   for (const [, type] of text.matchAll(/^type (\w+) struct \{\}$/gm)) structs.set(type, []);
@@ -64,10 +74,17 @@ export function internalTypes(upstream) {
     const full = `${owner}.${name}`;
     if (types[full] === undefined) {
       types[full] = [];
-      types[full] = structs.get(name).filter(([, held]) => !held.endsWith('TypeMeta')).map(([field, held]) => `${field} ${resolve(owner, held)}`);
+      types[full] = structs
+        .get(name)
+        .filter(([, held]) => !held.endsWith('TypeMeta'))
+        .map(([field, held]) => `${field} ${resolve(owner, held)}`);
     }
     return full;
   };
   for (const root of roots) resolve(...root.split('.'));
-  return Object.fromEntries(Object.entries(types).sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, fields]) => [name, fields.join(', ')]));
+  return Object.fromEntries(
+    Object.entries(types)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, fields]) => [name, fields.join(', ')]),
+  );
 }

@@ -103,14 +103,19 @@ export class Http2Response implements WireResponse {
     return this.#stream.headersSent;
   }
   get destroyed(): boolean {
-    return this.#stream.destroyed || this.#stream.closed || this.#stream.writableEnded;
+    if (this.#stream.destroyed || this.#stream.closed) return true;
+    return this.#headRequest ? this.ended : this.#stream.writableEnded;
+  }
+  /** Node ends the writable side of a HEAD request's stream before anybody has answered. */
+  get #headRequest(): boolean {
+    return (this.#stream as ServerHttp2Stream & { headRequest?: boolean }).headRequest === true;
   }
 
   head(status: number, headers: ResponseHeaders = {}): void {
     const stream = this.#stream;
     if (stream.destroyed || stream.closed) return;
     if (stream.headersSent) throw new Error('response head was already sent');
-    this.#silent = (stream as ServerHttp2Stream & { headRequest?: boolean }).headRequest === true || bodiless(status);
+    this.#silent = this.#headRequest || bodiless(status);
     const all = withoutConnectionHeaders(headers) as OutgoingHttpHeaders;
     all[':status'] = status;
     this.status = status;
@@ -142,8 +147,9 @@ export class Http2Response implements WireResponse {
   }
 
   end(chunk?: Uint8Array | string): void {
-    if (this.destroyed) return;
+    const { destroyed } = this;
     this.ended = true;
+    if (destroyed) return;
     if (!this.#stream.headersSent) this.head(200);
     if (chunk === undefined || this.#silent) this.#stream.end();
     else this.#stream.end(chunk);

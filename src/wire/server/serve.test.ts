@@ -157,6 +157,7 @@ test.each(versions)('HTTP/%s: a large response is written with back-pressure', a
 test.each(versions)('HTTP/%s: HEAD, 204 and failing handlers', async (_version, ask) => {
   const onRequest = ({ path }: WireRequest, response: WireResponse): void => {
     if (path === '/throws') throw new Error('boom');
+    if (path === '/asked') return response.send(response.destroyed ? 410 : 403, {}, 'no');
     if (path === '/late') {
       response.head(200, {});
       response.write('partial');
@@ -166,6 +167,8 @@ test.each(versions)('HTTP/%s: HEAD, 204 and failing handlers', async (_version, 
   };
   const server = await start({ onRequest });
   expect(await ask(server, '/', { method: 'HEAD' })).toMatchObject({ status: 200, text: '' });
+  expect(await ask(server, '/asked', { method: 'HEAD' })).toMatchObject({ status: 403, text: '' });
+  expect(await ask(server, '/throws', { method: 'HEAD' })).toMatchObject({ status: 500, text: '' });
   expect(await ask(server, '/none')).toMatchObject({ status: 204, text: '' });
   expect(await ask(server, '/throws')).toMatchObject({ status: 500, text: 'Internal Server Error\n' });
   await expect(ask(server, '/late')).rejects.toThrow();

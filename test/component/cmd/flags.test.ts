@@ -58,9 +58,6 @@ const components: readonly Component[] = [
   },
 ];
 
-/** Not looked at, whether there or not. */
-const underway = /^enable-priority-and-fairness$/;
-
 /** Names as pflag's normalisation reads them. */
 const upstreamOf = (name: string): Facts['components'][string] =>
   Object.fromEntries(Object.entries(facts.components[name] ?? {}).map(([flag, fact]) => [flag.replaceAll('_', '-'), fact]));
@@ -74,7 +71,7 @@ describe.each(components)('$name', ({ name, flags, own = [], defaults = {} }) =>
   const ours = byName(flags);
 
   test('knows every flag of upstream, and no others', () => {
-    expect(Object.keys(upstream).filter((flag) => !ours.has(flag) && !underway.test(flag))).toEqual([]);
+    expect(Object.keys(upstream).filter((flag) => !ours.has(flag))).toEqual([]);
     expect([...ours.keys()].filter((flag) => !(flag in upstream)).sort()).toEqual([...own].sort());
     expect(Object.keys(flags)).toHaveLength(ours.size);
   });
@@ -132,7 +129,7 @@ const section = (title: string, lines: readonly string[]): string =>
 function document(): string {
   const parts = components.map(({ name, flags, own = [], defaults = {} }) => {
     const [idle, refused] = [rows(flags, 'noEffect'), rows(flags, 'refused')];
-    const all = Object.keys(upstreamOf(name)).filter((flag) => !underway.test(flag)).length;
+    const all = Object.keys(upstreamOf(name)).length;
     const differing = Object.entries(defaults).map(([flag, why]) => `| \`--${flag}\` | ${why} |`);
     return `
 ## ${name}
