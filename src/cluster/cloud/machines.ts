@@ -55,7 +55,9 @@ export class Machines {
   /** The cluster's instances that are not gone. */
   async list(): Promise<Instance[]> {
     const all = await listAll((page) => this.#cloud.listInstances({ tags: { [clusterTag]: this.#options.cluster }, ...page }));
-    return all.filter(({ state }) => state !== 'terminated' && state !== 'shutting-down');
+    return all
+      .filter(({ state }) => state !== 'terminated' && state !== 'shutting-down')
+      .sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }));
   }
   /** Asks for the instances of these nodes that do not exist; starts none that was stopped. */
   async ensure(names: readonly string[]): Promise<Instance[]> {
