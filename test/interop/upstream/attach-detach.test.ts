@@ -175,6 +175,19 @@ interface Heard {
 
 const counters = /^(attachdetach_controller_|attach_detach_controller_|storage_count_attachable_)[^\n]*/gm;
 
+/** The counters once they have stood still for some seconds: upstream forgets a volume a while after its attachment has gone. */
+async function settledCounters(manager: Api): Promise<string[]> {
+  let counted: string[] = [];
+  for (let still = 0; still < 8; still++) {
+    const { text } = await manager.raw('GET', '/metrics');
+    const now = [...(text.match(counters) ?? [])].sort();
+    if (now.join() !== counted.join()) still = 0;
+    counted = now;
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+  }
+  return counted;
+}
+
 async function hear(maker: Maker): Promise<Heard> {
   const world = await World.create();
   try {
@@ -191,8 +204,8 @@ async function hear(maker: Maker): Promise<Heard> {
     await tell(story, api).catch((error: unknown) => {
       throw new Error(`${maker}: ${String(error)}\n${world.log('kube-controller-manager').slice(-4000)}`);
     });
-    const { text } = await new Api(`https://127.0.0.1:${port}`, 'admin').raw('GET', '/metrics');
-    return { steps: story.steps, told: await story.told(), counted: [...(text.match(counters) ?? [])].sort() };
+    const counted = await settledCounters(new Api(`https://127.0.0.1:${port}`, 'admin'));
+    return { steps: story.steps, told: await story.told(), counted };
   } finally {
     await world.stop();
   }
