@@ -11,7 +11,7 @@ const roomImports = {
     const check = (node) => {
       const specifier = node.source?.value;
       if (typeof specifier !== 'string') return;
-      const message = importProblem(file, specifier);
+      const message = importProblem(file, specifier, context.sourceCode.text);
       if (message) context.report({ node: node.source, message });
     };
     return { ImportDeclaration: check, ExportNamedDeclaration: check, ExportAllDeclaration: check, ImportExpression: check };

@@ -1,16 +1,25 @@
 // The import table (scripts/rooms.mjs) as one function, shared by the lint rule and the tidy test.
 import { dirname, join, normalize, sep } from 'node:path';
-import { above, pureFolders, rooms } from '../rooms.mjs';
+import { above, ambientFiles, ambientRooms, mayWait, pureFolders, rooms } from '../rooms.mjs';
 
 const inPureFolder = (file) => pureFolders.some((folder) => file.startsWith(`${folder}/`));
-const isPure = (file) => Boolean(rooms[file.split('/')[0]]?.pure) || inPureFolder(file);
+
+/** Whether the comment that opens a file calls the file pure: a sentence that begins with the word. */
+const claimsPurity = (text) => {
+  const header = /^(?:#!.*\n)?((?:\/\/.*\n)+)/.exec(text)?.[1] ?? '';
+  return /(?:^|[.:] |\/\/ )Pure\b/m.test(header);
+};
+
+/** Pure is a file of a pure room or folder, and each file whose opening comment says "Pure". */
+export const isPure = (file, text) => Boolean(rooms[file.split('/')[0]]?.pure) || inPureFolder(file) || claimsPurity(text);
 
 /**
  * Why `file` (path below src/, with /) may not import `specifier`, or undefined when it may.
  * @param {string} file
  * @param {string} specifier
+ * @param {string} text of the file, which may call itself pure
  */
-export function importProblem(file, specifier) {
+export function importProblem(file, specifier, text = '') {
   const room = file.split('/')[0];
   const table = rooms[room];
   if (!table) return `src/${room} is not a room: add it to scripts/rooms.mjs`;
@@ -32,7 +41,7 @@ export function importProblem(file, specifier) {
     if (!allowed) return `${room} may not import ${target} (scripts/rooms.mjs)`;
     return undefined;
   }
-  if (specifier.startsWith('node:') && isPure(file) && !test) return `pure code may not use '${specifier}'`;
+  if (specifier.startsWith('node:') && isPure(file, text) && !test) return `pure code may not use '${specifier}'`;
   return undefined;
 }
 
@@ -42,20 +51,35 @@ function isSibling(file, folder) {
   return room === 'controllers' && inner !== undefined && folder !== own && !folder?.endsWith('.ts');
 }
 
-/** Ambient time, chance and I/O that pure code may not touch, with what to do instead. */
-const banned = [
-  [/\bDate\.now\b/, 'take `now` as an argument'],
-  [/\bnew Date\(\s*\)/, 'take `now` as an argument'],
+/** Ambient time and chance, which only `ambientRooms` touch: everybody else takes a Clock or an Rng as an argument. */
+const ambient = [
+  [/\bDate\.now\b/, 'take `now` or a Clock as an argument'],
+  [/\bnew Date\(\s*\)/, 'take `now` or a Clock as an argument'],
+  [/\bperformance\.now\b/, 'take a Clock as an argument'],
   [/\bMath\.random\b/, 'take an Rng'],
+];
+
+/** Timers, consoles and processes, which pure code may not touch, with what to do instead. */
+const outside = [
   [/\b(setTimeout|setInterval|setImmediate|queueMicrotask)\b/, 'return a requeue time; the shell schedules'],
   [/\bconsole\./, 'return data; the shell logs'],
   [/\bprocess\./, 'take what you need as an argument'],
   [/\bglobalThis\.crypto\b|\bcrypto\.(randomUUID|getRandomValues)\b/, 'take an Rng'],
 ];
 
-/** What pure `file` with `text` uses although it may not: `[line, message]` pairs. */
+/** Waiting, which is the shell's. */
+const waiting = [/\basync\b|\bawait\b/, 'return data; the shell waits'];
+
+/**
+ * What `file` with `text` uses although it may not: `[line, message]` pairs. Pure code touches no time, chance or I/O and does not wait, except where
+ * `mayWait` says so. Other code touches ambient time and chance in `ambientRooms` and `ambientFiles` only.
+ */
 export function impurities(file, text) {
-  if (!isPure(file) || file.endsWith('.test.ts')) return [];
+  if (/\.test\.ts$|\/(suite|test-support|fixtures)\//.test(file)) return [];
+  const pure = isPure(file, text);
+  const ambientIsFine = !pure && (ambientRooms.includes(file.split('/')[0]) || file in ambientFiles);
+  const banned = [...(ambientIsFine ? [] : ambient), ...(pure ? outside : []), ...(pure && !mayWait(file) ? [waiting] : [])];
+  const where = pure ? 'pure code' : file.split('/')[0];
   const found = [];
   text.split('\n').forEach((line, index) => {
     const code = line
@@ -63,7 +87,7 @@ export function impurities(file, text) {
       .replace(/\/\/.*$/, '')
       .replace(/'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`/g, "''");
     for (const [pattern, instead] of banned)
-      if (pattern.test(code)) found.push([index + 1, `${pattern.source} in pure code: ${instead}`]);
+      if (pattern.test(code)) found.push([index + 1, `${pattern.source} in ${where}: ${instead}`]);
   });
   return found;
 }

@@ -1,5 +1,5 @@
-// A provider is somebody's JavaScript: a forgotten `return`, a method that is none, an error thrown before there is a promise. Here everything that
-// it says is looked at before anything follows from it: an answer that is none must not delete a Node or clear a status. Pure.
+// A provider is somebody's JavaScript: it may forget a `return`, lack a method, or throw before there is a promise. Here every answer of a provider is
+// checked before anything follows from it, so that a wrong one never deletes a Node or clears a status.
 import type { LoadBalancerStatus } from '#api/core/v1';
 import type { CloudProvider, InstanceMetadata, Route } from './types.ts';
 

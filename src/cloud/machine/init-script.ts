@@ -1,6 +1,5 @@
 // What runs first inside an instance's new namespaces: net + mnt + uts + ipc + pid + cgroup. Its PID 1 is the pause program, which reaps orphans
 // and whose death is a power failure. Pure text.
-import { join } from 'node:path';
 import type { CgroupLayout } from './cgroups.ts';
 
 export interface InitOptions {
@@ -41,9 +40,9 @@ const bind = (own: string, seen: string): string => entry(own, seen, 'none', 'bi
 function cgroupMounts({ dir, layout }: InitOptions): string[] {
   const sys = entry('sagong-sys', '/sys', 'sysfs', 'defaults');
   if (layout.version === 2) return [sys, entry('sagong-cgroup', '/sys/fs/cgroup', 'cgroup2', 'defaults')];
-  const staging = join(dir, files.cgroups);
+  const staging = `${dir}/${files.cgroups}`;
   const mount = (name: string, options: string): string =>
-    entry(`sagong-${name}`, join(staging, name), 'cgroup', `${options},X-mount.mkdir`);
+    entry(`sagong-${name}`, `${staging}/${name}`, 'cgroup', `${options},X-mount.mkdir`);
   return [
     entry('sagong-cgroup', staging, 'tmpfs', 'mode=755'),
     ...layout.controllers.map((name) => mount(name, name)),
@@ -58,9 +57,9 @@ export function mountTable(options: InitOptions): string {
   const { disk, dir, resolvConf } = options;
   const lines = [
     ...cgroupMounts(options),
-    ...ownFolders.map(([own, seen]) => bind(join(disk, own), seen)),
-    bind(join(disk, lockFile.own), lockFile.seen),
-    ...(resolvConf === undefined ? [] : [bind(join(dir, files.resolvConf), resolvConf)]),
+    ...ownFolders.map(([own, seen]) => bind(`${disk}/${own}`, seen)),
+    bind(`${disk}/${lockFile.own}`, lockFile.seen),
+    ...(resolvConf === undefined ? [] : [bind(`${dir}/${files.resolvConf}`, resolvConf)]),
   ];
   return `${lines.join('\n')}\n`;
 }
@@ -82,7 +81,7 @@ export const initScript = ({ hostname, dir, pausePath, boots }: InitOptions): st
     'set -e',
     `hostname ${sh(hostname)}`,
     ...settings,
-    `mount --all --fstab ${sh(join(dir, files.mounts))}`,
+    `mount --all --fstab ${sh(`${dir}/${files.mounts}`)}`,
     // After the mounts: were they made in a shared tree, taking them away later would reach further than meant.
     'mount --make-rshared /',
     `echo ${readyWord}`,

@@ -1,6 +1,5 @@
 // containerd's configuration of a node (https://github.com/containerd/containerd/blob/main/docs/cri/config.md), version 2 of the
 // format: 1.6 and 1.7 read it, 2.x migrates it in memory. Pure text.
-import { join } from 'node:path';
 
 export interface ContainerdPaths {
   dir: string;
@@ -14,15 +13,15 @@ export interface ContainerdPaths {
 }
 
 export const containerdPaths = (nodeDir: string): ContainerdPaths => {
-  const dir = join(nodeDir, 'containerd');
+  const dir = `${nodeDir}/containerd`;
   return {
     dir,
-    configFile: join(dir, 'config.toml'),
-    socket: join(dir, 'containerd.sock'),
-    cniConfDir: join(nodeDir, 'cni'),
-    cniTemplate: join(nodeDir, 'cni.template'),
-    pidFile: join(dir, 'containerd.pid'),
-    certsDir: join(nodeDir, 'certs.d'),
+    configFile: `${dir}/config.toml`,
+    socket: `${dir}/containerd.sock`,
+    cniConfDir: `${nodeDir}/cni`,
+    cniTemplate: `${nodeDir}/cni.template`,
+    pidFile: `${dir}/containerd.pid`,
+    certsDir: `${nodeDir}/certs.d`,
   };
 };
 
@@ -40,14 +39,14 @@ export function containerdConfig({ nodeDir, sandboxImage, cniBinDir, restrictOom
   const paths = containerdPaths(nodeDir);
   const cri = 'plugins."io.containerd.grpc.v1.cri"';
   return `version = 2
-root = ${quote(join(paths.dir, 'root'))}
-state = ${quote(join(paths.dir, 'state'))}
+root = ${quote(`${paths.dir}/root`)}
+state = ${quote(`${paths.dir}/state`)}
 [grpc]
   address = ${quote(paths.socket)}
 [ttrpc]
   address = ${quote(`${paths.socket}.ttrpc`)}
 [plugins."io.containerd.internal.v1.opt"]
-  path = ${quote(join(paths.dir, 'opt'))}
+  path = ${quote(`${paths.dir}/opt`)}
 [${cri}]
   sandbox_image = ${quote(sandboxImage)}
   netns_mounts_under_state_dir = true
@@ -67,7 +66,7 @@ state = ${quote(join(paths.dir, 'state'))}
 [${cri}.containerd.runtimes.runc]
   runtime_type = "io.containerd.runc.v2"
 [${cri}.containerd.runtimes.runc.options]
-  Root = ${quote(join(paths.dir, 'runc'))}
+  Root = ${quote(`${paths.dir}/runc`)}
   SystemdCgroup = false
 `;
 }
@@ -89,7 +88,7 @@ export function cniTemplate(nodeDir: string): string {
         hairpinMode: true,
         ipam: {
           type: 'host-local',
-          dataDir: join(nodeDir, 'ipam'),
+          dataDir: `${nodeDir}/ipam`,
           ranges: [[{ subnet: '{{.PodCIDR}}' }]],
           routes: [{ dst: '0.0.0.0/0' }],
         },

@@ -118,9 +118,9 @@ export function attachDetachController(config: ControllersConfig): ControllerDef
       periodic: { everyMs: config.attachDetachReconcileSyncPeriodMs, keys: nodesWithVolumes },
     }),
     actions: ({ metrics }) => ({
-      async [countForced](reason) {
+      [countForced](reason) {
         metrics?.counter(forcedDetaches).inc(1, String(reason));
-        return undefined;
+        return Promise.resolve(undefined);
       },
     }),
     view: viewOf,

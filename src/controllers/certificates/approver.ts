@@ -1,8 +1,8 @@
 // Approves what kubelets ask for themselves, where access rules allow it (pkg/controller/certificates/approver).
-import type { SubjectAccessReview } from '#api/authorization/v1';
 import type { CertificateSigningRequest } from '#api/certificates/v1';
 import { type ControllerDefinition, defineController, ownKey, type Plan, watch } from '#controller-runtime';
 import { certificateSigningRequests } from '#controller-runtime/platform';
+import { askReviews } from './actions.ts';
 import { hasCondition, isIssued, kubeletClientProblem, kubeletClientSigner, readRequest } from './request.ts';
 import { rights, serviceAccount } from './rights.ts';
 
@@ -60,27 +60,6 @@ export function afterReview(request: Csr, recognitions: readonly Recognition[], 
   return { effects: [{ op: 'update', resource: certificateSigningRequests, subresource: 'approval', object }] };
 }
 
-const reviews = { group: 'authorization.k8s.io', version: 'v1', resource: 'subjectaccessreviews' };
-
-const reviewOf = ({ spec }: Csr, subresource: string): SubjectAccessReview => ({
-  apiVersion: 'authorization.k8s.io/v1',
-  kind: 'SubjectAccessReview',
-  metadata: {},
-  spec: {
-    user: spec.username,
-    uid: spec.uid,
-    groups: spec.groups,
-    extra: spec.extra,
-    resourceAttributes: {
-      group: 'certificates.k8s.io',
-      resource: 'certificatesigningrequests',
-      verb: 'create',
-      subresource,
-      version: '*',
-    },
-  },
-});
-
 export const csrApprovingController: ControllerDefinition<ApprovalView> = defineController<ApprovalView>({
   name: 'certificatesigningrequest-approving-controller',
   aliases: ['csrapproving'],
@@ -90,15 +69,10 @@ export const csrApprovingController: ControllerDefinition<ApprovalView> = define
   view: (key, cache) => ({ request: cache.get<Csr>(certificateSigningRequests, '', key) }),
   reconcile: reconcileApproval,
   actions: ({ client }) => ({
-    async review(input) {
+    review(input) {
       const { request, recognitions } = input as { request: Csr; recognitions: Recognition[] };
-      const allowed: boolean[] = [];
-      for (const { subresource } of recognitions) {
-        const answer = await client.resource<SubjectAccessReview>(reviews).create(reviewOf(request, subresource));
-        allowed.push(answer.status?.allowed ?? false);
-        if (allowed.at(-1)) break;
-      }
-      return afterReview(request, recognitions, allowed);
+      const subresources = recognitions.map(({ subresource }) => subresource);
+      return askReviews(client, request, subresources).then((allowed) => afterReview(request, recognitions, allowed));
     },
   }),
   backoff: { baseMs: 200, maxMs: 1_000_000 },

@@ -77,7 +77,7 @@ function signing(signerOf: SignerOf): NonNullable<ControllerDefinition<SigningVi
     if (signer) loaded.set(name, { ca: loadCertificateAuthority(signer), durationMs: signer.durationMs });
   }
   return ({ clock }) => ({
-    async sign(input) {
+    sign(input) {
       const request = input as Csr;
       const own = loaded.get(request.spec.signerName);
       if (!own) return Promise.resolve({ effects: [] });

@@ -3,7 +3,7 @@ import type { Namespace } from '#api/core/v1';
 import { type ControllerDefinition, defineController, ownKey, type Plan, watch } from '#controller-runtime';
 import { namespaces } from '#controller-runtime/platform';
 import { allow } from '#controller-runtime/workload';
-import { emptyNamespace } from './content.ts';
+import { emptyNamespace } from './actions.ts';
 import { afterRound } from './deletion.ts';
 
 /** Given to other apiservers to notice, and to creations already on their way. */
@@ -52,13 +52,10 @@ export const namespaceController: ControllerDefinition<NamespaceView> = defineCo
   view: (key, cache) => ({ namespace: cache.get<Namespace>(namespaces, '', key) }),
   reconcile: reconcileNamespace,
   actions: ({ client, clock }) => ({
-    async empty(input, signal) {
-      const name = (input as Namespace).metadata.name ?? '';
-      const report = await emptyNamespace(client, name, signal);
-      // The newest state: its conditions and finalizers may have changed during the round.
-      const namespace = await client.resource<Namespace>(namespaces).get(name);
-      return afterRound(namespace, report, clock.now());
-    },
+    empty: (input, signal) =>
+      emptyNamespace(client, (input as Namespace).metadata.name ?? '', signal).then(({ namespace, report }) =>
+        afterRound(namespace, report, clock.now()),
+      ),
   }),
   backoff: { baseMs: 5, maxMs: 60_000 },
 });

@@ -12,7 +12,7 @@ import { milliQuantity, parseQuantity } from '#apimachinery/quantity';
 import { isPodReady } from '#component-helpers/workload';
 import type { Effect } from '#controller-runtime';
 import { type History, limit, withRecommendation } from './limits.ts';
-import type { Measured } from './measure.ts';
+import type { Measured } from './actions/measure.ts';
 import {
   averageRatio,
   calculate,

@@ -1,11 +1,10 @@
-// One round of emptying a namespace: deletes what is there and reports what is left. The asking half of the loop; what the report means is
-// decided in deletion.ts.
-import type { Pod } from '#api/core/v1';
+// The shell of the loop: one round of emptying a namespace deletes what is there and reports what is left. What the report means is decided in deletion.ts.
+import type { Namespace, Pod } from '#api/core/v1';
 import { isReason } from '#apimachinery/errors';
 import type { GroupVersionResource, KubeObject } from '#apimachinery/meta';
 
 import { type DiscoveredResource, type KubeClient, readDiscovery, supports } from '#controller-runtime';
-import { pods } from '#controller-runtime/platform';
+import { namespaces, pods } from '#controller-runtime/platform';
 import type { DeletionReport, ResourceReport } from './deletion.ts';
 
 const isUnsupported = (error: unknown): boolean =>
@@ -56,7 +55,7 @@ const longestGrace = (all: readonly Pod[]): number =>
   );
 
 /** Deletes all content. Pods go first; the rest is left alone while some remain (OrderedNamespaceDeletion). */
-export async function emptyNamespace(client: KubeClient, namespace: string, signal: AbortSignal): Promise<DeletionReport> {
+async function emptyOnce(client: KubeClient, namespace: string, signal: AbortSignal): Promise<DeletionReport> {
   const { resources, failed } = await readDiscovery(client.transport, signal);
   const failure = failed.map(({ groupVersion, reason }) => `${groupVersion}: ${reason}`).join(', ');
   const discoveryFailure =
@@ -70,4 +69,14 @@ export async function emptyNamespace(client: KubeClient, namespace: string, sign
     ? []
     : await Promise.all(deletable.filter((one) => !isPods(one)).map((one) => emptyResource(client, one, namespace)));
   return { resources: [...first, ...rest], podsFirst, ...(discoveryFailure !== undefined && { discoveryFailure }) };
+}
+
+/** One round over the namespace `name`, and the Namespace as it is afterwards: its conditions and finalizers may have changed during the round. */
+export async function emptyNamespace(
+  client: KubeClient,
+  name: string,
+  signal: AbortSignal,
+): Promise<{ namespace: Namespace; report: DeletionReport }> {
+  const report = await emptyOnce(client, name, signal);
+  return { namespace: await client.resource<Namespace>(namespaces).get(name), report };
 }

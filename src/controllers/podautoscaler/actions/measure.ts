@@ -1,5 +1,5 @@
 // Asks the metrics APIs what an autoscaler wants to know (k8s.io/kubernetes/pkg/controller/podautoscaler/metrics; metrics.k8s.io,
-// custom.metrics.k8s.io, external.metrics.k8s.io). The asking half: what answers mean is decided in decide.ts.
+// custom.metrics.k8s.io, external.metrics.k8s.io). What the answers mean is decided in decide.ts.
 import type { CrossVersionObjectReference, MetricSpec } from '#api/autoscaling/v2';
 import { isNotFound } from '#apimachinery/errors';
 import { fromLabelSelector, type LabelSelector } from '#apimachinery/labels';
@@ -7,7 +7,7 @@ import { type KubeObject, parseApiVersion } from '#apimachinery/meta';
 import { parseQuantity } from '#apimachinery/quantity';
 import { parseDurationMs } from '#apimachinery/duration';
 import type { ActionDeps, DiscoveredResource } from '#controller-runtime';
-import { MetricError, type Measurement } from './replicas.ts';
+import { MetricError, type Measurement } from '../replicas.ts';
 
 type KubeClient = ActionDeps['client'];
 
