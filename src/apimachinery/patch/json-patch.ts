@@ -1,8 +1,8 @@
 // JSON patch (RFC 6902), with the leniencies of the library upstream uses (evanphx/json-patch v4): negative indexes count from the end,
 // a missing value is null, and a replace may add. Containers are copied once per patch and then changed in place.
-import { deepEqual } from '#utils';
+import { deepEqual, own, setOwn } from '#utils';
 import { badRequest, genericServerResponse, requestEntityTooLarge } from '../errors/index.ts';
-import { isObject, type Json, type JsonObject, jsonTypeName, member, put } from './json.ts';
+import { isObject, type Json, type JsonObject, jsonTypeName } from './json.ts';
 import { copiedBytesMax, jsonPatchOperationsMax } from './limits.ts';
 
 /** The patch does not apply; clients see a 422. */
@@ -25,10 +25,10 @@ function indexOf(token: string, length: number): number {
 }
 
 const read = (container: Container, key: string): Json =>
-  Array.isArray(container) ? container[indexOf(key, container.length)] : member(container, key);
+  Array.isArray(container) ? container[indexOf(key, container.length)] : own(container, key);
 
 function add(container: Container, key: string, value: Json): void {
-  if (!Array.isArray(container)) put(container, key, value);
+  if (!Array.isArray(container)) setOwn(container, key, value);
   else if (key === '-') container.push(value);
   else container.splice(indexOf(key, container.length + 1), 0, value);
 }
@@ -41,7 +41,7 @@ function remove(container: Container, key: string): void {
 
 function replace(container: Container, key: string, value: Json): void {
   if (Array.isArray(container)) container[indexOf(key, container.length)] = value;
-  else put(container, key, value);
+  else setOwn(container, key, value);
 }
 
 /** Whether there may be something: objects have every key, although with nothing in it. */
@@ -126,7 +126,7 @@ class Patching {
   }
 
   apply(operation: JsonObject): void {
-    const value = member(operation, 'value') ?? null;
+    const value = own(operation, 'value') ?? null;
     switch (operation.op) {
       case 'add':
         return this.add(operation, value);
@@ -211,7 +211,7 @@ const noPath = 'operation missing path field: missing value';
 const noFrom = 'operation, missing from field: missing value';
 
 function textOf(operation: JsonObject, field: 'path' | 'from', missing: string): string {
-  const text = member(operation, field);
+  const text = own(operation, field);
   if (typeof text !== 'string') throw new PatchFailure(missing);
   return text;
 }

@@ -1,4 +1,5 @@
 // What the patch languages share: decoded JSON, copied where it changes.
+import { setOwn } from '#utils';
 
 /** A decoded JSON value. Inputs are never mutated; results share what did not change. */
 export type Json = unknown;
@@ -7,15 +8,6 @@ export type JsonObject = Record<string, Json>;
 
 export const isObject = (value: Json): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** An own member; never one of the prototype's. */
-export const member = (object: JsonObject, key: string): Json => (Object.hasOwn(object, key) ? object[key] : undefined);
-
-/** Sets a member whatever its name. */
-export function put(object: JsonObject, key: string, value: Json): void {
-  if (key !== '__proto__') object[key] = value;
-  else Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
-}
 
 /** How Go's decoder names the JSON type of a value that does not fit. */
 export function jsonTypeName(value: Json): string {
@@ -29,6 +21,6 @@ export function withoutNulls(value: Json): Json {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (!isObject(value)) return value;
   const out: JsonObject = {};
-  for (const [key, inner] of Object.entries(value)) if (inner !== null) put(out, key, withoutNulls(inner));
+  for (const [key, inner] of Object.entries(value)) if (inner !== null) setOwn(out, key, withoutNulls(inner));
   return out;
 }

@@ -1,6 +1,7 @@
 // JSON merge patch (RFC 7386).
+import { own, setOwn } from '#utils';
 import { badRequest } from '../errors/index.ts';
-import { isObject, type Json, type JsonObject, jsonTypeName, member, put, withoutNulls } from './json.ts';
+import { isObject, type Json, type JsonObject, jsonTypeName, withoutNulls } from './json.ts';
 
 function mergeObjects(document: JsonObject, patch: JsonObject): JsonObject {
   const out = { ...document };
@@ -9,8 +10,8 @@ function mergeObjects(document: JsonObject, patch: JsonObject): JsonObject {
       delete out[key];
       continue;
     }
-    const current = member(document, key);
-    put(out, key, isObject(current) && isObject(value) ? mergeObjects(current, value) : withoutNulls(value));
+    const current = own(document, key);
+    setOwn(out, key, isObject(current) && isObject(value) ? mergeObjects(current, value) : withoutNulls(value));
   }
   return out;
 }

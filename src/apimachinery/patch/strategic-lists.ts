@@ -1,6 +1,7 @@
 // Lists in strategic merge patches: items matched by a merge key (or by value), deletions by directive, and the order of the result.
+import { own } from '#utils';
 import { plainRefusal } from '../errors/index.ts';
-import { isObject, type Json, type JsonObject, member } from './json.ts';
+import { isObject, type Json, type JsonObject } from './json.ts';
 import { mixedTypes, noMergeKey, orderMismatch, unknownDirective, wrongType } from './strategic-errors.ts';
 
 /** How items of one list are matched: by this key, or by value when it is ''. */
@@ -9,12 +10,12 @@ export type MergeKey = string;
 export const directive = '$patch';
 
 const keyOf = (item: Json, mergeKey: MergeKey): Json =>
-  mergeKey === '' ? item : isObject(item) ? member(item, mergeKey) : undefined;
+  mergeKey === '' ? item : isObject(item) ? own(item, mergeKey) : undefined;
 
 function requireKey(item: Json, mergeKey: MergeKey): Json {
   if (mergeKey === '') return item;
   if (!isObject(item)) throw wrongType({}, item);
-  const key = member(item, mergeKey);
+  const key = own(item, mergeKey);
   if (key === undefined) throw noMergeKey(item, mergeKey);
   return key;
 }
@@ -90,7 +91,7 @@ export function mergeItems(
   let replace = false;
   for (const item of patch) {
     if (!isObject(item)) throw wrongType({}, item);
-    const wanted = member(item, directive);
+    const wanted = own(item, directive);
     if (wanted === undefined) plain.push(item);
     else if (wanted === 'replace') replace = true;
     else if (wanted === 'delete') {

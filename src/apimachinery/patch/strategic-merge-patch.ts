@@ -1,8 +1,9 @@
 // Strategic merge patch (k8s.io/apimachinery/pkg/util/strategicpatch; sig-api-machinery/strategic-merge-patch.md): a merge patch that knows
 // which lists merge and by which key, with directives: $patch, $retainKeys, $setElementOrder/<list>, $deleteFromPrimitiveList/<list>.
+import { own, setOwn } from '#utils';
 import { badRequest, plainRefusal } from '../errors/index.ts';
 import type { FieldSchema, SchemaTable, TypeSchema } from '../schema/index.ts';
-import { isObject, type Json, type JsonObject, jsonTypeName, member, put, withoutNulls } from './json.ts';
+import { isObject, type Json, type JsonObject, jsonTypeName, withoutNulls } from './json.ts';
 import { badDeleteList, badElementOrder, badRetainKeys, unknownDirective, unknownField, wrongType } from './strategic-errors.ts';
 import { arrange, checkOrder, directive, itemKind, mergeItems, mergeScalars } from './strategic-lists.ts';
 
@@ -46,7 +47,7 @@ class StrategicMerge {
   }
 
   object(original: JsonObject, patch: JsonObject, context: Context): JsonObject {
-    const wanted = member(patch, directive);
+    const wanted = own(patch, directive);
     if (wanted !== undefined) return wholeObject(wanted, patch);
     const out = retained(original, patch);
     const { [retainKeys]: _, ...rest } = patch;
@@ -63,16 +64,16 @@ class StrategicMerge {
       delete out[key];
       return;
     }
-    const current = member(out, key);
+    const current = own(out, key);
     if (isObject(current) && isObject(value)) {
       const strategy = this.strategy(context, key);
-      put(out, key, strategy.patch === 'replace' ? value : this.object(current, value, strategy.context));
+      setOwn(out, key, strategy.patch === 'replace' ? value : this.object(current, value, strategy.context));
     } else if (Array.isArray(current) && Array.isArray(value)) {
-      put(out, key, this.list(current, value, this.strategy(context, key)));
+      setOwn(out, key, this.list(current, value, this.strategy(context, key)));
     } else {
       const fresh = withoutDirectives(withoutNulls(value));
       if (fresh === undefined) delete out[key];
-      else put(out, key, fresh);
+      else setOwn(out, key, fresh);
     }
   }
 
@@ -85,11 +86,11 @@ class StrategicMerge {
   }
 
   private deleteValues(out: JsonObject, key: string, values: Json): void {
-    const current = member(out, key);
+    const current = own(out, key);
     if (values === null) delete out[key];
     else if (Array.isArray(current) && Array.isArray(values)) {
       const gone = new Set<Json>(values);
-      put(
+      setOwn(
         out,
         key,
         current.filter((item) => !gone.has(item)),
@@ -103,8 +104,8 @@ class StrategicMerge {
     delete rest[directiveKey];
     if (!Array.isArray(order)) throw wrongType([], order);
     const key = listName(directiveKey, elementOrder);
-    const original = member(out, key);
-    const patch = member(rest, key);
+    const original = own(out, key);
+    const patch = own(rest, key);
     if (original !== undefined && !Array.isArray(original)) throw wrongType([], original);
     if (patch !== undefined && !Array.isArray(patch)) throw wrongType([], patch);
     const strategy = this.strategy(context, key);
@@ -112,7 +113,7 @@ class StrategicMerge {
     const merged = this.mergedForOrder(original, patch, strategy);
     if (merged === undefined) return;
     itemKind(original ?? [], patch ?? []);
-    put(out, key, arrange(merged, order, original ?? [], strategy.mergeKey));
+    setOwn(out, key, arrange(merged, order, original ?? [], strategy.mergeKey));
     delete rest[key];
   }
 
@@ -140,7 +141,7 @@ function wholeObject(wanted: Json, patch: JsonObject): JsonObject {
 
 // What $retainKeys keeps of the original: it must name every key the patch sets.
 function retained(original: JsonObject, patch: JsonObject): JsonObject {
-  const keys = member(patch, retainKeys);
+  const keys = own(patch, retainKeys);
   if (keys === undefined) return { ...original };
   if (!Array.isArray(keys)) throw badRetainKeys();
   const named = new Set<Json>(keys);
@@ -149,7 +150,7 @@ function retained(original: JsonObject, patch: JsonObject): JsonObject {
     if (value !== null && !isDirective && !named.has(key)) throw badRetainKeys();
   }
   const out: JsonObject = {};
-  for (const [key, value] of Object.entries(original)) if (named.has(key)) put(out, key, value);
+  for (const [key, value] of Object.entries(original)) if (named.has(key)) setOwn(out, key, value);
   return out;
 }
 
@@ -161,7 +162,7 @@ function withoutDirectives(value: Json): Json | undefined {
   const out: JsonObject = {};
   for (const [key, inner] of Object.entries(value)) {
     const kept = withoutDirectives(inner);
-    if (kept !== undefined) put(out, key, kept);
+    if (kept !== undefined) setOwn(out, key, kept);
   }
   return out;
 }

@@ -1,6 +1,6 @@
 // Turns types of the schema table into readers, once for each type: one pass checks a value as upstream's typed decoder does and builds what
 // the encoder would write (fields in Go's struct order, omitempty and zero values applied, map keys sorted).
-import { assert } from '#utils';
+import { assert, setOwn } from '#utils';
 import { DecodeContext, type Duplicates, jsonKind } from './context.ts';
 import { goNameOf } from './notation.ts';
 import type { FieldSchema, SchemaTable, TypeSchema } from './types.ts';
@@ -21,12 +21,6 @@ interface FieldPlan {
 }
 
 const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** `__proto__` is a legal key of a map and must not become the prototype. */
-function setKey(target: JsonObject, key: string, value: unknown): void {
-  if (key === '__proto__') Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
-  else target[key] = value;
-}
 
 class TableCoder {
   readonly #table: SchemaTable;
@@ -189,7 +183,7 @@ function mapCoder(element: ValueCoder, goType: string): ValueCoder {
         context.literal = literals?.get(key);
         if (!context.trusted) context.enterKey(key);
         const isNone = entry === null || (context.trusted && Array.isArray(entry) && entry.length === 0);
-        setKey(object, key, isNone ? element.zero() : element.read(entry, context));
+        setOwn(object, key, isNone ? element.zero() : element.read(entry, context));
         if (!context.trusted) context.leave();
       }
       for (const key of context.duplicates?.get(value) ?? []) context.duplicateField(key);

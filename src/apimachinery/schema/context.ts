@@ -21,6 +21,16 @@ export class DecodeError extends Error {
   }
 }
 
+/** A body that holds more than is read of one. The apiserver answers RequestEntityTooLarge. */
+export class TooLargeError extends DecodeError {
+  readonly valuesMax: number;
+  constructor(valuesMax: number) {
+    super(`exceeded max number of values ${valuesMax}`);
+    this.name = 'TooLargeError';
+    this.valuesMax = valuesMax;
+  }
+}
+
 /** What JSON.parse loses of a text (see `parseJson`): objects that hold a key twice -> the repeated keys, and how numbers were written. */
 export class Duplicates extends WeakMap<object, string[]> {
   /** Objects that hold a key twice -> all their keys in the order of the text. */
@@ -87,8 +97,9 @@ export class DecodeContext {
   }
 
   #strictError(what: string, name: string): void {
+    if (this.strictErrors.length >= strictErrorsMax) return;
     const message = `${what} ${quote(this.#path.length === 0 ? name : `${this.#path.join('')}.${name}`)}`;
-    if (this.strictErrors.length < strictErrorsMax && !this.strictErrors.includes(message)) this.strictErrors.push(message);
+    if (!this.strictErrors.includes(message)) this.strictErrors.push(message);
   }
 
   /** Go goes on after such an error and reports the first one in the end. */

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { DecodeError, TooLargeError } from './context.ts';
 import { parseJson } from './json-text.ts';
 
 test('any JSON text gives what JSON.parse gives', () => {
@@ -47,4 +48,30 @@ test('numbers that are not plain integers are noted as written', () => {
   ]);
   expect(duplicates?.literals.get(object.d)?.get('e')).toBe('-0.5');
   expect(parseJson('{"name":"1.0","true":[true,false,1]}').duplicates).toBeUndefined();
+});
+
+test('a text that holds too much is refused before it is parsed', () => {
+  for (const text of [
+    `[${'0,'.repeat(400_000)}0]`,
+    `{${'"k":1,'.repeat(200_000)}"k":1}`,
+    `${'['.repeat(300_000)}`,
+    `"${'" "'.repeat(300_000)}`,
+  ])
+    expect(() => parseJson(text, { findDuplicates: true })).toThrow(DecodeError);
+  expect(() => parseJson(`[${'0,'.repeat(400_000)}0]`)).toThrow(TooLargeError);
+});
+
+test('keys of the prototype are keys like any other', () => {
+  const text = '{"__proto__":1,"constructor":2,"toString":{"__proto__":{"x":1}},"":3}';
+  const { value, duplicates } = parseJson(text, { findDuplicates: true });
+  expect(JSON.stringify(value)).toBe(text);
+  expect(duplicates).toBeUndefined();
+  const twice = parseJson('{"constructor":1.0,"__proto__":1,"__proto__":2}', { findDuplicates: true });
+  expect(JSON.stringify(twice.value)).toBe('{"constructor":1,"__proto__":2}');
+  expect(twice.duplicates?.get(twice.value as object)).toEqual(['__proto__']);
+});
+
+test('equal keys without number cost no more than different ones', () => {
+  const repeated = parseJson(`{${'"k":1,'.repeat(40_000)}"k":1}`, { findDuplicates: true });
+  expect(repeated.duplicates?.get(repeated.value as object)).toHaveLength(40_000);
 });

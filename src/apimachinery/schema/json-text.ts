@@ -1,7 +1,8 @@
 // JSON text to value. The fast path is JSON.parse; our own parser only runs to say what is wrong in Go's words (encoding/json), or to find what
 // JSON.parse loses: which keys an object holds twice, and how numbers that are not plain integers were written.
-import { DecodeError, Duplicates } from './context.ts';
-import { jsonDepthMax } from './limits.ts';
+import { setOwn } from '#utils';
+import { DecodeError, Duplicates, TooLargeError } from './context.ts';
+import { jsonDepthMax, jsonValuesMax } from './limits.ts';
 
 export interface ParsedJson {
   value: unknown;
@@ -9,11 +10,13 @@ export interface ParsedJson {
   duplicates?: Duplicates;
 }
 
-/** Throws `DecodeError` with Go's message for text that is not JSON. The last of equal keys wins. */
+/**
+ * Throws `DecodeError` with Go's message for text that is not JSON, and `TooLargeError` for text that holds too much. The last of equal keys
+ * wins.
+ */
 export function parseJson(text: string, options: { findDuplicates?: boolean } = {}): ParsedJson {
   let value: unknown;
-  const { keys, depth, fractions } = measure(text);
-  if (depth > jsonDepthMax) throw new DecodeError('exceeded max depth');
+  const { keys, fractions } = measure(text);
   try {
     value = JSON.parse(text);
   } catch {
@@ -24,21 +27,30 @@ export function parseJson(text: string, options: { findDuplicates?: boolean } = 
   return new JsonReader(text).read();
 }
 
-/** How many keys the text holds, how deep it nests, and whether it has numbers with a point or an exponent, without parsing it. */
-function measure(text: string): { keys: number; depth: number; fractions: boolean } {
+/**
+ * How many keys the text holds, and whether it has numbers with a point or an exponent, without parsing it: a text that is too deep or holds
+ * too much is refused here, for the price of looking at its characters. Values are counted as brackets, strings and commas.
+ */
+function measure(text: string): { keys: number; fractions: boolean } {
   let keys = 0;
   let depth = 0;
-  let deepest = 0;
+  let values = 0;
   let fractions = false;
   for (let at = 0; at < text.length; at++) {
     const char = text.charCodeAt(at);
-    if (char === 34) at = endOfString(text, at);
+    if (char === 34) {
+      at = endOfString(text, at);
+      values++;
+    } else if (char === 44) values++;
     else if (char === 58) keys++;
-    else if (char === 123 || char === 91) deepest = Math.max(deepest, ++depth);
-    else if (char === 125 || char === 93) depth--;
+    else if (char === 123 || char === 91) {
+      values++;
+      if (++depth > jsonDepthMax) throw new DecodeError('exceeded max depth');
+    } else if (char === 125 || char === 93) depth--;
     else if (char === 46 || ((char === 101 || char === 69) && isDigitCode(text.charCodeAt(at - 1)))) fractions = true;
+    if (values > jsonValuesMax) throw new TooLargeError(jsonValuesMax);
   }
-  return { keys, depth: deepest, fractions };
+  return { keys, fractions };
 }
 
 const isDigitCode = (code: number): boolean => code >= 48 && code <= 57;
@@ -59,12 +71,14 @@ function countKeys(value: unknown): number {
     for (const element of value) count += countKeys(element);
     return count;
   }
-  for (const key in value) count += 1 + countKeys((value as Record<string, unknown>)[key]);
+  for (const inner of Object.values(value)) count += 1 + countKeys(inner);
   return count;
 }
 
-const whitespace = new Set([' ', '\t', '\r', '\n']);
-const escapes: Record<string, string> = { '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
+const blank = /[ \t\r\n]*/y;
+const plainNumber = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?(?![0-9.eE])/y;
+// oxlint-disable-next-line no-control-regex -- these may not stand in a string
+const notPlain = /[\\\0-\x1f]/;
 
 /** A character as Go's syntax errors print it. */
 const quoteChar = (char: string): string => {
@@ -92,7 +106,10 @@ class JsonReader {
   }
 
   #space(): void {
-    while (whitespace.has(this.#text[this.#at] ?? '')) this.#at++;
+    if (this.#text.charCodeAt(this.#at) > 32) return;
+    blank.lastIndex = this.#at;
+    blank.test(this.#text);
+    this.#at = blank.lastIndex;
   }
 
   #unexpected(where: string): DecodeError {
@@ -142,12 +159,13 @@ class JsonReader {
       if (this.#text[this.#at] !== ':') throw this.#unexpected('after object key');
       this.#at++;
       if (Object.hasOwn(object, key)) {
-        this.#duplicates.set(object, [...(this.#duplicates.get(object) ?? []), key]);
-        this.#duplicates.order.set(object, keys);
+        const repeated = this.#duplicates.get(object);
+        if (repeated) repeated.push(key);
+        else this.#duplicates.set(object, [key]).order.set(object, keys);
       }
       keys.push(key);
       const value = this.#value();
-      Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
+      setOwn(object, key, value);
       this.#noteLiteral(object, key, value);
       this.#space();
       const next = this.#text[this.#at];
@@ -187,34 +205,47 @@ class JsonReader {
   }
 
   #string(): string {
-    let text = '';
-    this.#at++;
-    for (;;) {
-      const char = this.#text[this.#at];
-      if (char === undefined || char < ' ') throw this.#unexpected('in string literal');
-      this.#at++;
-      if (char === '"') return text;
-      text += char === '\\' ? this.#escape() : char;
+    const end = endOfString(this.#text, this.#at);
+    const plain = this.#text.slice(this.#at + 1, end);
+    if (end < this.#text.length && !notPlain.test(plain)) {
+      this.#at = end + 1;
+      return plain;
+    }
+    return this.#spelledString(end);
+  }
+
+  /** A string with escapes, or one that is wrong. */
+  #spelledString(end: number): string {
+    const text = this.#text.slice(this.#at, end + 1);
+    try {
+      const value = JSON.parse(text) as string;
+      this.#at = end + 1;
+      return value;
+    } catch {
+      throw this.#wrongString();
     }
   }
 
-  #escape(): string {
-    const char = this.#text[this.#at];
-    if (char === 'u') {
-      this.#at++;
-      const start = this.#at;
-      for (; this.#at < start + 4; this.#at++) {
-        if (!/[0-9a-fA-F]/.test(this.#text[this.#at] ?? '')) throw this.#unexpected('in \\u hexadecimal character escape');
+  #wrongString(): DecodeError {
+    for (this.#at++; ; this.#at++) {
+      const code = this.#text.charCodeAt(this.#at);
+      if (!(code >= 32) || code === 34) return this.#unexpected('in string literal');
+      if (code !== 92) continue;
+      const escape = this.#text[++this.#at] ?? '';
+      if (escape !== 'u' && !'"\\/bfnrt'.includes(escape || ' ')) return this.#unexpected('in string escape code');
+      if (escape !== 'u') continue;
+      for (let digits = 0; digits < 4; digits++) {
+        this.#at++;
+        if (!/[0-9a-fA-F]/.test(this.#text[this.#at] ?? '')) return this.#unexpected('in \\u hexadecimal character escape');
       }
-      return String.fromCharCode(Number.parseInt(this.#text.slice(start, this.#at), 16));
     }
-    const plain = char === undefined ? undefined : escapes[char];
-    if (plain === undefined) throw this.#unexpected('in string escape code');
-    this.#at++;
-    return plain;
   }
 
   #literal<T>(word: string, value: T): T {
+    if (this.#text.startsWith(word, this.#at)) {
+      this.#at += word.length;
+      return value;
+    }
     for (const [index, char] of [...word].entries()) {
       if (this.#text[this.#at] !== char)
         throw this.#unexpected(index === 0 ? '' : `in literal ${word} (expecting ${quoteChar(char)})`);
@@ -233,6 +264,12 @@ class JsonReader {
   }
 
   #number(): number {
+    plainNumber.lastIndex = this.#at;
+    const [known] = plainNumber.exec(this.#text) ?? [];
+    if (known !== undefined) {
+      this.#at += known.length;
+      return this.#numeric(known);
+    }
     const start = this.#at;
     if (this.#text[this.#at] === '-') this.#at++;
     if (this.#text[this.#at] === '0') this.#at++;
@@ -246,7 +283,10 @@ class JsonReader {
       if (/[+-]/.test(this.#text[this.#at] ?? '')) this.#at++;
       this.#digits('in exponent of numeric literal');
     }
-    const text = this.#text.slice(start, this.#at);
+    return this.#numeric(this.#text.slice(start, this.#at));
+  }
+
+  #numeric(text: string): number {
     this.#numberText = /^-?\d+$/.test(text) ? undefined : text;
     return Number(text);
   }

@@ -5,3 +5,10 @@ export const jsonDepthMax = 1000;
 
 /** Unknown and duplicate fields reported for one body (sigs.k8s.io/json). */
 export const strictErrorsMax = 100;
+
+/**
+ * Brackets, strings and commas of one JSON text (scalars and collections of one YAML document). Each step of a request costs the more time
+ * the more values there are, however small: with so many none takes longer than 50 ms. The largest objects that are in use, definitions of
+ * custom resources that fill what the store takes, have less than half as many.
+ */
+export const jsonValuesMax = 150_000;

@@ -3,7 +3,15 @@ import { decodeProtobuf, openProtobuf, parseYaml, readProtobuf } from '#apimachi
 import { badRequest, invalidObject, requestEntityTooLarge, unsupportedMediaType } from '#apimachinery/errors';
 import { invalid, root } from '#apimachinery/field';
 import { apiVersionOf, parseApiVersion, type UnknownObject } from '#apimachinery/meta';
-import { decode, DecodeError, type Duplicates, parseJson, type SchemaTable } from '#apimachinery/schema';
+import {
+  decode,
+  DecodeError,
+  type Duplicates,
+  parseJson,
+  type SchemaTable,
+  strictErrorsMax,
+  TooLargeError,
+} from '#apimachinery/schema';
 import { BodyTooLargeError, type WireRequest } from '#wire';
 import { requestBodyBytesMax } from '../limits.ts';
 import { conversionProblem, isSameKind } from '../registry/generic/kind-problems.ts';
@@ -73,9 +81,17 @@ export interface ParsedText {
   strictErrors: string[];
 }
 
-/** JSON or YAML text to a value. Throws `DecodeError`. */
+/** JSON or YAML text to a value. Throws `DecodeError`, and 413 when the text holds too many values. */
 export function parseText(bytes: Buffer, encoding: 'json' | 'yaml', strict: boolean): ParsedText {
-  const text = bytes.toString();
+  try {
+    return valueOf(bytes.toString(), encoding, strict);
+  } catch (error) {
+    if (error instanceof TooLargeError) throw requestEntityTooLarge(`limit is ${error.valuesMax} values`);
+    throw error;
+  }
+}
+
+function valueOf(text: string, encoding: 'json' | 'yaml', strict: boolean): ParsedText {
   if (encoding === 'json') {
     const parsed = parseJson(text, { findDuplicates: strict });
     return { value: parsed.value, duplicates: parsed.duplicates, strictErrors: [] };
@@ -88,17 +104,20 @@ export function parseText(bytes: Buffer, encoding: 'json' | 'yaml', strict: bool
   };
 }
 
-/** Keys written twice, anywhere in a value. */
-export function duplicateFields(value: unknown, duplicates: WeakMap<object, string[]>, path = ''): string[] {
-  if (typeof value !== 'object' || value === null) return [];
-  const own = (duplicates.get(value) ?? []).map(
-    (name) => `duplicate field ${JSON.stringify(path === '' ? name : `${path}.${name}`)}`,
-  );
-  if (Array.isArray(value)) return value.flatMap((item, at) => duplicateFields(item, duplicates, `${path}[${at}]`));
-  return [
-    ...own,
-    ...Object.entries(value).flatMap(([key, item]) => duplicateFields(item, duplicates, path === '' ? key : `${path}.${key}`)),
-  ];
+/** Keys written twice, anywhere in a value, each told once and no more of them than upstream tells. */
+export function duplicateFields(value: unknown, duplicates: WeakMap<object, string[]>): string[] {
+  const found = new Set<string>();
+  const visit = (inner: unknown, path: string): void => {
+    if (typeof inner !== 'object' || inner === null || found.size >= strictErrorsMax) return;
+    const below = (name: string): string => (path === '' ? name : `${path}.${name}`);
+    for (const name of duplicates.get(inner) ?? []) {
+      if (found.size < strictErrorsMax) found.add(`duplicate field ${JSON.stringify(below(name))}`);
+    }
+    if (Array.isArray(inner)) for (const [at, item] of inner.entries()) visit(item, `${path}[${at}]`);
+    else for (const [key, item] of Object.entries(inner)) visit(item, below(key));
+  };
+  visit(value, '');
+  return [...found];
 }
 
 /** A strict error as warnings: the YAML library lists several in one. */

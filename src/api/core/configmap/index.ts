@@ -11,7 +11,7 @@ function validateData(report: Report, { data = {}, binaryData = {} }: ConfigMap)
   let bytes = 0;
   for (const key in data) {
     validateKeys(report, root('data'), { [key]: '' });
-    if (key in binaryData) report.invalid(root('data').key(key), key, 'duplicate of key present in binaryData');
+    if (Object.hasOwn(binaryData, key)) report.invalid(root('data').key(key), key, 'duplicate of key present in binaryData');
     bytes += byteLength(data[key] ?? '');
   }
   validateKeys(report, root('binaryData'), binaryData);
