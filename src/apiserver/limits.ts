@@ -11,6 +11,8 @@ export const targetLengthMax = 64 * 1024;
 /** Requests answered at once, read-only and mutating (--max-requests-inflight, --max-mutating-requests-inflight). */
 export const requestsInFlightMax = 400;
 export const mutatingRequestsInFlightMax = 200;
+/** Places beyond those that only nodes and the control plane's own components may take, as a share of them. */
+export const reservedSeatsShare = 0.25;
 /** What a client turned away by those is told to wait. */
 export const retryAfterSeconds = 1;
 /** What a client is told to wait when the store does not answer (k8s.io/apiserver/pkg/storage/errors). */

@@ -5,8 +5,15 @@ export const limits = {
   headerBytesMax: 1024 * 1024,
   /** From the first byte of a connection, or of the next request, to the end of its headers. */
   headersTimeoutMs: 32_000,
-  /** To the end of the request's body, HTTP/1.1. */
+  /** To the end of the request's body, HTTP/1.1, whether somebody reads it or not. */
   requestTimeoutMs: 300_000,
+  /** To the end of a body that is collected, from the moment on that somebody wants it. */
+  bodyTimeoutMs: 60_000,
+  /** HTTP/1.1 requests that wait on one connection behind the answer to an earlier one. */
+  queuedRequestsMax: 100,
+  /** How long, and how much, is still read from a peer when the last answer has gone out (net/http rstAvoidanceDelay, maxPostHandlerReadBytes). */
+  lingerMs: 1_000,
+  lingerBytesMax: 4 * 1024 * 1024,
   /** A connection without any request. */
   idleTimeoutMs: 90_000,
   /** TLS handshake. */

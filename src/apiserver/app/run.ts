@@ -11,6 +11,7 @@ import { openAudit } from '../audit/index.ts';
 import type { Attributes, UserInfo } from '../contracts.ts';
 import { type ApiServer, type ApiServerParts, createApiServer } from '../server.ts';
 import { loopbackUser } from '../authentication/index.ts';
+import { requestTimeoutMs } from '../limits.ts';
 import { withFilters } from './filters.ts';
 import type { CertificatePair, KubeApiServerOptions, StoreLocation } from './options.ts';
 import { advertiseAddress, buildParts, firstAddress } from './parts.ts';
@@ -109,7 +110,10 @@ export async function runKubeApiServer(options: KubeApiServerOptions, deps: Kube
       port: options.securePort,
       ...(options.reusePort && { reusePort: true }),
     },
-    ...(options.streamsMax && { limits: { concurrentStreamsMax: options.streamsMax } }),
+    limits: {
+      bodyTimeoutMs: options.requestTimeoutMs ?? requestTimeoutMs,
+      ...(options.streamsMax && { concurrentStreamsMax: options.streamsMax }),
+    },
     onRequest: handle,
     onUpgrade: (upgrade) => server.upgrade(upgrade),
     logger,

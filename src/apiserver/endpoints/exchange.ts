@@ -240,7 +240,11 @@ async function identify(context: ServerContext, inFlight: InFlight, exchange: Ex
   const asked = attributesOf(info, exchange.user, query);
   const other = await context.impersonate(source, asked, record && ((user, constraint) => record.impersonate(user, constraint)));
   if (other) exchange.user = other;
-  if (!way.long) way.leave.push(inFlight.enter(info.verb !== 'get' && info.verb !== 'list'));
+  if (!way.long) {
+    const leave = inFlight.enter(info.verb !== 'get' && info.verb !== 'list', exchange.user);
+    way.leave.push(leave);
+    request.onClose(leave);
+  }
   await context.authorize(other ? { ...asked, user: other } : asked, record && ((decision) => recordDecision(record, decision)));
   way.admitted = true;
   return true;

@@ -8,6 +8,11 @@ import type { ClientResponse } from './options.ts';
 export function clientResponse(status: number, headers: IncomingHttpHeaders, body: Readable): ClientResponse {
   // A broken connection is told to whoever reads the body; without a reader it concerns nobody.
   body.on('error', () => {});
-  const bytes = (bytesMax = limits.responseBytesMax): Promise<Buffer> => collectBody(body, headers['content-length'], bytesMax);
+  const bytes = (bytesMax = limits.responseBytesMax): Promise<Buffer> =>
+    collectBody(body, { announced: headers['content-length'], bytesMax }).catch((error: unknown) => {
+      // What is too much is not read to its end.
+      body.destroy();
+      throw error;
+    });
   return { status, headers, body, bytes, text: async (bytesMax) => (await bytes(bytesMax)).toString('utf8') };
 }

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { limits } from '../limits.ts';
 import { collectBody } from './body.ts';
+import { endAndClose } from './linger.ts';
 import { type PeerCertificate, peerCertificateOf } from './peer.ts';
 import { ClientGoneError, type ResponseHeaders, type WireRequest, type WireRequestHead, type WireResponse } from './types.ts';
 
@@ -46,11 +47,13 @@ export class Http1Head implements WireRequestHead {
 
 export class Http1Request extends Http1Head implements WireRequest {
   readonly #response: ServerResponse;
+  readonly #bodyTimeoutMs: number;
   #controller: AbortController | undefined;
 
-  constructor(message: IncomingMessage, response: ServerResponse) {
+  constructor(message: IncomingMessage, response: ServerResponse, bodyTimeoutMs: number) {
     super(message);
     this.#response = response;
+    this.#bodyTimeoutMs = bodyTimeoutMs;
   }
 
   get body(): Readable {
@@ -58,7 +61,12 @@ export class Http1Request extends Http1Head implements WireRequest {
   }
 
   readBody(bytesMax = limits.bodyBytesMax): Promise<Buffer> {
-    return collectBody(this.message, this.headers['content-length'], bytesMax);
+    return collectBody(this.message, {
+      announced: this.headers['content-length'],
+      bytesMax,
+      timeoutMs: this.#bodyTimeoutMs,
+      onOver: (callback) => this.onClose(callback),
+    });
   }
 
   get signal(): AbortSignal {
@@ -78,10 +86,15 @@ export class Http1Request extends Http1Head implements WireRequest {
   }
 }
 
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
+
 export class Http1Response implements WireResponse {
+  readonly #message: IncomingMessage;
   readonly #response: ServerResponse;
 
-  constructor(response: ServerResponse) {
+  constructor(message: IncomingMessage, response: ServerResponse) {
+    this.#message = message;
     this.#response = response;
   }
 
@@ -98,15 +111,29 @@ export class Http1Response implements WireResponse {
 
   head(status: number, headers: ResponseHeaders = {}): void {
     if (this.#response.headersSent) throw new Error('response head was already sent');
-    this.#response.writeHead(status, headers as OutgoingHttpHeaders);
+    if (!this.#message.complete && hasBody(this.#message)) this.#lastHead(status, headers);
+    else this.#response.writeHead(status, headers as OutgoingHttpHeaders);
+  }
+
+  /** The head of an answer that is given before the request's body has come: it is the connection's last, and the body may never end. */
+  #lastHead(status: number, headers: ResponseHeaders): void {
+    const message = this.#message;
+    this.#response.writeHead(status, { ...headers, connection: 'close' } as OutgoingHttpHeaders);
+    // Without a reader Node would throw away whatever comes, as long as it comes.
+    message.read(0);
+    // Node calls this once the last answer of a connection has gone out.
+    message.socket.destroySoon = () => endAndClose(message.socket, message);
   }
 
   flushHead(): void {
+    if (!this.headSent) this.head(200);
     this.#response.flushHeaders();
   }
 
   write(chunk: Uint8Array | string): boolean {
-    return !this.destroyed && this.#response.write(chunk);
+    if (this.destroyed) return false;
+    if (!this.headSent) this.head(200);
+    return this.#response.write(chunk);
   }
 
   drain(): Promise<void> {
@@ -125,13 +152,13 @@ export class Http1Response implements WireResponse {
 
   end(chunk?: Uint8Array | string): void {
     if (this.destroyed) return;
+    if (!this.headSent) this.head(200);
     if (chunk === undefined) this.#response.end();
     else this.#response.end(chunk);
   }
 
   send(status: number, headers: ResponseHeaders, body: Uint8Array | string): void {
-    headers['content-length'] = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
-    this.head(status, headers);
+    this.head(status, { ...headers, 'content-length': typeof body === 'string' ? Buffer.byteLength(body) : body.length });
     this.end(body);
   }
 

@@ -13,6 +13,14 @@ import { collectBody } from './body.ts';
 import { type PeerCertificate, peerCertificateOf } from './peer.ts';
 import { ClientGoneError, type ResponseHeaders, type WireRequest, type WireResponse } from './types.ts';
 
+export interface Http2RequestParts {
+  stream: ServerHttp2Stream;
+  headers: Http2Headers;
+  rawHeaders: readonly string[];
+  response: Http2Response;
+  bodyTimeoutMs: number;
+}
+
 export class Http2Request implements WireRequest {
   readonly method: string;
   readonly path: string;
@@ -21,11 +29,13 @@ export class Http2Request implements WireRequest {
   readonly httpVersion = '2.0';
   readonly #stream: ServerHttp2Stream;
   readonly #response: Http2Response;
+  readonly #bodyTimeoutMs: number;
   #controller: AbortController | undefined;
 
-  constructor(stream: ServerHttp2Stream, headers: Http2Headers, rawHeaders: readonly string[], response: Http2Response) {
+  constructor({ stream, headers, rawHeaders, response, bodyTimeoutMs }: Http2RequestParts) {
     this.#stream = stream;
     this.#response = response;
+    this.#bodyTimeoutMs = bodyTimeoutMs;
     this.method = headers[':method'] ?? 'GET';
     this.path = headers[':path'] ?? '/';
     if (headers.host === undefined && headers[':authority'] !== undefined) headers.host = headers[':authority'];
@@ -56,7 +66,12 @@ export class Http2Request implements WireRequest {
   }
 
   readBody(bytesMax = limits.bodyBytesMax): Promise<Buffer> {
-    return collectBody(this.#stream, this.headers['content-length'], bytesMax);
+    return collectBody(this.#stream, {
+      announced: this.headers['content-length'],
+      bytesMax,
+      timeoutMs: this.#bodyTimeoutMs,
+      onOver: (callback) => this.#response.onEnd(callback),
+    });
   }
 
   get signal(): AbortSignal {
@@ -80,16 +95,18 @@ export class Http2Request implements WireRequest {
 
 const connectionHeaders = ['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade', 'http2-settings'];
 
-/** Headers that HTTP/2 forbids would make the whole response fail. */
-function withoutConnectionHeaders(headers: ResponseHeaders): ResponseHeaders {
-  for (const name of connectionHeaders) if (headers[name] !== undefined) delete headers[name];
-  return headers;
+/** A copy with the status, and without the headers that HTTP/2 forbids: they would make the whole response fail. */
+function http2Head(status: number, headers: ResponseHeaders): OutgoingHttpHeaders {
+  const all = { ...headers, ':status': status } as OutgoingHttpHeaders;
+  for (const name of connectionHeaders) if (all[name] !== undefined) delete all[name];
+  return all;
 }
 
 const bodiless = (status: number): boolean => status === 204 || status === 205 || status === 304;
 
 export class Http2Response implements WireResponse {
   readonly #stream: ServerHttp2Stream;
+  readonly #atEnd: (() => void)[] = [];
   #silent = false;
   /** The handler has ended the response. (A stream cut off by the client looks ended as well: Node ends its writable side.) */
   ended = false;
@@ -116,10 +133,8 @@ export class Http2Response implements WireResponse {
     if (stream.destroyed || stream.closed) return;
     if (stream.headersSent) throw new Error('response head was already sent');
     this.#silent = this.#headRequest || bodiless(status);
-    const all = withoutConnectionHeaders(headers) as OutgoingHttpHeaders;
-    all[':status'] = status;
     this.status = status;
-    stream.respond(all);
+    stream.respond(http2Head(status, headers));
   }
 
   flushHead(): void {
@@ -153,11 +168,27 @@ export class Http2Response implements WireResponse {
     if (!this.#stream.headersSent) this.head(200);
     if (chunk === undefined || this.#silent) this.#stream.end();
     else this.#stream.end(chunk);
+    for (const callback of this.#atEnd.splice(0)) callback();
+    if (!this.#stream.endAfterHeaders && !this.#stream.readableEnded) this.#stopBody();
+  }
+
+  /** Tells the client that it need not send the rest of its body, once the answer has gone out (RFC 9113 section 8.1). */
+  #stopBody(): void {
+    const stream = this.#stream;
+    // Node closes a stream only when what has come of the body was read.
+    if (stream.writableFinished) stream.resume();
+    else stream.once('finish', () => stream.resume());
+    stream.close(constants.NGHTTP2_NO_ERROR);
+  }
+
+  /** Calls back when the handler has ended the response. The end of the stream is told by the stream. */
+  onEnd(callback: () => void): void {
+    if (this.ended) callback();
+    else this.#atEnd.push(callback);
   }
 
   send(status: number, headers: ResponseHeaders, body: Uint8Array | string): void {
-    headers['content-length'] = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
-    this.head(status, headers);
+    this.head(status, { ...headers, 'content-length': typeof body === 'string' ? Buffer.byteLength(body) : body.length });
     this.end(body);
   }
 

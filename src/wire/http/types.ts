@@ -5,8 +5,8 @@ import type { Duplex, Readable } from 'node:stream';
 import type { PeerCertificate } from './peer.ts';
 
 export type HeaderValue = string | number | readonly string[];
-/** Names in lower case. */
-export type ResponseHeaders = Record<string, HeaderValue | undefined>;
+/** Names in lower case. Answers may share one object: nobody writes into the headers that a caller hands over. */
+export type ResponseHeaders = Readonly<Record<string, HeaderValue | undefined>>;
 
 /** What requests and upgrades have in common. */
 export interface WireRequestHead {
@@ -32,13 +32,14 @@ export interface WireRequest extends WireRequestHead {
   /** The body as a stream. Use either this or `readBody`. */
   readonly body: Readable;
   /**
-   * The whole body. Rejects with `BodyTooLargeError` when it is, or is announced, larger than `bytesMax` (default `limits.bodyBytesMax`), and
-   * with `ClientGoneError` when the client goes away in the middle.
+   * The whole body. Rejects with `BodyTooLargeError` when it is, or is announced, larger than `bytesMax` (default `limits.bodyBytesMax`), with
+   * `BodyTimeoutError` when it is not there within the server's `bodyTimeoutMs`, and with `ClientGoneError` when the client goes away in the
+   * middle, or somebody else answers meanwhile: no body is waited for longer than its exchange lasts.
    */
   readBody(bytesMax?: number): Promise<Buffer>;
   /** Aborted when the client is gone before the response has ended. */
   readonly signal: AbortSignal;
-  /** Calls back once when the exchange is over, however it ended; cheaper than `signal`. */
+  /** Calls back when the exchange is over, because the answer has gone out or the connection is gone; cheaper than `signal`. */
   onClose(callback: () => void): void;
 }
 
@@ -84,6 +85,14 @@ export class BodyTooLargeError extends Error {
     super(`limit is ${bytesMax}`);
     this.name = 'BodyTooLargeError';
     this.bytesMax = bytesMax;
+  }
+}
+
+/** A body that did not come in time: answer 408. */
+export class BodyTimeoutError extends Error {
+  constructor() {
+    super('the request body did not arrive in time');
+    this.name = 'BodyTimeoutError';
   }
 }
 

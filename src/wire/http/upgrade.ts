@@ -1,9 +1,8 @@
 // A connection whose client asks for another protocol (WebSocket, SPDY/3.1).
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
-import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { limits } from '../limits.ts';
 import { Http1Head } from './http1.ts';
+import { endAndClose } from './linger.ts';
 import { ClientGoneError, type ResponseHeaders, type WireUpgrade } from './types.ts';
 
 // A header value with a line break would let its author write the rest of the response.
@@ -46,10 +45,8 @@ export class Http1Upgrade extends Http1Head implements WireUpgrade {
   reject(status: number, headers: ResponseHeaders, body: Uint8Array | string): void {
     const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
     this.#socket.write(responseHead(status, { ...headers, 'content-length': length, connection: 'close' }));
-    this.#socket.end(body);
-    // Read on to the client's end: closing on unread bytes would reset the connection under the answer.
-    this.#socket.resume();
-    (this.#socket as Partial<Socket>).setTimeout?.(limits.headersTimeoutMs, () => this.#socket.destroy());
+    this.#socket.write(body);
+    endAndClose(this.#socket);
   }
 
   takeOver(): Duplex {

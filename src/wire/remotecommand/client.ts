@@ -59,7 +59,7 @@ function session(parts: Parts): RemoteCommandClientSession {
   return {
     ...rest,
     outcome() {
-      outcome ??= collectBody(parts.error, undefined, limits.outcomeBytesMax)
+      outcome ??= collectBody(parts.error, { bytesMax: limits.outcomeBytesMax })
         .then((bytes) => decodeOutcome(bytes.toString('utf8'), rulesOf(parts.protocol)))
         .catch((error: Error) => ({ error: error.message }));
       return outcome;

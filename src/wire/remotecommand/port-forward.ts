@@ -132,7 +132,7 @@ export async function dialPortForward(
       const error = connection.createStream({ streamtype: 'error', ...common });
       error.end();
       const data = connection.createStream({ streamtype: 'data', ...common });
-      const complaint = collectBody(error, undefined, limits.outcomeBytesMax).then(
+      const complaint = collectBody(error, { bytesMax: limits.outcomeBytesMax }).then(
         (bytes) => bytes.toString('utf8'),
         (cause: Error) => cause.message,
       );

@@ -37,6 +37,7 @@ export interface ServerLimits {
   headerBytesMax: number;
   headersTimeoutMs: number;
   requestTimeoutMs: number;
+  bodyTimeoutMs: number;
   idleTimeoutMs: number;
   handshakeTimeoutMs: number;
   shutdownGraceMs: number;

@@ -18,13 +18,15 @@ import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { type Logger, silentLogger } from '#utils';
 import { Http1Request, Http1Response } from '../http/http1.ts';
+import { endAndClose } from '../http/linger.ts';
 import { Http2Request, Http2Response } from '../http/http2.ts';
-import type { WireRequest, WireResponse } from '../http/types.ts';
+import { BodyTimeoutError, ClientGoneError, type WireRequest, type WireResponse } from '../http/types.ts';
 import { Http1Upgrade, responseHead } from '../http/upgrade.ts';
 import { limits as defaults } from '../limits.ts';
 import { type Connections, trackConnections } from './connections.ts';
 import type { ListenAddress, ListenTarget, ServeOptions, ServerLimits, ServerTls, WireServer } from './options.ts';
 import { type ServerContexts, serverContexts } from './tls.ts';
+import { inTurn } from './turns.ts';
 
 type AnyServer = PlainServer | Http2SecureServer;
 
@@ -38,10 +40,14 @@ interface Context {
 
 const describe = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error));
 
+const plainText = Object.freeze({ 'content-type': 'text/plain; charset=utf-8' });
+
 function failed(context: Context, request: WireRequest, response: WireResponse, error: unknown): void {
+  if (error instanceof ClientGoneError) return response.destroy();
+  if (error instanceof BodyTimeoutError && !response.headSent) return response.send(408, plainText, 'Request Timeout\n');
   context.logger.error('request handler failed', { method: request.method, path: request.path, error: describe(error) });
   if (response.headSent) response.destroy();
-  else response.send(500, { 'content-type': 'text/plain; charset=utf-8' }, 'Internal Server Error\n');
+  else response.send(500, plainText, 'Internal Server Error\n');
 }
 
 function handle(context: Context, request: WireRequest, response: WireResponse): void {
@@ -65,11 +71,15 @@ function attachHttp1(context: Context, server: AnyServer): void {
   // The TLS server's typings know only HTTP/2; with allowHTTP1 it emits node:http's events as well.
   const emitter = server as PlainServer;
   emitter.on('request', (message: IncomingMessage, raw: ServerResponse) => {
-    handle(context, new Http1Request(message, raw), new Http1Response(raw));
+    const { bodyTimeoutMs } = context.limits;
+    inTurn(raw, message.socket, () =>
+      handle(context, new Http1Request(message, raw, bodyTimeoutMs), new Http1Response(message, raw)),
+    );
   });
   emitter.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
     if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
-    socket.end(responseHead(parseErrorStatus[error.code ?? ''] ?? 400, { connection: 'close', 'content-length': 0 }));
+    socket.write(responseHead(parseErrorStatus[error.code ?? ''] ?? 400, { connection: 'close', 'content-length': 0 }));
+    endAndClose(socket);
   });
   if (onUpgrade === undefined) return;
   emitter.on('upgrade', (message: IncomingMessage, socket: Duplex, head: Buffer) => {
@@ -114,9 +124,15 @@ function createTlsServer(context: Context, contexts: ServerContexts, tls: Server
     stream.on('error', () => {});
     connections.addStream(stream);
     const response = new Http2Response(stream);
-    handle(context, new Http2Request(stream, headers, rawHeaders, response), response);
+    const { bodyTimeoutMs } = limits;
+    handle(context, new Http2Request({ stream, headers, rawHeaders, response, bodyTimeoutMs }), response);
   });
-  server.on('tlsClientError', (error: Error) => context.logger.debug('TLS handshake error', { error: error.message }));
+  // Node's own listener would have the failure answered as bad HTTP, on a connection that cannot carry an answer.
+  server.removeAllListeners('tlsClientError');
+  server.on('tlsClientError', (error: Error, socket: TLSSocket) => {
+    context.logger.debug('TLS handshake error', { error: error.message });
+    socket.destroy();
+  });
   server.on('sessionError', (error: Error) => context.logger.debug('HTTP/2 session error', { error: error.message }));
   server.on('unknownProtocol', (socket: TLSSocket) => socket.destroy());
   return server;
