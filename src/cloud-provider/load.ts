@@ -162,7 +162,7 @@ const parseDefault = (text: string): unknown => (text.trim() === '' ? {} : parse
  */
 export async function loadCloudProvider(
   options: LoadCloudProviderOptions,
-  { clock, logger, metrics, flags }: Pick<CreateContext<unknown>, 'clock' | 'logger' | 'metrics' | 'flags'>,
+  { clock, rng, logger, metrics, flags }: Pick<CreateContext<unknown>, 'clock' | 'rng' | 'logger' | 'metrics' | 'flags'>,
 ): Promise<LoadedCloudProvider | undefined> {
   const { configFile } = options;
   const definition = await findCloudProvider(options);
@@ -186,6 +186,7 @@ export async function loadCloudProvider(
       config,
       configDir: configDirOf(options),
       clock,
+      ...(rng && { rng }),
       logger: logger.with({ cloudProvider: name }),
       ...(metrics && { metrics }),
       flags: flags ?? defaultFlagValues(definition.flags),

@@ -10,13 +10,13 @@ import type { AdmissionRequest, AdmissionResponse } from '#api/admission/v1';
 import type { LoadBalancerStatus, Node, NodeAddress, Service } from '#api/core/v1';
 import type { GroupVersionResource, KubeObject } from '#apimachinery/meta';
 import type { Transport } from '#apimachinery/transport';
-import type { Clock, Logger } from '#utils';
+import type { Clock, Logger, Rng } from '#utils';
 import type { CloudControllerDefinition } from './controller.ts';
 import type { ProviderFlagValues } from './flags.ts';
 
 export type { LoadBalancerIngress, LoadBalancerStatus, Node, NodeAddress, Service, ServicePort } from '#api/core/v1';
 export type { KubeObject } from '#apimachinery/meta';
-export type { Clock, Logger } from '#utils';
+export type { Clock, Logger, Rng } from '#utils';
 
 /** One cloud account as the controllers see it. An absent part is not supported: the controllers that need it are left out with a warning. */
 export interface CloudProvider {
@@ -203,6 +203,8 @@ export interface CreateContext<Config> {
   /** Folder of `--cloud-config`, for files named in it; the working directory without one. */
   configDir: string;
   clock: Clock;
+  /** Chance, for jitter. Absent: the machine's. */
+  rng?: Rng;
   logger: Logger;
   /** Absent: nobody asks for metrics. */
   metrics?: ProviderMetrics;

@@ -1,3 +1,4 @@
 // The suite every provider passes. Public: `import { conformance } from 'sagong/cloud-provider/conformance'`.
+export { persistent, type PersistentOptions } from './persistent.ts';
 export { conformance, conformanceCases, type Runner } from './suite.ts';
 export type { ConformanceCase, ConformanceTarget, ConformanceWorld } from './target.ts';

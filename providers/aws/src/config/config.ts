@@ -1,7 +1,7 @@
 // From the text of `--cloud-config` to typed fields. Field names are compared without case, an empty value counts as not given; what is not known
 // is an error (upstream passes over it in silence, and a misspelt field then has no effect).
 import type { ConfigSchema } from 'sagong/cloud-provider';
-import { type IniSection, parseIni } from './ini.ts';
+import { type IniSection, parseIni } from 'sagong/cloud-provider/kit';
 import { type AwsConfig, configSchema } from './schema.ts';
 
 const words: Readonly<Record<string, boolean>> = {

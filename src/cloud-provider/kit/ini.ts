@@ -1,5 +1,5 @@
-// The INI dialect of AWS configurations (git's, as the Go package gopkg.in/gcfg.v1 reads it): `[Section]`, `[Section "name"]`, `key = value`,
-// a key alone for true, quotes and escapes, a backslash that continues the line, comments after `#` and `;`. Pure.
+// The INI dialect of `--cloud-config` with AWS and Google (git's, as the Go package gopkg.in/gcfg.v1 reads it): `[Section]`,
+// `[Section "name"]`, `key = value`, a key alone for true, quotes and escapes, a backslash that continues the line, comments after `#` and `;`. Pure.
 
 export interface IniSection {
   name: string;

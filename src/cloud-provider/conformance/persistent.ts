@@ -1,0 +1,48 @@
+// A provider as the controllers use it: what fails is tried again. With it the suite also runs against a cloud of which every fifth call fails.
+import { isImplementedElsewhere, isInstanceNotFound, isNotImplemented } from '../errors.ts';
+import type { CloudProvider } from '../types.ts';
+
+export interface PersistentOptions {
+  /** Tries of one call, the first one included. Default 20. */
+  attemptsMax?: number;
+  /** Failures that are handed on at once, as those that a case asked for. */
+  passes?(error: unknown): boolean;
+}
+
+const attemptsMaxDefault = 20;
+const parts = {
+  instancesV2: ['instanceExists', 'instanceShutdown', 'instanceMetadata'],
+  loadBalancer: ['getLoadBalancer', 'ensureLoadBalancer', 'updateLoadBalancer', 'ensureLoadBalancerDeleted'],
+  routes: ['listRoutes', 'createRoute', 'deleteRoute'],
+} as const;
+type Part = keyof typeof parts;
+type AnyCall = (...args: unknown[]) => unknown;
+
+const hasMeaning = (error: unknown): boolean =>
+  isInstanceNotFound(error) || isNotImplemented(error) || isImplementedElsewhere(error);
+
+/** The same provider; each call is made until it succeeds, says something with a meaning, or has failed too often. */
+export function persistent(cloud: CloudProvider, options: PersistentOptions = {}): CloudProvider {
+  const { attemptsMax = attemptsMaxDefault, passes = () => false } = options;
+  const again =
+    (call: AnyCall): AnyCall =>
+    async (...args) => {
+      for (let tries = 1; ; tries++)
+        try {
+          return await call(...args);
+        } catch (error) {
+          if (tries >= attemptsMax || hasMeaning(error) || passes(error)) throw error;
+        }
+    };
+  const persistentPart = (part: Part, inner: object): object => {
+    const calls = Object.fromEntries(parts[part].map((name) => [name, again((Reflect.get(inner, name) as AnyCall).bind(inner))]));
+    return part === 'loadBalancer'
+      ? { ...calls, getLoadBalancerName: (Reflect.get(inner, 'getLoadBalancerName') as AnyCall).bind(inner) }
+      : calls;
+  };
+  const changed = (Object.keys(parts) as Part[]).flatMap((part) => {
+    const inner = cloud[part];
+    return inner ? [[part, persistentPart(part, inner)]] : [];
+  });
+  return { ...cloud, ...(Object.fromEntries(changed) as Partial<CloudProvider>), hasClusterId: () => cloud.hasClusterId() };
+}

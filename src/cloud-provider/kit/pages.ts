@@ -1,0 +1,39 @@
+// Lists that come in pages. A cursor is whatever leads to the next page: a token, a number, a URL.
+import { pagesMax as pagesMaxDefault } from './limits.ts';
+
+export interface Page<Item, Cursor> {
+  items: readonly Item[] | null | undefined;
+  /** Absent, null or '': this was the last page. */
+  next?: Cursor | null | undefined | '';
+}
+
+/** All items of all pages. Rejects for a list without an end, and for one whose cursor leads back to where it was. */
+export async function allPages<Item, Cursor extends string | number>(
+  ask: (cursor: Cursor | undefined) => Promise<Page<Item, Cursor>>,
+  pagesMax: number = pagesMaxDefault,
+): Promise<Item[]> {
+  const items: Item[] = [];
+  const seen = new Set<Cursor>();
+  let cursor: Cursor | undefined;
+  for (let page = 0; page < pagesMax; page++) {
+    const answer = await ask(cursor);
+    items.push(...(answer.items ?? []));
+    const { next } = answer;
+    if (next === undefined || next === null || next === '') return items;
+    if (seen.has(next)) throw new Error(`the list leads back to its page ${JSON.stringify(next)}`);
+    seen.add(next);
+    cursor = next;
+  }
+  throw new Error(`the list has more than ${pagesMax} pages`);
+}
+
+/** All items of a list whose pages are numbered from 1, up to the first page that is not full. */
+export const allNumberedPages = <Item>(
+  pageItems: number,
+  ask: (page: number) => Promise<readonly Item[] | null | undefined>,
+  pagesMax?: number,
+): Promise<Item[]> =>
+  allPages<Item, number>(async (page = 1) => {
+    const items = await ask(page);
+    return { items, next: (items?.length ?? 0) < pageItems ? undefined : page + 1 };
+  }, pagesMax);

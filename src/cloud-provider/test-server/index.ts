@@ -1,0 +1,9 @@
+// The base of servers that speak a vendor's API, for the tests of its provider. Public: `import ... from 'sagong/cloud-provider/test-server'`.
+export { type HastyClock, hastyClock, type ManualClock, manualClock } from './clock.ts';
+export { type FaultRates, type FaultRule, Faults, noRates } from './faults.ts';
+export { LaggingMap } from './lagging-map.ts';
+export { type Operation, Operations, type OperationsOptions } from './operations.ts';
+export { pageByNumber, pageByToken } from './pages.ts';
+export { type Handler, Refusal, type VendorAnswer, type VendorRequest } from './request.ts';
+export type { Routes } from './routing.ts';
+export { startVendorServer, type VendorServer, type VendorServerOptions } from './server.ts';

@@ -1,0 +1,209 @@
+// A server on loopback that speaks a vendor's API: routes, JSON in and out, faults. The vendor's part is its routes, how it checks who asks,
+// and how a refusal looks.
+import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { systemClock } from '#host';
+import { type Clock, type Rng, seededRng } from '#utils';
+import { type Fault, Faults } from './faults.ts';
+import { bodyBytesMax, seenRequestsMax } from './limits.ts';
+import { readBody, Refusal, type VendorAnswer, type VendorRequest } from './request.ts';
+import { createRouter, type Routes } from './routing.ts';
+
+export interface VendorServerOptions {
+  routes: Routes;
+  /** Paths are compared without case, as Azure does. */
+  ignoreCase?: boolean;
+  /** Time of latency. Default: the machine's. */
+  clock?: Pick<Clock, 'sleep'>;
+  /** Of faults by rate. */
+  rng?: Rng;
+  /** Requests that no fault by rate hits. */
+  spared?(request: VendorRequest): boolean;
+  /** Before a request is routed: checks credentials, settles what time has brought. Throws `Refusal`. */
+  enter?(request: VendorRequest): void;
+  /** How the vendor answers a refusal. */
+  refusalAnswer(refusal: Refusal, request: VendorRequest): VendorAnswer;
+  /** Headers of every answer: request IDs, rate limits. */
+  headers?(request: VendorRequest): Readonly<Record<string, string>>;
+  /** PEM, for SDKs that refuse to speak without TLS. */
+  tls?: { key: string; cert: string };
+}
+
+export interface VendorServer {
+  /** `http://127.0.0.1:<port>`, without a slash at its end. */
+  url: string;
+  faults: Faults;
+  /** The latest requests, oldest first. */
+  requests: VendorRequest[];
+  /** Requests so far. */
+  count(): number;
+  /** Requests that wait for time to pass: a virtual clock may go on while they are the only ones under way. */
+  waiting(): number;
+  /** Requests that have arrived and are not answered yet. */
+  active(): number;
+  /** Requests whose client went away before they were carried out. */
+  gone(): number;
+  close(): Promise<void>;
+}
+
+async function bytesOf(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > bodyBytesMax) throw new Refusal(413, 'tooLarge', 'the request body is too large');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+const headersOf = ({ headers }: IncomingMessage): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')]),
+  );
+
+const refusalOf = (error: unknown): Refusal =>
+  error instanceof Refusal
+    ? error
+    : new Refusal(500, 'internalError', error instanceof Error ? (error.stack ?? error.message) : String(error));
+
+const refusalOfFault = ({ status = 500, code = '', message = 'failed on request', headers }: Fault): Refusal =>
+  new Refusal(status, code, message, headers);
+
+function send(response: ServerResponse, { status, body, headers = {} }: VendorAnswer): void {
+  if (body === undefined) {
+    response.writeHead(status ?? 204, headers).end();
+    return;
+  }
+  const isRaw = typeof body === 'string' || Buffer.isBuffer(body);
+  const content = isRaw ? body : JSON.stringify(body);
+  const type = isRaw ? 'text/plain; charset=utf-8' : 'application/json; charset=utf-8';
+  response.writeHead(status ?? 200, { 'content-type': type, 'content-length': Buffer.byteLength(content), ...headers });
+  response.end(content);
+}
+
+/** Everything between a request and its answer. */
+class Exchanges {
+  readonly faults: Faults;
+  readonly requests: VendorRequest[] = [];
+  waiting = 0;
+  active = 0;
+  gone = 0;
+  count = 0;
+  readonly #options: VendorServerOptions;
+  readonly #clock: Pick<Clock, 'sleep'>;
+  readonly #find: ReturnType<typeof createRouter>;
+
+  constructor(options: VendorServerOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock();
+    this.#find = createRouter(options.routes, { ignoreCase: options.ignoreCase ?? false });
+    this.faults = new Faults(options.rng ?? seededRng(1), options.spared);
+  }
+  async serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.active += 1;
+    response.once('close', () => {
+      if (!response.writableEnded) this.gone += 1;
+    });
+    try {
+      const request = await this.#read(incoming, response);
+      if (!request) return;
+      const answer = await this.#answer(request, response);
+      if (!answer || response.destroyed) return;
+      send(response, { ...answer, headers: { ...this.#options.headers?.(request), ...answer.headers } });
+    } finally {
+      this.active -= 1;
+    }
+  }
+  async #read(incoming: IncomingMessage, response: ServerResponse): Promise<VendorRequest | undefined> {
+    const url = new URL(incoming.url ?? '/', `http://${incoming.headers.host ?? 'localhost'}`);
+    const request: VendorRequest = {
+      method: incoming.method ?? 'GET',
+      url,
+      params: {},
+      headers: headersOf(incoming),
+      bytes: Buffer.alloc(0),
+      body: undefined,
+      number: ++this.count,
+    };
+    try {
+      request.bytes = await bytesOf(incoming);
+      request.body = readBody(request.bytes, incoming.headers['content-type']);
+    } catch (error) {
+      // The client went away in the middle of its request.
+      if (incoming.errored && !(error instanceof Refusal)) return undefined;
+      const refusal = error instanceof Refusal ? error : new Refusal(400, 'parseError', 'the request body cannot be read');
+      send(response, this.#refused(refusal, request));
+      return undefined;
+    }
+    this.requests.push(request);
+    if (this.requests.length > seenRequestsMax) this.requests.shift();
+    return request;
+  }
+  async #pass(delayMs: number): Promise<void> {
+    if (delayMs <= 0) return;
+    this.waiting += 1;
+    try {
+      await this.#clock.sleep(delayMs);
+    } finally {
+      this.waiting -= 1;
+    }
+  }
+  /** Undefined: the connection breaks. */
+  async #answer(request: VendorRequest, response: ServerResponse): Promise<VendorAnswer | undefined> {
+    try {
+      const fault = this.faults.take(request);
+      await this.#pass((fault?.delayMs ?? 0) + this.faults.latencyMs());
+      // A client that gave up while its request was on the way is not heard any more, as behind a load balancer.
+      if (response.destroyed) return undefined;
+      fault?.then?.(request);
+      const fails = fault !== undefined && (fault.drop === true || fault.status !== undefined);
+      const answer = fails && !fault.afterwards ? undefined : await this.#handle(request);
+      if (fails && fault.drop) {
+        response.destroy();
+        return undefined;
+      }
+      if (fails) throw refusalOfFault(fault);
+      return answer;
+    } catch (error) {
+      return this.#refused(refusalOf(error), request);
+    }
+  }
+  #refused(refusal: Refusal, request: VendorRequest): VendorAnswer {
+    const answer = this.#options.refusalAnswer(refusal, request);
+    return { status: refusal.status, ...answer, headers: { ...refusal.headers, ...answer.headers } };
+  }
+  async #handle(request: VendorRequest): Promise<VendorAnswer> {
+    this.#options.enter?.(request);
+    const found = this.#find(request.method, request.url);
+    if ('handler' in found) return found.handler({ ...request, params: found.params });
+    if (found.methods.length > 0) throw new Refusal(405, 'methodNotAllowed', `${request.method} is not allowed here`);
+    throw new Refusal(404, 'notFound', `there is no ${request.url.pathname}`);
+  }
+}
+
+/** Starts it on a free port of 127.0.0.1. */
+export async function startVendorServer(options: VendorServerOptions): Promise<VendorServer> {
+  const exchanges = new Exchanges(options);
+  const listener = (incoming: IncomingMessage, response: ServerResponse): void => void exchanges.serve(incoming, response);
+  const server = options.tls ? createTlsServer(options.tls, listener) : createHttpServer(listener);
+  // Clients keep their connections; one must not be closed under a request that is on its way.
+  server.keepAliveTimeout = 0;
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `${options.tls ? 'https' : 'http'}://127.0.0.1:${port}`,
+    faults: exchanges.faults,
+    requests: exchanges.requests,
+    count: () => exchanges.count,
+    waiting: () => exchanges.waiting,
+    active: () => exchanges.active,
+    gone: () => exchanges.gone,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
