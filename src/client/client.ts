@@ -17,8 +17,10 @@ class TransportResourceClient<T extends KubeObject> implements ResourceClient<T>
   get(name: string, options?: CallOptions): Promise<T> {
     return this.#call({ verb: 'get', name, options });
   }
-  list(options?: CallOptions): Promise<KubeList<T>> {
-    return this.#call({ verb: 'list', options });
+  /** Other API servers may answer null for no items. */
+  async list(options?: CallOptions): Promise<KubeList<T>> {
+    const list = await this.#call<KubeList<T> & { items: T[] | null }>({ verb: 'list', options });
+    return list.items ? list : { ...list, items: [] };
   }
   create(object: T, options?: CallOptions): Promise<T> {
     return this.#call({ verb: 'create', object, options });

@@ -8,7 +8,13 @@ export class Indexer<T extends KubeObject> implements Lister<T> {
   readonly #items = new Map<string, T>();
   readonly #functions: Indexers<T> = { [byNamespace]: (object) => [object.metadata.namespace ?? ''] };
   readonly #indexes = new Map<string, Map<string, Map<string, T>>>([[byNamespace, new Map()]]);
+  readonly #onBadIndex: (index: string, object: T, error: unknown) => void;
   #resourceVersion = '';
+
+  /** `onBadIndex` hears of a function that threw: by that index the object is not found. */
+  constructor(onBadIndex: (index: string, object: T, error: unknown) => void) {
+    this.#onBadIndex = onBadIndex;
+  }
 
   get(namespace: string, name: string): T | undefined {
     return this.#items.get(namespace === '' ? name : `${namespace}/${name}`);
@@ -34,7 +40,8 @@ export class Indexer<T extends KubeObject> implements Lister<T> {
       this.#functions[name] = values;
       const buckets = new Map<string, Map<string, T>>();
       this.#indexes.set(name, buckets);
-      for (const [key, object] of this.#items) for (const value of values(object)) insert(buckets, value, key, object);
+      for (const [key, object] of this.#items)
+        for (const value of this.#valuesOf(name, object)) insert(buckets, value, key, object);
     }
   }
   keys(): string[] {
@@ -48,11 +55,11 @@ export class Indexer<T extends KubeObject> implements Lister<T> {
     const key = keyOf(object.metadata);
     const old = this.#items.get(key);
     this.#items.set(key, object);
-    for (const [name, values] of Object.entries(this.#functions)) {
+    for (const name of Object.keys(this.#functions)) {
       const buckets = this.#indexes.get(name);
       if (!buckets) continue;
-      const now = values(object);
-      if (old) for (const value of values(old)) if (!now.includes(value)) drop(buckets, value, key);
+      const now = this.#valuesOf(name, object);
+      if (old) for (const value of this.#valuesOf(name, old)) if (!now.includes(value)) drop(buckets, value, key);
       for (const value of now) insert(buckets, value, key, object);
     }
     return old;
@@ -61,11 +68,19 @@ export class Indexer<T extends KubeObject> implements Lister<T> {
     const old = this.#items.get(key);
     if (!old) return undefined;
     this.#items.delete(key);
-    for (const [name, values] of Object.entries(this.#functions)) {
+    for (const name of Object.keys(this.#functions)) {
       const buckets = this.#indexes.get(name);
-      if (buckets) for (const value of values(old)) drop(buckets, value, key);
+      if (buckets) for (const value of this.#valuesOf(name, old)) drop(buckets, value, key);
     }
     return old;
+  }
+  #valuesOf(index: string, object: T): readonly string[] {
+    try {
+      return this.#functions[index]?.(object) ?? [];
+    } catch (error) {
+      this.#onBadIndex(index, object, error);
+      return [];
+    }
   }
 }
 

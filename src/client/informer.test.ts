@@ -3,7 +3,7 @@ import { StatusError } from '#apimachinery/errors';
 import type { KubeObject } from '#apimachinery/meta';
 import type { ApiCall, Transport, WatchCall, WatchStream } from '#apimachinery/transport';
 import type { WatchEvent } from '#apimachinery/watch';
-import { type Clock, seededRng, silentLogger } from '#utils';
+import { type Clock, type Logger, seededRng, silentLogger } from '#utils';
 import { createClient } from './client.ts';
 import { createInformerFactory } from './informer.ts';
 
@@ -130,6 +130,52 @@ describe('informer', () => {
     server.end();
     await until(() => server.watchCalls.length === 3);
     expect(log).toEqual(['add a initially', 'add b initially', 'add c', 'delete b']);
+    factory.stop();
+  });
+
+  it('goes on, with its other handlers, when a handler or an index throws', async () => {
+    const server = new ScriptedServer();
+    server.lists = [{ items: [thing('a', 1)], version: '5' }];
+    const complaints: unknown[] = [];
+    const logger: Logger = { ...silentLogger, error: (...args) => void complaints.push(args), with: () => logger };
+    const factory = createInformerFactory({ client: createClient(server), clock: eagerClock, rng: seededRng(1), logger });
+    const informer = factory.informer(gvr);
+    const seen: string[] = [];
+    const bad = (): never => {
+      throw new TypeError('names is not iterable');
+    };
+    informer.addIndexers({ bad, app: ({ metadata }) => [metadata.labels?.['app'] ?? ''] });
+    informer.addHandler({ onAdd: bad, onUpdate: bad, onDelete: bad });
+    informer.addHandler({
+      onAdd: ({ metadata }) => seen.push(`add ${metadata.name}`),
+      onUpdate: ({ metadata }) => seen.push(`update ${metadata.name}`),
+      onDelete: ({ metadata }) => seen.push(`delete ${metadata.name}`),
+    });
+    factory.start();
+    await until(() => server.watchCalls.length === 1);
+    informer.addHandler({ onAdd: bad });
+    server.send('MODIFIED', thing('a', 6, { app: 'x' }));
+    expect(informer.lister.byIndex('app', 'x')).toHaveLength(1);
+    server.send('DELETED', thing('a', 7));
+    expect(informer.lister.byIndex('app', 'x')).toEqual([]);
+    expect(seen).toEqual(['add a', 'update a', 'delete a']);
+    expect(complaints[0]).toMatchObject(['index failed', { index: 'bad', object: 'ns/a' }]);
+    expect(complaints[1]).toMatchObject(['event handler failed', { event: 'onAdd', object: 'ns/a' }]);
+    factory.stop();
+  });
+
+  it('lists again when the watch sends what is no event', async () => {
+    const server = new ScriptedServer();
+    server.lists = [
+      { items: [thing('a', 1)], version: '5' },
+      { items: [thing('b', 6)], version: '6' },
+    ];
+    const { factory, log } = start(server);
+    await until(() => server.watchCalls.length === 1);
+    server.send('ADDED', null as unknown as KubeObject);
+    await until(() => server.watchCalls.length === 2);
+    server.send('ADDED', thing('b', 7));
+    expect(log).toContain('add b');
     factory.stop();
   });
 

@@ -1,6 +1,6 @@
 // Shared informers: a list and watch kept fresh (client-go tools/cache Reflector and SharedInformer), one per resource and selector pair.
 import { StatusError, type Status } from '#apimachinery/errors';
-import type { GroupVersionResource, KubeObject } from '#apimachinery/meta';
+import { type GroupVersionResource, keyOf, type KubeObject } from '#apimachinery/meta';
 import type { WatchEvent } from '#apimachinery/watch';
 import { createTurns, nextTurn, type Turns } from '#host';
 import type { Clock, Logger, Rng } from '#utils';
@@ -15,6 +15,8 @@ export interface InformerDeps {
   logger: Logger;
 }
 
+type EventArguments<T, E extends keyof EventHandler<T>> = Parameters<NonNullable<EventHandler<T>[E]>>;
+
 interface Selection {
   namespace?: string;
   fieldSelector?: string;
@@ -26,7 +28,9 @@ const isExpired = (error: unknown): boolean =>
   (error.status.code === 410 || error.status.reason === 'Expired' || error.status.reason === 'Gone');
 
 class SharedInformer<T extends KubeObject> implements Informer<T> {
-  readonly #indexer = new Indexer<T>();
+  readonly #indexer = new Indexer<T>((index, object, error) =>
+    this.#complain('index failed', { index, object: keyOf(object.metadata) }, error),
+  );
   readonly #handlers = new Set<EventHandler<T>>();
   readonly #deps: InformerDeps;
   readonly #resource: ResourceClient<T>;
@@ -63,7 +67,7 @@ class SharedInformer<T extends KubeObject> implements Informer<T> {
   }
   addHandler(handler: EventHandler<T>): () => void {
     this.#handlers.add(handler);
-    for (const object of this.#indexer.list()) handler.onAdd?.(object, true);
+    for (const object of this.#indexer.list()) this.#tell(handler, 'onAdd', object, true);
     return () => this.#handlers.delete(handler);
   }
   start(): void {
@@ -144,9 +148,15 @@ class SharedInformer<T extends KubeObject> implements Informer<T> {
             stream.stop();
             return;
           }
-          this.#apply(event);
-          version = event.object.metadata.resourceVersion ?? version;
-          this.#indexer.setResourceVersion(version);
+          try {
+            this.#apply(event);
+            version = event.object.metadata.resourceVersion ?? version;
+            this.#indexer.setResourceVersion(version);
+          } catch (error) {
+            // Not an event of Kubernetes: what is here is listed again.
+            reject(error);
+            stream.stop();
+          }
         },
         (error) => {
           this.#abort.signal.removeEventListener('abort', onAbort);
@@ -167,13 +177,25 @@ class SharedInformer<T extends KubeObject> implements Informer<T> {
     const old = this.#indexer.set(object);
     if (old?.metadata.resourceVersion === object.metadata.resourceVersion && old?.metadata.uid === object.metadata.uid) return;
     for (const handler of this.#handlers) {
-      if (!old) handler.onAdd?.(object, !this.#hasSynced);
-      else handler.onUpdate?.(object, old);
+      if (!old) this.#tell(handler, 'onAdd', object, !this.#hasSynced);
+      else this.#tell(handler, 'onUpdate', object, old);
     }
   }
   #remove(key: string, last?: T): void {
     const old = this.#indexer.delete(key);
-    if (old) for (const handler of this.#handlers) handler.onDelete?.(last ?? old);
+    if (old) for (const handler of this.#handlers) this.#tell(handler, 'onDelete', last ?? old);
+  }
+  /** A handler that throws loses this event; other handlers, the informer and the process go on. */
+  #tell<E extends keyof EventHandler<T>>(handler: EventHandler<T>, event: E, ...args: EventArguments<T, E>): void {
+    try {
+      (handler[event] as ((...given: EventArguments<T, E>) => void) | undefined)?.apply(handler, args);
+    } catch (error) {
+      const [{ metadata }] = args as [T];
+      this.#complain('event handler failed', { event, object: keyOf(metadata) }, error);
+    }
+  }
+  #complain(message: string, about: Record<string, unknown>, error: unknown): void {
+    this.#logger.error(message, { ...about, error: error instanceof Error ? error.stack : String(error) });
   }
 }
 
