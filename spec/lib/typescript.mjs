@@ -10,6 +10,26 @@ const handWritten = ['ObjectMeta', 'ListMeta', 'OwnerReference', 'ManagedFieldsE
 
 const localName = (name) => name.slice(name.lastIndexOf('.') + 1);
 
+/** Where the encoder could write null, but validation takes no object without a value there. */
+const alwaysThere = [
+  'PodSpec.containers',
+  ...['DaemonSetSpec', 'DeploymentSpec', 'ReplicaSetSpec', 'StatefulSetSpec'].map((type) => `${type}.selector`),
+  'CustomResourceDefinitionSpec.versions',
+  'CertificateSigningRequestSpec.request',
+  'Endpoint.addresses',
+];
+const nullWhenEmpty = ['time', 'microTime', 'bytes', 'schemaOrArray', 'schemaOrStringArray'];
+
+/**
+ * Whether the encoder writes null for a value that is not set: an empty list, map or pointer without omitempty, and a zero time without
+ * omitzero. Clients are shown that null, and so is every reader of ours, whom the compiler makes say what he takes it for.
+ */
+function canBeNull(type, field) {
+  if (alwaysThere.includes(`${localName(type.name)}.${field.name}`)) return false;
+  if (field.shape === undefined && (field.type === 'time' || field.type === 'microTime')) return !field.omitzero;
+  return !field.omitempty && Boolean(field.shape || field.pointer || nullWhenEmpty.includes(field.type));
+}
+
 /** 'core/v1' from 'io.k8s.api.core.v1.Pod'; undefined for versions that are not stable. */
 function folderOf(name) {
   const [group, version] = name.split('.').slice(-3, -1);
@@ -78,16 +98,16 @@ class TypesFile {
       fields = fields.filter((field) => !['kind', 'apiVersion', 'metadata', 'items'].includes(field.name));
     }
     for (const field of fields) if (field.inline) parents.push(this.reference(field.ref));
-    const body = fields.filter((field) => !field.inline).map((field) => `  ${this.property(field)}`);
+    const body = fields.filter((field) => !field.inline).map((field) => `  ${this.property(field, canBeNull(type, field))}`);
     const heritage = parents.length > 0 ? ` extends ${parents.join(', ')}` : '';
     return body.length > 0
       ? `export interface ${name}${heritage} {\n${body.join('\n')}\n}`
       : `export interface ${name}${heritage} {}`;
   }
 
-  property(field) {
+  property(field, nullable) {
     const key = /^[a-zA-Z_]\w*$/.test(field.name) ? field.name : `'${field.name}'`;
-    return `${key}${field.required ? '' : '?'}: ${this.fieldType(field)};`;
+    return `${key}${field.required ? '' : '?'}: ${this.fieldType(field)}${nullable ? ' | null' : ''};`;
   }
 
   fieldType(field) {

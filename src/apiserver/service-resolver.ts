@@ -62,9 +62,9 @@ export const byEndpoint =
     const service = serviceOf(cluster, namespace, name);
     if (!routed.has(typeOf(service))) throw unsupported(service);
     const { name: portName = '' } = portOf(service, name, port);
-    for (const { endpoints = [], ports = [] } of preferred(slicesOf(cluster, namespace, name), service, rng)) {
-      const target = ports.find((one) => (one.name ?? '') === portName && one.port !== undefined);
-      const ready = target ? endpoints.filter(isReady) : [];
+    for (const { endpoints, ports } of preferred(slicesOf(cluster, namespace, name), service, rng)) {
+      const target = ports?.find((one) => (one.name ?? '') === portName && one.port !== undefined);
+      const ready = target && endpoints ? endpoints.filter(isReady) : [];
       const chosen = ready[ready.length > 0 ? rng.int(ready.length) : 0];
       if (target?.port !== undefined && chosen) return hostPort(chosen.addresses[0] ?? '', target.port);
     }

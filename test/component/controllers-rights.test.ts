@@ -9,7 +9,8 @@ import { createControllers, defaultControllersConfig } from '#controllers';
 const controllers = createControllers({ ...defaultControllersConfig, allocateNodeCidrs: true });
 const roles = new Map(defaultClusterRoles().map(({ metadata, rules }) => [metadata.name, rules ?? []]));
 // Some loops act in few namespaces, and have a Role in each.
-for (const { metadata, rules = [] } of defaultRoles()) roles.set(metadata.name, [...(roles.get(metadata.name) ?? []), ...rules]);
+for (const { metadata, rules } of defaultRoles())
+  roles.set(metadata.name, [...(roles.get(metadata.name) ?? []), ...(rules ?? [])]);
 
 /** Every single thing that rules allow. */
 const permissions = (rules: readonly PolicyRule[]): string[] => {

@@ -35,7 +35,7 @@ const setImage = (resource: typeof daemonSets, image: string) =>
   });
 const live = async () => (await world.list<Pod>(pods)).filter(({ metadata }) => !metadata.deletionTimestamp);
 const boundFor = ({ spec }: Pod) =>
-  spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms[0]?.matchFields?.[0]
+  spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms?.[0]?.matchFields?.[0]
     ?.values?.[0];
 
 const daemonSet: DaemonSet = {

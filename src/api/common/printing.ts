@@ -34,7 +34,7 @@ export function humanDuration(ms: number): string {
 }
 
 /** How long ago a time was; `<unknown>` for none. */
-export const ago = (time: string | undefined, now: number): string =>
+export const ago = (time: string | null | undefined, now: number): string =>
   time ? humanDuration(now - Date.parse(time)) : '<unknown>';
 
 export const age = ({ creationTimestamp }: ObjectMeta, now: number): string => ago(creationTimestamp, now);

@@ -7,7 +7,7 @@ function breakDown(rule: PolicyRule): PolicyRule[] {
   const grants: PolicyRule[] = [];
   for (const group of rule.apiGroups ?? []) {
     for (const resource of rule.resources ?? []) {
-      for (const verb of rule.verbs) {
+      for (const verb of rule.verbs ?? []) {
         const grant = { apiGroups: [group], resources: [resource], verbs: [verb] };
         if (!rule.resourceNames?.length) grants.push(grant);
         else for (const name of rule.resourceNames) grants.push({ ...grant, resourceNames: [name] });
@@ -15,11 +15,11 @@ function breakDown(rule: PolicyRule): PolicyRule[] {
     }
   }
   for (const url of rule.nonResourceURLs ?? [])
-    for (const verb of rule.verbs) grants.push({ nonResourceURLs: [url], verbs: [verb] });
+    for (const verb of rule.verbs ?? []) grants.push({ nonResourceURLs: [url], verbs: [verb] });
   return grants;
 }
 
-const holds = (owned: readonly string[] | undefined, wanted: readonly string[] | undefined): boolean =>
+const holds = (owned: readonly string[] | null | undefined, wanted: readonly string[] | null | undefined): boolean =>
   (wanted ?? []).every((word) => owned?.includes(word) || owned?.includes('*'));
 
 function holdsResources(owned: readonly string[] = [], wanted: readonly string[] = []): boolean {
@@ -61,7 +61,7 @@ export function compact(rules: readonly PolicyRule[]): PolicyRule[] {
     }
     const key = JSON.stringify([rule.apiGroups[0], rule.resources[0], names[0] ?? null]);
     const known = simple.get(key);
-    simple.set(key, known ? { ...known, verbs: [...known.verbs, ...rule.verbs] } : rule);
+    simple.set(key, known ? { ...known, verbs: [...(known.verbs ?? []), ...(rule.verbs ?? [])] } : rule);
   }
   return [...complex, ...simple.values()];
 }

@@ -6,7 +6,7 @@ export type Reference = string;
 
 export const reference = (resource: string, namespace: string, name: string): Reference => `${resource}/${namespace}/${name}`;
 
-type Named = { name?: string } | undefined;
+type Named = { name?: string } | null | undefined;
 
 const containersOf = ({ spec }: Pod): Container[] => [
   ...(spec?.initContainers ?? []),

@@ -143,7 +143,7 @@ export class RbacAuthorizer implements Authorizer {
     }
     const role = this.#cluster.get<Role | ClusterRole>(group, resource, ref.kind === 'Role' ? namespace : '', ref.name);
     if (!role) throw new Error(`${ref.kind.toLowerCase()}.${group} ${quote(ref.name)} not found`);
-    return role.rules;
+    return role.rules ?? undefined;
   }
 
   #grant(binding: Binding, namespace: string, keys: ReadonlySet<string>): Grant {
@@ -214,14 +214,14 @@ export class RbacAuthorizer implements Authorizer {
       resourceRules: rules
         .filter((rule) => rule.resources?.length)
         .map(({ verbs, apiGroups = [], resources = [], resourceNames }) => ({
-          verbs,
+          verbs: verbs ?? [],
           apiGroups,
           resources,
           ...(resourceNames && { resourceNames }),
         })),
       nonResourceRules: rules
         .filter((rule) => rule.nonResourceURLs?.length)
-        .map(({ verbs, nonResourceURLs = [] }) => ({ verbs, nonResourceURLs })),
+        .map(({ verbs, nonResourceURLs = [] }) => ({ verbs: verbs ?? [], nonResourceURLs })),
       incomplete: false,
       ...(problems.length > 0 && { evaluationError: aggregateTexts(problems) }),
     };

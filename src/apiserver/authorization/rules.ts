@@ -6,7 +6,7 @@ import type { Attributes } from '../contracts.ts';
 class Words {
   readonly all: boolean;
   readonly words: ReadonlySet<string>;
-  constructor(words: readonly string[] | undefined) {
+  constructor(words: readonly string[] | null | undefined) {
     this.words = new Set(words);
     this.all = this.words.has('*');
   }

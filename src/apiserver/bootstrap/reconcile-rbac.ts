@@ -28,8 +28,9 @@ function withMetadata<T extends KubeObject>(current: T, wanted: T): T {
   return { ...current, metadata: { ...current.metadata, ...(labels && { labels }), ...(annotations && { annotations }) } };
 }
 
-const missingRules = (current: readonly PolicyRule[] | undefined, wanted: readonly PolicyRule[] | undefined): PolicyRule[] =>
-  compact(uncovered(current ?? [], wanted ?? []));
+type Rules = ClusterRole['rules'];
+
+const missingRules = (current: Rules, wanted: Rules): PolicyRule[] => compact(uncovered(current ?? [], wanted ?? []));
 
 /** The role with what it lacks; undefined when it lacks nothing. */
 export function reconciledRole<T extends ClusterRole | Role>(current: T, wanted: T): T | undefined {

@@ -25,7 +25,7 @@ const identity = ({ addresses, hostname, targetRef }: Endpoint): string =>
   JSON.stringify([addresses, hostname ?? '', targetRef?.namespace ?? '', targetRef?.name ?? '']);
 
 /** Equal for the same ports in any order. */
-export const portsKey = (ports: readonly EndpointPort[] | undefined): string =>
+export const portsKey = (ports: readonly EndpointPort[] | null | undefined): string =>
   (ports ?? [])
     .map((port) => canonicalJson({ name: '', protocol: 'TCP', ...port }))
     .sort()
@@ -97,8 +97,8 @@ function keep(slice: EndpointSlice, left: Map<string, Endpoint>): Endpoint[] {
   return kept;
 }
 
-const sameEndpoints = ({ endpoints = [] }: EndpointSlice, kept: readonly Endpoint[]): boolean =>
-  (endpoints ?? []).length === kept.length && kept.every((endpoint, index) => endpoint === endpoints[index]);
+const sameEndpoints = ({ endpoints }: EndpointSlice, kept: readonly Endpoint[]): boolean =>
+  (endpoints?.length ?? 0) === kept.length && kept.every((endpoint, index) => endpoint === endpoints?.[index]);
 
 /** The slice that is fullest once all go in. */
 function bestFit(slices: readonly EndpointSlice[], count: number, endpointsMax: number): EndpointSlice | undefined {

@@ -5,7 +5,7 @@ import { formatTime, type KubeObject } from '#apimachinery/meta';
 import { podReadyCondition } from '../workload/index.ts';
 import { lastChangeTriggerTime } from './service-pods.ts';
 
-const timeOf = (text: string | undefined): number => (text === undefined ? Number.NaN : Date.parse(text));
+const timeOf = (text: string | null | undefined): number => Date.parse(text ?? '');
 
 /** When the objects were last written. */
 function writtenMs(objects: readonly KubeObject[]): number {

@@ -45,7 +45,7 @@ function termMatches({ matchExpressions = [], matchFields = [] }: NodeSelectorTe
 
 /** Terms are joined by "or". */
 export const nodeSelectorMatches = (selector: NodeSelector, node: Node): boolean =>
-  selector.nodeSelectorTerms.some((term) => termMatches(term, node));
+  selector.nodeSelectorTerms?.some((term) => termMatches(term, node)) ?? false;
 
 /** nodeSelector and required node affinity of a pod. */
 export function requiredNodeAffinityMatches(pod: Pod, node: Node): boolean {

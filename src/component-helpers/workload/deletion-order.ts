@@ -20,7 +20,7 @@ const restarts = (pod: Pod): number =>
   );
 
 /** Ages within one power of two count as equal; then the uid decides, which is as good as random. */
-const ageRank = (time: string | undefined, now: number): number => {
+const ageRank = (time: string | null | undefined, now: number): number => {
   const age = now - Date.parse(time ?? '');
   return Number.isNaN(age) || age <= 0 ? 0 : Math.floor(Math.log2(age));
 };

@@ -12,7 +12,7 @@ const hourMs = 3_600_000;
 const decidedMs = hourMs;
 const pendingMs = 24 * hourMs;
 
-const older = (time: string | undefined, ageMs: number, now: number): boolean => now - Date.parse(time ?? '') > ageMs;
+const older = (time: string | null | undefined, ageMs: number, now: number): boolean => now - Date.parse(time ?? '') > ageMs;
 
 function isExpired({ status }: Csr, now: number): boolean {
   try {

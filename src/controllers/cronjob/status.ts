@@ -17,7 +17,7 @@ export const notice = (regarding: CronJob, type: 'Normal' | 'Warning', reason: s
   message,
 });
 
-const timeOf = (text: string | undefined): number => (text === undefined ? Number.NEGATIVE_INFINITY : Date.parse(text));
+const timeOf = (text: string | null | undefined, unset = Number.NEGATIVE_INFINITY): number => (text ? Date.parse(text) : unset);
 
 const referTo = ({ metadata: { namespace, name, uid, resourceVersion } }: Job): NonNullable<CronJobStatus['active']>[number] => ({
   kind: 'Job',
@@ -76,10 +76,7 @@ export function deleteJob(cronJob: CronJob, namespace: string, name: string): Ef
 const byStart = (a: Job, b: Job): number => {
   const [first, second] = [a.status?.startTime, b.status?.startTime];
   if (first === second) return (a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1;
-  return (
-    (first === undefined ? Number.POSITIVE_INFINITY : timeOf(first)) -
-    (second === undefined ? Number.POSITIVE_INFINITY : timeOf(second))
-  );
+  return timeOf(first, Number.POSITIVE_INFINITY) - timeOf(second, Number.POSITIVE_INFINITY);
 };
 
 /** Finished Jobs beyond the limits, oldest first. */

@@ -53,14 +53,15 @@ function failedContainer(
   return statuses?.find(({ name, state }) => {
     const code = state?.terminated?.exitCode ?? 0;
     if (code === 0 || (containerName !== undefined && containerName !== name)) return false;
-    return operator === 'In' ? values.includes(code) : operator === 'NotIn' && !values.includes(code);
+    const listed = values?.includes(code) ?? false;
+    return operator === 'In' ? listed : operator === 'NotIn' && !listed;
   });
 }
 
 /** The message of the first rule that is met. */
 export function successMet(policy: SuccessPolicy | undefined, completions: number, succeeded: Intervals): string | undefined {
   if (!policy || succeeded.length === 0) return undefined;
-  const index = policy.rules.findIndex(({ succeededIndexes, succeededCount }) => {
+  const index = (policy.rules ?? []).findIndex(({ succeededIndexes, succeededCount }) => {
     if (succeededIndexes === undefined) return succeededCount !== undefined && total(succeeded) >= succeededCount;
     const required = parseIntervals(succeededIndexes, completions);
     if (required.length === 0) return false;

@@ -63,7 +63,7 @@ function restartedTooOften({ spec, pods }: JobState): boolean {
 /** Time left until `activeDeadlineSeconds`; Infinity without one. */
 export function deadlineLeftMs({ spec, status, now }: JobState): number {
   if (spec.activeDeadlineSeconds === undefined || isSuspended(spec)) return Number.POSITIVE_INFINITY;
-  const start = status.startTime === undefined ? now : Date.parse(status.startTime);
+  const start = status.startTime ? Date.parse(status.startTime) : now;
   return start + spec.activeDeadlineSeconds * 1000 - now;
 }
 

@@ -25,7 +25,7 @@ const kubeletConditions = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressu
 export function sight(node: Node, lease: Lease | undefined, known: Sighting | undefined, now: number): Sighting {
   const ready = readyCondition(node);
   const heartbeat = ready ? (ready.lastHeartbeatTime ?? '') : undefined;
-  const renewTime = lease?.spec?.renewTime;
+  const renewTime = lease?.spec?.renewTime ?? undefined;
   const uid = node.metadata.uid ?? '';
   const seen = { uid, heartbeat, renewTime };
   if (known?.uid !== uid) {

@@ -35,7 +35,7 @@ export class MetricError extends Error {}
 
 export const isWithin = (ratio: number, { up, down }: Tolerances): boolean => ratio >= 1 - down && ratio <= 1 + up;
 
-const time = (text: string | undefined): number => Date.parse(text ?? '');
+const time = (text: string | null | undefined): number => Date.parse(text ?? '');
 
 function isStarting(pod: Pod, measured: Measurement, now: number): boolean {
   const ready = podReadyCondition(pod);

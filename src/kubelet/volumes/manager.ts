@@ -259,12 +259,12 @@ export class VolumeManager {
     return this.#projected(pod, volume.projected ?? {});
   }
 
-  async #projected(pod: Pod, { sources = [], defaultMode: mode = defaultFileMode }: ProjectedVolumeSource): Promise<Payload> {
+  async #projected(pod: Pod, { sources, defaultMode: mode = defaultFileMode }: ProjectedVolumeSource): Promise<Payload> {
     const { tokens } = this.#deps;
     const objects = this.#objects;
     const namespace = pod.metadata.namespace ?? '';
     const payload: Payload = new Map();
-    for (const { configMap, secret, downwardAPI, serviceAccountToken: token, ...others } of sources) {
+    for (const { configMap, secret, downwardAPI, serviceAccountToken: token, ...others } of sources ?? []) {
       let part: Payload;
       if (configMap) {
         const { name = '', items, optional } = configMap;

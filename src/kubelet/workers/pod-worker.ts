@@ -216,7 +216,7 @@ export class PodWorker {
   #pastDeadline(): boolean {
     const seconds = this.#pod.spec?.activeDeadlineSeconds;
     const start = this.#deps.statuses.get(this.#pod.metadata.uid ?? '')?.startTime;
-    if (seconds === undefined || start === undefined) return false;
+    if (seconds === undefined || !start) return false;
     const atMs = Date.parse(start) + seconds * 1000;
     if (this.#deps.clock.now() >= atMs) {
       this.#deps.events.pod(this.#pod, 'Normal', deadlineExceeded.reason, deadlineExceeded.message);

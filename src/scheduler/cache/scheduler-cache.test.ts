@@ -24,6 +24,16 @@ test('an assumed pod counts at once, is confirmed without counting twice, and ca
   expect(used(cache, 'n')).toBe(1000);
 });
 
+test('a node may have images without a name', () => {
+  const cache = new SchedulerCache();
+  const images = [{ names: null, sizeBytes: 1 }, { sizeBytes: 2 }, { names: ['a', 'b:1'], sizeBytes: 3 }];
+  cache.setNode({ metadata: { name: 'n' }, status: { images } });
+  expect([...(cache.snapshot.byName.get('n')?.images ?? [])]).toEqual([
+    ['a', 3],
+    ['b:1', 3],
+  ]);
+});
+
 test('a confirmation on another node moves the pod', () => {
   const cache = new SchedulerCache();
   cache.setNode(node('n'));

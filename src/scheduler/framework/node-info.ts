@@ -32,8 +32,8 @@ export const normalizedImageName = (name: string): string =>
 
 function imagesOf(node: Node): Map<string, number> {
   const images = new Map<string, number>();
-  for (const { names = [], sizeBytes = 0 } of node.status?.images ?? [])
-    for (const name of names) images.set(name, Number(sizeBytes));
+  for (const { names, sizeBytes = 0 } of node.status?.images ?? [])
+    for (const name of names ?? []) images.set(name, Number(sizeBytes));
   return images;
 }
 

@@ -46,10 +46,10 @@ function rulesForUpdate(hooks: Webhook[], old: Webhook[]): WebhookRules {
     hooks.every(({ matchConditions }, index) => deepEqual(matchConditions ?? [], old[index]?.matchConditions ?? []));
   return {
     checkMatchConditions: !sameConditions,
-    requireNoSideEffects: old.every((hook) => harmless.includes(hook.sideEffects)),
+    requireNoSideEffects: old.every((hook) => harmless.includes(hook.sideEffects ?? '')),
     requireKnownReviewVersion: old.every(
       ({ admissionReviewVersions: versions }) =>
-        isEmpty(versions) || versions.some((version) => reviewVersions.includes(version)),
+        isEmpty(versions) || versions?.some((version) => reviewVersions.includes(version)),
     ),
     requireUniqueNames: new Set(old.map(({ name }) => name)).size === old.length,
     allowInvalidValues: old.some((hook) => [hook.namespaceSelector, hook.objectSelector].some(selectorHasInvalidValue)),

@@ -69,9 +69,9 @@ export interface MutatingWebhook {
   matchPolicy?: string;
   namespaceSelector?: metaV1.LabelSelector;
   objectSelector?: metaV1.LabelSelector;
-  sideEffects: string;
+  sideEffects: string | null;
   timeoutSeconds?: number;
-  admissionReviewVersions: string[];
+  admissionReviewVersions: string[] | null;
   reinvocationPolicy?: string;
   matchConditions?: MatchCondition[];
 }
@@ -170,9 +170,9 @@ export interface ValidatingWebhook {
   matchPolicy?: string;
   namespaceSelector?: metaV1.LabelSelector;
   objectSelector?: metaV1.LabelSelector;
-  sideEffects: string;
+  sideEffects: string | null;
   timeoutSeconds?: number;
-  admissionReviewVersions: string[];
+  admissionReviewVersions: string[] | null;
   matchConditions?: MatchCondition[];
 }
 

@@ -13,7 +13,7 @@ export interface APIResourceDiscovery {
   responseKind?: metaV1.GroupVersionKind;
   scope: string;
   singularResource: string;
-  verbs: string[];
+  verbs: string[] | null;
   shortNames?: string[];
   categories?: string[];
   subresources?: APISubresourceDiscovery[];
@@ -23,7 +23,7 @@ export interface APISubresourceDiscovery {
   subresource: string;
   responseKind?: metaV1.GroupVersionKind;
   acceptedTypes?: metaV1.GroupVersionKind[];
-  verbs: string[];
+  verbs: string[] | null;
 }
 
 export interface APIVersionDiscovery {

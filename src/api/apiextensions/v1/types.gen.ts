@@ -5,12 +5,12 @@ import type * as metaV1 from '../../meta/v1/types.gen.ts';
 export interface ConversionRequest {
   uid: string;
   desiredAPIVersion: string;
-  objects: unknown[];
+  objects: unknown[] | null;
 }
 
 export interface ConversionResponse {
   uid: string;
-  convertedObjects: unknown[];
+  convertedObjects: unknown[] | null;
   result: metaV1.Status;
 }
 
@@ -43,7 +43,7 @@ export interface CustomResourceDefinition extends KubeObject {
 export interface CustomResourceDefinitionCondition {
   type: string;
   status: string;
-  lastTransitionTime?: string;
+  lastTransitionTime?: string | null;
   reason?: string;
   message?: string;
   observedGeneration?: number;
@@ -70,9 +70,9 @@ export interface CustomResourceDefinitionSpec {
 }
 
 export interface CustomResourceDefinitionStatus {
-  conditions?: CustomResourceDefinitionCondition[];
+  conditions?: CustomResourceDefinitionCondition[] | null;
   acceptedNames?: CustomResourceDefinitionNames;
-  storedVersions?: string[];
+  storedVersions?: string[] | null;
   observedGeneration?: number;
 }
 
@@ -185,5 +185,5 @@ export interface WebhookClientConfig {
 
 export interface WebhookConversion {
   clientConfig?: WebhookClientConfig;
-  conversionReviewVersions: string[];
+  conversionReviewVersions: string[] | null;
 }

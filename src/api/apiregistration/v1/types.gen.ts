@@ -9,7 +9,7 @@ export interface APIService extends KubeObject {
 export interface APIServiceCondition {
   type: string;
   status: string;
-  lastTransitionTime?: string;
+  lastTransitionTime?: string | null;
   reason?: string;
   message?: string;
 }

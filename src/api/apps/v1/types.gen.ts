@@ -18,7 +18,7 @@ export interface DaemonSet extends KubeObject {
 export interface DaemonSetCondition {
   type: string;
   status: string;
-  lastTransitionTime?: string;
+  lastTransitionTime?: string | null;
   reason?: string;
   message?: string;
 }
@@ -59,8 +59,8 @@ export interface Deployment extends KubeObject {
 export interface DeploymentCondition {
   type: string;
   status: string;
-  lastUpdateTime?: string;
-  lastTransitionTime?: string;
+  lastUpdateTime?: string | null;
+  lastTransitionTime?: string | null;
   reason?: string;
   message?: string;
 }
@@ -103,7 +103,7 @@ export interface ReplicaSet extends KubeObject {
 export interface ReplicaSetCondition {
   type: string;
   status: string;
-  lastTransitionTime?: string;
+  lastTransitionTime?: string | null;
   reason?: string;
   message?: string;
 }
@@ -150,7 +150,7 @@ export interface StatefulSet extends KubeObject {
 export interface StatefulSetCondition {
   type: string;
   status: string;
-  lastTransitionTime?: string;
+  lastTransitionTime?: string | null;
   reason?: string;
   message?: string;
 }

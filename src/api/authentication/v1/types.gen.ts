@@ -22,14 +22,14 @@ export interface TokenRequest extends KubeObject {
 }
 
 export interface TokenRequestSpec {
-  audiences?: string[];
-  expirationSeconds?: number;
-  boundObjectRef?: BoundObjectReference;
+  audiences?: string[] | null;
+  expirationSeconds?: number | null;
+  boundObjectRef?: BoundObjectReference | null;
 }
 
 export interface TokenRequestStatus {
   token?: string;
-  expirationTimestamp?: string;
+  expirationTimestamp?: string | null;
 }
 
 export interface TokenReview extends KubeObject {

@@ -23,7 +23,7 @@ export interface NonResourceAttributes {
 }
 
 export interface NonResourceRule {
-  verbs: string[];
+  verbs: string[] | null;
   nonResourceURLs?: string[];
 }
 
@@ -40,7 +40,7 @@ export interface ResourceAttributes {
 }
 
 export interface ResourceRule {
-  verbs: string[];
+  verbs: string[] | null;
   apiGroups?: string[];
   resources?: string[];
   resourceNames?: string[];
@@ -87,8 +87,8 @@ export interface SubjectAccessReviewStatus {
 }
 
 export interface SubjectRulesReviewStatus {
-  resourceRules: ResourceRule[];
-  nonResourceRules: NonResourceRule[];
+  resourceRules: ResourceRule[] | null;
+  nonResourceRules: NonResourceRule[] | null;
   incomplete: boolean;
   evaluationError?: string;
 }

@@ -26,7 +26,7 @@ export const horizontalPodAutoscaler = defineKind<HorizontalPodAutoscaler>({
     cells: ({ metadata, spec, status }, now) => [
       metadata.name ?? '',
       `${spec.scaleTargetRef.kind}/${spec.scaleTargetRef.name}`,
-      metricsText(spec.metrics, status?.currentMetrics),
+      metricsText(spec.metrics, status?.currentMetrics ?? []),
       spec.minReplicas === undefined ? '<unset>' : String(spec.minReplicas),
       spec.maxReplicas,
       status?.currentReplicas ?? 0,

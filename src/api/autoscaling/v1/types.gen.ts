@@ -23,7 +23,7 @@ export interface HorizontalPodAutoscalerSpec {
 
 export interface HorizontalPodAutoscalerStatus {
   observedGeneration?: number;
-  lastScaleTime?: string;
+  lastScaleTime?: string | null;
   currentReplicas: number;
   desiredReplicas: number;
   currentCPUUtilizationPercentage?: number;

@@ -56,7 +56,7 @@ export interface HorizontalPodAutoscalerBehavior {
 export interface HorizontalPodAutoscalerCondition {
   type: string;
   status: string;
-  lastTransitionTime?: string;
+  lastTransitionTime?: string | null;
   reason?: string;
   message?: string;
 }
@@ -73,10 +73,10 @@ export interface HorizontalPodAutoscalerSpec {
 
 export interface HorizontalPodAutoscalerStatus {
   observedGeneration?: number;
-  lastScaleTime?: string;
+  lastScaleTime?: string | null;
   currentReplicas?: number;
   desiredReplicas: number;
-  currentMetrics?: MetricStatus[];
+  currentMetrics?: MetricStatus[] | null;
   conditions?: HorizontalPodAutoscalerCondition[];
 }
 

@@ -26,7 +26,7 @@ function validateChoice(report: Report, path: Path, value: string | undefined, s
 
 export function validateFailurePolicy(report: Report, path: Path, spec: batch.JobSpec, { rules }: batch.PodFailurePolicy): void {
   const at = path.child('rules');
-  if ((rules?.length ?? 0) > failurePolicyRulesMax) report.tooMany(at, rules.length, failurePolicyRulesMax);
+  if (rules && rules.length > failurePolicyRulesMax) report.tooMany(at, rules.length, failurePolicyRulesMax);
   const pod = spec.template?.spec;
   const containers = [...(pod?.containers ?? []), ...(pod?.initContainers ?? [])].map(({ name }) => name);
   rules?.forEach((rule, index) => validateRule(report, at.index(index), rule, spec, containers));
@@ -87,7 +87,7 @@ function validateExitCodes(
 export function validateSuccessPolicy(report: Report, path: Path, completions: number, { rules }: batch.SuccessPolicy): void {
   const at = path.child('rules');
   if (isEmpty(rules)) report.required(at, 'at least one rules must be specified when the successPolicy is specified');
-  if ((rules?.length ?? 0) > successPolicyRulesMax) report.tooMany(at, rules.length, successPolicyRulesMax);
+  if (rules && rules.length > successPolicyRulesMax) report.tooMany(at, rules.length, successPolicyRulesMax);
   rules?.forEach((rule, index) => validateSuccessRule(report, at.index(index), completions, rule));
 }
 

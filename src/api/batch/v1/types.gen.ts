@@ -23,8 +23,8 @@ export interface CronJobSpec {
 
 export interface CronJobStatus {
   active?: coreV1.ObjectReference[];
-  lastScheduleTime?: string;
-  lastSuccessfulTime?: string;
+  lastScheduleTime?: string | null;
+  lastSuccessfulTime?: string | null;
 }
 
 export interface Job extends KubeObject {
@@ -35,8 +35,8 @@ export interface Job extends KubeObject {
 export interface JobCondition {
   type: string;
   status: string;
-  lastProbeTime?: string;
-  lastTransitionTime?: string;
+  lastProbeTime?: string | null;
+  lastTransitionTime?: string | null;
   reason?: string;
   message?: string;
 }
@@ -64,8 +64,8 @@ export interface JobSpec {
 
 export interface JobStatus {
   conditions?: JobCondition[];
-  startTime?: string;
-  completionTime?: string;
+  startTime?: string | null;
+  completionTime?: string | null;
   active?: number;
   succeeded?: number;
   failed?: number;
@@ -82,13 +82,13 @@ export interface JobTemplateSpec {
 }
 
 export interface PodFailurePolicy {
-  rules: PodFailurePolicyRule[];
+  rules: PodFailurePolicyRule[] | null;
 }
 
 export interface PodFailurePolicyOnExitCodesRequirement {
   containerName?: string;
   operator: string;
-  values: number[];
+  values: number[] | null;
 }
 
 export interface PodFailurePolicyOnPodConditionsPattern {
@@ -103,7 +103,7 @@ export interface PodFailurePolicyRule {
 }
 
 export interface SuccessPolicy {
-  rules: SuccessPolicyRule[];
+  rules: SuccessPolicyRule[] | null;
 }
 
 export interface SuccessPolicyRule {

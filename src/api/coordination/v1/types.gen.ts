@@ -10,8 +10,8 @@ export interface LeaseList extends KubeList<Lease> {}
 export interface LeaseSpec {
   holderIdentity?: string;
   leaseDurationSeconds?: number;
-  acquireTime?: string;
-  renewTime?: string;
+  acquireTime?: string | null;
+  renewTime?: string | null;
   leaseTransitions?: number;
   strategy?: string;
   preferredHolder?: string;

@@ -15,7 +15,7 @@ interface Summary {
 const later = (left: string | undefined, right: string | undefined): string | undefined =>
   right !== undefined && (left === undefined || Date.parse(left) < Date.parse(right)) ? right : left;
 
-const lastEnd = (status: ContainerStatus): string | undefined => status.lastState?.terminated?.finishedAt;
+const lastEnd = (status: ContainerStatus): string | undefined => status.lastState?.terminated?.finishedAt ?? undefined;
 
 /** What one init container says of the pod; undefined: it is through, or up as a sidecar. */
 function initReason({ state }: ContainerStatus, position: number, total: number): string {

@@ -38,7 +38,7 @@ export interface AzureFilePersistentVolumeSource {
   secretName: string;
   shareName: string;
   readOnly?: boolean;
-  secretNamespace?: string;
+  secretNamespace?: string | null;
 }
 
 export interface AzureFileVolumeSource {
@@ -78,7 +78,7 @@ export interface Capabilities {
 }
 
 export interface CephFSPersistentVolumeSource {
-  monitors: string[];
+  monitors: string[] | null;
   path?: string;
   user?: string;
   secretFile?: string;
@@ -87,7 +87,7 @@ export interface CephFSPersistentVolumeSource {
 }
 
 export interface CephFSVolumeSource {
-  monitors: string[];
+  monitors: string[] | null;
   path?: string;
   user?: string;
   secretFile?: string;
@@ -205,7 +205,7 @@ export interface ContainerExtendedResourceRequest {
 }
 
 export interface ContainerImage {
-  names?: string[];
+  names?: string[] | null;
   sizeBytes?: number;
 }
 
@@ -239,7 +239,7 @@ export interface ContainerState {
 }
 
 export interface ContainerStateRunning {
-  startedAt?: string;
+  startedAt?: string | null;
 }
 
 export interface ContainerStateTerminated {
@@ -247,8 +247,8 @@ export interface ContainerStateTerminated {
   signal?: number;
   reason?: string;
   message?: string;
-  startedAt?: string;
-  finishedAt?: string;
+  startedAt?: string | null;
+  finishedAt?: string | null;
   containerID?: string;
 }
 
@@ -391,11 +391,11 @@ export interface Event extends KubeObject {
   reason?: string;
   message?: string;
   source?: EventSource;
-  firstTimestamp?: string;
-  lastTimestamp?: string;
+  firstTimestamp?: string | null;
+  lastTimestamp?: string | null;
   count?: number;
   type?: string;
-  eventTime?: string;
+  eventTime?: string | null;
   series?: EventSeries;
   action?: string;
   related?: ObjectReference;
@@ -407,7 +407,7 @@ export interface EventList extends KubeList<Event> {}
 
 export interface EventSeries {
   count?: number;
-  lastObservedTime?: string;
+  lastObservedTime?: string | null;
 }
 
 export interface EventSource {
@@ -464,7 +464,7 @@ export interface GCEPersistentDiskVolumeSource {
 
 export interface GRPCAction {
   port: number;
-  service?: string;
+  service?: string | null;
 }
 
 export interface GitRepoVolumeSource {
@@ -585,7 +585,7 @@ export interface LimitRangeItem {
 export interface LimitRangeList extends KubeList<LimitRange> {}
 
 export interface LimitRangeSpec {
-  limits: LimitRangeItem[];
+  limits: LimitRangeItem[] | null;
 }
 
 export interface LinuxContainerUser {
@@ -598,7 +598,7 @@ export interface List {
   kind?: string;
   apiVersion?: string;
   metadata?: ListMeta;
-  items: unknown[];
+  items: unknown[] | null;
 }
 
 export interface LoadBalancerIngress {
@@ -640,7 +640,7 @@ export interface Namespace extends KubeObject {
 export interface NamespaceCondition {
   type: string;
   status: string;
-  lastTransitionTime?: string;
+  lastTransitionTime?: string | null;
   reason?: string;
   message?: string;
 }
@@ -674,14 +674,14 @@ export interface NodeAffinity {
 export interface NodeAllocatableResourceClaimStatus {
   resourceClaimName: string;
   containers?: string[];
-  resources: Record<string, string>;
+  resources: Record<string, string> | null;
 }
 
 export interface NodeCondition {
   type: string;
   status: string;
-  lastHeartbeatTime?: string;
-  lastTransitionTime?: string;
+  lastHeartbeatTime?: string | null;
+  lastTransitionTime?: string | null;
   reason?: string;
   message?: string;
 }
@@ -724,7 +724,7 @@ export interface NodeRuntimeHandlerFeatures {
 }
 
 export interface NodeSelector {
-  nodeSelectorTerms: NodeSelectorTerm[];
+  nodeSelectorTerms: NodeSelectorTerm[] | null;
 }
 
 export interface NodeSelectorRequirement {
@@ -811,8 +811,8 @@ export interface PersistentVolumeClaim extends KubeObject {
 export interface PersistentVolumeClaimCondition {
   type: string;
   status: string;
-  lastProbeTime?: string;
-  lastTransitionTime?: string;
+  lastProbeTime?: string | null;
+  lastTransitionTime?: string | null;
   reason?: string;
   message?: string;
 }
@@ -895,7 +895,7 @@ export interface PersistentVolumeStatus {
   phase?: string;
   message?: string;
   reason?: string;
-  lastPhaseTransitionTime?: string;
+  lastPhaseTransitionTime?: string | null;
 }
 
 export interface PhotonPersistentDiskVolumeSource {
@@ -951,8 +951,8 @@ export interface PodCondition {
   type: string;
   observedGeneration?: number;
   status: string;
-  lastProbeTime?: string;
-  lastTransitionTime?: string;
+  lastProbeTime?: string | null;
+  lastTransitionTime?: string | null;
   reason?: string;
   message?: string;
 }
@@ -976,11 +976,11 @@ export interface PodExecOptions {
   stderr?: boolean;
   tty?: boolean;
   container?: string;
-  command: string[];
+  command: string[] | null;
 }
 
 export interface PodExtendedResourceClaimStatus {
-  requestMappings: ContainerExtendedResourceRequest[];
+  requestMappings: ContainerExtendedResourceRequest[] | null;
   resourceClaimName: string;
 }
 
@@ -997,7 +997,7 @@ export interface PodLogOptions {
   follow?: boolean;
   previous?: boolean;
   sinceSeconds?: number;
-  sinceTime?: string;
+  sinceTime?: string | null;
   timestamps?: boolean;
   tailLines?: number;
   limitBytes?: number;
@@ -1116,7 +1116,7 @@ export interface PodStatus {
   hostIPs?: HostIP[];
   podIP?: string;
   podIPs?: PodIP[];
-  startTime?: string;
+  startTime?: string | null;
   initContainerStatuses?: ContainerStatus[];
   containerStatuses?: ContainerStatus[];
   qosClass?: string;
@@ -1178,7 +1178,7 @@ export interface ProbeHandler {
 }
 
 export interface ProjectedVolumeSource {
-  sources?: VolumeProjection[];
+  sources?: VolumeProjection[] | null;
   defaultMode?: number;
 }
 
@@ -1192,7 +1192,7 @@ export interface QuobyteVolumeSource {
 }
 
 export interface RBDPersistentVolumeSource {
-  monitors: string[];
+  monitors: string[] | null;
   image: string;
   fsType?: string;
   pool?: string;
@@ -1203,7 +1203,7 @@ export interface RBDPersistentVolumeSource {
 }
 
 export interface RBDVolumeSource {
-  monitors: string[];
+  monitors: string[] | null;
   image: string;
   fsType?: string;
   pool?: string;
@@ -1215,7 +1215,7 @@ export interface RBDVolumeSource {
 
 export interface RangeAllocation extends KubeObject {
   range: string;
-  data: string;
+  data: string | null;
 }
 
 export interface ReplicationController extends KubeObject {
@@ -1226,7 +1226,7 @@ export interface ReplicationController extends KubeObject {
 export interface ReplicationControllerCondition {
   type: string;
   status: string;
-  lastTransitionTime?: string;
+  lastTransitionTime?: string | null;
   reason?: string;
   message?: string;
 }
@@ -1305,7 +1305,7 @@ export interface SELinuxOptions {
 export interface ScaleIOPersistentVolumeSource {
   gateway: string;
   system: string;
-  secretRef: SecretReference;
+  secretRef: SecretReference | null;
   sslEnabled?: boolean;
   protectionDomain?: string;
   storagePool?: string;
@@ -1318,7 +1318,7 @@ export interface ScaleIOPersistentVolumeSource {
 export interface ScaleIOVolumeSource {
   gateway: string;
   system: string;
-  secretRef: LocalObjectReference;
+  secretRef: LocalObjectReference | null;
   sslEnabled?: boolean;
   protectionDomain?: string;
   storagePool?: string;
@@ -1501,7 +1501,7 @@ export interface Taint {
   key: string;
   value?: string;
   effect: string;
-  timeAdded?: string;
+  timeAdded?: string | null;
 }
 
 export interface Toleration {
@@ -1514,7 +1514,7 @@ export interface Toleration {
 
 export interface TopologySelectorLabelRequirement {
   key: string;
-  values: string[];
+  values: string[] | null;
 }
 
 export interface TopologySelectorTerm {
@@ -1533,13 +1533,13 @@ export interface TopologySpreadConstraint {
 }
 
 export interface TypedLocalObjectReference {
-  apiGroup?: string;
+  apiGroup?: string | null;
   kind: string;
   name: string;
 }
 
 export interface TypedObjectReference {
-  apiGroup?: string;
+  apiGroup?: string | null;
   kind: string;
   name: string;
   namespace?: string;

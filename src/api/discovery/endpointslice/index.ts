@@ -24,7 +24,7 @@ const shownMax = 3;
 const managedBy = 'endpointslice.kubernetes.io/managed-by';
 const controllers = ['endpointslice-controller.k8s.io', 'endpointslicemirroring-controller.k8s.io'];
 
-function validatePorts(report: Report, path: Path, ports: discovery.EndpointPort[] = []): void {
+function validatePorts(report: Report, path: Path, ports: discovery.EndpointPort[]): void {
   if (ports.length > portsMax) return report.tooMany(path, ports.length, portsMax);
   const names = new Set<string>();
   ports.forEach(({ name = '', protocol, appProtocol }, index) => {
@@ -91,7 +91,7 @@ function validateEndpoint(report: Report, path: Path, endpoint: discovery.Endpoi
 function validateSlice(slice: discovery.EndpointSlice, old?: discovery.EndpointSlice): FieldError[] {
   return collect((report) => {
     report.oneOf(root('addressType'), slice.addressType, ['FQDN', 'IPv4', 'IPv6']);
-    validatePorts(report, root('ports'), slice.ports);
+    validatePorts(report, root('ports'), slice.ports ?? []);
     const path = root('endpoints');
     const count = slice.endpoints?.length ?? 0;
     if (old && semanticEqual(slice.endpoints, old.endpoints)) return;

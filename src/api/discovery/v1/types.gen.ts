@@ -33,8 +33,8 @@ export interface EndpointPort {
 
 export interface EndpointSlice extends KubeObject {
   addressType: string;
-  endpoints?: Endpoint[];
-  ports?: EndpointPort[];
+  endpoints?: Endpoint[] | null;
+  ports?: EndpointPort[] | null;
 }
 
 export interface EndpointSliceList extends KubeList<EndpointSlice> {}

@@ -3,7 +3,7 @@ import type { KubeList, KubeObject } from '#apimachinery/meta';
 import type * as coreV1 from '../../core/v1/types.gen.ts';
 
 export interface Event extends KubeObject {
-  eventTime: string;
+  eventTime: string | null;
   series?: EventSeries;
   reportingController?: string;
   reportingInstance?: string;
@@ -14,8 +14,8 @@ export interface Event extends KubeObject {
   note?: string;
   type?: string;
   deprecatedSource?: coreV1.EventSource;
-  deprecatedFirstTimestamp?: string;
-  deprecatedLastTimestamp?: string;
+  deprecatedFirstTimestamp?: string | null;
+  deprecatedLastTimestamp?: string | null;
   deprecatedCount?: number;
 }
 
@@ -23,5 +23,5 @@ export interface EventList extends KubeList<Event> {}
 
 export interface EventSeries {
   count: number;
-  lastObservedTime: string;
+  lastObservedTime: string | null;
 }

@@ -101,16 +101,16 @@ function validateAccount(report: Report, at: Path, { name, namespace }: flowcont
   else report.problems(at.child('namespace'), namespace, isDNS1123Label(namespace));
 }
 
-const isWild = (values: string[] | undefined): boolean => values?.includes('*') ?? false;
+const isWild = (values: string[] | null | undefined): boolean => values?.includes('*') ?? false;
 
 /** `*` stands alone. True: it is there. */
-function validateWildcard(report: Report, at: Path, values: string[] | undefined, others: string): boolean {
+function validateWildcard(report: Report, at: Path, values: string[] | null | undefined, others: string): boolean {
   if (isWild(values) && (values?.length ?? 0) > 1)
     report.invalid(at, values, `if '*' is present, must not specify other ${others}`);
   return isWild(values);
 }
 
-function validateVerbs(report: Report, at: Path, given: string[] | undefined): void {
+function validateVerbs(report: Report, at: Path, given: string[] | null | undefined): void {
   if (isEmpty(given)) return report.required(at, 'verbs must contain at least one value');
   if (validateWildcard(report, at, given, 'verbs') || given?.every((verb) => verbs.includes(verb))) return;
   report.errors.push({
@@ -126,7 +126,7 @@ function validateNonResourceRule(report: Report, at: Path, rule: flowcontrol.Non
   const urls = at.child('nonResourceURLs');
   if (isEmpty(rule.nonResourceURLs)) return report.required(urls, 'nonResourceURLs must contain at least one value');
   if (validateWildcard(report, urls, rule.nonResourceURLs, 'non-resource URLs')) return;
-  rule.nonResourceURLs.forEach((url, index) => {
+  rule.nonResourceURLs?.forEach((url, index) => {
     const problem = urlProblem(url);
     if (problem !== undefined) report.invalid(urls.index(index), url, problem);
   });

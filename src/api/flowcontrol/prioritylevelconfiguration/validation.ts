@@ -51,7 +51,7 @@ function validateSpec(report: Report, { type, limited, exempt }: Spec, isExempt:
   } else report.notSupported(path.child('type'), type, ['Exempt', 'Limited']);
 }
 
-function validateNominal(report: Report, at: Path, shares: number | undefined): void {
+function validateNominal(report: Report, at: Path, shares: number | null | undefined): void {
   if ((shares ?? 0) < 0) report.invalid(at.child('nominalConcurrencyShares'), shares, 'must be a non-negative integer');
 }
 

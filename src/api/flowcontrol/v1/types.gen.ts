@@ -18,7 +18,7 @@ export interface FlowSchema extends KubeObject {
 export interface FlowSchemaCondition {
   type?: string;
   status?: string;
-  lastTransitionTime?: string;
+  lastTransitionTime?: string | null;
   reason?: string;
   message?: string;
 }
@@ -46,19 +46,19 @@ export interface LimitResponse {
 }
 
 export interface LimitedPriorityLevelConfiguration {
-  nominalConcurrencyShares?: number;
+  nominalConcurrencyShares?: number | null;
   limitResponse?: LimitResponse;
   lendablePercent?: number;
   borrowingLimitPercent?: number;
 }
 
 export interface NonResourcePolicyRule {
-  verbs: string[];
-  nonResourceURLs: string[];
+  verbs: string[] | null;
+  nonResourceURLs: string[] | null;
 }
 
 export interface PolicyRulesWithSubjects {
-  subjects: Subject[];
+  subjects: Subject[] | null;
   resourceRules?: ResourcePolicyRule[];
   nonResourceRules?: NonResourcePolicyRule[];
 }
@@ -71,7 +71,7 @@ export interface PriorityLevelConfiguration extends KubeObject {
 export interface PriorityLevelConfigurationCondition {
   type?: string;
   status?: string;
-  lastTransitionTime?: string;
+  lastTransitionTime?: string | null;
   reason?: string;
   message?: string;
 }
@@ -99,11 +99,11 @@ export interface QueuingConfiguration {
 }
 
 export interface ResourcePolicyRule {
-  verbs: string[];
-  apiGroups: string[];
-  resources: string[];
+  verbs: string[] | null;
+  apiGroups: string[] | null;
+  resources: string[] | null;
   clusterScope?: boolean;
-  namespaces?: string[];
+  namespaces?: string[] | null;
 }
 
 export interface ServiceAccountSubject {

@@ -7,7 +7,7 @@ export interface APIGroup {
   kind?: string;
   apiVersion?: string;
   name: string;
-  versions: GroupVersionForDiscovery[];
+  versions: GroupVersionForDiscovery[] | null;
   preferredVersion?: GroupVersionForDiscovery;
   serverAddressByClientCIDRs?: ServerAddressByClientCIDR[];
 }
@@ -15,7 +15,7 @@ export interface APIGroup {
 export interface APIGroupList {
   kind?: string;
   apiVersion?: string;
-  groups: APIGroup[];
+  groups: APIGroup[] | null;
 }
 
 export interface APIResource {
@@ -25,7 +25,7 @@ export interface APIResource {
   group?: string;
   version?: string;
   kind: string;
-  verbs: string[];
+  verbs: string[] | null;
   shortNames?: string[];
   categories?: string[];
   storageVersionHash?: string;
@@ -35,21 +35,21 @@ export interface APIResourceList {
   kind?: string;
   apiVersion?: string;
   groupVersion: string;
-  resources: APIResource[];
+  resources: APIResource[] | null;
 }
 
 export interface APIVersions {
   kind?: string;
   apiVersion?: string;
-  versions: string[];
-  serverAddressByClientCIDRs: ServerAddressByClientCIDR[];
+  versions: string[] | null;
+  serverAddressByClientCIDRs: ServerAddressByClientCIDR[] | null;
 }
 
 export interface Condition {
   type: string;
   status: string;
   observedGeneration?: number;
-  lastTransitionTime: string;
+  lastTransitionTime: string | null;
   reason: string;
   message: string;
 }
@@ -203,8 +203,8 @@ export interface Table {
   kind?: string;
   apiVersion?: string;
   metadata?: ListMeta;
-  columnDefinitions: TableColumnDefinition[];
-  rows: TableRow[];
+  columnDefinitions: TableColumnDefinition[] | null;
+  rows: TableRow[] | null;
 }
 
 export interface TableColumnDefinition {
@@ -222,7 +222,7 @@ export interface TableOptions {
 }
 
 export interface TableRow {
-  cells: unknown[];
+  cells: unknown[] | null;
   conditions?: TableRowCondition[];
   object?: unknown;
 }

@@ -12,9 +12,9 @@ export function validateSegment(report: Report, path: Path, value: string | unde
 export function validateTypedReference(
   report: Report,
   path: Path,
-  { apiGroup, kind, name }: { apiGroup?: string; kind?: string; name?: string },
+  { apiGroup, kind, name }: { apiGroup?: string | null; kind?: string; name?: string },
 ): void {
-  if (apiGroup !== undefined) report.problems(path.child('apiGroup'), apiGroup, isDNS1123Subdomain(apiGroup));
+  if (typeof apiGroup === 'string') report.problems(path.child('apiGroup'), apiGroup, isDNS1123Subdomain(apiGroup));
   validateSegment(report, path.child('kind'), kind);
   validateSegment(report, path.child('name'), name);
 }

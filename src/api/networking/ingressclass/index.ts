@@ -14,7 +14,7 @@ const path = root('spec', 'controller');
 function validateParameters(report: Report, at: Path, parameters: IngressClassParametersReference): void {
   validateTypedReference(report, at, parameters);
   const { scope, namespace } = parameters;
-  if (scope === undefined) return report.required(at.child('scope'));
+  if (scope === undefined || scope === null) return report.required(at.child('scope'));
   report.known(at.child('scope'), scope, ['Cluster', 'Namespace']);
   const field = at.child('namespace');
   if (scope === 'Namespace') {

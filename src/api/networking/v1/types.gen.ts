@@ -5,12 +5,12 @@ import type * as metaV1 from '../../meta/v1/types.gen.ts';
 
 export interface HTTPIngressPath {
   path?: string;
-  pathType: string;
+  pathType: string | null;
   backend: IngressBackend;
 }
 
 export interface HTTPIngressRuleValue {
-  paths: HTTPIngressPath[];
+  paths: HTTPIngressPath[] | null;
 }
 
 export interface IPAddress extends KubeObject {
@@ -48,7 +48,7 @@ export interface IngressClassParametersReference {
   apiGroup?: string;
   kind: string;
   name: string;
-  scope?: string;
+  scope?: string | null;
   namespace?: string;
 }
 

@@ -3,7 +3,7 @@ import type { PolicyRule } from '#api/rbac/v1';
 import { root } from '#apimachinery/field';
 import { isEmpty, type Report } from '../../common/report.ts';
 
-export function validatePolicyRules(report: Report, rules: PolicyRule[] | undefined, namespaced: boolean): void {
+export function validatePolicyRules(report: Report, rules: PolicyRule[] | null | undefined, namespaced: boolean): void {
   rules?.forEach((rule, index) => {
     const at = root('rules').index(index);
     if (isEmpty(rule.verbs)) report.required(at.child('verbs'), 'verbs must contain at least one value');

@@ -7,7 +7,7 @@ export interface AggregationRule {
 }
 
 export interface ClusterRole extends KubeObject {
-  rules?: PolicyRule[];
+  rules?: PolicyRule[] | null;
   aggregationRule?: AggregationRule;
 }
 
@@ -21,7 +21,7 @@ export interface ClusterRoleBindingList extends KubeList<ClusterRoleBinding> {}
 export interface ClusterRoleList extends KubeList<ClusterRole> {}
 
 export interface PolicyRule {
-  verbs: string[];
+  verbs: string[] | null;
   apiGroups?: string[];
   resources?: string[];
   resourceNames?: string[];
@@ -29,7 +29,7 @@ export interface PolicyRule {
 }
 
 export interface Role extends KubeObject {
-  rules?: PolicyRule[];
+  rules?: PolicyRule[] | null;
 }
 
 export interface RoleBinding extends KubeObject {

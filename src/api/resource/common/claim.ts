@@ -28,7 +28,7 @@ export function validateClaimSpec(report: Report, path: Path, { devices = {} }: 
   const names = requestNamesOf(devices);
   const at = path.child('devices');
   const requestRule = (request: resource.DeviceRequest, item: Path): void => validateRequest(report, item, request);
-  validateSet(report, at.child('requests'), devices.requests, limits.requestsMax, requestRule, ({ name }) => name);
+  validateSet(report, at.child('requests'), devices.requests ?? [], limits.requestsMax, requestRule, ({ name }) => name);
   validateSlice(report, at.child('constraints'), devices.constraints, limits.constraintsMax, (constraint, item) =>
     validateConstraint(report, item, constraint, names),
   );

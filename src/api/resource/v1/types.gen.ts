@@ -8,7 +8,7 @@ export interface AllocatedDeviceStatus {
   pool: string;
   device: string;
   shareID?: string;
-  conditions?: metaV1.Condition[];
+  conditions?: metaV1.Condition[] | null;
   data?: unknown;
   networkData?: NetworkDeviceData;
 }
@@ -16,7 +16,7 @@ export interface AllocatedDeviceStatus {
 export interface AllocationResult {
   devices?: DeviceAllocationResult;
   nodeSelector?: coreV1.NodeSelector;
-  allocationTimestamp?: string;
+  allocationTimestamp?: string | null;
 }
 
 export interface CELDeviceSelector {
@@ -24,7 +24,7 @@ export interface CELDeviceSelector {
 }
 
 export interface CapacityRequestPolicy {
-  default?: string;
+  default?: string | null;
   validValues?: string[];
   validRange?: CapacityRequestPolicyRange;
 }
@@ -91,7 +91,7 @@ export interface DeviceCapacity {
 }
 
 export interface DeviceClaim {
-  requests?: DeviceRequest[];
+  requests?: DeviceRequest[] | null;
   constraints?: DeviceConstraint[];
   config?: DeviceClaimConfiguration[];
 }
@@ -166,7 +166,7 @@ export interface DeviceTaint {
   key: string;
   value?: string;
   effect: string;
-  timeAdded?: string;
+  timeAdded?: string | null;
 }
 
 export interface DeviceToleration {

@@ -17,7 +17,8 @@ const topologiesPath = root('allowedTopologies');
 /** The values each key may have. */
 function validateTopologyTerm(report: Report, path: Path, term: TopologySelectorTerm): Record<string, string[]> {
   const found: Record<string, string[]> = {};
-  term.matchLabelExpressions?.forEach(({ key = '', values = [] }: Partial<TopologySelectorLabelRequirement>, index) => {
+  term.matchLabelExpressions?.forEach(({ key = '', values: given }: Partial<TopologySelectorLabelRequirement>, index) => {
+    const values = given ?? [];
     const at = path.child('matchLabelExpressions').index(index);
     if (isEmpty(values)) report.required(at.child('values'));
     values.forEach((value, item) => {

@@ -30,14 +30,14 @@ export interface CSINode extends KubeObject {
 export interface CSINodeDriver {
   name: string;
   nodeID: string;
-  topologyKeys?: string[];
+  topologyKeys?: string[] | null;
   allocatable?: VolumeNodeResources;
 }
 
 export interface CSINodeList extends KubeList<CSINode> {}
 
 export interface CSINodeSpec {
-  drivers: CSINodeDriver[];
+  drivers: CSINodeDriver[] | null;
 }
 
 export interface CSIStorageCapacity extends KubeObject {
@@ -99,7 +99,7 @@ export interface VolumeAttributesClass extends KubeObject {
 export interface VolumeAttributesClassList extends KubeList<VolumeAttributesClass> {}
 
 export interface VolumeError {
-  time?: string;
+  time?: string | null;
   message?: string;
   errorCode?: number;
 }

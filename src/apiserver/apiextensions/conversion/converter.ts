@@ -63,7 +63,7 @@ export function converterFactory({ clients, uuid, clock, metrics }: ConverterDep
     const { clientConfig, conversionReviewVersions = [] } = conversion?.webhook ?? {};
     if (conversion?.strategy !== 'Webhook' || !clientConfig) return byName;
     const ask = async (objects: readonly UnknownObject[], desiredAPIVersion: string): Promise<UnknownObject[]> => {
-      const version = reviewVersion(conversionReviewVersions);
+      const version = reviewVersion(conversionReviewVersions ?? []);
       const request = { uid: uuid(), desiredAPIVersion, objects };
       const text = await clients
         .post({

@@ -18,7 +18,7 @@ const everything: PolicyRule[] = [
 const goList = (items: readonly string[]): string => `[${items.map(quote).join(' ')}]`;
 
 function ruleText(rule: PolicyRule): string {
-  const parts: [string, readonly string[] | undefined][] = [
+  const parts: [string, readonly string[] | null | undefined][] = [
     ['APIGroups', rule.apiGroups],
     ['Resources', rule.resources],
     ['NonResourceURLs', rule.nonResourceURLs],

@@ -60,7 +60,7 @@ export function nodeAffinity({ addedAffinity }: NodeAffinityArgs = {}): Plugin {
     preFilter({ pod }) {
       const terms = pod.pod.spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
       if (terms === undefined && enforced === undefined && pod.pod.spec?.nodeSelector === undefined) return { skip: true };
-      return terms === undefined || terms.length === 0 ? {} : narrow(terms);
+      return terms?.length ? narrow(terms) : {};
     },
     filter(_state, { node }, { pod }) {
       if (enforced !== undefined && !nodeSelectorMatches(enforced, node)) return notEnforced;

@@ -64,7 +64,7 @@ const limitsOf = (node: CSINode | undefined): Map<string, number> =>
 function missingDriver(drivers: Iterable<string>, csiNode: CSINode | undefined, view: ClusterView): Status | undefined {
   for (const driver of drivers) {
     if (view.get('CSIDriver', '', driver)?.spec.preventPodSchedulingIfMissing !== true) continue;
-    if (!csiNode?.spec.drivers.some((one) => one.name === driver)) {
+    if (!csiNode?.spec.drivers?.some((one) => one.name === driver)) {
       return unschedulable(name, `${driver} CSI driver is not installed on the node`);
     }
   }
@@ -103,7 +103,7 @@ export const nodeVolumeLimits = (): Plugin<ReadonlyMap<string, string> | string>
       const before = limitsOf(old);
       return (
         [...limitsOf(now)].some(([driver, limit]) => limit > (before.get(driver) ?? 0)) ||
-        now?.spec.drivers.length !== old?.spec.drivers.length
+        now?.spec.drivers?.length !== old?.spec.drivers?.length
       );
     }),
     interest<CSIDriver>('CSIDriver', ['Add', 'Update', 'Delete']),

@@ -14,7 +14,7 @@ export type Provisioning = 'yes' | 'no' | 'noSpace' | { error: string };
 function isAllowed(terms: readonly TopologySelectorTerm[] | undefined, { metadata }: Node): boolean {
   if (!terms?.length) return true;
   return terms.some(({ matchLabelExpressions }) =>
-    matchLabelExpressions?.every(({ key, values }) => values.includes(metadata.labels?.[key] ?? '')),
+    matchLabelExpressions?.every(({ key, values }) => values?.includes(metadata.labels?.[key] ?? '')),
   );
 }
 

@@ -20,7 +20,9 @@ const inUse = unschedulable(
   'node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod',
 );
 
-const overlap = (a: readonly string[] = [], b: readonly string[] = []): boolean => a.some((one) => b.includes(one));
+type Words = readonly string[] | null | undefined;
+
+const overlap = (a: Words, b: Words): boolean => a?.some((one) => b?.includes(one)) ?? false;
 
 function conflicts(a: Volume, b: Volume): boolean {
   const bothRead = (x: { readOnly?: boolean }, y: { readOnly?: boolean }): boolean => x.readOnly === true && y.readOnly === true;

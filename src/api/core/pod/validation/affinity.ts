@@ -36,7 +36,7 @@ function validateWeight(report: Report, path: Path, weight = 0): void {
 export function validateNodeSelector(report: Report, path: Path, selector: core.NodeSelector, allowInvalidValues = false): void {
   const at = path.child('nodeSelectorTerms');
   if (isEmpty(selector.nodeSelectorTerms)) return report.required(at, 'must have at least one node selector term');
-  selector.nodeSelectorTerms.forEach((term, index) =>
+  selector.nodeSelectorTerms?.forEach((term, index) =>
     validateNodeSelectorTerm(report, at.index(index), term, allowInvalidValues),
   );
 }

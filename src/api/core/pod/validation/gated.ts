@@ -40,7 +40,7 @@ function validateNodeAffinity(
   old: core.NodeAffinity | undefined,
 ): void {
   const oldTerms = old?.[required]?.nodeSelectorTerms;
-  if (oldTerms === undefined) return;
+  if (!oldTerms) return;
   const terms = affinity?.[required]?.nodeSelectorTerms ?? [];
   const at = path.child(required, 'nodeSelectorTerms');
   if (oldTerms.length > 0 && oldTerms.length !== terms.length) {
