@@ -1,46 +1,45 @@
-// Cluster DNS as an add-on: the Service `kube-dns` that kubelets point pods at, with this process's name server behind it.
+// Cluster DNS as an add-on: the Service `kube-dns` that kubelets point pods at. Its endpoints are the nodes themselves: the agent of each node runs a
+// name server beside its kubelet, so names resolve as long as a pod's own node lives, whether or not the control plane does.
+import type { Node } from '#api/core/v1';
+import type { Endpoint, EndpointSlice } from '#api/discovery/v1';
+import { type Clock, deepEqual, type Logger, type Rng } from '#utils';
 import type { KubeClient } from '#client';
+import { createMetrics, workQueueMetrics } from '#component-base';
+import { type ControllerDefinition, defineController, type Plan, watch } from '#controller-runtime';
+import { ControllerSet } from '#controller-runtime/manager';
+import { nodes } from '#controller-runtime/platform';
+import { allow } from '#controller-runtime/workload';
 import { applyObjects } from './apply.ts';
+import { dnsNodeLabel } from './dns-label.ts';
+import { grantClusterRole } from './grant.ts';
+import type { ControlPlane } from './control-plane.ts';
+import { identities } from './identities.ts';
 import { clusterNetworks } from './settings.ts';
 
+const endpointSlices = { group: 'discovery.k8s.io', version: 'v1', resource: 'endpointslices' } as const;
 const namespace = 'kube-system';
+const service = 'kube-dns';
 const ports = [
   { name: 'dns', port: 53, protocol: 'UDP' },
   { name: 'dns-tcp', port: 53, protocol: 'TCP' },
 ];
+const endpointsPerSliceMax = 100;
+const managedBy = 'sagong';
+const sliceLabels = { 'kubernetes.io/service-name': service, 'endpointslice.kubernetes.io/managed-by': managedBy };
 
-const role = 'system:coredns';
-const rbac = 'rbac.authorization.k8s.io/v1';
+/** What the name servers may read, as kubeadm grants it. Must be in place before they start to watch. */
+const grantDns = (client: KubeClient): Promise<void> =>
+  grantClusterRole(client, {
+    role: 'system:coredns',
+    serviceAccount: 'coredns',
+    rules: [
+      { apiGroups: [''], resources: ['endpoints', 'services', 'pods', 'namespaces'], verbs: ['list', 'watch'] },
+      { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['list', 'watch'] },
+    ],
+  });
 
-/** What the name server may read, as kubeadm grants it. Must be in place before it starts to watch. */
-export const grantDns = (client: KubeClient): Promise<void> =>
-  applyObjects(client, [
-    {
-      resource: 'clusterroles',
-      object: {
-        apiVersion: rbac,
-        kind: 'ClusterRole',
-        metadata: { name: role },
-        rules: [
-          { apiGroups: [''], resources: ['endpoints', 'services', 'pods', 'namespaces'], verbs: ['list', 'watch'] },
-          { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['list', 'watch'] },
-        ],
-      },
-    },
-    {
-      resource: 'clusterrolebindings',
-      object: {
-        apiVersion: rbac,
-        kind: 'ClusterRoleBinding',
-        metadata: { name: role },
-        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role },
-        subjects: [{ kind: 'ServiceAccount', name: 'coredns', namespace }],
-      },
-    },
-  ]);
-
-/** Publishes a name server at `address` as the cluster's. */
-export const publishDns = (client: KubeClient, address: string): Promise<void> =>
+/** Publishes the Service. The loop below gives it endpoints. */
+const publishDns = (client: KubeClient): Promise<void> =>
   applyObjects(client, [
     {
       resource: 'services',
@@ -48,26 +47,118 @@ export const publishDns = (client: KubeClient, address: string): Promise<void> =
         apiVersion: 'v1',
         kind: 'Service',
         metadata: {
-          name: 'kube-dns',
+          name: service,
           namespace,
           labels: { 'k8s-app': 'kube-dns', 'kubernetes.io/cluster-service': 'true', 'kubernetes.io/name': 'CoreDNS' },
         },
         spec: { clusterIP: clusterNetworks.dnsServiceIp, ports: ports.map((port) => ({ ...port, targetPort: port.port })) },
       },
     },
-    {
-      resource: 'endpointslices',
-      object: {
-        apiVersion: 'discovery.k8s.io/v1',
-        kind: 'EndpointSlice',
-        metadata: {
-          name: 'kube-dns-host',
-          namespace,
-          labels: { 'kubernetes.io/service-name': 'kube-dns', 'endpointslice.kubernetes.io/managed-by': 'sagong' },
-        },
-        addressType: 'IPv4',
-        endpoints: [{ addresses: [address], conditions: { ready: true, serving: true, terminating: false } }],
-        ports,
-      },
-    },
   ]);
+
+/** The node's name server; undefined where it runs none. The hint sends the node's own pods there (KEP-3015). */
+function endpointOf({ metadata, status }: Node): Endpoint | undefined {
+  const address = status?.addresses?.find(({ type }) => type === 'InternalIP')?.address;
+  if (metadata.labels?.[dnsNodeLabel] !== 'true' || address === undefined) return undefined;
+  const ready = status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false;
+  const name = metadata.name ?? '';
+  return {
+    addresses: [address],
+    conditions: { ready, serving: ready, terminating: false },
+    nodeName: name,
+    hints: { forNodes: [{ name }] },
+  };
+}
+
+/** The slices that the Service should have. */
+export function dnsSlices(all: readonly Node[]): EndpointSlice[] {
+  const endpoints = all
+    .flatMap((node) => endpointOf(node) ?? [])
+    .sort((a, b) => ((a.nodeName ?? '') < (b.nodeName ?? '') ? -1 : 1));
+  const count = Math.max(1, Math.ceil(endpoints.length / endpointsPerSliceMax));
+  return Array.from({ length: count }, (_, index) => ({
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: { name: index === 0 ? 'kube-dns-nodes' : `kube-dns-nodes-${index}`, namespace, labels: sliceLabels },
+    addressType: 'IPv4',
+    endpoints: endpoints.slice(index * endpointsPerSliceMax, (index + 1) * endpointsPerSliceMax),
+    ports,
+  }));
+}
+
+interface DnsView {
+  nodes: readonly Node[];
+  slices: readonly EndpointSlice[];
+}
+
+/** Makes the Service's slices equal to the nodes that answer. */
+export function reconcileDns({ nodes: all, slices }: DnsView): Plan {
+  const wanted = dnsSlices(all);
+  const kept = new Set(wanted.map(({ metadata }) => metadata.name));
+  const effects = wanted.flatMap((slice): Plan['effects'] => {
+    const current = slices.find(({ metadata }) => metadata.name === slice.metadata.name);
+    if (!current) return [{ op: 'create', resource: endpointSlices, object: slice }];
+    if (deepEqual(current.endpoints ?? [], slice.endpoints) && deepEqual(current.ports ?? [], slice.ports)) return [];
+    const { endpoints, ports: sorted } = slice;
+    return [{ op: 'update', resource: endpointSlices, object: { ...current, endpoints, ports: sorted } as EndpointSlice }];
+  });
+  for (const { metadata } of slices)
+    if (!kept.has(metadata.name))
+      effects.push({ op: 'delete', ref: { resource: endpointSlices, namespace, name: metadata.name ?? '' } });
+  return { effects, because: `Cluster DNS is answered by ${wanted.flatMap(({ endpoints }) => endpoints ?? []).length} nodes.` };
+}
+
+const key = `${namespace}/${service}`;
+
+/** The loop that keeps the endpoints of `kube-dns`. */
+export const dnsEndpoints: ControllerDefinition<DnsView> = defineController<DnsView>({
+  name: 'cluster-dns-controller',
+  rights: [
+    allow('get,list,watch', 'core', 'nodes'),
+    allow('get,list,watch,create,update,delete', 'discovery.k8s.io', 'endpointslices'),
+    allow('create', 'core', 'endpoints/restricted'),
+  ],
+  watches: [
+    watch<Node>({ resource: nodes, keys: (now, old) => (old && deepEqual(endpointOf(now), endpointOf(old)) ? [] : [key]) }),
+    watch<EndpointSlice>({
+      resource: endpointSlices,
+      keys: ({ metadata }) => (metadata.labels?.['endpointslice.kubernetes.io/managed-by'] === managedBy ? [key] : []),
+    }),
+  ],
+  view: (_key, cache) => ({
+    nodes: cache.list<Node>(nodes),
+    slices: cache
+      .list<EndpointSlice>(endpointSlices, namespace)
+      .filter(({ metadata }) => metadata.labels?.['endpointslice.kubernetes.io/managed-by'] === managedBy),
+  }),
+  reconcile: reconcileDns,
+  periodic: { everyMs: 300_000, keys: () => [key] },
+});
+
+/** Publishes the Service and keeps its endpoints. Gives what ends that. */
+export async function startDnsAddon(
+  plane: ControlPlane,
+  { clock, rng, logger }: { clock: Clock; rng: Rng; logger: Logger },
+): Promise<() => Promise<void>> {
+  const admin = plane.client(identities.admin, 'sagong');
+  const { name, rights } = dnsEndpoints;
+  await Promise.all([
+    grantDns(admin),
+    grantClusterRole(admin, { role: `system:controller:${name}`, serviceAccount: name, rules: rights }),
+    publishDns(admin),
+  ]);
+  const metrics = createMetrics();
+  const set = new ControllerSet({
+    client: plane.client(identities.controller(name), name),
+    clock,
+    rng,
+    logger: logger.with({ component: name }),
+    metrics,
+    queueMetrics: workQueueMetrics(metrics),
+    manager: name,
+    decisions: plane.decisions,
+  });
+  set.add(dnsEndpoints);
+  set.start();
+  return () => set.stop();
+}

@@ -8,8 +8,8 @@ import { ControllerSet } from '#controller-runtime/manager';
 import { clusterRoles, storageClasses } from '#controller-runtime/platform';
 import { directories, localPathProvisioner, noDirectories, provisionerName } from '#local-path-provisioner';
 import type { Clock, Logger, Rng } from '#utils';
-import { type Applied, applyObjects } from './apply.ts';
 import type { ControlPlane } from './control-plane.ts';
+import { grantClusterRole } from './grant.ts';
 import { identities } from './identities.ts';
 
 /** `local-path`: volumes are directories on the disks of the nodes; `none`: claims wait for a provisioner that somebody else runs. */
@@ -28,7 +28,6 @@ const isDefault = 'storageclass.kubernetes.io/is-default-class';
 const defaultMarks = [isDefault, 'storageclass.beta.kubernetes.io/is-default-class'];
 const name = 'local-path-provisioner';
 const role = `system:${name}`;
-const rbac = 'rbac.authorization.k8s.io/v1';
 
 /** A class of that name stays as it is; beside another default this one is none. */
 async function createClass(client: KubeClient): Promise<void> {
@@ -45,24 +44,6 @@ async function createClass(client: KubeClient): Promise<void> {
     if (!isAlreadyExists(error)) throw error;
   });
 }
-
-const grant = (client: KubeClient, rules: Applied['rules']): Promise<void> =>
-  applyObjects(client, [
-    {
-      resource: 'clusterroles',
-      object: { apiVersion: rbac, kind: 'ClusterRole', metadata: { name: role }, rules },
-    },
-    {
-      resource: 'clusterrolebindings',
-      object: {
-        apiVersion: rbac,
-        kind: 'ClusterRoleBinding',
-        metadata: { name: role },
-        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role },
-        subjects: [{ kind: 'ServiceAccount', name, namespace: 'kube-system' }],
-      },
-    },
-  ]);
 
 /** Starts the provisioner. The class is made by the first start alone, which the role remembers: whoever changes or deletes it has the last word. */
 export async function startStorage(
@@ -81,7 +62,7 @@ export async function startStorage(
       if (!isNotFound(error)) throw error;
     });
   if (!known) await createClass(admin);
-  await grant(admin, provisioner.rights);
+  await grantClusterRole(admin, { role, serviceAccount: name, rules: provisioner.rights });
   const metrics = createMetrics();
   const set = new ControllerSet({
     client: plane.client(identities.controller(name), name),

@@ -10,8 +10,8 @@ import type { KubeClient } from '#client';
 import type { CloudProvider } from '#cloud-provider';
 import { defaultLeaderElection } from '#component-base';
 import type { Clock, Logger, Rng } from '#utils';
-import { applyObjects } from '../apply.ts';
 import type { ControlPlane } from '../control-plane.ts';
+import { grantClusterRole } from '../grant.ts';
 import { identities } from '../identities.ts';
 
 export interface CloudControllerManagerSetup {
@@ -28,34 +28,17 @@ export interface CloudControllerManagerSetup {
 const routeResyncPeriodMs = 10_000;
 const name = 'cloud-controller-manager';
 const role = 'system:cloud-controller-manager';
-const rbac = 'rbac.authorization.k8s.io/v1';
 
 /** The documented ClusterRole, and what it lacks (src/cloud-controller-manager/rights.ts). */
 const grant = (client: KubeClient): Promise<void> =>
-  applyObjects(client, [
-    {
-      resource: 'clusterroles',
-      object: {
-        apiVersion: rbac,
-        kind: 'ClusterRole',
-        metadata: { name: role },
-        rules: [
-          ...documentedRole,
-          ...beyondDocumented.map(({ verb, resource, group }) => ({ apiGroups: [group], resources: [resource], verbs: [verb] })),
-        ],
-      },
-    },
-    {
-      resource: 'clusterrolebindings',
-      object: {
-        apiVersion: rbac,
-        kind: 'ClusterRoleBinding',
-        metadata: { name: role },
-        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role },
-        subjects: [{ kind: 'ServiceAccount', name, namespace: 'kube-system' }],
-      },
-    },
-  ]);
+  grantClusterRole(client, {
+    role,
+    serviceAccount: name,
+    rules: [
+      ...documentedRole,
+      ...beyondDocumented.map(({ verb, resource, group }) => ({ apiGroups: [group], resources: [resource], verbs: [verb] })),
+    ],
+  });
 
 /** Starts it; `stop` ends it and leaves the cloud as it is. */
 export async function startCloudControllerManager(

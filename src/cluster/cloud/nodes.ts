@@ -8,6 +8,7 @@ import type { ClusterPki } from '../certificates.ts';
 import type { ControlPlane } from '../control-plane.ts';
 import { importImage } from '../images/index.ts';
 import { containerdPaths, parseRegistryMirror } from '../nodes/index.ts';
+import { startDnsAddon } from '../dns-addon.ts';
 import { clusterMark } from '../paths.ts';
 import type { ClusterSettings } from '../settings.ts';
 import { SimulatedNodes } from '../simulated-nodes.ts';
@@ -15,7 +16,6 @@ import { startCloudControllerManager } from './controller.ts';
 import { type ControlPlaneEndpoint, type EndpointAccess, SelfManagedEndpoint } from './endpoint.ts';
 import { Machines, nodeDir } from './machines.ts';
 import { ManagedEndpoint } from './managed-endpoint.ts';
-import { startNameServer } from './name-server.ts';
 import { type ClusterNetwork, ensureNetwork } from './network.ts';
 import { writePodConfig } from './settings.ts';
 import { type ClusterCloud, startCloudProcess, startSimulatedCloud } from './service.ts';
@@ -87,6 +87,7 @@ export class ClusterNodes {
       ...(settings.podCidr !== undefined && { podCidr: settings.podCidr }),
       simulated: settings.runtime === 'simulated',
       registryMirrors: (settings.registryMirrors ?? []).map(parseRegistryMirror),
+      dnsUpstreams: settings.dnsUpstreams ?? [],
     });
     this.#instances = (await machines.ensure(settings.nodes)).filter(hasPower);
   }
@@ -102,8 +103,7 @@ export class ClusterNodes {
     } else if (endpoint) {
       this.#connected.push(() => endpoint.close());
       await endpoint.connect(plane);
-      const name = { plane, sockets: endpoint.sockets, address: endpoint.advertised.address };
-      this.#connected.push(await startNameServer({ ...name, upstreams: settings.dnsUpstreams ?? [] }, this.#deps));
+      this.#connected.push(await startDnsAddon(plane, this.#deps));
     }
     const cloud = this.#running;
     const ours = {

@@ -1,4 +1,4 @@
-// All that runs on a real node besides pods: containerd, kubelet and kube-proxy, each with its own identity. The first and only program of an
+// All that runs on a real node besides pods: containerd, kubelet, kube-proxy and a name server, each with its own identity. The first and only program of an
 // instance (its user data): a node that is switched off and on comes back by itself.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,9 +9,11 @@ import { runKubeProxy } from '#kube-proxy';
 import { defaultOptions, runKubelet } from '#kubelet';
 import type { Clock, Logger, Rng } from '#utils';
 import { buildPauseImage, importImage, pauseImageReference } from '../images/index.ts';
+import { dnsNodeLabel } from '../dns-label.ts';
 import type { NodeAgentConfig } from '../node-agent-config.ts';
 import { accepts, ContainerdService } from './containerd.ts';
 import { apiserverPollMs } from './limits.ts';
+import { startNameServer } from './name-server.ts';
 
 export interface NodeAgentDeps {
   clock: Clock;
@@ -21,7 +23,7 @@ export interface NodeAgentDeps {
 }
 
 export interface NodeAgent {
-  /** Stops kubelet and kube-proxy; pods and containerd run on. */
+  /** Stops kubelet, kube-proxy and name server; pods and containerd run on. */
   stop(): Promise<void>;
 }
 
@@ -35,13 +37,15 @@ export async function runNodeAgent(config: NodeAgentConfig, deps: NodeAgentDeps)
     containerd.start().then(() => importImage({ socket: containerd.socket, exec: execCommand }, buildPauseImage())),
     apiserverAnswers(config, clock),
   ]);
+  const stopDns = await startDns(config, deps);
   const [stopProxy, stopKubelet] = await Promise.all([
     startKubeProxy(config, deps),
-    startKubelet(config, containerd.socket, deps),
+    startKubelet(config, containerd.socket, stopDns !== undefined, deps),
   ]);
   return {
     async stop() {
       containerd.leave();
+      stopDns?.();
       await Promise.all([stopProxy(), stopKubelet()]);
     },
   };
@@ -71,7 +75,25 @@ async function startKubeProxy(config: NodeAgentConfig, { clock, rng, logger }: N
   };
 }
 
-async function startKubelet(config: NodeAgentConfig, socket: string, deps: NodeAgentDeps): Promise<() => Promise<void>> {
+/** Undefined where the port is taken: the node's pods then ask the name servers of other nodes. */
+async function startDns(config: NodeAgentConfig, deps: NodeAgentDeps): Promise<(() => void) | undefined> {
+  const { nodeIp: address, clusterDomain: domain, dnsUpstreams: upstreams, dnsKubeconfig } = config;
+  const logger = deps.logger('coredns');
+  const client = clientOf('coredns', dnsKubeconfig, deps.clock);
+  try {
+    return await startNameServer({ address, domain, upstreams, client }, { ...deps, logger });
+  } catch (error) {
+    logger.error('this node answers no names', { error: String(error) });
+    return undefined;
+  }
+}
+
+async function startKubelet(
+  config: NodeAgentConfig,
+  socket: string,
+  answersNames: boolean,
+  deps: NodeAgentDeps,
+): Promise<() => Promise<void>> {
   const { clock, rng, logger } = deps;
   const { nodeDir, cloudProvider } = config;
   const [cert = '', key = '', ca = ''] = await Promise.all(
@@ -84,6 +106,7 @@ async function startKubelet(config: NodeAgentConfig, socket: string, deps: NodeA
       cloudProvider,
       routesFromCloud: cloudProvider === 'external',
       clusterDNS: [config.clusterDns],
+      nodeLabels: answersNames ? { [dnsNodeLabel]: 'true' } : {},
       clusterDomain: config.clusterDomain,
       rootDir: join(nodeDir, 'kubelet'),
       podLogsDir: join(nodeDir, 'pod-logs'),

@@ -72,6 +72,27 @@ describe('a crash', () => {
     expect(await cluster.kubectl('get', 'nodes')).toMatch(/node-1 +Ready[^]*node-2 +Ready/);
   });
 
+  it('or a standstill of the control plane leaves names to the nodes', async () => {
+    const ask = async (node: number, service: string): Promise<string> => {
+      const source = `const r = new (require('node:dns').promises.Resolver)({ timeout: 2000, tries: 2 });
+        r.setServers(['10.96.0.10']);
+        r.resolve4(process.argv[1]).then((found) => console.log(found.join()), (error) => console.log(error.code));`;
+      return (await cluster.inNode(node, process.execPath, '-e', source, `${service}.svc.cluster.local`)).stdout.trim();
+    };
+    for (const node of [1, 2])
+      await eventually(`node ${node} knows names`, async () => (await ask(node, 'kubernetes.default')) === '10.96.0.1');
+    const pid = await cluster.pid();
+    process.kill(pid, 'SIGSTOP');
+    try {
+      for (const node of [1, 2]) expect(await ask(node, 'kubernetes.default')).toBe('10.96.0.1');
+      expect(await ask(1, 'nobody.default')).toBe('ENOTFOUND');
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+    await cluster.kubectl('create', 'service', 'clusterip', 'later', '--tcp=80', '--clusterip=10.96.77.77');
+    for (const node of [1, 2]) await eventually('a new name', async () => (await ask(node, 'later.default')) === '10.96.77.77');
+  });
+
   it('of its cloud alone is mended by the cluster: same port, same machines', async () => {
     const list = async (): Promise<string> => (await cluster.sagong('node', 'list')).stdout;
     const [before, agents] = [await list(), await cluster.agentPids()];

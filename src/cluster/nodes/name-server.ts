@@ -1,0 +1,60 @@
+// The node's own answer to the names of the cluster: a name server at the node's address, for the pods of this node first. It goes on with what it
+// knew last while the apiserver is away.
+import { createSocket, type Socket } from 'node:dgram';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
+import { createInformerFactory, type KubeClient } from '#client';
+import { parseUpstream, runDns, upstreamsOf } from '#dns';
+import type { Clock, Logger, Rng } from '#utils';
+
+const port = 53;
+
+export interface NameServerOptions {
+  /** The node's address. */
+  address: string;
+  /** `cluster.local`. */
+  domain: string;
+  /** Name servers for names outside the cluster; empty: those of the node's resolv.conf. */
+  upstreams: readonly string[];
+  client: KubeClient;
+}
+
+async function bindUdp(address: string): Promise<Socket> {
+  const socket = createSocket('udp4');
+  socket.bind(port, address);
+  await once(socket, 'listening');
+  return socket;
+}
+
+async function listenTcp(address: string): Promise<Server> {
+  const server = createServer();
+  server.listen(port, address);
+  await once(server, 'listening');
+  return server;
+}
+
+/** Starts it. Rejects when the address or port cannot be had. Gives what ends it. */
+export async function startNameServer(
+  { address, domain, upstreams, client }: NameServerOptions,
+  deps: { clock: Clock; rng: Rng; logger: Logger },
+): Promise<() => void> {
+  const [udp, tcp, resolvConf] = await Promise.all([
+    bindUdp(address),
+    listenTcp(address),
+    readFile('/etc/resolv.conf', 'utf8').catch(() => ''),
+  ]);
+  const informers = createInformerFactory({ ...deps, client });
+  const dns = runDns({
+    sockets: { udp, tcp },
+    informers,
+    clock: deps.clock,
+    domain,
+    upstreams: upstreams.length > 0 ? upstreams.map(parseUpstream) : upstreamsOf(resolvConf, [address]),
+  });
+  informers.start();
+  return () => {
+    informers.stop();
+    dns.close();
+  };
+}
