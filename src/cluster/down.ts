@@ -1,9 +1,9 @@
 // `sagong stop` and `sagong down`: ending a cluster, also one that crashed.
 import { existsSync } from 'node:fs';
-import { rm, rmdir } from 'node:fs/promises';
+import { rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readKubeconfig } from '#client';
-import { execCommand } from '#host';
+import { execCommand, removeTree } from '#host';
 import type { Clock } from '#utils';
 import { findProgram } from './capabilities.ts';
 import { removeLoadBalancers } from '#cloud/load-balancers';
@@ -50,7 +50,7 @@ export async function down(
   const server = (await readRunState(dataDir))?.server ?? lastServer(dataDir);
   const previous = await previousContext(dataDir);
   await stop(dataDir, clock);
-  for (const name of clusterEntries) await rm(join(dataDir, name), { recursive: true, force: true });
+  for (const name of clusterEntries) await removeTree(join(dataDir, name));
   // What else is in there was put there by somebody else.
   await rmdir(dataDir).catch(() => {});
   // Last, because what is wrong with somebody else's file must not keep the rest.

@@ -14,4 +14,12 @@ export const limits = {
   filePollMs: 10_000,
   /** One connection made for this process inside a network namespace. */
   netnsConnectTimeoutMs: 10_000,
+  /** Directories inside of each other that are gone into; paths (PATH_MAX) can name twice as many at most. Each costs two descriptors. */
+  treeDepthMax: 1_000,
+  /** Links followed in one path (Go's filepath.EvalSymlinks). */
+  linksMax: 255,
+  /** Trees to be removed are gone into so deep, what lies deeper is moved up first. */
+  removalDepthMax: 64,
+  /** How often a directory is emptied that others go on filling. */
+  removalRoundsMax: 10,
 };

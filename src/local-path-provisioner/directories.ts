@@ -1,7 +1,7 @@
 // Volumes as directories on the disks of the nodes, which are directories of this machine, too.
-import { chmod, mkdir, rm } from 'node:fs/promises';
+import { chmod, mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { isErrno } from '#host';
+import { isErrno, removeTree } from '#host';
 import { quote } from '#utils';
 import type { VolumePlace } from './reconcile/names.ts';
 
@@ -30,7 +30,7 @@ export const directories: Volumes = {
     await chmod(path, 0o777);
   },
   async remove({ path }) {
-    await rm(path, { recursive: true, force: true });
+    await removeTree(path);
   },
 };
 

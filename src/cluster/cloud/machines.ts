@@ -1,11 +1,11 @@
 // The nodes of a cluster as instances of its cloud: what a node needs to boot is written to its disk, then the cloud is asked for the
 // instance, whose user data is the node's agent. Works the same for real and for simulated instances.
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ClientConfig, kubeconfigFor, writeKubeconfig } from '#client';
 import type { Instance } from '#cloud';
 import { type CloudClient, listAll } from '#cloud/client';
-import { atomicWrite } from '#host';
+import { atomicWrite, removeTree } from '#host';
 import { findCniDir, hasSysResource } from '../capabilities.ts';
 import { type ClusterPki, clientConfigFor } from '../certificates.ts';
 import { type Identity, identities } from '../identities.ts';
@@ -87,7 +87,7 @@ export class Machines {
   }
   /** Removes what a node kept, once its instance is gone. */
   removeDisk(name: string): Promise<void> {
-    return rm(nodeDir(this.#options.dataDir, name), { recursive: true, force: true });
+    return removeTree(nodeDir(this.#options.dataDir, name));
   }
 
   /** Free places for nodes, without end. */

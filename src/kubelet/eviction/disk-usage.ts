@@ -1,20 +1,22 @@
 // How much disk a directory, and a pod, uses (upstream pkg/volume/util/fs DiskUsage, stats of the CRI).
-import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pod } from '#api/core/v1';
+import { Descriptor, holding, isErrno, walkTree } from '#host';
 import { latest, type PodRecord } from '../container/types.ts';
 import type { ContainerUsage } from '../runtime/types.ts';
 import type { LocalStorage } from './local-storage.ts';
 
 const blockBytes = 512;
 
-/** Bytes of all files below; what vanishes meanwhile counts nothing. */
+/** Bytes of all files below; what vanishes meanwhile counts nothing. Infinity for a tree too deep to be measured: nothing can be hidden by depth. */
 export async function directoryBytes(path: string): Promise<number> {
-  const info = await lstat(path).catch(() => undefined);
-  if (info === undefined) return 0;
-  let sum = info.blocks * blockBytes;
-  if (!info.isDirectory()) return sum;
-  for (const name of await readdir(path).catch(() => [])) sum += await directoryBytes(join(path, name));
+  let sum = 0;
+  try {
+    await holding(Descriptor.at(path), (top) => walkTree(top, ({ info }) => void (sum += Number(info.blocks) * blockBytes)));
+  } catch (error) {
+    if (isErrno(error, 'ENAMETOOLONG')) return Number.POSITIVE_INFINITY;
+    if (!isErrno(error, 'ENOENT')) throw error;
+  }
   return sum;
 }
 

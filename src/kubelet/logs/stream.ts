@@ -1,11 +1,12 @@
 // Reads a container's log as `kubectl logs` wants it (upstream pkg/kubelet/kuberuntime/logs ReadLogs): tail, since, limits, timestamps, follow
 // over rotation.
 import { watch } from 'node:fs';
-import { type FileHandle, open, stat } from 'node:fs/promises';
+import { type FileHandle, lstat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { isErrno } from '#host';
 import type { Clock } from '#utils';
 import { type LogLine, logTimeMs, parseLogLine } from './cri-log.ts';
+import { openLog } from './log-file.ts';
 import { tailOffset } from './tail.ts';
 
 export interface LogRequest {
@@ -103,7 +104,7 @@ function nextChange({ path, clock }: LogSource, signal: AbortSignal): Promise<vo
 
 /** Whether the name now is another file than the open one. */
 async function replaced(file: FileHandle, path: string): Promise<boolean> {
-  const [own, named] = await Promise.all([file.stat(), stat(path).catch(() => undefined)]);
+  const [own, named] = await Promise.all([file.stat(), lstat(path).catch(() => undefined)]);
   return named !== undefined && named.ino !== own.ino;
 }
 
@@ -124,16 +125,16 @@ async function readAll(file: FileHandle, from: number, filter: LogFilter, sink: 
 export async function streamLog(source: LogSource, request: LogRequest, sink: LogSink): Promise<void> {
   const filter = new LogFilter(request, sink);
   const { path } = source;
-  let at = request.tailLines === undefined ? 0 : await tailOffset(path, request.tailLines);
-  let file = await open(path, 'r');
+  let file = await openLog(path);
   try {
+    let at = request.tailLines === undefined ? 0 : await tailOffset(file, request.tailLines);
     for (;;) {
       at = await readAll(file, at, filter, sink);
       if (!request.follow || filter.full || sink.signal.aborted) return;
       if (await replaced(file, path)) {
         at = await readAll(file, at, filter, sink);
         await file.close();
-        file = await open(path, 'r');
+        file = await openLog(path);
         at = 0;
         continue;
       }

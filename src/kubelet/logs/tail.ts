@@ -1,37 +1,33 @@
 // The end of a file, read from its end.
-import { open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { isErrno } from '#host';
 import { parseLogLine } from './cri-log.ts';
+import { openLog } from './log-file.ts';
 
 const chunkBytes = 16 * 1024;
 const newline = 0x0a;
 
 /** Offset at which the last `lines` lines begin. */
-export async function tailOffset(path: string, lines: number): Promise<number> {
-  const file = await open(path, 'r');
-  try {
-    const { size } = await file.stat();
-    let left = lines;
-    const buffer = Buffer.alloc(chunkBytes);
-    for (let end = size; end > 0; end -= chunkBytes) {
-      const start = Math.max(0, end - chunkBytes);
-      const { bytesRead } = await file.read(buffer, 0, end - start, start);
-      for (let index = bytesRead - 1; index >= 0; index--) {
-        if (buffer[index] !== newline || start + index === size - 1) continue;
-        if (--left === 0) return start + index + 1;
-      }
-      if (left <= 0) return size;
+export async function tailOffset(file: FileHandle, lines: number): Promise<number> {
+  const { size } = await file.stat();
+  let left = lines;
+  const buffer = Buffer.alloc(chunkBytes);
+  for (let end = size; end > 0; end -= chunkBytes) {
+    const start = Math.max(0, end - chunkBytes);
+    const { bytesRead } = await file.read(buffer, 0, end - start, start);
+    for (let index = bytesRead - 1; index >= 0; index--) {
+      if (buffer[index] !== newline || start + index === size - 1) continue;
+      if (--left === 0) return start + index + 1;
     }
-    return lines <= 0 ? size : 0;
-  } finally {
-    await file.close();
+    if (left <= 0) return size;
   }
+  return lines <= 0 ? size : 0;
 }
 
 /** The last bytes of a file; undefined when there is none. */
-export async function lastBytes(path: string, bytesMax: number): Promise<Buffer | undefined> {
+export async function lastBytes(open: () => Promise<FileHandle>, bytesMax: number): Promise<Buffer | undefined> {
   try {
-    const file = await open(path, 'r');
+    const file = await open();
     try {
       const { size } = await file.stat();
       const length = Math.min(size, bytesMax);
@@ -49,7 +45,7 @@ export async function lastBytes(path: string, bytesMax: number): Promise<Buffer 
 
 /** The last lines a container wrote, without time and stream, at most so many bytes. */
 export async function lastLogText(path: string, linesMax: number, bytesMax: number): Promise<string> {
-  const raw = await lastBytes(path, bytesMax * 4);
+  const raw = await lastBytes(() => openLog(path), bytesMax * 4);
   if (raw === undefined) return '';
   const lines = raw
     .toString('latin1')

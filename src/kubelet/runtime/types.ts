@@ -105,6 +105,8 @@ export interface PodRuntime {
   get(pod: { uid: string; namespace: string; name: string }): Promise<PodRecord>;
   /** Directories, cgroups, volumes. Rejects with PodFailure. */
   preparePod(pod: Pod): Promise<void>;
+  /** Uids of pods that `preparePod` left something of on the node. */
+  prepared(): Promise<string[]>;
   /** Undoes `preparePod`; resolves when nothing of the pod is left mounted. */
   cleanupPod(uid: string): Promise<void>;
   createSandbox(pod: Pod, attempt: number): Promise<string>;

@@ -1,16 +1,17 @@
 // Replaces all files of a volume at once: a new directory is written, then the link `..data` is switched to it, so that a reader sees the old
 // files or the new ones, never a mixture (upstream pkg/volume/util/atomic_writer.go).
 import { chmod, lchown, lstat, mkdir, readdir, readFile, readlink, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { isErrno } from '#host';
+import { basename, dirname, join } from 'node:path';
+import { isErrno, removeTree } from '#host';
 import type { Payload } from './payload.ts';
 
 const dataLink = '..data';
 const temporaryLink = '..data_tmp';
 
+/** The name of the directory that is current. */
 async function linkTarget(path: string): Promise<string | undefined> {
   try {
-    return await readlink(path);
+    return basename(await readlink(path));
   } catch (error) {
     if (isErrno(error, 'ENOENT')) return undefined;
     throw error;
@@ -98,6 +99,6 @@ export async function writeVolume(root: string, payload: Payload, { nowMs, salt,
   await symlink(name, join(root, temporaryLink));
   await rename(join(root, temporaryLink), join(root, dataLink));
   await relink(root, payload);
-  if (old !== undefined) await rm(join(root, old), { recursive: true, force: true });
+  if (old !== undefined) await removeTree(join(root, old));
   return true;
 }

@@ -1,6 +1,6 @@
 // hostPath types: what must be there, and what is made when it is not (upstream pkg/volume/hostpath).
 import { type Stats } from 'node:fs';
-import { chmod, mkdir, stat, writeFile } from 'node:fs/promises';
+import { mkdir, open, stat } from 'node:fs/promises';
 import { isErrno } from '#host';
 
 async function look(path: string): Promise<Stats | undefined> {
@@ -32,8 +32,12 @@ export async function checkHostPath(path: string, type: string): Promise<void> {
     await mkdir(path, { recursive: true, mode: 0o755 });
     info = await look(path);
   } else if (info === undefined && type === 'FileOrCreate') {
-    await writeFile(path, '', { flag: 'a' });
-    await chmod(path, 0o644);
+    const file = await open(path, 'a');
+    try {
+      await file.chmod(0o644);
+    } finally {
+      await file.close();
+    }
     info = await look(path);
   }
   const [passes, what] = check;

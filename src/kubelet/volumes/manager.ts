@@ -1,11 +1,12 @@
 // Volumes of the node's pods: made before the first container starts, kept fresh while the pod runs, taken away after it
 // (upstream pkg/kubelet/volumemanager and the in-tree plugins). One directory per volume under <root>/pods/<uid>/volumes.
-import { chmod, mkdir, rm } from 'node:fs/promises';
+import { chmod, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ConfigMap, Pod, ProjectedVolumeSource, Secret, Volume } from '#api/core/v1';
 import { isNotFound } from '#apimachinery/errors';
 import { parseQuantity } from '#apimachinery/quantity';
 import type { KubeClient } from '#client';
+import { removeTree } from '#host';
 import { type Clock, type Exec, type Logger, quote, type Rng, type Timer } from '#utils';
 import type { DownwardContext } from '../env/downward.ts';
 import type { ObjectSource } from '../env/environment.ts';
@@ -18,6 +19,7 @@ import { mountsUnder, mountTmpfs, unmount } from './mount-table.ts';
 import { applyFsGroup } from './ownership.ts';
 import { configMapPayload, downwardPayload, type Payload, secretPayload, tokenPayload } from './payload.ts';
 import { ObjectCache } from './object-cache.ts';
+import { provideSubPath, type SubPathRequest } from './sub-paths.ts';
 import type { TokenManager } from './tokens.ts';
 
 const defaultFileMode = 0o644;
@@ -98,12 +100,21 @@ export class VolumeManager {
     this.#objects.close();
   }
 
+  /** Pods that have a directory, be it from before a crash. */
+  async podUids(): Promise<string[]> {
+    return readdir(join(this.#deps.rootDir, 'pods'));
+  }
   podDir(uid: string): string {
     return join(this.#deps.rootDir, 'pods', uid);
   }
   /** Volumes of a prepared pod by name. */
   mounted(uid: string): ReadonlyMap<string, MountedVolume> {
     return this.#pods.get(uid)?.mounted ?? new Map();
+  }
+
+  /** Makes a part of a volume available to one container. Rejects with an Error for CreateContainerConfigError. */
+  subPath(uid: string, request: SubPathRequest): Promise<string> {
+    return provideSubPath(this.#deps.exec, this.podDir(uid), request);
   }
 
   /** Makes every volume of the pod that is not there yet. Rejects with PodFailure. */
@@ -175,7 +186,7 @@ export class VolumeManager {
     this.#deps.tokens.forget(uid);
     await known?.turn;
     for (const path of await mountsUnder(directory)) await unmount(this.#deps.exec, path);
-    await rm(directory, { recursive: true, force: true });
+    await removeTree(directory);
   }
 
   #path(uid: string, volume: Volume): string {

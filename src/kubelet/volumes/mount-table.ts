@@ -1,5 +1,6 @@
-// tmpfs mounts of volumes, through mount(8) and umount(8).
-import { readFile } from 'node:fs/promises';
+// Mounts of volumes, through mount(8) and umount(8).
+import { readFile, stat } from 'node:fs/promises';
+import type { Descriptor } from '#host';
 import type { Exec } from '#utils';
 
 const unescape = (path: string): string =>
@@ -25,3 +26,12 @@ export const mountTmpfs = (exec: Exec, directory: string, options: readonly stri
   run(exec, 'mount', ['-t', 'tmpfs', ...(options.length > 0 ? ['-o', options.join(',')] : []), 'tmpfs', directory]);
 
 export const unmount = (exec: Exec, directory: string): Promise<void> => run(exec, 'umount', [directory]);
+
+/** Mounts what is held by the descriptor at `target`, whatever has become of its names. */
+export async function mountDescriptor(exec: Exec, held: Descriptor, target: string): Promise<void> {
+  // mount(8) must not resolve the path itself: what it would find by name may be something else by now.
+  await run(exec, 'mount', ['--no-canonicalize', '-o', 'bind', held.foreignPath, target]);
+  if (held.isSame(await stat(target, { bigint: true }))) return;
+  await unmount(exec, target);
+  throw new Error('another object was mounted than the one that was opened');
+}

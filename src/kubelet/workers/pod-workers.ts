@@ -3,6 +3,7 @@
 import type { Node, Pod } from '#api/core/v1';
 import { isMirrorPod, isTerminalPhase, podFullName } from '#component-helpers/pod';
 import type { Logger } from '#utils';
+import type { PodRecord } from '../container/types.ts';
 import { type Pressure, pressureRefusal } from '../eviction/admit.ts';
 import { refusalOf } from '../node/admission.ts';
 import type { PodRuntime } from '../runtime/types.ts';
@@ -73,22 +74,22 @@ export class PodWorkers {
     else this.#workers.get(uid)?.wake();
   }
 
-  /** Ends pods of the runtime that nobody asked for. Call only when every source of pods has been read. */
+  /** Ends pods of the runtime that nobody asked for, and clears what is left of others. Call only when every source of pods has been read. */
   async endOrphans(runtime: PodRuntime): Promise<void> {
-    for (const record of await runtime.list()) {
-      if (this.#workers.has(record.uid) || this.#ending.has(record.uid)) continue;
-      this.#ending.add(record.uid);
-      try {
-        for (const { id, state } of record.containers) if (state === 'running') await runtime.stopContainer(id, 1);
-        for (const { id, ready } of record.sandboxes) if (ready) await runtime.stopSandbox(id);
-        await runtime.cleanupPod(record.uid);
-        for (const { id } of record.containers) await runtime.removeContainer(id);
-        for (const { id } of record.sandboxes) await runtime.removeSandbox(id);
-      } catch (error) {
-        this.#deps.logger.warn('Failed cleaning up orphaned pod', { podUID: record.uid, error: String(error) });
-      } finally {
-        this.#ending.delete(record.uid);
-      }
+    const records = await runtime.list();
+    for (const record of records) await this.#endOrphan(record.uid, () => endRecord(runtime, record));
+    const running = new Set(records.map(({ uid }) => uid));
+    for (const uid of await runtime.prepared()) if (!running.has(uid)) await this.#endOrphan(uid, () => runtime.cleanupPod(uid));
+  }
+  async #endOrphan(uid: string, end: () => Promise<void>): Promise<void> {
+    if (this.#workers.has(uid) || this.#ending.has(uid)) return;
+    this.#ending.add(uid);
+    try {
+      await end();
+    } catch (error) {
+      this.#deps.logger.warn('Failed cleaning up orphaned pod', { podUID: uid, error: String(error) });
+    } finally {
+      this.#ending.delete(uid);
     }
   }
   close(): void {
@@ -121,4 +122,13 @@ export class PodWorkers {
     this.#workers.delete(uid);
     this.#deps.onGone?.(uid);
   }
+}
+
+/** Stops all of a pod and leaves nothing of it. */
+async function endRecord(runtime: PodRuntime, { uid, containers, sandboxes }: PodRecord): Promise<void> {
+  for (const { id, state } of containers) if (state === 'running') await runtime.stopContainer(id, 1);
+  for (const { id, ready } of sandboxes) if (ready) await runtime.stopSandbox(id);
+  await runtime.cleanupPod(uid);
+  for (const { id } of containers) await runtime.removeContainer(id);
+  for (const { id } of sandboxes) await runtime.removeSandbox(id);
 }

@@ -1,13 +1,15 @@
 // Pods as real processes, through any CRI runtime; made and measured with containerd (upstream pkg/kubelet/kuberuntime).
-import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Container, Pod } from '#api/core/v1';
 import { isHostNetworkPod } from '#component-helpers/pod';
 import { type CriClient, isNotFound, type Mount } from '#cri';
+import { removeTree } from '#host';
 import type { Clock, Rng } from '#utils';
 import type { CgroupManager } from '../../cgroups/manager.ts';
 import type { PodRecord } from '../../container/types.ts';
 import { hostNetworkHostsFile, podHostsFile } from '../../network/hosts-file.ts';
+import { removeLog } from '../../logs/log-file.ts';
 import { podNames } from '../../network/names.ts';
 import type { DnsConfig } from '../../network/dns.ts';
 import { containerMounts } from '../../volumes/container-mounts.ts';
@@ -27,7 +29,7 @@ import { containerConfig } from './container-config.ts';
 import { criImages } from './images.ts';
 import { podUidLabel } from './labels.ts';
 import { containerResources } from './resources.ts';
-import { containerRecord, identityOf, recordOf, sandboxRecord } from './records.ts';
+import { containerRecord, identityOf, messageDirectory, recordOf, sandboxRecord } from './records.ts';
 import { podLogDirectory, sandboxConfig } from './sandbox-config.ts';
 import { verifyRunAsNonRoot } from './security-context.ts';
 
@@ -143,7 +145,8 @@ export class ContainerdRuntime implements PodRuntime {
       Promise.all(containers.map(({ id }) => present(runtime.containerStatus(id)))),
     ]);
     for (const { id } of [...containers, ...sandboxes]) this.#owners.set(id, pod.uid);
-    const records = await Promise.all(containerStatuses.flat().map(containerRecord));
+    const podDir = this.#deps.volumes.podDir(pod.uid);
+    const records = await Promise.all(containerStatuses.flat().map((status) => containerRecord(status, podDir)));
     return recordOf(pod, sandboxStatuses.flat().map(sandboxRecord), records);
   }
 
@@ -156,6 +159,9 @@ export class ContainerdRuntime implements PodRuntime {
     }
     await mkdir(volumes.podDir(pod.metadata.uid ?? ''), { recursive: true, mode: 0o750 });
     await volumes.mount(pod);
+  }
+  prepared(): Promise<string[]> {
+    return this.#deps.volumes.podUids();
   }
   async cleanupPod(uid: string): Promise<void> {
     await this.#deps.volumes.unmount(uid);
@@ -180,7 +186,7 @@ export class ContainerdRuntime implements PodRuntime {
     await ignoreMissing(this.cri.runtime.removePodSandbox(id));
     if (uid === undefined || logDirectory === undefined) return;
     const left = await this.cri.runtime.listPodSandbox({ [podUidLabel]: uid });
-    if (left.length === 0) await rm(logDirectory, { recursive: true, force: true });
+    if (left.length === 0) await removeTree(logDirectory);
   }
 
   async createContainer(request: CreateRequest): Promise<string> {
@@ -224,7 +230,7 @@ export class ContainerdRuntime implements PodRuntime {
       () => '',
     );
     await ignoreMissing(this.cri.runtime.removeContainer(id));
-    if (logPath !== '') await rm(logPath, { force: true });
+    if (logPath !== '') await removeLog(logPath);
   }
 
   exec(id: string, command: readonly string[], timeoutMs: number): Promise<ExecOutcome> {
@@ -286,7 +292,12 @@ export class ContainerdRuntime implements PodRuntime {
     const uid = pod.metadata.uid ?? '';
     verifyRunAsNonRoot(pod, container, image);
     const environment = await this.#deps.environment(pod, container, podIPs);
-    const mounts = await containerMounts(container, volumes.mounted(uid), environment);
+    const mounts = await containerMounts({
+      container,
+      volumes: volumes.mounted(uid),
+      environment,
+      subPath: (part) => volumes.subPath(uid, part),
+    });
     if (!mounts.some(({ containerPath }) => containerPath === '/etc/hosts')) mounts.push(await this.#hostsMount(pod, podIPs));
     if (container.terminationMessagePath) mounts.push(await this.#messageMount(uid, container));
     const { name = '', namespace = '' } = pod.metadata;
@@ -317,7 +328,7 @@ export class ContainerdRuntime implements PodRuntime {
     return { containerPath: '/etc/hosts', hostPath: path, readonly: false };
   }
   async #messageMount(uid: string, container: Container): Promise<Mount> {
-    const directory = join(this.#deps.volumes.podDir(uid), 'containers', container.name);
+    const directory = messageDirectory(this.#deps.volumes.podDir(uid), container.name);
     await mkdir(directory, { recursive: true, mode: 0o750 });
     const path = join(
       directory,

@@ -1,6 +1,9 @@
 // From the runtime's lists to what the pure core reads (upstream kuberuntime_manager.go GetPodStatus, kuberuntime_container.go
 // convertToKubeContainerStatus).
+import type { FileHandle } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import type { ContainerState, ContainerStatus, PodSandboxStatus } from '#cri';
+import { Descriptor, holding } from '#host';
 import {
   type ContainerRecord,
   type ContainerRunState,
@@ -36,20 +39,40 @@ const states: Record<ContainerState, ContainerRunState> = {
 /** Nanoseconds as text to milliseconds. */
 export const toMs = (nanoseconds: string | number | undefined): number => Number(BigInt(nanoseconds ?? 0) / 1_000_000n);
 
-/** What a container left behind: its termination message file, or the end of its log. */
-export async function terminationMessage(status: ContainerStatus): Promise<string> {
+/** The container's directory of files for termination messages; only the files are mounted into it. */
+export const messageDirectory = (podDir: string, container: string): string => join(podDir, 'containers', container);
+
+/**
+ * What a container left behind: its termination message file, or the end of its log. Only a file of the kubelet's own is read: a pod may mount a
+ * volume of its own at that path, and a link in it.
+ */
+export async function terminationMessage(status: ContainerStatus, podDir: string): Promise<string> {
   const path = status.annotations[messagePathAnnotation] ?? '';
-  const mount = path === '' ? undefined : status.mounts.find(({ containerPath }) => containerPath === path);
-  const message = mount && (await lastBytes(mount.hostPath, containerTerminationMessageBytesMax));
-  if (message && message.length > 0) return message.toString('utf8');
+  const directory = messageDirectory(podDir, status.labels[containerNameLabel] ?? status.metadata.name);
+  const mount =
+    path === ''
+      ? undefined
+      : status.mounts.find(({ containerPath, hostPath }) => containerPath === path && dirname(hostPath) === directory);
+  const open = (file: string): Promise<FileHandle> =>
+    holding(Descriptor.at(directory), (own) => holding(own.child(basename(file)), (held) => held.openForReading()));
+  try {
+    const message = mount && (await lastBytes(() => open(mount.hostPath), containerTerminationMessageBytesMax));
+    if (message && message.length > 0) return message.toString('utf8');
+  } catch (error) {
+    return `Error on reading termination log ${mount?.hostPath}: ${(error as Error).message}`;
+  }
   const fallback = status.annotations[messagePolicyAnnotation] === 'FallbackToLogsOnError' && status.exitCode !== 0;
-  return fallback ? lastLogText(status.logPath, containerTerminationLogLinesMax, containerTerminationLogBytesMax) : '';
+  if (!fallback) return '';
+  return lastLogText(status.logPath, containerTerminationLogLinesMax, containerTerminationLogBytesMax).catch(
+    (error: Error) => `Error on reading termination message from logs: ${error.message}`,
+  );
 }
 
-export async function containerRecord(status: ContainerStatus): Promise<ContainerRecord> {
+/** `podDir` is the kubelet's directory of the container's pod. */
+export async function containerRecord(status: ContainerStatus, podDir: string): Promise<ContainerRecord> {
   const { annotations, labels, user } = status;
   const exited = status.state === 'CONTAINER_EXITED';
-  const left = exited ? await terminationMessage(status) : '';
+  const left = exited ? await terminationMessage(status, podDir) : '';
   const message = exited ? [status.message, left].filter((text) => text !== '').join(': ') : '';
   return {
     id: status.id,

@@ -98,6 +98,9 @@ export class SimulatedRuntime implements PodRuntime {
       : emptyRecord(uid, namespace, name);
   }
   async preparePod(): Promise<void> {}
+  async prepared(): Promise<string[]> {
+    return [];
+  }
   async cleanupPod(): Promise<void> {}
 
   async createSandbox(pod: Pod, attempt: number): Promise<string> {

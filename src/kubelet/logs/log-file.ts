@@ -1,0 +1,23 @@
+// Where logs of containers are: <directory of all logs>/<namespace>_<pod>_<uid>/<container>/<attempt>.log. A pod that has that directory mounted may put
+// links in it, so none is followed below it.
+import { type FileHandle, unlink } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+import { Descriptor, holding, isErrno, openInside } from '#host';
+
+/** Does something in the directory that a log is in. */
+export async function inLogDirectory<T>(logPath: string, work: (directory: Descriptor) => Promise<T>): Promise<T> {
+  const container = dirname(logPath);
+  const pod = dirname(container);
+  const below = `${basename(pod)}/${basename(container)}`;
+  return holding(Descriptor.at(dirname(pod)), (root) => holding(openInside(root, below, { noLinks: true }), work));
+}
+
+/** Rejects when there is none, or what is there is not a regular file. */
+export const openLog = (logPath: string): Promise<FileHandle> =>
+  inLogDirectory(logPath, (directory) => holding(directory.child(basename(logPath)), (log) => log.openForReading()));
+
+/** A log that is not there is well, too. */
+export const removeLog = (logPath: string): Promise<void> =>
+  inLogDirectory(logPath, (directory) => unlink(directory.entry(basename(logPath)))).catch((error: unknown) => {
+    if (!isErrno(error, 'ENOENT')) throw error;
+  });
