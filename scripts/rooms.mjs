@@ -4,14 +4,15 @@
 
 /** @typedef {{ pure?: boolean, imports: string[] }} Room */
 
-const pure = ['utils', 'apimachinery', 'cel', 'api', 'component-helpers'];
+const pure = ['utils', 'regexp', 'apimachinery', 'cel', 'api', 'component-helpers'];
 
 /** @type {Record<string, Room>} */
 export const rooms = {
   utils: { pure: true, imports: [] },
+  regexp: { pure: true, imports: [] },
   apimachinery: { pure: true, imports: ['utils'] },
-  cel: { pure: true, imports: ['utils', 'apimachinery'] },
-  api: { pure: true, imports: ['utils', 'apimachinery', 'cel'] },
+  cel: { pure: true, imports: ['utils', 'regexp', 'apimachinery'] },
+  api: { pure: true, imports: ['utils', 'regexp', 'apimachinery', 'cel'] },
   'component-helpers': { pure: true, imports: pure },
   host: { imports: ['utils'] },
   'component-base': { imports: ['utils', 'apimachinery', 'host', 'pki', 'wire'] },

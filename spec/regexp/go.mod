@@ -1,0 +1,3 @@
+module sagong/spec/regexp
+
+go 1.26
