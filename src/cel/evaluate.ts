@@ -7,6 +7,7 @@ import { callCostMax } from './limits.ts';
 import type { Type } from './types.ts';
 import {
   CelError,
+  CostError,
   keyOf,
   keysOf,
   ListValue,
@@ -24,9 +25,6 @@ import {
   type Value,
 } from './values.ts';
 import { Duration, Timestamp } from './values.ts';
-
-/** The expression ran longer than it may. */
-export class CostError extends CelError {}
 
 export class Run {
   readonly variables: Map<string, Value>;

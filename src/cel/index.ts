@@ -2,7 +2,6 @@
 export { AdmissionCompiler, type AdmissionExpression, namespaceType, requestType } from './admission.ts';
 export { compileDeviceSelector, deviceSelectorProblem, deviceType } from './device.ts';
 export type { Environment } from './environment.ts';
-export { CostError } from './evaluate.ts';
 export {
   type AuthorizationDecision,
   type AuthorizationQuestion,
@@ -13,11 +12,11 @@ export {
 export { applyConfigurationOf, jsonPatchOf, type PatchOperation } from './mutation.ts';
 export { budgetCostMax, callCostMax } from './limits.ts';
 export { compile, environmentOf, isProgram, type Program } from './program.ts';
-export { patternProblem } from './regex.ts';
 export { escapeName, type SchemaShape, schemaType, unescapeName } from './schema.ts';
 export * as celTypes from './types.ts';
 export {
   CelError,
+  CostError,
   Duration,
   fromJson,
   ListValue,

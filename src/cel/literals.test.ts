@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { compile, environmentOf, isProgram } from './program.ts';
-import { patternProblem } from './regex.ts';
 import * as types from './types.ts';
 
 const problem = (expression: string, bindings = false): string | undefined => {
@@ -34,18 +33,6 @@ test.each([
 
 test('cel.bind is known where the environment says so', () => {
   expect(problem('cel.bind(x, 1, x == 1)', true)).toBeUndefined();
-});
-
-test.each([
-  ['(', 'error parsing regexp: missing closing ): `(`'],
-  ['a)', 'error parsing regexp: unexpected ): `a)`'],
-  ['[a', 'error parsing regexp: missing closing ]: `[a`'],
-  ['*a', 'error parsing regexp: missing argument to repetition operator: `*`'],
-  ['a(?=b)', 'error parsing regexp: invalid or unsupported Perl syntax: `(?=`'],
-  ['(a)\\1', 'error parsing regexp: invalid escape sequence: `\\1`'],
-  ['^[a-z]+$', undefined],
-])('pattern %s', (pattern, text) => {
-  expect(patternProblem(pattern)).toBe(text);
 });
 
 test.each([

@@ -1,13 +1,13 @@
 // What can be told of literal arguments before anything runs (cel-go cel/validator.go: ValidateDurationLiterals, ValidateTimestampLiterals,
 // ValidateRegexLiterals).
 import type { Issue, Node } from './ast.ts';
-import { matcher } from './regex.ts';
+import { patternOf } from './patterns.ts';
 import { CelError, parseDuration, parseTimestamp } from './values.ts';
 
 const readers: Record<string, (text: string) => unknown> = {
   duration: parseDuration,
   timestamp: parseTimestamp,
-  matches: matcher,
+  matches: patternOf,
 };
 
 /** Literals that their function cannot read, in a tree that fits otherwise. */

@@ -1,6 +1,6 @@
 // The standard functions and operators (https://github.com/google/cel-spec/blob/master/doc/langdef.md#list-of-standard-definitions).
 import { global, member } from './environment.ts';
-import { matcher } from './regex.ts';
+import { matches } from './patterns.ts';
 import * as types from './types.ts';
 import { bool, bytes, double, duration, dyn, int, list, map, param, string, timestamp, typeType, uint } from './types.ts';
 import {
@@ -132,8 +132,6 @@ const sizes = [string, bytes, list(A), map(A, B)].flatMap((type) => [
   global('size', [type], int, sizeOf),
   member('size', [type], int, sizeOf),
 ]);
-
-const matches = (text: string, pattern: string): boolean => matcher(pattern).test(text);
 
 const strings = [
   member('startsWith', [string, string], bool, (a: string, b: string) => a.startsWith(b)),

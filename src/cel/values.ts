@@ -24,6 +24,9 @@ export type Value =
 /** Why an expression has no value; passed on unless `&&`, `||` or a macro absorbs it. */
 export class CelError extends Error {}
 
+/** The expression ran longer than it may. */
+export class CostError extends CelError {}
+
 export class Uint {
   readonly value: bigint;
   constructor(value: bigint) {

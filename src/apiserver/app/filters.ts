@@ -1,5 +1,6 @@
 // What stands before every request over a connection: CORS (k8s.io/apiserver/pkg/server/filters/cors.go) and the Strict-Transport-Security header
 // (hsts.go). Only there when flags ask for it.
+import { compileRegexp } from '#regexp';
 import type { ResponseHeaders, WireRequest, WireResponse } from '#wire';
 
 export interface FilterOptions {
@@ -72,7 +73,7 @@ function transportSecurity(directives: readonly string[]): string | undefined {
 
 /** `serve` with the filters before it. Throws an Error for what is no regular expression or directive. */
 export function withFilters(options: FilterOptions, serve: Serve): Serve {
-  const origins = (options.corsAllowedOrigins ?? []).map((pattern) => new RegExp(pattern));
+  const origins = (options.corsAllowedOrigins ?? []).map((pattern) => compileRegexp(pattern));
   const security = transportSecurity(options.strictTransportSecurityDirectives ?? []);
   if (origins.length === 0 && security === undefined) return serve;
   return async (request, response) => {

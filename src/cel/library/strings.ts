@@ -1,6 +1,6 @@
 // Strings and regular expressions beyond the standard (cel-go ext/strings version 2; k8s.io/apiserver/pkg/cel/library, regex).
 import { global, member } from '../environment.ts';
-import { matcher } from '../regex.ts';
+import { find as findFirst, findAll } from '../patterns.ts';
 import { doubleText } from '../standard.ts';
 import { dyn, int, list, string } from '../types.ts';
 import {
@@ -135,10 +135,7 @@ function hexOf(value: Value): string {
   return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-const findAll = (text: string, pattern: string, most = -1n): ListValue => {
-  const found = [...text.matchAll(new RegExp(matcher(pattern).source, `g${matcher(pattern).flags}`))].map(([match]) => match);
-  return new ListValue(most < 0n ? found : found.slice(0, Number(most)));
-};
+const allMatches = (text: string, pattern: string, most?: bigint): ListValue => new ListValue(findAll(text, pattern, most));
 
 export const stringFunctions = [
   member('charAt', [string, int], string, charAt),
@@ -183,7 +180,7 @@ export const stringFunctions = [
   member('trim', [string], string, (text: string) => text.trim(), cost),
   member('format', [string, list(dyn)], string, format),
   global('strings.quote', [string], string, (text: string) => JSON.stringify(text)),
-  member('find', [string, string], string, (text: string, pattern: string) => matcher(pattern).exec(text)?.[0] ?? '', cost),
-  member('findAll', [string, string], list(string), findAll, cost),
-  member('findAll', [string, string, int], list(string), findAll, cost),
+  member('find', [string, string], string, findFirst, cost),
+  member('findAll', [string, string], list(string), allMatches, cost),
+  member('findAll', [string, string, int], list(string), allMatches, cost),
 ];

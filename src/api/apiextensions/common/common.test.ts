@@ -42,6 +42,8 @@ describe('validateValue', () => {
     ],
     ['long', { type: 'string', maxLength: 2 }, 'abc', ['spec: Too long: may not be more than 2 bytes']],
     ['pattern', { type: 'string', pattern: '^a$' }, 'b', ['spec: Invalid value: "b": spec in body should match \'^a$\'']],
+    ['flags inside of a pattern', { type: 'string', pattern: '^((?i)sun|mon)day$' }, 'SUNday', []],
+    ['RE2 only', { type: 'string', pattern: '\\A\\Qa.\\E[[:alpha:]]\\pN(?P<n>\\x{41})\\z' }, 'a.b1A', []],
     [
       'format',
       { type: 'string', format: 'ipv4' },
@@ -93,6 +95,20 @@ describe('validateValue', () => {
     const old = { value: { spec: { a: 'x', b: 1 } } };
     expect(validateValue(schema, { spec: { a: 'x', b: 2 } }, '', old)).toEqual([]);
     expect(validateValue(schema, { spec: { a: 'y', b: 1 } }, '', old)).toHaveLength(1);
+  });
+
+  it('refuses an object whose patterns take too much work', () => {
+    const schema = spec({ type: 'array', items: { type: 'string', pattern: '(?:a|b)*a(?:a|b){900}$' } });
+    const texts = Array.from({ length: 50 }, (_, index) => 'ab'.repeat(2000).slice(index));
+    expect(validateValue(schema, { spec: texts }).map(errorText)).toEqual([
+      '<nil>: Forbidden: the patterns of its schema take more work than one object may cause',
+    ]);
+  });
+
+  it('checks a megabyte of text against an ordinary pattern', () => {
+    const schema = spec({ type: 'string', pattern: '^([a-z]+)+$' });
+    expect(validateValue(schema, { spec: 'a'.repeat(1_000_000) })).toEqual([]);
+    expect(validateValue(schema, { spec: `${'a'.repeat(1_000_000)}!` })).toHaveLength(1);
   });
 });
 

@@ -3,10 +3,10 @@
 // checks passed.
 import type { JSONSchemaProps } from '#api/apiextensions/v1';
 import type { FieldError, FieldErrorType } from '#apimachinery/field';
+import { compileRegexp, RegexpError, Work, WorkError } from '#regexp';
 import { deepEqual } from '#utils';
 import { isKnownFormat, stringFormat } from './formats.ts';
 import { correlatedItem, isObject, schemaItems } from './structure.ts';
-import { patternOf } from './patterns.ts';
 
 /** What a check found, and how many checks passed. */
 class Result {
@@ -31,6 +31,12 @@ class Result {
     for (const error of other.errors) this.add(error);
     this.passed += other.passed;
   }
+}
+
+/** What is the same for all values of an object. */
+interface Run {
+  /** What patterns may still cost. */
+  work: Work;
 }
 
 /** The value that a schema's value had before, where that is known. */
@@ -69,8 +75,8 @@ function checkType(result: Result, schema: JSONSchemaProps, value: unknown, path
   else result.passed++;
 }
 
-const alternatives = (schemas: readonly JSONSchemaProps[], value: unknown, path: string): Result[] =>
-  schemas.map((schema) => check(schema, value, path, undefined));
+const alternatives = (run: Run, schemas: readonly JSONSchemaProps[], value: unknown, path: string): Result[] =>
+  schemas.map((schema) => check(run, schema, value, path, undefined));
 
 /** The one with most checks passed. */
 function best(results: readonly Result[]): Result | undefined {
@@ -79,34 +85,44 @@ function best(results: readonly Result[]): Result | undefined {
   return found;
 }
 
-function checkCombined(result: Result, schema: JSONSchemaProps, value: unknown, path: string): void {
+function checkCombined(run: Run, result: Result, schema: JSONSchemaProps, value: unknown, path: string): void {
   const { anyOf = [], oneOf = [], allOf = [], not } = schema;
   const name = JSON.stringify(path);
   const fail = (text: string): void => result.fail('FieldValueInvalid', '', '', `${name} must ${text}`);
   if (anyOf.length > 0) {
-    const results = alternatives(anyOf, value, path);
+    const results = alternatives(run, anyOf, value, path);
     const success = results.find(({ isValid }) => isValid);
     if (!success) fail('validate at least one schema (anyOf)');
     result.merge(success ?? best(results) ?? new Result());
   }
   if (oneOf.length > 0) {
-    const results = alternatives(oneOf, value, path);
+    const results = alternatives(run, oneOf, value, path);
     const successes = results.filter(({ isValid }) => isValid);
     const found = successes.length === 0 ? 'none valid' : `${successes.length} valid alternatives`;
     if (successes.length !== 1) fail(`validate one and only one schema (oneOf). Found ${found}`);
     if (successes.length <= 1) result.merge(successes[0] ?? best(results) ?? new Result());
   }
   if (allOf.length > 0) {
-    const results = alternatives(allOf, value, path);
+    const results = alternatives(run, allOf, value, path);
     for (const one of results) result.merge(one);
     const valid = results.filter(({ isValid }) => isValid).length;
     if (valid < results.length) fail(`validate all the schemas (allOf)${valid === 0 ? '. None validated' : ''}`);
   }
-  if (not && check(not, value, path, undefined).isValid) fail('not validate the schema (not)');
+  if (not && check(run, not, value, path, undefined).isValid) fail('not validate the schema (not)');
   result.passed += 2;
 }
 
-function checkString(result: Result, schema: JSONSchemaProps, value: string, path: string): void {
+/** Nothing matches what is no pattern. Throws `WorkError`. */
+function matchesPattern(pattern: string, value: string, work: Work): boolean {
+  try {
+    return compileRegexp(pattern, work).test(value, work);
+  } catch (error) {
+    if (error instanceof RegexpError) return false;
+    throw error;
+  }
+}
+
+function checkString({ work }: Run, result: Result, schema: JSONSchemaProps, value: string, path: string): void {
   const length = Array.from(value).length;
   const { maxLength, minLength, pattern, format } = schema;
   const fail = (text: string): void => result.fail('FieldValueInvalid', path, value, `${path} in body should ${text}`);
@@ -114,7 +130,7 @@ function checkString(result: Result, schema: JSONSchemaProps, value: string, pat
     const limit = maxLength < 0 ? 'value is too long' : `may not be more than ${maxLength} byte${maxLength === 1 ? '' : 's'}`;
     result.fail('FieldValueTooLong', path, undefined, limit);
   } else if (minLength !== undefined && length < minLength) fail(`be at least ${minLength} chars long`);
-  else if (pattern && !patternOf(pattern)?.test(value)) fail(`match '${pattern}'`);
+  else if (pattern && !matchesPattern(pattern, value, work)) fail(`match '${pattern}'`);
   result.passed++;
   const test = format && isKnownFormat(typesOf(schema)[0] ?? '', format) ? stringFormat(format) : undefined;
   if (!test || !format) return;
@@ -157,12 +173,12 @@ function tooMany(result: Result, path: string, actual: number, limit: number): v
   result.fail('FieldValueTooMany', path, actual, text);
 }
 
-function checkList(result: Result, schema: JSONSchemaProps, value: unknown[], path: string, old: Old): void {
+function checkList(run: Run, result: Result, schema: JSONSchemaProps, value: unknown[], path: string, old: Old): void {
   const items = schemaItems(schema);
   const { minItems, maxItems } = schema;
   if (items) {
     value.forEach((item, at) =>
-      result.merge(check(items, item, `${path}[${at}]`, old && correlatedItem(schema, item, old.value))),
+      result.merge(check(run, items, item, `${path}[${at}]`, old && correlatedItem(schema, item, old.value))),
     );
   }
   if (minItems !== undefined && value.length < minItems) {
@@ -174,7 +190,14 @@ function checkList(result: Result, schema: JSONSchemaProps, value: unknown[], pa
 
 const typeMeta = new Set(['apiVersion', 'kind', 'metadata']);
 
-function checkObject(result: Result, schema: JSONSchemaProps, value: Record<string, unknown>, path: string, old: Old): void {
+function checkObject(
+  run: Run,
+  result: Result,
+  schema: JSONSchemaProps,
+  value: Record<string, unknown>,
+  path: string,
+  old: Old,
+): void {
   const { minProperties, maxProperties, properties = {}, additionalProperties: more, required = [] } = schema;
   const size = Object.keys(value).length;
   if (minProperties !== undefined && size < minProperties) {
@@ -187,7 +210,8 @@ function checkObject(result: Result, schema: JSONSchemaProps, value: Record<stri
     const known = own ?? (isObject(more) ? (more as JSONSchemaProps) : undefined);
     if (!known) continue;
     const isKept = before && Object.hasOwn(before, name) && !(path === '' && typeMeta.has(name));
-    result.merge(check(known, value[name], path === '' ? name : `${path}.${name}`, isKept ? { value: before[name] } : undefined));
+    const at = path === '' ? name : `${path}.${name}`;
+    result.merge(check(run, known, value[name], at, isKept ? { value: before[name] } : undefined));
   }
   for (const name of required)
     if (!Object.hasOwn(value, name)) result.fail('FieldValueRequired', path === '' ? name : `${path}.${name}`, undefined, '');
@@ -202,17 +226,17 @@ function checkEnum(result: Result, schema: JSONSchemaProps, value: unknown, path
   result.passed++;
 }
 
-function check(schema: JSONSchemaProps, value: unknown, path: string, old: Old): Result {
+function check(run: Run, schema: JSONSchemaProps, value: unknown, path: string, old: Old): Result {
   const result = new Result();
   checkType(result, schema, value, path);
   if (value === null) checkEnum(result, schema, value, path);
   else {
-    checkCombined(result, schema, value, path);
-    if (typeof value === 'string') checkString(result, schema, value, path);
+    checkCombined(run, result, schema, value, path);
+    if (typeof value === 'string') checkString(run, result, schema, value, path);
     else if (typeof value === 'number') checkNumber(result, schema, value, path);
-    else if (Array.isArray(value)) checkList(result, schema, value, path, old);
+    else if (Array.isArray(value)) checkList(run, result, schema, value, path, old);
     checkEnum(result, schema, value, path);
-    if (isObject(value)) checkObject(result, schema, value, path, old);
+    if (isObject(value)) checkObject(run, result, schema, value, path, old);
   }
   result.passed++;
   // What was wrong before and is unchanged may stay.
@@ -220,10 +244,15 @@ function check(schema: JSONSchemaProps, value: unknown, path: string, old: Old):
   return result;
 }
 
+const tooMuchWork = 'the patterns of its schema take more work than one object may cause';
+
 /** Failures of a value; `prefix` is where it is, '' for a whole object; `old`: failures of parts unchanged since are forgiven. */
 export function validateValue(schema: JSONSchemaProps, value: unknown, prefix = '', old?: { value: unknown }): FieldError[] {
-  return check(schema, value, '', old).errors.map((error) => ({
-    ...error,
-    field: (error.field === '' ? prefix : prefix === '' ? error.field : `${prefix}.${error.field}`) || '<nil>',
-  }));
+  const at = (field: string): string => (field === '' ? prefix : prefix === '' ? field : `${prefix}.${field}`) || '<nil>';
+  try {
+    return check({ work: new Work() }, schema, value, '', old).errors.map((error) => ({ ...error, field: at(error.field) }));
+  } catch (error) {
+    if (!(error instanceof WorkError)) throw error;
+    return [{ type: 'FieldValueForbidden', field: at(''), detail: tooMuchWork }];
+  }
 }

@@ -1,10 +1,10 @@
 // Structural schemas: types are said outside of value validations, so that objects can be pruned and defaulted
 // (KEP-1693 and KEP-95; pkg/apiserver/schema, ValidateStructural).
-import { patternProblem } from '#cel';
 import type { JSONSchemaProps } from '#api/apiextensions/v1';
 import { errorText, type FieldError, type Path } from '#apimachinery/field';
+import { regexpProblem, type Work, WorkError } from '#regexp';
 import { semanticEqual } from '../../common/equality.ts';
-import { collect, isEmpty, isEmptyMap, type Report } from '../../common/report.ts';
+import { isEmpty, isEmptyMap, Report } from '../../common/report.ts';
 
 type Level = 'root' | 'item' | 'field';
 
@@ -37,9 +37,30 @@ export function unsupportedPart(schema: JSONSchemaProps): string | undefined {
   return undefined;
 }
 
-function validatePattern(report: Report, path: Path, pattern: string | undefined): void {
+/** Failures of one schema, and what compiling its patterns may still cost. */
+class SchemaReport extends Report {
+  readonly work: Work;
+
+  constructor(work: Work) {
+    super();
+    this.work = work;
+  }
+}
+
+/** What is wrong with a pattern; of those that were too much together only the first is told. */
+function patternProblem(pattern: string, work: Work): string | undefined {
+  if (work.left < 0) return undefined;
+  try {
+    return regexpProblem(pattern, work);
+  } catch (error) {
+    if (error instanceof WorkError) return 'the patterns of this definition are too large together';
+    throw error;
+  }
+}
+
+function validatePattern(report: SchemaReport, path: Path, pattern: string | undefined): void {
   if (!pattern) return;
-  const problem = patternProblem(pattern);
+  const problem = patternProblem(pattern, report.work);
   if (problem !== undefined) report.invalid(path, pattern, `must be a valid regular expression, but isn't: ${problem}`);
 }
 
@@ -59,7 +80,7 @@ const forbiddenWhenNested: [keyof JSONSchemaProps, string][] = [
 const isSet = (value: unknown): boolean => value !== undefined && value !== false && !isEmpty(value);
 
 /** Schemas inside `not`, `anyOf`, `allOf` and `oneOf` only say what values are like. */
-function validateNested(report: Report, path: Path, schema: JSONSchemaProps | undefined, skipAnyOf = false): void {
+function validateNested(report: SchemaReport, path: Path, schema: JSONSchemaProps | undefined, skipAnyOf = false): void {
   if (!schema) return;
   validateValues(report, path, schema, skipAnyOf, false);
   validateNested(report, path.child('items'), singleItems(schema));
@@ -76,7 +97,13 @@ function validateNested(report: Report, path: Path, schema: JSONSchemaProps | un
   }
 }
 
-function validateValues(report: Report, path: Path, schema: JSONSchemaProps, skipAnyOf: boolean, skipFirstAllOf: boolean): void {
+function validateValues(
+  report: SchemaReport,
+  path: Path,
+  schema: JSONSchemaProps,
+  skipAnyOf: boolean,
+  skipFirstAllOf: boolean,
+): void {
   const each = (field: 'anyOf' | 'allOf' | 'oneOf', skip = false): void =>
     schema[field]?.forEach((one, index) => validateNested(report, path.child(field).index(index), one, skip && index === 0));
   if (!skipAnyOf) each('anyOf');
@@ -133,7 +160,7 @@ function validateMetadata(report: Report, path: Path, schema: JSONSchemaProps, i
   report.forbidden(path, detail);
 }
 
-function validateInvariants(report: Report, path: Path, schema: JSONSchemaProps | undefined, level: Level): void {
+function validateInvariants(report: SchemaReport, path: Path, schema: JSONSchemaProps | undefined, level: Level): void {
   if (!schema) return;
   const items = singleItems(schema);
   if (schema.type === 'array' && !items) report.required(path.child('items'), 'must be specified');
@@ -187,10 +214,9 @@ function validateNestedCompleteness(
 }
 
 /** All failures, in the order of their texts as upstream sorts them. */
-export function structuralErrors(path: Path, schema: JSONSchemaProps): FieldError[] {
-  const errors = collect((report) => {
-    validateInvariants(report, path, schema, 'root');
-    validateCompleteness(report, schema, schema, path, path);
-  });
-  return errors.sort((left, right) => (errorText(left) < errorText(right) ? -1 : 1));
+export function structuralErrors(path: Path, schema: JSONSchemaProps, work: Work): FieldError[] {
+  const report = new SchemaReport(work);
+  validateInvariants(report, path, schema, 'root');
+  validateCompleteness(report, schema, schema, path, path);
+  return report.errors.sort((left, right) => (errorText(left) < errorText(right) ? -1 : 1));
 }

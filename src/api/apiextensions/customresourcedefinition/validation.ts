@@ -2,6 +2,7 @@
 import type * as crd from '#api/apiextensions/v1';
 import { type FieldError, type Path, root } from '#apimachinery/field';
 import { byteLength, isDNS1035Label, isDNS1123Subdomain } from '#apimachinery/validation';
+import { Work } from '#regexp';
 import { quote } from '#utils';
 import { validateClientConfig } from '../../admissionregistration/common/client-config.ts';
 import { immutable } from '../../common/immutable.ts';
@@ -9,7 +10,7 @@ import { collect, isEmpty, type Report } from '../../common/report.ts';
 import { type Definition, definitionOf, printedVersions, walkSchema } from './definition.ts';
 import { resolveFieldPath } from '../common/field-path.ts';
 import { validateDefaults } from './defaults.ts';
-import { deprecationWarningBytesMax, selectableFieldsMax } from './limits.ts';
+import { deprecationWarningBytesMax, patternWorkUnits, selectableFieldsMax } from './limits.ts';
 import { validateRules } from './rules.ts';
 import { validateSchema } from './schema-rules.ts';
 import { structuralErrors, unsupportedPart } from './structural.ts';
@@ -101,7 +102,14 @@ function validateSelectableFields(
   if (seen.size > selectableFieldsMax) report.tooMany(at, seen.size, selectableFieldsMax);
 }
 
-function validateValidation(report: Report, at: Path, schema: crd.JSONSchemaProps | undefined, hasStatus: boolean): void {
+/** What is the same for all schemas of a definition. */
+interface Run {
+  report: Report;
+  /** What compiling patterns may still cost. */
+  work: Work;
+}
+
+function validateValidation({ report, work }: Run, at: Path, schema: crd.JSONSchemaProps | undefined, hasStatus: boolean): void {
   if (!schema) return;
   const schemaPath = at.child('openAPIV3Schema');
   const before = report.count;
@@ -113,7 +121,7 @@ function validateValidation(report: Report, at: Path, schema: crd.JSONSchemaProp
   let unsupported: string | undefined;
   walkSchema(schema, (one) => (unsupported ??= unsupportedPart(one)));
   if (unsupported === undefined) {
-    const errors = structuralErrors(schemaPath, schema);
+    const errors = structuralErrors(schemaPath, schema, work);
     report.add(errors);
     if (errors.length === 0) validateDefaults(report, schemaPath, schema);
   }
@@ -167,7 +175,8 @@ function validateConversion(report: Report, at: Path, conversion: crd.CustomReso
 
 const hasStatus = (subresources: crd.CustomResourceSubresources | undefined): boolean => subresources?.status !== undefined;
 
-function validateVersions(report: Report, definition: Definition): void {
+function validateVersions(run: Run, definition: Definition): void {
+  const { report } = run;
   const { common, versions } = definition;
   const at = path.child('versions');
   if (!common.schema?.openAPIV3Schema) {
@@ -181,7 +190,7 @@ function validateVersions(report: Report, definition: Definition): void {
     if (problems.length > 0) report.invalid(here.child('name'), version.name ?? '', problems.join(','));
     validateDeprecation(report, here.child('deprecationWarning'), version);
     const { schema, subresources, additionalPrinterColumns, selectableFields } = version;
-    validateValidation(report, here.child('schema'), schema?.openAPIV3Schema, hasStatus(subresources ?? common.subresources));
+    validateValidation(run, here.child('schema'), schema?.openAPIV3Schema, hasStatus(subresources ?? common.subresources));
     validateSubresources(report, here.child('subresources'), subresources);
     validateColumns(report, here.child('additionalPrinterColumns'), additionalPrinterColumns);
     const fieldsPath = here.child('selectableFields');
@@ -211,18 +220,19 @@ function hasDefaults({ versions = [] }: Partial<crd.CustomResourceDefinitionSpec
 
 function validateSpec(report: Report, definition: Definition): void {
   const { spec, common, versions } = definition;
+  const run = { report, work: new Work(patternWorkUnits) };
   validateGroup(report, path.child('group'), spec.group ?? '');
   report.oneOf(path.child('scope'), spec.scope, ['Cluster', 'Namespaced']);
   const preserves = spec.preserveUnknownFields === true;
   if (preserves && hasDefaults(spec)) {
     report.invalid(path.child('preserveUnknownFields'), true, 'must be false in order to use defaults in the schema');
   }
-  validateVersions(report, definition);
+  validateVersions(run, definition);
   const names: Partial<crd.CustomResourceDefinitionNames> = spec.names ?? {};
   report.need(path.child('names'), names, 'plural', 'singular', 'kind', 'listKind');
   validateNames(report, path.child('names'), names);
   const anyStatus = hasStatus(common.subresources) || versions.some(({ subresources }) => hasStatus(subresources));
-  validateValidation(report, path.child('validation'), common.schema?.openAPIV3Schema, anyStatus);
+  validateValidation(run, path.child('validation'), common.schema?.openAPIV3Schema, anyStatus);
   validateSubresources(report, path.child('subresources'), common.subresources);
   validateColumns(report, path.child('additionalPrinterColumns'), common.additionalPrinterColumns);
   validateSelectableFields(report, path.child('selectableFields'), common.selectableFields, common.schema?.openAPIV3Schema);
