@@ -26,6 +26,7 @@ import {
 } from '#client';
 import type { Metrics, WorkQueueMetrics } from '#component-base';
 import type { Clock, Logger, Timer } from '#utils';
+import { type Burst, burst } from './bursts.ts';
 import { InformerCache } from './cache.ts';
 import type { Decisions } from './decisions.ts';
 import { sharedDiscovery } from './discovery.ts';
@@ -84,6 +85,7 @@ class Executor<View> implements RunningController {
   readonly #failures = new Map<string, Failure>();
   readonly #abort = new AbortController();
   readonly #memory = new Map<string, unknown>();
+  readonly #bursts: Burst[] = [];
   readonly #actions: Record<string, Action>;
   readonly #askers: Record<string, Asker>;
   /** Workers wait for it: new watches must be filled before a loop over everything may conclude from absence. */
@@ -131,10 +133,12 @@ class Executor<View> implements RunningController {
     await Promise.all(this.#workers);
   }
 
-  #listen({ resource, keys }: WatchDefinition): void {
+  #listen({ resource, keys, burstMs }: WatchDefinition): void {
+    const measured = burstMs && burst(this.#deps.clock, burstMs);
+    if (measured) this.#bursts.push(measured);
     const enqueue = (object: KubeObject, old?: KubeObject): void => {
       this.#releaseHeld();
-      if (keys) this.#enqueue(resource, () => keys(object, old, this.#cache));
+      if (keys) this.#enqueue(resource, () => keys(object, old, this.#cache), measured);
     };
     this.#removeHandlers.push(
       this.#cache.informer(resource).addHandler({
@@ -148,9 +152,13 @@ class Executor<View> implements RunningController {
     );
   }
   /** A key function with a bug loses its own loop an event; the informer and the process live on. */
-  #enqueue(of: { resource: string }, keys: () => Iterable<string>): void {
+  #enqueue(of: { resource: string }, keys: () => Iterable<string> | undefined, measured?: Burst): void {
     try {
-      for (const key of keys()) this.#queue.add(key);
+      const made = keys();
+      if (made === undefined) return;
+      const all = measured ? [...made] : made;
+      measured?.begun(all);
+      for (const key of all) this.#queue.add(key);
     } catch (error) {
       this.#deps.logger.error('event not turned into keys', {
         resource: of.resource,
@@ -222,7 +230,8 @@ class Executor<View> implements RunningController {
     for (let key = await this.#queue.next(); key !== undefined; key = await this.#queue.next()) {
       try {
         await this.#filled;
-        if (!this.#mustHold(key)) await this.#process(key);
+        if (this.#mustHold(key)) continue;
+        await this.#process(key).finally(() => this.#looked(key));
       } catch (error) {
         // A bug in a loop must not stop the others, nor spin.
         this.#deps.logger.error('reconcile failed', { key, error: error instanceof Error ? error.stack : String(error) });
@@ -231,6 +240,9 @@ class Executor<View> implements RunningController {
         this.#queue.done(key);
       }
     }
+  }
+  #looked(key: string): void {
+    for (const measured of this.#bursts) measured.done(key);
   }
   #mustHold(key: string): boolean {
     if (this.#writes.seen(key)) {

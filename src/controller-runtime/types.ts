@@ -147,10 +147,12 @@ export interface ViewContext {
 
 export interface WatchDefinition<T extends KubeObject = KubeObject> {
   resource: GroupVersionResource;
-  /** Keys to reconcile when `object` appears, changes (`old` is set) or goes. Absent: only cached, for views. */
-  keys?(object: T, old: T | undefined, cache: Cache): Iterable<string>;
+  /** Keys to reconcile when `object` appears, changes (`old` is set) or goes; undefined: the event concerns nobody. Absent: only cached, for views. */
+  keys?(object: T, old: T | undefined, cache: Cache): Iterable<string> | undefined;
   indexers?: Indexers<T>;
   fieldSelector?: string;
+  /** Learns how many milliseconds passed until the loop had looked once at all keys of an event that made some, and of those that came meanwhile. */
+  burstMs?(durationMs: number): void;
 }
 
 /** Declares a watch with the type of its objects. */

@@ -2,7 +2,7 @@
 import type { Node, Service } from '#api/core/v1';
 import { keyOf, splitKey } from '#apimachinery/meta';
 import type { LoadBalancer } from '#cloud-provider';
-import { type Action, type Cache, type ControllerDefinition, defineController, type Plan, watch } from '#controller-runtime';
+import { type Action, type Cache, type ControllerDefinition, defineController, watch } from '#controller-runtime';
 import { nodes } from '#controller-runtime/platform';
 import { allow, recordEvents, services } from '#controller-runtime/workload';
 import type { Clock } from '#utils';
@@ -17,7 +17,6 @@ import {
   afterUpdateHosts,
   type Outcome,
 } from './outcomes.ts';
-import { type NodeSync, nodeSync } from './node-sync.ts';
 import { type BalancerInput, reconcileService, type ServiceMemory, type ServiceView } from './reconcile.ts';
 import { hostsChanged, isHost, needsCleanup, needsUpdate, wantsLoadBalancer } from './select.ts';
 
@@ -42,20 +41,13 @@ const allBalanced = (cache: Cache): string[] =>
     .filter(wantsLoadBalancer)
     .map(({ metadata }) => keyOf(metadata));
 
-function balancerActions(
-  { balancer, cluster, metrics, clock }: ServiceControllerOptions,
-  sync: NodeSync,
-): Record<string, Action> {
+function balancerActions({ balancer, cluster, metrics, clock }: ServiceControllerOptions): Record<string, Action> {
   const remove = (input: unknown, signal: AbortSignal): Promise<Outcome<void>> =>
     outcomeOf(balancer.ensureLoadBalancerDeleted(cluster, (input as BalancerInput).service, signal));
   return {
     async ensure(input, signal) {
       const { service, hosts } = input as BalancerInput;
       return afterEnsure({ service, hosts }, await outcomeOf(balancer.ensureLoadBalancer(cluster, service, hosts, signal)));
-    },
-    nodesSynced(key) {
-      sync.done(key as string);
-      return Promise.resolve(undefined);
     },
     delete: async (input, signal) => afterDelete(input as BalancerInput, await remove(input, signal)),
     deleteVanished: async (input, signal) => afterDeleteVanished(input as BalancerInput, await remove(input, signal)),
@@ -66,7 +58,6 @@ function balancerActions(
       metrics.loadBalancerSynced();
       const outcome = await outcomeOf(balancer.updateLoadBalancer(cluster, service, hosts, signal));
       metrics.hostsUpdated(clock.monotonic() - sinceMs);
-      sync.done(keyOf(service.metadata));
       if (!('error' in outcome)) return afterUpdateHosts({ service, hosts }, outcome, true);
       metrics.nodeSyncFailed();
       const found = await outcomeOf(balancer.getLoadBalancer(cluster, service, signal));
@@ -75,21 +66,8 @@ function balancerActions(
   };
 }
 
-interface SyncedView extends ServiceView {
-  /** The key, while a sync of nodes waits for it. */
-  awaited: string | undefined;
-}
-
-/** A plan that brings nobody other hosts ends the sync for its key; an update does so itself, when the cloud has answered. */
-function withSyncEnd({ awaited }: SyncedView, plan: Plan): Plan {
-  const updates = plan.effects.some((effect) => effect.op === 'action' && effect.name === 'updateHosts');
-  if (awaited === undefined || updates || plan.needsAnswers) return plan;
-  return { ...plan, effects: [{ op: 'action', name: 'nodesSynced', input: awaited }, ...plan.effects] };
-}
-
-export function serviceController(options: ServiceControllerOptions): ControllerDefinition<SyncedView> {
-  const sync = nodeSync(options.clock, (durationMs) => options.metrics.nodesSynced(durationMs));
-  return defineController<SyncedView>({
+export function serviceController(options: ServiceControllerOptions): ControllerDefinition<ServiceView> {
+  return defineController<ServiceView>({
     name: 'service-lb-controller',
     aliases: ['service'],
     serviceAccount: 'service-controller',
@@ -110,7 +88,9 @@ export function serviceController(options: ServiceControllerOptions): Controller
       }),
       watch<Node>({
         resource: nodes,
-        keys: (node, old, cache) => (old && !hostsChanged(node, old) ? [] : sync.begun(allBalanced(cache))),
+        keys: (node, old, cache) => (old && !hostsChanged(node, old) ? undefined : allBalanced(cache)),
+        // Upstream's service_controller_nodesync_latency_seconds: one observation for each sync of all Services.
+        burstMs: (durationMs) => options.metrics.nodesSynced(durationMs),
       }),
     ],
     view(key, cache, context) {
@@ -121,14 +101,13 @@ export function serviceController(options: ServiceControllerOptions): Controller
         hosts: cache.list<Node>(nodes).filter(isHost),
         memory: context.memory as ServiceMemory | undefined,
         lastFailure: context.lastFailure,
-        awaited: sync.awaits(key) ? key : undefined,
       };
     },
-    reconcile: (view) => withSyncEnd(view, reconcileService(view)),
+    reconcile: (view) => reconcileService(view),
     questions: () => ({
       getLoadBalancer: (service, signal) => options.balancer.getLoadBalancer(options.cluster, service as Service, signal),
     }),
-    actions: () => balancerActions(options, sync),
+    actions: () => balancerActions(options),
     backoff: { baseMs: serviceBackoffBaseMs, maxMs: serviceBackoffMaxMs },
     concurrency: options.concurrency,
   });
