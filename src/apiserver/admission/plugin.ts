@@ -1,5 +1,4 @@
 // What admission plugins share (k8s.io/apiserver/pkg/admission): the refusal with upstream's naming of the object, and the options.
-import type { MatchCondition } from '#api/admissionregistration/v1';
 import { forbidden, type StatusError } from '#apimachinery/errors';
 import type { Metrics } from '#component-base';
 import type { Clock, Logger, Rng } from '#utils';
@@ -18,8 +17,6 @@ export interface PluginContext {
   options: PluginOptions;
   /** How webhooks are reached; default: by cluster IP, from this process. */
   webhooks?: WebhookReach;
-  /** Evaluates match conditions (CEL); without it webhooks that have some fail as their policy says. Rejects when one cannot be evaluated. */
-  matchConditions?(conditions: readonly MatchCondition[], request: AdmissionRequest): boolean | Promise<boolean>;
   /** Absent: nothing is measured. */
   metrics?: Metrics;
 }

@@ -131,7 +131,7 @@ export class PolicyExpressions {
   }
 
   /** Whether the conditions hold, or why that cannot be said. One that does not hold outweighs those that fail. Throws `BudgetError`. */
-  matches({ variables, authorizer }: Input): boolean | string {
+  matches({ variables, authorizer }: Omit<Input, 'namespace'>): boolean | string {
     if (this.#conditions.length === 0) return true;
     const budget = new Budget(limits.matchConditionsCostMax);
     const scope = this.scope(budget, new Map([...variables, ...authorizer, ['namespaceObject', null]]));

@@ -86,8 +86,8 @@ export function versioned<T extends KubeObject>(request: AdmissionRequest, objec
 
 export const objectValue = (object: object | undefined): Value => fromJson(object, celTypes.dyn);
 
-/** Throws 404 when the request's namespace does not exist. */
-export function inputOf(cluster: ReadOnlyCluster, request: AdmissionRequest, source: AuthorizationSource): Input {
+/** What expressions see of the request alone. */
+export function requestInput(request: AdmissionRequest, source: AuthorizationSource): Omit<Input, 'namespace'> {
   const { group, resource, subresource, namespace, name } = request;
   return {
     variables: new Map([
@@ -99,9 +99,14 @@ export function inputOf(cluster: ReadOnlyCluster, request: AdmissionRequest, sou
       ['authorizer', authorizerValue(source)],
       ['authorizer.requestResource', resourceCheckValue(source, { group, resource, subresource, namespace, name })],
     ]),
-    namespace: fromJson(namespaceOf(cluster, request), namespaceType),
   };
 }
+
+/** Throws 404 when the request's namespace does not exist. */
+export const inputOf = (cluster: ReadOnlyCluster, request: AdmissionRequest, source: AuthorizationSource): Input => ({
+  ...requestInput(request, source),
+  namespace: fromJson(namespaceOf(cluster, request), namespaceType),
+});
 
 /** The same with other values for some variables. */
 export const withVariables = (input: Input, variables: Iterable<readonly [string, Value]>): Input => ({

@@ -67,15 +67,16 @@ const clock: Clock = {
   sleep: async () => {},
 };
 
-async function run(type: 'mutating' | 'validating', webhook: object, more: Partial<AdmissionRequest> = {}) {
+async function run(type: 'mutating' | 'validating', given: object | object[], more: Partial<AdmissionRequest> = {}) {
   asked.length = 0;
   const cluster = new MemoryCluster();
   const put = (group: string, resource: string, value: object) => cluster.put(group, resource, value as UnknownObject);
   put('', 'namespaces', { metadata: { name: 'ns' } });
   put('', 'services', { metadata: { name: 'hook', namespace: 'ns' }, spec: { clusterIP: '10.0.0.9', ports: [{ port: 443 }] } });
   const rules = [{ operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*'] }];
-  const full = { name: 'w.example.com', rules, sideEffects: 'None', failurePolicy: 'Fail', timeoutSeconds: 10, ...webhook };
-  put('admissionregistration.k8s.io', `${type}webhookconfigurations`, { metadata: { name: 'c' }, webhooks: [full] });
+  const standard = { name: 'w.example.com', rules, sideEffects: 'None', failurePolicy: 'Fail', timeoutSeconds: 10 };
+  const webhooks = [given].flat().map((webhook) => ({ ...standard, ...webhook }));
+  put('admissionregistration.k8s.io', `${type}webhookconfigurations`, { metadata: { name: 'c' }, webhooks });
   const plugin = (type === 'mutating' ? mutatingAdmissionWebhook : validatingAdmissionWebhook)({
     cluster,
     writer: cluster,
@@ -176,4 +177,42 @@ test('a dry run does not reach webhooks with side effects', async () => {
   const webhook = { ...at('/allow'), sideEffects: 'Unknown' };
   await expect(run('validating', webhook, { dryRun: true })).rejects.toThrow('does not support dry run');
   expect(asked).toHaveLength(0);
+});
+
+const condition = (expression: string) => ({ matchConditions: [{ name: 'only', expression }] });
+
+test.each(['mutating', 'validating'] as const)('a %s webhook is asked when all its conditions hold', async (type) => {
+  const both = {
+    matchConditions: [
+      { name: 'one', expression: "request.userInfo.username == 'jane' && object.metadata.name == 'x'" },
+      { name: 'two', expression: "authorizer.group('').resource('pods').check('list').allowed()" },
+    ],
+  };
+  await run(type, { ...at('/allow'), ...both });
+  expect(asked).toHaveLength(1);
+  await run(type, { ...at('/deny'), ...condition('oldObject != null') });
+  expect(asked).toHaveLength(0);
+});
+
+test.each(['mutating', 'validating'] as const)('a condition of a %s webhook that fails is what the policy says', async (type) => {
+  const broken = { ...at('/deny'), ...condition('object.data.a == 1') };
+  await expect(run(type, broken)).rejects.toThrow(
+    'configmaps "x" is forbidden: expression \'object.data.a == 1\' resulted in error: no such key: data',
+  );
+  await run(type, { ...broken, failurePolicy: 'Ignore' });
+  expect(asked).toHaveLength(0);
+  const excluded = { matchConditions: [...broken.matchConditions, { name: 'no', expression: 'false' }] };
+  await run(type, { ...broken, ...excluded });
+  expect(asked).toHaveLength(0);
+});
+
+test('conditions see what webhooks before have changed, and no audit annotation tells of who was not asked', async () => {
+  const notes: string[] = [];
+  const webhooks = [
+    { name: 'first.example.com', ...at('/label') },
+    { name: 'second.example.com', ...at('/label'), ...condition('!has(object.metadata.labels)') },
+  ];
+  await run('mutating', webhooks, { annotate: (key) => void notes.push(key) });
+  expect(asked).toHaveLength(1);
+  expect(notes.filter((key) => key.startsWith('mutation.'))).toEqual(['mutation.webhook.admission.k8s.io/round_0_index_0']);
 });

@@ -1,15 +1,19 @@
 // MutatingAdmissionWebhook and ValidatingAdmissionWebhook
 // (https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/; k8s.io/apiserver/pkg/admission/plugin/webhook).
 import type { MutatingWebhook, ValidatingWebhook } from '#api/admissionregistration/v1';
-import { badRequest, forbidden, internalError, StatusError, type Status } from '#apimachinery/errors';
+import { badRequest, internalError, StatusError, type Status } from '#apimachinery/errors';
 import type { KubeObject } from '#apimachinery/meta';
 import { jsonPatch } from '#apimachinery/patch';
 import { goEscaped } from '../../audit/index.ts';
 import type { AdmissionRequest, ReadOnlyCluster } from '../../contracts.ts';
 import { byClusterIp } from '../../service-resolver.ts';
+import type { AuthorizationSource } from '#cel';
 import { handling, type PluginContext, type PluginFactory } from '../plugin.ts';
+import { authorizationSource } from '../policy/authorization.ts';
+import type { PolicyExpressions } from '../policy/expressions.ts';
 import { Rounds } from '../reinvocation.ts';
 import { CallFailure, WebhookCaller } from './call.ts';
+import { compileConditions, conditionsCheck, type ConditionsCheck } from './conditions.ts';
 import { compileSelectors, isExempt, matchesRule, matchesSelectors, type Selectors } from './rules.ts';
 
 const group = 'admissionregistration.k8s.io';
@@ -25,30 +29,43 @@ interface Hook<T extends AnyWebhook> {
   index: number;
   webhook: T;
   selectors: Selectors;
+  /** Absent: there are none. */
+  conditions: PolicyExpressions | undefined;
 }
 
 /** The webhooks of all configurations, by configuration name; made anew when one changes. */
 class HookList<T extends AnyWebhook> {
   readonly #cluster: ReadOnlyCluster;
   readonly #resource: string;
+  readonly #check: ConditionsCheck;
   #hooks: readonly Hook<T>[] | undefined;
 
-  constructor(cluster: ReadOnlyCluster, resource: string, changed: () => void) {
+  constructor({ cluster, ...context }: PluginContext, type: 'admit' | 'validate', changed: () => void) {
     this.#cluster = cluster;
-    this.#resource = resource;
+    this.#resource = type === 'admit' ? 'mutatingwebhookconfigurations' : 'validatingwebhookconfigurations';
+    this.#check = conditionsCheck(context, type);
+    const resource = this.#resource;
     cluster.onChange(group, resource, () => {
       this.#hooks = undefined;
       changed();
     });
   }
 
-  matching(request: AdmissionRequest): Hook<T>[] {
+  /** Those whose rules name the request. */
+  named(request: AdmissionRequest): Hook<T>[] {
     if (isExempt(request)) return [];
     this.#hooks ??= this.#load();
-    return this.#hooks.filter(
-      ({ webhook, selectors }) =>
-        (webhook.rules ?? []).some((rule) => matchesRule(rule, request)) && matchesSelectors(this.#cluster, selectors, request),
-    );
+    return this.#hooks.filter(({ webhook }) => (webhook.rules ?? []).some((rule) => matchesRule(rule, request)));
+  }
+
+  /** Whether the labels and conditions of one of them fit as well, at this moment: others may have changed the object. */
+  fits(
+    { webhook, selectors, conditions }: Hook<T>,
+    request: AdmissionRequest,
+    source: AuthorizationSource,
+  ): boolean | Promise<boolean> {
+    if (!matchesSelectors(this.#cluster, selectors, request)) return false;
+    return conditions ? this.#check(webhook, conditions, request, source) : true;
   }
 
   #load(): readonly Hook<T>[] {
@@ -66,6 +83,7 @@ class HookList<T extends AnyWebhook> {
         ...hook,
         index,
         selectors: compileSelectors(hook.webhook.namespaceSelector, hook.webhook.objectSelector),
+        conditions: compileConditions(hook.webhook),
       }));
   }
 }
@@ -96,7 +114,6 @@ async function ask(
     throw badRequest(`admission webhook ${JSON.stringify(name)} does not support dry run`);
   }
   try {
-    if (webhook.matchConditions?.length && !(await conditionsMatch(context, webhook, request))) return undefined;
     const response = await caller.call({ name, clientConfig, timeoutSeconds }, request, mutating);
     for (const [key, value] of Object.entries(response.auditAnnotations ?? {})) request.annotate?.(`${name}/${key}`, value);
     for (const warning of response.warnings ?? []) request.warn(warning);
@@ -115,20 +132,6 @@ async function ask(
     if (failurePolicy !== 'Ignore') throw internalError(text);
     request.annotate?.(`failed-open.${mutating ? 'mutation' : 'validating'}.webhook.admission.k8s.io/${place}`, name);
     return undefined;
-  }
-}
-
-async function conditionsMatch(
-  { matchConditions }: PluginContext,
-  webhook: AnyWebhook,
-  request: AdmissionRequest,
-): Promise<boolean> {
-  if (!matchConditions) throw new CallFailure('match conditions cannot be evaluated by this server');
-  try {
-    return await matchConditions(webhook.matchConditions ?? [], request);
-  } catch (error) {
-    if (webhook.failurePolicy === 'Ignore') return false;
-    throw forbidden({ group: request.group, resource: request.resource }, request.name, (error as Error).message);
   }
 }
 
@@ -159,7 +162,7 @@ const callerOf = ({ cluster, clock, rng, webhooks }: PluginContext): WebhookCall
 
 export const mutatingAdmissionWebhook: PluginFactory = (context) => {
   const caller = callerOf(context);
-  const hooks = new HookList<MutatingWebhook>(context.cluster, 'mutatingwebhookconfigurations', () => caller.forget());
+  const hooks = new HookList<MutatingWebhook>(context, 'admit', () => caller.forget());
   const invoke = async (hook: Hook<MutatingWebhook>, request: AdmissionRequest): Promise<boolean> => {
     const { configuration, webhook, index } = hook;
     const place = `round_${request.reinvocation?.running ? 1 : 0}_index_${index}`;
@@ -179,9 +182,11 @@ export const mutatingAdmissionWebhook: PluginFactory = (context) => {
       if (request.annotate) tell('mutation', { mutated }, 'Metadata');
     }
   };
-  const run = async (request: AdmissionRequest, matching: readonly Hook<MutatingWebhook>[]): Promise<void> => {
+  const run = async (request: AdmissionRequest, named: readonly Hook<MutatingWebhook>[]): Promise<void> => {
     const rounds = Rounds.of(request, 'MutatingAdmissionWebhook');
-    for (const hook of matching) {
+    const source = authorizationSource(context.authorizer, request.user);
+    for (const hook of named) {
+      if (!(await hooks.fits(hook, request, source))) continue;
       if (!rounds.includes(hook.key)) continue;
       if (await invoke(hook, request)) rounds.changed();
       if (hook.webhook.reinvocationPolicy === 'IfNeeded') rounds.invoked(hook.key);
@@ -192,27 +197,29 @@ export const mutatingAdmissionWebhook: PluginFactory = (context) => {
     name: 'MutatingAdmissionWebhook',
     handles: handling('CREATE', 'UPDATE', 'DELETE', 'CONNECT'),
     admit(request) {
-      const matching = hooks.matching(request);
-      return matching.length === 0 ? undefined : run(request, matching);
+      const named = hooks.named(request);
+      return named.length === 0 ? undefined : run(request, named);
     },
   };
 };
 
 export const validatingAdmissionWebhook: PluginFactory = (context) => {
   const caller = callerOf(context);
-  const hooks = new HookList<ValidatingWebhook>(context.cluster, 'validatingwebhookconfigurations', () => caller.forget());
+  const hooks = new HookList<ValidatingWebhook>(context, 'validate', () => caller.forget());
+  const run = async (request: AdmissionRequest, named: readonly Hook<ValidatingWebhook>[]): Promise<void> => {
+    const source = authorizationSource(context.authorizer, request.user);
+    const fitting: Hook<ValidatingWebhook>[] = [];
+    for (const hook of named) if (await hooks.fits(hook, request, source)) fitting.push(hook);
+    // All at once; the first refusal in the order of the configurations is the answer.
+    const asked = fitting.map((hook, index) => ask(context, caller, hook, request, false, `round_0_index_${index}`));
+    for (const answer of await Promise.allSettled(asked)) if (answer.status === 'rejected') throw answer.reason;
+  };
   return {
     name: 'ValidatingAdmissionWebhook',
     handles: handling('CREATE', 'UPDATE', 'DELETE', 'CONNECT'),
     validate(request) {
-      const matching = hooks.matching(request);
-      if (matching.length === 0) return;
-      // All at once; the first refusal in the order of the configurations is the answer.
-      const asked = matching.map((hook, index) => ask(context, caller, hook, request, false, `round_0_index_${index}`));
-      return Promise.allSettled(asked).then((answers) => {
-        const refused = answers.find((answer) => answer.status === 'rejected');
-        if (refused?.status === 'rejected') throw refused.reason;
-      });
+      const named = hooks.named(request);
+      return named.length === 0 ? undefined : run(request, named);
     },
   };
 };
