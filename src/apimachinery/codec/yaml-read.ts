@@ -1,22 +1,11 @@
-// YAML text to JSON value, as upstream turns YAML bodies into JSON first (sigs.k8s.io/yaml YAMLToJSON). Only the first document counts.
-// The package `yaml` parses; what scalars and keys mean is decided here.
-import {
-  type Document,
-  isAlias,
-  isMap,
-  isNode,
-  isPair,
-  isScalar,
-  isSeq,
-  LineCounter,
-  parseAllDocuments,
-  Scalar,
-  type YAMLMap,
-} from 'yaml';
-import { decodeBase64, DecodeError, jsonDepthMax, parseJson } from '../schema/index.ts';
-import { yamlExpandedNodesMax } from './limits.ts';
-import { controlCharacters, libyamlMessage } from './yaml-errors.ts';
-import { resolveScalar } from './yaml-scalar.ts';
+// YAML text to JSON value, as upstream turns YAML bodies into JSON first (sigs.k8s.io/yaml YAMLToJSON over go-yaml v2). Only the first document
+// counts. Time grows with the length of the text, and what a text may hold or stand for is limited.
+import { quote, setOwn } from '#utils';
+import { decodeBase64, DecodeError, jsonDepthMax, parseJson, strictErrorsMax, TooLargeError } from '../schema/index.ts';
+import { yamlLinesMax, yamlValuesMax } from './limits.ts';
+import { composeYaml, type MappingNode, type ScalarNode, type YamlNode } from './yaml-compose.ts';
+import { forbiddenCharacters, hasMoreLines, Lines } from './yaml-cursor.ts';
+import { float32Text, resolveScalar } from './yaml-scalar.ts';
 
 export interface ParsedYaml {
   value: unknown;
@@ -26,7 +15,7 @@ export interface ParsedYaml {
 
 /** Reads YAML, or JSON, which YAML includes and clients mostly send. Throws `DecodeError`, mostly with a message that starts with "yaml: ". */
 export function parseYaml(text: string): ParsedYaml {
-  return (text.trimStart().startsWith('{') ? jsonValue(text) : undefined) ?? yamlValue(text);
+  return (/^[ \r\n]*\{/.test(text) ? jsonValue(text) : undefined) ?? yamlValue(text);
 }
 
 /** Undefined when the text is no JSON or holds something that YAML sees otherwise. */
@@ -39,140 +28,155 @@ function jsonValue(text: string): ParsedYaml | undefined {
   }
 }
 
-function yamlValue(text: string): ParsedYaml {
-  if (controlCharacters.test(text)) throw new DecodeError('yaml: control characters are not allowed');
-  const lines = new LineCounter();
-  try {
-    const documents = parseAllDocuments(text, {
-      version: '1.1',
-      schema: 'failsafe',
-      uniqueKeys: false,
-      merge: false,
-      prettyErrors: false,
-      lineCounter: lines,
-    });
-    const document = Array.isArray(documents) ? documents[0] : undefined;
-    if (document === undefined) return { value: null };
-    const [error] = document.errors;
-    if (error !== undefined) throw new DecodeError(`yaml: ${libyamlMessage(error, text)}`);
-    const reader = new YamlReader(document, lines);
-    const value = reader.read();
-    return reader.duplicates.length === 0
-      ? { value }
-      : { value, duplicateKeys: `yaml: unmarshal errors:\n  ${reader.duplicates.join('\n  ')}` };
-  } catch (error) {
-    if (error instanceof RangeError) throw new DecodeError('yaml: exceeded max depth of 10000');
-    throw error;
-  }
+function yamlValue(given: string): ParsedYaml {
+  const text = given.startsWith('\ufeff') ? given.slice(1) : given;
+  if (forbiddenCharacters.test(text)) throw new DecodeError('yaml: control characters are not allowed');
+  if (hasMoreLines(text, yamlLinesMax)) throw new TooLargeError(yamlLinesMax, 'lines');
+  const root = composeYaml(text);
+  if (root === undefined) return { value: null };
+  const reader = new YamlReader(text);
+  const value = reader.read(root);
+  return reader.duplicates.length === 0
+    ? { value }
+    : { value, duplicateKeys: `yaml: unmarshal errors:\n  ${reader.duplicates.join('\n  ')}` };
 }
+
+type JsonObject = Record<string, unknown>;
 
 class YamlReader {
   readonly duplicates: string[] = [];
-  readonly #document: Document;
-  readonly #lines: LineCounter;
-  /** Anchors being expanded. */
-  readonly #open: unknown[] = [];
-  #expanded = 0;
+  readonly #lines: Lines;
+  /** Aliases being read. */
+  readonly #open = new Set<YamlNode>();
+  #count = 0;
+  #aliased = 0;
 
-  constructor(document: Document, lines: LineCounter) {
-    this.#document = document;
-    this.#lines = lines;
+  constructor(text: string) {
+    this.#lines = new Lines(text);
   }
 
-  read(): unknown {
-    return this.#node(this.#document.contents, 0);
+  read(root: YamlNode): unknown {
+    return this.#node(root, 0);
   }
 
-  #node(node: unknown, depth: number): unknown {
-    if (depth > jsonDepthMax) throw new DecodeError('yaml: exceeded max depth of 10000');
-    if (this.#open.length > 0 && ++this.#expanded > yamlExpandedNodesMax)
+  #node(node: YamlNode, depth: number, isKey = false): unknown {
+    this.#tally(depth);
+    switch (node.is) {
+      case 'scalar':
+        return isKey ? scalarValue(node) : finite(scalarValue(node));
+      case 'sequence':
+        return node.items.map((item) => this.#node(item, depth + 1));
+      case 'mapping': {
+        const target: JsonObject = {};
+        this.#fill(target, new Set(), node, depth);
+        return target;
+      }
+      case 'alias':
+        return this.#aliasOf(node, (target) => this.#node(target, depth + 1, isKey));
+    }
+  }
+
+  /** Upstream takes a document for an attack when nearly all of it comes from aliases. */
+  #tally(depth: number): void {
+    if (depth > jsonDepthMax) throw new DecodeError(`yaml: exceeded max depth of ${jsonDepthMax}`);
+    this.#count++;
+    if (this.#open.size > 0) this.#aliased++;
+    const excessive = this.#aliased > 100 && this.#count > 1000 && this.#aliased / this.#count > aliasedShareMax;
+    if (excessive || (this.#count > yamlValuesMax && this.#aliased > 0))
       throw new DecodeError('yaml: document contains excessive aliasing');
-    if (isAlias(node)) return this.#alias(node, depth);
-    if (isScalar(node)) return this.#scalar(node);
-    if (isSeq(node)) return node.items.map((item) => this.#node(item, depth + 1));
-    if (isMap(node)) return this.#map(node, {}, depth);
-    return null;
+    if (this.#count > yamlValuesMax) throw new TooLargeError(yamlValuesMax);
   }
 
-  #alias(node: { source: string; resolve(document: Document): unknown }, depth: number): unknown {
-    const target = node.resolve(this.#document);
-    if (target === undefined) throw new DecodeError(`yaml: unknown anchor '${node.source}' referenced`);
-    if (this.#open.includes(target)) throw new DecodeError(`yaml: anchor '${node.source}' value contains itself`);
-    this.#open.push(target);
-    const value = this.#node(target, depth + 1);
-    this.#open.pop();
+  #aliasOf<T>(node: Extract<YamlNode, { is: 'alias' }>, read: (target: YamlNode) => T): T {
+    if (this.#open.has(node)) throw new DecodeError(`yaml: anchor '${node.name}' value contains itself`);
+    this.#open.add(node);
+    const value = read(node.target);
+    this.#open.delete(node);
     return value;
   }
 
-  #map(map: YAMLMap, target: Record<string, unknown>, depth: number): Record<string, unknown> {
-    const seen = new Set<string>();
-    for (const pair of map.items) {
-      if (!isPair(pair)) continue;
-      if (isScalar(pair.key) && pair.key.type === Scalar.PLAIN && pair.key.value === '<<') {
-        this.#merge(pair.value, target, depth);
+  /** `keys`: those the target has, each with its type. */
+  #fill(target: JsonObject, keys: Set<string>, { items }: MappingNode, depth: number): void {
+    for (let at = 0; at < items.length; at += 2) {
+      const [name, inner] = [items[at], items[at + 1]] as [YamlNode, YamlNode];
+      if (isMergeKey(name)) {
+        this.#merge(target, keys, inner, depth);
         continue;
       }
-      const given = this.#node(pair.key, depth + 1);
-      const key = keyOf(given);
-      if (seen.has(key)) this.#duplicate(pair.value ?? pair.key, given);
-      seen.add(key);
-      Object.defineProperty(target, key, {
-        value: this.#node(pair.value, depth + 1),
-        enumerable: true,
-        configurable: true,
-        writable: true,
+      const given = this.#node(name, depth + 1, true);
+      if (typeof given === 'object' && given !== null) throw new DecodeError(`yaml: invalid map key: ${goSyntax(given)}`);
+      const value = this.#node(inner, depth + 1);
+      if (given === null) throw new DecodeError(`unsupported map key of type: %!s(<nil>), key: <nil>, value: ${goSyntax(value)}`);
+      const key = typeof given === 'number' && isFloat(name) ? float32Text(given) : String(given);
+      const typed = typeof given === 'string' ? key : `\n${key}`;
+      if (!keys.has(typed)) keys.add(typed);
+      else if (this.duplicates.length < strictErrorsMax)
+        this.duplicates.push(`line ${this.#lines.of(inner.at) + 1}: key ${goSyntax(given)} already set in map`);
+      setOwn(target, key, value);
+    }
+  }
+
+  /** Of several mappings the first wins, so it comes last. */
+  #merge(target: JsonObject, keys: Set<string>, node: YamlNode, depth: number): void {
+    const sources = node.is === 'sequence' ? [...node.items].reverse() : [node];
+    for (const source of sources) this.#mergeOne(target, keys, source, depth);
+  }
+
+  #mergeOne(target: JsonObject, keys: Set<string>, source: YamlNode, depth: number): void {
+    const mapping = source.is === 'alias' ? source.target : source;
+    if (mapping.is !== 'mapping') throw new DecodeError('yaml: map merge requires map or sequence of maps as the value');
+    this.#tally(depth);
+    if (source.is === 'alias') {
+      this.#aliasOf(source, () => {
+        this.#tally(depth);
+        this.#fill(target, keys, mapping, depth);
       });
-    }
-    return target;
-  }
-
-  #merge(value: unknown, target: Record<string, unknown>, depth: number): void {
-    const sources = isSeq(value) ? [...value.items].reverse() : [value];
-    for (const source of sources) {
-      const merged = this.#node(source, depth + 1);
-      if (typeof merged !== 'object' || merged === null || Array.isArray(merged))
-        throw new DecodeError('yaml: map merge requires map or sequence of maps as the value');
-      for (const [key, inner] of Object.entries(merged))
-        Object.defineProperty(target, key, { value: inner, enumerable: true, configurable: true, writable: true });
-    }
-  }
-
-  /** go-yaml names the line of the value. */
-  #duplicate(node: unknown, key: unknown): void {
-    const line = isNode(node) && node.range ? this.#lines.linePos(node.range[0]).line : 0;
-    this.duplicates.push(`line ${line}: key ${goSyntax(key)} already set in map`);
-  }
-
-  #scalar(node: Scalar): unknown {
-    const text = String(node.value ?? '');
-    const tag = node.tag?.replace(/^tag:yaml\.org,2002:/, '!!');
-    if (tag === '!!binary') return binaryText(text);
-    if (tag === '!!str' || (tag === undefined && node.type !== Scalar.PLAIN && node.type !== undefined)) return text;
-    if (tag !== undefined && !['!!bool', '!!int', '!!float', '!!null', '!!timestamp'].includes(tag)) return text;
-    const { tag: found, value } = resolveScalar(text);
-    const accepted = tag === undefined || tag === `!!${found}` || (tag === '!!float' && found === 'int');
-    if (!accepted) throw new DecodeError(`yaml: cannot decode !!${found} \`${text}\` as a ${tag}`);
-    if (typeof value === 'number' && !Number.isFinite(value))
-      throw new DecodeError(`json: unsupported value: ${Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf'}`);
-    return value;
+    } else this.#fill(target, keys, mapping, depth);
   }
 }
 
-/** A value as Go's %#v prints it. */
-function goSyntax(value: unknown): string {
-  if (Array.isArray(value)) return `[]interface {}{${value.map(goSyntax).join(', ')}}`;
-  if (typeof value !== 'object' || value === null)
-    return typeof value === 'string' ? JSON.stringify(value) : String(value ?? '<nil>');
-  return `map[interface {}]interface {}{${Object.entries(value)
-    .map(([key, inner]) => `${goSyntax(key)}:${goSyntax(inner)}`)
-    .join(', ')}}`;
+/** How much of a document aliases may stand for (go-yaml, for documents of at most 400,000 nodes). */
+const aliasedShareMax = 0.99;
+
+const standard = 'tag:yaml.org,2002:';
+
+const isMergeKey = (node: YamlNode): boolean =>
+  node.is === 'scalar' && node.value === '<<' && (node.implicit || node.tag === `${standard}merge`);
+
+const resolvable = new Set(['str', 'bool', 'int', 'float', 'null', 'timestamp', 'binary']);
+
+function scalarValue({ value: text, tag: whole, implicit }: ScalarNode): unknown {
+  if (whole === '' && !implicit) return text;
+  const tag = whole.startsWith(standard) ? whole.slice(standard.length) : whole;
+  if (tag !== '' && !(tag !== whole && resolvable.has(tag))) return text;
+  if (tag === 'str') return text;
+  if (tag === 'binary') return binaryText(text);
+  const { tag: found, value } = resolveScalar(text);
+  const accepted = tag === '' || tag === found || (tag === 'float' && found === 'int');
+  if (accepted) return value;
+  const seen = found === 'timestamp' ? 'str' : found;
+  throw new DecodeError(`yaml: cannot decode !!${seen} \`${text}\` as a !!${tag}`);
 }
 
-function keyOf(value: unknown): string {
-  if (value === null) throw new DecodeError('unsupported map key of type: <nil>');
-  if (typeof value === 'object') throw new DecodeError(`yaml: invalid map key: ${goSyntax(value)}`);
-  return String(value);
+/** JSON has no text for other numbers. */
+function finite(value: unknown): unknown {
+  if (typeof value !== 'number' || Number.isFinite(value)) return value;
+  throw new DecodeError(`json: unsupported value: ${Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf'}`);
 }
+
+/** A value as Go's %#v prints it; `inner`: in a collection. */
+function goSyntax(value: unknown, inner = false): string {
+  if (value === null || value === undefined) return inner ? 'interface {}(nil)' : '<nil>';
+  if (Array.isArray(value)) return `[]interface {}{${value.map((item) => goSyntax(item, true)).join(', ')}}`;
+  if (typeof value !== 'object') return typeof value === 'string' ? quote(value) : String(value as number | boolean);
+  const entries = Object.entries(value).map(([key, item]) => `${goSyntax(key)}:${goSyntax(item, true)}`);
+  return `map[interface {}]interface {}{${entries.join(', ')}}`;
+}
+
+const isFloat = (node: YamlNode): boolean =>
+  node.is === 'alias'
+    ? isFloat(node.target)
+    : node.is === 'scalar' && (node.tag === `${standard}float` || resolveScalar(node.value).tag === 'float');
 
 function binaryText(text: string): string {
   const bytes = decodeBase64(text);

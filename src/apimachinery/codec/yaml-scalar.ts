@@ -24,7 +24,10 @@ const timestamp = /^\d{4}-\d\d?-\d\d?(?:[Tt]\d\d?:\d\d?:\d\d?(?:\.\d+)?(?:Z|[+-]
 const float = /^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$/;
 const integer = /^([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|0[oO]?([0-7]+)|(0|[1-9][0-9]*))$/;
 
+const shortInteger = /^(?:0|-?[1-9][0-9]{0,14})$/;
+
 function resolveInteger(plain: string): number | undefined {
+  if (shortInteger.test(plain)) return Number(plain);
   const [, sign = '', hex, binary, octal, decimal] = integer.exec(plain) ?? [];
   const magnitude =
     hex !== undefined
@@ -60,4 +63,17 @@ export function resolveScalar(text: string): Resolved {
 function resolveFloat(text: string, plain: string): Resolved {
   const value = float.test(plain) ? Number(plain) : Number.POSITIVE_INFINITY;
   return Number.isFinite(value) ? { tag: 'float', value } : { tag: 'str', value: text };
+}
+
+/** A number as a key: the shortest text of the nearest 32-bit float, as Go's %g prints it. */
+export function float32Text(value: number): string {
+  if (!Number.isFinite(value)) return Number.isNaN(value) ? '.nan' : value > 0 ? '.inf' : '-.inf';
+  const single = Math.fround(value);
+  let digits = 1;
+  while (digits < 9 && Math.fround(Number(single.toPrecision(digits))) !== single) digits++;
+  const [mantissa = '', exponent = '0'] = single.toExponential(digits - 1).split('e');
+  const power = Number(exponent);
+  const sign = Object.is(single, -0) ? '-' : '';
+  if (power >= -4 && power < 6) return sign + String(Number(single.toPrecision(digits)));
+  return `${mantissa}e${power < 0 ? '-' : '+'}${String(Math.abs(power)).padStart(2, '0')}`;
 }

@@ -23,11 +23,12 @@ export class DecodeError extends Error {
 
 /** A body that holds more than is read of one. The apiserver answers RequestEntityTooLarge. */
 export class TooLargeError extends DecodeError {
-  readonly valuesMax: number;
-  constructor(valuesMax: number) {
-    super(`exceeded max number of values ${valuesMax}`);
+  /** How much it may hold, and of what. */
+  readonly limit: string;
+  constructor(max: number, what = 'values') {
+    super(`exceeded max number of ${what} ${max}`);
     this.name = 'TooLargeError';
-    this.valuesMax = valuesMax;
+    this.limit = `${max} ${what}`;
   }
 }
 

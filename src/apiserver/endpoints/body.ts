@@ -86,7 +86,7 @@ export function parseText(bytes: Buffer, encoding: 'json' | 'yaml', strict: bool
   try {
     return valueOf(bytes.toString(), encoding, strict);
   } catch (error) {
-    if (error instanceof TooLargeError) throw requestEntityTooLarge(`limit is ${error.valuesMax} values`);
+    if (error instanceof TooLargeError) throw requestEntityTooLarge(`limit is ${error.limit}`);
     throw error;
   }
 }
