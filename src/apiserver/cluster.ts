@@ -2,6 +2,7 @@
 import { notFound } from '#apimachinery/errors';
 import type { KubeObject, UnknownObject } from '#apimachinery/meta';
 import type { ClusterWriter, InternalWriteOptions, ReadOnlyCluster } from './contracts.ts';
+import { neverCancelled } from './request/cancellation.ts';
 import { create } from './registry/generic/create.ts';
 import { remove } from './registry/generic/delete.ts';
 import type { DeleteOptions } from './registry/generic/delete-options.ts';
@@ -64,7 +65,7 @@ export function createWriter(table: ResourceTable, now: () => number, random: Ra
       now: now(),
       options: {},
       admission: nobody,
-      signal: undefined,
+      cancellation: neverCancelled(),
       warn() {},
       random,
     };

@@ -4,29 +4,12 @@ import type { Printer } from '#api';
 import type { Readable, Writable } from 'node:stream';
 import type { KubeObject, UnknownObject } from '#apimachinery/meta';
 import type { SchemaTable } from '#apimachinery/schema';
-import type { WireRequest, WireUpgrade } from '#wire';
+import type { WireUpgrade } from '#wire';
+import type { AddAnnotation } from './request/notes.ts';
+import type { Attributes, Credentials, UserInfo } from './request/request.ts';
 
-export interface UserInfo {
-  name: string;
-  uid?: string;
-  groups: string[];
-  extra?: Record<string, string[]>;
-}
-
-/** Undefined: "not mine, ask the next". Throws `StatusError` 401 for a credential that is mine and bad. */
-export type Authenticator = (request: WireRequest) => Promise<UserInfo | undefined> | UserInfo | undefined;
-
-/** What is being asked (authorization.k8s.io attributes). */
-export interface Attributes {
-  user: UserInfo;
-  verb: string;
-  /** For resource requests. '' group is core. */
-  resource?: { group: string; version: string; resource: string; subresource: string; namespace: string; name: string };
-  /** For non-resource requests. */
-  path?: string;
-  fieldSelector?: string;
-  labelSelector?: string;
-}
+export type { Attributes, Credentials, UserInfo } from './request/request.ts';
+export type { AddAnnotation } from './request/notes.ts';
 
 export interface Decision {
   allowed: boolean;
@@ -36,10 +19,10 @@ export interface Decision {
   reason: string;
 }
 
-/** Hears of a decision before it takes effect. */
+/** Called with a decision before it takes effect. */
 export type OnDecision = (decision: Decision) => void;
 
-/** Hears who a client acts as, and by which constrained mode's verb ('' for the plain one). */
+/** Called with the user a client acts as and the verb of the constrained mode that allowed it ('' for the plain one). */
 export type OnImpersonation = (user: UserInfo, constraint: string) => void;
 
 export interface Authorizer {
@@ -89,8 +72,6 @@ export interface AdmissionRequest {
   annotate?: AddAnnotation | undefined;
 }
 
-export type AddAnnotation = (key: string, value: string, level?: 'Metadata' | 'Request') => void;
-
 /** The type of an object on its way in, as the client names it. */
 export interface AdmittedType {
   kind: { group: string; version: string; kind: string };
@@ -135,19 +116,6 @@ export interface ReadOnlyCluster {
   ): () => void;
 }
 
-/**
- * What an authenticator may look at: the parts of a request that carry an identity. Both the wire and the direct transport can give it.
- * Header names are lower case; a repeated header is an array.
- */
-export interface CredentialSource {
-  method: string;
-  /** Without query. */
-  path: string;
-  headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** The client's certificate chain in DER, leaf first, as presented: not verified by TLS. */
-  peerCertificates?: readonly Uint8Array[];
-}
-
 /** Who was recognised, and for which of the audiences that were asked for. */
 export interface AuthenticatedUser {
   user: UserInfo;
@@ -157,7 +125,7 @@ export interface AuthenticatedUser {
 
 /** One kind of credential. Undefined: "not mine". Throws when it is mine and bad: the chain goes on and answers 401 in the end. */
 export interface RequestAuthenticator {
-  authenticate(source: CredentialSource): AuthenticatedUser | undefined | Promise<AuthenticatedUser | undefined>;
+  authenticate(credentials: Credentials): AuthenticatedUser | undefined | Promise<AuthenticatedUser | undefined>;
 }
 
 /** One kind of bearer token. `audiences` are the ones the asker accepts. Undefined: "not mine". */

@@ -1,14 +1,12 @@
 // Request metrics by upstream's names (k8s.io/apiserver/pkg/endpoints/metrics).
 import type { Metrics } from '#component-base';
-import type { RequestInfo } from './endpoints/request-info.ts';
+import type { RequestData } from './request/request.ts';
 
 const latencyBuckets = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60];
 
 /** One request that is over. `status` 0: the connection was taken over or cut off. */
 export interface ObservedRequest {
-  info: RequestInfo;
-  method: string;
-  dryRun: string;
+  request: RequestData;
   status: number;
   seconds: number;
 }
@@ -26,20 +24,14 @@ export function requestMetrics(metrics: Metrics): (request: ObservedRequest) => 
     labels,
     buckets: latencyBuckets,
   });
-  return ({ info, method, dryRun, status, seconds }) => {
-    const values = [
-      verbOf(info, method),
-      dryRun,
-      info.group,
-      info.version,
-      info.isResource ? info.resource : '',
-      info.subresource,
-      scopeOf(info),
-      'apiserver',
-    ];
+  return ({ request, status, seconds }) => {
+    const { target, options, verb } = request;
+    const { group = '', version = '', resource = '', subresource = '' } = target ?? {};
+    const dryRun = options.dryRun?.join(',') ?? '';
+    const values = [verbOf(request), dryRun, group, version, resource, subresource, scopeOf(request), 'apiserver'];
     // A connection taken over counts as done.
     total.inc(1, ...values, status === 0 ? 200 : status);
-    if (info.verb !== 'watch') durations.observe(seconds, ...values);
+    if (verb !== 'watch') durations.observe(seconds, ...values);
   };
 }
 
@@ -54,10 +46,10 @@ const verbs: Record<string, string> = {
   watch: 'WATCH',
 };
 
-const verbOf = (info: RequestInfo, method: string): string => (info.isResource ? (verbs[info.verb] ?? 'other') : method);
+const verbOf = ({ target, verb, method }: RequestData): string => (target ? (verbs[verb] ?? 'other') : method);
 
-function scopeOf(info: RequestInfo): string {
-  if (!info.isResource) return '';
-  if (info.name !== '' || info.verb === 'create') return 'resource';
-  return info.namespace === '' ? 'cluster' : 'namespace';
+function scopeOf({ target, verb }: RequestData): string {
+  if (!target) return '';
+  if (target.name !== '' || verb === 'create') return 'resource';
+  return target.namespace === '' ? 'cluster' : 'namespace';
 }

@@ -16,7 +16,7 @@ import { createCluster, createWriter } from './cluster.ts';
 import type {
   Attributes,
   ClusterWriter,
-  CredentialSource,
+  Credentials,
   OnDecision,
   OnImpersonation,
   PublishedDocument,
@@ -26,15 +26,14 @@ import type {
   StorageHook,
   UserInfo,
 } from './contracts.ts';
-import { createDirectTransport } from './endpoints/direct-transport.ts';
-import { fairTransport } from './fair-transport.ts';
+import { createMemoryTransport } from './adapters/memory.ts';
+import { upgradeExchange } from './adapters/upgrade.ts';
+import { wireIncoming } from './adapters/wire.ts';
+import { createChain, type Next } from './chain/chain.ts';
+import { boundedSeats } from './chain/links/limit.ts';
 import { fromFacts } from './endpoints/discovery.ts';
-import { serveExchange } from './endpoints/exchange.ts';
 import { createHealthChecks, type HealthChecks } from './endpoints/health.ts';
-import { createHandler } from './endpoints/http-handler.ts';
-import { boundInFlight, type InFlight } from './endpoints/in-flight.ts';
-import { memoryRequest, memoryResponse } from './endpoints/in-memory.ts';
-import { serveUpgrade } from './endpoints/upgrade.ts';
+import { createRoute } from './endpoints/route.ts';
 import { createOpenApi } from './endpoints/openapi/serve.ts';
 import {
   compactionIntervalMs,
@@ -61,14 +60,14 @@ import { WebhookClients, type WebhookReach } from './webhook-client.ts';
 
 /** The parts that decide who may do what, made once the cluster can be read. All optional: without them everyone may do everything. */
 export interface ApiServerParts {
-  authenticate?(source: CredentialSource): Promise<UserInfo> | UserInfo;
+  authenticate?(credentials: Credentials): Promise<UserInfo> | UserInfo;
   impersonate?(
-    source: CredentialSource,
+    credentials: Credentials,
     asked: Attributes,
-    learn?: OnImpersonation,
+    onImpersonation?: OnImpersonation,
   ): Promise<UserInfo | undefined> | UserInfo | undefined;
   /** Rejects with 403. */
-  authorize?(asked: Attributes, learn?: OnDecision): Promise<void> | void;
+  authorize?(asked: Attributes, onDecision?: OnDecision): Promise<void> | void;
   admission?: AdmissionChain;
   special?: readonly SpecialRest[];
   /** Documents at paths of their own. */
@@ -159,6 +158,7 @@ const suffixAlphabet = 'bcdfghjklmnpqrstvwxz2456789';
 const randomnessOf = (rng: Rng): Randomness => ({
   uuid: () => rng.uuid(),
   suffix: () => Array.from({ length: 5 }, () => suffixAlphabet[rng.int(suffixAlphabet.length)]).join(''),
+  fraction: () => rng.next(),
 });
 
 const everyone: UserInfo = { name: 'system:admin', groups: ['system:masters', 'system:authenticated'] };
@@ -191,13 +191,8 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const context = contextOf(options, { ...parts, special }, { table, feed, random, cluster, writer, metrics, logger });
   const health = createHealthChecks(feed, { clock, livezGraceMs: options.livezGraceMs ?? 0 });
   const openApi = createOpenApi(table, context.schema, options.descriptions, parts.aggregator);
-  const handler = createHandler(context, { health, openApi, ...(parts.documents && { documents: parts.documents }) });
-  const inFlight = boundInFlight(
-    options.requestsInFlightMax ?? requestsInFlightMax,
-    options.mutatingRequestsInFlightMax ?? mutatingRequestsInFlightMax,
-  );
-  context.serveRaw = (user, method, path, body, signal) =>
-    serveInMemory(context, inFlight, handler, user, { method, path, body, signal });
+  const route = createRoute(context, { health, openApi, ...(parts.documents && { documents: parts.documents }) });
+  const serve = chainOf(options, parts, context, route);
   const stopDefinitions = serveDefinitions({
     table,
     schema: context.schema,
@@ -218,7 +213,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const abort = new AbortController();
   // Every part that follows something listens for the end.
   setMaxListeners(0, abort.signal);
-  const enter = createTurnstile(createTurns(context.clock));
+  const memory = { context, serve, turn: createTurnstile(createTurns(context.clock)) };
   let start = (): void => {};
   const held = new Promise<void>((resolve) => {
     start = resolve;
@@ -240,10 +235,14 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     if (!signal.aborted) lost.end(error as Error);
   });
   return {
-    handle: (request, response) => serveExchange(context, inFlight, request, response, handler),
-    upgrade: (upgrade) => serveUpgrade(context, inFlight, upgrade, handler),
+    async handle(request, response) {
+      await serve(wireIncoming(context, { request, response }));
+    },
+    async upgrade(upgrade) {
+      await serve(wireIncoming(context, upgradeExchange(upgrade)));
+    },
     start: () => start(),
-    transport: (user, userAgent = 'sagong') => fairTransport(createDirectTransport(context, user, userAgent), enter),
+    transport: (user, userAgent = 'sagong') => createMemoryTransport(memory, user, userAgent),
     cluster,
     writer,
     metrics,
@@ -265,7 +264,6 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   };
 }
 
-type Handler = ReturnType<typeof createHandler>;
 type FullContext = ServerContext & { endWatches(): void };
 
 interface Made {
@@ -283,12 +281,11 @@ function contextOf(options: ApiServerOptions, parts: ApiServerParts, made: Made)
     (parts.special ?? []).map((rest) => [`${rest.group}/${rest.version}/${rest.resource}/${rest.subresource}`, rest]),
   );
   const running = new Set<() => void>();
-  const observe = requestMetrics(made.metrics);
   return {
     ...made,
     clock: options.clock,
     schema: builtinSchema(),
-    executor: {
+    settings: {
       admission: parts.admission ?? noAdmission,
       random: made.random,
       allowPrivileged: options.allowPrivileged ?? false,
@@ -306,15 +303,27 @@ function contextOf(options: ApiServerOptions, parts: ApiServerParts, made: Made)
     aggregator: parts.aggregator,
     address: options.address ?? (() => '127.0.0.1:6443'),
     special: (group, version, resource, subresource) => special.get(`${group}/${version}/${resource}/${subresource}`),
-    authenticate: (source) => parts.authenticate?.(source) ?? everyone,
-    impersonate: (source, asked, learn) => parts.impersonate?.(source, asked, learn),
-    authorize: (asked, learn) => parts.authorize?.(asked, learn),
-    audit: options.audit,
-    serveRaw: () => Promise.reject(new Error('the server is starting')),
-    observeRequest: observe,
-    requestTimeoutMs: options.requestTimeoutMs ?? requestTimeoutMs,
     watchTimeoutMinMs: options.watchTimeoutMinMs ?? watchTimeoutMinMs,
   };
+}
+
+function chainOf(options: ApiServerOptions, parts: ApiServerParts, context: ServerContext, route: Next): Next {
+  const readOnlyMax = options.requestsInFlightMax ?? requestsInFlightMax;
+  const mutatingMax = options.mutatingRequestsInFlightMax ?? mutatingRequestsInFlightMax;
+  const services = {
+    clock: context.clock,
+    logger: context.logger,
+    authenticate: (credentials: Credentials) => parts.authenticate?.(credentials) ?? everyone,
+    impersonate: (credentials: Credentials, asked: Attributes, onImpersonation?: OnImpersonation) =>
+      parts.impersonate?.(credentials, asked, onImpersonation),
+    authorize: (asked: Attributes, onDecision?: OnDecision) => parts.authorize?.(asked, onDecision),
+    audit: options.audit,
+    seats: boundedSeats(readOnlyMax, mutatingMax),
+    remotes: parts.aggregator,
+    observeRequest: requestMetrics(context.metrics),
+    requestTimeoutMs: options.requestTimeoutMs ?? requestTimeoutMs,
+  };
+  return createChain(services, route);
 }
 
 async function buildTable(
@@ -373,24 +382,4 @@ async function isReady(health: HealthChecks): Promise<boolean> {
     }
   }
   return true;
-}
-
-interface RawCall {
-  method: string;
-  path: string;
-  body: unknown;
-  signal: AbortSignal | undefined;
-}
-
-async function serveInMemory(
-  context: ServerContext,
-  inFlight: InFlight,
-  handler: Handler,
-  user: UserInfo,
-  { method, path, body, signal }: RawCall,
-): Promise<{ status: number; text: string }> {
-  const { response, done } = memoryResponse();
-  const known = { ...context, authenticate: () => user, impersonate: () => undefined };
-  await serveExchange(known, inFlight, memoryRequest(method, path, body, signal), response, handler);
-  return done;
 }

@@ -6,7 +6,7 @@ import { virtualClock } from './virtual-clock.ts';
 const asked = (verb: string, plural = 'pods', user = 'me', more: object = {}): AskedOfApi => ({
   user: { name: user },
   verb,
-  resource: { group: '', resource: plural, subresource: '', namespace: 'default', name: 'one', ...more },
+  target: { group: '', resource: plural, subresource: '', namespace: 'default', name: 'one', ...more },
 });
 const fate = (rules: FaultRules, one: AskedOfApi): Promise<unknown> =>
   rules.judge(one).then(

@@ -15,7 +15,7 @@ import { type Clock, type Rng, seededRng } from '#utils';
 export interface AskedOfApi {
   user: { name: string };
   verb: string;
-  resource?: { group: string; resource: string; subresource: string; namespace: string; name: string };
+  target?: { group: string; resource: string; subresource: string; namespace: string; name: string } | undefined;
 }
 
 const verbs = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection'] as const;
@@ -81,11 +81,11 @@ const watchLifeMsMax = 60_000;
 const fits = (patterns: readonly string[] | undefined, text: string): boolean =>
   patterns?.some((one) => (one.endsWith('*') ? text.startsWith(one.slice(0, -1)) : one === text)) ?? true;
 
-export function meets(filter: ApiFaultFilter, { user, resource }: AskedOfApi): boolean {
+export function meets(filter: ApiFaultFilter, { user, target }: AskedOfApi): boolean {
   if (filter.users ? !fits(filter.users, user.name) : fits(ownComponents, user.name)) return false;
-  if (!resource) return !filter.resources && !filter.namespaces;
-  const { resource: plural, subresource } = resource;
-  return fits(filter.resources, subresource ? `${plural}/${subresource}` : plural) && fits(filter.namespaces, resource.namespace);
+  if (!target) return !filter.resources && !filter.namespaces;
+  const { resource: plural, subresource } = target;
+  return fits(filter.resources, subresource ? `${plural}/${subresource}` : plural) && fits(filter.namespaces, target.namespace);
 }
 
 const isWrite = (verb: string): boolean => !['get', 'list', 'watch'].includes(verb);
@@ -133,7 +133,7 @@ class Rule implements InjectedFault {
     const { fault, verbs: wanted, names, probability = 1, times = Number.POSITIVE_INFINITY } = this.rule;
     if (!applies(fault, asked.verb) || !meets(this.rule, asked)) return false;
     if (wanted && !wanted.includes(asked.verb as ApiVerb)) return false;
-    if (names && !(asked.resource && fits(names, asked.resource.name))) return false;
+    if (names && !(asked.target && fits(names, asked.target.name))) return false;
     if (this.rng.next() >= probability || this.happened >= times) return false;
     this.happened += 1;
     return true;
@@ -182,11 +182,11 @@ export class FaultRules {
 
 function refusalOf(
   fault: Extract<ApiFault, { kind: 'conflict' | 'throttle' | 'error' | 'expired' }>,
-  { resource }: AskedOfApi,
+  { target }: AskedOfApi,
 ): StatusError {
   switch (fault.kind) {
     case 'conflict': {
-      const { group = '', resource: plural = '', name = '' } = resource ?? {};
+      const { group = '', resource: plural = '', name = '' } = target ?? {};
       return conflict({ group, resource: plural }, name, modifiedMessage);
     }
     case 'throttle':

@@ -114,7 +114,7 @@ export class ApiGate implements RequestGate, ApiFaults {
     const open = (): Promise<WatchStream<T>> => inner.watch<T>(call, signal);
     const stream = await (this.#rules.empty ? open() : this.#slots.run(slot, open));
     const { group, resource, namespace = '' } = call;
-    const asked = { user, verb: 'watch', resource: { group, resource, subresource: '', namespace, name: '' } };
+    const asked = { user, verb: 'watch', target: { group, resource, subresource: '', namespace, name: '' } };
     let over = false;
     let end: ((error?: Error) => void) | undefined;
     const finish = (error?: Error): void => {

@@ -227,9 +227,9 @@ test('storage: default class, protection, growth', async () => {
 test('signers are approved for by those who may', async () => {
   const asked: string[] = [];
   const { admit } = setUp({
-    authorize: ({ resource }) => {
-      asked.push(resource?.name ?? '');
-      return { allowed: resource?.name === 'example.com/*', reason: '' };
+    authorize: ({ target }) => {
+      asked.push(target?.name ?? '');
+      return { allowed: target?.name === 'example.com/*', reason: '' };
     },
   });
   const request = (signerName: string) =>

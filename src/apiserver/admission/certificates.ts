@@ -18,8 +18,8 @@ async function mayForSigner(
 ): Promise<boolean> {
   const domain = signerName.slice(0, signerName.indexOf('/'));
   for (const name of [signerName, `${domain}/*`]) {
-    const asked = { group, version: '*', resource: 'signers', subresource: '', namespace: '', name };
-    if ((await authorizer.authorize({ user, verb, resource: asked })).allowed) return true;
+    const target = { group, version: '*', resource: 'signers', subresource: '', namespace: '', name };
+    if ((await authorizer.authorize({ user, verb, target })).allowed) return true;
   }
   return false;
 }

@@ -236,8 +236,8 @@ class Restriction {
     const [audience = ''] = audiences;
     if (this.#wantsAudience(pod, audience)) return;
     const { user, namespace, name } = this.#request;
-    const resource = { group: '', version: 'v1', resource: audience, subresource: '', namespace, name };
-    const decision = await this.#authorizer.authorize({ user, verb: 'request-serviceaccounts-token-audience', resource });
+    const target = { group: '', version: 'v1', resource: audience, subresource: '', namespace, name };
+    const decision = await this.#authorizer.authorize({ user, verb: 'request-serviceaccounts-token-audience', target });
     this.#refuse(
       !decision.allowed,
       `audience ${quote(audience)} not found in pod spec volume, ${user.name} is not authorized to request tokens for this audience`,

@@ -1,20 +1,11 @@
-// The direct transport on resources of other API servers: components of this process reach them as clients over HTTPS do.
+// Calls of components of this process on resources of other API servers: they go out as a client's over HTTPS do.
 import type { Readable } from 'node:stream';
 import type { KubeObject } from '#apimachinery/meta';
 import { serviceUnavailable } from '#apimachinery/errors';
-import {
-  type ApiCall,
-  callBody,
-  callPath,
-  eventReader,
-  failureOf,
-  httpMethod,
-  type WatchCall,
-  watchPath,
-  type WatchStream,
-} from '#apimachinery/transport';
-import type { UserInfo } from '../contracts.ts';
-import { remoteDocumentBytesMax, requestTimeoutMs } from '../limits.ts';
+import { eventReader, failureOf, type WatchStream } from '#apimachinery/transport';
+import type { Incoming } from '../chain/incoming.ts';
+import { remoteDocumentBytesMax } from '../limits.ts';
+import type { Target, UserInfo } from '../request/request.ts';
 import { dialErrorText } from '../dial-error.ts';
 import { identityHeaders } from './identity.ts';
 import type { Remote, RemoteConnections } from './remotes.ts';
@@ -50,40 +41,29 @@ async function send(
 }
 
 /** Rejects with `StatusError` for every answer that is not 2xx. */
-export async function callRemote<T>(
-  connections: RemoteConnections,
-  remote: Remote,
-  user: UserInfo,
-  call: ApiCall,
-  signal: AbortSignal | undefined,
-): Promise<T> {
-  const method = httpMethod[call.verb];
-  const bound = AbortSignal.any([AbortSignal.timeout(requestTimeoutMs), ...(signal ? [signal] : [])]);
-  const request = { method, path: callPath(call), body: callBody(call) };
-  const answer = await send(reach(connections, remote), user, request, bound);
+export async function callRemote(connections: RemoteConnections, remote: Remote, request: Incoming): Promise<unknown> {
+  const { method, uri: path, user, cancellation } = request;
+  const sent = { method, path, body: request.body.asSent?.() };
+  const answer = await send(reach(connections, remote), user, sent, cancellation.signal);
   const text = await answer.text(remoteDocumentBytesMax);
   const { status, headers } = answer;
-  if (status < 200 || status > 206) throw failureOf({ status, text, retryAfter: headers['retry-after'] }, method, call);
-  return JSON.parse(text) as T;
+  if (status < 200 || status > 206)
+    throw failureOf({ status, text, retryAfter: headers['retry-after'] }, method, request.target as Target);
+  return JSON.parse(text) as unknown;
 }
 
-export async function watchRemote<T extends KubeObject>(
+export async function watchRemote(
   connections: RemoteConnections,
   remote: Remote,
-  user: UserInfo,
-  call: WatchCall,
-  signal: AbortSignal | undefined,
-): Promise<WatchStream<T>> {
+  request: Incoming,
+): Promise<WatchStream<KubeObject>> {
+  const { uri: path, user, cancellation } = request;
   const abort = new AbortController();
-  const bound = signal ? AbortSignal.any([abort.signal, signal]) : abort.signal;
-  const { status, headers, body, text } = await send(
-    reach(connections, remote),
-    user,
-    { method: 'GET', path: watchPath(call) },
-    bound,
-  );
-  if (status !== 200) throw failureOf({ status, text: await text(), retryAfter: headers['retry-after'] }, 'GET', call);
-  return streamOf<T>(body, () => abort.abort());
+  const signal = AbortSignal.any([abort.signal, cancellation.signal]);
+  const { status, headers, body, text } = await send(reach(connections, remote), user, { method: 'GET', path }, signal);
+  if (status !== 200)
+    throw failureOf({ status, text: await text(), retryAfter: headers['retry-after'] }, 'GET', request.target as Target);
+  return streamOf(body, () => abort.abort());
 }
 
 function streamOf<T extends KubeObject>(body: Readable, cut: () => void): WatchStream<T> {

@@ -1,11 +1,13 @@
 // Handing a request on to another API server (k8s.io/kube-aggregator/pkg/apiserver, handler_proxy.go; apimachinery/pkg/util/proxy). Bytes pass
 // as they come, watches and upgraded connections included.
 import { pipeDuplex, UpgradeRefusedError, type ResponseHeaders, type WireUpgrade } from '#wire';
-import type { UserInfo } from '../contracts.ts';
-import type { Exchange } from '../endpoints/exchange.ts';
-import { answerHeaders, backendHeaders, requestHeaders } from '../registry/core/node/forward.ts';
-import { remoteDiscoveryTimeoutMs } from '../limits.ts';
+import type { Incoming } from '../chain/incoming.ts';
+import type { Outcome } from '../chain/outcome.ts';
+import type { RawExchange } from '../contracts.ts';
 import { dialErrorText } from '../dial-error.ts';
+import { remoteDiscoveryTimeoutMs } from '../limits.ts';
+import { answerHeaders, backendHeaders, pump, requestHeaders } from '../registry/core/node/forward.ts';
+import type { UserInfo } from '../request/request.ts';
 import { type Headers, identityHeaders } from './identity.ts';
 import type { Remote, RemoteConnections } from './remotes.ts';
 
@@ -15,21 +17,26 @@ export interface Target {
   host: string;
 }
 
-const plainText = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' };
 const redirected = 'the backend attempted to redirect this request, which is not permitted';
 
 /** An error as Go's `http.Error` writes it. */
-export const sendText = ({ response, headers }: Exchange, status: number, text: string): void =>
-  response.send(status, { ...headers(), ...plainText }, `${text}\n`);
+const textOutcome = (status: number, text: string): Outcome => ({
+  is: 'bytes',
+  status,
+  type: 'text/plain; charset=utf-8',
+  body: `${text}\n`,
+  headers: { 'x-content-type-options': 'nosniff' },
+  uncompressed: true,
+});
 
-/** The path as it goes on: decoded and encoded again as Go does, with the query's keys in order. */
-function targetOf({ request, query }: Exchange): string {
-  const at = request.path.indexOf('?');
-  if (at < 0) return request.path;
+/** The path as it goes on: the query's keys in order, decoded and encoded again as Go does. */
+function targetOf({ uri, query }: Incoming): string {
+  const at = uri.indexOf('?');
+  if (at < 0) return uri;
   const sorted = new URLSearchParams(query);
   sorted.sort();
   const text = sorted.toString();
-  return request.path.slice(0, at) + (text === '' ? '' : `?${text}`);
+  return uri.slice(0, at) + (text === '' ? '' : `?${text}`);
 }
 
 /** What the other server hears: the client's headers without its credentials, who the client is, and the way the request came. */
@@ -50,104 +57,86 @@ export function forwardedHeaders(
   };
 }
 
-function headersFor(exchange: Exchange, host: string, plain: Headers): Headers {
-  const { request, user, info } = exchange;
+function headersFor(request: Incoming, host: string, plain: Headers): Headers {
+  const { user, path = '', remoteAddress, headers, auditId } = request;
   return forwardedHeaders(plain, user, {
     host,
-    path: info.path,
-    client: request.remoteAddress,
-    forwardedFor: String(request.headers['x-forwarded-for'] ?? ''),
-    auditId: String(exchange.headers()['audit-id'] ?? ''),
+    path,
+    client: remoteAddress,
+    forwardedFor: String(headers['x-forwarded-for'] ?? ''),
+    auditId,
   });
 }
 
 /** Discovery has to be quick: `/apis/<group>/<version>` and nothing behind it. */
-const isDiscovery = ({ info }: Exchange): boolean =>
-  !info.isResource && info.path.split('/').filter((part) => part !== '').length === 3;
+const isDiscovery = ({ target, path = '' }: Incoming): boolean =>
+  target === undefined && path.split('/').filter((part) => part !== '').length === 3;
 
-/** Answers the exchange with what the other server answers. Never rejects. */
-export async function forward(exchange: Exchange, connections: RemoteConnections, remote: Remote): Promise<void> {
-  if (!remote.available) return sendText(exchange, 503, 'service unavailable');
+/** Gives what the other server answers. Never rejects. */
+export async function forward(request: Incoming, connections: RemoteConnections, remote: Remote): Promise<Outcome> {
+  const { connection } = request;
+  if (!remote.available || !connection) return textOutcome(503, 'service unavailable');
   let target: Target;
   try {
     target = connections.to(remote);
   } catch {
-    return sendText(exchange, 503, 'service unavailable');
+    return textOutcome(503, 'service unavailable');
   }
-  return forwardTo(exchange, target);
-}
-
-export function forwardTo(exchange: Exchange, target: Target): Promise<void> {
-  return exchange.upgrade ? forwardUpgrade(exchange, exchange.upgrade, target) : forwardPlain(exchange, target);
+  return connection.upgrade ? forwardUpgrade(request, connection.upgrade, target) : forwardPlain(request, connection, target);
 }
 
 const hasBody = (method: string): boolean => !['GET', 'HEAD', 'OPTIONS'].includes(method);
 
-async function forwardPlain(exchange: Exchange, { client, host }: Target): Promise<void> {
-  const { request, response } = exchange;
-  const { method } = request;
-  const length = request.headers['content-length'];
+async function forwardPlain(request: Incoming, connection: RawExchange, { client, host }: Target): Promise<Outcome> {
+  const { method, cancellation, reply } = request;
+  const length = connection.headers['content-length'];
   // Over for the client, by its going or by the time for requests, is over for the other server too.
-  const over = new AbortController();
-  request.onClose(() => over.abort());
-  const ends = [over.signal, request.signal];
-  const signal = AbortSignal.any(isDiscovery(exchange) ? [...ends, AbortSignal.timeout(remoteDiscoveryTimeoutMs)] : ends);
+  const over = cancellation.signal;
+  const signal = isDiscovery(request) ? AbortSignal.any([over, AbortSignal.timeout(remoteDiscoveryTimeoutMs)]) : over;
   let answer: Awaited<ReturnType<typeof client.request>>;
   try {
     answer = await client.request({
       method,
-      path: targetOf(exchange),
+      path: targetOf(request),
       headers: {
-        ...headersFor(exchange, host, requestHeaders(request.headers as Headers)),
+        ...headersFor(request, host, requestHeaders(connection.headers)),
         ...(hasBody(method) && typeof length === 'string' && { 'content-length': length }),
       },
-      ...(hasBody(method) && length !== '0' && { body: request.body }),
+      ...(hasBody(method) && length !== '0' && { body: connection.body }),
       signal,
     });
   } catch (error) {
-    if (response.headSent || response.destroyed) return;
     const why = signal.aborted ? 'context deadline exceeded' : dialErrorText(error, host);
-    return sendText(exchange, 503, `error trying to reach service: ${why}`);
+    return textOutcome(503, `error trying to reach service: ${why}`);
   }
   // The time for the request may be over meanwhile, and answered.
-  if (response.headSent || response.destroyed) return void answer.body.destroy();
-  if (answer.status >= 300 && answer.status <= 399 && answer.headers.location !== undefined) {
+  if (reply.over) {
     answer.body.destroy();
-    return response.send(502, exchange.headers(), redirected);
+    return { is: 'answered' };
   }
-  response.head(answer.status, { ...exchange.headers(), ...(answerHeaders(answer.headers) as ResponseHeaders) });
-  response.flushHead();
-  await pass(answer.body, exchange);
+  if (answer.status >= 300 && answer.status <= 399 && answer.headers['location'] !== undefined) {
+    answer.body.destroy();
+    return { is: 'bytes', status: 502, type: '', body: redirected, uncompressed: true };
+  }
+  await pump(answer.body, connection.respond(answer.status, answerHeaders(answer.headers)));
+  return { is: 'answered' };
 }
 
-/** Copies the body as it comes; a side that goes away ends the other. */
-async function pass(body: AsyncIterable<unknown> & { destroy(): void }, { response }: Exchange): Promise<void> {
-  try {
-    for await (const chunk of body) {
-      if (!response.write(chunk as Buffer)) await response.drain();
-      if (response.destroyed) return;
-    }
-    response.end();
-  } catch {
-    response.destroy();
-  } finally {
-    body.destroy();
-  }
-}
-
-async function forwardUpgrade(exchange: Exchange, upgrade: WireUpgrade, { client, host }: Target): Promise<void> {
+async function forwardUpgrade(request: Incoming, upgrade: WireUpgrade, { client, host }: Target): Promise<Outcome> {
   const headers = {
-    ...headersFor(exchange, host, backendHeaders(upgrade.headers as Headers)),
+    ...headersFor(request, host, backendHeaders(upgrade.headers as Headers)),
     connection: 'Upgrade',
     upgrade: upgrade.headers.upgrade ?? '',
   };
   let backend: Awaited<ReturnType<typeof client.upgrade>>;
   try {
-    backend = await client.upgrade({ method: upgrade.method, path: targetOf(exchange), headers, signal: upgrade.signal });
+    backend = await client.upgrade({ method: upgrade.method, path: targetOf(request), headers, signal: upgrade.signal });
   } catch (error) {
-    if (!(error instanceof UpgradeRefusedError)) return sendText(exchange, 503, dialErrorText(error, host));
-    if (error.status < 400) return sendText(exchange, 503, `invalid upgrade response: status code ${error.status}`);
-    return upgrade.reject(error.status, answerHeaders(error.headers) as ResponseHeaders, error.body);
+    if (!(error instanceof UpgradeRefusedError)) return textOutcome(503, dialErrorText(error, host));
+    if (error.status < 400) return textOutcome(503, `invalid upgrade response: status code ${error.status}`);
+    upgrade.reject(error.status, answerHeaders(error.headers) as ResponseHeaders, error.body);
+    return { is: 'answered' };
   }
   await pipeDuplex(upgrade.accept(backend.headers as ResponseHeaders), backend.socket);
+  return { is: 'answered' };
 }

@@ -1,11 +1,11 @@
 // API aggregation (k8s.io/kube-aggregator): APIServices of what is served here, and requests for what other API servers serve.
 import type { APIService } from '#api/apiregistration/v1';
-import type { KubeObject } from '#apimachinery/meta';
-import type { ApiCall, WatchCall, WatchStream } from '#apimachinery/transport';
 import type { Metrics } from '#component-base';
 import type { Clock, Logger, Timer } from '#utils';
-import type { ClusterWriter, ReadOnlyCluster, StartHook, UserInfo } from '../contracts.ts';
-import type { Exchange } from '../endpoints/exchange.ts';
+import type { ClusterWriter, ReadOnlyCluster, StartHook } from '../contracts.ts';
+import type { Incoming } from '../chain/incoming.ts';
+import type { Outcome } from '../chain/outcome.ts';
+import type { RemoteServers } from '../chain/services.ts';
 import { aggregationRetryMs } from '../limits.ts';
 import type { ServedGroup } from '../resources.ts';
 import { judgeLocal } from './availability.ts';
@@ -95,19 +95,7 @@ async function keepLocalJudged(
 }
 
 /** What the server knows of other API servers, and how it hands requests on to them. */
-export interface Aggregator {
-  /** The other API server that a path belongs to; undefined: it is served here. */
-  serving(path: string): Remote | undefined;
-  of(group: string, version: string): Remote | undefined;
-  /** Answers with what the other server answers. */
-  forward(exchange: Exchange, remote: Remote): Promise<void>;
-  call<T>(remote: Remote, user: UserInfo, call: ApiCall, signal: AbortSignal | undefined): Promise<T>;
-  watch<T extends KubeObject>(
-    remote: Remote,
-    user: UserInfo,
-    call: WatchCall,
-    signal: AbortSignal | undefined,
-  ): Promise<WatchStream<T>>;
+export interface Aggregator extends RemoteServers {
   /** Groups served here and elsewhere, in order. */
   groups(locals: readonly ServedGroup[]): readonly ServedGroup[];
   /** What another API server serves of a group version; undefined: it is served here. */
@@ -134,11 +122,11 @@ export function createAggregator(deps: AggregatorDeps): Aggregator {
   const specOf = (group: string, version: string): APIService['spec'] =>
     cluster.get<APIService>(apiServiceGroup, 'apiservices', '', `${version}.${group}`)?.spec;
   return {
-    serving: (path) => remotes.serving(path),
-    of: (group, version) => remotes.of(group, version),
-    forward: (exchange, remote) => forward(exchange, connections, remote),
-    call: (remote, user, call, signal) => callRemote(connections, remote, user, call, signal),
-    watch: (remote, user, call, signal) => watchRemote(connections, remote, user, call, signal),
+    serve(request) {
+      const { target, connection, path = '' } = request;
+      const remote = connection || !target ? remotes.serving(path) : remotes.of(target.group, target.version);
+      return remote && served(connections, remote, request);
+    },
     groups: (locals) => mergedGroups(locals, remotes.all(), specOf),
     version: (group, version) => discovery.version(group, version),
     openApi,
@@ -155,6 +143,12 @@ export function createAggregator(deps: AggregatorDeps): Aggregator {
     ],
     close: () => connections.close(),
   };
+}
+
+async function served(connections: RemoteConnections, remote: Remote, request: Incoming): Promise<Outcome> {
+  if (request.connection) return forward(request, connections, remote);
+  if (request.verb === 'watch') return { is: 'remote watch', stream: await watchRemote(connections, remote, request) };
+  return { is: 'remote', value: await callRemote(connections, remote, request) };
 }
 
 /** The hooks of what is served here, by upstream's names. */

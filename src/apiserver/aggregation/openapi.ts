@@ -2,8 +2,8 @@
 // the index is merged, and documents are asked for where they are.
 import { createHash } from 'node:crypto';
 import type { Clock } from '#utils';
-import type { Exchange } from '../endpoints/exchange.ts';
-import { sendBytes } from '../endpoints/respond.ts';
+import type { Incoming } from '../chain/incoming.ts';
+import type { Outcome } from '../chain/outcome.ts';
 import { remoteDocumentBytesMax, remoteOpenApiMs, requestTimeoutMs } from '../limits.ts';
 import { forward } from './forward.ts';
 import { type Headers, identityHeaders } from './identity.ts';
@@ -59,16 +59,15 @@ export class RemoteOpenApi {
     return Object.assign({}, ...[...this.#known.values()].map(({ v3 }) => v3)) as Known['v3'];
   }
 
-  /** Answers a document that is another server's; false: none has it. */
-  async serveV3(exchange: Exchange, document: string): Promise<boolean> {
+  /** A document that is another server's; undefined: none has it. */
+  async serveV3(request: Incoming, document: string): Promise<Outcome | undefined> {
     for (const [name, { v3, converted }] of this.#known) {
       const remote = this.#deps.remotes.get(name);
       if (!remote || !(document in v3)) continue;
-      if (converted) sendBytes(exchange, 200, 'application/json', converted, { vary: 'Accept' });
-      else await forward(exchange, this.#deps.connections, remote);
-      return true;
+      if (!converted) return forward(request, this.#deps.connections, remote);
+      return { is: 'bytes', status: 200, type: 'application/json', body: converted, headers: { vary: 'Accept' } };
     }
-    return false;
+    return undefined;
   }
 
   async #sync(name: string): Promise<void> {

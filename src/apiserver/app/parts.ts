@@ -104,16 +104,16 @@ export function buildParts(options: KubeApiServerOptions, deps: PartsDeps, input
     },
   );
   return {
-    authenticate: (source) => authentication.authenticate(source),
-    async impersonate(source, asked, learn) {
-      const found = await impersonate(source, asked);
-      if (found) learn?.(found.user, found.constraint);
+    authenticate: (credentials) => authentication.authenticate(credentials),
+    async impersonate(credentials, asked, onImpersonation) {
+      const found = await impersonate(credentials, asked);
+      if (found) onImpersonation?.(found.user, found.constraint);
       return found?.user;
     },
-    authorize(asked, learn) {
+    authorize(asked, onDecision) {
       const decision = authorizer.authorize(asked);
       const check = (decided: Decision): void => {
-        learn?.(decided);
+        onDecision?.(decided);
         if (!decided.allowed) throw forbiddenError(asked, decided.reason);
       };
       return decision instanceof Promise ? decision.then(check) : check(decision);

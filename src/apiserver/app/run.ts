@@ -149,8 +149,8 @@ const gated = (parts: ApiServerParts, gate: RequestGate | undefined): ApiServerP
   gate
     ? {
         ...parts,
-        async authorize(asked, learn) {
-          await parts.authorize?.(asked, learn);
+        async authorize(asked, onDecision) {
+          await parts.authorize?.(asked, onDecision);
           await gate.before(asked);
         },
       }

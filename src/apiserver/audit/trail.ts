@@ -2,20 +2,19 @@
 // (k8s.io/apiserver/pkg/endpoints/filters, audit.go).
 import type { Metrics } from '#component-base';
 import type { Attributes, Decision } from '../contracts.ts';
+import type { RequestRecord } from '../request/notes.ts';
+import type { RequestData } from '../request/request.ts';
 import { createEvaluator, type Policy, type Stage } from './core/policy.ts';
-import { AuditRecord, type ReceivedRequest } from './core/record.ts';
+import { AuditRecord } from './core/record.ts';
 import { sourceIps } from './core/source-ips.ts';
 import type { AuditSink } from './sink.ts';
 
-/** What begins a record: the rest is in the attributes. */
-export type Received = Omit<ReceivedRequest, 'user' | 'verb' | 'resource' | 'sourceIps'> & {
-  remoteAddress: string;
-  headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-};
+/** `user` undefined: nobody was recognised. */
+type Asked = Omit<Attributes, 'user'> & { user: Attributes['user'] | undefined };
 
 export interface AuditTrail {
-  /** Undefined: the request is not recorded. `asked.user` undefined: nobody was recognised. */
-  begin(received: Received, asked: Omit<Attributes, 'user'> & { user: Attributes['user'] | undefined }): AuditRecord | undefined;
+  /** Undefined: the request is not recorded. */
+  begin(request: RequestData, asked: Asked): AuditRecord | undefined;
   /** Writes the event of a stage. False: it is not stored, and the request must not go on. A promise: wait for it. */
   reach(record: AuditRecord, stage: Stage, nowMs: number): boolean | Promise<boolean>;
   /** A request was refused because its event could not be stored. */
@@ -28,13 +27,14 @@ export function createAuditTrail(policy: Policy, sink: AuditSink, metrics: Metri
   const evaluate = createEvaluator(policy);
   const counted = auditMetrics(metrics);
   return {
-    begin(received, asked) {
+    begin(request, asked) {
       const verdict = evaluate(asked);
       counted.levels.inc(1, verdict.level);
       if (verdict.level === 'None') return undefined;
-      const { remoteAddress, headers, ...rest } = received;
+      const { auditId, uri, userAgent, now, headers, remoteAddress } = request;
+      const { user, verb, target } = asked;
       const ips = sourceIps(headers, remoteAddress);
-      return new AuditRecord(verdict, { ...rest, user: asked.user, verb: asked.verb, resource: asked.resource, sourceIps: ips });
+      return new AuditRecord(verdict, { auditId, uri, userAgent, receivedMs: now, user, verb, target, sourceIps: ips });
     },
     reach(record, stage, nowMs) {
       if (record.omits(stage)) return true;
@@ -47,7 +47,7 @@ export function createAuditTrail(policy: Policy, sink: AuditSink, metrics: Metri
 }
 
 /** Whether the request was allowed, and why. */
-export function recordDecision(record: AuditRecord, { allowed, reason }: Decision): void {
+export function recordDecision(record: RequestRecord, { allowed, reason }: Decision): void {
   record.annotate('authorization.k8s.io/decision', allowed ? 'allow' : 'forbid');
   record.annotate('authorization.k8s.io/reason', reason);
 }

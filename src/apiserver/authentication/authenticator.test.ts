@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createCertificateAuthority, generateKeyPair, issueCertificate, jwtKey, parseCertificate, signJwt } from '#pki';
 import { MemoryCluster } from '../authorization/memory-cluster.ts';
-import type { CredentialSource } from '../contracts.ts';
+import type { Credentials } from '../contracts.ts';
 import { createAuthentication, defaultAnonymous, audienceAgnostic } from './authenticator.ts';
 import { createBootstrapTokenAuthenticator } from './bootstrap-token.ts';
 import { createServiceAccountAuthenticator } from './service-account.ts';
@@ -12,7 +12,7 @@ import { createCertificateVerifier } from './x509.ts';
 const nowMs = Date.now();
 const keys = generateKeyPair();
 const issuer = 'https://kubernetes.default.svc.cluster.local';
-const ask = (headers: CredentialSource['headers'], more: Partial<CredentialSource> = {}): CredentialSource => ({
+const ask = (headers: Credentials['headers'], more: Partial<Credentials> = {}): Credentials => ({
   method: 'GET',
   path: '/api',
   headers,

@@ -2,7 +2,7 @@
 // (pkg/kubeapiserver/authenticator). Answers the user, or 401.
 import { aggregateTexts } from '#apimachinery/field';
 import { unauthorized } from '#apimachinery/errors';
-import type { AuthenticatedUser, CredentialSource, RequestAuthenticator, TokenAuthenticator, UserInfo } from '../contracts.ts';
+import type { AuthenticatedUser, Credentials, RequestAuthenticator, TokenAuthenticator, UserInfo } from '../contracts.ts';
 import { authenticateToken, createBearerAuthenticator, createLoopbackAuthenticator, webSocketToken } from './bearer.ts';
 import { createRequestHeaderAuthenticator, type RequestHeaderOptions } from './request-header.ts';
 import { createStaticTokenAuthenticator } from './token-file.ts';
@@ -28,7 +28,7 @@ export interface AuthenticationOptions {
 
 export interface Authentication {
   /** Throws or rejects with a 401 `StatusError`; at once where no authenticator has to wait. */
-  authenticate(source: CredentialSource): Promise<UserInfo> | UserInfo;
+  authenticate(source: Credentials): Promise<UserInfo> | UserInfo;
   /** TokenReview: the user, or the reasons in `error`. */
   reviewToken(token: string, audiences: readonly string[]): Promise<{ answer?: AuthenticatedUser; error?: string }>;
 }

@@ -1,20 +1,20 @@
 // Bearer tokens from the Authorization header, or from a WebSocket's subprotocols where a browser can set no header
 // (k8s.io/apiserver/pkg/authentication/request/bearertoken and request/websocket).
-import type { AuthenticatedUser, CredentialSource, RequestAuthenticator, TokenAuthenticator } from '../contracts.ts';
+import type { AuthenticatedUser, Credentials, RequestAuthenticator, TokenAuthenticator } from '../contracts.ts';
 import { headerValue, headerValues } from './headers.ts';
 import { limits } from './limits.ts';
 
 const protocolPrefix = 'base64url.bearer.authorization.k8s.io.';
 
 /** The token of the Authorization header; undefined when there is none. */
-export function bearerToken(source: CredentialSource): string | undefined {
+export function bearerToken(source: Credentials): string | undefined {
   const [scheme, token] = headerValue(source.headers, 'authorization').trim().split(' ', 3);
   if (scheme?.toLowerCase() !== 'bearer' || !token) return undefined;
   return token;
 }
 
 /** The token hidden among WebSocket subprotocols; throws when it is not well-formed. */
-export function webSocketToken(source: CredentialSource): string | undefined {
+export function webSocketToken(source: Credentials): string | undefined {
   if (headerValue(source.headers, 'upgrade').toLowerCase() !== 'websocket') return undefined;
   const protocols = headerValues(source.headers, 'sec-websocket-protocol')
     .flatMap((value) => value.split(','))
@@ -88,7 +88,7 @@ function known(answer: AuthenticatedUser | undefined): AuthenticatedUser {
 export function createBearerAuthenticator(
   tokens: readonly TokenAuthenticator[],
   audiences: readonly string[],
-  read: (source: CredentialSource) => string | undefined = bearerToken,
+  read: (source: Credentials) => string | undefined = bearerToken,
 ): RequestAuthenticator {
   return {
     authenticate(source) {

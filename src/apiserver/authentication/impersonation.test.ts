@@ -6,12 +6,12 @@ const root: UserInfo = { name: 'root', groups: ['system:masters'] };
 const request = (user: UserInfo): Attributes => ({
   user,
   verb: 'list',
-  resource: { group: '', version: 'v1', resource: 'pods', subresource: '', namespace: '', name: '' },
+  target: { group: '', version: 'v1', resource: 'pods', subresource: '', namespace: '', name: '' },
 });
 const source = (headers: Record<string, string | string[]>) => ({ method: 'GET', path: '/', headers });
 const allowing = (...rights: string[]): Authorizer => ({
-  authorize: ({ verb, resource }) => ({
-    allowed: rights.includes('*') || rights.includes(`${verb} ${resource?.resource}/${resource?.name}`),
+  authorize: ({ verb, target }) => ({
+    allowed: rights.includes('*') || rights.includes(`${verb} ${target?.resource}/${target?.name}`),
     reason: '',
   }),
 });

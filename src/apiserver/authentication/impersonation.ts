@@ -5,7 +5,7 @@ import { root } from '#apimachinery/field';
 import { aggregate } from '#apimachinery/field';
 import { validateDomainPrefixedPath } from '#apimachinery/validation';
 import { forbiddenError } from '../authorization/messages.ts';
-import type { Attributes, Authorizer, CredentialSource, UserInfo } from '../contracts.ts';
+import type { Attributes, Authorizer, Credentials, UserInfo } from '../contracts.ts';
 import { headerValue, headerValues, unescapeKey } from './headers.ts';
 import {
   anonymousUser,
@@ -42,7 +42,7 @@ const goMap = (extra: Record<string, string[]>): string => {
 };
 
 /** Who the headers ask for; undefined when they ask for nobody. Throws 400 when they name groups and so on without a user. */
-export function wantedUser({ headers }: CredentialSource): Wanted | undefined {
+export function wantedUser({ headers }: Credentials): Wanted | undefined {
   const name = headerValue(headers, userHeader);
   const uid = headerValue(headers, uidHeader);
   const groups = [...headerValues(headers, groupHeader)];
@@ -198,7 +198,7 @@ async function attempt(authorizer: Authorizer, mode: Mode, wanted: Wanted, reque
   ) => ({
     user,
     verb,
-    resource: { group, version: 'v1', resource, subresource: '', namespace: '', name, ...more },
+    target: { group, version: 'v1', resource, subresource: '', namespace: '', name, ...more },
   });
   const check: Check = (...args) => require(authorizer, attributesOf(...args));
   const refuse = (resource: string, name: string, why: string) =>
@@ -219,7 +219,7 @@ async function attempt(authorizer: Authorizer, mode: Mode, wanted: Wanted, reque
  */
 export function createImpersonation(authorizer: Authorizer) {
   const lastMode = new Map<string, Mode>();
-  return async (source: CredentialSource, request: Attributes): Promise<{ user: UserInfo; constraint: string } | undefined> => {
+  return async (source: Credentials, request: Attributes): Promise<{ user: UserInfo; constraint: string } | undefined> => {
     const wanted = wantedUser(source);
     if (!wanted) return undefined;
     const last = lastMode.get(request.user.name);

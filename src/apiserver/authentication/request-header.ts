@@ -1,6 +1,6 @@
 // The front proxy's word for who the user is (k8s.io/apiserver/pkg/authentication/request/headerrequest): believed only over a connection
 // whose client certificate is signed by the request-header authority and carries one of the allowed names.
-import type { CredentialSource, RequestAuthenticator } from '../contracts.ts';
+import type { Credentials, RequestAuthenticator } from '../contracts.ts';
 import { headerValue, headerValues, unescapeKey } from './headers.ts';
 import type { CertificateVerifier } from './x509.ts';
 
@@ -17,7 +17,7 @@ export interface RequestHeaderOptions {
 
 const lower = (names: readonly string[]): string[] => names.map((name) => name.trim().toLowerCase());
 
-function extraOf(source: CredentialSource, prefixes: readonly string[]): Record<string, string[]> {
+function extraOf(source: Credentials, prefixes: readonly string[]): Record<string, string[]> {
   const extra: Record<string, string[]> = {};
   for (const prefix of prefixes) {
     for (const header of Object.keys(source.headers)) {
@@ -35,7 +35,7 @@ export function createRequestHeaderAuthenticator(options: RequestHeaderOptions):
   const uids = lower(options.uidHeaders);
   const groups = lower(options.groupHeaders);
   const prefixes = lower(options.extraHeaderPrefixes);
-  const first = (source: CredentialSource, headers: readonly string[]): string =>
+  const first = (source: Credentials, headers: readonly string[]): string =>
     headers.map((header) => headerValue(source.headers, header)).find((value) => value !== '') ?? '';
   return {
     authenticate(source) {

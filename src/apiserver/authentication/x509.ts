@@ -1,6 +1,6 @@
 // Client certificates: CN is the user, O are the groups (k8s.io/apiserver/pkg/authentication/request/x509).
 import { isSignedBy, type ParsedCertificate, parseCertificateDer, parseCertificates } from '#pki';
-import type { AuthenticatedUser, CredentialSource, RequestAuthenticator, UserInfo } from '../contracts.ts';
+import type { AuthenticatedUser, Credentials, RequestAuthenticator, UserInfo } from '../contracts.ts';
 import { extraKeys } from './users.ts';
 
 /** How deep a chain may be; Go's default is bounded by its work, ours by its length. */
@@ -100,7 +100,7 @@ export function createX509Authenticator(verifier: CertificateVerifier): RequestA
   // One user object for each certificate: later stages key their caches by it.
   const users = new WeakMap<ParsedCertificate, AuthenticatedUser>();
   return {
-    authenticate({ peerCertificates }: CredentialSource) {
+    authenticate({ peerCertificates }: Credentials) {
       const leaf = verifier.verify(peerCertificates);
       if (!leaf) return undefined;
       const known = users.get(leaf);

@@ -6,17 +6,17 @@ import type { Attributes } from '../contracts.ts';
 const sanitize = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
 /** `User "x" cannot list resource "pods" in API group "" in the namespace "y"`. */
-export function denialText({ user, verb, resource, path }: Attributes): string {
+export function denialText({ user, verb, target, path }: Attributes): string {
   const who = `User ${quote(user.name)} cannot ${verb}`;
-  if (!resource) return `${who} path ${quote(path ?? '')}`;
-  const name = resource.subresource === '' ? resource.resource : `${resource.resource}/${resource.subresource}`;
-  const scope = resource.namespace === '' ? 'at the cluster scope' : `in the namespace ${quote(resource.namespace)}`;
-  return `${who} resource ${quote(name)} in API group ${quote(resource.group)} ${scope}`;
+  if (!target) return `${who} path ${quote(path ?? '')}`;
+  const name = target.subresource === '' ? target.resource : `${target.resource}/${target.subresource}`;
+  const scope = target.namespace === '' ? 'at the cluster scope' : `in the namespace ${quote(target.namespace)}`;
+  return `${who} resource ${quote(name)} in API group ${quote(target.group)} ${scope}`;
 }
 
 /** 403 for what was asked. `reason` is the authorizer's, '' for none. */
 export function forbiddenError(attributes: Attributes, reason: string): StatusError {
   const text = sanitize(denialText(attributes));
-  const { group = '', resource = '', name = '' } = attributes.resource ?? {};
+  const { group = '', resource = '', name = '' } = attributes.target ?? {};
   return forbidden({ group, resource }, name, reason === '' ? text : `${text}: ${reason}`);
 }

@@ -37,8 +37,8 @@ function setUp() {
     const asked: Attributes = {
       user,
       verb,
-      resource: { group, version: 'v1', resource, subresource, namespace, name },
-      ...(fieldSelector && { fieldSelector }),
+      target: { group, version: 'v1', resource, subresource, namespace, name },
+      ...(fieldSelector && { options: { fieldSelector } }),
     };
     return authorizer.authorize(asked);
   };

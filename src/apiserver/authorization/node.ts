@@ -14,7 +14,7 @@ const noOpinion = (reason = ''): Decision => ({ allowed: false, reason });
 const readVerbs = new Set(['get', 'list', 'watch']);
 const ownVerbs = new Set(['get', 'create', 'update', 'patch', 'delete']);
 
-type Target = NonNullable<Attributes['resource']>;
+type Target = NonNullable<Attributes['target']>;
 type Rule = (node: string, asked: Attributes, target: Target) => Decision;
 
 const nodeRules = (): readonly CompiledRule[] => {
@@ -23,7 +23,8 @@ const nodeRules = (): readonly CompiledRule[] => {
 };
 
 /** The value a list is limited to. */
-function selectedField({ fieldSelector }: Attributes, field: string): string | undefined {
+function selectedField({ options }: Attributes, field: string): string | undefined {
+  const { fieldSelector } = options ?? {};
   if (!fieldSelector) return undefined;
   try {
     return parseFields(fieldSelector).exactMatch(field);
@@ -145,7 +146,7 @@ export function createNodeAuthorizer(cluster: ReadOnlyCluster): Authorizer & { s
       const node = nodeIdentity(asked.user);
       if (node === undefined) return noOpinion();
       if (node === '') return noOpinion(`unknown node for user "${asked.user.name}"`);
-      const { resource: target } = asked;
+      const { target } = asked;
       const rule = target && rules[`${target.group}/${target.resource}`];
       if (rule && target) return rule(node, asked, target);
       const combined = !target ? '' : target.subresource === '' ? target.resource : `${target.resource}/${target.subresource}`;

@@ -43,7 +43,7 @@ function world(): MemoryCluster {
 const ask = (user: UserInfo, verb: string, what: string, namespace = 'ns', name = ''): Attributes => {
   const [path = '', group = ''] = what.split('.');
   const [resource = '', subresource = ''] = path.split('/');
-  return { user, verb, resource: { group, version: 'v1', resource, subresource, namespace, name } };
+  return { user, verb, target: { group, version: 'v1', resource, subresource, namespace, name } };
 };
 
 test.each([

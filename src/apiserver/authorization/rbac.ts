@@ -80,8 +80,8 @@ class SubjectIndex {
 
 const noGrants: readonly Grant[] = [];
 
-const combinedName = ({ resource }: Attributes): string =>
-  !resource ? '' : resource.subresource === '' ? resource.resource : `${resource.resource}/${resource.subresource}`;
+const combinedName = ({ target }: Attributes): string =>
+  !target ? '' : target.subresource === '' ? target.resource : `${target.resource}/${target.subresource}`;
 
 function search(grants: readonly Grant[], attributes: Attributes, combined: string): Grant | undefined {
   for (const grant of grants) for (const rule of grant.rules) if (rule.allows(attributes, combined)) return grant;
@@ -190,7 +190,7 @@ export class RbacAuthorizer implements Authorizer {
     const { user } = attributes;
     const grants = this.#grantsOf(user);
     const combined = combinedName(attributes);
-    const namespace = attributes.resource?.namespace ?? '';
+    const namespace = attributes.target?.namespace ?? '';
     const local = namespace === '' ? noGrants : this.#namespaceGrants(grants, user, namespace);
     const grant = search(grants.cluster, attributes, combined) ?? search(local, attributes, combined);
     if (grant) return { allowed: true, reason: `RBAC: allowed by ${grant.source}` };

@@ -48,12 +48,12 @@ export class CompiledRule {
 
   allows(attributes: Attributes, combined: string): boolean {
     if (!this.#verbs.has(attributes.verb)) return false;
-    const { resource } = attributes;
-    if (!resource) return this.#matchesPath(attributes.path ?? '');
+    const { target } = attributes;
+    if (!target) return this.#matchesPath(attributes.path ?? '');
     return (
-      this.#groups.has(resource.group) &&
-      this.#matchesResource(combined, resource.subresource) &&
-      (this.#names === undefined || this.#names.has(resource.name))
+      this.#groups.has(target.group) &&
+      this.#matchesResource(combined, target.subresource) &&
+      (this.#names === undefined || this.#names.has(target.name))
     );
   }
 }

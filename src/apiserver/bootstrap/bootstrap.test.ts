@@ -81,7 +81,7 @@ test('the default policy lets components work and users look at themselves', asy
     authorizer.authorize({
       user: { name, groups },
       verb,
-      resource: { group, version: 'v1', resource, subresource: '', namespace, name: '' },
+      target: { group, version: 'v1', resource, subresource: '', namespace, name: '' },
     }).allowed;
   expect(may('system:kube-scheduler', [], 'list', '', 'pods')).toBe(true);
   expect(may('system:serviceaccount:kube-system:deployment-controller', [], 'create', 'apps', 'replicasets', 'x')).toBe(true);

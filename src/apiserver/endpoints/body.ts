@@ -13,32 +13,17 @@ import {
   TooLargeError,
 } from '#apimachinery/schema';
 import { BodyTooLargeError, type WireRequest } from '#wire';
+import type { BodyTarget, FieldValidation } from '../chain/incoming.ts';
 import { requestBodyBytesMax } from '../limits.ts';
 import { conversionProblem, isSameKind } from '../registry/generic/kind-problems.ts';
 import { keepFieldsReset } from '../registry/generic/metadata.ts';
+import type { Decoded } from '../registry/generic/types.ts';
 
-export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
 type Encoding = 'json' | 'yaml' | 'protobuf';
 
 export interface RawBody {
   bytes: Buffer;
   encoding: Encoding;
-}
-
-/** What a body is to be read as. */
-export interface BodyTarget {
-  group: string;
-  version: string;
-  kind: string;
-  schema: SchemaTable;
-  typeName: string;
-  protobuf: boolean;
-  /** What any other kind or version is answered; absent: upstream's usual words. */
-  otherKindText?: string;
-  /** Group and version in other forms that are read alike. */
-  alsoAccepts?: readonly string[];
-  /** Reads the value in another way than by the table (custom resources). */
-  read?(value: unknown, strict: boolean): DecodedBody;
 }
 
 const encodings: Record<string, Encoding> = {
@@ -127,24 +112,19 @@ export const warningTexts = (problem: string): string[] =>
     .split('\n')
     .map((line) => line.trim());
 
-export interface DecodedBody {
-  object: UnknownObject;
-  strictErrors: string[];
-}
-
 /** A body as the target's type, canonical and private. Throws 400. */
-export function decodeBody(raw: RawBody, target: BodyTarget, validation: FieldValidation): DecodedBody {
+export function decodeBody(raw: RawBody, target: BodyTarget, validation: FieldValidation): Decoded {
   const strict = validation !== 'Ignore';
   if (raw.encoding === 'protobuf') return { object: protobufBody(raw.bytes, target), strictErrors: [] };
   const parsed = parsedBody(raw, target, strict);
   const named = namesOf(parsed.value, target);
   if (target.read) checkCustomKind(parsed.value, raw, target);
   checkNames(named, target);
-  let decoded: DecodedBody;
+  let decoded: Decoded;
   try {
     decoded = target.read
       ? target.read(parsed.value, strict)
-      : (decode(target.schema, target.typeName, parsed.value, { strict, duplicates: parsed.duplicates }) as DecodedBody);
+      : (decode(target.schema, target.typeName, parsed.value, { strict, duplicates: parsed.duplicates }) as Decoded);
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     throw cannotHandle(named, target, error.message);

@@ -1,37 +1,45 @@
 import { describe, expect, it } from 'vitest';
 import { StatusError } from '#apimachinery/errors';
 import { decodeContinue, encodeContinue } from '../registry/generic/continue-token.ts';
-import { boundInFlight } from './in-flight.ts';
+import { boundedSeats } from '../chain/links/limit.ts';
+import { noOptions, readOptions } from '../request/options.ts';
+import { readPath } from '../request/path.ts';
 import { negotiate } from './negotiation.ts';
-import { parseRequest } from './request-info.ts';
 
 const none = new URLSearchParams();
 
-describe('parseRequest', () => {
+describe('what a path asks for', () => {
   it.each([
-    [
-      'GET',
-      '/api/v1/namespaces/a/pods/p',
-      { verb: 'get', group: '', namespace: 'a', resource: 'pods', name: 'p', subresource: '' },
-    ],
-    ['GET', '/api/v1/namespaces/a/pods', { verb: 'list', resource: 'pods', name: '' }],
-    ['DELETE', '/api/v1/namespaces/a/pods', { verb: 'deletecollection' }],
-    ['GET', '/api/v1/namespaces/a', { verb: 'get', resource: 'namespaces', namespace: 'a', name: 'a' }],
-    ['PUT', '/api/v1/namespaces/a/finalize', { verb: 'update', resource: 'namespaces', subresource: 'finalize' }],
-    [
-      'GET',
-      '/apis/apps/v1/watch/namespaces/a/deployments',
-      { verb: 'watch', group: 'apps', resource: 'deployments', forceWatch: true },
-    ],
-    ['POST', '/api/v1/namespaces/a/pods/p/eviction', { verb: 'create', subresource: 'eviction' }],
-    ['GET', '/api/v1/namespaces/a/configmaps/a%2Fb', { name: 'a', subresource: 'b' }],
-    ['GET', '/healthz', { isResource: false, verb: 'get' }],
-    ['GET', '/apis/apps', { isResource: false }],
-  ])('%s %s', (method, path, expected) => expect(parseRequest(method, path, none)).toMatchObject(expected));
+    ['GET', '/api/v1/namespaces/a/pods/p', 'get', { group: '', namespace: 'a', resource: 'pods', name: 'p', subresource: '' }],
+    ['GET', '/api/v1/namespaces/a/pods', 'list', { resource: 'pods', name: '' }],
+    ['DELETE', '/api/v1/namespaces/a/pods', 'deletecollection', {}],
+    ['GET', '/api/v1/namespaces/a', 'get', { resource: 'namespaces', namespace: 'a', name: 'a' }],
+    ['PUT', '/api/v1/namespaces/a/finalize', 'update', { resource: 'namespaces', subresource: 'finalize' }],
+    ['GET', '/apis/apps/v1/watch/namespaces/a/deployments', 'watch', { group: 'apps', resource: 'deployments' }],
+    ['POST', '/api/v1/namespaces/a/pods/p/eviction', 'create', { subresource: 'eviction' }],
+    ['GET', '/api/v1/namespaces/a/configmaps/a%2Fb', 'get', { name: 'a', subresource: 'b' }],
+  ])('%s %s: %s', (method, path, verb, target) => expect(readPath(method, path, noOptions)).toMatchObject({ verb, target }));
 
-  it('tells watches by their parameter', () => {
-    const verb = (value: string): string => parseRequest('GET', '/api/v1/pods', new URLSearchParams({ watch: value })).verb;
-    expect([verb('1'), verb('true'), verb('0'), verb('false')]).toEqual(['watch', 'watch', 'list', 'list']);
+  it.each(['/healthz', '/apis/apps', '/api', '/'])('%s is no resource', (path) =>
+    expect(readPath('GET', path, noOptions)).toMatchObject({ verb: 'get', target: undefined }),
+  );
+
+  it('is a watch by the parameter or the old path', () => {
+    const verb = (value: string) => readPath('GET', '/api/v1/pods', readOptions(`watch=${value}`)).verb;
+    expect(['1', 'true', '', '0', 'false'].map(verb)).toEqual(['watch', 'watch', 'watch', 'list', 'list']);
+    expect(readPath('GET', '/api/v1/watch/pods', noOptions).options.watch).toBe(true);
+  });
+});
+
+describe('options of a query', () => {
+  it('are typed, the first of several counts, and what is no number is kept as a problem', () => {
+    expect(readOptions('limit=5&limit=7&watch=0&dryRun=All&dryRun=x&force&command=a&timeoutSeconds=1s')).toEqual({
+      limit: 5,
+      watch: false,
+      dryRun: ['All', 'x'],
+      force: true,
+      problems: { timeoutSeconds: 'strconv.ParseInt: parsing "1s": invalid syntax' },
+    });
   });
 });
 
@@ -64,14 +72,42 @@ describe('continue tokens', () => {
   });
 });
 
-describe('boundInFlight', () => {
-  it('turns away what is above the bound, until a place is free', () => {
-    const bound = boundInFlight(1, 0);
-    const leave = bound.enter(false);
-    expect(() => bound.enter(false)).toThrow(/Too many requests/);
-    bound.enter(true);
+describe('seats', () => {
+  const as = (verb: string, name = 'me', ...groups: string[]) => ({ verb, user: { name, groups } });
+
+  it('are refused above the bound, for reading and changing apart, until one is free', async () => {
+    const seats = boundedSeats(1, 0);
+    const leave = await seats.take(as('list'));
+    expect(() => seats.take(as('get'))).toThrow(/Too many requests/);
+    await seats.take(as('create'));
     leave();
-    expect(() => bound.enter(false)).not.toThrow();
+    expect(() => seats.take(as('get'))).not.toThrow();
+  });
+
+  it('that are given back twice count once', async () => {
+    const seats = boundedSeats(2, 2);
+    const leave = await seats.take(as('create'));
+    await seats.take(as('create'));
+    leave();
+    leave();
+    await seats.take(as('create'));
+    expect(() => seats.take(as('create'))).toThrow(/Too many requests/);
+  });
+
+  it('are kept for nodes and the control plane, and administrators always get in', async () => {
+    const seats = boundedSeats(0, 4);
+    for (let i = 0; i < 4; i++) await seats.take(as('create', 'tenant', 'system:authenticated'));
+    expect(() => seats.take(as('create', 'tenant', 'system:authenticated'))).toThrow(/Too many requests/);
+    const leave = await seats.take(as('create', 'system:node:one', 'system:nodes'));
+    for (const [name, group] of [
+      ['system:node:two', 'system:nodes'],
+      ['system:kube-scheduler', 'system:authenticated'],
+      ['system:serviceaccount:kube-system:dns', 'system:serviceaccounts:kube-system'],
+    ] as const)
+      expect(() => seats.take(as('update', name, group))).toThrow(/Too many requests/);
+    for (let i = 0; i < 10; i++) await seats.take(as('delete', 'admin', 'system:masters'));
+    leave();
+    expect(() => seats.take(as('create', 'system:node:two', 'system:nodes'))).not.toThrow();
   });
 
   it('counts a place that is given back twice once', () => {

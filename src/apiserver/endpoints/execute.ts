@@ -7,141 +7,142 @@ import { create } from '../registry/generic/create.ts';
 import { remove } from '../registry/generic/delete.ts';
 import { removeCollection } from '../registry/generic/delete-collection.ts';
 import { list } from '../registry/generic/list.ts';
-import { forName, parseListOptions } from '../registry/generic/list-options.ts';
+import { forName, listOptions } from '../registry/generic/list-options.ts';
 import { patch } from '../registry/generic/patch.ts';
 import { put } from '../registry/generic/put.ts';
-import type { Door } from '../registry/generic/types.ts';
+import type { DeleteOptions } from '../registry/generic/delete-options.ts';
+import type { Door, RequestContext, ServedResource } from '../registry/generic/types.ts';
 import { startWatch } from '../registry/generic/watch.ts';
-import type { Outcome, ResourceCall } from './call.ts';
+import type { Outcome } from '../chain/outcome.ts';
 import { scaleRequest } from './scale-request.ts';
-import { parseDeleteOptions, parseWriteOptions, type WriteOptions } from './write-options.ts';
-import { bodyTarget, contextOf, type Executor, get, patchBody, warnAll } from './resource-request.ts';
+import { checkDeleteOptions, type WriteOptions, writeOptions } from './write-options.ts';
+import { bodyTarget, contextOf, get, patchBody, type ResourceCall, warnAll } from './resource-call.ts';
 
-export type { Executor } from './resource-request.ts';
-
-export async function execute(executor: Executor, call: ResourceCall): Promise<Outcome> {
-  checkName(call);
-  if (call.subresource === 'scale') return scaleRequest(executor, call);
-  switch (call.verb) {
+export async function execute(call: ResourceCall): Promise<Outcome> {
+  const { verb, target } = call.request;
+  checkName(target?.name ?? '');
+  if (target?.subresource === 'scale') return scaleRequest(call);
+  switch (verb) {
     case 'get':
       return get(call);
     case 'list':
     case 'watch':
       return listOrWatch(call);
     case 'create':
-      return post(executor, call);
+      return post(call);
     case 'update':
-      return replace(executor, call);
+      return replace(call);
     case 'patch':
-      return applyPatch(executor, call);
+      return applyPatch(call);
     case 'delete':
-      return removeOne(executor, call);
+      return removeOne(call);
     case 'deletecollection':
-      return removeMany(executor, call);
+      return removeMany(call);
     default:
-      throw methodNotSupported(call.resource, call.verb);
+      throw methodNotSupported(call.resource, verb);
   }
 }
 
-function checkName({ name }: ResourceCall): void {
+function checkName(name: string): void {
   const [problem] = name === '' ? [] : isPathSegmentName(name);
   if (problem) throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: ${problem}`);
 }
 
-function doorOf({ resource, subresource }: ResourceCall): Door {
+function doorOf({ resource, request }: ResourceCall): Door {
+  const subresource = request.target?.subresource ?? '';
   const door = resource.doors.get(subresource);
   if (!door) throw notFound(resource, subresource);
   return door;
 }
 
-async function listOrWatch(call: ResourceCall): Promise<Outcome> {
-  const { resource, query } = call;
-  const options = parseListOptions(resource, query, call.forceWatch || call.verb === 'watch');
-  if (call.name !== '') forName(options, call.name);
-  const namespace = resource.namespaced ? call.namespace : '';
-  if (!options.watch) return { is: 'list', page: await list(resource, namespace, options) };
-  return { is: 'watch', start: await startWatch(resource, namespace, options), options };
+async function listOrWatch({ resource, request }: ResourceCall): Promise<Outcome> {
+  const { name = '', namespace: named = '' } = request.target ?? {};
+  const options = listOptions(resource, request.options);
+  if (name !== '') forName(options, name);
+  const namespace = resource.namespaced ? named : '';
+  if (options.watch) return { is: 'watch', resource, start: await startWatch(resource, namespace, options), options };
+  return { is: 'list', resource, page: await list(resource, namespace, options) };
 }
 
 /** Fields in order, where the object is of the version that is stored. */
-const asWritten = (resource: ResourceCall['resource'], object: UnknownObject): UnknownObject =>
+const asWritten = (resource: ServedResource, object: UnknownObject): UnknownObject =>
   resource.version === resource.storageVersion && resource.group === resource.storageGroup ? resource.canonical(object) : object;
 
-async function readObject(call: ResourceCall, options: WriteOptions): Promise<UnknownObject> {
-  const { object, strictErrors } = await call.body.decode(bodyTarget(call.resource), options.fieldValidation);
-  warnAll(call, options.fieldValidation, strictErrors);
-  call.resource.setDefaults(object);
-  call.audit?.requestObject(() => JSON.stringify(asWritten(call.resource, object)), object.metadata);
+async function readObject({ request, resource }: ResourceCall, { fieldValidation }: WriteOptions): Promise<UnknownObject> {
+  const { object, strictErrors } = await request.body.decode(bodyTarget(resource), fieldValidation);
+  warnAll(request, fieldValidation, strictErrors);
+  resource.setDefaults(object);
+  request.notes.audit?.requestObject(() => JSON.stringify(asWritten(resource, object)), object.metadata);
   return object;
 }
 
-async function post(executor: Executor, call: ResourceCall): Promise<Outcome> {
-  await call.body.raw();
-  const options = parseWriteOptions('CreateOptions', call.query);
+async function post(call: ResourceCall): Promise<Outcome> {
+  const { request, resource } = call;
+  await request.body.arrive(resource.custom);
+  const options = writeOptions('CreateOptions', request.options);
   const object = await readObject(call, options);
-  const stored = await create(contextOf(executor, call, options), object);
-  return { is: 'stored', status: 201, stored };
+  return { is: 'stored', status: 201, resource, stored: await create(contextOf(call, options), object) };
 }
 
-async function replace(executor: Executor, call: ResourceCall): Promise<Outcome> {
-  await call.body.raw();
-  const options = parseWriteOptions('UpdateOptions', call.query);
+async function replace(call: ResourceCall): Promise<Outcome> {
+  const { request, resource } = call;
+  await request.body.arrive(resource.custom);
+  const options = writeOptions('UpdateOptions', request.options);
   const object = await readObject(call, options);
-  const { stored, created } = await put(contextOf(executor, call, options), doorOf(call), object);
-  return { is: 'stored', status: created ? 201 : 200, stored };
+  const { stored, created } = await put(contextOf(call, options), doorOf(call), object);
+  return { is: 'stored', status: created ? 201 : 200, resource, stored };
 }
 
-async function applyPatch(executor: Executor, call: ResourceCall): Promise<Outcome> {
+async function applyPatch(call: ResourceCall): Promise<Outcome> {
+  const { request, resource } = call;
   const body = await patchBody(call);
-  const options = parseWriteOptions('PatchOptions', call.query, body.type === 'application/apply-patch+yaml');
-  const { stored, created } = await patch(contextOf(executor, call, options), doorOf(call), {
+  const options = writeOptions('PatchOptions', request.options, body.type === 'application/apply-patch+yaml');
+  const { stored, created } = await patch(contextOf(call, options), doorOf(call), {
     type: body.type as PatchType,
     body: body.value,
     fieldValidation: options.fieldValidation,
     strictErrors: body.strictErrors,
     ...(options.force !== undefined && { force: options.force }),
   });
-  return { is: 'stored', status: created ? 201 : 200, stored };
+  return { is: 'stored', status: created ? 201 : 200, resource, stored };
 }
 
-async function deleteOptionsOf({ body, query, resource, audit }: ResourceCall): Promise<ReturnType<typeof parseDeleteOptions>> {
-  const raw = await body.raw();
-  const options = parseDeleteOptions(raw, query, resource.schema);
+/** From the body if there is one, else from the query. */
+async function deleteOptionsOf({ request, resource }: ResourceCall): Promise<ReturnType<typeof checkDeleteOptions>> {
+  const sent = await request.body.deleteOptions(resource.schema, resource.custom);
+  const options = checkDeleteOptions(sent, request.options);
   // Upstream shows them in its own version.
-  if (raw.bytes.length > 0)
-    audit?.requestObject(() => JSON.stringify({ ...options, kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/__internal' }));
+  if (sent)
+    request.notes.audit?.requestObject(() =>
+      JSON.stringify({ ...options, kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/__internal' }),
+    );
   return options;
 }
 
-async function removeOne(executor: Executor, call: ResourceCall): Promise<Outcome> {
+const deletionContext = (call: ResourceCall, options: DeleteOptions): RequestContext =>
+  contextOf(call, {
+    dryRun: (options.dryRun?.length ?? 0) > 0,
+    fieldManager: '',
+    asSent: { kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1', ...options },
+  });
+
+async function removeOne(call: ResourceCall): Promise<Outcome> {
   const { resource } = call;
   const options = await deleteOptionsOf(call);
-  const context = contextOf(executor, call, {
-    dryRun: (options.dryRun?.length ?? 0) > 0,
-    fieldManager: '',
-    asSent: { kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1', ...options },
-  });
-  const { stored, deleted, alreadyPending } = await remove(context, options);
+  const { stored, deleted, alreadyPending } = await remove(deletionContext(call, options), options);
   const status = !deleted && options.orphanDependents === false ? 202 : 200;
   const showsObject = resource.definition.deletion?.returnsObject === true || (!deleted && !alreadyPending);
-  if (showsObject) return { is: 'stored', status, stored: resource.versions ? await resource.versions.one(stored) : stored };
+  if (showsObject)
+    return { is: 'stored', status, resource, stored: resource.versions ? await resource.versions.one(stored) : stored };
   const { name = '', uid = '' } = stored.object.metadata;
   const details = { name, ...(resource.group && { group: resource.group }), kind: resource.resource, uid };
-  return {
-    is: 'value',
-    status,
-    value: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details } as UnknownObject,
-  };
+  const value = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details } as UnknownObject;
+  return { is: 'value', status, resource, value };
 }
 
-async function removeMany(executor: Executor, call: ResourceCall): Promise<Outcome> {
-  const { resource, query } = call;
-  const selection = parseListOptions(resource, query, false);
+async function removeMany(call: ResourceCall): Promise<Outcome> {
+  const { resource, request } = call;
+  const selection = listOptions(resource, request.options);
   const options = await deleteOptionsOf(call);
-  const context = contextOf(executor, call, {
-    dryRun: (options.dryRun?.length ?? 0) > 0,
-    fieldManager: '',
-    asSent: { kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1', ...options },
-  });
-  return { is: 'list', page: await removeCollection(context, options, selection) };
+  return { is: 'list', resource, page: await removeCollection(deletionContext(call, options), options, selection) };
 }

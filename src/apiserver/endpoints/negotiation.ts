@@ -1,6 +1,7 @@
 // Which form an answer takes (k8s.io/apiserver/pkg/endpoints/handlers/negotiation): JSON, YAML or protobuf, and whether objects are to be
 // shown as a Table or as metadata only.
 import { notAcceptable, StatusError } from '#apimachinery/errors';
+import type { Credentials } from '../request/request.ts';
 
 export type Encoding = 'json' | 'yaml' | 'protobuf';
 
@@ -23,6 +24,8 @@ export const mediaTypes: Record<Encoding, string> = {
   yaml: 'application/yaml',
   protobuf: 'application/vnd.kubernetes.protobuf',
 };
+
+export const acceptOf = ({ headers }: Pick<Credentials, 'headers'>): string => String(headers['accept'] ?? '');
 
 const all = Object.values(mediaTypes);
 const listable = [...all, 'application/json;stream=watch', 'application/vnd.kubernetes.protobuf;stream=watch'];

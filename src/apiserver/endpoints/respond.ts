@@ -7,7 +7,7 @@ import { apiVersionOf, type UnknownObject } from '#apimachinery/meta';
 import type { SchemaTable } from '#apimachinery/schema';
 import type { ResponseHeaders, WireResponse } from '#wire';
 import { compressBytesMin, listChunkBytes } from '../limits.ts';
-import type { AuditRecord } from '../audit/index.ts';
+import type { RequestRecord } from '../request/notes.ts';
 import type { ListPage } from '../registry/generic/list.ts';
 import type { ServedResource } from '../registry/generic/types.ts';
 import { StoredObject } from '../storage/stored-object.ts';
@@ -15,14 +15,14 @@ import { mediaTypes, type Negotiated } from './negotiation.ts';
 import { columnsOf, type IncludeObject, partialMetadata, rowOf, type Table } from './table.ts';
 
 export interface Answer {
-  response: WireResponse;
+  readonly response: WireResponse;
   /** Headers every answer carries (audit id, cache control), and warnings gathered so far. */
   headers(): ResponseHeaders;
-  acceptsGzip: boolean;
-  schema: SchemaTable;
-  now: number;
+  readonly acceptsGzip: boolean;
+  readonly schema: SchemaTable;
+  readonly now: number;
   /** Learns of the answer, where the request is recorded. */
-  audit?: AuditRecord;
+  readonly audit?: RequestRecord | undefined;
 }
 
 export const plainJson: Negotiated = { encoding: 'json', apiVersion: '', stream: false, pretty: false };
@@ -81,7 +81,7 @@ const sendEncoded = (answer: Answer, status: number, value: object, negotiated: 
   sendBytes(answer, status, mediaTypes[negotiated.encoding], encodeValue(answer.schema, value, negotiated));
 
 /** Only objects are recorded, and of a Status what it says. */
-function recordAnswer(audit: AuditRecord, value: { kind?: string; apiVersion?: string }): void {
+function recordAnswer(audit: RequestRecord, value: { kind?: string; apiVersion?: string }): void {
   if (value.kind === undefined) return;
   if (value.kind === 'Status' && value.apiVersion === 'v1') audit.responseStatus(value as Partial<Status>);
   audit.responseObject(() => JSON.stringify(value));

@@ -9,24 +9,25 @@ import { ensureName, ensureNamespace } from '../registry/generic/metadata.ts';
 import { type PatchRequest, readApplied, refusedPatch, strictProblems } from '../registry/generic/patch.ts';
 import { scaleApiVersion, scaleOf, updateScale } from '../registry/generic/scale.ts';
 import type { RequestContext, ServedResource } from '../registry/generic/types.ts';
-import type { BodyTarget } from './body.ts';
-import type { Outcome, ResourceCall } from './call.ts';
-import { bodyTarget, contextOf, type Executor, get, patchBody, warnAll } from './resource-request.ts';
-import { parseWriteOptions, type WriteOptions } from './write-options.ts';
+import type { BodyTarget } from '../chain/incoming.ts';
+import type { Outcome } from '../chain/outcome.ts';
+import { bodyTarget, contextOf, get, patchBody, type ResourceCall, warnAll } from './resource-call.ts';
+import { type WriteOptions, writeOptions } from './write-options.ts';
 
 const scaleType = 'io.k8s.api.autoscaling.v1.Scale';
 
-export async function scaleRequest(executor: Executor, call: ResourceCall): Promise<Outcome> {
-  const { resource, verb } = call;
+export async function scaleRequest(call: ResourceCall): Promise<Outcome> {
+  const { resource, request } = call;
+  const { verb } = request;
   if (verb === 'get') {
     const outcome = await get(call);
     if (outcome.is !== 'stored') return outcome;
-    const context = contextOf(executor, call, { dryRun: false, fieldManager: '', asSent: {} });
+    const context = contextOf(call, { dryRun: false, fieldManager: '', asSent: {} });
     checkReplicas(resource, outcome.stored.object);
-    return { is: 'value', status: 200, value: scaleOf(context, outcome.stored.object) };
+    return { is: 'value', status: 200, resource, value: scaleOf(context, outcome.stored.object) };
   }
   const next = verb === 'update' ? await scaleFromPut(call) : await scaleFromPatch(call);
-  const context = contextOf(executor, call, next.options);
+  const context = contextOf(call, next.options);
   next.check?.(context);
   const stored = await updateScale(context, (current) => {
     const wanted = next.make(current, context);
@@ -34,7 +35,7 @@ export async function scaleRequest(executor: Executor, call: ResourceCall): Prom
     ensureName(wanted.metadata, context);
     return wanted;
   });
-  return { is: 'value', status: 200, value: scaleOf(context, resource.fromStorage(stored.object)) };
+  return { is: 'value', status: 200, resource, value: scaleOf(context, resource.fromStorage(stored.object)) };
 }
 
 /** A custom resource may lack the number that its definition names. */
@@ -81,11 +82,11 @@ const scaleTarget = (resource: ServedResource): BodyTarget => {
   return resource.custom ? { ...scale, otherKindText: otherThanScale } : scale;
 };
 
-async function scaleFromPut(call: ResourceCall): Promise<NextScale> {
-  const options = parseWriteOptions('UpdateOptions', call.query);
-  const { object, strictErrors } = await call.body.decode(scaleTarget(call.resource), options.fieldValidation);
-  warnAll(call, options.fieldValidation, strictErrors);
-  call.audit?.requestObject(() => JSON.stringify(object), object.metadata);
+async function scaleFromPut({ request, resource }: ResourceCall): Promise<NextScale> {
+  const options = writeOptions('UpdateOptions', request.options);
+  const { object, strictErrors } = await request.body.decode(scaleTarget(resource), options.fieldValidation);
+  warnAll(request, options.fieldValidation, strictErrors);
+  request.notes.audit?.requestObject(() => JSON.stringify(object), object.metadata);
   return {
     options,
     check(context) {
@@ -100,7 +101,7 @@ async function scaleFromPatch(call: ResourceCall): Promise<NextScale> {
   const { schema } = call.resource;
   const body = await patchBody(call);
   const isApply = body.type === 'application/apply-patch+yaml';
-  const options = parseWriteOptions('PatchOptions', call.query, isApply);
+  const options = writeOptions('PatchOptions', call.request.options, isApply);
   const request: PatchRequest = {
     type: body.type as PatchType,
     body: body.value,

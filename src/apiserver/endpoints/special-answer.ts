@@ -3,15 +3,21 @@
 import { notAcceptable, StatusError } from '#apimachinery/errors';
 import type { UnknownObject } from '#apimachinery/meta';
 import type { SpecialRest } from '../contracts.ts';
-import type { Exchange } from './exchange.ts';
 import { mediaTypes, type Negotiated, negotiate } from './negotiation.ts';
-import { plainJson, sendValue } from './respond.ts';
+import { type Answer, plainJson, sendValue } from './respond.ts';
 import { describeColumns, includeObjectOf, type IncludeObject, partialMetadata } from './table.ts';
+
+/** How a client wants to be answered. */
+export interface AskedForm {
+  readonly accept: string;
+  readonly query: URLSearchParams;
+  readonly userAgent: string;
+}
 
 type Listed = UnknownObject & { items?: UnknownObject[] };
 
 /** Throws 406, also for a Table of what has no columns. */
-export function negotiateSpecial({ accept, query, userAgent }: Exchange, { printer }: SpecialRest): Negotiated {
+export function negotiateSpecial({ accept, query, userAgent }: AskedForm, { printer }: SpecialRest): Negotiated {
   const negotiated = negotiate(accept, { tables: true, protobuf: true, listable: false }, query, userAgent);
   if (negotiated.as === 'Table' && !printer) throw notAcceptable(Object.values(mediaTypes));
   return negotiated;
@@ -19,17 +25,22 @@ export function negotiateSpecial({ accept, query, userAgent }: Exchange, { print
 
 /** A Status is never given another shape. */
 export function sendSpecial(
-  exchange: Exchange,
+  answer: AskedForm & Answer,
   special: SpecialRest,
   status: number,
   object: UnknownObject,
   negotiated: Negotiated = plainJson,
 ): void {
-  const shaped = object.kind === 'Status' ? object : inShape(exchange, special, object, negotiated);
-  sendValue(exchange, status, shaped, negotiated);
+  const shaped = object.kind === 'Status' ? object : inShape(answer, special, object, negotiated);
+  sendValue(answer, status, shaped, negotiated);
 }
 
-function inShape({ query, now }: Exchange, { kind, printer }: SpecialRest, object: Listed, negotiated: Negotiated): object {
+function inShape(
+  { query, now }: AskedForm & Answer,
+  { kind, printer }: SpecialRest,
+  object: Listed,
+  negotiated: Negotiated,
+): object {
   const { as, apiVersion } = negotiated;
   if (as === undefined) return object;
   const { items } = object;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { builtinSchema } from '#api';
 import { StatusError } from '#apimachinery/errors';
-import { parseDeleteOptions } from './write-options.ts';
+import { deleteOptionsBody } from './write-options.ts';
 
 const unregistered = (kind: string, version: string) =>
   `no kind "${kind}" is registered for version "${version}" in scheme "pkg/runtime/scheme.go:111"`;
@@ -18,7 +18,7 @@ test.each([
   let message = '';
   try {
     const raw = { bytes: Buffer.from(JSON.stringify(body)), encoding: 'json' } as const;
-    parseDeleteOptions(raw, new URLSearchParams(), builtinSchema());
+    deleteOptionsBody(raw, builtinSchema());
   } catch (error) {
     message = (error as StatusError).message;
   }

@@ -6,8 +6,11 @@ import type { FieldError } from '#apimachinery/field';
 import { decode, DecodeError, type SchemaTable } from '#apimachinery/schema';
 import { validateDeleteOptions, validatePatchOptions, validateWriteOptions } from '#apimachinery/validation';
 import type { DeleteOptions } from '../registry/generic/delete-options.ts';
-import { boolParameter, intParameter } from '../registry/generic/list-options.ts';
-import { checkIsObject, type FieldValidation, parseText, type RawBody } from './body.ts';
+import type { FieldValidation } from '../chain/incoming.ts';
+import type { RequestOptions } from '../request/options.ts';
+import { checkIsObject, parseText, type RawBody } from './body.ts';
+
+const none: readonly string[] = [];
 
 export interface WriteOptions {
   dryRun: boolean;
@@ -25,21 +28,20 @@ const refuse = (kind: string, errors: readonly FieldError[]): void => {
   if (errors.length > 0) throw invalidObject({ group: metaGroup, kind }, '', errors);
 };
 
-export function parseWriteOptions(
+/** Throws 422. */
+export function writeOptions(
   kind: 'CreateOptions' | 'UpdateOptions' | 'PatchOptions',
-  query: URLSearchParams,
+  options: RequestOptions,
   isApply = false,
 ): WriteOptions {
-  const dryRun = query.getAll('dryRun');
-  const fieldManager = query.get('fieldManager') ?? '';
-  const fieldValidation = query.get('fieldValidation') ?? '';
-  const force = kind === 'PatchOptions' ? boolParameter(query, 'force') : undefined;
-  const common = {
-    ...(dryRun.length > 0 && { dryRun }),
+  const { dryRun = none, fieldManager = '', fieldValidation = '' } = options;
+  const force = kind === 'PatchOptions' ? options.force : undefined;
+  const given = {
+    ...(dryRun.length > 0 && { dryRun: [...dryRun] }),
     ...(fieldManager && { fieldManager }),
     ...(fieldValidation && { fieldValidation }),
+    ...(force !== undefined && { force }),
   };
-  const given = { ...common, ...(force !== undefined && { force }) };
   refuse(kind, kind === 'PatchOptions' ? validatePatchOptions(given, isApply) : validateWriteOptions(given));
   return {
     dryRun: dryRun.length > 0,
@@ -50,15 +52,14 @@ export function parseWriteOptions(
   };
 }
 
-/** From the body if there is one, else from the query. */
-export function parseDeleteOptions(
-  raw: RawBody,
-  query: URLSearchParams,
-  schema: SchemaTable,
+/** `sent`: from the body; without them the query counts. Throws 400 and 422. */
+export function checkDeleteOptions(
+  sent: (DeleteOptions & Record<string, unknown>) | undefined,
+  options: RequestOptions,
 ): DeleteOptions & Record<string, unknown> {
-  const options = raw.bytes.length > 0 ? deleteOptionsBody(raw, schema) : deleteOptionsQuery(query);
-  refuse('DeleteOptions', validateDeleteOptions(options));
-  return options;
+  const known = sent ?? deleteOptionsQuery(options);
+  refuse('DeleteOptions', validateDeleteOptions(known));
+  return known;
 }
 
 const ofEveryGroup = new Set([
@@ -80,7 +81,7 @@ function otherOptionsText(kind: string, apiVersion: string): string {
 }
 
 /** Every group registers DeleteOptions, so the group and version that a client names say nothing. */
-function deleteOptionsBody(raw: RawBody, schema: SchemaTable): DeleteOptions & Record<string, unknown> {
+export function deleteOptionsBody(raw: RawBody, schema: SchemaTable): DeleteOptions & Record<string, unknown> {
   const typeName = `${metaPackage}.DeleteOptions`;
   const checkKind = (kind: unknown, apiVersion: unknown): void => {
     if (typeof kind !== 'string' || kind === '' || kind === 'DeleteOptions') return;
@@ -106,18 +107,15 @@ function deleteOptionsBody(raw: RawBody, schema: SchemaTable): DeleteOptions & R
   }
 }
 
-function deleteOptionsQuery(query: URLSearchParams): DeleteOptions & Record<string, unknown> {
-  const gracePeriodSeconds = intParameter(query, 'gracePeriodSeconds');
-  const orphanDependents = boolParameter(query, 'orphanDependents');
-  const propagationPolicy = query.get('propagationPolicy');
-  const dryRun = query.getAll('dryRun');
-  const [uid, resourceVersion] = [query.get('uid'), query.get('resourceVersion')];
+function deleteOptionsQuery(options: RequestOptions): DeleteOptions & Record<string, unknown> {
+  const { problems, gracePeriodSeconds, orphanDependents, propagationPolicy, dryRun = none, uid, resourceVersion } = options;
+  if (problems?.['gracePeriodSeconds'] !== undefined) throw badRequest(problems['gracePeriodSeconds']);
   const preconditions = { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) };
   return {
     ...(gracePeriodSeconds !== undefined && { gracePeriodSeconds }),
     ...(orphanDependents !== undefined && { orphanDependents }),
-    ...(propagationPolicy !== null && { propagationPolicy: propagationPolicy as 'Orphan' }),
-    ...(dryRun.length > 0 && { dryRun }),
+    ...(propagationPolicy !== undefined && { propagationPolicy: propagationPolicy as 'Orphan' }),
+    ...(dryRun.length > 0 && { dryRun: [...dryRun] }),
     ...(Object.keys(preconditions).length > 0 && { preconditions }),
   };
 }

@@ -35,9 +35,8 @@ export function authorizationSource(authorizer: Authorizer, user: UserInfo): Aut
     return authorizer.authorize({
       user: userOf(user, question),
       verb,
-      ...(path === undefined ? { resource: { group, version: '*', resource, subresource, namespace, name } } : { path }),
-      ...(fieldSelector && { fieldSelector }),
-      ...(labelSelector && { labelSelector }),
+      ...(path === undefined ? { target: { group, version: '*', resource, subresource, namespace, name } } : { path }),
+      options: { ...(fieldSelector && { fieldSelector }), ...(labelSelector && { labelSelector }) },
     });
   };
   return (question) => {

@@ -10,7 +10,7 @@ const ask = (more: Partial<Parameters<ReturnType<typeof createEvaluator>>[0]> & 
   return {
     user: alice,
     verb: 'get',
-    ...(res !== undefined && { resource: { group, version: 'v1', resource, subresource, namespace: ns, name } }),
+    ...(res !== undefined && { target: { group, version: 'v1', resource, subresource, namespace: ns, name } }),
     ...rest,
   };
 };

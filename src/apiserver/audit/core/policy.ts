@@ -1,5 +1,5 @@
 // Which requests are recorded, and how much of each (audit.k8s.io/v1 Policy; k8s.io/apiserver/pkg/audit/policy).
-import type { Attributes } from '../../contracts.ts';
+import type { Attributes, Target } from '../../request/request.ts';
 
 export const levels = ['None', 'Metadata', 'Request', 'RequestResponse'] as const;
 export type Level = (typeof levels)[number];
@@ -50,10 +50,7 @@ function pathMatches(path: string, spec: string): boolean {
   return spec.endsWith('*') && path.startsWith(spec.replace(/\*+$/, ''));
 }
 
-function resourceMatches(
-  { group = '', resources, resourceNames }: GroupResources,
-  asked: NonNullable<Attributes['resource']>,
-): boolean {
+function resourceMatches({ group = '', resources, resourceNames }: GroupResources, asked: Target): boolean {
   if (group !== asked.group && group !== '*') return false;
   if (silent(resources)) return true;
   if (!allows(resourceNames, asked.name)) return false;
@@ -71,16 +68,16 @@ function resourceMatches(
 /** `user` undefined: nobody was recognised. */
 type Asked = Omit<Attributes, 'user'> & { user: Attributes['user'] | undefined };
 
-function ruleMatches(rule: PolicyRule, { user, verb, resource, path }: Asked): boolean {
+function ruleMatches(rule: PolicyRule, { user, verb, target, path }: Asked): boolean {
   if (!silent(rule.users) && !(user && rule.users?.includes(user.name))) return false;
   if (!silent(rule.userGroups) && !user?.groups.some((group) => rule.userGroups?.includes(group))) return false;
   if (!allows(rule.verbs, verb)) return false;
   if (!silent(rule.namespaces) || !silent(rule.resources)) {
-    if (!resource || !allows(rule.namespaces, resource.namespace)) return false;
-    return silent(rule.resources) || (rule.resources as readonly GroupResources[]).some((one) => resourceMatches(one, resource));
+    if (!target || !allows(rule.namespaces, target.namespace)) return false;
+    return silent(rule.resources) || (rule.resources as readonly GroupResources[]).some((one) => resourceMatches(one, target));
   }
   if (silent(rule.nonResourceURLs)) return true;
-  return !resource && (rule.nonResourceURLs as readonly string[]).some((spec) => pathMatches(path ?? '', spec));
+  return !target && (rule.nonResourceURLs as readonly string[]).some((spec) => pathMatches(path ?? '', spec));
 }
 
 /** The first rule that matches decides; none: nothing is recorded. */

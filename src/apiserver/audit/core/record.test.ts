@@ -9,12 +9,12 @@ const recordAt = (level: Level, omitManagedFields = false): AuditRecord =>
     { level, omitStages: new Set(), omitManagedFields },
     {
       auditId: 'id-1',
-      requestUri: '/api/v1/namespaces/d/pods?watch=1&x=<y>',
+      uri: '/api/v1/namespaces/d/pods?watch=1&x=<y>',
       verb: 'create',
       user: { name: 'alice', groups: ['dev'], extra: { b: ['1'], a: ['2'] } },
       sourceIps: ['1.2.3.4'],
       userAgent: 'curl',
-      resource: { group: '', version: 'v1', resource: 'pods', subresource: '', namespace: 'd', name: '' },
+      target: { group: '', version: 'v1', resource: 'pods', subresource: '', namespace: 'd', name: '' },
       receivedMs: Date.parse('2026-01-02T03:04:05.678Z') + 0.25,
     },
   );

@@ -2,7 +2,8 @@
 import type { Status } from '#apimachinery/errors';
 import { formatMicroTime } from '#apimachinery/meta';
 import { isDNS1123Subdomain, isQualifiedName } from '#apimachinery/validation';
-import type { UserInfo } from '../../contracts.ts';
+import type { RequestRecord } from '../../request/notes.ts';
+import type { Target, UserInfo } from '../../request/request.ts';
 import { type Level, records, type Stage, type Verdict } from './policy.ts';
 
 /** JSON text as it stands in an event. */
@@ -59,15 +60,13 @@ export interface ObjectReference {
 /** What is known when a request comes in. */
 export interface ReceivedRequest {
   auditId: string;
-  requestUri: string;
+  uri: string;
   verb: string;
   /** Undefined: nobody was recognised. */
   user: UserInfo | undefined;
   sourceIps: readonly string[];
   userAgent: string;
-  resource:
-    | { group: string; version: string; resource: string; subresource: string; namespace: string; name: string }
-    | undefined;
+  target: Target | undefined;
   /** Milliseconds since the epoch, with fractions. */
   receivedMs: number;
 }
@@ -125,7 +124,7 @@ export function withoutManagedFields(json: RawJson): RawJson {
 }
 
 /** One request's record. Not for requests that are recorded at level None. */
-export class AuditRecord {
+export class AuditRecord implements RequestRecord {
   readonly level: Level;
   readonly receivedMs: number;
   readonly #verdict: Verdict;
@@ -143,16 +142,9 @@ export class AuditRecord {
     this.receivedMs = request.receivedMs;
     this.#verdict = verdict;
     this.#request = request;
-    const { resource } = request;
-    if (resource) {
-      this.#reference = {
-        resource: resource.resource,
-        namespace: resource.namespace,
-        name: resource.name,
-        apiGroup: resource.group,
-        apiVersion: resource.version,
-        subresource: resource.subresource,
-      };
+    if (request.target) {
+      const { group: apiGroup, version: apiVersion, ...named } = request.target;
+      this.#reference = { ...named, apiGroup, apiVersion };
     }
   }
 
@@ -230,14 +222,14 @@ export class AuditRecord {
 
   /** The event of a stage reached at that time. */
   event(stage: Stage, nowMs: number): RecordedEvent {
-    const { auditId, requestUri, verb, user, sourceIps, userAgent } = this.#request;
+    const { auditId, uri, verb, user, sourceIps, userAgent } = this.#request;
     const event: AuditEvent = {
       kind: 'Event',
       apiVersion: 'audit.k8s.io/v1',
       level: this.level,
       auditID: auditId,
       stage,
-      requestURI: requestUri,
+      requestURI: uri,
       verb,
       user: userOf(user),
       impersonatedUser: this.#impersonated,

@@ -8,16 +8,17 @@ import type { Aggregator } from '../../aggregation/index.ts';
 import { mergeV2 } from '../../aggregation/openapi-merge.ts';
 import { openApiDocumentsMax } from '../../limits.ts';
 import type { ResourceTable } from '../../resources.ts';
-import type { Exchange } from '../exchange.ts';
-import { sendBytes } from '../respond.ts';
+import type { Incoming } from '../../chain/incoming.ts';
+import type { DocumentOutcome, Outcome } from '../../chain/outcome.ts';
+import { acceptOf } from '../negotiation.ts';
 import { pathsOf } from './paths.ts';
 import { encodeOpenApiV2 } from './protobuf.ts';
 import { type CustomTypes, customTypes } from './custom.ts';
 import { collectSchemas, type Descriptions, type Schema } from './schemas.ts';
 
 export interface OpenApi {
-  /** Answers paths of OpenAPI; false: not one of them. */
-  serve(exchange: Exchange): Promise<boolean>;
+  /** Undefined: not one of its paths. */
+  serve(request: Incoming, path: string): Promise<Outcome | undefined>;
 }
 
 const json = 'application/json';
@@ -98,44 +99,42 @@ export function createOpenApi(
     return document;
   };
   return {
-    async serve(exchange) {
-      const { path } = exchange.info;
+    async serve(request, path) {
+      const accept = acceptOf(request);
       if (path === '/openapi/v3') {
-        sendBytes(
-          exchange,
-          200,
-          'text/plain; charset=utf-8',
-          Buffer.from(JSON.stringify(indexOf(table, aggregator?.openApi.indexV3()))),
-        );
-        return true;
+        const body = JSON.stringify(indexOf(table, aggregator?.openApi.indexV3()));
+        return { is: 'bytes', status: 200, type: 'text/plain; charset=utf-8', body };
       }
       if (path === '/openapi/v2') {
-        const form = formOfV2(exchange.accept);
-        if (form === undefined) exchange.response.send(406, { ...exchange.headers(), vary: 'Accept' }, '');
-        else sendDocument(exchange, await built(path, form, (known) => merged(documentV2(table, schema, known))), form);
-        return true;
+        const form = formOfV2(accept);
+        if (form === undefined) return empty(406, { vary: 'Accept' });
+        return documentOf(request, await built(path, form, (known) => merged(documentV2(table, schema, known))), form);
       }
-      if (!path.startsWith('/openapi/v3/')) return false;
+      if (!path.startsWith('/openapi/v3/')) return undefined;
       const name = path.slice('/openapi/v3/'.length);
       const served = documentsOf(table).includes(name);
-      if (!served && (await aggregator?.openApi.serveV3(exchange, name))) return true;
-      if (!served || !accepts(exchange.accept)) {
-        exchange.response.send(served ? 406 : 404, exchange.headers(), '');
-        return true;
-      }
-      sendDocument(exchange, await built(path, json, (known) => documentV3(table, schema, known, name)), json);
-      return true;
+      const other = served ? undefined : await aggregator?.openApi.serveV3(request, name);
+      if (other) return other;
+      if (!served || !accepts(accept)) return empty(served ? 406 : 404);
+      return documentOf(request, await built(path, json, (known) => documentV3(table, schema, known, name)), json);
     },
   };
 }
 
-function sendDocument(exchange: Exchange, { bytes, etag }: Rendered, form: string): void {
-  if (exchange.request.headers['if-none-match'] === etag)
-    return exchange.response.send(304, { ...exchange.headers(), etag, vary: 'Accept' }, '');
-  const cached = exchange.query.has('hash')
-    ? { 'cache-control': 'public, immutable', expires: new Date(exchange.now + 365 * 86_400_000).toUTCString() }
+const empty = (status: number, headers: Record<string, string> = {}): DocumentOutcome => ({
+  is: 'bytes',
+  status,
+  type: '',
+  body: '',
+  headers,
+});
+
+function documentOf({ headers, query, now }: Incoming, { bytes, etag }: Rendered, form: string): DocumentOutcome {
+  if (headers['if-none-match'] === etag) return empty(304, { etag, vary: 'Accept' });
+  const cached: Record<string, string> = new URLSearchParams(query).has('hash')
+    ? { 'cache-control': 'public, immutable', expires: new Date(now + 365 * 86_400_000).toUTCString() }
     : {};
-  sendBytes(exchange, 200, form, bytes, { etag, vary: 'Accept', ...cached });
+  return { is: 'bytes', status: 200, type: form, body: bytes, headers: { etag, vary: 'Accept', ...cached } };
 }
 
 function documentsOf(table: ResourceTable): string[] {

@@ -149,7 +149,7 @@ async function answer(authorizer: Authorizer, user: UserInfo, question: Question
     ? {
         user,
         verb: asked.verb ?? '',
-        resource: {
+        target: {
           group: asked.group ?? '',
           version: asked.version || '*',
           resource: asked.resource ?? '',
@@ -157,8 +157,10 @@ async function answer(authorizer: Authorizer, user: UserInfo, question: Question
           namespace: asked.namespace ?? '',
           name: asked.name ?? '',
         },
-        ...(fields.text !== undefined && { fieldSelector: fields.text }),
-        ...(labels.text !== undefined && { labelSelector: labels.text }),
+        options: {
+          ...(fields.text !== undefined && { fieldSelector: fields.text }),
+          ...(labels.text !== undefined && { labelSelector: labels.text }),
+        },
       }
     : { user, verb: path?.verb ?? '', path: path?.path ?? '' };
   const decision = await authorizer.authorize(attributes);

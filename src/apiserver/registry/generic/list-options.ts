@@ -1,10 +1,11 @@
-// metav1.ListOptions and GetOptions from a query string, checked as upstream checks them
+// metav1.ListOptions and GetOptions, checked as upstream checks them
 // (k8s.io/apimachinery/pkg/apis/meta/internalversion/validation).
 import { badRequest, invalidObject, plainRefusal } from '#apimachinery/errors';
 import { type FieldError, errorText, forbidden, invalid, notSupported, root } from '#apimachinery/field';
 import { type FieldSelector, everything, oneTermEqual, parse as parseFields } from '#apimachinery/fields';
 import { type Selector, everything as anyLabels, parse as parseLabels } from '#apimachinery/labels';
 import type { StoredObject } from '../../storage/stored-object.ts';
+import type { RequestOptions } from '../../request/options.ts';
 import { apiVersionText, type ServedResource } from './types.ts';
 
 export interface ListOptions {
@@ -21,49 +22,32 @@ export interface ListOptions {
   sendInitialEvents: boolean | undefined;
 }
 
-/** The query parameters as the direct transport and HTTP both give them. */
-export interface ListParameters {
-  get(name: string): string | null;
-  has(name: string): boolean;
-}
+const refuseProblem = (problem: string | undefined): void => {
+  if (problem !== undefined) throw badRequest(problem);
+};
 
-/** Go's conversion of a query parameter to bool: everything but "false" and "0" is true. */
-export function boolParameter(query: ListParameters, name: string): boolean | undefined {
-  if (!query.has(name)) return undefined;
-  const value = query.get(name) ?? '';
-  return value !== '0' && value.toLowerCase() !== 'false';
-}
-
-export function intParameter(query: ListParameters, name: string): number | undefined {
-  const text = query.get(name);
-  if (text === null) return undefined;
-  if (!/^[+-]?\d+$/.test(text)) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
-  const value = Number(text);
-  if (Math.abs(value) > Number.MAX_SAFE_INTEGER)
-    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: value out of range`);
-  return value;
-}
-
-export function parseListOptions(resource: ServedResource, query: ListParameters, forceWatch: boolean): ListOptions {
+/** Throws 400 and 422. */
+export function listOptions(resource: ServedResource, given: RequestOptions): ListOptions {
+  const labelSelector = given.labelSelector === undefined ? anyLabels : parseLabels(given.labelSelector);
+  const fieldSelector = given.fieldSelector === undefined ? everything : parseFields(given.fieldSelector);
+  refuseProblem(given.problems?.['timeoutSeconds'] ?? given.problems?.['limit']);
   const options: ListOptions = {
-    labelSelector: query.has('labelSelector') ? labelSelectorOf(query.get('labelSelector') ?? '') : anyLabels,
-    fieldSelector: query.has('fieldSelector') ? parseFields(query.get('fieldSelector') ?? '') : everything,
-    watch: forceWatch || (boolParameter(query, 'watch') ?? false),
-    allowWatchBookmarks: boolParameter(query, 'allowWatchBookmarks') ?? false,
-    resourceVersion: query.get('resourceVersion') ?? '',
-    resourceVersionMatch: query.get('resourceVersionMatch') ?? '',
-    timeoutSeconds: intParameter(query, 'timeoutSeconds'),
-    limit: intParameter(query, 'limit') ?? 0,
-    continueToken: query.get('continue') ?? '',
-    sendInitialEvents: boolParameter(query, 'sendInitialEvents'),
+    labelSelector,
+    fieldSelector,
+    watch: given.watch ?? false,
+    allowWatchBookmarks: given.allowWatchBookmarks ?? false,
+    resourceVersion: given.resourceVersion ?? '',
+    resourceVersionMatch: given.resourceVersionMatch ?? '',
+    timeoutSeconds: given.timeoutSeconds,
+    limit: given.limit ?? 0,
+    continueToken: given.continue ?? '',
+    sendInitialEvents: given.sendInitialEvents,
   };
   const errors = options.watch ? watchProblems(options) : listProblems(options);
   if (errors.length > 0) throw invalidObject({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', errors);
   options.fieldSelector = knownFields(resource, options.fieldSelector);
   return options;
 }
-
-const labelSelectorOf = (text: string): Selector => parseLabels(text);
 
 function listProblems(options: ListOptions): FieldError[] {
   const errors: FieldError[] = [];

@@ -6,6 +6,7 @@ import type { FieldManager } from '#apimachinery/managedfields';
 import type { KubeObject, UnknownObject } from '#apimachinery/meta';
 import type { SchemaTable } from '#apimachinery/schema';
 import type { AddAnnotation, AdmissionRequest, StorageHook, UserInfo } from '../../contracts.ts';
+import type { Cancellation } from '../../request/cancellation.ts';
 import type { CacheEvent } from '../../cache/event.ts';
 import type { ResourceStorage } from '../../storage/resource-storage.ts';
 import type { StoredObject } from '../../storage/stored-object.ts';
@@ -110,7 +111,7 @@ export interface RequestContext {
   /** Options as sent, for admission. */
   options: Record<string, unknown>;
   admission: AdmissionChain;
-  signal: AbortSignal | undefined;
+  cancellation: Cancellation;
   warn(message: string): void;
   /** For the audit log. */
   annotate?: AddAnnotation | undefined;
@@ -132,6 +133,8 @@ export interface Randomness {
   uuid(): string;
   /** Five characters of upstream's safe alphabet. */
   suffix(): string;
+  /** From 0 up to, not including, 1. */
+  fraction(): number;
 }
 
 export const apiVersionText = ({ group, version }: { group: string; version: string }): string =>

@@ -65,9 +65,9 @@ const onlyBookkeeping = (draft: UnknownObject, old: UnknownObject | undefined): 
 
 const isMaster = (user: UserInfo): boolean => user.groups.includes(mastersGroup);
 
-async function may(authorizer: Authorizer, user: UserInfo, verb: string, resource: Partial<NonNullable<Attributes['resource']>>) {
+async function may(authorizer: Authorizer, user: UserInfo, verb: string, resource: Partial<NonNullable<Attributes['target']>>) {
   const full = { group, version: '*', resource: '', subresource: '', namespace: '', name: '', ...resource };
-  return (await authorizer.authorize({ user, verb, resource: full })).allowed;
+  return (await authorizer.authorize({ user, verb, target: full })).allowed;
 }
 
 const selectorsOf = (role: UnknownObject | undefined): number =>

@@ -33,8 +33,8 @@ const commandOptions = (query: URLSearchParams) => ({
 // A WebSocket comes as GET, which `get` would allow: what it does is create a session.
 async function requireCreate(authorizer: Authorizer, { user, namespace, name, method }: SpecialContext, subresource: string) {
   if (method === 'POST') return;
-  const resource = { group: '', version: 'v1', resource: 'pods', subresource, namespace, name };
-  const attributes = { user, verb: 'create', resource };
+  const target = { group: '', version: 'v1', resource: 'pods', subresource, namespace, name };
+  const attributes = { user, verb: 'create', target };
   const decision = await authorizer.authorize(attributes);
   if (!decision.allowed) throw forbiddenError(attributes, decision.reason);
 }

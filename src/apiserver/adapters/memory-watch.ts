@@ -1,4 +1,4 @@
-// A watch of the direct transport: events are the frozen objects of the cache.
+// A watch in memory: events are the frozen objects of the cache.
 import { StatusError } from '#apimachinery/errors';
 import { apiVersionOf, type KubeObject } from '#apimachinery/meta';
 import type { WatchStream } from '#apimachinery/transport';
@@ -7,15 +7,15 @@ import { bookmarkIntervalMs } from '../limits.ts';
 import type { ListOptions } from '../registry/generic/list-options.ts';
 import type { ServedResource } from '../registry/generic/types.ts';
 import type { WatchStart } from '../registry/generic/watch.ts';
-import type { ServerContext } from '../server-context.ts';
-import { inVersion } from './respond.ts';
-import { initialEventsEnd } from './watch-stream.ts';
+import type { AnswerContext } from './context.ts';
+import { inVersion } from '../endpoints/respond.ts';
+import { initialEventsEnd } from '../endpoints/watch-stream.ts';
 
 type Handler = (event: WatchEvent) => void;
 
 /** Hands events over in microtasks, so that a handler never runs inside the commit that caused the event. */
-export class DirectWatch implements WatchStream {
-  readonly #context: ServerContext;
+export class MemoryWatch implements WatchStream {
+  readonly #context: AnswerContext;
   readonly #resource: ServedResource;
   readonly #options: ListOptions;
   readonly #start: WatchStart;
@@ -27,7 +27,7 @@ export class DirectWatch implements WatchStream {
   #ended: ((error?: Error) => void) | undefined;
   #stops: (() => void)[] = [];
 
-  constructor(context: ServerContext, resource: ServedResource, start: WatchStart, options: ListOptions, release: () => void) {
+  constructor(context: AnswerContext, resource: ServedResource, start: WatchStart, options: ListOptions, release: () => void) {
     this.#context = context;
     this.#resource = resource;
     this.#options = options;

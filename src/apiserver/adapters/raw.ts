@@ -1,8 +1,31 @@
-// A request and a response without a connection: raw paths on the direct transport go through the HTTP handlers with these.
+// The way in for components of this process that ask for a path as a client over a connection would (discovery, health, OpenAPI): an exchange
+// without a connection, served for an identity that is known.
 import { Readable } from 'node:stream';
 import type { ResponseHeaders, WireRequest, WireResponse } from '#wire';
+import type { Next } from '../chain/chain.ts';
+import type { UserInfo } from '../request/request.ts';
+import type { AnswerContext } from './context.ts';
+import { wireIncoming } from './wire.ts';
 
-export function memoryRequest(method: string, path: string, body: unknown, signal: AbortSignal | undefined): WireRequest {
+interface RawCall {
+  method: string;
+  path: string;
+  body: unknown;
+  signal: AbortSignal | undefined;
+}
+
+export async function serveRaw(
+  { context, serve }: { context: AnswerContext; serve: Next },
+  component: UserInfo,
+  { method, path, body, signal }: RawCall,
+): Promise<{ status: number; text: string }> {
+  const { response, done } = memoryResponse();
+  const request = memoryRequest(method, path, body, signal);
+  await serve(wireIncoming(context, { request, response, component }));
+  return done;
+}
+
+function memoryRequest(method: string, path: string, body: unknown, signal: AbortSignal | undefined): WireRequest {
   const bytes = body === undefined ? Buffer.alloc(0) : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
   return {
     method,
@@ -25,7 +48,7 @@ export function memoryRequest(method: string, path: string, body: unknown, signa
 }
 
 /** Collects the answer; `done` resolves when it has ended. */
-export function memoryResponse(): { response: WireResponse; done: Promise<{ status: number; text: string }> } {
+function memoryResponse(): { response: WireResponse; done: Promise<{ status: number; text: string }> } {
   const chunks: Buffer[] = [];
   let status = 0;
   let over = false;

@@ -1,10 +1,7 @@
 // Requests to upgrade go through the same chain as any request; only what a special endpoint does with the connection differs.
 import { Readable } from 'node:stream';
-import type { WireRequest, WireResponse, WireUpgrade } from '#wire';
-import type { ServerContext } from '../server-context.ts';
-import { type ExchangeHandler, serveExchange } from './exchange.ts';
-import type { InFlight } from './in-flight.ts';
-import type { ResponseHeaders } from '#wire';
+import type { ResponseHeaders, WireRequest, WireResponse, WireUpgrade } from '#wire';
+import type { WireExchange } from './wire.ts';
 
 /** An upgrade seen as a request without a body. */
 const requestOf = (upgrade: WireUpgrade): WireRequest => ({
@@ -65,9 +62,9 @@ function responseOf(upgrade: WireUpgrade): WireResponse {
   };
 }
 
-export const serveUpgrade = (
-  context: ServerContext,
-  inFlight: InFlight,
-  upgrade: WireUpgrade,
-  handler: ExchangeHandler,
-): Promise<void> => serveExchange(context, inFlight, requestOf(upgrade), responseOf(upgrade), handler, upgrade);
+/** An upgrade as the exchange that the chain serves. */
+export const upgradeExchange = (upgrade: WireUpgrade): WireExchange => ({
+  request: requestOf(upgrade),
+  response: responseOf(upgrade),
+  upgrade,
+});

@@ -1,0 +1,16 @@
+// What answering works with, whichever way a request came.
+import type { SchemaTable } from '#apimachinery/schema';
+import type { Clock } from '#utils';
+import type { StoreFeed } from '../cache/store-feed.ts';
+import type { Randomness } from '../registry/generic/types.ts';
+
+export interface AnswerContext {
+  clock: Clock;
+  random: Randomness;
+  schema: SchemaTable;
+  feed: StoreFeed;
+  /** Running watches, to be ended when the server closes. */
+  watches: { add(end: () => void): () => void };
+  /** Shortest life of a watch that names none (--min-request-timeout). */
+  watchTimeoutMinMs: number;
+}

@@ -1,0 +1,52 @@
+// The body of an HTTP request: its media type first, its bytes when they are asked for, once.
+import { StatusError, unsupportedMediaType } from '#apimachinery/errors';
+import type { WireRequest } from '#wire';
+import type { Body } from '../chain/incoming.ts';
+import { bodyEncoding, decodeBody, type RawBody, readBytes } from '../endpoints/body.ts';
+import { patchText, patchTypes } from '../endpoints/patch-body.ts';
+import { deleteOptionsBody } from '../endpoints/write-options.ts';
+
+const customPatchTypes = ['application/json-patch+json', 'application/merge-patch+json', 'application/apply-patch+yaml'];
+
+export function wireBody(request: WireRequest): Body {
+  let read: Promise<RawBody> | undefined;
+  const contentType = request.headers['content-type'];
+  const raw = (custom: boolean): Promise<RawBody> => (read ??= readRaw(request, contentType, custom));
+  return {
+    async arrive(custom) {
+      await raw(custom);
+    },
+    async decode(target, validation) {
+      return decodeBody(await raw(!target.protobuf), target, validation);
+    },
+    async patch(custom) {
+      const type = (contentType ?? '').split(';')[0]?.trim() ?? '';
+      if (!patchTypes.includes(type)) throw custom ? unsupportedMediaType(customPatchTypes) : routerUnsupported();
+      return { type, ...patchText(await readBytes(request), type, true) };
+    },
+    async deleteOptions(schema, custom) {
+      const body = await raw(custom);
+      return body.bytes.length > 0 ? deleteOptionsBody(body, schema) : undefined;
+    },
+  };
+}
+
+/** What go-restful's router says before any handler runs. */
+const routerUnsupported = (): StatusError =>
+  new StatusError({ code: 415, reason: 'UnsupportedMediaType', message: '415: Unsupported Media Type', details: {} });
+
+async function readRaw(request: WireRequest, contentType: string | undefined, custom: boolean): Promise<RawBody> {
+  const encoding = request.method === 'DELETE' ? deleteEncoding(contentType) : bodyEncoding(contentType, !custom);
+  const bytes = await readBytes(request);
+  if (bytes.length > 0) bodyEncoding(contentType, !custom);
+  return { encoding, bytes };
+}
+
+// An empty DELETE body needs no content type; a body of an unknown one is refused once it is seen not to be empty.
+function deleteEncoding(contentType: string | undefined): RawBody['encoding'] {
+  try {
+    return bodyEncoding(contentType, true);
+  } catch {
+    return 'json';
+  }
+}

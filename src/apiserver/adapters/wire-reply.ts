@@ -1,0 +1,192 @@
+// Answers over a connection: the outcome in the encoding and shape that were agreed on before anything was done.
+import { supportsProtobuf } from '#apimachinery/codec';
+import { notAcceptable, type StatusError } from '#apimachinery/errors';
+import type { SchemaTable } from '#apimachinery/schema';
+import type { ResponseHeaders, WireRequest, WireResponse, WireUpgrade } from '#wire';
+import type { Reply, Shown } from '../chain/incoming.ts';
+import type { DocumentOutcome, Outcome } from '../chain/outcome.ts';
+import { mediaTypes, type Negotiated, negotiate, negotiateStatus } from '../endpoints/negotiation.ts';
+import { type Answer, plainJson, sendBytes, sendList, sendStatus, sendStored, sendValue } from '../endpoints/respond.ts';
+import { scaleTable } from '../endpoints/scale-table.ts';
+import { negotiateSpecial, sendSpecial } from '../endpoints/special-answer.ts';
+import { type IncludeObject, includeObjectOf } from '../endpoints/table.ts';
+import { frameMaker } from '../endpoints/watch-frames.ts';
+import { WatchStream } from '../endpoints/watch-stream.ts';
+import type { Notes, RequestRecord } from '../request/notes.ts';
+import type { RequestData } from '../request/request.ts';
+import { announcing, announcingUpgrade } from './announcing.ts';
+import type { AnswerContext } from './context.ts';
+import type { WireExchange } from './wire.ts';
+
+/** Text as a header may carry it: its UTF-8 bytes, without control characters. */
+const headerText = (text: string): string => Buffer.from(text.replace(/\p{Cc}+/gu, ' '), 'utf8').toString('latin1');
+
+/** Agent 299 (k8s.io/apiserver/pkg/warning). */
+const warningHeader = (message: string): string => `299 - "${headerText(message).replace(/["\\]/g, '\\$&')}"`;
+
+const header = (value: string | readonly string[] | undefined): string =>
+  typeof value === 'string' ? value : (value?.join(',') ?? '');
+
+const noQuery = new URLSearchParams();
+
+const forbiddenCodes = new Set([400, 403]);
+/** What turns a known user away before the endpoint forbids guessing at its type, as upstream's responsewriters.Forbidden. */
+const noSniff: ResponseHeaders = { 'x-content-type-options': 'nosniff' };
+
+const streamable = ['application/json;stream=watch', 'application/vnd.kubernetes.protobuf;stream=watch'];
+const streamTypes: Record<Negotiated['encoding'], string> = {
+  json: mediaTypes.json,
+  yaml: mediaTypes.yaml,
+  protobuf: `${mediaTypes.protobuf};stream=watch`,
+};
+
+export class WireReply implements Reply, Answer {
+  readonly schema: SchemaTable;
+  readonly now: number;
+  response: WireResponse;
+  upgrade: WireUpgrade | undefined;
+  readonly #context: AnswerContext;
+  readonly #data: RequestData;
+  readonly #notes: Notes;
+  readonly #wire: WireRequest;
+  #agreed: Negotiated = plainJson;
+  #include: IncludeObject = 'Metadata';
+  #switched = false;
+
+  constructor(context: AnswerContext, data: RequestData, notes: Notes, { request, response, upgrade }: WireExchange) {
+    this.schema = context.schema;
+    this.now = data.now;
+    this.response = response;
+    this.upgrade = upgrade;
+    this.#context = context;
+    this.#data = data;
+    this.#notes = notes;
+    this.#wire = request;
+  }
+
+  get accept(): string {
+    return header(this.#data.headers['accept']);
+  }
+  get query(): URLSearchParams {
+    return this.#data.query === '' ? noQuery : new URLSearchParams(this.#data.query);
+  }
+  get userAgent(): string {
+    return this.#data.userAgent;
+  }
+  get acceptsGzip(): boolean {
+    return /\bgzip\b/.test(header(this.#data.headers['accept-encoding']));
+  }
+  get audit(): RequestRecord | undefined {
+    return this.#notes.audit;
+  }
+  get status(): number {
+    return this.#switched ? 101 : this.response.status;
+  }
+  get over(): boolean {
+    return this.#switched || this.response.headSent || this.response.destroyed;
+  }
+  get streaming(): boolean {
+    return this.#switched ? !this.#wire.signal.aborted : this.response.headSent && !this.response.destroyed;
+  }
+
+  /** Headers of every answer, with the warnings so far. */
+  headers(): ResponseHeaders {
+    const { warnings } = this.#notes;
+    const headers: ResponseHeaders = { 'audit-id': this.#data.auditId, 'cache-control': 'no-cache, private' };
+    if (warnings.length > 0) headers['warning'] = warnings.map(warningHeader);
+    return headers;
+  }
+
+  onStart(callback: (status: number) => void): void {
+    this.response = announcing(this.response, callback);
+    this.upgrade &&= announcingUpgrade(this.upgrade, () => {
+      this.#switched = true;
+      callback(101);
+    });
+  }
+
+  onEnd(callback: () => void): void {
+    this.#wire.onClose(callback);
+  }
+
+  agree(shown: Shown): void {
+    const { accept, query, userAgent } = this;
+    if (shown === 'document')
+      this.#agreed = { ...negotiate(accept, { tables: false, protobuf: true, listable: false }, query, userAgent) };
+    else if ('special' in shown) this.#agreed = negotiateSpecial(this, shown.special);
+    else {
+      const { custom, group, version, kind } = shown.resource;
+      const protobuf = supportsProtobuf(this.schema, { group, version, kind });
+      this.#agreed = negotiate(accept, { tables: true, custom, protobuf, listable: shown.collection }, query, userAgent);
+      if (this.#agreed.as === 'Table') this.#include = includeObjectOf(query);
+    }
+  }
+
+  async send(outcome: Exclude<Outcome, { is: 'failed' }>): Promise<void> {
+    if (outcome.is === 'answered' || this.over) return;
+    const agreed = this.#agreed;
+    switch (outcome.is) {
+      case 'stored':
+        return sendStored(this, outcome.status, outcome.resource, outcome.stored, agreed, this.#include);
+      case 'list':
+        return sendList(this, outcome.resource, outcome.page, agreed, this.#include);
+      case 'value': {
+        const { resource, value } = outcome;
+        const asTable = agreed.as === 'Table' && value.kind === 'Scale';
+        const shown = asTable ? scaleTable(resource.custom, value, agreed, this.#include, this.now) : value;
+        return sendValue(this, outcome.status, shown, agreed);
+      }
+      case 'special':
+        return sendSpecial(this, outcome.special, outcome.status, outcome.value, agreed);
+      case 'watch':
+        return this.#watch(outcome);
+      case 'document':
+      case 'bytes':
+        return this.#document(outcome);
+      default:
+        throw new Error(`${outcome.is} is only answered in memory`);
+    }
+  }
+
+  fail(error: StatusError, forbidden: boolean): void {
+    if (this.response.destroyed) return;
+    if (this.response.headSent) return this.response.destroy();
+    const negotiated = negotiateStatus(this.accept, this.query, this.userAgent);
+    sendStatus(this, error, negotiated, forbidden && forbiddenCodes.has(error.status.code ?? 0) ? noSniff : {});
+  }
+
+  #document(outcome: DocumentOutcome): void {
+    if (outcome.is === 'document') {
+      const form = outcome.form === 'indented' ? { ...plainJson, pretty: true } : { ...this.#agreed };
+      delete form.as;
+      return sendValue(this, outcome.status, outcome.value, form);
+    }
+    const { status, type, body, headers = {}, uncompressed } = outcome;
+    if (!uncompressed && type !== '') return sendBytes(this, status, type, Buffer.from(body as Uint8Array), headers);
+    this.response.send(status, { ...this.headers(), ...(type !== '' && { 'content-type': type }), ...headers }, body);
+  }
+
+  async #watch({ resource, start, options }: Extract<Outcome, { is: 'watch' }>): Promise<void> {
+    const negotiated = this.#agreed;
+    const { clock, schema, feed, watches, watchTimeoutMinMs, random } = this.#context;
+    const { response } = this;
+    if (negotiated.encoding === 'yaml') throw notAcceptable(streamable);
+    const headers = { ...this.headers(), 'content-type': streamTypes[negotiated.encoding] };
+    // No event can be shown as a list: upstream ends the stream at the first.
+    if (negotiated.as === 'PartialObjectMetadataList') return response.send(200, headers, '');
+    const seconds = options.timeoutSeconds ?? 0;
+    const stream = new WatchStream({
+      response,
+      headers,
+      start,
+      frames: frameMaker(resource, schema, negotiated, this.#include, () => clock.now()),
+      bookmarks: options.allowWatchBookmarks,
+      timeoutMs: seconds > 0 ? seconds * 1000 : watchTimeoutMinMs * (1 + random.fraction()),
+      revision: () => feed.revision,
+      clock,
+      onEnd: watches.add(() => stream.end()),
+    });
+    this.#wire.onClose(() => stream.stop());
+    await stream.run();
+  }
+}

@@ -1,0 +1,37 @@
+// The way of every request through the apiserver, in upstream's order (k8s.io/apiserver/pkg/server/config.go, DefaultBuildHandlerChain).
+// Requests over a connection, over a transport in memory and on raw paths all take it; they differ in how they are read and answered.
+import type { Incoming } from './incoming.ts';
+import { aggregate } from './links/aggregate.ts';
+import { answer } from './links/answer.ts';
+import { audit } from './links/audit.ts';
+import { authenticate, impersonate } from './links/identity.ts';
+import { authorize } from './links/authorize.ts';
+import { bound, deadline } from './links/bounds.ts';
+import { limit } from './links/limit.ts';
+import { observe } from './links/observe.ts';
+import { send } from './links/send.ts';
+import type { ChainServices } from './services.ts';
+import type { Outcome } from './outcome.ts';
+
+export type Next = (request: Incoming) => Promise<Outcome>;
+export type Link = (request: Incoming, next: Next) => Promise<Outcome>;
+
+const links = (services: ChainServices): Link[] => [
+  observe(services), //      counts and times it
+  answer(services), //       a failure before it is known who asks becomes a Status
+  bound, //                  refuses targets that are too long
+  deadline(services), //     ends what takes longer than its time
+  authenticate(services), // who asks
+  audit(services), //        records the request from here to the end of its answer
+  answer(services), //       any other failure becomes a Status
+  impersonate(services), //  who the user acts as
+  limit(services), //        takes a seat, or is told to come again
+  authorize(services), //    whether they may
+  send, //                   the outcome goes back; the seat is held until it has
+  aggregate(services), //    other API servers answer what they serve
+];
+
+/** The chain around `end`, which finds what a request asks for and does it. */
+export function createChain(services: ChainServices, end: Next): Next {
+  return links(services).reduceRight<Next>((next, link) => (request) => link(request, next), end);
+}

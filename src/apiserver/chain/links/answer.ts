@@ -1,0 +1,42 @@
+// Whatever is thrown becomes a Status that whoever asked may see. It stands in the chain twice: the audit log sees the answers to known users
+// as outcomes, and has one event for those whom nobody knows.
+import { internalError, serverTimeout, StatusError } from '#apimachinery/errors';
+import { UnavailableError } from '#store';
+import type { Logger } from '#utils';
+import { ClientGoneError } from '#wire';
+import { unreachableRetrySeconds } from '../../limits.ts';
+import { NoAnswerError } from '../../request/cancellation.ts';
+import type { Attributes } from '../../request/request.ts';
+import type { Link } from '../chain.ts';
+import type { ChainServices } from '../services.ts';
+import { recordRefusal } from './audit.ts';
+
+/** Failures that nobody hears of: the connection is gone. */
+const isUnheard = (error: unknown): boolean => error instanceof ClientGoneError || error instanceof NoAnswerError;
+
+/** Unexpected failures are logged and say nothing about the server. */
+function statusErrorOf(error: unknown, { target, verb }: Attributes, logger: Logger): StatusError {
+  if (error instanceof StatusError) return error;
+  if (error instanceof UnavailableError && target) {
+    logger.warn('the store does not answer', { resource: target.resource, verb, err: error.message });
+    return serverTimeout(target, verb, unreachableRetrySeconds);
+  }
+  if (!isUnheard(error)) {
+    const err = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    logger.error('unexpected error while serving a request', { err });
+  }
+  return internalError(error instanceof Error ? error.message : 'unknown error');
+}
+
+export const answer =
+  (services: ChainServices): Link =>
+  async (request, next) => {
+    try {
+      return await next(request);
+    } catch (error) {
+      const failure = statusErrorOf(error, request, services.logger);
+      if (request.progress === 'received') await recordRefusal(services, request, () => request.reply.fail(failure, false));
+      else if (!isUnheard(error)) request.reply.fail(failure, request.progress === 'identified');
+      return { is: 'failed', error: failure, cause: error };
+    }
+  };

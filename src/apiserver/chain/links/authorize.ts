@@ -1,0 +1,19 @@
+// Whether the user may do what they ask for (k8s.io/apiserver/pkg/endpoints/filters/authorization.go).
+import { recordDecision } from '../../audit/index.ts';
+import type { Decision } from '../../contracts.ts';
+import { aboutOneObject } from '../../request/path.ts';
+import type { Link } from '../chain.ts';
+import type { ChainServices } from '../services.ts';
+
+export const authorize =
+  (services: ChainServices): Link =>
+  async (request, next) => {
+    const { audit } = request.notes;
+    const pending = services.authorize(
+      aboutOneObject(request),
+      audit && ((decision: Decision) => recordDecision(audit, decision)),
+    );
+    if (pending) await pending;
+    request.progress = 'authorized';
+    return next(request);
+  };

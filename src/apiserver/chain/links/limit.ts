@@ -1,0 +1,67 @@
+// A bound on requests served at once (k8s.io/apiserver/pkg/server/filters/maxinflight.go). Long-running ones take no seat. Nor do components of
+// this process: they wait for their turn of the event loop instead (`adapters/memory.ts`), and a control plane that refuses itself helps nobody.
+import { StatusError } from '#apimachinery/errors';
+import { mastersGroup } from '../../authentication/users.ts';
+import { reservedSeatsShare, retryAfterSeconds } from '../../limits.ts';
+import { isLongRunning, type Request, type UserInfo } from '../../request/request.ts';
+import type { Link } from '../chain.ts';
+
+/** Who is served now: a bound as below, or queues (priority and fairness). */
+export interface Seats {
+  /** Gives a seat at once or when there is one, or throws 429. The result gives it back; it may be called more than once. */
+  take(request: Pick<Request, 'verb' | 'user'>): (() => void) | Promise<() => void>;
+}
+
+const readOnlyVerbs = new Set(['get', 'list', 'watch']);
+const controlPlaneUsers = new Set(['system:kube-controller-manager', 'system:kube-scheduler']);
+const controlPlaneGroups = new Set(['system:nodes', 'system:serviceaccounts:kube-system']);
+
+/** Whom the cluster cannot do without (those of the suggested flow schemas system-nodes, kube-controller-manager, kube-scheduler, kube-system-service-accounts). */
+const keepsTheClusterAlive = ({ name, groups = [] }: UserInfo): boolean =>
+  controlPlaneUsers.has(name) || groups.some((group) => controlPlaneGroups.has(group));
+
+/** 0 as a bound: none. */
+export function boundedSeats(readOnlyMax: number, mutatingMax: number): Seats {
+  const taken = { readOnly: 0, mutating: 0 };
+  return {
+    take({ verb, user }) {
+      const kind = readOnlyVerbs.has(verb) ? 'readOnly' : 'mutating';
+      const max = kind === 'readOnly' ? readOnlyMax : mutatingMax;
+      const reserved = keepsTheClusterAlive(user) ? Math.ceil(max * reservedSeatsShare) : 0;
+      if (max > 0 && taken[kind] >= max + reserved) {
+        // Administrators must be able to mend whatever fills the server, so they pass uncounted.
+        if (user.groups.includes(mastersGroup)) return () => {};
+        throw tooMany();
+      }
+      taken[kind]++;
+      let left = false;
+      return () => {
+        if (left) return;
+        left = true;
+        taken[kind]--;
+      };
+    },
+  };
+}
+
+const tooMany = (): StatusError =>
+  new StatusError({
+    code: 429,
+    reason: 'TooManyRequests',
+    message: 'Too many requests, please try again later.',
+    details: { retryAfterSeconds },
+  });
+
+export const limit =
+  ({ seats }: { seats: Seats }): Link =>
+  async (request, next) => {
+    if (request.via === 'memory' || isLongRunning(request)) return next(request);
+    const leave = await seats.take(request);
+    // A client that goes away gives its seat back, whatever still runs.
+    request.reply.onEnd(leave);
+    try {
+      return await next(request);
+    } finally {
+      leave();
+    }
+  };

@@ -1,0 +1,105 @@
+// What the operations of stored resources share: a request met with the resource it names.
+import { notFound, StatusError, unsupportedMediaType } from '#apimachinery/errors';
+import type { BodyTarget, Incoming, Patch } from '../chain/incoming.ts';
+import type { Outcome } from '../chain/outcome.ts';
+import type { AddAnnotation } from '../contracts.ts';
+import { parseResourceVersion } from '../registry/generic/list-options.ts';
+import type { AdmissionChain, Randomness, RequestContext, ServedResource } from '../registry/generic/types.ts';
+import type { RequestRecord } from '../request/notes.ts';
+import { warningTexts } from './body.ts';
+import { patchTypes } from './patch-body.ts';
+
+/** What writes are admitted and made with. */
+export interface WriteSettings {
+  admission: AdmissionChain;
+  random: Randomness;
+  /** Whether pods may hold privileged containers. */
+  allowPrivileged: boolean;
+}
+
+export interface ResourceCall {
+  request: Incoming;
+  resource: ServedResource;
+  settings: WriteSettings;
+}
+
+export const bodyTarget = (resource: ServedResource): BodyTarget => ({
+  group: resource.group,
+  version: resource.version,
+  kind: resource.kind,
+  schema: resource.schema,
+  typeName: resource.typeName,
+  protobuf: !resource.custom,
+  ...(resource.read && { read: resource.read }),
+});
+
+export function contextOf(
+  { request, resource, settings }: ResourceCall,
+  options: { dryRun: boolean; fieldManager: string; asSent: Record<string, unknown> },
+): RequestContext {
+  const { user, target, now, notes } = request;
+  return {
+    user,
+    resource,
+    subresource: target?.subresource ?? '',
+    // The namespace of a Namespace is itself, for authorization only.
+    namespace: resource.namespaced ? (target?.namespace ?? '') : '',
+    name: target?.name ?? '',
+    dryRun: options.dryRun,
+    manager: options.fieldManager || managerFromUserAgent(request.userAgent),
+    now,
+    options: options.asSent,
+    admission: settings.admission,
+    cancellation: request.cancellation,
+    warn: notes.warn,
+    annotate: notes.audit && annotatorOf(notes.audit),
+    random: settings.random,
+    allowPrivileged: settings.allowPrivileged,
+  };
+}
+
+/** How admission adds annotations to a request's record. */
+export const annotatorOf =
+  (audit: RequestRecord): AddAnnotation =>
+  (key, value, level) =>
+    audit.annotateAdmission(key, value, level);
+
+const managerLengthMax = 128;
+
+/** The product name of a user agent, cut and stripped of what does not print. */
+export function managerFromUserAgent(userAgent: string): string {
+  const product = (userAgent.split('/')[0] ?? '').replace(/[^\x20-\x7e]/g, '').slice(0, managerLengthMax);
+  return product === '' ? 'unknown' : product;
+}
+
+export async function get(call: ResourceCall, version = call.request.options.resourceVersion ?? ''): Promise<Outcome> {
+  const { resource, request } = call;
+  const { name = '', namespace = '' } = request.target ?? {};
+  const { storage } = resource;
+  const asked = parseResourceVersion(version, 'other');
+  if (asked > 0) await storage.feed.waitFor(asked);
+  else if (version === '') await storage.feed.current();
+  const stored = storage.read(storage.keyOf(resource.namespaced ? namespace : '', name));
+  if (!stored) throw notFound(resource, name);
+  return { is: 'stored', status: 200, resource, stored: resource.versions ? await resource.versions.one(stored) : stored };
+}
+
+export const warnAll = ({ notes }: Incoming, validation: string, problems: readonly string[]): void => {
+  if (validation === 'Warn') for (const problem of problems.flatMap(warningTexts)) notes.warn(problem);
+};
+
+/** The object that a patch is for is looked for before an unreadable patch is refused. */
+export async function patchBody(call: ResourceCall): Promise<Patch> {
+  const { request, resource } = call;
+  const supported = resource.custom ? patchTypes.filter((type) => !type.includes('strategic')) : patchTypes;
+  try {
+    const body = await request.body.patch(resource.custom);
+    if (!supported.includes(body.type)) throw unsupportedMediaType([...supported]);
+    request.notes.audit?.requestPatch(() => JSON.stringify(body.value));
+    return body;
+  } catch (error) {
+    const unreadable = error instanceof StatusError && error.status.reason === 'BadRequest';
+    if (unreadable && !/^error decoding YAML/.test(error.message)) await get(call, '');
+    throw error;
+  }
+}

@@ -1,0 +1,204 @@
+// Finds what serves a path: discovery, health, metrics and OpenAPI by name, resources by the table, the rest is not found.
+import { routeHealth } from '#component-base';
+import { methodNotSupported, notAcceptable } from '#apimachinery/errors';
+import type { Next } from '../chain/chain.ts';
+import type { Incoming } from '../chain/incoming.ts';
+import type { DocumentOutcome, Outcome } from '../chain/outcome.ts';
+import type { PublishedDocument } from '../contracts.ts';
+import { deprecationWarning } from '../registry/deprecations.ts';
+import { apiVersionText, type ServedResource } from '../registry/generic/types.ts';
+import type { Target } from '../request/request.ts';
+import type { ServerContext } from '../server-context.ts';
+import {
+  aggregatedDiscovery,
+  type DiscoveryAnswer,
+  legacyGroup,
+  legacyGroups,
+  legacyResources,
+  legacyVersions,
+  wantsAggregated,
+} from './discovery.ts';
+import { execute } from './execute.ts';
+import type { HealthChecks } from './health.ts';
+import { acceptOf, mediaTypes, routerRefusal } from './negotiation.ts';
+import type { OpenApi } from './openapi/serve.ts';
+import { encodeValue, plainJson } from './respond.ts';
+import { methodNotAllowed, pathNotFound } from './route-errors.ts';
+import { performSpecial } from './special.ts';
+
+const methodVerbs: Record<string, string> = { POST: 'create', PUT: 'update', PATCH: 'patch' };
+
+export interface NamedPaths {
+  health: HealthChecks;
+  openApi: OpenApi;
+  /** Documents at paths of their own. */
+  documents?: ReadonlyMap<string, () => PublishedDocument>;
+}
+
+/** The end of the chain. */
+export function createRoute(context: ServerContext, named: NamedPaths): Next {
+  return async (request) => {
+    if (request.target) return routeResource(context, request, request.target);
+    const { path = '' } = request;
+    if (path === '/api' || path.startsWith('/api/') || path === '/apis' || path.startsWith('/apis/'))
+      return discover(context, request, path);
+    return serveNamed(context, named, request, path);
+  };
+}
+
+async function routeResource(context: ServerContext, request: Incoming, target: Target): Promise<Outcome> {
+  const { group, version, resource: name, subresource } = target;
+  if (request.segments.length > 3 && subresource !== 'proxy') throw pathNotFound();
+  const special = context.special(group, version, name, subresource);
+  if (special) return performSpecial(context, request, special);
+  const resource = context.table.find(group, version, name);
+  if (!resource && group !== '' && (!knownGroup(context, group) || isCustomGroup(context, group))) return pageNotFound;
+  if (!resource || request.segments.some((part, at) => part === '' || (at !== 1 && (part === '.' || part === '..'))))
+    throw pathNotFound();
+  if (isOutOfPlace(request, target, resource)) return pageNotFound;
+  checkVerb(request, target, resource);
+  const deprecation = deprecationWarning(apiVersionText(resource), resource.kind);
+  if (deprecation !== undefined) {
+    request.notes.warn(deprecation);
+    request.notes.audit?.annotate('k8s.io/deprecated', 'true');
+  }
+  request.reply.agree({ resource, collection: target.name === '' && (request.verb === 'list' || request.verb === 'watch') });
+  return execute({ request, resource, settings: context.settings });
+}
+
+/** Whether a custom resource has no such path. Throws 404 and 405 where a built-in one has none. */
+function isOutOfPlace(
+  { method }: Incoming,
+  { resource, name, namespace }: Target,
+  { namespaced, custom }: ServedResource,
+): boolean {
+  if (namespaced && namespace === '') {
+    // Cluster-wide views of namespaced resources are for reading only.
+    if (name !== '') throw pathNotFound();
+    if (method !== 'GET') throw methodNotAllowed();
+  }
+  // A namespace is in itself, but holds no others.
+  const isOwnNamespace = resource === 'namespaces' && name === namespace;
+  if (namespaced || namespace === '' || isOwnNamespace) return false;
+  if (custom) return true;
+  throw pathNotFound();
+}
+
+function checkVerb(request: Incoming, { group, resource: plural, subresource, name }: Target, resource: ServedResource): void {
+  const isCollection = name === '';
+  const verbs = subresource === '' ? resource.verbs : resource.subresources.get(subresource)?.verbs;
+  if (!verbs) throw pathNotFound();
+  const verb = methodVerbs[request.method] ?? request.verb;
+  const allowed = verb === 'watch' && !isCollection ? verbs.has('get') : verbs.has(verb);
+  const misplaced = (verb === 'create' && !isCollection) || ((verb === 'update' || verb === 'patch') && isCollection);
+  // Custom resources have one handler for all their methods, which names the verb.
+  if (!allowed && resource.custom && verb !== '') throw methodNotSupported({ group, resource: plural }, verb);
+  if (!allowed || misplaced || verb === '' || request.method === 'HEAD') throw methodNotAllowed();
+}
+
+function discover(context: ServerContext, request: Incoming, path: string): Outcome {
+  const answer = discoveryOf(context, request, path);
+  if (!answer) {
+    const [, , group = ''] = path.split('/');
+    const isRoute = knownGroup(context, group) && !isCustomGroup(context, group);
+    if (path.startsWith('/apis/') && !isRoute) return pageNotFound;
+    throw pathNotFound();
+  }
+  // The root of groups answers every method; the others only GET, as upstream's routes are laid.
+  if (request.method !== 'GET' && !/^\/apis\/?$/.test(path)) throw methodNotAllowed();
+  if (answer.etag !== undefined) return aggregated(context, request, answer);
+  request.reply.agree('document');
+  return { is: 'document', status: 200, value: answer.value, form: 'agreed' };
+}
+
+const knownGroup = ({ table }: ServerContext, name: string): boolean =>
+  name === '' || table.groups.some(({ group }) => group === name);
+
+/** Paths of custom groups are not routes: what is not served there is no API at all. */
+const isCustomGroup = ({ table }: ServerContext, name: string): boolean =>
+  table.all().some(({ group, custom }) => custom && group === name);
+
+const plainText = 'text/plain; charset=utf-8';
+const noSniff = { 'x-content-type-options': 'nosniff' };
+
+const pageNotFound: DocumentOutcome = {
+  is: 'bytes',
+  status: 404,
+  type: plainText,
+  body: '404 page not found\n',
+  headers: noSniff,
+};
+
+function aggregated({ schema }: ServerContext, request: Incoming, answer: DiscoveryAnswer): DocumentOutcome {
+  const { etag = '', contentType = mediaTypes.json } = answer;
+  const headers = { etag, vary: 'Accept', 'cache-control': 'public' };
+  if (request.headers['if-none-match'] === etag) return { is: 'bytes', status: 304, type: '', body: '', headers };
+  return { is: 'bytes', status: 200, type: contentType, body: encodeValue(schema, answer.value, plainJson), headers };
+}
+
+function discoveryOf(
+  { table, address, aggregator }: ServerContext,
+  request: Incoming,
+  path: string,
+): DiscoveryAnswer | undefined {
+  const [root, group, version, ...more] = path
+    .split('/')
+    .slice(1)
+    .filter((part, at, all) => part !== '' || at < all.length - 1);
+  if (more.length > 0) return undefined;
+  const groups = aggregator?.groups(table.groups) ?? table.groups;
+  const wrap = (value: object | undefined): DiscoveryAnswer | undefined => value && { value };
+  if (group === undefined) {
+    const wanted = wantsAggregated(acceptOf(request));
+    if (wanted === 'unknown') throw notAcceptable(Object.values(mediaTypes));
+    if (wanted) return aggregatedDiscovery(table, root === 'api', aggregator);
+    return wrap(root === 'api' ? legacyVersions(address()) : legacyGroups(groups));
+  }
+  if (root === 'api') return version === undefined ? wrap(legacyResources(table, '', group)) : undefined;
+  return wrap(version === undefined ? legacyGroup(groups, group) : legacyResources(table, group, version));
+}
+
+async function serveNamed(context: ServerContext, named: NamedPaths, request: Incoming, path: string): Promise<Outcome> {
+  const { health, openApi, documents } = named;
+  const answer = await routeHealth(request.uri, health.lists());
+  if (answer) {
+    for (const { name, reason } of answer.failures) context.logger.warn('health check failed', { check: name, reason });
+    return { is: 'bytes', status: answer.status, type: plainText, body: answer.body, headers: noSniff };
+  }
+  if (path === '/version' || path === '/version/') return version(context, request);
+  if (path === '/metrics') {
+    const { metrics } = context;
+    return { is: 'bytes', status: 200, type: metrics.contentType, body: await metrics.expose() };
+  }
+  if (path === '/' || path === '') {
+    const value = { paths: [...rootPaths(context, health), ...(documents?.keys() ?? [])].sort() };
+    return { is: 'document', status: 200, value, form: 'indented' };
+  }
+  const document = documents?.get(path)?.();
+  if (document) {
+    if (request.method !== 'GET') throw methodNotAllowed();
+    return { is: 'bytes', status: 200, ...document };
+  }
+  return (path.startsWith('/openapi/') && (await openApi.serve(request, path))) || pageNotFound;
+}
+
+function version(context: ServerContext, request: Incoming): Outcome {
+  const refusal = routerRefusal(acceptOf(request), [mediaTypes.json]);
+  if (refusal) throw refusal;
+  if (request.method !== 'GET') throw methodNotAllowed();
+  return { is: 'document', status: 200, value: context.version, form: 'indented' };
+}
+
+function rootPaths({ table, aggregator }: ServerContext, health: HealthChecks): string[] {
+  const groups = (aggregator?.groups(table.groups) ?? table.groups).flatMap(({ group, versions }) =>
+    group === ''
+      ? ['/api', ...versions.map((version) => `/api/${version}`)]
+      : [`/apis/${group}`, ...versions.map((version) => `/apis/${group}/${version}`)],
+  );
+  const lists = health.lists();
+  const checks = Object.entries(lists).flatMap(([endpoint, list]) => [
+    `/${endpoint}`,
+    ...(list ?? []).map(({ name }) => `/${endpoint}/${name}`),
+  ]);
+  return [...groups, '/apis', ...checks, '/metrics', '/openapi/v2', '/openapi/v3', '/version'].sort();
+}

@@ -1,0 +1,149 @@
+// Endpoints that are not the storage of a kind (`SpecialRest`): reviews, bindings, evictions, tokens, and those that hand a connection on
+// (k8s.io/apiserver/pkg/endpoints/handlers, create.go and rest.go ConnectResource).
+import { createFieldManager } from '#apimachinery/managedfields';
+import { badRequest } from '#apimachinery/errors';
+import { apiVersionOf, formatTime, type UnknownObject } from '#apimachinery/meta';
+import { applySchemaDefaults } from '#apimachinery/schema';
+import type { BodyTarget, Incoming } from '../chain/incoming.ts';
+import type { Outcome } from '../chain/outcome.ts';
+import type { AdmissionRequest, SpecialRest } from '../contracts.ts';
+import { bodyType } from '../registry/generic/admit.ts';
+import type { Target } from '../request/request.ts';
+import type { ServerContext } from '../server-context.ts';
+import { annotatorOf, managerFromUserAgent, warnAll } from './resource-call.ts';
+import { methodNotAllowed, pathNotFound } from './route-errors.ts';
+import { type WriteOptions, writeOptions } from './write-options.ts';
+
+interface SpecialCall {
+  request: Incoming;
+  target: Target;
+  special: SpecialRest;
+}
+
+const isConnect = ({ connectOptions }: SpecialRest): boolean => connectOptions !== undefined;
+
+/** Checks and decodes the request, runs admission, then the endpoint. */
+export async function performSpecial(context: ServerContext, request: Incoming, special: SpecialRest): Promise<Outcome> {
+  const target = request.target as Target;
+  const call = { request, target, special };
+  checkMethod(call);
+  const connects = isConnect(special);
+  const takesBody = !connects && (request.method === 'POST' || request.method === 'PUT');
+  if (!connects) request.reply.agree({ special });
+  const body = takesBody ? targetOf(context, special) : undefined;
+  if (body) await request.body.arrive(false);
+  const options = takesBody ? writeOptions('CreateOptions', request.options) : undefined;
+  const object = body && options && (await readObject(call, body, options));
+  return run(context, call, object, options);
+}
+
+function checkMethod({ request: { method }, target, special }: SpecialCall): void {
+  if (special.namespaced && target.namespace === '' && special.subresource === '')
+    throw method === 'GET' ? pathNotFound() : methodNotAllowed();
+  // Where nothing can be read there are no paths with names.
+  if (target.name !== '' && special.subresource === '' && !special.methods.includes('GET')) throw pathNotFound();
+  if (!special.methods.includes(method)) throw methodNotAllowed();
+}
+
+/** The type of the endpoint's body. */
+function targetOf(context: ServerContext, { kind, alsoAccepts = [] }: SpecialRest): BodyTarget | undefined {
+  const type = context.schema.kind(kind.group, kind.version, kind.kind);
+  return type && { ...kind, schema: context.schema, typeName: type.name, protobuf: true, alsoAccepts };
+}
+
+async function readObject(
+  { request, target, special }: SpecialCall,
+  body: BodyTarget,
+  options: WriteOptions,
+): Promise<UnknownObject> {
+  const { object, strictErrors } = await request.body.decode(body, options.fieldValidation);
+  warnAll(request, options.fieldValidation, strictErrors);
+  const sent = object.metadata?.namespace;
+  prepare(object, body, target.namespace);
+  special.setDefaults?.(object);
+  request.notes.audit?.requestObject(
+    () => JSON.stringify({ ...object, metadata: { ...object.metadata, namespace: sent } }),
+    object.metadata,
+  );
+  const manager = options.fieldManager || managerFromUserAgent(request.userAgent);
+  return withManager(object, body, special.subresource, manager, request.now);
+}
+
+function prepare(object: UnknownObject, target: BodyTarget, namespace: string): void {
+  applySchemaDefaults(target.schema, target.typeName, object);
+  object.apiVersion = apiVersionOf(target.group, target.version);
+  object.metadata ??= {};
+  const { namespace: given } = object.metadata;
+  if (namespace !== '' && given && given !== namespace) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  }
+  if (namespace === '') delete object.metadata.namespace;
+  else object.metadata.namespace ||= namespace;
+}
+
+/** Review responses and the like carry managed fields too, although they are never stored. */
+function withManager(
+  object: UnknownObject,
+  { schema, typeName, group, version }: BodyTarget,
+  subresource: string,
+  manager: string,
+  now: number,
+): UnknownObject {
+  const apiVersion = apiVersionOf(group, version);
+  const writer = { manager, time: formatTime(now), apiVersion, ...(subresource !== '' && { subresource }) };
+  const recorded = createFieldManager(schema, typeName).create(object, writer);
+  const { kind, apiVersion: named, ...rest } = recorded;
+  return { kind, apiVersion: named, ...rest, metadata: { ...recorded.metadata } };
+}
+
+function subpathOf({ segments, path = '' }: Incoming): string {
+  const rest = segments.slice(3);
+  const subpath = rest.length > 0 ? `/${rest.join('/')}` : '';
+  return path.endsWith('/') && !subpath.endsWith('/') ? `${subpath}/` : subpath;
+}
+
+/** Admission and the endpoint itself. */
+async function run(
+  context: ServerContext,
+  { request, target, special }: SpecialCall,
+  object: UnknownObject | undefined,
+  options: WriteOptions | undefined,
+): Promise<Outcome> {
+  const { user, notes, method } = request;
+  const { audit, warn } = notes;
+  const query = new URLSearchParams(request.query);
+  const subpath = subpathOf(request);
+  const connectOptions = special.connectOptions?.(query, subpath);
+  const type = bodyType(context.schema, special.kind);
+  const dryRun = options?.dryRun ?? false;
+  const subject = connectOptions ?? object;
+  const admitted: AdmissionRequest = {
+    ...{ group: special.group, version: special.version, resource: special.resource, subresource: special.subresource },
+    ...{ operation: connectOptions ? 'CONNECT' : 'CREATE', kind: special.kind.kind, user, namespace: target.namespace },
+    name: target.name || (object?.metadata?.name ?? ''),
+    ...(subject && { object: subject as NonNullable<AdmissionRequest['object']> }),
+    ...(type && { type }),
+    options: options?.asSent ?? {},
+    dryRun,
+    warn,
+    annotate: audit && annotatorOf(audit),
+  };
+  const { admission } = context.settings;
+  if (subject) await admission.admit(admitted);
+  if (connectOptions) await admission.validate(admitted);
+  const accepted = connectOptions ? object : ((admitted.object as UnknownObject | undefined) ?? object);
+  const answer = await special.handle({
+    ...{ user, method, namespace: target.namespace, name: target.name, subpath, query, dryRun, warn },
+    ...(accepted && { object: accepted }),
+    signal: request.cancellation.signal,
+    cluster: context.cluster,
+    writer: context.writer,
+    validate: async () => {
+      await admission.validate(admitted);
+    },
+    annotate: audit && ((key, value) => audit.annotate(key, value)),
+    ...(request.connection && { exchange: request.connection }),
+  });
+  if (answer === 'handled') return { is: 'answered' };
+  return { is: 'special', special, status: answer.status, value: answer.object as UnknownObject };
+}

@@ -1,0 +1,85 @@
+// The options of a request (metav1.ListOptions, CreateOptions, DeleteOptions, ...), read once from the query string. A text that is none of
+// its parameter's values is kept as a problem and refused by the operation that has the parameter: others ignore it, as upstream does.
+
+export interface RequestOptions {
+  labelSelector?: string;
+  fieldSelector?: string;
+  resourceVersion?: string;
+  resourceVersionMatch?: string;
+  limit?: number;
+  continue?: string;
+  watch?: boolean;
+  allowWatchBookmarks?: boolean;
+  sendInitialEvents?: boolean;
+  timeoutSeconds?: number;
+  dryRun?: readonly string[];
+  fieldManager?: string;
+  fieldValidation?: string;
+  /** Server-side apply: takes over fields owned by others. */
+  force?: boolean;
+  gracePeriodSeconds?: number;
+  orphanDependents?: boolean;
+  propagationPolicy?: string;
+  /** Preconditions of a DELETE without a body. */
+  uid?: string;
+  /** The client's own bound on the request: a Go duration. */
+  timeout?: string;
+  /** What is wrong with the text of a number, by its parameter. */
+  problems?: Readonly<Record<string, string>>;
+}
+
+type Name = Exclude<keyof RequestOptions, 'problems'>;
+
+const kinds: Readonly<Record<Name, 'text' | 'number' | 'bool' | 'texts'>> = {
+  labelSelector: 'text',
+  fieldSelector: 'text',
+  resourceVersion: 'text',
+  resourceVersionMatch: 'text',
+  limit: 'number',
+  continue: 'text',
+  watch: 'bool',
+  allowWatchBookmarks: 'bool',
+  sendInitialEvents: 'bool',
+  timeoutSeconds: 'number',
+  dryRun: 'texts',
+  fieldManager: 'text',
+  fieldValidation: 'text',
+  force: 'bool',
+  gracePeriodSeconds: 'number',
+  orphanDependents: 'bool',
+  propagationPolicy: 'text',
+  uid: 'text',
+  timeout: 'text',
+};
+
+export const noOptions: RequestOptions = Object.freeze({});
+
+/** Go's conversion of a query parameter to bool: everything but "false" and "0" is true. */
+export const boolOf = (text: string): boolean => text !== '0' && text.toLowerCase() !== 'false';
+
+function numberProblem(text: string): string | undefined {
+  if (!/^[+-]?\d+$/.test(text)) return `strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`;
+  if (Math.abs(Number(text)) <= Number.MAX_SAFE_INTEGER) return undefined;
+  return `strconv.ParseInt: parsing ${JSON.stringify(text)}: value out of range`;
+}
+
+/** Of a parameter that is given twice the first counts. Unknown ones are left to the endpoints that know them. */
+export function readOptions(query: string): RequestOptions {
+  if (query === '') return noOptions;
+  const options: Record<string, unknown> = {};
+  let problems: Record<string, string> | undefined;
+  for (const [name, text] of new URLSearchParams(query)) {
+    const kind = Object.hasOwn(kinds, name) ? kinds[name as Name] : undefined;
+    if (kind === undefined) continue;
+    if (kind === 'texts') options[name] = [...((options[name] as string[] | undefined) ?? []), text];
+    else if (name in options || (problems && name in problems)) continue;
+    else if (kind === 'text') options[name] = text;
+    else if (kind === 'bool') options[name] = boolOf(text);
+    else {
+      const problem = numberProblem(text);
+      if (problem === undefined) options[name] = Number(text);
+      else problems = { ...problems, [name]: problem };
+    }
+  }
+  return problems ? { ...options, problems } : options;
+}
