@@ -1,5 +1,6 @@
 // Where failures of the API happen: around every request of every way into a test cluster's apiserver.
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { NoAnswerError } from '#apiserver';
 import type { RequestGate } from '#apiserver/app';
 import type { KubeObject } from '#apimachinery/meta';
 import type { ApiCall, Transport, WatchCall, WatchStream } from '#apimachinery/transport';
@@ -36,7 +37,7 @@ interface OpenWatch {
 }
 
 const lost = (): Error => new Error('connection reset by peer');
-const cut = (): Error => new Error('connection refused');
+const cut = (): Error => new NoAnswerError('connection refused');
 
 export class ApiGate implements RequestGate, ApiFaults {
   readonly #clock: Clock;

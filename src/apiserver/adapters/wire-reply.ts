@@ -92,9 +92,8 @@ export class WireReply implements Reply, Answer {
   /** Headers of every answer, with the warnings so far. */
   headers(): ResponseHeaders {
     const { warnings } = this.#notes;
-    const headers: ResponseHeaders = { 'audit-id': this.#data.auditId, 'cache-control': 'no-cache, private' };
-    if (warnings.length > 0) headers['warning'] = warnings.map(warningHeader);
-    return headers;
+    const headers = { 'audit-id': this.#data.auditId, 'cache-control': 'no-cache, private' };
+    return warnings.length === 0 ? headers : { ...headers, warning: warnings.map(warningHeader) };
   }
 
   onStart(callback: (status: number) => void): void {
