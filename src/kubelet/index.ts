@@ -5,7 +5,7 @@ export { StaticPods } from './config/static-pods.ts';
 export { Kubelet, type KubeletParts, simulatedMark } from './kubelet.ts';
 export { serveHealthz } from './server/healthz.ts';
 export { type KubeletServerOptions, serveSimulatedNodes, startKubeletServer } from './server/server.ts';
-export { type KubeletDeps, type KubeletHandle, runKubelet, thisMachine } from './run.ts';
+export { type KubeletDeps, type KubeletHandle, runKubelet } from './run.ts';
 export { defaultOptions, type KubeletOptions } from './options.ts';
 export { createSimulatedNode, type SimulatedNodeDeps, type SimulatedNodeOptions } from './simulated.ts';
 export type { Machine } from './node/status.ts';

@@ -9,8 +9,9 @@ import { type LifecycleHooks, noHooks } from './hooks/hooks.ts';
 import { ImageManager } from './images/manager.ts';
 import { relistMs, relistWithoutEventsMs, unhealthyRelistMs } from './limits.ts';
 import { NodeManager } from './node/manager.ts';
-import { isSpecific } from './node/node-ip.ts';
+import type { NodeState } from './node/state.ts';
 import type { Machine, NodeFacts } from './node/status.ts';
+import type { SysctlRules } from './node/sysctls.ts';
 import type { KubeletOptions } from './options.ts';
 import type { ProbeManager } from './probes/types.ts';
 import type { ImageInfo, PodRuntime, RegistryAuth, RuntimeHealth } from './runtime/types.ts';
@@ -30,12 +31,15 @@ export interface KubeletParts {
   clock: Clock;
   rng: Rng;
   logger: Logger;
+  /** What is known of the node; the parts below share it. */
+  state: NodeState;
   runtime: PodRuntime;
+  /** Settings of the kernel that pods may have. */
+  sysctls: SysctlRules;
   probes(wake: (podUid: string) => void, events: PodEvents): ProbeManager;
   hooks?: LifecycleHooks;
   machine(): Promise<Machine>;
   credentials?(pod: Pod, image: string): Promise<RegistryAuth[]>;
-  pressure?(): NodeFacts['pressure'];
 }
 
 export class Kubelet {
@@ -58,16 +62,13 @@ export class Kubelet {
   constructor(options: KubeletOptions, parts: KubeletParts) {
     this.options = options;
     this.parts = parts;
-    const { client, clock, rng, logger, runtime, recorder } = parts;
-    const events = podEvents(recorder);
-    this.events = events;
-    const nodeInformer = parts.informers.informer<Node>(nodeResource, { fieldSelector: `metadata.name=${options.nodeName}` });
-    const hostIPs = (): readonly string[] => this.hostIPs();
-    this.probes = parts.probes((uid) => this.workers.wake(uid), events);
+    const { client, clock, logger, runtime, recorder, state } = parts;
+    this.events = podEvents(recorder);
+    this.probes = parts.probes((uid) => this.workers.wake(uid), this.events);
     this.images = new ImageManager({
       images: runtime.images,
       clock,
-      events,
+      events: this.events,
       credentials: parts.credentials ?? (async () => []),
       parallelPulls: options.serializeImagePulls ? 1 : 16,
     });
@@ -75,55 +76,47 @@ export class Kubelet {
       client,
       clock,
       logger,
+      state,
       apiPod: (uid) => this.#apiPod(uid),
       couldBeRunning: (uid) => this.workers.get(uid)?.couldBeRunning ?? false,
     });
-    const executor = new PodExecutor({
-      runtime,
-      images: this.images,
-      hooks: parts.hooks ?? noHooks,
+    this.workers = this.#makeWorkers();
+    this.nodes = this.#makeNodeManager();
+    const nodeInformer = parts.informers.informer<Node>(nodeResource, { fieldSelector: `metadata.name=${options.nodeName}` });
+    const onNode = (node: Node): void => this.#onNode(node);
+    nodeInformer.addHandler({ onAdd: onNode, onUpdate: onNode });
+  }
+  #makeWorkers(): PodWorkers {
+    const { hooks = noHooks, ...parts } = this.parts;
+    const { statuses, probes, events, images } = this;
+    return new PodWorkers({
+      ...parts,
+      executor: new PodExecutor({ ...parts, images, hooks, events }),
+      statuses,
+      probes,
       events,
-      clock,
-      logger,
-      hostIPs,
+      onGone: (uid) => images.forget(uid),
     });
-    this.workers = new PodWorkers({
-      runtime,
-      executor,
-      statuses: this.statuses,
-      probes: this.probes,
-      events,
-      clock,
-      logger,
-      hostIPs,
-      networkError: () => this.#health.networkError,
-      node: () => this.nodes.node,
-      ...(parts.pressure && { pressure: parts.pressure }),
-      onGone: (uid) => this.images.forget(uid),
-    });
-    this.nodes = new NodeManager({
-      client,
-      clock,
-      rng,
-      logger,
-      recorder,
+  }
+  #makeNodeManager(): NodeManager {
+    const { options, parts } = this;
+    const marks = parts.runtime.simulated ? simulatedMark : {};
+    return new NodeManager({
+      ...parts,
       name: options.nodeName,
       registration: {
-        labels: { ...options.nodeLabels, ...(runtime.simulated && simulatedMark) },
-        annotations: { ...options.nodeAnnotations, ...(runtime.simulated && simulatedMark) },
+        labels: { ...options.nodeLabels, ...marks },
+        annotations: { ...options.nodeAnnotations, ...marks },
         taints: options.registerWithTaints,
         providerID: options.providerID,
         routesFromCloud: options.routesFromCloud,
       },
       registerNode: options.registerNode,
       facts: () => this.#facts(),
-      cached: () => nodeInformer.lister.get('', options.nodeName),
       statusUpdateMs: options.nodeStatusUpdateMs,
       statusReportMs: options.nodeStatusReportMs,
       leaseSeconds: options.leaseSeconds,
     });
-    const onNode = (node: Node): void => this.#onNode(node);
-    nodeInformer.addHandler({ onAdd: onNode, onUpdate: onNode });
   }
 
   /** Registers the node and takes up its pods. Resolves when the node is registered and its pods are known. */
@@ -192,6 +185,7 @@ export class Kubelet {
     } catch (error) {
       this.#health = { runtimeError: `container runtime is down: ${(error as Error).message}` };
     }
+    this.parts.state.networkError = this.#health.networkError;
     if (!this.#synced || before === JSON.stringify(this.#health)) return;
     void this.nodes.updateStatus();
     this.workers.wake(undefined);
@@ -218,22 +212,15 @@ export class Kubelet {
         ...(runtimeError ? [runtimeError] : []),
         ...(networkError ? [`container runtime network not ready: ${networkError}`] : []),
       ],
-      pressure: parts.pressure?.() ?? { memory: false, disk: false, pid: false },
+      pressure: parts.state.pressure,
     };
   }
   #onNode(node: Node): void {
+    this.parts.state.learnNode(node);
     const cidrs = node.spec?.podCIDRs ?? (node.spec?.podCIDR ? [node.spec.podCIDR] : []);
     void this.parts.runtime.updatePodCIDRs(cidrs).catch((error: unknown) => {
       this.parts.logger.warn('Failed to update pod CIDR', { error: String(error) });
     });
-  }
-  /** Addresses of the node: as the API has them (a cloud may know better), else as configured. */
-  hostIPs(): readonly string[] {
-    const addresses = this.nodes.node?.status?.addresses ?? [];
-    const of = (type: string): string[] => addresses.filter((address) => address.type === type).map(({ address }) => address);
-    const known = [of('InternalIP'), of('ExternalIP')].find((ips) => ips.length > 0);
-    const { nodeIPs, ownIPs } = this.options;
-    return known ?? (isSpecific(nodeIPs[0]) ? nodeIPs : ownIPs);
   }
   #apiPod(uid: string): Pod | undefined {
     const pod = this.workers.get(uid)?.pod;

@@ -1,10 +1,21 @@
 // Everything a kubelet can be told, with upstream's defaults (cmd/kubelet/app/options, KubeletConfiguration v1beta1).
 import type { Taint } from '#api/core/v1';
-import { imageAgeMsMin, podsMax } from './limits.ts';
+import { imageAgeMsMin, podsMax, pressureTransitionMs } from './limits.ts';
 
-export interface EvictionThresholds {
-  /** Signal -> quantity or percentage, e.g. `memory.available` -> `100Mi`. */
-  hard: Readonly<Record<string, string>>;
+/** By signal, quantities or percentages, e.g. `memory.available` -> `100Mi`. */
+type Thresholds = Readonly<Record<string, string>>;
+
+export interface EvictionOptions {
+  hard: Thresholds;
+  /** Thresholds that have to be met for `softGracePeriod` (durations as texts). */
+  soft: Thresholds;
+  softGracePeriod: Readonly<Record<string, string>>;
+  /** How much more than the threshold is to be free after an eviction. */
+  minimumReclaim: Thresholds;
+  /** The longest grace of pods that a soft threshold ends. */
+  maxPodGraceSeconds: number;
+  /** Pressure is reported for so long after it has gone. */
+  pressureTransitionMs: number;
 }
 
 export interface KubeletOptions {
@@ -39,7 +50,7 @@ export interface KubeletOptions {
   port: number;
   address: string;
   serializeImagePulls: boolean;
-  eviction: EvictionThresholds;
+  eviction: EvictionOptions;
   imageGcHighPercent: number;
   imageGcLowPercent: number;
   /** Younger images are never collected. */
@@ -54,6 +65,12 @@ export interface KubeletOptions {
   resolvConf: string;
   /** Containers without a seccomp profile get RuntimeDefault. */
   seccompDefault: boolean;
+  /** Settings of the kernel that pods may have besides the safe ones; a pattern ends in `*`. */
+  allowedUnsafeSysctls: readonly string[];
+  /** Processes and threads of one pod; -1: as many as the node can have. */
+  podPidsMax: number;
+  /** The node does not start on a kernel whose settings are not those that the kubelet relies on. */
+  protectKernelDefaults: boolean;
   /** Sandbox image, spared by image garbage collection. */
   podInfraImage: string;
 }
@@ -93,7 +110,14 @@ export const defaultOptions = (nodeName: string): KubeletOptions => ({
   port: 10250,
   address: '0.0.0.0',
   serializeImagePulls: true,
-  eviction: { hard: defaultEvictionHard },
+  eviction: {
+    hard: defaultEvictionHard,
+    soft: {},
+    softGracePeriod: {},
+    minimumReclaim: {},
+    maxPodGraceSeconds: 0,
+    pressureTransitionMs,
+  },
   imageGcHighPercent: 85,
   imageGcLowPercent: 80,
   imageAgeMsMin,
@@ -105,5 +129,8 @@ export const defaultOptions = (nodeName: string): KubeletOptions => ({
   leaseSeconds: 40,
   resolvConf: '/etc/resolv.conf',
   seccompDefault: false,
+  allowedUnsafeSysctls: [],
+  podPidsMax: -1,
+  protectKernelDefaults: false,
   podInfraImage: 'registry.k8s.io/pause:3.10.1',
 });

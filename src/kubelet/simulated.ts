@@ -3,7 +3,9 @@ import type { Taint } from '#api/core/v1';
 import { createEventRecorder, createInformerFactory, type EventRecorder, type KubeClient } from '#client';
 import type { Clock, Logger, Rng } from '#utils';
 import { Kubelet } from './kubelet.ts';
+import { NodeState } from './node/state.ts';
 import type { Machine } from './node/status.ts';
+import { sysctlRules } from './node/sysctls.ts';
 import { defaultOptions, type KubeletOptions } from './options.ts';
 import type { SimulationDefaults } from './runtime/simulated/behaviour.ts';
 import { SimulatedRuntime } from './runtime/simulated/index.ts';
@@ -101,7 +103,9 @@ export function createSimulatedNode(node: SimulatedNodeOptions, deps: SimulatedN
     clock,
     rng,
     logger,
+    state: new NodeState(options),
     runtime,
+    sysctls: sysctlRules(options.allowedUnsafeSysctls, machine.kernelVersion),
     probes: () => simulatedProbes(runtime),
     machine: async () => machine,
   });

@@ -12,7 +12,7 @@ import { buildPauseImage, importImage, pauseImageReference } from '../images/ind
 import { dnsNodeLabel } from '../dns-label.ts';
 import type { NodeAgentConfig } from '../node-agent-config.ts';
 import { accepts, ContainerdService } from './containerd.ts';
-import { apiserverPollMs } from './limits.ts';
+import { apiserverPollMs, podPidsMax } from './limits.ts';
 import { startNameServer } from './name-server.ts';
 
 export interface NodeAgentDeps {
@@ -112,6 +112,7 @@ async function startKubelet(
       podLogsDir: join(nodeDir, 'pod-logs'),
       containerRuntimeEndpoint: `unix://${socket}`,
       podInfraImage: pauseImageReference,
+      podPidsMax,
     },
     {
       clock,

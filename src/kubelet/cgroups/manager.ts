@@ -13,6 +13,8 @@ const rootName = 'kubepods';
 export interface CgroupManagerOptions {
   /** `--cgroup-root`: parent of `kubepods`. */
   root: string;
+  /** Processes and threads of one pod; absent: not limited. */
+  podPidsMax?: number;
   /** Where cgroups are mounted. */
   mountPoint?: string;
   logger: Logger;
@@ -29,6 +31,7 @@ export interface PodLimits {
   cpuShares: number;
   cpuQuotaUs?: number;
   memoryBytes?: number;
+  pidsMax?: number;
 }
 
 /** A pod is limited where every container is (upstream ResourceConfigForPod). */
@@ -89,7 +92,8 @@ export class CgroupManager {
   async ensurePod(pod: Pod): Promise<void> {
     if (this.#hierarchy === undefined) return;
     const path = this.#podPath(pod);
-    if (await this.#make(path)) await this.#set(path, podCgroupLimits(pod));
+    const { podPidsMax: pidsMax } = this.#options;
+    if (await this.#make(path)) await this.#set(path, { ...podCgroupLimits(pod), pidsMax });
   }
   /** New limits of a running pod. `grow` lifts them out of the way, `settle` sets those of the spec. */
   async resizePod(pod: Pod, step: 'grow' | 'settle'): Promise<void> {
@@ -155,7 +159,7 @@ export class CgroupManager {
 
   /** `unlimited`: what to write for limits that are absent; without it they are left as they are. */
   async #set(path: string, limits: PodLimits, unlimited?: string): Promise<void> {
-    const { cpuShares, cpuQuotaUs, memoryBytes } = limits;
+    const { cpuShares, cpuQuotaUs, memoryBytes, pidsMax } = limits;
     const v2 = this.#hierarchy?.version === 2;
     const settings: [string, string | undefined][] = v2
       ? [
@@ -168,7 +172,7 @@ export class CgroupManager {
           ['cpu.cfs_quota_us', cpuQuotaUs?.toString() ?? unlimited],
           ['memory.limit_in_bytes', memoryBytes?.toString() ?? unlimited],
         ];
-    for (const [file, value] of settings) {
+    for (const [file, value] of [...settings, ['pids.max', pidsMax?.toString()] as const]) {
       if (value === undefined) continue;
       for (const root of this.#hierarchy?.roots ?? [])
         await writeFile(join(root, path, file), value, { flag: 'r+' }).catch(absent);

@@ -1,8 +1,44 @@
 // The kubelet's flags, with upstream's names and defaults (cmd/kubelet/app/options). Those that are also in the configuration file win over it.
-import { fixedFeatureGateFlags, flag, flagsWithoutEffect, type FlagValues, loggingFlags, refusedFlags } from '#component-base';
+import {
+  fixedFeatureGateFlags,
+  type Flag,
+  flag,
+  type FlagOptions,
+  flagsWithoutEffect,
+  type FlagType,
+  type FlagValues,
+  loggingFlags,
+  refusedFlags,
+} from '#component-base';
 import { refused, withoutEffect } from './unserved-flags.ts';
 
 const section = 'Kubelet';
+
+/** `signal<value`, comma separated. */
+const thresholdsType: FlagType<Record<string, string>> = {
+  name: 'mapStringString',
+  parse: (text) =>
+    Object.fromEntries(
+      text
+        .split(',')
+        .filter((pair) => pair !== '')
+        .map((pair) => {
+          const at = pair.indexOf('<');
+          if (at < 0) throw new Error(`malformed pair, expect string<string`);
+          return [pair.slice(0, at).trim(), pair.slice(at + 1).trim()];
+        }),
+    ),
+  format: (pairs) =>
+    Object.entries(pairs)
+      .map((pair) => pair.join('<'))
+      .sort()
+      .join(','),
+  join: (first, next) => ({ ...first, ...next }),
+};
+const thresholds = (options: FlagOptions<Record<string, string>>): Flag<Record<string, string>> => ({
+  ...options,
+  type: thresholdsType,
+});
 
 export const kubeletFlags = {
   ...loggingFlags(),
@@ -192,10 +228,58 @@ export const kubeletFlags = {
     help: "Resolver configuration for pods that use the host's.",
     section,
   }),
-  evictionHard: flag.stringMap({
+  evictionHard: thresholds({
     name: 'eviction-hard',
     default: {},
-    help: 'Thresholds below which pods are evicted, e.g. memory.available=100Mi.',
+    help: 'Thresholds below which pods are evicted, e.g. memory.available<100Mi.',
+    section,
+  }),
+  evictionSoft: thresholds({
+    name: 'eviction-soft',
+    default: {},
+    help: 'Thresholds that evict pods when they were met for a grace period, e.g. memory.available<1.5Gi.',
+    section,
+  }),
+  evictionSoftGracePeriod: flag.stringMap({
+    name: 'eviction-soft-grace-period',
+    default: {},
+    help: 'Grace periods of soft thresholds, e.g. memory.available=1m30s.',
+    section,
+  }),
+  evictionMinimumReclaim: flag.stringMap({
+    name: 'eviction-minimum-reclaim',
+    default: {},
+    help: 'How much more than a threshold is reclaimed once it was met, e.g. imagefs.available=2Gi.',
+    section,
+  }),
+  evictionMaxPodGracePeriod: flag.int({
+    name: 'eviction-max-pod-grace-period',
+    default: 0,
+    help: 'Longest grace in seconds of pods that a soft threshold evicts.',
+    section,
+  }),
+  evictionPressureTransitionMs: flag.duration({
+    name: 'eviction-pressure-transition-period',
+    default: 300_000,
+    help: 'How long pressure is reported after it has gone.',
+    section,
+  }),
+  allowedUnsafeSysctls: flag.strings({
+    name: 'allowed-unsafe-sysctls',
+    default: [],
+    help: 'Unsafe sysctls, or patterns of them that end in *, that pods may set.',
+    section,
+  }),
+  podMaxPids: flag.int({
+    name: 'pod-max-pids',
+    default: -1,
+    help: 'Most processes of one pod; -1: as many as the node can have.',
+    section,
+  }),
+  protectKernelDefaults: flag.bool({
+    name: 'protect-kernel-defaults',
+    default: false,
+    help: 'Do not start on a kernel whose settings are not those that the kubelet relies on. They are never changed.',
     section,
   }),
   serializeImagePulls: flag.bool({ name: 'serialize-image-pulls', default: true, help: 'Pull one image at a time.', section }),

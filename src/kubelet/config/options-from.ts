@@ -9,7 +9,9 @@ import { keptCertificate, tlsSettings } from '#component-base/serving';
 import { issueSelfSigned } from './self-signed.ts';
 import type { KubeletServerOptions } from '../server/server.ts';
 import { isSpecific, parseCloudProvider, parseNodeIPs } from '../node/node-ip.ts';
-import { defaultOptions, type KubeletOptions } from '../options.ts';
+import { parseThresholds } from '../eviction/thresholds.ts';
+import { sysctlRules } from '../node/sysctls.ts';
+import { defaultOptions, type EvictionOptions, type KubeletOptions } from '../options.ts';
 import { checkConfiguration } from './configuration.ts';
 import { kubeletFlags, type KubeletFlagValues } from './flags.ts';
 
@@ -41,6 +43,15 @@ interface KubeletConfiguration {
   resolvConf?: string;
   serializeImagePulls?: boolean;
   evictionHard?: Record<string, string>;
+  evictionSoft?: Record<string, string>;
+  evictionSoftGracePeriod?: Record<string, string>;
+  evictionMinimumReclaim?: Record<string, string>;
+  evictionMaxPodGracePeriod?: number;
+  evictionPressureTransitionPeriod?: string;
+  mergeDefaultEvictionSettings?: boolean;
+  allowedUnsafeSysctls?: string[];
+  podPidsLimit?: number;
+  protectKernelDefaults?: boolean;
   systemReserved?: Record<string, string>;
   kubeReserved?: Record<string, string>;
   imageGCHighThresholdPercent?: number;
@@ -108,60 +119,111 @@ export interface KubeletSettings {
   warnings: readonly string[];
 }
 
+/** What is given by flags and by the file. */
+interface Given {
+  values: KubeletFlagValues;
+  changed: ReadonlySet<string>;
+  file: KubeletConfiguration;
+  base: KubeletOptions;
+  /** The flag when given, else the file's value, else the flag's default. */
+  pick<T>(name: Name, own: T, fromFile: T | undefined): T;
+}
+
+const nodeOptions = ({ values, file, base, pick }: Given) => ({
+  nodeIPs: parseNodeIPs(values.nodeIp),
+  registerNode: pick('registerNode', values.registerNode, file.registerNode),
+  registerWithTaints: pick('registerWithTaints', values.registerWithTaints.map(parseTaint), file.registerWithTaints),
+  nodeLabels: values.nodeLabels,
+  cloudProvider: parseCloudProvider(values.cloudProvider),
+  providerID: pick('providerId', values.providerId, file.providerID),
+  port: pick('port', values.port, file.port),
+  address: pick('address', values.address, file.address),
+  reserved: reservedOf(
+    pick('systemReserved', values.systemReserved, file.systemReserved),
+    pick('kubeReserved', values.kubeReserved, file.kubeReserved),
+  ),
+  nodeStatusUpdateMs: pick(
+    'nodeStatusUpdateFrequencyMs',
+    values.nodeStatusUpdateFrequencyMs,
+    durationOf(file.nodeStatusUpdateFrequency),
+  ),
+  nodeStatusReportMs: durationOf(file.nodeStatusReportFrequency) ?? base.nodeStatusReportMs,
+  leaseSeconds: file.nodeLeaseDurationSeconds ?? base.leaseSeconds,
+  protectKernelDefaults: pick('protectKernelDefaults', values.protectKernelDefaults, file.protectKernelDefaults),
+});
+
+const podOptions = ({ values, file, base, pick }: Given) => ({
+  podsMax: pick('maxPods', values.maxPods, file.maxPods),
+  clusterDNS: pick('clusterDns', values.clusterDns, file.clusterDNS),
+  clusterDomain: pick('clusterDomain', values.clusterDomain, file.clusterDomain),
+  rootDir: values.rootDir,
+  podLogsDir: pick('podLogsDir', values.podLogsDir, file.podLogsDir) || base.podLogsDir,
+  podManifestPath: pick('podManifestPath', values.podManifestPath, file.staticPodPath),
+  resolvConf: pick('resolvConf', values.resolvConf, file.resolvConf),
+  seccompDefault: pick('seccompDefault', values.seccompDefault, file.seccompDefault),
+  allowedUnsafeSysctls: pick('allowedUnsafeSysctls', values.allowedUnsafeSysctls, file.allowedUnsafeSysctls),
+  podPidsMax: pick('podMaxPids', values.podMaxPids, file.podPidsLimit),
+});
+
+const runtimeOptions = ({ values, file, base, pick }: Given) => ({
+  containerRuntimeEndpoint:
+    pick('containerRuntimeEndpoint', values.containerRuntimeEndpoint, file.containerRuntimeEndpoint) ||
+    base.containerRuntimeEndpoint,
+  cgroupRoot: pick('cgroupRoot', values.cgroupRoot, file.cgroupRoot),
+  cgroupsPerQOS: pick('cgroupsPerQos', values.cgroupsPerQos, file.cgroupsPerQOS),
+  cgroupDriver: pick('cgroupDriver', values.cgroupDriver, file.cgroupDriver),
+  serializeImagePulls: pick('serializeImagePulls', values.serializeImagePulls, file.serializeImagePulls),
+  imageGcHighPercent: pick('imageGcHighThreshold', values.imageGcHighThreshold, file.imageGCHighThresholdPercent),
+  imageGcLowPercent: pick('imageGcLowThreshold', values.imageGcLowThreshold, file.imageGCLowThresholdPercent),
+  imageAgeMsMin: pick('minimumImageTtlMs', values.minimumImageTtlMs, durationOf(file.imageMinimumGCAge)),
+  imageAgeMsMax: durationOf(file.imageMaximumGCAge) ?? base.imageAgeMsMax,
+  containerLogMaxBytes: parseQuantity(pick('containerLogMaxSize', values.containerLogMaxSize, file.containerLogMaxSize)).value(),
+  containerLogMaxFiles: pick('containerLogMaxFiles', values.containerLogMaxFiles, file.containerLogMaxFiles),
+  podInfraImage: values.podInfraContainerImage || base.podInfraImage,
+});
+
+/** An empty list of hard thresholds stands for the default ones. */
+function hardThresholds({ values, changed, file, base }: Given): EvictionOptions['hard'] {
+  const given = changed.has('evictionHard') ? values.evictionHard : file.evictionHard;
+  if (given === undefined || Object.keys(given).length === 0) return base.eviction.hard;
+  return file.mergeDefaultEvictionSettings ? { ...base.eviction.hard, ...given } : given;
+}
+
+/** Throws for thresholds that are not well-formed. */
+function evictionOptions(given: Given): EvictionOptions {
+  const { values, file, base, pick } = given;
+  const eviction: EvictionOptions = {
+    hard: hardThresholds(given),
+    soft: pick('evictionSoft', values.evictionSoft, file.evictionSoft),
+    softGracePeriod: pick('evictionSoftGracePeriod', values.evictionSoftGracePeriod, file.evictionSoftGracePeriod),
+    minimumReclaim: pick('evictionMinimumReclaim', values.evictionMinimumReclaim, file.evictionMinimumReclaim),
+    maxPodGraceSeconds: pick('evictionMaxPodGracePeriod', values.evictionMaxPodGracePeriod, file.evictionMaxPodGracePeriod),
+    pressureTransitionMs:
+      pick(
+        'evictionPressureTransitionMs',
+        values.evictionPressureTransitionMs,
+        durationOf(file.evictionPressureTransitionPeriod),
+      ) || base.eviction.pressureTransitionMs,
+  };
+  parseThresholds(eviction);
+  return eviction;
+}
+
 /** `changed`: flags given on the command line. Rejects with an Error for unreadable files and values. */
 export async function kubeletSettings(values: KubeletFlagValues, changed: ReadonlySet<string>): Promise<KubeletSettings> {
   const { file, warnings } =
     values.config === '' ? { file: {} as KubeletConfiguration, warnings: [] } : await readConfiguration(values.config);
-  /** The flag when given, else the file's value, else the flag's default. */
   const pick = <T>(name: Name, own: T, fromFile: T | undefined): T => (changed.has(name) ? own : (fromFile ?? own));
-  const nodeName = (values.hostnameOverride || hostname()).trim().toLowerCase();
-  const base = defaultOptions(nodeName);
-  const logSize = pick('containerLogMaxSize', values.containerLogMaxSize, file.containerLogMaxSize);
+  const base = defaultOptions((values.hostnameOverride || hostname()).trim().toLowerCase());
+  const given: Given = { values, changed, file, base, pick };
   const options: KubeletOptions = {
     ...base,
-    nodeIPs: parseNodeIPs(values.nodeIp),
-    registerNode: pick('registerNode', values.registerNode, file.registerNode),
-    registerWithTaints: pick('registerWithTaints', values.registerWithTaints.map(parseTaint), file.registerWithTaints),
-    nodeLabels: values.nodeLabels,
-    cloudProvider: parseCloudProvider(values.cloudProvider),
-    providerID: pick('providerId', values.providerId, file.providerID),
-    podsMax: pick('maxPods', values.maxPods, file.maxPods),
-    reserved: reservedOf(
-      pick('systemReserved', values.systemReserved, file.systemReserved),
-      pick('kubeReserved', values.kubeReserved, file.kubeReserved),
-    ),
-    clusterDNS: pick('clusterDns', values.clusterDns, file.clusterDNS),
-    clusterDomain: pick('clusterDomain', values.clusterDomain, file.clusterDomain),
-    rootDir: values.rootDir,
-    podLogsDir: pick('podLogsDir', values.podLogsDir, file.podLogsDir) || base.podLogsDir,
-    podManifestPath: pick('podManifestPath', values.podManifestPath, file.staticPodPath),
-    containerRuntimeEndpoint:
-      pick('containerRuntimeEndpoint', values.containerRuntimeEndpoint, file.containerRuntimeEndpoint) ||
-      base.containerRuntimeEndpoint,
-    cgroupRoot: pick('cgroupRoot', values.cgroupRoot, file.cgroupRoot),
-    cgroupsPerQOS: pick('cgroupsPerQos', values.cgroupsPerQos, file.cgroupsPerQOS),
-    port: pick('port', values.port, file.port),
-    address: pick('address', values.address, file.address),
-    serializeImagePulls: pick('serializeImagePulls', values.serializeImagePulls, file.serializeImagePulls),
-    eviction: { hard: evictionOf(changed.has('evictionHard') ? values.evictionHard : file.evictionHard) ?? base.eviction.hard },
-    imageGcHighPercent: pick('imageGcHighThreshold', values.imageGcHighThreshold, file.imageGCHighThresholdPercent),
-    imageGcLowPercent: pick('imageGcLowThreshold', values.imageGcLowThreshold, file.imageGCLowThresholdPercent),
-    imageAgeMsMin: pick('minimumImageTtlMs', values.minimumImageTtlMs, durationOf(file.imageMinimumGCAge)),
-    imageAgeMsMax: durationOf(file.imageMaximumGCAge) ?? base.imageAgeMsMax,
-    containerLogMaxBytes: parseQuantity(logSize).value(),
-    containerLogMaxFiles: pick('containerLogMaxFiles', values.containerLogMaxFiles, file.containerLogMaxFiles),
-    nodeStatusUpdateMs: pick(
-      'nodeStatusUpdateFrequencyMs',
-      values.nodeStatusUpdateFrequencyMs,
-      durationOf(file.nodeStatusUpdateFrequency),
-    ),
-    nodeStatusReportMs: durationOf(file.nodeStatusReportFrequency) ?? base.nodeStatusReportMs,
-    leaseSeconds: file.nodeLeaseDurationSeconds ?? base.leaseSeconds,
-    cgroupDriver: pick('cgroupDriver', values.cgroupDriver, file.cgroupDriver),
-    seccompDefault: pick('seccompDefault', values.seccompDefault, file.seccompDefault),
-    resolvConf: pick('resolvConf', values.resolvConf, file.resolvConf),
-    podInfraImage: values.podInfraContainerImage || base.podInfraImage,
+    ...nodeOptions(given),
+    ...podOptions(given),
+    ...runtimeOptions(given),
+    eviction: evictionOptions(given),
   };
+  sysctlRules(options.allowedUnsafeSysctls, '');
   const serving =
     pick('enableServer', values.enableServer, file.enableServer) && (await servingOf(values, changed, file, options));
   return {
@@ -180,8 +242,6 @@ export async function kubeletSettings(values: KubeletFlagValues, changed: Readon
 }
 
 const durationOf = (text: string | undefined): number | undefined => (text === undefined ? undefined : parseDurationMs(text));
-const evictionOf = (list: Record<string, string> | undefined): Record<string, string> | undefined =>
-  list === undefined || Object.keys(list).length === 0 ? undefined : list;
 
 /** Kept in `--cert-dir`, when that is given; otherwise made anew at each start. */
 async function selfSigned(

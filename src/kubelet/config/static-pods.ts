@@ -137,7 +137,7 @@ export class StaticPods {
   /** Makes and removes mirrors until there is one, of the right version, for each static pod. */
   async #mirror(): Promise<void> {
     const { kubelet, logger } = this.#deps;
-    const node = kubelet.nodes.node;
+    const { node } = kubelet.parts.state;
     if (node?.metadata.uid === undefined) return;
     const wanted = new Map([...this.#pods.values()].map((pod) => [podFullName(pod), pod]));
     const hashOf = (pod: Pod): string => pod.metadata.annotations?.[configHashAnnotation] ?? '';

@@ -74,7 +74,6 @@ export const withoutEffect: UnservedRows = {
 
 /** They ask for behaviour that is not here: refused at the start. */
 export const refused: UnservedRows = {
-  'allowed-unsafe-sysctls': ['strings', [], 'only safe sysctls are set for pods'],
   'config-dir': ['string', '', 'the configuration is one file'],
   'cpu-cfs-quota': ['bool', true, 'CPU limits are always enforced'],
   'cpu-cfs-quota-period': ['duration', 100, 'the period of CPU quotas is 100 milliseconds'],
@@ -83,11 +82,6 @@ export const refused: UnservedRows = {
   'enable-controller-attach-detach': ['bool', true, 'volumes are attached by the controller only'],
   'enable-debugging-handlers': ['bool', true, 'logs, exec, attach and port-forward are always served'],
   'enforce-node-allocatable': ['strings', ['pods'], 'the cgroup of the pods is bounded, others are not'],
-  'eviction-max-pod-grace-period': ['int', 0, 'there are no soft evictions'],
-  'eviction-minimum-reclaim': ['map', {}, 'evictions reclaim down to the threshold'],
-  'eviction-pressure-transition-period': ['duration', 300_000, 'pressure is reported for five minutes after it has gone'],
-  'eviction-soft': ['map', {}, 'there are no soft evictions'],
-  'eviction-soft-grace-period': ['map', {}, 'there are no soft evictions'],
   'exit-on-lock-contention': ['bool', false, 'there is no lock file'],
   'hairpin-mode': ['string', 'promiscuous-bridge', 'hairpin traffic is the matter of the network plugin'],
   'image-credential-provider-bin-dir': ['string', '', 'credentials for images come from pull secrets only'],
@@ -101,9 +95,7 @@ export const refused: UnservedRows = {
   'manifest-url': ['string', '', 'static pods come from files only'],
   'manifest-url-header': ['map', {}, 'static pods come from files only'],
   'memory-manager-policy': ['string', 'None', 'there is no memory manager'],
-  'pod-max-pids': ['int', -1, 'the number of processes of a pod is not limited'],
   'pods-per-core': ['int', 0, 'the number of pods is limited by --max-pods only'],
-  'protect-kernel-defaults': ['bool', false, 'settings of the kernel are neither set nor checked'],
   'qos-reserved': ['map', {}, 'memory is not reserved by quality of service'],
   'read-only-port': ['int', 0, 'there is no port without authentication'],
   'reserved-cpus': ['string', '', 'no CPUs are set apart'],

@@ -1,43 +1,8 @@
-// Whether the node is short of something, and which pod goes for it (upstream pkg/kubelet/eviction). Pure.
+// Which pod goes for what the node is short of (upstream pkg/kubelet/eviction). Pure.
 import type { Pod, PodCondition } from '#api/core/v1';
 import { parseQuantity, quantityOf } from '#apimachinery/quantity';
 import { isCriticalPod, podQos, podRequests } from '#component-helpers/pod';
-
-/** Available and total amount of a signal, in bytes, inodes or processes. */
-export interface Observation {
-  available: number;
-  capacity: number;
-}
-export type Observations = Readonly<Record<string, Observation | undefined>>;
-
-/** The resource a signal is about, as events name it. */
-export const signalResources: Record<string, string> = {
-  'memory.available': 'memory',
-  'nodefs.available': 'ephemeral-storage',
-  'nodefs.inodesFree': 'inodes',
-  'imagefs.available': 'ephemeral-storage',
-  'imagefs.inodesFree': 'inodes',
-  'pid.available': 'pids',
-};
-
-/** The amount a threshold stands for. */
-export const thresholdAmount = (text: string, capacity: number): number =>
-  text.endsWith('%') ? (capacity * Number.parseFloat(text)) / 100 : parseQuantity(text).value();
-
-/** Signals below their threshold. */
-export const signalsMet = (observations: Observations, thresholds: Readonly<Record<string, string>>): string[] =>
-  Object.entries(thresholds)
-    .filter(([signal, text]) => {
-      const seen = observations[signal];
-      return seen !== undefined && seen.available < thresholdAmount(text, seen.capacity);
-    })
-    .map(([signal]) => signal);
-
-export const pressureOf = (signals: readonly string[]): { memory: boolean; disk: boolean; pid: boolean } => ({
-  memory: signals.includes('memory.available'),
-  disk: signals.some((signal) => signal.startsWith('nodefs.') || signal.startsWith('imagefs.')),
-  pid: signals.includes('pid.available'),
-});
+import { amountOf, type Observations, signalResources, type Threshold } from './thresholds.ts';
 
 const qosRank = { BestEffort: 0, Burstable: 1, Guaranteed: 2 };
 
@@ -69,30 +34,26 @@ export interface EvictionChoice {
 }
 
 export interface EvictionInput {
-  signals: readonly string[];
+  /** The one that is answered. */
+  threshold: Threshold;
   observations: Observations;
-  thresholds: Readonly<Record<string, string>>;
   pods: readonly Pod[];
-  /** Of the resource that the first signal (memory before all others) is about. */
+  /** Of the resource that the threshold is about. */
   usage(pod: Pod): Usage;
 }
 
-/** The signal that is answered first. */
-export const firstSignal = (signals: readonly string[]): string | undefined =>
-  signals.includes('memory.available') ? 'memory.available' : signals[0];
-
-/** One pod at a time goes, for the first signal that is met; memory before disk. */
-export function chooseEviction({ signals, observations, thresholds, pods, usage }: EvictionInput): EvictionChoice | undefined {
-  const signal = firstSignal(signals);
-  const seen = signal === undefined ? undefined : observations[signal];
-  if (signal === undefined || seen === undefined) return undefined;
+/** The pod that goes; one at a time. */
+export function chooseEviction({ threshold, observations, pods, usage }: EvictionInput): EvictionChoice | undefined {
+  const { signal, value } = threshold;
+  const seen = observations[signal];
+  if (seen === undefined) return undefined;
   const resource = signalResources[signal] ?? signal;
   const candidates = pods.filter((candidate) => !isCriticalPod(candidate));
   const pod = rankByUse(candidates, resource, usage)[0];
   if (pod === undefined) return undefined;
-  const threshold = bytesText(thresholdAmount(thresholds[signal] ?? '0', seen.capacity));
+  const quantity = bytesText(amountOf(value, seen.capacity));
   const message =
-    `The node was low on resource: ${resource}. Threshold quantity: ${threshold}, available: ${bytesText(seen.available)}. ` +
+    `The node was low on resource: ${resource}. Threshold quantity: ${quantity}, available: ${bytesText(seen.available)}. ` +
     containerNotes(pod, resource, usage(pod));
   const condition: PodCondition = { type: 'DisruptionTarget', status: 'True', reason: 'TerminationByKubelet', message };
   return { pod, message, condition: { ...condition, observedGeneration: pod.metadata.generation } };

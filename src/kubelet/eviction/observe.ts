@@ -1,6 +1,6 @@
 // What the node has left of memory, disk and process ids.
 import { readFile, statfs } from 'node:fs/promises';
-import type { Observations } from './decide.ts';
+import type { Observations } from './thresholds.ts';
 
 async function number(path: string): Promise<number | undefined> {
   try {

@@ -4,6 +4,12 @@ import { type FileHandle, unlink } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { Descriptor, holding, isErrno, openInside } from '#host';
 
+/** Of one pod. */
+export const podLogDirectory = (
+  podLogsDir: string,
+  { namespace, name, uid }: { namespace: string; name: string; uid: string },
+): string => `${podLogsDir}/${namespace}_${name}_${uid}`;
+
 /** Does something in the directory that a log is in. */
 export async function inLogDirectory<T>(logPath: string, work: (directory: Descriptor) => Promise<T>): Promise<T> {
   const container = dirname(logPath);

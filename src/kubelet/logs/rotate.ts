@@ -4,8 +4,9 @@ import { open, readdir, rename, rm, unlink } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
+import type { CriClient } from '#cri';
 import { type Descriptor, holding, isErrno } from '#host';
-import type { ContainerdRuntime } from '../runtime/containerd/index.ts';
+import type { Clock } from '#utils';
 import { inLogDirectory } from './log-file.ts';
 
 const twoDigits = (value: number): string => String(value).padStart(2, '0');
@@ -58,8 +59,7 @@ async function rotateOne({ directory, log, filesMax, reopen }: Rotation, now: Da
 }
 
 /** Looks at every running container's log. */
-export async function rotateLogs(runtime: ContainerdRuntime, bytesMax: number, filesMax: number): Promise<void> {
-  const { runtime: cri } = runtime.cri;
+export async function rotateLogs({ runtime: cri }: CriClient, clock: Clock, bytesMax: number, filesMax: number): Promise<void> {
   for (const { id, state } of await cri.listContainers()) {
     if (state !== 'CONTAINER_RUNNING') continue;
     const { logPath } = await cri.containerStatus(id);
@@ -67,7 +67,7 @@ export async function rotateLogs(runtime: ContainerdRuntime, bytesMax: number, f
     await inLogDirectory(logPath, async (directory) => {
       const bytes = await holding(directory.child(log), ({ info }) => (info.isFile() ? info.size : 0n));
       const reopen = (): Promise<void> => cri.reopenContainerLog(id);
-      if (bytes > BigInt(bytesMax)) await rotateOne({ directory, log, filesMax, reopen }, new Date(Date.now()));
+      if (bytes > BigInt(bytesMax)) await rotateOne({ directory, log, filesMax, reopen }, new Date(clock.now()));
     }).catch((error: unknown) => {
       if (!isErrno(error, 'ENOENT')) throw error;
     });

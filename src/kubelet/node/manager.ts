@@ -16,6 +16,7 @@ import {
   registerBackoffMinMs,
 } from '../limits.ts';
 import { equalJson } from '../status/patch.ts';
+import type { NodeState } from './state.ts';
 import { comparable, defaultLabels, initialNode, type NodeFacts, type Registration, withStatus } from './status.ts';
 
 const nodes = { group: '', version: 'v1', resource: 'nodes' };
@@ -33,8 +34,8 @@ export interface NodeManagerDeps {
   /** The node must be made by somebody else. */
   registerNode: boolean;
   facts(): Promise<NodeFacts>;
-  /** The newest Node, where an informer has it. */
-  cached(): Node | undefined;
+  /** Gets to know the Node as it is written. */
+  state: NodeState;
   statusUpdateMs?: number;
   statusReportMs?: number;
   leaseSeconds?: number;
@@ -45,7 +46,6 @@ export class NodeManager {
   readonly #timers = new Map<string, Timer>();
   #lease: Lease | undefined;
   #reportedAtMs = Number.NEGATIVE_INFINITY;
-  #node: Node | undefined;
   #updating: Promise<void> | undefined;
   #updateAgain = false;
   /** As last told by an event. */
@@ -59,12 +59,6 @@ export class NodeManager {
   get ref(): KubeObject {
     const { name } = this.#deps;
     return { apiVersion: 'v1', kind: 'Node', metadata: { name, uid: name } };
-  }
-  get node(): Node | undefined {
-    const cached = this.#deps.cached();
-    return Number(cached?.metadata.resourceVersion ?? 0) >= Number(this.#node?.metadata.resourceVersion ?? 0)
-      ? cached
-      : this.#node;
   }
 
   /** Registers (trying until it works) and starts the loops. */
@@ -123,13 +117,13 @@ export class NodeManager {
   }
 
   async #register(): Promise<void> {
-    const { client, clock, registration } = this.#deps;
+    const { client, clock, registration, state } = this.#deps;
     const facts = await this.#deps.facts();
     const { node, events } = initialNode(facts, registration, clock.now());
     // At every try, and also where the node turns out to be there already.
     for (const { reason } of events) this.#statusEvent(reason, node);
     try {
-      this.#node = await client.resource<Node>(nodes).create(node);
+      state.learnNode(await client.resource<Node>(nodes).create(node));
       this.#reportedAtMs = clock.now();
     } catch (error) {
       if (!isAlreadyExists(error)) throw error;
@@ -138,14 +132,14 @@ export class NodeManager {
   }
   /** A node that was registered before gets its default labels back. */
   async #reconcileExisting(facts: NodeFacts): Promise<void> {
-    const { client, name, registration } = this.#deps;
+    const { client, name, registration, state } = this.#deps;
     const known = await client.resource<Node>(nodes).get(name);
     const labels = { ...defaultLabels(facts), ...registration.labels };
     const missing = Object.entries(labels).filter(([key, value]) => known.metadata.labels?.[key] !== value);
-    this.#node = known;
+    state.learnNode(known);
     if (missing.length === 0) return;
     const body = { metadata: { labels: Object.fromEntries(missing) } };
-    this.#node = await client.resource<Node>(nodes).patch(name, 'application/strategic-merge-patch+json', body);
+    state.learnNode(await client.resource<Node>(nodes).patch(name, 'application/strategic-merge-patch+json', body));
   }
 
   async #update(): Promise<void> {
@@ -162,8 +156,8 @@ export class NodeManager {
     if (!this.#closed) logger.error('Unable to update node status', { node: name });
   }
   async #tryUpdate(attempt: number): Promise<void> {
-    const { client, clock, name } = this.#deps;
-    const known = (attempt === 0 ? this.node : undefined) ?? (await client.resource<Node>(nodes).get(name));
+    const { client, clock, name, state } = this.#deps;
+    const known = (attempt === 0 ? state.node : undefined) ?? (await client.resource<Node>(nodes).get(name));
     const now = clock.now();
     const { node, events } = withStatus(known, await this.#deps.facts(), now);
     this.#tellSchedulable(known);
@@ -191,7 +185,7 @@ export class NodeManager {
       },
     };
     const options = { subresource: 'status' };
-    this.#node = await client.resource<Node>(nodes).patch(name, 'application/strategic-merge-patch+json', body, options);
+    state.learnNode(await client.resource<Node>(nodes).patch(name, 'application/strategic-merge-patch+json', body, options));
     this.#reportedAtMs = now;
     for (const { reason } of events) this.#statusEvent(reason, node);
   }
@@ -229,14 +223,14 @@ export class NodeManager {
     }
   }
   async #ensureLease(spec: NonNullable<Lease['spec']>): Promise<{ lease: Lease; made: boolean }> {
-    const { client, name } = this.#deps;
+    const { client, name, state } = this.#deps;
     const resource = client.resource<Lease>(leases, leaseNamespace);
     try {
       return { lease: await resource.get(name), made: false };
     } catch (error) {
       if (!isNotFound(error)) throw error;
     }
-    const node = this.node ?? (await client.resource<Node>(nodes).get(name));
+    const node = state.node ?? (await client.resource<Node>(nodes).get(name));
     const owner = { apiVersion: 'v1', kind: 'Node', name, uid: node.metadata.uid ?? '' };
     const lease = await resource.create({
       apiVersion: 'coordination.k8s.io/v1',

@@ -91,12 +91,30 @@ export interface ContainerUsage {
   writableLayerBytes?: number;
 }
 
+export interface StreamRequest {
+  tty: boolean;
+  stdin: boolean;
+  stdout: boolean;
+  stderr: boolean;
+}
+
+/** Each call for a connection gives the URL of the runtime's streaming server. */
+export interface RuntimeStreams {
+  /** Where a container's log is, and whether it may still grow. Rejects for a container that is not there. */
+  log(id: string): Promise<{ path: string; open: boolean }>;
+  exec(id: string, command: readonly string[], request: StreamRequest): Promise<string>;
+  attach(id: string, request: StreamRequest): Promise<string>;
+  portForward(sandboxId: string, ports: readonly number[]): Promise<string>;
+}
+
 export interface PodRuntime {
   /** Scheme of container ids and of `nodeInfo.containerRuntimeVersion`. */
   readonly name: string;
   readonly images: ImageService;
-  /** No process exists: nodes say so, and logs, exec and the like refuse. */
+  /** No process exists: nodes say so. */
   readonly simulated: boolean;
+  /** Logs and connections of containers; absent where there are no processes. */
+  readonly streams?: RuntimeStreams;
   version(): Promise<string>;
   health(): Promise<RuntimeHealth>;
   /** Calls back with the uid of a pod whose containers changed, or undefined when any may have. Answers whether such events come at all. */
@@ -123,6 +141,8 @@ export interface PodRuntime {
   removeContainer(id: string): Promise<void>;
   exec(id: string, command: readonly string[], timeoutMs: number): Promise<ExecOutcome>;
   usage(): Promise<Map<string, ContainerUsage>>;
+  /** Keeps each container's log below a size, and a number of older files. */
+  rotateLogs(bytesMax: number, filesMax: number): Promise<void>;
   /** The node's pod CIDRs became known or changed. */
   updatePodCIDRs(cidrs: readonly string[]): Promise<void>;
   close(): void;

@@ -2,7 +2,6 @@
 import type { WireRequest, WireResponse } from '#wire';
 import type { Kubelet } from '../kubelet.ts';
 import { type LogRequest, streamLog } from '../logs/stream.ts';
-import { ContainerdRuntime } from '../runtime/containerd/index.ts';
 import { findPod, logContainerId, RequestError, statusOf } from './lookup.ts';
 
 /** A whole number in the query; throws 400 for anything else or less than `min`. */
@@ -45,26 +44,26 @@ export async function serveLogs(
   const id = logContainerId(pod, statusOf(kubelet, pod), container, isTrue(query, 'previous'));
   const { runtime, clock } = kubelet.parts;
   const wanted = logRequest(query, clock.now());
-  if (!(runtime instanceof ContainerdRuntime)) {
+  const { streams } = runtime;
+  if (streams === undefined) {
     response.send(200, plain, `${simulatedNotice}\n`);
     return;
   }
-  const { cri } = runtime;
-  const { logPath } = await cri.runtime.containerStatus(id).catch(() => {
+  const { path } = await streams.log(id).catch(() => {
     throw new RequestError(404, `unable to retrieve container logs for ${runtime.name}://${id}`);
   });
   response.head(200, plain);
   response.flushHead();
   const running = async (): Promise<boolean> =>
-    cri.runtime.containerStatus(id).then(
-      ({ state }) => state === 'CONTAINER_RUNNING' || state === 'CONTAINER_CREATED',
+    streams.log(id).then(
+      ({ open }) => open,
       () => false,
     );
   const sink = { write: (chunk: Buffer) => void response.write(chunk), drain: () => response.drain(), signal: request.signal };
   try {
-    await streamLog({ path: logPath, clock, running }, wanted, sink);
+    await streamLog({ path, clock, running }, wanted, sink);
   } catch (error) {
-    response.write(`failed to try resolving symlinks in path ${JSON.stringify(logPath)}: ${(error as Error).message}\n`);
+    response.write(`failed to try resolving symlinks in path ${JSON.stringify(path)}: ${(error as Error).message}\n`);
   }
   response.end();
 }

@@ -112,6 +112,13 @@ const configuration = ({ options }: Kubelet): object => ({
   staticPodPath: options.podManifestPath,
   serializeImagePulls: options.serializeImagePulls,
   evictionHard: options.eviction.hard,
+  evictionSoft: options.eviction.soft,
+  evictionSoftGracePeriod: options.eviction.softGracePeriod,
+  evictionMinimumReclaim: options.eviction.minimumReclaim,
+  evictionMaxPodGracePeriod: options.eviction.maxPodGraceSeconds,
+  allowedUnsafeSysctls: options.allowedUnsafeSysctls,
+  podPidsLimit: options.podPidsMax,
+  protectKernelDefaults: options.protectKernelDefaults,
   imageGCHighThresholdPercent: options.imageGcHighPercent,
   imageGCLowThresholdPercent: options.imageGcLowPercent,
   containerLogMaxFiles: options.containerLogMaxFiles,
@@ -201,7 +208,8 @@ export function serveSimulatedNodes(
 ): Promise<WireServer> {
   const find = ({ headers }: WireRequestHead): Kubelet | undefined => {
     const host = (headers.host ?? '').replace(/:\d+$/, '').replace(/^\[|\]$/g, '');
-    for (const kubelet of kubelets()) if (kubelet.options.nodeName === host || kubelet.hostIPs().includes(host)) return kubelet;
+    for (const kubelet of kubelets())
+      if (kubelet.options.nodeName === host || kubelet.parts.state.hostIPs().includes(host)) return kubelet;
     return undefined;
   };
   return serveKubelets(find, options, deps);

@@ -13,7 +13,7 @@ import {
 } from '#wire';
 import { findContainer } from '#component-helpers/pod';
 import type { Kubelet } from '../kubelet.ts';
-import { ContainerdRuntime } from '../runtime/containerd/index.ts';
+import type { RuntimeStreams } from '../runtime/types.ts';
 import { findPod, RequestError, runningContainerId, statusOf } from './lookup.ts';
 
 interface Target {
@@ -38,9 +38,9 @@ const streamOptions = (query: URLSearchParams): Target['options'] => {
   return options;
 };
 
-function realRuntime(kubelet: Kubelet): ContainerdRuntime {
-  const { runtime } = kubelet.parts;
-  if (runtime instanceof ContainerdRuntime) return runtime;
+function streamsOf(kubelet: Kubelet): RuntimeStreams {
+  const { streams } = kubelet.parts.runtime;
+  if (streams) return streams;
   // No colon: kubectl would take the text for a YAML mapping, and show nothing of it.
   throw new RequestError(501, 'the container runtime of this node is simulated, there is no process to connect to');
 }
@@ -54,17 +54,13 @@ async function commandTarget(
   const [namespace = '', name = '', ...rest] = path;
   const container = rest.at(-1) ?? '';
   const pod = findPod(kubelet, namespace, name, rest.length > 1 ? rest[0] : '');
-  const { cri } = realRuntime(kubelet);
+  const streams = streamsOf(kubelet);
   const containerId = runningContainerId(pod, statusOf(kubelet, pod), container);
   const options = streamOptions(query);
   const url =
     kind === 'exec'
-      ? await cri.runtime.exec({ containerId, cmd: query.getAll('command'), ...options })
-      : await cri.runtime.attach({
-          containerId,
-          ...options,
-          tty: findContainer(pod, container)?.tty ?? options.tty,
-        });
+      ? await streams.exec(containerId, query.getAll('command'), options)
+      : await streams.attach(containerId, { ...options, tty: findContainer(pod, container)?.tty ?? options.tty });
   return { url, kind: 'command', options };
 }
 
@@ -74,7 +70,7 @@ async function forwardTarget(
   query: URLSearchParams,
 ): Promise<Target> {
   const pod = findPod(kubelet, namespace, name, uid);
-  const { cri } = realRuntime(kubelet);
+  const streams = streamsOf(kubelet);
   const record = await kubelet.parts.runtime.get({ uid: pod.metadata.uid ?? '', namespace, name });
   const sandbox = record.sandboxes.find(({ ready }) => ready);
   if (sandbox === undefined) throw new RequestError(404, `pod not found ("${name}_${namespace}")`);
@@ -83,7 +79,7 @@ async function forwardTarget(
     .flatMap((text) => text.split(','))
     .map(Number);
   const options = { stdin: true, stdout: true, stderr: true, tty: false };
-  return { url: await cri.runtime.portForward(sandbox.id, ports), kind: 'portForward', options };
+  return { url: await streams.portForward(sandbox.id, ports), kind: 'portForward', options };
 }
 
 /** Joins the two connections. Refusals of the runtime reach the client. */

@@ -6,6 +6,7 @@ import { isMirrorPod, isTerminalPhase } from '#component-helpers/pod';
 import type { KubeClient } from '#client';
 import type { Clock, Logger, Timer } from '#utils';
 import { statusRetryMs } from '../limits.ts';
+import type { NodeState } from '../node/state.ts';
 import { equalJson, statusPatch } from './patch.ts';
 import { finalStatus, mergeStatus, settleStatus } from './settle.ts';
 
@@ -19,6 +20,8 @@ export interface StatusManagerDeps {
   apiPod(uid: string): Pod | undefined;
   /** Containers of the pod may still run. */
   couldBeRunning(uid: string): boolean;
+  /** Gets to know the addresses of pods. */
+  state: NodeState;
 }
 
 interface Entry {
@@ -59,6 +62,10 @@ export class StatusManager {
       entry.pod = pod;
       return;
     }
+    this.#deps.state.learnPodIPs(
+      uid,
+      (settled.podIPs ?? []).map(({ ip }) => ip),
+    );
     const next: Entry = entry ?? { pod, status: settled, finished: false, dirty: true, writing: false };
     Object.assign(next, { pod, status: settled, dirty: true });
     this.#entries.set(uid, next);
@@ -89,6 +96,7 @@ export class StatusManager {
   forget(uid: string): void {
     this.#entries.get(uid)?.retry?.cancel();
     this.#entries.delete(uid);
+    this.#deps.state.forgetPod(uid);
   }
 
   close(): void {

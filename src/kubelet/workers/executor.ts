@@ -8,6 +8,7 @@ import type { PodEvents } from '../events.ts';
 import { HookTimeout, type LifecycleHooks } from '../hooks/hooks.ts';
 import { type ImageManager, PullBackOff } from '../images/manager.ts';
 import { gracePeriodSecondsMin } from '../limits.ts';
+import type { NodeState } from '../node/state.ts';
 import { crashLoopRule } from '../pod/actions.ts';
 import { backOffKey } from '../pod/container-rules.ts';
 import type { KillContainer, PodActions, StartContainer } from '../pod/plan.ts';
@@ -23,8 +24,8 @@ export interface ExecutorDeps {
   events: PodEvents;
   clock: Clock;
   logger: Logger;
-  /** Addresses of the node, for pods on its network. */
-  hostIPs(): readonly string[];
+  /** Addresses of the node are those of pods on its network. */
+  state: NodeState;
 }
 
 /** What one pod's worker remembers between syncs. */
@@ -88,7 +89,7 @@ export class PodExecutor {
       outcome.changed = true;
       podIPs = recordIPs(await runtime.get(identity(pod)));
     }
-    if (podIPs.length === 0 && pod.spec?.hostNetwork) podIPs = this.#deps.hostIPs();
+    if (podIPs.length === 0 && pod.spec?.hostNetwork) podIPs = this.#deps.state.hostIPs();
     for (const start of actions.start) {
       if (stop()) return outcome;
       const started = await this.#start({ pod, record, start, sandboxId, sandboxAttempt, podIPs }, memory, outcome);

@@ -7,6 +7,7 @@ import { type Clock, deepEqual, type Logger, type Timer } from '#utils';
 import { anyRunning, emptyRecord, type PodRecord } from '../container/types.ts';
 import type { PodEvents } from '../events.ts';
 import { syncRetryMs, syncRetryTransientMs } from '../limits.ts';
+import type { NodeState } from '../node/state.ts';
 import { podActions } from '../pod/actions.ts';
 import type { ProbeManager } from '../probes/types.ts';
 import { PodFailure, type PodRuntime } from '../runtime/types.ts';
@@ -23,9 +24,7 @@ export interface PodWorkerDeps {
   events: PodEvents;
   clock: Clock;
   logger: Logger;
-  hostIPs(): readonly string[];
-  /** Undefined when the pod network works. */
-  networkError(): string | undefined;
+  state: NodeState;
   /** The pod is gone from API (or manifest) and from the node. */
   onGone(uid: string): void;
 }
@@ -168,7 +167,7 @@ export class PodWorker {
       old: statuses.get(this.#pod.metadata.uid ?? '') ?? this.#pod.status ?? {},
       probes: probes.results,
       terminal,
-      hostIPs: this.#deps.hostIPs(),
+      hostIPs: this.#deps.state.hostIPs(),
       eviction: this.#eviction,
       extraConditions: this.#conditions,
       lastIPs,
@@ -194,7 +193,7 @@ export class PodWorker {
       return;
     }
     if (this.#pastDeadline()) return this.evict(deadlineExceeded, undefined);
-    const networkError = this.#deps.networkError();
+    const { networkError } = this.#deps.state;
     if (networkError !== undefined && !this.#pod.spec?.hostNetwork)
       throw new PodFailure('NetworkNotReady', `network is not ready: ${networkError}`, { transient: true });
     await runtime.preparePod(this.#pod);

@@ -1,18 +1,19 @@
 // The node's set of pod workers, and who may join it: admission against the pods already here, mirror pods kept apart, orphans of the runtime
 // ended (upstream pkg/kubelet/kubelet.go syncLoop handlers and HandlePodCleanups).
-import type { Node, Pod } from '#api/core/v1';
+import type { Node, Pod, PodCondition } from '#api/core/v1';
 import { isMirrorPod, isTerminalPhase, podFullName } from '#component-helpers/pod';
 import type { Logger } from '#utils';
 import type { PodRecord } from '../container/types.ts';
-import { type Pressure, pressureRefusal } from '../eviction/admit.ts';
+import { pressureRefusal } from '../eviction/admit.ts';
 import { refusalOf } from '../node/admission.ts';
+import type { SysctlRules } from '../node/sysctls.ts';
 import type { PodRuntime } from '../runtime/types.ts';
+import type { Eviction } from '../status/pod-status.ts';
 import { PodWorker, type PodWorkerDeps } from './pod-worker.ts';
 
 export interface PodWorkersDeps extends Omit<PodWorkerDeps, 'onGone'> {
-  node(): Node | undefined;
-  /** What the node is short of; none when absent. */
-  pressure?(): Pressure;
+  /** Settings of the kernel that pods may have. */
+  sysctls: SysctlRules;
   logger: Logger;
   onGone?(uid: string): void;
 }
@@ -35,6 +36,17 @@ export class PodWorkers {
   /** Every pod known here, mirror pods excluded. */
   pods(): Pod[] {
     return [...this.#workers.values()].map((worker) => worker.pod);
+  }
+  /** Pods whose containers run or are to run. */
+  running(): Pod[] {
+    return [...this.#workers.values()]
+      .filter(({ phase, pod }) => phase === 'running' && !isTerminalPhase(pod.status?.phase))
+      .map(({ pod }) => pod);
+  }
+  /** Ends a pod for the node's sake, and says so. */
+  evict(pod: Pod, eviction: Eviction, graceSeconds: number, condition?: PodCondition): void {
+    this.#deps.events.pod(pod, 'Warning', eviction.reason, eviction.message);
+    this.#workers.get(pod.metadata.uid ?? '')?.evict(eviction, graceSeconds, condition);
   }
   mirrorOf(pod: Pod): Pod | undefined {
     return this.#mirrors.get(podFullName(pod));
@@ -98,7 +110,7 @@ export class PodWorkers {
 
   #add(uid: string, pod: Pod): void {
     const worker = new PodWorker({ ...this.#deps, onGone: (gone) => this.#gone(gone) }, pod);
-    const node = this.#deps.node();
+    const { node } = this.#deps.state;
     const others = this.#activePods();
     this.#workers.set(uid, worker);
     const finished = isTerminalPhase(pod.status?.phase) || pod.metadata.deletionTimestamp !== undefined;
@@ -107,11 +119,14 @@ export class PodWorkers {
     else worker.update(pod);
   }
   #refusalOf(pod: Pod, node: Node, others: readonly Pod[]): { reason: string; message: string } | undefined {
-    const pressure = this.#deps.pressure?.();
+    const { sysctls, state } = this.#deps;
     // What runs already was let in before the pressure came.
     const isNew = (pod.status?.startTime ?? '') === '';
-    const refused = pressure && isNew ? pressureRefusal(pod, pressure) : undefined;
-    return refused ?? refusalOf(pod, node, others, node.status?.nodeInfo?.operatingSystem);
+    return (
+      (isNew ? pressureRefusal(pod, state.pressure) : undefined) ??
+      sysctls.refusalOf(pod) ??
+      refusalOf(pod, node, others, node.status?.nodeInfo?.operatingSystem)
+    );
   }
   #activePods(): Pod[] {
     return [...this.#workers.values()]

@@ -1,5 +1,6 @@
 // A node short of disk ends pods one at a time, those with most on disk first, says so, and takes no more.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { defaultOptions } from '#kubelet';
 import { missingForContainers } from './private-containerd.ts';
 import { NodeWorld, shell, sleeper } from './node-world.ts';
 
@@ -20,7 +21,7 @@ describe.skipIf(missing !== undefined)(`eviction${missing ? ` (skipped: ${missin
     world.put('critical', { priority: 2_000_000_000, containers: [sleeper()] });
     for (const name of ['modest', 'greedy', 'critical']) await world.ready(name);
     await world.node.close();
-    await world.startKubelet({ eviction: { hard: { 'nodefs.available': '100%' } } });
+    await world.startKubelet({ eviction: { ...defaultOptions('n1').eviction, hard: { 'nodefs.available': '99.99%' } } });
     const evicted = (name: string) =>
       world.status(name, 'is evicted', ({ phase, reason }) => phase === 'Failed' && reason === 'Evicted');
     await evicted('greedy');

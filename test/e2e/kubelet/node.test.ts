@@ -51,6 +51,35 @@ describe.skipIf(missing !== undefined)(`node${missing ? ` (skipped: ${missing})`
     await world.end('root');
   });
 
+  it('sets no unsafe sysctls unless they are allowed', async () => {
+    const sysctls = [{ name: 'net.core.somaxconn', value: '777' }];
+    const pod = { securityContext: { sysctls }, containers: [sleeper()] };
+    world.put('unsafe', pod);
+    await world.status('unsafe', 'is refused', ({ phase }) => phase === 'Failed');
+    const { reason, message } = world.pod('unsafe')?.status ?? {};
+    const text = 'forbidden sysctl: "net.core.somaxconn" not allowlisted';
+    expect({ reason, message }).toEqual({ reason: 'SysctlForbidden', message: `Pod was rejected: ${text}` });
+    await world.event('unsafe', `SysctlForbidden: ${text}`);
+    world.put('host', { hostNetwork: true, ...pod });
+    await world.status('host', 'is refused', ({ phase }) => phase === 'Failed');
+    await world.node.close();
+    await world.startKubelet({ allowedUnsafeSysctls: ['net.core.*'] });
+    world.put('allowed', pod);
+    await world.ready('allowed');
+    expect(await world.run('allowed', 'cat /proc/sys/net/core/somaxconn')).toBe('777\n');
+    for (const name of ['unsafe', 'host', 'allowed']) await world.end(name);
+  });
+
+  it('bounds the processes of a pod', async () => {
+    await world.node.close();
+    await world.startKubelet({ podPidsMax: 20 });
+    world.put('forks', { containers: [sleeper({ resources: { requests: { cpu: '1m' } } })] });
+    await world.ready('forks');
+    const output = await world.run('forks', 'for i in $(seq 40); do sleep 2 >/dev/null 2>&1 & done');
+    expect(output).toContain("can't fork");
+    await world.end('forks');
+  });
+
   it('passes the handler of a RuntimeClass on', async () => {
     const put = (name: string, handler: string): void =>
       world.api.put('runtimeclasses', { kind: 'RuntimeClass', metadata: { name }, handler } as unknown as KubeObject);

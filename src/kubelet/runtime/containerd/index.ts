@@ -9,7 +9,8 @@ import type { Clock, Rng } from '#utils';
 import type { CgroupManager } from '../../cgroups/manager.ts';
 import type { PodRecord } from '../../container/types.ts';
 import { hostNetworkHostsFile, podHostsFile } from '../../network/hosts-file.ts';
-import { removeLog } from '../../logs/log-file.ts';
+import { podLogDirectory, removeLog } from '../../logs/log-file.ts';
+import { rotateLogs } from '../../logs/rotate.ts';
 import { podNames } from '../../network/names.ts';
 import type { DnsConfig } from '../../network/dns.ts';
 import { containerMounts } from '../../volumes/container-mounts.ts';
@@ -22,6 +23,7 @@ import {
   PodFailure,
   type PodRuntime,
   type RuntimeHealth,
+  type RuntimeStreams,
   StartFailure,
 } from '../types.ts';
 import { CpuRates } from '../../stats/cpu-rates.ts';
@@ -30,8 +32,9 @@ import { criImages } from './images.ts';
 import { podUidLabel } from './labels.ts';
 import { containerResources } from './resources.ts';
 import { containerRecord, identityOf, messageDirectory, recordOf, sandboxRecord } from './records.ts';
-import { podLogDirectory, sandboxConfig } from './sandbox-config.ts';
+import { sandboxConfig } from './sandbox-config.ts';
 import { verifyRunAsNonRoot } from './security-context.ts';
+import { criStreams } from './streams.ts';
 
 export interface ContainerdRuntimeDeps {
   cri: CriClient;
@@ -67,7 +70,8 @@ const ignoreMissing = async (work: Promise<unknown>): Promise<void> => {
 export class ContainerdRuntime implements PodRuntime {
   readonly simulated = false;
   readonly images: ImageService;
-  readonly cri: CriClient;
+  readonly streams: RuntimeStreams;
+  readonly #cri: CriClient;
   readonly #rates = new CpuRates();
   #name = 'containerd';
   readonly #deps: ContainerdRuntimeDeps;
@@ -76,20 +80,21 @@ export class ContainerdRuntime implements PodRuntime {
 
   constructor(deps: ContainerdRuntimeDeps) {
     this.#deps = deps;
-    this.cri = deps.cri;
+    this.#cri = deps.cri;
     this.images = criImages(deps.cri);
+    this.streams = criStreams(deps.cri);
   }
   get name(): string {
     return this.#name;
   }
 
   async version(): Promise<string> {
-    const { runtimeName, runtimeVersion } = await this.cri.runtime.version();
+    const { runtimeName, runtimeVersion } = await this.#cri.runtime.version();
     this.#name = runtimeName;
     return runtimeVersion.replace(/^v/, '');
   }
   async health(): Promise<RuntimeHealth> {
-    const { conditions } = await this.cri.runtime.status();
+    const { conditions } = await this.#cri.runtime.status();
     const failing = (type: string): string | undefined => {
       const condition = conditions.find((candidate) => candidate.type === type);
       if (condition?.status) return undefined;
@@ -99,7 +104,7 @@ export class ContainerdRuntime implements PodRuntime {
     return { ...(runtime && { runtimeError: `container runtime not ready: ${runtime}` }), networkError: failing('NetworkReady') };
   }
   subscribe(onChange: (uid: string | undefined) => void): Promise<boolean> {
-    return this.cri.events((event) => {
+    return this.#cri.events((event) => {
       if (event === undefined) return onChange(undefined);
       const uid = event.podUid ?? this.#owners.get(event.containerId);
       if (uid === undefined) return;
@@ -110,7 +115,7 @@ export class ContainerdRuntime implements PodRuntime {
   /** Waits until the runtime's status shows an exit that its events have already told; not for ever. */
   async #exited(id: string): Promise<void> {
     for (let waitMs = 5; waitMs < exitSettleMsMax; waitMs *= 2) {
-      const state = await this.cri.runtime.containerStatus(id).then(
+      const state = await this.#cri.runtime.containerStatus(id).then(
         (status) => status.state,
         () => undefined,
       );
@@ -120,7 +125,7 @@ export class ContainerdRuntime implements PodRuntime {
   }
 
   async list(): Promise<PodRecord[]> {
-    const [sandboxes, containers] = await Promise.all([this.cri.runtime.listPodSandbox(), this.cri.runtime.listContainers()]);
+    const [sandboxes, containers] = await Promise.all([this.#cri.runtime.listPodSandbox(), this.#cri.runtime.listContainers()]);
     const pods = new Map<string, { uid: string; namespace: string; name: string }>();
     for (const { labels } of [...sandboxes, ...containers]) {
       const identity = identityOf(labels);
@@ -129,7 +134,7 @@ export class ContainerdRuntime implements PodRuntime {
     return Promise.all([...pods.values()].map((pod) => this.get(pod)));
   }
   async get(pod: { uid: string; namespace: string; name: string }): Promise<PodRecord> {
-    const { runtime } = this.cri;
+    const { runtime } = this.#cri;
     const labels = { [podUidLabel]: pod.uid };
     const [sandboxes, containers] = await Promise.all([runtime.listPodSandbox(labels), runtime.listContainers(labels)]);
     const present = async <T>(read: Promise<T>): Promise<T[]> => {
@@ -172,20 +177,20 @@ export class ContainerdRuntime implements PodRuntime {
     const config = await this.#sandboxConfig(pod, attempt);
     await mkdir(config.logDirectory, { recursive: true, mode: 0o755 });
     const handler = await this.#handler(pod.spec?.runtimeClassName);
-    const id = await this.cri.runtime.runPodSandbox(config, handler);
+    const id = await this.#cri.runtime.runPodSandbox(config, handler);
     this.#owners.set(id, pod.metadata.uid ?? '');
     return id;
   }
   async stopSandbox(id: string): Promise<void> {
-    await ignoreMissing(this.cri.runtime.stopPodSandbox(id));
+    await ignoreMissing(this.#cri.runtime.stopPodSandbox(id));
   }
   async removeSandbox(id: string): Promise<void> {
     const uid = this.#owners.get(id);
     this.#owners.delete(id);
     const logDirectory = await this.#logDirectory(id);
-    await ignoreMissing(this.cri.runtime.removePodSandbox(id));
+    await ignoreMissing(this.#cri.runtime.removePodSandbox(id));
     if (uid === undefined || logDirectory === undefined) return;
-    const left = await this.cri.runtime.listPodSandbox({ [podUidLabel]: uid });
+    const left = await this.#cri.runtime.listPodSandbox({ [podUidLabel]: uid });
     if (left.length === 0) await removeTree(logDirectory);
   }
 
@@ -195,7 +200,7 @@ export class ContainerdRuntime implements PodRuntime {
       throw new StartFailure('CreateContainerConfigError', text(error), { cause: error });
     });
     try {
-      const id = await this.cri.runtime.createContainer(
+      const id = await this.#cri.runtime.createContainer(
         request.sandboxId,
         configured,
         await this.#sandboxConfig(pod, request.sandboxAttempt),
@@ -210,35 +215,35 @@ export class ContainerdRuntime implements PodRuntime {
     const { cgroups, memoryCapacityBytes } = this.#deps;
     // The pod's own limits have to leave room for both the old and the new ones of its container: they are set before and after.
     await cgroups.resizePod(pod, 'grow');
-    await this.cri.runtime.updateContainerResources(id, containerResources(pod, container, memoryCapacityBytes));
+    await this.#cri.runtime.updateContainerResources(id, containerResources(pod, container, memoryCapacityBytes));
     await cgroups.resizePod(pod, 'settle');
   }
   async startContainer(id: string): Promise<void> {
     try {
-      await this.cri.runtime.startContainer(id);
+      await this.#cri.runtime.startContainer(id);
     } catch (error) {
       throw new StartFailure('RunContainerError', text(error), { cause: error });
     }
   }
   async stopContainer(id: string, graceSeconds: number): Promise<void> {
-    await ignoreMissing(this.cri.runtime.stopContainer(id, graceSeconds));
+    await ignoreMissing(this.#cri.runtime.stopContainer(id, graceSeconds));
   }
   async removeContainer(id: string): Promise<void> {
     this.#owners.delete(id);
-    const logPath = await this.cri.runtime.containerStatus(id).then(
+    const logPath = await this.#cri.runtime.containerStatus(id).then(
       (status) => status.logPath,
       () => '',
     );
-    await ignoreMissing(this.cri.runtime.removeContainer(id));
+    await ignoreMissing(this.#cri.runtime.removeContainer(id));
     if (logPath !== '') await removeLog(logPath);
   }
 
   exec(id: string, command: readonly string[], timeoutMs: number): Promise<ExecOutcome> {
-    return this.cri.runtime.execSync(id, command, Math.ceil(timeoutMs / 1000));
+    return this.#cri.runtime.execSync(id, command, Math.ceil(timeoutMs / 1000));
   }
   async usage(): Promise<Map<string, ContainerUsage>> {
     const number = (value: { value: string } | null | undefined): number | undefined => (value ? Number(value.value) : undefined);
-    const stats = await this.cri.runtime.listContainerStats();
+    const stats = await this.#cri.runtime.listContainerStats();
     this.#rates.keep(stats.map(({ attributes }) => attributes.id));
     return new Map(
       stats.map(({ attributes, cpu, memory, writableLayer }) => [
@@ -256,11 +261,14 @@ export class ContainerdRuntime implements PodRuntime {
       ]),
     );
   }
+  rotateLogs(bytesMax: number, filesMax: number): Promise<void> {
+    return rotateLogs(this.#cri, this.#deps.clock, bytesMax, filesMax);
+  }
   async updatePodCIDRs(cidrs: readonly string[]): Promise<void> {
-    if (cidrs.length > 0) await this.cri.runtime.updateRuntimeConfig(cidrs.join(','));
+    if (cidrs.length > 0) await this.#cri.runtime.updateRuntimeConfig(cidrs.join(','));
   }
   close(): void {
-    this.cri.close();
+    this.#cri.close();
   }
 
   /** The runtime's handler for a RuntimeClass; '' is the default one. */
@@ -281,7 +289,7 @@ export class ContainerdRuntime implements PodRuntime {
     });
   }
   async #logDirectory(sandboxId: string): Promise<string | undefined> {
-    const status = await this.cri.runtime.podSandboxStatus(sandboxId).catch(() => undefined);
+    const status = await this.#cri.runtime.podSandboxStatus(sandboxId).catch(() => undefined);
     const identity = status && identityOf(status.labels);
     return identity && podLogDirectory(this.#deps.podLogsDir, identity);
   }

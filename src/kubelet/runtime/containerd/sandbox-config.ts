@@ -3,6 +3,8 @@ import type { Pod } from '#api/core/v1';
 import { hostPorts, isHostNetworkPod } from '#component-helpers/pod';
 import type { PodSandboxConfig, PortMapping } from '#cri';
 import type { DnsConfig } from '../../network/dns.ts';
+import { podLogDirectory } from '../../logs/log-file.ts';
+import { dottedSysctl } from '../../node/sysctls.ts';
 import { sandboxLabels } from './labels.ts';
 import { sandboxSecurity } from './security-context.ts';
 
@@ -13,11 +15,6 @@ export interface SandboxInput {
   podLogsDir: string;
   cgroupParent: string;
 }
-
-export const podLogDirectory = (
-  podLogsDir: string,
-  { namespace, name, uid }: { namespace: string; name: string; uid: string },
-): string => `${podLogsDir}/${namespace}_${name}_${uid}`;
 
 const portMappings = (pod: Pod): PortMapping[] => {
   if (isHostNetworkPod(pod)) return [];
@@ -38,7 +35,7 @@ const portMappings = (pod: Pod): PortMapping[] => {
 export function sandboxConfig(pod: Pod, input: SandboxInput): PodSandboxConfig {
   const { name = '', namespace = '', uid = '' } = pod.metadata;
   const sysctls = (pod.spec?.securityContext?.sysctls ?? []).map((sysctl): [string, string] => [
-    sysctl.name.replaceAll('/', '.'),
+    dottedSysctl(sysctl.name),
     sysctl.value,
   ]);
   return {

@@ -183,6 +183,7 @@ export class SimulatedRuntime implements PodRuntime {
   async usage(): Promise<Map<string, ContainerUsage>> {
     return new Map();
   }
+  async rotateLogs(): Promise<void> {}
   async updatePodCIDRs(cidrs: readonly string[]): Promise<void> {
     if (cidrs.length === 0 || cidrs.join() === this.#cidrs) return;
     this.#cidrs = cidrs.join();

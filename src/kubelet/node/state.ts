@@ -1,0 +1,51 @@
+// What is known so far of this node, in one place: made before everything else, told by those who learn something, read by the rest.
+import type { Node } from '#api/core/v1';
+import type { Pressure } from '../eviction/admit.ts';
+import { isSpecific } from './node-ip.ts';
+
+const versionOf = (node: Node | undefined): number => Number(node?.metadata.resourceVersion ?? 0);
+
+export class NodeState {
+  /** What the node is short of. */
+  pressure: Pressure = { memory: false, disk: false, pid: false };
+  /** Why pods cannot have a network yet; undefined when they can. */
+  networkError: string | undefined;
+  readonly #configured: readonly string[];
+  readonly #podIPs = new Map<string, readonly string[]>();
+  #node: Node | undefined;
+
+  /** `nodeIPs`: `--node-ip`; `ownIPs`: what the machine itself says its addresses are. */
+  constructor({ nodeIPs, ownIPs }: { nodeIPs: readonly string[]; ownIPs: readonly string[] }) {
+    this.#configured = isSpecific(nodeIPs[0]) ? nodeIPs : ownIPs;
+  }
+
+  /** The newest Node that was seen; undefined before the node is registered. */
+  get node(): Node | undefined {
+    return this.#node;
+  }
+  learnNode(node: Node): void {
+    const another = node.metadata.uid !== this.#node?.metadata.uid;
+    if (another || versionOf(node) >= versionOf(this.#node)) this.#node = node;
+  }
+  /** What pods may have of the node together. */
+  get allocatable(): Readonly<Record<string, string>> {
+    return this.#node?.status?.allocatable ?? {};
+  }
+  /** Addresses of the node: as the API has them (a cloud may know better), else as configured. */
+  hostIPs(): readonly string[] {
+    const addresses = this.#node?.status?.addresses ?? [];
+    const of = (type: string): string[] => addresses.filter((address) => address.type === type).map(({ address }) => address);
+    return [of('InternalIP'), of('ExternalIP')].find((ips) => ips.length > 0) ?? this.#configured;
+  }
+
+  /** Addresses of a pod as last reported. */
+  podIPs(uid: string): readonly string[] {
+    return this.#podIPs.get(uid) ?? [];
+  }
+  learnPodIPs(uid: string, ips: readonly string[]): void {
+    this.#podIPs.set(uid, ips);
+  }
+  forgetPod(uid: string): void {
+    this.#podIPs.delete(uid);
+  }
+}
