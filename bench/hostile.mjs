@@ -76,4 +76,4 @@ for (const attack of chosen) {
 }
 endCalls();
 console.log(problems === 0 ? 'nothing broke' : `${problems} problems`);
-process.exitCode = problems === 0 ? 0 : 1;
+process.exit(problems === 0 ? 0 : 1);

@@ -9,6 +9,21 @@ export const limits = {
   requestTimeoutMs: 300_000,
   /** To the end of a body that is collected, from the moment on that somebody wants it. */
   bodyTimeoutMs: 60_000,
+  /** How long the peer may take nothing of an answer that has been ended. */
+  stallTimeoutMs: 60_000,
+  /** A large answer goes out in pieces of this size, so that what a peer does not take is not encrypted and kept for it. */
+  answerPieceBytes: 64 * 1024,
+  /** Connections at once: of a server, and from one remote address. */
+  connectionsMax: 10_000,
+  connectionsPerAddressMax: 5_000,
+  /** At most one word in the log about too many of them in this time. */
+  connectionsToldMs: 10_000,
+  /** How often node:http looks for heads and bodies that are over their time. */
+  timeoutCheckMs: 5_000,
+  /** Server, HTTP/2: a peer that has said nothing for this long is asked, and given up when it is silent for as long again. */
+  pingAfterSilenceMs: 45_000,
+  /** Requests of all connections that are begun in one turn of the event loop. */
+  requestsPerTurn: 16,
   /** HTTP/1.1 requests that wait on one connection behind the answer to an earlier one. */
   queuedRequestsMax: 100,
   /** How long, and how much, is still read from a peer when the last answer has gone out (net/http rstAvoidanceDelay, maxPostHandlerReadBytes). */

@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream';
 import { limits } from '../limits.ts';
 import { collectBody } from './body.ts';
 import { endAndClose } from './linger.ts';
+import { endWith } from './outflow.ts';
 import { type PeerCertificate, peerCertificateOf } from './peer.ts';
 import { ClientGoneError, type ResponseHeaders, type WireRequest, type WireRequestHead, type WireResponse } from './types.ts';
 
@@ -92,10 +93,13 @@ const hasBody = ({ headers }: IncomingMessage): boolean =>
 export class Http1Response implements WireResponse {
   readonly #message: IncomingMessage;
   readonly #response: ServerResponse;
+  readonly #stallTimeoutMs: number;
+  #ended = false;
 
-  constructor(message: IncomingMessage, response: ServerResponse) {
+  constructor(message: IncomingMessage, response: ServerResponse, stallTimeoutMs: number) {
     this.#message = message;
     this.#response = response;
+    this.#stallTimeoutMs = stallTimeoutMs;
   }
 
   get headSent(): boolean {
@@ -106,7 +110,7 @@ export class Http1Response implements WireResponse {
   }
   get destroyed(): boolean {
     const socket: Socket | null = this.#response.socket;
-    return this.#response.destroyed || this.#response.writableEnded || (socket?.destroyed ?? false);
+    return this.#ended || this.#response.destroyed || (socket?.destroyed ?? false);
   }
 
   head(status: number, headers: ResponseHeaders = {}): void {
@@ -153,8 +157,9 @@ export class Http1Response implements WireResponse {
   end(chunk?: Uint8Array | string): void {
     if (this.destroyed) return;
     if (!this.headSent) this.head(200);
-    if (chunk === undefined) this.#response.end();
-    else this.#response.end(chunk);
+    this.#ended = true;
+    const { socket } = this.#message;
+    endWith(this.#response, chunk, { stallTimeoutMs: this.#stallTimeoutMs, giveUp: () => socket.destroy() });
   }
 
   send(status: number, headers: ResponseHeaders, body: Uint8Array | string): void {

@@ -10,6 +10,7 @@ import type { Readable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { limits } from '../limits.ts';
 import { collectBody } from './body.ts';
+import { endWith } from './outflow.ts';
 import { type PeerCertificate, peerCertificateOf } from './peer.ts';
 import { ClientGoneError, type ResponseHeaders, type WireRequest, type WireResponse } from './types.ts';
 
@@ -106,14 +107,16 @@ const bodiless = (status: number): boolean => status === 204 || status === 205 |
 
 export class Http2Response implements WireResponse {
   readonly #stream: ServerHttp2Stream;
+  readonly #stallTimeoutMs: number;
   readonly #atEnd: (() => void)[] = [];
   #silent = false;
   /** The handler has ended the response. (A stream cut off by the client looks ended as well: Node ends its writable side.) */
   ended = false;
   status = 0;
 
-  constructor(stream: ServerHttp2Stream) {
+  constructor(stream: ServerHttp2Stream, stallTimeoutMs: number) {
     this.#stream = stream;
+    this.#stallTimeoutMs = stallTimeoutMs;
   }
 
   get headSent(): boolean {
@@ -121,7 +124,7 @@ export class Http2Response implements WireResponse {
   }
   get destroyed(): boolean {
     if (this.#stream.destroyed || this.#stream.closed) return true;
-    return this.#headRequest ? this.ended : this.#stream.writableEnded;
+    return this.ended || (!this.#headRequest && this.#stream.writableEnded);
   }
   /** Node ends the writable side of a HEAD request's stream before anybody has answered. */
   get #headRequest(): boolean {
@@ -166,19 +169,24 @@ export class Http2Response implements WireResponse {
     this.ended = true;
     if (destroyed) return;
     if (!this.#stream.headersSent) this.head(200);
-    if (chunk === undefined || this.#silent) this.#stream.end();
-    else this.#stream.end(chunk);
+    endWith(this.#stream, this.#silent ? undefined : chunk, {
+      stallTimeoutMs: this.#stallTimeoutMs,
+      giveUp: () => this.#stream.close(constants.NGHTTP2_CANCEL),
+    });
     for (const callback of this.#atEnd.splice(0)) callback();
     if (!this.#stream.endAfterHeaders && !this.#stream.readableEnded) this.#stopBody();
   }
 
-  /** Tells the client that it need not send the rest of its body, once the answer has gone out (RFC 9113 section 8.1). */
+  /** Once the answer has gone out, tells the client that it need not send the rest of its body (RFC 9113 section 8.1). */
   #stopBody(): void {
     const stream = this.#stream;
     // Node closes a stream only when what has come of the body was read.
-    if (stream.writableFinished) stream.resume();
-    else stream.once('finish', () => stream.resume());
-    stream.close(constants.NGHTTP2_NO_ERROR);
+    const stop = (): void => {
+      stream.resume();
+      stream.close(constants.NGHTTP2_NO_ERROR);
+    };
+    if (stream.writableFinished) stop();
+    else stream.once('finish', stop);
   }
 
   /** Calls back when the handler has ended the response. The end of the stream is told by the stream. */

@@ -1,13 +1,42 @@
-// Which connections a server has, for counting and for an orderly end.
+// Which connections a server has: for counting, for an orderly end, and so that those who open many and say little cannot keep others out.
+// When there is no room for a new connection, the one that has been idle for longest is closed, of the address that has the most. A connection
+// is idle while no request or upgraded protocol runs on it, which includes those that never finish a handshake or a head.
 import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
+import type { Logger } from '#utils';
+import { limits as defaults } from '../limits.ts';
+import { processSockets } from './descriptors.ts';
+import type { ServerLimits } from './options.ts';
+
+/** What is known of one connection; TLS and HTTP/2 put objects of their own on top of its socket. */
+interface Connection {
+  readonly socket: Socket;
+  readonly peers: Peers;
+  /** Requests and upgrades running on it. */
+  active: number;
+  session: ServerHttp2Session | undefined;
+  /** Bytes read when it was last looked at, and whether a ping was sent since. */
+  seenBytes: number;
+  pinged: boolean;
+}
+
+/** The connections of one remote address. */
+interface Peers {
+  count: number;
+  /** The longest idle first. */
+  readonly idle: Set<Connection>;
+}
 
 export interface Connections {
   readonly size: number;
   addSocket(socket: Socket): void;
-  /** Counts the session's streams, so that it can be closed after `idleTimeoutMs` without any. */
-  addSession(session: ServerHttp2Session, idleTimeoutMs: number): void;
+  /** A socket that TLS put on top of an added one. */
+  addSecure(socket: Socket): void;
+  /** Sessions without a stream are closed after the idle timeout. */
+  addSession(session: ServerHttp2Session): void;
   addStream(stream: ServerHttp2Stream): void;
+  /** Something runs on a connection, until the result is called. */
+  begin(socket: Socket): () => void;
   /** Tells HTTP/2 clients to go elsewhere (GOAWAY); sessions close when their last stream has ended. */
   drain(): void;
   /** Resolves when no connection is left. */
@@ -15,50 +44,175 @@ export interface Connections {
   destroyAll(): void;
 }
 
-export function trackConnections(): Connections {
-  const sockets = new Set<Socket>();
-  const streamCounts = new Map<ServerHttp2Session, number>();
-  const waiting: (() => void)[] = [];
-  let draining = false;
-  const count = (session: ServerHttp2Session, by: number): void => {
-    const streams = streamCounts.get(session);
-    if (streams !== undefined) streamCounts.set(session, streams + by);
-  };
-  return {
-    get size() {
-      return sockets.size;
-    },
-    addSocket(socket) {
-      sockets.add(socket);
-      socket.once('close', () => {
-        sockets.delete(socket);
-        if (sockets.size === 0) for (const wake of waiting.splice(0)) wake();
-      });
-    },
-    addSession(session, idleTimeoutMs) {
-      streamCounts.set(session, 0);
-      session.once('close', () => streamCounts.delete(session));
-      session.on('error', () => {});
-      session.setTimeout(idleTimeoutMs, () => {
-        if (streamCounts.get(session) === 0) session.close();
-      });
-      if (draining) session.close();
-    },
-    addStream(stream) {
-      const { session } = stream;
-      if (session === undefined) return;
-      const owner = session as ServerHttp2Session;
-      count(owner, 1);
-      stream.once('close', () => count(owner, -1));
-    },
-    drain() {
-      draining = true;
-      for (const session of streamCounts.keys()) session.close();
-    },
-    empty: () => (sockets.size === 0 ? Promise.resolve() : new Promise((resolve) => void waiting.push(resolve))),
-    destroyAll() {
-      for (const session of streamCounts.keys()) session.destroy();
-      for (const socket of sockets) socket.destroy();
-    },
-  };
+/** What a socket and the TLS socket on top of it have in common; undefined for unix sockets, whose peers have no address. */
+const keyOf = (socket: Socket): string | undefined =>
+  socket.remotePort === undefined ? undefined : `${socket.remoteAddress ?? ''} ${socket.remotePort}`;
+
+/** A peer that never answers our FIN with its own keeps the descriptor; nothing is read from it any more, so it goes. */
+function closeAfterEnd(socket: Socket): void {
+  socket.once('finish', () => {
+    const timer = setTimeout(() => socket.destroy(), defaults.lingerMs);
+    timer.unref();
+    socket.once('close', () => clearTimeout(timer));
+  });
 }
+
+class TrackedConnections implements Connections {
+  readonly #limits: ServerLimits;
+  readonly #logger: Logger;
+  readonly #connections = new Map<Socket, Connection>();
+  readonly #byKey = new Map<string, Connection>();
+  readonly #peers = new Map<string, Peers>();
+  readonly #sessions = new Set<ServerHttp2Session>();
+  readonly #waiting: (() => void)[] = [];
+  #draining = false;
+  #closedForRoom = 0;
+  #toldLately = false;
+  #sweep: NodeJS.Timeout | undefined;
+
+  constructor(limits: ServerLimits, logger: Logger) {
+    this.#limits = limits;
+    this.#logger = logger;
+  }
+
+  get size(): number {
+    return this.#connections.size;
+  }
+
+  addSocket(socket: Socket): void {
+    const address = socket.remoteAddress ?? '';
+    if (!this.#makeRoom(address)) return void socket.destroy();
+    let peers = this.#peers.get(address);
+    if (peers === undefined) this.#peers.set(address, (peers = { count: 0, idle: new Set() }));
+    peers.count++;
+    const connection = { socket, peers, active: 0, session: undefined, seenBytes: 0, pinged: false };
+    this.#connections.set(socket, connection);
+    const key = keyOf(socket);
+    if (key !== undefined) {
+      this.#byKey.set(key, connection);
+      peers.idle.add(connection);
+    }
+    processSockets.open++;
+    closeAfterEnd(socket);
+    this.#sweep ??= setInterval(() => this.#lookAtSessions(), this.#limits.pingAfterSilenceMs).unref();
+    socket.once('close', () => this.#remove(connection, address, key));
+  }
+
+  addSecure(socket: Socket): void {
+    closeAfterEnd(socket);
+  }
+
+  addSession(session: ServerHttp2Session): void {
+    this.#sessions.add(session);
+    const connection = this.#find(session.socket);
+    if (connection) connection.session = session;
+    session.once('close', () => this.#sessions.delete(session));
+    session.on('error', () => {});
+    let streams = 0;
+    session.on('stream', (stream: ServerHttp2Stream) => {
+      streams++;
+      stream.once('close', () => streams--);
+    });
+    session.setTimeout(this.#limits.idleTimeoutMs, () => {
+      if (streams === 0) session.close();
+    });
+    if (this.#draining) session.close();
+  }
+
+  addStream(stream: ServerHttp2Stream): void {
+    const { session } = stream;
+    if (session !== undefined && !session.destroyed) stream.once('close', this.begin(session.socket as Socket));
+  }
+
+  begin(socket: Socket): () => void {
+    const connection = this.#find(socket);
+    if (!connection) return () => {};
+    if (connection.active++ === 0) connection.peers.idle.delete(connection);
+    let ended = false;
+    return () => {
+      if (ended) return;
+      ended = true;
+      if (--connection.active === 0 && this.#connections.has(connection.socket)) connection.peers.idle.add(connection);
+    };
+  }
+
+  drain(): void {
+    this.#draining = true;
+    for (const session of this.#sessions) session.close();
+  }
+
+  empty(): Promise<void> {
+    return this.size === 0 ? Promise.resolve() : new Promise((resolve) => void this.#waiting.push(resolve));
+  }
+
+  destroyAll(): void {
+    for (const session of this.#sessions) session.destroy();
+    for (const socket of this.#connections.keys()) socket.destroy();
+  }
+
+  #find(socket: Pick<Socket, 'remoteAddress' | 'remotePort'>): Connection | undefined {
+    const key = keyOf(socket as Socket);
+    return key === undefined ? undefined : this.#byKey.get(key);
+  }
+
+  #remove(connection: Connection, address: string, key: string | undefined): void {
+    const { socket, peers } = connection;
+    if (!this.#connections.delete(socket)) return;
+    processSockets.open--;
+    if (key !== undefined) this.#byKey.delete(key);
+    peers.idle.delete(connection);
+    if (--peers.count === 0) this.#peers.delete(address);
+    if (this.size > 0) return;
+    clearInterval(this.#sweep);
+    this.#sweep = undefined;
+    for (const wake of this.#waiting.splice(0)) wake();
+  }
+
+  /** False: all others are busy. */
+  #makeRoom(address: string): boolean {
+    const { connectionsMax, connectionsPerAddressMax } = this.#limits;
+    const peers = this.#peers.get(address);
+    if (peers && peers.count >= connectionsPerAddressMax) return this.#closeIdle(peers);
+    if (this.size < connectionsMax && processSockets.open < processSockets.max) return true;
+    let largest = peers;
+    for (const others of this.#peers.values())
+      if (others.idle.size > 0 && others.count > (largest?.idle.size ? largest.count : 0)) largest = others;
+    return this.#closeIdle(largest);
+  }
+
+  #closeIdle(peers: Peers | undefined): boolean {
+    const [longest] = peers?.idle ?? [];
+    this.#closedForRoom++;
+    if (!this.#toldLately) {
+      this.#logger.warn('Too many connections: the longest idle ones are closed, new ones are refused while all are busy', {
+        open: this.size,
+        max: this.#limits.connectionsMax,
+        maxPerAddress: this.#limits.connectionsPerAddressMax,
+        address: (longest?.socket ?? [...this.#connections.keys()].at(-1))?.remoteAddress,
+        closed: this.#closedForRoom,
+      });
+      this.#closedForRoom = 0;
+      this.#toldLately = true;
+      setTimeout(() => (this.#toldLately = false), defaults.connectionsToldMs).unref();
+    }
+    if (longest === undefined) return false;
+    longest.peers.idle.delete(longest);
+    longest.socket.destroy();
+    return true;
+  }
+
+  /** A peer whose cable was pulled says nothing: HTTP/2 can ask it (RFC 9113 section 6.7). HTTP/1.1 has only TCP's own probes. */
+  #lookAtSessions(): void {
+    for (const connection of this.#connections.values()) {
+      const { session, socket } = connection;
+      if (!session || session.destroyed) continue;
+      const silent = socket.bytesRead === connection.seenBytes;
+      connection.seenBytes = socket.bytesRead;
+      if (silent && connection.pinged) socket.destroy();
+      else if (silent) connection.pinged = session.ping(() => {});
+      else connection.pinged = false;
+    }
+  }
+}
+
+export const trackConnections = (limits: ServerLimits, logger: Logger): Connections => new TrackedConnections(limits, logger);

@@ -11,15 +11,17 @@ export interface RawClient {
   text(): string;
   /** Whether the server has sent its FIN. */
   ended(): boolean;
+  /** Goes away without a word of farewell (RST). */
+  reset(): void;
   destroy(): void;
 }
 
 /** A connection that never ends its own side, whatever the server does. */
-export async function openRaw(port: number, { tls = true, read = true } = {}): Promise<RawClient> {
+export async function openRaw(port: number, { tls = true, read = true, protocol = 'http/1.1' } = {}): Promise<RawClient> {
   const tcp = connectTcp({ port, host: '127.0.0.1', allowHalfOpen: true });
   tcp.on('error', () => {});
   await once(tcp, 'connect');
-  const socket: Socket = tls ? connectTls({ socket: tcp, rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] }) : tcp;
+  const socket: Socket = tls ? connectTls({ socket: tcp, rejectUnauthorized: false, ALPNProtocols: [protocol] }) : tcp;
   socket.on('error', () => {});
   if (tls) await once(socket, 'secureConnect');
   let text = '';
@@ -31,6 +33,7 @@ export async function openRaw(port: number, { tls = true, read = true } = {}): P
     send: (bytes) => void socket.write(bytes),
     text: () => text,
     ended: () => ended,
+    reset: () => void tcp.resetAndDestroy(),
     destroy: () => {
       socket.destroy();
       tcp.destroy();
@@ -44,8 +47,8 @@ export interface Http2Answer {
 }
 
 /** An HTTP/2 session whose errors concern nobody. */
-export function openHttp2(port: number): ClientHttp2Session {
-  return connectHttp2(`https://127.0.0.1:${port}`, { rejectUnauthorized: false }).on('error', () => {});
+export function openHttp2(port: number, options: object = {}): ClientHttp2Session {
+  return connectHttp2(`https://127.0.0.1:${port}`, { rejectUnauthorized: false, ...options }).on('error', () => {});
 }
 
 /** The status of the answer and all of its text. */

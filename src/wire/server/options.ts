@@ -38,6 +38,11 @@ export interface ServerLimits {
   headersTimeoutMs: number;
   requestTimeoutMs: number;
   bodyTimeoutMs: number;
+  stallTimeoutMs: number;
+  connectionsMax: number;
+  connectionsPerAddressMax: number;
+  timeoutCheckMs: number;
+  pingAfterSilenceMs: number;
   idleTimeoutMs: number;
   handshakeTimeoutMs: number;
   shutdownGraceMs: number;

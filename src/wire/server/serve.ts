@@ -25,6 +25,7 @@ import { Http1Upgrade, responseHead } from '../http/upgrade.ts';
 import { limits as defaults } from '../limits.ts';
 import { type Connections, trackConnections } from './connections.ts';
 import type { ListenAddress, ListenTarget, ServeOptions, ServerLimits, ServerTls, WireServer } from './options.ts';
+import { type RequestQueue, requestQueue } from './queue.ts';
 import { type ServerContexts, serverContexts } from './tls.ts';
 import { inTurn } from './turns.ts';
 
@@ -36,6 +37,7 @@ interface Context {
   logger: Logger;
   connections: Connections;
   contexts: ServerContexts | undefined;
+  queue: RequestQueue;
 }
 
 const describe = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error));
@@ -71,10 +73,16 @@ function attachHttp1(context: Context, server: AnyServer): void {
   // The TLS server's typings know only HTTP/2; with allowHTTP1 it emits node:http's events as well.
   const emitter = server as PlainServer;
   emitter.on('request', (message: IncomingMessage, raw: ServerResponse) => {
-    const { bodyTimeoutMs } = context.limits;
-    inTurn(raw, message.socket, () =>
-      handle(context, new Http1Request(message, raw, bodyTimeoutMs), new Http1Response(message, raw)),
-    );
+    const { socket } = message;
+    inTurn(raw, socket, () => {
+      raw.once('close', context.connections.begin(socket));
+      const { bodyTimeoutMs, stallTimeoutMs } = context.limits;
+      context.queue.add(socket, {
+        gone: () => socket.destroyed,
+        begin: () =>
+          handle(context, new Http1Request(message, raw, bodyTimeoutMs), new Http1Response(message, raw, stallTimeoutMs)),
+      });
+    });
   });
   emitter.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
     if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
@@ -83,6 +91,7 @@ function attachHttp1(context: Context, server: AnyServer): void {
   });
   if (onUpgrade === undefined) return;
   emitter.on('upgrade', (message: IncomingMessage, socket: Duplex, head: Buffer) => {
+    socket.once('close', context.connections.begin(message.socket));
     const upgrade = new Http1Upgrade(message, socket, head);
     Promise.resolve()
       .then(() => onUpgrade(upgrade))
@@ -117,15 +126,20 @@ function createTlsServer(context: Context, contexts: ServerContexts, tls: Server
   server.removeAllListeners('newListener');
   server.on('session', (session: ServerHttp2Session) => {
     session.setLocalWindowSize(defaults.connectionWindowBytes);
-    connections.addSession(session, limits.idleTimeoutMs);
+    connections.addSession(session);
   });
   server.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, _flags: number, rawHeaders: string[]) => {
     // Resets by the client; whoever works on the stream learns of them by its close.
     stream.on('error', () => {});
     connections.addStream(stream);
-    const response = new Http2Response(stream);
-    const { bodyTimeoutMs } = limits;
-    handle(context, new Http2Request({ stream, headers, rawHeaders, response, bodyTimeoutMs }), response);
+    context.queue.add(stream.session as object, {
+      gone: () => stream.destroyed || stream.closed,
+      begin() {
+        const { bodyTimeoutMs, stallTimeoutMs } = limits;
+        const response = new Http2Response(stream, stallTimeoutMs);
+        handle(context, new Http2Request({ stream, headers, rawHeaders, response, bodyTimeoutMs }), response);
+      },
+    });
   });
   // Node's own listener would have the failure answered as bad HTTP, on a connection that cannot carry an answer.
   server.removeAllListeners('tlsClientError');
@@ -134,6 +148,7 @@ function createTlsServer(context: Context, contexts: ServerContexts, tls: Server
     socket.destroy();
   });
   server.on('sessionError', (error: Error) => context.logger.debug('HTTP/2 session error', { error: error.message }));
+  server.on('secureConnection', (socket: TLSSocket) => connections.addSecure(socket));
   server.on('unknownProtocol', (socket: TLSSocket) => socket.destroy());
   return server;
 }
@@ -146,6 +161,7 @@ const http1Options = (limits: ServerLimits) => ({
   noDelay: true,
   keepAlive: true,
   keepAliveInitialDelay: 15_000,
+  connectionsCheckingInterval: limits.timeoutCheckMs,
 });
 
 function createServer(context: Context): AnyServer {
@@ -158,6 +174,7 @@ function createServer(context: Context): AnyServer {
     headersTimeout: limits.headersTimeoutMs,
     requestTimeout: limits.requestTimeoutMs,
     keepAliveTimeout: limits.idleTimeoutMs,
+    connectionsCheckingInterval: limits.timeoutCheckMs,
   });
   attachHttp1(context, server);
   server.on('connection', (socket: Socket) => connections.addSocket(socket));
@@ -203,12 +220,15 @@ async function closeAll(context: Context, servers: readonly AnyServer[], graceMs
 
 /** Starts serving; resolves when all addresses listen, rejects (and leaves nothing behind) when one cannot. */
 export async function serve(options: ServeOptions): Promise<WireServer> {
+  const limits: ServerLimits = { ...defaults, ...options.limits };
+  const logger = options.logger ?? silentLogger;
   const context: Context = {
     options,
-    limits: { ...defaults, ...options.limits },
-    logger: options.logger ?? silentLogger,
-    connections: trackConnections(),
+    limits,
+    logger,
+    connections: trackConnections(limits, logger),
     contexts: options.tls && serverContexts(options.tls),
+    queue: requestQueue(),
   };
   const servers: AnyServer[] = [];
   const addresses: ListenAddress[] = [];

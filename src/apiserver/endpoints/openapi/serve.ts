@@ -78,7 +78,7 @@ export function createOpenApi(
   aggregator?: Pick<Aggregator, 'openApi' | 'onOpenApi'>,
 ): OpenApi {
   /** By path and form: a client asks for one form, and pays for no other. */
-  const documents = new Map<string, Rendered>();
+  const documents = new Map<string, Promise<Rendered>>();
   let descriptions: Promise<Descriptions> | undefined;
   table.onChange(() => documents.clear());
   aggregator?.onOpenApi(() => Object.values(formsV2).forEach((form) => documents.delete(keyOf('/openapi/v2', form))));
@@ -89,13 +89,15 @@ export function createOpenApi(
       .catch(() => ({}));
     return descriptions;
   };
-  const built = async (path: string, form: string, make: (descriptions: Descriptions) => object): Promise<Rendered> => {
+  const built = (path: string, form: string, make: (descriptions: Descriptions) => object): Promise<Rendered> => {
     const key = keyOf(path, form);
     const known = documents.get(key);
     if (known) return known;
-    const document = renderedAs(form, make(await texts()));
+    // Kept before it is made: who asks meanwhile waits for the same one.
+    const document = texts().then((known) => renderedAs(form, make(known)));
     if (documents.size >= openApiDocumentsMax) documents.clear();
     documents.set(key, document);
+    document.catch(() => documents.delete(key));
     return document;
   };
   return {
