@@ -2,12 +2,12 @@
 import { notFound } from '#apimachinery/errors';
 import type { KubeObject, UnknownObject } from '#apimachinery/meta';
 import type { ClusterWriter, InternalWriteOptions, ReadOnlyCluster } from './contracts.ts';
-import { neverCancelled } from './request/cancellation.ts';
+import { ownRequest } from './request/own.ts';
 import { create } from './registry/generic/create.ts';
 import { remove } from './registry/generic/delete.ts';
 import type { DeleteOptions } from './registry/generic/delete-options.ts';
 import { recordUpdate } from './registry/generic/put.ts';
-import { apiVersionText, type Randomness, type RequestContext, type ServedResource } from './registry/generic/types.ts';
+import { apiVersionText, type Randomness, type WriteContext, type ServedResource } from './registry/generic/types.ts';
 import { update } from './registry/generic/update.ts';
 import { deepCopy } from './registry/generic/values.ts';
 import type { ResourceTable } from './resources.ts';
@@ -45,35 +45,34 @@ const nobody = { admit() {}, validate() {} };
 const self = { name: 'system:apiserver', groups: ['system:masters'] };
 
 export function createWriter(table: ResourceTable, now: () => number, random: Randomness): ClusterWriter {
+  const settings = { admission: nobody, random, allowPrivileged: false };
   const contextOf = (
     group: string,
-    name: string,
+    plural: string,
+    verb: string,
     at: { namespace: string; name: string; subresource?: string },
     options: InternalWriteOptions & { unchecked?: boolean } = {},
-  ): RequestContext => {
-    const resource = storedAs(table, group, name);
-    if (!resource) throw notFound({ group, resource: name }, at.name);
+  ): WriteContext => {
+    const resource = storedAs(table, group, plural);
+    if (!resource) throw notFound({ group, resource: plural }, at.name);
+    const { version, namespaced } = resource;
+    const { name, subresource = '' } = at;
+    const target = { group, version, resource: plural, subresource, namespace: namespaced ? at.namespace : '', name };
     return {
-      user: self,
+      request: ownRequest(self, verb, target, now()),
       resource,
-      subresource: at.subresource ?? '',
-      namespace: resource.namespaced ? at.namespace : '',
-      name: at.name,
+      target,
       dryRun: options.dryRun ?? false,
       manager: options.manager ?? '',
       ...(options.unchecked && { unchecked: true }),
-      now: now(),
       options: {},
-      admission: nobody,
-      cancellation: neverCancelled(),
-      warn() {},
-      random,
+      settings,
     };
   };
   return {
     async create<T extends KubeObject>(group: string, resource: string, object: T, options?: InternalWriteOptions): Promise<T> {
       const { namespace = '', name = '' } = object.metadata;
-      const context = contextOf(group, resource, { namespace, name }, options);
+      const context = contextOf(group, resource, 'create', { namespace, name }, options);
       const draft = deepCopy(object) as unknown as UnknownObject;
       draft.apiVersion = apiVersionText(context.resource);
       draft.kind = context.resource.kind;
@@ -89,7 +88,7 @@ export function createWriter(table: ResourceTable, now: () => number, random: Ra
       options?: InternalWriteOptions & { subresource?: string; unchecked?: boolean },
     ): Promise<T> {
       const subresource = options?.subresource ?? '';
-      const context = contextOf(group, resource, { namespace, name, subresource }, options);
+      const context = contextOf(group, resource, 'update', { namespace, name, subresource }, options);
       const own = context.resource.doors.get(options?.unchecked ? '' : subresource);
       const door = own && options?.unchecked ? { ...own, strategy: {} } : own;
       if (!door) throw notFound({ group, resource: `${resource}/${subresource}` }, name);
@@ -113,7 +112,7 @@ export function createWriter(table: ResourceTable, now: () => number, random: Ra
       name: string,
       options?: InternalWriteOptions & { deleteOptions?: Record<string, unknown> },
     ): Promise<T> {
-      const context = contextOf(group, resource, { namespace, name }, options);
+      const context = contextOf(group, resource, 'delete', { namespace, name }, options);
       const { stored } = await remove(context, (options?.deleteOptions ?? {}) as DeleteOptions);
       return stored.object as unknown as T;
     },

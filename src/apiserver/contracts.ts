@@ -5,8 +5,10 @@ import type { Readable, Writable } from 'node:stream';
 import type { KubeObject, UnknownObject } from '#apimachinery/meta';
 import type { SchemaTable } from '#apimachinery/schema';
 import type { WireUpgrade } from '#wire';
+import type { WriteContext } from './registry/generic/types.ts';
+import type { Cancellation } from './request/cancellation.ts';
 import type { AddAnnotation } from './request/notes.ts';
-import type { Attributes, Credentials, UserInfo } from './request/request.ts';
+import type { Attributes, Credentials, Request, Target, UserInfo } from './request/request.ts';
 
 export type { Attributes, Credentials, UserInfo } from './request/request.ts';
 export type { AddAnnotation } from './request/notes.ts';
@@ -44,32 +46,34 @@ export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
 
 /** One write on its way in. */
 export interface AdmissionRequest {
-  operation: Operation;
-  user: UserInfo;
-  group: string;
-  version: string;
-  resource: string;
-  subresource: string;
-  kind: string;
-  namespace: string;
-  name: string;
+  readonly operation: Operation;
+  readonly user: UserInfo;
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+  readonly subresource: string;
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
   /** Mutating plugins change it in place; absent for DELETE. */
-  object?: KubeObject & Record<string, unknown>;
+  object?: (KubeObject & Record<string, unknown>) | undefined;
   /** Frozen; absent for CREATE. */
-  oldObject?: KubeObject & Record<string, unknown>;
+  readonly oldObject?: (KubeObject & Record<string, unknown>) | undefined;
   /** Fills the kind's defaults of an object again, after a webhook changed it. */
-  setDefaults?(object: KubeObject & Record<string, unknown>): void;
+  readonly setDefaults?: ((object: KubeObject & Record<string, unknown>) => void) | undefined;
   /** What the object is; absent where that is not known. */
-  type?: AdmittedType;
+  readonly type?: AdmittedType | undefined;
   /** Set by the first mutating plugin that may have to run again. */
-  reinvocation?: Reinvocation;
+  reinvocation?: Reinvocation | undefined;
   /** Create/Update/Patch/DeleteOptions as sent. */
-  options: Record<string, unknown>;
-  dryRun: boolean;
+  readonly options: Record<string, unknown>;
+  readonly dryRun: boolean;
+  /** Ends when nobody waits for the answer any more. */
+  readonly cancellation?: Cancellation | undefined;
   /** Adds a `Warning:` header to the answer. */
-  warn(message: string): void;
+  readonly warn: (message: string) => void;
   /** Adds an annotation to the request's event in the audit log, for its level and those that show more (default Metadata). */
-  annotate?: AddAnnotation | undefined;
+  readonly annotate?: AddAnnotation | undefined;
 }
 
 /** The type of an object on its way in, as the client names it. */
@@ -182,33 +186,26 @@ export interface RawExchange {
   upgrade?: WireUpgrade;
 }
 
-/** One request on a special endpoint, already authenticated, authorized and (its body) decoded. */
+/** One request on a special endpoint: authenticated, authorized and decoded. */
 export interface SpecialContext {
-  user: UserInfo;
-  method: string;
-  namespace: string;
-  /** '' for endpoints without a name. */
-  name: string;
+  request: Request;
+  /** What the request names; the name is '' for endpoints without one. */
+  target: Target;
   /** What follows the subresource in the path, with its leading '/', or ''. */
   subpath: string;
   query: URLSearchParams;
   /** The decoded body in the declared version, defaulted, after mutating admission; undefined where the endpoint takes none. */
   object?: UnknownObject;
   dryRun: boolean;
-  signal: AbortSignal;
   cluster: ReadOnlyCluster;
   writer: ClusterWriter;
   /** Runs validating admission on `object`; endpoints that write call it once their own checks have passed. */
   validate(): Promise<void>;
-  /** Adds a `Warning:` header. */
-  warn(message: string): void;
-  /** Adds an annotation to the request's event in the audit log. */
-  annotate?: AddAnnotation | undefined;
-  /** Absent on the direct transport: endpoints that need bytes answer 405 there. */
-  exchange?: RawExchange;
+  /** Absent in memory: endpoints that need bytes answer 405 there. */
+  connection?: RawExchange | undefined;
 }
 
-/** `handled`: the endpoint answered through `exchange` itself. */
+/** `handled`: the endpoint answered through `connection` itself. */
 export type SpecialAnswer = { status: number; object: KubeObject } | 'handled';
 
 /**
@@ -237,13 +234,8 @@ export interface SpecialRest {
   handle(context: SpecialContext): Promise<SpecialAnswer> | SpecialAnswer;
 }
 
-/** What a storage hook knows of the write it joins. */
-export interface HookContext {
-  user: UserInfo;
-  dryRun: boolean;
-  /** '' for the main resource; hooks of allocators only act there. */
-  subresource: string;
-}
+/** The write that a storage hook joins; hooks of allocators only act on the main resource. */
+export type HookedWrite = Pick<WriteContext, 'request' | 'target' | 'dryRun'>;
 
 /** Called exactly once: whether the write was committed. A dry run counts as not committed. */
 export type FinishWrite = (committed: boolean) => void | Promise<void>;
@@ -256,9 +248,9 @@ export interface StorageHook {
    * After mutating admission, before the strategy's prepare and validation; throws `StatusError` to refuse. `old` undefined: create.
    * Objects are not changed.
    */
-  check?(draft: UnknownObject, old: UnknownObject | undefined, context: HookContext): void | Promise<void>;
+  check?(draft: UnknownObject, old: UnknownObject | undefined, context: HookedWrite): void | Promise<void>;
   /** Create: after `check`, before prepare and validation, so that validation sees what was filled in. May change the draft. */
-  beginCreate?(draft: UnknownObject, context: HookContext): FinishWrite | undefined | Promise<FinishWrite | undefined>;
+  beginCreate?(draft: UnknownObject, context: HookedWrite): FinishWrite | undefined | Promise<FinishWrite | undefined>;
   /**
    * Update: after `check`, before prepare and validation, like `beginCreate` (upstream's BeginUpdate): what the client left out and the
    * server allocated before is put back here, so that validation does not take it for a change. May change the draft.
@@ -266,10 +258,10 @@ export interface StorageHook {
   beginUpdate?(
     draft: UnknownObject,
     old: UnknownObject,
-    context: HookContext,
+    context: HookedWrite,
   ): FinishWrite | undefined | Promise<FinishWrite | undefined>;
   /** After the object is really gone (not merely marked as terminating). */
-  afterDelete?(old: UnknownObject, context: HookContext): void | Promise<void>;
+  afterDelete?(old: UnknownObject, context: HookedWrite): void | Promise<void>;
 }
 
 /** Done once when the apiserver starts, before it reports ready (upstream's PostStartHook). */

@@ -4,7 +4,7 @@ import type { Logger } from '#utils';
 import type { AnswerContext } from './adapters/context.ts';
 import type { Aggregator } from './aggregation/index.ts';
 import type { ClusterWriter, ReadOnlyCluster, SpecialRest } from './contracts.ts';
-import type { WriteSettings } from './endpoints/resource-call.ts';
+import type { WriteSettings } from './registry/generic/types.ts';
 import type { ResourceTable } from './resources.ts';
 
 export interface ServerContext extends AnswerContext {

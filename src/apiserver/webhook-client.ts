@@ -21,6 +21,8 @@ export interface WebhookPost {
   /** JSON. */
   body: string;
   responseBytesMax: number;
+  /** Aborted when nobody waits for the answer any more. */
+  cancelled?: AbortSignal | undefined;
 }
 
 /** Where a configuration leads: the address, and the name in the certificate. */
@@ -49,10 +51,10 @@ export class WebhookClients {
   }
 
   /** The webhook's answer. Rejects with an Error that says why there is none, in upstream's words. */
-  async post({ clientConfig, timeoutSeconds, body, responseBytesMax }: WebhookPost): Promise<string> {
+  async post({ clientConfig, timeoutSeconds, body, responseBytesMax, cancelled }: WebhookPost): Promise<string> {
     const abort = new AbortController();
     const timer = this.#clock.setTimer(timeoutSeconds * 1000, () => abort.abort());
-    const { signal } = abort;
+    const signal = cancelled ? AbortSignal.any([abort.signal, cancelled]) : abort.signal;
     const shown = (url: string): string => `${url}${url.includes('?') ? '&' : '?'}timeout=${timeoutSeconds}s`;
     let url = '';
     let host = '';

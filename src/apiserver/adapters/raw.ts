@@ -3,6 +3,7 @@
 import { Readable } from 'node:stream';
 import type { ResponseHeaders, WireRequest, WireResponse } from '#wire';
 import type { Next } from '../chain/chain.ts';
+import { NoAnswerError } from '../request/cancellation.ts';
 import type { UserInfo } from '../request/request.ts';
 import type { AnswerContext } from './context.ts';
 import { wireIncoming } from './wire.ts';
@@ -21,7 +22,8 @@ export async function serveRaw(
 ): Promise<{ status: number; text: string }> {
   const { response, done } = memoryResponse();
   const request = memoryRequest(method, path, body, signal);
-  await serve(wireIncoming(context, { request, response, component }));
+  const outcome = await serve(wireIncoming(context, { request, response, component }));
+  if (outcome.is === 'failed' && outcome.cause instanceof NoAnswerError) throw outcome.cause;
   return done;
 }
 

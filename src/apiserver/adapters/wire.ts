@@ -66,7 +66,7 @@ function readHead(context: AnswerContext, { request, component }: WireExchange):
 }
 
 export function wireIncoming(context: AnswerContext, exchange: WireExchange): Incoming {
-  const { request, response } = exchange;
+  const { request, response, component } = exchange;
   const data = readHead(context, exchange);
   const notes = createNotes();
   const reply = new WireReply(context, data, notes, exchange);
@@ -76,7 +76,7 @@ export function wireIncoming(context: AnswerContext, exchange: WireExchange): In
     reply,
     cancellation: new Cancellation(
       () => request.signal,
-      () => response.destroyed && response.status === 0,
+      () => (component ? request.signal.aborted : response.destroyed && response.status === 0),
     ),
     body: wireBody(request),
     get connection() {

@@ -11,7 +11,7 @@ import { forName, listOptions } from '../registry/generic/list-options.ts';
 import { patch } from '../registry/generic/patch.ts';
 import { put } from '../registry/generic/put.ts';
 import type { DeleteOptions } from '../registry/generic/delete-options.ts';
-import type { Door, RequestContext, ServedResource } from '../registry/generic/types.ts';
+import type { Door, WriteContext, ServedResource } from '../registry/generic/types.ts';
 import { startWatch } from '../registry/generic/watch.ts';
 import type { Outcome } from '../chain/outcome.ts';
 import { scaleRequest } from './scale-request.ts';
@@ -119,7 +119,7 @@ async function deleteOptionsOf({ request, resource }: ResourceCall): Promise<Ret
   return options;
 }
 
-const deletionContext = (call: ResourceCall, options: DeleteOptions): RequestContext =>
+const deletionContext = (call: ResourceCall, options: DeleteOptions): WriteContext =>
   contextOf(call, {
     dryRun: (options.dryRun?.length ?? 0) > 0,
     fieldManager: '',

@@ -2,20 +2,11 @@
 import { notFound, StatusError, unsupportedMediaType } from '#apimachinery/errors';
 import type { BodyTarget, Incoming, Patch } from '../chain/incoming.ts';
 import type { Outcome } from '../chain/outcome.ts';
-import type { AddAnnotation } from '../contracts.ts';
 import { parseResourceVersion } from '../registry/generic/list-options.ts';
-import type { AdmissionChain, Randomness, RequestContext, ServedResource } from '../registry/generic/types.ts';
-import type { RequestRecord } from '../request/notes.ts';
+import type { ServedResource, WriteContext, WriteSettings } from '../registry/generic/types.ts';
+import type { Target } from '../request/request.ts';
 import { warningTexts } from './body.ts';
 import { patchTypes } from './patch-body.ts';
-
-/** What writes are admitted and made with. */
-export interface WriteSettings {
-  admission: AdmissionChain;
-  random: Randomness;
-  /** Whether pods may hold privileged containers. */
-  allowPrivileged: boolean;
-}
 
 export interface ResourceCall {
   request: Incoming;
@@ -36,33 +27,19 @@ export const bodyTarget = (resource: ServedResource): BodyTarget => ({
 export function contextOf(
   { request, resource, settings }: ResourceCall,
   options: { dryRun: boolean; fieldManager: string; asSent: Record<string, unknown> },
-): RequestContext {
-  const { user, target, now, notes } = request;
+): WriteContext {
+  const target = request.target as Target;
   return {
-    user,
+    request,
     resource,
-    subresource: target?.subresource ?? '',
     // The namespace of a Namespace is itself, for authorization only.
-    namespace: resource.namespaced ? (target?.namespace ?? '') : '',
-    name: target?.name ?? '',
+    target: resource.namespaced || target.namespace === '' ? target : { ...target, namespace: '' },
     dryRun: options.dryRun,
     manager: options.fieldManager || managerFromUserAgent(request.userAgent),
-    now,
     options: options.asSent,
-    admission: settings.admission,
-    cancellation: request.cancellation,
-    warn: notes.warn,
-    annotate: notes.audit && annotatorOf(notes.audit),
-    random: settings.random,
-    allowPrivileged: settings.allowPrivileged,
+    settings,
   };
 }
-
-/** How admission adds annotations to a request's record. */
-export const annotatorOf =
-  (audit: RequestRecord): AddAnnotation =>
-  (key, value, level) =>
-    audit.annotateAdmission(key, value, level);
 
 const managerLengthMax = 128;
 

@@ -8,7 +8,7 @@ import type { PatchType } from '#apimachinery/transport';
 import { ensureName, ensureNamespace } from '../registry/generic/metadata.ts';
 import { type PatchRequest, readApplied, refusedPatch, strictProblems } from '../registry/generic/patch.ts';
 import { scaleApiVersion, scaleOf, updateScale } from '../registry/generic/scale.ts';
-import type { RequestContext, ServedResource } from '../registry/generic/types.ts';
+import type { WriteContext, ServedResource } from '../registry/generic/types.ts';
 import type { BodyTarget } from '../chain/incoming.ts';
 import type { Outcome } from '../chain/outcome.ts';
 import { bodyTarget, contextOf, get, patchBody, type ResourceCall, warnAll } from './resource-call.ts';
@@ -49,27 +49,27 @@ function checkReplicas({ custom, definition: { scale } }: ServedResource, object
 interface NextScale {
   options: WriteOptions;
   /** Before the object is looked for. */
-  check?(context: RequestContext): void;
+  check?(context: WriteContext): void;
   /** The wanted Scale with its managers. */
-  make(current: UnknownObject, context: RequestContext): UnknownObject;
+  make(current: UnknownObject, context: WriteContext): UnknownObject;
 }
 
 const managers = new WeakMap<SchemaTable, FieldManager>();
 
-function managerOf({ resource: { schema } }: RequestContext): FieldManager {
+function managerOf({ resource: { schema } }: WriteContext): FieldManager {
   const known = managers.get(schema) ?? createFieldManager(schema, scaleType);
   managers.set(schema, known);
   return known;
 }
 
-const writerOf = ({ manager, now }: RequestContext): Parameters<FieldManager['create']>[1] => ({
+const writerOf = ({ manager, request: { now } }: WriteContext): Parameters<FieldManager['create']>[1] => ({
   manager,
   time: formatTime(now),
   apiVersion: scaleApiVersion,
   subresource: 'scale',
 });
 
-const recorded = (context: RequestContext, current: UnknownObject, wanted: UnknownObject): UnknownObject =>
+const recorded = (context: WriteContext, current: UnknownObject, wanted: UnknownObject): UnknownObject =>
   managerOf(context).update(current, { ...wanted, metadata: { ...wanted.metadata } }, writerOf(context));
 
 // Upstream reads the Scale of a custom resource by a scheme of its own, which knows nothing else.
@@ -116,13 +116,13 @@ async function scaleFromPatch(call: ResourceCall): Promise<NextScale> {
     make(current, context) {
       const config = readApplied(context, request, { kind: 'Scale', apiVersion: scaleApiVersion });
       const applied = managerOf(context).apply(current, config, { ...writerOf(context), force: request.force ?? false });
-      if (applied.metadata.uid !== current.metadata.uid) throw conflict(context.resource, context.name, 'uid mismatch');
+      if (applied.metadata.uid !== current.metadata.uid) throw conflict(context.resource, context.target.name, 'uid mismatch');
       return applied;
     },
   };
 }
 
-function patched(context: RequestContext, schema: SchemaTable, request: PatchRequest, current: UnknownObject): UnknownObject {
+function patched(context: WriteContext, schema: SchemaTable, request: PatchRequest, current: UnknownObject): UnknownObject {
   const result = applied(schema, request, current);
   try {
     const { object, strictErrors } = decode(schema, scaleType, result, { strict: request.fieldValidation !== 'Ignore' });

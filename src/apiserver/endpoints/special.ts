@@ -6,11 +6,11 @@ import { apiVersionOf, formatTime, type UnknownObject } from '#apimachinery/meta
 import { applySchemaDefaults } from '#apimachinery/schema';
 import type { BodyTarget, Incoming } from '../chain/incoming.ts';
 import type { Outcome } from '../chain/outcome.ts';
-import type { AdmissionRequest, SpecialRest } from '../contracts.ts';
-import { bodyType } from '../registry/generic/admit.ts';
+import type { SpecialRest } from '../contracts.ts';
+import { Admission, bodyType } from '../registry/generic/admit.ts';
 import type { Target } from '../request/request.ts';
 import type { ServerContext } from '../server-context.ts';
-import { annotatorOf, managerFromUserAgent, warnAll } from './resource-call.ts';
+import { managerFromUserAgent, warnAll } from './resource-call.ts';
 import { methodNotAllowed, pathNotFound } from './route-errors.ts';
 import { type WriteOptions, writeOptions } from './write-options.ts';
 
@@ -109,40 +109,31 @@ async function run(
   object: UnknownObject | undefined,
   options: WriteOptions | undefined,
 ): Promise<Outcome> {
-  const { user, notes, method } = request;
-  const { audit, warn } = notes;
   const query = new URLSearchParams(request.query);
   const subpath = subpathOf(request);
   const connectOptions = special.connectOptions?.(query, subpath);
-  const type = bodyType(context.schema, special.kind);
   const dryRun = options?.dryRun ?? false;
-  const subject = connectOptions ?? object;
-  const admitted: AdmissionRequest = {
-    ...{ group: special.group, version: special.version, resource: special.resource, subresource: special.subresource },
-    ...{ operation: connectOptions ? 'CONNECT' : 'CREATE', kind: special.kind.kind, user, namespace: target.namespace },
-    name: target.name || (object?.metadata?.name ?? ''),
-    ...(subject && { object: subject as NonNullable<AdmissionRequest['object']> }),
-    ...(type && { type }),
-    options: options?.asSent ?? {},
-    dryRun,
-    warn,
-    annotate: audit && annotatorOf(audit),
-  };
+  const admitted = new Admission(
+    { request, target, options: options?.asSent ?? {}, dryRun },
+    {
+      operation: connectOptions ? 'CONNECT' : 'CREATE',
+      kind: special.kind.kind,
+      name: target.name || (object?.metadata?.name ?? ''),
+      type: bodyType(context.schema, special.kind),
+      object: connectOptions ?? object,
+    },
+  );
   const { admission } = context.settings;
-  if (subject) await admission.admit(admitted);
+  if (admitted.object) await admission.admit(admitted);
   if (connectOptions) await admission.validate(admitted);
   const accepted = connectOptions ? object : ((admitted.object as UnknownObject | undefined) ?? object);
   const answer = await special.handle({
-    ...{ user, method, namespace: target.namespace, name: target.name, subpath, query, dryRun, warn },
+    ...{ request, target, subpath, query, dryRun, cluster: context.cluster, writer: context.writer },
     ...(accepted && { object: accepted }),
-    signal: request.cancellation.signal,
-    cluster: context.cluster,
-    writer: context.writer,
     validate: async () => {
       await admission.validate(admitted);
     },
-    annotate: audit && ((key, value) => audit.annotate(key, value)),
-    ...(request.connection && { exchange: request.connection }),
+    connection: request.connection,
   });
   if (answer === 'handled') return { is: 'answered' };
   return { is: 'special', special, status: answer.status, value: answer.object as UnknownObject };

@@ -56,9 +56,9 @@ export function componentStatusEndpoint(probes: readonly ComponentProbe[]): Spec
     methods: ['GET'],
     kind,
     printer,
-    async handle({ name, warn }: SpecialContext) {
+    async handle({ request, target: { name } }: SpecialContext) {
       const warning = deprecationWarning('v1', kind.kind);
-      if (warning !== undefined) warn(warning);
+      if (warning !== undefined) request.notes.warn(warning);
       if (name === '') {
         const items = (await Promise.all(probes.map(statusOf))).map(({ kind: _, apiVersion: __, ...rest }) => rest);
         return {

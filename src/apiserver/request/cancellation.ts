@@ -48,22 +48,6 @@ export class Cancellation {
     this.#controller?.abort(reason);
   }
 
-  /** Settles as `work` does, or rejects as soon as the request is over; what was begun goes on without a listener. */
-  async race<T>(work: Promise<T>): Promise<T> {
-    const { signal } = this;
-    let stop = (): void => {};
-    const over = new Promise<never>((_, reject) => {
-      stop = () => reject(signal.reason as Error);
-      if (signal.aborted) stop();
-      else signal.addEventListener('abort', stop, { once: true });
-    });
-    try {
-      return await Promise.race([work, over]);
-    } finally {
-      signal.removeEventListener('abort', stop);
-    }
-  }
-
   /** Stops listening to a signal that may live longer than the request. */
   release(): void {
     this.#release?.();

@@ -101,10 +101,13 @@ export class WebhookCaller {
     const uid = this.#uuid();
     const { clientConfig, timeoutSeconds } = target;
     const body = JSON.stringify(reviewOf(request, uid));
+    const cancelled = request.cancellation?.signal;
     let review: AdmissionReview;
     try {
       const responseBytesMax = limits.webhookResponseBytesMax;
-      review = JSON.parse(await this.#clients.post({ clientConfig, timeoutSeconds, body, responseBytesMax })) as AdmissionReview;
+      review = JSON.parse(
+        await this.#clients.post({ clientConfig, timeoutSeconds, body, responseBytesMax, cancelled }),
+      ) as AdmissionReview;
     } catch (error) {
       throw new CallFailure(`failed to call webhook: ${(error as Error).message}`, { cause: error });
     }

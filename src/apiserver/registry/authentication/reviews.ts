@@ -54,7 +54,7 @@ export function identityReviewEndpoints(
         kind: 'SelfSubjectReview',
         apiVersion: `${group}/v1`,
         metadata,
-        status: { userInfo: userStatus(context.user) },
+        status: { userInfo: userStatus(context.request.user) },
       } as KubeObject;
     }),
   ];

@@ -2,29 +2,28 @@ import { expect, test } from 'vitest';
 import { StatusError } from '#apimachinery/errors';
 import type { UnknownObject } from '#apimachinery/meta';
 import { MemoryCluster } from '../../authorization/memory-cluster.ts';
+import { ownRequest } from '../../request/own.ts';
 import { accessReviewEndpoints } from './reviews.ts';
 
 const cluster = new MemoryCluster();
 const [review] = accessReviewEndpoints({ authorize: () => ({ allowed: true, reason: '' }) });
+
+const target = { group: 'authorization.k8s.io', version: 'v1', resource: '', subresource: '', namespace: '', name: '' };
 
 /** The first lines of what is refused, or what is said of the selector. */
 async function ask(selectors: object): Promise<string> {
   const spec = { user: 'u', resourceAttributes: { verb: 'list', resource: 'pods', ...selectors } };
   try {
     const answer = await review?.handle({
-      user: { name: 'u', groups: [] },
-      method: 'POST',
-      namespace: '',
-      name: '',
+      request: ownRequest({ name: 'u', groups: [] }, 'create', target, 0),
+      target,
       subpath: '',
       query: new URLSearchParams(),
       object: { metadata: {}, spec } as unknown as UnknownObject,
       dryRun: false,
-      signal: new AbortController().signal,
       cluster,
       writer: cluster,
       validate: async () => {},
-      warn() {},
     });
     const { object } = answer as { object: { status?: { evaluationError?: string } } };
     return object.status?.evaluationError ?? 'ok';

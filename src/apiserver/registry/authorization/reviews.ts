@@ -209,7 +209,7 @@ export function accessReviewEndpoints(authorizer: Authorizer): SpecialRest[] {
       const object = context.object as unknown as SelfSubjectAccessReview;
       refuse([...questionErrors(object.spec), ...attributeErrors(object.spec), ...metadataErrors(object, false)]);
       await context.validate();
-      return { ...object, status: await answer(authorizer, context.user, object.spec) } as KubeObject;
+      return { ...object, status: await answer(authorizer, context.request.user, object.spec) } as KubeObject;
     }),
     review('LocalSubjectAccessReview', true, async (context) => {
       const object = context.object as unknown as LocalSubjectAccessReview;
@@ -220,8 +220,8 @@ export function accessReviewEndpoints(authorizer: Authorizer): SpecialRest[] {
         ...metadataErrors(object, true),
         ...localErrors(object),
       ]);
-      if (object.metadata.namespace !== context.namespace) {
-        throw badRequest(`spec.resourceAttributes.namespace must match namespace: ${context.namespace}`);
+      if (object.metadata.namespace !== context.target.namespace) {
+        throw badRequest(`spec.resourceAttributes.namespace must match namespace: ${context.target.namespace}`);
       }
       await context.validate();
       return { ...object, status: await answer(authorizer, subjectOf(object.spec), object.spec) } as KubeObject;
@@ -230,7 +230,7 @@ export function accessReviewEndpoints(authorizer: Authorizer): SpecialRest[] {
       const { spec: asked } = context.object as unknown as SelfSubjectRulesReview;
       if (!asked?.namespace) throw badRequest('no namespace on request');
       await context.validate();
-      const rules = authorizer.rulesFor?.(context.user, asked.namespace);
+      const rules = authorizer.rulesFor?.(context.request.user, asked.namespace);
       const status = rules ?? { resourceRules: [], nonResourceRules: [], incomplete: true };
       return { kind: 'SelfSubjectRulesReview', apiVersion: `${group}/v1`, metadata: {}, spec: {}, status } as KubeObject;
     }),

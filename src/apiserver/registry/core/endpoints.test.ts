@@ -6,6 +6,7 @@ import type { UnknownObject } from '#apimachinery/meta';
 import { decodeJwt, generateKeyPair, jwtSigner } from '#pki';
 import { MemoryCluster } from '../../authorization/memory-cluster.ts';
 import type { SpecialContext, SpecialRest } from '../../contracts.ts';
+import { ownRequest } from '../../request/own.ts';
 import { kubeletAddress } from './node/kubelet-clients.ts';
 import { isProxyable, parseProxyName } from './node/proxy-target.ts';
 import { bindingEndpoints } from './pod/binding.ts';
@@ -18,20 +19,17 @@ const now = () => Date.UTC(2026, 0, 1);
 function setUp() {
   const cluster = new MemoryCluster();
   const post = async (endpoint: SpecialRest | undefined, name: string, object: object, more: Partial<SpecialContext> = {}) => {
+    const target = { group: '', version: 'v1', resource: 'pods', subresource: '', namespace: 'ns', name };
     const context: SpecialContext = {
-      user: { name: 'u', groups: [] },
-      method: 'POST',
-      namespace: 'ns',
-      name,
+      request: { ...ownRequest({ name: 'u', groups: [] }, 'create', target, now()), method: 'POST' },
+      target,
       subpath: '',
       query: new URLSearchParams(),
       object: { metadata: { name }, ...object } as UnknownObject,
       dryRun: false,
-      signal: new AbortController().signal,
       cluster,
       writer: cluster,
       validate: async () => {},
-      warn() {},
       ...more,
     };
     return endpoint?.handle(context);

@@ -1,21 +1,22 @@
 // Runs the admission chain over one write: mutating plugins in order, later the validating ones over what will be stored
 // (https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/).
-import { type KubeObject, parseApiVersion, type UnknownObject } from '#apimachinery/meta';
+import { parseApiVersion, type UnknownObject } from '#apimachinery/meta';
 import { applySchemaDefaults, type SchemaTable } from '#apimachinery/schema';
-import type { AdmissionPlugin, AdmissionRequest, AdmittedType, Operation } from '../../contracts.ts';
-import type { AdmissionChain, RequestContext, ServedResource } from './types.ts';
+import type { AdmissionPlugin, AdmissionRequest, AdmittedType, Operation, Reinvocation } from '../../contracts.ts';
+import type { Cancellation } from '../../request/cancellation.ts';
+import type { AddAnnotation } from '../../request/notes.ts';
+import type { Request, Target, UserInfo } from '../../request/request.ts';
+import type { AdmissionChain, WriteContext, ServedResource } from './types.ts';
 
 type AdmittedObject = NonNullable<AdmissionRequest['object']>;
 
-export interface AdmissionSubject {
+interface AdmissionSubject {
   operation: Operation;
-  object?: KubeObject;
-  oldObject?: KubeObject;
+  object?: UnknownObject;
+  oldObject?: UnknownObject;
   /** When it is not the resource's own (Scale, Eviction, ...). */
   kind?: string;
   name?: string;
-  group?: string;
-  version?: string;
 }
 
 const knownTypes = new WeakMap<ServedResource, AdmittedType>();
@@ -45,39 +46,97 @@ function subjectType(resource: ServedResource, { kind, object }: AdmissionSubjec
   return bodyType(resource.schema, { ...parseApiVersion(object?.apiVersion ?? ''), kind });
 }
 
-export function admissionRequest(context: RequestContext, subject: AdmissionSubject): AdmissionRequest {
+/** The objects of a request and what is particular to them. */
+interface Admitted {
+  operation: Operation;
+  kind: string;
+  /** As admission is to know it: '' for each object of a collection. */
+  name: string;
+  type: AdmittedType | undefined;
+  object: UnknownObject | undefined;
+  oldObject?: UnknownObject | undefined;
+  setDefaults?: ((object: AdmittedObject) => void) | undefined;
+}
+
+/** What admission sees: the objects, and the request that they belong to. */
+export class Admission implements AdmissionRequest {
+  readonly request: Request;
+  readonly target: Target;
+  readonly options: Record<string, unknown>;
+  readonly dryRun: boolean;
+  readonly operation: Operation;
+  readonly kind: string;
+  readonly name: string;
+  readonly type: AdmittedType | undefined;
+  readonly setDefaults: ((object: AdmittedObject) => void) | undefined;
+  object: AdmittedObject | undefined;
+  readonly oldObject: AdmittedObject | undefined;
+  reinvocation: Reinvocation | undefined;
+
+  constructor(
+    { request, target, options, dryRun }: Pick<WriteContext, 'request' | 'target' | 'options' | 'dryRun'>,
+    admitted: Admitted,
+  ) {
+    this.request = request;
+    this.target = target;
+    this.options = options;
+    this.dryRun = dryRun;
+    this.operation = admitted.operation;
+    this.kind = admitted.kind;
+    this.name = admitted.name;
+    this.type = admitted.type;
+    this.setDefaults = admitted.setDefaults;
+    this.object = admitted.object;
+    this.oldObject = admitted.oldObject;
+  }
+
+  get user(): UserInfo {
+    return this.request.user;
+  }
+  get group(): string {
+    return this.target.group;
+  }
+  get version(): string {
+    return this.target.version;
+  }
+  get resource(): string {
+    return this.target.resource;
+  }
+  get subresource(): string {
+    return this.target.subresource;
+  }
+  get namespace(): string {
+    return this.target.namespace;
+  }
+  get cancellation(): Cancellation {
+    return this.request.cancellation;
+  }
+  get warn(): (message: string) => void {
+    return this.request.notes.warn;
+  }
+  get annotate(): AddAnnotation | undefined {
+    const { audit } = this.request.notes;
+    return audit && ((key, value, level) => audit.annotateAdmission(key, value, level));
+  }
+}
+
+/** A write on a resource as admission sees it. */
+export function admissionOf(context: WriteContext, subject: AdmissionSubject): Admission {
   const { resource } = context;
-  const type = subjectType(resource, subject);
-  return {
-    operation: subject.operation,
-    user: context.user,
-    group: resource.group,
-    version: resource.version,
-    resource: resource.resource,
-    subresource: context.subresource,
-    kind: subject.kind ?? resource.kind,
-    namespace: context.namespace,
-    name: subject.name ?? context.name,
-    ...(subject.object && { object: subject.object as AdmittedObject }),
-    ...(subject.oldObject && { oldObject: subject.oldObject as AdmittedObject }),
-    ...(subject.object && subject.kind === undefined && { setDefaults: resource.setDefaults }),
-    ...(type && { type }),
-    options: context.options,
-    dryRun: context.dryRun,
-    warn: context.warn,
-    annotate: context.annotate,
-  };
+  const { operation, object, oldObject, kind = resource.kind, name = context.target.name } = subject;
+  const setDefaults = object && subject.kind === undefined ? resource.setDefaults : undefined;
+  return new Admission(context, { operation, kind, name, type: subjectType(resource, subject), object, oldObject, setDefaults });
 }
 
 /** Mutating admission. The plugins change `object` in place, or replace it in the request: the answer is what to go on with. */
-export async function admit(context: RequestContext, request: AdmissionRequest): Promise<void> {
-  const pending = context.admission.admit(request);
+export async function admit(context: WriteContext, request: AdmissionRequest): Promise<void> {
+  const pending = context.settings.admission.admit(request);
   if (pending !== undefined) await pending;
 }
 
 /** Validating admission; `object` must not change any more. */
-export async function validateAdmission(context: RequestContext, request: AdmissionRequest): Promise<void> {
-  const pending = context.admission.validate(request);
+export async function validateAdmission(context: WriteContext, request: AdmissionRequest): Promise<void> {
+  const pending = context.settings.admission.validate(request);
   if (pending !== undefined) await pending;
 }
 

@@ -3,15 +3,15 @@ import { alreadyExists, generateNameConflict, plainError, plainRefusal, type Sta
 import { formatTime, type UnknownObject } from '#apimachinery/meta';
 import { generateNameAttemptsMax } from '../../limits.ts';
 import type { StoredObject } from '../../storage/stored-object.ts';
-import { admissionRequest, admit, validateAdmission } from './admit.ts';
+import { admissionOf, admit, validateAdmission } from './admit.ts';
 import { HookRun } from './hooks.ts';
 import { dedupOwners, ensureNamespace, fillSystemFields, generatedName, wipeSystemFields } from './metadata.ts';
 import { beforeCreate } from './rules.ts';
-import { apiVersionText, type Door, type RequestContext } from './types.ts';
+import { apiVersionText, type Door, type WriteContext } from './types.ts';
 import { deepCopy, dropNulls } from './values.ts';
 
 /** Stores a new object. `object`: of the request's version, defaulted, private. */
-export async function create(context: RequestContext, object: UnknownObject): Promise<StoredObject> {
+export async function create(context: WriteContext, object: UnknownObject): Promise<StoredObject> {
   wipeSystemFields(object.metadata);
   ensureNamespace(object.metadata, context);
   if (object.metadata.resourceVersion) throw plainRefusal('resourceVersion should not be set on objects to be created');
@@ -19,7 +19,7 @@ export async function create(context: RequestContext, object: UnknownObject): Pr
   const owned = recordManager(context, mainDoor(context), object);
   const draft = context.resource.toStorage(owned);
   const name = draft.metadata.name ?? '';
-  const request = admissionRequest({ ...context, name: context.name || name }, { operation: 'CREATE', object: draft });
+  const request = admissionOf(context, { operation: 'CREATE', object: draft, name: context.target.name || name });
   await admit(context, request);
   const admitted = (request.object ?? draft) as UnknownObject;
   if (admitted.metadata.resourceVersion) throw plainError('resourceVersion should not be set on objects to be created');
@@ -29,37 +29,37 @@ export async function create(context: RequestContext, object: UnknownObject): Pr
   return versions ? versions.one(stored) : stored;
 }
 
-export function mainDoor(context: RequestContext): Door {
+export function mainDoor(context: WriteContext): Door {
   const door = context.resource.doors.get('');
   if (!door) throw plainError(`no strategy for ${context.resource.resource}`);
   return door;
 }
 
 /** Managed fields of a new object, as seen before admission; '' as manager leaves them alone. */
-function recordManager(context: RequestContext, door: Door, object: UnknownObject): UnknownObject {
+function recordManager(context: WriteContext, door: Door, object: UnknownObject): UnknownObject {
   if (context.manager === '') return object;
   const recorded = door.fieldManager.create(object, {
     manager: context.manager,
-    time: formatTime(context.now),
+    time: formatTime(context.request.now),
     apiVersion: apiVersionText(context.resource),
   });
   return { ...recorded, metadata: { ...recorded.metadata } };
 }
 
 /** Names made from generateName may be taken: then another one is tried. */
-async function insertWithRetry(context: RequestContext, admitted: UnknownObject): Promise<StoredObject> {
+async function insertWithRetry(context: WriteContext, admitted: UnknownObject): Promise<StoredObject> {
   const { generateName = '', name = '' } = admitted.metadata;
   if (generateName === '' || name !== '') return insert(context, admitted);
   for (let attempt = 1; ; attempt++) {
     const draft = attempt < generateNameAttemptsMax ? deepCopy(admitted) : admitted;
-    draft.metadata.name = generatedName(generateName, context.random.suffix());
+    draft.metadata.name = generatedName(generateName, context.settings.random.suffix());
     const stored = await tryInsert(context, draft);
     if (stored) return stored;
     if (attempt >= generateNameAttemptsMax) throw generateNameConflict(context.resource, draft.metadata.name, 1);
   }
 }
 
-async function insert(context: RequestContext, draft: UnknownObject): Promise<StoredObject> {
+async function insert(context: WriteContext, draft: UnknownObject): Promise<StoredObject> {
   const stored = await tryInsert(context, draft);
   if (stored) return stored;
   const { name = '', generateName = '' } = draft.metadata;
@@ -68,7 +68,7 @@ async function insert(context: RequestContext, draft: UnknownObject): Promise<St
 }
 
 /** Upstream tells when what is in the way is on its way out. */
-function takenError({ resource }: RequestContext, { metadata }: UnknownObject): StatusError {
+function takenError({ resource }: WriteContext, { metadata }: UnknownObject): StatusError {
   const { name = '', namespace = '' } = metadata;
   const error = alreadyExists(resource, name);
   const terminating =
@@ -78,7 +78,7 @@ function takenError({ resource }: RequestContext, { metadata }: UnknownObject): 
 }
 
 /** Undefined: the name is taken. */
-export async function tryInsert(context: RequestContext, draft: UnknownObject): Promise<StoredObject | undefined> {
+export async function tryInsert(context: WriteContext, draft: UnknownObject): Promise<StoredObject | undefined> {
   const hooks = new HookRun(context);
   try {
     if (!context.resource.custom) dropNulls(draft);
@@ -88,7 +88,7 @@ export async function tryInsert(context: RequestContext, draft: UnknownObject): 
     beforeCreate(context, draft);
     await validateAdmission(
       context,
-      admissionRequest({ ...context, name: draft.metadata.name ?? '' }, { operation: 'CREATE', object: draft }),
+      admissionOf(context, { operation: 'CREATE', object: draft, name: draft.metadata.name ?? '' }),
     );
     const stored = await commit(context, draft);
     await hooks.finish(stored !== undefined && !context.dryRun);
@@ -98,10 +98,11 @@ export async function tryInsert(context: RequestContext, draft: UnknownObject): 
   }
 }
 
-async function commit(context: RequestContext, draft: UnknownObject): Promise<StoredObject | undefined> {
+async function commit(context: WriteContext, draft: UnknownObject): Promise<StoredObject | undefined> {
   const { storage, versions } = context.resource;
   const key = storage.keyOf(draft.metadata.namespace ?? '', draft.metadata.name ?? '');
   const object = context.resource.canonical(versions ? await versions.encode(draft) : draft);
+  context.request.cancellation.check();
   if (!context.dryRun) return storage.create(key, object);
   return storage.read(key) ? undefined : storage.unstored(key, object, 0);
 }

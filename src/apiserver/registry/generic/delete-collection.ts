@@ -5,23 +5,23 @@ import { remove, warnOfPropagation } from './delete.ts';
 import type { DeleteOptions } from './delete-options.ts';
 import { list, type ListPage } from './list.ts';
 import type { ListOptions } from './list-options.ts';
-import type { RequestContext } from './types.ts';
+import type { WriteContext } from './types.ts';
 
 /** Answers the list of what was there. Stops at the first failure other than "already gone". */
-export async function removeCollection(
-  context: RequestContext,
-  options: DeleteOptions,
-  selection: ListOptions,
-): Promise<ListPage> {
+export async function removeCollection(context: WriteContext, options: DeleteOptions, selection: ListOptions): Promise<ListPage> {
   warnOfPropagation(context, options);
-  const page = await list(context.resource, context.namespace, selection);
+  const page = await list(context.resource, context.target.namespace, selection);
   let next = 0;
   const work = async (): Promise<void> => {
     for (let at = next++; at < page.entries.length; at = next++) {
       const entry = page.entries[at];
       if (!entry) return;
       try {
-        await remove({ ...context, namespace: entry.namespace, name: entry.name }, { ...options }, true);
+        await remove(
+          { ...context, target: { ...context.target, namespace: entry.namespace, name: entry.name } },
+          { ...options },
+          true,
+        );
       } catch (error) {
         if (isNotFound(error)) continue;
         next = page.entries.length;

@@ -4,12 +4,12 @@ import { formatTime, type KubeObject, type UnknownObject } from '#apimachinery/m
 import { updateAttemptsMax } from '../../limits.ts';
 import { WriteConflict } from '../../storage/resource-storage.ts';
 import type { StoredObject } from '../../storage/stored-object.ts';
-import { admissionRequest, admit, validateAdmission } from './admit.ts';
+import { admissionOf, admit, validateAdmission } from './admit.ts';
 import type { DeleteOptions } from './delete-options.ts';
 import { deletionFinalizers } from './finalizers.ts';
 import { HookRun } from './hooks.ts';
 import { inWireOrder } from './metadata.ts';
-import type { RequestContext } from './types.ts';
+import type { WriteContext } from './types.ts';
 
 export interface DeleteResult {
   /** The last state; at the revision of the deletion when it is gone. */
@@ -29,25 +29,27 @@ type Step =
   | { do: 'mark'; object: UnknownObject; thenRemove: boolean };
 
 /** What happens to dependents when nobody says, where that surprises. */
-export function warnOfPropagation({ resource, warn }: RequestContext, options: DeleteOptions): void {
+export function warnOfPropagation({ resource, request }: WriteContext, options: DeleteOptions): void {
   const warning = resource.definition.deletion?.defaultPropagationWarning;
-  if (warning !== undefined && options.propagationPolicy === undefined && options.orphanDependents === undefined) warn(warning);
+  if (warning !== undefined && options.propagationPolicy === undefined && options.orphanDependents === undefined)
+    request.notes.warn(warning);
 }
 
 /** `inCollection`: admission is told no name, as upstream's is for each object of a collection. */
-export async function remove(context: RequestContext, options: DeleteOptions, inCollection = false): Promise<DeleteResult> {
-  const { resource, name } = context;
+export async function remove(context: WriteContext, options: DeleteOptions, inCollection = false): Promise<DeleteResult> {
+  const { resource, target } = context;
+  const { name } = target;
   const { storage } = resource;
   if (!inCollection) warnOfPropagation(context, options);
   await storage.feed.current();
-  let live = storage.read(storage.keyOf(resource.namespaced ? context.namespace : '', name));
+  let live = storage.read(storage.keyOf(resource.namespaced ? context.target.namespace : '', name));
   for (let attempt = 0; attempt < updateAttemptsMax; attempt++) {
     if (!live) throw notFound(resource, name);
     checkPreconditions(context, live.object, options);
     await admitDelete(
       context,
       (resource.versions ? await resource.versions.one(live) : live).object,
-      inCollection ? '' : (live.object.metadata.name ?? context.name),
+      inCollection ? '' : (live.object.metadata.name ?? context.target.name),
     );
     const outcome = await take(context, live, decide(context, live.object, options));
     if (!(outcome instanceof WriteConflict)) return outcome;
@@ -56,13 +58,13 @@ export async function remove(context: RequestContext, options: DeleteOptions, in
   throw conflict(resource, name, modifiedMessage);
 }
 
-async function admitDelete(context: RequestContext, old: UnknownObject, name: string): Promise<void> {
-  const request = admissionRequest(context, { operation: 'DELETE', oldObject: old, name });
+async function admitDelete(context: WriteContext, old: UnknownObject, name: string): Promise<void> {
+  const request = admissionOf(context, { operation: 'DELETE', oldObject: old, name });
   await admit(context, request);
   await validateAdmission(context, request);
 }
 
-function checkPreconditions(context: RequestContext, object: KubeObject, { preconditions }: DeleteOptions): void {
+function checkPreconditions(context: WriteContext, object: KubeObject, { preconditions }: DeleteOptions): void {
   const { uid = '', resourceVersion = '', name = '' } = object.metadata;
   const { storageGroup, definition } = context.resource;
   // Upstream names the kind here, not the resource.
@@ -77,7 +79,7 @@ function checkPreconditions(context: RequestContext, object: KubeObject, { preco
   }
 }
 
-function decide(context: RequestContext, live: UnknownObject, options: DeleteOptions): Step {
+function decide(context: WriteContext, live: UnknownObject, options: DeleteOptions): Step {
   const { deletion } = context.resource.definition;
   if ((deletion?.ownFinalizers?.(live).length ?? 0) > 0) return ownStep(context, live, options);
   const grace = gracefulStep(context, live, options);
@@ -93,17 +95,17 @@ function decide(context: RequestContext, live: UnknownObject, options: DeleteOpt
 }
 
 /** Held by finalizers of the kind's own: marked once, without a grace period. */
-function ownStep(context: RequestContext, live: UnknownObject, options: DeleteOptions): Step {
+function ownStep(context: WriteContext, live: UnknownObject, options: DeleteOptions): Step {
   if (live.metadata.deletionTimestamp !== undefined) return { do: 'nothing', pending: false };
   const finalizers = deletionFinalizers(context.resource, live, options);
-  const object = withMetadata(live, { ...(finalizers && { finalizers }), deletionTimestamp: formatTime(context.now) });
+  const object = withMetadata(live, { ...(finalizers && { finalizers }), deletionTimestamp: formatTime(context.request.now) });
   context.resource.definition.deletion?.markTerminating?.(object);
   return { do: 'mark', object, thenRemove: false };
 }
 
 /** Undefined: no grace for this kind or object. 'pending': a grace at least as short is running. */
 function gracefulStep(
-  context: RequestContext,
+  context: WriteContext,
   live: UnknownObject,
   options: DeleteOptions,
 ): { metadata: Partial<KubeObject['metadata']>; seconds: number } | 'pending' | undefined {
@@ -115,12 +117,12 @@ function gracefulStep(
   if (deletionTimestamp !== undefined) {
     if (running === undefined || running === 0) return undefined;
     if (requested === undefined || requested >= running) return 'pending';
-    return shortened(context.now, deletionTimestamp, running, requested);
+    return shortened(context.request.now, deletionTimestamp, running, requested);
   }
   const seconds = rule(live, requested);
   if (seconds === undefined) return undefined;
   const metadata = {
-    deletionTimestamp: formatTime(context.now + seconds * 1000),
+    deletionTimestamp: formatTime(context.request.now + seconds * 1000),
     deletionGracePeriodSeconds: seconds,
     ...(generation && { generation: generation + 1 }),
   };
@@ -140,13 +142,13 @@ function shortened(
 }
 
 /** Held by finalizers without grace: the timestamp says it is going, zero seconds that only finalizers hold it. */
-function markedForDeletion(context: RequestContext, live: UnknownObject, finalizers: string[] | undefined): UnknownObject {
+function markedForDeletion(context: WriteContext, live: UnknownObject, finalizers: string[] | undefined): UnknownObject {
   const { deletionTimestamp, generation } = live.metadata;
-  const going = deletionTimestamp !== undefined && Date.parse(deletionTimestamp) <= context.now;
+  const going = deletionTimestamp !== undefined && Date.parse(deletionTimestamp) <= context.request.now;
   return withMetadata(live, {
     ...(finalizers && { finalizers }),
     ...(deletionTimestamp === undefined && generation && { generation: generation + 1 }),
-    deletionTimestamp: going ? deletionTimestamp : formatTime(context.now),
+    deletionTimestamp: going ? deletionTimestamp : formatTime(context.request.now),
     deletionGracePeriodSeconds: 0,
   });
 }
@@ -157,9 +159,10 @@ function withMetadata(live: UnknownObject, change: Partial<KubeObject['metadata'
   return { ...live, metadata };
 }
 
-async function take(context: RequestContext, live: StoredObject, step: Step): Promise<DeleteResult | WriteConflict> {
+async function take(context: WriteContext, live: StoredObject, step: Step): Promise<DeleteResult | WriteConflict> {
   const { storage } = context.resource;
   if (step.do === 'nothing') return { stored: live, deleted: false, alreadyPending: step.pending };
+  context.request.cancellation.check();
   if (step.do === 'remove') return removeNow(context, live);
   if (context.dryRun)
     return { stored: storage.unstored(live.key, step.object, live.revision), deleted: step.thenRemove, alreadyPending: false };
@@ -168,7 +171,7 @@ async function take(context: RequestContext, live: StoredObject, step: Step): Pr
   return step.thenRemove ? removeNow(context, marked) : { stored: marked, deleted: false, alreadyPending: false };
 }
 
-async function removeNow(context: RequestContext, live: StoredObject): Promise<DeleteResult | WriteConflict> {
+async function removeNow(context: WriteContext, live: StoredObject): Promise<DeleteResult | WriteConflict> {
   if (context.dryRun) return { stored: live, deleted: true, alreadyPending: false };
   const gone = await context.resource.storage.delete(live);
   if (gone instanceof WriteConflict) return gone;

@@ -1,35 +1,30 @@
 // Joins storage hooks (allocators, bootstrap checks) to one write, and settles them exactly once whatever happens to it.
 import type { UnknownObject } from '#apimachinery/meta';
-import type { FinishWrite, HookContext } from '../../contracts.ts';
-import type { RequestContext } from './types.ts';
+import type { FinishWrite } from '../../contracts.ts';
+import type { WriteContext } from './types.ts';
 
 export class HookRun {
-  readonly #context: RequestContext;
+  readonly #context: WriteContext;
   #pending: FinishWrite[] = [];
 
-  constructor(context: RequestContext) {
+  constructor(context: WriteContext) {
     this.#context = context;
   }
 
-  get #hookContext(): HookContext {
-    const { user, dryRun, subresource } = this.#context;
-    return { user, dryRun, subresource };
-  }
-
   async check(draft: UnknownObject, old: UnknownObject | undefined): Promise<void> {
-    for (const hook of this.#context.resource.hooks) await hook.check?.(draft, old, this.#hookContext);
+    for (const hook of this.#context.resource.hooks) await hook.check?.(draft, old, this.#context);
   }
 
   async beginCreate(draft: UnknownObject): Promise<void> {
-    for (const hook of this.#context.resource.hooks) this.#add(await hook.beginCreate?.(draft, this.#hookContext));
+    for (const hook of this.#context.resource.hooks) this.#add(await hook.beginCreate?.(draft, this.#context));
   }
 
   async beginUpdate(draft: UnknownObject, old: UnknownObject): Promise<void> {
-    for (const hook of this.#context.resource.hooks) this.#add(await hook.beginUpdate?.(draft, old, this.#hookContext));
+    for (const hook of this.#context.resource.hooks) this.#add(await hook.beginUpdate?.(draft, old, this.#context));
   }
 
   async afterDelete(old: UnknownObject): Promise<void> {
-    for (const hook of this.#context.resource.hooks) await hook.afterDelete?.(old, this.#hookContext);
+    for (const hook of this.#context.resource.hooks) await hook.afterDelete?.(old, this.#context);
   }
 
   /** Tells every hook that began how the write ended; later calls tell nobody. */

@@ -4,7 +4,7 @@ import { semanticEqual } from '#api';
 import { badRequest } from '#apimachinery/errors';
 import { formatTime, type KubeObject, type ManagedFieldsEntry, type ObjectMeta, type UnknownObject } from '#apimachinery/meta';
 import { deepEqual, sameJson } from './values.ts';
-import type { RequestContext, ServedResource } from './types.ts';
+import type { WriteContext, ServedResource } from './types.ts';
 
 const generatedNameLengthMax = 63;
 const suffixLength = 5;
@@ -18,9 +18,9 @@ export function wipeSystemFields(metadata: ObjectMeta): void {
   delete metadata.selfLink;
 }
 
-export function fillSystemFields(metadata: ObjectMeta, context: RequestContext): void {
-  metadata.creationTimestamp = formatTime(context.now);
-  metadata.uid = context.random.uuid();
+export function fillSystemFields(metadata: ObjectMeta, context: WriteContext): void {
+  metadata.creationTimestamp = formatTime(context.request.now);
+  metadata.uid = context.settings.random.uuid();
 }
 
 /** The base is cut so that name and suffix fit 63 characters (names.SimpleNameGenerator). */
@@ -28,8 +28,8 @@ export const generatedName = (base: string, suffix: string): string =>
   base.slice(0, generatedNameLengthMax - suffixLength) + suffix;
 
 /** Fills the namespace from the request, or refuses another one. */
-export function ensureNamespace(metadata: ObjectMeta, context: RequestContext): void {
-  const expected = context.resource.namespaced ? context.namespace : '';
+export function ensureNamespace(metadata: ObjectMeta, context: WriteContext): void {
+  const expected = context.resource.namespaced ? context.target.namespace : '';
   const given = metadata.namespace ?? '';
   if (given === '' && expected !== '') {
     metadata.namespace = expected;
@@ -45,9 +45,9 @@ export function ensureNamespace(metadata: ObjectMeta, context: RequestContext): 
 }
 
 /** Name and namespace of a body against those of the URL. */
-export function ensureName(metadata: ObjectMeta, context: RequestContext): void {
+export function ensureName(metadata: ObjectMeta, context: WriteContext): void {
   const { name: given = '', namespace = '' } = metadata;
-  const { name, namespace: expected } = context;
+  const { name, namespace: expected } = context.target;
   if (given === '') throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
   if (given !== name) throw badRequest(`the name of the object (${given}) does not match the name on the URL (${name})`);
   if (expected !== '' && namespace !== '' && namespace !== expected) {
@@ -56,7 +56,7 @@ export function ensureName(metadata: ObjectMeta, context: RequestContext): void 
 }
 
 /** Equal owner references are one; the client is told. */
-export function dedupOwners(object: KubeObject, context: RequestContext, afterMutation: boolean): void {
+export function dedupOwners(object: KubeObject, context: WriteContext, afterMutation: boolean): void {
   const owners = object.metadata.ownerReferences;
   if (!owners || owners.length < 2) return;
   const kept: typeof owners = [];
@@ -72,7 +72,7 @@ export function dedupOwners(object: KubeObject, context: RequestContext, afterMu
   ];
   object.metadata.ownerReferences = kept;
   const list = uids.join(', ');
-  context.warn(
+  context.request.notes.warn(
     afterMutation
       ? `.metadata.ownerReferences contains duplicate entries after mutating admission happens; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${list}`
       : `.metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${list}`,

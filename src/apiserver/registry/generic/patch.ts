@@ -16,7 +16,7 @@ import type { PatchType } from '#apimachinery/transport';
 import { dedupOwners, ensureName, ensureNamespace, keepFieldsReset } from './metadata.ts';
 import { admitUpdate, recordUpdate } from './put.ts';
 import { asLibraryWrites, conversionText, goText, otherKindText } from './patch-texts.ts';
-import { apiVersionText, type Decoded, type Door, type RequestContext, type ServedResource } from './types.ts';
+import { apiVersionText, type Decoded, type Door, type WriteContext, type ServedResource } from './types.ts';
 import { update, type UpdateResult } from './update.ts';
 import { deepCopy } from './values.ts';
 
@@ -30,20 +30,20 @@ export interface PatchRequest {
   strictErrors: string[];
 }
 
-export async function patch(context: RequestContext, door: Door, request: PatchRequest): Promise<UpdateResult> {
+export async function patch(context: WriteContext, door: Door, request: PatchRequest): Promise<UpdateResult> {
   const apply = request.type === 'application/apply-patch+yaml';
   const next = apply ? applying(context, door, request) : patching(context, door, request);
   return update(context, { door, mayCreate: apply && door.creates, next });
 }
 
 function patching(
-  context: RequestContext,
+  context: WriteContext,
   door: Door,
   request: PatchRequest,
 ): (live: UnknownObject | undefined) => Promise<UnknownObject> {
   const { resource } = context;
   return async (live) => {
-    if (!live) throw notFound(resource, context.name);
+    if (!live) throw notFound(resource, context.target.name);
     const current = resource.fromStorage(live);
     const patched = applyPatch(context, request, current);
     const object = readPatched(context, request, current, patched);
@@ -55,7 +55,7 @@ function patching(
   };
 }
 
-function applyPatch(context: RequestContext, request: PatchRequest, current: UnknownObject): unknown {
+function applyPatch(context: WriteContext, request: PatchRequest, current: UnknownObject): unknown {
   const { schema, typeName } = context.resource;
   if (request.type === 'application/json-patch+json') return jsonPatch(current, request.body);
   if (request.type === 'application/merge-patch+json') return mergePatch(current, request.body);
@@ -66,7 +66,7 @@ function applyPatch(context: RequestContext, request: PatchRequest, current: Unk
 }
 
 /** The result as the resource's type: unknown fields and wrong types are the client's fault. */
-function readPatched(context: RequestContext, request: PatchRequest, current: UnknownObject, patched: unknown): UnknownObject {
+function readPatched(context: WriteContext, request: PatchRequest, current: UnknownObject, patched: unknown): UnknownObject {
   const refuse = (why: string, mismatch?: DecodeError['mismatch']): StatusError =>
     refusedPatch(request, current, patched, why, mismatch);
   const read = decodePatched(context, request, patched, refuse);
@@ -77,7 +77,7 @@ function readPatched(context: RequestContext, request: PatchRequest, current: Un
 
 /** Refuses or warns of what strict reading of the patch and of its result (`own`) found. */
 export function strictProblems(
-  context: Pick<RequestContext, 'warn'>,
+  context: Pick<WriteContext, 'request'>,
   request: PatchRequest,
   own: readonly string[],
   refuse: (why: string) => StatusError,
@@ -85,7 +85,7 @@ export function strictProblems(
   const strictErrors = [...request.strictErrors, ...own];
   if (strictErrors.length > 0 && request.fieldValidation === 'Strict')
     throw refuse(`strict decoding error: ${strictErrors.join(', ')}`);
-  if (request.fieldValidation === 'Warn') for (const problem of strictErrors) context.warn(problem);
+  if (request.fieldValidation === 'Warn') for (const problem of strictErrors) context.request.notes.warn(problem);
 }
 
 /** What is unknown in the result, in the order upstream reads it. */
@@ -117,7 +117,7 @@ export function refusedPatch(
 }
 
 function decodePatched(
-  { resource }: RequestContext,
+  { resource }: WriteContext,
   request: PatchRequest,
   patched: unknown,
   refuse: (why: string, mismatch?: DecodeError['mismatch']) => StatusError,
@@ -144,24 +144,24 @@ function decodePatched(
 }
 
 function applying(
-  context: RequestContext,
+  context: WriteContext,
   door: Door,
   request: PatchRequest,
 ): (live: UnknownObject | undefined) => Promise<UnknownObject> {
   const { resource } = context;
   const config = readApplied(context, request, { kind: resource.kind, apiVersion: apiVersionText(resource) });
   return async (live) => {
-    if (!live && !door.creates) throw notFound(resource, context.name);
+    if (!live && !door.creates) throw notFound(resource, context.target.name);
     const { uid } = config.metadata;
     if (!live && uid) {
       const why = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
-      throw conflict(resource, context.name, why);
+      throw conflict(resource, context.target.name, why);
     }
     const writer = {
       manager: context.manager,
-      time: formatTime(context.now),
+      time: formatTime(context.request.now),
       apiVersion: apiVersionText(resource),
-      ...(context.subresource && { subresource: context.subresource }),
+      ...(context.target.subresource && { subresource: context.target.subresource }),
       ...(request.force !== undefined && { force: request.force }),
     };
     const current = live && resource.fromStorage(live);
@@ -178,7 +178,7 @@ const textOf = (value: unknown): string => (typeof value === 'string' ? value : 
 
 /** What is applied goes to the field manager as written: it checks fields and types itself. */
 export function readApplied(
-  context: Pick<RequestContext, 'warn'>,
+  context: Pick<WriteContext, 'request'>,
   request: PatchRequest,
   expected: { kind: string; apiVersion: string },
 ): UnknownObject {
@@ -192,7 +192,7 @@ export function readApplied(
   if (request.fieldValidation === 'Strict' && request.strictErrors.length > 0) {
     throw badRequest(`error strict decoding YAML: error converting YAML to JSON: ${yamlErrors(request.strictErrors)}`);
   }
-  if (request.fieldValidation === 'Warn') for (const problem of request.strictErrors) context.warn(problem);
+  if (request.fieldValidation === 'Warn') for (const problem of request.strictErrors) context.request.notes.warn(problem);
   return body.metadata ? body : { ...body, metadata: {} };
 }
 
@@ -204,7 +204,7 @@ const read = (resource: ServedResource, value: unknown, strict: boolean): Decode
   resource.read ? resource.read(value, strict) : (decode(resource.schema, resource.typeName, value, { strict }) as Decoded);
 
 /** The result as the resource's type, private to this attempt. */
-function typed({ resource }: RequestContext, applied: UnknownObject): UnknownObject {
+function typed({ resource }: WriteContext, applied: UnknownObject): UnknownObject {
   try {
     return deepCopy(read(resource, applied, false).object) as UnknownObject;
   } catch (error) {

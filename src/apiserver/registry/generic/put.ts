@@ -1,13 +1,13 @@
 // PUT of an object or of one of its subresources (k8s.io/apiserver/pkg/endpoints/handlers/update.go).
 import { formatTime, type UnknownObject } from '#apimachinery/meta';
-import { admissionRequest, admit } from './admit.ts';
+import { admissionOf, admit } from './admit.ts';
 import { ensureNamespace, dedupOwners, ensureName } from './metadata.ts';
-import { apiVersionText, type Door, type RequestContext } from './types.ts';
+import { apiVersionText, type Door, type WriteContext } from './types.ts';
 import { update, type UpdateResult } from './update.ts';
 import { deepCopy } from './values.ts';
 
 /** `object`: of the request's version, defaulted, private. */
-export function put(context: RequestContext, door: Door, object: UnknownObject): Promise<UpdateResult> {
+export function put(context: WriteContext, door: Door, object: UnknownObject): Promise<UpdateResult> {
   const { resource } = context;
   ensureNamespace(object.metadata, context);
   ensureName(object.metadata, context);
@@ -23,7 +23,7 @@ export function put(context: RequestContext, door: Door, object: UnknownObject):
 
 /** The new object with its managers brought up to date, in the storage version. */
 export function recordUpdate(
-  context: RequestContext,
+  context: WriteContext,
   door: Door,
   live: UnknownObject | undefined,
   object: UnknownObject,
@@ -32,9 +32,9 @@ export function recordUpdate(
   if (context.manager === '') return resource.toStorage(object);
   const writer = {
     manager: context.manager,
-    time: formatTime(context.now),
+    time: formatTime(context.request.now),
     apiVersion: apiVersionText(resource),
-    ...(context.subresource && { subresource: context.subresource }),
+    ...(context.target.subresource && { subresource: context.target.subresource }),
   };
   const recorded = live
     ? door.fieldManager.update(resource.fromStorage(live), object, writer)
@@ -44,11 +44,11 @@ export function recordUpdate(
 
 /** Mutating admission of a change; a new object counts as CREATE. */
 export async function admitUpdate(
-  context: RequestContext,
+  context: WriteContext,
   live: UnknownObject | undefined,
   draft: UnknownObject,
 ): Promise<UnknownObject> {
-  const request = admissionRequest(
+  const request = admissionOf(
     context,
     live ? { operation: 'UPDATE', object: draft, oldObject: live } : { operation: 'CREATE', object: draft },
   );

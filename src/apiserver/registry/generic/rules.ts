@@ -13,7 +13,7 @@ import {
 import { certificateReaders } from '../certificates/readers.ts';
 import { withoutNulls } from './values.ts';
 import { ensureNamespace, setGenerationOnCreate, setGenerationOnUpdate } from './metadata.ts';
-import { apiVersionText, type Door, type RequestContext, type ServedResource } from './types.ts';
+import { apiVersionText, type Door, type WriteContext, type ServedResource } from './types.ts';
 
 const metadataPath = root('metadata');
 
@@ -23,18 +23,13 @@ const pathSegment = (name: string, prefix: boolean): string[] => (prefix ? isPat
 const isStorageVersion = ({ group, version, storageGroup, storageVersion }: ServedResource): boolean =>
   group === storageGroup && version === storageVersion;
 
-const kindContext = (context: RequestContext): KindContext => ({
-  now: context.now,
-  subresource: context.subresource,
+const kindContext = (context: WriteContext): KindContext => ({
+  now: context.request.now,
+  subresource: context.target.subresource,
   ...(!isStorageVersion(context.resource) && { requestVersion: apiVersionText(context.resource) }),
   certificates: certificateReaders,
-  allowPrivileged: context.allowPrivileged ?? false,
-  user: {
-    name: context.user.name,
-    groups: context.user.groups,
-    ...(context.user.uid && { uid: context.user.uid }),
-    ...(context.user.extra && { extra: context.user.extra }),
-  },
+  allowPrivileged: context.settings.allowPrivileged,
+  user: context.request.user,
 });
 
 const refuse = (resource: ServedResource, object: KubeObject, errors: FieldError[]): void => {
@@ -43,7 +38,7 @@ const refuse = (resource: ServedResource, object: KubeObject, errors: FieldError
 };
 
 /** Prepares and validates a new object (of the storage version), in place. */
-export function beforeCreate(context: RequestContext, draft: UnknownObject): void {
+export function beforeCreate(context: WriteContext, draft: UnknownObject): void {
   const { resource } = context;
   const { definition } = resource;
   const rules = kindContext(context);
@@ -60,11 +55,11 @@ export function beforeCreate(context: RequestContext, draft: UnknownObject): voi
   // The usual rule allows less than what holds for every name: only after another one there is something left to see.
   if (validateName || !validatesMetadata)
     refuse(resource, draft, validateObjectMeta(draft.metadata, resource.namespaced, pathSegment, metadataPath));
-  for (const warning of definition.warnings?.(draft, undefined) ?? []) context.warn(warning);
+  for (const warning of definition.warnings?.(draft, undefined) ?? []) context.request.notes.warn(warning);
 }
 
 /** Prepares and validates a change (of the storage version), in place. */
-export function beforeUpdate(context: RequestContext, door: Door, draft: UnknownObject, live: UnknownObject): void {
+export function beforeUpdate(context: WriteContext, door: Door, draft: UnknownObject, live: UnknownObject): void {
   const { resource } = context;
   const old = resource.custom ? live : withoutNulls(live);
   const strategy: WriteStrategy<KubeObject> = door.strategy;
@@ -81,7 +76,7 @@ export function beforeUpdate(context: RequestContext, door: Door, draft: Unknown
     ...validateObjectMetaUpdate(draft.metadata, old.metadata, metadataPath),
     ...(strategy.validateUpdate?.(draft, old, rules) ?? []),
   ]);
-  for (const warning of strategy.warnings?.(draft, old) ?? []) context.warn(warning);
+  for (const warning of strategy.warnings?.(draft, old) ?? []) context.request.notes.warn(warning);
 }
 
 /** What an update can neither set nor remove. */

@@ -4,21 +4,21 @@ import { invalid, root } from '#apimachinery/field';
 import { parentManagers, scaleManagers } from '#apimachinery/managedfields';
 import type { UnknownObject } from '#apimachinery/meta';
 import type { StoredObject } from '../../storage/stored-object.ts';
-import { admissionRequest, admit, validateAdmission } from './admit.ts';
+import { admissionOf, admit, validateAdmission } from './admit.ts';
 import { mainDoor } from './create.ts';
-import { apiVersionText, type RequestContext } from './types.ts';
+import { apiVersionText, type WriteContext } from './types.ts';
 import { update } from './update.ts';
 import { deepCopy } from './values.ts';
 
 export const scaleApiVersion = 'autoscaling/v1';
 
-function mapping({ resource }: RequestContext): NonNullable<RequestContext['resource']['definition']['scale']> {
+function mapping({ resource }: WriteContext): NonNullable<WriteContext['resource']['definition']['scale']> {
   const { scale } = resource.definition;
   if (!scale) throw plainError(`${resource.resource} cannot be scaled`);
   return scale;
 }
 
-export function scaleOf(context: RequestContext, object: UnknownObject): UnknownObject {
+export function scaleOf(context: WriteContext, object: UnknownObject): UnknownObject {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
   const scale = mapping(context);
   const replicas = scale.specReplicas(object);
@@ -42,18 +42,16 @@ const replicasPath = ({ specReplicasPath }: ReturnType<typeof mapping>): readonl
   specReplicasPath ?? ['spec', 'replicas'];
 
 /** The Scale with its managers: those of the object that own the number of replicas. */
-function scaleWithManagers(context: RequestContext, live: UnknownObject): UnknownObject {
+function scaleWithManagers(context: WriteContext, live: UnknownObject): UnknownObject {
   const scale = scaleOf(context, live);
   const managedFields = scaleManagers(live.metadata.managedFields, replicasPath(mapping(context)), scaleApiVersion);
   return managedFields ? { ...scale, metadata: { ...scale.metadata, managedFields } } : scale;
 }
 
 /** `next` makes the wanted Scale, with its managers, from the current one. */
-export async function updateScale(
-  context: RequestContext,
-  next: (current: UnknownObject) => UnknownObject,
-): Promise<StoredObject> {
-  const { resource, name } = context;
+export async function updateScale(context: WriteContext, next: (current: UnknownObject) => UnknownObject): Promise<StoredObject> {
+  const { resource, target } = context;
+  const { name } = target;
   const scale = mapping(context);
   const { stored } = await update(context, {
     door: scaleDoor(context),
@@ -84,19 +82,19 @@ function withoutManagers(scale: UnknownObject): UnknownObject {
 }
 
 /** The rules of the main resource apply to what a new number of replicas makes of it. */
-const scaleDoor = (context: RequestContext): ReturnType<typeof mainDoor> => mainDoor(context);
+const scaleDoor = (context: WriteContext): ReturnType<typeof mainDoor> => mainDoor(context);
 
 const replicasOf = (scale: UnknownObject): number => (scale['spec'] as { replicas?: number } | undefined)?.replicas ?? 0;
 
-async function admitScale(context: RequestContext, current: UnknownObject, wanted: UnknownObject): Promise<UnknownObject> {
+async function admitScale(context: WriteContext, current: UnknownObject, wanted: UnknownObject): Promise<UnknownObject> {
   const subject = { operation: 'UPDATE', object: wanted, oldObject: current, kind: 'Scale' } as const;
-  const request = admissionRequest(context, subject);
+  const request = admissionOf(context, subject);
   await admit(context, request);
   await validateAdmission(context, request);
   return (request.object ?? wanted) as UnknownObject;
 }
 
-function checkScale({ resource, name }: RequestContext, wanted: UnknownObject, current: UnknownObject): void {
+function checkScale({ resource, target: { name } }: WriteContext, wanted: UnknownObject, current: UnknownObject): void {
   const { metadata } = wanted;
   if ((metadata.name ?? '') !== '' && metadata.name !== name) {
     throw badRequest(`the name of the object (${metadata.name ?? ''}) does not match the name on the URL (${name})`);

@@ -5,8 +5,8 @@ import type { JSONSchemaProps } from '#api/apiextensions/v1';
 import type { FieldManager } from '#apimachinery/managedfields';
 import type { KubeObject, UnknownObject } from '#apimachinery/meta';
 import type { SchemaTable } from '#apimachinery/schema';
-import type { AddAnnotation, AdmissionRequest, StorageHook, UserInfo } from '../../contracts.ts';
-import type { Cancellation } from '../../request/cancellation.ts';
+import type { AdmissionRequest, StorageHook } from '../../contracts.ts';
+import type { Request, Target } from '../../request/request.ts';
 import type { CacheEvent } from '../../cache/event.ts';
 import type { ResourceStorage } from '../../storage/resource-storage.ts';
 import type { StoredObject } from '../../storage/stored-object.ts';
@@ -95,32 +95,28 @@ export interface ServedResource {
   versions?: VersionViews;
 }
 
-/** A request that has been authenticated and authorized. */
-export interface RequestContext {
-  user: UserInfo;
-  resource: ServedResource;
-  subresource: string;
-  namespace: string;
-  /** '' for collections. */
-  name: string;
-  dryRun: boolean;
-  /** Explicit field manager, or what the user agent gives. */
-  manager: string;
-  /** Milliseconds since the epoch, one value for the whole request. */
-  now: number;
-  /** Options as sent, for admission. */
-  options: Record<string, unknown>;
+/** What writes are admitted and made with: one value for the whole server. */
+export interface WriteSettings {
   admission: AdmissionChain;
-  cancellation: Cancellation;
-  warn(message: string): void;
-  /** For the audit log. */
-  annotate?: AddAnnotation | undefined;
+  random: Randomness;
+  /** kube-apiserver's --allow-privileged: whether pods may hold privileged containers. */
+  allowPrivileged: boolean;
+}
+
+/** A write of an authorized request on the resource that it names. */
+export interface WriteContext {
+  request: Request;
+  resource: ServedResource;
+  /** The object that is written: one of many where a collection is deleted. Its namespace is '' for cluster-scoped resources. */
+  target: Target;
+  dryRun: boolean;
+  /** The field manager that is named, or what the user agent gives; '' leaves managed fields alone. */
+  manager: string;
+  /** As sent, for admission. */
+  options: Record<string, unknown>;
+  settings: WriteSettings;
   /** The kind's rules are passed over: the caller changes what no client may. */
   unchecked?: boolean;
-  /** kube-apiserver's --allow-privileged. Absent: false. */
-  allowPrivileged?: boolean;
-  /** Random suffix for generateName, uids. */
-  random: Randomness;
 }
 
 /** Both phases of admission; they throw, or reject with, `StatusError` to refuse. */

@@ -6,12 +6,12 @@ import type { UnknownObject } from '#apimachinery/meta';
 import { updateAttemptsMax } from '../../limits.ts';
 import { WriteConflict } from '../../storage/resource-storage.ts';
 import type { StoredObject } from '../../storage/stored-object.ts';
-import { admissionRequest, validateAdmission } from './admit.ts';
+import { admissionOf, validateAdmission } from './admit.ts';
 import { tryInsert } from './create.ts';
 import { HookRun } from './hooks.ts';
 import { sameManagers } from './metadata.ts';
 import { beforeUpdate } from './rules.ts';
-import type { Door, RequestContext } from './types.ts';
+import type { Door, WriteContext } from './types.ts';
 import { dropNulls, sameJson } from './values.ts';
 
 export interface UpdateRequest {
@@ -29,9 +29,10 @@ export interface UpdateResult {
   created: boolean;
 }
 
-export async function update(context: RequestContext, request: UpdateRequest): Promise<UpdateResult> {
-  const { resource, name } = context;
-  const key = resource.storage.keyOf(resource.namespaced ? context.namespace : '', name);
+export async function update(context: WriteContext, request: UpdateRequest): Promise<UpdateResult> {
+  const { resource } = context;
+  const { name } = context.target;
+  const key = resource.storage.keyOf(resource.namespaced ? context.target.namespace : '', name);
   await resource.storage.feed.current();
   let live = resource.storage.read(key);
   for (let attempt = 0; attempt < updateAttemptsMax; attempt++) {
@@ -47,14 +48,14 @@ export async function update(context: RequestContext, request: UpdateRequest): P
   throw conflict(resource, name, modifiedMessage);
 }
 
-function checkUid({ resource, name }: RequestContext, live: StoredObject, uid: string | undefined): void {
+function checkUid({ resource, target: { name } }: WriteContext, live: StoredObject, uid: string | undefined): void {
   const { uid: stored } = live.object.metadata;
   if (uid !== undefined && uid !== stored) throw uidConflict(resource, name, live.key, uid, stored);
 }
 
 /** What a client believes about the object's identity is checked by upstream's storage, whose error shows. */
 function uidConflict(
-  resource: RequestContext['resource'],
+  resource: WriteContext['resource'],
   name: string,
   key: string,
   wanted: string,
@@ -68,10 +69,11 @@ function uidConflict(
   );
 }
 
-async function insertNew(context: RequestContext, request: UpdateRequest): Promise<StoredObject | WriteConflict> {
+async function insertNew(context: WriteContext, request: UpdateRequest): Promise<StoredObject | WriteConflict> {
   const draft = await request.next(undefined);
   if (request.uid !== undefined) {
-    const { resource, name, namespace } = context;
+    const { resource } = context;
+    const { name, namespace } = context.target;
     const key = resource.storage.keyOf(resource.namespaced ? namespace : '', name);
     throw uidConflict(resource, name, key, request.uid, undefined);
   }
@@ -79,16 +81,12 @@ async function insertNew(context: RequestContext, request: UpdateRequest): Promi
   if (stored) return stored;
   // Taken meanwhile: go on as an update of what is there now.
   const { storage } = context.resource;
-  const now = storage.read(storage.keyOf(context.resource.namespaced ? context.namespace : '', context.name));
-  if (!now) throw alreadyExists(context.resource, context.name);
+  const now = storage.read(storage.keyOf(context.resource.namespaced ? context.target.namespace : '', context.target.name));
+  if (!now) throw alreadyExists(context.resource, context.target.name);
   return new WriteConflict(now);
 }
 
-async function replace(
-  context: RequestContext,
-  request: UpdateRequest,
-  live: StoredObject,
-): Promise<StoredObject | WriteConflict> {
+async function replace(context: WriteContext, request: UpdateRequest, live: StoredObject): Promise<StoredObject | WriteConflict> {
   const { storage, versions } = context.resource;
   const old = (versions ? await versions.one(live) : live).object;
   const draft = versions ? await versions.answering(() => request.next(old)) : await request.next(old);
@@ -100,12 +98,13 @@ async function replace(
     await hooks.beginUpdate(draft, old);
     if (!context.unchecked) beforeUpdate(context, request.door, draft, old);
     if (draft.metadata.managedFields !== old.metadata.managedFields) keepManagerTimes(draft, old);
-    await validateAdmission(context, admissionRequest(context, { operation: 'UPDATE', object: draft, oldObject: old }));
+    await validateAdmission(context, admissionOf(context, { operation: 'UPDATE', object: draft, oldObject: old }));
     if (isReleased(context, draft, old)) return await removeReleased(context, hooks, draft, live);
     // What is stored in an old version is written in the new one, even when nothing else changes.
     const next = versions ? await versions.encode(draft) : draft;
     if (sameJson(withoutVersion(next), withoutVersion(live.object))) return live;
     const object = context.resource.canonical(next);
+    context.request.cancellation.check();
     if (context.dryRun) return storage.unstored(live.key, object, live.revision);
     const outcome = await storage.update(live, object);
     await hooks.finish(!(outcome instanceof WriteConflict));
@@ -115,7 +114,7 @@ async function replace(
   }
 }
 
-function checkResourceVersion({ resource, name }: RequestContext, draft: UnknownObject, old: UnknownObject): void {
+function checkResourceVersion({ resource, target: { name } }: WriteContext, draft: UnknownObject, old: UnknownObject): void {
   const given = draft.metadata.resourceVersion ?? '';
   const stored = old.metadata.resourceVersion ?? '';
   if (given === '' || given === '0') {
@@ -145,7 +144,7 @@ const withoutVersion = (object: UnknownObject): UnknownObject => ({
 });
 
 /** A terminating object without grace whose last finalizer this write removes goes with it. */
-function isReleased({ resource }: RequestContext, draft: UnknownObject, old: UnknownObject): boolean {
+function isReleased({ resource }: WriteContext, draft: UnknownObject, old: UnknownObject): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds } = old.metadata;
   if ((draft.metadata.finalizers?.length ?? 0) > 0 || deletionTimestamp === undefined) return false;
   if ((resource.definition.deletion?.ownFinalizers?.(draft).length ?? 0) > 0) return false;
@@ -154,7 +153,7 @@ function isReleased({ resource }: RequestContext, draft: UnknownObject, old: Unk
 
 /** Answers the object of the request: clients expect one from a PUT. */
 async function removeReleased(
-  context: RequestContext,
+  context: WriteContext,
   hooks: HookRun,
   draft: UnknownObject,
   live: StoredObject,

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { UnknownObject } from '#apimachinery/meta';
 import { MemoryCluster } from '../../authorization/memory-cluster.ts';
+import { ownRequest } from '../../request/own.ts';
 import { RbacAuthorizer } from '../../authorization/rbac.ts';
 import type { UserInfo } from '../../contracts.ts';
 import { escalationHooks } from './escalation.ts';
@@ -23,7 +24,15 @@ function setUp(...rules: object[]) {
   } as UnknownObject);
   const authorizer = new RbacAuthorizer(cluster);
   const [roles, , bindings] = escalationHooks(authorizer, authorizer);
-  const context = { user: alice, dryRun: false, subresource: '' };
+  const target = {
+    group: 'rbac.authorization.k8s.io',
+    version: 'v1',
+    resource: 'roles',
+    subresource: '',
+    namespace: 'ns',
+    name: '',
+  };
+  const context = { request: ownRequest(alice, 'create', target, 0), target, dryRun: false };
   const meta = (name: string) => ({ name, namespace: 'ns' });
   return {
     role: (wanted: object[], old?: UnknownObject) =>

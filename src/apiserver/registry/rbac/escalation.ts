@@ -7,7 +7,7 @@ import { quote } from '#utils';
 import { mastersGroup } from '../../authentication/users.ts';
 import { compact, uncovered } from '../../authorization/covers.ts';
 import type { RbacAuthorizer } from '../../authorization/rbac.ts';
-import type { Attributes, Authorizer, HookContext, StorageHook, UserInfo } from '../../contracts.ts';
+import type { Attributes, Authorizer, HookedWrite, StorageHook, UserInfo } from '../../contracts.ts';
 
 const group = 'rbac.authorization.k8s.io';
 const everything: PolicyRule[] = [
@@ -77,7 +77,7 @@ function roleHook(rbac: RbacAuthorizer, authorizer: Authorizer, resource: 'roles
   return {
     group,
     resource,
-    async check(draft, old, { user }: HookContext) {
+    async check(draft, old, { request: { user } }: HookedWrite) {
       if (isMaster(user)) return;
       const { namespace = '', name = '' } = draft.metadata;
       if (await may(authorizer, user, 'escalate', { resource, namespace, name: old ? name : '' })) return;
@@ -116,7 +116,7 @@ function bindingHook(
   return {
     group,
     resource,
-    async check(draft, old, { user }: HookContext) {
+    async check(draft, old, { request: { user } }: HookedWrite) {
       if (isMaster(user) || onlyBookkeeping(draft, old)) return;
       const { namespace = '', name = '' } = draft.metadata;
       const { roleRef } = draft as unknown as RoleBinding;

@@ -38,7 +38,7 @@ export function adminAccessHooks(cluster: ReadOnlyCluster): StorageHook[] {
   const hook = (resource: string, kind: string): StorageHook => ({
     group,
     resource,
-    check(draft, old, { subresource }) {
+    check(draft, old, { target: { subresource } }) {
       const at = askedAt(draft as Claim, old as Claim | undefined, subresource);
       const { name = '', namespace = '' } = draft.metadata;
       if (!at || cluster.get('', 'namespaces', '', namespace)?.metadata.labels?.[label] === 'true') return;

@@ -11,9 +11,9 @@ export interface Target {
 }
 
 /** The exchange's bytes; endpoints that hand a connection on have none on the direct transport. */
-export function requireExchange({ exchange, method }: SpecialContext, resource: string): RawExchange {
-  if (!exchange) throw methodNotSupported({ group: '', resource }, method.toLowerCase());
-  return exchange;
+export function requireExchange({ connection, request }: SpecialContext, resource: string): RawExchange {
+  if (!connection) throw methodNotSupported({ group: '', resource }, request.method.toLowerCase());
+  return connection;
 }
 
 // Those that concern only one of the two connections.

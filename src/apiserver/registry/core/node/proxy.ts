@@ -26,7 +26,7 @@ const named = (what: string, id: string): ProxyName => {
 
 const portNumber = (text: string): number | undefined => (/^\d+$/.test(text) ? Number(text) : undefined);
 
-function podLocation({ cluster, namespace, name: id }: SpecialContext): Location {
+function podLocation({ cluster, target: { namespace, name: id } }: SpecialContext): Location {
   const { scheme, name, port } = named('pod', id);
   const pod = cluster.get<Pod>('', 'pods', namespace, name);
   if (!pod) throw notFound({ group: '', resource: 'pods' }, name);
@@ -37,7 +37,10 @@ function podLocation({ cluster, namespace, name: id }: SpecialContext): Location
 }
 
 /** Only addresses of pods that still have them: an Endpoints object is written by users, too. */
-function podAddresses({ cluster, namespace }: SpecialContext, addresses: NonNullable<Endpoints['subsets']>[number]['addresses']) {
+function podAddresses(
+  { cluster, target: { namespace } }: SpecialContext,
+  addresses: NonNullable<Endpoints['subsets']>[number]['addresses'],
+) {
   return (addresses ?? []).filter(({ ip, targetRef }) => {
     if (!targetRef || targetRef.namespace !== namespace) return false;
     const pod = cluster.get<Pod>('', 'pods', namespace, targetRef.name ?? '');
@@ -46,7 +49,8 @@ function podAddresses({ cluster, namespace }: SpecialContext, addresses: NonNull
 }
 
 function serviceLocation(context: SpecialContext, rng: Rng): Location {
-  const { cluster, namespace, name: id } = context;
+  const { cluster } = context;
+  const { namespace, name: id } = context.target;
   const { scheme, name, port } = named('service', id);
   const services = { group: '', resource: 'services' };
   let portName = port;
@@ -95,7 +99,7 @@ async function forward(
   }
   const client = connect();
   try {
-    await forwardRequest(exchange, { client, path: context.subpath + query }, context.signal);
+    await forwardRequest(exchange, { client, path: context.subpath + query }, context.request.cancellation.signal);
   } finally {
     if (!keep) client.close();
   }
@@ -131,7 +135,7 @@ export function proxyEndpoints(kubelets: KubeletClients, rng: Rng): SpecialRest[
     endpoint('pods', (context) => reach('pods', podLocation(context), context)),
     endpoint('services', (context) => reach('services', serviceLocation(context, rng), context)),
     endpoint('nodes', async (context) => {
-      const { scheme, name, port } = named('node', context.name);
+      const { scheme, name, port } = named('node', context.target.name);
       const { client, address } = kubelets.of(name);
       await checkHost(address.host);
       if (port === '' || Number(port) === address.port) return forward(context, 'nodes', () => client, true);

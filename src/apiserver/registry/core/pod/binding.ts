@@ -64,7 +64,7 @@ async function bind(context: SpecialContext, name: string, now: () => number): P
   await context.writer.update<Pod>(
     '',
     'pods',
-    context.namespace,
+    context.target.namespace,
     name,
     (pod) => {
       checkAssignable(pod, name, wanted);
@@ -90,8 +90,9 @@ export function bindingEndpoints(now: () => number): SpecialRest[] {
       resource: 'pods',
       subresource: 'binding',
       async handle(context) {
-        if (context.object?.metadata.name !== context.name) throw badRequest('name in URL does not match name in Binding object');
-        return { status: 201, object: await bind(context, context.name, now) };
+        if (context.object?.metadata.name !== context.target.name)
+          throw badRequest('name in URL does not match name in Binding object');
+        return { status: 201, object: await bind(context, context.target.name, now) };
       },
     },
     {

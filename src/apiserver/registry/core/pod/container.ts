@@ -7,7 +7,7 @@ const namesOf = ({ spec }: Pod): string[] =>
   [...(spec?.initContainers ?? []), ...(spec?.containers ?? []), ...(spec?.ephemeralContainers ?? [])].map(({ name }) => name);
 
 /** The pod of the request; throws 404. */
-export function podOf({ cluster, namespace, name }: SpecialContext): Pod {
+export function podOf({ cluster, target: { namespace, name } }: SpecialContext): Pod {
   const pod = cluster.get<Pod>('', 'pods', namespace, name);
   if (!pod) throw notFound({ group: '', resource: 'pods' }, name);
   return pod;

@@ -27,7 +27,7 @@ const ignoresBudget = ({ metadata, status }: Pod): boolean =>
 
 function budgetsOf(context: SpecialContext, pod: Pod): PodDisruptionBudget[] {
   return context.cluster
-    .list<PodDisruptionBudget>('policy', 'poddisruptionbudgets', context.namespace)
+    .list<PodDisruptionBudget>('policy', 'poddisruptionbudgets', context.target.namespace)
     .filter(({ spec }) => fromLabelSelector(spec?.selector).matches(pod.metadata.labels ?? {}));
 }
 
@@ -108,7 +108,8 @@ function markedForDisruption(pod: Pod, options: DeleteOptions, nowMs: number): P
 }
 
 async function remove(context: SpecialContext, options: DeleteOptions, nowMs: number): Promise<void> {
-  const { namespace, name, writer, dryRun } = context;
+  const { writer, dryRun } = context;
+  const { namespace, name } = context.target;
   let effective = options;
   if (!dryRun) {
     const marked = await writer.update<Pod>('', 'pods', namespace, name, (pod) => markedForDisruption(pod, options, nowMs), {
@@ -121,7 +122,7 @@ async function remove(context: SpecialContext, options: DeleteOptions, nowMs: nu
   await writer.delete('', 'pods', namespace, name, { dryRun, deleteOptions: effective as Record<string, unknown> });
 }
 
-const podOf = ({ cluster, namespace, name }: SpecialContext): Pod => {
+const podOf = ({ cluster, target: { namespace, name } }: SpecialContext): Pod => {
   const pod = cluster.get<Pod>('', 'pods', namespace, name);
   if (!pod) throw notFound(pods, name);
   return pod;
@@ -140,7 +141,8 @@ const pinned = (options: DeleteOptions, pod: Pod): DeleteOptions => ({
 });
 
 async function evict(context: SpecialContext, options: DeleteOptions, nowMs: number): Promise<KubeObject> {
-  const { namespace, name, writer, dryRun } = context;
+  const { writer, dryRun } = context;
+  const { namespace, name } = context.target;
   const pod = podOf(context);
   if (ignoresBudget(pod)) {
     await remove(context, options, nowMs);
@@ -185,7 +187,7 @@ export const evictionEndpoint = (now: () => number): SpecialRest => ({
   alsoAccepts: ['policy/v1beta1'],
   async handle(context) {
     const eviction = context.object as unknown as Eviction;
-    if (eviction.metadata.name !== context.name) throw badRequest('name in URL does not match name in Eviction object');
+    if (eviction.metadata.name !== context.target.name) throw badRequest('name in URL does not match name in Eviction object');
     const options = eviction.deleteOptions ?? {};
     await context.validate();
     const dryRun = context.dryRun || (options.dryRun?.length ?? 0) > 0;

@@ -77,7 +77,7 @@ async function stream(context: SpecialContext, kubelets: KubeletClients): Promis
   const exchange = requireExchange(context, 'pods/log');
   const options = readOptions(context.query);
   const errors = optionErrors(options);
-  if (errors.length > 0) throw invalidObject({ group: '', kind: 'PodLogOptions' }, context.name, errors);
+  if (errors.length > 0) throw invalidObject({ group: '', kind: 'PodLogOptions' }, context.target.name, errors);
   const pod = podOf(context);
   const container = containerOf(pod, context.query.get('container') ?? '');
   const nodeName = pod.spec?.nodeName;
@@ -86,8 +86,8 @@ async function stream(context: SpecialContext, kubelets: KubeletClients): Promis
     return 'handled';
   }
   const { client } = kubelets.of(nodeName);
-  const path = `/containerLogs/${context.namespace}/${context.name}/${container}?${kubeletQuery(context.query, options)}`;
-  const answer = await client.request({ path, signal: context.signal }).catch((error: Error) => {
+  const path = `/containerLogs/${context.target.namespace}/${context.target.name}/${container}?${kubeletQuery(context.query, options)}`;
+  const answer = await client.request({ path, signal: context.request.cancellation.signal }).catch((error: Error) => {
     throw serviceUnavailable(`error trying to reach the kubelet: ${error.message}`);
   });
   if (answer.status < 200 || answer.status > 206) {
@@ -98,7 +98,7 @@ async function stream(context: SpecialContext, kubelets: KubeletClients): Promis
       code: answer.status,
       method: 'GET',
       resource: { group: '', resource: 'pods/log' },
-      name: context.name,
+      name: context.target.name,
       text,
     });
   }

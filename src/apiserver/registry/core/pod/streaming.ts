@@ -31,10 +31,9 @@ const commandOptions = (query: URLSearchParams) => ({
 });
 
 // A WebSocket comes as GET, which `get` would allow: what it does is create a session.
-async function requireCreate(authorizer: Authorizer, { user, namespace, name, method }: SpecialContext, subresource: string) {
-  if (method === 'POST') return;
-  const target = { group: '', version: 'v1', resource: 'pods', subresource, namespace, name };
-  const attributes = { user, verb: 'create', target };
+async function requireCreate(authorizer: Authorizer, { request, target }: SpecialContext) {
+  if (request.method === 'POST') return;
+  const attributes = { user: request.user, verb: 'create', target };
   const decision = await authorizer.authorize(attributes);
   if (!decision.allowed) throw forbiddenError(attributes, decision.reason);
 }
@@ -63,13 +62,13 @@ async function command(
   context: SpecialContext,
   verb: 'exec' | 'attach',
 ): Promise<'handled'> {
-  await requireCreate(authorizer, context, verb);
+  await requireCreate(authorizer, context);
   const pod = podOf(context);
   const container = containerOf(pod, context.query.get('container') ?? '');
   const { client } = kubelets.of(nodeOf(pod));
   const upgrade = requireUpgrade(requireExchange(context, `pods/${verb}`));
   const query = kubeletQuery(context.query);
-  const path = `/${verb}/${context.namespace}/${context.name}/${container}${query === '' ? '' : `?${query}`}`;
+  const path = `/${verb}/${context.target.namespace}/${context.target.name}/${container}${query === '' ? '' : `?${query}`}`;
   if (offers(upgrade, closeProtocol))
     await translateRemoteCommand(upgrade, { client, path, options: commandOptions(context.query) });
   else await proxyUpgrade(upgrade, { client, path, headers: backendHeaders(upgrade.headers) });
@@ -77,11 +76,11 @@ async function command(
 }
 
 async function portForward({ kubelets, authorizer }: StreamingParts, context: SpecialContext): Promise<'handled'> {
-  await requireCreate(authorizer, context, 'portforward');
+  await requireCreate(authorizer, context);
   const { client } = kubelets.of(nodeOf(podOf(context)));
   const upgrade = requireUpgrade(requireExchange(context, 'pods/portforward'));
   const ports = context.query.getAll('ports').join(',');
-  const path = `/portForward/${context.namespace}/${context.name}${ports === '' ? '' : `?port=${encodeURIComponent(ports)}`}`;
+  const path = `/portForward/${context.target.namespace}/${context.target.name}${ports === '' ? '' : `?port=${encodeURIComponent(ports)}`}`;
   if (offers(upgrade, portForwardTunnelProtocol)) await tunnelPortForward(upgrade, { client, path });
   else await proxyUpgrade(upgrade, { client, path, headers: backendHeaders(upgrade.headers) });
   return 'handled';

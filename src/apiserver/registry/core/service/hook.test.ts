@@ -3,13 +3,15 @@ import type { Service, ServiceSpec } from '#api/core/v1';
 import type { UnknownObject } from '#apimachinery/meta';
 import { seededRng, silentLogger } from '#utils';
 import { MemoryCluster } from '../../../authorization/memory-cluster.ts';
+import { ownRequest } from '../../../request/own.ts';
 import { addressRange, addressValue, formatAddress } from './addresses.ts';
 import { serviceHook } from './hook.ts';
 
 function setUp(serviceCidrs = ['10.96.0.0/16']) {
   const cluster = new MemoryCluster();
   const hook = serviceHook({ cluster, writer: cluster, rng: seededRng(1), logger: silentLogger, serviceCidrs });
-  const context = { user: { name: 'u', groups: [] }, dryRun: false, subresource: '' };
+  const target = { group: '', version: 'v1', resource: 'services', subresource: '', namespace: 'ns', name: '' };
+  const context = { request: ownRequest({ name: 'u', groups: [] }, 'create', target, 0), target, dryRun: false };
   const create = async (name: string, spec: ServiceSpec, dryRun = false): Promise<Service> => {
     const draft = {
       metadata: { name, namespace: 'ns' },

@@ -2,7 +2,7 @@
 import type { Service } from '#api/core/v1';
 import { isNotFound } from '#apimachinery/errors';
 import type { Logger, Rng } from '#utils';
-import type { ClusterWriter, FinishWrite, HookContext, ReadOnlyCluster, StorageHook } from '../../../contracts.ts';
+import type { ClusterWriter, FinishWrite, HookedWrite, ReadOnlyCluster, StorageHook } from '../../../contracts.ts';
 import {
   type IpChange,
   ipsOnCreate,
@@ -52,7 +52,7 @@ export function serviceHook(options: ServiceAllocationOptions): StorageHook & { 
       operation.end();
       if (!dryRun) await release(committed ? change.released : change.taken);
     };
-  const begin = async (service: Service, old: Service | undefined, { dryRun, subresource }: HookContext) => {
+  const begin = async (service: Service, old: Service | undefined, { dryRun, target: { subresource } }: HookedWrite) => {
     const { spec } = service;
     if (subresource !== '' || !spec) return undefined;
     if (old?.spec) keepAllocated(spec, old.spec);

@@ -67,10 +67,10 @@ function boundObject(context: SpecialContext, request: TokenRequest): Bound {
     throw conflict({ group: of, resource: ref.kind ?? '' }, name, why);
   };
   if (of === '' && ref.kind === 'Pod') {
-    const pod = get<Pod>(context, 'pods', context.namespace, name);
-    if (pod.spec?.serviceAccountName !== context.name) {
+    const pod = get<Pod>(context, 'pods', context.target.namespace, name);
+    if (pod.spec?.serviceAccountName !== context.target.name) {
       throw badRequest(
-        `cannot bind token for serviceaccount "${context.name}" to pod running with different serviceaccount name.`,
+        `cannot bind token for serviceaccount "${context.target.name}" to pod running with different serviceaccount name.`,
       );
     }
     const nodeName = pod.spec?.nodeName;
@@ -78,7 +78,8 @@ function boundObject(context: SpecialContext, request: TokenRequest): Bound {
     return { pod: checked(pod), ...(nodeName && { node: node ?? { metadata: { name: nodeName } } }) };
   }
   if (of === '' && ref.kind === 'Node') return { node: checked(get<Node>(context, 'nodes', '', name)) };
-  if (of === '' && ref.kind === 'Secret') return { secret: checked(get<Secret>(context, 'secrets', context.namespace, name)) };
+  if (of === '' && ref.kind === 'Secret')
+    return { secret: checked(get<Secret>(context, 'secrets', context.target.namespace, name)) };
   throw badRequest(`cannot bind token to object of type ${of}/${version}, Kind=${ref.kind ?? ''}`);
 }
 
@@ -87,12 +88,12 @@ function checkIdentity(context: SpecialContext, request: TokenRequest, account: 
   if (!uid || uid === account.metadata.uid) return;
   throw conflict(
     { group, resource: 'TokenRequest' },
-    context.name,
+    context.target.name,
     `the UID in the token request (${uid}) does not match the UID of the service account (${account.metadata.uid})`,
   );
 }
 
-function checkNames({ name, namespace }: SpecialContext, { metadata }: TokenRequest): void {
+function checkNames({ target: { name, namespace } }: SpecialContext, { metadata }: TokenRequest): void {
   const refuse = (field: string, value: string, what: string) =>
     invalidObject(kind, name, [invalid(root('metadata', field), value, `must match the service account ${what} if specified`)]);
   if (metadata.name && metadata.name !== name) throw refuse('name', metadata.name, 'name');
@@ -111,13 +112,13 @@ function issue(
   let seconds = request.spec?.expirationSeconds ?? defaultExpirationSeconds;
   const most = options.maxExpirationSeconds ?? 0;
   if (most > 0 && seconds > most) {
-    context.warn(`requested expiration of ${seconds} seconds shortened to ${most} seconds`);
+    context.request.notes.warn(`requested expiration of ${seconds} seconds shortened to ${most} seconds`);
     seconds = most;
   }
   const forServer = audiences.length > 0 && audiences.every((audience) => options.apiAudiences.includes(audience));
   const extended = (options.extendExpiration ?? true) && bound.pod && seconds === warnOnlyExpirationSeconds && forServer;
   const id = options.uuid();
-  context.annotate?.('authentication.kubernetes.io/issued-credential-id', `JTI=${id}`);
+  context.request.notes.audit?.annotate('authentication.kubernetes.io/issued-credential-id', `JTI=${id}`);
   const claims = boundClaims({
     ...bound,
     issuer: options.issuer,
@@ -151,7 +152,7 @@ export const tokenEndpoint = (options: TokenRequestOptions): SpecialRest => ({
   async handle(context) {
     const request = context.object as unknown as TokenRequest;
     checkNames(context, request);
-    const account = get<ServiceAccount>(context, 'serviceaccounts', context.namespace, context.name);
+    const account = get<ServiceAccount>(context, 'serviceaccounts', context.target.namespace, context.target.name);
     checkIdentity(context, request, account);
     const { name, namespace, uid } = account.metadata;
     const complete: TokenRequest = {
