@@ -8,6 +8,6 @@ export { silentLogger } from './logger.ts';
 export type { Exec, ExecOptions, ExecResult } from './exec.ts';
 export { assert, unreachable } from './assert.ts';
 export { deepEqual } from './deep-equal.ts';
-export { own, setOwn } from './own.ts';
+export { assignOwn, own, setOwn } from './own.ts';
 export { quote } from './quote.ts';
 export { goPrint, goSyntax, goTypeName } from './go-print.ts';

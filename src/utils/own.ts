@@ -10,3 +10,8 @@ export function setOwn<T>(object: Record<string, T>, key: string, value: NoInfer
   if (key === '__proto__') Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
   else object[key] = value;
 }
+
+/** Object.assign for sources from outside. */
+export function assignOwn(target: object, source: object): void {
+  for (const [key, value] of Object.entries(source)) setOwn(target as Record<string, unknown>, key, value);
+}

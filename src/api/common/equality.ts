@@ -1,5 +1,6 @@
 // Equality as upstream's strategies see it (k8s.io/apimachinery/pkg/api/equality, Semantic): absent and empty lists and maps are the same,
 // an absent and an empty struct are not, quantities are compared by value.
+import { own } from '#utils';
 import { builtinSchema } from '../builtin-schema.ts';
 import { compareQuantities } from './quantities.ts';
 
@@ -61,8 +62,8 @@ function equalLists(left: unknown, right: unknown, name: string): boolean {
 }
 
 function equalMaps(left: Record<string, unknown>, right: Record<string, unknown>, quantities: boolean): boolean {
-  for (const key in left) if (!equal(left[key], right[key], key, quantities || quantityFields.has(key))) return false;
-  for (const key in right) if (!(key in left) && !isNothing(right[key], key)) return false;
+  for (const key in left) if (!equal(left[key], own(right, key), key, quantities || quantityFields.has(key))) return false;
+  for (const key in right) if (!Object.hasOwn(left, key) && !isNothing(right[key], key)) return false;
   return true;
 }
 

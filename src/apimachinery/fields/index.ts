@@ -1,4 +1,5 @@
 // Field selectors (k8s.io/apimachinery/pkg/fields): equality terms on a few fields of an object. Their texts of refusal are upstream's.
+import { own } from '#utils';
 import { badRequest } from '../errors/index.ts';
 
 export interface FieldRequirement {
@@ -24,7 +25,7 @@ export interface FieldSelector {
 }
 
 const valueOf = (fields: Fields, field: string): string => {
-  const value = fields[field];
+  const value = own(fields, field);
   return typeof value === 'string' ? value : '';
 };
 

@@ -1,5 +1,5 @@
 // What changed between two objects of a type (sigs.k8s.io/structured-merge-diff, Compare), as three sets of paths.
-import { deepEqual } from '#utils';
+import { deepEqual, own } from '#utils';
 import { everyPath } from './collect.ts';
 import { compareElements } from './element.ts';
 import { type FieldNode, type FieldSet, emptySet, leaf, nodeOf } from './field-set.ts';
@@ -59,8 +59,8 @@ const sortChildren = (children: Record<string, FieldNode>): FieldNode => {
 function compareMaps(map: MapShape, left: JsonObject, right: JsonObject): Change {
   const gathering = new Gathering();
   const visit = (key: string, shape: Shape | undefined): void => {
-    if (left[key] === right[key] || shape === undefined) return;
-    gathering.put(`f:${key}`, compareValues(shape, left[key], right[key]));
+    const [before, after] = [own(left, key), own(right, key)];
+    if (before !== after && shape !== undefined) gathering.put(`f:${key}`, compareValues(shape, before, after));
   };
   if (map.element === undefined) {
     for (const field of presentFields(map, right, left)) visit(field.name, field.shape);

@@ -1,4 +1,5 @@
 // The bookkeeper one endpoint of one kind uses (k8s.io/apimachinery/pkg/util/managedfields, FieldManager; KEP-555).
+import { own } from '#utils';
 import { badRequest, plainError, plainRefusal } from '../errors/index.ts';
 import { apiVersionOf, type ManagedFieldsEntry, parseApiVersion, type UnknownObject } from '../meta/index.ts';
 import type { SchemaTable } from '../schema/index.ts';
@@ -170,13 +171,13 @@ class Manager implements FieldManager {
 
   private convert(object: JsonObject, apiVersion: string): JsonObject {
     if (object.apiVersion === apiVersion) return object;
-    const other = this.options.versions?.[apiVersion];
+    const other = own(this.options.versions ?? {}, apiVersion);
     return other === undefined ? object : other.convert(object as UnknownObject);
   }
 
-  private typeIn(apiVersion: string, own: VersionedType): VersionedType | undefined {
-    if (apiVersion === own.apiVersion) return own;
-    const other = this.options.versions?.[apiVersion];
+  private typeIn(apiVersion: string, self: VersionedType): VersionedType | undefined {
+    if (apiVersion === self.apiVersion) return self;
+    const other = own(this.options.versions ?? {}, apiVersion);
     if (other === undefined) return undefined;
     return { apiVersion, shape: this.shapes.of(other.typeName), convert: (object) => this.convert(object, apiVersion) };
   }

@@ -1,5 +1,5 @@
 // A configuration laid over an object (sigs.k8s.io/structured-merge-diff, Merge): what the configuration states wins, the rest stays.
-import { deepEqual } from '#utils';
+import { deepEqual, own, setOwn } from '#utils';
 import { isEmptyObject, isObject, type JsonObject } from './json.ts';
 import type { ListShape, MapShape, Shape } from './shape.ts';
 import { asList, asMap, childShape, formOf, granularList, granularMap, itemElement } from './typed.ts';
@@ -11,7 +11,7 @@ function mergeMaps(map: MapShape, left: JsonObject, right: JsonObject): JsonObje
   const out: Record<string, unknown> = { ...left };
   for (const key in right) {
     const shape = childShape(map, key);
-    out[key] = shape === undefined ? right[key] : mergeValues(shape, left[key], right[key]);
+    setOwn(out, key, shape === undefined ? right[key] : mergeValues(shape, own(left, key), right[key]));
   }
   return out;
 }

@@ -1,4 +1,5 @@
 // Taking fields out of an object (sigs.k8s.io/structured-merge-diff, RemoveItems), and the paths that stand for a struct that was emptied.
+import { setOwn } from '#utils';
 import { type FieldNode, type FieldSet, isMember, nodeOf } from './field-set.ts';
 import { isObject, type JsonObject } from './json.ts';
 import type { ListShape, MapShape, Shape } from './shape.ts';
@@ -8,10 +9,10 @@ function removeFromMap(map: MapShape, object: JsonObject, set: FieldNode): JsonO
   const out: Record<string, unknown> = {};
   for (const key in object) {
     const node = set[`f:${key}`];
-    if (node === undefined) out[key] = object[key];
+    if (node === undefined) setOwn(out, key, object[key]);
     else if (!isMember(node)) {
       const shape = childShape(map, key);
-      out[key] = shape === undefined ? object[key] : removeValue(shape, object[key], node);
+      setOwn(out, key, shape === undefined ? object[key] : removeValue(shape, object[key], node));
     }
   }
   return out;

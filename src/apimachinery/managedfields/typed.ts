@@ -1,4 +1,5 @@
 // Values seen through their shape (sigs.k8s.io/structured-merge-diff, typed): what kind of thing a value is, and what its items are called.
+import { own } from '#utils';
 import { keyElement, valueElement } from './element.ts';
 import { isObject, type JsonObject } from './json.ts';
 import type { FieldShape, ListShape, MapShape, Shape } from './shape.ts';
@@ -34,7 +35,7 @@ export const childShape = (map: MapShape, key: string): Shape | undefined => map
 export function presentFields(map: MapShape, object: JsonObject, other?: JsonObject): FieldShape[] {
   const fields: FieldShape[] = [];
   for (const name in object) insert(fields, map.byName.get(name));
-  if (other !== undefined) for (const name in other) if (object[name] === undefined) insert(fields, map.byName.get(name));
+  if (other !== undefined) for (const name in other) if (own(object, name) === undefined) insert(fields, map.byName.get(name));
   return fields;
 }
 
@@ -61,7 +62,8 @@ function keyedElement(list: ListShape, item: unknown): string {
   if (!isObject(item)) throw new ShapeError('associative list with keys may not have non-map elements');
   const keys: [string, unknown][] = [];
   for (const key of list.keys) {
-    const value = item[key.name] === undefined ? key.default : item[key.name];
+    const given = own(item, key.name);
+    const value = given === undefined ? key.default : given;
     if (value !== undefined) keys.push([key.name, value]);
   }
   if (keys.length > 0) return keyElement(keys);

@@ -1,4 +1,5 @@
 // Helpers that walk values by their schema.
+import { setOwn } from '#utils';
 import type { FieldSchema, SchemaTable, TypeSchema } from './types.ts';
 
 /** Called for every present field of every struct. `parent` is the object that holds the field. */
@@ -74,8 +75,9 @@ function fillDefaults({ own, below }: DefaultsPlan, object: Record<string, unkno
     } else for (const message of messagesOf(field, value)) fillDefaults(plan, message);
   }
   for (const { name, value } of own) {
-    if (object[name] !== undefined && object[name] !== null) continue;
-    object[name] = typeof value === 'object' ? structuredClone(value) : value;
+    const given = Object.hasOwn(object, name) ? object[name] : undefined;
+    if (given !== undefined && given !== null) continue;
+    setOwn(object, name, typeof value === 'object' ? structuredClone(value) : value);
   }
 }
 

@@ -2,6 +2,7 @@
 import type { Container, LimitRange, LimitRangeItem, PersistentVolumeClaim, Pod } from '#api/core/v1';
 import { aggregateTexts } from '#apimachinery/field';
 import { parseQuantity, type Quantity, zeroQuantity } from '#apimachinery/quantity';
+import { assignOwn, own } from '#utils';
 import type { AdmissionRequest, ReadOnlyCluster } from '../contracts.ts';
 import { podTotals } from '#component-helpers/pod';
 import { deny, handling, isFor, type PluginFactory } from './plugin.ts';
@@ -102,21 +103,21 @@ function defaultsOf(range: LimitRange): Defaults {
   const defaults: Defaults = { requests: {}, limits: {} };
   for (const item of range.spec?.limits ?? []) {
     if (item.type !== 'Container') continue;
-    Object.assign(defaults.requests, item.defaultRequest);
-    Object.assign(defaults.limits, item.default);
+    assignOwn(defaults.requests, item.defaultRequest ?? {});
+    assignOwn(defaults.limits, item.default ?? {});
   }
   return defaults;
 }
 
 /** Adds what is missing and tells which; the names sorted. */
 function fill(container: Container, defaults: Defaults, kind: 'requests' | 'limits', title: string): string[] {
-  const own = container.resources?.[kind] ?? {};
+  const given = container.resources?.[kind] ?? {};
   const missing = Object.keys(defaults[kind])
-    .filter((name) => own[name] === undefined)
+    .filter((name) => own(given, name) === undefined)
     .sort();
   if (missing.length === 0) return [];
   const added = Object.fromEntries(missing.map((name) => [name, defaults[kind][name] as string]));
-  container.resources = { ...container.resources, [kind]: { ...own, ...added } };
+  container.resources = { ...container.resources, [kind]: { ...given, ...added } };
   return [`${missing.join(', ')} ${kind === 'requests' ? 'request' : 'limit'} for ${title} ${container.name}`];
 }
 

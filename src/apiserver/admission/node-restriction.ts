@@ -9,7 +9,7 @@ import type { CSIDriver } from '#api/storage/v1';
 import { notFound } from '#apimachinery/errors';
 import { aggregateTexts } from '#apimachinery/field';
 import { PkiError, parseCertificateRequest } from '#pki';
-import { quote } from '#utils';
+import { own, quote } from '#utils';
 import { nodeIdentity } from '../authentication/users.ts';
 import type { AdmissionRequest, Authorizer, ReadOnlyCluster } from '../contracts.ts';
 import { apiObjectReference } from './mirror-pods.ts';
@@ -44,7 +44,7 @@ function isForbiddenLabel(label: string): boolean {
 
 function changedLabels(now: Record<string, string> = {}, before: Record<string, string> = {}): string[] {
   const keys = new Set([...Object.keys(now), ...Object.keys(before)]);
-  return [...keys].filter((key) => now[key] !== before[key]).sort();
+  return [...keys].filter((key) => own(now, key) !== own(before, key)).sort();
 }
 
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a ?? null) === JSON.stringify(b ?? null);

@@ -2,7 +2,7 @@
 import type { Node, Pod } from '#api/core/v1';
 import { type Quantity, parseQuantity, zeroQuantity } from '#apimachinery/quantity';
 import { podRequests } from '#component-helpers/pod';
-import { quote } from '#utils';
+import { own, quote } from '#utils';
 import type { AdmissionRequest } from '../contracts.ts';
 import { deny, handling, isFor, type PluginFactory } from './plugin.ts';
 
@@ -21,7 +21,7 @@ function shortages(pod: Pod, node: Node): string[] {
   ];
   return counted.flatMap(([name, count]) => {
     const requested = requests.get(name) ?? zeroQuantity;
-    const allocatable = parseQuantity(node.status?.allocatable?.[name] ?? '0');
+    const allocatable = parseQuantity(own(node.status?.allocatable ?? {}, name) ?? '0');
     return requested.compare(allocatable) > 0
       ? [`${name}, requested: ${count(requested)}, allocatable: ${count(allocatable)}`]
       : [];

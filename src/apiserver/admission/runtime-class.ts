@@ -2,7 +2,7 @@
 import type { Pod, Toleration } from '#api/core/v1';
 import type { RuntimeClass } from '#api/node/v1';
 import { compareQuantities } from '#apimachinery/quantity';
-import { quote } from '#utils';
+import { own, quote } from '#utils';
 import type { AdmissionRequest, ReadOnlyCluster } from '../contracts.ts';
 import { deny, handling, isFor, type PluginFactory } from './plugin.ts';
 
@@ -13,7 +13,7 @@ const sameAmounts = (a: Amounts = {}, b: Amounts = {}): boolean => {
   return (
     keys.length === Object.keys(b).length &&
     keys.every((key) => {
-      const other = b[key];
+      const other = own(b, key);
       return other !== undefined && compareQuantities(a[key] as string, other) === 0;
     })
   );
@@ -68,10 +68,11 @@ function setScheduling(
 ): void {
   const selector = { ...spec.nodeSelector };
   for (const [key, value] of Object.entries(scheduling.nodeSelector ?? {})) {
-    if (selector[key] !== undefined && selector[key] !== value) {
+    const wanted = own(selector, key);
+    if (wanted !== undefined && wanted !== value) {
       throw deny(
         request,
-        `conflict: runtimeClass.scheduling.nodeSelector[${key}] = ${value}; pod.spec.nodeSelector[${key}] = ${selector[key]}`,
+        `conflict: runtimeClass.scheduling.nodeSelector[${key}] = ${value}; pod.spec.nodeSelector[${key}] = ${wanted}`,
       );
     }
     selector[key] = value;

@@ -1,5 +1,6 @@
 // Where the groups and versions that this server serves itself stand among all (k8s.io/kubernetes cmd/kube-apiserver/app/aggregator.go).
 
+import { own } from '#utils';
 /** Of one group version: of its group among groups, and of the version within the group; higher comes first. */
 export interface Priority {
   groupPriorityMinimum: number;
@@ -34,8 +35,8 @@ const builtin: Record<string, [number, Record<string, number>]> = {
 
 /** Undefined for a group version that is none of the server's own, or not registered (apiregistration itself). */
 export function builtinPriority(group: string, version: string): Priority | undefined {
-  const [groupPriorityMinimum, versions] = builtin[group] ?? [];
-  const versionPriority = versions?.[version];
+  const [groupPriorityMinimum, versions] = own(builtin, group) ?? [];
+  const versionPriority = own(versions ?? {}, version);
   return groupPriorityMinimum === undefined || versionPriority === undefined
     ? undefined
     : { groupPriorityMinimum, versionPriority };

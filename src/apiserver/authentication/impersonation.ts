@@ -4,6 +4,7 @@ import { badRequest } from '#apimachinery/errors';
 import { root } from '#apimachinery/field';
 import { aggregate } from '#apimachinery/field';
 import { validateDomainPrefixedPath } from '#apimachinery/validation';
+import { own, setOwn } from '#utils';
 import { forbiddenError } from '../authorization/messages.ts';
 import type { Attributes, Authorizer, Credentials, UserInfo } from '../contracts.ts';
 import { headerValue, headerValues, unescapeKey } from './headers.ts';
@@ -50,7 +51,7 @@ export function wantedUser({ headers }: Credentials): Wanted | undefined {
   for (const header in headers) {
     if (!header.startsWith(extraPrefix)) continue;
     const key = unescapeKey(header.slice(extraPrefix.length));
-    extra[key] = [...(extra[key] ?? []), ...headerValues(headers, header)];
+    setOwn(extra, key, [...(own(extra, key) ?? []), ...headerValues(headers, header)]);
   }
   if (name !== '') return { name, groups, extra, ...(uid !== '' && { uid }) };
   if (uid === '' && groups.length === 0 && Object.keys(extra).length === 0) return undefined;

@@ -1,5 +1,6 @@
 // The front proxy's word for who the user is (k8s.io/apiserver/pkg/authentication/request/headerrequest): believed only over a connection
 // whose client certificate is signed by the request-header authority and carries one of the allowed names.
+import { own, setOwn } from '#utils';
 import type { Credentials, RequestAuthenticator } from '../contracts.ts';
 import { headerValue, headerValues, unescapeKey } from './headers.ts';
 import type { CertificateVerifier } from './x509.ts';
@@ -23,7 +24,7 @@ function extraOf(source: Credentials, prefixes: readonly string[]): Record<strin
     for (const header of Object.keys(source.headers)) {
       if (!header.startsWith(prefix)) continue;
       const key = unescapeKey(header.slice(prefix.length));
-      extra[key] = [...(extra[key] ?? []), ...headerValues(source.headers, header)];
+      setOwn(extra, key, [...(own(extra, key) ?? []), ...headerValues(source.headers, header)]);
     }
   }
   return extra;

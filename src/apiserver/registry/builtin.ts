@@ -4,6 +4,7 @@ import { type BuiltinResource, type KindDefinition, type WriteStrategy } from '#
 import { createFieldManager } from '#apimachinery/managedfields';
 import { apiVersionOf, type KubeObject, type UnknownObject } from '#apimachinery/meta';
 import { applySchemaDefaults, normalize, type SchemaTable } from '#apimachinery/schema';
+import { assignOwn } from '#utils';
 import type { ResourceStorage } from '../storage/resource-storage.ts';
 import type { Door, ServedResource, SubresourceInfo } from './generic/types.ts';
 
@@ -89,7 +90,7 @@ function served(options: BuiltinOptions, facts: BuiltinResource): ServedResource
 
 function replaceWith(target: UnknownObject, source: UnknownObject): void {
   for (const key of Object.keys(target)) delete target[key];
-  Object.assign(target, source);
+  assignOwn(target, source);
 }
 
 /** Conversions are keyed by version, or by group and version where the group differs too. */

@@ -2,6 +2,7 @@
 // containers, tolerations, labels and field sets: keeping each once makes a pod 2 kB instead of 9 and keeps full collections short.
 // A subtree is recognised by its JSON. Two generations bound the memory: what was not met again during one generation is forgotten.
 import type { UnknownObject } from '#apimachinery/meta';
+import { setOwn } from '#utils';
 import { sharedSubtreeLengthMin, sharedSubtreesMax } from '../limits.ts';
 
 export interface SubtreeSharer {
@@ -26,7 +27,7 @@ export function createSubtreeSharer(max = sharedSubtreesMax): SubtreeSharer {
   const shareIn = (holder: Record<string, unknown>): void => {
     for (const key in holder) {
       const value = holder[key];
-      if (typeof value === 'object' && value !== null) holder[key] = shared(value);
+      if (typeof value === 'object' && value !== null) setOwn(holder, key, shared(value));
     }
   };
   return {

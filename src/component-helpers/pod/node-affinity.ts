@@ -1,5 +1,6 @@
 // Whether a node is one of those a pod must run on (k8s.io/component-helpers/scheduling/corev1/nodeaffinity, required terms only).
 import type { Node, NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, Pod } from '#api/core/v1';
+import { own } from '#utils';
 
 const integer = /^[+-]?\d+$/;
 
@@ -50,7 +51,7 @@ export const nodeSelectorMatches = (selector: NodeSelector, node: Node): boolean
 /** nodeSelector and required node affinity of a pod. */
 export function requiredNodeAffinityMatches(pod: Pod, node: Node): boolean {
   const labels = node.metadata.labels ?? {};
-  for (const [key, value] of Object.entries(pod.spec?.nodeSelector ?? {})) if (labels[key] !== value) return false;
+  for (const [key, value] of Object.entries(pod.spec?.nodeSelector ?? {})) if (own(labels, key) !== value) return false;
   const required = pod.spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
   return required === undefined || nodeSelectorMatches(required, node);
 }

@@ -2,6 +2,7 @@
 // (pkg/controller/volume/attachdetach).
 import type { Effect, Plan, Ref } from '#controller-runtime';
 import { nodes } from '#controller-runtime/platform';
+import { own } from '#utils';
 import { attach, type Step } from './attach.ts';
 import { detach, type DetachStep } from './detach.ts';
 import type { Attempt, AttachView, Memory } from './view.ts';
@@ -48,7 +49,7 @@ function stepsOf(view: AttachView, options: AttachDetachOptions, now: number, un
   for (const one of present.values()) {
     const { uniqueName } = one;
     if (wanted.has(uniqueName)) continue;
-    const since = memory.unwantedSince[uniqueName] ?? now;
+    const since = own(memory.unwantedSince, uniqueName) ?? now;
     unwantedSince[uniqueName] = since;
     steps.set(
       uniqueName,
@@ -56,7 +57,7 @@ function stepsOf(view: AttachView, options: AttachDetachOptions, now: number, un
         ...{ nodeName, now, node, live, since, present: one },
         reported: reported.has(uniqueName),
         inUse: inUse.has(uniqueName),
-        attempt: memory.attempts[uniqueName],
+        attempt: own(memory.attempts, uniqueName),
         neverOnTimeout: options.disableForceDetachOnTimeout,
       }),
     );
@@ -68,7 +69,7 @@ function stepsOf(view: AttachView, options: AttachDetachOptions, now: number, un
         ...{ nodeName, now, live, wanted: one, attachment: present.get(name)?.attachment },
         reported: reported.has(name),
         detaching: memory.detaching.includes(name),
-        attempt: memory.attempts[name],
+        attempt: own(memory.attempts, name),
         told: memory.told.includes(name),
         trustReported: options.disableSync,
         nodeExists: node !== undefined,

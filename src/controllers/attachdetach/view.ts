@@ -3,6 +3,7 @@ import type { Node, PersistentVolume, Pod } from '#api/core/v1';
 import type { VolumeAttachment } from '#api/storage/v1';
 import type { Cache, ViewContext } from '#controller-runtime';
 import { nodes, persistentVolumes, pods, podsByClaim, podsByNode } from '#controller-runtime/platform';
+import { own } from '#utils';
 import {
   attachableVolumes,
   attachedVolume,
@@ -136,7 +137,7 @@ export function viewOf(nodeName: string, cache: Cache, { live, memory = emptyMem
   const known: Record<string, Volume> = {};
   for (const attachment of cache.byIndex<VolumeAttachment>(volumeAttachments, attachmentsByNode, nodeName)) {
     const name = attachment.metadata.name ?? '';
-    const volume = attachedVolume(attachment, cache) ?? before.known[name];
+    const volume = attachedVolume(attachment, cache) ?? own(before.known, name);
     if (volume) known[name] = volume;
     const uniqueName = volume?.uniqueName ?? named.get(name);
     if (uniqueName) present.set(uniqueName, { uniqueName, attachment });

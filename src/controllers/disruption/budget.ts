@@ -6,7 +6,7 @@ import { formatTime } from '#apimachinery/meta';
 import { isPodReady } from '#component-helpers/workload';
 import type { Effect, Plan } from '#controller-runtime';
 import { podDisruptionBudgets } from '#controller-runtime/platform';
-import { deepEqual } from '#utils';
+import { deepEqual, own } from '#utils';
 import type { ExpectedScale } from './scale.ts';
 
 /** An evicted pod that is not seen deleted by then was not evicted after all. */
@@ -78,7 +78,7 @@ function disrupted(budget: PodDisruptionBudget, pods: readonly Pod[], now: numbe
   const { namespace } = budget.metadata;
   for (const pod of pods) {
     const name = pod.metadata.name ?? '';
-    const since = budget.status?.disruptedPods?.[name];
+    const since = own(budget.status?.disruptedPods ?? {}, name);
     if (since === undefined || pod.metadata.deletionTimestamp) continue;
     const leftMs = Date.parse(since) + deletionTimeoutMs - now;
     if (leftMs < 0) {

@@ -3,6 +3,7 @@
 import type { Pod } from '#api/core/v1';
 import { parseQuantity } from '#apimachinery/quantity';
 import { podReadyCondition } from '#component-helpers/workload';
+import { own } from '#utils';
 
 /** CPU use of a pod counts little while it starts. */
 const cpuInitializationMs = 300_000;
@@ -141,7 +142,7 @@ export function requestsOf(pods: readonly Pod[], resource: string, container: st
   const requests = new Map<string, number>();
   for (const { metadata, spec } of pods) {
     const name = metadata.name ?? '';
-    const whole = spec?.resources?.requests?.[resource];
+    const whole = own(spec?.resources?.requests ?? {}, resource);
     if (container === '' && whole !== undefined) {
       requests.set(name, milli(whole));
       continue;
@@ -151,7 +152,7 @@ export function requestsOf(pods: readonly Pod[], resource: string, container: st
     if (container !== '' && counted.length === 0) throw new MetricError(`container ${container} not found in Pod ${name}`);
     let sum = 0;
     for (const one of counted) {
-      const request = one.resources?.requests?.[resource];
+      const request = own(one.resources?.requests ?? {}, resource);
       if (request === undefined) throw new MetricError(`missing request for ${resource} in container ${one.name} of Pod ${name}`);
       sum += milli(request);
     }

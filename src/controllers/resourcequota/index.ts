@@ -16,7 +16,7 @@ import { allow, recordEvents } from '#controller-runtime/workload';
 import { type Amounts, type Evaluator, evaluatorOf, scopesOf } from '#component-helpers/quota';
 import { keyOf, type KubeObject, splitKey } from '#apimachinery/meta';
 import { parseQuantity, zeroQuantity } from '#apimachinery/quantity';
-import { deepEqual } from '#utils';
+import { deepEqual, own } from '#utils';
 import type { ControllersConfig } from '../config.ts';
 
 const discoveryPeriodMs = 30_000;
@@ -58,7 +58,7 @@ export function usageOf(quota: ResourceQuota, counted: readonly Counted[], now: 
   return Object.fromEntries(
     names(quota).flatMap((name) => {
       if (counts.has(name)) return [[name, String(total.get(name) ?? zeroQuantity)]];
-      const before = known[name];
+      const before = own(known, name);
       return before === undefined ? [] : [[name, before]];
     }),
   );
@@ -67,7 +67,7 @@ export function usageOf(quota: ResourceQuota, counted: readonly Counted[], now: 
 const sameAmounts = (a: Record<string, string>, b: Record<string, string> | undefined): boolean =>
   b !== undefined &&
   Object.keys(a).length === Object.keys(b).length &&
-  Object.entries(a).every(([name, text]) => b[name] !== undefined && parseQuantity(b[name]).compare(parseQuantity(text)) === 0);
+  Object.entries(a).every(([name, text]) => parseQuantity(own(b, name) ?? '-1').compare(parseQuantity(text)) === 0);
 
 export function reconcileQuota({ quota, counted }: QuotaView, now: number): Plan {
   if (!quota) return { effects: [] };

@@ -1,6 +1,7 @@
 // A container's environment from all its sources (upstream kubelet_pods.go makeEnvironmentVariables).
 import type { ConfigMap, Container, EnvVar, EnvVarSource, Pod, Secret } from '#api/core/v1';
 import { isNotFound } from '#apimachinery/errors';
+import { own } from '#utils';
 import { type DownwardContext, fieldValue, resourceValue } from './downward.ts';
 import { expand } from './expand.ts';
 
@@ -59,7 +60,7 @@ async function valueFrom(source: EnvVarSource, input: EnvironmentInput): Promise
     secret ? objects.secret(namespace, name) : objects.configMap(namespace, name),
     optional,
   );
-  const value = found?.data?.[key];
+  const value = own(found?.data ?? {}, key);
   if (value === undefined) {
     if (optional) return undefined;
     throw new Error(`couldn't find key ${key} in ${secret ? 'Secret' : 'ConfigMap'} ${namespace}/${name}`);

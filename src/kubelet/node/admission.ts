@@ -9,6 +9,7 @@ import {
   requiredNodeAffinityMatches,
   untoleratedTaint,
 } from '#component-helpers/pod';
+import { own } from '#utils';
 
 /** Why a pod is refused; the pod becomes Failed with these. */
 export interface Refusal {
@@ -45,7 +46,7 @@ function resourcesFit(pod: Pod, node: Node, others: readonly Pod[]): Refusal | u
   if (others.length + 1 > pods) return lacks('pods', 1, others.length, pods);
   for (const [name, requested] of requestsOf(pod)) {
     if (requested === 0) continue;
-    const text = allocatable[name];
+    const text = own(allocatable, name);
     if (text === undefined && isExtended(name)) continue;
     const capacity = text === undefined ? 0 : count(name, parseQuantity(text));
     const used = others.reduce((sum, other) => sum + (requestsOf(other).get(name) ?? 0), 0);

@@ -2,7 +2,7 @@
 // Upstream copies its cache into a snapshot per cycle (pkg/scheduler/backend/cache); a cycle here runs to its end without a pause,
 // so the cache itself is the snapshot.
 import type { Node } from '#api/core/v1';
-import { deepEqual } from '#utils';
+import { deepEqual, own } from '#utils';
 import { ChangeLog } from './change-log.ts';
 import { derivedViewsMax } from './limits.ts';
 import { addPod, type NodeInfo, nodeInfoOf, removePod, setNode } from './node-info.ts';
@@ -167,7 +167,7 @@ export class Snapshot {
     const ids = new Int32Array(this.nodes.length);
     const places = new Map<string, number>();
     for (const { node, index } of this.nodes) {
-      const value = node.metadata.labels?.[key];
+      const value = own(node.metadata.labels ?? {}, key);
       let id = -1;
       if (value !== undefined) {
         id = places.get(value) ?? places.size;

@@ -1,5 +1,6 @@
 // JSON paths that must lead to a field of a schema (pkg/apiserver/schema/cel, ValidFieldPath).
 import type { JSONSchemaProps } from '#api/apiextensions/v1';
+import { own } from '#utils';
 import { isEmptyMap } from '../../common/report.ts';
 
 export interface FieldTarget {
@@ -13,7 +14,7 @@ const tokenPattern = /'(?:[^'\\]|\\.)*'|[.[\]]|[^.[\]']+/g;
 const unknown = 'does not refer to a valid field';
 
 function stepInto(schema: JSONSchemaProps | undefined, name: string): JSONSchemaProps | undefined | string {
-  if (!isEmptyMap(schema?.properties)) return schema?.properties?.[name] ?? unknown;
+  if (!isEmptyMap(schema?.properties)) return own(schema?.properties ?? {}, name) ?? unknown;
   const additional = schema?.additionalProperties;
   if (additional === undefined) return unknown;
   return typeof additional === 'object' ? additional : undefined;

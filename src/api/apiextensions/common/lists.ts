@@ -1,6 +1,7 @@
 // Sets and lists with keys hold nothing twice (apiextensions-apiserver, pkg/apiserver/schema/listtype).
 import type { JSONSchemaProps } from '#api/apiextensions/v1';
 import { duplicate, type FieldError, invalid } from '#apimachinery/field';
+import { own } from '#utils';
 import { entryOf, fieldOf, isObject, itemOf, otherEntries, type Place, schemaItems } from './structure.ts';
 
 /** Of everything that is there more than once, the second place. */
@@ -18,9 +19,9 @@ function mapListErrors(schema: JSONSchemaProps, list: readonly unknown[], place:
   const wrong = list.findIndex((item) => item !== null && !isObject(item));
   if (wrong >= 0) return [invalid(itemOf(place, wrong), list[wrong], 'must be an object for an array of list-type map')];
   const keys = list.map((item) => {
-    const own = isObject(item) ? item : {};
-    const names = (schema['x-kubernetes-list-map-keys'] ?? []).filter((name) => own[name] !== undefined).sort();
-    return Object.fromEntries(names.map((name) => [name, own[name]]));
+    const fields = isObject(item) ? item : {};
+    const names = (schema['x-kubernetes-list-map-keys'] ?? []).filter((name) => own(fields, name) !== undefined).sort();
+    return Object.fromEntries(names.map((name) => [name, own(fields, name)]));
   });
   return repeated(keys).map((index) => duplicate(itemOf(place, index), keys[index]));
 }
@@ -29,14 +30,14 @@ export function validateLists(schema: JSONSchemaProps | undefined, value: unknow
   if (!schema || typeof value !== 'object' || value === null) return [];
   if (Array.isArray(value)) {
     const listType = schema['x-kubernetes-list-type'];
-    const own =
+    const problems =
       listType === 'set'
         ? repeated(value).map((index) => duplicate(itemOf(place, index), value[index]))
         : listType === 'map'
           ? mapListErrors(schema, value, place)
           : [];
     const items = schemaItems(schema);
-    return items ? [...own, ...value.flatMap((item, index) => validateLists(items, item, itemOf(place, index)))] : own;
+    return items ? [...problems, ...value.flatMap((item, index) => validateLists(items, item, itemOf(place, index)))] : problems;
   }
   const others = otherEntries(schema);
   const { properties = {} } = schema;

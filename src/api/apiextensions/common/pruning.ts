@@ -1,6 +1,7 @@
 // Structural schemas of custom resources (https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#specifying-a-structural-schema):
 // pruning and defaulting.
 import type { JSONSchemaProps } from '#api/apiextensions/v1';
+import { own, setOwn } from '#utils';
 import { isObject, otherEntries, schemaItems } from './structure.ts';
 
 const typeMeta = new Set(['apiVersion', 'kind', 'metadata']);
@@ -67,10 +68,12 @@ export function applyDefaults(schema: JSONSchemaProps, value: unknown): void {
   }
   if (!isObject(value)) return;
   for (const [key, property] of Object.entries(schema.properties ?? {})) {
-    const missing = value[key] === undefined || (value[key] === null && property.nullable !== true);
-    if (missing && property.default !== undefined) value[key] = deepCopy(property.default);
-    else if (value[key] === null && property.nullable !== true && property.type !== undefined) delete value[key];
-    if (value[key] !== undefined) applyDefaults(property, value[key]);
+    const given = own(value, key);
+    const missing = given === undefined || (given === null && property.nullable !== true);
+    if (missing && property.default !== undefined) setOwn(value, key, deepCopy(property.default));
+    else if (given === null && property.nullable !== true && property.type !== undefined) delete value[key];
+    const filled = own(value, key);
+    if (filled !== undefined) applyDefaults(property, filled);
   }
   const other = otherEntries(schema);
   if (other) for (const key of Object.keys(value)) applyDefaults(other, value[key]);

@@ -2,6 +2,7 @@
 import type { CustomResourceSubresourceScale, JSONSchemaProps } from '#api/apiextensions/v1';
 import { type FieldError, type FieldErrorType, invalid, root } from '#apimachinery/field';
 import type { KubeObject } from '#apimachinery/meta';
+import { own } from '#utils';
 import { maxInt32 } from '../../common/numbers.ts';
 import { validateEmbedded } from './embedded.ts';
 import { validateLists } from './lists.ts';
@@ -45,7 +46,7 @@ function typeErrors({ kind, apiVersion }: ResourceSubject, object: KubeObject): 
 /** `path` as declared, with its leading period. */
 function replicaErrors(object: unknown, path: string): FieldError[] {
   let value: unknown = object;
-  for (const name of path.replace(/^\./, '').split('.')) value = isObject(value) ? value[name] : undefined;
+  for (const name of path.replace(/^\./, '').split('.')) value = isObject(value) ? own(value, name) : undefined;
   if (value === undefined) return [];
   const at = root(path);
   if (typeof value !== 'number') {

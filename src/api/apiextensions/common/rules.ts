@@ -1,6 +1,7 @@
 // Rules of schemas in CEL, compiled once for a schema (KEP-2876; apiextensions-apiserver, pkg/apiserver/schema/cel, Compile).
 import type { JSONSchemaProps, ValidationRule } from '#api/apiextensions/v1';
 import { celTypes, compile, environmentOf, isProgram, type Program, schemaType, type SchemaShape } from '#cel';
+import { own } from '#utils';
 import { otherEntries, schemaItems } from './structure.ts';
 
 /** One rule, or why it is none. */
@@ -58,7 +59,7 @@ function build(source: JSONSchemaProps, schema: JSONSchemaProps, isRoot: boolean
   const others = below(otherEntries(source), otherEntries(schema));
   const fields = new Map<string, RuleTree>();
   for (const [name, property] of Object.entries(source.properties ?? {})) {
-    const tree = below(property, schema.properties?.[name]);
+    const tree = below(property, own(schema.properties ?? {}, name));
     if (tree) fields.set(name, tree);
   }
   const allOf = (source.allOf ?? []).map((one) => build(one, schema, isRoot));

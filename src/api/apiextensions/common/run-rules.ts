@@ -2,7 +2,7 @@
 import type { ValidationRule } from '#api/apiextensions/v1';
 import { errorText, type FieldError, type FieldErrorType, invalid } from '#apimachinery/field';
 import { budgetCostMax, callCostMax, CelError, CostError, fromJson, Optional, type Program, type Value } from '#cel';
-import { deepEqual } from '#utils';
+import { deepEqual, own } from '#utils';
 import { messageBytesMax } from './limits.ts';
 import { resolveFieldPath } from './field-path.ts';
 import type { CompiledRule, RuleTree } from './rules.ts';
@@ -75,8 +75,8 @@ class RuleRun {
     };
     for (const [name, item] of Object.entries(value)) {
       const field = tree.fields.get(name);
-      if (tree.others) this.visit(tree.others, item, before[name], entryOf(place, name), below(name));
-      if (field) this.visit(field, item, before[name], fieldOf(place, name), below(name));
+      if (tree.others) this.visit(tree.others, item, own(before, name), entryOf(place, name), below(name));
+      if (field) this.visit(field, item, own(before, name), fieldOf(place, name), below(name));
     }
   }
 

@@ -2,7 +2,7 @@
 // (k8s.io/apiserver/pkg/cel/common, CorrelatedObject and MakeMapList).
 import type { JSONSchemaProps } from '#api/apiextensions/v1';
 import { Path, root } from '#apimachinery/field';
-import { deepEqual } from '#utils';
+import { deepEqual, own, setOwn } from '#utils';
 
 export type JsonObject = Record<string, unknown>;
 
@@ -23,8 +23,8 @@ export function itemKey(schema: JSONSchemaProps, item: JsonObject): JsonObject {
   const properties = schemaItems(schema)?.properties ?? {};
   const key: JsonObject = {};
   for (const name of schema['x-kubernetes-list-map-keys'] ?? []) {
-    const value = item[name] ?? properties[name]?.default;
-    if (value !== undefined) key[name] = value;
+    const value = own(item, name) ?? own(properties, name)?.default;
+    if (value !== undefined) setOwn(key, name, value);
   }
   return key;
 }

@@ -2,6 +2,7 @@
 // ValidateCustomResourceDefinitionOpenAPISchema).
 import type { JSONSchemaProps, ValidationRule } from '#api/apiextensions/v1';
 import type { Path } from '#apimachinery/field';
+import { own } from '#utils';
 import { isEmpty, isEmptyMap, type Report } from '../../common/report.ts';
 import { resolveFieldPath } from '../common/field-path.ts';
 
@@ -76,7 +77,7 @@ function validateMapList(report: Report, path: Path, schema: JSONSchemaProps): v
     return report.invalid(path.child('items', 'type'), items.type ?? '', detail);
   }
   keys.forEach((key, index) => {
-    const property = items.properties?.[key];
+    const property = own(items.properties ?? {}, key);
     if (!property) report.invalid(keysPath, keys, 'entries must all be names of item properties');
     else if (property.type === 'array' || property.type === 'object') {
       const detail = "must be a scalar type if parent array's x-kubernetes-list-type is map";
@@ -97,7 +98,7 @@ function validateListKeys(report: Report, path: Path, schema: JSONSchemaProps): 
   if (listType !== 'map') return;
   const which = 'this property is in x-kubernetes-list-map-keys, so it';
   for (const key of schema['x-kubernetes-list-map-keys'] ?? []) {
-    const property = items.properties?.[key];
+    const property = own(items.properties ?? {}, key);
     if (!property) continue;
     const at = itemsPath.child('properties').key(key);
     const known = items.required?.includes(key) || property.default !== undefined;

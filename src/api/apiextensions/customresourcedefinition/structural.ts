@@ -3,6 +3,7 @@
 import type { JSONSchemaProps } from '#api/apiextensions/v1';
 import { errorText, type FieldError, type Path } from '#apimachinery/field';
 import { regexpProblem, type Work, WorkError } from '#regexp';
+import { own } from '#utils';
 import { semanticEqual } from '../../common/equality.ts';
 import { isEmpty, isEmptyMap, Report } from '../../common/report.ts';
 
@@ -138,7 +139,7 @@ function validateObjectFields(report: Report, path: Path, schema: JSONSchemaProp
   const properties = path.child('properties');
   const isObject = level === 'root' || embedded;
   for (const name of ['kind', 'apiVersion']) {
-    const property = schema.properties?.[name];
+    const property = own(schema.properties ?? {}, name);
     if (isObject && property && property.type !== 'string')
       report.invalid(properties.key(name).child('type'), property.type ?? '', 'must be string');
   }
@@ -209,7 +210,7 @@ function validateNestedCompleteness(
   if (items) validateNestedCompleteness(report, items, singleItems(schema), at.child('items'), from.child('items'));
   for (const [name, property] of Object.entries(values.properties ?? {})) {
     const inner = at.child('properties').key(name);
-    validateNestedCompleteness(report, property, schema.properties?.[name], inner, from.child('properties').key(name));
+    validateNestedCompleteness(report, property, own(schema.properties ?? {}, name), inner, from.child('properties').key(name));
   }
 }
 

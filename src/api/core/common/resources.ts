@@ -3,6 +3,7 @@ import type { Path } from '#apimachinery/field';
 import { parseQuantity } from '#apimachinery/quantity';
 import { isDNS1123Label, isQualifiedName, negativeError } from '#apimachinery/validation';
 import type { ResourceClaim, ResourceRequirements } from '#api/core/v1';
+import { own } from '#utils';
 import { notPositiveError } from '../../common/numbers.ts';
 import { isWhole, type ResourceList } from '../../common/quantities.ts';
 import { isEmpty, type Report } from '../../common/report.ts';
@@ -96,7 +97,7 @@ function validateRequirements(
     const at = path.child('requests').key(name);
     nameRule(report, at, name);
     validateResourceQuantity(report, at, name, amount);
-    validateAgainstLimit(report, path, name, amount, limits[name]);
+    validateAgainstLimit(report, path, name, amount, own(limits, name));
     validateHugePages(report, at, name, amount, rules);
   }
   const all = [...Object.keys(limits), ...Object.keys(requests)];

@@ -1,11 +1,12 @@
 // Limit ranges (core/v1; pkg/registry/core/limitrange).
 import type { LimitRange, LimitRangeItem } from '#api/core/v1';
+import { own } from '#utils';
 import { type ResourceList, roundUpResourceList } from '../../common/quantities.ts';
 import { defineKind } from '../../kind.ts';
 import { validateLimitRange } from './validation.ts';
 
 const fill = (list: ResourceList, from: ResourceList | undefined): void => {
-  for (const name in from) list[name] ??= from[name] ?? '0';
+  for (const name in from) if (own(list, name) === undefined) list[name] = from[name] ?? '0';
 };
 
 /** Limits of containers default to the largest allowed, requests to the limits or the smallest allowed. */

@@ -3,6 +3,7 @@ import type { LimitRange, LimitRangeItem } from '#api/core/v1';
 import { type FieldError, type Path, root } from '#apimachinery/field';
 import { parseQuantity } from '#apimachinery/quantity';
 import { isQualifiedName } from '#apimachinery/validation';
+import { own } from '#utils';
 import { compareQuantities } from '../../common/quantities.ts';
 import { collect, isEmptyMap, type Report } from '../../common/report.ts';
 import { isOvercommitAllowed } from '../common/resource-names.ts';
@@ -75,7 +76,7 @@ function validateRatio(report: Report, at: Path, ratio: string, min: string | un
 function validateBounds(report: Report, path: Path, item: LimitRangeItem, name: string): void {
   const isPod = item.type === 'Pod';
   const amount = (bound: Bound): string | undefined =>
-    isPod && (bound === 'default' || bound === 'defaultRequest') ? undefined : item[bound]?.[name];
+    isPod && (bound === 'default' || bound === 'defaultRequest') ? undefined : own(item[bound] ?? {}, name);
   for (const { low, high, at, shown, text } of orders) {
     const below = amount(low);
     const above = amount(high);

@@ -2,6 +2,7 @@
 import type { PersistentVolume, PersistentVolumeSource, PersistentVolumeSpec, VolumeNodeAffinity } from '#api/core/v1';
 import { type FieldError, type Path, root } from '#apimachinery/field';
 import { immutableError, isDNS1123Subdomain, isLabelValue } from '#apimachinery/validation';
+import { own } from '#utils';
 import { semanticEqual } from '../../common/equality.ts';
 import { immutable } from '../../common/immutable.ts';
 import { internalForm } from '../../common/internal-form.ts';
@@ -158,7 +159,7 @@ const renamedLabels: Record<string, string> = {
 
 const renamed = (affinity: VolumeNodeAffinity | undefined): unknown =>
   affinity?.required?.nodeSelectorTerms?.map(({ matchExpressions = [], matchFields }) => ({
-    matchExpressions: matchExpressions.map(({ key, ...rest }) => ({ key: renamedLabels[key] ?? key, ...rest })),
+    matchExpressions: matchExpressions.map(({ key, ...rest }) => ({ key: own(renamedLabels, key) ?? key, ...rest })),
     matchFields,
   }));
 

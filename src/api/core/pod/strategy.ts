@@ -1,6 +1,7 @@
 // What happens to a pod on its way into the store (pkg/registry/core/pod, strategy.go).
 import type * as core from '#api/core/v1';
 import { formatTime } from '#apimachinery/meta';
+import { own } from '#utils';
 import type { KindContext } from '../../kind.ts';
 import { alignPodIPs, alignServiceAccount } from './defaults.ts';
 import { applyAppArmorAnnotations } from './apparmor.ts';
@@ -48,7 +49,7 @@ function addRequirements(
 ): void {
   if (!labelSelector) return;
   for (const key of keys ?? []) {
-    const value = labels?.[key];
+    const value = own(labels ?? {}, key);
     if (value !== undefined) (labelSelector.matchExpressions ??= []).push({ key, operator, values: [value] });
   }
 }

@@ -196,7 +196,7 @@ function profileWarnings(
 }
 
 const only = (list: ResourceList | undefined, name: string): ResourceList =>
-  list?.[name] === undefined ? {} : { [name]: list[name] };
+  list === undefined || !Object.hasOwn(list, name) ? {} : { [name]: list[name] as string };
 
 // A second definition may build on the first, and only then is it meant.
 function hiddenVariableWarnings(path: Path, variables: core.EnvVar[]): string[] {

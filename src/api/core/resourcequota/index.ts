@@ -1,5 +1,6 @@
 // Resource quotas (core/v1; pkg/registry/core/resourcequota).
 import type { ResourceQuota } from '#api/core/v1';
+import { own } from '#utils';
 import { age, columns } from '../../common/printing.ts';
 import { compareQuantities, roundUpResourceList } from '../../common/quantities.ts';
 import { ownStatus, statusDoor } from '../../common/strategy.ts';
@@ -28,7 +29,7 @@ const usage = ({ status }: ResourceQuota, limits: boolean): string =>
   Object.keys(status?.hard ?? {})
     .filter((name) => name.startsWith('limits.') === limits)
     .sort()
-    .map((name) => `${name}: ${status?.used?.[name] ?? '0'}/${status?.hard?.[name]}`)
+    .map((name) => `${name}: ${own(status?.used ?? {}, name) ?? '0'}/${status?.hard?.[name]}`)
     .join(', ');
 
 export const resourceQuota = defineKind<ResourceQuota>({

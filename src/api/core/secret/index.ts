@@ -2,6 +2,7 @@
 import type { Secret } from '#api/core/v1';
 import { root } from '#apimachinery/field';
 import { DecodeError, decodeBase64, encodeBase64, parseJson } from '#apimachinery/schema';
+import { setOwn } from '#utils';
 import { immutable } from '../../common/immutable.ts';
 import { age, columns } from '../../common/printing.ts';
 import { collect, type Report } from '../../common/report.ts';
@@ -70,7 +71,8 @@ export const secret = defineKind<Secret>({
   kind: 'Secret',
   defaults(draft) {
     draft.type ||= 'Opaque';
-    for (const key in draft.stringData) (draft.data ??= {})[key] = encodeBase64(new TextEncoder().encode(draft.stringData[key]));
+    for (const key in draft.stringData)
+      setOwn((draft.data ??= {}), key, encodeBase64(new TextEncoder().encode(draft.stringData[key])));
     delete draft.stringData;
   },
   prepareForUpdate(draft, old) {

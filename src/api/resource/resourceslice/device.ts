@@ -2,6 +2,7 @@
 import type * as resource from '#api/resource/v1';
 import type { Path } from '#apimachinery/field';
 import { byteLength, dns1123LabelMaxLength, isDNS1123Subdomain } from '#apimachinery/validation';
+import {} from '#utils';
 import { semanticEqual } from '../../common/equality.ts';
 import { internalForm } from '../../common/internal-form.ts';
 import { isEmptyMap, type Report } from '../../common/report.ts';
@@ -142,7 +143,7 @@ function validateMappings(report: Report, path: Path, device: resource.Device): 
     if (multiplier !== undefined && !isPositive(multiplier))
       report.invalid(at.child('allocationMultiplier'), multiplier, 'must be positive');
     if (capacityKey === '') report.invalid(at.child('capacityKey'), '', 'capacityKey must not be an empty string');
-    else if (capacityKey !== undefined && device.capacity?.[capacityKey] === undefined)
+    else if (capacityKey !== undefined && !Object.hasOwn(device.capacity ?? {}, capacityKey))
       report.notFound(at.child('capacityKey'), capacityKey);
   }
 }

@@ -4,7 +4,7 @@ import type { MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding } from '#a
 import { StatusError, type StatusReason } from '#apimachinery/errors';
 import type { UnknownObject } from '#apimachinery/meta';
 import type { AuthorizationSource } from '#cel';
-import { deepEqual } from '#utils';
+import { assignOwn, deepEqual } from '#utils';
 import type { AdmissionRequest } from '../../contracts.ts';
 import { deny, handling, type PluginContext, type PluginFactory } from '../plugin.ts';
 import { authorizationSource, PendingAnswer } from '../policy/authorization.ts';
@@ -134,7 +134,7 @@ class Application {
     if (!target || !type) return;
     const made = target.apiVersion === undefined || target.apiVersion === object.apiVersion ? object : type.toStorage(object);
     for (const key of Object.keys(target)) delete target[key];
-    Object.assign(target, made);
+    assignOwn(target, made);
   }
 }
 

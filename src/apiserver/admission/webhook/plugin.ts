@@ -4,6 +4,7 @@ import type { MutatingWebhook, ValidatingWebhook } from '#api/admissionregistrat
 import { badRequest, internalError, StatusError, type Status } from '#apimachinery/errors';
 import type { KubeObject } from '#apimachinery/meta';
 import { jsonPatch } from '#apimachinery/patch';
+import { assignOwn } from '#utils';
 import { goEscaped } from '../../audit/index.ts';
 import type { AdmissionRequest, ReadOnlyCluster } from '../../contracts.ts';
 import { byClusterIp } from '../../service-resolver.ts';
@@ -152,7 +153,7 @@ function applyPatch(name: string, request: AdmissionRequest, patch: string, patc
   >;
   if (JSON.stringify(patched) === before) return false;
   for (const key of Object.keys(object)) delete object[key];
-  Object.assign(object, patched);
+  assignOwn(object, patched);
   request.setDefaults?.(object);
   return true;
 }

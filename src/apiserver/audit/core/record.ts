@@ -2,6 +2,7 @@
 import type { Status } from '#apimachinery/errors';
 import { formatMicroTime } from '#apimachinery/meta';
 import { isDNS1123Subdomain, isQualifiedName } from '#apimachinery/validation';
+import { setOwn } from '#utils';
 import type { RequestRecord } from '../../request/notes.ts';
 import type { Target, UserInfo } from '../../request/request.ts';
 import { type Level, records, type Stage, type Verdict } from './policy.ts';
@@ -87,7 +88,7 @@ const userOf = (user: UserInfo | undefined): EventUser =>
 /** As Go writes maps. */
 function sorted<T>(map: Readonly<Record<string, T>>): Record<string, T> {
   const out: Record<string, T> = {};
-  for (const key of Object.keys(map).sort()) out[key] = map[key] as T;
+  for (const key of Object.keys(map).sort()) setOwn(out, key, map[key] as NoInfer<T>);
   return out;
 }
 

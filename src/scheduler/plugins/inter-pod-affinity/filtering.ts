@@ -1,5 +1,6 @@
 // Required terms: the pod's own, and those of pods already there that keep it off (upstream plugins/interpodaffinity filtering.go).
 import type { Labels } from '#apimachinery/labels';
+import { own } from '#utils';
 import {
   type AffinityTerm,
   allTermsMatch,
@@ -88,7 +89,7 @@ export function updateState(state: FilterState, other: PodInfo, node: NodeInfo, 
 function hasCompany(state: FilterState, node: NodeInfo, { pod }: Cycle): boolean {
   let all = true;
   for (const { topologyKey } of state.affinity) {
-    if (node.node.metadata.labels?.[topologyKey] === undefined) return false;
+    if (own(node.node.metadata.labels ?? {}, topologyKey) === undefined) return false;
     if (sumAt(state.wanted, node, topologyKey) <= 0) all = false;
   }
   return all || (!anySum(state.wanted) && allTermsMatch(state.affinity, pod.pod));

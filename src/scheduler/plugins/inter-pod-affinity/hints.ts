@@ -1,5 +1,6 @@
 // Which changes may let a pod through that affinity kept out (upstream plugins/interpodaffinity plugin.go).
 import type { Node, Pod } from '#api/core/v1';
+import { own } from '#utils';
 import {
   affinityTerms,
   allTermsMatch,
@@ -35,7 +36,7 @@ function podHelps(pod: PodInfo, { old, now }: ClusterEvent<Pod>, view: ClusterVi
 }
 
 function nodeHelps(pod: PodInfo, { old, now }: ClusterEvent<Node>): boolean {
-  const value = (node: Node | undefined, key: string): string | undefined => node?.metadata.labels?.[key];
+  const value = (node: Node | undefined, key: string): string | undefined => own(node?.metadata.labels ?? {}, key);
   const gains = pod.requiredAffinity.some(
     ({ topologyKey: key }) => value(now, key) !== undefined && value(old, key) !== value(now, key),
   );

@@ -3,6 +3,7 @@ import type { Pod, Service, TopologySpreadConstraint } from '#api/core/v1';
 import { add, everything, fromLabelSelector, fromSet, type Selector } from '#apimachinery/labels';
 import { controllerOf } from '#apimachinery/meta';
 import { requiredNodeAffinityMatches, untoleratedTaint } from '#component-helpers/pod';
+import { own } from '#utils';
 import type { ClusterView, NodeInfo, PodInfo, Snapshot } from '../../framework/index.ts';
 
 export const hostnameLabel = 'kubernetes.io/hostname';
@@ -20,8 +21,8 @@ export interface SpreadConstraint {
 function ready(constraint: TopologySpreadConstraint, { metadata }: Pod): SpreadConstraint {
   const { matchLabelKeys = [], maxSkew, topologyKey, minDomains = 1, nodeAffinityPolicy, nodeTaintsPolicy } = constraint;
   const labels = metadata.labels ?? {};
-  const own = matchLabelKeys.flatMap((key) => {
-    const value = labels[key];
+  const given = matchLabelKeys.flatMap((key) => {
+    const value = own(labels, key);
     return value === undefined ? [] : [{ key, operator: '=' as const, values: [value] }];
   });
   const selector = fromLabelSelector(constraint.labelSelector);
@@ -29,7 +30,7 @@ function ready(constraint: TopologySpreadConstraint, { metadata }: Pod): SpreadC
     maxSkew,
     topologyKey,
     minDomains,
-    selector: own.length === 0 ? selector : add(selector, ...own),
+    selector: given.length === 0 ? selector : add(selector, ...given),
     honorsAffinity: nodeAffinityPolicy !== 'Ignore',
     honorsTaints: nodeTaintsPolicy === 'Honor',
   };

@@ -1,6 +1,6 @@
 // Which changes may let a pod through that its spread constraints kept out (upstream plugins/podtopologyspread plugin.go).
 import type { Node, Pod } from '#api/core/v1';
-import { deepEqual } from '#utils';
+import { deepEqual, own } from '#utils';
 import { type ClusterEvent, type ClusterView, type EventInterest, interest, type PodInfo } from '../../framework/index.ts';
 import type { ConstraintsOf, SpreadConstraint } from './constraints.ts';
 
@@ -18,11 +18,13 @@ function podHelps(pod: PodInfo, { old, now }: ClusterEvent<Pod>, constraints: re
   return constraints.some(({ selector }) => selector.matches(old.metadata.labels) !== selector.matches(now.metadata.labels));
 }
 
+const labelOf = ({ metadata }: Node, key: string): string | undefined => own(metadata.labels ?? {}, key);
+
 function nodeHelps({ old, now }: ClusterEvent<Node>, constraints: readonly SpreadConstraint[]): boolean {
-  const fits = (node: Node): boolean => constraints.every(({ topologyKey }) => node.metadata.labels?.[topologyKey] !== undefined);
+  const fits = (node: Node): boolean => constraints.every(({ topologyKey }) => labelOf(node, topologyKey) !== undefined);
   if (old === undefined || now === undefined) return fits((now ?? old) as Node);
   if (fits(old) !== fits(now)) return true;
-  const moved = constraints.some(({ topologyKey }) => old.metadata.labels?.[topologyKey] !== now.metadata.labels?.[topologyKey]);
+  const moved = constraints.some(({ topologyKey }) => labelOf(old, topologyKey) !== labelOf(now, topologyKey));
   return fits(now) && (moved || !deepEqual(old.spec?.taints, now.spec?.taints));
 }
 

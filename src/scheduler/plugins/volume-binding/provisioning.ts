@@ -3,6 +3,7 @@ import type { Node, PersistentVolumeClaim, TopologySelectorTerm } from '#api/cor
 import type { CSIStorageCapacity, StorageClass } from '#api/storage/v1';
 import { fromLabelSelector } from '#apimachinery/labels';
 import { parseQuantity } from '#apimachinery/quantity';
+import { own } from '#utils';
 import type { ClusterView } from '../../framework/index.ts';
 import { claimClass, requestedStorage } from './matching.ts';
 
@@ -14,7 +15,7 @@ export type Provisioning = 'yes' | 'no' | 'noSpace' | { error: string };
 function isAllowed(terms: readonly TopologySelectorTerm[] | undefined, { metadata }: Node): boolean {
   if (!terms?.length) return true;
   return terms.some(({ matchLabelExpressions }) =>
-    matchLabelExpressions?.every(({ key, values }) => values?.includes(metadata.labels?.[key] ?? '')),
+    matchLabelExpressions?.every(({ key, values }) => values?.includes(own(metadata.labels ?? {}, key) ?? '')),
   );
 }
 

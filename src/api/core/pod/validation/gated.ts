@@ -1,6 +1,7 @@
 // What may change while a pod waits behind scheduling gates (KEP-3838): node selectors and node affinity, only towards fewer nodes.
 import type * as core from '#api/core/v1';
 import type { Path } from '#apimachinery/field';
+import { own } from '#utils';
 import { semanticEqual } from '../../../common/equality.ts';
 import { isEmpty, type Report } from '../../../common/report.ts';
 
@@ -28,7 +29,7 @@ function validateSelector(
   selector: Record<string, string> | undefined,
   old: Record<string, string>,
 ): void {
-  const kept = Object.keys(old).every((key) => selector?.[key] === old[key]);
+  const kept = Object.keys(old).every((key) => own(selector ?? {}, key) === old[key]);
   if (!kept)
     report.invalid(path, selector ?? null, 'only additions to spec.nodeSelector are allowed (no mutations or deletions)');
 }

@@ -4,6 +4,7 @@ import type { Path } from '#apimachinery/field';
 import type { ObjectMeta } from '#apimachinery/meta';
 import { parseQuantity } from '#apimachinery/quantity';
 import { inclusiveRangeError, isDNS1123Label, isDNS1123Subdomain, isQualifiedName } from '#apimachinery/validation';
+import { own } from '#utils';
 import type { KindContext } from '../../../kind.ts';
 import { validateAnnotations, validateLabels } from '../../../common/labels.ts';
 import { maxInt32 } from '../../../common/numbers.ts';
@@ -133,32 +134,32 @@ function validateOwnResources(report: Report, path: Path, spec: core.PodSpec, ru
   const more = (amount: string, than: string | undefined): than is string =>
     than !== undefined && parseQuantity(amount).compare(parseQuantity(than)) > 0;
   for (const [name, sum] of Object.entries(aggregateResources(spec, 'requests'))) {
-    const own = resources.requests?.[name];
-    if (more(sum, own))
+    const whole = own(resources.requests ?? {}, name);
+    if (more(sum, whole))
       report.invalid(
         path.child('requests').key(name),
-        own,
+        whole,
         `must be greater than or equal to aggregate container requests of ${sum}`,
       );
   }
   for (const [name, sum] of Object.entries(aggregateResources(spec, 'limits'))) {
-    const own = resources.limits?.[name];
-    if (isHugePageResourceName(name) && more(sum, own)) {
+    const whole = own(resources.limits ?? {}, name);
+    if (isHugePageResourceName(name) && more(sum, whole)) {
       report.invalid(
         path.child('limits').key(name),
-        own,
+        whole,
         `must be greater than or equal to aggregate container limits of ${sum}`,
       );
     }
   }
   spec.containers?.forEach((container, index) => {
     for (const [name, limit] of Object.entries(container.resources?.limits ?? {})) {
-      const own = resources.limits?.[name];
-      if (more(limit, own)) {
+      const whole = own(resources.limits ?? {}, name);
+      if (more(limit, whole)) {
         report.invalid(
           path.child('containers').index(index).key(name).child('limits'),
           limit,
-          `must be less than or equal to pod limits of ${own}`,
+          `must be less than or equal to pod limits of ${whole}`,
         );
       }
     }

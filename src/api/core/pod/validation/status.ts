@@ -3,6 +3,7 @@ import type * as core from '#api/core/v1';
 import { type FieldError, type Path, root } from '#apimachinery/field';
 import { parseQuantity } from '#apimachinery/quantity';
 import { byteLength, isDNS1123Label, isDNS1123Subdomain, isGroupID, isQualifiedName, isUserID } from '#apimachinery/validation';
+import {} from '#utils';
 import type { KindContext } from '../../../kind.ts';
 import { immutable } from '../../../common/immutable.ts';
 import { familyOf, isDualStack, validateLegacyIP } from '../../../common/ip.ts';
@@ -136,7 +137,7 @@ function validateExtendedClaim(
         containerName,
         'must match the name of an entry in spec.initContainers.name or spec.containers.name',
       );
-    } else if (container.resources?.requests?.[resourceName] === undefined) {
+    } else if (!Object.hasOwn(container.resources?.requests ?? {}, resourceName)) {
       report.invalid(at.child('resourceName'), resourceName, `must match the extended resource name of an entry in ${where}`);
     }
     report.problems(path.child('requestName'), requestName, isDNS1123Label(requestName));
@@ -218,6 +219,6 @@ function validateAllocatedName(report: Report, path: Path, name: string, { resou
     const detail =
       "must match one of the container's resource claims in a format 'claim:<claimName>/<request>' or 'claim:<claimName>' if request is empty";
     if (!claims.includes(name)) report.invalid(path, name, detail);
-  } else if (resources?.requests?.[name] === undefined)
+  } else if (!Object.hasOwn(resources?.requests ?? {}, name))
     report.invalid(path, name, "must match one of the container's resource requests");
 }
