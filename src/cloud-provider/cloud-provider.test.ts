@@ -19,6 +19,7 @@ import {
   retryAfterOf,
   sourceRangesOf,
   validateConfig,
+  vendorPackages,
 } from './index.ts';
 import { FakeCloud, fakeCloudProvider, fakeProvider } from './fake/index.ts';
 
@@ -200,7 +201,7 @@ describe('loading', () => {
     [
       'nonsense',
       'cloud.yaml',
-      'unknown cloud provider "nonsense": built in are fake; packages of vendors are aws, digitalocean; no npm package of that name',
+      `unknown cloud provider "nonsense": built in are fake; packages of vendors are ${Object.keys(vendorPackages).sort().join(', ')}; no npm package of that name`,
     ],
     ['./missing.mjs', 'cloud.yaml', 'cannot be loaded'],
     ['./lonely.mjs', 'cloud.yaml', '(npm install sagong beside it)'],

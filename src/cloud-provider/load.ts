@@ -32,6 +32,7 @@ export interface LoadedCloudProvider {
 export const vendorPackages: Readonly<Record<string, string>> = {
   aws: '@sagong/cloud-provider-aws',
   digitalocean: '@sagong/cloud-provider-digitalocean',
+  gce: '@sagong/cloud-provider-gcp',
 };
 
 /** A provider that cannot be used; the message says what to do. */

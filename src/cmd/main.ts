@@ -137,7 +137,7 @@ program
   .description('Build an image of this program, for components that run as pods; load it into nodes with load-image.')
   .option('-o, --output <file>', 'the archive to write', 'sagong-image.tar')
   .option('--tag <name>', 'name of the image (default: sagong.local/sagong:<version>)')
-  .option('--provider <name...>', 'cloud providers to put in: aws, digitalocean, or the name of an npm package')
+  .option('--provider <name...>', 'cloud providers to put in: aws, digitalocean, gce, or the name of an npm package')
   .action(async (flags: { output: string; tag?: string; provider?: string[] }) =>
     (await import('./commands/build-image.ts')).runBuildImage(flags),
   );

@@ -37,7 +37,7 @@ import {
 
 const rejection = (promise: Promise<unknown>): Promise<Error> =>
   promise.then(
-    () => new Error('resolved'),
+    () => expect.unreachable('it resolved'),
     (error: unknown) => error as Error,
   );
 const failing = (status: number, more: object = {}): Error => Object.assign(new Error(`status ${status}`), { status, ...more });

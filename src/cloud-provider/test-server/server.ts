@@ -44,6 +44,8 @@ export interface VendorServer {
   active(): number;
   /** Requests whose client went away before they were carried out. */
   gone(): number;
+  /** Lets time pass in a handler, as for an answer that is held back. */
+  sleep(ms: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -141,7 +143,7 @@ class Exchanges {
     if (this.requests.length > seenRequestsMax) this.requests.shift();
     return request;
   }
-  async #pass(delayMs: number): Promise<void> {
+  async pass(delayMs: number): Promise<void> {
     if (delayMs <= 0) return;
     this.waiting += 1;
     try {
@@ -154,7 +156,7 @@ class Exchanges {
   async #answer(request: VendorRequest, response: ServerResponse): Promise<VendorAnswer | undefined> {
     try {
       const fault = this.faults.take(request);
-      await this.#pass((fault?.delayMs ?? 0) + this.faults.latencyMs());
+      await this.pass((fault?.delayMs ?? 0) + this.faults.latencyMs());
       // A client that gave up while its request was on the way is not heard any more, as behind a load balancer.
       if (response.destroyed) return undefined;
       fault?.then?.(request);
@@ -200,6 +202,7 @@ export async function startVendorServer(options: VendorServerOptions): Promise<V
     waiting: () => exchanges.waiting,
     active: () => exchanges.active,
     gone: () => exchanges.gone,
+    sleep: (ms) => exchanges.pass(ms),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

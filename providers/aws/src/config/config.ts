@@ -1,39 +1,7 @@
 // From the text of `--cloud-config` to typed fields. Field names are compared without case, an empty value counts as not given; what is not known
 // is an error (upstream passes over it in silence, and a misspelt field then has no effect).
-import type { ConfigSchema } from 'sagong/cloud-provider';
-import { type IniSection, parseIni } from 'sagong/cloud-provider/kit';
+import { iniFields, parseIni } from 'sagong/cloud-provider/kit';
 import { type AwsConfig, configSchema } from './schema.ts';
-
-const words: Readonly<Record<string, boolean>> = {
-  true: true,
-  yes: true,
-  on: true,
-  1: true,
-  false: false,
-  no: false,
-  off: false,
-  0: false,
-};
-
-/** What the schema expects, if the text can be read as that; else the text, about which the schema then complains. */
-function typed(schema: ConfigSchema, value: string | undefined): unknown {
-  if (value === undefined) return schema.type === 'boolean' ? true : '';
-  if (schema.type === 'boolean') return words[value.toLowerCase()] ?? value;
-  if (schema.type === 'integer') return /^[+-]?\d+$/.test(value) ? Number(value) : value;
-  return value;
-}
-
-function fieldsOf(section: IniSection, { properties = {} }: ConfigSchema): Record<string, unknown> {
-  const fields: Record<string, unknown> = {};
-  for (const { key, value } of section.entries) {
-    const name = Object.keys(properties).find((known) => known.toLowerCase() === key.toLowerCase()) ?? key;
-    const schema = properties[name] ?? { type: 'string' };
-    if (value === '') continue;
-    if (schema.type !== 'array') fields[name] = typed(schema, value);
-    else fields[name] = [...((fields[name] as unknown[] | undefined) ?? []), typed(schema.items ?? { type: 'string' }, value)];
-  }
-  return fields;
-}
 
 const { Global: globalSchema, ServiceOverride: overrides } = configSchema.properties;
 
@@ -45,13 +13,13 @@ export function parseConfig(text: string): unknown {
     switch (name.toLowerCase()) {
       case 'global':
         if (subsection !== undefined) throw new Error(`line ${line}: [Global] takes no name`);
-        Object.assign(config.Global, fieldsOf(section, globalSchema));
+        Object.assign(config.Global, iniFields(section, globalSchema));
         break;
       case 'serviceoverride':
         if (!subsection) throw new Error(`line ${line}: [ServiceOverride "1"] needs a name`);
         config.ServiceOverride[subsection] = {
           ...(config.ServiceOverride[subsection] as object | undefined),
-          ...fieldsOf(section, overrides.additionalProperties),
+          ...iniFields(section, overrides.additionalProperties),
         };
         break;
       default:

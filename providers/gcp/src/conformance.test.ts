@@ -1,0 +1,20 @@
+// The suite every provider passes, against the local server of Google's API: for both kinds of load balancers, plain and with every fifth request
+// failing.
+import { conformance } from 'sagong/cloud-provider/conformance';
+import { describe, it } from 'vitest';
+import { openConformance } from '../test-server/conformance-world.ts';
+
+const onlyOnce = { instances: 'the same as for external load balancers', routes: 'the same as for external load balancers' };
+
+describe('external load balancers', () => {
+  conformance({ instancesMany: 60, open: () => openConformance() }, { describe, it });
+});
+describe('internal load balancers', () => {
+  conformance({ open: () => openConformance({ internal: true }), skips: onlyOnce }, { describe, it });
+});
+describe('with every fifth request failing: external load balancers', () => {
+  conformance({ instancesMany: 60, open: () => openConformance({ flaky: true }) }, { describe, it });
+});
+describe('with every fifth request failing: internal load balancers', () => {
+  conformance({ open: () => openConformance({ internal: true, flaky: true }), skips: onlyOnce }, { describe, it });
+});
