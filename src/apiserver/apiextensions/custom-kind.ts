@@ -1,68 +1,17 @@
 // A custom resource's definition: the same contract as a built-in kind, made from one version of a CustomResourceDefinition
 // (design: "Kind": "A custom resource is the same definition made at run time from its CRD").
-import type { Column, KindDefinition, ScaleMapping, WriteStrategy } from '#api';
+import type { KindDefinition, ScaleMapping, WriteStrategy } from '#api';
 import { type ResourceFindings, validateResource, validateResourceStatus } from '#api/apiextensions/common';
 import type { CustomResourceDefinition, CustomResourceDefinitionVersion, JSONSchemaProps } from '#api/apiextensions/v1';
 import type { FieldError } from '#apimachinery/field';
 import type { KubeObject, UnknownObject } from '#apimachinery/meta';
 import { onlyStatus } from '../registry/builtin.ts';
+import { printerOf } from './columns.ts';
 import { finalizerWarnings } from './finalizers.ts';
-import { parsePath, setAt, valueAt } from './json-path.ts';
+import { parsePath, setAt, valueAt } from './simple-path.ts';
 
 /** Root fields that the status door leaves to the client, or that nobody owns. */
 const untouched = new Set(['status', 'metadata', 'kind', 'apiVersion']);
-
-const nameColumn: Column = { name: 'Name', type: 'string', format: 'name' };
-const ageColumn: Column = { name: 'Age', type: 'date' };
-
-const unitsMs: readonly (readonly [string, number])[] = [
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['m', 60_000],
-  ['s', 1_000],
-];
-
-/** How long ago, in the largest unit that fits (duration.HumanDuration for one unit). */
-function ageText(time: unknown, now: number): string {
-  const ms = typeof time === 'string' ? now - Date.parse(time) : Number.NaN;
-  if (Number.isNaN(ms)) return time === undefined ? '<unknown>' : '<invalid>';
-  const [unit, size] = unitsMs.find(([, length]) => ms >= length) ?? ['s', 1_000];
-  return `${Math.max(0, Math.floor(ms / size))}${unit}`;
-}
-
-function cellOf(value: unknown, type: string, now: number): string | number | boolean | null {
-  if (type === 'date') return value === undefined ? null : ageText(value, now);
-  if (value === undefined || value === null) return null;
-  if (typeof value === 'object') return JSON.stringify(value);
-  return type === 'string' ? String(value as string | number | boolean) : (value as string | number | boolean);
-}
-
-function printerOf(version: CustomResourceDefinitionVersion): NonNullable<KindDefinition['printer']> {
-  const declared = version.additionalPrinterColumns ?? [];
-  const paths = declared.map(({ jsonPath }) => parsePath(jsonPath));
-  const columns = declared.map(
-    ({ name, type, format, priority, description }): Column => ({
-      name,
-      type: type as Column['type'],
-      ...(format && { format }),
-      ...(priority && { priority }),
-      ...(description && { description }),
-    }),
-  );
-  if (declared.length === 0) {
-    return {
-      columns: [nameColumn, ageColumn],
-      cells: ({ metadata }, now) => [metadata.name ?? '', ageText(metadata.creationTimestamp, now)],
-    };
-  }
-  return {
-    columns: [nameColumn, ...columns],
-    cells: (object, now) => [
-      object.metadata.name ?? '',
-      ...declared.map(({ type }, at) => cellOf(valueAt(object, paths[at] ?? []), type, now)),
-    ],
-  };
-}
 
 function scaleOf({ subresources }: CustomResourceDefinitionVersion): ScaleMapping<KubeObject> | undefined {
   const scale = subresources?.scale;

@@ -1,5 +1,4 @@
-// The simple paths that custom resources name columns, scale fields and selectable fields by: `.spec.a.b`, `.spec.list[0].x`,
-// `.metadata.annotations['a\.b/c']` (k8s.io/client-go/util/jsonpath, as far as definitions may use it).
+// The simple paths that custom resources name scale fields and selectable fields by: `.spec.a.b`, `.metadata.annotations['a\.b/c']`.
 
 /** The steps of a path; undefined: a form that is not understood. */
 export function parsePath(text: string): (string | number)[] | undefined {

@@ -1,0 +1,3 @@
+export { follow, Visits } from './find.ts';
+export { JsonPathError, type Path } from './nodes.ts';
+export { pathOf } from './parse.ts';
