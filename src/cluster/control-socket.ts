@@ -1,31 +1,40 @@
 // What other commands ask of a running cluster that is not part of the Kubernetes API: HTTP on a unix socket that only the cluster's user can open.
-import { createServer, request, type Server } from 'node:http';
-import { rm } from 'node:fs/promises';
+import { request } from 'node:http';
 import type { Logger } from '#utils';
+import { serve, type WireServer } from '#wire';
 
 /** Answers with a value for JSON; rejects with a sentence for the one who asked. */
 export type ControlRequest = (query: URLSearchParams) => Promise<unknown>;
 
+const json = Object.freeze({ 'content-type': 'application/json' });
+const text = Object.freeze({ 'content-type': 'text/plain; charset=utf-8' });
+
 /** `routes` by method and path: `GET /explain`. */
-export async function serveControl(path: string, routes: Record<string, ControlRequest>, logger: Logger): Promise<Server> {
-  await rm(path, { force: true });
-  const server = createServer((incoming, response) => {
-    const { pathname, searchParams } = new URL(incoming.url ?? '/', 'http://local');
-    const route = routes[`${incoming.method} ${pathname}`];
-    const answer = route ? route(searchParams) : Promise.reject(new Error(`this cluster cannot do that: ${pathname}`));
-    answer.then(
-      (value) => response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value ?? null)),
-      (error: Error) => response.writeHead(404, { 'content-type': 'text/plain' }).end(error.message),
-    );
+export function serveControl(path: string, routes: Record<string, ControlRequest>, logger: Logger): Promise<WireServer> {
+  const known = new Map(Object.entries(routes));
+  return serve({
+    listen: { path },
+    logger,
+    async onRequest(asked, response) {
+      const [pathname = '', search = ''] = asked.path.split('?', 2);
+      const route = known.get(`${asked.method} ${pathname}`);
+      if (!route) return response.send(404, text, `this cluster cannot do that: ${pathname}`);
+      try {
+        const value = await route(new URLSearchParams(search));
+        response.send(200, json, JSON.stringify(value ?? null));
+      } catch (error) {
+        response.send(404, text, error instanceof Error ? error.message : String(error));
+      }
+    },
   });
-  server.on('error', (error) => logger.error('other commands cannot reach the cluster', { error: String(error) }));
-  const mask = process.umask(0o177);
+}
+
+function valueOf<T>(body: string): T {
   try {
-    await new Promise<void>((resolve) => server.listen(path, resolve));
-  } finally {
-    process.umask(mask);
+    return JSON.parse(body) as T;
+  } catch {
+    throw new Error('the cluster answered something else than JSON');
   }
-  return server;
 }
 
 /** Asks a running cluster. Rejects with its sentence, or with one that says that it does not run. */
@@ -37,12 +46,20 @@ export function askCluster<T>(
 ): Promise<T> {
   return new Promise((resolve, reject) => {
     const sent = request({ socketPath, method, path: `${path}?${new URLSearchParams(query).toString()}` }, (response) => {
-      let text = '';
+      let body = '';
       response.setEncoding('utf8');
       response.on('data', (chunk: string) => {
-        text += chunk;
+        body += chunk;
       });
-      response.on('end', () => (response.statusCode === 200 ? resolve(JSON.parse(text) as T) : reject(new Error(text))));
+      response.on('error', () => reject(new Error('the cluster stopped while it answered')));
+      response.on('end', () => {
+        if (response.statusCode !== 200) return reject(new Error(body));
+        try {
+          resolve(valueOf<T>(body));
+        } catch (error) {
+          reject(error as Error);
+        }
+      });
     });
     sent.on('error', () => reject(new Error('the cluster does not run; start it with: sagong up')));
     sent.end();

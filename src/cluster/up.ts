@@ -205,8 +205,9 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
       const planeOptions = controlPlaneOptions(settings, pki, nodes?.endpoint, () => nodes);
       return await startControlPlane({ ...planeOptions, ...(options.audit && { audit: options.audit }) }, deps);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-      throw new Error(`port ${settings.port} of 127.0.0.1 is taken; choose another with --port`, { cause: error });
+      const { code, port } = error as NodeJS.ErrnoException & { port?: number };
+      if (code !== 'EADDRINUSE' || port === undefined) throw error;
+      throw new Error(`port ${port} of 127.0.0.1 is taken; choose another with --port`, { cause: error });
     }
   });
   undo.push(() => plane.stop());
@@ -220,7 +221,7 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
   if (!managed) await access.tell();
   await plane.startLoops();
   const control = await serveControl(paths.controlSocket, controlRoutes(kept, plane, nodes, access), deps.logger);
-  undo.push(() => void control.close());
+  undo.push(() => control.close({ graceMs: 0 }));
   const storage = beginStorage(kept, plane, deps);
   if (nodes) {
     undo.push(() => nodes.disconnect());

@@ -14,6 +14,8 @@ export const limits = {
   filePollMs: 10_000,
   /** One connection made for this process inside a network namespace. */
   netnsConnectTimeoutMs: 10_000,
+  /** What is kept of a complaint of the helper there. */
+  netnsComplaintChars: 2_000,
   /** Directories inside of each other that are gone into; paths (PATH_MAX) can name twice as many at most. Each costs two descriptors. */
   treeDepthMax: 1_000,
   /** Links followed in one path (Go's filepath.EvalSymlinks). */

@@ -101,8 +101,15 @@ class LastingSockets implements NetnsSockets {
 
 async function startHelper(netns: string, mark: string, onExit: () => void): Promise<HelperSockets> {
   const child = spawn('nsenter', [`--net=/run/netns/${netns}`, process.execPath, '-e', helperSource, mark], {
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
+  // What it complains of is said by whoever asked it; nobody else can make anything of it.
+  let complaint = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    complaint = (complaint + text).slice(-limits.netnsComplaintChars);
+  });
+  const ended = (): Error =>
+    new Error(`the helper in network namespace ${netns} has ended${complaint === '' ? '' : `: ${complaint.trim()}`}`);
   const waiting: Waiting = new Map();
   child.on('message', (message: Answer, handle: Handle | undefined) => {
     const caller = waiting.get(message.id);
@@ -116,8 +123,9 @@ async function startHelper(netns: string, mark: string, onExit: () => void): Pro
     waiting.clear();
   };
   child.on('error', over);
-  child.once('disconnect', () => over(new Error(`the helper in network namespace ${netns} has ended`)));
-  child.once('exit', () => over(new Error(`the helper in network namespace ${netns} has ended`)));
+  child.once('disconnect', onExit);
+  // Only then has it said all that it had to say.
+  child.once('close', () => over(ended()));
   await new Promise<void>((resolve, reject) => {
     waiting.set(0, { resolve: () => resolve(), reject });
   });

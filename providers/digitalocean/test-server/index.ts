@@ -95,7 +95,9 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   };
   const server = createServer((request, response) => {
     const requestId = randomUUID();
-    const url = new URL(request.url ?? '/', `http://${request.headers.host ?? 'localhost'}`);
+    const asked = `http://${request.headers.host ?? 'localhost'}${request.url ?? '/'}`;
+    if (!URL.canParse(asked)) return void response.writeHead(400).end();
+    const url = new URL(asked);
     if (url.pathname === '/metadata/v1/region') {
       response.writeHead(account.ownRegion === undefined ? 404 : 200, { 'content-type': 'text/plain' }).end(account.ownRegion);
       return;

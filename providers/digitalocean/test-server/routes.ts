@@ -102,12 +102,21 @@ const routes: Readonly<Record<string, Readonly<Record<string, Handler>>>> = {
   },
 };
 
+/** Escapes that are not well-formed stay as they are. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
 function match(pattern: string, path: string): { id: string } | undefined {
   const [wanted, given] = [pattern.split('/'), path.split('/')];
   if (wanted.length !== given.length) return undefined;
   let id = '';
   for (const [index, part] of wanted.entries()) {
-    if (part === ':id') id = decodeURIComponent(given[index] ?? '');
+    if (part === ':id') id = decoded(given[index] ?? '');
     else if (part !== given[index]) return undefined;
   }
   return { id };

@@ -44,6 +44,15 @@ function compile(key: string, handler: Handler, ignoreCase: boolean): Route {
   };
 }
 
+/** Escapes that are not well-formed stay as they are. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
 /** A function that finds handlers. */
 export function createRouter(
   routes: Routes,
@@ -60,7 +69,7 @@ export function createRouter(
       if (wanted === method)
         return {
           handler,
-          params: Object.fromEntries(names.map((name, index) => [name, decodeURIComponent(match[index + 1] ?? '')])),
+          params: Object.fromEntries(names.map((name, index) => [name, decoded(match[index + 1] ?? '')])),
         };
       methods.push(wanted);
     }

@@ -49,6 +49,12 @@ export interface VendorServer {
   close(): Promise<void>;
 }
 
+/** Undefined for a target or a Host header that make no URL. */
+function urlOf({ url = '/', headers }: IncomingMessage): URL | undefined {
+  const asked = `http://${headers.host ?? 'localhost'}${url}`;
+  return URL.canParse(asked) ? new URL(asked) : undefined;
+}
+
 async function bytesOf(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -119,7 +125,8 @@ class Exchanges {
     }
   }
   async #read(incoming: IncomingMessage, response: ServerResponse): Promise<VendorRequest | undefined> {
-    const url = new URL(incoming.url ?? '/', `http://${incoming.headers.host ?? 'localhost'}`);
+    const url = urlOf(incoming);
+    if (!url) return void response.writeHead(400).end();
     const request: VendorRequest = {
       method: incoming.method ?? 'GET',
       url,

@@ -20,7 +20,7 @@ export interface AnswerDeps {
   logger: Logger;
 }
 
-const json: ResponseHeaders = { 'content-type': 'application/json', 'cache-control': 'no-store' };
+const json: ResponseHeaders = Object.freeze({ 'content-type': 'application/json', 'cache-control': 'no-store' });
 
 /** All tokens are compared, so that the time tells nothing. */
 function accountOf(accounts: readonly CloudAccount[], authorization: string | undefined): Account | undefined {

@@ -42,11 +42,20 @@ const valuesOf = (headers: CallerRequest['headers'], name: string): string[] =>
   [headers[name.trim().toLowerCase()] ?? []].flat().filter((value) => value !== '');
 
 function extraOf(headers: CallerRequest['headers'], prefixes: readonly string[]): Record<string, string[]> {
-  const extra: Record<string, string[]> = {};
+  const extra = new Map<string, string[]>();
   for (const prefix of prefixes.map((one) => one.trim().toLowerCase()))
     for (const name of Object.keys(headers))
-      if (name.startsWith(prefix)) extra[decodeURIComponent(name.slice(prefix.length))] = valuesOf(headers, name);
-  return extra;
+      if (name.startsWith(prefix)) extra.set(unescaped(name.slice(prefix.length)), valuesOf(headers, name));
+  return Object.fromEntries(extra);
+}
+
+/** Escapes that are not well-formed stay as they are. */
+function unescaped(key: string): string {
+  try {
+    return decodeURIComponent(key);
+  } catch {
+    return key;
+  }
 }
 
 /** Identifies callers by their certificates. */

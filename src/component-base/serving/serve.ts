@@ -32,12 +32,12 @@ export interface ComponentServerDeps {
   logger: Logger;
 }
 
-const text = {
+const text = Object.freeze({
   'content-type': 'text/plain; charset=utf-8',
   'x-content-type-options': 'nosniff',
   'cache-control': 'no-cache, private',
-};
-const json = { 'content-type': 'application/json', 'cache-control': 'no-cache, private' };
+});
+const json = Object.freeze({ 'content-type': 'application/json', 'cache-control': 'no-cache, private' });
 
 /** The registry of /metrics/slis: how each health check goes. Pure of state but its counters. */
 function sliMetrics(health: ComponentServerOptions['health']): Metrics {

@@ -2,7 +2,7 @@
 import type { Logger } from '#utils';
 import { serve, type WireServer } from '#wire';
 
-const text = { 'content-type': 'text/plain; charset=utf-8' };
+const text = Object.freeze({ 'content-type': 'text/plain; charset=utf-8' });
 
 /** Undefined for port 0. An address that cannot be had is told and does not end the kubelet, as upstream. */
 export async function serveHealthz(listen: { host: string; port: number }, logger: Logger): Promise<WireServer | undefined> {

@@ -32,8 +32,8 @@ export interface KubeletServerDeps {
 }
 
 const runTimeoutMs = 60_000;
-const json = { 'content-type': 'application/json' };
-const text = { 'content-type': 'text/plain; charset=utf-8' };
+const json = Object.freeze({ 'content-type': 'application/json' });
+const text = Object.freeze({ 'content-type': 'text/plain; charset=utf-8' });
 
 const podList = (items: readonly Pod[]): string => JSON.stringify({ kind: 'PodList', apiVersion: 'v1', metadata: {}, items });
 
@@ -64,15 +64,22 @@ async function runCommand(
   return Buffer.concat([stdout, stderr]).toString('utf8');
 }
 
+/** The parts of the path, decoded. Throws 400 for what cannot be decoded, as net/http answers it. */
+function partsOf({ path }: Pick<WireRequestHead, 'path'>): string[] {
+  const parts = (path.split('?')[0] ?? '').split('/').filter((part) => part !== '');
+  try {
+    return parts.map(decodeURIComponent);
+  } catch {
+    throw new RequestError(400, '400 Bad Request');
+  }
+}
+
 type Answer = { headers: Record<string, string>; body: string };
 
 /** Everything that is answered at once. */
 async function answer(kubelet: Kubelet, request: WireRequest): Promise<Answer> {
-  const [path = '/', search = ''] = request.path.split('?');
-  const parts = path
-    .split('/')
-    .filter((part) => part !== '')
-    .map(decodeURIComponent);
+  const [, search = ''] = request.path.split('?');
+  const parts = partsOf(request);
   switch (parts[0] ?? '') {
     case 'healthz':
       return { headers: text, body: 'ok' };
@@ -98,7 +105,7 @@ async function answer(kubelet: Kubelet, request: WireRequest): Promise<Answer> {
   throw new RequestError(404, '404 page not found\n');
 }
 
-const metricsText = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8; escaping=underscores' };
+const metricsText = Object.freeze({ 'content-type': 'text/plain; version=0.0.4; charset=utf-8; escaping=underscores' });
 
 const configuration = ({ options }: Kubelet): object => ({
   port: options.port,
@@ -127,11 +134,8 @@ const configuration = ({ options }: Kubelet): object => ({
 async function onRequest(kubelet: Kubelet, auth: KubeletAuth, request: WireRequest, response: WireResponse): Promise<void> {
   const verdict = await auth.check(request);
   if (verdict.status !== 200) return response.send(verdict.status, text, verdict.message);
-  const parts = (request.path.split('?')[0] ?? '')
-    .split('/')
-    .filter((part) => part !== '')
-    .map(decodeURIComponent);
   try {
+    const parts = partsOf(request);
     if (parts[0] === 'containerLogs' && request.method === 'GET')
       return await serveLogs(kubelet, parts.slice(1), request, response);
     const { headers, body } = await answer(kubelet, request);
@@ -148,12 +152,9 @@ async function onUpgrade(kubelet: Kubelet, auth: KubeletAuth, upgrade: WireUpgra
   const refuse = (status: number, message: string): void => upgrade.reject(status, text, message);
   const verdict = await auth.check(upgrade);
   if (verdict.status !== 200) return refuse(verdict.status, verdict.message);
-  const [kind = '', ...path] = (upgrade.path.split('?')[0] ?? '')
-    .split('/')
-    .filter((part) => part !== '')
-    .map(decodeURIComponent);
-  if (!streams.has(kind)) return refuse(404, '404 page not found\n');
   try {
+    const [kind = '', ...path] = partsOf(upgrade);
+    if (!streams.has(kind)) return refuse(404, '404 page not found\n');
     await serveStream(kubelet, kind, path, upgrade);
   } catch (error) {
     refuse(error instanceof RequestError ? error.status : 500, (error as Error).message);

@@ -28,6 +28,7 @@ import type { ListenAddress, ListenTarget, ServeOptions, ServerLimits, ServerTls
 import { type RequestQueue, requestQueue } from './queue.ts';
 import { type ServerContexts, serverContexts } from './tls.ts';
 import { inTurn } from './turns.ts';
+import { freeUnixPath, listenOnPath } from './unix-socket.ts';
 
 type AnyServer = PlainServer | Http2SecureServer;
 
@@ -181,7 +182,8 @@ function createServer(context: Context): AnyServer {
   return server;
 }
 
-function listenOn(server: AnyServer, target: ListenTarget): Promise<ListenAddress> {
+async function listenOn(server: AnyServer, target: ListenTarget): Promise<ListenAddress> {
+  if ('path' in target) await freeUnixPath(target.path);
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     const listening = (): void => {
@@ -191,7 +193,7 @@ function listenOn(server: AnyServer, target: ListenTarget): Promise<ListenAddres
       else resolve({ host: address?.address ?? '', port: address?.port ?? 0 });
     };
     if ('handle' in target) server.listen(target.handle, listening);
-    else if ('path' in target) server.listen(target.path, listening);
+    else if ('path' in target) listenOnPath(server, target.path, listening);
     else {
       const { port, host = '127.0.0.1', reusePort = false } = target;
       server.listen({ port, host, ...(reusePort && { reusePort }) }, listening);
