@@ -42,6 +42,8 @@ export interface KubeletOptions {
   clusterDomain: string;
   rootDir: string;
   podLogsDir: string;
+  /** What `/logs/` of the server shows. */
+  systemLogsDir: string;
   podManifestPath: string;
   containerRuntimeEndpoint: string;
   cgroupRoot: string;
@@ -102,6 +104,7 @@ export const defaultOptions = (nodeName: string): KubeletOptions => ({
   clusterDomain: 'cluster.local',
   rootDir: '/var/lib/kubelet',
   podLogsDir: '/var/log/pods',
+  systemLogsDir: '/var/log',
   podManifestPath: '',
   containerRuntimeEndpoint: 'unix:///run/containerd/containerd.sock',
   cgroupRoot: '',

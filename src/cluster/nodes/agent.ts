@@ -110,6 +110,7 @@ async function startKubelet(
       clusterDomain: config.clusterDomain,
       rootDir: join(nodeDir, 'kubelet'),
       podLogsDir: join(nodeDir, 'pod-logs'),
+      systemLogsDir: join(nodeDir, 'logs'),
       containerRuntimeEndpoint: `unix://${socket}`,
       podInfraImage: pauseImageReference,
       podPidsMax,

@@ -17,6 +17,8 @@ export interface Counter {
   inc(by?: number, ...labelValues: LabelValue[]): void;
   /** Current value; 0 when never touched. */
   value(...labelValues: LabelValue[]): number;
+  /** Forgets one child, e.g. of a deleted object. */
+  remove(...labelValues: LabelValue[]): void;
 }
 
 export interface Gauge {
@@ -34,6 +36,8 @@ export interface Histogram {
   observe(value: number, ...labelValues: LabelValue[]): void;
   /** How many values were observed. */
   count(...labelValues: LabelValue[]): number;
+  /** Forgets one child, e.g. of a deleted object. */
+  remove(...labelValues: LabelValue[]): void;
 }
 
 export interface GaugeOptions extends MetricOptions {
@@ -99,6 +103,7 @@ function makeCounter(options: MetricOptions): [Counter, Family] {
     labels: (...values) => table.child(values),
     inc: (by = 1, ...values) => table.child(values).inc(by),
     value: (...values) => table.child(values).value,
+    remove: (...values) => void table.delete(values),
   };
   return [counter, family(options, 'counter', table, cellSamples)];
 }
@@ -123,6 +128,7 @@ function makeHistogram(options: HistogramOptions): [Histogram, Family] {
     labels: (...values) => table.child(values),
     observe: (value, ...values) => table.child(values).observe(value),
     count: (...values) => table.child(values).count,
+    remove: (...values) => void table.delete(values),
   };
   return [histogram, family(options, 'histogram', table, (cell, labels) => cell.samples(options.name, labels))];
 }

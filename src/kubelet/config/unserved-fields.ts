@@ -66,7 +66,6 @@ export const fieldsWithoutEffect: FieldRows = {
   enableContentionProfiling: [false, 'there is one thread, without locks to profile'],
   enableDebugFlagsHandler: [true, 'there is no /debug/flags'],
   enableProfilingHandler: [true, 'there is no /debug/pprof'],
-  enableSystemLogHandler: [true, 'there is no /logs of the system'],
   eventBurst: [100, 'events are gathered, not limited by rate'],
   eventRecordQPS: [50, 'events are gathered, not limited by rate'],
   failCgroupV1: [true, 'either version of cgroups is used as it is found'],
@@ -100,6 +99,7 @@ export const fieldsWithoutEffect: FieldRows = {
 
 /** They ask for behaviour that is not here: refused at the start. */
 export const fieldsRefused: FieldRows = {
+  enableSystemLogHandler: [true, '/logs/ is always served'],
   cpuCFSQuota: [true, 'CPU limits are always enforced'],
   cpuCFSQuotaPeriod: ['100ms', 'the period of CPU quotas is 100 milliseconds'],
   cpuManagerPolicy: ['none', 'there is no CPU manager'],

@@ -29,6 +29,8 @@ export interface LogSource {
 }
 
 export interface LogSink {
+  /** The log is there. */
+  begin(): void;
   write(chunk: Buffer): void;
   /** Resolves when more may be written. */
   drain(): Promise<void>;
@@ -126,6 +128,7 @@ export async function streamLog(source: LogSource, request: LogRequest, sink: Lo
   const filter = new LogFilter(request, sink);
   const { path } = source;
   let file = await openLog(path);
+  sink.begin();
   try {
     let at = request.tailLines === undefined ? 0 : await tailOffset(file, request.tailLines);
     for (;;) {

@@ -12,6 +12,7 @@ export interface HttpAnswer {
 }
 
 const bodyBytesMax = 10 * 1024;
+const redirectsMax = 10;
 
 const hostPort = (host: string, port: number): string => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`);
 
@@ -37,19 +38,21 @@ export function httpTarget(action: HTTPGetAction, container: Container, podIP: s
   };
 }
 
-/** Rejects with an Error in Go's words when no answer came in time. Redirects are not followed. */
-export function httpGet({ url, headers }: HttpTarget, timeoutMs: number): Promise<HttpAnswer> {
-  const address = new URL(url);
+interface Response extends HttpAnswer {
+  location: string | undefined;
+}
+
+/** One request. */
+function ask(address: URL, headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
   const send = address.protocol === 'https:' ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
-    const fail = (why: string): void => reject(new Error(`Get "${url}": ${why}`));
     // Servers that end lines with a bare LF (busybox httpd with CGI) are answered for by Go's client, too.
-    const asked = { headers, rejectUnauthorized: false, agent: false, method: 'GET', insecureHTTPParser: true } as const;
+    const asked = { headers, rejectUnauthorized: false, agent: false, method: 'GET', insecureHTTPParser: true, signal } as const;
     const started = send(address, asked, (answer) => {
       let body = Buffer.alloc(0);
       const done = (): void => {
-        clearTimeout(timer);
-        resolve({ status: answer.statusCode ?? 0, body: body.subarray(0, bodyBytesMax).toString('utf8') });
+        const text = body.subarray(0, bodyBytesMax).toString('utf8');
+        resolve({ status: answer.statusCode ?? 0, body: text, location: answer.headers.location });
         answer.destroy();
       };
       answer.on('data', (chunk: Buffer) => {
@@ -57,16 +60,41 @@ export function httpGet({ url, headers }: HttpTarget, timeoutMs: number): Promis
         if (body.length >= bodyBytesMax) done();
       });
       answer.on('end', done);
-      answer.on('error', (error) => fail(error.message));
+      answer.on('error', reject);
     });
-    const timer = setTimeout(() => {
-      fail('context deadline exceeded (Client.Timeout exceeded while awaiting headers)');
-      started.destroy();
-    }, timeoutMs);
     started.on('error', (error: NodeJS.ErrnoException) => {
-      clearTimeout(timer);
-      fail(error.code === 'ECONNRESET' ? 'EOF' : dialError(error, hostPort(address.hostname, Number(address.port || 80))));
+      const dialled = hostPort(address.hostname, Number(address.port || 80));
+      reject(new Error(error.code === 'ECONNRESET' ? 'EOF' : dialError(error, dialled), { cause: error }));
     });
     started.end();
   });
+}
+
+const redirects = new Set([301, 302, 303, 307, 308]);
+
+/** Where an answer sends its reader; undefined when it is the last word: there is nowhere to go, or it would be to another host. */
+function nextAddress(first: URL, current: URL, { status, location }: Response): URL | undefined {
+  if (!redirects.has(status) || !location) return undefined;
+  const next = new URL(location, current);
+  return next.hostname === first.hostname && /^https?:$/.test(next.protocol) ? next : undefined;
+}
+
+/** Follows redirects to the same host. Rejects with an Error in Go's words when no answer came in time. */
+export async function httpGet({ url, headers }: HttpTarget, timeoutMs: number): Promise<HttpAnswer> {
+  const first = new URL(url);
+  const over = AbortSignal.timeout(timeoutMs);
+  let address = first;
+  try {
+    for (let asked = 1; ; asked++) {
+      const answer = await ask(address, headers, over);
+      const next = nextAddress(first, address, answer);
+      if (next === undefined) return answer;
+      if (asked >= redirectsMax) throw new Error(`stopped after ${redirectsMax} redirects`);
+      address = next;
+    }
+  } catch (error) {
+    const late = 'context deadline exceeded (Client.Timeout exceeded while awaiting headers)';
+    const where = address === first ? url : address.href;
+    throw new Error(`Get "${where}": ${over.aborted ? late : (error as Error).message}`, { cause: error });
+  }
 }

@@ -6,6 +6,7 @@ import { latest, type PodRecord, recordIPs } from '../container/types.ts';
 import type { PodEvents } from '../events.ts';
 import type { ProbeKind, ProbeResults } from '../pod/probe-results.ts';
 import type { Prober } from './prober.ts';
+import { ProbeMetrics } from './metrics.ts';
 import { afterProbe, initialState, type ProbeState } from './threshold.ts';
 import type { ProbeManager } from './types.ts';
 
@@ -43,6 +44,7 @@ const keyOf = (containerId: string, kind: ProbeKind): string => `${containerId}/
 export class RealProbeManager implements ProbeManager {
   readonly results: ProbeResults;
   readonly #deps: ProbeManagerDeps;
+  readonly #metrics = new ProbeMetrics();
   readonly #workers = new Map<string, Worker>();
   /** Keys of workers by pod. */
   readonly #pods = new Map<string, Set<string>>();
@@ -92,6 +94,9 @@ export class RealProbeManager implements ProbeManager {
     for (const key of this.#pods.get(uid) ?? []) this.#drop(key);
     this.#pods.delete(uid);
   }
+  metrics(): Promise<string> {
+    return this.#metrics.expose();
+  }
   close(): void {
     for (const worker of this.#workers.values()) this.#stop(worker);
     this.#workers.clear();
@@ -104,7 +109,10 @@ export class RealProbeManager implements ProbeManager {
   }
   #drop(key: string): void {
     const worker = this.#workers.get(key);
-    if (worker) this.#stop(worker);
+    if (worker) {
+      this.#stop(worker);
+      this.#metrics.forget(worker);
+    }
     this.#workers.delete(key);
   }
   #stop(worker: Worker): void {
@@ -127,8 +135,11 @@ export class RealProbeManager implements ProbeManager {
   async #tick(worker: Worker): Promise<void> {
     if (this.#waits(worker)) return;
     const { kind, pod, container } = worker;
+    const began = this.#deps.clock.monotonic();
     const { result, output } = await this.#deps.prober(worker.probe, worker);
     if (worker.stopped) return;
+    const counted = result === 'error' ? 'unknown' : result === 'failure' ? 'failure' : 'success';
+    this.#metrics.count(worker, counted, this.#deps.clock.monotonic() - began);
     const tell = (reason: string, what: string): void =>
       this.#deps.events.container(pod, container, 'Warning', reason, `${titles[kind]} probe ${what}: ${output}`);
     if (result === 'error') return tell('Unhealthy', 'errored and resulted in unknown state');

@@ -10,5 +10,7 @@ export interface ProbeManager {
   /** The pod is being ended: only readiness goes on. */
   stopLivenessAndStartup(pod: Pod): void;
   remove(pod: Pod): void;
+  /** GET /metrics/probes. */
+  metrics(): Promise<string>;
   close(): void;
 }

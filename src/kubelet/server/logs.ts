@@ -52,18 +52,26 @@ export async function serveLogs(
   const { path } = await streams.log(id).catch(() => {
     throw new RequestError(404, `unable to retrieve container logs for ${runtime.name}://${id}`);
   });
-  response.head(200, plain);
-  response.flushHead();
   const running = async (): Promise<boolean> =>
     streams.log(id).then(
       ({ open }) => open,
       () => false,
     );
-  const sink = { write: (chunk: Buffer) => void response.write(chunk), drain: () => response.drain(), signal: request.signal };
+  const sink = {
+    begin() {
+      response.head(200, plain);
+      response.flushHead();
+    },
+    write: (chunk: Buffer) => void response.write(chunk),
+    drain: () => response.drain(),
+    signal: request.signal,
+  };
   try {
     await streamLog({ path, clock, running }, wanted, sink);
   } catch (error) {
-    response.write(`failed to try resolving symlinks in path ${JSON.stringify(path)}: ${(error as Error).message}\n`);
+    const message = `failed to try resolving symlinks in path ${JSON.stringify(path)}: ${(error as Error).message}`;
+    if (!response.headSent) throw new RequestError(400, message);
+    response.write(`${message}\n`);
   }
   response.end();
 }

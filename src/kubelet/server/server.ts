@@ -19,6 +19,7 @@ import { serveLogs } from './logs.ts';
 import { cadvisorMetrics, kubeletMetrics, resourceMetrics } from './metrics.ts';
 import { statsSummary } from './stats.ts';
 import { serveStream } from './streams.ts';
+import { serveSystemLogs } from './system-logs.ts';
 
 export interface KubeletServerOptions extends Pick<AuthOptions, 'anonymous' | 'tokenReview' | 'authorization'> {
   tls: ServerTls;
@@ -90,6 +91,7 @@ async function answer(kubelet: Kubelet, request: WireRequest): Promise<Answer> {
     case 'metrics':
       if (parts[1] === 'resource') return { headers: metricsText, body: await resourceMetrics(kubelet) };
       if (parts[1] === 'cadvisor') return { headers: metricsText, body: await cadvisorMetrics(kubelet) };
+      if (parts[1] === 'probes') return { headers: metricsText, body: await kubelet.probes.metrics() };
       if (parts[1] === undefined) return { headers: metricsText, body: await kubeletMetrics(kubelet) };
       break;
     case 'stats':
@@ -131,6 +133,12 @@ const configuration = ({ options }: Kubelet): object => ({
   containerLogMaxFiles: options.containerLogMaxFiles,
 });
 
+async function systemLogs(kubelet: Kubelet, { path }: WireRequest, response: WireResponse): Promise<void> {
+  const below = decodeURIComponent((path.split('?')[0] ?? '').slice('/logs'.length));
+  if (below === '') return response.send(301, { location: '/logs/' }, '');
+  await serveSystemLogs(kubelet.options.systemLogsDir, below.replace(/^\/+/, ''), response);
+}
+
 async function onRequest(kubelet: Kubelet, auth: KubeletAuth, request: WireRequest, response: WireResponse): Promise<void> {
   const verdict = await auth.check(request);
   if (verdict.status !== 200) return response.send(verdict.status, text, verdict.message);
@@ -138,6 +146,8 @@ async function onRequest(kubelet: Kubelet, auth: KubeletAuth, request: WireReque
     const parts = partsOf(request);
     if (parts[0] === 'containerLogs' && request.method === 'GET')
       return await serveLogs(kubelet, parts.slice(1), request, response);
+    if (parts[0] === 'logs' && request.method === 'GET' && !kubelet.parts.runtime.simulated)
+      return await systemLogs(kubelet, request, response);
     const { headers, body } = await answer(kubelet, request);
     response.send(200, headers, body);
   } catch (error) {

@@ -99,7 +99,9 @@ export class PodWorker {
   /** Something about the pod may have changed. */
   wake(): void {
     this.#again = true;
-    if (!this.#busy && !this.#closed) void this.#run();
+    if (this.#closed) return;
+    if (!this.#busy) void this.#run();
+    else if (this.#stopping) void this.#reportWhileEnding();
   }
   close(): void {
     this.#closed = true;
@@ -251,6 +253,15 @@ export class PodWorker {
     if (anyRunning(stopped)) throw new Error('detected running containers after a successful KillPod, CRI violation');
     statuses.set(this.#pod, this.#status(stopped, true, record.sandboxes[0]?.ips));
     this.#phase = 'cleaning';
+  }
+  /** What happens while the containers are being stopped: readiness is probed to the last, and containers end one by one. */
+  async #reportWhileEnding(): Promise<void> {
+    try {
+      const record = await this.#deps.runtime.get(identity(this.#pod));
+      if (this.#stopping) this.#deps.statuses.set(this.#pod, this.#status(record, false));
+    } catch (error) {
+      this.#deps.logger.debug('status of a pod that ends is not known', { pod: formatPod(this.#pod), error: String(error) });
+    }
   }
   async #clean(): Promise<void> {
     const { runtime, statuses } = this.#deps;

@@ -12,6 +12,7 @@ import {
   portForwardProtocol,
   portForwardTunnelProtocol,
   protocolVersionHeader,
+  rulesOf,
 } from '../remotecommand/protocol.ts';
 import { acceptRemoteCommand } from '../remotecommand/server.ts';
 import { acceptWebSocket } from '../websocket/handshake.ts';
@@ -109,11 +110,15 @@ export async function translateRemoteCommand(
   session.signal.addEventListener('abort', () => backend.close(), { once: true });
   session.onResize((size) => backend.resize(size));
   const input = pump(session.stdin, backend.stdin);
-  await Promise.all([
+  // Older protocols have text of a failure where newer ones have a Status: only what both sides read the same way is passed on as it is.
+  const [theirs, ours] = [rulesOf(backend.protocol), rulesOf(session.protocol)];
+  const alike = theirs.statusOnErrorStream === ours.statusOnErrorStream;
+  const [outcome] = await Promise.all([
+    alike ? pump(backend.error, session.error).then(() => undefined) : backend.outcome(),
     pump(backend.stdout, session.stdout),
     pump(backend.stderr, session.stderr),
-    pump(backend.error, session.error),
   ]);
+  if (outcome) await session.finish(outcome);
   session.close();
   backend.close();
   await input;

@@ -371,6 +371,23 @@ describe('between a client and a backend', () => {
     expect(protocols[0]).toContain('v4.channel.k8s.io');
   });
 
+  test.each([
+    ['a success', 0, ''],
+    ['a failure', 7, 'command terminated with non-zero exit code: exit status 7'],
+  ])('the first WebSocket protocol tells of %s in its own way, whatever the backend speaks', async (_, exitCode, told) => {
+    const options = { ...all, stdin: false };
+    const backend = await start(async (upgrade) => {
+      const command = await acceptRemoteCommand(upgrade, options);
+      command?.stderr?.write('err');
+      await command?.finish({ exitCode });
+    });
+    const front = await start((upgrade) => translateRemoteCommand(upgrade, { client: backend.client, path: '/exec', options }));
+    const protocols = ['channel.k8s.io'];
+    const session = await dialRemoteCommand(front.client, { path: '/', ...options, transport: 'websocket', protocols });
+    expect(session.protocol).toBe('channel.k8s.io');
+    expect(await Promise.all([text(session.stderr), text(session.error)])).toEqual(['err', told]);
+  });
+
   test('port-forward: SPDY in a WebSocket from a SPDY backend', async () => {
     const port = await upper();
     const backend = await start((upgrade) => void acceptPortForward(upgrade, { onConnection: forward }));

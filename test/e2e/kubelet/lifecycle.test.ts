@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createClient } from '#client';
 import { missingForContainers } from './private-containerd.ts';
 import { NodeWorld, shell, sleeper } from './node-world.ts';
 
@@ -75,6 +76,22 @@ describe.skipIf(missing !== undefined)(`pod lifecycle${missing ? ` (skipped: ${m
     world.put('never', { containers: [sleeper({ startupProbe: failing })] });
     await world.event('never', 'Killing: Container app failed startup probe, will be restarted');
     await world.end('never');
+  });
+
+  it('probes readiness to the last', async () => {
+    const script = 'touch /ready; trap "rm /ready; sleep 30 & wait" TERM; while :; do sleep 0.1; done';
+    const readinessProbe = { exec: { command: ['test', '-e', '/ready'] }, periodSeconds: 1, failureThreshold: 1 };
+    world.put('leaving', { containers: [shell(script, { readinessProbe })], terminationGracePeriodSeconds: 60 });
+    await world.ready('leaving');
+    const ended = world.end('leaving');
+    await world.status(
+      'leaving',
+      'is not ready while it ends',
+      ({ containerStatuses }) => containerStatuses?.[0]?.state?.running && !containerStatuses[0].ready,
+    );
+    const { resource, client } = { resource: { group: '', version: 'v1', resource: 'pods' }, client: createClient(world.api) };
+    await client.resource(resource, 'default').delete('leaving', { gracePeriodSeconds: 1 });
+    await ended;
   });
 
   it('runs hooks after start and before stop', async () => {

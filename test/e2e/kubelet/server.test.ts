@@ -1,4 +1,6 @@
 // The kubelet's server over a real containerd: logs, exec, attach and port-forward, as an apiserver asks for them.
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Pod } from '#api/core/v1';
@@ -38,6 +40,7 @@ describe.skipIf(missing !== undefined)(`kubelet server${missing ? ` (skipped: ${
         nodeIPs: ['127.0.0.1'],
         rootDir: `${directory}/kubelet`,
         podLogsDir: `${directory}/pod-logs`,
+        systemLogsDir: `${directory}/system-logs`,
         containerRuntimeEndpoint: endpoint,
         cgroupRoot: directory.slice(directory.lastIndexOf('/') + 1),
       },
@@ -156,6 +159,22 @@ describe.skipIf(missing !== undefined)(`kubelet server${missing ? ` (skipped: ${
       /container_memory_rss\{container="app",id="[^"]+",image="busybox",name="\w+",namespace="default",pod="web"\} \d/,
     );
     expect(cadvisor).toMatch(/^machine_cpu_cores [1-9]/m);
+    for (const text of [resource, cadvisor]) expect(text).toContain('# TYPE container_cpu_usage_seconds_total counter');
+    expect(cadvisor).toMatch(/container_spec_cpu_shares\{container="app",[^}]*pod="web"\} \d/);
+    expect((await get('/metrics/probes')).body).toContain('# TYPE prober_probe_total counter');
+  });
+
+  it('shows the logs of the node, and nothing around them', async () => {
+    const directory = node.kubelet.options.systemLogsDir;
+    await mkdir(join(directory, 'sub'), { recursive: true });
+    await writeFile(join(directory, 'a & b.log'), 'own words\n');
+    await symlink('/etc/hostname', join(directory, 'out'));
+    expect((await get('/logs/')).body).toContain(
+      '<a href="a%20&amp;%20b.log">a &amp; b.log</a>\n<a href="out">out</a>\n<a href="sub/">',
+    );
+    expect(await get('/logs/a%20&%20b.log')).toEqual({ status: 200, body: 'own words\n' });
+    expect((await client.request({ path: '/logs/sub' })).headers['location']).toBe('sub/');
+    for (const path of ['out', 'nothing', '..%2f..%2fetc%2fhostname']) expect((await get(`/logs/${path}`)).status).toBe(404);
   });
 
   it('gives logs: all, the end, one stream, with times, cut', async () => {

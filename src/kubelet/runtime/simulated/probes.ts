@@ -9,5 +9,6 @@ export const simulatedProbes = (runtime: SimulatedRuntime): ProbeManager => ({
   sync() {},
   stopLivenessAndStartup() {},
   remove() {},
+  metrics: async () => '',
   close() {},
 });
