@@ -36,11 +36,12 @@ function mergeLists(list: ListShape, left: readonly unknown[], right: readonly u
   const inAfter = new Map(after.map((item) => [item.element, item.value]));
   const anchors = after.filter((item) => inBefore.has(item.element)).map((item) => item.element);
   const placed = new Set<string>();
+  let anchor = 0;
   const out: unknown[] = [];
   const place = ({ element, value }: Item): void => {
     placed.add(element);
     out.push(mergeValues(list.element, inBefore.get(element), value));
-    if (anchors[0] === element) anchors.shift();
+    if (anchors[anchor] === element) anchor++;
   };
   let l = 0;
   let r = 0;
@@ -54,7 +55,7 @@ function mergeLists(list: ListShape, left: readonly unknown[], right: readonly u
         r++;
         continue;
       }
-      if (inAfter.has(old.element) && anchors[0] !== undefined && anchors[0] !== old.element) {
+      if (inAfter.has(old.element) && anchors[anchor] !== undefined && anchors[anchor] !== old.element) {
         l++;
         continue;
       }

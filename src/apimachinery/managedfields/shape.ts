@@ -140,7 +140,8 @@ export class ShapeCompiler {
       .sort((a, b) => (a.name < b.name ? -1 : 1));
     for (const [order, field] of fields.entries()) field.order = order;
     const byName = new Map(fields.map((field) => [field.name, field]));
-    return { map: { atomic: type.mapType === 'atomic', fields, byName, element: undefined } };
+    const element = type.keepsUnknown ? deduced : undefined;
+    return { map: { atomic: type.mapType === 'atomic', fields, byName, element } };
   }
 
   private one(field: FieldSchema): Shape {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { applyOperations } from './index.ts';
+import { applyOperations, jsonPatch } from './index.ts';
 
 const document = { a: { b: 'c' }, list: [{ x: 1 }] };
 
@@ -34,4 +34,11 @@ test.each<[object, string]>([
 test('a test that says no is told apart', () => {
   const outcome = applyOperations(document, [{ op: 'test', path: '/a/b', value: 'd' }]);
   expect(outcome).toEqual({ problem: 'testing value /a/b failed: test failed', testFailed: true });
+});
+
+test('moves in a long list end before they take long', () => {
+  const list = Array.from({ length: 100_000 }, (_, i) => i);
+  const moves = Array.from({ length: 10_000 }, () => ({ op: 'move', from: '/0', path: '/50000' }));
+  expect(() => jsonPatch(list, moves)).toThrow('Request entity too large');
+  expect(jsonPatch(list, moves.slice(0, 100))).toHaveLength(100_000);
 });

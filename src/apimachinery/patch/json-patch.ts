@@ -3,7 +3,7 @@
 import { deepEqual, own, setOwn } from '#utils';
 import { badRequest, genericServerResponse, requestEntityTooLarge } from '../errors/index.ts';
 import { isObject, type Json, type JsonObject, jsonTypeName } from './json.ts';
-import { copiedBytesMax, jsonPatchOperationsMax } from './limits.ts';
+import { copiedBytesMax, jsonPatchOperationsMax, shiftedItemsMax } from './limits.ts';
 
 /** The patch does not apply; clients see a 422. */
 class PatchFailure extends Error {}
@@ -27,15 +27,32 @@ function indexOf(token: string, length: number): number {
 const read = (container: Container, key: string): Json =>
   Array.isArray(container) ? container[indexOf(key, container.length)] : own(container, key);
 
-function add(container: Container, key: string, value: Json): void {
-  if (!Array.isArray(container)) setOwn(container, key, value);
-  else if (key === '-') container.push(value);
-  else container.splice(indexOf(key, container.length + 1), 0, value);
+/** List items that one patch has pushed along. */
+class Shifts {
+  #count = 0;
+
+  by(list: readonly Json[], index: number): void {
+    this.#count += list.length - index;
+    if (this.#count > shiftedItemsMax) throw requestEntityTooLarge(`limit is ${shiftedItemsMax} list items moved`);
+  }
 }
 
-function remove(container: Container, key: string): void {
-  if (Array.isArray(container)) container.splice(indexOf(key, container.length), 1);
-  else if (Object.hasOwn(container, key)) delete container[key];
+function add(container: Container, key: string, value: Json, shifts: Shifts): void {
+  if (!Array.isArray(container)) setOwn(container, key, value);
+  else if (key === '-') container.push(value);
+  else {
+    const index = indexOf(key, container.length + 1);
+    shifts.by(container, index);
+    container.splice(index, 0, value);
+  }
+}
+
+function remove(container: Container, key: string, shifts: Shifts): void {
+  if (Array.isArray(container)) {
+    const index = indexOf(key, container.length);
+    shifts.by(container, index);
+    container.splice(index, 1);
+  } else if (Object.hasOwn(container, key)) delete container[key];
   else throw new PatchFailure(`Unable to remove nonexistent key: ${key}: missing value`);
 }
 
@@ -75,6 +92,7 @@ class Patching {
   private document: Json;
   private readonly own = new WeakSet<object>();
   private copiedBytes = 0;
+  private readonly shifts = new Shifts();
 
   /** A `test` against a stated null never holds: how the library sees one that did not come from a decoder. */
   private readonly failsNull: boolean;
@@ -148,13 +166,13 @@ class Patching {
   private add(operation: JsonObject, value: Json): void {
     const path = textOf(operation, 'path', 'add operation failed to decode path: missing value');
     const { container, key } = this.find(path, `add operation does not apply: doc is missing path: "${path}"`);
-    within(`error in add for path: '${path}'`, () => add(container, key, value));
+    within(`error in add for path: '${path}'`, () => add(container, key, value, this.shifts));
   }
 
   private remove(operation: JsonObject): void {
     const path = textOf(operation, 'path', 'remove operation failed to decode path: missing value');
     const { container, key } = this.find(path, `remove operation does not apply: doc is missing path: "${path}"`);
-    within(`error in remove for path: '${path}'`, () => remove(container, key));
+    within(`error in remove for path: '${path}'`, () => remove(container, key, this.shifts));
   }
 
   private replace(operation: JsonObject, value: Json): void {
@@ -173,7 +191,7 @@ class Patching {
     const path = textOf(operation, 'path', 'copy operation failed to decode path: missing value');
     const { container, key } = this.find(path, `copy operation does not apply: doc is missing destination path: ${path}`);
     const copied = this.copy(value);
-    within('error while adding value during copy', () => add(container, key, copied));
+    within('error while adding value during copy', () => add(container, key, copied, this.shifts));
   }
 
   private move(operation: JsonObject): void {
@@ -181,12 +199,12 @@ class Patching {
     const source = this.find(from, `move operation does not apply: doc is missing from path: ${from}`);
     const value = within(`error in move for path: '${source.key}'`, () => {
       const moved = read(source.container, source.key) ?? null;
-      remove(source.container, source.key);
+      remove(source.container, source.key, this.shifts);
       return moved;
     });
     const path = textOf(operation, 'path', `move operation failed to decode path: ${noPath}`);
     const { container, key } = this.find(path, `move operation does not apply: doc is missing destination path: ${path}`);
-    within(`error in move for path: '${path}'`, () => add(container, key, value));
+    within(`error in move for path: '${path}'`, () => add(container, key, value, this.shifts));
   }
 
   private replaceAll(value: Json): void {

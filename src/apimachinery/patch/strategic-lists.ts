@@ -87,7 +87,7 @@ export function mergeItems(
   mergeItem: (original: JsonObject, patch: JsonObject) => Json,
 ): Json[] {
   const plain: JsonObject[] = [];
-  let base = [...original];
+  const deleted = new Set<Json>();
   let replace = false;
   for (const item of patch) {
     if (!isObject(item)) throw wrongType({}, item);
@@ -95,18 +95,19 @@ export function mergeItems(
     if (wanted === undefined) plain.push(item);
     else if (wanted === 'replace') replace = true;
     else if (wanted === 'delete') {
-      const key = requireKey(item, mergeKey);
-      base = base.filter((one) => keyOf(one, mergeKey) !== key);
+      deleted.add(requireKey(item, mergeKey));
     } else if (wanted === 'merge') throw plainRefusal('merging lists cannot yet be specified in the patch');
     else throw unknownDirective(wanted, item);
   }
   if (replace) return arrange(plain, [], plain, mergeKey);
+  const base = deleted.size === 0 ? original : original.filter((one) => !deleted.has(keyOf(one, mergeKey)));
   const merged = [...base];
+  const places = positions(merged, mergeKey);
   for (const item of plain) {
     const key = requireKey(item, mergeKey);
-    const at = merged.findIndex((one) => keyOf(one, mergeKey) === key);
-    const match = merged[at];
-    if (at < 0) merged.push(item);
+    const at = places.get(key);
+    const match = at === undefined ? undefined : merged[at];
+    if (at === undefined) places.set(key, merged.push(item) - 1);
     else merged[at] = isObject(match) ? mergeItem(match, item) : item;
   }
   return arrange(merged, plain, base, mergeKey);

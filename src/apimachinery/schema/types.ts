@@ -70,6 +70,8 @@ export interface TypeSchema {
   gvks?: { group: string; version: string; kind: string }[];
   /** x-kubernetes-map-type of the whole struct. */
   mapType?: 'atomic' | 'granular';
+  /** Fields that are not declared may be there, too, with any value (custom resources). */
+  keepsUnknown?: true;
   unions?: { discriminator?: string; fields: Record<string, string> }[];
 }
 

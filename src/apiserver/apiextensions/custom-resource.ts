@@ -1,6 +1,6 @@
 // One version of a custom resource as a served resource.
 import { createHash } from 'node:crypto';
-import { applyDefaults, isObject, prune } from '#api/apiextensions/common';
+import { applyDefaults, declaresDefaults, isObject, prune } from '#api/apiextensions/common';
 import type { CustomResourceDefinition, CustomResourceDefinitionVersion, JSONSchemaProps } from '#api/apiextensions/v1';
 import { createFieldManager, type FieldManagerOptions } from '#apimachinery/managedfields';
 import { apiVersionOf, type KubeObject, type UnknownObject } from '#apimachinery/meta';
@@ -129,7 +129,7 @@ export function customResource(
   const storageVersion = versions.find(({ storage: stores }) => stores)?.name ?? version.name;
   const typeName = typeNameIn(version.name);
   const views =
-    versions.length === 1
+    versions.length === 1 && !declaresDefaults(schema)
       ? undefined
       : new Views({
           apiVersion: apiVersionOf(group, version.name),
@@ -138,7 +138,7 @@ export function customResource(
           shape: shaper(crd),
         });
   const inOtherVersions = Object.fromEntries(
-    (views ? versions : []).map(({ name }) => {
+    (views && versions.length > 1 ? versions : []).map(({ name }) => {
       const apiVersion = apiVersionOf(group, name);
       const convert = (object: UnknownObject): UnknownObject => (views as Views).known(object, apiVersion);
       return [apiVersion, { typeName: typeNameIn(name), convert }];
@@ -168,7 +168,11 @@ export function customResource(
     custom: true,
     ...(version.schema?.openAPIV3Schema && { published: version.schema.openAPIV3Schema }),
     read: reader(builtin, schema),
-    setDefaults: (object) => applyDefaults(schema, object),
+    // Also what admission or an apply has made of an object is pruned.
+    setDefaults: (object) => {
+      prune(schema, object, true);
+      applyDefaults(schema, object);
+    },
     // The registry works in this version; what is stored in another is converted by the views.
     toStorage: (object) => object,
     fromStorage: (object) => object,

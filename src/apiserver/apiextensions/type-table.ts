@@ -18,6 +18,9 @@ const mapTypeOf = ({ 'x-kubernetes-map-type': type }: JSONSchemaProps): Pick<Fie
 const listTypeOf = ({ 'x-kubernetes-list-type': type }: JSONSchemaProps): 'set' | 'map' | 'atomic' =>
   type === 'set' || type === 'map' ? type : 'atomic';
 
+const keepsUnknown = (value: JSONSchemaProps): boolean =>
+  value['x-kubernetes-preserve-unknown-fields'] === true || value.additionalProperties === true;
+
 /** `rootType` names the object itself in the table. */
 export function customTypeTable(builtin: SchemaTable, rootType: string, schema: JSONSchemaProps): SchemaTable {
   const types = new Map<string, TypeSchema>();
@@ -28,13 +31,14 @@ export function customTypeTable(builtin: SchemaTable, rootType: string, schema: 
       name,
       fields: [...fields, ...own.map(([key, value]) => fieldOf(name, key, value))],
       ...mapTypeOf(struct),
+      ...(keepsUnknown(struct) && { keepsUnknown: true }),
     });
     return name;
   };
   const valueOf = (name: string, value: JSONSchemaProps): Pick<FieldSchema, 'type' | 'ref'> => {
     if (value['x-kubernetes-int-or-string']) return { type: 'intOrString' };
-    if (value['x-kubernetes-preserve-unknown-fields'] || value.additionalProperties === true) return { type: 'any' };
     if (value.type === 'object' && value.properties) return { type: 'message', ref: structType(name, value) };
+    if (keepsUnknown(value)) return { type: 'any' };
     return { type: scalars[value.type ?? ''] ?? 'any' };
   };
   const fieldOf = (owner: string, key: string, value: JSONSchemaProps): FieldSchema => {

@@ -112,6 +112,63 @@ describe('custom resources', () => {
     });
   });
 
+  /** Changes the schema, and waits until objects are seen through it. */
+  const redefine = async (
+    change: (properties: Record<string, unknown>) => object,
+    done: () => Promise<boolean>,
+  ): Promise<void> => {
+    const current = await client.call<UnknownObject>({ ...definitions, verb: 'get', name: `widgets.${group}` });
+    const version = { ...definition.spec.versions[0], schema: { openAPIV3Schema: change(structuredClone(schema.properties)) } };
+    const spec = { ...(current['spec'] as object), versions: [version] };
+    await client.call({ ...definitions, verb: 'update', name: `widgets.${group}`, object: { ...current, spec } });
+    await eventually(async () => ((await done()) ? true : undefined));
+  };
+
+  it('show the defaults that their definition got after they were written', async () => {
+    await create({ size: 1 });
+    const weightOf = async (): Promise<unknown> =>
+      ((await client.call<UnknownObject>({ ...widgets, verb: 'get', name: 'a' }))['spec'] as { weight?: number }).weight;
+    await redefine(
+      ({ spec, ...rest }) => {
+        const inner = spec as typeof schema.properties.spec;
+        const properties = { ...inner.properties, weight: { type: 'integer', default: 3 } };
+        return { type: 'object', properties: { ...rest, spec: { ...inner, properties } } };
+      },
+      async () => (await weightOf()) === 3,
+    );
+    const { items } = await client.call<{ items: UnknownObject[] }>({ ...widgets, verb: 'list' });
+    expect(items[0]?.['spec']).toEqual({ size: 1, color: 'red', weight: 3 });
+  });
+
+  it('take an apply of fields that only a schema which keeps them allows', async () => {
+    const apply = (more: object): Promise<UnknownObject> =>
+      client.call<UnknownObject>({
+        ...widgets,
+        verb: 'patch',
+        name: 'kept',
+        patch: {
+          type: 'application/apply-patch+yaml',
+          body: { apiVersion: `${group}/v1`, kind: 'Widget', metadata: { name: 'kept' }, ...more },
+        },
+        options: { fieldManager: 'me' },
+      });
+    await redefine(
+      ({ spec, ...rest }) => ({
+        type: 'object',
+        'x-kubernetes-preserve-unknown-fields': true,
+        properties: { ...rest, spec: { ...(spec as object), required: [], 'x-kubernetes-preserve-unknown-fields': true } },
+      }),
+      () =>
+        apply({ extra: { a: 1 }, spec: { size: 2, other: [{ b: 2 }] } }).then(
+          (made) => made['extra'] !== undefined,
+          () => false,
+        ),
+    );
+    const made = await apply({ extra: { a: 2 }, spec: { size: 2, other: [] } });
+    expect(made).toMatchObject({ extra: { a: 2 }, spec: { size: 2, color: 'red' } });
+    expect(JSON.stringify(made.metadata.managedFields)).toContain('"f:extra":{".":{},"f:a":{}}');
+  });
+
   it('are scaled through their paths', async () => {
     await create({ size: 2 });
     const scale = await client.call<UnknownObject>({ ...widgets, verb: 'get', name: 'a', subresource: 'scale' });

@@ -55,6 +55,13 @@ export function prune(schema: JSONSchemaProps, value: unknown, root: boolean, pa
   return dropped;
 }
 
+/** Whether any value may be filled in. */
+export function declaresDefaults(schema: JSONSchemaProps): boolean {
+  if (schema.default !== undefined) return true;
+  const inner = [schemaItems(schema), otherEntries(schema), ...Object.values(schema.properties ?? {})];
+  return inner.some((one) => one !== undefined && declaresDefaults(one));
+}
+
 /** Fills declared defaults, in place, and drops nulls that a default replaces. */
 export function applyDefaults(schema: JSONSchemaProps, value: unknown): void {
   if (Array.isArray(value)) {

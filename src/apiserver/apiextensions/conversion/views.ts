@@ -5,6 +5,7 @@ import type { UnknownObject } from '#apimachinery/meta';
 import type { CacheEvent } from '../../cache/event.ts';
 import { conversionMemoMax, conversionRoundsMax } from '../../limits.ts';
 import type { VersionViews } from '../../registry/generic/types.ts';
+import { deepCopy, sameJson } from '../../registry/generic/values.ts';
 import { StoredObject } from '../../storage/stored-object.ts';
 import type { Converter } from './converter.ts';
 
@@ -31,6 +32,8 @@ class ConversionNeeded extends Error {
 export class Views implements VersionViews {
   readonly #options: ViewsOptions;
   readonly #made = new WeakMap<StoredObject, Promise<StoredObject>>();
+  /** Stored objects of this version that are as its schema has them. */
+  readonly #settled = new WeakSet<StoredObject>();
   readonly #events = new WeakMap<CacheEvent, Map<boolean, Promise<CacheEvent>>>();
   /** Answers for the bookkeeping, by object and version; the oldest go first. */
   readonly #memo = new Map<string, UnknownObject>();
@@ -58,11 +61,21 @@ export class Views implements VersionViews {
         made.catch(() => this.#made.delete(entry));
       });
     }
+    for (const entry of entries) if (entry.object.apiVersion === apiVersion) this.#bringUpToDate(entry);
     return Promise.all(entries.map(async (entry) => (await this.#made.get(entry)) ?? entry));
   }
 
+  /** The schema may have got defaults, or lost fields, since the object was written. */
+  #bringUpToDate(entry: StoredObject): void {
+    if (this.#settled.has(entry) || this.#made.has(entry)) return;
+    const object = deepCopy(entry.object);
+    this.#options.shape(object, this.#options.apiVersion, 'read');
+    if (sameJson(object, entry.object)) this.#settled.add(entry);
+    else this.#made.set(entry, Promise.resolve(new StoredObject(entry, object)));
+  }
+
   async one(entry: StoredObject): Promise<StoredObject> {
-    return entry.object.apiVersion === this.#options.apiVersion ? entry : ((await this.of([entry]))[0] as StoredObject);
+    return (await this.of([entry]))[0] as StoredObject;
   }
 
   event(event: CacheEvent, withPrevious: boolean): Promise<CacheEvent> {

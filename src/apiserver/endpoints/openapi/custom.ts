@@ -29,7 +29,10 @@ export function customTypes(resources: readonly ServedResource[], descriptions: 
     const [typeName, listName] = [typeNameOf(resource, kind), typeNameOf(resource, listKind)];
     names.set(`${apiVersionText(resource)} ${kind}`, typeName).set(`${apiVersionText(resource)} ${listKind}`, listName);
     made.set(typeName, (reference) => {
-      const published = version === 3 ? (resource.published ?? {}) : forV2(resource.published ?? {});
+      // Where version 2 names any field, kubectl takes all others for mistakes.
+      if (!resource.published || (version === 2 && resource.published['x-kubernetes-preserve-unknown-fields'] === true))
+        return { type: 'object', ...gvk(kind) };
+      const published = version === 3 ? resource.published : forV2(resource.published);
       const metadata = {
         description: "Standard object's metadata.",
         ...embedded(reference(`${metaPackage}.ObjectMeta`), version),

@@ -91,7 +91,7 @@ export interface ServedResource {
   fromStorage(object: UnknownObject): UnknownObject;
   /** A fresh object of the storage version in the form it is written in: fields in order, empty ones dropped. */
   canonical(object: UnknownObject): UnknownObject;
-  /** Only where stored objects may be of another version than this. */
+  /** Only where stored objects may be of another version than this, or lack what its schema fills in. */
   versions?: VersionViews;
 }
 
