@@ -1,0 +1,49 @@
+// docs/clouds.md says what each provider does, cell by cell; this holds every cell to a test that exists under the name it gives.
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const page = fileURLToPath(new URL('../../docs/clouds.md', import.meta.url));
+const text = readFileSync(page, 'utf8');
+const proofs = new Map(
+  [...text.matchAll(/^\[([^\]]+)\]: (\S+) "(.+)"$/gm)].map(([, id = '', path = '', name = '']) => [id, { path, name }]),
+);
+const rows = text
+  .split('\n')
+  .filter((line) => line.startsWith('| ') && !line.startsWith('| |'))
+  .map((line) =>
+    line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
+const cells = rows.flatMap(([feature = '', ...vendors]) =>
+  vendors.map((cell, index) => ({ at: `${feature}, ${index + 1}`, cell })),
+);
+const linksIn = (cell: string): string[] => [...cell.matchAll(/\[[^\]]+\]\[([^\]]+)\]/g)].map(([, id = '']) => id);
+
+describe('the table of clouds', () => {
+  it('has a proof or a reason in every cell', () => {
+    expect(cells.length).toBeGreaterThan(80);
+    const bare = cells.filter(({ cell }) => linksIn(cell).length === 0 && !/^not yet: .+/.test(cell));
+    const unexplained = cells.filter(({ cell }) => /^\[no\]\[[^\]]+\]$/.test(cell));
+    expect({ bare, unexplained }).toEqual({ bare: [], unexplained: [] });
+  });
+  it('has as many cells in every row', () => {
+    expect(new Set(rows.map(({ length }) => length)).size).toBe(1);
+  });
+  it('names tests that exist', () => {
+    const wrong = [...proofs].filter(([, { path, name }]) => {
+      const file = join(dirname(page), path);
+      const source = existsSync(file) ? readFileSync(file, 'utf8') : '';
+      return !["'", '"', '`'].some((quote) => source.includes(`${quote}${name}${quote}`));
+    });
+    expect(wrong).toEqual([]);
+  });
+  it('gives every proof, and uses every one that it gives', () => {
+    const used = new Set(cells.flatMap(({ cell }) => linksIn(cell)));
+    expect([...used].filter((id) => !proofs.has(id))).toEqual([]);
+    expect([...proofs.keys()].filter((id) => !used.has(id))).toEqual([]);
+  });
+});
