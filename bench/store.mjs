@@ -79,12 +79,12 @@ const cases = {
     const store = openMemoryStore();
     return { store, end: () => store.close() };
   },
-  lmdb: async ({ openLmdbStore }, directory) => {
-    const store = await openLmdbStore({ path: join(directory, 'lmdb') });
+  disk: async ({ openDiskStore }, directory) => {
+    const store = await openDiskStore({ path: join(directory, 'disk') });
     return { store, end: () => store.close() };
   },
-  'lmdb behind the etcd front, our client': async ({ openLmdbStore, openEtcdStore, serveEtcd }, directory) => {
-    const embedded = await openLmdbStore({ path: join(directory, 'front') });
+  'disk behind the etcd front, our client': async ({ openDiskStore, openEtcdStore, serveEtcd }, directory) => {
+    const embedded = await openDiskStore({ path: join(directory, 'front') });
     const front = await serveEtcd({ store: embedded });
     const store = await openEtcdStore({ endpoints: [front.endpoint] });
     const end = async () => {

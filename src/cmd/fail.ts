@@ -42,11 +42,18 @@ function die(error: unknown, origin: NodeJS.UncaughtExceptionOrigin): never {
   process.exit(1);
 }
 
-/** From now on nothing ends this process silently, and a reader of its output that goes away does not end it at all. */
+const noRoom = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO', 'EROFS']);
+
+/**
+ * From now on nothing ends this process silently. A reader of its output that goes away does not end it at all, and neither does output that
+ * finds no room: what serves goes on without a log, and a command whose output is not whole fails when it is done.
+ */
 export function failOnUnhandled(): void {
   process.on('uncaughtException', die);
   for (const stream of [process.stdout, process.stderr])
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') die(error, 'uncaughtException');
+      if (error.code === 'EPIPE') return;
+      if (!noRoom.has(error.code ?? '')) die(error, 'uncaughtException');
+      process.exitCode = 1;
     });
 }

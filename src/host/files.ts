@@ -43,7 +43,8 @@ export async function readFileIfExists(path: string): Promise<Buffer | undefined
   }
 }
 
-async function syncDir(path: string): Promise<void> {
+/** Resolves when what the directory lists is on the disk. */
+export async function syncDir(path: string): Promise<void> {
   const dir = await open(path, 'r');
   try {
     await dir.sync();

@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, rmdir, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -8,6 +8,7 @@ import {
   ensureDir,
   execCommand,
   onSignals,
+  openLogFile,
   osInfo,
   readFileIfExists,
   systemClock,
@@ -51,6 +52,20 @@ describe('files', () => {
     await writeFile(join(dir, 'plain'), 'x');
     expect(await readFileIfExists(join(dir, 'plain', 'below'))).toBeUndefined();
     await expect(readFileIfExists(dir)).rejects.toThrow('EISDIR');
+  });
+
+  test('a log goes on after its disk was full, and says what is missing', async () => {
+    const path = join(dir, 'log');
+    // A directory in the way stands in for a disk that takes nothing.
+    await mkdir(path);
+    const log = openLogFile(path);
+    log.write('lost 1\nlost 2\n');
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    await rmdir(path);
+    log.write('kept\n');
+    await new Promise((resolve) => log.end('last\n', () => resolve(undefined)));
+    expect(await readFile(path, 'utf8')).toBe('... 2 lines could not be written here\nkept\nlast\n');
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
   });
 
   test('watchFile sees replacement and the symlink swap of mounted Secrets, once each', async () => {

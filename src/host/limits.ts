@@ -8,6 +8,8 @@ export const limits = {
   execOutputBytesMax: 256 * 1024 * 1024,
   /** Between SIGTERM and SIGKILL when a program has run into its time limit. */
   execKillGraceMs: 2_000,
+  /** Text of a log that waits for its disk; what comes beyond is dropped. */
+  logBufferBytesMax: 4 * 1024 * 1024,
   /** Quiet time after a change before a watched file counts as settled. */
   fileSettleMs: 50,
   /** How often a watched file is looked at when the kernel tells nothing (network mounts, exhausted inotify). */

@@ -58,7 +58,27 @@ export class LeaseNotFoundError extends StoreError {
   }
 }
 
-/** A commit failed or the store was closed: nothing is accepted any more (fail-stop). `cause` says why. */
+/** The disk is full, or the quota is used up: what frees space is still accepted. Nothing of the request happened. */
+export class NoSpaceError extends StoreError {
+  override name = 'NoSpaceError';
+  constructor(options?: ErrorOptions) {
+    super('etcdserver: mvcc: database space exceeded', options);
+  }
+}
+
+/** The disk does not take writes at present; the store goes on reading and tries again. The request may yet turn out to have happened. */
+export class DiskError extends StoreError {
+  override name = 'DiskError';
+}
+
+export class TooManyRequestsError extends StoreError {
+  override name = 'TooManyRequestsError';
+  constructor() {
+    super('etcdserver: too many requests');
+  }
+}
+
+/** The store was closed or has failed for good: nothing is accepted any more. `cause` says why. */
 export class ClosedError extends StoreError {
   override name = 'ClosedError';
 }

@@ -1,7 +1,7 @@
-// The store: etcd's data model over memory, over LMDB, or in a real etcd. What needs a large dependency is loaded when first opened.
+// The store: etcd's data model in memory, on a disk, or in a real etcd. What needs a large dependency is loaded when first opened.
 import type { EtcdStoreOptions } from './etcd/index.ts';
 import type { EtcdFront, EtcdFrontOptions } from './front/index.ts';
-import type { LmdbStoreOptions } from './lmdb/index.ts';
+import type { DiskStoreOptions } from './disk/index.ts';
 import type { EmbeddedStore, Store } from './types.ts';
 
 export type * from './types.ts';
@@ -11,11 +11,11 @@ export { prefixEnd } from './keys.ts';
 export { openMemoryStore, type MemoryStoreOptions } from './memory.ts';
 export type { EtcdStoreOptions, EtcdTls } from './etcd/index.ts';
 export type { EtcdFront, EtcdFrontOptions, EtcdFrontTls } from './front/index.ts';
-export type { LmdbStoreOptions } from './lmdb/index.ts';
+export type { DiskStoreOptions } from './disk/index.ts';
 
 /** Opens or makes a durable store in a directory. Rejects with LockedError, CorruptError or the file system's error. */
-export async function openLmdbStore(options: LmdbStoreOptions): Promise<EmbeddedStore> {
-  const { open } = await import('./lmdb/index.ts');
+export async function openDiskStore(options: DiskStoreOptions): Promise<EmbeddedStore> {
+  const { open } = await import('./disk/index.ts');
   return open(options);
 }
 

@@ -12,18 +12,43 @@ export const leaseSecondsMin = 2;
 export const batchRevisionsMax = 4096;
 /** Results of a batch handed out at a time: what their receivers do next must leave time to others. */
 export const publishTicketsMax = 32;
-/** Dead records removed from disk together with one batch, so that compaction never delays writers for long. */
-export const batchRemovalsMax = 2048;
 /** Revisions forgotten, or delivered to one lagging watcher, before other work gets a turn. */
 export const sliceRevisionsMax = 2048;
 /** Keys in one chunk of the sorted index before it is split. */
 export const indexChunkKeysMax = 512;
-/** Address space that LMDB reserves; the file grows only as needed. */
-export const mapBytes = 64 * 1024 ** 3;
-/** LMDB page size: the fastest safe one for values of a few kilobytes. */
-export const pageBytes = 16384;
+/** Requests that may wait for the disk before more are refused (etcd has a bound for the same, `maxGapBetweenApplyAndCommitIndex`). */
+export const waitingRequestsMax = 10_000;
+/** Wait before a lease that has run out and could not be ended is tried again. */
+export const leaseRetryMs = 1000;
+/** What the data of an embedded store may grow to (etcd's suggested maximum for `--quota-backend-bytes`). */
+export const quotaBytesDefault = 8 * 1024 ** 3;
+/** Files of the log: the first ones are small, those of a large store larger. The smallest holds any one request. */
+export const segmentBytesMin = 2 * 1024 * 1024;
+export const segmentBytesMax = 8 * 1024 * 1024;
+/** The log's files are about this part of the data each. */
+export const segmentsPerStore = 16;
+/** Files of the log prepared ahead: one to go on in, and one kept back for what frees space. */
+export const spareSegments = 2;
+/** Left free on the disk, for those who also need some, when a file is prepared. */
+export const diskFreeBytesMin = 4 * 1024 * 1024;
+/** Zeros written at a time to a file that is prepared: what is to be flushed meanwhile must not wait long. */
+export const zeroBytes = 512 * 1024;
+/** A frame of the log is closed when it has grown to this. */
+export const frameBytesTarget = 256 * 1024;
+/** Bytes of requests in one write to the log, unless a single one is larger. */
+export const appendBytesMax = 1024 * 1024;
+/** Bytes that the cleaner moves to the log's end at a time, before writers get their turn. */
+export const cleanBytesMax = 256 * 1024;
+/** The log may hold this times what is in use before its oldest file is cleaned. */
+export const garbageFactor = 2;
+/** Wait before a disk that took no more is tried again. */
+export const diskRetryMs = 1000;
+/** After this long without a write the log notes that everything before was acknowledged. */
+export const markDelayMs = 200;
+/** A flush that takes longer is worth a warning (etcd's `warnSyncDuration`). */
+export const slowSyncMs = 1000;
 /** Memory that values read at the start are copied into, many together. */
-export const readSlabBytes = 1024 * 1024;
+export const readSlabBytes = 64 * 1024;
 /** Longest wait for one answer of a remote store. */
 export const requestTimeoutMs = 10_000;
 /** Longest wait for a member to say its version. */

@@ -16,7 +16,7 @@ const put = (key: string, value = key) => ({ compare: [], success: [{ op: 'put' 
 
 test('a fresh store is at revision 1', async () => {
   const store = openMemoryStore();
-  expect([store.revision(), store.compactedRevision(), store.stats()]).toEqual([1, 0, { bytes: 0, keys: 0 }]);
+  expect([store.revision(), store.compactedRevision(), store.stats()]).toEqual([1, 0, { bytes: 0, bytesInUse: 0, keys: 0 }]);
   expect((await store.txn(put('/a'))).revision).toBe(2);
 });
 

@@ -1,5 +1,5 @@
 // The etcd v3 data model (https://etcd.io/docs/v3.6/learning/data_model/): one ordered key space with revisions, transactions, watches,
-// leases and compaction. Keys and bytes; nothing of Kubernetes. Three implementations (`memory`, `lmdb`, `etcd`) run one suite.
+// leases and compaction. Keys and bytes; nothing of Kubernetes. Three implementations (`memory`, `disk`, `etcd`) run one suite.
 
 /** Keys are UTF-8 strings in the whole project (`/registry/...`); values are bytes. Returned buffers are shared: never write to them. */
 export interface KeyValue {
@@ -100,7 +100,7 @@ export interface StoreWatch {
 
 /** A store. All methods reject or throw only with the typed errors of `errors.ts`. */
 export interface Store {
-  readonly kind: 'memory' | 'lmdb' | 'etcd';
+  readonly kind: 'memory' | 'disk' | 'etcd';
   /** Newest durable revision known here. A fresh store begins at 1, as etcd does. */
   revision(): number;
   compactedRevision(): number;
@@ -117,9 +117,19 @@ export interface Store {
   leaseGrant(ttlSeconds: number, id?: number): Promise<{ id: number; ttlSeconds: number }>;
   leaseKeepAlive(id: number): Promise<{ ttlSeconds: number }>;
   leaseRevoke(id: number): Promise<void>;
-  /** Bytes on disk (0 for memory) and keys alive. */
-  stats(): { bytes: number; keys: number };
+  stats(): StoreUsage;
+  /** Why no write is accepted at present, as far as it is known here: the disk is full, the quota is used up, the store has stopped. */
+  writeRefusal(): Error | undefined;
   close(): Promise<void>;
+}
+
+export interface StoreUsage {
+  /** On disk; 0 for memory. */
+  bytes: number;
+  /** Of those, what is neither free nor forgotten. */
+  bytesInUse: number;
+  /** Keys alive. */
+  keys: number;
 }
 
 export interface LeaseStatus {
@@ -141,6 +151,8 @@ export interface EmbeddedStore extends Store {
   /** A consistent copy of all live keys, for snapshot, restore and fork. Durable state only. */
   snapshot(): StoreSnapshot;
   leases(): LeaseStatus[];
+  /** Gives the disk back what is not needed any more, as far as that does not happen by itself. */
+  defragment(): Promise<void>;
 }
 
 export interface StoreSnapshot {

@@ -22,7 +22,6 @@ await build({
   target: 'node20',
   format: 'cjs',
   conditions: ['sagong-src'],
-  external: ['lmdb'],
   nodePaths: [join(root, 'node_modules')],
   define: { 'import.meta.url': 'importMetaUrl' },
   banner: { js: `const importMetaUrl = ${JSON.stringify(pathToFileURL(join(root, 'src/x.js')).href)};` },

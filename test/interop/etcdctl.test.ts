@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createCertificateAuthority, issueCertificate } from '#pki';
 import type { EmbeddedStore, EtcdFront } from '#store';
-import { openLmdbStore, serveEtcd } from '#store';
+import { openDiskStore, serveEtcd } from '#store';
 import { versionOf } from './etcd-cluster.ts';
 
 const version = versionOf('etcdctl', 'version');
@@ -37,7 +37,7 @@ describe.skipIf(!version)(`etcdctl${version ? '' : ' (skipped: no etcdctl progra
     const client = issueCertificate({ ca, commonName: 'root', usages: ['digital signature', 'client auth'] });
     const files = { cacert: ca.cert, cert: client.cert, key: client.key };
     for (const [name, pem] of Object.entries(files)) await writeFile(join(directory, `${name}.pem`), pem, { mode: 0o600 });
-    store = await openLmdbStore({ path: join(directory, 'store') });
+    store = await openDiskStore({ path: join(directory, 'store') });
     front = await serveEtcd({ store, tls: { ...server, clientCa: ca.cert } });
     connection = [
       `--endpoints=${front.endpoint}`,

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { createMetrics, type Metrics } from '#component-base';
 import { keptCertificate } from '#component-base/serving';
 import { createCertificateAuthority, issueCertificate } from '#pki';
-import { openEtcdStore, openLmdbStore, openMemoryStore, type Store } from '#store';
+import { openEtcdStore, openDiskStore, openMemoryStore, type Store } from '#store';
 import type { Clock, Logger, Rng } from '#utils';
 import type { Transport } from '#apimachinery/transport';
 import { type Dial, serve, type ServerTls, type WireResponse, type WireServer, type ListenTarget } from '#wire';
@@ -158,7 +158,7 @@ const gated = (parts: ApiServerParts, gate: RequestGate | undefined): ApiServerP
 
 function openStore({ etcdServers, etcdTls, dataDir }: StoreLocation, clock: Clock, logger: Logger): Promise<Store> {
   if (etcdServers.length > 0) return openEtcdStore({ endpoints: etcdServers, clock, logger, ...(etcdTls && { tls: etcdTls }) });
-  return dataDir === '' ? Promise.resolve(openMemoryStore({ clock, logger })) : openLmdbStore({ path: dataDir, clock, logger });
+  return dataDir === '' ? Promise.resolve(openMemoryStore({ clock, logger })) : openDiskStore({ path: dataDir, clock, logger });
 }
 
 function tlsOf(options: KubeApiServerOptions, pair: CertificatePair): ServerTls {

@@ -68,6 +68,13 @@ export class StoreFeed {
     return this.#probe;
   }
 
+  /** The same, and rejects as well while the store takes no writes. */
+  async checkWritable(): Promise<void> {
+    await this.check();
+    const refusal = this.#store.writeRefusal();
+    if (refusal) throw refusal;
+  }
+
   /** Loads the registered caches and follows the store from there. */
   async start(): Promise<void> {
     const { kvs, revision } = await this.#readAll(registryPrefix);

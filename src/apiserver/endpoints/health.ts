@@ -26,7 +26,8 @@ export function createHealthChecks(feed: StoreFeed, { clock, livezGraceMs }: Hea
   const hooks: HealthCheck[] = [];
   let going = false;
   const store: HealthCheck = { name: 'etcd', check: () => feed.check() };
-  const readiness: HealthCheck = { ...store, name: 'etcd-readiness' };
+  // Alive is who answers; ready is who also writes. A restart gives no full disk room.
+  const readiness: HealthCheck = { name: 'etcd-readiness', check: () => feed.checkWritable() };
   const informers: HealthCheck = {
     name: 'informer-sync',
     check() {

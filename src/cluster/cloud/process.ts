@@ -1,8 +1,8 @@
 // The process of a cloud, kept running by the cluster's. One that dies is started again at the same port with what it kept on disk: it finds its
 // machines running, as after a crash of everything.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
+import { openLogFile } from '#host';
 import type { Clock, Logger } from '#utils';
 import { clusterPaths } from '../paths.ts';
 import { cloudRestartMs, cloudSaidMax, cloudStopTimeoutMs } from './limits.ts';
@@ -85,7 +85,7 @@ export class CloudProcess {
     // Keys pressed in the terminal are for the cluster, which then ends its cloud in order.
     const child = spawn(program, words, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'], detached: true });
     this.#child = child;
-    const log = createWriteStream(join(clusterPaths(this.#options.dataDir).logs, 'cloud.log'), { flags: 'a', mode: 0o600 });
+    const log = openLogFile(join(clusterPaths(this.#options.dataDir).logs, 'cloud.log'));
     let said = '';
     for (const stream of [child.stdout, child.stderr])
       stream?.on('data', (chunk: Buffer) => {

@@ -61,14 +61,12 @@ function programFiles(packageRoot: string, whole: boolean): TarEntry[] {
   const missing = names.find((name) => !existsSync(join(packageRoot, name)));
   if (missing) throw new Error(`${join(packageRoot, missing)} is not there; build sagong first: npm run build`);
   if (!whole) return names.map((name) => file(`${modules}/sagong/${name}`, readFileSync(join(packageRoot, name))));
-  return packageFiles('sagong', { from: packageRoot, root: packageRoot, target: modules, without: ['lmdb'] });
+  return packageFiles('sagong', { from: packageRoot, root: packageRoot, target: modules, without: [] });
 }
 
 /** The archive. Throws when the program is not built, or a provider not installed. */
 export function buildProgramImage({ reference, packageRoot, providers = [] }: ProgramImageOptions): Buffer {
-  const found = providers.flatMap((name) =>
-    packageFiles(name, { from: packageRoot, target: modules, without: ['sagong', 'lmdb'] }),
-  );
+  const found = providers.flatMap((name) => packageFiles(name, { from: packageRoot, target: modules, without: ['sagong'] }));
   const files = [...systemFiles, ...nodeFiles(), ...programFiles(packageRoot, providers.length > 0), ...found];
   const once = new Map(files.map((entry) => [entry.name, entry]));
   return buildImage({

@@ -1,6 +1,6 @@
 // Child processes whose end and last words matter: a node's init, its containerd, its agent.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createWriteStream } from 'node:fs';
+import { openLogFile } from '#host';
 import { stderrTailBytesMax } from './limits.ts';
 
 export interface ManagedProcess {
@@ -27,7 +27,7 @@ export function startProcess(
 ): Promise<ManagedProcess> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
-    const log = createWriteStream(logFile, { flags: 'a', mode: 0o600 });
+    const log = openLogFile(logFile);
     let tail = '';
     child.stderr.on('data', (chunk: Buffer) => {
       tail = (tail + chunk.toString('utf8')).slice(-stderrTailBytesMax);

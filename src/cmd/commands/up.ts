@@ -1,6 +1,6 @@
 // `sagong up`: in the foreground, or detached in a process of its own.
 import { spawn } from 'node:child_process';
-import { appendFileSync, createWriteStream, openSync, readFileSync } from 'node:fs';
+import { appendFileSync, openSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { DemoOptions } from '#cluster';
 import {
@@ -17,7 +17,7 @@ import {
   type UpOptions,
 } from '#cluster/start';
 import { createLogger } from '#component-base';
-import { ensureDir, onSignals, systemClock, systemRng } from '#host';
+import { ensureDir, onSignals, openLogFile, systemClock, systemRng } from '#host';
 import { onFatal } from '../fail.ts';
 import { descriptions, packageFile, programOf } from '../program.ts';
 
@@ -102,7 +102,7 @@ export async function runUp(flags: UpFlags): Promise<void> {
   const clock = systemClock();
   const progress = createProgress(process.stdout);
   await ensureDir(clusterPaths(dataDir).logs);
-  const log = createWriteStream(clusterPaths(dataDir).log, { flags: 'a', mode: 0o600 });
+  const log = openLogFile(clusterPaths(dataDir).log);
   const logger = createLogger({ clock, component: 'sagong', write: (text) => void log.write(text) });
   // The next start begins a new log of what was said here; this one keeps why the cluster ended.
   onFatal((text) => appendFileSync(clusterPaths(dataDir).log, text));

@@ -9,7 +9,16 @@ import { connectTimeoutMs, statsAgeMsMax } from '../limits.ts';
 import { fromRpcFailure } from '../rpc/errors.ts';
 import type { RpcHeader, RpcLease, RpcRangeResponse, RpcStatus, RpcTxnResponse } from '../rpc/messages.ts';
 import type { ServiceName } from '../rpc/services.ts';
-import type { RangeRequest, RangeResponse, Store, StoreWatch, TxnRequest, TxnResponse, WatchRequest } from '../types.ts';
+import type {
+  RangeRequest,
+  RangeResponse,
+  Store,
+  StoreUsage,
+  StoreWatch,
+  TxnRequest,
+  TxnResponse,
+  WatchRequest,
+} from '../types.ts';
 import { fromRpcRange, fromRpcTxn, toRpcRange, toRpcTxn } from './convert.ts';
 import { Endpoints } from './endpoints.ts';
 import type { EtcdTls } from './endpoints.ts';
@@ -50,7 +59,7 @@ class EtcdStore implements Store {
   readonly #watches = new Set<EtcdWatch>();
   #revision = 0;
   #compacted = 0;
-  #stats = { bytes: 0, keys: 0 };
+  #stats: StoreUsage = { bytes: 0, bytesInUse: 0, keys: 0 };
   #statsAt = Number.NEGATIVE_INFINITY;
   #closed = false;
 
@@ -128,13 +137,17 @@ class EtcdStore implements Store {
   }
 
   /** The last figures known; asking also asks the cluster for newer ones. Bytes are those of the member in use. */
-  stats(): { bytes: number; keys: number } {
+  stats(): StoreUsage {
     const now = this.#clock.monotonic();
     if (now - this.#statsAt > statsAgeMsMax && !this.#closed) {
       this.#statsAt = now;
       this.#refreshStats().catch((error: unknown) => this.#logger.debug('Failed to read etcd statistics', { err: error }));
     }
     return this.#stats;
+  }
+
+  writeRefusal(): Error | undefined {
+    return this.#closed ? closed() : undefined;
   }
 
   async close(): Promise<void> {
@@ -149,7 +162,7 @@ class EtcdStore implements Store {
       this.#call<RpcStatus>('Maintenance', 'Status', {}, true),
       this.range({ key: '\0', rangeEnd: '\0', countOnly: true }),
     ]);
-    this.#stats = { bytes: status.dbSize, keys: all.count };
+    this.#stats = { bytes: status.dbSize, bytesInUse: status.dbSizeInUse, keys: all.count };
   }
 
   #call<T extends { header: RpcHeader | null }>(

@@ -89,9 +89,9 @@ export async function serveEtcd(options: EtcdFrontOptions): Promise<EtcdFront> {
 
 function statusOf(store: EmbeddedStore): object {
   const revision = store.revision();
-  const { bytes } = store.stats();
+  const { bytes, bytesInUse } = store.stats();
   const raft = { leader: memberId, raftIndex: revision, raftTerm: 1, raftAppliedIndex: revision };
-  return { header: headerAt(revision), version: etcdVersion, dbSize: bytes, dbSizeInUse: bytes, ...raft };
+  return { header: headerAt(revision), version: etcdVersion, dbSize: bytes, dbSizeInUse: bytesInUse, ...raft };
 }
 
 /** gRPC handlers for the methods of `service` that `handlers` has. */

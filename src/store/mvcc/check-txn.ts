@@ -60,3 +60,19 @@ function checkDuplicates(operations: readonly Operation[]): void {
 }
 
 const duplicateKey = (): InvalidRequestError => new InvalidRequestError('etcdserver: duplicate key given in txn request');
+
+/** What a transaction's operations ask of the log; deletions alone free space in the end. */
+export function weigh(operations: readonly Operation[]): { writes: boolean; bytes: number; frees: boolean } {
+  let writes = false;
+  let frees = true;
+  let bytes = 0;
+  for (const operation of operations) {
+    if (operation.op === 'range') continue;
+    writes = true;
+    bytes += operation.key.length;
+    if (operation.op === 'delete') continue;
+    frees = false;
+    bytes += operation.value.byteLength;
+  }
+  return { writes, bytes, frees };
+}

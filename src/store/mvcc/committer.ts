@@ -1,19 +1,17 @@
 // Group commit: whatever was accepted in one turn, or while a commit was under way, becomes one durable batch. Results are published
 // strictly in the order of acceptance, and a few at a time: each wakes somebody up, and all of it in one turn would hold up everything else.
-// The first failure stops the store for good (fail-stop): what a failed flush left on disk is unknown.
+// When the log cannot take a batch, everything that was accepted and is not durable is taken back, and what comes later is tried anew.
 import { nextTurn, type Turns } from '#host';
-import { ClosedError } from '../errors.ts';
-import { batchRemovalsMax, batchRevisionsMax, publishTicketsMax } from '../limits.ts';
-import type { Change, ChangeId, LeaseGrant, LogBatch, RevisionLog } from './log.ts';
+import { ClosedError, StoreError } from '../errors.ts';
+import { batchRevisionsMax, publishTicketsMax } from '../limits.ts';
+import type { LogEntry, RevisionLog } from './log.ts';
 import type { Version } from './record.ts';
 
 /** Something accepted that waits for durability. */
-export interface Ticket {
-  /** Changes of one revision; empty when nothing was written. */
+export interface Ticket extends LogEntry {
   readonly versions: readonly Version[];
-  readonly granted?: LeaseGrant;
-  readonly revoked?: number;
-  readonly compactedRevision?: number;
+  /** Takes back what acceptance did beyond `versions`. */
+  undo?(): void;
   resolve(): void;
   reject(error: Error): void;
 }
@@ -24,7 +22,9 @@ export interface CommitterOptions {
   turns: Turns;
   /** Makes durable tickets visible and tells watchers; the committer resolves the tickets afterwards. */
   publish(tickets: readonly Ticket[]): void;
-  /** Called once when nothing can be accepted any more because of a failure. */
+  /** Takes back accepted tickets, all that there are, the oldest first. */
+  takeBack(tickets: readonly Ticket[]): void;
+  /** Called once when nothing can be accepted any more because the store itself has failed. */
   failed(error: ClosedError): void;
 }
 
@@ -32,7 +32,6 @@ export class Committer {
   readonly #options: CommitterOptions;
   #queue: Ticket[] = [];
   #inFlight: readonly Ticket[] = [];
-  readonly #dead: ChangeId[] = [];
   #running: Promise<void> | undefined;
   #failure: ClosedError | undefined;
 
@@ -45,6 +44,10 @@ export class Committer {
     return this.#queue.length === 0 && this.#inFlight.length === 0;
   }
 
+  get waiting(): number {
+    return this.#queue.length + this.#inFlight.length;
+  }
+
   submit(ticket: Ticket): void {
     if (this.#failure) {
       ticket.reject(this.#failure);
@@ -54,16 +57,8 @@ export class Committer {
     this.#start();
   }
 
-  /** Removes these changes from disk, a bounded number with each batch. */
-  remove(dead: readonly ChangeId[]): void {
-    if (!this.#options.log || this.#failure) return;
-    for (const id of dead) this.#dead.push(id);
-    if (this.#dead.length > 0) this.#start();
-  }
-
-  /** Resolves when nothing waits any more, or after a failure. Records still to be removed are left to the next start. */
+  /** Resolves when nothing waits any more, or after a failure. */
   async drain(): Promise<void> {
-    this.#dead.length = 0;
     await this.#running;
   }
 
@@ -77,10 +72,11 @@ export class Committer {
   async #run(): Promise<void> {
     const { log, turns } = this.#options;
     try {
-      while (this.#queue.length > 0 || this.#dead.length > 0) {
+      while (this.#queue.length > 0) {
         const batch = this.#take();
-        if (log) await log.append(toLogBatch(batch, this.#dead.splice(0, batchRemovalsMax)));
-        await this.#handOut(batch);
+        const done = log ? await this.#append(log, batch) : batch.length;
+        this.#putBack(batch.slice(done));
+        await this.#handOut(batch.slice(0, done));
         // What the answers lead to in this turn joins the next batch.
         if (log || turns.spent()) await nextTurn();
       }
@@ -89,6 +85,26 @@ export class Committer {
     } finally {
       this.#running = undefined;
     }
+  }
+
+  /** How many were appended. None: the log could not, and nothing is left waiting. */
+  async #append(log: RevisionLog, batch: Ticket[]): Promise<number> {
+    try {
+      return await log.append(batch);
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      const waiting = this.#clear();
+      this.#options.takeBack(waiting);
+      for (const ticket of waiting) ticket.reject(error);
+      batch.length = 0;
+      return 0;
+    }
+  }
+
+  #putBack(rest: readonly Ticket[]): void {
+    if (rest.length === 0) return;
+    this.#inFlight = this.#inFlight.slice(0, this.#inFlight.length - rest.length);
+    this.#queue = [...rest, ...this.#queue];
   }
 
   async #handOut(batch: readonly Ticket[]): Promise<void> {
@@ -102,36 +118,25 @@ export class Committer {
     }
   }
 
-  #take(): readonly Ticket[] {
+  #take(): Ticket[] {
     const all = this.#queue;
     this.#queue = all.length > batchRevisionsMax ? all.splice(batchRevisionsMax) : [];
     this.#inFlight = all;
     return all;
   }
 
-  #fail(cause: unknown): void {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    this.#failure = new ClosedError(`store stopped after a failed commit: ${reason}`, { cause });
+  #clear(): Ticket[] {
     const waiting = [...this.#inFlight, ...this.#queue];
     this.#inFlight = [];
     this.#queue = [];
-    this.#dead.length = 0;
+    return waiting;
+  }
+
+  #fail(cause: unknown): void {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    this.#failure = new ClosedError(`store stopped after a failure: ${reason}`, { cause });
+    const waiting = this.#clear();
     this.#options.failed(this.#failure);
     for (const ticket of waiting) ticket.reject(this.#failure);
   }
-}
-
-function toLogBatch(tickets: readonly Ticket[], dead: readonly ChangeId[]): LogBatch {
-  const changes: Change[] = [];
-  const granted: LeaseGrant[] = [];
-  const revoked: number[] = [];
-  let compactedRevision = 0;
-  for (const ticket of tickets) {
-    const last = ticket.versions.length - 1;
-    ticket.versions.forEach(({ kv, deleted, sub }, i) => changes.push({ kv, deleted, sub, last: i === last }));
-    if (ticket.granted) granted.push(ticket.granted);
-    if (ticket.revoked !== undefined) revoked.push(ticket.revoked);
-    if (ticket.compactedRevision) compactedRevision = ticket.compactedRevision;
-  }
-  return { changes, granted, revoked, compactedRevision, dead };
 }

@@ -1,7 +1,7 @@
 // Leases: who holds which keys, and when each one runs out. Time is the clock's; what an expiry does is the store's affair.
 import type { Clock, Timer } from '#utils';
 import { InvalidRequestError, LeaseExistsError, LeaseNotFoundError } from '../errors.ts';
-import { leaseSecondsMax, leaseSecondsMin } from '../limits.ts';
+import { leaseRetryMs, leaseSecondsMax, leaseSecondsMin } from '../limits.ts';
 import type { LeaseStatus } from '../types.ts';
 import type { LeaseGrant } from './log.ts';
 
@@ -51,12 +51,24 @@ export class Leases {
     return lease.ttlSeconds;
   }
 
-  /** Ends a lease; answers the keys it held. */
-  remove(id: number): string[] {
+  /** Ends a lease; answers the keys it held, and what puts it back without them. */
+  remove(id: number): { keys: string[]; restore(): void } {
     const lease = this.#get(id);
+    const keys = [...lease.keys];
     lease.timer?.cancel();
     this.#leases.delete(id);
-    return [...lease.keys];
+    const restore = (): void => {
+      lease.keys.clear();
+      this.#leases.set(id, lease);
+      this.#arm(lease, leaseRetryMs);
+    };
+    return { keys, restore };
+  }
+
+  /** A lease that has run out but could not be ended is tried again a moment later. */
+  postpone(id: number): void {
+    const lease = this.#leases.get(id);
+    if (lease) this.#arm(lease, leaseRetryMs);
   }
 
   attach(id: number, key: string): void {
@@ -98,9 +110,10 @@ export class Leases {
   }
 
   /** One timer per lease; renewals only move `expiresAt`, and the timer looks again when it fires. */
-  #arm(lease: Lease): void {
+  #arm(lease: Lease, delayMsMin = 0): void {
     const timerMsMax = 2 ** 31 - 1;
-    const delayMs = Math.min(timerMsMax, Math.max(0, lease.expiresAt - this.#clock.monotonic()));
+    const delayMs = Math.min(timerMsMax, Math.max(delayMsMin, lease.expiresAt - this.#clock.monotonic()));
+    lease.timer?.cancel();
     lease.timer = this.#clock.setTimer(delayMs, () => {
       if (this.#clock.monotonic() < lease.expiresAt) this.#arm(lease);
       else this.#expired(lease.id);

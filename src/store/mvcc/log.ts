@@ -1,12 +1,12 @@
-// What the MVCC core needs from durable storage: batches that are stored whole or not at all, in order.
-import type { KeyValue } from '../types.ts';
+// What the MVCC core needs from durable storage: a log to which accepted requests are appended, each whole or not at all, in order.
+import type { StoreError } from '../errors.ts';
+import type { KeyValue, StoreUsage } from '../types.ts';
 
-/** One change of one key. `last` marks the last change of its revision, so that a reader can tell a whole revision from a torn one. */
+/** One change of one key, `sub` its position inside the revision. */
 export interface Change {
   readonly kv: KeyValue;
   readonly deleted: boolean;
   readonly sub: number;
-  readonly last: boolean;
 }
 
 export interface LeaseGrant {
@@ -14,28 +14,37 @@ export interface LeaseGrant {
   readonly ttlSeconds: number;
 }
 
-/** Where a change is stored; enough to remove it. */
-export interface ChangeId {
-  readonly revision: number;
-  readonly sub: number;
+/** What one accepted request changes. */
+export interface LogEntry {
+  /** The changes of one revision; empty when nothing was written. */
+  readonly versions: readonly Change[];
+  readonly granted?: LeaseGrant;
+  readonly revoked?: number;
+  readonly compactedRevision?: number;
 }
 
-export interface LogBatch {
-  /** In revision order. */
-  readonly changes: readonly Change[];
-  readonly granted: readonly LeaseGrant[];
-  readonly revoked: readonly number[];
-  /** New compacted revision; 0 when it does not change. */
-  readonly compactedRevision: number;
-  /** Changes that compaction made unreachable. */
-  readonly dead: readonly ChangeId[];
+/** What compaction has left of all that was appended. */
+export interface Reachable {
+  has(change: Change): boolean;
+  /** All of it; `last` marks the last change of its revision. */
+  all(): { change: Change; last: boolean }[];
 }
 
 export interface RevisionLog {
-  /** Resolves once the whole batch is durable. One call at a time. After a rejection nothing is known of the batch: never retried. */
-  append(batch: LogBatch): Promise<void>;
-  /** Bytes on disk. */
-  bytes(): number;
+  /** Called once, before everything else. */
+  begin(reachable: Reachable): void;
+  /** Why nothing of that size can be taken at present. What `frees` space later may use room that is kept back from other writes. */
+  refusal(bytes: number, frees: boolean): StoreError | undefined;
+  /**
+   * Takes some entries, the first ones, and resolves with their number once they are durable. One call at a time. After a rejection
+   * none of them counts: they are not there when the log is read again, unless the process ends before the log has taken anything else.
+   */
+  append(entries: readonly LogEntry[]): Promise<number>;
+  /** These changes are not reachable any more. */
+  forget(dead: readonly Change[]): void;
+  usage(): Omit<StoreUsage, 'keys'>;
+  /** Gives back at once what is not needed any more. */
+  defragment(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -47,7 +56,7 @@ export interface StoreContents {
   /** First revision whose changes are all among `changes`: watches can begin there. */
   readonly historyStart: number;
   /** In order of revision and sub. */
-  readonly changes: Iterable<Omit<Change, 'last'>>;
+  readonly changes: Iterable<Change>;
   readonly leases: Iterable<LeaseGrant>;
 }
 

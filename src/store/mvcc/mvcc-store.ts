@@ -4,12 +4,11 @@
 import { createTurns } from '#host';
 import type { Clock, Logger } from '#utils';
 import { assert } from '#utils';
-import { ClosedError, CompactedError, FutureRevisionError } from '../errors.ts';
+import { ClosedError, CompactedError, FutureRevisionError, TooManyRequestsError } from '../errors.ts';
 import type { StoreError } from '../errors.ts';
 import { orderOf, rangeOf } from '../keys.ts';
-import { sliceRevisionsMax } from '../limits.ts';
+import { waitingRequestsMax } from '../limits.ts';
 import type {
-  Compare,
   EmbeddedStore,
   KeyValue,
   LeaseStatus,
@@ -18,12 +17,13 @@ import type {
   RangeRequest,
   RangeResponse,
   StoreSnapshot,
+  StoreUsage,
   StoreWatch,
   TxnRequest,
   TxnResponse,
   WatchRequest,
 } from '../types.ts';
-import { checkLeases, checkTxn } from './check-txn.ts';
+import { checkLeases, checkTxn, weigh } from './check-txn.ts';
 import { Committer } from './committer.ts';
 import type { Ticket } from './committer.ts';
 import { History } from './history.ts';
@@ -31,13 +31,14 @@ import { Leases } from './leases.ts';
 import type { RevisionLog, StoreContents } from './log.ts';
 import { checkRange, liveKvs, readRange } from './range.ts';
 import type { ReadView } from './range.ts';
-import { alive, deleteVersion, isLive, putVersion, trim } from './record.ts';
+import { alive, deleteVersion, holds, isLive, putVersion } from './record.ts';
 import type { KeyRecord, Version } from './record.ts';
 import { SortedIndex } from './sorted-index.ts';
+import { Trimmer } from './trimmer.ts';
 import { Watchers } from './watchers.ts';
 
 export interface MvccOptions {
-  kind: 'memory' | 'lmdb';
+  kind: 'memory' | 'disk';
   contents: StoreContents;
   log?: RevisionLog;
   clock: Clock;
@@ -45,7 +46,7 @@ export interface MvccOptions {
 }
 
 export class MvccStore implements EmbeddedStore {
-  readonly kind: 'memory' | 'lmdb';
+  readonly kind: 'memory' | 'disk';
   readonly #log: RevisionLog | undefined;
   readonly #logger: Logger;
   readonly #index = new SortedIndex<KeyRecord>(isLive);
@@ -53,13 +54,13 @@ export class MvccStore implements EmbeddedStore {
   readonly #watchers: Watchers;
   readonly #leases: Leases;
   readonly #committer: Committer;
+  readonly #trimmer: Trimmer;
   /** Newest revision given out. */
   #accepted: number;
   /** Newest revision that is durable and published. */
   #durable: number;
   #compacted: number;
   #liveKeys = 0;
-  #trimming = false;
   #stopped: ClosedError | undefined;
   #closing: Promise<void> | undefined;
 
@@ -76,6 +77,7 @@ export class MvccStore implements EmbeddedStore {
       log,
       turns: createTurns(clock),
       publish: (tickets) => this.#publish(tickets),
+      takeBack: (tickets) => this.#takeBack(tickets),
       failed: (error) => this.#stop(error),
     });
     this.#watchers = new Watchers({
@@ -84,6 +86,9 @@ export class MvccStore implements EmbeddedStore {
       compactedRevision: () => this.#compacted,
       logger,
     });
+    const { compactedRevision } = contents;
+    this.#trimmer = new Trimmer({ index: this.#index, history: this.#history, log, compactedRevision });
+    log?.begin(this.#trimmer);
     this.#load(contents);
   }
 
@@ -95,8 +100,17 @@ export class MvccStore implements EmbeddedStore {
     return this.#compacted;
   }
 
-  stats(): { bytes: number; keys: number } {
-    return { bytes: this.#log?.bytes() ?? 0, keys: this.#liveKeys };
+  stats(): StoreUsage {
+    return { ...(this.#log?.usage() ?? { bytes: 0, bytesInUse: 0 }), keys: this.#liveKeys };
+  }
+
+  writeRefusal(): StoreError | undefined {
+    return this.#stopped ?? this.#log?.refusal(0, false);
+  }
+
+  async defragment(): Promise<void> {
+    this.#assertOpen();
+    await this.#log?.defragment();
   }
 
   rangeSync(request: RangeRequest): RangeResponse {
@@ -120,6 +134,7 @@ export class MvccStore implements EmbeddedStore {
       const succeeded = request.compare.every((compare) => holds(compare, this.#index.get(compare.key)));
       const operations = succeeded ? request.success : (request.failure ?? []);
       checkLeases(operations, (id) => this.#leases.has(id));
+      this.#admit(operations);
       const view = this.#view('head');
       for (const operation of operations) if (operation.op === 'range') checkRange(operation.request, view);
       const versions: Version[] = [];
@@ -144,9 +159,13 @@ export class MvccStore implements EmbeddedStore {
       this.#assertOpen();
       if (revision <= this.#compacted) throw new CompactedError(this.#compacted);
       if (revision > this.#durable) throw new FutureRevisionError();
+      this.#assertWritable(0, true);
+      const before = this.#compacted;
       this.#compacted = revision;
-      if (!this.#trimming) this.#trimSlice();
-      return this.#submit({ versions: [], compactedRevision: revision }, undefined);
+      const undo = (): void => {
+        this.#compacted = before;
+      };
+      return this.#submit({ versions: [], compactedRevision: revision, undo }, undefined);
     });
   }
 
@@ -154,8 +173,10 @@ export class MvccStore implements EmbeddedStore {
     return settle(() => {
       this.#assertOpen();
       const granted = this.#leases.plan(ttlSeconds, id);
+      this.#assertWritable(0, false);
       this.#leases.add(granted);
-      return this.#submit({ versions: [], granted }, { ...granted });
+      const undo = (): void => void this.#leases.remove(granted.id);
+      return this.#submit({ versions: [], granted, undo }, { ...granted });
     });
   }
 
@@ -169,10 +190,12 @@ export class MvccStore implements EmbeddedStore {
   leaseRevoke(id: number): Promise<void> {
     return settle(() => {
       this.#assertOpen();
+      this.#assertWritable(0, true);
       const versions: Version[] = [];
-      for (const key of this.#leases.remove(id)) this.#delete(this.#index.get(key), versions);
+      const { keys, restore: undo } = this.#leases.remove(id);
+      for (const key of keys) this.#delete(this.#index.get(key), versions);
       if (versions.length > 0) this.#accepted++;
-      return this.#submit({ versions, revoked: id }, undefined);
+      return this.#submit({ versions, revoked: id, undo }, undefined);
     });
   }
 
@@ -198,6 +221,18 @@ export class MvccStore implements EmbeddedStore {
 
   #assertOpen(): void {
     if (this.#stopped) throw this.#stopped;
+  }
+
+  /** Throws what the log says to a write of that size, and what etcd says when too much waits already. */
+  #assertWritable(bytes: number, frees: boolean): void {
+    const refusal = this.#log?.refusal(bytes, frees);
+    if (refusal) throw refusal;
+    if (this.#committer.waiting > waitingRequestsMax) throw new TooManyRequestsError();
+  }
+
+  #admit(operations: readonly Operation[]): void {
+    const { writes, bytes, frees } = weigh(operations);
+    if (writes) this.#assertWritable(bytes, frees);
   }
 
   #view(from: 'head' | 'durable'): ReadView {
@@ -280,6 +315,24 @@ export class MvccStore implements EmbeddedStore {
       this.#durable++;
     }
     if (versions.length > 0) this.#watchers.publish(versions, this.#durable);
+    const compacted = tickets.findLast((ticket) => ticket.compactedRevision)?.compactedRevision;
+    if (compacted) this.#trimmer.trimTo(compacted);
+  }
+
+  /** Nothing of these tickets happened: the newest state is the durable one again. */
+  #takeBack(tickets: readonly Ticket[]): void {
+    for (const ticket of tickets.toReversed()) {
+      ticket.undo?.();
+      for (const { record } of ticket.versions) this.#restore(record);
+    }
+    this.#accepted = this.#durable;
+  }
+
+  #restore(record: KeyRecord): void {
+    this.#leases.detach(alive(record.head)?.lease ?? 0, record.key);
+    this.#leases.attach(alive(record.durable)?.lease ?? 0, record.key);
+    record.head = record.durable;
+    if (!record.head) this.#index.delete(record);
   }
 
   #settleVersion(version: Version): void {
@@ -292,26 +345,10 @@ export class MvccStore implements EmbeddedStore {
   }
 
   #expire(id: number): void {
-    // A failed revocation means that the store has stopped, which everyone hears of elsewhere.
-    this.leaseRevoke(id).catch((error: unknown) =>
-      this.#logger.debug('Failed to revoke an expired lease', { lease: id, err: error }),
-    );
-  }
-
-  #trimSlice(): void {
-    const target = this.#compacted;
-    const from = this.#history.first;
-    const to = Math.min(target, from + sliceRevisionsMax - 1, this.#history.last);
-    const dead: Version[] = [];
-    for (let revision = from; revision <= to; revision++) {
-      for (const { record, prev, deleted } of this.#history.at(revision)) {
-        if ((prev || deleted) && trim(record, target, dead)) this.#index.delete(record);
-      }
-    }
-    this.#history.dropBelow(Math.min(to + 1, target));
-    this.#committer.remove(dead.map(({ kv, sub }) => ({ revision: kv.modRevision, sub })));
-    this.#trimming = to < Math.min(this.#compacted, this.#history.last);
-    if (this.#trimming) setImmediate(() => this.#trimSlice());
+    this.leaseRevoke(id).catch((error: unknown) => {
+      this.#logger.debug('Failed to revoke an expired lease', { lease: id, err: error });
+      if (!this.#stopped) this.#leases.postpone(id);
+    });
   }
 
   #stop(error: ClosedError): void {
@@ -321,7 +358,7 @@ export class MvccStore implements EmbeddedStore {
     this.#watchers.endAll(error);
   }
 
-  #load({ changes, leases, historyStart, compactedRevision, revision }: StoreContents): void {
+  #load({ changes, leases, historyStart, revision }: StoreContents): void {
     for (const lease of leases) this.#leases.add(lease);
     let entry: Version[] = [];
     for (const { kv, deleted, sub } of changes) {
@@ -338,21 +375,11 @@ export class MvccStore implements EmbeddedStore {
     }
     if (entry.length > 0) this.#history.push(entry);
     assert(this.#history.last === Math.max(revision, historyStart - 1), 'history has no gaps');
-    this.#finishLoad(compactedRevision);
-  }
-
-  /** Attaches leases, and forgets what a compaction before the last stop had not removed yet. */
-  #finishLoad(compactedRevision: number): void {
-    const dead: Version[] = [];
-    const empty: KeyRecord[] = [];
     this.#index.walk({ start: '', end: undefined }, (record) => {
-      const kv = alive(record.head);
-      if (kv) this.#leases.attach(kv.lease, record.key);
-      if (trim(record, compactedRevision, dead)) empty.push(record);
+      this.#leases.attach(alive(record.head)?.lease ?? 0, record.key);
       return true;
     });
-    for (const record of empty) this.#index.delete(record);
-    this.#committer.remove(dead.map(({ kv, sub }) => ({ revision: kv.modRevision, sub })));
+    this.#trimmer.trimAll();
   }
 }
 
@@ -364,19 +391,5 @@ function settle<T>(action: () => Promise<T>): Promise<T> {
     return action();
   } catch (error) {
     return Promise.reject(error as StoreError);
-  }
-}
-
-function holds({ target, result, value }: Compare, record: KeyRecord | undefined): boolean {
-  const actual = alive(record?.head)?.[target] ?? 0;
-  switch (result) {
-    case '=':
-      return actual === value;
-    case '!=':
-      return actual !== value;
-    case '<':
-      return actual < value;
-    case '>':
-      return actual > value;
   }
 }

@@ -1,6 +1,6 @@
 // One key and its versions, newest first. `head` is the newest accepted version, `durable` the newest one that is safely stored:
 // compares look at the head, readers and watchers only at what is durable.
-import type { KeyValue } from '../types.ts';
+import type { Compare, KeyValue } from '../types.ts';
 import type { Indexed } from './sorted-index.ts';
 
 export interface Version {
@@ -78,5 +78,20 @@ function cut(kept: Version, dead: Version[]): void {
     const { prev } = version;
     version.prev = undefined;
     version = prev;
+  }
+}
+
+/** Whether a comparison is true of the newest accepted version. */
+export function holds({ target, result, value }: Compare, record: KeyRecord | undefined): boolean {
+  const actual = alive(record?.head)?.[target] ?? 0;
+  switch (result) {
+    case '=':
+      return actual === value;
+    case '!=':
+      return actual !== value;
+    case '<':
+      return actual < value;
+    case '>':
+      return actual > value;
   }
 }

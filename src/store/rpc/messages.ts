@@ -152,5 +152,6 @@ export interface RpcStatus {
   header: RpcHeader | null;
   version: string;
   dbSize: number;
+  dbSizeInUse: number;
   leader: number;
 }

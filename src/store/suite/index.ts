@@ -10,6 +10,9 @@ import { watchTests } from './watches.ts';
 
 export type { SuiteSubject } from './context.ts';
 export { type ManualClock, manualClock } from './manual-clock.ts';
+export { Acknowledged } from './acknowledged.ts';
+export { type DiskFaults, FaultyDisk } from './faulty-disk.ts';
+export { openOn as openDiskStoreOn } from '../disk/index.ts';
 
 export interface StoreSuiteOptions {
   /** Opens the store for one test; it may be shared. */

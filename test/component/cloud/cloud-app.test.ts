@@ -37,7 +37,6 @@ beforeAll(async () => {
       target: 'node20',
       format: 'cjs',
       conditions: ['sagong-src'],
-      external: ['lmdb'],
       define: { 'import.meta.url': 'importMetaUrl' },
       banner: { js: metaUrl },
       loader: { '.proto': 'text' },

@@ -1,9 +1,9 @@
 // The child process of crash.test.ts: writes to a store as fast as it can and says on standard output what was acknowledged.
 import { writeSync } from 'node:fs';
-import { openLmdbStore } from '#store';
+import { openDiskStore } from '#store';
 
 const [path = '', run = ''] = process.argv.slice(2);
-const store = await openLmdbStore({ path });
+const store = await openDiskStore({ path });
 const value = Buffer.alloc(700, run);
 
 async function write(worker: number): Promise<never> {

@@ -8,7 +8,7 @@ import type { BuildOptions } from 'esbuild';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { EmbeddedStore } from '#store';
-import { LockedError, openLmdbStore } from '#store';
+import { LockedError, openDiskStore } from '#store';
 
 let directory = '';
 let script = '';
@@ -97,13 +97,13 @@ test('no acknowledged write is lost and no revision is torn', async () => {
   const acknowledged = new Map<number, string[]>();
   for (const [round, lines] of [300, 1500, 40, 900].entries()) {
     const written = await writeUntilKilled(path, `run${round}`, lines, async () => {
-      await expect(openLmdbStore({ path })).rejects.toBeInstanceOf(LockedError);
+      await expect(openDiskStore({ path })).rejects.toBeInstanceOf(LockedError);
     });
     for (const [revision, keys] of written) {
       expect(acknowledged.has(revision), `revision ${revision} given twice`).toBe(false);
       acknowledged.set(revision, keys);
     }
-    const store = await openLmdbStore({ path });
+    const store = await openDiskStore({ path });
     const found = await keysByRevision(store);
     for (const [revision, keys] of acknowledged) expect(found.get(revision)?.sort(), `revision ${revision}`).toEqual(keys.sort());
     expect([...found.keys()].sort((a, b) => a - b)).toEqual(Array.from({ length: store.revision() - 1 }, (_, i) => i + 2));
@@ -111,20 +111,4 @@ test('no acknowledged write is lost and no revision is torn', async () => {
     await store.close();
   }
   expect(acknowledged.size).toBeGreaterThan(2500);
-});
-
-test('when the disk takes no more, the store stops, and keeps what it acknowledged', async () => {
-  const path = join(directory, 'full');
-  // A limit on the size of files (in blocks of 512 bytes) stands in for a full disk.
-  const limited = ['-c', 'ulimit -f 6000; exec "$@"', 'sh', process.execPath, script, path, 'full'];
-  const { acknowledged, signal, errors } = await runWriter('sh', limited, () => {});
-  expect(signal).toBeNull();
-  expect(errors).toContain('ClosedError: store stopped after a failed commit');
-  expect(acknowledged.size).toBeGreaterThan(100);
-  const store = await openLmdbStore({ path });
-  const found = await keysByRevision(store);
-  for (const [revision, keys] of acknowledged) expect(found.get(revision)?.sort(), `revision ${revision}`).toEqual(keys.sort());
-  const { revision } = await store.txn({ compare: [], success: [{ op: 'put', key: '/after', value: Buffer.from('1') }] });
-  expect(revision).toBeGreaterThan(Math.max(...acknowledged.keys()));
-  await store.close();
 });

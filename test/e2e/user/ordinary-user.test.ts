@@ -36,22 +36,6 @@ beforeAll(async () => {
   await mkdir(copy);
   for (const part of ['bin', 'examples', 'package.json']) await cp(join(root, part), join(copy, part), { recursive: true });
   await cp(join(root, 'dist/sagong.cjs'), join(copy, 'dist/sagong.cjs'));
-  await mkdir(join(copy, 'node_modules'));
-  const modules = resolve(import.meta.dirname, '../../../node_modules');
-  for (const name of [
-    'lmdb',
-    '@lmdb',
-    '@harperfast',
-    'msgpackr',
-    'msgpackr-extract',
-    '@msgpackr-extract',
-    'node-addon-api',
-    'ordered-binary',
-    'weak-lru-cache',
-    'detect-libc',
-    'node-gyp-build-optional-packages',
-  ])
-    await cp(join(modules, name), join(copy, 'node_modules', name), { recursive: true }).catch(() => {});
   program = join(copy, 'bin/sagong.mjs');
   await chown(home, nobody, nobody);
 });

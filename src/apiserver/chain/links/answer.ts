@@ -1,7 +1,7 @@
 // Whatever is thrown becomes a Status that whoever asked may see. It stands in the chain twice: the audit log sees the answers to known users
 // as outcomes, and has one event for those whom nobody knows.
 import { internalError, serverTimeout, StatusError } from '#apimachinery/errors';
-import { UnavailableError } from '#store';
+import { StoreError, UnavailableError } from '#store';
 import type { Logger } from '#utils';
 import { ClientGoneError } from '#wire';
 import { unreachableRetrySeconds } from '../../limits.ts';
@@ -20,6 +20,11 @@ function statusErrorOf(error: unknown, { target, verb }: Attributes, logger: Log
   if (error instanceof UnavailableError && target) {
     logger.warn('the store does not answer', { resource: target.resource, verb, err: error.message });
     return serverTimeout(target, verb, unreachableRetrySeconds);
+  }
+  // Everything else that a store answers is passed on as upstream does: as it is, without a reason.
+  if (error instanceof StoreError) {
+    logger.warn('the store refused a request', { resource: target?.resource, verb, err: error.message });
+    return new StatusError({ code: 500, message: error.message });
   }
   if (!isUnheard(error)) {
     const err = error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -1,7 +1,7 @@
 // The audit log's record of a request: it begins when it is known who asks and ends with the answer, or with the stream that the answer was
 // (k8s.io/apiserver/pkg/endpoints/filters, audit.go and authn_audit.go).
 import { StatusError } from '#apimachinery/errors';
-import { UnavailableError } from '#store';
+import { StoreError } from '#store';
 import type { AuditRecord, AuditTrail, Stage } from '../../audit/index.ts';
 import { aboutOneObject } from '../../request/path.ts';
 import { isLongRunning } from '../../request/request.ts';
@@ -59,7 +59,7 @@ function stagesOf(trail: AuditTrail, { clock }: Audited, record: AuditRecord): (
 
 /** What failed by the server's own fault is no ordinary end. */
 function conclude(record: AuditRecord, request: Incoming, outcome: Outcome): Stage {
-  if (outcome.is !== 'failed' || outcome.cause instanceof StatusError || outcome.cause instanceof UnavailableError)
+  if (outcome.is !== 'failed' || outcome.cause instanceof StatusError || outcome.cause instanceof StoreError)
     return 'ResponseComplete';
   if (request.cancellation.cancelled) return 'ResponseComplete';
   const message = `APIServer panic'd: ${String(outcome.cause)}`;

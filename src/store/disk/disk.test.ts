@@ -1,22 +1,22 @@
-// The LMDB store through the contract suite, and what a disk adds: reopening, restoring, exclusive use, file modes.
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+// The store on a disk through the contract suite, and what a disk adds: reopening, restoring, exclusive use, file modes.
+import { mkdtemp, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import type { EmbeddedStore } from '../index.ts';
-import { CompactedError, CorruptError, LockedError, openLmdbStore, openMemoryStore } from '../index.ts';
+import { CompactedError, CorruptError, LockedError, openDiskStore, openMemoryStore } from '../index.ts';
 import { storeSuite } from '../suite/index.ts';
 import { manualClock } from '../suite/manual-clock.ts';
 
-const root = await mkdtemp(join(tmpdir(), 'store-lmdb-'));
+const root = await mkdtemp(join(tmpdir(), 'store-disk-'));
 let directories = 0;
 const freshPath = (): string => join(root, String(directories++));
 afterAll(() => rm(root, { recursive: true, force: true }));
 
-storeSuite('lmdb', {
+storeSuite('disk', {
   async open() {
     const clock = manualClock();
-    const store = await openLmdbStore({ path: freshPath(), clock });
+    const store = await openDiskStore({ path: freshPath(), clock });
     return { store, advance: async (milliseconds) => clock.advance(milliseconds), release: () => store.close() };
   },
 });
@@ -41,7 +41,7 @@ async function eventsFrom(store: EmbeddedStore, startRevision: number): Promise<
 test('a reopened store has the same keys, history, leases and revisions', async () => {
   const path = freshPath();
   const clock = manualClock();
-  const before = await openLmdbStore({ path, clock });
+  const before = await openDiskStore({ path, clock });
   const { id } = await before.leaseGrant(30);
   await before.txn(put('/a', '1'));
   await before.txn({ compare: [], success: [...put('/b').success, ...put('/c').success] });
@@ -53,7 +53,7 @@ test('a reopened store has the same keys, history, leases and revisions', async 
   const history = await eventsFrom(before, 2);
   await before.close();
 
-  const after = await openLmdbStore({ path, clock });
+  const after = await openDiskStore({ path, clock });
   expect(everything(after)).toEqual(state);
   expect(everything(after, 3)).toEqual(past);
   expect(await eventsFrom(after, 2)).toEqual(history);
@@ -66,7 +66,7 @@ test('a reopened store has the same keys, history, leases and revisions', async 
 
 test('compaction survives a restart and gives records back', async () => {
   const path = freshPath();
-  const before = await openLmdbStore({ path });
+  const before = await openDiskStore({ path });
   for (let i = 0; i < 50; i++) await before.txn(put('/hot', String(i)));
   await before.txn(put('/gone'));
   await before.txn({ compare: [], success: [{ op: 'delete', key: '/gone' }] });
@@ -75,7 +75,7 @@ test('compaction survives a restart and gives records back', async () => {
   await before.compact(revision);
   await before.close();
 
-  const after = await openLmdbStore({ path });
+  const after = await openDiskStore({ path });
   expect([after.revision(), after.compactedRevision(), after.stats().keys]).toEqual([revision + 1, revision, 1]);
   expect(() => everything(after, revision - 1)).toThrow(CompactedError);
   expect(everything(after, revision).kvs.map((kv) => String(kv.value))).toEqual(['kept']);
@@ -89,33 +89,36 @@ test('a snapshot is restored into an empty directory only', async () => {
   for (const key of ['/a', '/b', '/c']) await source.txn(put(key));
   await source.txn({ compare: [], success: [{ op: 'delete', key: '/b' }] });
   const path = freshPath();
-  const restored = await openLmdbStore({ path, snapshot: source.snapshot() });
+  const restored = await openDiskStore({ path, snapshot: source.snapshot() });
   expect(everything(restored)).toEqual(everything(source));
   expect((await restored.txn(put('/d'))).revision).toBe(source.revision() + 1);
   await restored.close();
-  await expect(openLmdbStore({ path, snapshot: source.snapshot() })).rejects.toBeInstanceOf(CorruptError);
-  const reopened = await openLmdbStore({ path });
+  await expect(openDiskStore({ path, snapshot: source.snapshot() })).rejects.toBeInstanceOf(CorruptError);
+  const reopened = await openDiskStore({ path });
   expect([reopened.revision(), reopened.stats().keys]).toEqual([source.revision() + 1, 3]);
   await reopened.close();
 });
 
 test('a second opening is refused by name, and possible again after closing or after the holder died', async () => {
   const path = freshPath();
-  const store = await openLmdbStore({ path });
-  const failure = await openLmdbStore({ path }).catch((error: unknown) => error);
+  const store = await openDiskStore({ path });
+  const failure = await openDiskStore({ path }).catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(LockedError);
   expect((failure as Error).message).toBe(`store ${path} is already open in this process`);
   await store.close();
-  // A process id that cannot exist: beyond the kernel's largest.
+  // A process id that cannot exist: beyond the kernel's largest. Earlier versions wrote a file.
+  await symlink(`${2 ** 22 + 1}:x/1:y`, join(path, 'store.lock'));
+  await (await openDiskStore({ path })).close();
   await writeFile(join(path, 'store.lock'), JSON.stringify({ pid: 2 ** 22 + 1, started: 'x/1', nonce: 'y' }));
-  const again = await openLmdbStore({ path });
-  await again.close();
+  await (await openDiskStore({ path })).close();
 });
 
 test('only the owner can read the files', async () => {
   const path = freshPath();
-  const store = await openLmdbStore({ path });
-  const modes = await Promise.all([path, join(path, 'data.mdb'), join(path, 'store.lock')].map((file) => stat(file)));
-  expect(modes.map(({ mode }) => (mode & 0o777).toString(8))).toEqual(['700', '600', '600']);
+  const store = await openDiskStore({ path });
+  const files = (await readdir(path)).filter((name) => name !== 'store.lock');
+  const modes = await Promise.all(['', ...files].map((file) => stat(join(path, file))));
+  expect(files).toEqual(expect.arrayContaining(['000000000001.log', 'store']));
+  expect(modes.map(({ mode }) => (mode & 0o777).toString(8))).toEqual(['700', ...files.map(() => '600')]);
   await store.close();
 });

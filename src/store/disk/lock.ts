@@ -1,7 +1,8 @@
-// Exclusive use of a store's directory. LMDB itself allows several processes, but memory is authoritative here, so a second process would
-// silently diverge. A lock file names its holder (process id and start time); one whose holder is gone is taken over.
+// Exclusive use of a store's directory: memory is authoritative, so a second process would silently diverge. The lock is a symbolic link
+// whose target names its holder (process id and start time): made in one step, and a full disk has room for it. A lock whose holder is gone
+// is taken over.
 import { randomBytes } from 'node:crypto';
-import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { link, readFile, readlink, rename, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isErrno, readFileIfExists } from '#host';
 import { LockedError } from '../errors.ts';
@@ -14,59 +15,57 @@ interface Holder {
   pid: number;
   /** Kernel start time of the process where the system tells it, so that a reused process id is not mistaken for the holder. */
   started: string;
-  nonce: string;
 }
 
+export const lockName = 'store.lock';
 const attemptsMax = 5;
 
 /** Takes the lock of `directory`; LockedError (naming the directory) when a living process, this one included, holds it. */
 export async function lockDirectory(directory: string): Promise<DirectoryLock> {
-  const path = join(directory, 'store.lock');
-  const nonce = randomBytes(9).toString('hex');
-  const content = JSON.stringify({ pid: process.pid, started: await startTime(process.pid), nonce } satisfies Holder);
-  const own = `${path}.${nonce}`;
-  await writeFile(own, content, { mode: 0o600, flag: 'wx' });
-  try {
-    await acquire(path, own, directory);
-  } finally {
-    await rm(own, { force: true });
-  }
-  return { release: () => release(path, content) };
-}
-
-async function acquire(path: string, own: string, directory: string): Promise<void> {
+  const path = join(directory, lockName);
+  const nonce = randomBytes(6).toString('hex');
+  const own = `${process.pid}:${await startTime(process.pid)}:${nonce}`;
   for (let attempt = 0; attempt < attemptsMax; attempt++) {
-    if (await linkIfFree(own, path)) return;
-    const found = await readFileIfExists(path);
-    if (!found) continue;
-    const holder = parseHolder(found.toString());
+    if (await linkIfFree(own, path)) return { release: () => release(path, own) };
+    const found = await readLock(path);
+    if (found === undefined) continue;
+    const holder = parseHolder(found);
     if (holder && (await isAlive(holder))) throw lockedBy(directory, holder);
-    await removeStale(path, own, found.toString());
+    await removeStale(path, `${path}.${nonce}`, found);
   }
   throw new LockedError(`store ${directory} is being opened by several processes at once`);
 }
 
+/** What the lock says; undefined when there is none. Earlier versions wrote a file. */
+async function readLock(path: string): Promise<string | undefined> {
+  try {
+    return await readlink(path);
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return undefined;
+    if (isErrno(error, 'EINVAL')) return readFile(path, 'utf8');
+    throw error;
+  }
+}
+
 /** Moves a stale lock aside; should another process have taken over in between, its lock is put back. */
-async function removeStale(path: string, own: string, stale: string): Promise<void> {
-  const aside = `${own}.stale`;
+async function removeStale(path: string, aside: string, stale: string): Promise<void> {
   try {
     await rename(path, aside);
   } catch (error) {
     if (isErrno(error, 'ENOENT')) return;
     throw error;
   }
-  if ((await readFile(aside, 'utf8')) !== stale) await linkIfFree(aside, path);
+  if ((await readLock(aside)) !== stale) await link(aside, path).catch(() => {});
   await rm(aside, { force: true });
 }
 
-async function release(path: string, content: string): Promise<void> {
-  const found = await readFileIfExists(path);
-  if (found?.toString() === content) await rm(path, { force: true });
+async function release(path: string, own: string): Promise<void> {
+  if ((await readLock(path)) === own) await rm(path, { force: true });
 }
 
-async function linkIfFree(from: string, to: string): Promise<boolean> {
+async function linkIfFree(target: string, path: string): Promise<boolean> {
   try {
-    await link(from, to);
+    await symlink(target, path);
     return true;
   } catch (error) {
     if (isErrno(error, 'EEXIST')) return false;
@@ -78,11 +77,12 @@ const lockedBy = (directory: string, { pid }: Holder): LockedError =>
   new LockedError(`store ${directory} is already open in ${pid === process.pid ? 'this process' : `process ${pid}`}`);
 
 function parseHolder(text: string): Holder | undefined {
+  const [, pid, started = ''] = /^(\d+):([^:]*):/.exec(text) ?? [];
+  if (pid !== undefined) return { pid: Number(pid), started };
   try {
-    const { pid, started, nonce } = JSON.parse(text) as Partial<Holder>;
-    return typeof pid === 'number' && typeof started === 'string' && typeof nonce === 'string'
-      ? { pid, started, nonce }
-      : undefined;
+    const parsed = JSON.parse(text) as { pid?: unknown; started?: unknown };
+    const [boot, ticks] = String(parsed.started).split('/');
+    return typeof parsed.pid === 'number' ? { pid: parsed.pid, started: stamp(boot ?? '', ticks ?? '') } : undefined;
   } catch {
     return undefined;
   }
@@ -97,6 +97,9 @@ async function isAlive({ pid, started }: Holder): Promise<boolean> {
   return (await startTime(pid)) === started;
 }
 
+/** Short: a link's target of less than 60 bytes takes no space of its own. */
+const stamp = (boot: string, ticks: string): string => `${boot.slice(0, 8)}/${ticks}`;
+
 /**
  * Start time in clock ticks since boot (proc(5), /proc/pid/stat field 22) with the boot's id; empty where there is no /proc, and 'dead' for
  * a process that has ended but was not reaped yet.
@@ -109,5 +112,5 @@ async function startTime(pid: number): Promise<string> {
   if (!stat) return '';
   const afterName = stat.toString().slice(stat.lastIndexOf(')') + 2);
   if (/^[ZX]/.test(afterName)) return 'dead';
-  return `${boot?.toString().trim() ?? ''}/${afterName.split(' ')[19] ?? ''}`;
+  return stamp(boot?.toString().trim() ?? '', afterName.split(' ')[19] ?? '');
 }
