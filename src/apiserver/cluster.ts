@@ -1,7 +1,8 @@
 // Reads and writes of the server itself: what authorizers, admission plugins, special endpoints and start hooks work with.
 import { notFound } from '#apimachinery/errors';
 import type { KubeObject, UnknownObject } from '#apimachinery/meta';
-import type { ClusterWriter, InternalWriteOptions, ReadOnlyCluster } from './contracts.ts';
+import type { ClusterWriter, InternalWriteOptions } from './registry/writer.ts';
+import type { ReadOnlyCluster } from './storage/read-only-cluster.ts';
 import { ownRequest } from './request/own.ts';
 import { create } from './registry/generic/create.ts';
 import { remove } from './registry/generic/delete.ts';

@@ -2,4 +2,14 @@
 export { type ApiServer, type ApiServerOptions, createApiServer } from './server.ts';
 export type { AdmissionChain } from './registry/generic/types.ts';
 export { NoAnswerError } from './request/cancellation.ts';
-export type * from './contracts.ts';
+export type * from './authentication/types.ts';
+export type * from './authorization/types.ts';
+export type * from './endpoints/published-document.ts';
+export type * from './registry/generic/admission.ts';
+export type * from './registry/generic/storage-hook.ts';
+export type * from './registry/special.ts';
+export type * from './registry/start-hook.ts';
+export type * from './registry/writer.ts';
+export type * from './storage/read-only-cluster.ts';
+export type { AddAnnotation } from './request/notes.ts';
+export type { Attributes, Credentials, Target, UserInfo } from './request/request.ts';

@@ -3,7 +3,9 @@ import type { Metrics, VersionInfo } from '#component-base';
 import type { Logger } from '#utils';
 import type { AnswerContext } from './adapters/context.ts';
 import type { Aggregator } from './aggregation/index.ts';
-import type { ClusterWriter, ReadOnlyCluster, SpecialRest } from './contracts.ts';
+import type { SpecialRest } from './registry/special.ts';
+import type { ClusterWriter } from './registry/writer.ts';
+import type { ReadOnlyCluster } from './storage/read-only-cluster.ts';
 import type { WriteSettings } from './registry/generic/types.ts';
 import type { ResourceTable } from './resources.ts';
 

@@ -13,19 +13,14 @@ import type { Aggregator } from './aggregation/index.ts';
 import type { AuditTrail } from './audit/index.ts';
 import { StoreFeed } from './cache/store-feed.ts';
 import { createCluster, createWriter } from './cluster.ts';
-import type {
-  Attributes,
-  ClusterWriter,
-  Credentials,
-  OnDecision,
-  OnImpersonation,
-  PublishedDocument,
-  ReadOnlyCluster,
-  SpecialRest,
-  StartHook,
-  StorageHook,
-  UserInfo,
-} from './contracts.ts';
+import type { OnDecision, OnImpersonation } from './authorization/types.ts';
+import type { PublishedDocument } from './endpoints/published-document.ts';
+import type { StorageHook } from './registry/generic/storage-hook.ts';
+import type { SpecialRest } from './registry/special.ts';
+import type { StartHook } from './registry/start-hook.ts';
+import type { ClusterWriter } from './registry/writer.ts';
+import type { Attributes, Credentials, UserInfo } from './request/request.ts';
+import type { ReadOnlyCluster } from './storage/read-only-cluster.ts';
 import { createMemoryTransport } from './adapters/memory.ts';
 import { upgradeExchange } from './adapters/upgrade.ts';
 import { wireIncoming } from './adapters/wire.ts';

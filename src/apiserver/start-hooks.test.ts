@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { systemClock } from '#host';
 import { silentLogger } from '#utils';
-import type { StartHook } from './contracts.ts';
+import type { StartHook } from './registry/start-hook.ts';
 import { runStartHooks, type StartHookDeps } from './start-hooks.ts';
 
 const failed: string[] = [];

@@ -2,7 +2,7 @@
 import { PassThrough, type Writable } from 'node:stream';
 import type { ResponseHeaders, WireRequest, WireResponse, WireUpgrade } from '#wire';
 import type { Incoming } from '../chain/incoming.ts';
-import type { RawExchange } from '../contracts.ts';
+import type { RawExchange } from '../registry/special.ts';
 import { Cancellation } from '../request/cancellation.ts';
 import { createNotes } from '../request/notes.ts';
 import { readOptions } from '../request/options.ts';

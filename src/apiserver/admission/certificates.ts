@@ -2,7 +2,8 @@
 import type { CertificateSigningRequest } from '#api/certificates/v1';
 import { PkiError, parseCertificateRequest } from '#pki';
 import { quote } from '#utils';
-import type { AdmissionRequest, Authorizer } from '../contracts.ts';
+import type { Authorizer } from '../authorization/types.ts';
+import type { AdmissionRequest } from '../registry/generic/admission.ts';
 import { deny, handling, isFor, type PluginFactory } from './plugin.ts';
 
 const group = 'certificates.k8s.io';

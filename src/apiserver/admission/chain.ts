@@ -1,5 +1,5 @@
 // The admission chain (k8s.io/apiserver/pkg/admission, pkg/kubeapiserver/options/plugins.go): which plugins run, in upstream's order.
-import type { AdmissionPlugin } from '../contracts.ts';
+import type { AdmissionPlugin } from '../registry/generic/admission.ts';
 import type { PluginContext } from './plugin.ts';
 import { plugins } from './plugins.ts';
 

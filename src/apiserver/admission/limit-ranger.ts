@@ -3,7 +3,8 @@ import type { Container, LimitRange, LimitRangeItem, PersistentVolumeClaim, Pod 
 import { aggregateTexts } from '#apimachinery/field';
 import { parseQuantity, type Quantity, zeroQuantity } from '#apimachinery/quantity';
 import { assignOwn, own } from '#utils';
-import type { AdmissionRequest, ReadOnlyCluster } from '../contracts.ts';
+import type { AdmissionRequest } from '../registry/generic/admission.ts';
+import type { ReadOnlyCluster } from '../storage/read-only-cluster.ts';
 import { podTotals } from '#component-helpers/pod';
 import { deny, handling, isFor, type PluginFactory } from './plugin.ts';
 

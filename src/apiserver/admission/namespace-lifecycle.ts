@@ -2,7 +2,7 @@
 // (k8s.io/apiserver/pkg/admission/plugin/namespace/lifecycle).
 import type { Namespace } from '#api/core/v1';
 import { forbidden, notFound } from '#apimachinery/errors';
-import type { AdmissionRequest } from '../contracts.ts';
+import type { AdmissionRequest } from '../registry/generic/admission.ts';
 import { deny, handling, type PluginFactory } from './plugin.ts';
 
 const immortal: ReadonlySet<string> = new Set(['default', 'kube-system', 'kube-public']);

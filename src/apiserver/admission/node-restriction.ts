@@ -11,7 +11,9 @@ import { aggregateTexts } from '#apimachinery/field';
 import { PkiError, parseCertificateRequest } from '#pki';
 import { own, quote } from '#utils';
 import { nodeIdentity } from '../authentication/users.ts';
-import type { AdmissionRequest, Authorizer, ReadOnlyCluster } from '../contracts.ts';
+import type { Authorizer } from '../authorization/types.ts';
+import type { AdmissionRequest } from '../registry/generic/admission.ts';
+import type { ReadOnlyCluster } from '../storage/read-only-cluster.ts';
 import { apiObjectReference } from './mirror-pods.ts';
 import { deny, handling, type PluginFactory } from './plugin.ts';
 

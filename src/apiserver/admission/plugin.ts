@@ -2,7 +2,10 @@
 import { forbidden, type StatusError } from '#apimachinery/errors';
 import type { Metrics } from '#component-base';
 import type { Clock, Logger, Rng } from '#utils';
-import type { AdmissionPlugin, AdmissionRequest, Authorizer, ClusterWriter, ReadOnlyCluster } from '../contracts.ts';
+import type { Authorizer } from '../authorization/types.ts';
+import type { AdmissionPlugin, AdmissionRequest } from '../registry/generic/admission.ts';
+import type { ClusterWriter } from '../registry/writer.ts';
+import type { ReadOnlyCluster } from '../storage/read-only-cluster.ts';
 import type { WebhookReach } from '../webhook-client.ts';
 
 /** What plugins may use. */

@@ -2,7 +2,8 @@
 // (plugin/pkg/admission/nodetaint, defaulttolerationseconds, priority, podtopologylabels).
 import type { Binding, Node, Pod, Toleration } from '#api/core/v1';
 import type { PriorityClass } from '#api/scheduling/v1';
-import type { AdmissionRequest, ReadOnlyCluster } from '../contracts.ts';
+import type { AdmissionRequest } from '../registry/generic/admission.ts';
+import type { ReadOnlyCluster } from '../storage/read-only-cluster.ts';
 import { deny, handling, isFor, type PluginFactory } from './plugin.ts';
 
 const notReady = 'node.kubernetes.io/not-ready';

@@ -3,7 +3,7 @@ import type { Node, Pod } from '#api/core/v1';
 import { type Quantity, parseQuantity, zeroQuantity } from '#apimachinery/quantity';
 import { podRequests } from '#component-helpers/pod';
 import { own, quote } from '#utils';
-import type { AdmissionRequest } from '../contracts.ts';
+import type { AdmissionRequest } from '../registry/generic/admission.ts';
 import { deny, handling, isFor, type PluginFactory } from './plugin.ts';
 
 function refuse(request: AdmissionRequest, why: string, reason: string) {

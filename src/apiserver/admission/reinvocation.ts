@@ -1,6 +1,6 @@
 // Mutating plugins run over a request once more when one of those that users configure changed it (k8s.io/apiserver/pkg/admission,
 // reinvocation.go): every other plugin again, and of what is configured that which asks for it and ran before the last change.
-import type { AdmissionRequest, Reinvocation } from '../contracts.ts';
+import type { AdmissionRequest, Reinvocation } from '../registry/generic/admission.ts';
 
 const contextOf = (request: AdmissionRequest): Reinvocation =>
   (request.reinvocation ??= { needed: false, running: false, memory: new Map() });

@@ -3,7 +3,8 @@ import type { Pod, Toleration } from '#api/core/v1';
 import type { RuntimeClass } from '#api/node/v1';
 import { compareQuantities } from '#apimachinery/quantity';
 import { own, quote } from '#utils';
-import type { AdmissionRequest, ReadOnlyCluster } from '../contracts.ts';
+import type { AdmissionRequest } from '../registry/generic/admission.ts';
+import type { ReadOnlyCluster } from '../storage/read-only-cluster.ts';
 import { deny, handling, isFor, type PluginFactory } from './plugin.ts';
 
 type Amounts = Record<string, string>;

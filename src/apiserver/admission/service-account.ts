@@ -1,6 +1,6 @@
 // Gives pods their service account, its token as a projected volume, and its image pull secrets (plugin/pkg/admission/serviceaccount).
 import type { Container, EphemeralContainer, Pod, ServiceAccount, Volume } from '#api/core/v1';
-import type { AdmissionRequest } from '../contracts.ts';
+import type { AdmissionRequest } from '../registry/generic/admission.ts';
 import { warnOnlyExpirationSeconds } from '../authentication/service-account-claims.ts';
 import { limits } from './limits.ts';
 import { deny, handling, isFor, type PluginContext, type PluginFactory } from './plugin.ts';

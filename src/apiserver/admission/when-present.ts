@@ -1,6 +1,6 @@
 // Waits for an object to appear, by its own change notice: no polling.
 import type { Clock } from '#utils';
-import type { ReadOnlyCluster } from '../contracts.ts';
+import type { ReadOnlyCluster } from '../storage/read-only-cluster.ts';
 
 /** Resolves when the object is there, or when `waitMs` have passed. */
 export function whenPresent(

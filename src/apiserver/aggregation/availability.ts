@@ -5,7 +5,8 @@ import type { Service } from '#api/core/v1';
 import { isConflict, isNotFound } from '#apimachinery/errors';
 import { formatTime } from '#apimachinery/meta';
 import { quote } from '#utils';
-import type { ClusterWriter, ReadOnlyCluster } from '../contracts.ts';
+import type { ClusterWriter } from '../registry/writer.ts';
+import type { ReadOnlyCluster } from '../storage/read-only-cluster.ts';
 import { hasReadyEndpoint, slicesOf } from '../service-resolver.ts';
 import { apiServiceGroup } from './registration.ts';
 

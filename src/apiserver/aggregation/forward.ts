@@ -3,7 +3,7 @@
 import { pipeDuplex, UpgradeRefusedError, type ResponseHeaders, type WireUpgrade } from '#wire';
 import type { Incoming } from '../chain/incoming.ts';
 import type { Outcome } from '../chain/outcome.ts';
-import type { RawExchange } from '../contracts.ts';
+import type { RawExchange } from '../registry/special.ts';
 import { dialErrorText } from '../dial-error.ts';
 import { remoteDiscoveryTimeoutMs } from '../limits.ts';
 import { answerHeaders, backendHeaders, pump, requestHeaders } from '../registry/core/node/forward.ts';

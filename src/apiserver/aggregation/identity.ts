@@ -1,6 +1,6 @@
 // Who asks, as the front proxy tells another API server (https://kubernetes.io/docs/tasks/extend-kubernetes/configure-aggregation-layer/;
 // k8s.io/client-go/transport, SetAuthProxyHeaders). It is believed for the client certificate that the connection presents.
-import type { UserInfo } from '../contracts.ts';
+import type { UserInfo } from '../request/request.ts';
 
 export type Headers = Record<string, string | readonly string[]>;
 

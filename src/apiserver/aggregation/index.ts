@@ -2,7 +2,9 @@
 import type { APIService } from '#api/apiregistration/v1';
 import type { Metrics } from '#component-base';
 import type { Clock, Logger, Timer } from '#utils';
-import type { ClusterWriter, ReadOnlyCluster, StartHook } from '../contracts.ts';
+import type { StartHook } from '../registry/start-hook.ts';
+import type { ClusterWriter } from '../registry/writer.ts';
+import type { ReadOnlyCluster } from '../storage/read-only-cluster.ts';
 import type { Incoming } from '../chain/incoming.ts';
 import type { Outcome } from '../chain/outcome.ts';
 import type { RemoteServers } from '../chain/services.ts';

@@ -3,7 +3,8 @@
 import type { APIService } from '#api/apiregistration/v1';
 import type { Metrics } from '#component-base';
 import type { Clock } from '#utils';
-import type { ClusterWriter, ReadOnlyCluster } from '../contracts.ts';
+import type { ClusterWriter } from '../registry/writer.ts';
+import type { ReadOnlyCluster } from '../storage/read-only-cluster.ts';
 import { remoteAvailabilityMs, remoteDiscoveryTimeoutMs, remoteProbes } from '../limits.ts';
 import { failedDiscovery, type Finding, findingOf, passed, record } from './availability.ts';
 import { dialErrorText } from '../dial-error.ts';

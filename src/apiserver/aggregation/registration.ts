@@ -3,7 +3,8 @@
 import type { CustomResourceDefinition } from '#api/apiextensions/v1';
 import type { APIService } from '#api/apiregistration/v1';
 import { builtinGroups } from '#api';
-import type { ClusterWriter, ReadOnlyCluster } from '../contracts.ts';
+import type { ClusterWriter } from '../registry/writer.ts';
+import type { ReadOnlyCluster } from '../storage/read-only-cluster.ts';
 import { ensure } from '../bootstrap/ensure.ts';
 import { isConflict, isNotFound } from '#apimachinery/errors';
 import { builtinPriority, customPriority, type Priority } from './priorities.ts';

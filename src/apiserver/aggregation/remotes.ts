@@ -3,7 +3,7 @@
 import type { APIService } from '#api/apiregistration/v1';
 import type { ClientTls, Dial, WireClient } from '#wire';
 import { createWireClient } from '#wire';
-import type { ReadOnlyCluster } from '../contracts.ts';
+import type { ReadOnlyCluster } from '../storage/read-only-cluster.ts';
 import { remoteConnectionsMax } from '../limits.ts';
 import { type ServiceResolver, serviceServerName } from '../service-resolver.ts';
 import { apiServiceGroup } from './registration.ts';

@@ -6,7 +6,7 @@ import { createFieldManager, type FieldManagerOptions } from '#apimachinery/mana
 import { apiVersionOf, type KubeObject, type UnknownObject } from '#apimachinery/meta';
 import { decode, type SchemaTable } from '#apimachinery/schema';
 import type { KindDefinition, WriteStrategy } from '#api';
-import type { StorageHook } from '../contracts.ts';
+import type { StorageHook } from '../registry/generic/storage-hook.ts';
 import type { Decoded, Door, ServedResource, SubresourceInfo } from '../registry/generic/types.ts';
 import { deepCopy } from '../registry/generic/values.ts';
 import type { DiscoveredResource } from '../resources.ts';

@@ -1,7 +1,7 @@
 // What others verify service account tokens with: the OpenID discovery document and the keys (pkg/serviceaccount/openidmetadata.go,
 // pkg/routes/openidmetadata.go). Who may read them is a matter of access rules (system:service-account-issuer-discovery).
 import { exportJwks, keyId, parsePublicKeys } from '#pki';
-import type { PublishedDocument } from '../contracts.ts';
+import type { PublishedDocument } from '../endpoints/published-document.ts';
 import type { KubeApiServerOptions } from './options.ts';
 
 export const jwksPath = '/openid/v1/jwks';

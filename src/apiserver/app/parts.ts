@@ -25,15 +25,12 @@ import {
   unionAuthorizer,
 } from '../authorization/index.ts';
 import { bootstrapHooks, KubernetesServiceController } from '../bootstrap/index.ts';
-import type {
-  Authorizer,
-  Decision,
-  ReadOnlyCluster,
-  SpecialRest,
-  StorageHook,
-  TokenAuthenticator,
-  UserInfo,
-} from '../contracts.ts';
+import type { TokenAuthenticator } from '../authentication/types.ts';
+import type { Authorizer, Decision } from '../authorization/types.ts';
+import type { StorageHook } from '../registry/generic/storage-hook.ts';
+import type { SpecialRest } from '../registry/special.ts';
+import type { UserInfo } from '../request/request.ts';
+import type { ReadOnlyCluster } from '../storage/read-only-cluster.ts';
 import { chainOf } from '../registry/generic/admit.ts';
 import { identityReviewEndpoints } from '../registry/authentication/reviews.ts';
 import { accessReviewEndpoints } from '../registry/authorization/reviews.ts';

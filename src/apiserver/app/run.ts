@@ -8,7 +8,7 @@ import type { Clock, Logger, Rng } from '#utils';
 import type { Transport } from '#apimachinery/transport';
 import { type Dial, serve, type ServerTls, type WireResponse, type WireServer, type ListenTarget } from '#wire';
 import { openAudit } from '../audit/index.ts';
-import type { Attributes, UserInfo } from '../contracts.ts';
+import type { Attributes, UserInfo } from '../request/request.ts';
 import { type ApiServer, type ApiServerParts, createApiServer } from '../server.ts';
 import { loopbackUser } from '../authentication/index.ts';
 import { requestTimeoutMs } from '../limits.ts';

@@ -1,7 +1,8 @@
 // The audit log of one server: asks the policy, keeps a record of each request, and hands its events to the backends
 // (k8s.io/apiserver/pkg/endpoints/filters, audit.go).
 import type { Metrics } from '#component-base';
-import type { Attributes, Decision } from '../contracts.ts';
+import type { Decision } from '../authorization/types.ts';
+import type { Attributes } from '../request/request.ts';
 import type { RequestRecord } from '../request/notes.ts';
 import type { RequestData } from '../request/request.ts';
 import { createEvaluator, type Policy, type Stage } from './core/policy.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createCertificateAuthority, generateKeyPair, issueCertificate, jwtKey, parseCertificate, signJwt } from '#pki';
 import { MemoryCluster } from '../authorization/memory-cluster.ts';
-import type { Credentials } from '../contracts.ts';
+import type { Credentials } from '../request/request.ts';
 import { createAuthentication, defaultAnonymous, audienceAgnostic } from './authenticator.ts';
 import { createBootstrapTokenAuthenticator } from './bootstrap-token.ts';
 import { createServiceAccountAuthenticator } from './service-account.ts';

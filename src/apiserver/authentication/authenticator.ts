@@ -2,7 +2,8 @@
 // (pkg/kubeapiserver/authenticator). Answers the user, or 401.
 import { aggregateTexts } from '#apimachinery/field';
 import { unauthorized } from '#apimachinery/errors';
-import type { AuthenticatedUser, Credentials, RequestAuthenticator, TokenAuthenticator, UserInfo } from '../contracts.ts';
+import type { Credentials, UserInfo } from '../request/request.ts';
+import type { AuthenticatedUser, RequestAuthenticator, TokenAuthenticator } from './types.ts';
 import { authenticateToken, createBearerAuthenticator, createLoopbackAuthenticator, webSocketToken } from './bearer.ts';
 import { createRequestHeaderAuthenticator, type RequestHeaderOptions } from './request-header.ts';
 import { createStaticTokenAuthenticator } from './token-file.ts';

@@ -1,6 +1,7 @@
 // Bearer tokens from the Authorization header, or from a WebSocket's subprotocols where a browser can set no header
 // (k8s.io/apiserver/pkg/authentication/request/bearertoken and request/websocket).
-import type { AuthenticatedUser, Credentials, RequestAuthenticator, TokenAuthenticator } from '../contracts.ts';
+import type { Credentials } from '../request/request.ts';
+import type { AuthenticatedUser, RequestAuthenticator, TokenAuthenticator } from './types.ts';
 import { headerValue, headerValues } from './headers.ts';
 import { limits } from './limits.ts';
 

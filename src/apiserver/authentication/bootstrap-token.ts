@@ -1,7 +1,8 @@
 // Bootstrap tokens: secrets of kube-system that let a new node introduce itself (KEP-130, plugin/pkg/auth/authenticator/token/bootstrap).
 import type { Secret } from '#api/core/v1';
 import { secretsEqual } from '#pki';
-import type { ReadOnlyCluster, TokenAuthenticator } from '../contracts.ts';
+import type { ReadOnlyCluster } from '../storage/read-only-cluster.ts';
+import type { TokenAuthenticator } from './types.ts';
 
 const tokenPattern = /^([a-z0-9]{6})\.([a-z0-9]{16})$/;
 const groupPattern = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/;

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Attributes, Authorizer, UserInfo } from '../contracts.ts';
+import type { Authorizer } from '../authorization/types.ts';
+import type { Attributes, UserInfo } from '../request/request.ts';
 import { createImpersonation, wantedUser } from './impersonation.ts';
 
 const root: UserInfo = { name: 'root', groups: ['system:masters'] };

@@ -6,7 +6,8 @@ import { aggregate } from '#apimachinery/field';
 import { validateDomainPrefixedPath } from '#apimachinery/validation';
 import { own, setOwn } from '#utils';
 import { forbiddenError } from '../authorization/messages.ts';
-import type { Attributes, Authorizer, Credentials, UserInfo } from '../contracts.ts';
+import type { Authorizer } from '../authorization/types.ts';
+import type { Attributes, Credentials, UserInfo } from '../request/request.ts';
 import { headerValue, headerValues, unescapeKey } from './headers.ts';
 import {
   anonymousUser,

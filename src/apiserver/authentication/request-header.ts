@@ -1,7 +1,8 @@
 // The front proxy's word for who the user is (k8s.io/apiserver/pkg/authentication/request/headerrequest): believed only over a connection
 // whose client certificate is signed by the request-header authority and carries one of the allowed names.
 import { own, setOwn } from '#utils';
-import type { Credentials, RequestAuthenticator } from '../contracts.ts';
+import type { Credentials } from '../request/request.ts';
+import type { RequestAuthenticator } from './types.ts';
 import { headerValue, headerValues, unescapeKey } from './headers.ts';
 import type { CertificateVerifier } from './x509.ts';
 

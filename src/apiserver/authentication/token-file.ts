@@ -1,5 +1,6 @@
 // Tokens of a file (`--token-auth-file`): "token,user,uid[,"group1,group2"]" a line (k8s.io/apiserver/pkg/authentication/token/tokenfile).
-import type { AuthenticatedUser, TokenAuthenticator, UserInfo } from '../contracts.ts';
+import type { UserInfo } from '../request/request.ts';
+import type { AuthenticatedUser, TokenAuthenticator } from './types.ts';
 
 /** One CSV record; quotes may hold commas and doubled quotes. */
 function fieldsOf(line: string): string[] {

@@ -1,6 +1,6 @@
 // Names with a meaning in user infos (k8s.io/apiserver/pkg/authentication/user and pkg/authentication/serviceaccount).
 import { isDNS1123Label, isDNS1123Subdomain } from '#apimachinery/validation';
-import type { UserInfo } from '../contracts.ts';
+import type { UserInfo } from '../request/request.ts';
 
 export const anonymousUser = 'system:anonymous';
 export const nodesGroup = 'system:nodes';

@@ -1,6 +1,7 @@
 // Client certificates: CN is the user, O are the groups (k8s.io/apiserver/pkg/authentication/request/x509).
 import { isSignedBy, type ParsedCertificate, parseCertificateDer, parseCertificates } from '#pki';
-import type { AuthenticatedUser, Credentials, RequestAuthenticator, UserInfo } from '../contracts.ts';
+import type { Credentials, UserInfo } from '../request/request.ts';
+import type { AuthenticatedUser, RequestAuthenticator } from './types.ts';
 import { extraKeys } from './users.ts';
 
 /** How deep a chain may be; Go's default is bounded by its work, ours by its length. */

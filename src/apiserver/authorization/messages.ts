@@ -1,7 +1,7 @@
 // The text of a refusal (k8s.io/apiserver/pkg/endpoints/handlers/responsewriters).
 import { forbidden, type StatusError } from '#apimachinery/errors';
 import { quote } from '#utils';
-import type { Attributes } from '../contracts.ts';
+import type { Attributes } from '../request/request.ts';
 
 const sanitize = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 

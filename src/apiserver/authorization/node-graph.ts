@@ -3,7 +3,7 @@
 import type { PersistentVolume, Pod } from '#api/core/v1';
 import type { ResourceSlice } from '#api/resource/v1';
 import type { VolumeAttachment } from '#api/storage/v1';
-import type { ReadOnlyCluster } from '../contracts.ts';
+import type { ReadOnlyCluster } from '../storage/read-only-cluster.ts';
 import { podReferences, type Reference, reference, volumeSecretReferences } from './pod-references.ts';
 
 export class NodeGraph {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Pod } from '#api/core/v1';
 import type { UnknownObject } from '#apimachinery/meta';
-import type { Attributes, UserInfo } from '../contracts.ts';
+import type { Attributes, UserInfo } from '../request/request.ts';
 import { MemoryCluster } from './memory-cluster.ts';
 import { createNodeAuthorizer } from './node.ts';
 

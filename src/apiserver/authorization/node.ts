@@ -4,7 +4,9 @@ import { parse as parseFields } from '#apimachinery/fields';
 import { nodeIdentity } from '../authentication/users.ts';
 import { clusterRoles } from '../bootstrap/cluster-roles.ts';
 import { parseRule } from '../bootstrap/role-data.ts';
-import type { Attributes, Authorizer, Decision, ReadOnlyCluster } from '../contracts.ts';
+import type { Attributes } from '../request/request.ts';
+import type { ReadOnlyCluster } from '../storage/read-only-cluster.ts';
+import type { Authorizer, Decision } from './types.ts';
 import { NodeGraph } from './node-graph.ts';
 import { type CompiledRule, compileRules } from './rules.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Attributes, UserInfo } from '../contracts.ts';
+import type { Attributes, UserInfo } from '../request/request.ts';
 import { MemoryCluster } from './memory-cluster.ts';
 import { forbiddenError } from './messages.ts';
 import { RbacAuthorizer } from './rbac.ts';

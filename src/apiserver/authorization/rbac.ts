@@ -4,7 +4,9 @@ import type { ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding, Ro
 import { aggregateTexts } from '#apimachinery/field';
 import { quote } from '#utils';
 import { serviceAccountUserName } from '../authentication/users.ts';
-import type { Attributes, Authorizer, Decision, ReadOnlyCluster, UserInfo } from '../contracts.ts';
+import type { Attributes, UserInfo } from '../request/request.ts';
+import type { ReadOnlyCluster } from '../storage/read-only-cluster.ts';
+import type { Authorizer, Decision } from './types.ts';
 import { limits } from './limits.ts';
 import { type CompiledRule, compileRules } from './rules.ts';
 

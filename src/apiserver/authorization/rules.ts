@@ -1,6 +1,6 @@
 // RBAC rules made ready for matching (pkg/apis/rbac/v1 evaluation helpers). A compiled rule answers with set look-ups only.
 import type { PolicyRule } from '#api/rbac/v1';
-import type { Attributes } from '../contracts.ts';
+import type { Attributes } from '../request/request.ts';
 
 /** A set of strings where `*` means all. */
 class Words {

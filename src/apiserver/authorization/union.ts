@@ -1,7 +1,8 @@
 // Several authorizers as one (k8s.io/apiserver/pkg/authorization/union): the first that allows or denies decides.
 import { aggregateTexts } from '#apimachinery/field';
 import { mastersGroup } from '../authentication/users.ts';
-import type { Attributes, Authorizer, Decision, UserInfo } from '../contracts.ts';
+import type { Attributes, UserInfo } from '../request/request.ts';
+import type { Authorizer, Decision } from './types.ts';
 
 /** Members of system:masters may do everything, whatever the roles say. */
 export const mastersAuthorizer: Authorizer = {

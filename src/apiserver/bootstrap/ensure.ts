@@ -1,7 +1,8 @@
 // Makes a list of objects exist, in one batch: writes are started together so that the store can commit them together.
 import { isAlreadyExists, isNotFound } from '#apimachinery/errors';
 import type { KubeObject } from '#apimachinery/meta';
-import type { ClusterWriter, ReadOnlyCluster } from '../contracts.ts';
+import type { ClusterWriter } from '../registry/writer.ts';
+import type { ReadOnlyCluster } from '../storage/read-only-cluster.ts';
 
 export interface Wanted<T extends KubeObject> {
   group: string;

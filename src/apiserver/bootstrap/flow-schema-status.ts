@@ -4,7 +4,8 @@ import type { FlowSchema, FlowSchemaCondition, PriorityLevelConfiguration } from
 import { isConflict, isNotFound } from '#apimachinery/errors';
 import { formatTime } from '#apimachinery/meta';
 import { quote } from '#utils';
-import type { ClusterWriter, ReadOnlyCluster } from '../contracts.ts';
+import type { ClusterWriter } from '../registry/writer.ts';
+import type { ReadOnlyCluster } from '../storage/read-only-cluster.ts';
 
 const group = 'flowcontrol.apiserver.k8s.io';
 

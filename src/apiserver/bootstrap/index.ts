@@ -2,7 +2,9 @@
 import type { ServiceCIDR } from '#api/networking/v1';
 import type { FlowSchema, PriorityLevelConfiguration } from '#api/flowcontrol/v1';
 import { formatTime } from '#apimachinery/meta';
-import type { ClusterWriter, ReadOnlyCluster, StartHook } from '../contracts.ts';
+import type { StartHook } from '../registry/start-hook.ts';
+import type { ClusterWriter } from '../registry/writer.ts';
+import type { ReadOnlyCluster } from '../storage/read-only-cluster.ts';
 import { ensure } from './ensure.ts';
 import { defaultFlowSchemas, defaultPriorityLevels } from './flow-control.ts';
 import { followFlowSchemas } from './flow-schema-status.ts';

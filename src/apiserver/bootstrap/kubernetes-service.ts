@@ -5,7 +5,8 @@ import type { EndpointSlice } from '#api/discovery/v1';
 import type { KubeObject } from '#apimachinery/meta';
 import { LeaseNotFoundError, prefixEnd, type Store } from '#store';
 import type { Clock, Logger, Timer } from '#utils';
-import type { ClusterWriter, ReadOnlyCluster } from '../contracts.ts';
+import type { ClusterWriter } from '../registry/writer.ts';
+import type { ReadOnlyCluster } from '../storage/read-only-cluster.ts';
 import { registryPrefix } from '../storage/keys.ts';
 import { ensure } from './ensure.ts';
 

@@ -3,7 +3,8 @@
 import type { ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding, Subject } from '#api/rbac/v1';
 import type { KubeObject } from '#apimachinery/meta';
 import { compact, uncovered } from '../authorization/covers.ts';
-import type { ClusterWriter, ReadOnlyCluster } from '../contracts.ts';
+import type { ClusterWriter } from '../registry/writer.ts';
+import type { ReadOnlyCluster } from '../storage/read-only-cluster.ts';
 import { ensure, type Wanted } from './ensure.ts';
 import { defaultClusterRoleBindings, defaultClusterRoles, defaultRoleBindings, defaultRoles } from './policy.ts';
 import { rbacGroup } from './role-data.ts';

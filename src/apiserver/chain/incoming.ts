@@ -1,7 +1,7 @@
 // A request on its way through the chain, with the handles of the way it came: where its body comes from and how it is answered.
 import type { StatusError } from '#apimachinery/errors';
 import type { SchemaTable } from '#apimachinery/schema';
-import type { RawExchange, SpecialRest } from '../contracts.ts';
+import type { RawExchange, SpecialRest } from '../registry/special.ts';
 import type { DeleteOptions } from '../registry/generic/delete-options.ts';
 import type { Decoded, ServedResource } from '../registry/generic/types.ts';
 import type { Request } from '../request/request.ts';

@@ -2,7 +2,7 @@
 import type { StatusError } from '#apimachinery/errors';
 import type { KubeObject, UnknownObject } from '#apimachinery/meta';
 import type { WatchStream } from '#apimachinery/transport';
-import type { SpecialRest } from '../contracts.ts';
+import type { SpecialRest } from '../registry/special.ts';
 import type { ListPage } from '../registry/generic/list.ts';
 import type { ListOptions } from '../registry/generic/list-options.ts';
 import type { ServedResource } from '../registry/generic/types.ts';

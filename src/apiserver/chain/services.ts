@@ -1,7 +1,7 @@
 // What the links of the chain work with.
 import type { Logger, Clock } from '#utils';
 import type { AuditTrail } from '../audit/index.ts';
-import type { OnDecision, OnImpersonation } from '../contracts.ts';
+import type { OnDecision, OnImpersonation } from '../authorization/types.ts';
 import type { Attributes, Credentials, UserInfo } from '../request/request.ts';
 import type { ObservedRequest } from '../request-metrics.ts';
 import type { Incoming } from './incoming.ts';

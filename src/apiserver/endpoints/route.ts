@@ -4,7 +4,7 @@ import { methodNotSupported, notAcceptable } from '#apimachinery/errors';
 import type { Next } from '../chain/chain.ts';
 import type { Incoming } from '../chain/incoming.ts';
 import type { DocumentOutcome, Outcome } from '../chain/outcome.ts';
-import type { PublishedDocument } from '../contracts.ts';
+import type { PublishedDocument } from './published-document.ts';
 import { deprecationWarning } from '../registry/deprecations.ts';
 import { apiVersionText, type ServedResource } from '../registry/generic/types.ts';
 import type { Target } from '../request/request.ts';

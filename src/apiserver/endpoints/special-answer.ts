@@ -2,7 +2,7 @@
 // kind has columns (k8s.io/apiserver/pkg/endpoints/handlers/response.go).
 import { notAcceptable, StatusError } from '#apimachinery/errors';
 import type { UnknownObject } from '#apimachinery/meta';
-import type { SpecialRest } from '../contracts.ts';
+import type { SpecialRest } from '../registry/special.ts';
 import { mediaTypes, type Negotiated, negotiate } from './negotiation.ts';
 import { type Answer, plainJson, sendValue } from './respond.ts';
 import { describeColumns, includeObjectOf, type IncludeObject, partialMetadata } from './table.ts';

@@ -6,7 +6,7 @@ import { apiVersionOf, formatTime, type UnknownObject } from '#apimachinery/meta
 import { applySchemaDefaults } from '#apimachinery/schema';
 import type { BodyTarget, Incoming } from '../chain/incoming.ts';
 import type { Outcome } from '../chain/outcome.ts';
-import type { SpecialRest } from '../contracts.ts';
+import type { SpecialRest } from '../registry/special.ts';
 import { Admission, bodyType } from '../registry/generic/admit.ts';
 import type { Target } from '../request/request.ts';
 import type { ServerContext } from '../server-context.ts';

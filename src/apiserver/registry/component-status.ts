@@ -4,7 +4,7 @@ import type { Column, Printer } from '#api';
 import type { ComponentStatus } from '#api/core/v1';
 import { notFound } from '#apimachinery/errors';
 import type { KubeObject } from '#apimachinery/meta';
-import type { SpecialContext, SpecialRest } from '../contracts.ts';
+import type { SpecialContext, SpecialRest } from './special.ts';
 import { deprecationWarning } from './deprecations.ts';
 
 export interface ComponentProbe {

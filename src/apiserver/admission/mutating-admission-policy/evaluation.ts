@@ -7,7 +7,7 @@ import { apiVersionOf, parseApiVersion, type UnknownObject } from '#apimachinery
 import { applyOperations } from '#apimachinery/patch';
 import { decode, DecodeError } from '#apimachinery/schema';
 import { applyConfigurationOf, budgetCostMax, CelError, isProgram, jsonPatchOf, type Value } from '#cel';
-import type { AdmissionRequest, AdmittedType } from '../../contracts.ts';
+import type { AdmissionRequest, AdmittedType } from '../../registry/generic/admission.ts';
 import { Budget, BudgetError, type Named, PolicyExpressions } from '../policy/expressions.ts';
 import type { Input } from '../policy/input.ts';
 

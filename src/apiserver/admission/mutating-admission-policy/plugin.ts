@@ -5,7 +5,7 @@ import { StatusError, type StatusReason } from '#apimachinery/errors';
 import type { UnknownObject } from '#apimachinery/meta';
 import type { AuthorizationSource } from '#cel';
 import { assignOwn, deepEqual } from '#utils';
-import type { AdmissionRequest } from '../../contracts.ts';
+import type { AdmissionRequest } from '../../registry/generic/admission.ts';
 import { deny, handling, type PluginContext, type PluginFactory } from '../plugin.ts';
 import { authorizationSource, PendingAnswer } from '../policy/authorization.ts';
 import { BudgetError } from '../policy/expressions.ts';

@@ -3,7 +3,8 @@
 import type { Namespace, Pod, PodTemplateSpec } from '#api/core/v1';
 import { forbidden, internalError, invalidObject } from '#apimachinery/errors';
 import { aggregate } from '#apimachinery/field';
-import type { AdmissionRequest, ReadOnlyCluster } from '../../contracts.ts';
+import type { AdmissionRequest } from '../../registry/generic/admission.ts';
+import type { ReadOnlyCluster } from '../../storage/read-only-cluster.ts';
 import { handling, type PluginFactory, type PluginOptions } from '../plugin.ts';
 import type { PodView } from './check.ts';
 import {

@@ -1,7 +1,8 @@
 // Authorization asked from expressions, which run to their end at once, of authorizers that may take time
 // (k8s.io/apiserver/pkg/admission/plugin/authorizer: one answer per question and request).
 import type { AuthorizationDecision, AuthorizationQuestion, AuthorizationSource } from '#cel';
-import type { Authorizer, Decision, UserInfo } from '../../contracts.ts';
+import type { Authorizer, Decision } from '../../authorization/types.ts';
+import type { UserInfo } from '../../request/request.ts';
 
 /** An expression needs an answer that is on its way: wait for it and evaluate again. No `CelError`, so that no expression absorbs it. */
 export class PendingAnswer extends Error {

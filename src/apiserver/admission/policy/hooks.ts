@@ -2,7 +2,8 @@
 import type { MatchResources, ParamKind, ParamRef } from '#api/admissionregistration/v1';
 import { StatusError } from '#apimachinery/errors';
 import type { KubeObject } from '#apimachinery/meta';
-import type { AdmissionRequest, ReadOnlyCluster } from '../../contracts.ts';
+import type { AdmissionRequest } from '../../registry/generic/admission.ts';
+import type { ReadOnlyCluster } from '../../storage/read-only-cluster.ts';
 import { compileSelectors, matchesRule, matchesSelectors, type Selectors } from '../webhook/rules.ts';
 import { collectParams, ConfigurationError, paramResource } from './params.ts';
 

@@ -12,7 +12,8 @@ import {
   resourceCheckValue,
   type Value,
 } from '#cel';
-import type { AdmissionRequest, ReadOnlyCluster } from '../../contracts.ts';
+import type { AdmissionRequest } from '../../registry/generic/admission.ts';
+import type { ReadOnlyCluster } from '../../storage/read-only-cluster.ts';
 import { isExempt } from '../webhook/rules.ts';
 
 /** What expressions see; the authorizer only where they may ask it. */

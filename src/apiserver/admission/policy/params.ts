@@ -3,7 +3,7 @@ import type { ParamKind, ParamRef } from '#api/admissionregistration/v1';
 import { builtinResources } from '#api';
 import { fromLabelSelector } from '#apimachinery/labels';
 import { type KubeObject, parseApiVersion } from '#apimachinery/meta';
-import type { ReadOnlyCluster } from '../../contracts.ts';
+import type { ReadOnlyCluster } from '../../storage/read-only-cluster.ts';
 
 /** A policy or binding that cannot be applied: the failure policy decides. */
 export class ConfigurationError extends Error {}

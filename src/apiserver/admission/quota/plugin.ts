@@ -5,7 +5,7 @@ import { isConflict } from '#apimachinery/errors';
 import type { KubeObject } from '#apimachinery/meta';
 import { parseQuantity, type Quantity, zeroQuantity } from '#apimachinery/quantity';
 import { type Amounts, type Evaluator, evaluatorOf, scopesOf } from '#component-helpers/quota';
-import type { AdmissionRequest } from '../../contracts.ts';
+import type { AdmissionRequest } from '../../registry/generic/admission.ts';
 import { limits } from '../limits.ts';
 import { deny, handling, type PluginContext, type PluginFactory } from '../plugin.ts';
 

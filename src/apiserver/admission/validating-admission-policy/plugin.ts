@@ -4,7 +4,8 @@ import type { ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding } from
 import { StatusError, type StatusReason } from '#apimachinery/errors';
 import type { AuthorizationSource } from '#cel';
 import { goEscaped } from '../../audit/index.ts';
-import type { AddAnnotation, AdmissionRequest } from '../../contracts.ts';
+import type { AdmissionRequest } from '../../registry/generic/admission.ts';
+import type { AddAnnotation } from '../../request/notes.ts';
 import { deny, handling, type PluginFactory } from '../plugin.ts';
 import { authorizationSource, PendingAnswer } from '../policy/authorization.ts';
 import { type Invocation, type Misconfiguration, PolicyList } from '../policy/hooks.ts';

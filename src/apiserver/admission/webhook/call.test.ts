@@ -9,7 +9,7 @@ import { createCertificateAuthority, issueCertificate } from '#pki';
 import { type Clock, seededRng, silentLogger } from '#utils';
 import { byClusterIp } from '../../service-resolver.ts';
 import { MemoryCluster } from '../../authorization/memory-cluster.ts';
-import type { AdmissionRequest } from '../../contracts.ts';
+import type { AdmissionRequest } from '../../registry/generic/admission.ts';
 import { defaultPluginOptions } from '../plugin.ts';
 import { mutatingAdmissionWebhook, validatingAdmissionWebhook } from './plugin.ts';
 

@@ -3,7 +3,7 @@ import type { AdmissionResponse, AdmissionReview } from '#api/admission/v1';
 import type { WebhookClientConfig } from '#api/admissionregistration/v1';
 import { apiVersionOf, parseApiVersion } from '#apimachinery/meta';
 import type { Clock } from '#utils';
-import type { AdmissionRequest } from '../../contracts.ts';
+import type { AdmissionRequest } from '../../registry/generic/admission.ts';
 import { WebhookClients, type WebhookReach } from '../../webhook-client.ts';
 import { limits } from '../limits.ts';
 

@@ -5,7 +5,7 @@ import { forbidden } from '#apimachinery/errors';
 import type { AuthorizationSource } from '#cel';
 import type { Metrics } from '#component-base';
 import type { Clock, Logger } from '#utils';
-import type { AdmissionRequest } from '../../contracts.ts';
+import type { AdmissionRequest } from '../../registry/generic/admission.ts';
 import { PendingAnswer } from '../policy/authorization.ts';
 import { BudgetError, PolicyExpressions } from '../policy/expressions.ts';
 import { requestInput } from '../policy/input.ts';

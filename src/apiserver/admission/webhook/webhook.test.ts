@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { AdmissionRequest } from '../../contracts.ts';
+import type { AdmissionRequest } from '../../registry/generic/admission.ts';
 import { checkedResponse } from './call.ts';
 import { denial } from './plugin.ts';
 import { matchesRule } from './rules.ts';

@@ -1,6 +1,6 @@
 // Whether the user may do what they ask for (k8s.io/apiserver/pkg/endpoints/filters/authorization.go).
 import { recordDecision } from '../../audit/index.ts';
-import type { Decision } from '../../contracts.ts';
+import type { Decision } from '../../authorization/types.ts';
 import { aboutOneObject } from '../../request/path.ts';
 import type { Link } from '../chain.ts';
 import type { ChainServices } from '../services.ts';

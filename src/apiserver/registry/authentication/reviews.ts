@@ -3,7 +3,8 @@ import type { TokenReview } from '#api/authentication/v1';
 import { badRequest } from '#apimachinery/errors';
 import { formatTime, type KubeObject } from '#apimachinery/meta';
 import type { Authentication } from '../../authentication/index.ts';
-import type { SpecialContext, SpecialRest, UserInfo } from '../../contracts.ts';
+import type { UserInfo } from '../../request/request.ts';
+import type { SpecialContext, SpecialRest } from '../special.ts';
 
 const group = 'authentication.k8s.io';
 

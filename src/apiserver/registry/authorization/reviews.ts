@@ -16,7 +16,9 @@ import { parse as parseLabels } from '#apimachinery/labels';
 import type { KubeObject } from '#apimachinery/meta';
 import { validateLabelSelectorRequirement } from '#apimachinery/validation';
 import { inWireOrder } from '../generic/metadata.ts';
-import type { Attributes, Authorizer, SpecialContext, SpecialRest, UserInfo } from '../../contracts.ts';
+import type { Authorizer } from '../../authorization/types.ts';
+import type { Attributes, UserInfo } from '../../request/request.ts';
+import type { SpecialContext, SpecialRest } from '../special.ts';
 
 const group = 'authorization.k8s.io';
 const spec = root('spec');

@@ -5,7 +5,7 @@ import type { PodDisruptionBudget } from '#api/policy/v1';
 import type { UnknownObject } from '#apimachinery/meta';
 import { decodeJwt, generateKeyPair, jwtSigner } from '#pki';
 import { MemoryCluster } from '../../authorization/memory-cluster.ts';
-import type { SpecialContext, SpecialRest } from '../../contracts.ts';
+import type { SpecialContext, SpecialRest } from '../special.ts';
 import { ownRequest } from '../../request/own.ts';
 import { kubeletAddress } from './node/kubelet-clients.ts';
 import { isProxyable, parseProxyName } from './node/proxy-target.ts';

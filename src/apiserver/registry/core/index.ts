@@ -1,6 +1,8 @@
 // Endpoints and hooks of the core group that are more than storage.
 import type { Rng } from '#utils';
-import type { Authorizer, ReadOnlyCluster, SpecialRest } from '../../contracts.ts';
+import type { Authorizer } from '../../authorization/types.ts';
+import type { ReadOnlyCluster } from '../../storage/read-only-cluster.ts';
+import type { SpecialRest } from '../special.ts';
 import { createKubeletClients, type KubeletConnectionOptions } from './node/kubelet-clients.ts';
 import { proxyEndpoints } from './node/proxy.ts';
 import { bindingEndpoints } from './pod/binding.ts';

@@ -2,7 +2,7 @@
 // (https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/).
 import { parseApiVersion, type UnknownObject } from '#apimachinery/meta';
 import { applySchemaDefaults, type SchemaTable } from '#apimachinery/schema';
-import type { AdmissionPlugin, AdmissionRequest, AdmittedType, Operation, Reinvocation } from '../../contracts.ts';
+import type { AdmissionPlugin, AdmissionRequest, AdmittedType, Operation, Reinvocation } from './admission.ts';
 import type { Cancellation } from '../../request/cancellation.ts';
 import type { AddAnnotation } from '../../request/notes.ts';
 import type { Request, Target, UserInfo } from '../../request/request.ts';

@@ -1,6 +1,6 @@
 // Joins storage hooks (allocators, bootstrap checks) to one write, and settles them exactly once whatever happens to it.
 import type { UnknownObject } from '#apimachinery/meta';
-import type { FinishWrite } from '../../contracts.ts';
+import type { FinishWrite } from './storage-hook.ts';
 import type { WriteContext } from './types.ts';
 
 export class HookRun {

@@ -3,7 +3,7 @@ import type { UnknownObject } from '#apimachinery/meta';
 import { MemoryCluster } from '../../authorization/memory-cluster.ts';
 import { ownRequest } from '../../request/own.ts';
 import { RbacAuthorizer } from '../../authorization/rbac.ts';
-import type { UserInfo } from '../../contracts.ts';
+import type { UserInfo } from '../../request/request.ts';
 import { escalationHooks } from './escalation.ts';
 
 const rbac = 'rbac.authorization.k8s.io';

@@ -7,7 +7,9 @@ import { quote } from '#utils';
 import { mastersGroup } from '../../authentication/users.ts';
 import { compact, uncovered } from '../../authorization/covers.ts';
 import type { RbacAuthorizer } from '../../authorization/rbac.ts';
-import type { Attributes, Authorizer, HookedWrite, StorageHook, UserInfo } from '../../contracts.ts';
+import type { Authorizer } from '../../authorization/types.ts';
+import type { Attributes, UserInfo } from '../../request/request.ts';
+import type { HookedWrite, StorageHook } from '../generic/storage-hook.ts';
 
 const group = 'rbac.authorization.k8s.io';
 const everything: PolicyRule[] = [

@@ -1,7 +1,7 @@
 import { StatusError } from '#apimachinery/errors';
 import type { UnknownObject } from '#apimachinery/meta';
 import { expect, test } from 'vitest';
-import type { ReadOnlyCluster } from '../../contracts.ts';
+import type { ReadOnlyCluster } from '../../storage/read-only-cluster.ts';
 import { adminAccessHooks } from './admin-access.ts';
 
 const labels = { 'resource.kubernetes.io/admin-access': 'true' };

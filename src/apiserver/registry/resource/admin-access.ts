@@ -3,7 +3,8 @@
 import { invalidObject } from '#apimachinery/errors';
 import { forbidden, type Path, root } from '#apimachinery/field';
 import type { UnknownObject } from '#apimachinery/meta';
-import type { ReadOnlyCluster, StorageHook } from '../../contracts.ts';
+import type { ReadOnlyCluster } from '../../storage/read-only-cluster.ts';
+import type { StorageHook } from '../generic/storage-hook.ts';
 
 const group = 'resource.k8s.io';
 const label = 'resource.kubernetes.io/admin-access';

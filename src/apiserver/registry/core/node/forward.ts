@@ -2,7 +2,7 @@
 import { pipeline } from 'node:stream/promises';
 import { badRequest, methodNotSupported, serviceUnavailable } from '#apimachinery/errors';
 import { forwardableHeaders, proxyUpgrade, type WireClient } from '#wire';
-import type { RawExchange, SpecialContext } from '../../../contracts.ts';
+import type { RawExchange, SpecialContext } from '../../special.ts';
 
 export interface Target {
   client: WireClient;

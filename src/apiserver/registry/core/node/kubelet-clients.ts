@@ -2,7 +2,7 @@
 import type { Node } from '#api/core/v1';
 import { notFound, plainError } from '#apimachinery/errors';
 import { type ClientTls, createWireClient, type Dial, type WireClient } from '#wire';
-import type { ReadOnlyCluster } from '../../../contracts.ts';
+import type { ReadOnlyCluster } from '../../../storage/read-only-cluster.ts';
 
 export interface KubeletConnectionOptions {
   /** `--kubelet-preferred-address-types`. */

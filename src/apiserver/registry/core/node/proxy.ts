@@ -5,7 +5,7 @@ import type { Endpoints, Pod, Service } from '#api/core/v1';
 import { badRequest, notFound, plainRefusal, serviceUnavailable } from '#apimachinery/errors';
 import type { UnknownObject } from '#apimachinery/meta';
 import type { Rng } from '#utils';
-import type { SpecialContext, SpecialRest } from '../../../contracts.ts';
+import type { SpecialContext, SpecialRest } from '../../special.ts';
 import { forwardRequest, requireExchange } from './forward.ts';
 import type { KubeletClients } from './kubelet-clients.ts';
 import { isProxyable, type ProxyName, parseProxyName } from './proxy-target.ts';

@@ -3,7 +3,7 @@ import type { Binding, Pod, PodCondition } from '#api/core/v1';
 import { badRequest, conflict, plainRefusal } from '#apimachinery/errors';
 import { aggregate, type FieldError, notSupported, required, root } from '#apimachinery/field';
 import { formatTime, type KubeObject } from '#apimachinery/meta';
-import type { SpecialContext, SpecialRest } from '../../../contracts.ts';
+import type { SpecialContext, SpecialRest } from '../../special.ts';
 import { successStatus } from '../success-status.ts';
 
 const binding = { group: '', resource: 'pods/binding' };

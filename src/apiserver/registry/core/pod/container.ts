@@ -1,7 +1,7 @@
 // Which container of a pod a request is about (pkg/registry/core/pod, validateContainer).
 import type { Pod } from '#api/core/v1';
 import { badRequest, notFound } from '#apimachinery/errors';
-import type { SpecialContext } from '../../../contracts.ts';
+import type { SpecialContext } from '../../special.ts';
 
 const namesOf = ({ spec }: Pod): string[] =>
   [...(spec?.initContainers ?? []), ...(spec?.containers ?? []), ...(spec?.ephemeralContainers ?? [])].map(({ name }) => name);

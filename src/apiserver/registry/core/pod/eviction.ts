@@ -5,7 +5,7 @@ import { badRequest, conflict, forbidden, isConflict, notFound, plainError, tooM
 import { fromLabelSelector } from '#apimachinery/labels';
 import { formatTime, type KubeObject } from '#apimachinery/meta';
 import { isConditionTrue } from '#component-helpers/pod';
-import type { SpecialContext, SpecialRest } from '../../../contracts.ts';
+import type { SpecialContext, SpecialRest } from '../../special.ts';
 import { successStatus } from '../success-status.ts';
 
 const disruptedPodsMax = 2000;

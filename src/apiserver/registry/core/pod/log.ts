@@ -1,7 +1,7 @@
 // pods/log: read from the kubelet and passed on as it comes (pkg/registry/core/pod/rest/log.go).
 import { badRequest, genericServerResponse, internalError, invalidObject, serviceUnavailable } from '#apimachinery/errors';
 import { type FieldError, forbidden, invalid, notSupported, type Path, root } from '#apimachinery/field';
-import type { SpecialContext, SpecialRest } from '../../../contracts.ts';
+import type { SpecialContext, SpecialRest } from '../../special.ts';
 import { pump, requireExchange } from '../node/forward.ts';
 import type { KubeletClients } from '../node/kubelet-clients.ts';
 import { containerOf, podOf } from './container.ts';

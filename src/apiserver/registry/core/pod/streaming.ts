@@ -11,7 +11,8 @@ import {
   type WireUpgrade,
 } from '#wire';
 import { forbiddenError } from '../../../authorization/messages.ts';
-import type { Authorizer, SpecialContext, SpecialRest } from '../../../contracts.ts';
+import type { Authorizer } from '../../../authorization/types.ts';
+import type { SpecialContext, SpecialRest } from '../../special.ts';
 import { backendHeaders, requireExchange, requireUpgrade } from '../node/forward.ts';
 import type { KubeletClients } from '../node/kubelet-clients.ts';
 import { containerOf, nodeOf, podOf } from './container.ts';

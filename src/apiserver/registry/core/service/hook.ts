@@ -2,7 +2,9 @@
 import type { Service } from '#api/core/v1';
 import { isNotFound } from '#apimachinery/errors';
 import type { Logger, Rng } from '#utils';
-import type { ClusterWriter, FinishWrite, HookedWrite, ReadOnlyCluster, StorageHook } from '../../../contracts.ts';
+import type { ReadOnlyCluster } from '../../../storage/read-only-cluster.ts';
+import type { FinishWrite, HookedWrite, StorageHook } from '../../generic/storage-hook.ts';
+import type { ClusterWriter } from '../../writer.ts';
 import {
   type IpChange,
   ipsOnCreate,

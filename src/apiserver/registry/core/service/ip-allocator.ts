@@ -2,7 +2,8 @@
 import type { IPAddress, ServiceCIDR } from '#api/networking/v1';
 import { isAlreadyExists, isNotFound } from '#apimachinery/errors';
 import type { Rng } from '#utils';
-import type { ClusterWriter, ReadOnlyCluster } from '../../../contracts.ts';
+import type { ReadOnlyCluster } from '../../../storage/read-only-cluster.ts';
+import type { ClusterWriter } from '../../writer.ts';
 import { type AddressRange, addressRange, addressValue, formatAddress, type IpFamily, rangeHolds } from './addresses.ts';
 
 const group = 'networking.k8s.io';

@@ -2,7 +2,7 @@
 // together with what writes under way hold.
 import type { Service } from '#api/core/v1';
 import type { Rng } from '#utils';
-import type { ReadOnlyCluster } from '../../../contracts.ts';
+import type { ReadOnlyCluster } from '../../../storage/read-only-cluster.ts';
 
 export interface PortRange {
   first: number;

@@ -10,7 +10,7 @@ import {
   extendedExpirationSeconds,
   warnOnlyExpirationSeconds,
 } from '../../../authentication/service-account-claims.ts';
-import type { SpecialContext, SpecialRest } from '../../../contracts.ts';
+import type { SpecialContext, SpecialRest } from '../../special.ts';
 
 export interface TokenRequestOptions {
   /** `--service-account-issuer`, the first. */

@@ -1,0 +1,31 @@
+// What decides whether a user may do something, and who else hears of it.
+import type { Attributes, UserInfo } from '../request/request.ts';
+
+export interface Decision {
+  allowed: boolean;
+  /** Explicit deny ends the chain. */
+  denied?: boolean;
+  /** Shown to the user on denial, and kept for explanations. */
+  reason: string;
+}
+
+/** Called with a decision before it takes effect. */
+export type OnDecision = (decision: Decision) => void;
+
+/** Called with the user a client acts as and the verb of the constrained mode that allowed it ('' for the plain one). */
+export type OnImpersonation = (user: UserInfo, constraint: string) => void;
+
+export interface Authorizer {
+  authorize(attributes: Attributes): Decision | Promise<Decision>;
+  /** What the user may do in a namespace (SelfSubjectRulesReview). */
+  rulesFor?(
+    user: UserInfo,
+    namespace: string,
+  ): {
+    resourceRules: { verbs: string[]; apiGroups: string[]; resources: string[]; resourceNames?: string[] }[];
+    nonResourceRules: { verbs: string[]; nonResourceURLs: string[] }[];
+    incomplete: boolean;
+    /** Why it is incomplete. */
+    evaluationError?: string;
+  };
+}

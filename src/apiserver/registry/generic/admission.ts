@@ -1,0 +1,73 @@
+// What admission is told of one write, and what a plugin of its chain offers
+// (https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/).
+import type { KubeObject, UnknownObject } from '#apimachinery/meta';
+import type { SchemaTable } from '#apimachinery/schema';
+import type { Cancellation } from '../../request/cancellation.ts';
+import type { AddAnnotation } from '../../request/notes.ts';
+import type { UserInfo } from '../../request/request.ts';
+
+export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
+
+/** One write on its way in. */
+export interface AdmissionRequest {
+  readonly operation: Operation;
+  readonly user: UserInfo;
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+  readonly subresource: string;
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** Mutating plugins change it in place; absent for DELETE. */
+  object?: (KubeObject & Record<string, unknown>) | undefined;
+  /** Frozen; absent for CREATE. */
+  readonly oldObject?: (KubeObject & Record<string, unknown>) | undefined;
+  /** Fills the kind's defaults of an object again, after a webhook changed it. */
+  readonly setDefaults?: ((object: KubeObject & Record<string, unknown>) => void) | undefined;
+  /** What the object is; absent where that is not known. */
+  readonly type?: AdmittedType | undefined;
+  /** Set by the first mutating plugin that may have to run again. */
+  reinvocation?: Reinvocation | undefined;
+  /** Create/Update/Patch/DeleteOptions as sent. */
+  readonly options: Record<string, unknown>;
+  readonly dryRun: boolean;
+  /** Ends when nobody waits for the answer any more. */
+  readonly cancellation?: Cancellation | undefined;
+  /** Adds a `Warning:` header to the answer. */
+  readonly warn: (message: string) => void;
+  /** Adds an annotation to the request's event in the audit log, for its level and those that show more (default Metadata). */
+  readonly annotate?: AddAnnotation | undefined;
+}
+
+/** The type of an object on its way in, as the client names it. */
+export interface AdmittedType {
+  kind: { group: string; version: string; kind: string };
+  schema: SchemaTable;
+  typeName: string;
+  /** Any JSON that fits the schema of a definition; else read by the table. */
+  custom: boolean;
+  /** How JSON becomes such an object; absent: by the table. */
+  read?(value: unknown, strict: boolean): { object: UnknownObject; strictErrors: string[] };
+  setDefaults(object: UnknownObject): void;
+  /** To and from the version that admission hands on. */
+  toStorage(object: UnknownObject): UnknownObject;
+  fromStorage(object: UnknownObject): UnknownObject;
+}
+
+/** Whether mutating plugins run a second time over one request, and what they remember of the first. */
+export interface Reinvocation {
+  needed: boolean;
+  /** This is the second time. */
+  running: boolean;
+  /** By the plugin's name. */
+  memory: Map<string, unknown>;
+}
+
+/** Denies by throwing `StatusError`. Plugins read through the apiserver's own caches (`ReadOnlyCluster`), never through a client. */
+export interface AdmissionPlugin {
+  name: string;
+  handles(operation: Operation): boolean;
+  admit?(request: AdmissionRequest): void | Promise<void>;
+  validate?(request: AdmissionRequest): void | Promise<void>;
+}

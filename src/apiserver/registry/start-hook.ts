@@ -1,0 +1,12 @@
+// What is done once when the apiserver starts.
+import type { ReadOnlyCluster } from '../storage/read-only-cluster.ts';
+import type { ClusterWriter } from './writer.ts';
+
+/** Done once when the apiserver starts, before it reports ready (upstream's PostStartHook). */
+export interface StartHook {
+  /** Shown as the health check `poststarthook/<name>`. */
+  name: string;
+  /** Name of the earlier hook whose work this one needs. Default: the one before it in the list. */
+  after?: string;
+  run(cluster: ReadOnlyCluster, writer: ClusterWriter, signal: AbortSignal): Promise<void>;
+}
