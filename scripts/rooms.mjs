@@ -70,3 +70,31 @@ export const ambientFiles = {
 
 /** Whether a file of a pure folder waits: `actions` of a control loop is its shell, which carries out and asks what the core decided. */
 export const mayWait = (file) => /^controllers\/[^/]+\/actions(\.ts$|\/)/.test(file);
+
+/**
+ * The second level of large rooms: which of their folders may import which. Files at the room's root stand over all of them, and only those of
+ * `shared` may be imported from below. `*`: everything below.
+ * @type {Record<string, { shared: string[], folders: Record<string, string[]> }>}
+ */
+export const inner = {
+  apiserver: {
+    shared: ['limits.ts'],
+    folders: {
+      request: [],
+      storage: [],
+      outbound: ['storage'],
+      authentication: ['request', 'storage'],
+      authorization: ['request', 'storage', 'authentication'],
+      audit: ['request', 'authorization'],
+      registry: ['request', 'storage', 'authentication', 'authorization'],
+      admission: ['request', 'storage', 'outbound', 'authentication', 'authorization', 'audit', 'registry'],
+      apiextensions: ['storage', 'outbound', 'audit', 'registry'],
+      bootstrap: ['storage', 'authorization', 'registry'],
+      chain: ['request', 'storage', 'authentication', 'authorization', 'audit', 'registry'],
+      endpoints: ['request', 'storage', 'registry', 'chain'],
+      adapters: ['request', 'registry', 'chain', 'endpoints'],
+      aggregation: ['request', 'storage', 'outbound', 'registry', 'apiextensions', 'bootstrap', 'chain', 'endpoints'],
+      app: ['*'],
+    },
+  },
+};

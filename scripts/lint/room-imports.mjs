@@ -1,6 +1,6 @@
 // The import table (scripts/rooms.mjs) as one function, shared by the lint rule and the tidy test.
 import { dirname, join, normalize, sep } from 'node:path';
-import { above, ambientFiles, ambientRooms, mayWait, pureFolders, rooms } from '../rooms.mjs';
+import { above, ambientFiles, ambientRooms, inner, mayWait, pureFolders, rooms } from '../rooms.mjs';
 
 const inPureFolder = (file) => pureFolders.some((folder) => file.startsWith(`${folder}/`));
 
@@ -28,7 +28,7 @@ export function importProblem(file, specifier, text = '') {
     const target = normalize(join(dirname(file), specifier)).split(sep);
     if (target[0] !== room) return `'${specifier}' leaves the room ${room}: import '#${target[0]}'`;
     if (isSibling(file, target[1])) return `a controller imports no sibling: '${specifier}'`;
-    return undefined;
+    return test ? undefined : innerProblem(file.split('/'), target);
   }
   if (specifier.startsWith('#')) {
     const target = specifier.slice(1).split('/')[0];
@@ -43,6 +43,17 @@ export function importProblem(file, specifier, text = '') {
   }
   if (specifier.startsWith('node:') && isPure(file, text) && !test) return `pure code may not use '${specifier}'`;
   return undefined;
+}
+
+/** Why a file may not import another one of its room: the walls inside large rooms. */
+function innerProblem([room, from, deeper], [, to, within]) {
+  const walls = inner[room];
+  if (!walls || deeper === undefined) return undefined;
+  const allowed = walls.folders[from];
+  if (!allowed) return `src/${room}/${from} is not in the table of ${room}: add it to scripts/rooms.mjs`;
+  if (from === to || allowed.includes('*') || allowed.includes(to)) return undefined;
+  if (within === undefined && walls.shared.includes(to)) return undefined;
+  return `${room}/${from} may not import ${room}/${to} (scripts/rooms.mjs)`;
 }
 
 /** Whether a controller's file names another controller's folder; controllers/index.ts lists them all, controllers/config.ts serves all. */

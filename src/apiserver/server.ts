@@ -11,8 +11,8 @@ import { type Clock, type Logger, type Rng, silentLogger } from '#utils';
 import type { WireRequest, WireResponse, WireUpgrade } from '#wire';
 import type { Aggregator } from './aggregation/index.ts';
 import type { AuditTrail } from './audit/index.ts';
-import { StoreFeed } from './cache/store-feed.ts';
-import { createCluster, createWriter } from './cluster.ts';
+import { StoreFeed } from './storage/store-feed.ts';
+import { createCluster, createWriter } from './registry/cluster.ts';
 import type { OnDecision, OnImpersonation } from './authorization/types.ts';
 import type { PublishedDocument } from './endpoints/published-document.ts';
 import type { StorageHook } from './registry/generic/storage-hook.ts';
@@ -41,17 +41,17 @@ import {
 import { builtinServed } from './registry/builtin.ts';
 import { componentStatusEndpoint } from './registry/component-status.ts';
 import type { AdmissionChain, Randomness } from './registry/generic/types.ts';
-import { requestMetrics } from './request-metrics.ts';
-import { ResourceTable } from './resources.ts';
-import type { ServerContext } from './server-context.ts';
+import { requestMetrics } from './chain/request-metrics.ts';
+import { ResourceTable } from './registry/resource-table.ts';
+import type { ServerContext } from './endpoints/context.ts';
 import { ending, leaveInTime, runStartHooks } from './start-hooks.ts';
-import { createStorages, type Storages } from './storages.ts';
+import { createStorages, type Storages } from './storage/storages.ts';
 import { withCleanUp } from './apiextensions/definition-deletion.ts';
 import { converterFactory } from './apiextensions/conversion/converter.ts';
 import { serveDefinitions } from './apiextensions/serve-definitions.ts';
-import { byClusterIp } from './service-resolver.ts';
+import { byClusterIp } from './outbound/service-resolver.ts';
 import { startCompactor } from './storage/compactor.ts';
-import { WebhookClients, type WebhookReach } from './webhook-client.ts';
+import { WebhookClients, type WebhookReach } from './outbound/webhook-client.ts';
 
 /** The parts that decide who may do what, made once the cluster can be read. All optional: without them everyone may do everything. */
 export interface ApiServerParts {

@@ -1,6 +1,6 @@
 // What a server does once it serves and before it is ready, and before it goes (k8s.io/apiserver/pkg/server/hooks.go).
 import { type Clock, type Logger } from '#utils';
-import type { StoreFeed } from './cache/store-feed.ts';
+import type { StoreFeed } from './storage/store-feed.ts';
 import type { StartHook } from './registry/start-hook.ts';
 import type { ClusterWriter } from './registry/writer.ts';
 import type { ReadOnlyCluster } from './storage/read-only-cluster.ts';

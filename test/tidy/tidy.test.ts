@@ -49,6 +49,10 @@ describe('tidy', () => {
     expect(importProblem('utils/x.ts', 'node:fs')).toContain('pure');
     expect(importProblem('store/x.ts', '../wire/serve.ts')).toContain('leaves the room');
     expect(importProblem('controllers/job/x.ts', '#controllers/cronjob')).toContain('sibling');
+    expect(importProblem('apiserver/registry/x.ts', '../endpoints/y.ts')).toContain('may not import');
+    expect(importProblem('apiserver/storage/x.ts', '../server.ts')).toContain('may not import');
+    expect(importProblem('apiserver/storage/x.ts', '../limits.ts')).toBeUndefined();
+    expect(importProblem('apiserver/new/x.ts', '../limits.ts')).toContain('not in the table');
     expect(impurities('api/x.ts', 'const t = Date.now();')).toHaveLength(1);
     const claim = '// Says what to do. Pure: data in, data out.\n';
     expect(importProblem('kubelet/x.ts', 'node:fs', claim)).toContain('pure');

@@ -6,7 +6,7 @@ import type { Reply } from '../chain/incoming.ts';
 import type { Outcome } from '../chain/outcome.ts';
 import { inVersion } from '../endpoints/respond.ts';
 import type { Notes } from '../request/notes.ts';
-import type { AnswerContext } from './context.ts';
+import type { AnswerContext } from '../endpoints/answer-context.ts';
 import { MemoryWatch } from './memory-watch.ts';
 
 export class MemoryReply implements Reply {

@@ -7,7 +7,7 @@ import { bookmarkIntervalMs } from '../limits.ts';
 import type { ListOptions } from '../registry/generic/list-options.ts';
 import type { ServedResource } from '../registry/generic/types.ts';
 import type { WatchStart } from '../registry/generic/watch.ts';
-import type { AnswerContext } from './context.ts';
+import type { AnswerContext } from '../endpoints/answer-context.ts';
 import { inVersion } from '../endpoints/respond.ts';
 import { initialEventsEnd } from '../endpoints/watch-stream.ts';
 

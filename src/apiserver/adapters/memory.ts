@@ -21,7 +21,7 @@ import { Cancellation, NoAnswerError } from '../request/cancellation.ts';
 import { createNotes } from '../request/notes.ts';
 import { noOptions, type RequestOptions } from '../request/options.ts';
 import type { UserInfo } from '../request/request.ts';
-import type { AnswerContext } from './context.ts';
+import type { AnswerContext } from '../endpoints/answer-context.ts';
 import { MemoryReply } from './memory-reply.ts';
 import { serveRaw } from './raw.ts';
 

@@ -5,7 +5,7 @@ import type { ResponseHeaders, WireRequest, WireResponse } from '#wire';
 import type { Next } from '../chain/chain.ts';
 import { NoAnswerError } from '../request/cancellation.ts';
 import type { UserInfo } from '../request/request.ts';
-import type { AnswerContext } from './context.ts';
+import type { AnswerContext } from '../endpoints/answer-context.ts';
 import { wireIncoming } from './wire.ts';
 
 interface RawCall {

@@ -15,7 +15,7 @@ import { WatchStream } from '../endpoints/watch-stream.ts';
 import type { Notes, RequestRecord } from '../request/notes.ts';
 import type { RequestData } from '../request/request.ts';
 import { announcing, announcingUpgrade } from './announcing.ts';
-import type { AnswerContext } from './context.ts';
+import type { AnswerContext } from '../endpoints/answer-context.ts';
 import type { WireExchange } from './wire.ts';
 
 /** Text as a header may carry it: its UTF-8 bytes, without control characters. */

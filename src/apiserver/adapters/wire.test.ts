@@ -5,7 +5,7 @@ import type { WireRequest, WireResponse } from '#wire';
 import { createAuthentication } from '../authentication/index.ts';
 import { decodeBody } from '../endpoints/body.ts';
 import { dataOf } from '../request/request.ts';
-import type { AnswerContext } from './context.ts';
+import type { AnswerContext } from '../endpoints/answer-context.ts';
 import { wireIncoming } from './wire.ts';
 
 const schema = builtinSchema();

@@ -8,7 +8,7 @@ import { createNotes } from '../request/notes.ts';
 import { readOptions } from '../request/options.ts';
 import { readPath } from '../request/path.ts';
 import type { Headers, RequestData, UserInfo } from '../request/request.ts';
-import type { AnswerContext } from './context.ts';
+import type { AnswerContext } from '../endpoints/answer-context.ts';
 import { wireBody } from './wire-body.ts';
 import { WireReply } from './wire-reply.ts';
 

@@ -6,7 +6,7 @@ import type { Authorizer } from '../authorization/types.ts';
 import type { AdmissionPlugin, AdmissionRequest } from '../registry/generic/admission.ts';
 import type { ClusterWriter } from '../registry/writer.ts';
 import type { ReadOnlyCluster } from '../storage/read-only-cluster.ts';
-import type { WebhookReach } from '../webhook-client.ts';
+import type { WebhookReach } from '../outbound/webhook-client.ts';
 
 /** What plugins may use. */
 export interface PluginContext {

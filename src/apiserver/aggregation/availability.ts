@@ -7,7 +7,7 @@ import { formatTime } from '#apimachinery/meta';
 import { quote } from '#utils';
 import type { ClusterWriter } from '../registry/writer.ts';
 import type { ReadOnlyCluster } from '../storage/read-only-cluster.ts';
-import { hasReadyEndpoint, slicesOf } from '../service-resolver.ts';
+import { hasReadyEndpoint, slicesOf } from '../outbound/service-resolver.ts';
 import { apiServiceGroup } from './registration.ts';
 
 export type Finding = Pick<APIServiceCondition, 'status' | 'reason' | 'message'>;

@@ -6,7 +6,7 @@ import { eventReader, failureOf, type WatchStream } from '#apimachinery/transpor
 import type { Incoming } from '../chain/incoming.ts';
 import { remoteDocumentBytesMax } from '../limits.ts';
 import type { Target, UserInfo } from '../request/request.ts';
-import { dialErrorText } from '../dial-error.ts';
+import { dialErrorText } from '../outbound/dial-error.ts';
 import { identityHeaders } from './identity.ts';
 import type { Remote, RemoteConnections } from './remotes.ts';
 

@@ -2,15 +2,11 @@
 // handler_discovery.go). What cannot be read any more is shown without resources and marked as stale.
 import type { Clock } from '#utils';
 import { remoteDiscoveryMs, remoteDiscoveryTimeoutMs, remoteDocumentBytesMax } from '../limits.ts';
-import { type AggregatedResource, fromLegacy, isAggregatedType, resourcesByVersion } from './documents.ts';
+import type { AggregatedResource, RemoteVersion } from '../endpoints/remote-apis.ts';
+import { fromLegacy, isAggregatedType, resourcesByVersion } from './documents.ts';
 import { aggregatorUser, type Headers, identityHeaders } from './identity.ts';
 import { keyedLoop } from './keyed-loop.ts';
 import type { Remote, RemoteConnections, RemoteTable } from './remotes.ts';
-
-export interface RemoteVersion {
-  resources: readonly AggregatedResource[];
-  freshness: 'Current' | 'Stale';
-}
 
 /** A document as it was read from one Service, which may serve several group versions. */
 interface Read {

@@ -1,20 +1,7 @@
 // What other API servers say they serve (https://kubernetes.io/docs/concepts/overview/kubernetes-api/#aggregated-discovery): the aggregated form,
 // or made from the legacy one. All of it is somebody else's text: what does not fit is left out.
 
-export interface AggregatedResource {
-  resource: string;
-  responseKind: { group: string; version: string; kind: string };
-  scope: 'Namespaced' | 'Cluster';
-  singularResource: string;
-  verbs: readonly string[];
-  shortNames?: readonly string[];
-  categories?: readonly string[];
-  subresources?: {
-    subresource: string;
-    responseKind: { group: string; version: string; kind: string };
-    verbs: readonly string[];
-  }[];
-}
+import type { AggregatedResource } from '../endpoints/remote-apis.ts';
 
 interface LegacyResource {
   name: string;

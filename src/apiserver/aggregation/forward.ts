@@ -4,7 +4,7 @@ import { pipeDuplex, UpgradeRefusedError, type ResponseHeaders, type WireUpgrade
 import type { Incoming } from '../chain/incoming.ts';
 import type { Outcome } from '../chain/outcome.ts';
 import type { RawExchange } from '../registry/special.ts';
-import { dialErrorText } from '../dial-error.ts';
+import { dialErrorText } from '../outbound/dial-error.ts';
 import { remoteDiscoveryTimeoutMs } from '../limits.ts';
 import { answerHeaders, backendHeaders, pump, requestHeaders } from '../registry/core/node/forward.ts';
 import type { UserInfo } from '../request/request.ts';

@@ -2,7 +2,7 @@
 // their APIServices. The registration itself has none and stands first.
 import type { APIService } from '#api/apiregistration/v1';
 import { compareVersions } from '../apiextensions/versions.ts';
-import type { ServedGroup } from '../resources.ts';
+import type { ServedGroup } from '../registry/resource-table.ts';
 import { customPriority } from './priorities.ts';
 import { apiServiceGroup } from './registration.ts';
 import type { Remote } from './remotes.ts';

@@ -7,20 +7,18 @@ import type { ClusterWriter } from '../registry/writer.ts';
 import type { ReadOnlyCluster } from '../storage/read-only-cluster.ts';
 import type { Incoming } from '../chain/incoming.ts';
 import type { Outcome } from '../chain/outcome.ts';
+import type { RemoteApis } from '../endpoints/remote-apis.ts';
 import type { RemoteServers } from '../chain/services.ts';
 import { aggregationRetryMs } from '../limits.ts';
-import type { ServedGroup } from '../resources.ts';
 import { judgeLocal } from './availability.ts';
 import { callRemote, watchRemote } from './direct.ts';
-import { RemoteDiscovery, type RemoteVersion } from './discovery.ts';
+import { RemoteDiscovery } from './discovery.ts';
 import { forward } from './forward.ts';
 import { mergedGroups } from './groups.ts';
 import { RemoteOpenApi } from './openapi.ts';
 import { followAvailability } from './probe.ts';
 import { apiServiceGroup, registerBuiltin, registerCustom } from './registration.ts';
 import { type ConnectionOptions, type Remote, RemoteConnections, RemoteTable } from './remotes.ts';
-
-export type { RemoteVersion } from './discovery.ts';
 
 interface AggregationDeps {
   clock: Clock;
@@ -97,14 +95,7 @@ async function keepLocalJudged(
 }
 
 /** What the server knows of other API servers, and how it hands requests on to them. */
-export interface Aggregator extends RemoteServers {
-  /** Groups served here and elsewhere, in order. */
-  groups(locals: readonly ServedGroup[]): readonly ServedGroup[];
-  /** What another API server serves of a group version; undefined: it is served here. */
-  version(group: string, version: string): RemoteVersion | undefined;
-  readonly openApi: Pick<RemoteOpenApi, 'specsV2' | 'indexV3' | 'serveV3'>;
-  /** Called when another server's OpenAPI has changed. */
-  onOpenApi(handler: () => void): void;
+export interface Aggregator extends RemoteServers, RemoteApis {
   readonly hooks: readonly StartHook[];
   close(): void;
 }

@@ -8,7 +8,7 @@ import { remoteDocumentBytesMax, remoteOpenApiMs, requestTimeoutMs } from '../li
 import { forward } from './forward.ts';
 import { type Headers, identityHeaders } from './identity.ts';
 import { keyedLoop } from './keyed-loop.ts';
-import { filterV2, type Json, v3FromV2 } from './openapi-merge.ts';
+import { filterV2, type Json, v3FromV2 } from '../endpoints/openapi/merge.ts';
 import type { Remote, RemoteConnections, RemoteTable } from './remotes.ts';
 
 const user = { name: 'system:aggregator', groups: [] };

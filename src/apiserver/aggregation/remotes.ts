@@ -5,7 +5,7 @@ import type { ClientTls, Dial, WireClient } from '#wire';
 import { createWireClient } from '#wire';
 import type { ReadOnlyCluster } from '../storage/read-only-cluster.ts';
 import { remoteConnectionsMax } from '../limits.ts';
-import { type ServiceResolver, serviceServerName } from '../service-resolver.ts';
+import { type ServiceResolver, serviceServerName } from '../outbound/service-resolver.ts';
 import { apiServiceGroup } from './registration.ts';
 
 /** One group version that another API server serves. */

@@ -9,7 +9,7 @@ import type { KindDefinition, WriteStrategy } from '#api';
 import type { StorageHook } from '../registry/generic/storage-hook.ts';
 import type { Decoded, Door, ServedResource, SubresourceInfo } from '../registry/generic/types.ts';
 import { deepCopy } from '../registry/generic/values.ts';
-import type { DiscoveredResource } from '../resources.ts';
+import type { DiscoveredResource } from '../registry/resource-table.ts';
 import type { ResourceStorage } from '../storage/resource-storage.ts';
 import type { Converter } from './conversion/converter.ts';
 import { Views, type ViewsOptions } from './conversion/views.ts';

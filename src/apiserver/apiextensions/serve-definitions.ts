@@ -7,7 +7,7 @@ import type { SchemaTable } from '#apimachinery/schema';
 import type { Clock, Logger, Timer } from '#utils';
 import type { ClusterWriter } from '../registry/writer.ts';
 import type { ReadOnlyCluster } from '../storage/read-only-cluster.ts';
-import type { DiscoveredResource, ResourceTable, ServedGroup } from '../resources.ts';
+import type { DiscoveredResource, ResourceTable, ServedGroup } from '../registry/resource-table.ts';
 import type { ResourceStorage } from '../storage/resource-storage.ts';
 import { deepEqual } from '../registry/generic/values.ts';
 import { isTrue } from './conditions.ts';

@@ -12,12 +12,12 @@ import {
   createAuthentication,
   createBootstrapTokenAuthenticator,
   createCertificateVerifier,
-  createImpersonation,
   createServiceAccountAuthenticator,
   createStaticTokenAuthenticator,
   parseTokenFile,
 } from '../authentication/index.ts';
 import {
+  createImpersonation,
   createNodeAuthorizer,
   forbiddenError,
   mastersAuthorizer,
@@ -38,7 +38,7 @@ import { escalationHooks } from '../registry/rbac/escalation.ts';
 import { adminAccessHooks } from '../registry/resource/admin-access.ts';
 import { coreEndpoints, type KubeletConnectionOptions, serviceHook, type TokenRequestOptions } from '../registry/core/index.ts';
 import type { ApiServerParts, PartsInput } from '../server.ts';
-import { byClusterIp, byEndpoint, hostPort, type ServiceResolver, withLoopback } from '../service-resolver.ts';
+import { byClusterIp, byEndpoint, hostPort, type ServiceResolver, withLoopback } from '../outbound/service-resolver.ts';
 import { openIdDocuments } from './openid.ts';
 import type { KubeApiServerOptions } from './options.ts';
 

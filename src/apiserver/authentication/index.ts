@@ -7,7 +7,6 @@ export {
   createAuthentication,
 } from './authenticator.ts';
 export { createBootstrapTokenAuthenticator } from './bootstrap-token.ts';
-export { createImpersonation } from './impersonation.ts';
 export type { RequestHeaderOptions } from './request-header.ts';
 export { createServiceAccountAuthenticator, type ServiceAccountTokenOptions } from './service-account.ts';
 export { createStaticTokenAuthenticator, parseTokenFile } from './token-file.ts';

@@ -2,8 +2,8 @@
 // plugin/pkg/auth/authorizer/node). The texts of refusals are upstream's.
 import { parse as parseFields } from '#apimachinery/fields';
 import { nodeIdentity } from '../authentication/users.ts';
-import { clusterRoles } from '../bootstrap/cluster-roles.ts';
-import { parseRule } from '../bootstrap/role-data.ts';
+import { clusterRoles } from './policy/cluster-roles.ts';
+import { parseRule } from './policy/role-data.ts';
 import type { Attributes } from '../request/request.ts';
 import type { ReadOnlyCluster } from '../storage/read-only-cluster.ts';
 import type { Authorizer, Decision } from './types.ts';

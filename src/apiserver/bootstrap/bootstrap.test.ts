@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import type { ClusterRole, ClusterRoleBinding } from '#api/rbac/v1';
 import type { KubeObject } from '#apimachinery/meta';
-import { MemoryCluster } from '../authorization/memory-cluster.ts';
+import { MemoryCluster } from '../registry/memory-cluster.ts';
 import { RbacAuthorizer } from '../authorization/rbac.ts';
 import { systemClock } from '#host';
 import { openMemoryStore } from '#store';
 import { silentLogger } from '#utils';
 import { bootstrapHooks, KubernetesServiceController } from './index.ts';
-import { parseRule, rbacGroup } from './role-data.ts';
+import { parseRule, rbacGroup } from '../authorization/policy/role-data.ts';
 
 const hooks = bootstrapHooks({
   service: new KubernetesServiceController(

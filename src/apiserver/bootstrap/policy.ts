@@ -1,8 +1,8 @@
 // The default policy of v1.36 (plugin/pkg/auth/authorizer/rbac/bootstrappolicy) put together from its tables.
 import type { ClusterRole, ClusterRoleBinding, Role, RoleBinding } from '#api/rbac/v1';
-import { clusterRoles } from './cluster-roles.ts';
-import { controllerRoles } from './controller-roles.ts';
-import { clusterRole, clusterRoleBinding, role, roleBinding } from './role-data.ts';
+import { clusterRoles } from '../authorization/policy/cluster-roles.ts';
+import { controllerRoles } from '../authorization/policy/controller-roles.ts';
+import { clusterRole, clusterRoleBinding, role, roleBinding } from '../authorization/policy/role-data.ts';
 
 /** Subjects of the default bindings; each binds the ClusterRole of its own name. */
 const clusterBindings: Readonly<Record<string, readonly string[]>> = {

@@ -7,7 +7,7 @@ import type { ClusterWriter } from '../registry/writer.ts';
 import type { ReadOnlyCluster } from '../storage/read-only-cluster.ts';
 import { ensure, type Wanted } from './ensure.ts';
 import { defaultClusterRoleBindings, defaultClusterRoles, defaultRoleBindings, defaultRoles } from './policy.ts';
-import { rbacGroup } from './role-data.ts';
+import { rbacGroup } from '../authorization/policy/role-data.ts';
 
 const autoupdate = 'rbac.authorization.kubernetes.io/autoupdate';
 

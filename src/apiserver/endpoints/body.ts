@@ -1,17 +1,9 @@
 // Request bodies (k8s.io/apiserver/pkg/endpoints/handlers): media type, size, text to object, and what is wrong with it in upstream's words.
-import { decodeProtobuf, openProtobuf, parseYaml, readProtobuf } from '#apimachinery/codec';
+import { openProtobuf, parseYaml, readProtobuf } from '#apimachinery/codec';
 import { badRequest, invalidObject, requestEntityTooLarge, unsupportedMediaType } from '#apimachinery/errors';
 import { invalid, root } from '#apimachinery/field';
 import { apiVersionOf, parseApiVersion, type UnknownObject } from '#apimachinery/meta';
-import {
-  decode,
-  DecodeError,
-  type Duplicates,
-  parseJson,
-  type SchemaTable,
-  strictErrorsMax,
-  TooLargeError,
-} from '#apimachinery/schema';
+import { decode, DecodeError, type Duplicates, parseJson, strictErrorsMax, TooLargeError } from '#apimachinery/schema';
 import { BodyTooLargeError, type WireRequest } from '#wire';
 import type { BodyTarget, FieldValidation } from '../chain/incoming.ts';
 import { requestBodyBytesMax } from '../limits.ts';
@@ -231,10 +223,4 @@ function protobufBody(bytes: Buffer, target: BodyTarget): UnknownObject {
       `the object provided is unrecognized (must be of type ${target.kind}): ${error.message} (${summary(bytes)})`,
     );
   }
-}
-
-/** A stored value that is not our JSON: what an upstream apiserver wrote. */
-export function decodeStoredValue(schema: SchemaTable, bytes: Uint8Array): UnknownObject {
-  if (bytes[0] === 0x6b && bytes[1] === 0x38 && bytes[2] === 0x73) return decodeProtobuf(schema, bytes) as UnknownObject;
-  return JSON.parse(Buffer.from(bytes).toString()) as UnknownObject;
 }

@@ -2,9 +2,8 @@
 import { createHash } from 'node:crypto';
 import type { BuiltinResource } from '#api';
 import { apiVersionOf } from '#apimachinery/meta';
-import type { AggregatedResource } from '../aggregation/documents.ts';
-import type { Aggregator } from '../aggregation/index.ts';
-import type { DiscoveredResource, ResourceTable, ServedGroup } from '../resources.ts';
+import type { AggregatedResource, RemoteApis } from './remote-apis.ts';
+import type { DiscoveredResource, ResourceTable, ServedGroup } from '../registry/resource-table.ts';
 
 export interface DiscoveryAnswer {
   value: object;
@@ -138,7 +137,7 @@ function aggregatedResources(resources: readonly DiscoveredResource[], group: st
 }
 
 /** `/api` (core) or `/apis` (all other groups) in the aggregated form. */
-export function aggregatedDiscovery(table: ResourceTable, core: boolean, aggregator: Aggregator | undefined): DiscoveryAnswer {
+export function aggregatedDiscovery(table: ResourceTable, core: boolean, aggregator: RemoteApis | undefined): DiscoveryAnswer {
   const all = aggregator?.groups(table.groups) ?? table.groups;
   const groups = all.filter(({ group }) => (group === '') === core);
   const contentOf = (group: string, version: string): object => {

@@ -1,7 +1,7 @@
 // Which health checks the apiserver has, by upstream's names (k8s.io/apiserver/pkg/server/healthz.go).
 import { type HealthCheck, type HealthEndpoint, pingCheck } from '#component-base';
 import type { Clock } from '#utils';
-import type { StoreFeed } from '../cache/store-feed.ts';
+import type { StoreFeed } from '../storage/store-feed.ts';
 
 export interface HealthChecks {
   lists(): Record<HealthEndpoint, readonly HealthCheck[]>;

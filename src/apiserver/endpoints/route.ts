@@ -8,7 +8,7 @@ import type { PublishedDocument } from './published-document.ts';
 import { deprecationWarning } from '../registry/deprecations.ts';
 import { apiVersionText, type ServedResource } from '../registry/generic/types.ts';
 import type { Target } from '../request/request.ts';
-import type { ServerContext } from '../server-context.ts';
+import type { ServerContext } from './context.ts';
 import {
   aggregatedDiscovery,
   type DiscoveryAnswer,

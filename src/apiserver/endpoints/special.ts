@@ -9,7 +9,7 @@ import type { Outcome } from '../chain/outcome.ts';
 import type { SpecialRest } from '../registry/special.ts';
 import { Admission, bodyType } from '../registry/generic/admit.ts';
 import type { Target } from '../request/request.ts';
-import type { ServerContext } from '../server-context.ts';
+import type { ServerContext } from './context.ts';
 import { managerFromUserAgent, warnAll } from './resource-call.ts';
 import { methodNotAllowed, pathNotFound } from './route-errors.ts';
 import { type WriteOptions, writeOptions } from './write-options.ts';

@@ -3,7 +3,7 @@ import { encodeProtobuf, encodeWatchFrame } from '#apimachinery/codec';
 import type { Status } from '#apimachinery/errors';
 import { apiVersionOf, type UnknownObject } from '#apimachinery/meta';
 import { normalize, type SchemaTable } from '#apimachinery/schema';
-import type { CacheEvent, ChangeType } from '../cache/event.ts';
+import type { CacheEvent, ChangeType } from '../storage/event.ts';
 import type { ServedResource } from '../registry/generic/types.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
 import type { Negotiated } from './negotiation.ts';

@@ -3,7 +3,7 @@
 import { expired, type Status } from '#apimachinery/errors';
 import type { Clock, Timer } from '#utils';
 import type { ResponseHeaders, WireResponse } from '#wire';
-import type { CacheEvent, ChangeType } from '../cache/event.ts';
+import type { CacheEvent, ChangeType } from '../storage/event.ts';
 import {
   bookmarkBeforeEndMs,
   bookmarkIntervalMs,

@@ -1,4 +1,4 @@
-// Endpoints that are not the storage of a kind: reviews, bindings, evictions, proxies (upstream: rest.Connecter, rest.Creater of questions).
+// Endpoints that are not the storage of a kind: reviews, bindings, evictions, proxies (k8s.io/apiserver/pkg/registry/rest, Creater and Connecter).
 import type { Readable, Writable } from 'node:stream';
 import type { Printer } from '#api';
 import type { KubeObject, UnknownObject } from '#apimachinery/meta';

@@ -1,8 +1,8 @@
 // Reads and conditional writes of one resource (k8s.io/apiserver/pkg/storage, Interface): the store decides, the cache answers.
 import type { UnknownObject } from '#apimachinery/meta';
 import { CompactedError, FutureRevisionError, type KeyValue, prefixEnd, type Store, type TxnResponse } from '#store';
-import type { ResourceCache } from '../cache/resource-cache.ts';
-import type { StoreFeed } from '../cache/store-feed.ts';
+import type { ResourceCache } from './resource-cache.ts';
+import type { StoreFeed } from './store-feed.ts';
 import { canonical, encodeStored, spliceVersion, versionOffset } from './encoding.ts';
 import { objectKey } from './keys.ts';
 import { StoredObject } from './stored-object.ts';

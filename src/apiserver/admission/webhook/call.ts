@@ -4,7 +4,7 @@ import type { WebhookClientConfig } from '#api/admissionregistration/v1';
 import { apiVersionOf, parseApiVersion } from '#apimachinery/meta';
 import type { Clock } from '#utils';
 import type { AdmissionRequest } from '../../registry/generic/admission.ts';
-import { WebhookClients, type WebhookReach } from '../../webhook-client.ts';
+import { WebhookClients, type WebhookReach } from '../../outbound/webhook-client.ts';
 import { limits } from '../limits.ts';
 
 /** The webhook could not be asked, or its answer makes no sense: the failure policy decides. */

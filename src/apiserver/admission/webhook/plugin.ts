@@ -8,7 +8,7 @@ import { assignOwn } from '#utils';
 import { goEscaped } from '../../audit/index.ts';
 import type { AdmissionRequest } from '../../registry/generic/admission.ts';
 import type { ReadOnlyCluster } from '../../storage/read-only-cluster.ts';
-import { byClusterIp } from '../../service-resolver.ts';
+import { byClusterIp } from '../../outbound/service-resolver.ts';
 import type { AuthorizationSource } from '#cel';
 import { handling, type PluginContext, type PluginFactory } from '../plugin.ts';
 import { authorizationSource } from '../policy/authorization.ts';

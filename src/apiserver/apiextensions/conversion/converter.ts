@@ -6,7 +6,7 @@ import { exponentialBuckets, type Metrics } from '#component-base';
 import type { Clock } from '#utils';
 import { conversionObjectsMax, conversionTimeoutSeconds, remoteDocumentBytesMax } from '../../limits.ts';
 import { deepCopy } from '../../registry/generic/values.ts';
-import type { WebhookClients } from '../../webhook-client.ts';
+import type { WebhookClients } from '../../outbound/webhook-client.ts';
 import { ConversionFailure, convertedObjects, failedText, reviewOf, reviewVersion } from './review.ts';
 
 /**

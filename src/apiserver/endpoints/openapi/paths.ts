@@ -1,7 +1,7 @@
 // The operations of a group version as OpenAPI paths: enough for clients that look up kinds by path, query parameters by operation and
 // schemas by reference.
 import { apiVersionOf } from '#apimachinery/meta';
-import type { DiscoveredResource } from '../../resources.ts';
+import type { DiscoveredResource } from '../../registry/resource-table.ts';
 import type { Schema, SchemaCollector } from './schemas.ts';
 
 export interface PathsInput {

@@ -4,10 +4,10 @@ import { createHash } from 'node:crypto';
 import { parseAccept } from '#apimachinery/codec';
 import { gitVersion } from '#component-base';
 import type { SchemaTable } from '#apimachinery/schema';
-import type { Aggregator } from '../../aggregation/index.ts';
-import { mergeV2 } from '../../aggregation/openapi-merge.ts';
+import type { RemoteApis } from '../remote-apis.ts';
+import { mergeV2 } from './merge.ts';
 import { openApiDocumentsMax } from '../../limits.ts';
-import type { ResourceTable } from '../../resources.ts';
+import type { ResourceTable } from '../../registry/resource-table.ts';
 import type { Incoming } from '../../chain/incoming.ts';
 import type { DocumentOutcome, Outcome } from '../../chain/outcome.ts';
 import { acceptOf } from '../negotiation.ts';
@@ -75,7 +75,7 @@ export function createOpenApi(
   table: ResourceTable,
   schema: SchemaTable,
   readDescriptions: (() => Promise<string | undefined>) | undefined,
-  aggregator?: Pick<Aggregator, 'openApi' | 'onOpenApi'>,
+  aggregator?: Pick<RemoteApis, 'openApi' | 'onOpenApi'>,
 ): OpenApi {
   /** By path and form: a client asks for one form, and pays for no other. */
   const documents = new Map<string, Promise<Rendered>>();

@@ -8,7 +8,7 @@ import type { SchemaTable } from '#apimachinery/schema';
 import type { AdmissionRequest } from './admission.ts';
 import type { StorageHook } from './storage-hook.ts';
 import type { Request, Target } from '../../request/request.ts';
-import type { CacheEvent } from '../../cache/event.ts';
+import type { CacheEvent } from '../../storage/event.ts';
 import type { ResourceStorage } from '../../storage/resource-storage.ts';
 import type { StoredObject } from '../../storage/stored-object.ts';
 

@@ -56,15 +56,6 @@ function isEmpty(value: unknown): boolean {
   return true;
 }
 
-/** Freezes everything below; what is frozen already is taken to be so all the way down. */
-export function deepFreeze<T>(value: T): T {
-  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
-    Object.freeze(value);
-    for (const key in value) deepFreeze(value[key]);
-  }
-  return value;
-}
-
 /** The value without null members of objects; shares all that has none. For rules and printers, which look at stored objects. */
 export function withoutNulls<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;

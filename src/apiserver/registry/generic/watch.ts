@@ -1,7 +1,7 @@
 // WATCH semantics (https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes): where a watch begins, what it
 // is shown first, and which changes reach it. What the events look like on the wire is the endpoint's business.
 import { expired, expiredMessages, internalError, type Status, StatusError } from '#apimachinery/errors';
-import type { CacheEvent, ChangeType } from '../../cache/event.ts';
+import type { CacheEvent, ChangeType } from '../../storage/event.ts';
 import type { StoredObject } from '../../storage/stored-object.ts';
 import { type ListOptions, matcherOf, parseResourceVersion } from './list-options.ts';
 import type { ServedResource, VersionViews } from './types.ts';

@@ -10,7 +10,7 @@ export interface Target {
   path: string;
 }
 
-/** The exchange's bytes; endpoints that hand a connection on have none on the direct transport. */
+/** The bytes of the connection; a request in memory has none to hand on. */
 export function requireExchange({ connection, request }: SpecialContext, resource: string): RawExchange {
   if (!connection) throw methodNotSupported({ group: '', resource }, request.method.toLowerCase());
   return connection;

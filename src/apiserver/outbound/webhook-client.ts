@@ -5,7 +5,7 @@ import { genericServerResponse } from '#apimachinery/errors';
 import type { Clock } from '#utils';
 import { createWireClient, type Dial, type WireClient } from '#wire';
 import { dialErrorText } from './dial-error.ts';
-import { remoteConnectionsMax } from './limits.ts';
+import { remoteConnectionsMax } from '../limits.ts';
 import { type ServiceResolver, serviceServerName } from './service-resolver.ts';
 
 /** How Services are reached; those with a URL are reached from this process. */

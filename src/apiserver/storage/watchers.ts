@@ -1,6 +1,6 @@
 // Who watches what, indexed so that one event reaches its watchers by look-up and not by asking each (design: "Fast by construction", 4):
 // a thousand kubelets that watch their own pods cost a map access per pod event.
-import type { StoredObject } from '../storage/stored-object.ts';
+import type { StoredObject } from './stored-object.ts';
 import type { CacheEvent } from './event.ts';
 
 /** What part of a resource a watcher can see at all; '' means any. At most one of `name` and `indexed` narrows further. */

@@ -1,13 +1,13 @@
 // What every endpoint works with: one value made when the server is built.
 import type { Metrics, VersionInfo } from '#component-base';
 import type { Logger } from '#utils';
-import type { AnswerContext } from './adapters/context.ts';
-import type { Aggregator } from './aggregation/index.ts';
-import type { SpecialRest } from './registry/special.ts';
-import type { ClusterWriter } from './registry/writer.ts';
-import type { ReadOnlyCluster } from './storage/read-only-cluster.ts';
-import type { WriteSettings } from './registry/generic/types.ts';
-import type { ResourceTable } from './resources.ts';
+import type { AnswerContext } from './answer-context.ts';
+import type { RemoteApis } from './remote-apis.ts';
+import type { SpecialRest } from '../registry/special.ts';
+import type { ClusterWriter } from '../registry/writer.ts';
+import type { ReadOnlyCluster } from '../storage/read-only-cluster.ts';
+import type { WriteSettings } from '../registry/generic/types.ts';
+import type { ResourceTable } from '../registry/resource-table.ts';
 
 export interface ServerContext extends AnswerContext {
   logger: Logger;
@@ -18,7 +18,7 @@ export interface ServerContext extends AnswerContext {
   metrics: Metrics;
   version: VersionInfo;
   /** Undefined: there are no other API servers. */
-  aggregator: Aggregator | undefined;
+  aggregator: RemoteApis | undefined;
   /** `host:port` shown by legacy discovery. */
   address(): string;
   special(group: string, version: string, resource: string, subresource: string): SpecialRest | undefined;

@@ -1,6 +1,6 @@
 // Request metrics by upstream's names (k8s.io/apiserver/pkg/endpoints/metrics).
 import type { Metrics } from '#component-base';
-import type { RequestData } from './request/request.ts';
+import type { RequestData } from '../request/request.ts';
 
 const latencyBuckets = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60];
 

@@ -5,15 +5,15 @@ import type { SchemaTable } from '#apimachinery/schema';
 import { exponentialBuckets, type Metrics } from '#component-base';
 import type { Store } from '#store';
 import type { Clock, Logger } from '#utils';
-import { ResourceCache } from './cache/resource-cache.ts';
-import type { StoreFeed } from './cache/store-feed.ts';
-import { decodeStoredValue } from './endpoints/body.ts';
-import { deepFreeze } from './registry/generic/values.ts';
-import { builtinPrefix, customPrefix } from './storage/keys.ts';
-import { leaseSource } from './storage/leases.ts';
-import { ResourceStorage } from './storage/resource-storage.ts';
-import { createSubtreeSharer } from './storage/share.ts';
-import type { StoredObject } from './storage/stored-object.ts';
+import { ResourceCache } from './resource-cache.ts';
+import type { StoreFeed } from './store-feed.ts';
+import { deepFreeze } from './freeze.ts';
+import { builtinPrefix, customPrefix } from './keys.ts';
+import { leaseSource } from './leases.ts';
+import { ResourceStorage } from './resource-storage.ts';
+import { createSubtreeSharer } from './share.ts';
+import type { StoredObject } from './stored-object.ts';
+import { decodeStoredValue } from './stored-value.ts';
 
 export interface StoragesOptions {
   store: Store;

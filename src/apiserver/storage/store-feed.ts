@@ -4,7 +4,7 @@ import { tooLargeResourceVersion } from '#apimachinery/errors';
 import { CompactedError, type KeyValue, prefixEnd, type Store, type StoreWatch } from '#store';
 import type { Clock, Logger } from '#utils';
 import { freshnessWaitMs, healthCheckTimeoutMs, loadPageKeys } from '../limits.ts';
-import { registryPrefix } from '../storage/keys.ts';
+import { registryPrefix } from './keys.ts';
 import type { ResourceCache } from './resource-cache.ts';
 
 export interface StoreFeedOptions {

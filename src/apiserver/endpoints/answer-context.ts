@@ -1,7 +1,7 @@
 // What answering works with, whichever way a request came.
 import type { SchemaTable } from '#apimachinery/schema';
 import type { Clock } from '#utils';
-import type { StoreFeed } from '../cache/store-feed.ts';
+import type { StoreFeed } from '../storage/store-feed.ts';
 import type { Randomness } from '../registry/generic/types.ts';
 
 export interface AnswerContext {

@@ -1,6 +1,6 @@
 // The table of served resources. It can change while the server runs (custom resources come and go): readers look up per request, and those
 // who keep something made from it (discovery, OpenAPI) watch its generation.
-import type { ServedResource } from './registry/generic/types.ts';
+import type { ServedResource } from './generic/types.ts';
 
 export interface ServedGroup {
   group: string;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Authorizer } from '../authorization/types.ts';
+import type { Authorizer } from './types.ts';
 import type { Attributes, UserInfo } from '../request/request.ts';
 import { createImpersonation, wantedUser } from './impersonation.ts';
 

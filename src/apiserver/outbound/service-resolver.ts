@@ -4,7 +4,7 @@ import type { Service } from '#api/core/v1';
 import type { Endpoint, EndpointSlice } from '#api/discovery/v1';
 import { notFound, serviceUnavailable } from '#apimachinery/errors';
 import { quote, type Rng } from '#utils';
-import type { ReadOnlyCluster } from './storage/read-only-cluster.ts';
+import type { ReadOnlyCluster } from '../storage/read-only-cluster.ts';
 
 /** `host:port` of a URL. Throws an Error with upstream's text for a Service that cannot be reached. */
 export type ServiceResolver = (namespace: string, name: string, port: number) => string;

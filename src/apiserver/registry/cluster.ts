@@ -1,18 +1,18 @@
 // Reads and writes of the server itself: what authorizers, admission plugins, special endpoints and start hooks work with.
 import { notFound } from '#apimachinery/errors';
 import type { KubeObject, UnknownObject } from '#apimachinery/meta';
-import type { ClusterWriter, InternalWriteOptions } from './registry/writer.ts';
-import type { ReadOnlyCluster } from './storage/read-only-cluster.ts';
-import { ownRequest } from './request/own.ts';
-import { create } from './registry/generic/create.ts';
-import { remove } from './registry/generic/delete.ts';
-import type { DeleteOptions } from './registry/generic/delete-options.ts';
-import { recordUpdate } from './registry/generic/put.ts';
-import { apiVersionText, type Randomness, type WriteContext, type ServedResource } from './registry/generic/types.ts';
-import { update } from './registry/generic/update.ts';
-import { deepCopy } from './registry/generic/values.ts';
-import type { ResourceTable } from './resources.ts';
-import type { StoredObject } from './storage/stored-object.ts';
+import type { ClusterWriter, InternalWriteOptions } from './writer.ts';
+import type { ReadOnlyCluster } from '../storage/read-only-cluster.ts';
+import { ownRequest } from '../request/own.ts';
+import { create } from './generic/create.ts';
+import { remove } from './generic/delete.ts';
+import type { DeleteOptions } from './generic/delete-options.ts';
+import { recordUpdate } from './generic/put.ts';
+import { apiVersionText, type Randomness, type WriteContext, type ServedResource } from './generic/types.ts';
+import { update } from './generic/update.ts';
+import { deepCopy } from './generic/values.ts';
+import type { ResourceTable } from './resource-table.ts';
+import type { StoredObject } from '../storage/stored-object.ts';
 
 /** The storage version of a resource, as every internal reader sees it. */
 const storedAs = (table: ResourceTable, group: string, resource: string): ServedResource | undefined => {

@@ -5,10 +5,10 @@ import { root } from '#apimachinery/field';
 import { aggregate } from '#apimachinery/field';
 import { validateDomainPrefixedPath } from '#apimachinery/validation';
 import { own, setOwn } from '#utils';
-import { forbiddenError } from '../authorization/messages.ts';
-import type { Authorizer } from '../authorization/types.ts';
+import { forbiddenError } from './messages.ts';
+import type { Authorizer } from './types.ts';
 import type { Attributes, Credentials, UserInfo } from '../request/request.ts';
-import { headerValue, headerValues, unescapeKey } from './headers.ts';
+import { headerValue, headerValues, unescapeKey } from '../authentication/headers.ts';
 import {
   anonymousUser,
   authenticatedGroup,
@@ -20,7 +20,7 @@ import {
   splitServiceAccountName,
   unauthenticatedGroup,
   withGroup,
-} from './users.ts';
+} from '../authentication/users.ts';
 
 const userHeader = 'impersonate-user';
 const uidHeader = 'impersonate-uid';

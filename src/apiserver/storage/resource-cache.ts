@@ -1,10 +1,10 @@
 // The objects of one resource in memory, fed by the store's watch: authoritative for reads (design: "Fast by construction", 1). Readers and
 // watchers see a change only here, after its durable commit and in revision order.
 import type { KeyValue, StoreEvent } from '#store';
-import { keyParts } from '../storage/keys.ts';
-import { type DecodeStored, fromStored, StoredObject } from '../storage/stored-object.ts';
-import { SortedEntries } from '../storage/sorted-entries.ts';
-import { asBuffer, spliceVersion, versionOffset } from '../storage/encoding.ts';
+import { keyParts } from './keys.ts';
+import { type DecodeStored, fromStored, StoredObject } from './stored-object.ts';
+import { SortedEntries } from './sorted-entries.ts';
+import { asBuffer, spliceVersion, versionOffset } from './encoding.ts';
 import type { UnknownObject } from '#apimachinery/meta';
 import { CacheEvent } from './event.ts';
 import { EventRing } from './event-ring.ts';

@@ -1,6 +1,6 @@
 // One committed change as watchers see it (k8s.io/apiserver/pkg/storage/cacher, watchCacheEvent). What it looks like depends on the
 // watcher's selector: an object that stops matching is DELETED for that watcher, one that begins to match is ADDED.
-import type { StoredObject } from '../storage/stored-object.ts';
+import type { StoredObject } from './stored-object.ts';
 
 export type ChangeType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
