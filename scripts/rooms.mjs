@@ -27,7 +27,7 @@ export const rooms = {
   scheduler: { imports: [...pure, 'component-base', 'client'] },
   cri: { imports: ['utils', 'host', 'wire'] },
   kubelet: { imports: [...pure, 'host', 'component-base', 'pki', 'wire', 'client', 'cri'] },
-  'kube-proxy': { imports: [...pure, 'host', 'component-base', 'client'] },
+  'kube-proxy': { imports: [...pure, 'host', 'component-base', 'wire', 'client'] },
   dns: { imports: [...pure, 'host', 'component-base', 'wire', 'client'] },
   'local-path-provisioner': { imports: [...pure, 'host', 'controller-runtime'] },
   'cloud-provider': { imports: [...pure, 'host'] },

@@ -16,5 +16,7 @@ export const forwardCacheSecondsMax = 30;
 /** Connections over TCP at the same time, and how long one may be idle. */
 export const tcpConnectionsMax = 200;
 export const tcpIdleMs = 10_000;
+/** Answers over TCP that wait for a client to read them. */
+export const tcpUnreadBytesMax = 256 * 1024;
 /** Records in one answer. */
 export const recordsMax = 1_000;

@@ -3,7 +3,7 @@ import type { RemoteInfo, Socket as DatagramSocket } from 'node:dgram';
 import type { Server, Socket } from 'node:net';
 import type { Responder } from './answer.ts';
 import { frame } from './forward.ts';
-import { tcpConnectionsMax, tcpIdleMs } from './limits.ts';
+import { tcpConnectionsMax, tcpIdleMs, tcpUnreadBytesMax } from './limits.ts';
 
 export interface DnsSockets {
   udp: DatagramSocket;
@@ -21,8 +21,13 @@ export function serveDns({ udp, tcp }: DnsSockets, respond: Responder): { close(
   };
   udp.on('error', () => {});
   udp.on('message', (message, remote) => void answer(message, remote).catch(() => {}));
-  tcp.maxConnections = tcpConnectionsMax;
   tcp.on('connection', (socket) => {
+    // The oldest makes room: those who open many and ask nothing keep nobody out.
+    const [oldest] = connections;
+    if (oldest && connections.size >= tcpConnectionsMax) {
+      connections.delete(oldest);
+      oldest.destroy();
+    }
     connections.add(socket);
     socket.once('close', () => connections.delete(socket));
     serveConnection(socket, respond);
@@ -39,7 +44,10 @@ export function serveDns({ udp, tcp }: DnsSockets, respond: Responder): { close(
 
 function serveConnection(socket: Socket, respond: Responder): void {
   let received = Buffer.alloc(0);
-  socket.setTimeout(tcpIdleMs, () => socket.destroy());
+  // From one whole question to the next: bytes that come one at a time do not keep a connection.
+  const idle = setTimeout(() => socket.destroy(), tcpIdleMs);
+  idle.unref();
+  socket.once('close', () => clearTimeout(idle));
   socket.on('error', () => socket.destroy());
   const serve = async (): Promise<void> => {
     for (;;) {
@@ -49,7 +57,10 @@ function serveConnection(socket: Socket, respond: Responder): void {
       received = received.subarray(length + 2);
       const answer = await respond(message, false);
       if (!answer) return void socket.destroy();
+      idle.refresh();
       if (!socket.destroyed) socket.write(frame(answer));
+      // It asks on, and reads no answer.
+      if (socket.writableLength > tcpUnreadBytesMax) return void socket.destroy();
     }
   };
   let chain = Promise.resolve();

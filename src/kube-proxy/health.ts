@@ -1,7 +1,7 @@
 // What others ask of a proxy: `/healthz` for load balancers of any node, and one port per Service with externalTrafficPolicy Local that
 // says how many of its endpoints are here (https://kubernetes.io/docs/tasks/access-application-cluster/create-external-load-balancer/).
-import { createServer, type Server } from 'node:http';
 import type { Clock, Logger } from '#utils';
+import { serve, type WireRequest, type WireResponse, type WireServer } from '#wire';
 import { syncPeriodMs } from './limits.ts';
 
 export interface HealthCheck {
@@ -26,40 +26,48 @@ export function isHealthy(health: ProxyHealth, nowMs: number): boolean {
   return health.lastSyncMs() !== undefined && (pending === undefined || nowMs - pending < 2 * syncPeriodMs);
 }
 
+const json = Object.freeze({ 'content-type': 'application/json' });
+
+/** Answers `/healthz`, `/livez` and `/metrics`. Rejects when it cannot listen. */
 export function serveHealthz({
   health,
   clock,
   host,
   port,
   metrics,
+  logger,
 }: {
   health: ProxyHealth;
   clock: Clock;
   host: string;
   port: number;
   metrics?: () => Promise<string>;
-}): Promise<Server> {
-  const server = createServer((request, response) => {
-    const path = request.url?.split('?')[0];
+  logger: Logger;
+}): Promise<WireServer> {
+  const onRequest = async (request: WireRequest, response: WireResponse): Promise<void> => {
+    const path = request.path.split('?')[0];
     if (path === '/metrics' && metrics)
-      return void metrics().then((text) => response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4' }).end(text));
-    if (path !== '/healthz' && path !== '/livez') return void response.writeHead(404).end();
+      return response.send(200, { 'content-type': 'text/plain; version=0.0.4' }, await metrics());
+    if (path !== '/healthz' && path !== '/livez') return response.send(404, {}, '');
     const healthy = isHealthy(health, clock.monotonic());
     // Only /healthz is about traffic: a node that is going away is alive, but wants no new connections.
     const ok = healthy && (path === '/livez' || health.nodeEligible());
     const time = new Date(clock.now()).toISOString();
     const body = { lastUpdated: time, currentTime: time, ...(path === '/healthz' && { nodeEligible: health.nodeEligible() }) };
-    response.writeHead(ok ? 200 : 503, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-  });
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => resolve(server));
-  });
+    response.send(ok ? 200 : 503, json, JSON.stringify(body));
+  };
+  return serve({ listen: { host, port }, onRequest, logger });
+}
+
+interface HealthCheckServer {
+  check: HealthCheck;
+  /** Resolves with undefined where the port cannot be had. */
+  server: Promise<WireServer | undefined>;
 }
 
 /** One small server per health check node port. */
 export class HealthCheckServers {
-  readonly #servers = new Map<number, { server: Server; check: HealthCheck }>();
+  readonly #servers = new Map<number, HealthCheckServer>();
   readonly #healthy: () => boolean;
   readonly #logger: Logger;
 
@@ -71,8 +79,7 @@ export class HealthCheckServers {
     const wanted = new Map(checks.map((check) => [check.port, check]));
     for (const [port, { server }] of this.#servers)
       if (!wanted.has(port)) {
-        server.close();
-        server.closeAllConnections();
+        void server.then((running) => running?.close({ graceMs: 0 }));
         this.#servers.delete(port);
       }
     for (const [port, check] of wanted) {
@@ -85,23 +92,28 @@ export class HealthCheckServers {
     this.sync([]);
   }
   #start(port: number, check: HealthCheck): void {
-    const entry = { server: createServer(), check };
-    entry.server.on('request', (_request, response) => {
+    const onRequest = (_request: WireRequest, response: WireResponse): void => {
       const { namespace, serviceName: name, localEndpoints } = entry.check;
       const ok = localEndpoints > 0 && this.#healthy();
       const body = { service: { namespace, name }, localEndpoints, serviceProxyHealthy: this.#healthy() };
-      response.writeHead(ok ? 200 : 503, {
-        'content-type': 'application/json',
+      const headers = {
+        ...json,
         'x-content-type-options': 'nosniff',
         'x-load-balancing-endpoint-weight': String(localEndpoints),
+      };
+      response.send(ok ? 200 : 503, headers, JSON.stringify(body));
+    };
+    const listen = (host: string): Promise<WireServer> => serve({ listen: { host, port }, onRequest, logger: this.#logger });
+    const server = listen('::')
+      // A machine without IPv6.
+      .catch((error: NodeJS.ErrnoException) => (error.code === 'EAFNOSUPPORT' ? listen('0.0.0.0') : Promise.reject(error)))
+      .catch((error: unknown) => {
+        this.#logger.error('health check node port cannot be served', { port, error: String(error) });
+        // Tried again at the next change.
+        if (this.#servers.get(port) === entry) this.#servers.delete(port);
+        return undefined;
       });
-      response.end(JSON.stringify(body));
-    });
-    entry.server.on('error', (error) => {
-      this.#logger.error('health check node port cannot be served', { port, error: String(error) });
-      this.#servers.delete(port);
-    });
-    entry.server.listen(port);
+    const entry: HealthCheckServer = { check, server };
     this.#servers.set(port, entry);
   }
 }

@@ -198,14 +198,19 @@ export async function runKubeProxy(options: KubeProxyOptions, deps: KubeProxyDep
   const healthz =
     port === 0
       ? undefined
-      : await serveHealthz({ health: proxy, clock: deps.clock, host: options.healthzHost ?? '0.0.0.0', port });
+      : await serveHealthz({
+          health: proxy,
+          clock: deps.clock,
+          host: options.healthzHost ?? '0.0.0.0',
+          port,
+          logger: deps.logger,
+        });
   const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: options.nodeName } };
   deps.recorder.event(node, 'Normal', 'Starting', '', { action: 'StartKubeProxy' });
   return {
     synced: proxy.synced,
     async stop(stopOptions) {
-      healthz?.close();
-      healthz?.closeAllConnections();
+      await healthz?.close({ graceMs: 0 });
       await proxy.stop(stopOptions);
     },
   };

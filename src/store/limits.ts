@@ -67,6 +67,9 @@ export const progressRetryMs = 100;
 export const statsAgeMsMax = 10_000;
 /** Room for the envelope of a gRPC message around the request. */
 export const grpcOverheadBytes = 512 * 1024;
+/** The front asks a silent peer so often, and waits so long for its answer; a connection without any call is closed after the last. */
+export const keepAliveMs = { interval: 45_000, timeout: 20_000 };
+export const connectionIdleMs = 300_000;
 /** Events waiting for one slow watch stream of the front before it is ended; the client resumes from what it has read. */
 export const watchBacklogEventsMax = 100_000;
 /** Period of the progress notices that a watch can ask for (etcd `--experimental-watch-progress-notify-interval`). */

@@ -5,7 +5,7 @@ import type { handleUnaryCall, ServiceDefinition, UntypedServiceImplementation }
 import { systemClock } from '#host';
 import type { Clock, Logger } from '#utils';
 import { silentLogger } from '#utils';
-import { grpcOverheadBytes, requestBytesMax } from '../limits.ts';
+import { connectionIdleMs, grpcOverheadBytes, keepAliveMs, requestBytesMax } from '../limits.ts';
 import { toRpcFailure } from '../rpc/errors.ts';
 import type { ServiceName } from '../rpc/services.ts';
 import { serviceDefinitions } from '../rpc/services.ts';
@@ -55,6 +55,10 @@ export async function serveEtcd(options: EtcdFrontOptions): Promise<EtcdFront> {
   const server = new Server({
     'grpc.max_receive_message_length': requestBytesMax + grpcOverheadBytes,
     'grpc.max_send_message_length': -1,
+    // Peers that say nothing are asked, and given up (etcd: --grpc-keepalive-interval, --grpc-keepalive-timeout); so are idle connections.
+    'grpc.keepalive_time_ms': keepAliveMs.interval,
+    'grpc.keepalive_timeout_ms': keepAliveMs.timeout,
+    'grpc.max_connection_idle_ms': connectionIdleMs,
   });
   let endpoint = '';
   const header = () => headerAt(store.revision());
