@@ -3,6 +3,7 @@
 import { chmod, lchown, lstat, mkdir, readdir, readFile, readlink, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { isErrno, removeTree } from '#host';
+import { applyFsGroup, groupMode } from './ownership.ts';
 import type { Payload } from './payload.ts';
 
 const dataLink = '..data';
@@ -28,14 +29,19 @@ async function listFiles(root: string, under = ''): Promise<string[]> {
   return lists.flat();
 }
 
+/** These volumes are for reading only, also for the group they belong to. */
+const fileMode = (mode: number, gid: number | undefined): number =>
+  gid === undefined ? mode : groupMode(mode, { readOnly: true, directory: false });
+
 /** Whether what is there already is exactly this. */
-async function isCurrent(directory: string, payload: Payload): Promise<boolean> {
+async function isCurrent(directory: string, payload: Payload, gid: number | undefined): Promise<boolean> {
   const files = await listFiles(directory);
   if (files.length !== payload.size) return false;
-  for (const [path, { data, mode }] of payload) {
+  for (const [path, { data, mode, uid = 0 }] of payload) {
     const file = join(directory, path);
     if (!files.includes(path)) return false;
-    if (((await stat(file)).mode & 0o777) !== (mode & 0o777)) return false;
+    const info = await stat(file);
+    if ((info.mode & 0o777) !== (fileMode(mode, gid) & 0o777) || info.uid !== uid) return false;
     if (!(await readFile(file)).equals(data)) return false;
   }
   return true;
@@ -54,7 +60,7 @@ async function writeFiles(directory: string, payload: Payload, gid: number | und
   await mkdir(directory, { mode: 0o755 });
   await chmod(directory, 0o755);
   const made = new Set<string>();
-  for (const [path, { data, mode }] of payload) {
+  for (const [path, { data, mode, uid }] of payload) {
     const file = join(directory, path);
     const parent = dirname(file);
     if (parent !== directory && !made.has(parent)) {
@@ -62,9 +68,10 @@ async function writeFiles(directory: string, payload: Payload, gid: number | und
       made.add(parent);
     }
     await writeFile(file, data);
-    if (gid !== undefined) await lchown(file, -1, gid);
+    if (uid !== undefined) await lchown(file, uid, -1);
     await chmod(file, mode);
   }
+  if (gid !== undefined) await applyFsGroup(directory, gid, { readOnly: true, onRootMismatch: false });
 }
 
 /** Links of the volume's root: one for each first part of a path. */
@@ -89,7 +96,7 @@ export interface AtomicWriteOptions {
 /** Makes the volume at `root` hold exactly `payload`. Answers whether anything changed. */
 export async function writeVolume(root: string, payload: Payload, { nowMs, salt, gid }: AtomicWriteOptions): Promise<boolean> {
   const old = await linkTarget(join(root, dataLink));
-  if (old !== undefined && (await isCurrent(join(root, old), payload).catch(() => false))) {
+  if (old !== undefined && (await isCurrent(join(root, old), payload, gid).catch(() => false))) {
     await relink(root, payload);
     return false;
   }

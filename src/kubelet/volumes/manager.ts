@@ -243,11 +243,7 @@ export class VolumeManager {
   async #writePayload(pod: Pod, volume: Volume, path: string): Promise<void> {
     const payload = await this.#payload(pod, volume);
     const gid = pod.spec?.securityContext?.fsGroup;
-    const files: Payload =
-      gid === undefined
-        ? payload
-        : new Map([...payload].map(([name, file]) => [name, { ...file, mode: file.mode | ((file.mode & 0o600) >> 3) }]));
-    await writeVolume(path, files, { nowMs: this.#deps.clock.now(), salt: this.#deps.rng.int(2 ** 32), gid });
+    await writeVolume(path, payload, { nowMs: this.#deps.clock.now(), salt: this.#deps.rng.int(2 ** 32), gid });
   }
 
   async #payload(pod: Pod, volume: Volume): Promise<Payload> {
@@ -291,16 +287,13 @@ export class VolumeManager {
         part = downwardPayload(pod, downwardAPI.items, mode, this.#deps.downward(pod));
       } else if (token) {
         const value = await tokens.get(pod, token.audience, token.expirationSeconds ?? tokenSeconds);
-        part = tokenPayload(token.path, value, tokenMode(pod, mode));
+        part = tokenPayload(pod, token.path, value, mode);
       } else throw new Error(`projected volume source ${Object.keys(others)[0] ?? 'unknown'} is not supported on this node`);
       for (const [path, file] of part) payload.set(path, file);
     }
     return payload;
   }
 }
-
-/** Tokens are for the pod's group or user alone when it has one. */
-const tokenMode = (pod: Pod, mode: number): number => (pod.spec?.securityContext?.fsGroup === undefined ? mode : 0o600);
 
 async function orEmpty<T extends ConfigMap | Secret>(read: Promise<T>, optional: boolean | undefined): Promise<T> {
   try {

@@ -10,6 +10,10 @@ const setGid = 0o2000;
 
 const permissions = 0o7777n;
 
+/** The mode of a file that the group of its volume may read, and write unless the volume is for reading. */
+export const groupMode = (mode: number, { readOnly, directory }: { readOnly: boolean; directory: boolean }): number =>
+  mode | (readOnly ? groupRead : groupReadWrite) | (directory ? setGid | execute : 0);
+
 /** `onRootMismatch`: leave a volume alone whose root already is right. */
 export async function applyFsGroup(
   path: string,
@@ -23,9 +27,8 @@ export async function applyFsGroup(
         if (place) await lchown(place.directory.entry(place.name), -1, gid);
         return;
       }
-      const added = (readOnly ? groupRead : groupReadWrite) | (info.isDirectory() ? setGid | execute : 0);
       await chown(held, -1, gid);
-      await chmod(held, Number(info.mode & permissions) | added);
+      await chmod(held, groupMode(Number(info.mode & permissions), { readOnly, directory: info.isDirectory() }));
     });
   });
 }

@@ -5,6 +5,8 @@ import { type DownwardContext, fieldValue, resourceValue } from '../env/downward
 export interface PayloadFile {
   data: Uint8Array;
   mode: number;
+  /** The user it belongs to; absent: root. */
+  uid?: number;
 }
 /** Relative path to file. */
 export type Payload = Map<string, PayloadFile>;
@@ -79,5 +81,19 @@ export function downwardPayload(
   return payload;
 }
 
-export const tokenPayload = (path: string, token: string, mode: number): Payload =>
-  new Map([[safePath(path), { data: text(token), mode }]]);
+/** The one user that all containers of the pod run as, so far as the pod says so (upstream FsUserFrom). */
+function onlyUser({ spec }: Pod): number | undefined {
+  const users = new Set(
+    [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])].map(
+      ({ securityContext }) => securityContext?.runAsUser ?? spec?.securityContext?.runAsUser,
+    ),
+  );
+  return users.size === 1 ? [...users][0] : undefined;
+}
+
+/** A token is for the user or the group of its pod alone, when the pod has one; `mode` is for all other pods. */
+export function tokenPayload(pod: Pod, path: string, token: string, mode: number): Payload {
+  const uid = onlyUser(pod);
+  const own = uid !== undefined || pod.spec?.securityContext?.fsGroup !== undefined;
+  return new Map([[safePath(path), { data: text(token), mode: own ? 0o600 : mode, ...(uid !== undefined && { uid }) }]]);
+}

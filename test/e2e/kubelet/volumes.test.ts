@@ -73,6 +73,38 @@ describe.skipIf(missing !== undefined)(`volumes${missing ? ` (skipped: ${missing
     expect(watched).toBe(1);
   });
 
+  it('of objects and tokens belong to whom they are for', async () => {
+    configMap('owned', { a: 'one' });
+    const sources = [{ serviceAccountToken: { path: 'token', expirationSeconds: 600 } }, { configMap: { name: 'owned' } }];
+    const volumes = [
+      { name: 'config', configMap: { name: 'owned', items: [{ key: 'a', path: 'x/a', mode: 0o400 }] } },
+      { name: 'all', projected: { sources, defaultMode: 0o644 } },
+      { name: 'data', emptyDir: {} },
+    ];
+    const volumeMounts = [
+      { name: 'config', mountPath: '/config' },
+      { name: 'all', mountPath: '/all' },
+      { name: 'data', mountPath: '/part', subPath: 'new' },
+    ];
+    const look = 'stat -L -c "%a %u %g" /config/x /config/x/a /all/token /all/a /part';
+    const modes = async (name: string, securityContext: object): Promise<string[]> => {
+      world.put(name, { securityContext, containers: [sleeper({ volumeMounts })], volumes });
+      await world.ready(name);
+      const text = await world.run(name, look);
+      await world.end(name);
+      return text.trim().split('\n');
+    };
+    expect(await modes('of-root', {})).toEqual(['755 0 0', '400 0 0', '644 0 0', '644 0 0', '777 0 0']);
+    expect(await modes('of-user', { runAsUser: 1000 })).toEqual(['755 0 0', '400 0 0', '600 1000 0', '644 0 0', '777 0 0']);
+    expect(await modes('of-group', { fsGroup: 2000 })).toEqual([
+      '2755 0 2000',
+      '440 0 2000',
+      '640 0 2000',
+      '644 0 2000',
+      '2777 0 2000',
+    ]);
+  });
+
   it('mount parts of themselves', async () => {
     configMap('part', { 'a.txt': 'file' });
     const env = [{ name: 'WHERE', value: 'sub' }];
