@@ -5,6 +5,7 @@ import { criError } from './errors.ts';
 import { subscribeContainerEvents } from './events.ts';
 import { criServices } from './facts.ts';
 import { callTimeoutMs, messageBytesMax, pullTimeoutMs, sandboxTimeoutMs, stopSlackMs } from './limits.ts';
+import { snapshotService } from './snapshots.ts';
 import type * as cri from './types.ts';
 
 export interface CriOptions {
@@ -17,6 +18,7 @@ export interface CriOptions {
 export interface CriClient {
   runtime: cri.RuntimeService;
   images: cri.ImageService;
+  snapshots: cri.SnapshotService;
   /**
    * Calls `onEvent` for every container that changes; undefined when events may have been lost (after a reconnect). Resolves with false when
    * the runtime has no events at all.
@@ -38,12 +40,26 @@ function caller(client: Client): Call {
     });
 }
 
+interface Verbose {
+  info?: Record<string, string>;
+}
+
+/** One of the JSON texts of a verbose answer; what is not JSON says nothing. */
+function verboseInfo<T extends object>(info: Record<string, string> | undefined, name: string): T {
+  try {
+    return (JSON.parse(info?.[name] ?? '{}') ?? {}) as T;
+  } catch {
+    return {} as T;
+  }
+}
+
 function runtimeService(call: Call): cri.RuntimeService {
   const nothing = async (method: string, request: object, timeoutMs?: number): Promise<void> =>
     void (await call(method, request, timeoutMs));
   return {
     version: () => call('Version', { version: 'v1' }),
     status: async () => (await call<{ status: cri.RuntimeStatus }>('Status', {})).status,
+    config: async () => verboseInfo((await call<Verbose>('Status', { verbose: true })).info, 'config'),
     runPodSandbox: async (config, runtimeHandler = '') =>
       (await call<{ podSandboxId: string }>('RunPodSandbox', { config, runtimeHandler }, sandboxTimeoutMs)).podSandboxId,
     stopPodSandbox: (podSandboxId) => nothing('StopPodSandbox', { podSandboxId }, sandboxTimeoutMs),
@@ -83,6 +99,7 @@ function imageService(call: Call): cri.ImageService {
   return {
     listImages: async () => (await call<{ images: cri.Image[] }>('ListImages', {})).images,
     imageStatus: async (image) => (await call<{ image: cri.Image | null }>('ImageStatus', { image })).image ?? undefined,
+    imageInfo: async (image) => verboseInfo((await call<Verbose>('ImageStatus', { image, verbose: true })).info, 'info'),
     pullImage: async (image, auth, sandboxConfig) =>
       (await call<{ imageRef: string }>('PullImage', { image, auth, sandboxConfig }, pullTimeoutMs)).imageRef,
     removeImage: async (image) => void (await call('RemoveImage', { image })),
@@ -91,19 +108,21 @@ function imageService(call: Call): cri.ImageService {
 }
 
 export function createCriClient({ endpoint, clock, logger }: CriOptions): CriClient {
-  const { RuntimeService, ImageService, Events } = criServices();
+  const { RuntimeService, ImageService, Events, Snapshots } = criServices();
   const options = { 'grpc.max_receive_message_length': messageBytesMax, 'grpc.max_send_message_length': messageBytesMax };
-  const [runtime, image, events] = [RuntimeService, ImageService, Events].map(
+  const clients = [RuntimeService, ImageService, Events, Snapshots].map(
     (Service) => new Service(endpoint, credentials.createInsecure(), options),
-  ) as unknown as [Client, Client, Client];
+  ) as unknown as [Client, Client, Client, Client];
+  const [runtime, image, events, snapshots] = clients;
   const stop = new AbortController();
+  const services = { runtime: runtimeService(caller(runtime)), images: imageService(caller(image)) };
   return {
-    runtime: runtimeService(caller(runtime)),
-    images: imageService(caller(image)),
+    ...services,
+    snapshots: snapshotService({ ...services, snapshots, now: () => clock.now() }),
     events: (onEvent) => subscribeContainerEvents({ runtime, events, clock, logger, signal: stop.signal }, onEvent),
     close() {
       stop.abort();
-      for (const client of [runtime, image, events]) client.close();
+      for (const client of clients) client.close();
     },
   };
 }

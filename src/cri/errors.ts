@@ -41,4 +41,5 @@ export function criError(error: unknown): CriError {
 }
 
 export const isNotFound = (error: unknown): boolean => error instanceof CriError && error.code === 'NOT_FOUND';
+export const isAlreadyExists = (error: unknown): boolean => error instanceof CriError && error.code === 'ALREADY_EXISTS';
 export const isUnimplemented = (error: unknown): boolean => error instanceof CriError && error.code === 'UNIMPLEMENTED';

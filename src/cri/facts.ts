@@ -7,6 +7,7 @@ interface Services {
   RuntimeService: ServiceClientConstructor;
   ImageService: ServiceClientConstructor;
   Events: ServiceClientConstructor;
+  Snapshots: ServiceClientConstructor;
 }
 
 let services: Services | undefined;
@@ -29,6 +30,7 @@ export function criServices(): Services {
       RuntimeService: at(root, 'runtime.v1.RuntimeService'),
       ImageService: at(root, 'runtime.v1.ImageService'),
       Events: at(root, 'containerd.services.events.v1.Events'),
+      Snapshots: at(root, 'containerd.services.snapshots.v1.Snapshots'),
     };
   }
   return services;

@@ -241,6 +241,8 @@ export type AttachRequest = Omit<ExecRequest, 'cmd'>;
 export interface RuntimeService {
   version(): Promise<RuntimeVersion>;
   status(): Promise<RuntimeStatus>;
+  /** The runtime's own configuration, so far as it tells it. */
+  config(): Promise<{ containerd?: { snapshotter?: string } }>;
   runPodSandbox(config: PodSandboxConfig, runtimeHandler?: string): Promise<string>;
   stopPodSandbox(id: string): Promise<void>;
   removePodSandbox(id: string): Promise<void>;
@@ -272,9 +274,26 @@ export interface ImageService {
   listImages(): Promise<Image[]>;
   /** Undefined when the image is not there. */
   imageStatus(image: ImageSpec): Promise<Image | undefined>;
+  /** What the runtime knows beyond the status; `chainID` names the layers as one. */
+  imageInfo(image: ImageSpec): Promise<{ chainID?: string }>;
   pullImage(image: ImageSpec, auth?: AuthConfig, sandboxConfig?: PodSandboxConfig): Promise<string>;
   removeImage(image: ImageSpec): Promise<void>;
   imageFsInfo(): Promise<FilesystemUsage[]>;
+}
+
+/** As mount(8) takes it. */
+export interface SnapshotMount {
+  type: string;
+  source: string;
+  options: string[];
+}
+
+/** Root file systems of images, for reading. Every call rejects with CriError; runtimes other than containerd have none. */
+export interface SnapshotService {
+  /** What to mount to see the image's root file system. The key names the view; a view that is there already is given again. */
+  view(key: string, image: string): Promise<SnapshotMount[]>;
+  /** Nothing is there any more, or never was. */
+  remove(key: string): Promise<void>;
 }
 
 /** A container changed its state. */

@@ -6,7 +6,7 @@ import type { ConfigMap, Container, Pod, Secret, Service } from '#api/core/v1';
 import type { RuntimeClass } from '#api/node/v1';
 import { isNotFound, notFound } from '#apimachinery/errors';
 import { createEventRecorder, createInformerFactory, type InformerFactory, type KubeClient } from '#client';
-import { connectCri } from '#cri';
+import { connectCri, type CriClient } from '#cri';
 import { ensureDir, execCommand } from '#host';
 import type { Clock, Exec, Logger, Rng } from '#utils';
 import type { WireServer } from '#wire';
@@ -66,6 +66,7 @@ interface Base extends Required<Omit<KubeletDeps, 'serving'>> {
   objects: ObjectSource;
   events: PodEvents;
   cgroups: CgroupManager;
+  cri: CriClient;
 }
 
 /** Missing objects are named in the singular, as upstream's managers of them do. */
@@ -91,6 +92,7 @@ const downwardOf = (state: NodeState, podIPs: readonly string[]): DownwardContex
 const volumesOf = (base: Base): VolumeManager =>
   new VolumeManager({
     ...base,
+    snapshots: base.cri.snapshots,
     rootDir: base.options.rootDir,
     direct: base.objects,
     tokens: new TokenManager(base.client, base.clock),
@@ -105,12 +107,11 @@ async function dnsOf({ options, events }: Base, pod: Pod): Promise<DnsConfig> {
   return config;
 }
 
-async function runtimeOf(base: Base, volumes: VolumeManager): Promise<ContainerdRuntime> {
-  const { options, client, clock, logger, state, objects, informers, machine } = base;
+function runtimeOf(base: Base, volumes: VolumeManager): ContainerdRuntime {
+  const { options, client, state, objects, informers, machine } = base;
   const services = informers.informer<Service>(core('services'));
   return new ContainerdRuntime({
     ...base,
-    cri: await connectCri({ endpoint: options.containerRuntimeEndpoint, clock, logger }),
     volumes,
     environment(pod: Pod, container: Container, podIPs: readonly string[]) {
       const enabled = pod.spec?.enableServiceLinks !== false;
@@ -147,6 +148,7 @@ async function baseOf(given: KubeletOptions, { client, clock, rng, logger, exec 
     machine,
     recorder,
     cgroups,
+    cri: await connectCri({ endpoint: options.containerRuntimeEndpoint, clock, logger }),
     state: new NodeState(options),
     informers: createInformerFactory({ client, clock, rng, logger }),
     objects: objectsOf(client),
@@ -160,7 +162,7 @@ export async function runKubelet(given: KubeletOptions, deps: KubeletDeps): Prom
   const { client, clock, logger, options, machine, state, objects, cgroups } = base;
   const sysctls = sysctlRules(options.allowedUnsafeSysctls, machine.kernelVersion);
   const volumes = volumesOf(base);
-  const runtime = await runtimeOf(base, volumes);
+  const runtime = runtimeOf(base, volumes);
   const hostIP = (): string => state.hostIPs()[0] ?? '127.0.0.1';
   const kubelet = new Kubelet(options, {
     ...base,

@@ -1,5 +1,5 @@
 // Makes sure a container's image is there: pull policy, back-off, one pull at a time (upstream pkg/kubelet/images image_manager.go).
-import type { Container, Pod } from '#api/core/v1';
+import type { Container, ImageVolumeSource, Pod } from '#api/core/v1';
 import { formatDurationMs } from '#apimachinery/duration';
 import { type Clock, quote } from '#utils';
 import type { EventType, PodEvents } from '../events.ts';
@@ -52,11 +52,23 @@ export class ImageManager {
     this.#deps = deps;
   }
 
-  /** The image, pulled when the policy says so. Rejects with StartFailure. */
-  async ensure(pod: Pod, container: Container): Promise<ImageInfo> {
-    const requested = container.image ?? '';
-    const event = (type: EventType, reason: string, message: string): void =>
-      this.#deps.events.container(pod, container, type, reason, message);
+  /** A container's image, pulled when the policy says so. Rejects with StartFailure. */
+  ensure(pod: Pod, container: Container): Promise<ImageInfo> {
+    const { image = '', imagePullPolicy } = container;
+    return this.#ensure(pod, image, imagePullPolicy, (type, reason, message) =>
+      this.#deps.events.container(pod, container, type, reason, message),
+    );
+  }
+  /** The same for the image of a volume. */
+  ensureVolume(pod: Pod, { reference = '', pullPolicy }: ImageVolumeSource): Promise<ImageInfo> {
+    return this.#ensure(pod, reference, pullPolicy, (type, reason, message) => this.#deps.events.pod(pod, type, reason, message));
+  }
+  async #ensure(
+    pod: Pod,
+    requested: string,
+    policy = 'IfNotPresent',
+    event: (type: EventType, reason: string, message: string) => void,
+  ): Promise<ImageInfo> {
     let image: string;
     try {
       image = withDefaultTag(requested);
@@ -65,7 +77,6 @@ export class ImageManager {
       event('Warning', 'InspectFailed', message);
       throw new StartFailure('InvalidImageName', message);
     }
-    const policy = container.imagePullPolicy ?? 'IfNotPresent';
     const present = policy === 'Always' ? undefined : await this.#inspect(image, event);
     if (present) {
       event('Normal', 'Pulled', `Container image ${quote(requested)} already present on machine and can be accessed by the pod`);

@@ -66,6 +66,8 @@ export interface CreateRequest {
   /** The image's id. */
   image: ImageInfo;
   podIPs: readonly string[];
+  /** Images that are volumes of the container, by the volume's name. */
+  imageVolumes: ReadonlyMap<string, ImageInfo>;
   /** Ephemeral containers: the container whose processes it may see. */
   targetId?: string;
 }

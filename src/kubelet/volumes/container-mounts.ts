@@ -3,7 +3,7 @@ import type { Container, VolumeMount } from '#api/core/v1';
 import type { Mount } from '#cri';
 import { quote } from '#utils';
 import { expand } from '../env/expand.ts';
-import type { MountedVolume } from './manager.ts';
+import type { MountedVolume } from './plugins/plugin.ts';
 import type { SubPathRequest } from './sub-paths.ts';
 
 const propagations: Record<string, Mount['propagation']> = {

@@ -1,49 +1,28 @@
 // Volumes of the node's pods: made before the first container starts, kept fresh while the pod runs, taken away after it
-// (upstream pkg/kubelet/volumemanager and the in-tree plugins). One directory per volume under <root>/pods/<uid>/volumes.
-import { chmod, mkdir, readdir } from 'node:fs/promises';
+// (upstream pkg/kubelet/volumemanager). One directory per volume under <root>/pods/<uid>/volumes; what is in it is the matter of its plugin.
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ConfigMap, Pod, ProjectedVolumeSource, Secret, Volume } from '#api/core/v1';
-import { isNotFound } from '#apimachinery/errors';
-import { parseQuantity } from '#apimachinery/quantity';
-import type { KubeClient } from '#client';
-import { removeTree } from '#host';
-import { type Clock, type Exec, type Logger, quote, type Rng, type Timer } from '#utils';
-import type { DownwardContext } from '../env/downward.ts';
+import type { Pod, Volume } from '#api/core/v1';
+import { isErrno, removeTree } from '#host';
+import { type Logger, quote, type Timer } from '#utils';
 import type { ObjectSource } from '../env/environment.ts';
 import { tokenRetryMs } from '../limits.ts';
 import { PodFailure } from '../runtime/types.ts';
-import { writeVolume } from './atomic-writer.ts';
-import { ClaimError, claimedVolume } from './claims.ts';
-import { checkHostPath } from './host-path.ts';
-import { mountsUnder, mountTmpfs, unmount } from './mount-table.ts';
-import { applyFsGroup } from './ownership.ts';
-import { configMapPayload, downwardPayload, type Payload, secretPayload, tokenPayload } from './payload.ts';
+import { ClaimError } from './claims.ts';
+import { mountsUnder, unmount } from './mount-table.ts';
 import { ObjectCache } from './object-cache.ts';
+import { volumePlugins, type VolumePlugins } from './plugins/index.ts';
+import type { MountedVolume, VolumeContext, VolumePlugin, VolumeRequest } from './plugins/plugin.ts';
 import { provideSubPath, type SubPathRequest } from './sub-paths.ts';
-import type { TokenManager } from './tokens.ts';
 
-const defaultFileMode = 0o644;
-const tokenSeconds = 3600;
 /** Longer timers overflow. */
 const timerMsMax = 2 ** 31 - 1;
 
-export interface VolumeManagerDeps {
-  client: KubeClient;
-  clock: Clock;
-  rng: Rng;
-  exec: Exec;
+export interface VolumeManagerDeps extends Omit<VolumeContext, 'objects'> {
   logger: Logger;
   rootDir: string;
   /** ConfigMaps and Secrets are read, and watched, through this client. */
   direct: ObjectSource;
-  tokens: TokenManager;
-  downward(pod: Pod): DownwardContext;
-}
-
-/** A volume ready for containers. */
-export interface MountedVolume {
-  hostPath: string;
-  readOnly: boolean;
 }
 
 interface PodVolumes {
@@ -52,23 +31,6 @@ interface PodVolumes {
   /** What is being done to the pod's volumes: one thing at a time. */
   turn: Promise<void>;
 }
-
-const pluginOf = (volume: Volume): string =>
-  volume.emptyDir
-    ? 'empty-dir'
-    : volume.configMap
-      ? 'configmap'
-      : volume.secret
-        ? 'secret'
-        : volume.downwardAPI
-          ? 'downward-api'
-          : 'projected';
-
-const hasPayload = (volume: Volume): boolean =>
-  Boolean(volume.configMap ?? volume.secret ?? volume.downwardAPI ?? volume.projected);
-
-const hasDownward = ({ downwardAPI, projected }: Volume): boolean =>
-  downwardAPI !== undefined || (projected?.sources ?? []).some((source) => source.downwardAPI !== undefined);
 
 /** Where there is nothing to be mounted yet, upstream speaks of the pod's volumes. */
 const mountMessage = (name: string, error: Error): string =>
@@ -86,6 +48,7 @@ const sourceName = (volume: Volume): string => Object.keys(volume).find((key) =>
 export class VolumeManager {
   readonly #deps: VolumeManagerDeps;
   readonly #objects: ObjectCache;
+  readonly #plugins: VolumePlugins;
   readonly #pods = new Map<string, PodVolumes>();
   #tokenTimer: Timer | undefined;
   #closed = false;
@@ -93,6 +56,7 @@ export class VolumeManager {
   constructor(deps: VolumeManagerDeps) {
     this.#deps = deps;
     this.#objects = new ObjectCache(deps, deps.direct, (uid) => void this.#refreshPod(uid));
+    this.#plugins = volumePlugins({ ...deps, objects: this.#objects });
   }
   close(): void {
     this.#closed = true;
@@ -117,6 +81,14 @@ export class VolumeManager {
     return provideSubPath(this.#deps.exec, this.podDir(uid), request);
   }
 
+  /** Mounts an image that is on the node as a volume of the pod. */
+  async mountImage(pod: Pod, volumeName: string, image: string): Promise<void> {
+    const volume = pod.spec?.volumes?.find(({ name }) => name === volumeName);
+    if (volume === undefined) return;
+    const { path } = this.#request(pod, volume);
+    await this.#plugins.images.mountImage(pod.metadata.uid ?? '', volumeName, path, image);
+  }
+
   /** Makes every volume of the pod that is not there yet. Rejects with PodFailure. */
   mount(pod: Pod): Promise<void> {
     const uid = pod.metadata.uid ?? '';
@@ -127,7 +99,7 @@ export class VolumeManager {
     this.#objects.watch(pod);
     return this.#inTurn(known, async () => {
       await this.#mountAll(pod, known.mounted);
-      if (stale) await this.#refreshVolumes(known, hasDownward);
+      if (stale) await this.#refreshVolumes(known, (plugin, volume) => plugin.showsPod?.(volume) ?? false);
       this.#scheduleTokens();
     });
   }
@@ -135,7 +107,7 @@ export class VolumeManager {
     for (const volume of pod.spec?.volumes ?? []) {
       if (mounted.has(volume.name)) continue;
       try {
-        mounted.set(volume.name, await this.#setUp(pod, volume));
+        mounted.set(volume.name, await this.#pluginOf(volume).setUp(this.#request(pod, volume)));
       } catch (error) {
         const message = mountMessage(volume.name, error as Error);
         throw new PodFailure('FailedMount', message, { cause: error, transient: true });
@@ -150,13 +122,14 @@ export class VolumeManager {
   }
   async #refreshPod(uid: string): Promise<void> {
     const known = this.#pods.get(uid);
-    if (known && !this.#closed) await this.#inTurn(known, () => this.#refreshVolumes(known, hasPayload));
+    if (known && !this.#closed) await this.#inTurn(known, () => this.#refreshVolumes(known, () => true));
   }
-  async #refreshVolumes({ pod, mounted }: PodVolumes, which: (volume: Volume) => boolean): Promise<void> {
+  async #refreshVolumes({ pod, mounted }: PodVolumes, which: (plugin: VolumePlugin, volume: Volume) => boolean): Promise<void> {
     for (const volume of pod.spec?.volumes ?? []) {
-      if (!which(volume) || !mounted.has(volume.name)) continue;
+      const plugin = mounted.has(volume.name) ? this.#pluginOf(volume) : undefined;
+      if (plugin?.refresh === undefined || !which(plugin, volume)) continue;
       try {
-        await this.#writePayload(pod, volume, this.#path(pod.metadata.uid ?? '', volume));
+        await plugin.refresh(this.#request(pod, volume));
       } catch (error) {
         this.#deps.logger.debug('volume not refreshed', { pod: pod.metadata.name, volume: volume.name, error: String(error) });
       }
@@ -186,120 +159,29 @@ export class VolumeManager {
     this.#deps.tokens.forget(uid);
     await known?.turn;
     for (const path of await mountsUnder(directory)) await unmount(this.#deps.exec, path);
+    for (const plugin of this.#plugins.all)
+      await plugin.tearDown?.(uid, await namesIn(join(directory, 'volumes', folderOf(plugin))));
     await removeTree(directory);
   }
 
-  #path(uid: string, volume: Volume): string {
-    return join(this.podDir(uid), 'volumes', `kubernetes.io~${pluginOf(volume)}`, volume.name);
+  #pluginOf(volume: Volume): VolumePlugin {
+    const plugin = this.#plugins.all.find((candidate) => candidate.serves(volume));
+    if (plugin) return plugin;
+    throw new Error(`volume source ${sourceName(volume)} is not supported on this node`);
   }
-
-  async #setUp(pod: Pod, volume: Volume): Promise<MountedVolume> {
-    if (volume.hostPath) {
-      await checkHostPath(volume.hostPath.path, volume.hostPath.type ?? '');
-      return { hostPath: volume.hostPath.path, readOnly: false };
-    }
-    if (volume.persistentVolumeClaim) return this.#claim(pod, volume.persistentVolumeClaim);
-    if (volume.ephemeral) return this.#claim(pod, { claimName: `${pod.metadata.name}-${volume.name}` });
-    const path = this.#path(pod.metadata.uid ?? '', volume);
-    if (volume.emptyDir) {
-      await this.#emptyDir(path, volume.emptyDir.medium ?? '', volume.emptyDir.sizeLimit);
-      await this.#own(pod, path, false);
-      return { hostPath: path, readOnly: false };
-    }
-    if (!hasPayload(volume)) throw new Error(`volume source ${sourceName(volume)} is not supported on this node`);
-    await this.#directory(path, !volume.configMap);
-    await this.#writePayload(pod, volume, path);
-    return { hostPath: path, readOnly: true };
-  }
-
-  /** A directory; in memory for what must not reach a disk. */
-  async #directory(path: string, memory: boolean, options: string[] = []): Promise<void> {
-    await mkdir(path, { recursive: true, mode: 0o750 });
-    if (memory && !(await mountsUnder(path)).includes(path)) await mountTmpfs(this.#deps.exec, path, options);
-    await chmod(path, 0o777);
-  }
-  async #emptyDir(path: string, medium: string, sizeLimit: string | undefined): Promise<void> {
-    if (medium !== '' && medium !== 'Memory') throw new Error(`unknown storage medium ${quote(medium)}`);
-    const bytes = sizeLimit === undefined ? 0 : parseQuantity(sizeLimit).value();
-    await this.#directory(path, medium === 'Memory', bytes > 0 ? [`size=${bytes}`] : []);
-  }
-  async #own(pod: Pod, path: string, readOnly: boolean): Promise<void> {
-    const { fsGroup, fsGroupChangePolicy } = pod.spec?.securityContext ?? {};
-    if (fsGroup !== undefined)
-      await applyFsGroup(path, fsGroup, { readOnly, onRootMismatch: fsGroupChangePolicy === 'OnRootMismatch' });
-  }
-
-  async #claim(pod: Pod, { claimName, readOnly = false }: { claimName: string; readOnly?: boolean }): Promise<MountedVolume> {
-    const volume = await claimedVolume(this.#deps, pod.metadata.namespace ?? '', claimName);
-    const { hostPath, local } = volume.spec ?? {};
-    const path = hostPath?.path ?? local?.path;
-    if (path === undefined)
-      throw new Error(`persistent volume ${quote(volume.metadata.name ?? '')} is of a kind that is not supported on this node`);
-    await checkHostPath(path, hostPath ? (hostPath.type ?? '') : 'Directory');
-    if (local) await this.#own(pod, path, readOnly);
-    return { hostPath: path, readOnly };
-  }
-
-  async #writePayload(pod: Pod, volume: Volume, path: string): Promise<void> {
-    const payload = await this.#payload(pod, volume);
-    const gid = pod.spec?.securityContext?.fsGroup;
-    await writeVolume(path, payload, { nowMs: this.#deps.clock.now(), salt: this.#deps.rng.int(2 ** 32), gid });
-  }
-
-  async #payload(pod: Pod, volume: Volume): Promise<Payload> {
-    const objects = this.#objects;
-    const namespace = pod.metadata.namespace ?? '';
-    if (volume.configMap) {
-      const { name = '', items, defaultMode = defaultFileMode, optional } = volume.configMap;
-      const map = await orEmpty<ConfigMap>(objects.configMap(namespace, name), optional);
-      return configMapPayload(map, { items, mode: defaultMode, optional });
-    }
-    if (volume.secret) {
-      const { secretName = '', items, defaultMode = defaultFileMode, optional } = volume.secret;
-      const secret = await orEmpty<Secret>(objects.secret(namespace, secretName), optional);
-      return secretPayload(secret, { items, mode: defaultMode, optional });
-    }
-    if (volume.downwardAPI) {
-      const { items, defaultMode = defaultFileMode } = volume.downwardAPI;
-      return downwardPayload(pod, items, defaultMode, this.#deps.downward(pod));
-    }
-    return this.#projected(pod, volume.projected ?? {});
-  }
-
-  async #projected(pod: Pod, { sources, defaultMode: mode = defaultFileMode }: ProjectedVolumeSource): Promise<Payload> {
-    const { tokens } = this.#deps;
-    const objects = this.#objects;
-    const namespace = pod.metadata.namespace ?? '';
-    const payload: Payload = new Map();
-    for (const { configMap, secret, downwardAPI, serviceAccountToken: token, ...others } of sources ?? []) {
-      let part: Payload;
-      if (configMap) {
-        const { name = '', items, optional } = configMap;
-        part = configMapPayload(await orEmpty<ConfigMap>(objects.configMap(namespace, name), optional), {
-          items,
-          mode,
-          optional,
-        });
-      } else if (secret) {
-        const { name = '', items, optional } = secret;
-        part = secretPayload(await orEmpty<Secret>(objects.secret(namespace, name), optional), { items, mode, optional });
-      } else if (downwardAPI) {
-        part = downwardPayload(pod, downwardAPI.items, mode, this.#deps.downward(pod));
-      } else if (token) {
-        const value = await tokens.get(pod, token.audience, token.expirationSeconds ?? tokenSeconds);
-        part = tokenPayload(pod, token.path, value, mode);
-      } else throw new Error(`projected volume source ${Object.keys(others)[0] ?? 'unknown'} is not supported on this node`);
-      for (const [path, file] of part) payload.set(path, file);
-    }
-    return payload;
+  #request(pod: Pod, volume: Volume): VolumeRequest {
+    const path = join(this.podDir(pod.metadata.uid ?? ''), 'volumes', folderOf(this.#pluginOf(volume)), volume.name);
+    return { pod, volume, path };
   }
 }
 
-async function orEmpty<T extends ConfigMap | Secret>(read: Promise<T>, optional: boolean | undefined): Promise<T> {
+const folderOf = ({ name }: VolumePlugin): string => `kubernetes.io~${name}`;
+
+async function namesIn(directory: string): Promise<string[]> {
   try {
-    return await read;
+    return await readdir(directory);
   } catch (error) {
-    if (optional && isNotFound(error)) return { metadata: {} } as T;
+    if (isErrno(error, 'ENOENT')) return [];
     throw error;
   }
 }

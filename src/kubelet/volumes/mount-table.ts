@@ -1,5 +1,6 @@
 // Mounts of volumes, through mount(8) and umount(8).
 import { readFile, stat } from 'node:fs/promises';
+import { dirname, relative } from 'node:path';
 import type { Descriptor } from '#host';
 import type { Exec } from '#utils';
 
@@ -16,8 +17,8 @@ export async function mountsUnder(directory: string): Promise<string[]> {
     .sort((a, b) => b.length - a.length);
 }
 
-async function run(exec: Exec, command: string, args: string[]): Promise<void> {
-  const { code, stderr } = await exec(command, args, { timeoutMs: 30_000 });
+async function run(exec: Exec, command: string, args: string[], cwd?: string): Promise<void> {
+  const { code, stderr } = await exec(command, args, { timeoutMs: 30_000, ...(cwd !== undefined && { cwd }) });
   if (code !== 0) throw new Error(`${command} failed: ${stderr.trim() || `exit status ${code}`}`);
 }
 
@@ -34,4 +35,31 @@ export async function mountDescriptor(exec: Exec, held: Descriptor, target: stri
   if (held.isSame(await stat(target, { bigint: true }))) return;
   await unmount(exec, target);
   throw new Error('another object was mounted than the one that was opened');
+}
+
+/** Mounts any file system. Options too long for one page of memory, of images with many layers, are said relative to the folder they share. */
+export async function mountFileSystem(
+  exec: Exec,
+  { type, source, options }: { type: string; source: string; options: readonly string[] },
+  directory: string,
+): Promise<void> {
+  if (type === 'bind')
+    return run(exec, 'mount', ['-o', ['bind', ...options.filter((name) => !/^r?bind$/.test(name))].join(','), source, directory]);
+  const layers =
+    options
+      .find((option) => option.startsWith('lowerdir='))
+      ?.slice('lowerdir='.length)
+      .split(':') ?? [];
+  const folder = sharedFolder(layers);
+  const short = options.map((option) =>
+    option.startsWith('lowerdir=') ? `lowerdir=${layers.map((path) => relative(folder, path)).join(':')}` : option,
+  );
+  await run(exec, 'mount', ['-t', type, '-o', (layers.length > 1 ? short : options).join(','), source, directory], folder);
+}
+
+/** The deepest folder that all paths are in; `/` for none. */
+function sharedFolder(paths: readonly string[]): string {
+  let folder = dirname(paths[0] ?? '/');
+  while (folder !== '/' && !paths.every((path) => path.startsWith(`${folder}/`))) folder = dirname(folder);
+  return folder;
 }

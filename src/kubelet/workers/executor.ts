@@ -13,7 +13,7 @@ import { crashLoopRule } from '../pod/actions.ts';
 import { backOffKey } from '../pod/container-rules.ts';
 import type { KillContainer, PodActions, StartContainer } from '../pod/plan.ts';
 import { type BackOff, backOffNext } from '../pod/back-off.ts';
-import { PodFailure, type PodRuntime, StartFailure } from '../runtime/types.ts';
+import { type ImageInfo, PodFailure, type PodRuntime, StartFailure } from '../runtime/types.ts';
 import type { WaitingReason } from '../status/container-statuses.ts';
 import { TerminationOrder } from './termination-order.ts';
 
@@ -229,16 +229,26 @@ export class PodExecutor {
       }
     };
     const image = await told(() => images.ensure(pod, container));
+    const imageVolumes = await told(() => this.#imageVolumes(pod, container));
     const target = 'targetContainerName' in container ? String(container.targetContainerName ?? '') : '';
     const targetId = target === '' ? undefined : latest(record, target)?.id;
     const restartCount = start.restartCount ?? 0;
     const id = await told(() =>
-      runtime.createContainer({ pod, container, sandboxId, sandboxAttempt, restartCount, image, podIPs, targetId }),
+      runtime.createContainer({ pod, container, sandboxId, sandboxAttempt, restartCount, image, imageVolumes, podIPs, targetId }),
     );
     events.container(pod, container, 'Normal', 'Created', 'Container created');
     await told(() => runtime.startContainer(id));
     events.container(pod, container, 'Normal', 'Started', 'Container started');
     await this.#postStart(pod, container, id);
+  }
+
+  /** Pulls the images that the container mounts as volumes. */
+  async #imageVolumes(pod: Pod, { volumeMounts = [] }: Container): Promise<Map<string, ImageInfo>> {
+    const found = new Map<string, ImageInfo>();
+    for (const { name, image } of pod.spec?.volumes ?? [])
+      if (image && volumeMounts.some((mount) => mount.name === name))
+        found.set(name, await this.#deps.images.ensureVolume(pod, image));
+    return found;
   }
 
   async #postStart(pod: Pod, container: Container, id: string): Promise<void> {

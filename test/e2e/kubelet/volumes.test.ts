@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { KubeObject } from '#apimachinery/meta';
+import { execCommand } from '#host';
 import type { ApiCall } from '#apimachinery/transport';
 import { FakeApi } from '../../../src/kubelet/test-support/fake-api.ts';
 import { missingForContainers, until } from './private-containerd.ts';
@@ -103,6 +104,35 @@ describe.skipIf(missing !== undefined)(`volumes${missing ? ` (skipped: ${missing
       '644 0 2000',
       '2777 0 2000',
     ]);
+  });
+
+  it('of images show their files, for reading only, and go with their pod', async () => {
+    const volumes = [{ name: 'image', image: { reference: 'busybox', pullPolicy: 'IfNotPresent' } }];
+    const volumeMounts = [
+      { name: 'image', mountPath: '/image' },
+      { name: 'image', mountPath: '/part', subPath: 'bin' },
+    ];
+    world.put('image', { containers: [sleeper({ volumeMounts })], volumes });
+    await world.ready('image');
+    expect(await world.run('image', 'ls /image/bin/sh /part/sh; touch /image/x')).toMatch(
+      /^\/image\/bin\/sh\n\/part\/sh\ntouch: \/image\/x: Read-only file system\n$/,
+    );
+    const views = async (): Promise<string> =>
+      (await execCommand('ctr', ['--address', world.containerd.socket, '-n', 'k8s.io', 'snapshots', 'ls'])).stdout;
+    expect(await views()).toContain('image-volume/uid-image/image');
+    await world.node.close();
+    await world.startKubelet();
+    await world.end('image');
+    expect(await views()).not.toContain('image-volume');
+    const absent = [{ name: 'image', image: { reference: 'absent:1', pullPolicy: 'Never' } }];
+    world.put('noimage', { containers: [sleeper({ volumeMounts })], volumes: absent });
+    await world.event('noimage', 'ErrImageNeverPull: Container image "absent:1" is not present with pull policy of Never');
+    await world.status(
+      'noimage',
+      'waits for the image',
+      ({ containerStatuses }) => containerStatuses?.[0]?.state?.waiting?.reason === 'ErrImageNeverPull',
+    );
+    await world.end('noimage');
   });
 
   it('mount parts of themselves', async () => {

@@ -300,6 +300,7 @@ export class ContainerdRuntime implements PodRuntime {
     const uid = pod.metadata.uid ?? '';
     verifyRunAsNonRoot(pod, container, image);
     const environment = await this.#deps.environment(pod, container, podIPs);
+    for (const [name, { id }] of request.imageVolumes) await volumes.mountImage(pod, name, id);
     const mounts = await containerMounts({
       container,
       volumes: volumes.mounted(uid),

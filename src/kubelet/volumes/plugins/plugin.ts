@@ -1,0 +1,61 @@
+// What a source of volumes is to the kubelet: one folder here for each, behind one interface (upstream pkg/volume VolumePlugin, Mounter, Unmounter).
+import type { PersistentVolume, Pod, Volume } from '#api/core/v1';
+import type { KubeClient } from '#client';
+import type { SnapshotService } from '#cri';
+import type { Clock, Exec, Rng } from '#utils';
+import type { DownwardContext } from '../../env/downward.ts';
+import type { ObjectSource } from '../../env/environment.ts';
+import type { TokenManager } from '../tokens.ts';
+
+/** What plugins are made with. */
+export interface VolumeContext {
+  client: KubeClient;
+  clock: Clock;
+  rng: Rng;
+  exec: Exec;
+  /** ConfigMaps and Secrets as they are now. */
+  objects: ObjectSource;
+  tokens: TokenManager;
+  downward(pod: Pod): DownwardContext;
+  /** Root file systems of images. */
+  snapshots: SnapshotService;
+}
+
+/** A volume ready for containers. */
+export interface MountedVolume {
+  hostPath: string;
+  readOnly: boolean;
+}
+
+export interface VolumeRequest {
+  pod: Pod;
+  volume: Volume;
+  /** The volume's own directory, for plugins that need one: nobody has made it yet. */
+  path: string;
+}
+
+export interface VolumePlugin {
+  /** Of the folder below the pod's directory that the plugin's volumes are in: `kubernetes.io~<name>`. */
+  readonly name: string;
+  serves(volume: Volume): boolean;
+  /** Makes the volume ready; asked again for one that is, after a restart of the kubelet. Rejects with an Error that says why it cannot be had. */
+  setUp(request: VolumeRequest): Promise<MountedVolume>;
+  /** Brings what is shown up to date with the API. Absent: nothing of it is in the API. */
+  refresh?(request: VolumeRequest): Promise<void>;
+  /** Whether the volume shows labels and annotations of its pod. */
+  showsPod?(volume: Volume): boolean;
+  /** Undoes what unmounting and removing the pod's directory does not. `names`: volumes of a pod that is gone, as found on disk. */
+  tearDown?(uid: string, names: readonly string[]): Promise<void>;
+}
+
+export interface PersistentRequest {
+  pod: Pod;
+  persistentVolume: PersistentVolume;
+  readOnly: boolean;
+}
+
+/** A source of persistent volumes; pods reach it through claims. */
+export interface PersistentPlugin {
+  serves(volume: PersistentVolume): boolean;
+  setUp(request: PersistentRequest): Promise<MountedVolume>;
+}
