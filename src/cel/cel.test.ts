@@ -22,8 +22,7 @@ function evaluate(source: string, self: unknown = null, schema?: SchemaShape, co
   const type = (schema && schemaType(schema, 'object')) ?? celTypes.dyn;
   const program = compile(source, environmentOf([['self', type]]));
   if (!isProgram(program)) throw new Error(program.problem);
-  const { value } = program.evaluate(new Map([['self', fromJson(self, type)]]), costMax);
-  return toJson(value);
+  return toJson(program.evaluate(new Map([['self', fromJson(self, type)]]), costMax === undefined ? {} : { costMax }));
 }
 
 describe('values', () => {

@@ -8,7 +8,7 @@ export interface Overload {
   params: readonly Type[];
   result: Type;
   call(...args: Value[]): Value;
-  /** Cost of one call beyond 1, from its arguments. */
+  /** Cost of one call, from its arguments; absent: 1. */
   cost?(...args: Value[]): number;
 }
 

@@ -4,17 +4,10 @@ import type { Node } from './ast.ts';
 import type { Checked } from './checker.ts';
 import type { Environment, Overload } from './environment.ts';
 import { callCostMax } from './limits.ts';
-import type { Type } from './types.ts';
 import {
-  CelError,
-  CostError,
   keyOf,
-  keysOf,
   ListValue,
   MapValue,
-  memberOf,
-  ObjectValue,
-  OpaqueValue,
   Optional,
   StructValue,
   toJson,
@@ -24,7 +17,10 @@ import {
   type Key,
   type Value,
 } from './values.ts';
-import { Duration, Timestamp } from './values.ts';
+import { listCost, mapCost, structCost } from './call-costs.ts';
+import { foldCosts, foldItems, itemsOf, truth } from './folds.ts';
+import { fieldOf, hasField, indexOf, isOf, optionalIndex, optionalSelect } from './select.ts';
+import { CelError, CostError } from './errors.ts';
 
 export class Run {
   readonly variables: Map<string, Value>;
@@ -40,7 +36,7 @@ export class Run {
   spend(cost: number): void {
     this.cost += cost;
     this.left -= cost;
-    if (this.left < 0) throw new CostError('operation cancelled: actual cost limit exceeded');
+    if (this.left < 0) throw new CostError();
   }
 }
 
@@ -105,8 +101,8 @@ class Compiler {
     const { field, test, optional } = node;
     return (run) => {
       const owner = operand(run);
-      run.spend(1);
       if (test) return hasField(owner, field);
+      run.spend(1);
       return optional || owner instanceof Optional ? optionalSelect(owner, field) : fieldOf(owner, field);
     };
   }
@@ -132,7 +128,12 @@ class Compiler {
           return owner instanceof Optional ? optionalIndex(owner, key) : indexOf(owner, key);
         };
       case '_[?_]':
-        return (run) => optionalIndex(first(run), second(run));
+        return (run) => {
+          const owner = first(run);
+          const key = second(run);
+          run.spend(1);
+          return optionalIndex(owner, key);
+        };
       default:
         return dispatch(node.name, this.checked.overloads.get(node) ?? [], args);
     }
@@ -141,7 +142,7 @@ class Compiler {
   private list(node: Node & { kind: 'list' }): Step {
     const items = node.items.map(({ value, optional }) => ({ step: this.compile(value), optional }));
     return (run) => {
-      run.spend(1);
+      run.spend(listCost);
       const values: Value[] = [];
       for (const { step, optional } of items) {
         const value = step(run);
@@ -159,7 +160,7 @@ class Compiler {
       optional,
     }));
     return (run) => {
-      run.spend(1);
+      run.spend(mapCost);
       const made = new Map<Key, unknown>();
       for (const { key, value, optional } of entries) {
         const name = keyOf(key(run));
@@ -182,7 +183,7 @@ class Compiler {
       wanted: type?.kind === 'object' ? type.field?.(name) : undefined,
     }));
     return (run) => {
-      run.spend(1);
+      run.spend(structCost);
       const made = new Map<string, Value>();
       for (const { name, step, optional, wanted } of fields) {
         const given = step(run);
@@ -202,15 +203,21 @@ class Compiler {
     const predicate = node.predicate && this.compile(node.predicate);
     const transform = node.transform && this.compile(node.transform);
     const [one = '', two] = node.vars;
+    const costs = foldCosts[node.fold];
     return (run) => {
-      const items = pairsOf(range(run), two !== undefined);
+      const items = itemsOf(range(run), two !== undefined);
       const outer = [run.variables.get(one), two === undefined ? undefined : run.variables.get(two)] as const;
+      run.spend(costs.once);
       try {
         return foldItems(node.fold, items, ([first, second], body) => {
-          run.spend(1);
+          if (body === 'transform') {
+            run.spend(costs.kept);
+            return transform ? transform(run) : first;
+          }
+          run.spend(costs.item);
           run.variables.set(one, first);
           if (two !== undefined) run.variables.set(two, second);
-          return body === 'predicate' ? (predicate ? predicate(run) : true) : transform ? transform(run) : first;
+          return predicate ? predicate(run) : true;
         });
       } finally {
         restore(run, one, outer[0]);
@@ -243,11 +250,6 @@ function restore(run: Run, name: string, value: Value | undefined): void {
   else run.variables.set(name, value);
 }
 
-function truth(value: Value): boolean {
-  if (typeof value !== 'boolean') throw new CelError('no such overload');
-  return value;
-}
-
 /** `&&` and `||`: one side may decide although the other fails. */
 function logical(first: Step, second: Step, decisive: boolean): Step {
   return (run) => {
@@ -265,47 +267,6 @@ function logical(first: Step, second: Step, decisive: boolean): Step {
   };
 }
 
-type Pair = readonly [Value, Value];
-
-function pairsOf(range: Value, isPaired: boolean): Pair[] {
-  if (range instanceof ListValue) return range.values().map((item, index) => (isPaired ? [BigInt(index), item] : [item, item]));
-  const keys = keysOf(range);
-  if (!keys) throw new CelError('no such overload');
-  return keys.map((key) => [key, memberOf(range, key) ?? null]);
-}
-
-type Body = (pair: Pair, part: 'predicate' | 'transform') => Value;
-
-function foldItems(fold: string, items: readonly Pair[], body: Body): Value {
-  if (fold === 'all' || fold === 'exists') return quantify(items, body, fold === 'exists');
-  const kept: Pair[] = [];
-  const results: Value[] = [];
-  for (const pair of items) {
-    if (!truth(body(pair, 'predicate'))) continue;
-    kept.push(pair);
-    if (fold === 'map' || fold === 'transformMap') results.push(body(pair, 'transform'));
-  }
-  if (fold === 'exists_one') return kept.length === 1;
-  if (fold === 'filter') return new ListValue(kept.map(([first]) => first));
-  if (fold === 'map') return new ListValue(results);
-  return new MapValue(new Map(kept.map(([first], index) => [keyOf(first) as Key, results[index]])));
-}
-
-/** One item may decide although others fail. */
-function quantify(items: readonly Pair[], body: Body, decisive: boolean): boolean {
-  let failure: CelError | undefined;
-  for (const pair of items) {
-    try {
-      if (truth(body(pair, 'predicate')) === decisive) return decisive;
-    } catch (error) {
-      if (!(error instanceof CelError) || error instanceof CostError) throw error;
-      failure ??= error;
-    }
-  }
-  if (failure) throw failure;
-  return !decisive;
-}
-
 function dispatch(name: string, overloads: readonly Overload[], args: readonly Step[]): Step {
   const [only] = overloads;
   return (run) => {
@@ -317,73 +278,7 @@ function dispatch(name: string, overloads: readonly Overload[], args: readonly S
     if (!overload || (overload === only && !overload.params.every((wanted, index) => isOf(values[index] ?? null, wanted)))) {
       throw new CelError(`no such overload: ${name}(${values.map(typeNameOf).join(', ')})`);
     }
-    run.spend(1 + (overload.cost?.(...values) ?? 0));
+    run.spend(overload.cost ? overload.cost(...values) : 1);
     return overload.call(...values);
   };
-}
-
-/** Whether a value fits a parameter, as far as its type shows. */
-function isOf(value: Value, type: Type): boolean {
-  switch (type.kind) {
-    case 'dyn':
-    case 'param':
-    case 'error':
-      return true;
-    case 'null':
-      return value === null;
-    case 'list':
-      return value instanceof ListValue && (value.size === 0 || isOf(value.at(0), type.of));
-    case 'map':
-      return value instanceof MapValue || value instanceof ObjectValue;
-    case 'timestamp':
-      return value instanceof Timestamp;
-    case 'duration':
-      return value instanceof Duration;
-    case 'opaque':
-      return type.name === 'optional_type' ? value instanceof Optional : value instanceof OpaqueValue && value.type === type.name;
-    case 'object':
-      return value instanceof ObjectValue || value instanceof MapValue || value instanceof OpaqueValue;
-    default:
-      return typeNameOf(value) === type.kind;
-  }
-}
-
-function hasField(owner: Value, name: string): boolean {
-  if (owner instanceof Optional) return owner.value !== undefined && hasField(owner.value, name);
-  if (owner instanceof MapValue || owner instanceof ObjectValue) return memberOf(owner, name) !== undefined;
-  throw new CelError('no such overload');
-}
-
-function fieldOf(owner: Value, name: string): Value {
-  const value = memberOf(owner, name);
-  if (value !== undefined) return value;
-  if (owner instanceof MapValue || owner instanceof ObjectValue) throw new CelError(`no such key: ${name}`);
-  throw new CelError('no such overload');
-}
-
-function optionalSelect(owner: Value, name: string): Optional {
-  const inner = owner instanceof Optional ? owner.value : owner;
-  if (inner === undefined || inner === null) return new Optional();
-  return new Optional(memberOf(inner, name));
-}
-
-function optionalIndex(owner: Value, key: Value): Optional {
-  const inner = owner instanceof Optional ? owner.value : owner;
-  if (inner === undefined || inner === null) return new Optional();
-  if (!(inner instanceof ListValue)) return new Optional(memberOf(inner, key));
-  const index = Number(keyOf(key) ?? -1);
-  return index >= 0 && index < inner.size ? new Optional(inner.at(index)) : new Optional();
-}
-
-function indexOf(owner: Value, key: Value): Value {
-  if (owner instanceof ListValue) {
-    const index = keyOf(key);
-    if (typeof index !== 'bigint') throw new CelError(`unsupported index type '${typeNameOf(key)}' in list`);
-    if (index < 0n || index >= BigInt(owner.size)) throw new CelError(`index out of bounds: ${index}`);
-    return owner.at(Number(index));
-  }
-  const value = memberOf(owner, key);
-  if (value !== undefined) return value;
-  if (owner instanceof MapValue || owner instanceof ObjectValue) throw new CelError(`no such key: ${String(keyOf(key))}`);
-  throw new CelError('no such overload');
 }

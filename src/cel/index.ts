@@ -10,21 +10,19 @@ export {
   resourceCheckValue,
 } from './library/authorizer.ts';
 export { applyConfigurationOf, jsonPatchOf, type PatchOperation } from './mutation.ts';
-export { budgetCostMax, callCostMax } from './limits.ts';
+export { budgetCostMax, budgetWorkUnits, callCostMax } from './limits.ts';
 export { compile, environmentOf, isProgram, type Program } from './program.ts';
 export { escapeName, type SchemaShape, schemaType, unescapeName } from './schema.ts';
 export * as celTypes from './types.ts';
+export { CelError, CostError } from './errors.ts';
+export { Duration, Timestamp } from './times.ts';
 export {
-  CelError,
-  CostError,
-  Duration,
   fromJson,
   ListValue,
   MapValue,
   ObjectValue,
   OpaqueValue,
   Optional,
-  Timestamp,
   toJson,
   typeNameOf,
   Uint,

@@ -2,7 +2,8 @@
 // ValidateRegexLiterals).
 import type { Issue, Node } from './ast.ts';
 import { patternOf } from './patterns.ts';
-import { CelError, parseDuration, parseTimestamp } from './values.ts';
+import { CelError } from './errors.ts';
+import { parseDuration, parseTimestamp } from './times.ts';
 
 const readers: Record<string, (text: string) => unknown> = {
   duration: parseDuration,

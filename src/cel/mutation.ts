@@ -2,20 +2,19 @@
 import { ForeignValue } from '#apimachinery/managedfields';
 import { encodeBase64 } from '#apimachinery/schema';
 import {
-  CelError,
-  Duration,
   ListValue,
   MapValue,
   OpaqueValue,
   Optional,
   ObjectValue,
   StructValue,
-  Timestamp,
   toJson,
   typeNameOf,
   Uint,
   type Value,
 } from './values.ts';
+import { CelError } from './errors.ts';
+import { Duration, Timestamp } from './times.ts';
 
 /** Whole numbers beyond it are texts in JSON. */
 const exactIntegerMax = BigInt(Number.MAX_SAFE_INTEGER);
@@ -23,7 +22,7 @@ const exactIntegerMax = BigInt(Number.MAX_SAFE_INTEGER);
 /** Types that do not stand where their names say, in upstream's words. */
 function misplacedTypes(value: Value, path: string): string[] {
   if (value instanceof ListValue) return value.values().flatMap((item) => misplacedTypes(item, path));
-  if (value instanceof MapValue) return [...value.entries.keys()].flatMap((key) => misplacedTypes(value.get(key) ?? null, path));
+  if (value instanceof MapValue) return value.keys.flatMap((key) => misplacedTypes(value.get(key) ?? null, path));
   if (!(value instanceof StructValue)) return [];
   const own =
     value.type === path
@@ -57,7 +56,7 @@ function plain(value: Value, form: Form): unknown {
   if (value instanceof ListValue) return value.values().map(item);
   if (!(value instanceof MapValue)) return form.scalar(value);
   return Object.fromEntries(
-    [...value.entries.keys()].map((key) => {
+    value.keys.map((key) => {
       if (typeof key !== 'string') throw new CelError(form.badKey);
       return [key, item(value.get(key) ?? null)];
     }),
@@ -98,7 +97,7 @@ const goValue = (value: Value): string => (typeof value === 'string' ? JSON.stri
 function nestedForeign(value: ListValue | MapValue): unknown {
   if (!value.isMade) return plain(value, configurationForm);
   if (value instanceof ListValue) return new ForeignValue('[]ref.Val', `[]ref.Val{${value.values().map(goValue).join(', ')}}`);
-  const entries = [...value.entries.keys()].map((key) => `${JSON.stringify(key)}:${goValue(value.get(key) ?? null)}`);
+  const entries = value.keys.map((key) => `${JSON.stringify(key)}:${goValue(value.get(key) ?? null)}`);
   return new ForeignValue('map[ref.Val]ref.Val', `map[ref.Val]ref.Val{${entries.join(', ')}}`);
 }
 

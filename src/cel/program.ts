@@ -1,4 +1,5 @@
 // From the text of an expression to something that runs: parse, check, compile (cel-go, Env.Compile and Env.Program).
+import type { Work } from '#regexp';
 import { issuesText } from './ast.ts';
 import { check } from './checker.ts';
 import { type Environment, type Functions, functionTable } from './environment.ts';
@@ -10,6 +11,7 @@ import { netFunctions } from './library/net.ts';
 import { stringFunctions } from './library/strings.ts';
 import { callCostMax } from './limits.ts';
 import { literalIssues } from './literals.ts';
+import { metered } from './meter.ts';
 import { parse } from './parser.ts';
 import { standardFunctions, standardTypeNames } from './standard.ts';
 import { declaredText, type Type } from './types.ts';
@@ -34,10 +36,16 @@ export const environmentOf = (variables: Iterable<readonly [string, Type]>, more
   ...more,
 });
 
+export interface EvaluationLimits {
+  costMax?: number;
+  work?: Work;
+  onCost?(cost: number): void;
+}
+
 export interface Program {
   type: Type;
-  /** The value; failures are `CelError`. `cost` tells what it took. */
-  evaluate(variables: ReadonlyMap<string, Value>, costMax?: number): { value: Value; cost: number };
+  /** The value; failures are `CelError`. `onCost` is called with what it took, whether it fails or not; `work` bounds what is done in truth. */
+  evaluate(variables: ReadonlyMap<string, Value>, limits?: EvaluationLimits): Value;
   /** Whether the expression names this variable. */
   uses(name: string): boolean;
 }
@@ -62,9 +70,13 @@ export function compile(
   const names = new Set(checked.qualified.values());
   return {
     type,
-    evaluate(variables, costMax = callCostMax) {
+    evaluate(variables, { costMax = callCostMax, work, onCost } = {}) {
       const run = new Run(new Map(variables), costMax);
-      return { value: step(run), cost: run.cost };
+      try {
+        return metered(work, () => step(run));
+      } finally {
+        onCost?.(run.cost);
+      }
     },
     uses: (name) => names.has(name),
   };

@@ -1,23 +1,22 @@
 // The standard functions and operators (https://github.com/google/cel-spec/blob/master/doc/langdef.md#list-of-standard-definitions).
+import { comparisonCost, containsCost, joinedCost, patternCost, textCost } from './call-costs.ts';
+import { compare, equal } from './compare.ts';
 import { global, member } from './environment.ts';
+import { CelError, CostError } from './errors.ts';
+import { codePointCount, indexOf } from './library/text.ts';
+import { madeTextCharsMax } from './limits.ts';
+import { spendWork } from './meter.ts';
+import { boolFrom, checked, doubleFrom, doubleText, intFrom, uintFrom, wholeOf } from './numbers.ts';
 import { matches } from './patterns.ts';
 import * as types from './types.ts';
 import { bool, bytes, double, duration, dyn, int, list, map, param, string, timestamp, typeType, uint } from './types.ts';
+import { Duration, durationText, parseDuration, parseTimestamp, Timestamp, timestampText } from './times.ts';
 import {
-  CelError,
-  compare,
-  Duration,
-  durationText,
-  equal,
   keysOf,
   ListValue,
   type MapValue,
   memberOf,
   type ObjectValue,
-  parseDuration,
-  parseTimestamp,
-  Timestamp,
-  timestampText,
   TypeValue,
   typeNameOf,
   Uint,
@@ -26,16 +25,27 @@ import {
 
 const A = param('A');
 const B = param('B');
-const lengthCost = (text: string | Uint8Array): number => Math.ceil(text.length / 10);
-
-const checked = (value: bigint): bigint => {
-  if (value < -(2n ** 63n) || value >= 2n ** 63n) throw new CelError('integer overflow');
-  return value;
-};
-
 function divided(left: bigint, right: bigint, what: 'division' | 'modulus'): bigint {
   if (right === 0n) throw new CelError(`${what} by zero`);
   return what === 'division' ? left / right : left % right;
+}
+
+function concatenated(a: string, b: string): string {
+  if (a.length + b.length > madeTextCharsMax) throw new CostError();
+  return a + b;
+}
+
+function concatenatedBytes(a: Uint8Array, b: Uint8Array): Uint8Array {
+  spendWork((a.length + b.length) / 16);
+  const made = new Uint8Array(a.length + b.length);
+  made.set(a);
+  made.set(b, a.length);
+  return made;
+}
+
+function concatenatedLists(a: ListValue, b: ListValue): ListValue {
+  spendWork(a.size + b.size);
+  return new ListValue([...a.values(), ...b.values()]);
 }
 
 const arithmetic = [
@@ -55,15 +65,9 @@ const arithmetic = [
   global('_*_', [double, double], double, (a: number, b: number) => a * b),
   global('_/_', [double, double], double, (a: number, b: number) => a / b),
   global('-_', [double], double, (a: number) => -a),
-  global(
-    '_+_',
-    [string, string],
-    string,
-    (a: string, b: string) => a + b,
-    (a: string, b: string) => lengthCost(a + b),
-  ),
-  global('_+_', [bytes, bytes], bytes, (a: Uint8Array, b: Uint8Array) => Uint8Array.from([...a, ...b])),
-  global('_+_', [list(A), list(A)], list(A), (a: ListValue, b: ListValue) => new ListValue([...a.values(), ...b.values()])),
+  global('_+_', [string, string], string, concatenated, joinedCost),
+  global('_+_', [bytes, bytes], bytes, concatenatedBytes, joinedCost),
+  global('_+_', [list(A), list(A)], list(A), concatenatedLists),
   global('_+_', [timestamp, duration], timestamp, (a: Timestamp, b: Duration) => new Timestamp(a.ns + b.ns)),
   global('_+_', [duration, timestamp], timestamp, (a: Duration, b: Timestamp) => new Timestamp(a.ns + b.ns)),
   global('_+_', [duration, duration], duration, (a: Duration, b: Duration) => new Duration(a.ns + b.ns)),
@@ -87,12 +91,23 @@ const comparisons = orders.flatMap(([name, holds]) => {
     ...numbers.flatMap((one) => numbers.filter((two) => two !== one).map((two) => [one, two] as const)),
   ];
   return pairs.map((params) =>
-    global(name, params, bool, (a: Value, b: Value) => {
-      const order = compare(a, b);
-      return order !== undefined && holds(order);
-    }),
+    global(
+      name,
+      params,
+      bool,
+      (a: Value, b: Value) => {
+        const order = compare(a, b);
+        return order !== undefined && holds(order);
+      },
+      params[0] === string || params[0] === bytes ? comparisonCost : undefined,
+    ),
   );
 });
+
+function isIn(value: Value, list: ListValue): boolean {
+  for (let at = 0; at < list.size; at++) if (equal(list.at(at), value)) return true;
+  return false;
+}
 
 const contains = (key: Value, mapping: MapValue | ObjectValue): boolean => memberOf(mapping, key) !== undefined;
 
@@ -101,13 +116,13 @@ const operators = [
   global('_||_', [bool, bool], bool, (a: boolean, b: boolean) => a || b),
   global('_?_:_', [bool, A, A], A, (condition: boolean, a: Value, b: Value) => (condition ? a : b)),
   global('!_', [bool], bool, (a: boolean) => !a),
-  global('_==_', [A, A], bool, (a: Value, b: Value) => equal(a, b)),
-  global('_!=_', [A, A], bool, (a: Value, b: Value) => !equal(a, b)),
+  global('_==_', [A, A], bool, (a: Value, b: Value) => equal(a, b), comparisonCost),
+  global('_!=_', [A, A], bool, (a: Value, b: Value) => !equal(a, b), comparisonCost),
   global(
     '@in',
     [A, list(A)],
     bool,
-    (a: Value, b: ListValue) => b.values().some((item) => equal(item, a)),
+    (a: Value, b: ListValue) => isIn(a, b),
     (_: Value, b: ListValue) => b.size,
   ),
   global('@in', [A, map(A, B)], bool, (a: Value, b: MapValue) => contains(a, b)),
@@ -122,7 +137,7 @@ const operators = [
 ];
 
 const sizeOf = (value: Value): bigint => {
-  if (typeof value === 'string') return BigInt(Array.from(value).length);
+  if (typeof value === 'string') return BigInt(codePointCount(value));
   if (value instanceof Uint8Array) return BigInt(value.length);
   if (value instanceof ListValue) return BigInt(value.size);
   return BigInt(keysOf(value)?.length ?? 0);
@@ -134,59 +149,12 @@ const sizes = [string, bytes, list(A), map(A, B)].flatMap((type) => [
 ]);
 
 const strings = [
-  member('startsWith', [string, string], bool, (a: string, b: string) => a.startsWith(b)),
-  member('endsWith', [string, string], bool, (a: string, b: string) => a.endsWith(b)),
-  member('contains', [string, string], bool, (a: string, b: string) => a.includes(b), lengthCost),
-  member('matches', [string, string], bool, matches, (a: string, b: string) => Math.ceil(lengthCost(a) * (b.length / 4))),
-  global('matches', [string, string], bool, matches, (a: string, b: string) => Math.ceil(lengthCost(a) * (b.length / 4))),
+  member('startsWith', [string, string], bool, (a: string, b: string) => a.startsWith(b), textCost),
+  member('endsWith', [string, string], bool, (a: string, b: string) => a.endsWith(b), textCost),
+  member('contains', [string, string], bool, (a: string, b: string) => indexOf(a, b) >= 0n, containsCost),
+  member('matches', [string, string], bool, matches, patternCost),
+  global('matches', [string, string], bool, matches, patternCost),
 ];
-
-function intFrom(text: string): bigint {
-  if (!/^[+-]?\d+$/.test(text)) throw new CelError(`strconv.ParseInt: parsing "${text}": invalid syntax`);
-  return checked(BigInt(text.replace(/^\+/, '')));
-}
-
-function wholeOf(value: number): bigint {
-  if (!Number.isFinite(value) || Math.abs(value) >= 2 ** 63) throw new CelError('integer overflow');
-  return BigInt(Math.trunc(value));
-}
-
-function doubleFrom(text: string): number {
-  const word = { inf: Infinity, '+inf': Infinity, '-inf': -Infinity, nan: Number.NaN, infinity: Infinity }[text.toLowerCase()];
-  const value = word ?? (/^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(text) ? Number(text) : undefined);
-  if (value === undefined) throw new CelError(`strconv.ParseFloat: parsing "${text}": invalid syntax`);
-  return value;
-}
-
-/** As Go's %g prints. */
-export function doubleText(value: number): string {
-  if (Number.isNaN(value)) return 'NaN';
-  if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf';
-  const size = Math.abs(value);
-  if (value !== 0 && (size < 1e-4 || size >= 1e21)) return value.toExponential().replace(/e([+-])(\d)$/, 'e$10$2');
-  return String(value);
-}
-
-const truths: Record<string, boolean> = {
-  '1': true,
-  t: true,
-  T: true,
-  true: true,
-  TRUE: true,
-  True: true,
-  '0': false,
-  f: false,
-  F: false,
-  false: false,
-  FALSE: false,
-  False: false,
-};
-
-function boolFrom(text: string): boolean {
-  const value = Object.hasOwn(truths, text) ? truths[text] : undefined;
-  if (value === undefined) throw new CelError(`strconv.ParseBool: parsing "${text}": invalid syntax`);
-  return value;
-}
 
 function utf8(value: Uint8Array): string {
   try {
@@ -210,7 +178,7 @@ const conversions = [
   global('uint', [uint], uint, itself),
   global('uint', [int], uint, (value: bigint) => new Uint(value)),
   global('uint', [double], uint, (value: number) => new Uint(wholeOf(value))),
-  global('uint', [string], uint, (text: string) => new Uint(intFrom(text))),
+  global('uint', [string], uint, uintFrom),
   global('double', [double], double, itself),
   global('double', [int], double, (value: bigint) => Number(value)),
   global('double', [uint], double, ({ value }: Uint) => Number(value)),
@@ -222,11 +190,11 @@ const conversions = [
   global('string', [int], string, (value: bigint) => String(value)),
   global('string', [uint], string, ({ value }: Uint) => String(value)),
   global('string', [double], string, doubleText),
-  global('string', [bytes], string, utf8),
+  global('string', [bytes], string, utf8, textCost),
   global('string', [timestamp], string, timestampText),
   global('string', [duration], string, durationText),
   global('bytes', [bytes], bytes, itself),
-  global('bytes', [string], bytes, (text: string) => new TextEncoder().encode(text)),
+  global('bytes', [string], bytes, (text: string) => new TextEncoder().encode(text), textCost),
   global('timestamp', [timestamp], timestamp, itself),
   global('timestamp', [string], timestamp, parseTimestamp),
   global('timestamp', [int], timestamp, (seconds: bigint) => new Timestamp(seconds * second)),

@@ -1,8 +1,15 @@
 // Lists, sets and optional values (k8s.io/apiserver/pkg/cel/library, lists; cel-go ext/lists version 3, ext/sets, OptionalTypes).
+import { madeListCost, selfComparisonCost, setsCost, traversalCost } from '../call-costs.ts';
+import { compare, equal } from '../compare.ts';
 import { global, member } from '../environment.ts';
+import { CelError, CostError } from '../errors.ts';
+import { callCostMax } from '../limits.ts';
+import { spendWork } from '../meter.ts';
+import { checked } from '../numbers.ts';
+import { Duration } from '../times.ts';
 import * as types from '../types.ts';
 import { bool, double, duration, int, list, optional, param, string, timestamp, type Type, uint } from '../types.ts';
-import { CelError, compare, Duration, equal, ListValue, MapValue, Optional, Uint, type Value } from '../values.ts';
+import { ListValue, MapValue, Optional, Uint, type Value } from '../values.ts';
 
 const A = param('A');
 const comparable = [int, uint, double, bool, duration, timestamp, string, types.bytes];
@@ -13,9 +20,10 @@ const summable: readonly (readonly [Type, Value])[] = [
   [duration, new Duration(0n)],
 ];
 
-const sizeCost = (items: ListValue): number => items.size;
-const squareCost = (one: ListValue, two: ListValue): number => one.size * two.size;
 const has = (items: ListValue, wanted: Value): boolean => items.values().some((item) => equal(item, wanted));
+
+const outputCost = (items: ListValue): number => madeListCost(items.size);
+const flattenCost = (items: ListValue, depth: bigint): number => madeListCost(items.size, Math.max(0, Number(depth)));
 
 const isSorted = (items: ListValue): boolean =>
   items.values().every((item, index, all) => index === 0 || (compare(all[index - 1] as Value, item) ?? 0) <= 0);
@@ -29,7 +37,7 @@ function extreme(items: ListValue, sign: 1 | -1, name: string): Value {
 
 function sum(items: ListValue, zero: Value): Value {
   return items.values().reduce((total, item) => {
-    if (typeof total === 'bigint') return total + (item as bigint);
+    if (typeof total === 'bigint') return checked(total + (item as bigint));
     if (typeof total === 'number') return total + (item as number);
     return total instanceof Uint
       ? new Uint(total.value + (item as Uint).value)
@@ -45,6 +53,7 @@ const distinct = (items: ListValue): ListValue => {
 
 function flatten(items: ListValue, depth: bigint): ListValue {
   if (depth < 0n) throw new CelError('level must be non-negative');
+  spendWork(items.size + 1);
   return new ListValue(
     items.values().flatMap((item) => (item instanceof ListValue && depth > 0n ? flatten(item, depth - 1n).values() : [item])),
   );
@@ -54,48 +63,57 @@ function slice(items: ListValue, from: bigint, to: bigint): ListValue {
   if (from < 0n || to < 0n) throw new CelError(`cannot slice(${from}, ${to}), negative indexes not supported`);
   if (from > to) throw new CelError(`cannot slice(${from}, ${to}), start index must be less than or equal to end index`);
   if (to > BigInt(items.size)) throw new CelError(`cannot slice(${from}, ${to}), list is length ${items.size}`);
-  return new ListValue(items.values().slice(Number(from), Number(to)));
+  return new ListValue(Array.from({ length: Number(to - from) }, (_, index) => items.at(Number(from) + index)));
 }
 
 const nested = list(types.dyn);
 
 const lists = [
   ...comparable.flatMap((type) => [
-    member('isSorted', [list(type)], bool, isSorted, sizeCost),
-    member('max', [list(type)], type, (items: ListValue) => extreme(items, 1, 'max'), sizeCost),
-    member('min', [list(type)], type, (items: ListValue) => extreme(items, -1, 'min'), sizeCost),
+    member('isSorted', [list(type)], bool, isSorted, traversalCost),
+    member('max', [list(type)], type, (items: ListValue) => extreme(items, 1, 'max'), traversalCost),
+    member('min', [list(type)], type, (items: ListValue) => extreme(items, -1, 'min'), traversalCost),
     member(
       'sort',
       [list(type)],
       list(type),
       (items: ListValue) => new ListValue(items.values().toSorted((one, two) => compare(one, two) ?? 0)),
-      sizeCost,
+      selfComparisonCost,
     ),
   ]),
-  ...summable.map(([type, zero]) => member('sum', [list(type)], type, (items: ListValue) => sum(items, zero), sizeCost)),
+  ...summable.map(([type, zero]) => member('sum', [list(type)], type, (items: ListValue) => sum(items, zero), traversalCost)),
   member(
     'indexOf',
     [list(A), A],
     int,
     (items: ListValue, wanted: Value) => BigInt(items.values().findIndex((item) => equal(item, wanted))),
-    sizeCost,
+    traversalCost,
   ),
   member(
     'lastIndexOf',
     [list(A), A],
     int,
     (items: ListValue, wanted: Value) => BigInt(items.values().findLastIndex((item) => equal(item, wanted))),
-    sizeCost,
+    traversalCost,
   ),
-  member('distinct', [list(A)], list(A), distinct, sizeCost),
-  member('reverse', [list(A)], list(A), (items: ListValue) => new ListValue(items.values().toReversed()), sizeCost),
-  member('flatten', [nested], nested, (items: ListValue) => flatten(items, 1n), sizeCost),
-  member('flatten', [nested, int], nested, flatten, sizeCost),
-  member('slice', [list(A), int, int], list(A), slice, sizeCost),
-  global('lists.range', [int], list(int), (count: bigint) => {
-    if (count > 1_000_000n) throw new CelError('lists.range: too many items');
-    return new ListValue(Array.from({ length: Math.max(0, Number(count)) }, (_, index) => BigInt(index)));
-  }),
+  member('distinct', [list(A)], list(A), distinct, selfComparisonCost),
+  member('reverse', [list(A)], list(A), (items: ListValue) => new ListValue(items.values().toReversed()), outputCost),
+  member('flatten', [nested], nested, (items: ListValue) => flatten(items, 1n), outputCost),
+  member('flatten', [nested, int], nested, flatten, flattenCost),
+  member('slice', [list(A), int, int], list(A), slice, (_: ListValue, from: bigint, to: bigint) =>
+    madeListCost(Math.max(0, Number(to - from))),
+  ),
+  global(
+    'lists.range',
+    [int],
+    list(int),
+    (count: bigint) => {
+      // Upstream refuses it as well, once it is made.
+      if (count > BigInt(callCostMax)) throw new CostError();
+      return new ListValue(Array.from({ length: Math.max(0, Number(count)) }, (_, index) => BigInt(index)));
+    },
+    (count: bigint) => madeListCost(Math.max(0, Number(count))),
+  ),
 ];
 
 const sets = [
@@ -104,7 +122,7 @@ const sets = [
     [list(A), list(A)],
     bool,
     (one: ListValue, two: ListValue) => two.values().every((item) => has(one, item)),
-    squareCost,
+    setsCost(1),
   ),
   global(
     'sets.equivalent',
@@ -112,14 +130,14 @@ const sets = [
     bool,
     (one: ListValue, two: ListValue) =>
       two.values().every((item) => has(one, item)) && one.values().every((item) => has(two, item)),
-    squareCost,
+    setsCost(2),
   ),
   global(
     'sets.intersects',
     [list(A), list(A)],
     bool,
     (one: ListValue, two: ListValue) => one.values().some((item) => has(two, item)),
-    squareCost,
+    setsCost(1),
   ),
 ];
 

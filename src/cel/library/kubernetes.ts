@@ -10,9 +10,13 @@ import {
   nameIsDNSLabel,
   nameIsDNSSubdomain,
 } from '#apimachinery/validation';
+import { patternCost, textCost } from '../call-costs.ts';
 import { global, member } from '../environment.ts';
+import { CelError } from '../errors.ts';
+import { readTextCharsMax } from '../limits.ts';
+import { spendWork } from '../meter.ts';
 import { bool, double, int, list, opaque, optional, string } from '../types.ts';
-import { CelError, ListValue, OpaqueValue, Optional } from '../values.ts';
+import { ListValue, OpaqueValue, Optional } from '../values.ts';
 
 const quantityType = opaque('kubernetes.Quantity');
 const semverType = opaque('kubernetes.Semver');
@@ -51,8 +55,8 @@ function integerOf(quantity: Quantity): bigint {
 const wholeQuantity = (value: bigint): Quantity => quantityOf(Number(value));
 
 const quantities = [
-  global('quantity', [string], quantityType, (text: string) => quantityValue(readQuantity(text))),
-  global('isQuantity', [string], bool, (text: string) => succeeds(() => readQuantity(text))),
+  global('quantity', [string], quantityType, (text: string) => quantityValue(readQuantity(text)), textCost),
+  global('isQuantity', [string], bool, (text: string) => succeeds(() => readQuantity(text)), textCost),
   member('sign', [quantityType], int, (one: OpaqueValue) => BigInt(q(one).sign)),
   member('isGreaterThan', [quantityType, quantityType], bool, (one: OpaqueValue, two: OpaqueValue) => q(one).compare(q(two)) > 0),
   member('isLessThan', [quantityType, quantityType], bool, (one: OpaqueValue, two: OpaqueValue) => q(one).compare(q(two)) < 0),
@@ -84,7 +88,7 @@ const versionPattern =
 
 /** `lenient`: a leading v, missing parts and leading zeros are mended. */
 function readVersion(given: string, lenient = false): Version {
-  const text = lenient ? mended(given) : given;
+  const text = given.length > readTextCharsMax ? '' : lenient ? mended(given) : given;
   const match = versionPattern.exec(text);
   if (!match) throw new CelError(`Invalid semantic version: ${given}`);
   const [, major = '0', minor = '0', patch = '0', pre] = match;
@@ -123,10 +127,22 @@ const versionValue = (version: Version): OpaqueValue =>
   new OpaqueValue('kubernetes.Semver', version, (other) => compareVersions(version, other as Version) === 0);
 
 const versions = [
-  global('semver', [string], semverType, (text: string) => versionValue(readVersion(text))),
-  global('semver', [string, bool], semverType, (text: string, lenient: boolean) => versionValue(readVersion(text, lenient))),
-  global('isSemver', [string], bool, (text: string) => succeeds(() => readVersion(text))),
-  global('isSemver', [string, bool], bool, (text: string, lenient: boolean) => succeeds(() => readVersion(text, lenient))),
+  global('semver', [string], semverType, (text: string) => versionValue(readVersion(text)), textCost),
+  global(
+    'semver',
+    [string, bool],
+    semverType,
+    (text: string, lenient: boolean) => versionValue(readVersion(text, lenient)),
+    textCost,
+  ),
+  global('isSemver', [string], bool, (text: string) => succeeds(() => readVersion(text)), textCost),
+  global(
+    'isSemver',
+    [string, bool],
+    bool,
+    (text: string, lenient: boolean) => succeeds(() => readVersion(text, lenient)),
+    textCost,
+  ),
   member(
     'isGreaterThan',
     [semverType, semverType],
@@ -170,6 +186,9 @@ const formats: Record<string, Check> = {
   datetime: fits(/^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/, 'invalid datetime'),
 };
 
+/** Upstream does not know how long the pattern behind a format is. */
+const longRegex = ' '.repeat(128);
+
 const formatValue = (name: string): OpaqueValue => new OpaqueValue('kubernetes.NamedFormat', name);
 
 const namedFormats = [
@@ -177,10 +196,17 @@ const namedFormats = [
   global('format.named', [string], optional(formatType), (name: string) =>
     Object.hasOwn(formats, name) ? new Optional(formatValue(name)) : new Optional(),
   ),
-  member('validate', [formatType, string], optional(list(string)), ({ content }: OpaqueValue, text: string) => {
-    const problems = formats[String(content)]?.(text) ?? [];
-    return problems.length === 0 ? new Optional() : new Optional(new ListValue(problems));
-  }),
+  member(
+    'validate',
+    [formatType, string],
+    optional(list(string)),
+    ({ content }: OpaqueValue, text: string) => {
+      spendWork(text.length);
+      const problems = formats[String(content)]?.(text) ?? [];
+      return problems.length === 0 ? new Optional() : new Optional(new ListValue(problems));
+    },
+    (_: OpaqueValue, text: string) => patternCost(text, longRegex),
+  ),
 ];
 
 /** Only where patches are made. */

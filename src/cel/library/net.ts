@@ -1,8 +1,12 @@
 // IP addresses, prefixes and URLs (k8s.io/apiserver/pkg/cel/library: ip, cidr, urls).
 import { cidrText, type IPAddress, type IPPrefix, ipText, parseCIDR, parseIP } from '#apimachinery/validation';
 import { global, member } from '../environment.ts';
+import { rewriteCost, textCost } from '../call-costs.ts';
+import { CelError } from '../errors.ts';
+import { readTextCharsMax } from '../limits.ts';
+import { spendWork } from '../meter.ts';
 import { bool, int, list, map, opaque, string } from '../types.ts';
-import { CelError, ListValue, MapValue, OpaqueValue } from '../values.ts';
+import { ListValue, MapValue, OpaqueValue } from '../values.ts';
 
 const ipType = opaque('net.IP');
 const cidrType = opaque('net.CIDR');
@@ -10,14 +14,14 @@ const urlType = opaque('kubernetes.URL');
 
 /** Strict: no leading zeros, no IPv4 in IPv6 clothing. */
 function readIP(text: string): IPAddress | string {
-  const address = parseIP(text);
+  const address = text.length > readTextCharsMax ? undefined : parseIP(text);
   if (!address || address.leadingZeros)
     return `IP Address "${text}" parse error during conversion from string: ParseAddr("${text}"): unable to parse IP`;
   return address.mapped ? `IPv4-mapped IPv6 address "${text}" is not allowed` : address;
 }
 
 function readCIDR(text: string): IPPrefix | string {
-  const prefix = parseCIDR(text);
+  const prefix = text.length > readTextCharsMax ? undefined : parseCIDR(text);
   if (!prefix || prefix.leadingZeros)
     return `network address parse error during conversion from string: netip.ParsePrefix("${text}"): ParseAddr("${text}"): unable to parse IP`;
   return prefix.address.mapped ? `IPv4-mapped IPv6 address "${text}" is not allowed` : prefix;
@@ -61,9 +65,9 @@ const containsIP = (cidr: IPPrefix, ip: IPAddress): boolean => isIn(ip, all, cid
 const containsCIDR = (cidr: IPPrefix, other: IPPrefix): boolean => isIn(other.network, other.length, cidrText(cidr));
 
 const ips = [
-  global('ip', [string], ipType, (text: string) => ipValue(need(readIP(text)))),
-  global('isIP', [string], bool, (text: string) => typeof readIP(text) !== 'string'),
-  global('ip.isCanonical', [string], bool, (text: string) => ipText(need(readIP(text))) === text),
+  global('ip', [string], ipType, (text: string) => ipValue(need(readIP(text))), textCost),
+  global('isIP', [string], bool, (text: string) => typeof readIP(text) !== 'string', textCost),
+  global('ip.isCanonical', [string], bool, (text: string) => ipText(need(readIP(text))) === text, rewriteCost),
   global('string', [ipType], string, (ip: OpaqueValue) => ipText(ipOf(ip))),
   member('family', [ipType], int, (ip: OpaqueValue) => BigInt(ipOf(ip).family)),
   member('isUnspecified', [ipType], bool, (ip: OpaqueValue) => ipOf(ip).value === 0n),
@@ -74,8 +78,8 @@ const ips = [
 ];
 
 const cidrs = [
-  global('cidr', [string], cidrType, (text: string) => cidrValue(need(readCIDR(text)))),
-  global('isCIDR', [string], bool, (text: string) => typeof readCIDR(text) !== 'string'),
+  global('cidr', [string], cidrType, (text: string) => cidrValue(need(readCIDR(text))), textCost),
+  global('isCIDR', [string], bool, (text: string) => typeof readCIDR(text) !== 'string', textCost),
   global('string', [cidrType], string, (cidr: OpaqueValue) => `${ipText(cidrOf(cidr).address)}/${cidrOf(cidr).length}`),
   member('containsIP', [cidrType, string], bool, (cidr: OpaqueValue, ip: string) => containsIP(cidrOf(cidr), need(readIP(ip)))),
   member('containsIP', [cidrType, ipType], bool, (cidr: OpaqueValue, ip: OpaqueValue) => containsIP(cidrOf(cidr), ipOf(ip))),
@@ -92,26 +96,46 @@ const cidrs = [
 
 /** Absolute: a scheme or a path from the root. */
 interface Url {
+  text: string;
   scheme: string;
   host: string;
   path: string;
   query: string;
 }
 
+/** A port, if there is one, is digits. */
+function hasPort(host: string): boolean {
+  const bracket = host.lastIndexOf(']');
+  const colon = host.indexOf(':', bracket + 1);
+  return colon < 0 || /^\d*$/.test(host.slice(colon + 1));
+}
+
 function readUrl(text: string): Url | string {
+  spendWork(text.length / 4);
   const match = /^(?:([a-zA-Z][a-zA-Z0-9+.-]*):)?(?:\/\/([^/?#]*))?([^?#]*)(?:\?([^#]*))?$/.exec(text);
   const [, scheme = '', authority = '', path = '', query = ''] = match ?? [];
   const problem = (): string => `URL parse error during conversion from string: parse "${text}": invalid URI for request`;
   if (!match || text === '' || /[ \p{Cc}]/u.test(text) || (scheme === '' && !path.startsWith('/'))) return problem();
-  if (/%(?![0-9a-fA-F]{2})/.test(path) || /:[^\]]*[^\d\]:][^\]]*$/.test(authority.replace(/^.*@/, ''))) return problem();
-  return { scheme, host: authority.replace(/^.*@/, ''), path, query };
+  const host = authority.slice(authority.lastIndexOf('@') + 1);
+  if (/%(?![0-9a-fA-F]{2})/.test(path) || !hasPort(host)) return problem();
+  return { text, scheme, host, path, query };
 }
 
 const urlOf = ({ content }: OpaqueValue): Url => content as Url;
+/** Where the port of a host begins; its length: there is none. */
+function portAt(host: string): number {
+  const colon = host.lastIndexOf(':');
+  return colon > host.lastIndexOf(']') ? colon : host.length;
+}
 
 function queryOf({ query }: Url): MapValue {
+  spendWork(query.length);
   const values = new Map<string, string[]>();
-  for (const [name, value] of new URLSearchParams(query)) values.set(name, [...(values.get(name) ?? []), value]);
+  for (const [name, value] of new URLSearchParams(query)) {
+    const known = values.get(name);
+    if (known) known.push(value);
+    else values.set(name, [value]);
+  }
   return new MapValue(new Map([...values].map(([name, list]) => [name, new ListValue(list)])));
 }
 
@@ -120,18 +144,18 @@ const urls = [
     'url',
     [string],
     urlType,
-    (text: string) =>
-      new OpaqueValue('kubernetes.URL', need(readUrl(text)), (other) => JSON.stringify(other) === JSON.stringify(readUrl(text))),
+    (text: string) => new OpaqueValue('kubernetes.URL', need(readUrl(text)), (other) => (other as Url).text === text),
+    textCost,
   ),
-  global('isURL', [string], bool, (text: string) => typeof readUrl(text) !== 'string'),
+  global('isURL', [string], bool, (text: string) => typeof readUrl(text) !== 'string', textCost),
   member('getScheme', [urlType], string, (url: OpaqueValue) => urlOf(url).scheme),
   member('getHost', [urlType], string, (url: OpaqueValue) => urlOf(url).host),
   member('getHostname', [urlType], string, (url: OpaqueValue) =>
     urlOf(url)
-      .host.replace(/:\d*$/, '')
+      .host.slice(0, portAt(urlOf(url).host))
       .replace(/^\[(.*)\]$/, '$1'),
   ),
-  member('getPort', [urlType], string, (url: OpaqueValue) => /:(\d*)$/.exec(urlOf(url).host)?.[1] ?? ''),
+  member('getPort', [urlType], string, (url: OpaqueValue) => urlOf(url).host.slice(portAt(urlOf(url).host) + 1)),
   member('getEscapedPath', [urlType], string, (url: OpaqueValue) => urlOf(url).path),
   member('getQuery', [urlType], map(string, list(string)), (url: OpaqueValue) => queryOf(urlOf(url))),
 ];

@@ -1,7 +1,18 @@
 // Values against the rules of their schemas (apiextensions-apiserver, pkg/apiserver/schema/cel, Validator).
 import type { ValidationRule } from '#api/apiextensions/v1';
 import { errorText, type FieldError, type FieldErrorType, invalid } from '#apimachinery/field';
-import { budgetCostMax, callCostMax, CelError, CostError, fromJson, Optional, type Program, type Value } from '#cel';
+import {
+  budgetCostMax,
+  budgetWorkUnits,
+  callCostMax,
+  CelError,
+  CostError,
+  fromJson,
+  Optional,
+  type Program,
+  type Value,
+} from '#cel';
+import { Work } from '#regexp';
 import { deepEqual, own } from '#utils';
 import { messageBytesMax } from './limits.ts';
 import { resolveFieldPath } from './field-path.ts';
@@ -40,6 +51,7 @@ const reasons: Readonly<Record<string, FieldErrorType>> = {
 class RuleRun {
   readonly findings: RuleFindings = { errors: [], warnings: [] };
   #budget: number;
+  readonly #work = new Work(budgetWorkUnits);
 
   constructor(budget: number) {
     this.#budget = budget;
@@ -83,8 +95,8 @@ class RuleRun {
   #rules(tree: RuleTree, value: unknown, old: unknown, place: Place, change: Change): void {
     if (tree.rules.length === 0) return;
     const { type } = tree;
-    const self = type && fromJson(value, type);
-    const oldSelf = type && old !== undefined ? fromJson(old, type) : undefined;
+    const self = type && this.#value(tree, value, type, place);
+    const oldSelf = type && old !== undefined ? this.#value(tree, old, type, place) : undefined;
     for (const rule of tree.rules) {
       if (rule.problem) this.#tell(tree, place, `rule compile error: ${rule.problem}`);
       const { optionalOldSelf } = rule.rule;
@@ -99,6 +111,17 @@ class RuleRun {
     }
   }
 
+  /** Undefined, and told, where the text of a time or duration is none. */
+  #value(tree: RuleTree, json: unknown, type: NonNullable<RuleTree['type']>, place: Place): Value | undefined {
+    try {
+      return fromJson(json, type);
+    } catch (error) {
+      if (!(error instanceof CelError)) throw error;
+      this.#tell(tree, place, error.message);
+      return undefined;
+    }
+  }
+
   #tell(tree: RuleTree, place: Place, detail: string): void {
     this.findings.errors.push(invalid(place, tree.schema.type ?? '', detail));
   }
@@ -109,9 +132,9 @@ class RuleRun {
   }
 
   #evaluate(program: Program, variables: ReadonlyMap<string, Value>): Value {
-    const { value, cost } = program.evaluate(variables, Math.min(callCostMax, Math.max(0, this.#budget)));
-    this.#budget -= cost;
-    return value;
+    const costMax = Math.min(callCostMax, Math.max(0, this.#budget));
+    const onCost = (cost: number): void => void (this.#budget -= cost);
+    return program.evaluate(variables, { costMax, work: this.#work, onCost });
   }
 
   /** False: the rule does not hold; what cannot be evaluated has been told. */
@@ -123,7 +146,7 @@ class RuleRun {
       if (!(error instanceof CelError)) throw error;
       const text = textOf(rule);
       if (error instanceof CostError) {
-        if (this.#budget < callCostMax) this.#stop(tree, place, outOfBudget);
+        if (this.#budget < 0) this.#stop(tree, place, outOfBudget);
         const detail = `'${error.message}': no further validation rules will be run due to call cost exceeds limit for rule: ${text}`;
         this.#stop(tree, place, detail);
       }

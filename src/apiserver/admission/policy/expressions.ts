@@ -4,15 +4,15 @@ import type { MatchCondition, ParamKind, Variable } from '#api/admissionregistra
 import {
   AdmissionCompiler,
   type AdmissionExpression,
-  callCostMax,
+  budgetWorkUnits,
   CelError,
   type celTypes,
-  CostError,
   isProgram,
   ObjectValue,
   type Program,
   type Value,
 } from '#cel';
+import { Work } from '#regexp';
 import { limits } from '../limits.ts';
 import type { Input } from './input.ts';
 
@@ -35,19 +35,18 @@ export class BudgetError extends Error {
 /** Cost that expressions share. */
 export class Budget {
   #left: number;
+  readonly #work = new Work(budgetWorkUnits);
   constructor(costMax: number) {
     this.#left = costMax;
   }
 
   /** Throws `CelError`, and `BudgetError` when too much was spent. */
   run(program: Program, variables: ReadonlyMap<string, Value>): Value {
+    let spent = 0;
     try {
-      const { value, cost } = program.evaluate(variables, callCostMax);
-      this.#spend(cost);
-      return value;
-    } catch (error) {
-      if (error instanceof CostError) this.#spend(callCostMax);
-      throw error;
+      return program.evaluate(variables, { work: this.#work, onCost: (cost) => (spent = cost) });
+    } finally {
+      this.#spend(spent);
     }
   }
 
