@@ -34,3 +34,13 @@ test('requests whose client has gone are never begun, and take nobody’s turn',
   await turn();
   expect(begun).toHaveLength(count + 1);
 });
+
+test('bursts of any size, one after the other, all begin', async () => {
+  const queue = requestQueue();
+  for (let size = 1; size <= count * 4; size++) {
+    let begun = 0;
+    for (let i = 0; i < size; i++) queue.add({ of: i % 3 }, { gone: () => false, begin: () => void begun++ });
+    for (let turns = 0; begun < size && turns < 10; turns++) await turn();
+    expect(begun, `${size} at once`).toBe(size);
+  }
+});

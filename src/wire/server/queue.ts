@@ -35,15 +35,16 @@ export function requestQueue(): RequestQueue {
       begun++;
       request.begin();
     }
-    if (waiting.size > 0) schedule();
+    // Also to count anew: what was begun here is no reason to hold back what comes in a later turn.
+    if (waiting.size > 0 || begun > 0) schedule();
   }
   return {
     add(connection, request) {
+      schedule();
       const own = waiting.get(connection);
       if (own) own.push(request);
       else if (waiting.size === 0 && begun < limits.requestsPerTurn) {
         begun++;
-        schedule();
         request.begin();
       } else waiting.set(connection, [request]);
     },
