@@ -17,6 +17,7 @@ import {
   parseTokenFile,
 } from '../authentication/index.ts';
 import {
+  asksToImpersonate,
   createImpersonation,
   createNodeAuthorizer,
   forbiddenError,
@@ -102,10 +103,12 @@ export function buildParts(options: KubeApiServerOptions, deps: PartsDeps, input
   );
   return {
     authenticate: (credentials) => authentication.authenticate(credentials),
-    async impersonate(credentials, asked, onImpersonation) {
-      const found = await impersonate(credentials, asked);
-      if (found) onImpersonation?.(found.user, found.constraint);
-      return found?.user;
+    impersonate(credentials, asked, onImpersonation) {
+      if (!asksToImpersonate(credentials)) return undefined;
+      return impersonate(credentials, asked).then((found) => {
+        if (found) onImpersonation?.(found.user, found.constraint);
+        return found?.user;
+      });
     },
     authorize(asked, onDecision) {
       const decision = authorizer.authorize(asked);

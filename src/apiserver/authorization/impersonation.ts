@@ -43,6 +43,12 @@ const goMap = (extra: Record<string, string[]>): string => {
   return `map[string][]string{${entries.map((key) => `${goString(key)}:${goStrings(extra[key] ?? [])}`).join(', ')}}`;
 };
 
+/** Whether any header is about acting as somebody else: most requests have none. */
+export function asksToImpersonate({ headers }: Credentials): boolean {
+  for (const header in headers) if (header.startsWith('impersonate-')) return true;
+  return false;
+}
+
 /** Who the headers ask for; undefined when they ask for nobody. Throws 400 when they name groups and so on without a user. */
 export function wantedUser({ headers }: Credentials): Wanted | undefined {
   const name = headerValue(headers, userHeader);

@@ -3,4 +3,4 @@ export { forbiddenError } from './messages.ts';
 export { createNodeAuthorizer } from './node.ts';
 export { RbacAuthorizer } from './rbac.ts';
 export { mastersAuthorizer, unionAuthorizer } from './union.ts';
-export { createImpersonation } from './impersonation.ts';
+export { asksToImpersonate, createImpersonation } from './impersonation.ts';

@@ -5,7 +5,7 @@ import { StoreError } from '#store';
 import type { AuditRecord, AuditTrail, Stage } from '../../audit/index.ts';
 import { aboutOneObject } from '../../request/path.ts';
 import { isLongRunning } from '../../request/request.ts';
-import type { Link } from '../chain.ts';
+import type { Link, Next } from '../chain.ts';
 import type { Incoming } from '../incoming.ts';
 import type { Outcome } from '../outcome.ts';
 import type { ChainServices } from '../services.ts';
@@ -14,34 +14,43 @@ type Audited = Pick<ChainServices, 'audit' | 'clock'>;
 
 export const audit =
   (services: ChainServices): Link =>
-  async (request, next) => {
+  (request, next) => {
     const trail = services.audit;
     const record = trail && begin(trail, request);
-    if (!record) return next(request);
-    const reach = stagesOf(trail, services, record);
-    if (!(await reach('RequestReceived'))) return refuseUnrecorded(trail, request);
-    let started = false;
-    if (isLongRunning(request)) {
-      request.reply.onStart((status) => {
-        record.responseCode(status);
-        started = true;
-        void reach('ResponseStarted');
-      });
-    }
-    let last: Stage = 'ResponseComplete';
-    try {
-      const outcome = await next(request);
-      last = conclude(record, request, outcome);
-      return outcome;
-    } finally {
-      const complete = (): boolean | Promise<boolean> => {
-        if (last === 'ResponseComplete') closeRecord(record, request, () => started || void reach('ResponseStarted'));
-        return reach(last);
-      };
-      if (isLongRunning(request) && request.reply.streaming) request.reply.onEnd(() => void complete());
-      else await complete();
-    }
+    return record ? recorded(services, trail, record, request, next) : next(request);
   };
+
+async function recorded(
+  services: Audited,
+  trail: AuditTrail,
+  record: AuditRecord,
+  request: Incoming,
+  next: Next,
+): Promise<Outcome> {
+  const reach = stagesOf(trail, services, record);
+  if (!(await reach('RequestReceived'))) return refuseUnrecorded(trail, request);
+  let started = false;
+  if (isLongRunning(request)) {
+    request.reply.onStart((status) => {
+      record.responseCode(status);
+      started = true;
+      void reach('ResponseStarted');
+    });
+  }
+  let last: Stage = 'ResponseComplete';
+  try {
+    const outcome = await next(request);
+    last = conclude(record, request, outcome);
+    return outcome;
+  } finally {
+    const complete = (): boolean | Promise<boolean> => {
+      if (last === 'ResponseComplete') closeRecord(record, request, () => started || void reach('ResponseStarted'));
+      return reach(last);
+    };
+    if (isLongRunning(request) && request.reply.streaming) request.reply.onEnd(() => void complete());
+    else await complete();
+  }
+}
 
 function begin(trail: AuditTrail, request: Incoming): AuditRecord | undefined {
   const asked = aboutOneObject(request);

@@ -3,17 +3,18 @@ import { recordDecision } from '../../audit/index.ts';
 import type { Decision } from '../../authorization/types.ts';
 import { aboutOneObject } from '../../request/path.ts';
 import type { Link } from '../chain.ts';
+import type { Outcome } from '../outcome.ts';
 import type { ChainServices } from '../services.ts';
 
 export const authorize =
   (services: ChainServices): Link =>
-  async (request, next) => {
+  (request, next) => {
     const { audit } = request.notes;
-    const pending = services.authorize(
-      aboutOneObject(request),
-      audit && ((decision: Decision) => recordDecision(audit, decision)),
-    );
-    if (pending) await pending;
-    request.progress = 'authorized';
-    return next(request);
+    const onDecision = audit && ((decision: Decision) => recordDecision(audit, decision));
+    const allowed = (): Promise<Outcome> => {
+      request.progress = 'authorized';
+      return next(request);
+    };
+    const pending = services.authorize(aboutOneObject(request), onDecision);
+    return pending ? pending.then(allowed) : allowed();
   };

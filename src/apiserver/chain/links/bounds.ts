@@ -29,23 +29,25 @@ function timeoutMsOf(value: string | undefined, maxMs: number): number {
 /** Answers 504 when the time is over and calls the request off; what cannot be called off any more may still happen. */
 export const deadline =
   ({ clock, requestTimeoutMs }: ChainServices): Link =>
-  async (request, next) => {
+  (request, next) => {
     if (isLongRunning(request)) return next(request);
     const timeoutMs = timeoutMsOf(request.options.timeout, requestTimeoutMs);
-    let over = (_error: Error): void => {};
-    const late = new Promise<never>((_, reject) => {
-      over = reject;
+    return new Promise((resolve, reject) => {
+      const timer = clock.setTimer(timeoutMs, () => {
+        const error = timeout('request did not complete within requested timeout - context deadline exceeded');
+        reject(error);
+        request.cancellation.cancel(error);
+      });
+      const over =
+        <T>(settle: (value: T) => void) =>
+        (value: T): void => {
+          timer.cancel();
+          settle(value);
+        };
+      try {
+        next(request).then(over(resolve), over(reject));
+      } catch (error) {
+        over(reject)(error);
+      }
     });
-    const timer = clock.setTimer(timeoutMs, () => {
-      const error = timeout('request did not complete within requested timeout - context deadline exceeded');
-      over(error);
-      request.cancellation.cancel(error);
-    });
-    const work = next(request);
-    try {
-      return await Promise.race([work, late]);
-    } finally {
-      timer.cancel();
-      work.catch(() => undefined);
-    }
   };

@@ -52,10 +52,8 @@ const tooMany = (): StatusError =>
     details: { retryAfterSeconds },
   });
 
-export const limit =
-  ({ seats }: { seats: Seats }): Link =>
-  async (request, next) => {
-    if (request.via === 'memory' || isLongRunning(request)) return next(request);
+export const limit = ({ seats }: { seats: Seats }): Link => {
+  const seated: Link = async (request, next) => {
     const leave = await seats.take(request);
     // A client that goes away gives its seat back, whatever still runs.
     request.reply.onEnd(leave);
@@ -65,3 +63,5 @@ export const limit =
       leave();
     }
   };
+  return (request, next) => (request.via === 'memory' || isLongRunning(request) ? next(request) : seated(request, next));
+};
