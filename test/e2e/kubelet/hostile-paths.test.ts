@@ -19,10 +19,13 @@ const missing = missingForContainers();
 function startSwapping(entry: string, link: string): () => Promise<number> {
   const shared = new Int32Array(new SharedArrayBuffer(8));
   const worker = new Worker(
-    `const { renameSync } = require('node:fs'); const { workerData: { entry, link, shared } } = require('node:worker_threads');
-     const aside = entry + '.aside'; const move = (from, to) => { try { renameSync(from, to); } catch {} };
+    `const { renameSync, rmSync } = require('node:fs'); const { workerData: { entry, link, shared } } = require('node:worker_threads');
+     const aside = entry + '.aside'; const move = (from, to) => { try { renameSync(from, to); return true; } catch { return false; } };
      while (Atomics.load(shared, 0) === 0) {
-       move(entry, aside); move(link, entry); move(entry, link); move(aside, entry); Atomics.add(shared, 1, 1);
+       move(entry, aside); move(link, entry); move(entry, link);
+       // Where it was missing for a moment the kubelet may have made another.
+       while (!move(aside, entry) && Atomics.load(shared, 0) === 0) rmSync(entry, { recursive: true, force: true });
+       Atomics.add(shared, 1, 1);
      }`,
     { eval: true, workerData: { entry, link, shared } },
   );
@@ -68,7 +71,8 @@ describe.skipIf(missing !== undefined)(`a part of a volume${missing ? ` (skipped
   ])('is never the machine: %s, while it is swapped', async (_, subPath, secret) => {
     const stop = startSwapping(join(volume, 'd'), join(volume, 'link'));
     const seen = { inside: 0, refused: 0 };
-    for (let attempt = 0; attempt < 300; attempt++) {
+    const met = (): boolean => seen.inside > 0 && seen.refused > 0;
+    for (let attempt = 0; attempt < 300 || (!met() && attempt < 10_000); attempt++) {
       const path = await provide(subPath).catch((error: Error) => error);
       if (path instanceof Error) {
         expect(path.message).toMatch(/^failed to (prepare subPath|create subPath directory) for volumeMount/);
@@ -80,7 +84,7 @@ describe.skipIf(missing !== undefined)(`a part of a volume${missing ? ` (skipped
       seen.inside++;
     }
     expect(await stop()).toBeGreaterThan(300);
-    expect(Math.min(seen.inside, seen.refused)).toBeGreaterThan(0);
+    expect(met()).toBe(true);
     expect(await readdir(machine)).toEqual(['secret']);
   });
 
