@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { deepEqual, goPrint, goSyntax, goTypeName, quote } from './index.ts';
+import { deepEqual, goPrint, goSyntax, goTypeName, parseGoInt, quote } from './index.ts';
 
 it.each([
   ['plain', '"plain"'],
@@ -32,4 +32,22 @@ it.each([
   [null, {}, false],
 ])('%j equals %j: %s', (a, b, equal) => {
   expect(deepEqual(a, b)).toBe(equal);
+});
+
+it.each<[string, bigint | undefined]>([
+  ['3546343826724305832', 3546343826724305832n],
+  ['9223372036854775807', 9223372036854775807n],
+  ['-9223372036854775808', -9223372036854775808n],
+  ['+007', 7n],
+  [`${'0'.repeat(100)}1`, 1n],
+  ['9223372036854775808', undefined],
+  ['9'.repeat(100_000), undefined],
+  ['', undefined],
+  ['-', undefined],
+  ['1e3', undefined],
+  ['1_000', undefined],
+  [' 1', undefined],
+  ['1\n', undefined],
+])('reads the int64 of %j as Go does', (text, value) => {
+  expect(parseGoInt(text, 64)).toBe(value);
 });

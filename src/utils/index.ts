@@ -10,4 +10,5 @@ export { assert, unreachable } from './assert.ts';
 export { deepEqual } from './deep-equal.ts';
 export { assignOwn, own, setOwn } from './own.ts';
 export { quote } from './quote.ts';
+export { parseGoInt } from './go-int.ts';
 export { goPrint, goSyntax, goTypeName } from './go-print.ts';

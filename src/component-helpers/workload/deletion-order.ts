@@ -2,13 +2,14 @@
 // KEP-2185 random by logarithmic age).
 import type { Pod } from '#api/core/v1';
 import { isPodReady, podReadyCondition } from './active.ts';
+import { parseGoInt } from '#utils';
 
 const costAnnotation = 'controller.kubernetes.io/pod-deletion-cost';
 const phaseRank: Record<string, number> = { Pending: 0, Unknown: 1, Running: 2 };
 
 function deletionCost(pod: Pod): number {
   const text = pod.metadata.annotations?.[costAnnotation] ?? '';
-  return /^(0|[+-]?[1-9]\d*)$/.test(text) ? Number(text) : 0;
+  return /^(0|[+-]?[1-9]\d*)$/.test(text) ? Number(parseGoInt(text, 32) ?? 0) : 0;
 }
 
 const restarts = (pod: Pod): number =>

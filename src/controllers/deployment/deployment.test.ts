@@ -171,6 +171,33 @@ test('once complete, the oldest ReplicaSets beyond the history limit go', () => 
   expect(sizes(run({ deployment: deployment('c', {}, { status }), replicaSets }))).toEqual({ a: 'deleted' });
 });
 
+test.each([
+  ['3546343826724305832', '3546343826724305833'],
+  ['9223372036854775807', '-9223372036854775808'],
+  ['9223372036854775808', '1'],
+  ['1e3', '1'],
+])('the revision after %s is %s', (before, after) => {
+  const old = set('a', { replicas: 10 });
+  old.metadata.annotations = { ...old.metadata.annotations, 'deployment.kubernetes.io/revision': before };
+  const plan = run({ deployment: deployment('b'), replicaSets: [old] });
+  expect(written(plan)?.metadata.annotations).toEqual({ 'deployment.kubernetes.io/revision': after });
+});
+
+test('a rollback finds a revision that no JavaScript number holds', () => {
+  const asked = deployment('b');
+  asked.metadata.annotations = { 'deprecated.deployment.rollback.to': '9007199254740993' };
+  const [near, meant] = ['9007199254740992', '9007199254740993'].map((revision, index) => {
+    const found = set(`a${index}`, { replicas: 0 });
+    found.metadata.annotations = { ...found.metadata.annotations, 'deployment.kubernetes.io/revision': revision };
+    return found;
+  });
+  const replicaSets = [near, meant, set('b', { replicas: 10 })].filter((one) => one !== undefined);
+  const plan = run({ deployment: asked, replicaSets });
+  expect(written(plan)?.spec?.template.spec?.containers[0]?.image).toBe('a1');
+  const message = 'Rolled back deployment "web" to revision 9007199254740993';
+  expect(plan.effects).toContainEqual(expect.objectContaining({ reason: 'DeploymentRollback', message }));
+});
+
 test('the deprecated annotation rolls back', () => {
   const asked = deployment('b');
   asked.metadata.annotations = { 'deprecated.deployment.rollback.to': '1' };

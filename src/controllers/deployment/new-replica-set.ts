@@ -3,6 +3,7 @@ import type { Deployment, ReplicaSet } from '#api/apps/v1';
 import type { ViewContext } from '#controller-runtime';
 import { controllerRef } from '#controller-runtime';
 import { stableHash } from '#component-helpers/workload';
+import { parseGoInt } from '#utils';
 import { hasProgressDeadline, progress } from './conditions.ts';
 import {
   hashLabel,
@@ -33,22 +34,28 @@ export function replicaSetName(deployment: Deployment): string {
   return `${(deployment.metadata.name ?? '').slice(0, nameMax - 1 - hash.length)}-${hash}`;
 }
 
-export function revisionOf({ annotations }: { annotations?: Record<string, string> }): number {
-  const text = annotations?.[revisionAnnotation] ?? '0';
-  return /^-?\d+$/.test(text) ? Number(text) : 0;
+/** An int64, which a number cannot hold; 0 where there is none. */
+export const revisionOf = ({ annotations }: { annotations?: Record<string, string> }): bigint =>
+  parseGoInt(annotations?.[revisionAnnotation] ?? '', 64) ?? 0n;
+
+export function byRevision(a: Draft, b: Draft): number {
+  const difference = revisionOf(a) - revisionOf(b);
+  return difference < 0n ? -1 : difference > 0n ? 1 : 0;
 }
 
-const nextRevision = (rollout: Rollout): number => Math.max(0, ...rollout.older.map(revisionOf)) + 1;
+/** Behind the last int64 comes the first, as upstream counts. */
+const nextRevision = (rollout: Rollout): bigint =>
+  BigInt.asIntN(64, rollout.older.map(revisionOf).reduce((a, b) => (a > b ? a : b), 0n) + 1n);
 
 /** Annotations of the newest ReplicaSet: the Deployment's, its revision, and the revisions it had before. */
-function annotated(deployment: Deployment, before: Record<string, string>, revision: number): Record<string, string> {
+function annotated(deployment: Deployment, before: Record<string, string>, revision: bigint): Record<string, string> {
   const annotations = { ...before };
   for (const [name, value] of Object.entries(deployment.metadata.annotations ?? {})) {
     if (!privateAnnotations.has(name)) annotations[name] = value;
   }
   const old = before[revisionAnnotation];
-  if (old !== undefined && old !== '' && !/^-?\d+$/.test(old)) return annotations;
-  if (Number(old ?? 0) >= revision) return annotations;
+  const oldRevision = old ? parseGoInt(old, 64) : 0n;
+  if (oldRevision === undefined || oldRevision >= revision) return annotations;
   annotations[revisionAnnotation] = String(revision);
   if (old !== undefined) annotations[revisionHistoryAnnotation] = withRevision(before[revisionHistoryAnnotation], old);
   return annotations;

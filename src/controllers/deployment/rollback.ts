@@ -3,6 +3,7 @@
 import type { Deployment } from '#api/apps/v1';
 import type { Effect } from '#controller-runtime';
 import { deployments } from '#controller-runtime/workload';
+import { parseGoInt } from '#utils';
 import { hashLabel, privateAnnotations, rollbackToAnnotation } from './names.ts';
 import { revisionOf, syncRevision } from './new-replica-set.ts';
 import { allDrafts, type Draft, type Rollout, sameTemplate } from './rollout.ts';
@@ -11,14 +12,15 @@ import { allDrafts, type Draft, type Rollout, sameTemplate } from './rollout.ts'
 export function rollBack(rollout: Rollout): Effect[] | undefined {
   const { deployment, spec } = rollout;
   const asked = deployment.metadata.annotations?.[rollbackToAnnotation];
-  if (asked === undefined || spec.paused || !/^-?\d+$/.test(asked)) return undefined;
+  const number = asked ? parseGoInt(asked, 64) : undefined;
+  if (number === undefined || spec.paused) return undefined;
   syncRevision(rollout);
-  const revision = Number(asked) === 0 ? lastRevision(rollout) : Number(asked);
-  const target = revision === 0 ? undefined : allDrafts(rollout).find((draft) => revisionOf(draft) === revision);
+  const revision = number === 0n ? lastRevision(rollout) : number;
+  const target = revision === 0n ? undefined : allDrafts(rollout).find((draft) => revisionOf(draft) === revision);
   const { [rollbackToAnnotation]: _, ...annotations } = deployment.metadata.annotations ?? {};
   const cleared: Deployment = { ...deployment, metadata: { ...deployment.metadata, annotations } };
   if (!target) {
-    const text = revision === 0 ? 'Unable to find last revision.' : 'Unable to find the revision to rollback to.';
+    const text = revision === 0n ? 'Unable to find last revision.' : 'Unable to find the revision to rollback to.';
     return [update(cleared), event(deployment, 'Warning', 'DeploymentRollbackRevisionNotFound', text)];
   }
   if (sameTemplate(target.source, deployment)) {
@@ -30,11 +32,13 @@ export function rollBack(rollout: Rollout): Effect[] | undefined {
 }
 
 /** The revision before the newest; 0 when there is none. */
-function lastRevision(rollout: Rollout): number {
-  const revisions = allDrafts(rollout)
-    .map(revisionOf)
-    .sort((a, b) => b - a);
-  return revisions[1] ?? 0;
+function lastRevision(rollout: Rollout): bigint {
+  let [newest, last] = [0n, 0n];
+  for (const revision of allDrafts(rollout).map(revisionOf)) {
+    if (revision >= newest) [newest, last] = [revision, newest];
+    else if (revision > last) last = revision;
+  }
+  return last;
 }
 
 function rolledBack(deployment: Deployment, { source, annotations }: Draft): Deployment {

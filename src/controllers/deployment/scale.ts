@@ -1,7 +1,7 @@
 // A change of the Deployment's size (or any work while it is paused): sizes follow in proportion, without moving the rollout on
 // (pkg/controller/deployment/sync.go scale; GetReplicaSetProportion).
 import { desiredReplicasAnnotation, maxReplicasAnnotation, noLimit } from './names.ts';
-import { revisionOf } from './new-replica-set.ts';
+import { byRevision } from './new-replica-set.ts';
 import {
   allDrafts,
   annotatedCount,
@@ -89,7 +89,7 @@ export function cleanUp(rollout: Rollout): void {
   const { revisionHistoryLimit = noLimit } = rollout.spec;
   if (revisionHistoryLimit === noLimit) return;
   const alive = rollout.older.filter(({ source }) => source.metadata.deletionTimestamp === undefined);
-  alive.sort((a, b) => revisionOf(a) - revisionOf(b) || byCreation(a, b));
+  alive.sort((a, b) => byRevision(a, b) || byCreation(a, b));
   for (const draft of alive.slice(0, Math.max(0, alive.length - revisionHistoryLimit))) {
     const { status, metadata } = draft.source;
     const settled = (metadata.generation ?? 0) <= (status?.observedGeneration ?? 0);
