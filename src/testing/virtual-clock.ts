@@ -61,6 +61,8 @@ export interface VirtualClockOptions {
   startMs?: number;
   /** Turns of the event loop after each moment. More where work hops between many promises and sockets. */
   turns?: number;
+  /** Waits for what happens outside of virtual time, as requests over real sockets do: time stands still meanwhile. */
+  outside?(): Promise<void> | undefined;
 }
 
 export interface VirtualClock extends Clock {
@@ -82,14 +84,16 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 class HeapClock implements VirtualClock {
   readonly #startMs: number;
   readonly #turns: number;
+  readonly #outside: VirtualClockOptions['outside'];
   readonly #heap = new TimerHeap();
   #nowMs: number;
   #order = 0;
 
-  constructor({ startMs = defaultStartMs, turns = defaultTurns }: VirtualClockOptions) {
+  constructor({ startMs = defaultStartMs, turns = defaultTurns, outside }: VirtualClockOptions) {
     this.#startMs = startMs;
     this.#nowMs = startMs;
     this.#turns = turns;
+    this.#outside = outside;
   }
   now(): number {
     return this.#nowMs;
@@ -132,6 +136,8 @@ class HeapClock implements VirtualClock {
     do {
       this.#fire();
       for (let count = 0; count < this.#turns; count++) await turn();
+      const busy = this.#outside?.();
+      if (busy) await busy;
     } while ((this.#heap.peek()?.atMs ?? Number.POSITIVE_INFINITY) <= this.#nowMs);
   }
   async advance(ms: number): Promise<void> {

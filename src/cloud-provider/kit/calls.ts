@@ -1,5 +1,6 @@
 // The one way a provider's calls go out: rate limit, bound in time, retry with jitter for what is worth it, metrics, and an error that says which
 // call failed. Throttling that outlasts the retries becomes a delay that the controller keeps.
+import { setMaxListeners } from 'node:events';
 import { systemRng } from '#host';
 import type { Clock, Rng } from '#utils';
 import { retryAfter } from '../errors.ts';
@@ -82,6 +83,8 @@ async function bounded<T>(attempt: Attempt<T>, clock: Clock, timeoutMs: number, 
   const end = new AbortController();
   const timer = clock.setTimer(timeoutMs, () => end.abort(timedOut(timeoutMs)));
   const onAbort = (): void => end.abort(signal?.reason);
+  // Many calls wait under the one signal of their controller; no listener outlives its call.
+  if (signal) setMaxListeners(0, signal);
   signal?.addEventListener('abort', onAbort, { once: true });
   try {
     return await new Promise<T>((resolve, reject) => {

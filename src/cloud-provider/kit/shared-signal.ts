@@ -1,5 +1,7 @@
 // Work that several callers wait for together: it ends when the last of them has gone, and each of them may go alone.
 
+import { setMaxListeners } from 'node:events';
+
 export interface SharedSignal {
   /** Aborts once every caller that joined has. */
   signal: AbortSignal;
@@ -19,6 +21,7 @@ export function sharedSignal(): SharedSignal {
     signal: end.signal,
     join(caller) {
       callers.push(caller);
+      if (caller) setMaxListeners(0, caller);
       caller?.addEventListener('abort', look, { once: true });
       if (caller?.aborted) look();
     },
@@ -33,6 +36,7 @@ export async function abortable<T>(answer: Promise<T>, signal: AbortSignal | und
   if (!signal) return answer;
   signal.throwIfAborted();
   let onAbort = (): void => {};
+  setMaxListeners(0, signal);
   const aborted = new Promise<never>((_resolve, reject) => {
     onAbort = () => reject(signal.reason as Error);
     signal.addEventListener('abort', onAbort, { once: true });

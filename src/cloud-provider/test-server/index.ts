@@ -6,5 +6,5 @@ export { type Operation, Operations, type OperationsOptions } from './operations
 export { pageByNumber, pageByToken } from './pages.ts';
 export { type Handler, Refusal, type VendorAnswer, type VendorRequest } from './request.ts';
 export type { Routes } from './routing.ts';
-export { startVendorServer, type VendorServer, type VendorServerOptions } from './server.ts';
+export { type Door, startVendorServer, type VendorServer, type VendorServerOptions } from './server.ts';
 export { seededRng } from '#utils';

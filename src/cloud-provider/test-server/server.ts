@@ -1,5 +1,6 @@
 // A server on loopback that speaks a vendor's API: routes, JSON in and out, faults. The vendor's part is its routes, how it checks who asks,
 // and how a refusal looks.
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -46,6 +47,12 @@ export interface VendorServer {
   gone(): number;
   /** Lets time pass in a handler, as for an answer that is held back. */
   sleep(ms: number): Promise<void>;
+  /** Another address of the same server, for one client: closing it cuts that client off, in the middle of its requests. */
+  openDoor(): Promise<Door>;
+  close(): Promise<void>;
+}
+export interface Door {
+  url: string;
   close(): Promise<void>;
 }
 
@@ -101,6 +108,7 @@ class Exchanges {
   count = 0;
   readonly #options: VendorServerOptions;
   readonly #clock: Pick<Clock, 'sleep'>;
+  readonly #current = new AsyncLocalStorage<{ response: ServerResponse }>();
   readonly #find: ReturnType<typeof createRouter>;
 
   constructor(options: VendorServerOptions) {
@@ -109,7 +117,10 @@ class Exchanges {
     this.#find = createRouter(options.routes, { ignoreCase: options.ignoreCase ?? false });
     this.faults = new Faults(options.rng ?? seededRng(1), options.spared);
   }
-  async serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+  serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    return this.#current.run({ response }, () => this.#serve(incoming, response));
+  }
+  async #serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     this.active += 1;
     response.once('close', () => {
       if (!response.writableEnded) this.gone += 1;
@@ -150,13 +161,22 @@ class Exchanges {
     if (this.requests.length > seenRequestsMax) this.requests.shift();
     return request;
   }
+  /** Lets time pass. A request whose client has gone meanwhile does not count as waiting. */
   async pass(delayMs: number): Promise<void> {
     if (delayMs <= 0) return;
+    const response = this.#current.getStore()?.response;
+    let counted = true;
+    const leave = (): void => {
+      if (counted) this.waiting -= 1;
+      counted = false;
+    };
     this.waiting += 1;
+    response?.once('close', leave);
     try {
       await this.#clock.sleep(delayMs);
     } finally {
-      this.waiting -= 1;
+      response?.off('close', leave);
+      leave();
     }
   }
   /** Undefined: the connection breaks. */
@@ -196,13 +216,26 @@ class Exchanges {
 export async function startVendorServer(options: VendorServerOptions): Promise<VendorServer> {
   const exchanges = new Exchanges(options);
   const listener = (incoming: IncomingMessage, response: ServerResponse): void => void exchanges.serve(incoming, response);
-  const server = options.tls ? createTlsServer(options.tls, listener) : createHttpServer(listener);
-  // Clients keep their connections; one must not be closed under a request that is on its way.
-  server.keepAliveTimeout = 0;
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const doors: Door[] = [];
+  const openDoor = async (): Promise<Door> => {
+    const server = options.tls ? createTlsServer(options.tls, listener) : createHttpServer(listener);
+    // Clients keep their connections; one must not be closed under a request that is on its way.
+    server.keepAliveTimeout = 0;
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const door = {
+      url: `${options.tls ? 'https' : 'http'}://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      close: (): Promise<void> =>
+        new Promise((resolve) => {
+          server.close(() => resolve());
+          server.closeAllConnections();
+        }),
+    };
+    doors.push(door);
+    return door;
+  };
+  const { url } = await openDoor();
   return {
-    url: `${options.tls ? 'https' : 'http'}://127.0.0.1:${port}`,
+    url,
     faults: exchanges.faults,
     requests: exchanges.requests,
     count: () => exchanges.count,
@@ -210,10 +243,9 @@ export async function startVendorServer(options: VendorServerOptions): Promise<V
     active: () => exchanges.active,
     gone: () => exchanges.gone,
     sleep: (ms) => exchanges.pass(ms),
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    openDoor,
+    close: async () => {
+      await Promise.all(doors.map((door) => door.close()));
+    },
   };
 }
