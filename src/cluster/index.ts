@@ -19,7 +19,7 @@ export type { NodeAgentConfig } from './node-agent-config.ts';
 export { runNodeAgent } from './nodes/agent.ts';
 export { type NodeCommands, nodeCommands } from './cloud/node-commands.ts';
 export { nameServices } from './cloud/name-service.ts';
-export { runCloudProcess } from './cloud/service.ts';
+export { type CloudProcessSettings, runCloudProcess } from './cloud/service.ts';
 export { runDemo, type DemoOptions } from './demo.ts';
 export { type Explained, explain, explanationText } from './explain.ts';
 export { askCluster } from './control-socket.ts';

@@ -10,8 +10,6 @@ export interface NodeAgentConfig {
   kubeProxyKubeconfig: string;
   /** Of the node's name server. */
   dnsKubeconfig: string;
-  /** Name servers for names outside the cluster; empty: those of the node's resolv.conf. */
-  dnsUpstreams: readonly string[];
   /** Where the apiserver answers, as the node sees it: the components wait for it. */
   apiserver: { host: string; port: number };
   cniBinDir: string;

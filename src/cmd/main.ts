@@ -129,8 +129,9 @@ program
   .description('The cloud under a cluster with real nodes. Started by `sagong up`.')
   .requiredOption('--data-dir <dir>')
   .option('--no-uplink')
-  .action(async ({ dataDir, uplink }: { dataDir: string; uplink: boolean }) =>
-    (await import('./commands/cluster-cloud.ts')).runClusterCloud(dataDir, uplink),
+  .option('--dns-upstream <address...>')
+  .action(async ({ dataDir, uplink, dnsUpstream = [] }: { dataDir: string; uplink: boolean; dnsUpstream?: string[] }) =>
+    (await import('./commands/cluster-cloud.ts')).runClusterCloud({ dataDir, uplink, dnsUpstreams: dnsUpstream }),
   );
 program
   .command('build-image')

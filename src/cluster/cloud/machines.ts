@@ -23,8 +23,6 @@ export interface MachinesOptions {
   /** How to run this program: executable and first arguments. */
   program: readonly string[];
   registryMirrors: readonly RegistryMirror[];
-  /** Name servers for names outside the cluster; empty: those of the nodes. */
-  dnsUpstreams?: readonly string[];
   /** Of all pods; default: `clusterNetworks.podCidr`. */
   podCidr?: string;
   /** Whether new nodes have public addresses. */
@@ -121,7 +119,7 @@ export class Machines {
   }
   /** Identities and configuration, as a vendor's boot image and user data would bring them. */
   async #prepareDisk(name: string, address: string): Promise<void> {
-    const { dataDir, pki, registryMirrors, dnsUpstreams = [], podCidr = clusterNetworks.podCidr } = this.#options;
+    const { dataDir, pki, registryMirrors, podCidr = clusterNetworks.podCidr } = this.#options;
     const dir = nodeDir(dataDir, name);
     const { host, port } = this.#options.server;
     await mkdir(dir, { recursive: true, mode: 0o700 });
@@ -142,7 +140,6 @@ export class Machines {
       kubeletKubeconfig: await kubeconfig('kubelet', identities.node(name)),
       kubeProxyKubeconfig: await kubeconfig('kube-proxy', identities.kubeProxy),
       dnsKubeconfig: await kubeconfig('coredns', identities.dns),
-      dnsUpstreams,
       apiserver: { host, port },
       cniBinDir: findCniDir() ?? '/usr/lib/cni',
       restrictOomScoreAdj: process.platform === 'linux' && !hasSysResource(),

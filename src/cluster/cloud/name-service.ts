@@ -3,7 +3,7 @@
 import type { Server } from 'node:net';
 import { readFile } from 'node:fs/promises';
 import type { NameServiceStart } from '#cloud/server';
-import { type Answer, type Resource, serveNames, upstreamsOf } from '#dns';
+import { type Answer, parseUpstream, type Resource, serveNames, type Upstream, upstreamsOf } from '#dns';
 import { joinNetns } from '#host';
 import type { Clock } from '#utils';
 
@@ -14,12 +14,19 @@ export interface NameServicesOptions {
   /** Shown in the command line of the helper in each namespace. */
   mark: string;
   clock: Clock;
+  /** Name servers for all other names, as this machine reaches them; none: the machine's own. */
+  dnsUpstreams?: readonly string[];
   /** Name of the cloud's API inside its networks, and what serves it on a listening socket. */
   api?: { name: string; serve(handle: Server): Promise<unknown> };
 }
 
+const upstreamsFor = async (given: readonly string[], address: string): Promise<Upstream[]> =>
+  given.length > 0
+    ? given.map(parseUpstream)
+    : upstreamsOf(await readFile('/etc/resolv.conf', 'utf8').catch(() => ''), [address]);
+
 export const nameServices =
-  ({ mark, clock, api }: NameServicesOptions): NameServiceStart =>
+  ({ mark, clock, dnsUpstreams = [], api }: NameServicesOptions): NameServiceStart =>
   async ({ netns, address, resolve, forward }) => {
     const sockets = await joinNetns(netns, mark);
     try {
@@ -27,7 +34,7 @@ export const nameServices =
       // The world outside has no business with the API.
       const here = forward ? api : undefined;
       if (here) await here.serve(await sockets.listen(address, apiPort));
-      const upstreams = !forward ? [] : upstreamsOf(await readFile('/etc/resolv.conf', 'utf8').catch(() => ''), [address]);
+      const upstreams = forward ? await upstreamsFor(dnsUpstreams, address) : [];
       const own: Answer = {
         rcode: 'NOERROR',
         answers: here ? [{ type: 'A', name: here.name, ttl: apiTtlSeconds, data: address }] : [],

@@ -87,7 +87,6 @@ export class ClusterNodes {
       ...(settings.podCidr !== undefined && { podCidr: settings.podCidr }),
       simulated: settings.runtime === 'simulated',
       registryMirrors: (settings.registryMirrors ?? []).map(parseRegistryMirror),
-      dnsUpstreams: settings.dnsUpstreams ?? [],
     });
     this.#instances = (await machines.ensure(settings.nodes)).filter(hasPower);
   }

@@ -103,8 +103,18 @@ export async function startSimulatedCloud(
   };
 }
 
+export interface CloudProcessSettings {
+  dataDir: string;
+  uplink: boolean;
+  /** Name servers for names that the cloud does not know, as this machine reaches them; empty: the machine's own. */
+  dnsUpstreams: readonly string[];
+}
+
 /** Runs the cloud of a cluster with real machines in this process; `sagong cluster-cloud`. */
-export async function runCloudProcess(dataDir: string, uplink: boolean, deps: CloudDeps): Promise<RunningCloud> {
+export async function runCloudProcess(
+  { dataDir, uplink, dnsUpstreams }: CloudProcessSettings,
+  deps: CloudDeps,
+): Promise<RunningCloud> {
   const settings = await openCloudSettings(dataDir, () => machineRoutes(deps.exec));
   const started = deferred<RunningCloud>();
   const serve = async (handle: Server): Promise<unknown> => (await started.promise).listen({ handle });
@@ -117,7 +127,10 @@ export async function runCloudProcess(dataDir: string, uplink: boolean, deps: Cl
         'load-balancers': (context) => createLoadBalancerDriver(context, deps),
       },
     },
-    { ...deps, nameService: nameServices({ mark: dataDir, clock: deps.clock, api: { name: cloudApiName, serve } }) },
+    {
+      ...deps,
+      nameService: nameServices({ mark: dataDir, clock: deps.clock, dnsUpstreams, api: { name: cloudApiName, serve } }),
+    },
   );
   await keepCloudSettings({ ...settings, port: cloud.port });
   started.resolve(cloud);
@@ -151,11 +164,12 @@ function tellingUplink(machine: MachineDriver): Driver {
 
 /** Starts that process, keeps it running, and waits until its API answers. */
 export async function startCloudProcess(
-  { dataDir, uplink }: ClusterSettings,
+  { dataDir, uplink, dnsUpstreams = [] }: ClusterSettings,
   program: readonly string[],
   deps: CloudDeps,
 ): Promise<ClusterCloud> {
   const command = [...program, 'cluster-cloud', '--data-dir', dataDir, ...(uplink === 'none' ? ['--no-uplink'] : [])];
+  command.push(...dnsUpstreams.flatMap((upstream) => ['--dns-upstream', upstream]));
   const cloud = new CloudProcess({ dataDir, command }, deps);
   const port = await cloud.start();
   const settings = await openCloudSettings(dataDir, () => Promise.resolve(new Set()));

@@ -77,11 +77,11 @@ async function startKubeProxy(config: NodeAgentConfig, { clock, rng, logger }: N
 
 /** Undefined where the port is taken: the node's pods then ask the name servers of other nodes. */
 async function startDns(config: NodeAgentConfig, deps: NodeAgentDeps): Promise<(() => void) | undefined> {
-  const { nodeIp: address, clusterDomain: domain, dnsUpstreams: upstreams, dnsKubeconfig } = config;
+  const { nodeIp: address, clusterDomain: domain, dnsKubeconfig } = config;
   const logger = deps.logger('coredns');
   const client = clientOf('coredns', dnsKubeconfig, deps.clock);
   try {
-    return await startNameServer({ address, domain, upstreams, client }, { ...deps, logger });
+    return await startNameServer({ address, domain, client }, { ...deps, logger });
   } catch (error) {
     logger.error('this node answers no names', { error: String(error) });
     return undefined;

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { createInformerFactory, type KubeClient } from '#client';
-import { parseUpstream, runDns, upstreamsOf } from '#dns';
+import { runDns, upstreamsOf } from '#dns';
 import type { Clock, Logger, Rng } from '#utils';
 
 const port = 53;
@@ -15,8 +15,6 @@ export interface NameServerOptions {
   address: string;
   /** `cluster.local`. */
   domain: string;
-  /** Name servers for names outside the cluster; empty: those of the node's resolv.conf. */
-  upstreams: readonly string[];
   client: KubeClient;
 }
 
@@ -36,7 +34,7 @@ async function listenTcp(address: string): Promise<Server> {
 
 /** Starts it. Rejects when the address or port cannot be had. Gives what ends it. */
 export async function startNameServer(
-  { address, domain, upstreams, client }: NameServerOptions,
+  { address, domain, client }: NameServerOptions,
   deps: { clock: Clock; rng: Rng; logger: Logger },
 ): Promise<() => void> {
   const [udp, tcp, resolvConf] = await Promise.all([
@@ -50,7 +48,8 @@ export async function startNameServer(
     informers,
     clock: deps.clock,
     domain,
-    upstreams: upstreams.length > 0 ? upstreams.map(parseUpstream) : upstreamsOf(resolvConf, [address]),
+    // Names outside the cluster are the network's business.
+    upstreams: upstreamsOf(resolvConf, [address]),
   });
   informers.start();
   return () => {
