@@ -270,8 +270,14 @@ function* gathered(pieces: Iterable<Buffer>): Generator<Buffer> {
 }
 
 /** Compression runs on libuv's threads: the loop only hands pieces over. */
-async function streamGzip({ response, headers }: Answer, pieces: Iterable<Buffer>): Promise<void> {
-  response.head(200, { ...headers(), 'content-type': mediaTypes.json, 'content-encoding': 'gzip', vary: 'Accept-Encoding' });
+async function streamGzip(answer: Answer, pieces: Iterable<Buffer>): Promise<void> {
+  const { response } = answer;
+  response.head(200, {
+    ...answer.headers(),
+    'content-type': mediaTypes.json,
+    'content-encoding': 'gzip',
+    vary: 'Accept-Encoding',
+  });
   const gzip = createGzip({ level: constants.Z_BEST_SPEED });
   const feed = async (): Promise<void> => {
     for (const piece of gathered(pieces)) {
