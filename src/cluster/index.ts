@@ -23,6 +23,8 @@ export { type CloudProcessSettings, runCloudProcess } from './cloud/service.ts';
 export { runDemo, type DemoOptions } from './demo.ts';
 export { type Explained, explain, explanationText } from './explain.ts';
 export { askCluster } from './control-socket.ts';
+export type { DefragmentAnswer, SavedSnapshotAnswer } from './store-control.ts';
+export { textTable } from './text-table.ts';
 export { type EndpointAccess, endpointAccessOf, type Topology } from './cloud/endpoint.ts';
 export { buildProgramImage } from './images/index.ts';
 export { loadImage } from './load-image.ts';

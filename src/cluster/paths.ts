@@ -20,6 +20,7 @@ export const clusterEntries = [
   'previous-context',
   'run.json',
   'store',
+  'store-before',
 ] as const;
 
 /** Whether a cluster was ever started here: a start writes its log first and its settings last. */
@@ -47,6 +48,7 @@ export const clusterPaths = (dataDir: string) => ({
   controlSocket: join(dataDir, 'control.sock'),
   /** The apiserver of a managed control plane, for the cluster's own user. */
   apiSocket: join(dataDir, 'apiserver.sock'),
+  store: join(dataDir, 'store'),
   logs: join(dataDir, 'logs'),
   log: join(dataDir, 'logs', 'sagong.log'),
 });

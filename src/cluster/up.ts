@@ -28,6 +28,7 @@ import {
   type UplinkChoice,
 } from './settings.ts';
 import type { StorageChoice } from './storage-addon.ts';
+import { storeRoutes } from './store-control.ts';
 import { accessBy, UserAccess } from './user-access.ts';
 import { isNodeReadySince, waitFor } from './wait.ts';
 
@@ -289,6 +290,7 @@ const controlRoutes = (
   nodes: ClusterNodes | undefined,
   access: UserAccess,
 ): Record<string, ControlRequest> => ({
+  ...storeRoutes(plane.apiserver.store),
   'GET /explain': (query) =>
     explain(plane, query.get('kind') ?? '', query.get('namespace') ?? 'default', query.get('name') ?? ''),
   'PUT /endpoint-access': async (query) => {

@@ -98,6 +98,38 @@ clusterCommand('explain <object>', 'Say what every control loop and the schedule
 clusterCommand('load-image <archive...>', 'Load image archives ("docker save" or OCI layout) into every node.').action(
   async (archives: string[], flags: ClusterFlags) => (await import('./commands/load-image.ts')).runLoadImage(archives, flags),
 );
+const storeCommand = program.command('store').description('The data of a cluster on disk: check, repair, defrag.');
+const snapshotCommand = program
+  .command('snapshot')
+  .description("Snapshots of a cluster's data, in the form of etcd's: save, restore, status.");
+const dataCommand = (parent: Command, usage: string, description: string): Command =>
+  parent
+    .command(usage)
+    .description(description)
+    .option('--name <name>', 'name of the cluster', clusterName, 'sagong')
+    .option('--data-dir <dir>', 'where everything of the cluster is kept (default: ~/.sagong/<name>)');
+dataCommand(storeCommand, 'check', 'Verify every record; also while the cluster runs. Exit code 1: there is damage.').action(
+  async (flags: ClusterFlags) => (await import('./commands/store.ts')).runStoreCheck(flags),
+);
+dataCommand(storeCommand, 'repair', 'Begin the store of a stopped cluster again from a snapshot; what was there is kept aside.')
+  .requiredOption('--from-snapshot <file>', 'a snapshot of this or another cluster, or of etcd')
+  .action(async (flags: ClusterFlags & { fromSnapshot: string }) => (await import('./commands/store.ts')).runStoreRepair(flags));
+dataCommand(storeCommand, 'defrag', 'Give back at once what the store does not need any more.').action(
+  async (flags: ClusterFlags) => (await import('./commands/store.ts')).runStoreDefrag(flags),
+);
+dataCommand(snapshotCommand, 'save <file>', 'Save all data at one revision, also while the cluster runs.').action(
+  async (file: string, flags: ClusterFlags) => (await import('./commands/snapshot.ts')).runSnapshotSave(file, flags),
+);
+dataCommand(snapshotCommand, 'restore <file>', 'Put the data of a snapshot in place of that of a stopped cluster.').action(
+  async (file: string, flags: ClusterFlags) => (await import('./commands/snapshot.ts')).runSnapshotRestore(file, flags),
+);
+snapshotCommand
+  .command('status <file>')
+  .description('Verify a snapshot and say what is in it.')
+  .option('-o, --output <format>', 'json (default: a table)')
+  .action(async (file: string, flags: { output?: string }) =>
+    (await import('./commands/snapshot.ts')).runSnapshotStatus(file, flags),
+  );
 const nodeCommand = program
   .command('node')
   .description('Nodes as machines of the local cloud: list, add, stop, start, reboot, terminate.');

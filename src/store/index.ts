@@ -1,7 +1,10 @@
 // The store: etcd's data model in memory, on a disk, or in a real etcd. What needs a large dependency is loaded when first opened.
+import type { Restored, StoreReport } from './disk/offline.ts';
 import type { EtcdStoreOptions } from './etcd/index.ts';
 import type { EtcdFront, EtcdFrontOptions } from './front/index.ts';
 import type { DiskStoreOptions } from './disk/index.ts';
+import type { SavedSnapshot } from './snapshot/files.ts';
+import type { SnapshotStatus } from './snapshot/index.ts';
 import type { EmbeddedStore, Store } from './types.ts';
 
 export type * from './types.ts';
@@ -12,11 +15,40 @@ export { openMemoryStore, type MemoryStoreOptions } from './memory.ts';
 export type { EtcdStoreOptions, EtcdTls } from './etcd/index.ts';
 export type { EtcdFront, EtcdFrontOptions, EtcdFrontTls } from './front/index.ts';
 export type { DiskStoreOptions } from './disk/index.ts';
+export type { StoreReport } from './disk/offline.ts';
+export type { SnapshotStatus } from './snapshot/index.ts';
 
 /** Opens or makes a durable store in a directory. Rejects with LockedError, CorruptError or the file system's error. */
 export async function openDiskStore(options: DiskStoreOptions): Promise<EmbeddedStore> {
   const { open } = await import('./disk/index.ts');
   return open(options);
+}
+
+/** Looks for damage in a store, also in one that is open elsewhere; nothing is written. Rejects with CorruptError where there is none. */
+export async function checkDiskStore(path: string): Promise<StoreReport> {
+  return (await import('./disk/offline.ts')).checkDiskStore(path);
+}
+
+/** Saves a store that is open here, or the files of one that nobody has open, in the form of etcd's snapshots. */
+export async function saveSnapshot(from: EmbeddedStore | string, file: string): Promise<SavedSnapshot> {
+  const { writeSnapshot } = await import('./snapshot/files.ts');
+  if (typeof from !== 'string') return writeSnapshot(from.capture(), file);
+  const { readDiskStore } = await import('./disk/offline.ts');
+  return writeSnapshot(await readDiskStore(from), file);
+}
+
+/** Begins the store in `path` anew from a snapshot of this store or of etcd; what was there is kept beside it. */
+export async function restoreSnapshot(path: string, file: string): Promise<Restored> {
+  const { readSnapshot } = await import('./snapshot/files.ts');
+  const { restoreDiskStore } = await import('./disk/offline.ts');
+  return restoreDiskStore(path, await readSnapshot(file));
+}
+
+/** What etcd's `snapshot status` tells of a snapshot. Rejects with CorruptError when it is not whole. */
+export async function readSnapshotStatus(file: string): Promise<SnapshotStatus> {
+  const { readSnapshot } = await import('./snapshot/files.ts');
+  const { snapshotStatus } = await import('./snapshot/index.ts');
+  return snapshotStatus(await readSnapshot(file));
 }
 
 /** Connects to an etcd cluster. Rejects with UnavailableError when no member answers in time. */

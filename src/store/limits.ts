@@ -43,6 +43,8 @@ export const cleanBytesMax = 256 * 1024;
 export const garbageFactor = 2;
 /** Wait before a disk that took no more is tried again. */
 export const diskRetryMs = 1000;
+/** How often a store that somebody else has open is read again when files went away meanwhile. */
+export const checkReadsMax = 3;
 /** After this long without a write the log notes that everything before was acknowledged. */
 export const markDelayMs = 200;
 /** A flush that takes longer is worth a warning (etcd's `warnSyncDuration`). */

@@ -3,7 +3,7 @@ import { systemClock } from '#host';
 import type { Clock, Logger } from '#utils';
 import { silentLogger } from '#utils';
 import { MvccStore } from './mvcc/mvcc-store.ts';
-import { contentsOf } from './snapshot.ts';
+import { contentsOf } from './snapshot/contents.ts';
 import type { EmbeddedStore, StoreSnapshot } from './types.ts';
 
 export interface MemoryStoreOptions {

@@ -150,9 +150,35 @@ export interface EmbeddedStore extends Store {
   rangeAccepted(request: RangeRequest): RangeResponse;
   /** A consistent copy of all live keys, for snapshot, restore and fork. Durable state only. */
   snapshot(): StoreSnapshot;
+  /** The same with its history: all that a reader or watcher can still ask for. */
+  capture(): StoreContents;
   leases(): LeaseStatus[];
   /** Gives the disk back what is not needed any more, as far as that does not happen by itself. */
   defragment(): Promise<void>;
+}
+
+/** One change of one key, `sub` its position inside the revision. */
+export interface Change {
+  readonly kv: KeyValue;
+  readonly deleted: boolean;
+  readonly sub: number;
+}
+
+export interface LeaseGrant {
+  readonly id: number;
+  readonly ttlSeconds: number;
+}
+
+/** All of a store at one revision: what it starts from, and what a snapshot of it holds. */
+export interface StoreContents {
+  /** Newest revision. */
+  readonly revision: number;
+  readonly compactedRevision: number;
+  /** First revision whose changes are all among `changes`: watches can begin there. */
+  readonly historyStart: number;
+  /** In order of revision and sub. */
+  readonly changes: Iterable<Change>;
+  readonly leases: Iterable<LeaseGrant>;
 }
 
 export interface StoreSnapshot {

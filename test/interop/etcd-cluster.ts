@@ -44,7 +44,7 @@ export async function startEtcd(size: number): Promise<EtcdCluster> {
   };
 }
 
-function startMember(directory: string, index: number, port: number, peers: readonly string[]): EtcdMember {
+export function startMember(directory: string, index: number, port: number, peers: readonly string[]): EtcdMember {
   const endpoint = `http://127.0.0.1:${port}`;
   const peer = peers[index]?.split('=')[1] ?? '';
   const flags = {

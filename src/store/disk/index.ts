@@ -6,7 +6,7 @@ import type { Clock, Logger } from '#utils';
 import { silentLogger } from '#utils';
 import { quotaBytesDefault } from '../limits.ts';
 import { MvccStore } from '../mvcc/mvcc-store.ts';
-import { contentsOf } from '../snapshot.ts';
+import { contentsOf } from '../snapshot/contents.ts';
 import type { EmbeddedStore, StoreSnapshot } from '../types.ts';
 import { type Disk, nodeDisk } from './disk.ts';
 import { lockDirectory } from './lock.ts';

@@ -36,6 +36,13 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock> {
   throw new LockedError(`store ${directory} is being opened by several processes at once`);
 }
 
+/** The process that has the store open, if there is one. */
+export async function lockHolder(directory: string): Promise<number | undefined> {
+  const found = await readLock(join(directory, lockName));
+  const holder = found === undefined ? undefined : parseHolder(found);
+  return holder && (await isAlive(holder)) ? holder.pid : undefined;
+}
+
 /** What the lock says; undefined when there is none. Earlier versions wrote a file. */
 async function readLock(path: string): Promise<string | undefined> {
   try {

@@ -1,18 +1,8 @@
 // What the MVCC core needs from durable storage: a log to which accepted requests are appended, each whole or not at all, in order.
 import type { StoreError } from '../errors.ts';
-import type { KeyValue, StoreUsage } from '../types.ts';
+import type { Change, LeaseGrant, StoreContents, StoreUsage } from '../types.ts';
 
-/** One change of one key, `sub` its position inside the revision. */
-export interface Change {
-  readonly kv: KeyValue;
-  readonly deleted: boolean;
-  readonly sub: number;
-}
-
-export interface LeaseGrant {
-  readonly id: number;
-  readonly ttlSeconds: number;
-}
+export type { Change, LeaseGrant, StoreContents } from '../types.ts';
 
 /** What one accepted request changes. */
 export interface LogEntry {
@@ -46,18 +36,6 @@ export interface RevisionLog {
   /** Gives back at once what is not needed any more. */
   defragment(): Promise<void>;
   close(): Promise<void>;
-}
-
-/** What a store starts from: read from disk, or taken from a snapshot. */
-export interface StoreContents {
-  /** Newest revision. */
-  readonly revision: number;
-  readonly compactedRevision: number;
-  /** First revision whose changes are all among `changes`: watches can begin there. */
-  readonly historyStart: number;
-  /** In order of revision and sub. */
-  readonly changes: Iterable<Change>;
-  readonly leases: Iterable<LeaseGrant>;
 }
 
 /** A fresh store begins at revision 1, as etcd does. */

@@ -208,6 +208,14 @@ export class MvccStore implements EmbeddedStore {
     return { revision: this.#durable, compactedRevision: this.#compacted, kvs: liveKvs(this.#index), leases };
   }
 
+  capture(): StoreContents {
+    const changes = this.#trimmer.all().map(({ change }) => change);
+    changes.sort((a, b) => a.kv.modRevision - b.kv.modRevision || a.sub - b.sub);
+    const leases = this.#leases.list().map(({ id, ttlSeconds }) => ({ id, ttlSeconds }));
+    const { first: historyStart } = this.#history;
+    return { revision: this.#durable, compactedRevision: this.#compacted, historyStart, changes, leases };
+  }
+
   close(): Promise<void> {
     this.#closing ??= (async () => {
       this.#stopped ??= closed();

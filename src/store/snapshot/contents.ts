@@ -1,7 +1,7 @@
 // Beginning a store from a snapshot: restore after a loss, or fork a running cluster.
-import type { StoreContents } from './mvcc/log.ts';
-import { emptyContents } from './mvcc/log.ts';
-import type { StoreSnapshot } from './types.ts';
+import type { StoreContents } from '../mvcc/log.ts';
+import { emptyContents } from '../mvcc/log.ts';
+import type { StoreSnapshot } from '../types.ts';
 
 /**
  * The contents of a store that begins where `snapshot` was taken: same keys and revisions, no history before it, so everything below

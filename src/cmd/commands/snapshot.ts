@@ -1,0 +1,51 @@
+// `sagong snapshot save|restore|status`: in the form of etcd's snapshots.
+import { resolve } from 'node:path';
+import { askCluster, clusterPaths, dataDirOf, runningProcess, type SavedSnapshotAnswer, textTable } from '#cluster';
+import { readSnapshotStatus, restoreSnapshot, saveSnapshot } from '#store';
+
+interface Flags {
+  name: string;
+  dataDir?: string;
+}
+
+export async function runSnapshotSave(file: string, flags: Flags): Promise<void> {
+  const dataDir = dataDirOf(flags.name, flags.dataDir);
+  const path = resolve(file);
+  const { controlSocket, store } = clusterPaths(dataDir);
+  const { revision, bytes } = (await runningProcess(dataDir))
+    ? await askCluster<SavedSnapshotAnswer>(controlSocket, 'PUT', '/snapshot', { file: path })
+    : await saveSnapshot(store, path);
+  process.stdout.write(`Snapshot saved at ${path}: revision ${revision}, ${sizeText(bytes)}\n`);
+}
+
+export async function runSnapshotRestore(file: string, flags: Flags): Promise<void> {
+  const dataDir = dataDirOf(flags.name, flags.dataDir);
+  await assertStopped(dataDir);
+  const { revision, before } = await restoreSnapshot(clusterPaths(dataDir).store, resolve(file));
+  process.stdout.write(`Restored revision ${revision} into ${clusterPaths(dataDir).store}\n`);
+  if (before) process.stdout.write(`What was there is kept in ${before}\n`);
+}
+
+export async function runSnapshotStatus(file: string, { output }: { output?: string }): Promise<void> {
+  if (output !== undefined && output !== 'json') throw new Error(`--output must be json, not ${JSON.stringify(output)}`);
+  const status = await readSnapshotStatus(resolve(file));
+  if (output === 'json') return void process.stdout.write(`${JSON.stringify(status)}\n`);
+  const { hash, revision, totalKey, totalSize, version } = status;
+  const row = [hash.toString(16), String(revision), String(totalKey), sizeText(totalSize), version];
+  process.stdout.write(`${textTable(['HASH', 'REVISION', 'TOTAL KEYS', 'TOTAL SIZE', 'STORAGE VERSION'], [row])}\n`);
+}
+
+export async function assertStopped(dataDir: string): Promise<void> {
+  const running = await runningProcess(dataDir);
+  if (running) throw new Error(`the cluster in ${dataDir} runs (process ${running.pid}); stop it first: sagong stop`);
+}
+
+const units = ['B', 'kB', 'MB', 'GB', 'TB'];
+
+/** As etcdctl prints sizes: two digits at least, in powers of ten. */
+export function sizeText(bytes: number): string {
+  if (bytes < 10) return `${bytes} B`;
+  const power = Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3));
+  const value = Math.floor((bytes / 1000 ** power) * 10 + 0.5) / 10;
+  return `${value < 10 ? value.toFixed(1) : value.toFixed(0)} ${units[power]}`;
+}

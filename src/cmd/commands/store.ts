@@ -1,0 +1,66 @@
+// `sagong store check|repair|defrag`.
+import { resolve } from 'node:path';
+import { askCluster, clusterPaths, dataDirOf, type DefragmentAnswer, runningProcess, textTable } from '#cluster';
+import { checkDiskStore, openDiskStore, restoreSnapshot, type StoreReport } from '#store';
+import { assertStopped, sizeText } from './snapshot.ts';
+
+interface Flags {
+  name: string;
+  dataDir?: string;
+}
+
+export async function runStoreCheck(flags: Flags): Promise<void> {
+  const report = await checkDiskStore(clusterPaths(dataDirOf(flags.name, flags.dataDir)).store);
+  process.stdout.write(`${reportText(report)}\n`);
+  if (report.damages.length > 0) process.exitCode = 1;
+}
+
+export function reportText(report: StoreReport): string {
+  const { damages } = report;
+  const stateOf = (name: string): string => (damages.some(({ file }) => file === name) ? 'Damaged' : 'Good');
+  const rows = [
+    ...report.files.map(({ name, size, used }) => [name, sizeText(size), sizeText(used), stateOf(name)]),
+    ...report.spares.map(({ name, size }) => [name, sizeText(size), '-', 'Prepared']),
+    ...[...new Set(damages.map(({ file }) => file))]
+      .filter((file) => !report.files.some(({ name }) => name === file))
+      .map((file) => [file, '-', '-', 'Damaged']),
+  ];
+  const open = report.openIn === undefined ? '' : `, open in process ${report.openIn}`;
+  const facts = `revision ${report.revision}, compacted to ${report.compactedRevision}, ${report.records} records verified${open}`;
+  const found = damages.map(({ file, offset, what }) => `  ${file} at byte ${offset}: ${what}`);
+  const verdict =
+    damages.length === 0
+      ? [`No damage in ${report.path}: ${facts}`]
+      : [
+          `DAMAGED: ${report.path} (${damages.length} found)`,
+          ...found,
+          'To begin again from a snapshot: sagong store repair --from-snapshot FILE',
+        ];
+  return [textTable(['FILE', 'SIZE', 'USED', 'STATUS'], rows), '', ...verdict].join('\n');
+}
+
+export async function runStoreRepair(flags: Flags & { fromSnapshot: string }): Promise<void> {
+  const dataDir = dataDirOf(flags.name, flags.dataDir);
+  await assertStopped(dataDir);
+  const { revision, before } = await restoreSnapshot(clusterPaths(dataDir).store, resolve(flags.fromSnapshot));
+  process.stdout.write(`The store begins again at revision ${revision}; everything written after it is lost\n`);
+  if (before) process.stdout.write(`What was there is kept in ${before}\n`);
+}
+
+export async function runStoreDefrag(flags: Flags): Promise<void> {
+  const dataDir = dataDirOf(flags.name, flags.dataDir);
+  const { bytesBefore, bytes } = (await runningProcess(dataDir)) ? await askDefrag(dataDir) : await defragOffline(dataDir);
+  process.stdout.write(`The store takes ${sizeText(bytes)} on disk now, ${sizeText(bytesBefore)} before\n`);
+}
+
+const askDefrag = (dataDir: string): Promise<DefragmentAnswer> =>
+  askCluster<DefragmentAnswer>(clusterPaths(dataDir).controlSocket, 'PUT', '/defragment', {});
+
+async function defragOffline(dataDir: string): Promise<DefragmentAnswer> {
+  const store = await openDiskStore({ path: clusterPaths(dataDir).store, mustExist: true });
+  const bytesBefore = store.stats().bytes;
+  await store.defragment();
+  const { bytes } = store.stats();
+  await store.close();
+  return { bytesBefore, bytes };
+}

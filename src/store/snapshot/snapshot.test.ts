@@ -1,0 +1,142 @@
+// Snapshots in etcd's form: written and read back, refused when damaged, restored with all that the store had.
+import { createHash } from 'node:crypto';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { seededRng } from '#utils';
+import {
+  CompactedError,
+  checkDiskStore,
+  CorruptError,
+  LockedError,
+  openDiskStore,
+  openMemoryStore,
+  readSnapshotStatus,
+  restoreSnapshot,
+  saveSnapshot,
+} from '../index.ts';
+import { manualClock } from '../suite/manual-clock.ts';
+import type { EmbeddedStore } from '../types.ts';
+import { decodeSnapshot } from './index.ts';
+import { crc32c } from './castagnoli.ts';
+
+const root = await mkdtemp(join(tmpdir(), 'store-snapshot-'));
+let paths = 0;
+const fresh = (): string => join(root, String(paths++));
+afterAll(() => rm(root, { recursive: true, force: true }));
+
+const put = (key: string, value: string | Buffer, lease = 0) => ({
+  compare: [],
+  success: [{ op: 'put' as const, key, value: Buffer.from(value), lease }],
+});
+const all = { key: '\0', rangeEnd: '\0' };
+/** All keys with a digest of what is stored under them, as text that is quick to compare. */
+function stateOf(store: EmbeddedStore, revision = 0): string {
+  const { kvs } = store.rangeSync({ ...all, revision });
+  const lines = kvs.map(({ value, ...facts }) => `${JSON.stringify(facts)} ${createHash('sha256').update(value).digest('hex')}`);
+  return lines.join('\n');
+}
+
+/** Many keys, one of them large, a lease, deletions, revisions of two changes, a compaction. */
+async function busyStore(): Promise<EmbeddedStore> {
+  const store = openMemoryStore({ clock: manualClock() });
+  const { id } = await store.leaseGrant(500, 12_345_678_901);
+  await Promise.all(Array.from({ length: 3000 }, (_, i) => store.txn(put(`/many/${i}`, `value ${i}`, i % 100 === 0 ? id : 0))));
+  await store.txn(put('/large', Buffer.alloc(1_200_000, 'L')));
+  await store.txn(put('/empty', ''));
+  for (let i = 0; i < 20; i++)
+    await store.txn({ compare: [], success: [...put('/a', String(i)).success, ...put('/b', '한글').success] });
+  await store.txn({ compare: [], success: [{ op: 'delete', key: '/many/7' }] });
+  await store.compact(store.revision() - 5);
+  await store.txn({ compare: [], success: [{ op: 'delete', key: '/many/8' }] });
+  return store;
+}
+
+test('a store that was saved and restored has the same keys, history, leases and revisions', async () => {
+  const store = await busyStore();
+  const file = fresh();
+  const { revision, bytes } = await saveSnapshot(store, file);
+  expect([revision, (await stat(file)).size, (await stat(file)).mode & 0o777]).toEqual([store.revision(), bytes, 0o600]);
+  expect(await readSnapshotStatus(file)).toMatchObject({ revision, totalSize: bytes - 32, version: '3.6.0' });
+
+  const path = fresh();
+  expect(await restoreSnapshot(path, file)).toEqual({ revision, before: undefined });
+  const restored = await openDiskStore({ path });
+  expect(stateOf(restored)).toBe(stateOf(store));
+  expect([restored.revision(), restored.compactedRevision()]).toEqual([store.revision(), store.compactedRevision()]);
+  for (let past = store.compactedRevision(); past <= revision; past++) {
+    expect(stateOf(restored, past)).toBe(stateOf(store, past));
+  }
+  expect(() => restored.rangeSync({ ...all, revision: store.compactedRevision() - 1 })).toThrow(CompactedError);
+  expect(restored.leases()).toEqual([expect.objectContaining({ id: 12_345_678_901, ttlSeconds: 500 })]);
+  expect(restored.leases()[0]?.keys.length).toBe(30);
+  await restored.close();
+  await saveSnapshot(path, file);
+  expect(decodeSnapshot(await readFile(file)).revision).toBe(revision);
+});
+
+test('a damaged or cut snapshot is refused, and the store stays as it is', async () => {
+  const store = openMemoryStore();
+  await store.txn(put('/a', '1'));
+  const file = fresh();
+  await saveSnapshot(store, file);
+  const whole = await readFile(file);
+  const path = fresh();
+  await (await openDiskStore({ path })).close();
+  const rng = seededRng(5);
+  for (let round = 0; round < 50; round++) {
+    const damaged = Buffer.from(whole);
+    const at = rng.int(damaged.length);
+    damaged[at] = (damaged[at] ?? 0) ^ (1 << rng.int(8));
+    await writeFile(file, damaged);
+    await expect(restoreSnapshot(path, file)).rejects.toThrow('the snapshot is damaged: its checksum does not match');
+  }
+  for (const length of [0, 100, 4096, whole.length - 32, whole.length - 1]) {
+    await writeFile(file, whole.subarray(0, length));
+    await expect(readSnapshotStatus(file)).rejects.toBeInstanceOf(CorruptError);
+  }
+  await writeFile(file, 'kind: Config');
+  await expect(restoreSnapshot(path, file)).rejects.toThrow('the snapshot is not whole');
+  expect((await checkDiskStore(path)).damages).toEqual([]);
+});
+
+test('a store that is open is not replaced; one that is closed is kept aside', async () => {
+  const file = fresh();
+  const source = openMemoryStore();
+  await source.txn(put('/from', 'snapshot'));
+  await saveSnapshot(source, file);
+  const path = fresh();
+  const store = await openDiskStore({ path });
+  await store.txn(put('/before', '1'));
+  await expect(restoreSnapshot(path, file)).rejects.toBeInstanceOf(LockedError);
+  expect(await checkDiskStore(path)).toMatchObject({ damages: [], records: 1, openIn: process.pid });
+  await store.close();
+  expect(await restoreSnapshot(path, file)).toEqual({ revision: 2, before: join(`${path}-before`, '1') });
+  const [restored, kept] = [await openDiskStore({ path }), await openDiskStore({ path: join(`${path}-before`, '1') })];
+  expect([restored, kept].map((one) => one.rangeSync(all).kvs.map(({ key }) => key))).toEqual([['/from'], ['/before']]);
+  await Promise.all([restored.close(), kept.close()]);
+});
+
+test('whatever the bytes of a data file are, reading it ends', async () => {
+  const store = await busyStore();
+  const file = fresh();
+  await saveSnapshot(store, file);
+  const whole = await readFile(file);
+  const { contentsOfBolt } = await import('./etcd-schema.ts');
+  const rng = seededRng(9);
+  for (let round = 0; round < 100; round++) {
+    const damaged = Buffer.from(whole.subarray(0, whole.length - 32));
+    for (let i = 0; i < 20; i++) damaged[8192 + rng.int(damaged.length - 8192)] = rng.int(256);
+    try {
+      contentsOfBolt(damaged);
+    } catch (error) {
+      expect((error as Error).name).toMatch(/CorruptError|InvalidRequestError/);
+    }
+  }
+});
+
+test('CRC-32C of the check string of the standard', () => {
+  expect(crc32c(Buffer.from('123456789'))).toBe(0xe3069283);
+  expect(crc32c(Buffer.from('6789'), crc32c(Buffer.from('12345')))).toBe(0xe3069283);
+});
