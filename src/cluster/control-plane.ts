@@ -31,6 +31,10 @@ export interface ControlPlaneOptions {
   audit?: AuditFiles;
   /** Of the store; '' keeps everything in memory. */
   dataDir: string;
+  /** The cluster ran before: a store that is gone is damage. */
+  storeMustExist?: boolean;
+  /** What the store may grow to; absent: its default. */
+  quotaBytes?: number;
   pki: ClusterPki;
   port: number;
   /** Of all pods; default: `clusterNetworks.podCidr`. */
@@ -92,6 +96,8 @@ function apiServerOptions({
   advertisePort,
   names,
   audit,
+  storeMustExist = false,
+  quotaBytes = 0,
 }: ControlPlaneOptions): KubeApiServerOptions {
   const serving = pki.serving('kube-apiserver', {
     dnsNames: [...dnsNames, ...(names?.dnsNames ?? [])],
@@ -104,7 +110,7 @@ function apiServerOptions({
     ...(audit && {
       audit: { ...defaults.audit, policyFile: audit.policyFile, log: { ...log, path: audit.logPath } },
     }),
-    store: { etcdServers: [], dataDir: dataDir === '' ? '' : join(dataDir, 'store') },
+    store: { etcdServers: [], dataDir: dataDir === '' ? '' : join(dataDir, 'store'), mustExist: storeMustExist, quotaBytes },
     securePort: port,
     advertiseAddress,
     advertisePort: advertisePort ?? 0,

@@ -57,6 +57,8 @@ export interface UpOptions {
   topology?: Topology;
   /** Absent: as before, or public-and-private. */
   endpointAccess?: EndpointAccess;
+  /** What the store may grow to in this run; absent: its default. */
+  quotaBytes?: number;
   /** The audit log of this run; absent: none. */
   audit?: AuditFiles | undefined;
   /** How to run this program, for node agents. */
@@ -204,7 +206,11 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
   const plane = await progress.step('control plane', async () => {
     try {
       const planeOptions = controlPlaneOptions(settings, pki, nodes?.endpoint, () => nodes);
-      return await startControlPlane({ ...planeOptions, ...(options.audit && { audit: options.audit }) }, deps);
+      // The settings are written once the store is there.
+      const storeMustExist = (await loadSettings(settings.dataDir)) !== undefined;
+      const { audit, quotaBytes } = options;
+      const chosen = { storeMustExist, ...(quotaBytes && { quotaBytes }), ...(audit && { audit }) };
+      return await startControlPlane({ ...planeOptions, ...chosen }, deps);
     } catch (error) {
       const { code, port } = error as NodeJS.ErrnoException & { port?: number };
       if (code !== 'EADDRINUSE' || port === undefined) throw error;

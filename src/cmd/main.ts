@@ -65,6 +65,11 @@ clusterCommand('up', 'Start a cluster and stay in the foreground; Ctrl-C stops i
     '--endpoint-access <mode>',
     'of a managed control plane: public, public-and-private or private (default: as before, or public-and-private)',
   )
+  .option(
+    '--quota-backend-bytes <n>',
+    'size that the data may grow to before writes are refused, in this run (default: 8 GiB)',
+    number('--quota-backend-bytes', Number.MAX_SAFE_INTEGER),
+  )
   .option('--audit-policy-file <file>', 'policy of the audit log of this run; with --audit-log-path')
   .option('--audit-log-path <file>', "file of the audit log, or '-' for standard output")
   .option('--detach', 'return when the cluster is ready and leave it running')

@@ -34,6 +34,12 @@ const etcd = {
     help: 'Directory of the embedded store; empty keeps everything in memory.',
     section: 'Etcd',
   }),
+  quotaBytes: flag.int({
+    name: 'quota-backend-bytes',
+    default: 0,
+    help: 'Size that the data of the embedded store may grow to before writes are refused; 0 means 8 GiB.',
+    section: 'Etcd',
+  }),
 };
 
 const serving = {

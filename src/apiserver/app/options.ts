@@ -29,6 +29,10 @@ export interface StoreLocation {
   etcdTls?: { ca?: string; cert?: string; key?: string };
   /** Of the embedded store; '' keeps everything in memory. */
   dataDir: string;
+  /** An embedded store was there before: finding none is damage. */
+  mustExist?: boolean;
+  /** Of the embedded store; 0 or absent: its default. */
+  quotaBytes?: number;
 }
 
 export interface KubeApiServerOptions {
@@ -218,6 +222,7 @@ async function storeOf(flags: FlagValues<KubeApiServerFlags>): Promise<StoreLoca
     etcdServers: flags.etcdServers,
     ...((ca !== undefined || pair) && { etcdTls: { ...(ca !== undefined && { ca }), ...pair } }),
     dataDir: flags.dataDir,
+    quotaBytes: flags.quotaBytes,
   };
 }
 

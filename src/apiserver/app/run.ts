@@ -156,9 +156,11 @@ const gated = (parts: ApiServerParts, gate: RequestGate | undefined): ApiServerP
       }
     : parts;
 
-function openStore({ etcdServers, etcdTls, dataDir }: StoreLocation, clock: Clock, logger: Logger): Promise<Store> {
+function openStore(location: StoreLocation, clock: Clock, logger: Logger): Promise<Store> {
+  const { etcdServers, etcdTls, dataDir: path, mustExist = false, quotaBytes = 0 } = location;
   if (etcdServers.length > 0) return openEtcdStore({ endpoints: etcdServers, clock, logger, ...(etcdTls && { tls: etcdTls }) });
-  return dataDir === '' ? Promise.resolve(openMemoryStore({ clock, logger })) : openDiskStore({ path: dataDir, clock, logger });
+  if (path === '') return Promise.resolve(openMemoryStore({ clock, logger }));
+  return openDiskStore({ path, clock, logger, mustExist, ...(quotaBytes > 0 && { quotaBytes }) });
 }
 
 function tlsOf(options: KubeApiServerOptions, pair: CertificatePair): ServerTls {

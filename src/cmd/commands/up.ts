@@ -38,6 +38,7 @@ export interface UpFlags {
   storage?: string;
   topology?: string;
   endpointAccess?: string;
+  quotaBackendBytes?: number;
   auditPolicyFile?: string;
   auditLogPath?: string;
 }
@@ -81,7 +82,7 @@ export async function runUp(flags: UpFlags): Promise<void> {
   const program = programOf();
   // The data directory belongs into the command line of every process of a cluster: start again with it when it was left out.
   if (flags.dataDir !== dataDir) return again(dataDir);
-  const { dnsUpstream: dnsUpstreams, registryMirror: registryMirrors } = flags;
+  const { dnsUpstream: dnsUpstreams, registryMirror: registryMirrors, quotaBackendBytes: quotaBytes } = flags;
   const options: UpOptions = {
     ...flags,
     dataDir,
@@ -95,6 +96,7 @@ export async function runUp(flags: UpFlags): Promise<void> {
     audit,
     dnsUpstreams,
     registryMirrors,
+    quotaBytes,
     program,
     keepKubeconfig: !flags.kubeconfig,
     env: process.env,
