@@ -231,7 +231,7 @@ describe('a store that was damaged while it was closed is refused by name', () =
     const failure = await openOn(found, { clock: manualClock() }).catch((error: unknown) => error as Error);
     expect(failure).toBeInstanceOf(CorruptError);
     expect((failure as Error).message).toMatch(message);
-    expect((failure as Error).message).toMatch(/nothing was changed\. Put a copy of the whole directory/);
+    expect((failure as Error).message).toMatch(/nothing was changed\. "sagong store check" lists all damage/);
   });
 
   test('a lost marker is made anew', async () => {

@@ -101,5 +101,5 @@ export function describeDamage(disk: Pick<Disk, 'path'>, damages: readonly Damag
 }
 
 const sentence = ({ path }: Pick<Disk, 'path'>, what: string): string =>
-  `store ${path} is damaged: ${what}; nothing was changed. Put a copy of the whole directory from before the damage in its place, ` +
-  `or move it away to begin with an empty cluster`;
+  `store ${path} is damaged: ${what}; nothing was changed. "sagong store check" lists all damage, ` +
+  `"sagong store repair --from-snapshot FILE" begins again from a snapshot`;

@@ -107,7 +107,7 @@ function planLevel(count: number, bytesOf: (i: number) => number, kind: number, 
 
 /** The first entry below a page. */
 function firstEntry(levels: readonly PlannedPage[][], level: number, page: number): number {
-  const { from } = levels[level]?.[page] as PlannedPage;
+  const from = levels[level]?.[page]?.from ?? 0;
   return level === 0 ? from : firstEntry(levels, level - 1, from);
 }
 
@@ -153,7 +153,7 @@ function branchPage(page: PlannedPage, level: number, levels: readonly PlannedPa
     const element = pageHeadBytes + (i - page.from) * elementBytes;
     bytes.writeUInt32LE(at - element, element);
     bytes.writeUInt32LE(key.length, element + 4);
-    bytes.writeBigUInt64LE(BigInt((levels[level - 1]?.[i] as PlannedPage).id), element + 8);
+    bytes.writeBigUInt64LE(BigInt(levels[level - 1]?.[i]?.id ?? 0), element + 8);
     bytes.set(key, at);
     at += key.length;
   }
