@@ -79,6 +79,10 @@ export class Leases {
     if (id !== 0) this.#leases.get(id)?.keys.delete(key);
   }
 
+  /** What was granted, without what is left of it. */
+  grants(): LeaseGrant[] {
+    return Array.from(this.#leases.values(), ({ id, ttlSeconds }) => ({ id, ttlSeconds }));
+  }
   list(): LeaseStatus[] {
     const now = this.#clock.monotonic();
     return Array.from(this.#leases.values(), ({ id, ttlSeconds, expiresAt, keys }) => ({

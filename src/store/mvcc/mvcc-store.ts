@@ -204,16 +204,13 @@ export class MvccStore implements EmbeddedStore {
   }
 
   snapshot(): StoreSnapshot {
-    const leases = this.#leases.list().map(({ id, ttlSeconds }) => ({ id, ttlSeconds }));
-    return { revision: this.#durable, compactedRevision: this.#compacted, kvs: liveKvs(this.#index), leases };
+    const [kvs, leases] = [liveKvs(this.#index), this.#leases.grants()];
+    return { revision: this.#durable, compactedRevision: this.#compacted, kvs, leases };
   }
 
   capture(): StoreContents {
-    const changes = this.#trimmer.all().map(({ change }) => change);
-    changes.sort((a, b) => a.kv.modRevision - b.kv.modRevision || a.sub - b.sub);
-    const leases = this.#leases.list().map(({ id, ttlSeconds }) => ({ id, ttlSeconds }));
-    const { first: historyStart } = this.#history;
-    return { revision: this.#durable, compactedRevision: this.#compacted, historyStart, changes, leases };
+    const [revision, historyStart, leases] = [this.#durable, this.#history.first, this.#leases.grants()];
+    return { revision, compactedRevision: this.#compacted, historyStart, changes: this.#trimmer.inOrder(), leases };
   }
 
   close(): Promise<void> {

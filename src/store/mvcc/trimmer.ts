@@ -50,6 +50,12 @@ export class Trimmer implements Reachable {
     return version?.kv.modRevision === kv.modRevision && version.sub === sub;
   }
 
+  /** All that can be reached, in the order in which it happened. */
+  inOrder(): Change[] {
+    const changes = this.all().map(({ change }) => change);
+    return changes.sort((a, b) => a.kv.modRevision - b.kv.modRevision || a.sub - b.sub);
+  }
+
   all(): { change: Change; last: boolean }[] {
     const { index, history } = this.#options;
     const changes: { change: Change; last: boolean }[] = [];
