@@ -5,7 +5,7 @@ import { builtinGroups, builtinKinds, builtinResources, builtinSchema, type Kind
 import type { KubeObject } from '#apimachinery/meta';
 import type { Transport } from '#apimachinery/transport';
 import { createTurnstile, createTurns } from '#host';
-import { createMetrics, type Metrics, versionInfo } from '#component-base';
+import { createMetrics, type HealthCheck, type Metrics, versionInfo } from '#component-base';
 import type { Store } from '#store';
 import { type Clock, type Logger, type Rng, silentLogger } from '#utils';
 import type { WireRequest, WireResponse, WireUpgrade } from '#wire';
@@ -22,6 +22,7 @@ import type { ClusterWriter } from './registry/writer.ts';
 import type { Attributes, Credentials, UserInfo } from './request/request.ts';
 import type { ReadOnlyCluster } from './storage/read-only-cluster.ts';
 import { createMemoryTransport } from './adapters/memory.ts';
+import { ownDomain } from './adapters/own-domain.ts';
 import { upgradeExchange } from './adapters/upgrade.ts';
 import { wireIncoming } from './adapters/wire.ts';
 import { createChain, type Next } from './chain/chain.ts';
@@ -118,6 +119,8 @@ export interface ApiServerOptions {
   address?(): string;
   /** Which built-in versions are served; default: all. */
   isServed?(group: string, version: string): boolean;
+  /** Checks of components beside this server, for `/readyz`. */
+  components?: () => readonly HealthCheck[];
   /** How long `/livez` holds unfinished start hooks for healthy. */
   livezGraceMs?: number;
   /** Start hooks wait for `start`; otherwise they run at once. */
@@ -184,7 +187,11 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const isServed = ({ group, version }: SpecialRest): boolean => options.isServed?.(group, version) ?? true;
   const special = [...(parts.special ?? []).filter(isServed), componentStatusEndpoint(probes)];
   const context = contextOf(options, { ...parts, special }, { table, feed, random, cluster, writer, metrics, logger });
-  const health = createHealthChecks(feed, { clock, livezGraceMs: options.livezGraceMs ?? 0 });
+  const health = createHealthChecks(feed, {
+    clock,
+    livezGraceMs: options.livezGraceMs ?? 0,
+    ...(options.components && { components: options.components }),
+  });
   const openApi = createOpenApi(table, context.schema, options.descriptions, parts.aggregator);
   const route = createRoute(context, { health, openApi, ...(parts.documents && { documents: parts.documents }) });
   const serve = chainOf(options, parts, context, route);
@@ -209,6 +216,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   // Every part that follows something listens for the end.
   setMaxListeners(0, abort.signal);
   const memory = { context, serve, turn: createTurnstile(createTurns(context.clock)) };
+  const inOwnDomain = ownDomain();
   let start = (): void => {};
   const held = new Promise<void>((resolve) => {
     start = resolve;
@@ -237,7 +245,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
       await serve(wireIncoming(context, upgradeExchange(upgrade)));
     },
     start: () => start(),
-    transport: (user, userAgent = 'sagong') => createMemoryTransport(memory, user, userAgent),
+    transport: (user, userAgent = 'sagong') => inOwnDomain(createMemoryTransport(memory, user, userAgent)),
     cluster,
     writer,
     metrics,
@@ -369,7 +377,8 @@ function compactorOf(options: ApiServerOptions, feed: StoreFeed, logger: Logger)
 }
 
 async function isReady(health: HealthChecks): Promise<boolean> {
-  for (const { check } of health.lists().readyz) {
+  for (const { check, informative } of health.lists().readyz) {
+    if (informative) continue;
     try {
       await check();
     } catch {

@@ -2,6 +2,7 @@
 import { StatusError, type Status } from '#apimachinery/errors';
 import { type GroupVersionResource, keyOf, type KubeObject } from '#apimachinery/meta';
 import type { WatchEvent } from '#apimachinery/watch';
+import { bound, noteCaught } from '#component-base';
 import { createTurns, nextTurn, type Turns } from '#host';
 import type { Clock, Logger, Rng } from '#utils';
 import { Indexer } from './indexer.ts';
@@ -15,7 +16,8 @@ export interface InformerDeps {
   logger: Logger;
 }
 
-type EventArguments<T, E extends keyof EventHandler<T>> = Parameters<NonNullable<EventHandler<T>[E]>>;
+/** One event, to one handler, in the failure domain of whoever added it. */
+type Tell<T> = (event: keyof EventHandler<T>, object: T, other?: T | boolean) => void;
 
 interface Selection {
   namespace?: string;
@@ -31,8 +33,9 @@ class SharedInformer<T extends KubeObject> implements Informer<T> {
   readonly #indexer = new Indexer<T>((index, object, error) =>
     this.#complain('index failed', { index, object: keyOf(object.metadata) }, error),
   );
-  readonly #handlers = new Set<EventHandler<T>>();
+  readonly #handlers = new Map<EventHandler<T>, Tell<T>>();
   readonly #deps: InformerDeps;
+  readonly #gvr: GroupVersionResource;
   readonly #resource: ResourceClient<T>;
   readonly #selection: Selection;
   readonly #logger: Logger;
@@ -45,6 +48,7 @@ class SharedInformer<T extends KubeObject> implements Informer<T> {
 
   constructor(gvr: GroupVersionResource, selection: Selection, deps: InformerDeps) {
     this.#deps = deps;
+    this.#gvr = gvr;
     this.#selection = selection;
     this.#resource = deps.client.resource<T>(gvr, selection.namespace);
     this.#turns = createTurns(deps.clock);
@@ -66,8 +70,9 @@ class SharedInformer<T extends KubeObject> implements Informer<T> {
     this.#indexer.addIndexers(indexers);
   }
   addHandler(handler: EventHandler<T>): () => void {
-    this.#handlers.add(handler);
-    for (const object of this.#indexer.list()) this.#tell(handler, 'onAdd', object, true);
+    const tell = bound<Parameters<Tell<T>>, void>((...event) => this.#tell(handler, ...event));
+    this.#handlers.set(handler, tell);
+    for (const object of this.#indexer.list()) tell('onAdd', object, true);
     return () => this.#handlers.delete(handler);
   }
   start(): void {
@@ -140,8 +145,9 @@ class SharedInformer<T extends KubeObject> implements Informer<T> {
       let expired = false;
       const onAbort = () => stream.stop();
       this.#abort.signal.addEventListener('abort', onAbort, { once: true });
+      // Events come from whoever wrote; what is done with them is the informer's.
       stream.subscribe(
-        (event) => {
+        bound((event) => {
           if (event.type === 'ERROR') {
             expired = true;
             this.#logger.debug('watch error', { status: event.object as unknown as Status });
@@ -157,12 +163,12 @@ class SharedInformer<T extends KubeObject> implements Informer<T> {
             reject(error);
             stream.stop();
           }
-        },
-        (error) => {
+        }),
+        bound((error) => {
           this.#abort.signal.removeEventListener('abort', onAbort);
           if (error) reject(error);
           else resolve(expired ? '' : version);
-        },
+        }),
       );
       if (this.#abort.signal.aborted) stream.stop();
     });
@@ -176,25 +182,27 @@ class SharedInformer<T extends KubeObject> implements Informer<T> {
   #store(object: T): void {
     const old = this.#indexer.set(object);
     if (old?.metadata.resourceVersion === object.metadata.resourceVersion && old?.metadata.uid === object.metadata.uid) return;
-    for (const handler of this.#handlers) {
-      if (!old) this.#tell(handler, 'onAdd', object, !this.#hasSynced);
-      else this.#tell(handler, 'onUpdate', object, old);
+    for (const tell of this.#handlers.values()) {
+      if (!old) tell('onAdd', object, !this.#hasSynced);
+      else tell('onUpdate', object, old);
     }
   }
   #remove(key: string, last?: T): void {
     const old = this.#indexer.delete(key);
-    if (old) for (const handler of this.#handlers) this.#tell(handler, 'onDelete', last ?? old);
+    if (old) for (const tell of this.#handlers.values()) tell('onDelete', last ?? old);
   }
   /** A handler that throws loses this event; other handlers, the informer and the process go on. */
-  #tell<E extends keyof EventHandler<T>>(handler: EventHandler<T>, event: E, ...args: EventArguments<T, E>): void {
+  #tell(handler: EventHandler<T>, ...[event, object, other]: Parameters<Tell<T>>): void {
     try {
-      (handler[event] as ((...given: EventArguments<T, E>) => void) | undefined)?.apply(handler, args);
+      if (event === 'onUpdate') handler.onUpdate?.(object, other as T);
+      else if (event === 'onAdd') handler.onAdd?.(object, other as boolean);
+      else handler.onDelete?.(object);
     } catch (error) {
-      const [{ metadata }] = args as [T];
-      this.#complain('event handler failed', { event, object: keyOf(metadata) }, error);
+      this.#complain('event handler failed', { event, object: keyOf(object.metadata) }, error);
     }
   }
-  #complain(message: string, about: Record<string, unknown>, error: unknown): void {
+  #complain(message: string, about: { object: string } & Record<string, unknown>, error: unknown): void {
+    noteCaught(`${message}: ${this.#gvr.resource} ${about.object}`, error);
     this.#logger.error(message, { ...about, error: error instanceof Error ? error.stack : String(error) });
   }
 }

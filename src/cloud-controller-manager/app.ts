@@ -9,6 +9,7 @@ import {
   type Lock,
   lockOf,
   type Metrics,
+  type Supervisor,
   type WorkQueueMetrics,
   workQueueMetrics,
 } from '#component-base';
@@ -50,6 +51,8 @@ export interface CloudControllerManagerDeps {
   metrics?: Metrics;
   /** Kept for explanation. */
   decisions?: Decisions;
+  /** Of the process, where it has one: each loop runs under it. */
+  supervisor?: Supervisor | undefined;
   /** As `ended`: at once, and not when the loops have stopped. */
   onLeadershipLost?(): void;
 }

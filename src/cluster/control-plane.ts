@@ -9,7 +9,7 @@ import {
   runKubeApiServer,
 } from '#apiserver/app';
 import { type ClientConfig, createClient, type KubeClient } from '#client';
-import type { RunningControllerManager } from '#controller-manager';
+import { type Running, type Supervised, Supervisor } from '#component-base';
 import { Decisions } from '#controller-runtime';
 import type { Decision, KubeScheduler } from '#scheduler';
 import type { Store } from '#store';
@@ -60,11 +60,15 @@ export interface ControlPlaneDeps {
   /** Lets requests fail; for tests. */
   gate?: RequestGate;
   descriptions?(): Promise<string | undefined>;
+  /** Of the process, under which everything beside the apiserver runs; default: one of its own. */
+  supervisor?: Supervisor;
 }
 
 export interface ControlPlane {
   readonly apiserver: KubeApiServer;
   readonly decisions: Decisions;
+  /** Keeps everything beside the apiserver running, each on its own. */
+  readonly supervisor: Supervisor;
   /** Of all pods. */
   readonly podCidr: string;
   /** The scheduler's newest decision about the pod with that uid, while it is remembered. */
@@ -147,23 +151,26 @@ export async function startControlPlane(options: ControlPlaneOptions, deps: Cont
   const { pki, podCidr = clusterNetworks.podCidr } = options;
   const { clock, rng, logger } = deps;
   const served = apiServerOptions(options);
+  const supervisor = deps.supervisor ?? new Supervisor({ clock, logger });
   const apiserver = await runKubeApiServer(served, {
     ...deps,
+    supervisor,
     ...(options.dialKubelet && { dialKubelet: options.dialKubelet, dialService: options.dialKubelet }),
     ...(options.socket !== undefined && { listen: { path: options.socket } }),
   });
   const decisions = new Decisions();
   const extra: WireServer[] = [];
-  let manager: RunningControllerManager | undefined;
-  let scheduler: KubeScheduler | undefined;
+  const loops: Supervised<Running>[] = [];
+  let scheduler: Supervised<KubeScheduler> | undefined;
   const client = (identity: Identity, userAgent: string): KubeClient => createClient(apiserver.transport(identity, userAgent));
   const serving = served.serving as { cert: string; key: string };
 
   const plane: ControlPlane = {
     apiserver,
     decisions,
+    supervisor,
     podCidr,
-    explainScheduling: (uid) => scheduler?.explain(uid),
+    explainScheduling: (uid) => scheduler?.current?.explain(uid),
     client,
     clientConfig: (identity, server = apiserver.url) => clientConfigFor(pki, identity, server),
     async serveOn(listen) {
@@ -182,43 +189,49 @@ export async function startControlPlane(options: ControlPlaneOptions, deps: Cont
       const { defaultControllerManagerLeaderElection, runKubeControllerManager } = await import('#controller-manager');
       const { defaultControllersConfig } = await import('#controllers');
       const { runKubeScheduler } = await import('#scheduler');
-      manager = runKubeControllerManager(
-        {
-          controllers: ['*'],
-          config: {
-            ...defaultControllersConfig,
-            clusterCidrs: [podCidr],
-            allocateNodeCidrs: true,
-            serviceCidrs: [clusterNetworks.serviceCidr],
-            rootCa: pki.authority.cert,
-            serviceAccountSigningKey: pki.serviceAccount.privateKey,
-            clusterSigning: { cert: pki.authority.cert, key: pki.authority.key, durationMs: 365 * 24 * 3_600_000 },
+      const manage = (): Running =>
+        runKubeControllerManager(
+          {
+            controllers: ['*'],
+            config: {
+              ...defaultControllersConfig,
+              clusterCidrs: [podCidr],
+              allocateNodeCidrs: true,
+              serviceCidrs: [clusterNetworks.serviceCidr],
+              rootCa: pki.authority.cert,
+              serviceAccountSigningKey: pki.serviceAccount.privateKey,
+              clusterSigning: { cert: pki.authority.cert, key: pki.authority.key, durationMs: 365 * 24 * 3_600_000 },
+            },
+            // One process holds the store: nobody else can lead.
+            leaderElection: { ...defaultControllerManagerLeaderElection(), leaderElect: false },
+            identity: 'sagong',
           },
-          // One process holds the store: nobody else can lead.
-          leaderElection: { ...defaultControllerManagerLeaderElection(), leaderElect: false },
-          identity: 'sagong',
-        },
-        {
-          client: client(identities.controllerManager, 'kube-controller-manager'),
-          clientFor: (name) => client(identities.controller(name), name),
-          clock,
-          rng,
-          logger: logger.with({ component: 'kube-controller-manager' }),
-          decisions,
-        },
-      );
-      scheduler = runKubeScheduler(
-        {},
-        {
-          client: client(identities.scheduler, 'kube-scheduler'),
-          clock,
-          rng,
-          logger: logger.with({ component: 'kube-scheduler' }),
-        },
-      );
+          {
+            client: client(identities.controllerManager, 'kube-controller-manager'),
+            clientFor: (name) => client(identities.controller(name), name),
+            clock,
+            rng,
+            logger: logger.with({ component: 'kube-controller-manager' }),
+            decisions,
+            supervisor,
+          },
+        );
+      const schedule = (): KubeScheduler =>
+        runKubeScheduler(
+          {},
+          {
+            client: client(identities.scheduler, 'kube-scheduler'),
+            clock,
+            rng,
+            logger: logger.with({ component: 'kube-scheduler' }),
+          },
+        );
+      loops.push(await supervisor.run('kube-controller-manager', manage));
+      scheduler = await supervisor.run('kube-scheduler', schedule);
+      loops.push(scheduler);
     },
     async stop() {
-      await Promise.all([manager?.stop(), scheduler?.stop()]);
+      await Promise.all(loops.splice(0).map((loop) => loop.stop()));
       await Promise.all(extra.map((server) => server.close({ graceMs: 0 })));
       await apiserver.close();
     },

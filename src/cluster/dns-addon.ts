@@ -4,9 +4,7 @@ import type { Node } from '#api/core/v1';
 import type { Endpoint, EndpointSlice } from '#api/discovery/v1';
 import { type Clock, deepEqual, type Logger, type Rng } from '#utils';
 import type { KubeClient } from '#client';
-import { createMetrics, workQueueMetrics } from '#component-base';
 import { type ControllerDefinition, defineController, type Plan, watch } from '#controller-runtime';
-import { ControllerSet } from '#controller-runtime/manager';
 import { nodes } from '#controller-runtime/platform';
 import { allow } from '#controller-runtime/workload';
 import { applyObjects } from './apply.ts';
@@ -14,6 +12,7 @@ import { dnsNodeLabel } from './dns-label.ts';
 import { grantClusterRole } from './grant.ts';
 import type { ControlPlane } from './control-plane.ts';
 import { identities } from './identities.ts';
+import { runOwnLoop } from './own-loop.ts';
 import { clusterNetworks } from './settings.ts';
 
 const endpointSlices = { group: 'discovery.k8s.io', version: 'v1', resource: 'endpointslices' } as const;
@@ -135,11 +134,11 @@ export const dnsEndpoints: ControllerDefinition<DnsView> = defineController<DnsV
   periodic: { everyMs: 300_000, keys: () => [key] },
 });
 
-/** Publishes the Service and keeps its endpoints. Gives what ends that. */
+/** Publishes the Service and keeps its endpoints. */
 export async function startDnsAddon(
   plane: ControlPlane,
-  { clock, rng, logger }: { clock: Clock; rng: Rng; logger: Logger },
-): Promise<() => Promise<void>> {
+  deps: { clock: Clock; rng: Rng; logger: Logger },
+): Promise<{ stop(): Promise<void> }> {
   const admin = plane.client(identities.admin, 'sagong');
   const { name, rights } = dnsEndpoints;
   await Promise.all([
@@ -147,18 +146,5 @@ export async function startDnsAddon(
     grantClusterRole(admin, { role: `system:controller:${name}`, serviceAccount: name, rules: rights }),
     publishDns(admin),
   ]);
-  const metrics = createMetrics();
-  const set = new ControllerSet({
-    client: plane.client(identities.controller(name), name),
-    clock,
-    rng,
-    logger: logger.with({ component: name }),
-    metrics,
-    queueMetrics: workQueueMetrics(metrics),
-    manager: name,
-    decisions: plane.decisions,
-  });
-  set.add(dnsEndpoints);
-  set.start();
-  return () => set.stop();
+  return runOwnLoop(plane, name, dnsEndpoints, deps);
 }

@@ -3,7 +3,15 @@
 import { connect } from 'node:net';
 import type { Node } from '#api/core/v1';
 import { createEventRecorder } from '#client';
-import { createSimulatedNode, type Kubelet, serveSimulatedNodes, type SimulatedNodeOptions } from '#kubelet';
+import type { Supervised } from '#component-base';
+import {
+  createSimulatedNode,
+  createSimulatedRuntime,
+  type Kubelet,
+  serveSimulatedNodes,
+  type SimulatedNodeOptions,
+  type SimulatedRuntime,
+} from '#kubelet';
 import type { Clock, Logger, Rng } from '#utils';
 import type { Dial, WireServer } from '#wire';
 import type { ClusterPki } from './certificates.ts';
@@ -17,13 +25,21 @@ export interface SimulatedNodesDeps {
   pki: ClusterPki;
 }
 
+/** A machine: its kubelet may fail and come back, what runs on it stays. */
+interface SimulatedMachine {
+  readonly runtime: SimulatedRuntime;
+  /** Of now, or the last one there was. */
+  kubelet: Kubelet | undefined;
+  running: Promise<Supervised<{ stop(): void }>> | undefined;
+}
+
 export class SimulatedNodes {
   readonly #plane: ControlPlane;
   readonly #deps: SimulatedNodesDeps;
   /** By name. */
-  readonly #kubelets = new Map<string, Kubelet>();
+  readonly #machines = new Map<string, SimulatedMachine>();
   /** By address. */
-  readonly #servers = new Map<string, { kubelet: Kubelet; server: Promise<WireServer> }>();
+  readonly #servers = new Map<string, { machine: SimulatedMachine; server: Promise<WireServer> }>();
 
   constructor(plane: ControlPlane, deps: SimulatedNodesDeps) {
     this.#plane = plane;
@@ -31,41 +47,52 @@ export class SimulatedNodes {
   }
 
   has(name: string): boolean {
-    return this.#kubelets.has(name);
+    return this.#machines.has(name);
   }
   names(): string[] {
-    return [...this.#kubelets.keys()];
+    return [...this.#machines.keys()];
   }
   /** Resolves when the node is registered. */
   async add(node: SimulatedNodeOptions): Promise<void> {
     const { clock, rng } = this.#deps;
     const client = this.#plane.client(identities.node(node.name), 'kubelet');
     const logger = this.#deps.logger.with({ component: 'kubelet', node: node.name });
-    const recorder = createEventRecorder({ client, clock, logger, component: 'kubelet', host: node.name });
-    const kubelet = createSimulatedNode({ podCIDR: null, ...node }, { clock, rng, client, logger, recorder });
-    this.#kubelets.set(node.name, kubelet);
-    await kubelet.start();
+    const options = { podCIDR: null, ...node };
+    const runtime = createSimulatedRuntime(options, { clock, rng });
+    const machine: SimulatedMachine = { runtime, kubelet: undefined, running: undefined };
+    this.#machines.set(node.name, machine);
+    const begin = async (): Promise<{ stop(): void }> => {
+      const recorder = createEventRecorder({ client, clock, logger, component: 'kubelet', host: node.name });
+      const kubelet = createSimulatedNode(options, { clock, rng, client, logger, recorder, runtime });
+      machine.kubelet = kubelet;
+      await kubelet.start();
+      return { stop: () => kubelet.close({ keepRuntime: true }) };
+    };
+    machine.running = this.#plane.supervisor.run(`kubelet/${node.name}`, begin, { quiet: true });
+    await machine.running;
   }
   /** A power failure: pods on it are gone, and its Node hears no more of it. */
   async remove(name: string): Promise<void> {
-    const kubelet = this.#kubelets.get(name);
-    if (!kubelet) return;
-    this.#kubelets.delete(name);
-    kubelet.close();
+    const machine = this.#machines.get(name);
+    if (!machine) return;
+    this.#machines.delete(name);
+    machine.kubelet?.close();
+    // Not awaited: a kubelet that has no answer from the apiserver may never have started.
+    void machine.running?.then((running) => running.stop()).catch(() => {});
     for (const [address, served] of this.#servers) {
-      if (served.kubelet !== kubelet) continue;
+      if (served.machine !== machine) continue;
       this.#servers.delete(address);
       await (await served.server.catch(() => undefined))?.close({ graceMs: 0 });
     }
   }
   /** Reaches the kubelets by the addresses of their Node objects; nothing else is there to be reached. */
   readonly dial: Dial = async ({ host, port }) => {
-    const kubelet =
-      [...this.#kubelets.values()].find(({ options }) => options.nodeIPs.includes(host)) ??
+    const machine =
+      [...this.#machines.values()].find(({ kubelet }) => kubelet?.options.nodeIPs.includes(host)) ??
       (await this.#byProvidersAddress(host));
-    if (!kubelet)
+    if (!machine)
       throw new Error(`${host}:${port} cannot be reached: the nodes are simulated, their pods are not real processes`);
-    const served = this.#servers.get(host) ?? { kubelet, server: this.#serve(host, kubelet) };
+    const served = this.#servers.get(host) ?? { machine, server: this.#serve(host, machine) };
     this.#servers.set(host, served);
     const { port: servedPort } = await served.server;
     return new Promise((resolve, reject) => {
@@ -82,15 +109,15 @@ export class SimulatedNodes {
   }
 
   /** A cloud provider may say other addresses of a node than its kubelet does. */
-  async #byProvidersAddress(host: string): Promise<Kubelet | undefined> {
+  async #byProvidersAddress(host: string): Promise<SimulatedMachine | undefined> {
     const nodes = this.#plane.client(identities.admin, 'sagong').resource<Node>({ group: '', version: 'v1', resource: 'nodes' });
     const told = (await nodes.list()).items.find(({ status }) => status?.addresses?.some(({ address }) => address === host));
-    return this.#kubelets.get(told?.metadata.name ?? '');
+    return this.#machines.get(told?.metadata.name ?? '');
   }
-  #serve(address: string, kubelet: Kubelet): Promise<WireServer> {
+  #serve(address: string, machine: SimulatedMachine): Promise<WireServer> {
     const { pki, clock, logger } = this.#deps;
     return serveSimulatedNodes(
-      () => [kubelet].values(),
+      () => (machine.kubelet ? [machine.kubelet] : []).values(),
       {
         tls: { ...pki.serving('system:node:simulated', { ips: [address] }), ca: pki.authority.cert, requestClientCert: true },
         listen: { host: '127.0.0.1', port: 0 },

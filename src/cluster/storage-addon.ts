@@ -3,14 +3,13 @@ import { join } from 'node:path';
 import { isAlreadyExists, isNotFound } from '#apimachinery/errors';
 import type { StorageClass } from '#api/storage/v1';
 import type { KubeClient } from '#client';
-import { createMetrics, workQueueMetrics } from '#component-base';
-import { ControllerSet } from '#controller-runtime/manager';
 import { clusterRoles, storageClasses } from '#controller-runtime/platform';
 import { directories, localPathProvisioner, noDirectories, provisionerName } from '#local-path-provisioner';
 import type { Clock, Logger, Rng } from '#utils';
 import type { ControlPlane } from './control-plane.ts';
 import { grantClusterRole } from './grant.ts';
 import { identities } from './identities.ts';
+import { runOwnLoop } from './own-loop.ts';
 
 /** `local-path`: volumes are directories on the disks of the nodes; `none`: claims wait for a provisioner that somebody else runs. */
 export type StorageChoice = 'local-path' | 'none';
@@ -48,7 +47,7 @@ async function createClass(client: KubeClient): Promise<void> {
 /** Starts the provisioner. The class is made by the first start alone, which the role remembers: whoever changes or deletes it has the last word. */
 export async function startStorage(
   { plane, dataDir, simulated }: StorageSetup,
-  { clock, rng, logger }: { clock: Clock; rng: Rng; logger: Logger },
+  deps: { clock: Clock; rng: Rng; logger: Logger },
 ): Promise<{ stop(): Promise<void> }> {
   const admin = plane.client(identities.admin, 'sagong');
   const provisioner = localPathProvisioner(
@@ -63,18 +62,5 @@ export async function startStorage(
     });
   if (!known) await createClass(admin);
   await grantClusterRole(admin, { role, serviceAccount: name, rules: provisioner.rights });
-  const metrics = createMetrics();
-  const set = new ControllerSet({
-    client: plane.client(identities.controller(name), name),
-    clock,
-    rng,
-    logger: logger.with({ component: name }),
-    metrics,
-    queueMetrics: workQueueMetrics(metrics),
-    manager: name,
-    decisions: plane.decisions,
-  });
-  set.add(provisioner);
-  set.start();
-  return set;
+  return runOwnLoop(plane, name, provisioner, deps);
 }

@@ -1,7 +1,9 @@
 // What a person sees when a cluster is up, and what `sagong status` says: nodes, pods and services as tables.
 import type { Node, Pod, Service } from '#api/core/v1';
 import { clientConfigOf, createClient, createRestTransport, type KubeClient, readKubeconfig } from '#client';
+import type { ComponentStatus } from '#component-base';
 import type { Clock } from '#utils';
+import { askCluster } from './control-socket.ts';
 import type { Dial } from '#wire';
 import { connect } from 'node:net';
 import { identities } from './identities.ts';
@@ -93,6 +95,18 @@ const dialSocket =
       socket.once('error', reject);
     });
 
+const ago = (atMs: number, nowMs: number): string => `${Math.max(0, Math.round((nowMs - atMs) / 1000))} s ago`;
+
+/** Components that have failed since the cluster was started; nothing while none has. */
+function troubles(components: readonly ComponentStatus[], nowMs: number): string {
+  const rows = components.flatMap(({ component, state, restarts, failures, last }) =>
+    last
+      ? [[component, state, String(restarts), String(failures), `${ago(last.atMs, nowMs)}: ${last.message.split('\n')[0]}`]]
+      : [],
+  );
+  return rows.length === 0 ? '' : `\n\n${textTable(['COMPONENT', 'STATE', 'RESTARTS', 'FAILURES', 'LAST FAILURE'], rows)}`;
+}
+
 /** Text for people, and whether the cluster runs. */
 async function whyNot({ name, dataDir }: ClusterSettings, state: RunState | undefined): Promise<string> {
   const cluster = `The cluster "${name}" in ${dataDir}`;
@@ -114,9 +128,10 @@ export async function clusterStatus(dataDir: string, clock: Clock): Promise<{ te
   const dial = settings.topology === 'managed' ? { dial: dialSocket(apiSocket) } : {};
   const client = createClient(createRestTransport({ config, clock, userAgent: 'sagong', ...dial }));
   try {
+    const components = await askCluster<ComponentStatus[]>(clusterPaths(dataDir).controlSocket, 'GET', '/components', {});
     const runtime = settings.runtime === 'simulated' && settings.nodes.length > 0 ? `\n${simulatedNotice}` : '';
     return {
-      text: `The cluster "${settings.name}" runs (process ${state.pid}, ${state.server})${runtime}\n\n${await tables(client)}`,
+      text: `The cluster "${settings.name}" runs (process ${state.pid}, ${state.server})${runtime}\n\n${await tables(client)}${troubles(components, clock.now())}`,
       running: true,
     };
   } finally {

@@ -1,6 +1,7 @@
 // `sagong up`: a whole cluster in this process and on the nodes beside it.
 import type { Node } from '#api/core/v1';
 import { createInformerFactory } from '#client';
+import { Supervisor } from '#component-base';
 import { ensureDir, execCommand } from '#host';
 import type { Clock, Logger, Rng } from '#utils';
 import { obstacles } from './capabilities.ts';
@@ -176,7 +177,8 @@ export async function up(options: UpOptions, deps: UpDeps): Promise<RunningClust
     await removeRunState(dataDir);
   };
   try {
-    return await start(options, settings, { ...deps, startedAtMs, undo, stop });
+    const supervisor = new Supervisor(deps);
+    return await start(options, settings, { ...deps, supervisor, startedAtMs, undo, stop });
   } catch (error) {
     await stop().catch((second: unknown) => deps.logger.error('clean-up failed', { error: String(second) }));
     throw error;
@@ -184,6 +186,7 @@ export async function up(options: UpOptions, deps: UpDeps): Promise<RunningClust
 }
 
 interface StartDeps extends UpDeps {
+  supervisor: Supervisor;
   startedAtMs: number;
   undo: (() => Promise<void> | void)[];
   stop(): Promise<void>;
@@ -244,6 +247,8 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
     });
   }
   await storage;
+  for (const { component, state, last } of deps.supervisor.status())
+    if (state !== 'running') progress.say(`   ${component} has failed and is started again: ${last?.message}`);
   if (access.contextTrouble) progress.say(`   ${access.contextTrouble}`);
   return {
     settings: kept,
@@ -297,6 +302,7 @@ const controlRoutes = (
   access: UserAccess,
 ): Record<string, ControlRequest> => ({
   ...storeRoutes(plane.apiserver.store),
+  'GET /components': () => Promise.resolve(plane.supervisor.status()),
   'GET /explain': (query) =>
     explain(plane, query.get('kind') ?? '', query.get('namespace') ?? 'default', query.get('name') ?? ''),
   'PUT /endpoint-access': async (query) => {

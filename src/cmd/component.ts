@@ -11,8 +11,10 @@ import {
 import {
   type AdjustableLogger,
   createLogger,
+  failureCounter,
   type HealthCheck,
   type HealthEndpoint,
+  inDomain,
   type Metrics,
   restClientMetrics,
   userAgent,
@@ -28,6 +30,7 @@ import {
 import { shutdownSignal, systemClock, systemRng } from '#host';
 import type { Clock, Logger, Rng } from '#utils';
 import type { WireServer } from '#wire';
+import { die } from './fail.ts';
 
 export interface ComponentDeps {
   clock: Clock;
@@ -81,6 +84,16 @@ export const actingAs =
         token: serviceAccountToken(manager, clock, 'kube-system', name),
       }),
     );
+
+/**
+ * Starts the one component of this process. What it catches of itself is counted; an error that nobody catches ends the process, as a panic does
+ * upstream.
+ */
+export function startAlone<T>(component: string, metrics: Metrics, start: () => T): T {
+  const failures = failureCounter(metrics);
+  const stray = (error: unknown): never => die(error, 'uncaughtException');
+  return inDomain({ name: component, stray, caught: () => failures.inc(1, component, 'caught') }, start);
+}
 
 export interface OwnEndpoints extends Pick<ComponentServerOptions, 'setVerbosity'> {
   health(): Partial<Record<HealthEndpoint, readonly HealthCheck[]>>;

@@ -26,7 +26,8 @@ export function fail(error: unknown): never {
   process.exit(1);
 }
 
-function die(error: unknown, origin: NodeJS.UncaughtExceptionOrigin): never {
+/** Ends the process with the reason, which is a bug's. */
+export function die(error: unknown, origin: NodeJS.UncaughtExceptionOrigin): never {
   const what = origin === 'unhandledRejection' ? 'unhandled rejection' : 'uncaught exception';
   const message = error instanceof Error ? error.message : String(error);
   const stack = error instanceof Error && error.stack ? `${error.stack}\n` : '';
@@ -46,10 +47,13 @@ const noRoom = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO', 'EROFS']);
 
 /**
  * From now on nothing ends this process silently. A reader of its output that goes away does not end it at all, and neither does output that
- * finds no room: what serves goes on without a log, and a command whose output is not whole fails when it is done.
+ * finds no room: what serves goes on without a log, and a command whose output is not whole fails when it is done. `isTaken`: the error is that of
+ * a component, which deals with it; the process goes on.
  */
-export function failOnUnhandled(): void {
-  process.on('uncaughtException', die);
+export function failOnUnhandled(isTaken: (error: unknown) => boolean = () => false): void {
+  process.on('uncaughtException', (error, origin) => {
+    if (!isTaken(error)) die(error, origin);
+  });
   for (const stream of [process.stdout, process.stderr])
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EPIPE') return;

@@ -1,5 +1,6 @@
 // The `sagong` binary: names of commands and nothing else. Each command's code is loaded when it is called.
 import { Command } from 'commander';
+import { handStray } from '#component-base/failures';
 import { fail, failOnUnhandled } from './fail.ts';
 
 const program = new Command('sagong')
@@ -212,5 +213,5 @@ async function main(): Promise<void> {
   await program.parseAsync();
 }
 
-failOnUnhandled();
+failOnUnhandled(handStray);
 void main().catch(fail);

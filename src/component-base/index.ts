@@ -7,3 +7,4 @@ export * from './leader-election.ts';
 export * from './leader-migration/index.ts';
 export * from './version.ts';
 export * from './flags/index.ts';
+export * from './failures/index.ts';

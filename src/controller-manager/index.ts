@@ -8,6 +8,7 @@ import {
   type LeaderMigrationConfiguration,
   lockOf,
   type Metrics,
+  type Supervisor,
   workQueueMetrics,
 } from '#component-base';
 import { type ControllersConfig, createControllers } from '#controllers';
@@ -50,6 +51,8 @@ export interface KubeControllerManagerDeps {
   metrics?: Metrics;
   /** Kept for explanation. */
   decisions?: Decisions;
+  /** Of the process, where it has one: each loop runs under it. */
+  supervisor?: Supervisor | undefined;
 }
 
 export interface RunningControllerManager {

@@ -24,7 +24,7 @@ import {
   type KubeClient,
   type WorkQueue,
 } from '#client';
-import type { Metrics, WorkQueueMetrics } from '#component-base';
+import { bound, type Metrics, noteCaught, type WorkQueueMetrics } from '#component-base';
 import type { Clock, Logger, Timer } from '#utils';
 import { type Burst, burst } from './bursts.ts';
 import { InformerCache } from './cache.ts';
@@ -160,6 +160,7 @@ class Executor<View> implements RunningController {
       measured?.begun(all);
       for (const key of all) this.#queue.add(key);
     } catch (error) {
+      noteCaught(`event of ${of.resource}`, error);
       this.#deps.logger.error('event not turned into keys', {
         resource: of.resource,
         error: error instanceof Error ? error.stack : String(error),
@@ -211,14 +212,16 @@ class Executor<View> implements RunningController {
   #releaseHeld(): void {
     if (this.#held.size === 0 || this.#releasing) return;
     this.#releasing = true;
-    queueMicrotask(() => {
-      this.#releasing = false;
-      for (const key of this.#held.keys())
-        if (this.#writes.seen(key)) {
-          this.#held.delete(key);
-          this.#queue.add(key);
-        }
-    });
+    queueMicrotask(
+      bound(() => {
+        this.#releasing = false;
+        for (const key of this.#held.keys())
+          if (this.#writes.seen(key)) {
+            this.#held.delete(key);
+            this.#queue.add(key);
+          }
+      }),
+    );
   }
   #tick(): void {
     const { periodic } = this.#definition;
@@ -302,7 +305,7 @@ class Executor<View> implements RunningController {
       ...(failed && { lastFailure: describe(failed) }),
     };
     for (let round = 0; round < liveRoundsMax; round++) {
-      const plan = this.#definition.reconcile(this.#definition.view(key, this.#cache, context), this.#deps.clock.now());
+      const plan = this.#decide(key, context);
       const missing = (plan.needsLive ?? []).filter((ref) => !live.has(refKey(ref)));
       const unasked = (plan.needsAnswers ?? []).filter((question) => !answers.has(questionKey(question)));
       if (missing.length === 0 && unasked.length === 0) return plan;
@@ -312,6 +315,14 @@ class Executor<View> implements RunningController {
       ]);
     }
     throw new Error(`${this.name} asked for live reads more than ${liveRoundsMax} times for ${key}`);
+  }
+  #decide(key: string, context: ViewContext): Plan {
+    try {
+      return this.#definition.reconcile(this.#definition.view(key, this.#cache, context), this.#deps.clock.now());
+    } catch (error) {
+      noteCaught(`reconcile of ${key}`, error);
+      throw error;
+    }
   }
   async #read({ resource: { group, version, resource }, namespace, name, subresource }: Ref): Promise<KubeObject | undefined> {
     const optional = { ...(namespace && { namespace }), ...(subresource && { subresource }) };

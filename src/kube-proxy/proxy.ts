@@ -3,6 +3,7 @@ import type { Node, Service } from '#api/core/v1';
 import { splitKey } from '#apimachinery/meta';
 import type { EndpointSlice } from '#api/discovery/v1';
 import type { EventRecorder, InformerFactory } from '#client';
+import { bound } from '#component-base';
 import type { Clock, Exec, Logger, Timer } from '#utils';
 import { clearFlows } from './conntrack.ts';
 import { HealthCheckServers, isHealthy, type ProxyHealth, serveHealthz } from './health.ts';
@@ -118,11 +119,13 @@ class KubeProxy implements RunningKubeProxy, ProxyHealth {
       if (this.#tracker.isDirty) this.#schedule(coalesceMs);
     };
     // Handlers may run while the tracker is being made: wait for it.
-    queueMicrotask(() => {
-      services.addHandler({ onAdd: onService, onUpdate: onService, onDelete: onService });
-      slices.addHandler({ onAdd: onSlice, onUpdate: onSlice, onDelete: onSlice });
-      nodes.addHandler({ onAdd: onNode, onUpdate: onNode, onDelete: () => onNode(undefined) });
-    });
+    queueMicrotask(
+      bound(() => {
+        services.addHandler({ onAdd: onService, onUpdate: onService, onDelete: onService });
+        slices.addHandler({ onAdd: onSlice, onUpdate: onSlice, onDelete: onSlice });
+        nodes.addHandler({ onAdd: onNode, onUpdate: onNode, onDelete: () => onNode(undefined) });
+      }),
+    );
     return {
       service: (key) => {
         const { namespace, name } = splitKey(key);

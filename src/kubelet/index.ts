@@ -7,7 +7,7 @@ export { serveHealthz } from './server/healthz.ts';
 export { type KubeletServerOptions, serveSimulatedNodes, startKubeletServer } from './server/server.ts';
 export { type KubeletDeps, type KubeletHandle, runKubelet } from './run.ts';
 export { defaultOptions, type KubeletOptions } from './options.ts';
-export { createSimulatedNode, type SimulatedNodeDeps, type SimulatedNodeOptions } from './simulated.ts';
+export { createSimulatedNode, createSimulatedRuntime, type SimulatedNodeDeps, type SimulatedNodeOptions } from './simulated.ts';
 export type { Machine } from './node/status.ts';
 export type { ImageInfo, PodRuntime } from './runtime/types.ts';
 export { SimulatedRuntime, type SimulatedRuntimeOptions } from './runtime/simulated/index.ts';

@@ -2,7 +2,7 @@
 import type { Node, Pod } from '#api/core/v1';
 import { isStaticPod } from '#component-helpers/pod';
 import type { EventRecorder, InformerFactory, KubeClient } from '#client';
-import { gitVersion } from '#component-base';
+import { bound, gitVersion } from '#component-base';
 import type { Clock, Logger, Rng, Timer } from '#utils';
 import { type PodEvents, podEvents } from './events.ts';
 import { type LifecycleHooks, noHooks } from './hooks/hooks.ts';
@@ -123,7 +123,7 @@ export class Kubelet {
   async start(): Promise<void> {
     const { runtime, informers } = this.parts;
     this.nodes.recordEvent('Normal', 'Starting', 'Starting kubelet.');
-    const subscribed = runtime.subscribe((uid) => this.workers.wake(uid));
+    const subscribed = runtime.subscribe(bound((uid: string | undefined) => this.workers.wake(uid)));
     void subscribed.then((hasEvents) => {
       this.#hasEvents = hasEvents;
     });
@@ -143,7 +143,8 @@ export class Kubelet {
     this.#scheduleRelist();
   }
 
-  close(): void {
+  /** `keepRuntime`: what runs on the node runs on, for another kubelet to take up. */
+  close({ keepRuntime = false }: { keepRuntime?: boolean } = {}): void {
     this.#closed = true;
     this.#relist?.cancel();
     this.parts.informers.stop();
@@ -151,7 +152,7 @@ export class Kubelet {
     this.workers.close();
     this.statuses.close();
     this.probes.close();
-    this.parts.runtime.close();
+    if (!keepRuntime) this.parts.runtime.close();
   }
 
   #scheduleRelist(): void {

@@ -44,6 +44,8 @@ export interface SimulatedNodeDeps {
   logger: Logger;
   /** Shared by many nodes to save memory; default: one of its own. */
   recorder?: EventRecorder;
+  /** What runs on the machine already, from `createSimulatedRuntime`; default: nothing. */
+  runtime?: SimulatedRuntime;
 }
 
 const gibibyte = 2 ** 30;
@@ -73,12 +75,17 @@ function simulatedMachine(options: SimulatedNodeOptions, id: number): Machine {
   };
 }
 
-/** Builds the kubelet of a simulated node; `start()` registers it. */
-export function createSimulatedNode(node: SimulatedNodeOptions, deps: SimulatedNodeDeps): Kubelet {
-  const { client, clock, rng, logger } = deps;
+/** What runs on the machine of a simulated node; it may outlive a kubelet. */
+export function createSimulatedRuntime(node: SimulatedNodeOptions, { clock, rng }: { clock: Clock; rng: Rng }): SimulatedRuntime {
   const id = hash(node.name);
   const podCIDR = node.podCIDR === null ? undefined : (node.podCIDR ?? `10.${128 + (id & 63)}.${(id >>> 8) & 255}.0/24`);
-  const runtime = new SimulatedRuntime({ clock, rng, defaults: node.defaults, podCIDR });
+  return new SimulatedRuntime({ clock, rng, defaults: node.defaults, podCIDR });
+}
+
+/** Builds the kubelet of a simulated node; `start()` registers it. */
+export function createSimulatedNode(node: SimulatedNodeOptions, deps: SimulatedNodeDeps): Kubelet {
+  const { client, clock, rng, logger, runtime = createSimulatedRuntime(node, deps) } = deps;
+  const id = hash(node.name);
   const machine = simulatedMachine(node, id);
   const base = defaultOptions(node.name);
   const options: KubeletOptions = {

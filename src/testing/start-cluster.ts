@@ -2,6 +2,7 @@
 // admission, every control loop, the scheduler, nodes whose pods are simulated, and a cloud under them. Nothing touches the disk.
 import { formatKubeconfig, type KubeClient, kubeconfigFor } from '#client';
 import type { CloudProvider } from '#cloud-provider';
+import type { ComponentFailure } from '#component-base/failures';
 import {
   type ClusterPki,
   type ControlPlane,
@@ -34,6 +35,7 @@ import {
 import { driven } from './drive.ts';
 import { InstanceNodes, nodesUsable, PlainNodes, type TestNodes } from './nodes.ts';
 import { type ClusterSnapshot, type ClusterState, snapshotOf, stateOf } from './snapshot.ts';
+import { catchStrays } from './strays.ts';
 
 const kubeletPollMs = 2;
 const kubeletTimeoutMs = 30_000;
@@ -81,6 +83,11 @@ export interface TestCluster {
   explain(key: string): DecisionRecord[];
   /** What goes wrong with its API. */
   readonly faults: ApiFaults;
+  /**
+   * What its components threw, the newest last: a component that failed was started again, and the cluster goes on. Empty, unless there is a bug in
+   * Sagong, or in your provider.
+   */
+  readonly failures: readonly ComponentFailure[];
   /** The cluster as it is now: to be started from later, by `from`. Faults and explanations are no part of it. */
   snapshot(): ClusterSnapshot;
   /** Another cluster that goes on from here, on another port; the two know nothing of each other. It has the same clock. */
@@ -144,6 +151,7 @@ async function assemble(options: StartClusterOptions, deps: Deps): Promise<TestC
   try {
     const store = openMemoryStore({ clock, ...(saved && { snapshot: saved.store }) });
     undo.push(() => store.close());
+    undo.push(catchStrays());
     const pki = saved ? pkiFrom(saved.pki) : ephemeralPki();
     const gate = new ApiGate(clock);
     const way: { dial?: Dial } = {};
@@ -254,6 +262,9 @@ const handle = ({ plane, nodes, cloud, gate, clock, snapshot, fork, stop }: Part
   client: plane.client(identities.admin, 'sagong'),
   clientFor: (identity) => plane.client(identity, identity.name),
   explain: (key) => plane.decisions.about(key),
+  get failures() {
+    return plane.supervisor.failures;
+  },
   faults: {
     inject: (rule) => gate.inject(rule),
     clear: () => gate.clear(),

@@ -2,6 +2,7 @@
 // until nothing more happens, so that promises, streams and coalesced writes settle at their own virtual moment.
 import { setMaxListeners } from 'node:events';
 import { setImmediate } from 'node:timers';
+import { bound, handStray } from '#component-base/failures';
 import type { Clock, Timer } from '#utils';
 
 interface Entry {
@@ -102,7 +103,8 @@ class HeapClock implements VirtualClock {
     return this.#nowMs - this.#startMs;
   }
   setTimer(delayMs: number, callback: () => void): Timer {
-    const entry: Entry = { atMs: this.#nowMs + Math.max(0, delayMs), order: this.#order++, callback, cancelled: false };
+    const atMs = this.#nowMs + Math.max(0, delayMs);
+    const entry: Entry = { atMs, order: this.#order++, callback: bound(callback), cancelled: false };
     this.#heap.push(entry);
     return {
       cancel() {
@@ -167,8 +169,17 @@ class HeapClock implements VirtualClock {
     const last = this.#order;
     for (let entry = this.#heap.peek(); entry && entry.atMs <= this.#nowMs && entry.order < last; entry = this.#heap.peek()) {
       this.#heap.pop();
-      entry.callback();
+      fire(entry);
     }
+  }
+}
+
+/** An error of a component is the component's, and not of whoever lets time pass. */
+function fire({ callback }: Entry): void {
+  try {
+    callback();
+  } catch (error) {
+    if (!handStray(error)) throw error;
   }
 }
 

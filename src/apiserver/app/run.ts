@@ -1,6 +1,6 @@
 // kube-apiserver as a whole: store, apiserver and TLS server from options (k8s.io/kubernetes cmd/kube-apiserver/app).
 import { randomBytes } from 'node:crypto';
-import { createMetrics, type Metrics } from '#component-base';
+import { createMetrics, inDomain, type Metrics, Supervisor } from '#component-base';
 import { keptCertificate } from '#component-base/serving';
 import { createCertificateAuthority, issueCertificate } from '#pki';
 import { openEtcdStore, openDiskStore, openMemoryStore, type Store } from '#store';
@@ -42,6 +42,8 @@ export interface KubeApiServerDeps {
   /** Opens connections to Services: webhooks and other API servers, e.g. inside another network namespace. */
   dialService?: Dial;
   gate?: RequestGate;
+  /** Of the process; `/readyz` shows the components that run under it. Default: one of its own. */
+  supervisor?: Supervisor;
 }
 
 export interface KubeApiServer extends ApiServer {
@@ -57,8 +59,16 @@ export interface KubeApiServer extends ApiServer {
 
 /** Resolves when the server listens; `started` tells when the start hooks have run. Rejects when store or address are not to be had. */
 export async function runKubeApiServer(options: KubeApiServerOptions, deps: KubeApiServerDeps): Promise<KubeApiServer> {
-  const { gate } = deps;
-  const { clock, rng, logger, metrics = createMetrics() } = deps;
+  const { metrics = createMetrics(), supervisor = new Supervisor(deps) } = deps;
+  supervisor.countIn(metrics);
+  // An error that nobody caught, of one request or of one timer, is noted, and everybody else is served on.
+  return inDomain(supervisor.lasting('kube-apiserver'), () => run(options, { ...deps, metrics, supervisor }));
+}
+
+type Given = KubeApiServerDeps & { metrics: Metrics; supervisor: Supervisor };
+
+async function run(options: KubeApiServerOptions, deps: Given): Promise<KubeApiServer> {
+  const { clock, rng, logger, metrics, supervisor, gate } = deps;
   const store = deps.store ?? (await openStore(options.store, clock, logger));
   const loopbackToken = randomBytes(32).toString('base64url');
   const audit = await openAudit(options.audit, { clock, rng, logger, metrics });
@@ -80,6 +90,7 @@ export async function runKubeApiServer(options: KubeApiServerOptions, deps: Kube
     address: () => `${options.externalHostname || advertiseAddress(options)}:${port}`,
     ...(options.isServed && { isServed: options.isServed }),
     ...(options.livezGraceMs && { livezGraceMs: options.livezGraceMs }),
+    components: () => supervisor.healthChecks(),
     parts: (input) =>
       gated(
         buildParts(

@@ -15,9 +15,11 @@ export interface HealthOptions {
   clock: Clock;
   /** `--livez-grace-period`: so long from the start `/livez` takes unfinished start hooks for healthy. */
   livezGraceMs: number;
+  /** Of components beside the apiserver; `/readyz` shows them. */
+  components?(): readonly HealthCheck[];
 }
 
-export function createHealthChecks(feed: StoreFeed, { clock, livezGraceMs }: HealthOptions): HealthChecks {
+export function createHealthChecks(feed: StoreFeed, { clock, livezGraceMs, components }: HealthOptions): HealthChecks {
   const graceEndsMs = clock.monotonic() + livezGraceMs;
   const graceful = ({ name, check }: HealthCheck): HealthCheck => ({
     name,
@@ -44,7 +46,7 @@ export function createHealthChecks(feed: StoreFeed, { clock, livezGraceMs }: Hea
     lists: () => ({
       healthz: [pingCheck, store, ...hooks],
       livez: [pingCheck, store, ...(livezGraceMs > 0 ? hooks.map(graceful) : hooks)],
-      readyz: [pingCheck, readiness, informers, ...hooks, shutdown],
+      readyz: [pingCheck, readiness, informers, ...hooks, shutdown, ...(components?.() ?? [])],
     }),
     addStartHook(name) {
       let state: Error | 'done' = new Error('not finished');

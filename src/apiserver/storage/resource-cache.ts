@@ -22,6 +22,8 @@ export interface ResourceCacheOptions {
   now(): number;
   /** A value that cannot be decoded. */
   onBadValue(key: string, error: unknown): void;
+  /** Somebody who follows the changes threw: others follow on. */
+  onBadReader(key: string, error: unknown): void;
 }
 
 type ChangeHandler = (now: StoredObject | undefined, before: StoredObject | undefined) => void;
@@ -46,7 +48,7 @@ export class ResourceCache {
 
   constructor(options: ResourceCacheOptions) {
     this.options = options;
-    this.watchers = new WatcherIndex(options.indexedField);
+    this.watchers = new WatcherIndex(options.indexedField, (event, error) => options.onBadReader(event.any.key, error));
   }
 
   get loaded(): boolean {
@@ -142,7 +144,13 @@ export class ResourceCache {
   }
 
   #tellHandlers(now: StoredObject | undefined, before: StoredObject | undefined): void {
-    for (const handler of this.#handlers) handler(now, before);
+    for (const handler of this.#handlers) {
+      try {
+        handler(now, before);
+      } catch (error) {
+        this.options.onBadReader((now ?? before)?.key ?? '', error);
+      }
+    }
   }
 
   #read(kv: KeyValue): StoredObject | undefined {

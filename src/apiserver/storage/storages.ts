@@ -67,6 +67,8 @@ export function createStorages(options: StoragesOptions): Storages {
       },
       now: () => clock.now(),
       onBadValue: (key, error) => logger.error('a stored object cannot be read', { key, err: (error as Error).message }),
+      onBadReader: (key, error) =>
+        logger.error('a change was not taken in', { key, error: error instanceof Error ? error.stack : String(error) }),
     });
     const isEvent = group === '' && resource === 'events';
     return new ResourceStorage({

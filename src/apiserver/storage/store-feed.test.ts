@@ -44,6 +44,9 @@ const thingsCache = (): ResourceCache =>
     finish() {},
     now: () => 0,
     onBadValue() {},
+    onBadReader(_key, error) {
+      throw error;
+    },
   });
 
 /** A remote store whose content, revision and watch the test plays. */

@@ -225,7 +225,15 @@ export class StoreFeed {
       this.#waiters = this.#waiters.filter((waiter) => waiter.revision > revision);
       for (const waiter of ready) waiter.done();
     }
-    for (const handler of this.#progressHandlers) handler(revision);
+    for (const handler of this.#progressHandlers) this.#tellProgress(handler, revision);
+  }
+
+  #tellProgress(handler: (revision: number) => void, revision: number): void {
+    try {
+      handler(revision);
+    } catch (error) {
+      this.#logger.error('progress was not taken in', { error: error instanceof Error ? error.stack : String(error) });
+    }
   }
 
   /** `/registry/pods/...` or `/registry/services/specs/...`: the longer prefix wins. */

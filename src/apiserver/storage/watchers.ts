@@ -13,7 +13,7 @@ export interface WatchScope {
 
 export interface CacheWatcher {
   scope: WatchScope;
-  /** Called synchronously in revision order; must not throw. */
+  /** Called synchronously in revision order. A watcher that throws is ended. */
   onEvent(event: CacheEvent): void;
   /** The cache can not go on for this watcher (it was reloaded or closed): end the stream. */
   onEnd(): void;
@@ -29,9 +29,14 @@ export class WatcherIndex {
   #byScope = new Map<string, Set<CacheWatcher>>();
   #indexedValues = 0;
   readonly #indexedField: ((object: StoredObject) => string) | undefined;
+  readonly #onBadWatcher: (event: CacheEvent, error: unknown) => void;
 
-  constructor(indexedField: ((object: StoredObject) => string) | undefined) {
+  constructor(
+    indexedField: ((object: StoredObject) => string) | undefined,
+    onBadWatcher: (event: CacheEvent, error: unknown) => void,
+  ) {
     this.#indexedField = indexedField;
+    this.#onBadWatcher = onBadWatcher;
   }
 
   get size(): number {
@@ -79,6 +84,16 @@ export class WatcherIndex {
 
   #tell(key: string, event: CacheEvent): void {
     const set = this.#byScope.get(key);
-    if (set) for (const watcher of set) watcher.onEvent(event);
+    if (set) for (const watcher of set) this.#tellOne(watcher, event);
+  }
+
+  #tellOne(watcher: CacheWatcher, event: CacheEvent): void {
+    try {
+      watcher.onEvent(event);
+    } catch (error) {
+      // What it has missed it reads again.
+      this.#onBadWatcher(event, error);
+      watcher.onEnd();
+    }
   }
 }

@@ -45,33 +45,35 @@ export async function startCloudControllerManager(
   { plane, providerName, cloud, cluster, routeReconciliationPeriodMs = 200 }: CloudControllerManagerSetup,
   { clock, rng, logger }: { clock: Clock; rng: Rng; logger: Logger },
 ): Promise<{ stop(): Promise<void> }> {
-  const deps = { clock, rng, logger: logger.with({ component: name }) };
+  const deps = { clock, rng, logger: logger.with({ component: name }), supervisor: plane.supervisor };
   await grant(plane.client(identities.admin, 'sagong'));
-  return runCloudControllerManager(
-    {
-      providerName,
-      cloud,
-      controllers: ['*'],
-      config: {
-        ...defaultCloudControllersConfig,
-        clusterName: cluster,
-        clusterCidrs: parseClusterCidrs([plane.podCidr]),
-        // Nothing is scheduled to a node before its route: look soon, but only when nodes change.
-        watchBasedRoutes: true,
-        routeReconciliationPeriodMs,
-        minResyncPeriodMs: routeResyncPeriodMs,
-        concurrentNodeSyncs: 16,
-        concurrentServiceSyncs: 16,
+  const manage = () =>
+    runCloudControllerManager(
+      {
+        providerName,
+        cloud,
+        controllers: ['*'],
+        config: {
+          ...defaultCloudControllersConfig,
+          clusterName: cluster,
+          clusterCidrs: parseClusterCidrs([plane.podCidr]),
+          // Nothing is scheduled to a node before its route: look soon, but only when nodes change.
+          watchBasedRoutes: true,
+          routeReconciliationPeriodMs,
+          minResyncPeriodMs: routeResyncPeriodMs,
+          concurrentNodeSyncs: 16,
+          concurrentServiceSyncs: 16,
+        },
+        // One process holds the store: nobody else can lead.
+        leaderElection: { ...defaultLeaderElection(name), leaderElect: false },
+        identity: 'sagong',
       },
-      // One process holds the store: nobody else can lead.
-      leaderElection: { ...defaultLeaderElection(name), leaderElect: false },
-      identity: 'sagong',
-    },
-    {
-      ...deps,
-      client: plane.client(identities.controller(name), name),
-      clientFor: (account) => plane.client(identities.controller(account), account),
-      decisions: plane.decisions,
-    },
-  );
+      {
+        ...deps,
+        client: plane.client(identities.controller(name), name),
+        clientFor: (account) => plane.client(identities.controller(account), account),
+        decisions: plane.decisions,
+      },
+    );
+  return plane.supervisor.run(name, manage);
 }

@@ -1,5 +1,6 @@
 // The nodes of a running cluster: its cloud, the network in it, the instances, and the parts of the control plane that live among them.
 import { stat } from 'node:fs/promises';
+import type { Supervisor } from '#component-base';
 import type { Instance } from '#cloud';
 import { localCloudProvider } from '#cloud/provider';
 import type { Dial } from '#wire';
@@ -38,6 +39,7 @@ export interface ClusterNodesDeps {
   rng: Rng;
   logger: Logger;
   exec: Exec;
+  supervisor: Supervisor;
 }
 
 export class ClusterNodes {
@@ -102,7 +104,8 @@ export class ClusterNodes {
     } else if (endpoint) {
       this.#connected.push(() => endpoint.close());
       await endpoint.connect(plane);
-      this.#connected.push(await startDnsAddon(plane, this.#deps));
+      const names = await startDnsAddon(plane, this.#deps);
+      this.#connected.push(() => names.stop());
     }
     const cloud = this.#running;
     const ours = {

@@ -3,9 +3,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { openLogFile } from '#host';
-import type { Clock, Logger } from '#utils';
+import type { Running, Supervised, Supervisor } from '#component-base';
+import type { Clock } from '#utils';
 import { clusterPaths } from '../paths.ts';
-import { cloudRestartMs, cloudSaidMax, cloudStopTimeoutMs } from './limits.ts';
+import { cloudSaidMax, cloudStopTimeoutMs } from './limits.ts';
 
 /** What the process tells the one that started it, over IPC. */
 export interface Announcement {
@@ -30,13 +31,12 @@ interface Run {
 
 export class CloudProcess {
   readonly #options: CloudProcessOptions;
-  readonly #deps: { clock: Clock; logger: Logger };
-  readonly #stopping = new AbortController();
-  #child: ChildProcess | undefined;
-  #kept: Promise<void> = Promise.resolve();
+  readonly #deps: { clock: Clock; supervisor: Supervisor };
+  #running: Supervised<Running> | undefined;
   #noUplink: string | undefined;
+  #port = 0;
 
-  constructor(options: CloudProcessOptions, deps: { clock: Clock; logger: Logger }) {
+  constructor(options: CloudProcessOptions, deps: { clock: Clock; supervisor: Supervisor }) {
     this.#options = options;
     this.#deps = deps;
   }
@@ -46,45 +46,36 @@ export class CloudProcess {
 
   /** Resolves with the port when its API answers; from then on it is started again whenever it ends. */
   async start(): Promise<number> {
-    const first = await this.#run();
-    this.#kept = this.#keepRunning(first);
-    return first.port;
+    this.#running = await this.#deps.supervisor.run('cloud', (fail) => this.#begin(fail));
+    return this.#port;
   }
   async stop(): Promise<void> {
-    this.#stopping.abort();
-    this.#child?.kill('SIGTERM');
-    const patience = new AbortController();
-    const late = this.#deps.clock.sleep(cloudStopTimeoutMs, patience.signal).then(() => this.#child?.kill('SIGKILL'));
-    late.catch(() => {});
-    await this.#kept;
-    patience.abort();
+    await this.#running?.stop();
   }
 
-  async #keepRunning(first: Run): Promise<void> {
-    const { clock, logger } = this.#deps;
-    const { signal } = this.#stopping;
-    let pauseMs = cloudRestartMs.first;
-    for (let current: Run | undefined = first; ; ) {
-      const startedMs = clock.monotonic();
-      const end = await current?.ended;
-      if (signal.aborted) return;
-      if (current && clock.monotonic() - startedMs > cloudRestartMs.forgivenAfter) pauseMs = cloudRestartMs.first;
-      if (end) logger.error('the cloud has ended and is started again', { ...end, pauseMs });
-      await clock.sleep(pauseMs, signal).catch(() => {});
-      pauseMs = Math.min(pauseMs * 2, cloudRestartMs.max);
-      if (signal.aborted) return;
-      current = await this.#run().catch((error: unknown) => {
-        if (!signal.aborted) logger.error('the cloud is not back yet', { error: String(error), pauseMs });
-        return undefined;
-      });
-      if (current) logger.info('the cloud is back', { port: current.port });
-    }
+  async #begin(fail: (error: Error) => void): Promise<Running> {
+    const { child, port, ended } = await this.#run();
+    this.#port = port;
+    let stopping = false;
+    void ended.then(({ how, said }) => {
+      if (!stopping) fail(new Error(`the cloud has ended (${how}): ${said}`));
+    });
+    return {
+      stop: async () => {
+        stopping = true;
+        child.kill('SIGTERM');
+        const patience = new AbortController();
+        const late = this.#deps.clock.sleep(cloudStopTimeoutMs, patience.signal).then(() => child.kill('SIGKILL'));
+        late.catch(() => {});
+        await ended;
+        patience.abort();
+      },
+    };
   }
   async #run(): Promise<Run> {
     const [program = process.execPath, ...words] = this.#options.command;
     // Keys pressed in the terminal are for the cluster, which then ends its cloud in order.
     const child = spawn(program, words, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'], detached: true });
-    this.#child = child;
     const log = openLogFile(join(clusterPaths(this.#options.dataDir).logs, 'cloud.log'));
     let said = '';
     for (const stream of [child.stdout, child.stderr])

@@ -6,6 +6,7 @@ import { type CloudClient, createCloudClient } from '#cloud/client';
 import { createLoadBalancerDriver, createLoopbackLoadBalancers } from '#cloud/load-balancers';
 import { createMachineDriver, type MachineDriver } from '#cloud/machine';
 import { type RunningCloud, startCloud } from '#cloud/server';
+import type { Supervisor } from '#component-base';
 import type { Clock, Exec, Logger, Rng } from '#utils';
 import type { ClusterSettings } from '../settings.ts';
 import { nameServices } from './name-service.ts';
@@ -25,6 +26,11 @@ export interface CloudDeps {
   rng: Rng;
   logger: Logger;
   exec: Exec;
+}
+
+/** Of the cluster's process. */
+export interface ClusterCloudDeps extends CloudDeps {
+  supervisor: Supervisor;
 }
 
 export interface ClusterCloud {
@@ -73,32 +79,36 @@ const nobodyAnswers = (): Promise<never> =>
 export async function startSimulatedCloud(
   { dataDir }: ClusterSettings,
   instances: SimulatedInstances,
-  deps: CloudDeps,
+  deps: ClusterCloudDeps,
 ): Promise<ClusterCloud> {
   const settings = await openCloudSettings(dataDir, () => Promise.resolve(new Set()));
   const logger = deps.logger.with({ component: 'cloud' });
-  const cloud = await startCloud(
-    {
-      ...commonOptions(settings),
-      drivers: {
-        machines: instances.driver,
-        'load-balancers': (context) => createLoopbackLoadBalancers(context, { ...deps, logger, dial: nobodyAnswers }),
+  let kept = settings;
+  const cloud = await deps.supervisor.run('cloud', async () => {
+    const begun = await startCloud(
+      {
+        ...commonOptions(kept),
+        drivers: {
+          machines: instances.driver,
+          'load-balancers': (context) => createLoopbackLoadBalancers(context, { ...deps, logger, dial: nobodyAnswers }),
+        },
       },
-    },
-    { ...deps, logger },
-  );
-  const kept = { ...settings, port: cloud.port };
+      { ...deps, logger },
+    );
+    kept = { ...settings, port: begun.port };
+    return { stop: () => begun.close() };
+  });
   await keepCloudSettings(kept);
-  const clients = clientsOf(kept, cloud.port);
+  const clients = clientsOf(kept, kept.port);
   return {
     settings: kept,
-    url: urlOf(cloud.port),
+    url: urlOf(kept.port),
     ...clients,
     noUplink: undefined,
     async stop() {
       clients.client.close();
       clients.service.close();
-      await cloud.close();
+      await cloud.stop();
     },
   };
 }
@@ -166,7 +176,7 @@ function tellingUplink(machine: MachineDriver): Driver {
 export async function startCloudProcess(
   { dataDir, uplink, dnsUpstreams = [] }: ClusterSettings,
   program: readonly string[],
-  deps: CloudDeps,
+  deps: ClusterCloudDeps,
 ): Promise<ClusterCloud> {
   const command = [...program, 'cluster-cloud', '--data-dir', dataDir, ...(uplink === 'none' ? ['--no-uplink'] : [])];
   command.push(...dnsUpstreams.flatMap((upstream) => ['--dns-upstream', upstream]));

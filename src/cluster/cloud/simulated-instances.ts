@@ -22,24 +22,27 @@ export function createSimulatedInstances(): SimulatedInstances {
     connected = resolve;
   });
   return {
-    driver: ({ observe }) => ({
-      name: 'simulated instances',
-      async realise(world: World) {
-        const instances = [...world.instances.values()];
-        for (const { id, state } of instances) {
-          if (state === 'pending') observe({ kind: 'instance-state', instanceId: id, state: 'running' });
-          if (state === 'stopping') observe({ kind: 'instance-state', instanceId: id, state: 'stopped' });
-          if (state === 'shutting-down') observe({ kind: 'instance-state', instanceId: id, state: 'terminated' });
-        }
-        await connection;
-        if (kubelets) await bringInLine(kubelets, instances.filter(hasPower));
-      },
-      async close() {
-        connected();
-        await kubelets?.stop();
-        kubelets = undefined;
-      },
-    }),
+    driver: ({ observe }) => {
+      let closed = false;
+      return {
+        name: 'simulated instances',
+        async realise(world: World) {
+          const instances = [...world.instances.values()];
+          for (const { id, state } of instances) {
+            if (state === 'pending') observe({ kind: 'instance-state', instanceId: id, state: 'running' });
+            if (state === 'stopping') observe({ kind: 'instance-state', instanceId: id, state: 'stopped' });
+            if (state === 'shutting-down') observe({ kind: 'instance-state', instanceId: id, state: 'terminated' });
+          }
+          await connection;
+          if (kubelets && !closed) await bringInLine(kubelets, instances.filter(hasPower));
+        },
+        async close() {
+          closed = true;
+          connected();
+          await kubelets?.stop();
+        },
+      };
+    },
     connect(nodes) {
       kubelets = nodes;
       connected();

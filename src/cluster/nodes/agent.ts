@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createClient, createEventRecorder, createInformerFactory, createRestTransport, loadClientConfig } from '#client';
-import { userAgent } from '#component-base';
+import { type Running, Supervisor, userAgent } from '#component-base';
 import { execCommand } from '#host';
 import { runKubeProxy } from '#kube-proxy';
 import { defaultOptions, runKubelet } from '#kubelet';
@@ -37,16 +37,21 @@ export async function runNodeAgent(config: NodeAgentConfig, deps: NodeAgentDeps)
     containerd.start().then(() => importImage({ socket: containerd.socket, exec: execCommand }, buildPauseImage())),
     apiserverAnswers(config, clock),
   ]);
-  const stopDns = await startDns(config, deps);
-  const [stopProxy, stopKubelet] = await Promise.all([
-    startKubeProxy(config, deps),
-    startKubelet(config, containerd.socket, stopDns !== undefined, deps),
+  const supervisor = new Supervisor({ clock, logger: deps.logger('node-agent') });
+  const names = await supervisor
+    .run('coredns', () => startDns(config, deps))
+    .catch((error: unknown) => {
+      deps.logger('coredns').error('this node answers no names', { error: String(error) });
+    });
+  const running = await Promise.all([
+    supervisor.run('kube-proxy', () => startKubeProxy(config, deps), { retryFirst: true }),
+    supervisor.run('kubelet', () => startKubelet(config, containerd.socket, names !== undefined, deps), { retryFirst: true }),
   ]);
   return {
     async stop() {
       containerd.leave();
-      stopDns?.();
-      await Promise.all([stopProxy(), stopKubelet()]);
+      await names?.stop();
+      await Promise.all(running.map((component) => component.stop()));
     },
   };
 }
@@ -61,7 +66,7 @@ const clientOf = (component: string, kubeconfig: string, clock: Clock) =>
     createRestTransport({ config: loadClientConfig(kubeconfig, process.env), clock, userAgent: userAgent(component) }),
   );
 
-async function startKubeProxy(config: NodeAgentConfig, { clock, rng, logger }: NodeAgentDeps): Promise<() => Promise<void>> {
+async function startKubeProxy(config: NodeAgentConfig, { clock, rng, logger }: NodeAgentDeps): Promise<Running> {
   const deps = { clock, rng, logger: logger('kube-proxy') };
   const { nodeName, clusterCidr } = config;
   const client = clientOf('kube-proxy', config.kubeProxyKubeconfig, clock);
@@ -69,23 +74,26 @@ async function startKubeProxy(config: NodeAgentConfig, { clock, rng, logger }: N
   const recorder = createEventRecorder({ ...deps, client, component: 'kube-proxy', host: nodeName, api: 'events' });
   const proxy = await runKubeProxy({ nodeName, clusterCidr }, { ...deps, informers, exec: execCommand, recorder });
   informers.start();
-  return async () => {
-    informers.stop();
-    await proxy.stop();
+  return {
+    async stop() {
+      informers.stop();
+      await proxy.stop();
+      client.close();
+    },
   };
 }
 
-/** Undefined where the port is taken: the node's pods then ask the name servers of other nodes. */
-async function startDns(config: NodeAgentConfig, deps: NodeAgentDeps): Promise<(() => void) | undefined> {
+/** Rejects where the port is taken: the node's pods then ask the name servers of other nodes. */
+async function startDns(config: NodeAgentConfig, deps: NodeAgentDeps): Promise<Running> {
   const { nodeIp: address, clusterDomain: domain, dnsKubeconfig } = config;
-  const logger = deps.logger('coredns');
   const client = clientOf('coredns', dnsKubeconfig, deps.clock);
-  try {
-    return await startNameServer({ address, domain, client }, { ...deps, logger });
-  } catch (error) {
-    logger.error('this node answers no names', { error: String(error) });
-    return undefined;
-  }
+  const stop = await startNameServer({ address, domain, client }, { ...deps, logger: deps.logger('coredns') });
+  return {
+    stop() {
+      stop();
+      client.close();
+    },
+  };
 }
 
 async function startKubelet(
@@ -93,12 +101,13 @@ async function startKubelet(
   socket: string,
   answersNames: boolean,
   deps: NodeAgentDeps,
-): Promise<() => Promise<void>> {
+): Promise<Running> {
   const { clock, rng, logger } = deps;
   const { nodeDir, cloudProvider } = config;
   const [cert = '', key = '', ca = ''] = await Promise.all(
     [config.tlsCertFile, config.tlsPrivateKeyFile, config.clientCaFile].map((file) => readFile(file, 'utf8')),
   );
+  const client = clientOf('kubelet', config.kubeletKubeconfig, clock);
   const kubelet = await runKubelet(
     {
       ...defaultOptions(config.nodeName),
@@ -119,7 +128,7 @@ async function startKubelet(
       clock,
       rng,
       logger: logger('kubelet'),
-      client: clientOf('kubelet', config.kubeletKubeconfig, clock),
+      client,
       serving: {
         tls: { cert, key, ca, requestClientCert: true },
         anonymous: false,
@@ -128,5 +137,10 @@ async function startKubelet(
       },
     },
   );
-  return () => kubelet.close();
+  return {
+    async stop() {
+      await kubelet.close();
+      client.close();
+    },
+  };
 }

@@ -39,6 +39,7 @@ import {
   componentDeps,
   processIdentity,
   serveOwnEndpoints,
+  startAlone,
   untilStopped,
 } from '../component.ts';
 
@@ -80,24 +81,26 @@ async function run(flags: CloudControllerManagerFlags): Promise<void> {
     master: flags.master,
     metrics,
   });
-  const manager = runCloudControllerManager(
-    {
-      providerName: loaded.name,
-      cloud: loaded.cloud,
-      controllers: flags.controllers,
-      config,
-      leaderElection: leaderElectionOf(flags),
-      leaderMigration,
-      identity: processIdentity(deps.rng),
-      controllerStartIntervalMs: flags.controllerStartIntervalMs,
-      allowUntaggedCloud: flags.allowUntaggedCloud,
-    },
-    {
-      ...deps,
-      client,
-      metrics,
-      ...(flags.useServiceAccountCredentials && { clientFor: actingAs(client, clientConfig, deps.clock) }),
-    },
+  const manager = startAlone(component, metrics, () =>
+    runCloudControllerManager(
+      {
+        providerName: loaded.name,
+        cloud: loaded.cloud,
+        controllers: flags.controllers,
+        config,
+        leaderElection: leaderElectionOf(flags),
+        leaderMigration,
+        identity: processIdentity(deps.rng),
+        controllerStartIntervalMs: flags.controllerStartIntervalMs,
+        allowUntaggedCloud: flags.allowUntaggedCloud,
+      },
+      {
+        ...deps,
+        client,
+        metrics,
+        ...(flags.useServiceAccountCredentials && { clientFor: actingAs(client, clientConfig, deps.clock) }),
+      },
+    ),
   );
   const health = () => {
     const checks = manager.healthChecks();

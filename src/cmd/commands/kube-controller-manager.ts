@@ -9,7 +9,15 @@ import {
   kubeControllerManagerFlags,
   runKubeControllerManager,
 } from '#controller-manager';
-import { actingAs, clientFor, componentDeps, processIdentity, serveOwnEndpoints, untilStopped } from '../component.ts';
+import {
+  actingAs,
+  clientFor,
+  componentDeps,
+  processIdentity,
+  serveOwnEndpoints,
+  startAlone,
+  untilStopped,
+} from '../component.ts';
 
 const component = 'kube-controller-manager';
 
@@ -22,22 +30,24 @@ async function run(flags: KubeControllerManagerFlags): Promise<void> {
     master: flags.master,
     metrics,
   });
-  const manager = runKubeControllerManager(
-    {
-      controllers: flags.controllers,
-      config,
-      identity: processIdentity(deps.rng),
-      leaderElection: leaderElectionOf(flags),
-      leaderMigration,
-      concurrency: concurrencyOf(flags),
-      controllerStartIntervalMs: flags.controllerStartIntervalMs,
-    },
-    {
-      ...deps,
-      client,
-      metrics,
-      ...(flags.useServiceAccountCredentials && { clientFor: actingAs(client, clientConfig, deps.clock) }),
-    },
+  const manager = startAlone(component, metrics, () =>
+    runKubeControllerManager(
+      {
+        controllers: flags.controllers,
+        config,
+        identity: processIdentity(deps.rng),
+        leaderElection: leaderElectionOf(flags),
+        leaderMigration,
+        concurrency: concurrencyOf(flags),
+        controllerStartIntervalMs: flags.controllerStartIntervalMs,
+      },
+      {
+        ...deps,
+        client,
+        metrics,
+        ...(flags.useServiceAccountCredentials && { clientFor: actingAs(client, clientConfig, deps.clock) }),
+      },
+    ),
   );
   const health = () => {
     const checks = manager.healthChecks();

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { formatYaml } from '#apimachinery/codec';
 import { createMetrics, flagCommand, type FlagValues } from '#component-base';
 import { configurationOf, type KubeSchedulerFlags, kubeSchedulerFlags, optionsFromFlags, runKubeScheduler } from '#scheduler';
-import { clientFor, componentDeps, processIdentity, serveOwnEndpoints, untilStopped } from '../component.ts';
+import { clientFor, componentDeps, processIdentity, serveOwnEndpoints, startAlone, untilStopped } from '../component.ts';
 
 const component = 'kube-scheduler';
 
@@ -15,7 +15,9 @@ async function run(flags: FlagValues<KubeSchedulerFlags>): Promise<void> {
   const options = optionsFromFlags(flags, configText);
   if (flags.writeConfigTo) return writeFile(flags.writeConfigTo, formatYaml(configurationOf(options).configuration));
   const { client } = clientFor(component, options.kubeconfig, deps.clock, { master: flags.master, metrics });
-  const scheduler = runKubeScheduler({ ...options, identity: processIdentity(deps.rng) }, { ...deps, client, metrics });
+  const scheduler = startAlone(component, metrics, () =>
+    runKubeScheduler({ ...options, identity: processIdentity(deps.rng) }, { ...deps, client, metrics }),
+  );
   const { checks, readyChecks } = scheduler;
   const health = () => ({ healthz: checks, livez: checks, readyz: readyChecks });
   const setVerbosity = flags.profiling ? deps.logger.setLevel : undefined;

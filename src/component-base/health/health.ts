@@ -4,6 +4,8 @@ export interface HealthCheck {
   name: string;
   /** Throws, or rejects, with why it is unhealthy. The reason is logged, never shown to the client. */
   check(): void | Promise<void>;
+  /** It is shown with the others, but does not make the endpoint fail. */
+  informative?: boolean;
 }
 
 export interface HealthAnswer {
@@ -29,13 +31,13 @@ async function runChecks(
 ): Promise<{ lines: string; failures: HealthAnswer['failures'] }> {
   const failures: HealthAnswer['failures'] = [];
   const lines = await Promise.all(
-    checks.map(async ({ name, check }) => {
+    checks.map(async ({ name, check, informative }) => {
       if (exclude.has(name)) return `[+]${name} excluded: ok\n`;
       try {
         await check();
         return `[+]${name} ok\n`;
       } catch (error) {
-        failures.push({ name, reason: reasonOf(error) });
+        if (!informative) failures.push({ name, reason: reasonOf(error) });
         return `[-]${name} failed: reason withheld\n`;
       }
     }),
@@ -62,7 +64,7 @@ export async function answerHealth(
 export async function answerHealthCheck(checks: readonly HealthCheck[], name: string): Promise<HealthAnswer> {
   const check = checks.find((candidate) => candidate.name === name);
   if (check === undefined) return { status: 404, body: '404 page not found\n', failures: [] };
-  const { failures } = await runChecks([check], new Set());
+  const { failures } = await runChecks([{ ...check, informative: false }], new Set());
   const [failure] = failures;
   if (failure === undefined) return { status: 200, body: 'ok', failures };
   return { status: 500, body: `internal server error: ${failure.reason}\n`, failures };

@@ -1,6 +1,6 @@
 // The loops that a manager runs under one lock: shared informers, one recorder and one identity each; started together, stopped together.
 import { createEventRecorder, createInformerFactory, type InformerFactory, type KubeClient } from '#client';
-import type { HealthCheck, Metrics, WorkQueueMetrics } from '#component-base';
+import { type HealthCheck, type Metrics, type Supervised, Supervisor, type WorkQueueMetrics } from '#component-base';
 import type { Clock, Logger, Rng } from '#utils';
 import type { Decisions } from '../decisions.ts';
 import { type RunningController, startController } from '../executor.ts';
@@ -20,11 +20,13 @@ export interface ControllerSetDeps {
   /** Label of `running_managed_controllers`. */
   manager: string;
   decisions?: Decisions;
+  /** Of the process, where it has one. */
+  supervisor?: Supervisor | undefined;
 }
 
 interface Entry {
-  controller: RunningController;
-  recorder: { flush(): Promise<void> };
+  name: string;
+  running: Promise<Supervised<RunningController>>;
   metric: string;
 }
 
@@ -32,13 +34,24 @@ export class ControllerSet {
   readonly informers: InformerFactory;
   readonly #deps: ControllerSetDeps;
   readonly #entries: Entry[] = [];
+  readonly #supervisor: Supervisor;
 
   constructor(deps: ControllerSetDeps) {
     this.#deps = deps;
+    this.#supervisor = deps.supervisor ?? new Supervisor(deps);
+    if (!deps.supervisor) this.#supervisor.countIn(deps.metrics);
     this.informers = createInformerFactory(deps);
   }
   /** `metric`: the loop's name in metrics, where it has another there. It works once `start` is called. */
   add(definition: ControllerDefinition, metric = definition.name): void {
+    const { name } = definition;
+    const begin = (): RunningController => this.#begin(definition);
+    // Each is a failure domain of its own: an exception in one loop restarts that loop.
+    const running = this.#supervisor.run(`${this.#deps.manager}/${name}`, begin, { quiet: true, retryFirst: true });
+    this.#entries.push({ name, running, metric });
+    this.#count(metric, true);
+  }
+  #begin(definition: ControllerDefinition): RunningController {
     const { client, clientFor, clock, logger, decisions, metrics, queueMetrics } = this.#deps;
     const account = definition.serviceAccount ?? definition.name;
     const own = (account !== '' && clientFor?.(account)) || client;
@@ -53,14 +66,20 @@ export class ControllerSet {
       queueMetrics,
       ...(decisions && { decisions }),
     });
-    this.#entries.push({ controller, recorder, metric });
-    this.#count(metric, true);
+    return {
+      name: controller.name,
+      queueLength: () => controller.queueLength(),
+      async stop() {
+        await controller.stop();
+        await recorder.flush();
+      },
+    };
   }
   start(): void {
     this.informers.start();
   }
   names(): string[] {
-    return this.#entries.map(({ controller }) => controller.name);
+    return this.#entries.map(({ name }) => name);
   }
   /** One for each loop: it was started. */
   healthChecks(): HealthCheck[] {
@@ -70,9 +89,8 @@ export class ControllerSet {
   async stop(): Promise<void> {
     const stopping = this.#entries.splice(0);
     for (const { metric } of stopping) this.#count(metric, false);
-    await Promise.all(stopping.map(({ controller }) => controller.stop()));
+    await Promise.all(stopping.map(async ({ running }) => (await running).stop()));
     this.informers.stop();
-    await Promise.all(stopping.map(({ recorder }) => recorder.flush()));
   }
   #count(metric: string, on: boolean): void {
     const running = this.#deps.metrics.gauge({

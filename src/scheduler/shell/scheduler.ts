@@ -2,7 +2,7 @@
 // (upstream pkg/scheduler/schedule_one.go, scheduler.go).
 import type { Pod } from '#api/core/v1';
 import { createInformerFactory, createEventRecorder, type EventRecorder, type InformerFactory, type KubeClient } from '#client';
-import { createMetrics, type Metrics } from '#component-base';
+import { bound, createMetrics, type Metrics, noteCaught } from '#component-base';
 import type { Clock, Logger, Rng } from '#utils';
 import { SchedulerCache } from '../cache/index.ts';
 import { type Chosen, cycle, type Decision, type Failed } from '../cycle/index.ts';
@@ -168,7 +168,7 @@ export class Scheduler {
   #wake(): void {
     if (!this.#running || this.#scheduled) return;
     this.#scheduled = true;
-    queueMicrotask(() => this.#slice());
+    queueMicrotask(bound(() => this.#slice()));
   }
   #wakeSoon(): void {
     if (!this.#running || this.#scheduled) return;
@@ -212,6 +212,7 @@ export class Scheduler {
       const context = { view: this.#view, nowMs: clock.now(), nominated: this.queue.nominator.byNode };
       return cycle(this.cache.snapshot, info, profile, rng, context);
     } catch (error) {
+      noteCaught(`scheduling of ${info.key}`, error);
       logger.error('scheduling cycle failed', { pod: info.key, err: error instanceof Error ? error.stack : String(error) });
       return failure(info, errorText(error));
     }

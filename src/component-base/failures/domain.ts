@@ -1,0 +1,55 @@
+// Failure domains: for which component a piece of running code works. Node keeps it across timers, promises and events (AsyncLocalStorage), so that
+// an error that nobody caught is known to be one component's and not everybody's.
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+export interface Domain {
+  readonly name: string;
+  /** Nobody caught the error: nobody knows in which state the component is now. */
+  stray(error: unknown): void;
+  /** The error was caught where it happened, `where`: the component goes on. */
+  caught(where: string, error: unknown): void;
+}
+
+const domains = new AsyncLocalStorage<Domain | undefined>();
+/** The innermost domain that an error left: for microtasks, some versions of Node have forgotten it when the error arrives at the process. */
+const left = new WeakMap<object, Domain>();
+
+const isObject = (error: unknown): error is object => typeof error === 'object' && error !== null;
+
+/** Does the work, and all that it starts, in the domain; `undefined`: in none. */
+export function inDomain<T>(domain: Domain | undefined, work: () => T): T {
+  const marked = (): T => {
+    try {
+      return work();
+    } catch (error) {
+      if (domain && isObject(error) && !left.has(error)) left.set(error, domain);
+      throw error;
+    }
+  };
+  return domains.getStore() === domain ? marked() : domains.run(domain, marked);
+}
+
+/** The function, to be called by others: whoever does, it works in the domain of now. */
+export function bound<A extends unknown[], R>(work: (...args: A) => R): (...args: A) => R {
+  const domain = domains.getStore();
+  return (...args) => inDomain(domain, () => work(...args));
+}
+
+/** Undefined: none. */
+export const domainOfNow = (): Domain | undefined => domains.getStore();
+
+/** The component for which this is called; undefined: for none. */
+export const domainName = (): string | undefined => domains.getStore()?.name;
+
+/** Tells the domain of now about an error that was caught. */
+export const noteCaught = (where: string, error: unknown): void => domains.getStore()?.caught(where, error);
+
+/**
+ * For the process' own handler of uncaught exceptions and unhandled rejections: hands the error to the domain that it comes from. False: it comes
+ * from none.
+ */
+export function handStray(error: unknown): boolean {
+  const domain = (isObject(error) ? left.get(error) : undefined) ?? domains.getStore();
+  domain?.stray(error);
+  return domain !== undefined;
+}
