@@ -1,7 +1,7 @@
 // Resource lists of specs: maps from a resource's name to a quantity in text form (k8s.io/apimachinery/pkg/api/resource as upstream's kinds
 // use it). The texts were checked when they were decoded.
 import { parseQuantity } from '#apimachinery/quantity';
-import { own } from '#utils';
+import { own, setOwn } from '#utils';
 
 export { compareQuantities } from '#apimachinery/quantity';
 
@@ -33,7 +33,7 @@ export function addResources(list: ResourceList, other: ResourceList | undefined
   for (const name in other) {
     const amount = other[name] ?? '0';
     const sum = own(list, name);
-    list[name] = sum === undefined ? amount : parseQuantity(sum).add(parseQuantity(amount)).toString();
+    setOwn(list, name, sum === undefined ? amount : parseQuantity(sum).add(parseQuantity(amount)).toString());
   }
 }
 
@@ -42,6 +42,6 @@ export function maxResources(list: ResourceList, other: ResourceList): void {
   for (const name in other) {
     const amount = other[name] ?? '0';
     const known = own(list, name);
-    if (known === undefined || parseQuantity(amount).compare(parseQuantity(known)) > 0) list[name] = amount;
+    if (known === undefined || parseQuantity(amount).compare(parseQuantity(known)) > 0) setOwn(list, name, amount);
   }
 }

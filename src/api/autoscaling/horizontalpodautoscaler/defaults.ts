@@ -11,13 +11,12 @@ export const cpuMetric = (averageUtilization = defaultUtilization): MetricSpec =
   resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization } },
 });
 
-function rulesDefaults(rules: HPAScalingRules | undefined, defaults: HPAScalingRules): HPAScalingRules {
-  const filled = rules ?? {};
-  filled.stabilizationWindowSeconds ??= defaults.stabilizationWindowSeconds;
+/** Writes only what is missing: what is shared with the stored object is whole already, and frozen. */
+function rulesDefaults(filled: HPAScalingRules, defaults: HPAScalingRules): void {
+  if (defaults.stabilizationWindowSeconds !== undefined)
+    filled.stabilizationWindowSeconds ??= defaults.stabilizationWindowSeconds;
   filled.selectPolicy ??= defaults.selectPolicy;
   filled.policies ??= defaults.policies;
-  if (filled.stabilizationWindowSeconds === undefined) delete filled.stabilizationWindowSeconds;
-  return filled;
 }
 
 const percent = { type: 'Percent', value: 100, periodSeconds: 15 };
@@ -32,6 +31,6 @@ export function horizontalPodAutoscalerDefaults(draft: HorizontalPodAutoscaler):
   const { behavior } = spec;
   if (!behavior) return;
   const up = { stabilizationWindowSeconds: 0, selectPolicy: 'Max', policies: [{ ...pods }, { ...percent }] };
-  behavior.scaleUp = rulesDefaults(behavior.scaleUp, up);
-  behavior.scaleDown = rulesDefaults(behavior.scaleDown, { selectPolicy: 'Max', policies: [{ ...percent }] });
+  rulesDefaults((behavior.scaleUp ??= {}), up);
+  rulesDefaults((behavior.scaleDown ??= {}), { selectPolicy: 'Max', policies: [{ ...percent }] });
 }

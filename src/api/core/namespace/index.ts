@@ -11,7 +11,7 @@ import { defineKind } from '../../kind.ts';
 const nameLabel = 'kubernetes.io/metadata.name';
 
 function labelWithName({ metadata }: Namespace): void {
-  if (metadata.name) (metadata.labels ??= {})[nameLabel] = metadata.name;
+  if (metadata.name && metadata.labels?.[nameLabel] !== metadata.name) (metadata.labels ??= {})[nameLabel] = metadata.name;
 }
 
 function validateFinalizers(report: Report, { spec }: Namespace, indexed: boolean): void {

@@ -82,31 +82,36 @@ function dropOldAnnotations(metadata: ObjectMeta): void {
   for (const key of droppedAnnotations) if (metadata.annotations?.[key] !== undefined) delete metadata.annotations[key];
 }
 
+type Amounts = Readonly<Record<string, string>>;
+
+/** Only where something is missing: what is whole already may be shared with the stored object. */
+function addMissing(resources: core.ResourceRequirements, field: 'limits' | 'requests', amounts: Amounts): void {
+  const known = resources[field] ?? {};
+  if (Object.keys(amounts).every((name) => Object.hasOwn(known, name))) return;
+  resources[field] = { ...amounts, ...known };
+}
+
 function limitsAsRequests({ resources }: core.Container): void {
-  if (!resources?.limits) return;
-  resources.requests = { ...resources.limits, ...resources.requests };
+  if (resources?.limits) addMissing(resources, 'requests', resources.limits);
 }
 
 function podLevelHugePageLimits(spec: core.PodSpec): void {
   const { resources } = spec;
   if (!resources || (isEmptyMap(resources.limits) && isEmptyMap(resources.requests))) return;
-  const limits = { ...resources.limits };
-  const aggregate = aggregateResources(spec, 'limits');
-  for (const name in aggregate) {
-    if (isHugePageResourceName(name) && resources.requests?.[name] === undefined) limits[name] ??= aggregate[name] ?? '0';
-  }
-  if (!isEmptyMap(limits)) resources.limits = limits;
+  const huge = Object.entries(aggregateResources(spec, 'limits')).filter(
+    ([name]) => isHugePageResourceName(name) && resources.requests?.[name] === undefined,
+  );
+  addMissing(resources, 'limits', Object.fromEntries(huge));
 }
 
 function podLevelRequests(spec: core.PodSpec): void {
   const { resources } = spec;
   if (!resources || isEmptyMap(resources.limits)) return;
-  const requests = { ...resources.requests };
-  const aggregate = aggregateResources(spec, 'requests');
-  for (const name in aggregate)
-    if (isPodLevelResource(name) && isOvercommitAllowed(name)) requests[name] ??= aggregate[name] ?? '0';
-  for (const name in resources.limits) if (isPodLevelResource(name)) requests[name] ??= resources.limits[name] ?? '0';
-  if (!isEmptyMap(requests)) resources.requests = requests;
+  const limits = Object.entries(resources.limits ?? {}).filter(([name]) => isPodLevelResource(name));
+  const aggregate = Object.entries(aggregateResources(spec, 'requests')).filter(
+    ([name]) => isPodLevelResource(name) && isOvercommitAllowed(name),
+  );
+  addMissing(resources, 'requests', Object.fromEntries([...limits, ...aggregate]));
 }
 
 function hostNetworkPorts(container: core.Container): void {

@@ -6,6 +6,7 @@ import { setOwn } from '#utils';
 import { immutable } from '../../common/immutable.ts';
 import { age, columns } from '../../common/printing.ts';
 import { collect, type Report } from '../../common/report.ts';
+import { own } from '#utils';
 import { defineKind } from '../../kind.ts';
 import { tlsWarnings } from './tls-warnings.ts';
 import { dataBytesMax, decodedLength, validateKeys, validateStaysImmutable } from '../common/data.ts';
@@ -24,7 +25,7 @@ function validateSecret(report: Report, { metadata, type = '', data = {} }: Secr
   validateKeys(report, dataPath, data);
   const bytes = Object.values(data).reduce((sum, value) => sum + decodedLength(value), 0);
   if (bytes > dataBytesMax) report.tooLong(dataPath, dataBytesMax);
-  for (const key of needed[type] ?? []) if (data[key] === undefined) report.required(dataPath.key(key));
+  for (const key of own(needed, type) ?? []) if (data[key] === undefined) report.required(dataPath.key(key));
   switch (type) {
     case 'kubernetes.io/service-account-token':
       if (!metadata.annotations?.[accountAnnotation]) report.required(root('metadata', 'annotations').key(accountAnnotation));
