@@ -1,14 +1,15 @@
-// What the loops ask the cloud, as questions of a plan, and how they read the answers. Pure.
-import type { Node } from '#api/core/v1';
-import { type Answer, type Question, questionKey, type ViewContext } from '#controller-runtime';
+// What the loops ask the cloud, as questions of a plan. Pure.
+import type { LoadBalancerStatus, Node, NodeAddress, Service } from '#api/core/v1';
+import type { InstanceMetadata, Route } from '#cloud-provider';
+import { type Answer, type Question, question, type QuestionOf, type ViewContext } from '#controller-runtime';
 
-export type CloudQuestion =
-  | 'instanceMetadata'
-  | 'nodeAddresses'
-  | 'instanceExists'
-  | 'instanceShutdown'
-  | 'listRoutes'
-  | 'getLoadBalancer';
+export const instanceMetadata = question<Node, InstanceMetadata | undefined>('instanceMetadata');
+export const nodeAddresses = question<Node, NodeAddress[] | undefined>('nodeAddresses');
+export const instanceExists = question<Node, boolean>('instanceExists');
+export const instanceShutdown = question<Node, boolean>('instanceShutdown');
+/** Of a cluster, by its name. */
+export const listRoutes = question<string, Route[]>('listRoutes');
+export const getLoadBalancer = question<Service, LoadBalancerStatus | undefined>('getLoadBalancer');
 
 /** What a view holds of the cloud. */
 export interface CloudView {
@@ -17,12 +18,6 @@ export interface CloudView {
 
 export const cloudView = ({ answers = new Map() }: ViewContext): CloudView => ({ answers });
 
-export const ask = (name: CloudQuestion, about: string, input: unknown): Question => ({ name, about, input });
-
-/** About a Node: the UID tells it from another of its name. */
-export const askNode = (name: CloudQuestion, node: Node): Question =>
-  ask(name, node.metadata.uid ?? node.metadata.name ?? '', node);
-
-/** The answer to a question; undefined: it was not asked yet. The value is what the question's asker gives. */
-export const answerTo = <T>({ answers }: CloudView, question: Question): { value: T } | { error: Error } | undefined =>
-  answers.get(questionKey(question)) as { value: T } | { error: Error } | undefined;
+/** A question about a Node: the UID tells it from another of its name. */
+export const askNode = (asked: QuestionOf<Node, unknown>, node: Node): Question =>
+  asked.about(node.metadata.uid ?? node.metadata.name ?? '', node);

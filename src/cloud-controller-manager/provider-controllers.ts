@@ -1,7 +1,7 @@
 // The controllers of a provider as loops of the manager: one among the others in `--controllers`, under the lease, in metrics and health.
 import type { KubeObject } from '#apimachinery/meta';
 import type { CloudControllerDefinition, CloudProvider, CloudWatch } from '#cloud-provider';
-import { type Cache, type ControllerDefinition, defineController, type WatchDefinition } from '#controller-runtime';
+import { type Cache, type ControllerDefinition, defineController, type WatchDefinition, wholeCluster } from '#controller-runtime';
 import type { CloudControllerEntry } from './controllers.ts';
 
 /** Whether this very object is no longer there, told by what the cache has under its name. */
@@ -17,11 +17,12 @@ const asController = (definition: CloudControllerDefinition): ControllerDefiniti
   defineController({
     name: definition.name,
     ...(definition.serviceAccount !== undefined && { serviceAccount: definition.serviceAccount }),
+    for: definition.for ?? wholeCluster,
     rights: [...definition.rights],
     watches: definition.watches.map(watchOf),
     view: (key, cache, context) => definition.view(key, cache, context),
     reconcile: (view, now) => definition.reconcile(view, now),
-    actions: () => ({ ...definition.actions }),
+    actions: () => Object.entries(definition.actions ?? {}).map(([name, run]) => ({ name, run })),
     concurrency: definition.concurrency ?? 1,
   });
 

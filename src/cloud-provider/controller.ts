@@ -67,6 +67,8 @@ export interface CloudControllerDefinition<View = unknown> {
   serviceAccount?: string;
   /** Why it cannot run as the provider is configured: the manager does not start when it is asked for. */
   problem?: string;
+  /** The resource whose objects its keys name, as `namespace/name` or `name`; absent: `sagong explain` shows what it decides with no object. */
+  for?: Pick<GroupVersionResource, 'group' | 'resource'>;
   /** The rules its role must have. */
   rights: readonly CloudControllerRight[];
   watches: readonly CloudWatch[];

@@ -4,7 +4,7 @@ import type { Node } from '#api/core/v1';
 import type { Endpoint, EndpointSlice } from '#api/discovery/v1';
 import { type Clock, deepEqual, type Logger, type Rng } from '#utils';
 import type { KubeClient } from '#client';
-import { type ControllerDefinition, defineController, type Plan, watch } from '#controller-runtime';
+import { type ControllerDefinition, defineController, type Plan, watch, wholeCluster } from '#controller-runtime';
 import { nodes } from '#controller-runtime/platform';
 import { allow } from '#controller-runtime/workload';
 import { applyObjects } from './apply.ts';
@@ -110,8 +110,9 @@ export function reconcileDns({ nodes: all, slices }: DnsView): Plan {
 const key = `${namespace}/${service}`;
 
 /** The loop that keeps the endpoints of `kube-dns`. */
-export const dnsEndpoints: ControllerDefinition<DnsView> = defineController<DnsView>({
+export const dnsEndpoints: ControllerDefinition = defineController<DnsView>({
   name: 'cluster-dns-controller',
+  for: wholeCluster,
   rights: [
     allow('get,list,watch', 'core', 'nodes'),
     allow('get,list,watch,create,update,delete', 'discovery.k8s.io', 'endpointslices'),

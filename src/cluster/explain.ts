@@ -2,7 +2,7 @@
 // scheduler's verdict or score per node.
 import { builtinResources } from '#api';
 import { controllerOf, type KubeObject, parseApiVersion } from '#apimachinery/meta';
-import type { DecisionRecord } from '#controller-runtime';
+import type { DecisionRecord, ObjectId } from '#controller-runtime';
 import type { Decision } from '#scheduler';
 import type { ControlPlane } from './control-plane.ts';
 import { identities } from './identities.ts';
@@ -24,6 +24,15 @@ function resourceOf(word: string) {
   );
 }
 
+/** The object that `deployment/web` means. Throws for a word that names no resource. */
+export function objectNamed(object: string, namespace: string): ObjectId {
+  const slash = object.indexOf('/');
+  const resource = resourceOf(object.slice(0, Math.max(0, slash)));
+  if (!resource) throw new Error(`name an object as kind/name, e.g. deployment/web, not ${JSON.stringify(object)}`);
+  const name = object.slice(slash + 1);
+  return { group: resource.group, resource: resource.resource, key: resource.namespaced ? `${namespace}/${name}` : name };
+}
+
 /** The object first, then its controllers upwards. Throws when the object is not there. */
 export async function explain(plane: ControlPlane, kind: string, namespace: string, name: string): Promise<Explained[]> {
   const client = plane.client(identities.admin, 'sagong');
@@ -42,7 +51,7 @@ export async function explain(plane: ControlPlane, kind: string, namespace: stri
     const decision = plane.explainScheduling(object.metadata.uid ?? '');
     explained.push({
       object: `${resource.kind.kind} ${key}`,
-      decisions: plane.decisions.about(key),
+      decisions: plane.decisions.about({ group: resource.group, resource: resource.resource, key }),
       ...(decision && { scheduling: schedulingOf(decision) }),
     });
     const owner = controllerOf(object.metadata);

@@ -21,7 +21,7 @@ export { type NodeCommands, nodeCommands } from './cloud/node-commands.ts';
 export { nameServices } from './cloud/name-service.ts';
 export { type CloudProcessSettings, runCloudProcess } from './cloud/service.ts';
 export { runDemo, type DemoOptions } from './demo.ts';
-export { type Explained, explain, explanationText } from './explain.ts';
+export { type Explained, explain, explanationText, objectNamed } from './explain.ts';
 export { askCluster } from './control-socket.ts';
 export type { DefragmentAnswer, SavedSnapshotAnswer } from './store-control.ts';
 export { textTable } from './text-table.ts';

@@ -1,5 +1,8 @@
 // Loops of upstream's kube-controller-manager that do not run here: their names may be asked for and left out as there. Pure.
 
+import type { PolicyRule } from '#controller-runtime';
+import { allow, recordEvents } from '#controller-runtime/workload';
+
 export interface AbsentLoop {
   name: string;
   aliases: string[];
@@ -7,13 +10,30 @@ export interface AbsentLoop {
   disabledByDefault?: boolean;
   /** Said to who names it. */
   why: string;
+  /** Its role of the bootstrap policy (`system:controller:<name>`), which others who run such a loop rely on. */
+  role?: { name: string; rights: PolicyRule[] };
 }
 
 const unserved = (feature: string): string => `${feature} is off, as by default in v1.36: there is nothing for it to do.`;
 const missing = 'Sagong has no such controller yet. Will not start it.';
 
 export const absentLoops: readonly AbsentLoop[] = [
-  { name: 'device-taint-eviction-controller', aliases: [], why: missing },
+  {
+    name: 'device-taint-eviction-controller',
+    aliases: [],
+    why: missing,
+    role: {
+      name: 'device-taint-eviction-controller',
+      rights: [
+        allow('delete,get,list,watch', 'core', 'pods'),
+        allow('patch,update', 'core', 'pods/status'),
+        allow('get,list,watch', 'resource.k8s.io', 'resourceclaims'),
+        allow('get,list,watch', 'resource.k8s.io', 'resourceslices'),
+        allow('get,list,watch', 'resource.k8s.io', 'deviceclasses'),
+        recordEvents,
+      ],
+    },
+  },
   {
     name: 'kube-apiserver-serving-clustertrustbundle-publisher-controller',
     aliases: [],
@@ -21,12 +41,55 @@ export const absentLoops: readonly AbsentLoop[] = [
   },
   { name: 'podcertificaterequest-cleaner-controller', aliases: [], why: unserved('PodCertificateRequest') },
   { name: 'podgroup-protection-controller', aliases: [], why: unserved('GenericWorkload') },
-  { name: 'resourceclaim-controller', aliases: ['resource-claim-controller'], why: missing },
+  {
+    name: 'resourceclaim-controller',
+    aliases: ['resource-claim-controller'],
+    why: missing,
+    role: {
+      name: 'resource-claim-controller',
+      rights: [
+        allow('get,list,watch', 'core', 'pods'),
+        allow('update', 'core', 'pods/finalizers'),
+        allow('create,delete,get,list,watch', 'resource.k8s.io', 'resourceclaims'),
+        allow('patch,update', 'resource.k8s.io', 'resourceclaims,resourceclaims/status'),
+        allow('patch,update', 'core', 'pods/status'),
+        recordEvents,
+        allow('patch,update', 'resource.k8s.io', 'resourceclaims/binding'),
+      ],
+    },
+  },
   { name: 'resourcepoolstatusrequest-controller', aliases: [], why: unserved('DRAResourcePoolStatus') },
-  { name: 'selinux-warning-controller', aliases: [], disabledByDefault: true, why: missing },
+  {
+    name: 'selinux-warning-controller',
+    aliases: [],
+    disabledByDefault: true,
+    why: missing,
+    role: {
+      name: 'selinux-warning-controller',
+      rights: [
+        recordEvents,
+        allow('get,list,watch', 'core', 'persistentvolumes'),
+        allow('get,list,watch', 'core', 'persistentvolumeclaims'),
+        allow('get,list,watch', 'core', 'pods'),
+        allow('get,list,watch', 'storage.k8s.io', 'csidrivers'),
+      ],
+    },
+  },
   { name: 'storage-version-migrator-controller', aliases: ['svm'], why: unserved('StorageVersionMigrator') },
   { name: 'storageversion-garbage-collector-controller', aliases: ['storage-version-gc'], why: unserved('StorageVersionAPI') },
-  { name: 'validatingadmissionpolicy-status-controller', aliases: [], why: missing },
+  {
+    name: 'validatingadmissionpolicy-status-controller',
+    aliases: [],
+    why: missing,
+    role: {
+      name: 'validatingadmissionpolicy-status-controller',
+      rights: [
+        allow('get,list,watch', 'admissionregistration.k8s.io', 'validatingadmissionpolicies'),
+        allow('get,patch,update', 'admissionregistration.k8s.io', 'validatingadmissionpolicies/status'),
+        recordEvents,
+      ],
+    },
+  },
 ];
 
 /** Whether a loop is only a name here. */

@@ -1,6 +1,7 @@
 // What is left of clouds in kube-controller-manager (KEP-2395): names of loops that the cloud-controller-manager runs, and the refusal of
 // providers. Pure.
 import { quote } from '#utils';
+import { allow, recordEvents } from '#controller-runtime/workload';
 import type { AbsentLoop } from './absent.ts';
 
 const gone = (flagged: string, what: string): string =>
@@ -8,8 +9,29 @@ const gone = (flagged: string, what: string): string =>
 
 /** Names that `--controllers` and leader migration know. */
 export const cloudLoops: readonly AbsentLoop[] = [
-  { name: 'service-lb-controller', aliases: ['service'], why: gone('service-controller', 'service controller') },
-  { name: 'node-route-controller', aliases: ['route'], why: gone('configure-cloud-routes', 'cloud provider routes') },
+  {
+    name: 'service-lb-controller',
+    aliases: ['service'],
+    why: gone('service-controller', 'service controller'),
+    role: {
+      name: 'service-controller',
+      rights: [
+        allow('get,list,watch', 'core', 'services'),
+        allow('patch,update', 'core', 'services/status'),
+        allow('list,watch', 'core', 'nodes'),
+        recordEvents,
+      ],
+    },
+  },
+  {
+    name: 'node-route-controller',
+    aliases: ['route'],
+    why: gone('configure-cloud-routes', 'cloud provider routes'),
+    role: {
+      name: 'route-controller',
+      rights: [allow('list,watch', 'core', 'nodes'), allow('patch', 'core', 'nodes/status'), recordEvents],
+    },
+  },
   {
     name: 'cloud-node-lifecycle-controller',
     aliases: ['cloud-node-lifecycle'],

@@ -19,6 +19,8 @@ import { absentLoops, isAbsent } from './absent.ts';
 import { cloudLoops } from './cloud.ts';
 
 export { checkCloudProvider } from './cloud.ts';
+export { absentLoops } from './absent.ts';
+export { cloudLoops } from './cloud.ts';
 export { concurrencyOf } from './concurrency.ts';
 export { controllersConfigOf, type KubeControllerManagerFlags, kubeControllerManagerFlags } from './flags.ts';
 export { configurationOf } from './configz.ts';

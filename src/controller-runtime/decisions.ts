@@ -1,9 +1,13 @@
 // What each loop decided last about each key, for explanation (`sagong explain`). Bounded: the oldest decision goes first.
 import { decisionsMax } from './limits.ts';
+import type { ObjectId } from './types.ts';
 
 export interface DecisionRecord {
   controller: string;
+  /** The loop's key. */
   key: string;
+  /** The object that the key names; absent: the decision is about the whole cluster. */
+  about?: ObjectId | undefined;
   /** Milliseconds since the epoch. */
   atMs: number;
   because: string;
@@ -23,8 +27,10 @@ export class Decisions {
     const oldest = this.#byKey.keys().next().value;
     if (oldest !== undefined) this.#byKey.delete(oldest);
   }
-  /** The last decision of every loop about `key`. */
-  about(key: string): DecisionRecord[] {
-    return [...this.#byKey.values()].filter((decision) => decision.key === key);
+  /** The last decision of every loop about one object. */
+  about({ group, resource, key }: ObjectId): DecisionRecord[] {
+    return [...this.#byKey.values()].filter(
+      ({ about }) => about?.key === key && about.resource === resource && about.group === group,
+    );
   }
 }

@@ -9,7 +9,7 @@ export interface EffectDeps {
   client: KubeClient;
   recorder: EventRecorder;
   writes: OwnWrites;
-  actions: Record<string, Action>;
+  actions: ReadonlyMap<string, Action>;
   signal: AbortSignal;
   /** An action asks for another look. */
   requeueAfter(delayMs: number): void;
@@ -59,7 +59,7 @@ async function applyAction(
   deps: EffectDeps,
 ): Promise<Failure | undefined> {
   try {
-    const action = deps.actions[name];
+    const action = deps.actions.get(name);
     if (!action) throw new Error(`no action named ${name}`);
     const plan = await action(input, deps.signal);
     if (plan?.requeueAfterMs !== undefined) deps.requeueAfter(plan.requeueAfterMs);

@@ -8,6 +8,8 @@ import {
   type Asker,
   type ControllerDefinition,
   type Effect,
+  type Named,
+  objectOf,
   type Plan,
   type Question,
   type Ref,
@@ -74,6 +76,9 @@ const short = (effect: Effect): string => {
   }
 };
 
+const byName = <Do>(named: readonly Named<Do>[] = []): ReadonlyMap<string, Do> =>
+  new Map(named.map(({ name, run }) => [name, run]));
+
 class Executor<View> implements RunningController {
   readonly #definition: ControllerDefinition<View>;
   readonly #deps: ExecutorDeps;
@@ -86,8 +91,8 @@ class Executor<View> implements RunningController {
   readonly #abort = new AbortController();
   readonly #memory = new Map<string, unknown>();
   readonly #bursts: Burst[] = [];
-  readonly #actions: Record<string, Action>;
-  readonly #askers: Record<string, Asker>;
+  readonly #actions: ReadonlyMap<string, Action>;
+  readonly #askers: ReadonlyMap<string, Asker>;
   /** Workers wait for it: new watches must be filled before a loop over everything may conclude from absence. */
   #filled: Promise<void> = Promise.resolve();
   readonly #timers: { tick?: Timer; discover?: Timer } = {};
@@ -102,8 +107,8 @@ class Executor<View> implements RunningController {
     this.#writes = new OwnWrites(this.#cache);
     const { client, clock, metrics } = deps;
     const actionDeps: ActionDeps = { client, clock, logger: this.#deps.logger, ...(metrics && { metrics }) };
-    this.#actions = definition.actions?.(actionDeps) ?? {};
-    this.#askers = definition.questions?.(actionDeps) ?? {};
+    this.#actions = byName(definition.actions?.(actionDeps));
+    this.#askers = byName(definition.questions?.(actionDeps));
   }
   get name(): string {
     return this.#definition.name;
@@ -121,7 +126,8 @@ class Executor<View> implements RunningController {
     const { metrics } = this.#deps;
     if (gauges && metrics) exposeGauges(gauges, metrics, this.#cache, () => !this.#abort.signal.aborted);
     this.#tick();
-    const count = this.#definition.concurrency ?? concurrencyDefault;
+    const { concurrency = concurrencyDefault } = this.#definition;
+    const count = typeof concurrency === 'number' ? concurrency : concurrency.default;
     this.#workers = Array.from({ length: count }, () => this.#work());
   }
   async stop(): Promise<void> {
@@ -283,6 +289,7 @@ class Executor<View> implements RunningController {
       this.#deps.decisions?.record({
         controller: this.name,
         key,
+        about: objectOf(this.#definition.for, key),
         atMs: this.#deps.clock.now(),
         because: plan.because,
         effects: plan.effects.map(short),
@@ -335,7 +342,7 @@ class Executor<View> implements RunningController {
   }
   async #ask({ name, input }: Question): Promise<Answer> {
     try {
-      const asker = this.#askers[name];
+      const asker = this.#askers.get(name);
       if (!asker) throw new Error(`nobody answers ${name}`);
       return { value: await asker(input, this.#abort.signal) };
     } catch (thrown) {

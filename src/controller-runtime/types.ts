@@ -159,11 +159,31 @@ export interface WatchDefinition<T extends KubeObject = KubeObject> {
 export const watch = <T extends KubeObject>(definition: WatchDefinition<T>): WatchDefinition =>
   definition as unknown as WatchDefinition;
 
-/** Work that takes asking: does it and answers, decided by a pure function, what is to happen next. */
+/** Does what an `action` effect asks for. The plan it answers with, made by a pure function, is carried out in the effect's place. */
 export type Action = (input: unknown, signal: AbortSignal) => Promise<Plan | undefined>;
 
 /** Asks a question. Rejections become answers. */
 export type Asker = (input: unknown, signal: AbortSignal) => Promise<unknown>;
+
+/** One object, by its resource and `namespace/name` (`name` where there is no namespace). */
+export interface ObjectId {
+  group: string;
+  resource: string;
+  key: string;
+}
+
+/**
+ * What the keys of a loop name: the objects of one resource, by `namespace/name`; or what a function reads from a key, which is undefined where
+ * a key names no object. `sagong explain` shows a decision with the object that it was about.
+ */
+export type Subject = Pick<GroupVersionResource, 'group' | 'resource'> | ((key: string) => ObjectId | undefined);
+
+/** The subject of a loop whose keys name no object: it decides about the whole cluster at once. */
+export const wholeCluster: Subject = () => undefined;
+
+/** The object that a key of a loop names. */
+export const objectOf = (subject: Subject, key: string): ObjectId | undefined =>
+  typeof subject === 'function' ? subject(key) : { group: subject.group, resource: subject.resource, key };
 
 export interface ActionDeps {
   client: KubeClient;
@@ -171,6 +191,12 @@ export interface ActionDeps {
   logger: Logger;
   /** Absent where nobody asks for metrics. */
   metrics?: Metrics;
+}
+
+/** What does a named piece of work. */
+export interface Named<Do> {
+  name: string;
+  run: Do;
 }
 
 /** A gauge whose values are read from the cache when somebody asks. */
@@ -183,19 +209,29 @@ export interface GaugeDefinition {
   read(cache: Cache): Iterable<{ labels: readonly string[]; value: number }>;
 }
 
+export interface ConcurrencyFlag {
+  /** Upstream's name, without dashes. */
+  flag: string;
+  default: number;
+}
+
 export interface ControllerDefinition<View = unknown> {
   /** Upstream's name, e.g. `replicaset-controller`. */
   name: string;
   /** Older names accepted by `--controllers`. */
   aliases?: string[];
+  /** What its keys name. */
+  for: Subject;
   /** Runs only when `--controllers` names it; `*` is not enough. */
   disabledByDefault?: boolean;
   /** Service account in kube-system and end of `system:controller:<...>`, where it is not `name`. '': the manager's own identity. */
   serviceAccount?: string;
   /** Source of the loop's events, where it is not `name`. */
   eventSource?: string;
-  /** The RBAC rules of that cluster role; the bootstrap policy is made from these. */
+  /** The RBAC rules of that cluster role. The bootstrap policy is generated from them (test/component/controllers-rights.test.ts). */
   rights: PolicyRule[];
+  /** Those of a Role of that name in single namespaces. */
+  rightsIn?: Readonly<Record<string, PolicyRule[]>>;
   watches: WatchDefinition[];
   /** The frozen slice of the world that `reconcile` may see. Pure. */
   view(key: string, cache: Cache, context: ViewContext): View;
@@ -204,16 +240,16 @@ export interface ControllerDefinition<View = unknown> {
   /** Keys to reconcile at start and then every so often without an event (for loops over time). */
   periodic?: { everyMs: number; keys(cache: Cache): Iterable<string> };
   /** Handlers of `action` effects. Rejections requeue the key with back-off. */
-  actions?(deps: ActionDeps): Record<string, Action>;
-  /** Who answers `needsAnswers`, by name of the question. */
-  questions?(deps: ActionDeps): Record<string, Asker>;
+  actions?(deps: ActionDeps): readonly Named<Action>[];
+  /** Who answers `needsAnswers`. */
+  questions?(deps: ActionDeps): readonly Named<Asker>[];
   /** Watches on what the apiserver serves, asked again every so often: for loops over all resources. */
   discover?: { everyMs: number; watch(resource: DiscoveredResource): WatchDefinition | undefined };
   gauges?: readonly GaugeDefinition[];
   /** Bounds of the back-off after a failure. Default 5 ms to 1000 s. */
   backoff?: { baseMs: number; maxMs: number };
-  /** Keys in work at the same time. Default 10. */
-  concurrency?: number;
+  /** Keys in work at the same time, as a number or as a flag of the manager with its default. Default 10. */
+  concurrency?: number | ConcurrencyFlag;
 }
 
 /** The name of a ref in `live`. */
@@ -233,7 +269,7 @@ export const controllerRef = (owner: KubeObject, group: string, version: string,
   blockOwnerDeletion: true,
 });
 
-/** Declares a controller; only checks types. */
-export function defineController<View>(definition: ControllerDefinition<View>): ControllerDefinition<View> {
-  return definition;
+/** Declares a controller. The type of its view is checked here and then forgotten: only its own `reconcile` ever gets it. */
+export function defineController<View>(definition: ControllerDefinition<View>): ControllerDefinition {
+  return definition as unknown as ControllerDefinition;
 }

@@ -3,13 +3,19 @@
 import type { PersistentVolume, PersistentVolumeClaim } from '#api/core/v1';
 import type { StorageClass } from '#api/storage/v1';
 import { splitKey } from '#apimachinery/meta';
-import { type Action, type ControllerDefinition, defineController, ownKey, type Plan, watch } from '#controller-runtime';
-import { persistentVolumeClaims, persistentVolumes, storageClasses } from '#controller-runtime/platform';
+import { type ControllerDefinition, defineController, ownKey, type Plan, watch } from '#controller-runtime';
+import {
+  claimOrVolume,
+  isVolumeKey,
+  persistentVolumeClaims,
+  persistentVolumes,
+  storageClasses,
+} from '#controller-runtime/platform';
 import { allow, recordEvents } from '#controller-runtime/workload';
 import type { Volumes } from './directories.ts';
-import { afterMaking, classOf, type ClaimView, type Making, reconcileClaim, volumeNameOf } from './reconcile/claim.ts';
+import { afterMaking, classOf, type ClaimView, makeVolume, reconcileClaim, volumeNameOf } from './reconcile/claim.ts';
 import { type LocalPathConfig, provisionerName, type VolumePlace } from './reconcile/names.ts';
-import { afterRemoving, reconcileVolume, type Removing, type VolumeView } from './reconcile/volume.ts';
+import { afterRemoving, reconcileVolume, removeVolume, type VolumeView } from './reconcile/volume.ts';
 
 type View = ({ of: 'claim' } & ClaimView) | ({ of: 'volume' } & VolumeView);
 
@@ -21,19 +27,20 @@ const onDisk =
   <Input extends { place: VolumePlace }>(
     change: (place: VolumePlace) => Promise<void>,
     after: (input: Input, problem: string | undefined) => Plan,
-  ): Action =>
-  async (input) => {
-    const problem = await change((input as Input).place).then(
+  ) =>
+  async (input: Input): Promise<Plan> => {
+    const problem = await change(input.place).then(
       () => undefined,
       (error: Error) => error.message,
     );
-    return after(input as Input, problem);
+    return after(input, problem);
   };
 
 /** `volumes` makes and removes what lies on the disks of the nodes. */
-export const localPathProvisioner = (config: LocalPathConfig, volumes: Volumes): ControllerDefinition<View> =>
+export const localPathProvisioner = (config: LocalPathConfig, volumes: Volumes): ControllerDefinition =>
   defineController<View>({
     name: 'local-path-provisioner',
+    for: claimOrVolume,
     eventSource: provisionerName,
     rights: [
       allow('create,delete,list,patch,watch', 'core', 'persistentvolumes'),
@@ -47,9 +54,8 @@ export const localPathProvisioner = (config: LocalPathConfig, volumes: Volumes):
       watch<PersistentVolume>({ resource: persistentVolumes, keys: (volume) => ownKey(volume) }),
       watch<StorageClass>({ resource: storageClasses }),
     ],
-    // Claims have a namespace, volumes have none.
     view(key, cache, { live }) {
-      if (!key.includes('/')) return { of: 'volume', volume: cache.get<PersistentVolume>(persistentVolumes, '', key) };
+      if (isVolumeKey(key)) return { of: 'volume', volume: cache.get<PersistentVolume>(persistentVolumes, '', key) };
       const { namespace, name } = splitKey(key);
       const claim = cache.get<PersistentVolumeClaim>(persistentVolumeClaims, namespace, name);
       const storageClass = claim && cache.get<StorageClass>(storageClasses, '', classOf(claim));
@@ -57,9 +63,9 @@ export const localPathProvisioner = (config: LocalPathConfig, volumes: Volumes):
       return { of: 'claim', claim, storageClass, volume, live };
     },
     reconcile: (view) => (view.of === 'claim' ? reconcileClaim(config, view) : reconcileVolume(config, view)),
-    actions: () => ({
-      make: onDisk<Making>((place) => volumes.make(place), afterMaking),
-      remove: onDisk<Removing>((place) => volumes.remove(place), afterRemoving),
-    }),
+    actions: () => [
+      makeVolume.by(onDisk((place) => volumes.make(place), afterMaking)),
+      removeVolume.by(onDisk((place) => volumes.remove(place), afterRemoving)),
+    ],
     backoff,
   });

@@ -10,6 +10,7 @@ import {
   identities,
   type Identity,
   keysOf,
+  objectNamed,
   pkiFrom,
   podCidrFor,
   SimulatedNodes,
@@ -79,8 +80,8 @@ export interface TestCluster {
   readonly client: KubeClient;
   /** Somebody else, in memory: authorization holds. `groups` without `system:authenticated` is unauthenticated. */
   clientFor(identity: Identity): KubeClient;
-  /** What every control loop decided last about `namespace/name` (or `name`), and why. */
-  explain(key: string): DecisionRecord[];
+  /** What every control loop decided last about an object (`deployment/web`; plural, singular, kind or short name), and why. Default namespace: `default`. */
+  explain(object: string, namespace?: string): DecisionRecord[];
   /** What goes wrong with its API. */
   readonly faults: ApiFaults;
   /**
@@ -261,7 +262,7 @@ const handle = ({ plane, nodes, cloud, gate, clock, snapshot, fork, stop }: Part
   kubeconfig: formatKubeconfig(kubeconfigFor('sagong', plane.clientConfig(identities.admin))),
   client: plane.client(identities.admin, 'sagong'),
   clientFor: (identity) => plane.client(identity, identity.name),
-  explain: (key) => plane.decisions.about(key),
+  explain: (object, namespace = 'default') => plane.decisions.about(objectNamed(object, namespace)),
   get failures() {
     return plane.supervisor.failures;
   },

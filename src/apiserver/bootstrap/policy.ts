@@ -1,7 +1,7 @@
 // The default policy of v1.36 (plugin/pkg/auth/authorizer/rbac/bootstrappolicy) put together from its tables.
 import type { ClusterRole, ClusterRoleBinding, Role, RoleBinding } from '#api/rbac/v1';
 import { clusterRoles } from '../authorization/policy/cluster-roles.ts';
-import { controllerRoles } from '../authorization/policy/controller-roles.ts';
+import { controllerRoles, controllerRolesIn } from '../authorization/policy/controller-roles.gen.ts';
 import { clusterRole, clusterRoleBinding, role, roleBinding } from '../authorization/policy/role-data.ts';
 
 /** Subjects of the default bindings; each binds the ClusterRole of its own name. */
@@ -20,15 +20,9 @@ const clusterBindings: Readonly<Record<string, readonly string[]>> = {
   'system:volume-scheduler': ['user:system:kube-scheduler'],
 };
 
-const events = 'create,patch,update core,events.k8s.io events';
 const leaderLocking = ['leases', 'leasecandidates'].map((what) => `create,get,list,update,watch coordination.k8s.io ${what}`);
 
 const namespacedRoles: readonly [namespace: string, name: string, rules: readonly string[]][] = [
-  [
-    'kube-public',
-    'system:controller:bootstrap-signer',
-    ['get,list,watch core configmaps', 'update core configmaps cluster-info', events],
-  ],
   [
     'kube-system',
     'extension-apiserver-authentication-reader',
@@ -36,18 +30,10 @@ const namespacedRoles: readonly [namespace: string, name: string, rules: readonl
   ],
   ['kube-system', 'system::leader-locking-kube-controller-manager', leaderLocking],
   ['kube-system', 'system::leader-locking-kube-scheduler', leaderLocking],
-  ['kube-system', 'system:controller:bootstrap-signer', ['get,list,watch core secrets']],
   ['kube-system', 'system:controller:cloud-provider', ['create,get,list,watch core configmaps']],
-  ['kube-system', 'system:controller:token-cleaner', ['delete,get,list,watch core secrets', events]],
 ];
 
 const namespacedBindings: readonly [namespace: string, name: string, role: string, subjects: readonly string[]][] = [
-  [
-    'kube-public',
-    'system:controller:bootstrap-signer',
-    'system:controller:bootstrap-signer',
-    ['sa:kube-system/bootstrap-signer'],
-  ],
   [
     'kube-system',
     'system::extension-apiserver-authentication-reader',
@@ -70,14 +56,7 @@ const namespacedBindings: readonly [namespace: string, name: string, role: strin
     'system::leader-locking-kube-scheduler',
     ['user:system:kube-scheduler', 'sa:kube-system/kube-scheduler'],
   ],
-  [
-    'kube-system',
-    'system:controller:bootstrap-signer',
-    'system:controller:bootstrap-signer',
-    ['sa:kube-system/bootstrap-signer'],
-  ],
   ['kube-system', 'system:controller:cloud-provider', 'system:controller:cloud-provider', ['sa:kube-system/cloud-provider']],
-  ['kube-system', 'system:controller:token-cleaner', 'system:controller:token-cleaner', ['sa:kube-system/token-cleaner']],
 ];
 
 const controllerRoleName = (name: string): string => `system:controller:${name}`;
@@ -94,6 +73,14 @@ export const defaultClusterRoleBindings = (): ClusterRoleBinding[] => [
   ),
 ];
 
-export const defaultRoles = (): Role[] => namespacedRoles.map((line) => role(...line));
+export const defaultRoles = (): Role[] => [
+  ...namespacedRoles.map((line) => role(...line)),
+  ...controllerRolesIn.map(([namespace, name, rules]) => role(namespace, controllerRoleName(name), rules)),
+];
 
-export const defaultRoleBindings = (): RoleBinding[] => namespacedBindings.map((line) => roleBinding(...line));
+export const defaultRoleBindings = (): RoleBinding[] => [
+  ...namespacedBindings.map((line) => roleBinding(...line)),
+  ...controllerRolesIn.map(([namespace, name]) =>
+    roleBinding(namespace, controllerRoleName(name), controllerRoleName(name), [`sa:kube-system/${name}`]),
+  ),
+];

@@ -3,7 +3,7 @@ import type { Node } from '#api/core/v1';
 import { type ControllerDefinition, defineController, watch } from '#controller-runtime';
 import { nodes } from '#controller-runtime/platform';
 import { allow, recordEvents } from '#controller-runtime/workload';
-import { cloudView } from '../ask.ts';
+import { cloudView, instanceExists, instanceShutdown } from '../ask.ts';
 import type { InstanceSource } from '../instance-source.ts';
 import { lifecycleConcurrency } from '../limits.ts';
 import { type LifecycleView, needsLook, reconcileLifecycle } from './reconcile.ts';
@@ -14,10 +14,11 @@ export interface LifecycleControllerOptions {
   nodeMonitorPeriodMs: number;
 }
 
-export const cloudNodeLifecycleController = (options: LifecycleControllerOptions): ControllerDefinition<LifecycleView> =>
+export const cloudNodeLifecycleController = (options: LifecycleControllerOptions): ControllerDefinition =>
   defineController<LifecycleView>({
     name: 'cloud-node-lifecycle-controller',
     aliases: ['cloud-node-lifecycle'],
+    for: nodes,
     serviceAccount: 'node-controller',
     rights: [allow('delete,get,list,patch,watch', 'core', 'nodes'), recordEvents],
     watches: [watch<Node>({ resource: nodes })],
@@ -31,10 +32,10 @@ export const cloudNodeLifecycleController = (options: LifecycleControllerOptions
     },
     view: (key, cache, context) => ({ ...cloudView(context), node: cache.get<Node>(nodes, '', key) }),
     reconcile: reconcileLifecycle,
-    questions: () => ({
-      instanceExists: (node, signal) => options.instances.instanceExists(node as Node, signal),
-      instanceShutdown: (node, signal) => options.instances.instanceShutdown(node as Node, signal),
-    }),
+    questions: () => [
+      instanceExists.by((node, signal) => options.instances.instanceExists(node, signal)),
+      instanceShutdown.by((node, signal) => options.instances.instanceShutdown(node, signal)),
+    ],
     // A failure waits for the next look, as everything here does.
     backoff: { baseMs: options.nodeMonitorPeriodMs, maxMs: options.nodeMonitorPeriodMs },
     concurrency: lifecycleConcurrency,

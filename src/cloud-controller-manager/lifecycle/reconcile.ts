@@ -4,7 +4,7 @@ import type { Node, Taint } from '#api/core/v1';
 import { shutdownTaint } from '#cloud-provider';
 import type { Effect, Plan } from '#controller-runtime';
 import { mergePatch, nodes, refOf } from '#controller-runtime/platform';
-import { answerTo, askNode, type CloudView } from '../ask.ts';
+import { askNode, type CloudView, instanceExists, instanceShutdown } from '../ask.ts';
 import { asNode, normal } from '../events.ts';
 
 export interface LifecycleView extends CloudView {
@@ -34,15 +34,15 @@ export function reconcileLifecycle(view: LifecycleView): Plan {
     const taints = taintsOf(node).filter(({ key }) => key !== shutdownTaint);
     return { effects: [patchTaints(node, taints)], because: 'It is ready again, so it is not shut down.' };
   }
-  const existence = askNode('instanceExists', node);
-  const exists = answerTo<boolean>(view, existence);
+  const existence = askNode(instanceExists, node);
+  const exists = instanceExists.answer(view, existence);
   if (!exists) return { effects: [], needsAnswers: [existence] };
   const { name = '' } = node.metadata;
   if ('error' in exists) return { effects: [], failure: `error checking if node ${name} exists: ${exists.error.message}` };
   if (!exists.value) return gone(node, name);
   if (isMarked(node)) return { effects: [] };
-  const power = askNode('instanceShutdown', node);
-  const shutdown = answerTo<boolean>(view, power);
+  const power = askNode(instanceShutdown, node);
+  const shutdown = instanceShutdown.answer(view, power);
   if (!shutdown) return { effects: [], needsAnswers: [power] };
   if ('error' in shutdown) {
     if ('code' in shutdown.error && shutdown.error.code === 'NotImplemented')

@@ -4,10 +4,10 @@ import { type ControllerDefinition, defineController, watch } from '#controller-
 import { nodes } from '#controller-runtime/platform';
 import { allow, recordEvents } from '#controller-runtime/workload';
 import { deepEqual } from '#utils';
-import { cloudView } from '../ask.ts';
+import { cloudView, instanceMetadata, nodeAddresses } from '../ask.ts';
 import type { InstanceSource } from '../instance-source.ts';
 import type { CloudMetrics } from '../metrics.ts';
-import { type NodeConfig, type NodeMemory, type NodeView, reconcileNode } from './reconcile.ts';
+import { type NodeConfig, type NodeMemory, type NodeView, observeInitialized, reconcileNode } from './reconcile.ts';
 
 export interface NodeControllerOptions extends NodeConfig {
   instances: InstanceSource;
@@ -24,10 +24,11 @@ const sameForUs = (a: Node, b: Node): boolean =>
   deepEqual(a.metadata.labels, b.metadata.labels) &&
   deepEqual(a.metadata.annotations, b.metadata.annotations);
 
-export const cloudNodeController = (options: NodeControllerOptions): ControllerDefinition<NodeView> =>
+export const cloudNodeController = (options: NodeControllerOptions): ControllerDefinition =>
   defineController<NodeView>({
     name: 'cloud-node-controller',
     aliases: ['cloud-node'],
+    for: nodes,
     serviceAccount: 'node-controller',
     rights: [allow('get,list,patch,update,watch', 'core', 'nodes'), allow('patch', 'core', 'nodes/status'), recordEvents],
     watches: [
@@ -43,15 +44,15 @@ export const cloudNodeController = (options: NodeControllerOptions): ControllerD
       lastFailure: context.lastFailure,
     }),
     reconcile: (view, now) => reconcileNode(options, view, now),
-    questions: () => ({
-      instanceMetadata: (node, signal) => options.instances.instanceMetadata(node as Node, signal),
-      nodeAddresses: (node, signal) => options.instances.nodeAddresses(node as Node, signal),
-    }),
-    actions: ({ clock }) => ({
-      observeInitialized(node) {
-        options.metrics.initialized(clock.now() - Date.parse((node as Node).metadata.creationTimestamp ?? ''));
+    questions: () => [
+      instanceMetadata.by((node, signal) => options.instances.instanceMetadata(node, signal)),
+      nodeAddresses.by((node, signal) => options.instances.nodeAddresses(node, signal)),
+    ],
+    actions: ({ clock }) => [
+      observeInitialized.by(({ metadata }) => {
+        options.metrics.initialized(clock.now() - Date.parse(metadata.creationTimestamp ?? ''));
         return Promise.resolve(undefined);
-      },
-    }),
+      }),
+    ],
     concurrency: options.concurrency,
   });

@@ -2,10 +2,10 @@
 // addresses of others are kept fresh. Pure.
 import type { Node, NodeAddress } from '#api/core/v1';
 import { type InstanceMetadata, uninitializedTaint } from '#cloud-provider';
-import type { Effect, Plan, ViewContext } from '#controller-runtime';
+import { action, type Effect, type Plan, type ViewContext } from '#controller-runtime';
 import { mergePatch, nodes } from '#controller-runtime/platform';
 import { deepEqual } from '#utils';
-import { answerTo, askNode, type CloudView } from '../ask.ts';
+import { askNode, type CloudView, instanceMetadata, nodeAddresses } from '../ask.ts';
 import { asNode } from '../events.ts';
 import { addressesOf } from './addresses.ts';
 import { labelsFrom, labelsToReconcile } from './labels.ts';
@@ -31,6 +31,9 @@ export interface NodeConfig {
   instances: { readonly needsProviderId: boolean };
 }
 
+/** Counts how long a Node waited for its machine. */
+export const observeInitialized = action<Node>('observeInitialized');
+
 export const isTainted = ({ spec }: Node): boolean => (spec?.taints ?? []).some(({ key }) => key === uninitializedTaint);
 
 export function reconcileNode(config: NodeConfig, view: NodeView, now: number): Plan {
@@ -51,8 +54,8 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 function initialize(config: NodeConfig, node: Node, known: NodeMemory | undefined, view: NodeView, now: number): Plan {
   const { name = '', uid = '' } = node.metadata;
   const kept = view.lastFailure?.reason === 'Conflict' ? known?.metadata : undefined;
-  const question = askNode('instanceMetadata', node);
-  const answer = kept ? { value: kept } : answerTo<InstanceMetadata | undefined>(view, question);
+  const question = askNode(instanceMetadata, node);
+  const answer = kept ? { value: kept } : instanceMetadata.answer(view, question);
   if (!answer) return { effects: [], needsAnswers: [question] };
   if ('error' in answer)
     return { effects: [], failure: `failed to get instance metadata for node ${name}: ${answer.error.message}` };
@@ -84,7 +87,7 @@ function initialize(config: NodeConfig, node: Node, known: NodeMemory | undefine
         object,
         events: { regarding: asNode(node), success: { reason: 'Synced', message: 'Node synced successfully' } },
       },
-      { op: 'action', name: 'observeInitialized', input: node },
+      observeInitialized.on(node),
       ...(metadata.nodeAddresses.length > 0 ? writeAddresses(node, addresses) : []),
     ],
     remember: { uid, metadata, addressesAtMs: now } satisfies NodeMemory,
@@ -107,8 +110,8 @@ function refresh(config: NodeConfig, node: Node, known: NodeMemory | undefined, 
       remember: { uid, addressesAtMs: now - sinceMs } satisfies NodeMemory,
       requeueAfterMs: everyMs - sinceMs,
     };
-  const question = askNode('nodeAddresses', node);
-  const answer = answerTo<NodeAddress[] | undefined>(view, question);
+  const question = askNode(nodeAddresses, node);
+  const answer = nodeAddresses.answer(view, question);
   if (!answer) return { effects: [], needsAnswers: [question] };
   const later = { remember: { uid, addressesAtMs: now } satisfies NodeMemory, requeueAfterMs: everyMs };
   const unchanged = (because: string): Plan => ({ ...later, effects: reconcileLabels, because });

@@ -1,12 +1,12 @@
 // The route controller: the cloud's network knows the way to the pods of each Node.
 import type { Node } from '#api/core/v1';
 import { type IPPrefix, parseCIDR } from '#apimachinery/validation';
-import type { Route, Routes } from '#cloud-provider';
-import { type ControllerDefinition, defineController, type Plan, watch } from '#controller-runtime';
+import type { Routes } from '#cloud-provider';
+import { action, type ControllerDefinition, defineController, type Plan, watch, wholeCluster } from '#controller-runtime';
 import { nodes } from '#controller-runtime/platform';
 import { allow, recordEvents } from '#controller-runtime/workload';
 import type { Rng } from '#utils';
-import { answerTo, ask, type CloudView, cloudView } from '../ask.ts';
+import { type CloudView, cloudView, listRoutes } from '../ask.ts';
 import type { CloudMetrics } from '../metrics.ts';
 import { applyRoutes } from './apply.ts';
 import { changesOf, outcomePlan, type RouteChanges, routesDiffer } from './plan.ts';
@@ -52,23 +52,26 @@ export function reconcileRoutes(options: RouteControllerOptions, view: RouteView
   const { watchBased, routeReconciliationPeriodMs: periodMs } = options;
   const waitMs = watchBased && view.memory ? view.memory.lookedAtMs + periodMs - now : 0;
   if (waitMs > 0) return { effects: [], requeueAfterMs: waitMs, remember: view.memory };
-  const question = ask('listRoutes', key, options.cluster);
-  const answer = answerTo<Route[]>(view, question);
+  const question = listRoutes.about(key, options.cluster);
+  const answer = listRoutes.answer(view, question);
   if (!answer) return { effects: [], needsAnswers: [question], remember: view.memory };
   const remember: RouteMemory = { lookedAtMs: now };
   if ('error' in answer) return { effects: [], failure: `error listing routes: ${answer.error.message}`, remember };
   const changes = changesOf(options.clusterCidrs, view.nodes, answer.value);
   return {
-    effects: [{ op: 'action', name: 'applyRoutes', input: changes }],
+    effects: [apply.on(changes)],
     remember,
     because: `${changes.make.length} routes are to be made, ${changes.remove.length} to be removed.`,
   };
 }
 
-export const routeController = (options: RouteControllerOptions): ControllerDefinition<RouteView> =>
+const apply = action<RouteChanges>('applyRoutes');
+
+export const routeController = (options: RouteControllerOptions): ControllerDefinition =>
   defineController<RouteView>({
     name: 'node-route-controller',
     aliases: ['route'],
+    for: wholeCluster,
     serviceAccount: 'route-controller',
     eventSource: 'route_controller',
     rights: [allow('get,list,watch', 'core', 'nodes'), allow('patch', 'core', 'nodes/status'), recordEvents],
@@ -88,18 +91,17 @@ export const routeController = (options: RouteControllerOptions): ControllerDefi
       memory: context.memory as RouteMemory | undefined,
     }),
     reconcile: (view, now) => reconcileRoutes(options, view, now),
-    questions: () => ({ listRoutes: (cluster, signal) => options.routes.listRoutes(cluster as string, signal) }),
-    actions: ({ clock, logger }) => ({
-      async applyRoutes(input, signal) {
-        const changes = input as RouteChanges;
+    questions: () => [listRoutes.by((cluster, signal) => options.routes.listRoutes(cluster, signal))],
+    actions: ({ clock, logger }) => [
+      apply.by(async (changes, signal) => {
         options.metrics.routeSynced();
         const { routes, cluster, rng } = options;
         const outcomes = await applyRoutes(changes, { routes, cluster, clock, rng, logger, signal });
         const plan = outcomePlan(changes, outcomes, clock.now());
         const again = options.watchBased && outcomes.some(({ made }) => !made);
         return again ? { ...plan, requeueAfterMs: options.routeReconciliationPeriodMs } : plan;
-      },
-    }),
+      }),
+    ],
     backoff: { baseMs: options.routeReconciliationPeriodMs, maxMs: options.routeReconciliationPeriodMs },
     concurrency: 1,
   });

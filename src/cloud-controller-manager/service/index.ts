@@ -2,11 +2,11 @@
 import type { Node, Service } from '#api/core/v1';
 import { keyOf, splitKey } from '#apimachinery/meta';
 import type { LoadBalancer } from '#cloud-provider';
-import { type Action, type Cache, type ControllerDefinition, defineController, watch } from '#controller-runtime';
+import { type Action, type Cache, type ControllerDefinition, defineController, type Named, watch } from '#controller-runtime';
 import { nodes } from '#controller-runtime/platform';
 import { allow, recordEvents, services } from '#controller-runtime/workload';
 import type { Clock } from '#utils';
-import { cloudView } from '../ask.ts';
+import { cloudView, getLoadBalancer } from '../ask.ts';
 import { serviceBackoffBaseMs, serviceBackoffMaxMs } from '../limits.ts';
 import type { CloudMetrics } from '../metrics.ts';
 import {
@@ -17,6 +17,7 @@ import {
   afterUpdateHosts,
   type Outcome,
 } from './outcomes.ts';
+import { deleteBalancer, deletePrevious, deleteVanished, ensureBalancer, updateHosts } from './actions.ts';
 import { type BalancerInput, reconcileService, type ServiceMemory, type ServiceView } from './reconcile.ts';
 import { hostsChanged, isHost, needsCleanup, needsUpdate, wantsLoadBalancer } from './select.ts';
 
@@ -41,19 +42,17 @@ const allBalanced = (cache: Cache): string[] =>
     .filter(wantsLoadBalancer)
     .map(({ metadata }) => keyOf(metadata));
 
-function balancerActions({ balancer, cluster, metrics, clock }: ServiceControllerOptions): Record<string, Action> {
-  const remove = (input: unknown, signal: AbortSignal): Promise<Outcome<void>> =>
-    outcomeOf(balancer.ensureLoadBalancerDeleted(cluster, (input as BalancerInput).service, signal));
-  return {
-    async ensure(input, signal) {
-      const { service, hosts } = input as BalancerInput;
-      return afterEnsure({ service, hosts }, await outcomeOf(balancer.ensureLoadBalancer(cluster, service, hosts, signal)));
-    },
-    delete: async (input, signal) => afterDelete(input as BalancerInput, await remove(input, signal)),
-    deleteVanished: async (input, signal) => afterDeleteVanished(input as BalancerInput, await remove(input, signal)),
-    deletePrevious: async (input, signal) => afterDeletePrevious(input as BalancerInput, await remove(input, signal)),
-    async updateHosts(input, signal) {
-      const { service, hosts } = input as BalancerInput;
+function balancerActions({ balancer, cluster, metrics, clock }: ServiceControllerOptions): Named<Action>[] {
+  const remove = ({ service }: BalancerInput, signal: AbortSignal): Promise<Outcome<void>> =>
+    outcomeOf(balancer.ensureLoadBalancerDeleted(cluster, service, signal));
+  return [
+    ensureBalancer.by(async (input, signal) =>
+      afterEnsure(input, await outcomeOf(balancer.ensureLoadBalancer(cluster, input.service, input.hosts, signal))),
+    ),
+    deleteBalancer.by(async (input, signal) => afterDelete(input, await remove(input, signal))),
+    deleteVanished.by(async (input, signal) => afterDeleteVanished(input, await remove(input, signal))),
+    deletePrevious.by(async (input, signal) => afterDeletePrevious(input, await remove(input, signal))),
+    updateHosts.by(async ({ service, hosts }, signal) => {
       const sinceMs = clock.monotonic();
       metrics.loadBalancerSynced();
       const outcome = await outcomeOf(balancer.updateLoadBalancer(cluster, service, hosts, signal));
@@ -62,14 +61,15 @@ function balancerActions({ balancer, cluster, metrics, clock }: ServiceControlle
       metrics.nodeSyncFailed();
       const found = await outcomeOf(balancer.getLoadBalancer(cluster, service, signal));
       return afterUpdateHosts({ service, hosts }, outcome, 'error' in found || found.value !== undefined);
-    },
-  };
+    }),
+  ];
 }
 
-export function serviceController(options: ServiceControllerOptions): ControllerDefinition<ServiceView> {
+export function serviceController(options: ServiceControllerOptions): ControllerDefinition {
   return defineController<ServiceView>({
     name: 'service-lb-controller',
     aliases: ['service'],
+    for: services,
     serviceAccount: 'service-controller',
     eventSource: 'service-controller',
     rights: [
@@ -104,9 +104,9 @@ export function serviceController(options: ServiceControllerOptions): Controller
       };
     },
     reconcile: (view) => reconcileService(view),
-    questions: () => ({
-      getLoadBalancer: (service, signal) => options.balancer.getLoadBalancer(options.cluster, service as Service, signal),
-    }),
+    questions: () => [
+      getLoadBalancer.by((service, signal) => options.balancer.getLoadBalancer(options.cluster, service, signal)),
+    ],
     actions: () => balancerActions(options),
     backoff: { baseMs: serviceBackoffBaseMs, maxMs: serviceBackoffMaxMs },
     concurrency: options.concurrency,

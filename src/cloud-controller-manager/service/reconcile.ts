@@ -6,7 +6,8 @@ import { loadBalancerCleanupFinalizer as finalizer } from '#cloud-provider';
 import { refOf } from '#controller-runtime/platform';
 import { services } from '#controller-runtime/workload';
 import { deepEqual } from '#utils';
-import { answerTo, ask, type CloudView } from '../ask.ts';
+import { type CloudView, getLoadBalancer } from '../ask.ts';
+import { deleteBalancer, deletePrevious, deleteVanished, ensureBalancer, updateHosts } from './actions.ts';
 import { asService, normal, warning } from '../events.ts';
 import { hasFinalizer, hostsKey, needsCleanup, needsUpdate, wantsLoadBalancer } from './select.ts';
 
@@ -79,29 +80,29 @@ export function reconcileService(view: ServiceView): Plan {
   if (!service) return memory ? vanished(memory) : { effects: [] };
   if (memory && memory.service.metadata.uid !== service.metadata.uid)
     return {
-      effects: [{ op: 'action', name: 'deletePrevious', input: { service: memory.service, hosts: [] } satisfies BalancerInput }],
+      effects: [deletePrevious.on({ service: memory.service, hosts: [] })],
       remember: memory,
       because: 'The load balancer of a deleted Service of the same name goes first.',
     };
   if (needsCleanup(service) || (!wantsLoadBalancer(service) && memory)) return cleanUp(view, service);
   if (!wantsLoadBalancer(service)) return { effects: [] };
   if (!memory?.ensured || view.lastFailure || needsUpdate(memory.service, service)) return ensure(view, service);
-  return hostsKey(view.hosts) === memory.hosts ? { effects: [], remember: memory } : updateHosts(view, service, memory);
+  return hostsKey(view.hosts) === memory.hosts ? { effects: [], remember: memory } : sendElsewhere(view, service, memory);
 }
 
 /** It went without our finalizer. */
 const vanished = (memory: ServiceMemory): Plan => ({
   effects: [
     normal(asService(memory.service), 'DeletingLoadBalancer', 'Deleting load balancer'),
-    { op: 'action', name: 'deleteVanished', input: { service: memory.service, hosts: [] } satisfies BalancerInput },
+    deleteVanished.on({ service: memory.service, hosts: [] }),
   ],
   remember: memory,
   because: 'The Service is gone, so its load balancer goes.',
 });
 
 function cleanUp(view: ServiceView, service: Service): Plan {
-  const question = ask('getLoadBalancer', service.metadata.uid ?? '', service);
-  const answer = answerTo<LoadBalancerStatus | undefined>(view, question);
+  const question = getLoadBalancer.about(service.metadata.uid ?? '', service);
+  const answer = getLoadBalancer.answer(view, question);
   if (!answer) return { effects: [], needsAnswers: [question] };
   const remember: ServiceMemory = { service, ensured: false, hosts: '' };
   const regarding = asService(service);
@@ -111,10 +112,7 @@ function cleanUp(view: ServiceView, service: Service): Plan {
   }
   if (!answer.value) return { effects: releaseEffects(service), because: 'It wants no load balancer, and has none.' };
   return {
-    effects: [
-      normal(regarding, 'DeletingLoadBalancer', 'Deleting load balancer'),
-      { op: 'action', name: 'delete', input: { service, hosts: [] } satisfies BalancerInput },
-    ],
+    effects: [normal(regarding, 'DeletingLoadBalancer', 'Deleting load balancer'), deleteBalancer.on({ service, hosts: [] })],
     remember,
     because: 'It wants no load balancer any more.',
   };
@@ -150,7 +148,7 @@ function ensure({ hosts }: ServiceView, service: Service): Plan {
       normal(regarding, 'EnsuringLoadBalancer', 'Ensuring load balancer'),
       ...finalizers,
       ...noHosts,
-      { op: 'action', name: 'ensure', input: { service, hosts } satisfies BalancerInput },
+      ensureBalancer.on({ service, hosts }),
     ],
     remember: { service, ensured: false, hosts: '' } satisfies ServiceMemory,
     because: 'Its load balancer is not as the Service says.',
@@ -162,8 +160,8 @@ export const noHostsEvent = (service: Service): Effect => ({
   afterSuccess: true,
 });
 
-const updateHosts = ({ hosts }: ServiceView, service: Service, memory: ServiceMemory): Plan => ({
-  effects: [{ op: 'action', name: 'updateHosts', input: { service, hosts } satisfies BalancerInput }],
+const sendElsewhere = ({ hosts }: ServiceView, service: Service, memory: ServiceMemory): Plan => ({
+  effects: [updateHosts.on({ service, hosts })],
   // Until that went well: a failed update is followed by making the load balancer again.
   remember: { ...memory, ensured: false },
   because: 'Its load balancer sends traffic to other nodes than it should.',

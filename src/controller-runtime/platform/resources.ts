@@ -1,5 +1,6 @@
 // The resources that the platform loops deal in.
 import type { GroupVersionResource } from '#apimachinery/meta';
+import type { ObjectId } from '../types.ts';
 
 const core = (resource: string): GroupVersionResource => ({ group: '', version: 'v1', resource });
 const v1 = (group: string, resource: string): GroupVersionResource => ({ group, version: 'v1', resource });
@@ -25,3 +26,12 @@ export const horizontalPodAutoscalers: GroupVersionResource = {
   version: 'v2',
   resource: 'horizontalpodautoscalers',
 };
+
+/** Whether a key of a loop over claims and volumes names a volume: claims have a namespace, volumes have none. */
+export const isVolumeKey = (key: string): boolean => !key.includes('/');
+
+/** What such a key names. */
+export const claimOrVolume = (key: string): ObjectId => ({
+  ...(isVolumeKey(key) ? persistentVolumes : persistentVolumeClaims),
+  key,
+});

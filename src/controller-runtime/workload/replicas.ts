@@ -17,7 +17,16 @@ import {
 } from '#component-helpers/workload';
 import { deepEqual } from '#utils';
 import { ownKey } from '../cache.ts';
-import type { Cache, ControllerDefinition, Effect, Plan, PolicyRule, ViewContext } from '../types.ts';
+import {
+  type Cache,
+  type ConcurrencyFlag,
+  type ControllerDefinition,
+  defineController,
+  type Effect,
+  type Plan,
+  type PolicyRule,
+  type ViewContext,
+} from '../types.ts';
 import { claimChildren, childrenOf, type OwnerKind, watchChildren } from './children.ts';
 import { burstReplicasMax } from './limits.ts';
 import { createPod, deletePod, newPod, typed } from './pod-control.ts';
@@ -44,6 +53,7 @@ export interface ReplicaFlavour<Owner extends ReplicaOwner> extends OwnerKind<Ow
   aliases: string[];
   serviceAccount?: string;
   eventSource?: string;
+  concurrency: ConcurrencyFlag;
   rights: PolicyRule[];
   /** Whether the status counts pods that are going away (KEP-3973). */
   countsTerminating: boolean;
@@ -206,15 +216,16 @@ function explain(owner: ReplicaOwner, active: number): string {
 }
 
 /** The whole controller of one of the two kinds. */
-export const replicaController = <Owner extends ReplicaOwner>(
-  flavour: ReplicaFlavour<Owner>,
-): ControllerDefinition<ReplicaView<Owner>> => ({
-  name: flavour.name,
-  aliases: flavour.aliases,
-  ...(flavour.serviceAccount && { serviceAccount: flavour.serviceAccount }),
-  ...(flavour.eventSource && { eventSource: flavour.eventSource }),
-  rights: flavour.rights,
-  watches: [{ resource: flavour.resource, keys: ownKey }, watchChildren(podResource, flavour)],
-  view: (key, cache, context) => replicaView(flavour, key, cache, context),
-  reconcile: (view, now) => reconcileReplicas(flavour, view, now),
-});
+export const replicaController = <Owner extends ReplicaOwner>(flavour: ReplicaFlavour<Owner>): ControllerDefinition =>
+  defineController<ReplicaView<Owner>>({
+    name: flavour.name,
+    aliases: flavour.aliases,
+    for: flavour.resource,
+    concurrency: flavour.concurrency,
+    ...(flavour.serviceAccount && { serviceAccount: flavour.serviceAccount }),
+    ...(flavour.eventSource && { eventSource: flavour.eventSource }),
+    rights: flavour.rights,
+    watches: [{ resource: flavour.resource, keys: ownKey }, watchChildren(podResource, flavour)],
+    view: (key, cache, context) => replicaView(flavour, key, cache, context),
+    reconcile: (view, now) => reconcileReplicas(flavour, view, now),
+  });

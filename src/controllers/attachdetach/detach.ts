@@ -1,6 +1,6 @@
 // Detaching: never while the node says it has the volume mounted, unless the node is given up (pkg/controller/volume/attachdetach/reconciler).
 import type { Node } from '#api/core/v1';
-import { type Effect, type Ref, refKey } from '#controller-runtime';
+import { action, type Effect, type Ref, refKey } from '#controller-runtime';
 import { nodes } from '#controller-runtime/platform';
 import type { Step } from './attach.ts';
 import { driverTimeoutMs, waitForUnmountMaxMs } from './limits.ts';
@@ -27,7 +27,7 @@ export interface DetachStep extends Step {
 }
 
 /** The action that counts a detachment that did not wait for the node. */
-export const countForced = 'countForcedDetach';
+export const countForced = action<string>('countForcedDetach');
 
 /** Takes one volume that no pod on the node needs off it. */
 export function detach(input: DetachInput): DetachStep {
@@ -60,7 +60,7 @@ export function detach(input: DetachInput): DetachStep {
   const effects: Effect[] = [];
   if (attachment)
     effects.push({ op: 'delete', ref: { resource: volumeAttachments, namespace: '', name: attachment.metadata.name ?? '' } });
-  if (isForced) effects.push({ op: 'action', name: countForced, input: why });
+  if (isForced) effects.push(countForced.on(why));
   return {
     report: false,
     effects,

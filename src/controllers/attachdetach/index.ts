@@ -89,7 +89,7 @@ const watches = [
   }),
 ];
 
-export function attachDetachController(config: ControllersConfig): ControllerDefinition<AttachView> {
+export function attachDetachController(config: ControllersConfig): ControllerDefinition {
   const options = {
     disableSync: config.disableAttachDetachReconcileSync,
     disableForceDetachOnTimeout: config.disableForceDetachOnTimeout,
@@ -97,15 +97,16 @@ export function attachDetachController(config: ControllersConfig): ControllerDef
   return defineController<AttachView>({
     name: 'persistentvolume-attach-detach-controller',
     aliases: ['attachdetach'],
+    for: nodes,
     serviceAccount: 'attachdetach-controller',
     eventSource: 'attachdetach-controller',
     rights: [
-      allow('list,watch', 'core', 'persistentvolumes,persistentvolumeclaims'),
+      allow('list,watch', 'core', 'persistentvolumeclaims,persistentvolumes'),
       allow('get,list,watch', 'core', 'nodes'),
       allow('patch,update', 'core', 'nodes/status'),
       allow('list,watch', 'core', 'pods'),
       recordEvents,
-      allow('get,create,delete,list,watch', 'storage.k8s.io', 'volumeattachments'),
+      allow('create,delete,get,list,watch', 'storage.k8s.io', 'volumeattachments'),
       allow('get,list,watch', 'storage.k8s.io', 'csidrivers'),
       allow('get,list,watch', 'storage.k8s.io', 'csinodes'),
     ],
@@ -117,12 +118,12 @@ export function attachDetachController(config: ControllersConfig): ControllerDef
     ...(!options.disableSync && {
       periodic: { everyMs: config.attachDetachReconcileSyncPeriodMs, keys: nodesWithVolumes },
     }),
-    actions: ({ metrics }) => ({
-      [countForced](reason) {
-        metrics?.counter(forcedDetaches).inc(1, String(reason));
+    actions: ({ metrics }) => [
+      countForced.by((reason) => {
+        metrics?.counter(forcedDetaches).inc(1, reason);
         return Promise.resolve(undefined);
-      },
-    }),
+      }),
+    ],
     view: viewOf,
     reconcile: (view, now) => reconcileNode(view, options, now),
   });

@@ -23,12 +23,14 @@ export function cleanToken({ ref, secret }: TokenCleanerView, now: number): Plan
   };
 }
 
-export const tokenCleaner: ControllerDefinition<TokenCleanerView> = defineController<TokenCleanerView>({
+export const tokenCleaner: ControllerDefinition = defineController<TokenCleanerView>({
   name: 'token-cleaner-controller',
   aliases: ['tokencleaner'],
+  for: secrets,
   serviceAccount: 'token-cleaner',
   disabledByDefault: true,
-  rights: [allow('delete,get,list,watch', 'core', 'secrets'), recordEvents],
+  rights: [],
+  rightsIn: { 'kube-system': [allow('delete,get,list,watch', 'core', 'secrets'), recordEvents] },
   watches: [watch<Secret>({ resource: secrets, keys: (secret) => (isTokenSecret(secret) ? ownKey(secret) : []) })],
   view: (key, cache) => {
     const ref: Ref = { resource: secrets, ...splitKey(key) };

@@ -1,7 +1,7 @@
 // Signs the public ConfigMap `cluster-info` with every bootstrap token that may sign, so that who knows a token can trust what it says
 // (pkg/controller/bootstrap/bootstrapsigner.go). Off unless asked for, as upstream's.
 import type { ConfigMap, Secret } from '#api/core/v1';
-import { type ControllerDefinition, defineController, type Plan, watch } from '#controller-runtime';
+import { type ControllerDefinition, defineController, type Plan, watch, wholeCluster } from '#controller-runtime';
 import { configMaps, secrets } from '#controller-runtime/platform';
 import { allow, recordEvents } from '#controller-runtime/workload';
 import { detachedJws } from '#pki';
@@ -38,17 +38,21 @@ export function signClusterInfo({ configMap, secrets: tokens }: SignerView, now:
   return { effects: [{ op: 'update', resource: configMaps, object: signed }], because, ...again };
 }
 
-export const bootstrapSigner: ControllerDefinition<SignerView> = defineController<SignerView>({
+export const bootstrapSigner: ControllerDefinition = defineController<SignerView>({
   name: 'bootstrap-signer-controller',
   aliases: ['bootstrapsigner'],
+  for: wholeCluster,
   serviceAccount: 'bootstrap-signer',
   disabledByDefault: true,
-  rights: [
-    allow('get,list,watch', 'core', 'configmaps'),
-    { ...allow('update', 'core', 'configmaps'), resourceNames: [clusterInfo.name] },
-    allow('get,list,watch', 'core', 'secrets'),
-    recordEvents,
-  ],
+  rights: [],
+  rightsIn: {
+    'kube-public': [
+      allow('get,list,watch', 'core', 'configmaps'),
+      { ...allow('update', 'core', 'configmaps'), resourceNames: [clusterInfo.name] },
+      recordEvents,
+    ],
+    'kube-system': [allow('get,list,watch', 'core', 'secrets')],
+  },
   watches: [
     watch<ConfigMap>({
       resource: configMaps,

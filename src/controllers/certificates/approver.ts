@@ -1,6 +1,6 @@
 // Approves what kubelets ask for themselves, where access rules allow it (pkg/controller/certificates/approver).
 import type { CertificateSigningRequest } from '#api/certificates/v1';
-import { type ControllerDefinition, defineController, ownKey, type Plan, watch } from '#controller-runtime';
+import { action, type ControllerDefinition, defineController, ownKey, type Plan, watch } from '#controller-runtime';
 import { certificateSigningRequests } from '#controller-runtime/platform';
 import { askReviews } from './actions.ts';
 import { hasCondition, isIssued, kubeletClientProblem, kubeletClientSigner, readRequest } from './request.ts';
@@ -23,6 +23,8 @@ const node: Recognition = {
   message: 'Auto approving kubelet client certificate after SubjectAccessReview.',
 };
 
+const review = action<{ request: Csr; recognitions: Recognition[] }>('review');
+
 export interface ApprovalView {
   request: Csr | undefined;
 }
@@ -37,7 +39,7 @@ export function reconcileApproval({ request }: ApprovalView): Plan {
   if (kubeletClientProblem(parsed, request.spec.usages ?? []) !== undefined) return { effects: [] };
   const recognitions = request.spec.username === parsed.subject.commonName ? [self, node] : [node];
   return {
-    effects: [{ op: 'action', name: 'review', input: { request, recognitions } }],
+    effects: [review.on({ request, recognitions })],
     because: 'It asks for the client certificate of a kubelet: approved if access rules let its sender have one.',
   };
 }
@@ -60,20 +62,20 @@ export function afterReview(request: Csr, recognitions: readonly Recognition[], 
   return { effects: [{ op: 'update', resource: certificateSigningRequests, subresource: 'approval', object }] };
 }
 
-export const csrApprovingController: ControllerDefinition<ApprovalView> = defineController<ApprovalView>({
+export const csrApprovingController: ControllerDefinition = defineController<ApprovalView>({
   name: 'certificatesigningrequest-approving-controller',
   aliases: ['csrapproving'],
+  for: certificateSigningRequests,
   serviceAccount,
   rights,
   watches: [watch<Csr>({ resource: certificateSigningRequests, keys: (request) => ownKey(request) })],
   view: (key, cache) => ({ request: cache.get<Csr>(certificateSigningRequests, '', key) }),
   reconcile: reconcileApproval,
-  actions: ({ client }) => ({
-    review(input) {
-      const { request, recognitions } = input as { request: Csr; recognitions: Recognition[] };
+  actions: ({ client }) => [
+    review.by(({ request, recognitions }) => {
       const subresources = recognitions.map(({ subresource }) => subresource);
       return askReviews(client, request, subresources).then((allowed) => afterReview(request, recognitions, allowed));
-    },
-  }),
+    }),
+  ],
   backoff: { baseMs: 200, maxMs: 1_000_000 },
 });

@@ -44,9 +44,10 @@ export interface CleaningView {
   request: Csr | undefined;
 }
 
-export const csrCleanerController: ControllerDefinition<CleaningView> = defineController<CleaningView>({
+export const csrCleanerController: ControllerDefinition = defineController<CleaningView>({
   name: 'certificatesigningrequest-cleaner-controller',
   aliases: ['csrcleaner'],
+  for: certificateSigningRequests,
   serviceAccount,
   rights,
   watches: [watch<Csr>({ resource: certificateSigningRequests })],

@@ -2,7 +2,7 @@
 import type { CertificateSigningRequest } from '#api/certificates/v1';
 import { formatTime } from '#apimachinery/meta';
 import { encodeBase64 } from '#apimachinery/schema';
-import { type ControllerDefinition, defineController, ownKey, type Plan, watch } from '#controller-runtime';
+import { action, type ControllerDefinition, defineController, ownKey, type Plan, watch } from '#controller-runtime';
 import { certificateSigningRequests } from '#controller-runtime/platform';
 import { type CertificateRequest, issueCertificateForKey, loadCertificateAuthority, type Usage } from '#pki';
 import type { ClusterSigner, ControllersConfig } from '../config.ts';
@@ -27,6 +27,8 @@ const backdateMs = 5 * minuteMs;
 /** Certificates that live less long are given the whole time. */
 const shortMs = 8 * 60 * minuteMs;
 const durationMinMs = 10 * minuteMs;
+
+const sign = action<Csr>('sign');
 
 export interface SigningView {
   request: Csr | undefined;
@@ -56,7 +58,7 @@ export function reconcileSigning({ request }: SigningView, now: number): Plan {
     const conditions = [...(request.status?.conditions ?? []), failed];
     return { effects: withStatus(request, { conditions }), because: `The signer does not take it: ${problem}.` };
   }
-  return { effects: [{ op: 'action', name: 'sign', input: request }], because: 'It is approved, so it is signed.' };
+  return { effects: [sign.on(request)], because: 'It is approved, so it is signed.' };
 }
 
 /** Validity of a certificate signed now. Throws when the authority's own is over. */
@@ -70,15 +72,14 @@ export function validity(expirationSeconds: number | undefined, maxMs: number, a
 
 type SignerOf = (name: string) => ClusterSigner | undefined;
 
-function signing(signerOf: SignerOf): NonNullable<ControllerDefinition<SigningView>['actions']> {
+function signing(signerOf: SignerOf): NonNullable<ControllerDefinition['actions']> {
   const loaded = new Map<string, { ca: ReturnType<typeof loadCertificateAuthority>; durationMs: number }>();
   for (const name of signers) {
     const signer = signerOf(name);
     if (signer) loaded.set(name, { ca: loadCertificateAuthority(signer), durationMs: signer.durationMs });
   }
-  return ({ clock }) => ({
-    sign(input) {
-      const request = input as Csr;
+  return ({ clock }) => [
+    sign.by((request) => {
       const own = loaded.get(request.spec.signerName);
       if (!own) return Promise.resolve({ effects: [] });
       const { ca, durationMs } = own;
@@ -93,19 +94,20 @@ function signing(signerOf: SignerOf): NonNullable<ControllerDefinition<SigningVi
         ...times,
       });
       return Promise.resolve({ effects: withStatus(request, { certificate: encodeBase64(new TextEncoder().encode(pem)) }) });
-    },
-  });
+    }),
+  ];
 }
 
 /** Signers without an authority sign nothing. */
 export const csrSigningController = ({
   clusterSigning,
   clusterSigners,
-}: Pick<ControllersConfig, 'clusterSigning' | 'clusterSigners'>): ControllerDefinition<SigningView> => {
+}: Pick<ControllersConfig, 'clusterSigning' | 'clusterSigners'>): ControllerDefinition => {
   const signerOf: SignerOf = (name) => clusterSigners?.[name] ?? clusterSigning;
   return defineController<SigningView>({
     name: 'certificatesigningrequest-signing-controller',
     aliases: ['csrsigning'],
+    for: certificateSigningRequests,
     serviceAccount,
     rights,
     watches: [

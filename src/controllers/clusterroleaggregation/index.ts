@@ -52,9 +52,10 @@ export function reconcileAggregation({ role, roles }: AggregationView): Plan {
   };
 }
 
-export const clusterRoleAggregationController: ControllerDefinition<AggregationView> = defineController<AggregationView>({
+export const clusterRoleAggregationController: ControllerDefinition = defineController<AggregationView>({
   name: 'clusterrole-aggregation-controller',
   aliases: ['clusterrole-aggregation'],
+  for: clusterRoles,
   rights: [allow('escalate,get,list,patch,update,watch', 'rbac.authorization.k8s.io', 'clusterroles')],
   watches: [
     watch<ClusterRole>({

@@ -16,6 +16,8 @@ function view(key: string, cache: Cache, context: ViewContext): CronJobView {
 export const cronJobController = defineController<CronJobView>({
   name: 'cronjob-controller',
   aliases: ['cronjob'],
+  for: cronJobs,
+  concurrency: { flag: 'concurrent-cron-job-syncs', default: 5 },
   rights: [
     allow('get,list,update,watch', 'batch', 'cronjobs'),
     allow('create,delete,get,list,patch,update,watch', 'batch', 'jobs'),

@@ -45,6 +45,8 @@ function view(key: string, cache: Cache, context: ViewContext): DaemonSetView {
 export const daemonSetController = defineController<DaemonSetView>({
   name: 'daemonset-controller',
   aliases: ['daemonset'],
+  for: daemonSets,
+  concurrency: { flag: 'concurrent-daemonset-syncs', default: 2 },
   serviceAccount: 'daemon-set-controller',
   rights: [
     allow('get,list,watch', 'apps,extensions', 'daemonsets'),

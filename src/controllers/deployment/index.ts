@@ -45,6 +45,8 @@ function view(key: string, cache: Cache, context: ViewContext): DeploymentView {
 export const deploymentController = defineController<DeploymentView>({
   name: 'deployment-controller',
   aliases: ['deployment'],
+  for: deployments,
+  concurrency: { flag: 'concurrent-deployment-syncs', default: 5 },
   rights: [
     allow('get,list,update,watch', 'apps,extensions', 'deployments'),
     allow('update', 'apps,extensions', 'deployments/status'),

@@ -65,9 +65,10 @@ function reconcilePod(pod: Pod | undefined, now: number): Plan {
   };
 }
 
-export const disruptionController: ControllerDefinition<View> = defineController<View>({
+export const disruptionController: ControllerDefinition = defineController<View>({
   name: 'disruption-controller',
   aliases: ['disruption'],
+  for: podDisruptionBudgets,
   eventSource: 'controllermanager',
   rights: [
     allow('get,list,watch', 'apps,extensions', 'deployments'),

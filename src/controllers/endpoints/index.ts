@@ -21,6 +21,8 @@ function view(key: string, cache: Cache): EndpointsView {
 export const endpointsController = defineController<EndpointsView>({
   name: 'endpoints-controller',
   aliases: ['endpoint'],
+  for: services,
+  concurrency: { flag: 'concurrent-endpoint-syncs', default: 5 },
   serviceAccount: 'endpoint-controller',
   eventSource: 'endpoint-controller',
   rights: [

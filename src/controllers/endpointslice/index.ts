@@ -32,6 +32,8 @@ function view(key: string, cache: Cache): EndpointSliceView {
 export const endpointSliceController = defineController<EndpointSliceView>({
   name: 'endpointslice-controller',
   aliases: ['endpointslice'],
+  for: services,
+  concurrency: { flag: 'concurrent-service-endpoint-syncs', default: 5 },
   eventSource: 'endpoint-slice-controller',
   rights: [
     allow('get,list,watch', 'core', 'nodes,pods,services'),

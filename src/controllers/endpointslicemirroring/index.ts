@@ -26,6 +26,8 @@ function view(key: string, cache: Cache): MirrorView {
 export const endpointSliceMirroringController = defineController<MirrorView>({
   name: 'endpointslice-mirroring-controller',
   aliases: ['endpointslicemirroring'],
+  for: endpoints,
+  concurrency: { flag: 'mirroring-concurrent-service-endpoint-syncs', default: 5 },
   serviceAccount: 'endpointslicemirroring-controller',
   eventSource: 'endpoint-slice-mirroring-controller',
   rights: [

@@ -59,9 +59,11 @@ export function reconcileEphemeral({ pod, claims }: EphemeralView): Plan {
   return { effects, ...(effects.length > 0 && { because: 'Its ephemeral volumes need claims, which go when the pod goes.' }) };
 }
 
-export const ephemeralVolumeController: ControllerDefinition<EphemeralView> = defineController<EphemeralView>({
+export const ephemeralVolumeController: ControllerDefinition = defineController<EphemeralView>({
   name: 'ephemeral-volume-controller',
   aliases: ['ephemeral-volume'],
+  for: pods,
+  concurrency: { flag: 'concurrent-ephemeralvolume-syncs', default: 5 },
   eventSource: 'ephemeral_volume',
   rights: [
     allow('get,list,watch', 'core', 'pods'),

@@ -1,7 +1,15 @@
 // The graph of owners and dependents, read from the caches of all resources. Upstream keeps a graph by uid with virtual nodes for owners
 // it has not seen; here an owner is looked up where its reference says it is, and asked for past the cache when it is not there.
-import { apiVersionOf, type KubeObject, type OwnerReference } from '#apimachinery/meta';
-import { type Cache, type DiscoveredResource, type Ref, refKey, supports, type ViewContext } from '#controller-runtime';
+import { apiVersionOf, type KubeObject, type OwnerReference, splitKey } from '#apimachinery/meta';
+import {
+  type Cache,
+  type DiscoveredResource,
+  type ObjectId,
+  type Ref,
+  refKey,
+  supports,
+  type ViewContext,
+} from '#controller-runtime';
 
 export const foregroundFinalizer = 'foregroundDeletion';
 export const orphanFinalizer = 'orphan';
@@ -73,13 +81,21 @@ export function ownerKey(ref: OwnerReference, namespace: string | undefined, cac
   return resource && itemKey(resource, resource.namespaced ? namespace : '', ref.name);
 }
 
-export function itemAt(key: string, cache: Cache): Item | undefined {
-  const [id = '', ...rest] = key.split('/');
+/** The object that a key names. */
+export function objectAt(key: string): ObjectId {
+  const slash = key.indexOf('/');
+  const id = key.slice(0, slash);
   const dot = id.indexOf('.');
-  const [name, group] = dot < 0 ? [id, ''] : [id.slice(0, dot), id.slice(dot + 1)];
-  const resource = collected(cache.discovered()).find((one) => one.resource === name && one.group === group);
+  const [resource, group] = dot < 0 ? [id, ''] : [id.slice(0, dot), id.slice(dot + 1)];
+  return { group, resource, key: key.slice(slash + 1) };
+}
+
+export function itemAt(key: string, cache: Cache): Item | undefined {
+  const at = objectAt(key);
+  const resource = collected(cache.discovered()).find((one) => one.resource === at.resource && one.group === at.group);
   if (!resource) return undefined;
-  const object = cache.get(resource, rest.length > 1 ? (rest[0] ?? '') : '', rest.at(-1) ?? '');
+  const { namespace, name } = splitKey(at.key);
+  const object = cache.get(resource, namespace, name);
   return object && { resource, object };
 }
 

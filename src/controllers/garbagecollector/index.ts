@@ -20,6 +20,7 @@ import {
   isDeleting,
   itemAt,
   keyOfItem,
+  objectAt,
   orphanFinalizer,
   ownerKey,
   ownerOf,
@@ -87,6 +88,7 @@ export interface GraphView extends Graph {
 export const garbageCollector = defineController<GraphView>({
   name: 'garbage-collector-controller',
   aliases: ['garbagecollector'],
+  for: objectAt,
   serviceAccount: 'generic-garbage-collector',
   rights: [allow('delete,get,list,patch,update,watch', '*', '*'), recordEvents],
   watches: [],
@@ -106,5 +108,5 @@ export const garbageCollector = defineController<GraphView>({
     return { item, owners, dependents: looksDown ? dependentsOf(object.metadata.uid ?? '', cache) : [], fresh };
   },
   reconcile: ({ askItem, ...graph }) => (askItem ? { effects: [], needsLive: [askItem] } : decide(graph)),
-  concurrency: 20,
+  concurrency: { flag: 'concurrent-gc-syncs', default: 20 },
 });

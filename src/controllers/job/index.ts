@@ -42,6 +42,8 @@ function view(key: string, cache: Cache, context: ViewContext): JobView {
 export const jobController = defineController<JobView>({
   name: 'job-controller',
   aliases: ['job'],
+  for: jobs,
+  concurrency: { flag: 'concurrent-job-syncs', default: 5 },
   rights: [
     allow('get,list,patch,update,watch', 'batch', 'jobs'),
     allow('update', 'batch', 'jobs/status'),

@@ -1,6 +1,6 @@
 // Empties and finalizes namespaces that are being deleted (pkg/controller/namespace).
 import type { Namespace } from '#api/core/v1';
-import { type ControllerDefinition, defineController, ownKey, type Plan, watch } from '#controller-runtime';
+import { action, type ControllerDefinition, defineController, ownKey, type Plan, watch } from '#controller-runtime';
 import { namespaces } from '#controller-runtime/platform';
 import { allow } from '#controller-runtime/workload';
 import { emptyNamespace } from './actions.ts';
@@ -8,6 +8,8 @@ import { afterRound } from './deletion.ts';
 
 /** Given to other apiservers to notice, and to creations already on their way. */
 const deletionGracePeriodMs = 5_000;
+
+const empty = action<Namespace>('empty');
 
 export interface NamespaceView {
   namespace: Namespace | undefined;
@@ -22,10 +24,7 @@ export function reconcileNamespace({ namespace }: NamespaceView, now: number): P
   if (waitMs > 0)
     return { effects: [], requeueAfterMs: waitMs, because: 'The deletion has just begun: others may still be writing.' };
   return {
-    effects: [
-      ...(namespace.status?.phase === 'Terminating' ? [] : [terminating(namespace)]),
-      { op: 'action', name: 'empty', input: namespace },
-    ],
+    effects: [...(namespace.status?.phase === 'Terminating' ? [] : [terminating(namespace)]), empty.on(namespace)],
     because: 'The namespace is being deleted, so everything in it goes first, pods before the rest.',
   };
 }
@@ -35,9 +34,11 @@ function terminating(namespace: Namespace): Plan['effects'][number] {
   return { op: 'update', resource: namespaces, subresource: 'status', object };
 }
 
-export const namespaceController: ControllerDefinition<NamespaceView> = defineController<NamespaceView>({
+export const namespaceController: ControllerDefinition = defineController<NamespaceView>({
   name: 'namespace-controller',
   aliases: ['namespace'],
+  for: namespaces,
+  concurrency: { flag: 'concurrent-namespace-syncs', default: 10 },
   rights: [
     allow('delete,get,list,watch', 'core', 'namespaces'),
     allow('update', 'core', 'namespaces/finalize,namespaces/status'),
@@ -51,11 +52,12 @@ export const namespaceController: ControllerDefinition<NamespaceView> = defineCo
   ],
   view: (key, cache) => ({ namespace: cache.get<Namespace>(namespaces, '', key) }),
   reconcile: reconcileNamespace,
-  actions: ({ client, clock }) => ({
-    empty: (input, signal) =>
-      emptyNamespace(client, (input as Namespace).metadata.name ?? '', signal).then(({ namespace, report }) =>
+  actions: ({ client, clock }) => [
+    empty.by(({ metadata }, signal) =>
+      emptyNamespace(client, metadata.name ?? '', signal).then(({ namespace, report }) =>
         afterRound(namespace, report, clock.now()),
       ),
-  }),
+    ),
+  ],
   backoff: { baseMs: 5, maxMs: 60_000 },
 });

@@ -1,7 +1,7 @@
 // Gives every node its piece of the cluster CIDRs (pkg/controller/nodeipam, range allocator). One key decides for all nodes, so that two
 // nodes can never be given the same piece.
 import type { Node } from '#api/core/v1';
-import { type ControllerDefinition, defineController, type Effect, type Plan, watch } from '#controller-runtime';
+import { type ControllerDefinition, defineController, type Effect, type Plan, watch, wholeCluster } from '#controller-runtime';
 import { mergePatch, nodes } from '#controller-runtime/platform';
 import { allow, recordEvents } from '#controller-runtime/workload';
 import type { ControllersConfig } from '../config.ts';
@@ -78,10 +78,11 @@ function explain(given: readonly string[], unserved: number): string {
   return given.length === 0 ? 'Every node has its pod addresses.' : `Nodes need pod addresses of their own: ${given.join(', ')}.`;
 }
 
-export const nodeIpamController = (config: Config): ControllerDefinition<NodeIpamView> =>
+export const nodeIpamController = (config: Config): ControllerDefinition =>
   defineController<NodeIpamView>({
     name: 'node-ipam-controller',
     aliases: ['nodeipam'],
+    for: wholeCluster,
     serviceAccount: 'node-controller',
     eventSource: 'cidrAllocator',
     rights: [

@@ -18,10 +18,11 @@ const prefix = 'node/';
 type View = ({ of: 'all' } & MonitorView) | ({ of: 'node' } & NodeView);
 type Config = HealthConfig & ZoneConfig & Pick<ControllersConfig, 'nodeMonitorPeriodMs'>;
 
-export const nodeLifecycleController = (config: Config): ControllerDefinition<View> =>
+export const nodeLifecycleController = (config: Config): ControllerDefinition =>
   defineController<View>({
     name: 'node-lifecycle-controller',
     aliases: ['nodelifecycle'],
+    for: (key) => (key === allKey ? undefined : { ...nodes, key: key.slice(prefix.length) }),
     serviceAccount: 'node-controller',
     eventSource: 'node-controller',
     rights: [

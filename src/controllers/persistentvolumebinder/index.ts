@@ -6,6 +6,8 @@ import { isPodTerminal } from '#component-helpers/workload';
 import { type Cache, type ControllerDefinition, defineController, watch } from '#controller-runtime';
 import {
   claimIndexer,
+  claimOrVolume,
+  isVolumeKey,
   persistentVolumeClaims,
   persistentVolumes,
   pods,
@@ -20,9 +22,6 @@ import { reconcileVolume, type VolumeView } from './volume.ts';
 const syncPeriodMs = 15_000;
 
 type View = ({ of: 'claim' } & ClaimView) | ({ of: 'volume' } & VolumeView);
-
-// Claims have a namespace, volumes have none.
-const isVolumeKey = (key: string): boolean => !key.includes('/');
 
 /** The volume, its claim, and claims that wait for such a volume. */
 function* keysOfVolume(volume: PersistentVolume, _old: unknown, cache: Cache): Iterable<string> {
@@ -61,9 +60,10 @@ function viewOf(key: string, cache: Cache, live: VolumeView['live']): View {
   return { of: 'claim', claim, volumes: volumes(), classes: cache.list<StorageClass>(storageClasses), waitingPods };
 }
 
-export const persistentVolumeBinder: ControllerDefinition<View> = defineController<View>({
+export const persistentVolumeBinder: ControllerDefinition = defineController<View>({
   name: 'persistentvolume-binder-controller',
   aliases: ['persistentvolume-binder'],
+  for: claimOrVolume,
   serviceAccount: 'persistent-volume-binder',
   eventSource: 'persistentvolume-controller',
   rights: [

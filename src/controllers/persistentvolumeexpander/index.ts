@@ -33,9 +33,10 @@ export function reconcileExpansion({ claim, volume }: ExpansionView): Plan {
   };
 }
 
-export const persistentVolumeExpander: ControllerDefinition<ExpansionView> = defineController<ExpansionView>({
+export const persistentVolumeExpander: ControllerDefinition = defineController<ExpansionView>({
   name: 'persistentvolume-expander-controller',
   aliases: ['persistentvolume-expander'],
+  for: persistentVolumeClaims,
   serviceAccount: 'expand-controller',
   eventSource: 'volume_expand',
   rights: [

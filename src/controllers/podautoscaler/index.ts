@@ -2,6 +2,7 @@
 import type { Pod } from '#api/core/v1';
 import { parseApiVersion, splitKey } from '#apimachinery/meta';
 import {
+  action,
   type ControllerDefinition,
   defineController,
   type DiscoveredResource,
@@ -26,12 +27,13 @@ const targets = ({ spec }: Hpa, discovered: readonly DiscoveredResource[]): Disc
   return discovered.filter((one) => one.group === group && one.kind === kind);
 };
 
-export const podAutoscaler = (
-  config: Pick<ControllersConfig, 'horizontalPodAutoscalerSyncPeriodMs'>,
-): ControllerDefinition<AutoscalerView> =>
+const measure = action<Input>('autoscale');
+
+export const podAutoscaler = (config: Pick<ControllersConfig, 'horizontalPodAutoscalerSyncPeriodMs'>): ControllerDefinition =>
   defineController<AutoscalerView>({
     name: 'horizontal-pod-autoscaler-controller',
     aliases: ['horizontalpodautoscaling'],
+    for: horizontalPodAutoscalers,
     serviceAccount: 'horizontal-pod-autoscaler',
     eventSource: 'horizontal-pod-autoscaler',
     rights: [
@@ -77,12 +79,12 @@ export const podAutoscaler = (
         };
       }
       return {
-        effects: [{ op: 'action', name: 'autoscale', input: { ...view, resources } }],
+        effects: [measure.on({ ...view, hpa, resources })],
         remember: history,
         requeueAfterMs,
         because: `What ${kind} ${hpa.spec?.scaleTargetRef.name} uses is measured every ${requeueAfterMs / 1000} s.`,
       };
     },
-    actions: ({ client, clock }) => ({ autoscale: (input) => autoscale(client, input as Input, clock.now()) }),
-    concurrency: 5,
+    actions: ({ client, clock }) => [measure.by((input) => autoscale(client, input, clock.now()))],
+    concurrency: { flag: 'concurrent-horizontal-pod-autoscaler-syncs', default: 5 },
   });

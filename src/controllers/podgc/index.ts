@@ -9,6 +9,7 @@ import {
   type Ref,
   refKey,
   watch,
+  wholeCluster,
 } from '#controller-runtime';
 import { nodes, patchPodStatus, pods, refOf } from '#controller-runtime/platform';
 import { allow } from '#controller-runtime/workload';
@@ -102,12 +103,11 @@ export function collect(threshold: number, view: PodGcView, now: number): Plan {
   };
 }
 
-export const podGarbageCollector = (
-  config: Pick<ControllersConfig, 'terminatedPodGcThreshold'>,
-): ControllerDefinition<PodGcView> =>
+export const podGarbageCollector = (config: Pick<ControllersConfig, 'terminatedPodGcThreshold'>): ControllerDefinition =>
   defineController<PodGcView>({
     name: 'pod-garbage-collector-controller',
     aliases: ['podgc'],
+    for: wholeCluster,
     serviceAccount: 'pod-garbage-collector',
     rights: [
       allow('delete,list,watch', 'core', 'pods'),

@@ -41,9 +41,10 @@ export function reconcileClaimProtection({ claim, pods: all }: ClaimProtectionVi
   };
 }
 
-export const pvcProtectionController: ControllerDefinition<ClaimProtectionView> = defineController<ClaimProtectionView>({
+export const pvcProtectionController: ControllerDefinition = defineController<ClaimProtectionView>({
   name: 'persistentvolumeclaim-protection-controller',
   aliases: ['pvc-protection'],
+  for: persistentVolumeClaims,
   serviceAccount: 'pvc-protection-controller',
   rights: [
     allow('get,list,update,watch', 'core', 'persistentvolumeclaims'),

@@ -33,9 +33,10 @@ export function reconcileVolumeProtection({ volume }: VolumeProtectionView): Pla
   };
 }
 
-export const pvProtectionController: ControllerDefinition<VolumeProtectionView> = defineController<VolumeProtectionView>({
+export const pvProtectionController: ControllerDefinition = defineController<VolumeProtectionView>({
   name: 'persistentvolume-protection-controller',
   aliases: ['pv-protection'],
+  for: persistentVolumes,
   serviceAccount: 'pv-protection-controller',
   rights: [allow('get,list,update,watch', 'core', 'persistentvolumes'), recordEvents],
   watches: [watch<PersistentVolume>({ resource: persistentVolumes, keys: (volume) => ownKey(volume) })],

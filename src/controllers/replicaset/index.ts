@@ -9,6 +9,7 @@ export const replicaSetController = replicaController<ReplicaSet>({
   apiVersion: 'apps/v1',
   kind: 'ReplicaSet',
   resource: replicaSets,
+  concurrency: { flag: 'concurrent-replicaset-syncs', default: 5 },
   selector: ({ spec }) => workloadSelector(spec?.selector),
   countsTerminating: true,
   rights: [

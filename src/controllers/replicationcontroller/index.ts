@@ -11,6 +11,7 @@ export const replicationController = replicaController<ReplicationController>({
   apiVersion: 'v1',
   kind: 'ReplicationController',
   resource: replicationControllers,
+  concurrency: { flag: 'concurrent-rc-syncs', default: 5 },
   selector: ({ spec }) => setSelector(spec?.selector),
   countsTerminating: false,
   rights: [

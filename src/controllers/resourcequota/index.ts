@@ -112,12 +112,11 @@ function counting(resource: DiscoveredResource): WatchDefinition | undefined {
   });
 }
 
-export const resourceQuotaController = (
-  config: Pick<ControllersConfig, 'resourceQuotaSyncPeriodMs'>,
-): ControllerDefinition<QuotaView> =>
+export const resourceQuotaController = (config: Pick<ControllersConfig, 'resourceQuotaSyncPeriodMs'>): ControllerDefinition =>
   defineController<QuotaView>({
     name: 'resourcequota-controller',
     aliases: ['resourcequota'],
+    for: resourceQuotas,
     rights: [allow('list,watch', '*', '*'), allow('update', 'core', 'resourcequotas/status'), recordEvents],
     watches: [
       watch<ResourceQuota>({
@@ -143,5 +142,5 @@ export const resourceQuotaController = (
       return { quota, counted };
     },
     reconcile: reconcileQuota,
-    concurrency: 5,
+    concurrency: { flag: 'concurrent-resource-quota-syncs', default: 5 },
   });

@@ -16,10 +16,11 @@ interface View {
   configMap: ConfigMap | undefined;
 }
 
-export const rootCaCertPublisher = (rootCa: string): ControllerDefinition<View> =>
+export const rootCaCertPublisher = (rootCa: string): ControllerDefinition =>
   defineController<View>({
     name: 'root-ca-certificate-publisher-controller',
     aliases: ['root-ca-cert-publisher'],
+    for: namespaces,
     serviceAccount: 'root-ca-cert-publisher',
     rights: [allow('create,update', 'core', 'configmaps'), recordEvents],
     watches: [

@@ -9,6 +9,7 @@ const name = 'default';
 export const serviceAccountController = defineController({
   name: 'serviceaccount-controller',
   aliases: ['serviceaccount'],
+  for: namespaces,
   serviceAccount: 'service-account-controller',
   rights: [allow('create', 'core', 'serviceaccounts'), recordEvents],
   watches: [

@@ -10,6 +10,7 @@ import {
   type Ref,
   refKey,
   watch,
+  wholeCluster,
 } from '#controller-runtime';
 import { configMaps, mergePatch, pods, refOf, secrets, serviceAccounts } from '#controller-runtime/platform';
 import { allow } from '#controller-runtime/workload';
@@ -83,12 +84,11 @@ export function cleanTokens(view: CleanerView, periodMs: number, now: number): P
   return { effects, ...(effects.length > 0 && { because: 'Tokens that were made automatically and are not used are a risk.' }) };
 }
 
-export const legacyTokenCleaner = (
-  config: Pick<ControllersConfig, 'legacyTokenCleanUpPeriodMs'>,
-): ControllerDefinition<CleanerView> =>
+export const legacyTokenCleaner = (config: Pick<ControllersConfig, 'legacyTokenCleanUpPeriodMs'>): ControllerDefinition =>
   defineController<CleanerView>({
     name: 'legacy-serviceaccount-token-cleaner-controller',
     aliases: ['legacy-service-account-token-cleaner'],
+    for: wholeCluster,
     serviceAccount: 'legacy-service-account-token-cleaner',
     rights: [{ ...allow('get', 'core', 'configmaps'), resourceNames: [tracking.name] }, allow('delete,patch', 'core', 'secrets')],
     watches: [

@@ -64,14 +64,14 @@ const signerOf = (key: string): JwtSigner => {
   return jwtSigner(parsePrivateKey(key), publicKey);
 };
 
-export function tokensController(
-  config: Pick<ControllersConfig, 'rootCa' | 'serviceAccountSigningKey'>,
-): ControllerDefinition<TokenView> {
+export function tokensController(config: Pick<ControllersConfig, 'rootCa' | 'serviceAccountSigningKey'>): ControllerDefinition {
   const { rootCa, serviceAccountSigningKey } = config;
   const signer = serviceAccountSigningKey === undefined ? undefined : signerOf(serviceAccountSigningKey);
   return defineController<TokenView>({
     name: 'serviceaccount-token-controller',
     aliases: ['serviceaccount-token'],
+    for: secrets,
+    concurrency: { flag: 'concurrent-serviceaccount-token-syncs', default: 5 },
     serviceAccount: '',
     // It writes as the manager itself, which may read and write secrets.
     rights: [],

@@ -131,8 +131,9 @@ const overlapping = (range: ServiceCIDR, cache: Cache): string[] => {
 
 const isManaged = ({ metadata }: IPAddress): boolean => metadata.labels?.['ipaddress.kubernetes.io/managed-by'] === managedBy;
 
-export const serviceCidrsController: ControllerDefinition<ServiceCidrView> = defineController<ServiceCidrView>({
+export const serviceCidrsController: ControllerDefinition = defineController<ServiceCidrView>({
   name,
+  for: serviceCidrs,
   serviceAccount: 'service-cidrs-controller',
   rights: [
     allow('get,list,patch,update,watch', 'networking.k8s.io', 'servicecidrs'),

@@ -51,6 +51,8 @@ function view(key: string, cache: Cache, context: ViewContext): StatefulSetView 
 export const statefulSetController = defineController<StatefulSetView>({
   name: 'statefulset-controller',
   aliases: ['statefulset'],
+  for: statefulSets,
+  concurrency: { flag: 'concurrent-statefulset-syncs', default: 5 },
   rights: [
     allow('list,watch', 'core', 'pods'),
     allow('get,list,watch', 'apps', 'statefulsets'),

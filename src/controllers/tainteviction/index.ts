@@ -82,8 +82,9 @@ export function reconcileEviction({ pod, node, since }: EvictionView, now: numbe
   };
 }
 
-export const taintEvictionController: ControllerDefinition<EvictionView> = defineController<EvictionView>({
+export const taintEvictionController: ControllerDefinition = defineController<EvictionView>({
   name: 'taint-eviction-controller',
+  for: pods,
   serviceAccount: 'node-controller',
   rights: [
     allow('delete,get,list,patch,update,watch', 'core', 'nodes'),

@@ -24,6 +24,7 @@ export function ttlSeconds(count: number, current: number | undefined): number {
 export const ttlController = defineController({
   name: 'ttl-controller',
   aliases: ['ttl'],
+  for: nodes,
   rights: [allow('list,patch,update,watch', 'core', 'nodes'), recordEvents],
   watches: [watch<Node>({ resource: nodes, keys: (node) => ownKey(node) })],
   view: (key, cache) => ({ node: cache.get<Node>(nodes, '', key), count: cache.list<Node>(nodes).length }),

@@ -40,9 +40,10 @@ export function reconcileExpiry({ ref, job, live }: ExpiryView, now: number): Pl
   };
 }
 
-export const ttlAfterFinishedController: ControllerDefinition<ExpiryView> = defineController<ExpiryView>({
+export const ttlAfterFinishedController: ControllerDefinition = defineController<ExpiryView>({
   name: 'ttl-after-finished-controller',
   aliases: ['ttl-after-finished'],
+  for: jobs,
   rights: [allow('delete,get,list,watch', 'batch', 'jobs'), recordEvents],
   watches: [watch<Job>({ resource: jobs, keys: (job) => (expiresAt(job) === undefined ? [] : ownKey(job)) })],
   view: (key, cache, { live }) => {
@@ -50,5 +51,5 @@ export const ttlAfterFinishedController: ControllerDefinition<ExpiryView> = defi
     return { ref, job: cache.get<Job>(jobs, ref.namespace, ref.name), live };
   },
   reconcile: reconcileExpiry,
-  concurrency: 5,
+  concurrency: { flag: 'concurrent-ttl-after-finished-syncs', default: 5 },
 });

@@ -57,8 +57,9 @@ export function reconcileClassProtection({ attributes, user }: ClassProtectionVi
   };
 }
 
-export const vacProtectionController: ControllerDefinition<ClassProtectionView> = defineController<ClassProtectionView>({
+export const vacProtectionController: ControllerDefinition = defineController<ClassProtectionView>({
   name: 'volumeattributesclass-protection-controller',
+  for: classes,
   rights: [
     allow('get,list,watch', 'core', 'persistentvolumeclaims'),
     allow('get,list,watch', 'core', 'persistentvolumes'),

@@ -2,7 +2,7 @@
 import type { Node, PersistentVolume, PersistentVolumeClaim } from '#api/core/v1';
 import type { StorageClass } from '#api/storage/v1';
 import { keyOf, type KubeObject } from '#apimachinery/meta';
-import { type Effect, type Plan, type Ref, refKey } from '#controller-runtime';
+import { action, type Effect, type Plan, type Ref, refKey } from '#controller-runtime';
 import { nodes, persistentVolumeClaims, persistentVolumes } from '#controller-runtime/platform';
 import { quote } from '#utils';
 import {
@@ -37,6 +37,9 @@ export interface Making {
   volume: PersistentVolume;
   place: VolumePlace;
 }
+
+/** Makes the directory of a volume. */
+export const makeVolume = action<Making>('make');
 
 const classAnnotation = 'volume.beta.kubernetes.io/storage-class';
 export const classOf = ({ metadata, spec }: Claim): string =>
@@ -140,7 +143,7 @@ export function reconcileClaim(config: LocalPathConfig, { claim, storageClass, v
   if (!found) return reschedule(claim, node);
   const making = volumeFor(config, claim, storageClass, found);
   return {
-    effects: [begun, { op: 'action', name: 'make', input: making }],
+    effects: [begun, makeVolume.on(making)],
     because: config.simulated
       ? `The scheduler chose ${node}: its volume lies there, without a directory, for the node is simulated.`
       : `The scheduler chose ${node}: its volume is the directory ${making.place.path}.`,

@@ -1,7 +1,7 @@
 // What is to happen with a volume that was made here (sig-storage-lib-external-provisioner, handleProtectionFinalizer, shouldDelete and
 // deleteVolumeOperation; KEP-2644): its data goes first, then the volume. Pure.
 import type { PersistentVolume } from '#api/core/v1';
-import type { Effect, Plan } from '#controller-runtime';
+import { action, type Effect, type Plan } from '#controller-runtime';
 import { persistentVolumes, refOf } from '#controller-runtime/platform';
 import {
   asVolume,
@@ -24,6 +24,9 @@ export interface Removing {
   volume: Volume;
   place: VolumePlace;
 }
+
+/** Removes the directory of a volume with its data. */
+export const removeVolume = action<Removing>('remove');
 
 const withoutData = (volume: Volume, problem: string): Plan => ({
   effects: [{ op: 'event', regarding: asVolume(volume), type: 'Warning', reason: 'VolumeFailedDelete', message: problem }],
@@ -63,7 +66,7 @@ export function reconcileVolume(config: LocalPathConfig, { volume }: VolumeView)
       because: 'What lies at its path was not made here, so it is not removed.',
     };
   return {
-    effects: [{ op: 'action', name: 'remove', input: { volume, place } satisfies Removing }],
+    effects: [removeVolume.on({ volume, place })],
     because: config.simulated
       ? 'Its claim is gone, so the volume goes; there is no data, for the node is simulated.'
       : `Its claim is gone, so the data in ${place.path} and the volume go.`,

@@ -135,7 +135,9 @@ describe('initialisation', () => {
     await world.addNode('a', { spec: { taints: [uninitialized] } });
     await world.clock.advance(60_000);
     expect(await tainted('a')).toBe(true);
-    expect(world.plane.decisions.about('a').map(({ failure }) => failure)).toEqual([undefined]);
+    expect(world.plane.decisions.about({ group: '', resource: 'nodes', key: 'a' }).map(({ failure }) => failure)).toEqual([
+      undefined,
+    ]);
   });
   it.each<[string | undefined, boolean]>([
     [undefined, false],

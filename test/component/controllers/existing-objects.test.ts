@@ -3,7 +3,7 @@ import { afterEach, expect, it } from 'vitest';
 import type { Pod } from '#api/core/v1';
 import { createApiServer } from '#apiserver';
 import { createClient, createEventRecorder, createInformerFactory } from '#client';
-import { type ControllerDefinition, type ExecutorDeps, startController } from '#controller-runtime';
+import { type ControllerDefinition, defineController, type ExecutorDeps, startController } from '#controller-runtime';
 import { pods, replicaSets } from '#controller-runtime/workload';
 import { createControllers, defaultControllersConfig } from '#controllers';
 import { systemClock, systemRng } from '#host';
@@ -66,8 +66,9 @@ it('the garbage collector sees to owners and dependents that were there before i
 it('a key function that throws costs its loop an event and nobody anything else', async () => {
   const deps = await start();
   const seen: string[] = [];
-  const definition: ControllerDefinition<string> = {
+  const definition = defineController<string>({
     name: 'broken',
+    for: pods,
     rights: [],
     watches: [
       {
@@ -83,8 +84,8 @@ it('a key function that throws costs its loop an event and nobody anything else'
       seen.push(key);
       return { effects: [] };
     },
-  };
-  run(definition as ControllerDefinition, deps);
+  });
+  run(definition, deps);
   const pod = deps.client.resource<Pod>(pods, 'default');
   await pod.create({ ...template, metadata: { name: 'another' } } as Pod);
   await pod.patch('owned', 'application/merge-patch+json', { metadata: { labels: { touched: 'true' } } });

@@ -57,7 +57,7 @@ describe('volumes', () => {
     ]);
     expect(spec?.resources?.requests).toEqual({ storage: '1Gi' });
     expect((await on(claims).get('late-data')).metadata.ownerReferences).toBeUndefined();
-    expect(plane.decisions.about('one/late')[0]?.failure).toBe(
+    expect(plane.decisions.about({ group: '', resource: 'pods', key: 'one/late' })[0]?.failure).toBe(
       'PVC "one/late-data" was not created for pod "one/late" (pod is not owner)',
     );
   });

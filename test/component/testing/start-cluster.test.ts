@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Deployment } from '#api/apps/v1';
 import type { Pod } from '#api/core/v1';
+import type { KubeObject } from '#apimachinery/meta';
 import type { KubeClient } from '#client';
 import { startCluster } from '#testing';
 
@@ -37,9 +38,18 @@ describe('startCluster', () => {
       await cluster.client.resource<Deployment>(deployments, 'default').create(deployment);
       const items = await running(cluster.client, 3);
       expect(new Set(items.map(({ spec }) => spec?.nodeName)).size).toBe(2);
-      const decisions = cluster.explain('default/web');
+      const decisions = cluster.explain('deployment/web');
       expect(decisions.map(({ controller }) => controller)).toContain('deployment-controller');
       for (const { because } of decisions) expect(because).not.toBe('');
+      // A Service of the same name is another object: nobody mixes their decisions up.
+      await cluster.client.resource({ group: '', version: 'v1', resource: 'services' }, 'default').create({
+        metadata: { name: 'web' },
+        spec: { selector: { app: 'web' }, ports: [{ port: 80 }] },
+      } as KubeObject);
+      await expect
+        .poll(() => cluster.explain('service/web').map(({ controller }) => controller), { timeout: 10_000 })
+        .toContain('endpointslice-controller');
+      expect(cluster.explain('deployment/web').map(({ controller }) => controller)).toEqual(['deployment-controller']);
     } finally {
       await cluster.stop();
     }

@@ -129,15 +129,13 @@ it('a StatefulSet with claims goes Running, and its volumes go with the claims',
     'Normal Provisioning: External provisioner is provisioning volume for claim "default/data-db-0"',
     `Normal ProvisioningSucceeded: Successfully provisioned volume ${name}`,
   ]);
-  expect(cluster.explain('default/data-db-0')).toContainEqual(
+  expect(cluster.explain('pvc/data-db-0')).toContainEqual(
     expect.objectContaining({
       controller: 'local-path-provisioner',
       because: expect.stringContaining(`The scheduler chose ${node}`),
     }),
   );
-  expect(cluster.explain('default/data-db-0').map(({ controller }) => controller)).toContain(
-    'persistentvolume-binder-controller',
-  );
+  expect(cluster.explain('pvc/data-db-0').map(({ controller }) => controller)).toContain('persistentvolume-binder-controller');
   // A fork goes on with the same volumes, and takes them away as well.
   const fork = await cluster.fork();
   open.push(fork);

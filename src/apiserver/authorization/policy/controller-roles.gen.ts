@@ -1,7 +1,8 @@
-// What each control loop of v1.36 may do (`system:controller:<name>`), in the notation of `parseRule`. Every one is bound to the service
-// account of the same name in kube-system.
+// What each control loop of v1.36 may do, in the notation of `parseRule`. Generated from the loops by
+// test/component/controllers-rights.test.ts; do not edit.
 import type { RoleData } from './role-data.ts';
 
+/** The ClusterRoles `system:controller:<name>`, each bound to the service account of that name in kube-system. */
 export const controllerRoles: Readonly<Record<string, RoleData>> = {
   'attachdetach-controller': [
     'list,watch core persistentvolumeclaims,persistentvolumes',
@@ -21,7 +22,9 @@ export const controllerRoles: Readonly<Record<string, RoleData>> = {
     'create authorization.k8s.io subjectaccessreviews',
     'create,patch,update core,events.k8s.io events',
   ],
-  'clusterrole-aggregation-controller': ['escalate,get,list,patch,update,watch rbac.authorization.k8s.io clusterroles'],
+  'clusterrole-aggregation-controller': [
+    'escalate,get,list,patch,update,watch rbac.authorization.k8s.io clusterroles',
+  ],
   'cronjob-controller': [
     'get,list,update,watch batch cronjobs',
     'create,delete,get,list,patch,update,watch batch jobs',
@@ -98,7 +101,10 @@ export const controllerRoles: Readonly<Record<string, RoleData>> = {
     'get,list,watch core persistentvolumeclaims',
     'create,patch,update core,events.k8s.io events',
   ],
-  'generic-garbage-collector': ['delete,get,list,patch,update,watch * *', 'create,patch,update core,events.k8s.io events'],
+  'generic-garbage-collector': [
+    'delete,get,list,patch,update,watch * *',
+    'create,patch,update core,events.k8s.io events',
+  ],
   'horizontal-pod-autoscaler': [
     'get,list,watch autoscaling horizontalpodautoscalers',
     'update autoscaling horizontalpodautoscalers/status',
@@ -143,8 +149,15 @@ export const controllerRoles: Readonly<Record<string, RoleData>> = {
     'create,patch,update core,events.k8s.io events',
     'watch core events',
   ],
-  'pod-garbage-collector': ['delete,list,watch core pods', 'get,list,watch core nodes', 'patch core pods/status'],
-  'pv-protection-controller': ['get,list,update,watch core persistentvolumes', 'create,patch,update core,events.k8s.io events'],
+  'pod-garbage-collector': [
+    'delete,list,watch core pods',
+    'get,list,watch core nodes',
+    'patch core pods/status',
+  ],
+  'pv-protection-controller': [
+    'get,list,update,watch core persistentvolumes',
+    'create,patch,update core,events.k8s.io events',
+  ],
   'pvc-protection-controller': [
     'get,list,update,watch core persistentvolumeclaims',
     'update core persistentvolumeclaims/status',
@@ -179,8 +192,15 @@ export const controllerRoles: Readonly<Record<string, RoleData>> = {
     'update core resourcequotas/status',
     'create,patch,update core,events.k8s.io events',
   ],
-  'root-ca-cert-publisher': ['create,update core configmaps', 'create,patch,update core,events.k8s.io events'],
-  'route-controller': ['list,watch core nodes', 'patch core nodes/status', 'create,patch,update core,events.k8s.io events'],
+  'root-ca-cert-publisher': [
+    'create,update core configmaps',
+    'create,patch,update core,events.k8s.io events',
+  ],
+  'route-controller': [
+    'list,watch core nodes',
+    'patch core nodes/status',
+    'create,patch,update core,events.k8s.io events',
+  ],
   'selinux-warning-controller': [
     'create,patch,update core,events.k8s.io events',
     'get,list,watch core persistentvolumes',
@@ -188,7 +208,10 @@ export const controllerRoles: Readonly<Record<string, RoleData>> = {
     'get,list,watch core pods',
     'get,list,watch storage.k8s.io csidrivers',
   ],
-  'service-account-controller': ['create core serviceaccounts', 'create,patch,update core,events.k8s.io events'],
+  'service-account-controller': [
+    'create core serviceaccounts',
+    'create,patch,update core,events.k8s.io events',
+  ],
   'service-cidrs-controller': [
     'get,list,patch,update,watch networking.k8s.io servicecidrs',
     'patch,update networking.k8s.io servicecidrs/finalizers',
@@ -214,8 +237,14 @@ export const controllerRoles: Readonly<Record<string, RoleData>> = {
     'update core pods/finalizers',
     'create,patch,update core,events.k8s.io events',
   ],
-  'ttl-after-finished-controller': ['delete,get,list,watch batch jobs', 'create,patch,update core,events.k8s.io events'],
-  'ttl-controller': ['list,patch,update,watch core nodes', 'create,patch,update core,events.k8s.io events'],
+  'ttl-after-finished-controller': [
+    'delete,get,list,watch batch jobs',
+    'create,patch,update core,events.k8s.io events',
+  ],
+  'ttl-controller': [
+    'list,patch,update,watch core nodes',
+    'create,patch,update core,events.k8s.io events',
+  ],
   'validatingadmissionpolicy-status-controller': [
     'get,list,watch admissionregistration.k8s.io validatingadmissionpolicies',
     'get,patch,update admissionregistration.k8s.io validatingadmissionpolicies/status',
@@ -228,3 +257,19 @@ export const controllerRoles: Readonly<Record<string, RoleData>> = {
     'create,patch,update core,events.k8s.io events',
   ],
 };
+
+/** Roles of the same names in single namespaces, for loops that act nowhere else. */
+export const controllerRolesIn: readonly [namespace: string, name: string, rules: readonly string[]][] = [
+  ['kube-public', 'bootstrap-signer', [
+    'get,list,watch core configmaps',
+    'update core configmaps cluster-info',
+    'create,patch,update core,events.k8s.io events',
+  ]],
+  ['kube-system', 'bootstrap-signer', [
+    'get,list,watch core secrets',
+  ]],
+  ['kube-system', 'token-cleaner', [
+    'delete,get,list,watch core secrets',
+    'create,patch,update core,events.k8s.io events',
+  ]],
+];
