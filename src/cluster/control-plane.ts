@@ -26,6 +26,11 @@ export interface AuditFiles {
   logPath: string;
 }
 
+export interface EtcdAccess {
+  servers: readonly string[];
+  tls?: { ca?: string; cert?: string; key?: string };
+}
+
 export interface ControlPlaneOptions {
   /** Absent: no audit log. */
   audit?: AuditFiles;
@@ -35,6 +40,8 @@ export interface ControlPlaneOptions {
   storeMustExist?: boolean;
   /** What the store may grow to; absent: its default. */
   quotaBytes?: number;
+  /** A real etcd in place of the store in `dataDir`. */
+  etcd?: EtcdAccess;
   pki: ClusterPki;
   port: number;
   /** Of all pods; default: `clusterNetworks.podCidr`. */
@@ -102,6 +109,7 @@ function apiServerOptions({
   audit,
   storeMustExist = false,
   quotaBytes = 0,
+  etcd,
 }: ControlPlaneOptions): KubeApiServerOptions {
   const serving = pki.serving('kube-apiserver', {
     dnsNames: [...dnsNames, ...(names?.dnsNames ?? [])],
@@ -114,7 +122,13 @@ function apiServerOptions({
     ...(audit && {
       audit: { ...defaults.audit, policyFile: audit.policyFile, log: { ...log, path: audit.logPath } },
     }),
-    store: { etcdServers: [], dataDir: dataDir === '' ? '' : join(dataDir, 'store'), mustExist: storeMustExist, quotaBytes },
+    store: {
+      etcdServers: etcd?.servers ?? [],
+      ...(etcd?.tls && { etcdTls: etcd.tls }),
+      dataDir: dataDir === '' ? '' : join(dataDir, 'store'),
+      mustExist: storeMustExist,
+      quotaBytes,
+    },
     securePort: port,
     advertiseAddress,
     advertisePort: advertisePort ?? 0,

@@ -1,5 +1,7 @@
 // Assembly: a whole cluster from the rooms, on this machine.
-export { clusterMark, clusterPaths, dataDirOf } from './paths.ts';
+export { clusterFlags, clusterMark, clusterPaths, dataDirOf } from './paths.ts';
+export { type EtcdFlags, etcdFromFlags } from './etcd-location.ts';
+export { migrateToEmbedded, migrateToEtcd } from './store-migrate.ts';
 export { createProgress, type Progress } from './progress.ts';
 export { down, stop } from './down.ts';
 export { readRunState, runningProcess, runStatePath, type RunState, writeRunState } from './run-state.ts';

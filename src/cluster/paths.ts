@@ -21,6 +21,7 @@ export const clusterEntries = [
   'run.json',
   'store',
   'store-before',
+  'store.moving',
 ] as const;
 
 /** Whether a cluster was ever started here: a start writes its log first and its settings last. */

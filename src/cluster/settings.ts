@@ -11,6 +11,14 @@ export type NodeAddressesChoice = 'private' | 'public';
 /** `local`: the cluster's own cloud-controller-manager; `external`: nodes wait for one that somebody else runs, e.g. as a pod. */
 export type CloudProviderChoice = 'local' | 'external';
 
+export interface EtcdLocation {
+  servers: string[];
+  /** Absolute paths. */
+  caFile?: string;
+  certFile?: string;
+  keyFile?: string;
+}
+
 export interface ClusterSettings {
   name: string;
   /** Where everything of the cluster is kept; absolute. */
@@ -31,6 +39,8 @@ export interface ClusterSettings {
   /** Where nodes pull images from, `[registry=]url`. */
   registryMirrors?: string[];
   cloudProvider?: CloudProviderChoice;
+  /** Where the data is, when not in the cluster's own store. */
+  etcd?: EtcdLocation;
   /** Default: local-path. */
   storage?: StorageChoice;
   /** Default: self-managed. */

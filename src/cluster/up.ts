@@ -8,6 +8,7 @@ import { obstacles } from './capabilities.ts';
 import { type ClusterPki, openPki } from './certificates.ts';
 import { type AuditFiles, type ControlPlane, type ControlPlaneOptions, startControlPlane } from './control-plane.ts';
 import { type ControlRequest, serveControl } from './control-socket.ts';
+import { etcdOfStart, openEtcdLocation } from './etcd-location.ts';
 import { explain } from './explain.ts';
 import { identities } from './identities.ts';
 import { type EndpointAccess, endpointAccessOf, type Topology } from './cloud/endpoint-access.ts';
@@ -20,6 +21,7 @@ import { removeRunState, runningProcess, writeRunState } from './run-state.ts';
 import {
   type ClusterSettings,
   type CloudProviderChoice,
+  type EtcdLocation,
   loadSettings,
   type NodeAddressesChoice,
   nodeNames,
@@ -58,6 +60,8 @@ export interface UpOptions {
   topology?: Topology;
   /** Absent: as before, or public-and-private. */
   endpointAccess?: EndpointAccess;
+  /** An etcd to keep the data in; absent: as before, or a store of its own. */
+  etcd?: EtcdLocation;
   /** What the store may grow to in this run; absent: its default. */
   quotaBytes?: number;
   /** The audit log of this run; absent: none. */
@@ -124,6 +128,7 @@ async function settle(options: UpOptions, progress: Progress): Promise<ClusterSe
   // Better said now than with half a cluster running.
   if (dnsUpstreams.length > 0) dnsUpstreams.forEach((await import('#dns')).parseUpstream);
   registryMirrors.forEach(parseRegistryMirror);
+  const etcd = etcdOfStart(options.etcd, before);
   return {
     name: before?.name ?? options.name,
     dataDir: options.dataDir,
@@ -137,6 +142,7 @@ async function settle(options: UpOptions, progress: Progress): Promise<ClusterSe
     registryMirrors,
     cloudProvider: options.cloudProvider ?? before?.cloudProvider ?? 'local',
     storage: options.storage ?? before?.storage ?? 'local-path',
+    ...(etcd && { etcd }),
     ...topologyOf(options, before, runtime),
   };
 }
@@ -212,7 +218,8 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
       // The settings are written once the store is there.
       const storeMustExist = (await loadSettings(settings.dataDir)) !== undefined;
       const { audit, quotaBytes } = options;
-      const chosen = { storeMustExist, ...(quotaBytes && { quotaBytes }), ...(audit && { audit }) };
+      const etcd = settings.etcd && (await openEtcdLocation(settings.etcd));
+      const chosen = { storeMustExist, ...(quotaBytes && { quotaBytes }), ...(etcd && { etcd }), ...(audit && { audit }) };
       return await startControlPlane({ ...planeOptions, ...chosen }, deps);
     } catch (error) {
       const { code, port } = error as NodeJS.ErrnoException & { port?: number };

@@ -71,6 +71,10 @@ clusterCommand('up', 'Start a cluster and stay in the foreground; Ctrl-C stops i
     'size that the data may grow to before writes are refused, in this run (default: 8 GiB)',
     number('--quota-backend-bytes', Number.MAX_SAFE_INTEGER),
   )
+  .option('--etcd-servers <url...>', 'an etcd to keep the data in (default: as before, or a store of its own)')
+  .option('--etcd-cafile <file>', 'certificate authority of the etcd servers')
+  .option('--etcd-certfile <file>', 'client certificate for etcd')
+  .option('--etcd-keyfile <file>', 'client key for etcd')
   .option('--audit-policy-file <file>', 'policy of the audit log of this run; with --audit-log-path')
   .option('--audit-log-path <file>', "file of the audit log, or '-' for standard output")
   .option('--detach', 'return when the cluster is ready and leave it running')
@@ -104,7 +108,7 @@ clusterCommand('explain <object>', 'Say what every control loop and the schedule
 clusterCommand('load-image <archive...>', 'Load image archives ("docker save" or OCI layout) into every node.').action(
   async (archives: string[], flags: ClusterFlags) => (await import('./commands/load-image.ts')).runLoadImage(archives, flags),
 );
-const storeCommand = program.command('store').description('The data of a cluster on disk: check, repair, defrag.');
+const storeCommand = program.command('store').description('The data of a cluster: check, repair, defrag, migrate.');
 const snapshotCommand = program
   .command('snapshot')
   .description("Snapshots of a cluster's data, in the form of etcd's: save, restore, status.");
@@ -123,6 +127,13 @@ dataCommand(storeCommand, 'repair', 'Begin the store of a stopped cluster again 
 dataCommand(storeCommand, 'defrag', 'Give back at once what the store does not need any more.').action(
   async (flags: ClusterFlags) => (await import('./commands/store.ts')).runStoreDefrag(flags),
 );
+dataCommand(storeCommand, 'migrate', 'Move the data of a stopped cluster from its own store into an empty etcd, or back.')
+  .requiredOption('--to <kind>', 'etcd or embedded')
+  .option('--etcd-servers <url...>', 'the etcd to move to')
+  .option('--etcd-cafile <file>', 'certificate authority of the etcd servers')
+  .option('--etcd-certfile <file>', 'client certificate for etcd')
+  .option('--etcd-keyfile <file>', 'client key for etcd')
+  .action(async (flags: ClusterFlags & { to: string }) => (await import('./commands/store.ts')).runStoreMigrate(flags));
 dataCommand(snapshotCommand, 'save <file>', 'Save all data at one revision, also while the cluster runs.').action(
   async (file: string, flags: ClusterFlags) => (await import('./commands/snapshot.ts')).runSnapshotSave(file, flags),
 );
@@ -199,6 +210,7 @@ const components = {
   'kube-scheduler': async () => (await import('./commands/kube-scheduler.ts')).kubeSchedulerCommand(),
   'kube-proxy': async () => (await import('./commands/kube-proxy.ts')).kubeProxyCommand(),
   kubelet: async () => (await import('./commands/kubelet.ts')).kubeletCommand(),
+  etcd: async () => (await import('./commands/etcd.ts')).etcdCommand(),
   cloud: async () => (await import('./commands/cloud.ts')).cloudCommand(),
 } satisfies Record<string, () => Promise<Command>>;
 
@@ -208,6 +220,7 @@ async function main(): Promise<void> {
     if (called === name) program.addCommand(await load());
     else if (name === 'cloud')
       program.command(name).description('The local cloud alone: instances, networks, load balancers behind an HTTP API.');
+    else if (name === 'etcd') program.command(name).description("Serve etcd's v3 API on an embedded store, with etcd's flags.");
     else program.command(name).description(`Run ${name} alone, with upstream's flags.`);
   }
   await program.parseAsync();

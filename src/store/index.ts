@@ -3,6 +3,7 @@ import type { Restored, StoreReport } from './disk/offline.ts';
 import type { EtcdStoreOptions } from './etcd/index.ts';
 import type { EtcdFront, EtcdFrontOptions } from './front/index.ts';
 import type { DiskStoreOptions } from './disk/index.ts';
+import type { Moved } from './migrate/to-etcd.ts';
 import type { SavedSnapshot } from './snapshot/files.ts';
 import type { SnapshotStatus } from './snapshot/index.ts';
 import type { EmbeddedStore, Store } from './types.ts';
@@ -16,6 +17,7 @@ export type { EtcdStoreOptions, EtcdTls } from './etcd/index.ts';
 export type { EtcdFront, EtcdFrontOptions, EtcdFrontTls } from './front/index.ts';
 export type { DiskStoreOptions } from './disk/index.ts';
 export type { StoreReport } from './disk/offline.ts';
+export type { Moved } from './migrate/to-etcd.ts';
 export type { SnapshotStatus } from './snapshot/index.ts';
 
 /** Opens or makes a durable store in a directory. Rejects with LockedError, CorruptError or the file system's error. */
@@ -44,6 +46,11 @@ export async function restoreSnapshot(path: string, file: string): Promise<Resto
   return restoreDiskStore(path, await readSnapshot(file));
 }
 
+/** Puts a store that nobody has open beside its place, and says where; undefined: there was none. */
+export async function moveStoreAside(path: string): Promise<string | undefined> {
+  return (await import('./disk/offline.ts')).moveAside(path);
+}
+
 /** What etcd's `snapshot status` tells of a snapshot. Rejects with CorruptError when it is not whole. */
 export async function readSnapshotStatus(file: string): Promise<SnapshotStatus> {
   const { readSnapshot } = await import('./snapshot/files.ts');
@@ -55,6 +62,16 @@ export async function readSnapshotStatus(file: string): Promise<SnapshotStatus> 
 export async function openEtcdStore(options: EtcdStoreOptions): Promise<Store> {
   const { open } = await import('./etcd/index.ts');
   return open(options);
+}
+
+/** Copies a store that is open here into an empty etcd, or goes on with an interrupted copy. */
+export async function copyToEtcd(source: EmbeddedStore, target: Store): Promise<Moved> {
+  return (await import('./migrate/to-etcd.ts')).copyToEtcd(source, target);
+}
+
+/** Begins an embedded store in `path` with all that an etcd holds. */
+export async function copyFromEtcd(source: Store, path: string): Promise<Moved> {
+  return (await import('./migrate/from-etcd.ts')).copyFromEtcd(source, path);
 }
 
 /** Serves etcd's v3 gRPC API on an embedded store. Rejects when the address cannot be listened on. */

@@ -74,6 +74,15 @@ export const keepAliveMs = { interval: 45_000, timeout: 20_000 };
 export const connectionIdleMs = 300_000;
 /** Events waiting for one slow watch stream of the front before it is ended; the client resumes from what it has read. */
 export const watchBacklogEventsMax = 100_000;
+/** A move to or from etcd: keys read at a time; operations (etcd `--max-txn-ops`) and bytes of one transaction, and how many are under way. */
+export const migratePageKeys = 1000;
+export const migrateTxnOperations = 128;
+export const migrateTxnBytes = 512 * 1024;
+export const migrateRequestsAtOnce = 16;
+/** Of a lease whose time cannot be asked for: as long as apiservers keep events. */
+export const unknownLeaseSeconds = 3600;
+/** Of one message of a snapshot's stream. */
+export const snapshotBlobBytes = 64 * 1024;
 /** Period of the progress notices that a watch can ask for (etcd `--experimental-watch-progress-notify-interval`). */
 export const progressNotifyMs = 10 * 60 * 1000;
 /** Between two compactions (upstream's apiserver, `--etcd-compaction-interval`). */

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createCertificateAuthority, issueCertificate } from '#pki';
 import type { EmbeddedStore, EtcdFront } from '#store';
-import { openDiskStore, serveEtcd } from '#store';
+import { openDiskStore, readSnapshotStatus, serveEtcd } from '#store';
 import { versionOf } from './etcd-cluster.ts';
 
 const version = versionOf('etcdctl', 'version');
@@ -132,5 +132,38 @@ describe.skipIf(!version)(`etcdctl${version ? '' : ' (skipped: no etcdctl progra
     expect(await etcdctl('compact', String(revision))).toBe(`compacted revision ${revision}`);
     const failure = await etcdctl('get', '/compact', `--rev=${revision - 1}`).catch((error: { stderr: string }) => error.stderr);
     expect(failure).toContain('etcdserver: mvcc: required revision has been compacted');
+  });
+
+  test('defragmentation, alarms and a snapshot as a stream', async () => {
+    expect(await etcdctl('defrag')).toContain('Finished defragmenting etcd member');
+    expect(await etcdctl('alarm', 'list')).toBe('');
+    const file = join(directory, 'saved.db');
+    expect(await etcdctl('snapshot', 'save', file)).toContain('Snapshot saved at');
+    const status = JSON.parse(await etcdctl('snapshot', 'status', file, '--write-out=json'));
+    expect(status.revision).toBe(store.revision());
+    const { version: _, ...read } = await readSnapshotStatus(file);
+    expect(status).toEqual(read);
+  });
+
+  test('a store at its quota has the alarm NOSPACE, until there is room again', async () => {
+    const full = await openDiskStore({ path: join(directory, 'full'), quotaBytes: 1024 * 1024 });
+    const other = await serveEtcd({ store: full });
+    const at = (...args: string[]): Promise<{ stdout: string }> =>
+      run('etcdctl', [`--endpoints=${other.endpoint}`, ...args], { env });
+    try {
+      const value = 'x'.repeat(100_000);
+      const fill = async (): Promise<void> => {
+        for (let i = 0; i < 20; i++) await at('put', `/full/${i}`, value);
+      };
+      await expect(fill()).rejects.toThrow('etcdserver: mvcc: database space exceeded');
+      expect((await at('alarm', 'list')).stdout).toBe('memberID:1 alarm:NOSPACE \n');
+      await at('del', '/full/', '--prefix');
+      await full.compact(full.revision());
+      await at('put', '/small', '1');
+      expect((await at('alarm', 'list')).stdout).toBe('');
+    } finally {
+      await other.close();
+      await full.close();
+    }
   });
 });

@@ -1,6 +1,18 @@
-// `sagong store check|repair|defrag`.
+// `sagong store check|repair|defrag|migrate`.
 import { resolve } from 'node:path';
-import { askCluster, clusterPaths, dataDirOf, type DefragmentAnswer, runningProcess, textTable } from '#cluster';
+import {
+  askCluster,
+  clusterFlags,
+  clusterPaths,
+  dataDirOf,
+  type DefragmentAnswer,
+  type EtcdFlags,
+  etcdFromFlags,
+  migrateToEmbedded,
+  migrateToEtcd,
+  runningProcess,
+  textTable,
+} from '#cluster';
 import { checkDiskStore, openDiskStore, restoreSnapshot, type StoreReport } from '#store';
 import { assertStopped, sizeText } from './snapshot.ts';
 
@@ -63,4 +75,20 @@ async function defragOffline(dataDir: string): Promise<DefragmentAnswer> {
   const { bytes } = store.stats();
   await store.close();
   return { bytesBefore, bytes };
+}
+
+export async function runStoreMigrate(flags: Flags & EtcdFlags & { to: string }): Promise<void> {
+  const dataDir = dataDirOf(flags.name, flags.dataDir);
+  const etcd = etcdFromFlags(flags);
+  if (flags.to !== 'etcd' && flags.to !== 'embedded')
+    throw new Error(`--to must be etcd or embedded, not ${JSON.stringify(flags.to)}`);
+  if (flags.to === 'etcd' && !etcd) throw new Error('--to etcd needs --etcd-servers');
+  if (flags.to === 'embedded' && etcd) throw new Error('--etcd-servers is for --to etcd: the cluster knows where its data is');
+  await assertStopped(dataDir);
+  const { keys, checksum, revision, already, kept } = await (etcd ? migrateToEtcd(dataDir, etcd) : migrateToEmbedded(dataDir));
+  const before = already > 0 ? ` (${already} by an earlier try)` : '';
+  process.stdout.write(`Moved ${keys} keys${before}, verified: SHA-256 ${checksum}, now at revision ${revision}\n`);
+  process.stdout.write(
+    `What was there is kept in ${kept}; start the cluster with: sagong up${clusterFlags(flags.name, dataDir)}\n`,
+  );
 }

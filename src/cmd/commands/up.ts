@@ -9,6 +9,8 @@ import {
   createProgress,
   dataDirOf,
   endpointAccessOf,
+  type EtcdFlags,
+  etcdFromFlags,
   readRunState,
   type RunningCluster,
   runningProcess,
@@ -21,7 +23,7 @@ import { ensureDir, onSignals, openLogFile, systemClock, systemRng } from '#host
 import { onFatal } from '../fail.ts';
 import { descriptions, packageFile, programOf } from '../program.ts';
 
-export interface UpFlags {
+export interface UpFlags extends EtcdFlags {
   name: string;
   dataDir?: string;
   nodes?: number;
@@ -76,6 +78,7 @@ export async function runUp(flags: UpFlags): Promise<void> {
   const topology = chosen('--topology', topologies, flags.topology);
   const endpointAccess = flags.endpointAccess === undefined ? undefined : endpointAccessOf(flags.endpointAccess);
   const audit = auditOf(flags);
+  const etcd = etcdFromFlags(flags);
   const dataDir = dataDirOf(flags.name, flags.dataDir);
   assertFree(dataDir);
   if (flags.detach) return detach(dataDir);
@@ -94,6 +97,7 @@ export async function runUp(flags: UpFlags): Promise<void> {
     topology,
     endpointAccess,
     audit,
+    ...(etcd && { etcd }),
     dnsUpstreams,
     registryMirrors,
     quotaBytes,

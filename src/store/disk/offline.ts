@@ -112,8 +112,8 @@ export async function restoreDiskStore(path: string, snapshot: Buffer): Promise<
   return { revision: initial.revision, before };
 }
 
-/** Undefined: there was nothing. */
-async function moveAside(directory: string): Promise<string | undefined> {
+/** Puts a store that nobody has open beside its place. Undefined: there was nothing. */
+export async function moveAside(directory: string): Promise<string | undefined> {
   if (!(await stat(directory).catch(() => undefined))) return undefined;
   const lock = await lockDirectory(directory);
   try {

@@ -1,5 +1,5 @@
 // etcd's v3 gRPC API on an embedded store, for etcdctl and any other client of etcd
-// (https://etcd.io/docs/v3.6/learning/api/). One member, always its own leader; no auth service, snapshots or membership changes.
+// (https://etcd.io/docs/v3.6/learning/api/). One member, always its own leader; no auth service and no membership changes.
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import type { handleUnaryCall, ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js';
 import { systemClock } from '#host';
@@ -14,6 +14,8 @@ import { headerAt, memberId } from './convert.ts';
 import { kvHandlers } from './kv.ts';
 import { leaseHandlers, serveKeepAlive } from './lease.ts';
 import type { KeepAliveStream } from './lease.ts';
+import { maintenanceHandlers, serveSnapshot } from './maintenance.ts';
+import type { SnapshotStream } from './maintenance.ts';
 import { serveWatch } from './watch.ts';
 import type { WatchStream } from './watch.ts';
 
@@ -34,6 +36,8 @@ export interface EtcdFrontOptions {
   tls?: EtcdFrontTls;
   /** Name of the member. Default `default`, as etcd's. */
   name?: string;
+  /** URLs that clients are told to use. Default: the one that is listened on. */
+  advertised?: readonly string[];
   clock?: Clock;
   logger?: Logger;
 }
@@ -45,9 +49,6 @@ export interface EtcdFront {
   /** Ends all connections; the store stays open. */
   close(): Promise<void>;
 }
-
-/** The etcd release whose API and behaviour this is. */
-const etcdVersion = '3.6.0';
 
 /** Rejects when the address cannot be listened on or the certificates cannot be used. */
 export async function serveEtcd(options: EtcdFrontOptions): Promise<EtcdFront> {
@@ -72,14 +73,10 @@ export async function serveEtcd(options: EtcdFrontOptions): Promise<EtcdFront> {
   add('Cluster', {
     MemberList: async () => ({
       header: header(),
-      members: [{ ID: memberId, name, peerURLs: [endpoint], clientURLs: [endpoint], isLearner: false }],
+      members: [{ ID: memberId, name, peerURLs: [endpoint], clientURLs: options.advertised ?? [endpoint], isLearner: false }],
     }),
   });
-  add('Maintenance', {
-    Alarm: async () => ({ header: header(), alarms: [] }),
-    Defragment: async () => ({ header: header() }),
-    Status: async () => statusOf(store),
-  });
+  add('Maintenance', maintenanceHandlers(store), { Snapshot: (stream: SnapshotStream) => void serveSnapshot(store, stream) });
   const bound = await listen(server, host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`, tls);
   endpoint = `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${bound}`;
   return {
@@ -89,13 +86,6 @@ export async function serveEtcd(options: EtcdFrontOptions): Promise<EtcdFront> {
       server.forceShutdown();
     },
   };
-}
-
-function statusOf(store: EmbeddedStore): object {
-  const revision = store.revision();
-  const { bytes, bytesInUse } = store.stats();
-  const raft = { leader: memberId, raftIndex: revision, raftTerm: 1, raftAppliedIndex: revision };
-  return { header: headerAt(revision), version: etcdVersion, dbSize: bytes, dbSizeInUse: bytesInUse, ...raft };
 }
 
 /** gRPC handlers for the methods of `service` that `handlers` has. */

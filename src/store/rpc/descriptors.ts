@@ -106,6 +106,8 @@ export const messageFields: Record<string, readonly string[]> = {
   AlarmMember: ['1 memberID uint64', '2 alarm int32'],
   DefragmentRequest: [],
   DefragmentResponse: ['1 header ResponseHeader'],
+  SnapshotRequest: [],
+  SnapshotResponse: ['1 header ResponseHeader', '2 remainingBytes uint64', '3 blob bytes', '4 version string'],
   StatusRequest: [],
   StatusResponse: [
     '1 header ResponseHeader',
@@ -121,7 +123,7 @@ export const messageFields: Record<string, readonly string[]> = {
   ],
 };
 
-/** Methods: `name request response`; both sides of `Watch` and `LeaseKeepAlive` are streams. */
+/** Methods: `name request response`; both sides of `Watch` and `LeaseKeepAlive` are streams, and the answer of `Snapshot`. */
 export const serviceMethods = {
   KV: [
     'Range RangeRequest RangeResponse',
@@ -143,10 +145,13 @@ export const serviceMethods = {
     'Alarm AlarmRequest AlarmResponse',
     'Status StatusRequest StatusResponse',
     'Defragment DefragmentRequest DefragmentResponse',
+    'Snapshot SnapshotRequest SnapshotResponse',
   ],
 } as const;
 
 export const streamingMethods: readonly string[] = ['Watch', 'LeaseKeepAlive'];
+/** Those whose answer alone is a stream. */
+export const answeringMethods: readonly string[] = ['Snapshot'];
 
 /** Numbers of etcd's enums. */
 export const compareResults = { '=': 0, '>': 1, '<': 2, '!=': 3 } as const;

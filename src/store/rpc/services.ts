@@ -1,7 +1,7 @@
 // gRPC service definitions made from the descriptor table.
 import type { ServiceDefinition } from '@grpc/grpc-js';
 import { fromJSON } from '@grpc/proto-loader';
-import { messageFields, serviceMethods, streamingMethods } from './descriptors.ts';
+import { answeringMethods, messageFields, serviceMethods, streamingMethods } from './descriptors.ts';
 
 export type ServiceName = keyof typeof serviceMethods;
 
@@ -24,7 +24,10 @@ function messageJson(fields: readonly string[]): object {
 function serviceJson(methods: readonly string[]): object {
   const entries = methods.map((line) => {
     const [name = '', requestType, responseType] = line.split(' ');
-    const streams = streamingMethods.includes(name) && { requestStream: true, responseStream: true };
+    const streams = {
+      ...(streamingMethods.includes(name) && { requestStream: true, responseStream: true }),
+      ...(answeringMethods.includes(name) && { responseStream: true }),
+    };
     return [name, { requestType, responseType, ...streams }];
   });
   return { methods: Object.fromEntries(entries) };
