@@ -1,13 +1,13 @@
 // The way in over a connection: an HTTP request, or a request to upgrade, read into the one shape that the chain works with.
 import { PassThrough, type Writable } from 'node:stream';
 import type { ResponseHeaders, WireRequest, WireResponse, WireUpgrade } from '#wire';
-import type { Incoming } from '../chain/incoming.ts';
+import type { Body, Incoming } from '../chain/incoming.ts';
 import type { RawExchange } from '../registry/special.ts';
 import { Cancellation } from '../request/cancellation.ts';
-import { createNotes } from '../request/notes.ts';
-import { readOptions } from '../request/options.ts';
+import { createNotes, type Notes } from '../request/notes.ts';
+import { readOptions, type RequestOptions } from '../request/options.ts';
 import { readPath } from '../request/path.ts';
-import type { Headers, RequestData, UserInfo } from '../request/request.ts';
+import type { Headers, RequestProgress, Target, UserInfo } from '../request/request.ts';
 import type { AnswerContext } from '../endpoints/answer-context.ts';
 import { wireBody } from './wire-body.ts';
 import { WireReply } from './wire-reply.ts';
@@ -26,6 +26,10 @@ const text = (header: string | readonly string[] | undefined): string =>
 
 /** Node joins the lines of a repeated header; groups and extras may hold commas, so for identity they must stay apart. */
 function distinctHeaders({ headers, rawHeaders }: WireRequest): Headers {
+  // Most requests repeat nothing: each line has a name of its own.
+  let names = 0;
+  for (const _ in headers) names++;
+  if (names === rawHeaders.length / 2) return headers;
   const seen = new Set<string>();
   let lists: Record<string, string[]> | undefined;
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -41,49 +45,75 @@ function distinctHeaders({ headers, rawHeaders }: WireRequest): Headers {
 
 const nobody: UserInfo = { name: 'system:anonymous', groups: ['system:unauthenticated'] };
 
-function readHead(context: AnswerContext, { request, component }: WireExchange): RequestData {
-  const { method, path: uri, remoteAddress, peerCertificate: peer } = request;
-  const at = uri.indexOf('?');
-  const path = at < 0 ? uri : uri.slice(0, at);
-  const query = at < 0 ? '' : uri.slice(at + 1);
-  const headers = distinctHeaders(request);
-  return {
-    via: component ? 'memory' : 'wire',
-    user: component ?? nobody,
-    progress: component ? 'identified' : 'received',
-    ...readPath(method, path, readOptions(query)),
-    method,
-    path,
-    uri,
-    query,
-    headers,
-    ...(peer && { peerCertificates: [peer.certificate.raw] }),
-    auditId: text(headers['audit-id']) || context.random.uuid(),
-    userAgent: text(request.headers['user-agent']),
-    remoteAddress,
-    now: context.clock.now(),
-  };
-}
+/** A request with its connection. It is a class because every request makes one: what only some of them need is read when asked for. */
+class WireIncoming implements Incoming {
+  readonly via: 'wire' | 'memory';
+  user: UserInfo;
+  progress: RequestProgress;
+  readonly method: string;
+  readonly uri: string;
+  readonly path: string;
+  readonly query: string;
+  readonly verb: string;
+  readonly target: Target | undefined;
+  readonly segments: readonly string[];
+  readonly options: RequestOptions;
+  readonly headers: Headers;
+  readonly auditId: string;
+  readonly now: number;
+  readonly notes: Notes;
+  readonly reply: WireReply;
+  readonly cancellation: Cancellation;
+  readonly #wire: WireRequest;
+  #body: Body | undefined;
 
-export function wireIncoming(context: AnswerContext, exchange: WireExchange): Incoming {
-  const { request, response, component } = exchange;
-  const data = readHead(context, exchange);
-  const notes = createNotes();
-  const reply = new WireReply(context, data, notes, exchange);
-  return {
-    ...data,
-    notes,
-    reply,
-    cancellation: new Cancellation(
+  constructor(context: AnswerContext, exchange: WireExchange) {
+    const { request, response, component } = exchange;
+    const { method, path: uri } = request;
+    this.#wire = request;
+    this.via = component ? 'memory' : 'wire';
+    this.user = component ?? nobody;
+    this.progress = component ? 'identified' : 'received';
+    const at = uri.indexOf('?');
+    this.method = method;
+    this.uri = uri;
+    this.path = at < 0 ? uri : uri.slice(0, at);
+    this.query = at < 0 ? '' : uri.slice(at + 1);
+    const { verb, target, segments, options } = readPath(method, this.path, readOptions(this.query));
+    this.verb = verb;
+    this.target = target;
+    this.segments = segments;
+    this.options = options;
+    this.headers = distinctHeaders(request);
+    this.auditId = text(this.headers['audit-id']) || context.random.uuid();
+    this.now = context.clock.now();
+    this.notes = createNotes();
+    this.reply = new WireReply(context, this, this.notes, exchange);
+    this.cancellation = new Cancellation(
       () => request.signal,
       () => (component ? request.signal.aborted : response.destroyed && response.status === 0),
-    ),
-    body: wireBody(request),
-    get connection() {
-      return connectionOf(request, reply);
-    },
-  };
+    );
+  }
+
+  get userAgent(): string {
+    return text(this.#wire.headers['user-agent']);
+  }
+  get remoteAddress(): string {
+    return this.#wire.remoteAddress;
+  }
+  get peerCertificates(): readonly Uint8Array[] | undefined {
+    const peer = this.#wire.peerCertificate;
+    return peer && [peer.certificate.raw];
+  }
+  get body(): Body {
+    return (this.#body ??= wireBody(this.#wire));
+  }
+  get connection(): RawExchange {
+    return connectionOf(this.#wire, this.reply);
+  }
 }
+
+export const wireIncoming = (context: AnswerContext, exchange: WireExchange): Incoming => new WireIncoming(context, exchange);
 
 /** The bytes of an exchange, for endpoints that answer themselves. */
 const connectionOf = (request: WireRequest, reply: WireReply): RawExchange => ({

@@ -116,8 +116,9 @@ export function createAggregator(deps: AggregatorDeps): Aggregator {
     cluster.get<APIService>(apiServiceGroup, 'apiservices', '', `${version}.${group}`)?.spec;
   return {
     serve(request) {
-      const { target, connection, path = '' } = request;
-      const remote = connection || !target ? remotes.serving(path) : remotes.of(target.group, target.version);
+      if (remotes.empty) return undefined;
+      const { target, path = '' } = request;
+      const remote = request.connection || !target ? remotes.serving(path) : remotes.of(target.group, target.version);
       return remote && served(connections, remote, request);
     },
     groups: (locals) => mergedGroups(locals, remotes.all(), specOf),

@@ -75,7 +75,11 @@ export class RemoteTable {
   }
 
   of(group: string, version: string): Remote | undefined {
-    return this.#byName.size === 0 ? undefined : this.#byName.get(`${version}.${group}`);
+    return this.empty ? undefined : this.#byName.get(`${version}.${group}`);
+  }
+
+  get empty(): boolean {
+    return this.#byName.size === 0;
   }
 
   all(): Remote[] {
@@ -84,7 +88,7 @@ export class RemoteTable {
 
   /** The one that serves a path; the registration itself is never handed on. */
   serving(path: string): Remote | undefined {
-    if (this.#byName.size === 0) return undefined;
+    if (this.empty) return undefined;
     const [, root, group = '', version = ''] = path.split('/');
     if (root === 'api') return this.of('', 'v1');
     return root === 'apis' && group !== apiServiceGroup ? this.of(group, version) : undefined;

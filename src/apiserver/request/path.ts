@@ -46,13 +46,13 @@ export function readPath(method: string, path: string, options: RequestOptions):
   // The old form of a watch: /watch/ before the resource.
   const oldWatch = rest[0] === 'watch' && rest.length > 1 && (method === 'GET' || method === 'HEAD');
   if (oldWatch) rest = rest.slice(1);
-  const target = { group: isCore ? '' : (segments[1] ?? ''), version: segments[first - 1] ?? '', ...placesOf(rest) };
-  const { parts, ...named } = target;
-  if (oldWatch) return { verb: 'watch', target: named, segments: parts, options: { ...options, watch: true } };
-  return { verb: verbOf(method, named.name, options), target: named, segments: parts, options };
+  const group = isCore ? '' : (segments[1] ?? '');
+  const { target, parts } = placesOf(group, segments[first - 1] ?? '', rest);
+  if (oldWatch) return { verb: 'watch', target, segments: parts, options: { ...options, watch: true } };
+  return { verb: verbOf(method, target.name, options), target, segments: parts, options };
 }
 
-function placesOf(rest: string[]) {
+function placesOf(group: string, version: string, rest: string[]): { target: Target; parts: string[] } {
   let parts = rest;
   let namespace = '';
   if (parts[0] === 'namespaces' && parts.length > 1) {
@@ -60,7 +60,7 @@ function placesOf(rest: string[]) {
     if (parts.length > 2 && !(parts.length === 3 && namespaceSubresources.has(parts[2] ?? ''))) parts = parts.slice(2);
   }
   const [resource = '', name = '', subresource = ''] = parts;
-  return { resource, subresource, namespace, name, parts };
+  return { target: { group, version, resource, subresource, namespace, name }, parts };
 }
 
 function verbOf(method: string, name: string, { watch }: RequestOptions): string {

@@ -43,7 +43,7 @@ export interface Credentials {
   path: string;
   headers: Headers;
   /** The client's certificate chain in DER, leaf first, as presented: TLS did not verify it. */
-  peerCertificates?: readonly Uint8Array[];
+  peerCertificates?: readonly Uint8Array[] | undefined;
 }
 
 /** `received`: nobody knows who asks. `identified`: the user is known. `authorized`: the user may do what they ask for. */

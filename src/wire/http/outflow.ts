@@ -17,14 +17,12 @@ export function endWith(
   const bytes = typeof last === 'string' && last.length > limits.answerPieceBytes ? Buffer.from(last) : last;
   let at = 0;
   let timer: NodeJS.Timeout | undefined;
-  const over = (): void => clearTimeout(timer);
   const wait = (): void => {
     if (stream.writableFinished || stream.destroyed) return;
     if (timer) return void timer.refresh();
     timer = setTimeout(giveUp, stallTimeoutMs);
     timer.unref();
-    stream.once('finish', over);
-    stream.once('close', over);
+    stream.once('close', () => clearTimeout(timer));
   };
   const goOn = (): void => {
     if (stream.destroyed) return;

@@ -62,6 +62,8 @@ class TrackedConnections implements Connections {
   readonly #logger: Logger;
   readonly #connections = new Map<Socket, Connection>();
   readonly #byKey = new Map<string, Connection>();
+  /** By the socket that requests name, which may be one that TLS or HTTP/2 put on top. */
+  readonly #bySocket = new WeakMap<object, Connection>();
   readonly #peers = new Map<string, Peers>();
   readonly #sessions = new Set<ServerHttp2Session>();
   readonly #waiting: (() => void)[] = [];
@@ -151,8 +153,12 @@ class TrackedConnections implements Connections {
   }
 
   #find(socket: Pick<Socket, 'remoteAddress' | 'remotePort'>): Connection | undefined {
+    const known = this.#bySocket.get(socket);
+    if (known) return known;
     const key = keyOf(socket as Socket);
-    return key === undefined ? undefined : this.#byKey.get(key);
+    const connection = key === undefined ? undefined : this.#byKey.get(key);
+    if (connection) this.#bySocket.set(socket, connection);
+    return connection;
   }
 
   #remove(connection: Connection, address: string, key: string | undefined): void {
