@@ -85,3 +85,9 @@ export const conversionObjectsMax = 500;
 /** Conversions remembered for the owners of fields, and how many one write may need. */
 export const conversionMemoMax = 256;
 export const conversionRoundsMax = 32;
+/** metrics.k8s.io: how long a kubelet may take to say what its pods use, how much it may say, and how long that counts as new. */
+export const kubeletStatsTimeoutMs = 10_000;
+export const kubeletStatsBytesMax = 8 * 1024 * 1024;
+export const kubeletStatsFreshMs = 5_000;
+/** Kubelets asked at once. */
+export const kubeletsAskedAtOnceMax = 64;

@@ -40,6 +40,7 @@ import {
   watchTimeoutMinMs,
 } from './limits.ts';
 import { builtinServed } from './registry/builtin.ts';
+import type { VirtualGroup } from './registry/virtual-group.ts';
 import { componentStatusEndpoint } from './registry/component-status.ts';
 import type { AdmissionChain, Randomness } from './registry/generic/types.ts';
 import { requestMetrics } from './chain/request-metrics.ts';
@@ -66,6 +67,8 @@ export interface ApiServerParts {
   authorize?(asked: Attributes, onDecision?: OnDecision): Promise<void> | void;
   admission?: AdmissionChain;
   special?: readonly SpecialRest[];
+  /** Group versions without storage. */
+  virtual?: readonly VirtualGroup[];
   /** Documents at paths of their own. */
   documents?: ReadonlyMap<string, () => PublishedDocument>;
   hooks?: readonly StorageHook[];
@@ -185,7 +188,9 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   }
   const probes = [{ name: 'etcd-0', probe: () => feed.check().then(() => 'ok') }];
   const isServed = ({ group, version }: SpecialRest): boolean => options.isServed?.(group, version) ?? true;
-  const special = [...(parts.special ?? []).filter(isServed), componentStatusEndpoint(probes)];
+  for (const one of parts.virtual ?? []) table.addVirtual(one);
+  const virtual = (parts.virtual ?? []).flatMap(({ endpoints }) => endpoints);
+  const special = [...(parts.special ?? []).filter(isServed), componentStatusEndpoint(probes), ...virtual];
   const context = contextOf(options, { ...parts, special }, { table, feed, random, cluster, writer, metrics, logger });
   const health = createHealthChecks(feed, {
     clock,

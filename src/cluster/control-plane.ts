@@ -5,6 +5,7 @@ import {
   defaultOptions,
   type KubeApiServer,
   type KubeApiServerOptions,
+  type NodeStatsShortcut,
   type RequestGate,
   runKubeApiServer,
 } from '#apiserver/app';
@@ -56,7 +57,14 @@ export interface ControlPlaneOptions {
   socket?: string;
   /** Opens connections to kubelets and pods. */
   dialKubelet?: Dial;
+  /** Who serves metrics.k8s.io; default: the kubelets tell, through the apiserver. */
+  metrics?: MetricsChoice;
+  /** What a simulated node uses; undefined for a node that is not in this process. */
+  nodeStats?: NodeStatsShortcut;
 }
+
+/** `none`: somebody else's API server, when there is one. */
+export type MetricsChoice = 'kubelets' | 'none';
 
 export interface ControlPlaneDeps {
   clock: Clock;
@@ -110,6 +118,7 @@ function apiServerOptions({
   storeMustExist = false,
   quotaBytes = 0,
   etcd,
+  metrics = 'kubelets',
 }: ControlPlaneOptions): KubeApiServerOptions {
   const serving = pki.serving('kube-apiserver', {
     dnsNames: [...dnsNames, ...(names?.dnsNames ?? [])],
@@ -147,6 +156,7 @@ function apiServerOptions({
     aggregatorRouting: true,
     anonymousAuth: true,
     bootstrapTokens: true,
+    metricsApi: metrics === 'kubelets',
     serviceAccountIssuers: [`https://kubernetes.default.svc.${clusterNetworks.domain}`],
     serviceAccountKeys: [pki.serviceAccount.publicKey],
     serviceAccountSigningKey: pki.serviceAccount.privateKey,
@@ -170,6 +180,7 @@ export async function startControlPlane(options: ControlPlaneOptions, deps: Cont
     ...deps,
     supervisor,
     ...(options.dialKubelet && { dialKubelet: options.dialKubelet, dialService: options.dialKubelet }),
+    ...(options.nodeStats && { nodeStats: options.nodeStats }),
     ...(options.socket !== undefined && { listen: { path: options.socket } }),
   });
   const decisions = new Decisions();

@@ -7,7 +7,7 @@ export { down, stop } from './down.ts';
 export { readRunState, runningProcess, runStatePath, type RunState, writeRunState } from './run-state.ts';
 export { loadSettings, podCidrFor, type ClusterSettings, type RuntimeChoice } from './settings.ts';
 export { up, type RunningCluster, type UpOptions } from './up.ts';
-export { startControlPlane, type ControlPlane } from './control-plane.ts';
+export { startControlPlane, type ControlPlane, type MetricsChoice } from './control-plane.ts';
 export { identities, type Identity } from './identities.ts';
 export { type ClusterPki, ephemeralPki, keysOf, openPki, pkiFrom, type PkiKeys } from './certificates.ts';
 export { isNodeReady, waitFor } from './wait.ts';

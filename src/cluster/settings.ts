@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import type { EndpointAccess, Topology } from './cloud/endpoint-access.ts';
 import { atomicWrite, readFileIfExists } from '#host';
+import type { MetricsChoice } from './control-plane.ts';
 import type { StorageChoice } from './storage-addon.ts';
 
 export type RuntimeChoice = 'containerd' | 'simulated';
@@ -43,6 +44,7 @@ export interface ClusterSettings {
   etcd?: EtcdLocation;
   /** Default: local-path. */
   storage?: StorageChoice;
+  metrics?: MetricsChoice;
   /** Default: self-managed. */
   topology?: Topology;
   /** Of a managed control plane. */

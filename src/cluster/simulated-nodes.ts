@@ -11,7 +11,9 @@ import {
   serveSimulatedNodes,
   type SimulatedNodeOptions,
   type SimulatedRuntime,
+  statsSummary,
 } from '#kubelet';
+import type { StatsSummary } from '#component-helpers/stats';
 import type { Clock, Logger, Rng } from '#utils';
 import type { Dial, WireServer } from '#wire';
 import type { ClusterPki } from './certificates.ts';
@@ -104,6 +106,11 @@ export class SimulatedNodes {
       });
     });
   };
+  /** What the node uses; undefined for one that is none of these. */
+  stats(name: string): Promise<StatsSummary> | undefined {
+    const kubelet = this.#machines.get(name)?.kubelet;
+    return kubelet && statsSummary(kubelet, true);
+  }
   async stop(): Promise<void> {
     for (const name of this.names()) await this.remove(name);
   }

@@ -6,7 +6,13 @@ import { ensureDir, execCommand } from '#host';
 import type { Clock, Logger, Rng } from '#utils';
 import { obstacles } from './capabilities.ts';
 import { type ClusterPki, openPki } from './certificates.ts';
-import { type AuditFiles, type ControlPlane, type ControlPlaneOptions, startControlPlane } from './control-plane.ts';
+import {
+  type AuditFiles,
+  type ControlPlane,
+  type ControlPlaneOptions,
+  type MetricsChoice,
+  startControlPlane,
+} from './control-plane.ts';
 import { type ControlRequest, serveControl } from './control-socket.ts';
 import { etcdOfStart, openEtcdLocation } from './etcd-location.ts';
 import { explain } from './explain.ts';
@@ -56,6 +62,8 @@ export interface UpOptions {
   cloudProvider?: CloudProviderChoice;
   /** Who makes volumes for claims: absent: as before, or local-path. */
   storage?: StorageChoice;
+  /** Who serves metrics.k8s.io: absent: as before, or kubelets. */
+  metrics?: MetricsChoice;
   /** Absent: as before, or self-managed. */
   topology?: Topology;
   /** Absent: as before, or public-and-private. */
@@ -143,6 +151,7 @@ async function settle(options: UpOptions, progress: Progress): Promise<ClusterSe
     cloudProvider: options.cloudProvider ?? before?.cloudProvider ?? 'local',
     storage: options.storage ?? before?.storage ?? 'local-path',
     ...(etcd && { etcd }),
+    metrics: options.metrics ?? before?.metrics ?? 'kubelets',
     ...topologyOf(options, before, runtime),
   };
 }
@@ -286,9 +295,11 @@ function controlPlaneOptions(
   endpoint: ControlPlaneEndpoint | undefined,
   nodes: () => ClusterNodes | undefined,
 ): ControlPlaneOptions {
-  const { dataDir, port, topology, podCidr } = settings;
+  const { dataDir, port, topology, podCidr, metrics } = settings;
   return {
     dataDir,
+    ...(metrics && { metrics }),
+    nodeStats: (name) => nodes()?.stats(name),
     podCidr,
     pki,
     port,

@@ -59,6 +59,10 @@ clusterCommand('up', 'Start a cluster and stay in the foreground; Ctrl-C stops i
     'local-path (the default StorageClass `standard`: volumes are directories of the nodes) or none (default: as before, or local-path)',
   )
   .option(
+    '--metrics <metrics>',
+    'kubelets (metrics.k8s.io from the kubelets: kubectl top, autoscaling) or none (for a metrics-server of your own) (default: as before, or kubelets)',
+  )
+  .option(
     '--topology <topology>',
     "self-managed (control plane among the nodes) or managed (in a network of the provider's, as Amazon EKS does) (default: as before, or self-managed)",
   )

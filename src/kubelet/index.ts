@@ -3,6 +3,7 @@ export { kubeletFlags, type KubeletFlagValues } from './config/flags.ts';
 export { type KubeletSettings, kubeletSettings } from './config/options-from.ts';
 export { StaticPods } from './config/static-pods.ts';
 export { Kubelet, type KubeletParts, simulatedMark } from './kubelet.ts';
+export { statsSummary } from './server/stats.ts';
 export { serveHealthz } from './server/healthz.ts';
 export { type KubeletServerOptions, serveSimulatedNodes, startKubeletServer } from './server/server.ts';
 export { type KubeletDeps, type KubeletHandle, runKubelet } from './run.ts';

@@ -4,6 +4,7 @@ import { isStaticPod } from '#component-helpers/pod';
 import type { EventRecorder, InformerFactory, KubeClient } from '#client';
 import { bound, gitVersion } from '#component-base';
 import type { Clock, Logger, Rng, Timer } from '#utils';
+import type { CgroupManager } from './cgroups/manager.ts';
 import { type PodEvents, podEvents } from './events.ts';
 import { type LifecycleHooks, noHooks } from './hooks/hooks.ts';
 import { ImageManager } from './images/manager.ts';
@@ -38,6 +39,10 @@ export interface KubeletParts {
   sysctls: SysctlRules;
   probes(wake: (podUid: string) => void, events: PodEvents): ProbeManager;
   hooks?: LifecycleHooks;
+  /** Where a pod's volumes are, by name; absent: there are none. */
+  volumePaths?(uid: string): ReadonlyMap<string, { hostPath: string }>;
+  /** Of the pods; absent: they have none. */
+  cgroups?: Pick<CgroupManager, 'parentOf' | 'version'>;
   machine(): Promise<Machine>;
   credentials?(pod: Pod, image: string): Promise<RegistryAuth[]>;
 }

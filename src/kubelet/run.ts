@@ -170,6 +170,7 @@ export async function runKubelet(given: KubeletOptions, deps: KubeletDeps): Prom
     sysctls,
     probes: (wake, events) => new RealProbeManager({ prober: createProber(runtime), clock, events, hostIP, onChange: wake }),
     hooks: createHooks({ runtime, clock, hostIP }),
+    volumePaths: (uid) => volumes.mounted(uid),
     machine: () => thisMachine(options.rootDir),
     credentials: async (pod, image) => credentialsFor(image, await pullSecrets(pod, objects)),
   });

@@ -4,6 +4,8 @@ import type { KubeObject } from '#apimachinery/meta';
 import { createClient } from '#client';
 import { seededRng, silentLogger } from '#utils';
 import type { Kubelet } from './kubelet.ts';
+import { resourceMetrics } from './server/metrics.ts';
+import { statsSummary } from './server/stats.ts';
 import { createSimulatedNode } from './simulated.ts';
 import { FakeApi } from './test-support/fake-api.ts';
 import { ManualClock, settle } from './test-support/manual-clock.ts';
@@ -198,5 +200,65 @@ describe('a simulated node', () => {
     api.put('pods', podOf('late', { activeDeadlineSeconds: 5 }));
     await clock.advance(6_000);
     expect(api.get<Pod>('pods', 'default', 'late')?.status).toMatchObject({ phase: 'Failed', reason: 'DeadlineExceeded' });
+  });
+});
+
+describe('what pods of a simulated node use', () => {
+  const prefix = 'simulated.sagong.dev/';
+  const containers = [
+    { name: 'app', image: 'a' },
+    { name: 'side', image: 'b', resources: { limits: { cpu: '100m' } } },
+  ];
+
+  it('is said by their annotations, adds up over time, and changes while they run', async () => {
+    const { api, clock, kubelet } = await start();
+    const load = { [`${prefix}cpu`]: '500m', [`${prefix}memory.app`]: '1Gi', [`${prefix}memory.side`]: 'nonsense' };
+    api.put('pods', podOf('web', { containers }, load));
+    await settle();
+    await clock.advance(10_000);
+    const [pod] = (await statsSummary(kubelet)).pods;
+    expect(pod?.podRef).toEqual({ name: 'web', namespace: 'default', uid: 'uid-web' });
+    // The limit of the second container holds; what cannot be read counts as absent.
+    expect(pod?.containers.map(({ name, cpu, memory }) => [name, cpu?.usageNanoCores, memory?.workingSetBytes])).toEqual([
+      ['side', 100e6, 16 * 2 ** 20],
+      ['app', 500e6, 2 ** 30],
+    ]);
+    expect(pod?.cpu).toMatchObject({ usageNanoCores: 600e6, usageCoreNanoSeconds: 6e9 });
+    api.put('pods', podOf('web', { containers }, { ...load, [`${prefix}cpu`]: '1' }));
+    await settle();
+    await statsSummary(kubelet);
+    await clock.advance(10_000);
+    const { node } = await statsSummary(kubelet);
+    expect(node.cpu).toMatchObject({ usageNanoCores: 1_100e6, usageCoreNanoSeconds: 6e9 + 11e9 });
+  });
+
+  it('is told in the types that scrapers expect, and never goes back when pods go', async () => {
+    const { api, clock, kubelet } = await start();
+    api.put('pods', podOf('web', {}, { [`${prefix}cpu`]: '2' }));
+    await settle();
+    await clock.advance(10_000);
+    const text = await resourceMetrics(kubelet);
+    expect(text).toContain('# TYPE container_cpu_usage_seconds_total counter');
+    expect(text).toContain('# TYPE container_memory_working_set_bytes gauge');
+    expect(text).toContain('container_cpu_usage_seconds_total{container="app",namespace="default",pod="web"} 20');
+    expect(text).toMatch(/^node_cpu_usage_seconds_total 20$/m);
+    const pod = api.get<Pod>('pods', 'default', 'web') as Pod;
+    const deletionTimestamp = new Date(clock.now()).toISOString();
+    api.put('pods', { ...pod, metadata: { ...pod.metadata, deletionTimestamp, deletionGracePeriodSeconds: 1 } });
+    await clock.advance(60_000);
+    expect((await statsSummary(kubelet)).pods).toEqual([]);
+    expect(await resourceMetrics(kubelet)).toMatch(/^node_cpu_usage_seconds_total [2-9]\d$/m);
+  });
+});
+
+describe('pods that are meant to end', () => {
+  it('end, whoever made them; those that are always restarted run on', async () => {
+    const { api, clock } = await start();
+    api.put('pods', podOf('hook', { restartPolicy: 'Never' }));
+    api.put('pods', podOf('again', { restartPolicy: 'OnFailure' }, { 'simulated.sagong.dev/run-for': '1h' }));
+    api.put('pods', podOf('web'));
+    await clock.advance(5_000);
+    const phase = (name: string): string | undefined => api.get<Pod>('pods', 'default', name)?.status?.phase;
+    expect([phase('hook'), phase('again'), phase('web')]).toEqual(['Succeeded', 'Running', 'Running']);
   });
 });

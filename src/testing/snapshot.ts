@@ -2,7 +2,7 @@
 // certificates and keys stay, so that clients and tokens of the original are known.
 import { deserialize, serialize } from 'node:v8';
 import type { World } from '#cloud';
-import type { PkiKeys, StorageChoice } from '#cluster';
+import type { MetricsChoice, PkiKeys, StorageChoice } from '#cluster';
 import type { StoreSnapshot } from '#store';
 import type { TestCloudOptions } from './cloud.ts';
 import type { SavedMachine } from './nodes.ts';
@@ -13,6 +13,7 @@ export interface ClusterState {
   /** Of the cluster's own cloud; absent: it has none. */
   cloud?: { options: TestCloudOptions; world: World };
   storage: StorageChoice;
+  metrics?: MetricsChoice;
   /** Of all pods. */
   podCidr: string;
   /** Where the cloud does not tell. */

@@ -11,6 +11,7 @@ import {
   type Identity,
   keysOf,
   objectNamed,
+  type MetricsChoice,
   pkiFrom,
   podCidrFor,
   SimulatedNodes,
@@ -65,6 +66,8 @@ export interface StartClusterOptions {
    * there is no StorageClass, and claims stay pending unless your test makes volumes.
    */
   storage?: StorageChoice;
+  /** `kubelets` (default): metrics.k8s.io, for `kubectl top` and autoscalers; what pods use is said by their annotations. `none`: nobody serves it. */
+  metrics?: MetricsChoice;
   /** A virtual one goes on by itself while the cluster starts and stops, and while methods of its handle wait. */
   clock?: Clock;
   rng?: Rng;
@@ -114,7 +117,8 @@ export function startCluster(options: StartClusterOptions = {}): Promise<TestClu
 }
 
 /** What of the options can be said before anything is started. Throws for options that contradict each other. */
-function settle({ nodes, cloud, cloudProvider, storage }: StartClusterOptions, saved: ClusterState | undefined): Settled {
+function settle(options: StartClusterOptions, saved: ClusterState | undefined): Settled {
+  const { nodes, cloud, cloudProvider, storage, metrics } = options;
   if (cloudProvider && typeof cloud === 'object') throw new Error('a cluster has one cloud: `cloud` or `cloudProvider`');
   const names = Array.from({ length: nodes ?? 1 }, (_, index) => `node-${index + 1}`);
   if (!saved)
@@ -122,13 +126,20 @@ function settle({ nodes, cloud, cloudProvider, storage }: StartClusterOptions, s
       names,
       cloud: cloudProvider || cloud === false ? undefined : typeof cloud === 'object' ? cloud : {},
       storage: storage ?? 'local-path',
+      metrics: metrics ?? 'kubelets',
       podCidr: podCidrFor(names.length),
     };
   if (nodes !== undefined) throw new Error('the snapshot has its nodes; more are added by `cluster.nodes.add`');
   if (cloud !== undefined) throw new Error('the snapshot says what the cloud is');
   if (storage !== undefined) throw new Error('the snapshot says what the storage is');
   if (cloudProvider && saved.cloud) throw new Error('the snapshot has a cloud of its own');
-  return { names: [], cloud: saved.cloud?.options, storage: saved.storage, podCidr: saved.podCidr };
+  return {
+    names: [],
+    cloud: saved.cloud?.options,
+    storage: saved.storage,
+    metrics: metrics ?? saved.metrics ?? 'kubelets',
+    podCidr: saved.podCidr,
+  };
 }
 
 interface Settled {
@@ -136,6 +147,7 @@ interface Settled {
   names: readonly string[];
   cloud: TestCloudOptions | undefined;
   storage: StorageChoice;
+  metrics: MetricsChoice;
   podCidr: string;
 }
 
@@ -155,11 +167,15 @@ async function assemble(options: StartClusterOptions, deps: Deps): Promise<TestC
     undo.push(catchStrays());
     const pki = saved ? pkiFrom(saved.pki) : ephemeralPki();
     const gate = new ApiGate(clock);
-    const way: { dial?: Dial } = {};
+    const way: { dial?: Dial; kubelets?: SimulatedNodes } = {};
     const dialKubelet: Dial = (target, signal) =>
       way.dial?.(target, signal) ?? Promise.reject(new Error('the nodes have not started yet'));
     const plane = await startControlPlane(
-      { dataDir: '', pki, port, podCidr: settled.podCidr, advertiseAddress: '127.0.0.1', dialKubelet },
+      {
+        ...{ dataDir: '', pki, port, podCidr: settled.podCidr, advertiseAddress: '127.0.0.1', dialKubelet },
+        metrics: settled.metrics,
+        nodeStats: (name) => way.kubelets?.stats(name),
+      },
       { ...deps, store, gate },
     );
     undo.push(() => {
@@ -171,7 +187,7 @@ async function assemble(options: StartClusterOptions, deps: Deps): Promise<TestC
     const sinceMs = saved ? clock.now() : 0;
     const kubelets = new SimulatedNodes(plane, { ...deps, pki });
     undo.push(() => kubelets.stop());
-    way.dial = kubelets.dial;
+    Object.assign(way, { dial: kubelets.dial, kubelets });
     await plane.startLoops();
     if (settled.storage !== 'none') {
       const storage = await startStorage({ plane, dataDir: '/', simulated: true }, deps);
@@ -185,6 +201,7 @@ async function assemble(options: StartClusterOptions, deps: Deps): Promise<TestC
         store: store.snapshot(),
         pki: keysOf(pki),
         storage: settled.storage,
+        metrics: settled.metrics,
         podCidr: settled.podCidr,
         ...machines.saved(),
       });

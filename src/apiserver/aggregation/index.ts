@@ -3,6 +3,7 @@ import type { APIService } from '#api/apiregistration/v1';
 import type { Metrics } from '#component-base';
 import type { Clock, Logger, Timer } from '#utils';
 import type { StartHook } from '../registry/start-hook.ts';
+import type { VirtualGroup } from '../registry/virtual-group.ts';
 import type { ClusterWriter } from '../registry/writer.ts';
 import type { ReadOnlyCluster } from '../storage/read-only-cluster.ts';
 import type { Incoming } from '../chain/incoming.ts';
@@ -103,6 +104,8 @@ export interface Aggregator extends RemoteServers, RemoteApis {
 export interface AggregatorDeps extends AggregationDeps, ConnectionOptions {
   cluster: ReadOnlyCluster;
   metrics: Metrics;
+  /** Group versions that are served here unless a Service of the user's takes them. */
+  virtual?: readonly VirtualGroup[];
 }
 
 export function createAggregator(deps: AggregatorDeps): Aggregator {
@@ -146,11 +149,11 @@ async function served(connections: RemoteConnections, remote: Remote, request: I
 }
 
 /** The hooks of what is served here, by upstream's names. */
-const registrationHooks = (deps: AggregationDeps): StartHook[] => [
+const registrationHooks = (deps: AggregationDeps & Pick<AggregatorDeps, 'virtual'>): StartHook[] => [
   {
     name: 'kube-apiserver-autoregistration',
     async run(cluster, writer, signal) {
-      await registerBuiltin(cluster, writer);
+      await registerBuiltin(cluster, writer, deps.virtual);
       await keepCustom(deps, cluster, writer, signal);
     },
   },

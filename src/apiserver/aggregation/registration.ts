@@ -5,7 +5,8 @@ import type { APIService } from '#api/apiregistration/v1';
 import { builtinGroups } from '#api';
 import type { ClusterWriter } from '../registry/writer.ts';
 import type { ReadOnlyCluster } from '../storage/read-only-cluster.ts';
-import { ensure } from '../bootstrap/ensure.ts';
+import type { VirtualGroup } from '../registry/virtual-group.ts';
+import { ensure, type Wanted } from '../bootstrap/ensure.ts';
 import { isConflict, isNotFound } from '#apimachinery/errors';
 import { builtinPriority, customPriority, type Priority } from './priorities.ts';
 
@@ -27,6 +28,10 @@ const builtinServices = (): APIService[] =>
       return priority ? [local(group, version, priority, onStart)] : [];
     }),
   );
+
+/** Those of groups that a Service of the user's may take over. */
+const replaceable = (groups: readonly VirtualGroup[]): APIService[] =>
+  groups.map(({ group, version, priority }) => local(group, version, priority, onStart));
 
 const sameSpec = ({ spec: a }: APIService, { spec: b }: APIService): boolean =>
   a?.group === b?.group &&
@@ -52,20 +57,24 @@ async function remove(writer: ClusterWriter, { metadata: { name = '', uid = '' }
 const registered = (cluster: ReadOnlyCluster, managed: string): APIService[] =>
   cluster.list<APIService>(apiServiceGroup, 'apiservices').filter(({ metadata }) => metadata.labels?.[managedLabel] === managed);
 
+const wantedService = (object: APIService): Wanted<APIService> => ({ group: apiServiceGroup, resource: 'apiservices', object });
+
 const write = (cluster: ReadOnlyCluster, writer: ClusterWriter, wanted: readonly APIService[]): Promise<void> =>
-  ensure(
-    cluster,
-    writer,
-    wanted.map((object) => ({ group: apiServiceGroup, resource: 'apiservices', object })),
-    corrected,
-  );
+  ensure(cluster, writer, wanted.map(wantedService), corrected);
 
 /** Once, at the start: what somebody deletes later stays away until the next start. */
-export async function registerBuiltin(cluster: ReadOnlyCluster, writer: ClusterWriter): Promise<void> {
+export async function registerBuiltin(
+  cluster: ReadOnlyCluster,
+  writer: ClusterWriter,
+  virtual: readonly VirtualGroup[] = [],
+): Promise<void> {
   const wanted = builtinServices();
-  const names = new Set(wanted.map(({ metadata }) => metadata.name));
+  const yielding = replaceable(virtual);
+  const names = new Set([...wanted, ...yielding].map(({ metadata }) => metadata.name));
   await write(cluster, writer, wanted);
-  const spurious = registered(cluster, onStart).filter(({ metadata }) => !names.has(metadata.name));
+  await ensure(cluster, writer, yielding.map(wantedService));
+  const taken = ({ spec }: APIService): boolean => spec?.service !== undefined && spec.service !== null;
+  const spurious = registered(cluster, onStart).filter((one) => !names.has(one.metadata.name) && !taken(one));
   await Promise.all(spurious.map((service) => remove(writer, service)));
 }
 

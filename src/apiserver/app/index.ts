@@ -8,4 +8,5 @@ export {
   type RequestHeaderTrust,
   type StoreLocation,
 } from './options.ts';
+export type { NodeStatsShortcut } from '../registry/metrics/index.ts';
 export { type KubeApiServer, type KubeApiServerDeps, type RequestGate, runKubeApiServer } from './run.ts';

@@ -62,6 +62,8 @@ export interface KubeApiServerOptions {
   /** How long it goes on serving, not ready, when told to end. */
   shutdownDelayMs?: number;
   livezGraceMs?: number;
+  /** Serves metrics.k8s.io out of what kubelets say, until an APIService with a Service takes it over. No flag of upstream's: for assemblies. */
+  metricsApi?: boolean;
   /** `--runtime-config`; absent: every version is served. */
   isServed?: IsServed;
   /** Node port of the Service `kubernetes`; 0 or absent: none. */

@@ -37,6 +37,7 @@ import { identityReviewEndpoints } from '../registry/authentication/reviews.ts';
 import { accessReviewEndpoints } from '../registry/authorization/reviews.ts';
 import { escalationHooks } from '../registry/rbac/escalation.ts';
 import { adminAccessHooks } from '../registry/resource/admin-access.ts';
+import { metricsGroup, metricsRoleHook, type NodeStatsShortcut, StatsSource } from '../registry/metrics/index.ts';
 import { coreEndpoints, type KubeletConnectionOptions, serviceHook, type TokenRequestOptions } from '../registry/core/index.ts';
 import type { ApiServerParts, PartsInput } from '../server.ts';
 import { byClusterIp, byEndpoint, hostPort, type ServiceResolver, withLoopback } from '../outbound/service-resolver.ts';
@@ -51,6 +52,7 @@ export interface PartsDeps {
   loopbackTokens: ReadonlyMap<string, UserInfo>;
   dialKubelet?: KubeletConnectionOptions['dialKubelet'];
   dialService?: KubeletConnectionOptions['dialKubelet'];
+  nodeStats?: NodeStatsShortcut;
 }
 
 export function buildParts(options: KubeApiServerOptions, deps: PartsDeps, input: PartsInput): ApiServerParts {
@@ -79,6 +81,8 @@ export function buildParts(options: KubeApiServerOptions, deps: PartsDeps, input
     tokens: tokenOptions(options, input, () => deps.rng.uuid()),
     kubelet: { ...kubeletOptions(options), dialKubelet: deps.dialKubelet },
   });
+  const source = { kubelets: core.kubelets, clock, logger, ...(deps.nodeStats && { shortcut: deps.nodeStats }) };
+  const virtual = options.metricsApi ? [metricsGroup(new StatsSource(source))] : [];
   const webhooks = {
     resolve: resolverOf(options, deps, cluster),
     ...(deps.dialService && { dialService: deps.dialService }),
@@ -120,6 +124,7 @@ export function buildParts(options: KubeApiServerOptions, deps: PartsDeps, input
     },
     admission: chainOf(plugins),
     special: [...core.endpoints, ...specialEndpoints(options, authentication, authorizer, input)],
+    virtual,
     documents: openIdDocuments(options, () => `${options.externalHostname || advertised}:${deps.port()}`),
     close: () => core.close(),
     hooks: [...storageHooks(options, deps, input), ...(rbac ? escalationHooks(rbac, authorizer) : [])],
@@ -134,10 +139,12 @@ export function buildParts(options: KubeApiServerOptions, deps: PartsDeps, input
         },
         now: () => clock.now(),
       }),
+      ...(options.metricsApi ? [metricsRoleHook] : []),
     ],
     webhooks,
     aggregator: createAggregator({
       cluster,
+      virtual,
       clock,
       logger,
       metrics: input.metrics,

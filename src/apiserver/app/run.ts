@@ -14,6 +14,7 @@ import { loopbackUser } from '../authentication/index.ts';
 import { requestTimeoutMs } from '../limits.ts';
 import { withFilters } from './filters.ts';
 import type { CertificatePair, KubeApiServerOptions, StoreLocation } from './options.ts';
+import type { NodeStatsShortcut } from '../registry/metrics/index.ts';
 import { advertiseAddress, buildParts, firstAddress } from './parts.ts';
 
 /** Stands before the requests of every way in, to let them fail on request. */
@@ -44,6 +45,8 @@ export interface KubeApiServerDeps {
   gate?: RequestGate;
   /** Of the process; `/readyz` shows the components that run under it. Default: one of its own. */
   supervisor?: Supervisor;
+  /** What nodes of this process use, without a connection to their kubelets. */
+  nodeStats?: NodeStatsShortcut;
 }
 
 export interface KubeApiServer extends ApiServer {
@@ -101,6 +104,7 @@ async function run(options: KubeApiServerOptions, deps: Given): Promise<KubeApiS
             loopbackTokens: new Map([[loopbackToken, loopbackUser]]),
             dialKubelet: deps.dialKubelet,
             ...(deps.dialService && { dialService: deps.dialService }),
+            ...(deps.nodeStats && { nodeStats: deps.nodeStats }),
           },
           input,
         ),

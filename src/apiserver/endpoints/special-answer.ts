@@ -17,8 +17,11 @@ export interface AskedForm {
 type Listed = UnknownObject & { items?: UnknownObject[] };
 
 /** Throws 406, also for a Table of what has no columns. */
-export function negotiateSpecial({ accept, query, userAgent }: AskedForm, { printer }: SpecialRest): Negotiated {
-  const negotiated = negotiate(accept, { tables: true, protobuf: true, listable: false }, query, userAgent);
+export function negotiateSpecial(
+  { accept, query, userAgent }: AskedForm,
+  { printer, jsonOnly = false }: SpecialRest,
+): Negotiated {
+  const negotiated = negotiate(accept, { tables: true, protobuf: !jsonOnly, listable: false }, query, userAgent);
   if (negotiated.as === 'Table' && !printer) throw notAcceptable(Object.values(mediaTypes));
   return negotiated;
 }

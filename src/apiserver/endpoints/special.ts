@@ -38,7 +38,8 @@ export async function performSpecial(context: ServerContext, request: Incoming, 
 }
 
 function checkMethod({ request: { method }, target, special }: SpecialCall): void {
-  if (special.namespaced && target.namespace === '' && special.subresource === '')
+  const everywhere = special.everywhere && target.name === '' && method === 'GET';
+  if (special.namespaced && target.namespace === '' && special.subresource === '' && !everywhere)
     throw method === 'GET' ? pathNotFound() : methodNotAllowed();
   // Where nothing can be read there are no paths with names.
   if (target.name !== '' && special.subresource === '' && !special.methods.includes('GET')) throw pathNotFound();

@@ -1,6 +1,7 @@
 // The table of served resources. It can change while the server runs (custom resources come and go): readers look up per request, and those
 // who keep something made from it (discovery, OpenAPI) watch its generation.
 import type { ServedResource } from './generic/types.ts';
+import type { PublishedType, VirtualGroup } from './virtual-group.ts';
 
 export interface ServedGroup {
   group: string;
@@ -25,6 +26,7 @@ const keyOf = (group: string, version: string, resource: string): string => `${g
 export class ResourceTable {
   readonly #resources = new Map<string, ServedResource>();
   readonly #discovered = new Map<string, DiscoveredResource[]>();
+  readonly #published: (PublishedType & { group: string; version: string })[] = [];
   #groups: ServedGroup[] = [];
   #handlers: (() => void)[] = [];
   /** Grows with every change. */
@@ -57,6 +59,19 @@ export class ResourceTable {
   /** What discovery shows of a group version; undefined: not served. */
   discovered(group: string, version: string): readonly DiscoveredResource[] | undefined {
     return this.#discovered.get(`${group}/${version}`);
+  }
+
+  /** Serves a group version that has no storage. */
+  addVirtual({ group, version, resources, types }: VirtualGroup): void {
+    const versions = this.#groups.find((one) => one.group === group)?.versions ?? [];
+    this.#groups = [...this.#groups.filter((one) => one.group !== group), { group, versions: [...versions, version] }];
+    this.#published.push(...types.map((type) => ({ ...type, group, version })));
+    this.setDiscovered(group, version, [...resources]);
+  }
+
+  /** Types in the OpenAPI documents that are neither built-in nor of custom resources. */
+  get published(): readonly (PublishedType & { group: string; version: string })[] {
+    return this.#published;
   }
 
   setGroups(groups: ServedGroup[]): void {

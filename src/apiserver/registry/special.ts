@@ -63,6 +63,10 @@ export interface SpecialRest {
   setDefaults?(object: UnknownObject): void;
   /** Set for CONNECT endpoints: the options object admission sees, made from the query. */
   connectOptions?(query: URLSearchParams, subpath: string): UnknownObject;
+  /** Whether a namespaced one can be read across namespaces. */
+  everywhere?: boolean;
+  /** Whether there is no protobuf of its kind. */
+  jsonOnly?: boolean;
   /** Its columns, where it can be shown as a Table. */
   printer?: Printer<KubeObject>;
   handle(context: SpecialContext): Promise<SpecialAnswer> | SpecialAnswer;

@@ -4,6 +4,7 @@ import type { Supervisor } from '#component-base';
 import type { Instance } from '#cloud';
 import { localCloudProvider } from '#cloud/provider';
 import type { Dial } from '#wire';
+import type { StatsSummary } from '#component-helpers/stats';
 import type { Clock, Exec, Logger, Rng } from '#utils';
 import type { ClusterPki } from '../certificates.ts';
 import type { ControlPlane } from '../control-plane.ts';
@@ -168,6 +169,10 @@ export class ClusterNodes {
     return new Map(await Promise.all(times));
   }
   /** Reaches kubelets. */
+  /** What a simulated node uses; undefined for real ones. */
+  stats(name: string): Promise<StatsSummary> | undefined {
+    return this.#simulated?.stats(name);
+  }
   readonly dial: Dial = (target, signal) => {
     if (this.endpoint) return this.endpoint.dial(target, signal);
     if (this.#simulated) return this.#simulated.dial(target, signal);

@@ -1,6 +1,7 @@
 // Instances of a cloud without a hypervisor: each running one is a kubelet over the simulated runtime, in this process. The cloud's driver for
 // machines without root.
 import type { Driver, DriverContext, Instance, World } from '#cloud';
+import type { StatsSummary } from '#component-helpers/stats';
 import type { Dial } from '#wire';
 import type { SimulatedNodes } from '../simulated-nodes.ts';
 
@@ -11,6 +12,8 @@ export interface SimulatedInstances {
   connect(nodes: SimulatedNodes): void;
   /** Reaches kubelets by the addresses of their instances. */
   readonly dial: Dial;
+  /** What a node uses; undefined for one that is not there. */
+  stats(name: string): Promise<StatsSummary> | undefined;
 }
 
 const hasPower = ({ state }: Instance): boolean => state === 'pending' || state === 'running';
@@ -47,6 +50,7 @@ export function createSimulatedInstances(): SimulatedInstances {
       kubelets = nodes;
       connected();
     },
+    stats: (name) => kubelets?.stats(name),
     dial: (target, signal) =>
       kubelets ? kubelets.dial(target, signal) : Promise.reject(new Error('the nodes have not started yet')),
   };

@@ -38,6 +38,7 @@ export interface UpFlags extends EtcdFlags {
   kubeconfig: boolean;
   cloudProvider?: string;
   storage?: string;
+  metrics?: string;
   topology?: string;
   endpointAccess?: string;
   quotaBackendBytes?: number;
@@ -52,6 +53,7 @@ const uplinks = ['auto', 'none'] as const;
 const nodeAddressChoices = ['private', 'public'] as const;
 const cloudProviders = ['local', 'external'] as const;
 const storages = ['local-path', 'none'] as const;
+const metricsChoices = ['kubelets', 'none'] as const;
 const topologies = ['self-managed', 'managed'] as const;
 
 /** One of the words a flag may say; undefined when it was not given. */
@@ -75,6 +77,7 @@ export async function runUp(flags: UpFlags): Promise<void> {
   const nodeAddresses = chosen('--node-addresses', nodeAddressChoices, flags.nodeAddresses);
   const cloudProvider = chosen('--cloud-provider', cloudProviders, flags.cloudProvider);
   const storage = chosen('--storage', storages, flags.storage);
+  const metrics = chosen('--metrics', metricsChoices, flags.metrics);
   const topology = chosen('--topology', topologies, flags.topology);
   const endpointAccess = flags.endpointAccess === undefined ? undefined : endpointAccessOf(flags.endpointAccess);
   const audit = auditOf(flags);
@@ -94,6 +97,7 @@ export async function runUp(flags: UpFlags): Promise<void> {
     nodeAddresses,
     cloudProvider,
     storage,
+    metrics,
     topology,
     endpointAccess,
     audit,

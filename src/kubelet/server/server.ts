@@ -16,7 +16,8 @@ import type { Kubelet } from '../kubelet.ts';
 import { type AuthOptions, KubeletAuth } from './auth.ts';
 import { findPod, RequestError, runningContainerId, statusOf } from './lookup.ts';
 import { serveLogs } from './logs.ts';
-import { cadvisorMetrics, kubeletMetrics, resourceMetrics } from './metrics.ts';
+import { cadvisorMetrics } from './cadvisor.ts';
+import { kubeletMetrics, resourceMetrics } from './metrics.ts';
 import { statsSummary } from './stats.ts';
 import { serveStream } from './streams.ts';
 import { serveSystemLogs } from './system-logs.ts';
@@ -95,7 +96,8 @@ async function answer(kubelet: Kubelet, request: WireRequest): Promise<Answer> {
       if (parts[1] === undefined) return { headers: metricsText, body: await kubeletMetrics(kubelet) };
       break;
     case 'stats':
-      if (parts[1] === 'summary') return { headers: json, body: JSON.stringify(await statsSummary(kubelet)) };
+      if (parts[1] === 'summary')
+        return { headers: json, body: JSON.stringify(await statsSummary(kubelet, isTrue(search, 'only_cpu_and_memory'))) };
       break;
     case 'configz':
       return { headers: json, body: JSON.stringify({ kubeletconfig: configuration(kubelet) }) };
@@ -106,6 +108,10 @@ async function answer(kubelet: Kubelet, request: WireRequest): Promise<Answer> {
   }
   throw new RequestError(404, '404 page not found\n');
 }
+
+/** As strconv.ParseBool reads it. */
+const isTrue = (search: string, name: string): boolean =>
+  ['1', 't', 'T', 'TRUE', 'true', 'True'].includes(new URLSearchParams(search).get(name) ?? '');
 
 const metricsText = Object.freeze({ 'content-type': 'text/plain; version=0.0.4; charset=utf-8; escaping=underscores' });
 

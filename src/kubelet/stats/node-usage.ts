@@ -2,7 +2,7 @@
 // (upstream cadvisor's container "/").
 import { readFile } from 'node:fs/promises';
 import type { Clock } from '#utils';
-import type { ContainerUsage } from '../runtime/types.ts';
+import type { ContainerUsage, PodRuntime } from '../runtime/types.ts';
 import { CpuRates } from './cpu-rates.ts';
 
 const root = '/sys/fs/cgroup';
@@ -49,6 +49,10 @@ async function memory(): Promise<Pick<ContainerUsage, 'memoryUsageBytes' | 'memo
     memoryRssBytes: bytes('AnonPages'),
   };
 }
+
+/** What the node uses: as the runtime tells it, where the machine this runs on is none of the node's. */
+export const usageOfNode = (runtime: PodRuntime, clock: Clock): Promise<ContainerUsage> =>
+  runtime.nodeUsage?.() ?? nodeUsage(clock);
 
 /** What the node uses now; the rate is since the reading before (by the same clock). */
 export async function nodeUsage(clock: Clock): Promise<ContainerUsage> {

@@ -160,6 +160,16 @@ describe.skipIf(missing !== undefined)(`kubelet server${missing ? ` (skipped: ${
     );
     expect(cadvisor).toMatch(/^machine_cpu_cores [1-9]/m);
     for (const text of [resource, cadvisor]) expect(text).toContain('# TYPE container_cpu_usage_seconds_total counter');
+    for (const [name, type] of [
+      ['container_cpu_user_seconds_total', 'counter'],
+      ['container_memory_cache', 'gauge'],
+      ['container_network_receive_bytes_total', 'counter'],
+      ['container_processes', 'gauge'],
+      ['container_file_descriptors', 'gauge'],
+    ])
+      expect(cadvisor).toMatch(new RegExp(`# TYPE ${name} ${type}\n${name}\\{[^}]*namespace="default"[^}]*pod="web"`));
+    expect(cadvisor).toMatch(/container_cpu_usage_seconds_total\{container="",id="\/",[^}]*\} [\d.]*[1-9]/);
+    expect(await summary()).toMatchObject({ pods: [{ 'ephemeral-storage': { usedBytes: expect.any(Number) } }] });
     expect(cadvisor).toMatch(/container_spec_cpu_shares\{container="app",[^}]*pod="web"\} \d/);
     expect((await get('/metrics/probes')).body).toContain('# TYPE prober_probe_total counter');
   });

@@ -1,6 +1,7 @@
 // Custom resources in the OpenAPI documents: each served version as its definition describes it, under a name of its own, with the fields that every
 // object has (k8s.io/apiextensions-apiserver/pkg/controller/openapi/builder).
 import type { JSONSchemaProps } from '#api/apiextensions/v1';
+import type { ResourceTable } from '../../registry/resource-table.ts';
 import { apiVersionText, type ServedResource } from '../../registry/generic/types.ts';
 import type { Descriptions, MoreTypes, Schema } from './schemas.ts';
 
@@ -15,14 +16,22 @@ export interface CustomTypes extends MoreTypes {
 const typeNameOf = ({ group, version }: ServedResource, kind: string): string =>
   [...group.split('.').reverse(), version, kind].join('.');
 
-/** Types of the custom resources among `resources`; `descriptions` has the words for fields that every object has. */
-export function customTypes(resources: readonly ServedResource[], descriptions: Descriptions, version: 2 | 3): CustomTypes {
+/** Types of the custom resources among `all`, and those that are `published`; `descriptions` has the words for fields that every object has. */
+export function customTypes(
+  { all, published }: { all: readonly ServedResource[]; published: ResourceTable['published'] },
+  descriptions: Descriptions,
+  version: 2 | 3,
+): CustomTypes {
   const made = new Map<string, (reference: (typeName: string) => Schema) => Schema>();
   const names = new Map<string, string>();
   const texts = descriptions['io.k8s.api.core.v1.Pod'];
   const told = (field: string): Schema => (texts?.[field] ? { description: texts[field] } : {});
   const text = (field: string): Schema => ({ ...told(field), type: 'string' });
-  for (const resource of resources) {
+  for (const { name, group, version: of, kind, schema } of published) {
+    made.set(name, schema);
+    if (kind !== undefined) names.set(`${apiVersionText({ group, version: of })} ${kind}`, name);
+  }
+  for (const resource of all) {
     if (!resource.custom) continue;
     const { group, version: name, kind, listKind } = resource;
     const gvk = (of: string): Schema => ({ 'x-kubernetes-group-version-kind': [{ group, version: name, kind: of }] });

@@ -172,7 +172,7 @@ const typeNameIn =
 function documentV3(table: ResourceTable, schema: SchemaTable, descriptions: Descriptions, path: string): object {
   const [root, first = '', second] = path.split('/');
   const [group, version] = root === 'api' ? ['', first] : [first, second];
-  const custom = customTypes(table.all(), descriptions, 3);
+  const custom = customTypes({ all: table.all(), published: table.published }, descriptions, 3);
   const schemas = collectSchemas(schema, descriptions, 3, custom);
   const resources = version === undefined ? [] : (table.discovered(group, version) ?? []);
   const paths =
@@ -183,7 +183,7 @@ function documentV3(table: ResourceTable, schema: SchemaTable, descriptions: Des
 }
 
 function documentV2(table: ResourceTable, schema: SchemaTable, descriptions: Descriptions): object {
-  const custom = customTypes(table.all(), descriptions, 2);
+  const custom = customTypes({ all: table.all(), published: table.published }, descriptions, 2);
   const schemas = collectSchemas(schema, descriptions, 2, custom);
   const paths: Record<string, Schema> = {};
   for (const { group, versions } of table.groups) {

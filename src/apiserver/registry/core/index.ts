@@ -3,7 +3,7 @@ import type { Rng } from '#utils';
 import type { Authorizer } from '../../authorization/types.ts';
 import type { ReadOnlyCluster } from '../../storage/read-only-cluster.ts';
 import type { SpecialRest } from '../special.ts';
-import { createKubeletClients, type KubeletConnectionOptions } from './node/kubelet-clients.ts';
+import { createKubeletClients, type KubeletClients, type KubeletConnectionOptions } from './node/kubelet-clients.ts';
 import { proxyEndpoints } from './node/proxy.ts';
 import { bindingEndpoints } from './pod/binding.ts';
 import { evictionEndpoint } from './pod/eviction.ts';
@@ -26,7 +26,11 @@ export interface CoreEndpointOptions {
 }
 
 /** Every special endpoint of the core group. `close` ends the connections to kubelets. */
-export function coreEndpoints(options: CoreEndpointOptions): { endpoints: SpecialRest[]; close(): void } {
+export function coreEndpoints(options: CoreEndpointOptions): {
+  endpoints: SpecialRest[];
+  kubelets: KubeletClients;
+  close(): void;
+} {
   const kubelets = createKubeletClients(options.cluster, options.kubelet);
   return {
     endpoints: [
@@ -37,6 +41,7 @@ export function coreEndpoints(options: CoreEndpointOptions): { endpoints: Specia
       ...streamingEndpoints(kubelets, options.authorizer),
       ...proxyEndpoints(kubelets, options.rng),
     ],
+    kubelets,
     close: () => kubelets.close(),
   };
 }

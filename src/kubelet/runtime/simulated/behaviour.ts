@@ -1,7 +1,7 @@
 // How a simulated container behaves, from annotations of its pod. With a `.<container>` suffix an annotation is for one container only.
 import type { Container, Pod } from '#api/core/v1';
 import { parseDurationMs } from '#apimachinery/duration';
-import { controllerOf } from '#apimachinery/meta';
+import { parseQuantity, type Quantity } from '#apimachinery/quantity';
 import { isRestartableInitContainer } from '#component-helpers/pod';
 
 export const annotationPrefix = 'simulated.sagong.dev/';
@@ -9,9 +9,12 @@ export const annotationPrefix = 'simulated.sagong.dev/';
 export interface SimulationDefaults {
   /** From start to Running. */
   startDelayMs: number;
-  /** How long containers of a Job's pod run. */
+  /** How long containers run whose pods are meant to end: those that are not always restarted. */
   jobRunMs: number;
 }
+
+/** What a container uses that says nothing of it. */
+const idle = { cpuNanoCores: 1_000_000, memoryBytes: 16 * 2 ** 20 };
 
 export interface Behaviour {
   startDelayMs: number;
@@ -46,14 +49,40 @@ export function behaviourOf(pod: Pod, container: Container, defaults: Simulation
   const read = (name: string): string | undefined => annotation(pod, container, name);
   const plainInit =
     (pod.spec?.initContainers ?? []).some(({ name }) => name === container.name) && !isRestartableInitContainer(container);
-  const job = controllerOf(pod.metadata)?.kind === 'Job';
+  const ends = (pod.spec?.restartPolicy ?? 'Always') !== 'Always' && !isRestartableInitContainer(container);
   const exitCode = Number.parseInt(read('exit-code') ?? '0', 10) || 0;
   return {
     startDelayMs: duration(read('start-delay')) ?? defaults.startDelayMs,
-    runMs: duration(read('run-for')) ?? (plainInit ? 0 : job || exitCode !== 0 ? defaults.jobRunMs : undefined),
+    runMs: duration(read('run-for')) ?? (plainInit ? 0 : ends || exitCode !== 0 ? defaults.jobRunMs : undefined),
     exitCode,
     reason: read('exit-reason') ?? (exitCode === 0 ? 'Completed' : 'Error'),
     message: read('exit-message') ?? '',
     ready: read('ready') !== 'false',
+  };
+}
+
+function quantity(text: string | undefined): Quantity | undefined {
+  if (text === undefined) return undefined;
+  try {
+    const value = parseQuantity(text);
+    return value.sign < 0 ? undefined : value;
+  } catch {
+    return undefined;
+  }
+}
+
+export interface Load {
+  cpuNanoCores: number;
+  memoryBytes: number;
+}
+
+/** Annotations: cpu, memory (quantities), read anew each time. A limit of CPU holds, as a kernel makes it hold. */
+export function loadOf(pod: Pod, container: Container): Load {
+  const nano = (value: Quantity | undefined): number | undefined => value?.scaledValue(-9);
+  const cpu = nano(quantity(annotation(pod, container, 'cpu'))) ?? idle.cpuNanoCores;
+  const limit = nano(quantity(container.resources?.limits?.['cpu'])) ?? Number.POSITIVE_INFINITY;
+  return {
+    cpuNanoCores: Math.min(cpu, limit),
+    memoryBytes: quantity(annotation(pod, container, 'memory'))?.value() ?? idle.memoryBytes,
   };
 }

@@ -8,7 +8,8 @@ import { type ContainerRecord, emptyRecord, type PodRecord, type SandboxRecord }
 import { PodFailure, StartFailure } from '../types.ts';
 import type { ContainerUsage, CreateRequest, ExecOutcome, ImageInfo, ImageService, PodRuntime, RuntimeHealth } from '../types.ts';
 import { AddressPool } from './addresses.ts';
-import { type Behaviour, behaviourOf, imageError, type SimulationDefaults } from './behaviour.ts';
+import { type Behaviour, behaviourOf, imageError, loadOf, type SimulationDefaults } from './behaviour.ts';
+import { CpuMeter, totalUsage, usageOf } from './usage.ts';
 
 export interface SimulatedRuntimeOptions {
   clock: Clock;
@@ -22,6 +23,8 @@ interface SimulatedContainer {
   record: ContainerRecord;
   pod: string;
   behaviour: Behaviour;
+  spec: { pod: Pod; container: Container };
+  meter: CpuMeter;
   timer?: Timer;
   /** Ends the waiting for its start. */
   abandon?(): void;
@@ -62,6 +65,8 @@ export class SimulatedRuntime implements PodRuntime {
   readonly name = 'simulated';
   readonly simulated = true;
   readonly images = new SimulatedImages();
+  /** The pod as its kubelet knows it now: what it uses may change while it runs. */
+  podNow: (uid: string) => Pod | undefined = () => undefined;
   readonly #clock: Clock;
   readonly #rng: Rng;
   readonly #defaults: SimulationDefaults;
@@ -70,6 +75,7 @@ export class SimulatedRuntime implements PodRuntime {
   #pools: AddressPool[];
   #onChange: (uid: string | undefined) => void = () => {};
   #cidrs = '';
+  #goneCpuNs = 0;
 
   constructor(options: SimulatedRuntimeOptions) {
     this.#clock = options.clock;
@@ -148,7 +154,13 @@ export class SimulatedRuntime implements PodRuntime {
     const known = this.#pods.get(uid);
     if (known === undefined) throw new StartFailure('CreateContainerError', `sandbox of pod ${uid} not found`);
     known.record.containers.unshift(record);
-    this.#containers.set(record.id, { record, pod: uid, behaviour: behaviourOf(pod, container as Container, this.#defaults) });
+    this.#containers.set(record.id, {
+      record,
+      pod: uid,
+      behaviour: behaviourOf(pod, container as Container, this.#defaults),
+      spec: { pod, container: container as Container },
+      meter: new CpuMeter(this.#clock.now()),
+    });
     return record.id;
   }
   async resizeContainer(): Promise<void> {}
@@ -160,6 +172,7 @@ export class SimulatedRuntime implements PodRuntime {
     if (startDelayMs > 0) await this.#wait(container, startDelayMs);
     container.record.state = 'running';
     container.record.startedAtMs = this.#clock.now();
+    container.meter.read(this.#clock.now(), loadOf(container.spec.pod, container.spec.container).cpuNanoCores);
     if (runMs !== undefined) this.#after(container, runMs, () => this.#exit(container, exitCode, reason, message));
   }
   async stopContainer(id: string): Promise<void> {
@@ -181,7 +194,18 @@ export class SimulatedRuntime implements PodRuntime {
     throw new Error(refusal);
   }
   async usage(): Promise<Map<string, ContainerUsage>> {
-    return new Map();
+    const now = this.#clock.now();
+    const used = new Map<string, ContainerUsage>();
+    for (const [id, { record, pod, spec, meter }] of this.#containers) {
+      if (record.state !== 'running') continue;
+      used.set(id, usageOf(meter, loadOf(this.podNow(pod) ?? spec.pod, spec.container), now));
+    }
+    return used;
+  }
+  /** What all pods of the node use; the time of those that are gone stays counted. */
+  async nodeUsage(): Promise<ContainerUsage> {
+    const total = totalUsage((await this.usage()).values());
+    return { ...total, cpuUsageCoreNanoSeconds: (total.cpuUsageCoreNanoSeconds ?? 0) + this.#goneCpuNs };
   }
   async rotateLogs(): Promise<void> {}
   async updatePodCIDRs(cidrs: readonly string[]): Promise<void> {
@@ -242,6 +266,7 @@ export class SimulatedRuntime implements PodRuntime {
     container.timer?.cancel();
     container.abandon?.();
     const now = this.#clock.now();
+    this.#goneCpuNs += container.meter.read(now, 0);
     Object.assign(container.record, {
       state: 'exited',
       startedAtMs: container.record.startedAtMs || now,

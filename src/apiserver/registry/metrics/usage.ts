@@ -1,0 +1,87 @@
+// NodeMetrics and PodMetrics out of what kubelets say (k8s.io/metrics/pkg/apis/metrics/v1beta1; what counts as measured follows
+// kubernetes-sigs/metrics-server). Pure.
+import type { Node, Pod } from '#api/core/v1';
+import type { ObjectMeta } from '#apimachinery/meta';
+import { formatTime } from '#apimachinery/meta';
+import { parseQuantity, Quantity, quantityOf, zeroQuantity } from '#apimachinery/quantity';
+import type { ContainerStats, CpuStats, MemoryStats, PodStats, StatsSummary } from '#component-helpers/stats';
+
+export interface Usage {
+  cpu: string;
+  memory: string;
+}
+
+interface Measurement {
+  metadata: ObjectMeta;
+  timestamp: string;
+  window: string;
+}
+export interface NodeMetrics extends Measurement {
+  usage: Usage;
+}
+export interface PodMetrics extends Measurement {
+  containers: { name: string; usage: Usage }[];
+}
+
+/** Kubelets compare readings of CPU time that are so far apart (their housekeeping interval). */
+const window = '10s';
+const nanoScale = -9;
+
+const text = (quantity: Quantity): string => quantity.toString();
+const cpuText = (nanoCores: number): string => text(new Quantity(Math.round(nanoCores), nanoScale, 'DecimalSI'));
+
+/** Undefined while the kubelet has not yet two readings to compare. */
+function usageOf({ cpu, memory }: { cpu?: CpuStats; memory?: MemoryStats }): Usage | undefined {
+  if (cpu?.usageNanoCores === undefined || memory?.workingSetBytes === undefined) return undefined;
+  return { cpu: cpuText(cpu.usageNanoCores), memory: text(quantityOf(memory.workingSetBytes, 'BinarySI')) };
+}
+
+const inSeconds = (time: string | undefined, nowMs: number): string => {
+  const atMs = Date.parse(time ?? '');
+  return formatTime(Number.isNaN(atMs) ? nowMs : atMs);
+};
+
+function metaOf({ metadata }: Node | Pod, nowMs: number): ObjectMeta {
+  const { name, namespace, labels } = metadata;
+  return {
+    name,
+    ...(namespace !== undefined && { namespace }),
+    creationTimestamp: formatTime(nowMs),
+    ...(labels && { labels }),
+  };
+}
+
+/** Undefined: nothing is known of it yet. */
+export function nodeMetrics(node: Node, { node: stats }: StatsSummary, nowMs: number): NodeMetrics | undefined {
+  const usage = usageOf(stats);
+  return usage && { metadata: metaOf(node, nowMs), timestamp: inSeconds(stats.cpu?.time, nowMs), window, usage };
+}
+
+const isOf = (pod: Pod, { podRef }: PodStats): boolean =>
+  podRef.namespace === pod.metadata.namespace && podRef.name === pod.metadata.name && podRef.uid === pod.metadata.uid;
+
+/** Undefined: it does not run, or one of its containers has not been measured twice: half a pod would look idle to an autoscaler. */
+export function podMetrics(pod: Pod, { pods }: StatsSummary, nowMs: number): PodMetrics | undefined {
+  const stats = pods.find((one) => isOf(pod, one));
+  if (!stats || stats.containers.length === 0) return undefined;
+  const containers: PodMetrics['containers'] = [];
+  for (const container of stats.containers) {
+    const usage = usageOf(container);
+    if (!usage) return undefined;
+    containers.push({ name: container.name, usage });
+  }
+  return { metadata: metaOf(pod, nowMs), timestamp: inSeconds(earliest(stats.containers), nowMs), window, containers };
+}
+
+const earliest = (containers: readonly ContainerStats[]): string | undefined =>
+  containers.flatMap(({ cpu }) => cpu?.time ?? []).sort()[0];
+
+/** What the containers of a pod use together. */
+export function totalOf({ containers }: Pick<PodMetrics, 'containers'>): Usage {
+  const add = (name: keyof Usage): string =>
+    containers
+      .map(({ usage }) => parseQuantity(usage[name]))
+      .reduce((sum, one) => sum.add(one), zeroQuantity)
+      .toString();
+  return { cpu: add('cpu'), memory: add('memory') };
+}

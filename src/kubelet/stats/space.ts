@@ -1,0 +1,96 @@
+// What pods and their node have on disk, for /stats/summary: volumes, logs and writable layers beside the file system that they are on.
+import { join } from 'node:path';
+import type { Pod } from '#api/core/v1';
+import type { ContainerStats, FsStats, PodStats, VolumeStats } from '#component-helpers/stats';
+import type { PodRecord } from '../container/types.ts';
+import { directoryBytes } from '../eviction/disk-usage.ts';
+import { observe } from '../eviction/observe.ts';
+import type { Kubelet } from '../kubelet.ts';
+import { podLogDirectory } from '../logs/log-file.ts';
+import type { ContainerUsage } from '../runtime/types.ts';
+
+type Space = Omit<FsStats, 'time'>;
+
+export interface NodeSpace {
+  fs: Space | undefined;
+  memoryAvailableBytes: number | undefined;
+  pids: { max: number; used: number } | undefined;
+}
+
+export async function nodeSpace(rootDir: string): Promise<NodeSpace> {
+  const seen = await observe(rootDir);
+  const space = seen['nodefs.available'];
+  const inodes = seen['nodefs.inodesFree'];
+  const pids = seen['pid.available'];
+  return {
+    fs: space && {
+      availableBytes: space.available,
+      capacityBytes: space.capacity,
+      usedBytes: space.capacity - space.available,
+      ...(inodes && {
+        inodesFree: inodes.available,
+        inodes: inodes.capacity,
+        inodesUsed: inodes.capacity - inodes.available,
+      }),
+    },
+    memoryAvailableBytes: seen['memory.available']?.available,
+    pids: pids && { max: pids.capacity, used: pids.capacity - pids.available },
+  };
+}
+
+interface PodFilesystems {
+  pod: Pick<PodStats, 'volume' | 'ephemeral-storage'>;
+  containers: Map<string, Pick<ContainerStats, 'rootfs' | 'logs'>>;
+}
+
+/** What of the file system is this one's: the use is its own, all else the file system's. */
+const part = (time: string, { fs = {} }: NodeSpace, usedBytes: number): FsStats => {
+  const { availableBytes, capacityBytes, inodes, inodesFree } = fs;
+  return {
+    time,
+    ...(availableBytes !== undefined && { availableBytes, capacityBytes }),
+    usedBytes,
+    ...(inodes !== undefined && { inodes, inodesFree }),
+  };
+};
+
+/** Volumes that the kubelet makes itself, on the node's own disk. */
+const isLocal = ({
+  emptyDir,
+  configMap,
+  secret,
+  projected,
+  downwardAPI,
+}: NonNullable<NonNullable<Pod['spec']>['volumes']>[number]) =>
+  [emptyDir, configMap, secret, projected, downwardAPI].some((source) => source !== undefined && source !== null);
+
+export async function filesystemsOf(
+  kubelet: Kubelet,
+  record: PodRecord,
+  usage: ReadonlyMap<string, ContainerUsage>,
+  space: NodeSpace,
+  time: string,
+): Promise<PodFilesystems> {
+  const logDirectory = podLogDirectory(kubelet.options.podLogsDir, record);
+  const containers: PodFilesystems['containers'] = new Map();
+  let ephemeralBytes = 0;
+  for (const { id, name, state } of record.containers) {
+    if (state !== 'running') continue;
+    const [layer, logs] = [usage.get(id)?.writableLayerBytes ?? 0, await directoryBytes(join(logDirectory, name))];
+    ephemeralBytes += layer + logs;
+    containers.set(name, { rootfs: part(time, space, layer), logs: part(time, space, logs) });
+  }
+  const volume: VolumeStats[] = [];
+  const mounted = kubelet.parts.volumePaths?.(record.uid);
+  for (const source of kubelet.workers.get(record.uid)?.pod?.spec?.volumes ?? []) {
+    const path = isLocal(source) ? mounted?.get(source.name)?.hostPath : undefined;
+    if (path === undefined) continue;
+    const bytes = await directoryBytes(path);
+    if (source.emptyDir?.medium !== 'Memory') ephemeralBytes += bytes;
+    volume.push({ ...part(time, space, bytes), name: source.name });
+  }
+  return {
+    containers,
+    pod: { ...(volume.length > 0 && { volume }), 'ephemeral-storage': part(time, space, ephemeralBytes) },
+  };
+}
