@@ -81,7 +81,9 @@ export const inner = {
     shared: ['limits.ts'],
     folders: {
       request: [],
+      configuration: [],
       storage: [],
+      encryption: ['configuration', 'storage'],
       outbound: ['storage'],
       authentication: ['request', 'storage'],
       authorization: ['request', 'storage', 'authentication'],

@@ -91,3 +91,5 @@ export const kubeletStatsBytesMax = 8 * 1024 * 1024;
 export const kubeletStatsFreshMs = 5_000;
 /** Kubelets asked at once. */
 export const kubeletsAskedAtOnceMax = 64;
+/** Before a configuration file that could not be reloaded is tried again. */
+export const reloadRetryMs = 5_000;

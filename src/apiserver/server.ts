@@ -126,6 +126,10 @@ export interface ApiServerOptions {
   components?: () => readonly HealthCheck[];
   /** How long `/livez` holds unfinished start hooks for healthy. */
   livezGraceMs?: number;
+  /** Whether what is stored under a key is to be written again although it did not change (encryption). */
+  isStale?(key: string): boolean;
+  /** Health checks beside the server's own, of `/healthz` and `/readyz`. */
+  checks?: readonly HealthCheck[];
   /** Start hooks wait for `start`; otherwise they run at once. */
   holdStart?: boolean;
 }
@@ -196,6 +200,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     clock,
     livezGraceMs: options.livezGraceMs ?? 0,
     ...(options.components && { components: options.components }),
+    checks: options.checks ?? [],
   });
   const openApi = createOpenApi(table, context.schema, options.descriptions, parts.aggregator);
   const route = createRoute(context, { health, openApi, ...(parts.documents && { documents: parts.documents }) });
@@ -358,6 +363,7 @@ async function buildTable(
     schema,
     deepFreeze: options.deepFreeze ?? process.env['NODE_ENV'] === 'test',
     eventTtlSeconds: options.eventTtlSeconds ?? eventTtlSeconds,
+    ...(options.isStale && { isStale: (key: string) => options.isStale?.(key) ?? false }),
   });
   const definitions = ((options.kinds ?? builtinKinds) as readonly KindDefinition<KubeObject>[]).map(withCleanUp);
   for (const resource of builtinServed({ facts, schema, definitions: definitions as never, storageOf: storages.builtin }))

@@ -35,6 +35,8 @@ export interface EtcdAccess {
 export interface ControlPlaneOptions {
   /** Absent: no audit log. */
   audit?: AuditFiles;
+  /** Absent: objects are stored as they are. */
+  encryption?: { path: string; reload: boolean };
   /** Of the store; '' keeps everything in memory. */
   dataDir: string;
   /** The cluster ran before: a store that is gone is damage. */
@@ -119,6 +121,7 @@ function apiServerOptions({
   quotaBytes = 0,
   etcd,
   metrics = 'kubelets',
+  encryption,
 }: ControlPlaneOptions): KubeApiServerOptions {
   const serving = pki.serving('kube-apiserver', {
     dnsNames: [...dnsNames, ...(names?.dnsNames ?? [])],
@@ -138,6 +141,7 @@ function apiServerOptions({
       mustExist: storeMustExist,
       quotaBytes,
     },
+    ...(encryption && { encryption }),
     securePort: port,
     advertiseAddress,
     advertisePort: advertisePort ?? 0,

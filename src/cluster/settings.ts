@@ -47,6 +47,8 @@ export interface ClusterSettings {
   metrics?: MetricsChoice;
   /** Default: self-managed. */
   topology?: Topology;
+  /** Whether Secrets are encrypted in the store. Once on, it stays. */
+  encryptSecrets?: boolean;
   /** Of a managed control plane. */
   endpointAccess?: EndpointAccess;
 }

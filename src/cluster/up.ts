@@ -36,6 +36,7 @@ import {
   saveSettings,
   type UplinkChoice,
 } from './settings.ts';
+import { rewriteSecrets, secretEncryption } from './secret-encryption.ts';
 import type { StorageChoice } from './storage-addon.ts';
 import { storeRoutes } from './store-control.ts';
 import { accessBy, UserAccess } from './user-access.ts';
@@ -72,6 +73,8 @@ export interface UpOptions {
   etcd?: EtcdLocation;
   /** What the store may grow to in this run; absent: its default. */
   quotaBytes?: number;
+  /** Secrets are encrypted in the store; absent: as before. */
+  encryptSecrets?: boolean;
   /** The audit log of this run; absent: none. */
   audit?: AuditFiles | undefined;
   /** How to run this program, for node agents. */
@@ -152,6 +155,7 @@ async function settle(options: UpOptions, progress: Progress): Promise<ClusterSe
     storage: options.storage ?? before?.storage ?? 'local-path',
     ...(etcd && { etcd }),
     metrics: options.metrics ?? before?.metrics ?? 'kubelets',
+    ...((options.encryptSecrets || before?.encryptSecrets) && { encryptSecrets: true }),
     ...topologyOf(options, before, runtime),
   };
 }
@@ -228,7 +232,14 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
       const storeMustExist = (await loadSettings(settings.dataDir)) !== undefined;
       const { audit, quotaBytes } = options;
       const etcd = settings.etcd && (await openEtcdLocation(settings.etcd));
-      const chosen = { storeMustExist, ...(quotaBytes && { quotaBytes }), ...(etcd && { etcd }), ...(audit && { audit }) };
+      const encryption = settings.encryptSecrets ? await secretEncryption(paths.pki) : undefined;
+      const chosen = {
+        storeMustExist,
+        ...(quotaBytes && { quotaBytes }),
+        ...(etcd && { etcd }),
+        ...(audit && { audit }),
+        ...(encryption && { encryption }),
+      };
       return await startControlPlane({ ...planeOptions, ...chosen }, deps);
     } catch (error) {
       const { code, port } = error as NodeJS.ErrnoException & { port?: number };
@@ -238,6 +249,7 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
   });
   undo.push(() => plane.stop());
   await plane.apiserver.started;
+  if (settings.encryptSecrets) await rewriteSecrets(plane.apiserver, deps.logger);
   if (hasNodes) nodes ??= await makeNodes();
   const managed = nodes?.endpoint !== undefined && settings.topology === 'managed';
   const kept = { ...settings, ...(!managed && { port: Number(new URL(plane.apiserver.url).port) }) };

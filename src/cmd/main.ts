@@ -79,6 +79,7 @@ clusterCommand('up', 'Start a cluster and stay in the foreground; Ctrl-C stops i
   .option('--etcd-cafile <file>', 'certificate authority of the etcd servers')
   .option('--etcd-certfile <file>', 'client certificate for etcd')
   .option('--etcd-keyfile <file>', 'client key for etcd')
+  .option('--encrypt-secrets', "encrypt Secrets in the store, with a key beside the cluster's other keys (default: as before)")
   .option('--audit-policy-file <file>', 'policy of the audit log of this run; with --audit-log-path')
   .option('--audit-log-path <file>', "file of the audit log, or '-' for standard output")
   .option('--detach', 'return when the cluster is ready and leave it running')

@@ -13,6 +13,8 @@ export interface KeyValue {
   version: number;
   /** Lease id, 0 for none. */
   lease: number;
+  /** Why the value cannot be used, where something between store and reader could not open it (encryption). */
+  unreadable?: Error;
 }
 
 export interface RangeRequest {

@@ -100,6 +100,18 @@ export const tokenFlags = {
 };
 
 export const storageFlags = {
+  encryptionProviderConfig: flag.string({
+    name: 'encryption-provider-config',
+    default: '',
+    help: 'File that says which resources are encrypted in the store, and with what (EncryptionConfiguration).',
+    section: 'Etcd',
+  }),
+  encryptionProviderConfigAutomaticReload: flag.bool({
+    name: 'encryption-provider-config-automatic-reload',
+    default: false,
+    help: 'Follow changes of --encryption-provider-config.',
+    section: 'Etcd',
+  }),
   storageBackend: flag.choice(['', 'etcd3'] as const, {
     name: 'storage-backend',
     default: '',

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import type { FlagValues } from '#component-base';
 import { type TlsSettings, tlsSettings } from '#component-base/serving';
+import type { EncryptionOptions } from '../encryption/index.ts';
 import { type AuditOptions, auditOptionsOf, defaultAuditOptions } from '../audit/index.ts';
 import type { FilterOptions } from './filters.ts';
 import type { KubeApiServerFlags } from './flags.ts';
@@ -37,6 +38,8 @@ export interface StoreLocation {
 
 export interface KubeApiServerOptions {
   store: StoreLocation;
+  /** `--encryption-provider-config`; absent: objects are stored as they are. */
+  encryption?: EncryptionOptions;
   compactionIntervalMs: number;
   eventTtlSeconds: number;
   bindAddress: string;
@@ -148,6 +151,7 @@ export async function optionsFromFlags(flags: FlagValues<KubeApiServerFlags>): P
   );
   return {
     store: await storeOf(flags),
+    ...encryptionOf(flags),
     compactionIntervalMs: flags.etcdCompactionIntervalMs,
     eventTtlSeconds: Math.max(1, Math.round(flags.eventTtlMs / 1000)),
     bindAddress: flags.bindAddress,
@@ -215,6 +219,13 @@ function tokenSeconds(ms: number): number {
   if (ms !== 0 && (ms < 3_600_000 || ms > 2 ** 32 * 1000))
     throw new Error('the service-account-max-token-expiration must be between 1 hour and 2^32 seconds');
   return Math.floor(ms / 1000);
+}
+
+function encryptionOf(flags: FlagValues<KubeApiServerFlags>): Partial<KubeApiServerOptions> {
+  const { encryptionProviderConfig: path, encryptionProviderConfigAutomaticReload: reload } = flags;
+  if (path !== '') return { encryption: { path, reload } };
+  if (reload) throw new Error('--encryption-provider-config-automatic-reload must be set with --encryption-provider-config');
+  return {};
 }
 
 async function storeOf(flags: FlagValues<KubeApiServerFlags>): Promise<StoreLocation> {

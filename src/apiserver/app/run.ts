@@ -1,5 +1,6 @@
 // kube-apiserver as a whole: store, apiserver and TLS server from options (k8s.io/kubernetes cmd/kube-apiserver/app).
 import { randomBytes } from 'node:crypto';
+import { builtinResources } from '#api';
 import { createMetrics, inDomain, type Metrics, Supervisor } from '#component-base';
 import { keptCertificate } from '#component-base/serving';
 import { createCertificateAuthority, issueCertificate } from '#pki';
@@ -7,6 +8,8 @@ import { openEtcdStore, openDiskStore, openMemoryStore, type Store } from '#stor
 import type { Clock, Logger, Rng } from '#utils';
 import type { Transport } from '#apimachinery/transport';
 import { type Dial, serve, type ServerTls, type WireResponse, type WireServer, type ListenTarget } from '#wire';
+import { type Encryption, type GroupResource, openEncryption } from '../encryption/index.ts';
+import { builtinPrefix, resourceOfKey } from '../storage/keys.ts';
 import { openAudit } from '../audit/index.ts';
 import type { Attributes, UserInfo } from '../request/request.ts';
 import { type ApiServer, type ApiServerParts, createApiServer } from '../server.ts';
@@ -73,11 +76,13 @@ type Given = KubeApiServerDeps & { metrics: Metrics; supervisor: Supervisor };
 async function run(options: KubeApiServerOptions, deps: Given): Promise<KubeApiServer> {
   const { clock, rng, logger, metrics, supervisor, gate } = deps;
   const store = deps.store ?? (await openStore(options.store, clock, logger));
+  const encryption = await encryptionOf(options, store, { ...deps, metrics });
   const loopbackToken = randomBytes(32).toString('base64url');
   const audit = await openAudit(options.audit, { clock, rng, logger, metrics });
   let port = options.securePort;
   const server = await createApiServer({
-    store,
+    store: encryption?.store ?? store,
+    ...(encryption && { isStale: (key: string) => encryption.store.isStale(key), checks: encryption.checks }),
     clock,
     rng,
     logger,
@@ -154,6 +159,7 @@ async function run(options: KubeApiServerOptions, deps: Given): Promise<KubeApiS
       await server.close();
       await wire.close({ graceMs: 1_000 });
       await audit?.close();
+      encryption?.close();
       if (!deps.store) await store.close();
       logger.info('[graceful-termination] apiserver is exiting');
     },
@@ -176,6 +182,27 @@ function openStore(location: StoreLocation, clock: Clock, logger: Logger): Promi
   if (etcdServers.length > 0) return openEtcdStore({ endpoints: etcdServers, clock, logger, ...(etcdTls && { tls: etcdTls }) });
   if (path === '') return Promise.resolve(openMemoryStore({ clock, logger }));
   return openDiskStore({ path, clock, logger, mustExist, ...(quotaBytes > 0 && { quotaBytes }) });
+}
+
+/** Encryption of the store as the flags ask for it; a store that was opened here is closed again when it cannot be had. */
+async function encryptionOf(
+  { encryption }: KubeApiServerOptions,
+  store: Store,
+  deps: KubeApiServerDeps & { metrics: Metrics },
+): Promise<Encryption | undefined> {
+  if (!encryption) return undefined;
+  const prefixes = new Map<string, GroupResource>();
+  // Resources of two groups are stored under the first: events.
+  for (const { group, resource, subresource } of builtinResources()) {
+    const prefix = builtinPrefix(group, resource);
+    if (subresource === '' && !prefixes.has(prefix)) prefixes.set(prefix, { group, resource });
+  }
+  try {
+    return await openEncryption(encryption, { ...deps, store, resourceOf: (key) => resourceOfKey(prefixes, key) });
+  } catch (error) {
+    if (!deps.store) await store.close();
+    throw error;
+  }
 }
 
 function tlsOf(options: KubeApiServerOptions, pair: CertificatePair): ServerTls {

@@ -70,8 +70,6 @@ export const refused: UnservedRows = {
   'egress-selector-config-file': ['string', '', 'there is no client of network proxies'],
   'enable-garbage-collector': ['bool', true, 'owners and finalizers of dependents are always honoured'],
   'enable-logs-handler': ['bool', false, 'there is no /logs'],
-  'encryption-provider-config': ['string', '', 'objects are not encrypted in the store'],
-  'encryption-provider-config-automatic-reload': ['bool', false, 'objects are not encrypted in the store'],
   'etcd-prefix': ['string', '/registry', 'keys are under /registry'],
   'etcd-servers-overrides': ['strings', [], 'all resources are in one store'],
   'goaway-chance': ['float', 0, 'HTTP/2 clients are not told to connect anew'],

@@ -17,9 +17,14 @@ export interface HealthOptions {
   livezGraceMs: number;
   /** Of components beside the apiserver; `/readyz` shows them. */
   components?(): readonly HealthCheck[];
+  /** Others, of what a restart of this server does not mend. */
+  checks?: readonly HealthCheck[];
 }
 
-export function createHealthChecks(feed: StoreFeed, { clock, livezGraceMs, components }: HealthOptions): HealthChecks {
+export function createHealthChecks(
+  feed: StoreFeed,
+  { clock, livezGraceMs, components, checks = [] }: HealthOptions,
+): HealthChecks {
   const graceEndsMs = clock.monotonic() + livezGraceMs;
   const graceful = ({ name, check }: HealthCheck): HealthCheck => ({
     name,
@@ -44,9 +49,9 @@ export function createHealthChecks(feed: StoreFeed, { clock, livezGraceMs, compo
   };
   return {
     lists: () => ({
-      healthz: [pingCheck, store, ...hooks],
+      healthz: [pingCheck, store, ...checks, ...hooks],
       livez: [pingCheck, store, ...(livezGraceMs > 0 ? hooks.map(graceful) : hooks)],
-      readyz: [pingCheck, readiness, informers, ...hooks, shutdown, ...(components?.() ?? [])],
+      readyz: [pingCheck, readiness, informers, ...checks, ...hooks, shutdown, ...(components?.() ?? [])],
     }),
     addStartHook(name) {
       let state: Error | 'done' = new Error('not finished');

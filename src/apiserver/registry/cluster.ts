@@ -26,7 +26,7 @@ export function createCluster(table: ResourceTable): ReadOnlyCluster {
   return {
     get: (group, resource, namespace, name) => {
       const storage = cacheOf(group, resource);
-      return storage && objectOf(storage.read(storage.keyOf(namespace, name)));
+      return storage && objectOf(storage.cache.get(storage.keyOf(namespace, name)));
     },
     list: (group, resource, namespace) => {
       const storage = cacheOf(group, resource);

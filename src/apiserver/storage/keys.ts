@@ -30,3 +30,17 @@ export function keyParts(prefix: string, key: string, namespaced: boolean): { na
   const slash = rest.indexOf('/');
   return slash < 0 ? { namespace: '', name: rest } : { namespace: rest.slice(0, slash), name: rest.slice(slash + 1) };
 }
+
+/** What is stored under a key, by the prefixes of built-in resources; undefined: no object of the API. Groups of custom resources have a dot. */
+export function resourceOfKey(
+  builtin: ReadonlyMap<string, { group: string; resource: string }>,
+  key: string,
+): { group: string; resource: string } | undefined {
+  const first = key.indexOf('/', registryPrefix.length);
+  if (first < 0) return undefined;
+  const second = key.indexOf('/', first + 1);
+  const found = (second < 0 ? undefined : builtin.get(key.slice(0, second + 1))) ?? builtin.get(key.slice(0, first + 1));
+  if (found || second < 0) return found;
+  const group = key.slice(registryPrefix.length, first);
+  return group.includes('.') ? { group, resource: key.slice(first + 1, second) } : undefined;
+}

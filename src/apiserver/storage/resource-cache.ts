@@ -1,5 +1,6 @@
 // The objects of one resource in memory, fed by the store's watch: authoritative for reads (design: "Fast by construction", 1). Readers and
 // watchers see a change only here, after its durable commit and in revision order.
+import { internalError } from '#apimachinery/errors';
 import type { KeyValue, StoreEvent } from '#store';
 import { keyParts } from './keys.ts';
 import { type DecodeStored, fromStored, StoredObject } from './stored-object.ts';
@@ -41,6 +42,7 @@ export class ResourceCache {
   #handlers: ChangeHandler[] = [];
   #expected = new Map<string, ExpectedWrite[]>();
   #waitingEvents: StoreEvent[] | undefined = [];
+  readonly #unreadable = new Map<string, Error>();
   /** Up to here everything was loaded: a remote store's watch may still tell of it. */
   #loadedRevision = 0;
   /** Revision of the newest change of this resource. */
@@ -66,6 +68,13 @@ export class ResourceCache {
 
   get(key: string): StoredObject | undefined {
     return this.entries.get(key);
+  }
+
+  /** Throws 500, as upstream does, where a value at or below `prefix` is stored that cannot be read. */
+  checkReadable(prefix: string): void {
+    if (this.#unreadable.size === 0) return;
+    for (const [key, error] of this.#unreadable)
+      if (key.startsWith(prefix)) throw internalError(`unable to transform key ${JSON.stringify(key)}: ${error.message}`);
   }
 
   watch(watcher: CacheWatcher): () => void {
@@ -96,6 +105,7 @@ export class ResourceCache {
   load(kvs: readonly KeyValue[], revision: number): void {
     const before = new Map(this.entries.values(this.options.prefix).map((entry) => [entry.key, entry]));
     this.entries.clear();
+    this.#unreadable.clear();
     this.#ring = new EventRing(revision);
     this.lastChange = Math.max(this.lastChange, revision);
     this.#loadedRevision = revision;
@@ -130,6 +140,7 @@ export class ResourceCache {
     const current = event.type === 'PUT' ? this.#read(event.kv) : undefined;
     if (current) this.entries.set(key, current);
     else this.entries.delete(key);
+    if (event.type === 'DELETE') this.#unreadable.delete(key);
     this.lastChange = modRevision;
     if (!current && !previous) return;
     const change = new CacheEvent(modRevision, current, previous, this.options.now());
@@ -158,12 +169,15 @@ export class ResourceCache {
     const at = { key: kv.key, ...keyParts(prefix, kv.key, namespaced), revision: kv.modRevision };
     const object = this.#takeExpected(kv);
     try {
+      if (kv.unreadable) throw kv.unreadable;
+      if (this.#unreadable.size > 0) this.#unreadable.delete(kv.key);
       if (!object) return fromStored(at, kv.value, decode);
       const offset = versionOffset(kv.value);
       object.metadata.resourceVersion = String(kv.modRevision);
       finish(object);
       return new StoredObject(at, object, offset < 0 ? undefined : spliceVersion(kv.value, offset, kv.modRevision));
     } catch (error) {
+      this.#unreadable.set(kv.key, error as Error);
       this.options.onBadValue(kv.key, error);
       return undefined;
     }

@@ -15,6 +15,8 @@ export interface ResourceStorageOptions {
   share(object: UnknownObject): void;
   /** The lease a new object lives under; absent: for ever. */
   lease?: () => Promise<number>;
+  /** Whether a value is to be written again although it did not change: it was encrypted with a key of before. */
+  isStale?(key: string): boolean;
   /** Told after each request to the store: operation and seconds. */
   observe?(operation: 'get' | 'list' | 'create' | 'update' | 'delete', seconds: number): void;
   monotonicMs(): number;
@@ -56,9 +58,16 @@ export class ResourceStorage {
     return objectKey(this.prefix, namespace, name);
   }
 
-  /** The newest committed state; no waiting for embedded stores. */
+  /** The newest committed state; no waiting for embedded stores. Throws 500 for what is stored and cannot be read. */
   read(key: string): StoredObject | undefined {
-    return this.cache.get(key);
+    const found = this.cache.get(key);
+    if (!found) this.cache.checkReadable(key);
+    return found;
+  }
+
+  /** Whether what is stored is to be written again although it did not change. */
+  isStale(key: string): boolean {
+    return this.#options.isStale?.(key) ?? false;
   }
 
   /** Writes a new object. Undefined: the key exists. The object is taken over and frozen. */
@@ -76,7 +85,7 @@ export class ResourceStorage {
   async update(live: StoredObject, object: UnknownObject): Promise<StoredObject | WriteConflict> {
     const { key } = live;
     const ready = this.#prepare(object);
-    if (isUnchanged(live, ready.value)) return live;
+    if (isUnchanged(live, ready.value) && !this.isStale(key)) return live;
     const lease = (await this.#options.lease?.()) ?? 0;
     const txn = await this.#write('update', key, ready, (value) => ({
       compare: [{ key, target: 'modRevision' as const, result: '=' as const, value: live.revision }],

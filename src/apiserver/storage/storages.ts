@@ -24,6 +24,7 @@ export interface StoragesOptions {
   schema: SchemaTable;
   deepFreeze: boolean;
   eventTtlSeconds: number;
+  isStale?: ((key: string) => boolean) | undefined;
 }
 
 export interface Storages {
@@ -76,6 +77,7 @@ export function createStorages(options: StoragesOptions): Storages {
       feed,
       cache,
       share: (object: UnknownObject) => sharer.share(object),
+      ...(options.isStale && { isStale: options.isStale }),
       ...(isEvent && { lease: leaseSource(store, () => clock.now(), options.eventTtlSeconds) }),
       observe: (operation, seconds) => durations.observe(seconds, operation, group, resource),
       monotonicMs: () => clock.monotonic(),

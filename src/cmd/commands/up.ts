@@ -42,6 +42,7 @@ export interface UpFlags extends EtcdFlags {
   topology?: string;
   endpointAccess?: string;
   quotaBackendBytes?: number;
+  encryptSecrets?: boolean;
   auditPolicyFile?: string;
   auditLogPath?: string;
 }

@@ -71,8 +71,8 @@ async function insert(context: WriteContext, draft: UnknownObject): Promise<Stor
 function takenError({ resource }: WriteContext, { metadata }: UnknownObject): StatusError {
   const { name = '', namespace = '' } = metadata;
   const error = alreadyExists(resource, name);
-  const terminating =
-    resource.storage.read(resource.storage.keyOf(namespace, name))?.object.metadata.deletionTimestamp !== undefined;
+  const { storage } = resource;
+  const terminating = storage.cache.get(storage.keyOf(namespace, name))?.object.metadata.deletionTimestamp !== undefined;
   if (terminating) error.status.message = `object is being deleted: ${error.status.message ?? ''}`;
   return error;
 }

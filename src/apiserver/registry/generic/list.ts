@@ -27,6 +27,7 @@ interface Question {
 export async function list(resource: ServedResource, namespace: string, options: ListOptions): Promise<ListPage> {
   const question = questionOf(resource, namespace, options);
   const { feed } = resource.storage;
+  resource.storage.cache.checkReadable(question.prefix);
   if (options.continueToken !== '') return continued(question, options);
   const asked = parseResourceVersion(options.resourceVersion, 'list');
   const exact =

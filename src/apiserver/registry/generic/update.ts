@@ -102,7 +102,7 @@ async function replace(context: WriteContext, request: UpdateRequest, live: Stor
     if (isReleased(context, draft, old)) return await removeReleased(context, hooks, draft, live);
     // What is stored in an old version is written in the new one, even when nothing else changes.
     const next = versions ? await versions.encode(draft) : draft;
-    if (sameJson(withoutVersion(next), withoutVersion(live.object))) return live;
+    if (sameJson(withoutVersion(next), withoutVersion(live.object)) && !storage.isStale(live.key)) return live;
     const object = context.resource.canonical(next);
     context.request.cancellation.check();
     if (context.dryRun) return storage.unstored(live.key, object, live.revision);

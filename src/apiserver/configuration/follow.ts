@@ -1,0 +1,75 @@
+// A configuration file that takes effect again whenever its content changes (upstream's reload controllers of --encryption-provider-config,
+// --authentication-config and --authorization-config). A new content that does not load changes nothing and is tried again.
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { watchFile } from '#host';
+import type { Clock, Logger } from '#utils';
+import { reloadRetryMs } from '../limits.ts';
+
+export interface FollowOptions {
+  path: string;
+  /** Content that is in effect already. */
+  loaded: string;
+  /** Puts a new content into effect, or rejects. Never called twice at once. */
+  load(text: string): Promise<void>;
+  /** Called after each try, for metrics. */
+  onResult?(result: { error?: Error; hash: string }): void;
+  clock: Clock;
+  logger: Logger;
+}
+
+export interface FollowedFile {
+  close(): void;
+}
+
+/** As upstream writes it into metrics: it tells versions of a file apart without telling what is in it. */
+export const contentHash = (text: string): string => `sha256:${createHash('sha256').update(text).digest('hex')}`;
+
+export function followFile(options: FollowOptions): FollowedFile {
+  const { path, clock, logger } = options;
+  let hash = contentHash(options.loaded);
+  let running = false;
+  let again = false;
+  let closed = false;
+  let retry: { cancel(): void } | undefined;
+  const attempt = async (): Promise<void> => {
+    const text = await readFile(path, 'utf8');
+    const next = contentHash(text);
+    if (next === hash || closed) return;
+    try {
+      await options.load(text);
+      hash = next;
+      options.onResult?.({ hash });
+      logger.info('configuration file reloaded', { path });
+    } catch (error) {
+      options.onResult?.({ error: error as Error, hash: next });
+      throw error;
+    }
+  };
+  const look = async (): Promise<void> => {
+    retry?.cancel();
+    again = running;
+    if (running || closed) return;
+    running = true;
+    try {
+      await attempt();
+    } catch (error) {
+      logger.error('configuration file not reloaded; the former content stays in effect', {
+        path,
+        err: (error as Error).message,
+      });
+      if (!closed) retry = clock.setTimer(reloadRetryMs, () => void look());
+    } finally {
+      running = false;
+    }
+    if (again) await look();
+  };
+  const watched = watchFile(path, () => void look());
+  return {
+    close() {
+      closed = true;
+      retry?.cancel();
+      watched.close();
+    },
+  };
+}

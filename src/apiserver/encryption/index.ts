@@ -1,0 +1,123 @@
+// Encryption of objects in the store, as --encryption-provider-config says it (https://kubernetes.io/docs/tasks/administer-cluster/encrypt-data/).
+import { readFile } from 'node:fs/promises';
+import type { HealthCheck, Metrics } from '#component-base';
+import type { Store } from '#store';
+import type { Clock, Logger, Rng } from '#utils';
+import { followFile, type FollowedFile } from '../configuration/index.ts';
+import { parseEncryptionConfiguration } from './configuration.ts';
+import { encryptStore, type EncryptedStore } from './encrypted-store.ts';
+import type { GroupResource } from './group-resource.ts';
+import { reloadHealthMs } from './limits.ts';
+import { reloadMetrics, transformationMetrics } from './metrics.ts';
+import { makeProviders, type ProviderDeps, type Providers } from './providers.ts';
+
+export type { EncryptedStore } from './encrypted-store.ts';
+export type { GroupResource } from './group-resource.ts';
+export { kmsServiceDefinition } from './kms/descriptors.ts';
+
+export interface EncryptionOptions {
+  /** `--encryption-provider-config`. */
+  path: string;
+  /** `--encryption-provider-config-automatic-reload`. */
+  reload: boolean;
+}
+
+export interface EncryptionDeps {
+  store: Store;
+  resourceOf(key: string): GroupResource | undefined;
+  clock: Clock;
+  rng: Rng;
+  logger: Logger;
+  metrics: Metrics;
+}
+
+export interface Encryption {
+  readonly store: EncryptedStore;
+  /** For /healthz and /readyz: no restart of this server mends a plugin. */
+  readonly checks: readonly HealthCheck[];
+  close(): void;
+}
+
+const checkName = 'kms-providers';
+
+const wellnessOf = async ({ plugins }: Providers): Promise<void> => {
+  const failures: string[] = [];
+  for (const [at, plugin] of plugins.entries())
+    await plugin.check().catch((error: unknown) => failures.push(`kms-provider-${at}: ${(error as Error).message}`));
+  if (failures.length > 0) throw new Error(failures.length > 1 ? `[${failures.join(', ')}]` : failures[0]);
+};
+
+/** Rejects with an Error in upstream's words when the file cannot be read or does not hold a configuration. */
+export async function openEncryption({ path, reload }: EncryptionOptions, deps: EncryptionDeps): Promise<Encryption> {
+  const { clock, logger, metrics } = deps;
+  let current: Providers;
+  let encrypted: EncryptedStore | undefined;
+  let follow: FollowedFile | undefined;
+  const recovered = (): void => {
+    if (encrypted?.hasUnreadable) encrypted.readAgain();
+  };
+  const providerDeps: ProviderDeps = { ...deps, observe: transformationMetrics(metrics), onRecovered: recovered };
+  const load = async (text: string): Promise<Providers> =>
+    makeProviders(parseEncryptionConfiguration(text, path, reload), providerDeps);
+
+  const text = await textOf(path);
+  current = await load(text).catch((error: unknown) => {
+    throw new Error(`error while parsing file: ${(error as Error).message}`, { cause: error });
+  });
+  await Promise.all(current.plugins.map((plugin) => plugin.start()));
+  encrypted = encryptStore({ ...deps, transformerOf: (resource) => current.transformerOf(resource) });
+
+  const replace = async (next: string): Promise<void> => {
+    const providers = await load(next);
+    try {
+      await whenWell(providers, clock);
+    } catch (error) {
+      for (const plugin of providers.plugins) plugin.close();
+      throw error;
+    }
+    const { plugins, graceMs } = current;
+    current = providers;
+    for (const plugin of providers.plugins) void plugin.start();
+    clock.setTimer(graceMs, () => {
+      for (const plugin of plugins) plugin.close();
+    });
+    recovered();
+  };
+  if (reload) {
+    const observe = reloadMetrics(metrics, () => clock.now());
+    follow = followFile({ path, loaded: text, load: replace, onResult: ({ error }) => observe(!error), clock, logger });
+  }
+  return {
+    store: encrypted,
+    checks: reload || current.plugins.length > 0 ? [{ name: checkName, check: () => wellnessOf(current) }] : [],
+    close() {
+      follow?.close();
+      for (const plugin of current.plugins) plugin.close();
+    },
+  };
+}
+
+async function textOf(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    throw new Error(
+      `error while parsing file: error while loading file: error reading encryption provider configuration file ${JSON.stringify(path)}: ${(error as Error).message}`,
+      { cause: error },
+    );
+  }
+}
+
+/** Waits for the plugins of a new configuration, not for ever. */
+async function whenWell(providers: Providers, clock: Clock): Promise<void> {
+  const deadline = clock.monotonic() + Math.max(providers.graceMs, reloadHealthMs.wait);
+  for (;;) {
+    try {
+      return await wellnessOf(providers);
+    } catch (error) {
+      if (clock.monotonic() > deadline)
+        throw new Error(`health check for new transformers failed: ${(error as Error).message}`, { cause: error });
+      await clock.sleep(reloadHealthMs.again);
+    }
+  }
+}
