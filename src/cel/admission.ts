@@ -1,4 +1,6 @@
 // Expressions of admission policies and match conditions (k8s.io/apiserver/pkg/admission/plugin/cel).
+import { Work, WorkError } from '#regexp';
+import { policyWorkUnits } from './limits.ts';
 import { environmentOf, compile, isProgram, type Program } from './program.ts';
 import { functionTable } from './environment.ts';
 import { baseFunctions } from './program.ts';
@@ -96,6 +98,7 @@ const patchFunctions = functionTable(
 /** Compiles the expressions of one policy: later ones see the variables declared before. */
 export class AdmissionCompiler {
   private readonly declared = new Map<string, Type>();
+  private readonly work = new Work(policyWorkUnits);
 
   /** A program or what is wrong. */
   compile(expression: string, what: AdmissionExpression): Program | { problem: string } {
@@ -111,7 +114,12 @@ export class AdmissionCompiler {
     if (this.hasVariables)
       variables.push(['variables', { kind: 'object', name: variablesName, field: (name) => declared.get(name) }]);
     const environment = environmentOf(variables, what.hasPatchTypes ? { functions: patchFunctions, struct: patchStruct } : {});
-    return compile(expression, environment, what.returns);
+    try {
+      return compile(expression, environment, what.returns, this.work);
+    } catch (error) {
+      if (!(error instanceof WorkError)) throw error;
+      return { problem: 'compilation failed: the expressions of the object take too much work together' };
+    }
   }
 
   /** Whether there may be variables at all: in policies, not in conditions of webhooks. */

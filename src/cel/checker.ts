@@ -13,12 +13,14 @@ export interface Checked {
   overloads: Map<Node, readonly Overload[]>;
   /** Nodes whose names are one variable, function or type with dots: `a.b`. */
   qualified: Map<Node, string>;
+  types: Map<Node, Type>;
 }
 
 export function check(node: Node, environment: Environment): Checked {
   const checker = new Checker(environment);
   const type = checker.typeOf(node, environment.variables);
-  return { type, issues: checker.issues, overloads: checker.overloads, qualified: checker.qualified };
+  const { issues, overloads, qualified, types: typesOfNodes } = checker;
+  return { type, issues, overloads, qualified, types: typesOfNodes };
 }
 
 type Scope = ReadonlyMap<string, Type>;
@@ -28,12 +30,19 @@ class Checker {
   readonly issues: Issue[] = [];
   readonly overloads = new Map<Node, readonly Overload[]>();
   readonly qualified = new Map<Node, string>();
+  readonly types = new Map<Node, Type>();
 
   constructor(environment: Environment) {
     this.environment = environment;
   }
 
   typeOf(node: Node, scope: Scope): Type {
+    const type = this.made(node, scope);
+    this.types.set(node, type);
+    return type;
+  }
+
+  private made(node: Node, scope: Scope): Type {
     switch (node.kind) {
       case 'literal':
         return { kind: node.value.type };

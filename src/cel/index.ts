@@ -10,9 +10,10 @@ export {
   resourceCheckValue,
 } from './library/authorizer.ts';
 export { applyConfigurationOf, jsonPatchOf, type PatchOperation } from './mutation.ts';
-export { budgetCostMax, budgetWorkUnits, callCostMax } from './limits.ts';
+export { budgetCostMax, budgetWorkUnits, callCostMax, definitionCostMax, ruleCostMax, selectorsWorkUnits } from './limits.ts';
 export { compile, environmentOf, isProgram, type Program } from './program.ts';
 export { escapeName, type SchemaShape, schemaType, unescapeName } from './schema.ts';
+export { type Sized, type SizedShape, sizesOf, timesInRequest } from './sizes.ts';
 export * as celTypes from './types.ts';
 export { CelError, CostError } from './errors.ts';
 export { Duration, Timestamp } from './times.ts';

@@ -8,38 +8,16 @@ export interface Token {
   literal?: Literal;
 }
 
-const punctuation = [
-  '==',
-  '!=',
-  '<=',
-  '>=',
-  '&&',
-  '||',
-  '[',
-  ']',
-  '{',
-  '}',
-  '(',
-  ')',
-  '.',
-  ',',
-  '-',
-  '!',
-  '?',
-  ':',
-  '+',
-  '*',
-  '/',
-  '%',
-  '<',
-  '>',
-];
+const pairs = new Set(['==', '!=', '<=', '>=', '&&', '||']);
+const singles = new Set('[]{}().,-!?:+*/%<>');
 const number = /(0x[0-9a-fA-F]+|\d+\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+|\.\d+(?:[eE][+-]?\d+)?|\d+)([uU]?)/y;
 const identifier = /[_a-zA-Z][_a-zA-Z0-9]*/y;
 const quotedIdentifier = /`([a-zA-Z0-9_.\-/ ]+)`/y;
 const blank = /(?:[ \t\r\n\f]+|\/\/[^\n]*)+/y;
 const stringStart = /([rR]?[bB]?|[bB][rR])('''|"""|'|")/y;
 const int64 = 2n ** 63n;
+/** Longer numbers are out of range, whatever they are. */
+const digitsMax = 1000;
 
 /** Splits a text into tokens; what cannot be read is reported and left out. */
 export function tokenize(source: string): { tokens: Token[]; issues: Issue[] } {
@@ -47,24 +25,25 @@ export function tokenize(source: string): { tokens: Token[]; issues: Issue[] } {
   const issues: Issue[] = [];
   // Positions count code points; most texts have one unit each.
   const isPlain = !/[\ud800-\udfff]/.test(source);
-  const place = (offset: number): number => (isPlain ? offset : Array.from(source.slice(0, offset)).length);
   let at = 0;
+  // Tokens are met in order: only what lies between two of them is counted.
+  let counted = { offset: 0, points: 0 };
+  const place = (offset: number): number => {
+    if (isPlain) return offset;
+    counted = { offset, points: counted.points + Array.from(source.slice(counted.offset, offset)).length };
+    return counted.points;
+  };
   const take = (pattern: RegExp): RegExpExecArray | null => {
     pattern.lastIndex = at;
     return pattern.exec(source);
   };
   while (at < source.length) {
-    const skipped = take(blank);
+    const skipped = isBlank(source, at) ? take(blank) : null;
     if (skipped) {
       at += skipped[0].length;
       continue;
     }
-    const token =
-      stringToken(source, at) ??
-      numberToken(take(number)) ??
-      wordToken(take(identifier)) ??
-      quotedToken(take(quotedIdentifier)) ??
-      punctuationToken(source, at);
+    const token = tokenAt(source, at, take);
     const start = place(at);
     if (token === undefined) {
       const bad = badText(source, at);
@@ -73,11 +52,27 @@ export function tokenize(source: string): { tokens: Token[]; issues: Issue[] } {
       continue;
     }
     if (token.problem !== undefined) issues.push({ at: start, message: token.problem });
-    tokens.push({ kind: token.kind, text: token.text, at: start, ...(token.literal && { literal: token.literal }) });
+    const { kind, text, literal } = token;
+    tokens.push(literal ? { kind, text, at: start, literal } : { kind, text, at: start });
     at += token.length;
   }
   tokens.push({ kind: 'end', text: '<EOF>', at: source === '' ? -1 : place(source.length) });
   return { tokens, issues };
+}
+
+const isBlank = (source: string, at: number): boolean => source.charCodeAt(at) <= 0x20 || source.startsWith('//', at);
+const isDigit = (char: string): boolean => char >= '0' && char <= '9';
+const isWordStart = (char: string): boolean => (char >= 'a' && char <= 'z') || (char >= 'A' && char <= 'Z') || char === '_';
+const stringStarts = new Set('\'"rRbB');
+
+/** What starts here, by its first character. */
+function tokenAt(source: string, at: number, take: (pattern: RegExp) => RegExpExecArray | null): Read | undefined {
+  const char = source[at] ?? '';
+  const text = stringStarts.has(char) ? stringToken(source, at) : undefined;
+  if (text) return text;
+  if (isWordStart(char)) return wordToken(take(identifier));
+  if (isDigit(char) || (char === '.' && isDigit(source[at + 1] ?? ''))) return numberToken(take(number));
+  return char === '`' ? quotedToken(take(quotedIdentifier)) : punctuationToken(source, at);
 }
 
 interface Read {
@@ -102,7 +97,7 @@ function numberToken(match: RegExpExecArray | null): Read | undefined {
   const base = { kind: 'literal' as const, text, length: text.length };
   if (/[.eE]/.test(digits) && !digits.startsWith('0x'))
     return { ...base, length: digits.length, text: digits, literal: { type: 'double', value: Number(digits) } };
-  const value = BigInt(digits);
+  const value = digits.length > digitsMax ? 2n * int64 : BigInt(digits);
   if (suffix)
     return value < 2n * int64
       ? { ...base, literal: { type: 'uint', value } }
@@ -123,8 +118,10 @@ const quotedToken = (match: RegExpExecArray | null): Read | undefined =>
   match ? { kind: 'quotedIdent', text: match[1] ?? '', length: match[0].length } : undefined;
 
 function punctuationToken(source: string, at: number): Read | undefined {
-  const text = punctuation.find((one) => source.startsWith(one, at));
-  return text === undefined ? undefined : { kind: 'punctuation', text, length: text.length };
+  const pair = source.slice(at, at + 2);
+  if (pairs.has(pair)) return { kind: 'punctuation', text: pair, length: 2 };
+  const text = source[at] ?? '';
+  return singles.has(text) ? { kind: 'punctuation', text, length: 1 } : undefined;
 }
 
 function stringToken(source: string, at: number): Read | undefined {

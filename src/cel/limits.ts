@@ -1,7 +1,21 @@
 // Limits of CEL in Kubernetes (k8s.io/apiserver/pkg/apis/cel, k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel).
 
-/** Nesting of an expression. */
+/** Nesting of an expression, and length of a chain of operators or selections. */
 export const depthMax = 250;
+/** Code points of an expression. */
+export const expressionPointsMax = 100_000;
+/** Problems that are told of one expression. */
+export const issuesMax = 100;
+/** Of a request, as sizes are estimated; the real limit does not change them. */
+export const sizedRequestBytesMax = 3 * 1024 * 1024;
+/** Estimated cost of one rule of a definition, times how often it may run for one object. */
+export const ruleCostMax = 10_000_000;
+/** Of all rules of a version of a definition. */
+export const definitionCostMax = 100_000_000;
+/** Of a selector of devices. */
+export const selectorCostMax = 1_000_000;
+/** Of a line that is shown beside a problem. */
+export const snippetBytesMax = 16_384;
 /** What one evaluation may cost. */
 export const callCostMax = 1_000_000;
 /** What all rules of one object, or all expressions of one policy, may cost. */
@@ -9,6 +23,12 @@ export const budgetCostMax = 10_000_000;
 
 // Of our own, because expressions run on the only thread: real work in units of 10 to 20 ns, see meter.ts.
 
+/** To compile one token of an expression. */
+export const tokenWorkUnits = 500;
+/** To compile all expressions of one policy or webhook configuration: some 40,000 tokens. */
+export const policyWorkUnits = 20_000_000;
+/** To compile all selectors of one object. */
+export const selectorsWorkUnits = 10_000_000;
 /** Of one evaluation. */
 export const evaluationWorkUnits = 5_000_000;
 /** Of all rules of one object, or all expressions of one policy. */

@@ -1,6 +1,6 @@
 // What can be told of literal arguments before anything runs (cel-go cel/validator.go: ValidateDurationLiterals, ValidateTimestampLiterals,
 // ValidateRegexLiterals).
-import type { Issue, Node } from './ast.ts';
+import { type Issue, type Node, partsOf } from './ast.ts';
 import { patternOf } from './patterns.ts';
 import { CelError } from './errors.ts';
 import { parseDuration, parseTimestamp } from './times.ts';
@@ -20,15 +20,7 @@ export function literalIssues(node: Node): Issue[] {
 
 function visit(node: Node, issues: Issue[]): void {
   if (node.kind === 'call') checkCall(node, issues);
-  for (const value of Object.values(node)) visitAny(value, issues);
-}
-
-function visitAny(value: unknown, issues: Issue[]): void {
-  if (Array.isArray(value)) for (const item of value) visitAny(item, issues);
-  else if (typeof value === 'object' && value !== null && !('type' in value)) {
-    if ('kind' in value) visit(value as Node, issues);
-    else for (const inner of Object.values(value)) visitAny(inner, issues);
-  }
+  for (const part of partsOf(node)) visit(part, issues);
 }
 
 function checkCall({ name, args, target }: Node & { kind: 'call' }, issues: Issue[]): void {

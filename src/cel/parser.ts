@@ -1,6 +1,7 @@
 // Expressions as trees (https://github.com/google/cel-spec/blob/master/doc/langdef.md#syntax); macros are taken apart in macros.ts.
-import type { Issue, Node } from './ast.ts';
-import { depthMax } from './limits.ts';
+import type { Work } from '#regexp';
+import { type Issue, type Node, nowhere, partsOf } from './ast.ts';
+import { depthMax, expressionPointsMax, tokenWorkUnits } from './limits.ts';
 import { type Token, tokenize } from './lexer.ts';
 import { expandMacro } from './macros.ts';
 
@@ -13,18 +14,25 @@ const intMin = -(2n ** 63n);
 
 /** From loose to tight; every level is left-associative. */
 const levels: readonly (readonly string[])[] = [
-  ['||'],
-  ['&&'],
   ['==', '!=', '<', '<=', '>', '>=', 'in'],
   ['+', '-'],
   ['*', '/', '%'],
 ];
 const operatorNames: Record<string, string> = { in: '@in' };
 
-/** A tree, or why there is none. */
-/** `bindings`: the macro `cel.bind` is known. */
-export function parse(source: string, bindings = false): { node: Node; issues: [] } | { node?: undefined; issues: Issue[] } {
+/** A tree, or why there is none. `bindings`: the macro `cel.bind` is known. `work`: pays for all that compiling it will take. */
+export function parse(
+  source: string,
+  bindings = false,
+  work?: Work,
+): { node: Node; issues: [] } | { node?: undefined; issues: Issue[] } {
+  const points = source.length > expressionPointsMax ? Array.from(source).length : 0;
+  if (points > expressionPointsMax) {
+    const message = `expression code point size exceeds limit: size: ${points}, limit ${expressionPointsMax}`;
+    return { issues: [{ at: nowhere, message }] };
+  }
   const { tokens, issues } = tokenize(source);
+  work?.spend(tokens.length * tokenWorkUnits);
   const parser = new Parser(tokens, issues, bindings);
   const node = parser.whole();
   return node === undefined || issues.length > 0 ? { issues } : { node, issues: [] };
@@ -39,6 +47,7 @@ class Parser {
   private readonly bindings: boolean;
   private next = 0;
   private depth = 0;
+  private readonly depths = new Map<Node, number>();
 
   constructor(tokens: readonly Token[], issues: Issue[], bindings: boolean) {
     this.bindings = bindings;
@@ -90,14 +99,55 @@ class Parser {
   }
 
   private expression(): Node {
-    if (++this.depth > depthMax) this.fail(`expression recursion limit exceeded: ${depthMax}`);
-    const condition = this.binary(0);
-    const mark = this.accept('?');
+    if (++this.depth > depthMax) this.fail(`expression recursion limit exceeded: ${depthMax}`, nowhere);
+    const node = this.conditional();
     this.depth--;
+    return node;
+  }
+
+  private conditional(): Node {
+    const condition = this.chain('||', () => this.chain('&&', () => this.binary(0)));
+    const mark = this.accept('?');
     if (!mark) return condition;
-    const yes = this.binary(0);
+    const yes = this.chain('||', () => this.chain('&&', () => this.binary(0)));
     this.expect(':');
-    return { kind: 'call', at: mark.at, name: '_?_:_', args: [condition, yes, this.expression()] };
+    return this.deepened({ kind: 'call', at: mark.at, name: '_?_:_', args: [condition, yes, this.expression()] });
+  }
+
+  /** Operands of `&&` or `||`, as a tree whose depth grows with the logarithm of their number. */
+  private chain(operator: string, operand: () => Node): Node {
+    const operands = [operand()];
+    const places: number[] = [];
+    for (let token = this.accept(operator); token; token = this.accept(operator)) {
+      places.push(token.at);
+      operands.push(operand());
+    }
+    const tree = (from: number, to: number): Node => {
+      if (from > to) return operands[from] as Node;
+      const middle = (from + to + 1) >> 1;
+      const args = [tree(from, middle - 1), tree(middle + 1, to)];
+      return this.measured({ kind: 'call', at: places[middle] ?? 0, name: `_${operator}_`, args }, args);
+    };
+    return tree(0, places.length - 1);
+  }
+
+  /** Notes how deep a node is; those that upstream's parser visits by recursion count. */
+  private measured(node: Node, parts: readonly Node[], own = 0): Node {
+    let depth = 0;
+    for (const part of parts) depth = Math.max(depth, this.depths.get(part) ?? 0);
+    depth += own;
+    if (depth > depthMax) this.fail('max recursion depth exceeded', nowhere);
+    if (depth > 0) this.depths.set(node, depth);
+    return node;
+  }
+
+  private made(node: Node): Node {
+    return this.measured(node, partsOf(node));
+  }
+
+  private deepened<N extends Node>(node: N): N {
+    this.measured(node, partsOf(node), 1);
+    return node;
   }
 
   private binary(level: number): Node {
@@ -109,7 +159,7 @@ class Parser {
       if (token.kind !== 'punctuation' || !operators.includes(token.text)) return left;
       this.take();
       const name = operatorNames[token.text] ?? `_${token.text}_`;
-      left = { kind: 'call', at: token.at, name, args: [left, this.binary(level + 1)] };
+      left = this.deepened({ kind: 'call', at: token.at, name, args: [left, this.binary(level + 1)] });
     }
   }
 
@@ -122,7 +172,8 @@ class Parser {
     if (token.text === '-' && count === 1 && literal && (literal.type === 'int' || literal.type === 'double'))
       return this.negative(token.at);
     const operand = this.member();
-    return count % 2 === 0 ? operand : { kind: 'call', at: token.at, name: token.text === '!' ? '!_' : '-_', args: [operand] };
+    if (count % 2 === 0) return operand;
+    return this.measured({ kind: 'call', at: token.at, name: token.text === '!' ? '!_' : '-_', args: [operand] }, [operand]);
   }
 
   private negative(at: number): Node {
@@ -157,15 +208,16 @@ class Parser {
       this.fail(`Syntax error: no viable alternative at input '.${token.kind === 'end' ? '' : token.text}'`);
     this.take();
     const open = isOptional || token.kind === 'quotedIdent' ? undefined : this.accept('(');
-    if (!open) return { kind: 'select', at: dot, operand, field: token.text, test: false, optional: isOptional };
-    return this.callOrMacro(token.text, open.at, this.list(')'), operand);
+    if (!open) return this.deepened({ kind: 'select', at: dot, operand, field: token.text, test: false, optional: isOptional });
+    const args = this.list(')');
+    return this.measured(this.callOrMacro(token.text, open.at, args, operand), [operand, ...args], 1);
   }
 
   private index(operand: Node, at: number): Node {
     const isOptional = this.accept('?') !== undefined;
     const key = this.expression();
     this.expect(']');
-    return { kind: 'call', at, name: isOptional ? '_[?_]' : '_[_]', args: [operand, key] };
+    return this.deepened({ kind: 'call', at, name: isOptional ? '_[?_]' : '_[_]', args: [operand, key] });
   }
 
   private callOrMacro(name: string, at: number, args: Node[], target?: Node): Node {
@@ -214,7 +266,8 @@ class Parser {
     if (reserved.has(token.text)) this.issues.push({ at: token.at, message: `reserved identifier: ${token.text}` });
     const open = this.accept('(');
     if (!open) return { kind: 'ident', at: token.at, name: token.text };
-    return this.callOrMacro(token.text, open.at, this.list(')'));
+    const args = this.list(')');
+    return this.measured(this.callOrMacro(token.text, open.at, args), args);
   }
 
   private listLiteral(at: number): Node {
@@ -225,7 +278,7 @@ class Parser {
       if (!this.accept(',')) break;
     }
     this.expect(']');
-    return { kind: 'list', at, items };
+    return this.made({ kind: 'list', at, items });
   }
 
   private mapLiteral(at: number): Node {
@@ -238,7 +291,7 @@ class Parser {
       if (!this.accept(',')) break;
     }
     this.expect('}');
-    return { kind: 'map', at, entries };
+    return this.made({ kind: 'map', at, entries });
   }
 
   private struct(name: string, at: number): Node {
@@ -256,7 +309,7 @@ class Parser {
       if (!this.accept(',')) break;
     }
     this.expect('}');
-    return { kind: 'struct', at, name, fields };
+    return this.made({ kind: 'struct', at, name, fields });
   }
 }
 

@@ -3,6 +3,7 @@ import type { Work } from '#regexp';
 import { issuesText } from './ast.ts';
 import { check } from './checker.ts';
 import { type Environment, type Functions, functionTable } from './environment.ts';
+import { estimateCost, type VariableSizes } from './estimate.ts';
 import { compileNode, Run } from './evaluate.ts';
 import { authorizerFunctions } from './library/authorizer.ts';
 import { collectionFunctions } from './library/collections.ts';
@@ -46,17 +47,23 @@ export interface Program {
   type: Type;
   /** The value; failures are `CelError`. `onCost` is called with what it took, whether it fails or not; `work` bounds what is done in truth. */
   evaluate(variables: ReadonlyMap<string, Value>, limits?: EvaluationLimits): Value;
+  /** What it costs at most for variables of these sizes; Infinity: there is no bound. */
+  costMax(sizes: VariableSizes): number;
   /** Whether the expression names this variable. */
   uses(name: string): boolean;
 }
 
-/** A program, or upstream's text of what is wrong. `returns`: types the value may have, in upstream's spelling; [] for any. */
+/**
+ * A program, or upstream's text of what is wrong. `returns`: types the value may have, in upstream's spelling; [] for any. `work`: compiling ends with
+ * `WorkError` when it is used up.
+ */
 export function compile(
   source: string,
   environment: Environment,
   returns: readonly string[] = [],
+  work?: Work,
 ): Program | { problem: string } {
-  const { node, issues } = parse(source, environment.bindings);
+  const { node, issues } = parse(source, environment.bindings, work);
   if (!node) return { problem: `compilation failed: ${issuesText(source, issues)}` };
   const checked = check(node, environment);
   if (checked.issues.length === 0) checked.issues.push(...literalIssues(node));
@@ -78,6 +85,7 @@ export function compile(
         onCost?.(run.cost);
       }
     },
+    costMax: (sizes) => estimateCost(node, checked, sizes),
     uses: (name) => names.has(name),
   };
 }

@@ -1,8 +1,10 @@
 // Rules of schemas mean something (pkg/apis/apiextensions/validation; KEP-2876).
 import type { JSONSchemaProps, ValidationRule } from '#api/apiextensions/v1';
 import type { Path } from '#apimachinery/field';
+import { type Work, WorkError } from '#regexp';
 import type { Report } from '../../common/report.ts';
 import { type CompiledRule, otherEntries, rulesOf, type RuleTree, schemaItems } from '../common/index.ts';
+import { RuleCosts, type Times, timesInside } from './rule-costs.ts';
 
 /** As upstream's internal type prints. */
 const printed = (rule: ValidationRule): unknown => ({
@@ -14,11 +16,25 @@ const printed = (rule: ValidationRule): unknown => ({
   OptionalOldSelf: rule.optionalOldSelf ?? null,
 });
 
-/** `loose`: the list around in which an item's old value cannot be told. */
-function validateRule(report: Report, path: Path, compiled: CompiledRule, loose: Path | undefined): void {
+interface Place {
+  path: Path;
+  /** The list around in which an item's old value cannot be told. */
+  loose: Path | undefined;
+  times: Times;
+}
+
+function validateRule(
+  report: Report,
+  costs: RuleCosts,
+  compiled: CompiledRule,
+  tree: RuleTree,
+  { path, loose, times }: Place,
+): void {
   const { rule, problem, messageProblem, usesOld } = compiled;
+  costs.rule(path.child('rule'), compiled, tree, times);
   if (problem) report.invalid(path.child('rule'), printed(rule), problem);
   if (messageProblem) report.invalid(path.child('messageExpression'), printed(rule), messageProblem);
+  costs.message(path.child('messageExpression'), compiled, tree);
   if (usesOld && loose) {
     const detail = `oldSelf cannot be used on the uncorrelatable portion of the schema within ${loose.toString()}`;
     report.invalid(path.child('rule'), rule.rule, detail);
@@ -28,23 +44,39 @@ function validateRule(report: Report, path: Path, compiled: CompiledRule, loose:
   }
 }
 
-function visit(report: Report, path: Path, source: JSONSchemaProps, tree: RuleTree | undefined, loose?: Path): void {
+function visit(report: Report, costs: RuleCosts, place: Place, source: JSONSchemaProps, tree: RuleTree | undefined): void {
   if (!tree) return;
+  const { path, loose } = place;
   const others = otherEntries(source);
   const items = schemaItems(source);
-  if (others) visit(report, path.child('additionalProperties'), others, tree.others, loose);
+  const times = timesInside(place.times, source);
+  const below = (at: Path, inner: JSONSchemaProps, of: RuleTree | undefined, own = loose): void =>
+    visit(report, costs, { path: at, loose: own, times }, inner, of);
+  if (others) below(path.child('additionalProperties'), others, tree.others);
   for (const name of Object.keys(source.properties ?? {}).sort()) {
     const property = source.properties?.[name];
-    if (property) visit(report, path.child('properties').key(name), property, tree.fields.get(name), loose);
+    if (property) below(path.child('properties').key(name), property, tree.fields.get(name));
   }
-  source.allOf?.forEach((one, index) => visit(report, path.child('allOf').index(index), one, tree.allOf[index], loose));
+  source.allOf?.forEach((one, index) => below(path.child('allOf').index(index), one, tree.allOf[index]));
   if (items) {
     const isKeyed = source['x-kubernetes-list-type'] === 'map';
-    visit(report, path.child('items'), items, tree.items, isKeyed ? loose : (loose ?? path));
+    below(path.child('items'), items, tree.items, isKeyed ? loose : (loose ?? path));
   }
-  tree.rules.forEach((rule, index) => validateRule(report, path.child('x-kubernetes-validations').index(index), rule, loose));
+  tree.rules.forEach((rule, index) =>
+    validateRule(report, costs, rule, tree, { ...place, path: path.child('x-kubernetes-validations').index(index) }),
+  );
 }
 
-export function validateRules(report: Report, path: Path, schema: JSONSchemaProps): void {
-  visit(report, path, schema, rulesOf(schema, true));
+/** `isStored`: the schema of this version has not changed. `work` pays for compiling. */
+export function validateRules(report: Report, path: Path, schema: JSONSchemaProps, work: Work, isStored: boolean): void {
+  const costs = new RuleCosts(report, isStored);
+  let tree: RuleTree | undefined;
+  try {
+    tree = rulesOf(schema, true, work);
+  } catch (error) {
+    if (!(error instanceof WorkError)) throw error;
+    return report.forbidden(path, 'x-kubernetes-validations of the entire OpenAPIv3 schema take too much work to compile');
+  }
+  visit(report, costs, { path, loose: undefined, times: 1 }, schema, tree);
+  costs.total(path);
 }

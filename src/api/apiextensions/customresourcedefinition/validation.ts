@@ -5,6 +5,7 @@ import { byteLength, isDNS1035Label, isDNS1123Subdomain } from '#apimachinery/va
 import { Work } from '#regexp';
 import { quote } from '#utils';
 import { validateClientConfig } from '../../admissionregistration/common/client-config.ts';
+import { semanticEqual } from '../../common/equality.ts';
 import { immutable } from '../../common/immutable.ts';
 import { collect, isEmpty, type Report } from '../../common/report.ts';
 import { type Definition, definitionOf, printedVersions, walkSchema } from './definition.ts';
@@ -107,9 +108,17 @@ interface Run {
   report: Report;
   /** What compiling patterns may still cost. */
   work: Work;
+  /** Names of versions whose schemas are stored as they are. */
+  stored: ReadonlySet<string>;
 }
 
-function validateValidation({ report, work }: Run, at: Path, schema: crd.JSONSchemaProps | undefined, hasStatus: boolean): void {
+interface Validated {
+  version: string;
+  schema: crd.JSONSchemaProps | undefined;
+  hasStatus: boolean;
+}
+
+function validateValidation({ report, work, stored }: Run, at: Path, { version, schema, hasStatus }: Validated): void {
   if (!schema) return;
   const schemaPath = at.child('openAPIV3Schema');
   const before = report.count;
@@ -126,7 +135,7 @@ function validateValidation({ report, work }: Run, at: Path, schema: crd.JSONSch
     if (errors.length === 0) validateDefaults(report, schemaPath, schema);
   }
   validateSchema(report, schemaPath, schema, {}, true);
-  if (unsupported === undefined) validateRules(report, schemaPath, schema);
+  if (unsupported === undefined) validateRules(report, schemaPath, schema, work, stored.has(version));
   if (unsupported !== undefined && report.count === before) report.invalid(schemaPath, '', unsupported);
 }
 
@@ -190,7 +199,11 @@ function validateVersions(run: Run, definition: Definition): void {
     if (problems.length > 0) report.invalid(here.child('name'), version.name ?? '', problems.join(','));
     validateDeprecation(report, here.child('deprecationWarning'), version);
     const { schema, subresources, additionalPrinterColumns, selectableFields } = version;
-    validateValidation(run, here.child('schema'), schema?.openAPIV3Schema, hasStatus(subresources ?? common.subresources));
+    validateValidation(run, here.child('schema'), {
+      version: version.name ?? '',
+      schema: schema?.openAPIV3Schema,
+      hasStatus: hasStatus(subresources ?? common.subresources),
+    });
     validateSubresources(report, here.child('subresources'), subresources);
     validateColumns(report, here.child('additionalPrinterColumns'), additionalPrinterColumns);
     const fieldsPath = here.child('selectableFields');
@@ -218,9 +231,16 @@ function hasDefaults({ versions = [] }: Partial<crd.CustomResourceDefinitionSpec
   return found;
 }
 
-function validateSpec(report: Report, definition: Definition): void {
+/** Names of the versions whose schemas are the same in both. */
+function sameSchemas(spec: crd.CustomResourceDefinitionSpec, old: crd.CustomResourceDefinitionSpec | undefined): Set<string> {
+  const before = new Map(old?.versions?.map((version) => [version.name, version.schema]));
+  const same = spec.versions?.filter(({ name, schema }) => before.has(name) && semanticEqual(schema, before.get(name)));
+  return new Set(same?.map(({ name }) => name));
+}
+
+function validateSpec(report: Report, definition: Definition, old?: crd.CustomResourceDefinitionSpec): void {
   const { spec, common, versions } = definition;
-  const run = { report, work: new Work(patternWorkUnits) };
+  const run = { report, work: new Work(patternWorkUnits), stored: sameSchemas(spec, old) };
   validateGroup(report, path.child('group'), spec.group ?? '');
   report.oneOf(path.child('scope'), spec.scope, ['Cluster', 'Namespaced']);
   const preserves = spec.preserveUnknownFields === true;
@@ -232,7 +252,11 @@ function validateSpec(report: Report, definition: Definition): void {
   report.need(path.child('names'), names, 'plural', 'singular', 'kind', 'listKind');
   validateNames(report, path.child('names'), names);
   const anyStatus = hasStatus(common.subresources) || versions.some(({ subresources }) => hasStatus(subresources));
-  validateValidation(run, path.child('validation'), common.schema?.openAPIV3Schema, anyStatus);
+  validateValidation(run, path.child('validation'), {
+    version: versions[0]?.name ?? '',
+    schema: common.schema?.openAPIV3Schema,
+    hasStatus: anyStatus,
+  });
   validateSubresources(report, path.child('subresources'), common.subresources);
   validateColumns(report, path.child('additionalPrinterColumns'), common.additionalPrinterColumns);
   validateSelectableFields(report, path.child('selectableFields'), common.selectableFields, common.schema?.openAPIV3Schema);
@@ -307,7 +331,7 @@ const isEstablished = ({ status }: crd.CustomResourceDefinition): boolean =>
 
 export const validateDefinitionUpdate = (object: crd.CustomResourceDefinition, old: crd.CustomResourceDefinition): FieldError[] =>
   collect((report) => {
-    validateSpec(report, definitionOf(object.spec));
+    validateSpec(report, definitionOf(object.spec), old.spec);
     if (isEstablished(old)) {
       immutable(report, path.child('scope'), object.spec.scope, old.spec.scope);
       immutable(report, path.child('names', 'kind'), object.spec.names?.kind, old.spec.names?.kind);

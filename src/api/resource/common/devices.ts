@@ -2,7 +2,8 @@
 import type * as resource from '#api/resource/v1';
 import type { Path } from '#apimachinery/field';
 import { byteLength, isLabelValue } from '#apimachinery/validation';
-import { deviceSelectorProblem } from '#cel';
+import { deviceSelectorProblem, selectorsWorkUnits } from '#cel';
+import { Work, WorkError } from '#regexp';
 import { validateLabelName } from '../../common/labels.ts';
 import { isEmpty, type Report } from '../../common/report.ts';
 import { limits } from './limits.ts';
@@ -11,6 +12,20 @@ import { validateDriverName } from './names.ts';
 
 const effects = ['NoExecute', 'NoSchedule', 'None'];
 
+const works = new WeakMap<Report, Work>();
+
+/** All selectors of one object are compiled with the same purse. */
+function selectorProblem(report: Report, expression: string): ReturnType<typeof deviceSelectorProblem> {
+  const work = works.get(report) ?? new Work(selectorsWorkUnits);
+  works.set(report, work);
+  try {
+    return deviceSelectorProblem(expression, work);
+  } catch (error) {
+    if (!(error instanceof WorkError)) throw error;
+    return { problem: 'too complex, together with the other selectors of the object', isTooComplex: true };
+  }
+}
+
 export function validateSelectors(report: Report, path: Path, selectors: resource.DeviceSelector[] | undefined): void {
   validateSlice(report, path, selectors, limits.selectorsMax, ({ cel }, at) => {
     const field = at.child('cel');
@@ -18,8 +33,9 @@ export function validateSelectors(report: Report, path: Path, selectors: resourc
     const expression = cel.expression || '';
     const where = field.child('expression');
     if (byteLength(expression) > limits.selectorBytesMax) return report.tooLong(where, limits.selectorBytesMax);
-    const problem = deviceSelectorProblem(expression);
-    if (problem !== undefined) report.invalid(where, expression, problem);
+    const found = selectorProblem(report, expression);
+    if (found?.isTooComplex) report.forbidden(where, found.problem);
+    else if (found) report.invalid(where, expression, found.problem);
   });
 }
 
