@@ -78,7 +78,7 @@ export const mayWait = (file) => /^controllers\/[^/]+\/actions(\.ts$|\/)/.test(f
  */
 export const inner = {
   apiserver: {
-    shared: ['limits.ts'],
+    shared: ['limits.ts', 'settings.ts'],
     folders: {
       request: [],
       configuration: [],

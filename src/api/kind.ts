@@ -12,15 +12,44 @@ export interface KindContext {
   subresource: string;
   /** apiVersion of the request, where it is not the storage version: the few kinds whose rules depend on it (events). */
   requestVersion?: string;
-  /** kube-apiserver's --allow-privileged: pods may hold privileged containers. Default false, as the flag's. */
-  allowPrivileged?: boolean;
+  /** What the server is set to. Absent in tests of single rules. */
+  settings?: KindSettings;
   /** The user's name, groups and uid, for the few kinds that record them (certificate signing requests). */
   user?: { name: string; uid?: string; groups: string[]; extra?: Record<string, string[]> };
-  /** Readers of X.509 in base64 of PEM: why a text is none, or undefined. Absent: not looked at. */
-  certificates?: {
-    requestProblem(request: string): string | undefined;
-    certificatesProblem(certificates: string): string | undefined;
-  };
+}
+
+/** Settings of the whole server that the rules of a kind depend on; made once, when the server is put together. */
+export interface KindSettings {
+  /** kube-apiserver's --allow-privileged: whether pods may hold privileged containers. */
+  allowPrivileged: boolean;
+  /** kube-apiserver's --event-ttl. */
+  eventTtlSeconds: number;
+  /** Readers of X.509, which pure code cannot decode itself. */
+  certificates: CertificateReaders;
+}
+
+/** Each reads PEM in base64, and answers why the text is not valid; undefined: it is valid. */
+export interface CertificateReaders {
+  requestProblem(request: string): string | undefined;
+  certificatesProblem(certificates: string): string | undefined;
+}
+
+/**
+ * How often upstream's rules of a kind check the metadata of a changed object, beyond the registry's own check: what changed, all of it (once or
+ * twice), both, or not at all. Clients see the same failure as often.
+ */
+export type MetadataRules = 'change' | 'whole' | 'twice' | 'both' | 'none';
+
+/** What discovery says of a kind that the generated table of resources does not list. */
+export interface OwnResource {
+  /** Plural, without the subresource. */
+  resource: string;
+  singularName: string;
+  namespaced: boolean;
+  shortNames?: string[];
+  categories?: string[];
+  /** Whether there is a subresource `status`. */
+  hasStatus?: boolean;
 }
 
 /** A column of `kubectl get` (metav1.TableColumnDefinition). */
@@ -79,6 +108,18 @@ export interface KindDefinition<T extends KubeObject = KubeObject> extends Write
   /** Storage version, and the one whose types `T` describes. */
   version: string;
   kind: string;
+  /** How it is served, where it is not in the table of what a default apiserver serves (`resources.gen.json`). Its types are in the schema table. */
+  resource?: OwnResource;
+  /** Other groups that serve the same objects. */
+  otherGroups?: readonly string[];
+  /** Default `both`. */
+  metadataRules?: MetadataRules;
+  /** False: upstream's rules of the kind know nothing of Kubernetes' own finalizers, so any name goes. */
+  kubeFinalizers?: false;
+  /** How long an object lives after its last write. Absent: until it is deleted. */
+  ttlSeconds?(settings: KindSettings): number;
+  /** The selectable field that watch and list keep an index of. */
+  indexedBy?: string;
   /** Fills defaults beyond those marked in the schema. Idempotent. */
   defaults?(draft: T): void;
   /** Name rule; returns messages without path. Default: DNS-1123 subdomain. */

@@ -8,19 +8,12 @@ export const compressBytesMin = 128 * 1024;
 export const listChunkBytes = 256 * 1024;
 /** Longest request target accepted. */
 export const targetLengthMax = 64 * 1024;
-/** Requests answered at once, read-only and mutating (--max-requests-inflight, --max-mutating-requests-inflight). */
-export const requestsInFlightMax = 400;
-export const mutatingRequestsInFlightMax = 200;
-/** Places beyond those that only nodes and the control plane's own components may take, as a share of them. */
+/** Places beyond --max-requests-inflight and --max-mutating-requests-inflight that only nodes and the control plane's own components may take, as a share of them. */
 export const reservedSeatsShare = 0.25;
 /** What a client turned away by those is told to wait. */
 export const retryAfterSeconds = 1;
 /** What a client is told to wait when the store does not answer (k8s.io/apiserver/pkg/storage/errors). */
 export const unreachableRetrySeconds = 2;
-/** Non-streaming requests (--request-timeout), and the longest `timeout=` honoured. */
-export const requestTimeoutMs = 60_000;
-/** Watches without timeoutSeconds live for this long up to twice as long (--min-request-timeout). */
-export const watchTimeoutMinMs = 1_800_000;
 /** Events are gathered this long before one write per watcher. */
 export const watchCoalesceMs = 1;
 /** A watcher that is this far behind is dropped. */
@@ -45,8 +38,6 @@ export const leaveTimeoutMs = 2_000;
 export const definitionRetryMs = 1_000;
 /** Before APIServices that could not be brought up to date are looked at again. */
 export const aggregationRetryMs = 1_000;
-/** History kept for continue tokens and exact lists (--etcd-compaction-interval). */
-export const compactionIntervalMs = 300_000;
 /** Writes that lose a race are tried again this often before giving up. */
 export const updateAttemptsMax = 100;
 /** Names made from generateName that may be taken. */
@@ -58,8 +49,7 @@ export const sharedSubtreesMax = 20_000;
 export const sharedSubtreeLengthMin = 40;
 /** Objects deleted at once by deletecollection. */
 export const deleteCollectionWorkers = 64;
-/** Events live this long (--event-ttl), and how many share a lease. */
-export const eventTtlSeconds = 3_600;
+/** Events written within this time share a lease, at most so many. */
 export const leaseReuseSeconds = 60;
 export const leaseObjectsMax = 1_000;
 /** OpenAPI documents kept after being built. */

@@ -1,162 +1,42 @@
-// Puts the apiserver together: caches over the store, the resource table, the handler chain, and the two ways in (HTTP and direct).
+// Puts the apiserver together, from the ground up: caches over the store, the table of resources, the parts that decide, the chain of links, and the
+// ways in (over the wire and in memory).
 import { setMaxListeners } from 'node:events';
-import { builtinGroups, builtinKinds, builtinResources, builtinSchema, type KindDefinition } from '#api';
-
-import type { KubeObject } from '#apimachinery/meta';
-import type { Transport } from '#apimachinery/transport';
+import { builtinSchema, type KindSettings } from '#api';
+import { createMetrics, type Metrics, versionInfo } from '#component-base';
 import { createTurnstile, createTurns } from '#host';
-import { createMetrics, type HealthCheck, type Metrics, versionInfo } from '#component-base';
-import type { Store } from '#store';
-import { type Clock, type Logger, type Rng, silentLogger } from '#utils';
-import type { WireRequest, WireResponse, WireUpgrade } from '#wire';
-import type { Aggregator } from './aggregation/index.ts';
-import type { AuditTrail } from './audit/index.ts';
-import { StoreFeed } from './storage/store-feed.ts';
-import { createCluster, createWriter } from './registry/cluster.ts';
-import type { OnDecision, OnImpersonation } from './authorization/types.ts';
-import type { PublishedDocument } from './endpoints/published-document.ts';
-import type { StorageHook } from './registry/generic/storage-hook.ts';
-import type { SpecialRest } from './registry/special.ts';
-import type { StartHook } from './registry/start-hook.ts';
-import type { ClusterWriter } from './registry/writer.ts';
-import type { Attributes, Credentials, UserInfo } from './request/request.ts';
-import type { ReadOnlyCluster } from './storage/read-only-cluster.ts';
+import { type Logger, type Rng, silentLogger } from '#utils';
 import { createMemoryTransport } from './adapters/memory.ts';
 import { ownDomain } from './adapters/own-domain.ts';
 import { upgradeExchange } from './adapters/upgrade.ts';
 import { wireIncoming } from './adapters/wire.ts';
-import { createChain, type Next } from './chain/chain.ts';
-import { boundedSeats } from './chain/links/limit.ts';
-import { fromFacts } from './endpoints/discovery.ts';
-import { createHealthChecks, type HealthChecks } from './endpoints/health.ts';
-import { createRoute } from './endpoints/route.ts';
-import { createOpenApi } from './endpoints/openapi/serve.ts';
-import {
-  compactionIntervalMs,
-  eventTtlSeconds,
-  mutatingRequestsInFlightMax,
-  requestsInFlightMax,
-  requestTimeoutMs,
-  watchTimeoutMinMs,
-} from './limits.ts';
-import { builtinServed } from './registry/builtin.ts';
-import type { VirtualGroup } from './registry/virtual-group.ts';
-import { componentStatusEndpoint } from './registry/component-status.ts';
-import type { AdmissionChain, Randomness } from './registry/generic/types.ts';
-import { requestMetrics } from './chain/request-metrics.ts';
-import { ResourceTable } from './registry/resource-table.ts';
-import type { ServerContext } from './endpoints/context.ts';
-import { ending, leaveInTime, runStartHooks } from './start-hooks.ts';
-import { createStorages, type Storages } from './storage/storages.ts';
-import { withCleanUp } from './apiextensions/definition-deletion.ts';
 import { converterFactory } from './apiextensions/conversion/converter.ts';
 import { serveDefinitions } from './apiextensions/serve-definitions.ts';
+import type { OnDecision, OnImpersonation } from './authorization/types.ts';
+import { serveBuiltins } from './builtin-resources.ts';
+import { createChain, type Next } from './chain/chain.ts';
+import { boundedSeats } from './chain/links/limit.ts';
+import { requestMetrics } from './chain/request-metrics.ts';
+import type { ServerContext } from './endpoints/context.ts';
+import { createHealthChecks, type HealthChecks } from './endpoints/health.ts';
+import { createOpenApi } from './endpoints/openapi/serve.ts';
+import { createRoute } from './endpoints/route.ts';
 import { byClusterIp } from './outbound/service-resolver.ts';
+import { WebhookClients } from './outbound/webhook-client.ts';
+import { certificateReaders } from './registry/certificates/readers.ts';
+import { createCluster, createWriter } from './registry/cluster.ts';
+import { componentStatusEndpoint } from './registry/component-status.ts';
+import type { AdmissionChain, Randomness } from './registry/generic/types.ts';
+import { ResourceTable } from './registry/resource-table.ts';
+import type { SpecialRest } from './registry/special.ts';
+import type { ClusterWriter } from './registry/writer.ts';
+import type { Attributes, Credentials, UserInfo } from './request/request.ts';
+import type { ApiServer, ApiServerOptions, ApiServerParts } from './server-options.ts';
+import { defaultSettings, kindSettingsOf, type ServerSettings } from './settings.ts';
+import { ending, leaveInTime, runStartHooks } from './start-hooks.ts';
 import { startCompactor } from './storage/compactor.ts';
-import { WebhookClients, type WebhookReach } from './outbound/webhook-client.ts';
-
-/** The parts that decide who may do what, made once the cluster can be read. All optional: without them everyone may do everything. */
-export interface ApiServerParts {
-  authenticate?(credentials: Credentials): Promise<UserInfo> | UserInfo;
-  impersonate?(
-    credentials: Credentials,
-    asked: Attributes,
-    onImpersonation?: OnImpersonation,
-  ): Promise<UserInfo | undefined> | UserInfo | undefined;
-  /** Rejects with 403. */
-  authorize?(asked: Attributes, onDecision?: OnDecision): Promise<void> | void;
-  admission?: AdmissionChain;
-  special?: readonly SpecialRest[];
-  /** Group versions without storage. */
-  virtual?: readonly VirtualGroup[];
-  /** Documents at paths of their own. */
-  documents?: ReadonlyMap<string, () => PublishedDocument>;
-  hooks?: readonly StorageHook[];
-  startHooks?: readonly StartHook[];
-  /** How conversion webhooks are reached; default: by cluster IP, from this process. */
-  webhooks?: WebhookReach;
-  /** Hands requests on to other API servers; its hooks run after the others. */
-  aggregator?: Aggregator;
-  /** Takes this server out of what others find it by, before it closes. */
-  leave?(cluster: ReadOnlyCluster, writer: ClusterWriter): Promise<void>;
-  /** Ends what the parts keep open. */
-  close?(): void;
-}
-
-export interface PartsInput {
-  cluster: ReadOnlyCluster;
-  writer: ClusterWriter;
-  /** For what is no object; objects go through the two above. */
-  store: Store;
-  clock: Clock;
-  logger: Logger;
-  metrics: Metrics;
-}
-
-export interface ApiServerOptions {
-  store: Store;
-  clock: Clock;
-  rng: Rng;
-  logger?: Logger;
-  metrics?: Metrics;
-  /** Default: the built-in kinds. */
-  kinds?: readonly KindDefinition<never>[];
-  /** Records requests; left open. */
-  audit?: AuditTrail | undefined;
-  parts?(input: PartsInput): ApiServerParts | Promise<ApiServerParts>;
-  requestsInFlightMax?: number;
-  mutatingRequestsInFlightMax?: number;
-  /** Default: `limits.ts`. */
-  requestTimeoutMs?: number;
-  watchTimeoutMinMs?: number;
-  eventTtlSeconds?: number;
-  /** Whether pods may hold privileged containers. Default false, as kube-apiserver's flag. */
-  allowPrivileged?: boolean;
-  /** 0: the store's history is left alone (an etcd that others compact). */
-  compactionIntervalMs?: number;
-  /** Freezes objects all the way down, to find writers to shared state. Default: in tests. */
-  deepFreeze?: boolean;
-  /** Reads the file of field descriptions; undefined: there is none. */
-  descriptions?(): Promise<string | undefined>;
-  /** `host:port` shown by legacy discovery. */
-  address?(): string;
-  /** Which built-in versions are served; default: all. */
-  isServed?(group: string, version: string): boolean;
-  /** Checks of components beside this server, for `/readyz`. */
-  components?: () => readonly HealthCheck[];
-  /** How long `/livez` holds unfinished start hooks for healthy. */
-  livezGraceMs?: number;
-  /** Whether what is stored under a key is to be written again although it did not change (encryption). */
-  isStale?(key: string): boolean;
-  /** Health checks beside the server's own, of `/healthz` and `/readyz`. */
-  checks?: readonly HealthCheck[];
-  /** Start hooks wait for `start`; otherwise they run at once. */
-  holdStart?: boolean;
-}
-
-export interface ApiServer {
-  /** One HTTP request; never rejects. */
-  handle(request: WireRequest, response: WireResponse): Promise<void>;
-  /** A request to speak another protocol (exec, attach, port-forward); never rejects. */
-  upgrade(upgrade: WireUpgrade): Promise<void>;
-  /** Lets held start hooks run; later calls do nothing. */
-  start(): void;
-  /** In-process access as `user`; `userAgent` names its field manager. */
-  transport(user: UserInfo, userAgent?: string): Transport;
-  readonly cluster: ReadOnlyCluster;
-  readonly writer: ClusterWriter;
-  readonly metrics: Metrics;
-  /** Resolves when every start hook has run; rejects with the first failure. */
-  readonly started: Promise<void>;
-  /** Resolves, with the reason, when the server cannot go on: its store has stopped, or a start hook failed for good. */
-  readonly failed: Promise<Error>;
-  /** Whether `/readyz` would say ok. */
-  ready(): Promise<boolean>;
-  /** From now on `/readyz` fails, so that nobody sends more. */
-  leave(): void;
-  /** Ends watches and lets go of the store, which stays open. */
-  close(): Promise<void>;
-}
+import type { ReadOnlyCluster } from './storage/read-only-cluster.ts';
+import { StoreFeed } from './storage/store-feed.ts';
+import type { Storages } from './storage/storages.ts';
 
 const suffixAlphabet = 'bcdfghjklmnpqrstvwxz2456789';
 
@@ -169,84 +49,57 @@ const randomnessOf = (rng: Rng): Randomness => ({
 const everyone: UserInfo = { name: 'system:admin', groups: ['system:masters', 'system:authenticated'] };
 const noAdmission: AdmissionChain = { admit() {}, validate() {} };
 
-export async function createApiServer(options: ApiServerOptions): Promise<ApiServer> {
+/** What everything stands on: the store's objects in memory, and the server's own reads and writes of them. */
+interface Ground {
+  options: ApiServerOptions;
+  settings: ServerSettings;
+  kindSettings: KindSettings;
+  logger: Logger;
+  metrics: Metrics;
+  random: Randomness;
+  table: ResourceTable;
+  feed: StoreFeed;
+  cluster: ReadOnlyCluster;
+  writer: ClusterWriter;
+  /** Ends when the server cannot go on. */
+  lost: ReturnType<typeof ending>;
+}
+
+function groundOf(options: ApiServerOptions): Ground {
   const { store, clock, rng, logger = silentLogger, metrics = createMetrics() } = options;
+  const settings = { ...defaultSettings, ...options.settings };
+  const kindSettings = kindSettingsOf(settings, certificateReaders);
   const table = new ResourceTable();
   const random = randomnessOf(rng);
   const lost = ending();
-  const feed = new StoreFeed({
-    store,
-    clock,
-    logger,
-    onLost: (error) => lost.end(new Error(`the store has stopped: ${error.message}`)),
-  });
-  const now = (): number => clock.now();
+  const onLost = (error: Error): void => lost.end(new Error(`the store has stopped: ${error.message}`));
+  const feed = new StoreFeed({ store, clock, logger, onLost });
   const cluster = createCluster(table);
-  const writer = createWriter(table, now, random);
-  const storages = await buildTable(options, { table, feed, metrics, logger });
+  const writer = createWriter(table, () => clock.now(), random, kindSettings);
+  return { options, settings, kindSettings, logger, metrics, random, table, feed, cluster, writer, lost };
+}
+
+export async function createApiServer(options: ApiServerOptions): Promise<ApiServer> {
+  const { store, clock } = options;
+  const ground = groundOf(options);
+  const { cluster, writer, logger, metrics, feed, lost } = ground;
+  const storages = await serveBuiltins(options, ground);
   const parts = (await options.parts?.({ cluster, writer, store, clock, logger, metrics })) ?? {};
-  for (const resource of table.all()) {
-    resource.hooks.push(
-      ...(parts.hooks ?? []).filter((hook) => hook.resource === resource.resource && hook.group === resource.storageGroup),
-    );
-  }
-  const probes = [{ name: 'etcd-0', probe: () => feed.check().then(() => 'ok') }];
-  const isServed = ({ group, version }: SpecialRest): boolean => options.isServed?.(group, version) ?? true;
-  for (const one of parts.virtual ?? []) table.addVirtual(one);
-  const virtual = (parts.virtual ?? []).flatMap(({ endpoints }) => endpoints);
-  const special = [...(parts.special ?? []).filter(isServed), componentStatusEndpoint(probes), ...virtual];
-  const context = contextOf(options, { ...parts, special }, { table, feed, random, cluster, writer, metrics, logger });
+  extendTable(ground.table, parts);
+  const context = contextOf(ground, parts);
   const health = createHealthChecks(feed, {
     clock,
-    livezGraceMs: options.livezGraceMs ?? 0,
-    ...(options.components && { components: options.components }),
+    livezGraceMs: ground.settings.livezGraceMs,
     checks: options.checks ?? [],
+    ...(options.components && { components: options.components }),
   });
-  const openApi = createOpenApi(table, context.schema, options.descriptions, parts.aggregator);
+  const openApi = createOpenApi(ground.table, context.schema, options.descriptions, parts.aggregator);
   const route = createRoute(context, { health, openApi, ...(parts.documents && { documents: parts.documents }) });
-  const serve = chainOf(options, parts, context, route);
-  const stopDefinitions = serveDefinitions({
-    table,
-    schema: context.schema,
-    cluster,
-    writer,
-    clock,
-    logger,
-    openStorage: storages.custom,
-    closeStorage: storages.close,
-    converterOf: converterFactory({
-      clients: new WebhookClients(parts.webhooks ?? { resolve: byClusterIp(cluster) }, clock),
-      uuid: random.uuid,
-      clock,
-      metrics,
-    }),
-  });
-  const stopCompactor = compactorOf(options, feed, logger);
-  const abort = new AbortController();
-  // Every part that follows something listens for the end.
-  setMaxListeners(0, abort.signal);
-  const memory = { context, serve, turn: createTurnstile(createTurns(context.clock)) };
+  const serve = chainOf(ground, parts, context, route);
+  const stopFollowing = followStore(ground, parts, storages);
+  const starting = startUp(ground, parts, health);
+  const memory = { context, serve, turn: createTurnstile(createTurns(clock)) };
   const inOwnDomain = ownDomain();
-  let start = (): void => {};
-  const held = new Promise<void>((resolve) => {
-    start = resolve;
-  });
-  if (!options.holdStart) start();
-  const { signal } = abort;
-  const started = held.then(() =>
-    runStartHooks([...(parts.startHooks ?? []), ...(parts.aggregator?.hooks ?? [])], {
-      health,
-      cluster,
-      writer,
-      feed,
-      clock,
-      logger,
-      signal,
-    }),
-  );
-  started.catch((error: unknown) => {
-    if (!signal.aborted) lost.end(error as Error);
-  });
   return {
     async handle(request, response) {
       await serve(wireIncoming(context, { request, response }));
@@ -254,21 +107,20 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     async upgrade(upgrade) {
       await serve(wireIncoming(context, upgradeExchange(upgrade)));
     },
-    start: () => start(),
+    start: () => starting.begin(),
     transport: (user, userAgent = 'sagong') => inOwnDomain(createMemoryTransport(memory, user, userAgent)),
     cluster,
     writer,
     metrics,
-    started,
+    started: starting.done,
     failed: lost.over,
     ready: () => isReady(health),
     leave: () => health.shutDown(),
     async close() {
       health.shutDown();
-      abort.abort(new Error('the server is closing'));
+      starting.abort();
       if (parts.leave) await leaveInTime(parts.leave(cluster, writer), { clock, logger });
-      stopDefinitions();
-      stopCompactor();
+      stopFollowing();
       context.endWatches();
       feed.close();
       parts.close?.();
@@ -277,32 +129,41 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   };
 }
 
-type FullContext = ServerContext & { endWatches(): void };
-
-interface Made {
-  table: ResourceTable;
-  feed: StoreFeed;
-  random: Randomness;
-  cluster: ReadOnlyCluster;
-  writer: ClusterWriter;
-  metrics: Metrics;
-  logger: Logger;
+/** Group versions without storage, and what happens inside writes of single resources. */
+function extendTable(table: ResourceTable, { hooks = [], virtual = [] }: ApiServerParts): void {
+  for (const group of virtual) table.addVirtual(group);
+  for (const resource of table.all())
+    resource.hooks.push(...hooks.filter((hook) => hook.resource === resource.resource && hook.group === resource.storageGroup));
 }
 
-function contextOf(options: ApiServerOptions, parts: ApiServerParts, made: Made): FullContext {
-  const special = new Map(
-    (parts.special ?? []).map((rest) => [`${rest.group}/${rest.version}/${rest.resource}/${rest.subresource}`, rest]),
+/** Special endpoints by where they are served. */
+function specialOf({ options, feed }: Ground, parts: ApiServerParts): ReadonlyMap<string, SpecialRest> {
+  const probes = [{ name: 'etcd-0', probe: () => feed.check().then(() => 'ok') }];
+  const served = (parts.special ?? []).filter(({ group, version }) => options.isServed?.(group, version) ?? true);
+  const virtual = (parts.virtual ?? []).flatMap(({ endpoints }) => endpoints);
+  return new Map(
+    [...served, componentStatusEndpoint(probes), ...virtual].map((rest) => [
+      `${rest.group}/${rest.version}/${rest.resource}/${rest.subresource}`,
+      rest,
+    ]),
   );
+}
+
+function contextOf(ground: Ground, parts: ApiServerParts): ServerContext & { endWatches(): void } {
+  const { options, settings, kindSettings, table, feed, random, cluster, writer, metrics, logger } = ground;
+  const special = specialOf(ground, parts);
   const running = new Set<() => void>();
   return {
-    ...made,
+    table,
+    feed,
+    random,
+    cluster,
+    writer,
+    metrics,
+    logger,
     clock: options.clock,
     schema: builtinSchema(),
-    settings: {
-      admission: parts.admission ?? noAdmission,
-      random: made.random,
-      allowPrivileged: options.allowPrivileged ?? false,
-    },
+    settings: { admission: parts.admission ?? noAdmission, random, kinds: kindSettings },
     version: versionInfo(),
     watches: {
       add(end) {
@@ -316,13 +177,12 @@ function contextOf(options: ApiServerOptions, parts: ApiServerParts, made: Made)
     aggregator: parts.aggregator,
     address: options.address ?? (() => '127.0.0.1:6443'),
     special: (group, version, resource, subresource) => special.get(`${group}/${version}/${resource}/${subresource}`),
-    watchTimeoutMinMs: options.watchTimeoutMinMs ?? watchTimeoutMinMs,
+    watchTimeoutMinMs: settings.minRequestTimeoutSeconds * 1000,
   };
 }
 
-function chainOf(options: ApiServerOptions, parts: ApiServerParts, context: ServerContext, route: Next): Next {
-  const readOnlyMax = options.requestsInFlightMax ?? requestsInFlightMax;
-  const mutatingMax = options.mutatingRequestsInFlightMax ?? mutatingRequestsInFlightMax;
+function chainOf({ options, settings }: Ground, parts: ApiServerParts, context: ServerContext, route: Next): Next {
+  const { maxRequestsInFlight, maxMutatingRequestsInFlight, requestTimeoutMs } = settings;
   const services = {
     clock: context.clock,
     logger: context.logger,
@@ -331,60 +191,71 @@ function chainOf(options: ApiServerOptions, parts: ApiServerParts, context: Serv
       parts.impersonate?.(credentials, asked, onImpersonation),
     authorize: (asked: Attributes, onDecision?: OnDecision) => parts.authorize?.(asked, onDecision),
     audit: options.audit,
-    seats: boundedSeats(readOnlyMax, mutatingMax),
+    seats: boundedSeats(maxRequestsInFlight, maxMutatingRequestsInFlight),
     remotes: parts.aggregator,
     observeRequest: requestMetrics(context.metrics),
-    requestTimeoutMs: options.requestTimeoutMs ?? requestTimeoutMs,
+    requestTimeoutMs,
   };
   return createChain(services, route);
 }
 
-async function buildTable(
-  options: ApiServerOptions,
-  made: { table: ResourceTable; feed: StoreFeed; metrics: Metrics; logger: Logger },
-): Promise<Storages> {
-  const { store, clock } = options;
-  const { table, feed } = made;
-  const isServed = (group: string, version: string): boolean => options.isServed?.(group, version) ?? true;
-  const facts = builtinResources().filter(({ group, version }) => isServed(group, version));
-  const groups = builtinGroups()
-    .map(({ group, versions }) => ({
-      group,
-      versions: versions.map(({ version }) => version).filter((version) => isServed(group, version)),
-    }))
-    .filter(({ versions }) => versions.length > 0);
-  const schema = builtinSchema();
-  const storages = createStorages({
-    store,
-    feed,
+/** What follows the store from now on: definitions of custom resources, and the end of its history. Gives what ends both. */
+function followStore(ground: Ground, parts: ApiServerParts, storages: Storages): () => void {
+  const { options, settings, table, feed, cluster, writer, metrics, logger, random } = ground;
+  const { clock, store } = options;
+  const stopDefinitions = serveDefinitions({
+    table,
+    schema: builtinSchema(),
+    cluster,
+    writer,
     clock,
-    logger: made.logger,
-    metrics: made.metrics,
-    schema,
-    deepFreeze: options.deepFreeze ?? process.env['NODE_ENV'] === 'test',
-    eventTtlSeconds: options.eventTtlSeconds ?? eventTtlSeconds,
-    ...(options.isStale && { isStale: (key: string) => options.isStale?.(key) ?? false }),
+    logger,
+    openStorage: storages.custom,
+    closeStorage: storages.close,
+    converterOf: converterFactory({
+      clients: new WebhookClients(parts.webhooks ?? { resolve: byClusterIp(cluster) }, clock),
+      uuid: random.uuid,
+      clock,
+      metrics,
+    }),
   });
-  const definitions = ((options.kinds ?? builtinKinds) as readonly KindDefinition<KubeObject>[]).map(withCleanUp);
-  for (const resource of builtinServed({ facts, schema, definitions: definitions as never, storageOf: storages.builtin }))
-    table.add(resource);
-  table.setGroups(groups);
-  for (const { group, versions } of groups) {
-    for (const version of versions) {
-      table.setDiscovered(
-        group,
-        version,
-        facts.filter((fact) => fact.group === group && fact.version === version).map(fromFacts),
-      );
-    }
-  }
-  await feed.start();
-  return storages;
+  const { etcdCompactionIntervalMs: intervalMs } = settings;
+  const stopCompactor = intervalMs > 0 ? startCompactor(store, clock, logger, intervalMs, () => feed.revision) : () => {};
+  return () => {
+    stopDefinitions();
+    stopCompactor();
+  };
 }
 
-function compactorOf(options: ApiServerOptions, feed: StoreFeed, logger: Logger): () => void {
-  const intervalMs = options.compactionIntervalMs ?? compactionIntervalMs;
-  return intervalMs > 0 ? startCompactor(options.store, options.clock, logger, intervalMs, () => feed.revision) : () => {};
+interface Starting {
+  /** Lets held start hooks run. */
+  begin(): void;
+  done: Promise<void>;
+  abort(): void;
+}
+
+/** Runs the start hooks, at once or when told to begin. */
+function startUp(
+  { options, cluster, writer, feed, logger, lost }: Ground,
+  parts: ApiServerParts,
+  health: HealthChecks,
+): Starting {
+  const { clock } = options;
+  const abort = new AbortController();
+  // Every part that follows something listens for the end.
+  setMaxListeners(0, abort.signal);
+  const { signal } = abort;
+  let begin = (): void => {};
+  const held = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
+  if (!options.holdStart) begin();
+  const hooks = [...(parts.startHooks ?? []), ...(parts.aggregator?.hooks ?? [])];
+  const done = held.then(() => runStartHooks(hooks, { health, cluster, writer, feed, clock, logger, signal }));
+  done.catch((error: unknown) => {
+    if (!signal.aborted) lost.end(error as Error);
+  });
+  return { begin, done, abort: () => abort.abort(new Error('the server is closing')) };
 }
 
 async function isReady(health: HealthChecks): Promise<boolean> {

@@ -77,6 +77,8 @@ export interface ControlPlaneDeps {
   /** Lets requests fail; for tests. */
   gate?: RequestGate;
   descriptions?(): Promise<string | undefined>;
+  /** Freezes objects all the way down, to find who writes to shared state: for tests. */
+  deepFreeze?: boolean;
   /** Of the process, under which everything beside the apiserver runs; default: one of its own. */
   supervisor?: Supervisor;
 }

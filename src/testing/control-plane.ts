@@ -60,7 +60,7 @@ function apiServer({ admission }: TestControlPlaneOptions, { store, clock, rng, 
     const context = { cluster, writer, authorizer, clock, rng, logger, options: defaultPluginOptions };
     return { admission: chainOf(createAdmission({ enable: [], disable: [...admission.disable] }, context)) };
   };
-  return createApiServer({ store, clock, rng, logger, parts });
+  return createApiServer({ store, clock, rng, logger, parts, deepFreeze: true });
 }
 
 /** Everything. It listens on a free port of 127.0.0.1, too. */
@@ -73,7 +73,7 @@ async function wholeApiServer({ admission }: TestControlPlaneOptions, deps: Serv
       securePort: 0,
       disableAdmissionPlugins: [...(admission?.disable ?? [])],
     },
-    deps,
+    { ...deps, deepFreeze: true },
   );
   await server.started;
   return server;

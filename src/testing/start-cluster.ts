@@ -176,7 +176,7 @@ async function assemble(options: StartClusterOptions, deps: Deps): Promise<TestC
         metrics: settled.metrics,
         nodeStats: (name) => way.kubelets?.stats(name),
       },
-      { ...deps, store, gate },
+      { ...deps, store, gate, deepFreeze: true },
     );
     undo.push(() => {
       // What is to fail must not keep it from ending.

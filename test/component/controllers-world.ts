@@ -35,7 +35,7 @@ export async function startWorld(definitions: readonly ControllerDefinition[], n
     void complaints.push(`${message} ${JSON.stringify(values)}`);
   const logger: Logger = { error: complain, warn: complain, info() {}, debug() {}, with: () => logger };
   const store = await openMemoryStore({ clock });
-  const server = await createApiServer({ store, clock, rng, logger });
+  const server = await createApiServer({ store, clock, rng, logger, deepFreeze: true });
   const client = createClient(server.transport({ name: 'system:admin', groups: ['system:masters'] }));
   const informers = createInformerFactory({ client, clock, rng, logger });
   const decisions = new Decisions();

@@ -1,11 +1,13 @@
 // Every built-in kind: the list is complete, a valid object passes all rules, defaults settle, other versions lose nothing, and the columns of
 // `kubectl get` are upstream's (pkg/printers/internalversion).
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { builtinKinds, builtinResources, type KindDefinition } from '#api';
 import { parseYaml } from '#apimachinery/codec';
 import { errorText } from '#apimachinery/field';
 import { apiVersionOf, type KubeObject, type UnknownObject } from '#apimachinery/meta';
 import { describe, expect, test } from 'vitest';
+import { kindsModule } from '../../scripts/gen-kinds.mjs';
 import { columnNames } from './columns.ts';
 import { create, doorOf, now, read, update, write } from './pipeline.ts';
 
@@ -32,7 +34,9 @@ const fixtureOf = (definition: KindDefinition<KubeObject>): UnknownObject => {
   return found;
 };
 
-test('the list has one entry per folder', () => {
+test('the list has one entry per folder, under the name of its kind', () => {
+  // Stale: run `node scripts/gen-kinds.mjs`.
+  expect(readFileSync(new URL('kinds.gen.ts', sources), 'utf8')).toBe(kindsModule(fileURLToPath(sources)));
   const folders = readdirSync(sources, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .flatMap(({ name }) => readdirSync(new URL(`${name}/`, sources)).map((kind) => `${name}/${kind}`))

@@ -4,7 +4,7 @@
 import { type FieldError, type Path, root } from '#apimachinery/field';
 import type { KubeObject, ObjectMeta } from '#apimachinery/meta';
 import { nameIsDNSSubdomain, validateObjectMeta, validateObjectMetaUpdate } from '#apimachinery/validation';
-import type { KindDefinition, WriteStrategy } from '../kind.ts';
+import type { KindDefinition, MetadataRules, WriteStrategy } from '../kind.ts';
 import { collect, type Report } from './report.ts';
 
 const standardFinalizers = ['kubernetes', 'orphan', 'foregroundDeletion'];
@@ -22,18 +22,11 @@ export function finalizerErrors({ finalizers }: ObjectMeta): FieldError[] {
   );
 }
 
-/** What a kind's rules look at beside its own fields. */
-export interface MetadataLooks {
+interface MetadataLooks {
   rules: MetadataRules;
-  /** Finalizers are held to Kubernetes' own names, too. */
+  /** Whether finalizers without a domain must be names that Kubernetes knows. */
   finalizers: boolean;
 }
-
-/**
- * How often upstream's rules of a kind look at the metadata of a changed object, beyond the registry's own look: at what changed, at all of
- * it (once or twice), at both, or not at all. Clients see the same failure as often.
- */
-export type MetadataRules = 'change' | 'whole' | 'twice' | 'both' | 'none';
 
 const path = root('metadata');
 
@@ -60,8 +53,13 @@ function metadataErrors(
   return errors;
 }
 
-/** The definition with the rules of all built-in kinds added; `looks`: of updates of the resource itself (other doors look at changes). */
-export function builtin(definition: KindDefinition<KubeObject>, looks: MetadataLooks): KindDefinition<KubeObject> {
+/**
+ * The definition with the rules of all built-in kinds added. `metadataRules` holds for updates of the resource itself; its other doors look at
+ * what changed.
+ */
+export function builtin(definition: KindDefinition<KubeObject>): KindDefinition<KubeObject> {
+  const { metadataRules: rules = 'both', kubeFinalizers: finalizers = true } = definition;
+  const looks: MetadataLooks = { rules, finalizers };
   const changes: MetadataLooks = { ...looks, rules: 'change' };
   const withMetadata = <S extends WriteStrategy<KubeObject>>(strategy: S, own: MetadataLooks): S => ({
     ...strategy,

@@ -102,6 +102,8 @@ export interface Aggregator extends RemoteServers, RemoteApis {
 }
 
 export interface AggregatorDeps extends AggregationDeps, ConnectionOptions {
+  /** `--request-timeout`. */
+  requestTimeoutMs: number;
   cluster: ReadOnlyCluster;
   metrics: Metrics;
   /** Group versions that are served here unless a Service of the user's takes them. */
@@ -109,12 +111,18 @@ export interface AggregatorDeps extends AggregationDeps, ConnectionOptions {
 }
 
 export function createAggregator(deps: AggregatorDeps): Aggregator {
-  const { cluster, clock, metrics } = deps;
+  const { cluster, clock, metrics, requestTimeoutMs } = deps;
   const remotes = new RemoteTable();
   const connections = new RemoteConnections(deps);
   const discovery = new RemoteDiscovery({ remotes, connections, clock });
   const handlers: (() => void)[] = [];
-  const openApi = new RemoteOpenApi({ remotes, connections, clock, onChange: () => handlers.forEach((handler) => handler()) });
+  const openApi = new RemoteOpenApi({
+    remotes,
+    connections,
+    clock,
+    requestTimeoutMs,
+    onChange: () => handlers.forEach((handler) => handler()),
+  });
   const specOf = (group: string, version: string): APIService['spec'] =>
     cluster.get<APIService>(apiServiceGroup, 'apiservices', '', `${version}.${group}`)?.spec;
   return {

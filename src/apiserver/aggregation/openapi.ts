@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import type { Clock } from '#utils';
 import type { Incoming } from '../chain/incoming.ts';
 import type { Outcome } from '../chain/outcome.ts';
-import { remoteDocumentBytesMax, remoteOpenApiMs, requestTimeoutMs } from '../limits.ts';
+import { remoteDocumentBytesMax, remoteOpenApiMs } from '../limits.ts';
 import { forward } from './forward.ts';
 import { type Headers, identityHeaders } from './identity.ts';
 import { keyedLoop } from './keyed-loop.ts';
@@ -26,6 +26,8 @@ export interface OpenApiDeps {
   remotes: RemoteTable;
   connections: RemoteConnections;
   clock: Clock;
+  /** `--request-timeout`. */
+  requestTimeoutMs: number;
   onChange(): void;
 }
 
@@ -112,7 +114,7 @@ export class RemoteOpenApi {
   async #get(remote: Remote, path: string, headers: Headers): Promise<{ status: number; text: string; etag: string }> {
     if (!remote.available) throw new Error('service unavailable');
     const { client } = this.#deps.connections.to(remote);
-    const signal = AbortSignal.timeout(requestTimeoutMs);
+    const signal = AbortSignal.timeout(this.#deps.requestTimeoutMs);
     const answer = await client.request({ path, headers: { ...headers, ...identityHeaders(user) }, signal });
     return { status: answer.status, text: await answer.text(remoteDocumentBytesMax), etag: answer.headers.etag ?? '' };
   }

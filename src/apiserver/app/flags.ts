@@ -3,6 +3,7 @@
 import { fixedFeatureGateFlags, flag, flagsWithoutEffect, loggingFlags, refusedFlags, versionFlags } from '#component-base';
 import { secureServingFlags } from '#component-base/serving';
 import { auditFlags } from '../audit/index.ts';
+import { settingsFlags } from '../settings.ts';
 import { servingFlags, storageFlags, tokenFlags } from './more-flags.ts';
 import { refused, withoutEffect } from './unserved-flags.ts';
 
@@ -21,13 +22,6 @@ const etcd = {
   }),
   etcdCertFile: flag.string({ name: 'etcd-certfile', default: '', help: 'Client certificate for etcd.', section: 'Etcd' }),
   etcdKeyFile: flag.string({ name: 'etcd-keyfile', default: '', help: 'Client key for etcd.', section: 'Etcd' }),
-  etcdCompactionIntervalMs: flag.duration({
-    name: 'etcd-compaction-interval',
-    default: 300_000,
-    help: 'Interval of compaction requests; 0 disables them.',
-    section: 'Etcd',
-  }),
-  eventTtlMs: flag.duration({ name: 'event-ttl', default: 3_600_000, help: 'Time to keep events.', section: 'Etcd' }),
   dataDir: flag.string({
     name: 'data-dir',
     default: '',
@@ -47,30 +41,6 @@ const serving = {
     name: 'advertise-address',
     default: '',
     help: 'Address that members of the cluster reach this server at.',
-    section: 'Generic',
-  }),
-  requestTimeoutMs: flag.duration({
-    name: 'request-timeout',
-    default: 60_000,
-    help: 'Longest time for a request that is not long-running.',
-    section: 'Generic',
-  }),
-  minRequestTimeoutSeconds: flag.int({
-    name: 'min-request-timeout',
-    default: 1_800,
-    help: 'Shortest time, in seconds, a watch is kept open.',
-    section: 'Generic',
-  }),
-  maxRequestsInFlight: flag.int({
-    name: 'max-requests-inflight',
-    default: 400,
-    help: 'Reads answered at once; more are turned away. 0: no limit.',
-    section: 'Generic',
-  }),
-  maxMutatingRequestsInFlight: flag.int({
-    name: 'max-mutating-requests-inflight',
-    default: 200,
-    help: 'Writes answered at once; more are turned away. 0: no limit.',
     section: 'Generic',
   }),
 };
@@ -193,7 +163,6 @@ const authorization = {
     help: 'Toleration of unreachable:NoExecute that pods get.',
     section: 'Misc',
   }),
-  allowPrivileged: flag.bool({ name: 'allow-privileged', default: false, help: 'Allow privileged containers.', section: 'Misc' }),
 };
 
 const aggregation = {
@@ -260,6 +229,7 @@ const network = {
 /** The flag table; `parseFlags` of #component-base reads command lines with it. */
 export const kubeApiServerFlags = () => ({
   ...etcd,
+  ...settingsFlags,
   ...storageFlags,
   ...secureServingFlags({ port: 6443 }),
   ...serving,

@@ -1,19 +1,9 @@
 // Flags of kube-apiserver about how it serves, starts and ends, and which versions it serves (k8s.io/apiserver/pkg/server/options,
 // k8s.io/kubernetes pkg/kubeapiserver/options).
-import { type Flag, flag } from '#component-base';
+import { flag } from '#component-base';
+import { positive } from '../settings.ts';
 
 const generic = 'Generic';
-const positive = (one: Flag<number>): Flag<number> => ({
-  ...one,
-  type: {
-    ...one.type,
-    parse(text) {
-      const value = one.type.parse(text);
-      if (value < 0) throw new Error('can not be negative value');
-      return value;
-    },
-  },
-});
 
 export const servingFlags = {
   corsAllowedOrigins: flag.strings({
@@ -39,14 +29,6 @@ export const servingFlags = {
       name: 'shutdown-delay-duration',
       default: 0,
       help: 'How long the server goes on serving, not ready, after it was told to end.',
-      section: generic,
-    }),
-  ),
-  livezGraceMs: positive(
-    flag.duration({
-      name: 'livez-grace-period',
-      default: 0,
-      help: 'How long /livez holds unfinished start hooks for healthy.',
       section: generic,
     }),
   ),

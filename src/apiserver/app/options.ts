@@ -1,11 +1,12 @@
 // What a kube-apiserver is made from, with files already read: the command line and an embedding program both end here.
 import { readFile } from 'node:fs/promises';
-import type { FlagValues } from '#component-base';
+import { defaultsOf, type FlagValues } from '#component-base';
 import { type TlsSettings, tlsSettings } from '#component-base/serving';
 import type { EncryptionOptions } from '../encryption/index.ts';
-import { type AuditOptions, auditOptionsOf, defaultAuditOptions } from '../audit/index.ts';
+import { type AuditOptions, auditOptionsOf } from '../audit/index.ts';
 import type { FilterOptions } from './filters.ts';
-import type { KubeApiServerFlags } from './flags.ts';
+import { type KubeApiServerFlags, kubeApiServerFlags } from './flags.ts';
+import { type ServerSettings, settingsOf } from '../settings.ts';
 import { checkJwksUri } from './openid.ts';
 import { type IsServed, servedVersions } from './runtime-config.ts';
 
@@ -36,12 +37,10 @@ export interface StoreLocation {
   quotaBytes?: number;
 }
 
-export interface KubeApiServerOptions {
+export interface KubeApiServerOptions extends ServerSettings {
   store: StoreLocation;
   /** `--encryption-provider-config`; absent: objects are stored as they are. */
   encryption?: EncryptionOptions;
-  compactionIntervalMs: number;
-  eventTtlSeconds: number;
   bindAddress: string;
   /** 0: any free one. */
   securePort: number;
@@ -64,18 +63,12 @@ export interface KubeApiServerOptions {
   externalHostname?: string;
   /** How long it goes on serving, not ready, when told to end. */
   shutdownDelayMs?: number;
-  livezGraceMs?: number;
   /** Serves metrics.k8s.io out of what kubelets say, until an APIService with a Service takes it over. No flag of upstream's: for assemblies. */
   metricsApi?: boolean;
   /** `--runtime-config`; absent: every version is served. */
   isServed?: IsServed;
   /** Node port of the Service `kubernetes`; 0 or absent: none. */
   serviceNodePort?: number;
-  requestsInFlightMax: number;
-  mutatingRequestsInFlightMax: number;
-  /** Absent: the server's own. */
-  requestTimeoutMs?: number;
-  watchTimeoutMinMs?: number;
   /** PEM bundle. */
   clientCa?: string;
   requestHeader?: RequestHeaderTrust;
@@ -104,7 +97,6 @@ export interface KubeApiServerOptions {
   disableAdmissionPlugins: readonly string[];
   notReadyTolerationSeconds: number;
   unreachableTolerationSeconds: number;
-  allowPrivileged: boolean;
   /** One or two CIDRs. */
   serviceClusterIpRange: readonly string[];
   /** Inclusive. */
@@ -131,8 +123,43 @@ export function portRange(text: string): readonly [number, number] {
   return [low, high];
 }
 
+type Values = FlagValues<KubeApiServerFlags>;
+
+/** What the flags say without reading a file. */
+function plainOptions(flags: Values): KubeApiServerOptions {
+  return {
+    ...settingsOf(flags),
+    store: { etcdServers: flags.etcdServers, dataDir: flags.dataDir, quotaBytes: flags.quotaBytes },
+    bindAddress: flags.bindAddress,
+    securePort: flags.securePort,
+    advertiseAddress: flags.advertiseAddress,
+    advertisePort: 0,
+    ...servingSettings(flags),
+    aggregatorRouting: flags.enableAggregatorRouting,
+    anonymousAuth: flags.anonymousAuth,
+    bootstrapTokens: flags.enableBootstrapTokenAuth,
+    serviceAccountIssuers: flags.serviceAccountIssuer,
+    serviceAccountKeys: [],
+    jwksUri: checkJwksUri(flags.serviceAccountJwksUri),
+    apiAudiences: flags.apiAudiences,
+    tokenSecondsMax: tokenSeconds(flags.serviceAccountMaxTokenExpirationMs),
+    extendTokens: flags.serviceAccountExtendTokenExpiration,
+    authorizationModes: flags.authorizationMode,
+    enableAdmissionPlugins: flags.enableAdmissionPlugins,
+    disableAdmissionPlugins: flags.disableAdmissionPlugins,
+    notReadyTolerationSeconds: flags.defaultNotReadyTolerationSeconds,
+    unreachableTolerationSeconds: flags.defaultUnreachableTolerationSeconds,
+    serviceClusterIpRange: flags.serviceClusterIpRange.split(',').map((cidr) => cidr.trim()),
+    serviceNodePortRange: portRange(flags.serviceNodePortRange),
+    kubelet: { addressTypes: flags.kubeletPreferredAddressTypes },
+    endpointReconciler: flags.endpointReconcilerType,
+    audit: auditOptionsOf(flags),
+  };
+}
+
 /** Reads the files the flags name. Rejects with an Error that says which could not be read. */
-export async function optionsFromFlags(flags: FlagValues<KubeApiServerFlags>): Promise<KubeApiServerOptions> {
+export async function optionsFromFlags(flags: Values): Promise<KubeApiServerOptions> {
+  const plain = plainOptions(flags);
   const serving = await pairOf(flags.tlsCertFile, flags.tlsPrivateKeyFile, '--tls-cert-file and --tls-private-key-file');
   const client = await pairOf(
     flags.kubeletClientCertificate,
@@ -150,54 +177,22 @@ export async function optionsFromFlags(flags: FlagValues<KubeApiServerFlags>): P
     '--proxy-client-cert-file and --proxy-client-key-file',
   );
   return {
-    store: await storeOf(flags),
+    ...plain,
+    store: { ...plain.store, ...(await etcdTlsOf(flags)) },
     ...encryptionOf(flags),
-    compactionIntervalMs: flags.etcdCompactionIntervalMs,
-    eventTtlSeconds: Math.max(1, Math.round(flags.eventTtlMs / 1000)),
-    bindAddress: flags.bindAddress,
-    securePort: flags.securePort,
-    advertiseAddress: flags.advertiseAddress,
-    advertisePort: 0,
     ...(serving && { serving }),
-    ...servingSettings(flags),
-    requestsInFlightMax: flags.maxRequestsInFlight,
-    mutatingRequestsInFlightMax: flags.maxMutatingRequestsInFlight,
-    requestTimeoutMs: flags.requestTimeoutMs,
-    watchTimeoutMinMs: flags.minRequestTimeoutSeconds * 1000,
     ...(clientCa !== undefined && { clientCa }),
     ...(requestHeader && { requestHeader }),
     ...(proxyClient && { proxyClient }),
-    aggregatorRouting: flags.enableAggregatorRouting,
     ...(tokenFile !== undefined && { tokenFile }),
-    anonymousAuth: flags.anonymousAuth,
-    bootstrapTokens: flags.enableBootstrapTokenAuth,
-    serviceAccountIssuers: flags.serviceAccountIssuer,
     serviceAccountKeys: await Promise.all(flags.serviceAccountKeyFile.map((path) => readFile(path, 'utf8'))),
     ...(signingKey !== undefined && { serviceAccountSigningKey: signingKey }),
-    jwksUri: checkJwksUri(flags.serviceAccountJwksUri),
-    apiAudiences: flags.apiAudiences,
-    tokenSecondsMax: tokenSeconds(flags.serviceAccountMaxTokenExpirationMs),
-    extendTokens: flags.serviceAccountExtendTokenExpiration,
-    authorizationModes: flags.authorizationMode,
-    enableAdmissionPlugins: flags.enableAdmissionPlugins,
-    disableAdmissionPlugins: flags.disableAdmissionPlugins,
-    notReadyTolerationSeconds: flags.defaultNotReadyTolerationSeconds,
-    unreachableTolerationSeconds: flags.defaultUnreachableTolerationSeconds,
-    allowPrivileged: flags.allowPrivileged,
-    serviceClusterIpRange: flags.serviceClusterIpRange.split(',').map((cidr) => cidr.trim()),
-    serviceNodePortRange: portRange(flags.serviceNodePortRange),
-    kubelet: {
-      ...(client && { client }),
-      ...(kubeletCa !== undefined && { ca: kubeletCa }),
-      addressTypes: flags.kubeletPreferredAddressTypes,
-    },
-    endpointReconciler: flags.endpointReconcilerType,
-    audit: auditOptionsOf(flags),
+    kubelet: { ...plain.kubelet, ...(client && { client }), ...(kubeletCa !== undefined && { ca: kubeletCa }) },
   };
 }
 
 /** How it serves, and what; nothing that was not asked for. */
-function servingSettings(flags: FlagValues<KubeApiServerFlags>): Partial<KubeApiServerOptions> {
+function servingSettings(flags: Values): Partial<KubeApiServerOptions> {
   const isServed = servedVersions(flags.runtimeConfig);
   const { corsAllowedOrigins, strictTransportSecurityDirectives, http2MaxStreamsPerConnection: streamsMax } = flags;
   return {
@@ -208,7 +203,6 @@ function servingSettings(flags: FlagValues<KubeApiServerFlags>): Partial<KubeApi
     filters: { corsAllowedOrigins, strictTransportSecurityDirectives },
     externalHostname: flags.externalHostname,
     shutdownDelayMs: flags.shutdownDelayMs,
-    livezGraceMs: flags.livezGraceMs,
     ...(isServed && { isServed }),
     serviceNodePort: flags.kubernetesServiceNodePort,
   };
@@ -221,25 +215,20 @@ function tokenSeconds(ms: number): number {
   return Math.floor(ms / 1000);
 }
 
-function encryptionOf(flags: FlagValues<KubeApiServerFlags>): Partial<KubeApiServerOptions> {
+function encryptionOf(flags: Values): Partial<KubeApiServerOptions> {
   const { encryptionProviderConfig: path, encryptionProviderConfigAutomaticReload: reload } = flags;
   if (path !== '') return { encryption: { path, reload } };
   if (reload) throw new Error('--encryption-provider-config-automatic-reload must be set with --encryption-provider-config');
   return {};
 }
 
-async function storeOf(flags: FlagValues<KubeApiServerFlags>): Promise<StoreLocation> {
+async function etcdTlsOf(flags: Values): Promise<Pick<StoreLocation, 'etcdTls'>> {
   const ca = await optional(flags.etcdCaFile);
   const pair = await pairOf(flags.etcdCertFile, flags.etcdKeyFile, '--etcd-certfile and --etcd-keyfile');
-  return {
-    etcdServers: flags.etcdServers,
-    ...((ca !== undefined || pair) && { etcdTls: { ...(ca !== undefined && { ca }), ...pair } }),
-    dataDir: flags.dataDir,
-    quotaBytes: flags.quotaBytes,
-  };
+  return ca !== undefined || pair ? { etcdTls: { ...(ca !== undefined && { ca }), ...pair } } : {};
 }
 
-async function requestHeaderOf(flags: FlagValues<KubeApiServerFlags>): Promise<RequestHeaderTrust | undefined> {
+async function requestHeaderOf(flags: Values): Promise<RequestHeaderTrust | undefined> {
   const ca = await optional(flags.requestHeaderClientCaFile);
   return ca === undefined
     ? undefined
@@ -253,32 +242,13 @@ async function requestHeaderOf(flags: FlagValues<KubeApiServerFlags>): Promise<R
       };
 }
 
-/** Defaults of everything, for programs that embed the server. */
+/** For programs that embed the server: the flags' defaults, but for what a server on its own machine wants otherwise. */
 export const defaultOptions = (): KubeApiServerOptions => ({
-  store: { etcdServers: [], dataDir: '' },
-  compactionIntervalMs: 300_000,
-  eventTtlSeconds: 3_600,
+  ...plainOptions(defaultsOf(kubeApiServerFlags())),
   bindAddress: '127.0.0.1',
   securePort: 0,
-  advertiseAddress: '',
-  advertisePort: 0,
-  requestsInFlightMax: 400,
-  mutatingRequestsInFlightMax: 200,
-  aggregatorRouting: false,
-  anonymousAuth: true,
-  bootstrapTokens: false,
+  certDir: '',
   serviceAccountIssuers: ['https://kubernetes.default.svc.cluster.local'],
-  serviceAccountKeys: [],
-  apiAudiences: [],
   authorizationModes: ['Node', 'RBAC'],
-  enableAdmissionPlugins: [],
-  disableAdmissionPlugins: [],
-  notReadyTolerationSeconds: 300,
-  unreachableTolerationSeconds: 300,
-  allowPrivileged: false,
   serviceClusterIpRange: ['10.96.0.0/16'],
-  serviceNodePortRange: [30_000, 32_767],
-  kubelet: { addressTypes: ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP'] },
-  endpointReconciler: 'lease',
-  audit: defaultAuditOptions(),
 });

@@ -39,7 +39,7 @@ import { escalationHooks } from '../registry/rbac/escalation.ts';
 import { adminAccessHooks } from '../registry/resource/admin-access.ts';
 import { metricsGroup, metricsRoleHook, type NodeStatsShortcut, StatsSource } from '../registry/metrics/index.ts';
 import { coreEndpoints, type KubeletConnectionOptions, serviceHook, type TokenRequestOptions } from '../registry/core/index.ts';
-import type { ApiServerParts, PartsInput } from '../server.ts';
+import type { ApiServerParts, PartsInput } from '../server-options.ts';
 import { byClusterIp, byEndpoint, hostPort, type ServiceResolver, withLoopback } from '../outbound/service-resolver.ts';
 import { openIdDocuments } from './openid.ts';
 import type { KubeApiServerOptions } from './options.ts';
@@ -148,6 +148,7 @@ export function buildParts(options: KubeApiServerOptions, deps: PartsDeps, input
       clock,
       logger,
       metrics: input.metrics,
+      requestTimeoutMs: options.requestTimeoutMs,
       resolve: webhooks.resolve,
       ...(options.proxyClient && { clientCertificate: options.proxyClient }),
       ...(deps.dialService && { dial: deps.dialService }),

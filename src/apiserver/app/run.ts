@@ -12,12 +12,13 @@ import { type Encryption, type GroupResource, openEncryption } from '../encrypti
 import { builtinPrefix, resourceOfKey } from '../storage/keys.ts';
 import { openAudit } from '../audit/index.ts';
 import type { Attributes, UserInfo } from '../request/request.ts';
-import { type ApiServer, type ApiServerParts, createApiServer } from '../server.ts';
+import { createApiServer } from '../server.ts';
+import type { ApiServer, ApiServerParts } from '../server-options.ts';
 import { loopbackUser } from '../authentication/index.ts';
-import { requestTimeoutMs } from '../limits.ts';
 import { withFilters } from './filters.ts';
 import type { CertificatePair, KubeApiServerOptions, StoreLocation } from './options.ts';
 import type { NodeStatsShortcut } from '../registry/metrics/index.ts';
+import { settingsOf } from '../settings.ts';
 import { advertiseAddress, buildParts, firstAddress } from './parts.ts';
 
 /** Stands before the requests of every way in, to let them fail on request. */
@@ -37,6 +38,8 @@ export interface KubeApiServerDeps {
   metrics?: Metrics;
   /** A store that is open already (embedding, snapshots, tests); the server then leaves it open. */
   store?: Store;
+  /** Freezes objects all the way down, to find writers to shared state: for tests. */
+  deepFreeze?: boolean;
   /** Text of the file of field descriptions, if the build made one. */
   descriptions?(): Promise<string | undefined>;
   /** Where to listen, instead of the options' address and port. */
@@ -87,17 +90,11 @@ async function run(options: KubeApiServerOptions, deps: Given): Promise<KubeApiS
     rng,
     logger,
     metrics,
-    requestsInFlightMax: options.requestsInFlightMax,
-    mutatingRequestsInFlightMax: options.mutatingRequestsInFlightMax,
-    ...(options.requestTimeoutMs !== undefined && { requestTimeoutMs: options.requestTimeoutMs }),
-    ...(options.watchTimeoutMinMs !== undefined && { watchTimeoutMinMs: options.watchTimeoutMinMs }),
-    eventTtlSeconds: options.eventTtlSeconds,
+    settings: settingsOf(options),
     audit,
-    allowPrivileged: options.allowPrivileged,
-    compactionIntervalMs: options.compactionIntervalMs,
+    ...(deps.deepFreeze && { deepFreeze: true }),
     address: () => `${options.externalHostname || advertiseAddress(options)}:${port}`,
     ...(options.isServed && { isServed: options.isServed }),
-    ...(options.livezGraceMs && { livezGraceMs: options.livezGraceMs }),
     components: () => supervisor.healthChecks(),
     parts: (input) =>
       gated(
@@ -131,7 +128,7 @@ async function run(options: KubeApiServerOptions, deps: Given): Promise<KubeApiS
       ...(options.reusePort && { reusePort: true }),
     },
     limits: {
-      bodyTimeoutMs: options.requestTimeoutMs ?? requestTimeoutMs,
+      bodyTimeoutMs: options.requestTimeoutMs,
       ...(options.streamsMax && { concurrentStreamsMax: options.streamsMax }),
     },
     onRequest: handle,

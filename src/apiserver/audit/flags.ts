@@ -206,7 +206,3 @@ export const auditOptionsOf = (values: Values): AuditOptions => ({
     backoffMs: values.auditWebhookInitialBackoffMs,
   },
 });
-
-/** Defaults of everything, for programs that embed the server. */
-export const defaultAuditOptions = (): AuditOptions =>
-  auditOptionsOf(Object.fromEntries(Object.entries(auditFlags).map(([key, { default: value }]) => [key, value])) as Values);

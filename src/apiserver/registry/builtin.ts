@@ -11,7 +11,7 @@ import type { Door, ServedResource, SubresourceInfo } from './generic/types.ts';
 export interface BuiltinOptions {
   facts: readonly BuiltinResource[];
   schema: SchemaTable;
-  definitions: readonly KindDefinition<never>[];
+  definitions: readonly KindDefinition<KubeObject>[];
   /** The storage of a resource; versions and cohabiting groups share one. */
   storageOf(definition: KindDefinition<KubeObject>, facts: BuiltinResource): ResourceStorage;
 }
@@ -106,21 +106,19 @@ function typeNameOf(schema: SchemaTable, group: string, version: string, kind: s
   return type.name;
 }
 
-/** The group that stores a kind which several groups serve. */
-const storageGroups: Record<string, string> = { 'events.k8s.io/Event': '' };
-/** Storage versions where the preferred served version is another one. */
-function definitionFor({ definitions }: BuiltinOptions, facts: BuiltinResource): KindDefinition<KubeObject> {
-  const { group, version, kind } = facts;
-  const storageGroup = storageGroups[`${group}/${kind.kind}`] ?? group;
-  const found = definitions.find((definition) => definition.group === storageGroup && definition.kind === kind.kind);
-  return (found as KindDefinition<KubeObject> | undefined) ?? defaultDefinition(storageGroup, version, kind.kind);
+/** The definition of what is served. A kind without a folder keeps what the usual strategy keeps: its status through the status door only. */
+function definitionFor({ definitions, facts: all }: BuiltinOptions, facts: BuiltinResource): KindDefinition<KubeObject> {
+  const { group, version, resource, kind } = facts;
+  const found = definitions.find(
+    (definition) =>
+      definition.kind === kind.kind && (definition.group === group || definition.otherGroups?.includes(group) === true),
+  );
+  if (found) return found;
+  const hasStatus = all.some(
+    (one) => one.group === group && one.version === version && one.resource === resource && one.subresource === 'status',
+  );
+  return { group, version, kind: kind.kind, ...(hasStatus && withoutStatus) };
 }
-
-const defaultDefinition = (group: string, version: string, kind: string): KindDefinition<KubeObject> => ({
-  group,
-  version,
-  kind,
-});
 
 function doorsOf(
   schema: SchemaTable,
@@ -138,22 +136,17 @@ function doorsOf(
       creates: subresource === '',
     },
   ];
-  const main = isBare(definition) && hasStatus ? { ...definition, ...withoutStatus(definition) } : definition;
-  if (main !== definition) Object.assign(definition, main);
   const doors = new Map([door('', definition)]);
   if (hasStatus) doors.set(...door('status', definition.status ?? onlyStatus));
   for (const [name, strategy] of Object.entries(definition.doors ?? {})) doors.set(...door(name, strategy));
   return doors;
 }
 
-/** Made up here, because the kind has no folder. */
-const isBare = (definition: KindDefinition<KubeObject>): boolean => Object.keys(definition).length === 3;
-
-const withoutStatus = (_definition: KindDefinition<KubeObject>): WriteStrategy<KubeObject> => ({
+const withoutStatus: WriteStrategy<KubeObject> = {
   prepareForCreate: (draft) => void delete (draft as UnknownObject)['status'],
   prepareForUpdate: (draft, old) => setOrDelete(draft as UnknownObject, 'status', (old as UnknownObject)['status']),
   resetFields: [['status']],
-});
+};
 
 /** The default status door: everything but status and metadata stays as it is. */
 export const onlyStatus: WriteStrategy<KubeObject> = {

@@ -1,4 +1,5 @@
 // Reads and writes of the server itself: what authorizers, admission plugins, special endpoints and start hooks work with.
+import type { KindSettings } from '#api';
 import { notFound } from '#apimachinery/errors';
 import type { KubeObject, UnknownObject } from '#apimachinery/meta';
 import type { ClusterWriter, InternalWriteOptions } from './writer.ts';
@@ -45,8 +46,8 @@ export function createCluster(table: ResourceTable): ReadOnlyCluster {
 const nobody = { admit() {}, validate() {} };
 const self = { name: 'system:apiserver', groups: ['system:masters'] };
 
-export function createWriter(table: ResourceTable, now: () => number, random: Randomness): ClusterWriter {
-  const settings = { admission: nobody, random, allowPrivileged: false };
+export function createWriter(table: ResourceTable, now: () => number, random: Randomness, kinds: KindSettings): ClusterWriter {
+  const settings = { admission: nobody, random, kinds };
   const contextOf = (
     group: string,
     plural: string,

@@ -1,5 +1,5 @@
 // One storage per stored resource, made when the first version of it is served.
-import type { BuiltinResource, KindDefinition } from '#api';
+import type { BuiltinResource, KindDefinition, KindSettings } from '#api';
 import type { KubeObject, UnknownObject } from '#apimachinery/meta';
 import type { SchemaTable } from '#apimachinery/schema';
 import { exponentialBuckets, type Metrics } from '#component-base';
@@ -23,8 +23,9 @@ export interface StoragesOptions {
   metrics: Metrics;
   schema: SchemaTable;
   deepFreeze: boolean;
-  eventTtlSeconds: number;
   isStale?: ((key: string) => boolean) | undefined;
+  /** For kinds whose objects expire. */
+  kindSettings: KindSettings;
 }
 
 export interface Storages {
@@ -37,8 +38,6 @@ export type StorageOf = (
   definition: KindDefinition<KubeObject>,
   facts: { group: string; resource: string; namespaced: boolean },
 ) => ResourceStorage;
-
-const indexedFieldName = 'spec.nodeName';
 
 export function createStorages(options: StoragesOptions): Storages {
   const { store, feed, clock, schema, metrics, logger } = options;
@@ -71,14 +70,14 @@ export function createStorages(options: StoragesOptions): Storages {
       onBadReader: (key, error) =>
         logger.error('a change was not taken in', { key, error: error instanceof Error ? error.stack : String(error) }),
     });
-    const isEvent = group === '' && resource === 'events';
+    const ttlSeconds = definition?.ttlSeconds?.(options.kindSettings);
     return new ResourceStorage({
       store,
       feed,
       cache,
       share: (object: UnknownObject) => sharer.share(object),
       ...(options.isStale && { isStale: options.isStale }),
-      ...(isEvent && { lease: leaseSource(store, () => clock.now(), options.eventTtlSeconds) }),
+      ...(ttlSeconds !== undefined && { lease: leaseSource(store, () => clock.now(), ttlSeconds) }),
       observe: (operation, seconds) => durations.observe(seconds, operation, group, resource),
       monotonicMs: () => clock.monotonic(),
     });
@@ -102,10 +101,10 @@ export function createStorages(options: StoragesOptions): Storages {
   };
 }
 
-/** The kinds that can be selected by node keep an index of it. */
-function indexedFieldOf(definition: KindDefinition<KubeObject>): ((stored: StoredObject) => string) | undefined {
-  const { selectableFields } = definition;
-  if (!selectableFields) return undefined;
-  const names = Object.keys(selectableFields({ metadata: {}, spec: {}, status: {} } as never));
-  return names.includes(indexedFieldName) ? ({ object }) => selectableFields(object)[indexedFieldName] ?? '' : undefined;
+/** Reads the field that watchers are indexed by. */
+function indexedFieldOf({
+  indexedBy,
+  selectableFields,
+}: KindDefinition<KubeObject>): ((stored: StoredObject) => string) | undefined {
+  return indexedBy === undefined ? undefined : ({ object }) => selectableFields?.(object)[indexedBy] ?? '';
 }

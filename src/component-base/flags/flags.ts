@@ -40,6 +40,10 @@ export interface Flag<T> extends FlagOptions<T> {
 export type FlagTable = Readonly<Record<string, Flag<unknown>>>;
 export type FlagValues<F> = { [K in keyof F]: F[K] extends { type: { parse(text: string): infer T } } ? T : never };
 
+/** What the flags are when nobody gives them. */
+export const defaultsOf = <F extends FlagTable>(flags: F): FlagValues<F> =>
+  Object.fromEntries(Object.entries(flags).map(([name, { default: usual }]) => [name, usual])) as FlagValues<F>;
+
 /** Makers of flags by type. */
 export const flag = {
   string: (options: FlagOptions<string>): Flag<string> => ({ ...options, type: stringType }),

@@ -9,6 +9,7 @@ export {
   versionFlags,
 } from './common.ts';
 export {
+  defaultsOf,
   type Flag,
   FlagError,
   type FlagOptions,

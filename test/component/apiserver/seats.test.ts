@@ -17,7 +17,7 @@ beforeAll(async () => {
       ...defaultOptions(),
       securePort: 0,
       bindAddress: '127.0.0.1',
-      mutatingRequestsInFlightMax: seats,
+      maxMutatingRequestsInFlight: seats,
       tokenFile: [
         'admin,admin,1,system:masters',
         'tenant,tenant,2,tenants',

@@ -36,7 +36,7 @@ beforeAll(async () => {
       tokenFile: tokenFile.join('\n'),
       authorizationModes: ['RBAC'],
       requestTimeoutMs,
-      requestsInFlightMax: 1,
+      maxRequestsInFlight: 1,
       audit: { ...audit, policyFile, log: { ...audit.log, path: join(folder, 'audit.log'), mode: 'blocking' } },
     },
     {

@@ -26,7 +26,7 @@ async function start(): Promise<ExecutorDeps & { complaints: string[] }> {
     void complaints.push(`${message} ${JSON.stringify(values)}`);
   const logger: Logger = { error: complain, warn: complain, info() {}, debug() {}, with: () => logger };
   const store = openMemoryStore({ clock });
-  const server = await createApiServer({ store, clock, rng, logger });
+  const server = await createApiServer({ store, clock, rng, logger, deepFreeze: true });
   const client = createClient(server.transport({ name: 'system:admin', groups: ['system:masters'] }));
   const informers = createInformerFactory({ client, clock, rng, logger });
   cleanUps.push(async () => {

@@ -48,7 +48,7 @@ export async function createTestCluster(options: KubeSchedulerOptions = {}): Pro
       securePort: 0,
       disableAdmissionPlugins: ['ServiceAccount', 'TaintNodesByCondition'],
     },
-    { clock, rng, logger: silentLogger },
+    { clock, rng, logger: silentLogger, deepFreeze: true },
   );
   await server.started;
   const client = createClient(server.transport(admin, 'test'));

@@ -57,6 +57,8 @@ export const mutatingAdmissionPolicy = defineKind<MutatingAdmissionPolicy>({
   group: 'admissionregistration.k8s.io',
   version: 'v1',
   kind: 'MutatingAdmissionPolicy',
+  metadataRules: 'whole',
+  kubeFinalizers: false,
   generation: ({ spec }) => spec ?? {},
   defaults(draft) {
     const spec = (draft.spec ??= {});

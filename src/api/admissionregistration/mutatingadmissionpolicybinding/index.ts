@@ -17,6 +17,8 @@ export const mutatingAdmissionPolicyBinding = defineKind<MutatingAdmissionPolicy
   group: 'admissionregistration.k8s.io',
   version: 'v1',
   kind: 'MutatingAdmissionPolicyBinding',
+  metadataRules: 'whole',
+  kubeFinalizers: false,
   generation: ({ spec }) => spec ?? {},
   defaults: ({ spec }) => defaultMatchResources(spec?.matchResources),
   validate,

@@ -6,5 +6,7 @@ export const mutatingWebhookConfiguration = defineKind<WebhookConfiguration>({
   group: 'admissionregistration.k8s.io',
   version: 'v1',
   kind: 'MutatingWebhookConfiguration',
+  metadataRules: 'whole',
+  kubeFinalizers: false,
   ...webhookConfigurationRules(true),
 });

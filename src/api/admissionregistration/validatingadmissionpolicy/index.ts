@@ -12,6 +12,8 @@ export const validatingAdmissionPolicy = defineKind<ValidatingAdmissionPolicy>({
   group: 'admissionregistration.k8s.io',
   version: 'v1',
   kind: 'ValidatingAdmissionPolicy',
+  metadataRules: 'whole',
+  kubeFinalizers: false,
   generation: ({ spec }) => spec ?? {},
   defaults(draft) {
     const spec = (draft.spec ??= {});

@@ -30,6 +30,8 @@ export const validatingAdmissionPolicyBinding = defineKind<ValidatingAdmissionPo
   group: 'admissionregistration.k8s.io',
   version: 'v1',
   kind: 'ValidatingAdmissionPolicyBinding',
+  metadataRules: 'whole',
+  kubeFinalizers: false,
   generation: ({ spec }) => spec ?? {},
   defaults: ({ spec }) => defaultMatchResources(spec?.matchResources),
   validate,

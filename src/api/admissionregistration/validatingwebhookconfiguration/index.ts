@@ -6,5 +6,7 @@ export const validatingWebhookConfiguration = defineKind<WebhookConfiguration>({
   group: 'admissionregistration.k8s.io',
   version: 'v1',
   kind: 'ValidatingWebhookConfiguration',
+  metadataRules: 'whole',
+  kubeFinalizers: false,
   ...webhookConfigurationRules(false),
 });

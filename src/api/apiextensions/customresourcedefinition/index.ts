@@ -45,6 +45,8 @@ export const customResourceDefinition = defineKind<CustomResourceDefinition>({
   group: 'apiextensions.k8s.io',
   version: 'v1',
   kind: 'CustomResourceDefinition',
+  metadataRules: 'change',
+  kubeFinalizers: false,
   generation: ({ spec }: CustomResourceDefinition) => spec,
   defaults,
   resetFields: [['status']],

@@ -75,6 +75,7 @@ export const apiService = defineKind<APIService>({
   group: 'apiregistration.k8s.io',
   version: 'v1',
   kind: 'APIService',
+  kubeFinalizers: false,
   generation: false,
   defaults({ spec }) {
     if (spec?.service) spec.service.port ??= 443;

@@ -98,6 +98,7 @@ export const daemonSet = defineKind<DaemonSet>({
   group: 'apps',
   version: 'v1',
   kind: 'DaemonSet',
+  metadataRules: 'change',
   fieldAnnotations: [generationAnnotation],
   defaults,
   prepareForCreate(draft) {

@@ -78,6 +78,7 @@ export const deployment = defineKind<Deployment>({
   group: 'apps',
   version: 'v1',
   kind: 'Deployment',
+  metadataRules: 'change',
   generation: ({ spec, metadata }: Deployment) => ({ spec, annotations: metadata.annotations ?? {} }),
   defaults,
   prepareForCreate(draft) {

@@ -30,6 +30,7 @@ export const replicaSet = defineKind<ReplicaSet>({
   group: 'apps',
   version: 'v1',
   kind: 'ReplicaSet',
+  metadataRules: 'change',
   defaults(draft) {
     const spec = (draft.spec ??= { selector: {} });
     spec.replicas ??= 1;

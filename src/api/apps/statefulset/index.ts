@@ -59,6 +59,7 @@ export const statefulSet = defineKind<StatefulSet>({
   group: 'apps',
   version: 'v1',
   kind: 'StatefulSet',
+  metadataRules: 'change',
   defaults,
   validateName: nameIsDNSLabel,
   prepareForCreate(draft) {

@@ -13,6 +13,7 @@ export const horizontalPodAutoscaler = defineKind<HorizontalPodAutoscaler>({
   group: 'autoscaling',
   version: 'v2',
   kind: 'HorizontalPodAutoscaler',
+  metadataRules: 'change',
   generation: false,
   defaults: horizontalPodAutoscalerDefaults,
   ...ownStatus,

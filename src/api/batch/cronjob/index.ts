@@ -36,6 +36,7 @@ export const cronJob = defineKind<CronJob>({
   group: 'batch',
   version: 'v1',
   kind: 'CronJob',
+  metadataRules: 'change',
   defaults,
   prepareForCreate(draft) {
     delete draft.status;

@@ -40,7 +40,7 @@ export function validateRequest(csr: CSR, context: KindContext, old?: CSR): Fiel
     const path = root('spec');
     const { request, usages: given, expirationSeconds: seconds }: Partial<CSR['spec']> = csr.spec ?? {};
     const signerName = csr.spec?.signerName || '';
-    const problem = context.certificates?.requestProblem(request ?? '');
+    const problem = context.settings?.certificates.requestProblem(request ?? '');
     if (problem !== undefined) report.invalid(path.child('request'), request ?? null, problem);
     validateUsages(report, path.child('usages'), given ?? [], old?.spec.usages ?? []);
     if (signerName === legacySigner && old?.spec.signerName !== legacySigner)
@@ -83,11 +83,12 @@ function validateConditionList(report: Report, csr: CSR, old: CSR | undefined): 
   });
 }
 
-function validateCertificate(report: Report, csr: CSR, old: CSR | undefined, { certificates }: KindContext): void {
+function validateCertificate(report: Report, csr: CSR, old: CSR | undefined, { settings }: KindContext): void {
   const given = csr.status?.certificate ?? '';
   const before = old?.status?.certificate ?? '';
   if (old !== undefined && given === before) return;
-  const problemOf = (text: string): string | undefined => (text === '' ? undefined : certificates?.certificatesProblem(text));
+  const problemOf = (text: string): string | undefined =>
+    text === '' ? undefined : settings?.certificates.certificatesProblem(text);
   if (old !== undefined && problemOf(before) !== undefined) return;
   const problem = problemOf(given);
   if (problem !== undefined) report.invalid(certificatePath, '<certificate data>', problem);

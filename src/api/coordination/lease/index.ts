@@ -33,6 +33,8 @@ export const lease = defineKind<Lease>({
   group: 'coordination.k8s.io',
   version: 'v1',
   kind: 'Lease',
+  metadataRules: 'change',
+  kubeFinalizers: false,
   generation: false,
   prepareForCreate: (draft) => dropDisabled(draft),
   prepareForUpdate: dropDisabled,

@@ -15,6 +15,10 @@ export const event = defineKind<Event>({
   group: '',
   version: 'v1',
   kind: 'Event',
+  otherGroups: ['events.k8s.io'],
+  ttlSeconds: ({ eventTtlSeconds }) => eventTtlSeconds,
+  metadataRules: 'none',
+  kubeFinalizers: false,
   // Names of events are made of the names of objects, which need not be domain names.
   validatesMetadata: false,
   validate: validateEventCreate,

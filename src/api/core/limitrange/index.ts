@@ -26,6 +26,7 @@ export const limitRange = defineKind<LimitRange>({
   group: '',
   version: 'v1',
   kind: 'LimitRange',
+  metadataRules: 'whole',
   generation: false,
   defaults: ({ spec }) => spec?.limits?.forEach(itemDefaults),
   prepareForCreate({ metadata }) {

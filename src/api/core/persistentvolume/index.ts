@@ -70,6 +70,7 @@ export const persistentVolume = defineKind<PersistentVolume>({
   group: '',
   version: 'v1',
   kind: 'PersistentVolume',
+  metadataRules: 'twice',
   generation: false,
   defaults,
   ...ownStatus,

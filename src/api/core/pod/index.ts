@@ -47,6 +47,7 @@ export const pod = defineKind<Pod>({
     resize: { prepareForUpdate: strategy.prepareForResize, validateUpdate: validateResize },
   },
   printer,
+  indexedBy: 'spec.nodeName',
   selectableFields: ({ spec, status }) => ({
     'spec.nodeName': spec?.nodeName ?? '',
     'spec.restartPolicy': spec?.restartPolicy ?? '',

@@ -16,6 +16,7 @@ export const podTemplate = defineKind<PodTemplate>({
   group: '',
   version: 'v1',
   kind: 'PodTemplate',
+  metadataRules: 'change',
   generation: ({ template }: PodTemplate) => template ?? {},
   defaults: (draft) => podTemplateDefaults((draft.template ??= {})),
   prepareForCreate: ({ template }) => dropDisabledTemplateFields(template),

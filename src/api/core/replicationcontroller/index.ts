@@ -43,6 +43,7 @@ export const replicationController = defineKind<ReplicationController>({
   group: '',
   version: 'v1',
   kind: 'ReplicationController',
+  metadataRules: 'change',
   defaults,
   prepareForCreate(draft) {
     delete draft.status;

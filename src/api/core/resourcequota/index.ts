@@ -36,6 +36,7 @@ export const resourceQuota = defineKind<ResourceQuota>({
   group: '',
   version: 'v1',
   kind: 'ResourceQuota',
+  metadataRules: 'change',
   generation: false,
   defaults,
   ...ownStatus,

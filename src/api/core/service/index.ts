@@ -25,6 +25,7 @@ export const service = defineKind<Service>({
   group: '',
   version: 'v1',
   kind: 'Service',
+  metadataRules: 'change',
   generation: false,
   defaults: serviceDefaults,
   validateName: nameIsDNSLabel,

@@ -111,6 +111,7 @@ export const endpointSlice = defineKind<discovery.EndpointSlice>({
   group: 'discovery.k8s.io',
   version: 'v1',
   kind: 'EndpointSlice',
+  metadataRules: 'whole',
   // Any change but of metadata counts, and of labels too.
   generation: ({ metadata, addressType, endpoints, ports }: discovery.EndpointSlice) => ({
     labels: metadata.labels,

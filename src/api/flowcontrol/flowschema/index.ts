@@ -17,6 +17,7 @@ export const flowSchema = defineKind<FlowSchema>({
   group: 'flowcontrol.apiserver.k8s.io',
   version: 'v1',
   kind: 'FlowSchema',
+  metadataRules: 'whole',
   generation: ({ spec }) => spec ?? {},
   defaults(draft) {
     if (draft.spec) draft.spec.matchingPrecedence ||= 1000;

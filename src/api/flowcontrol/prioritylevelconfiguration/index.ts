@@ -14,6 +14,7 @@ export const priorityLevelConfiguration = defineKind<PriorityLevelConfiguration>
   group: 'flowcontrol.apiserver.k8s.io',
   version: 'v1',
   kind: 'PriorityLevelConfiguration',
+  metadataRules: 'whole',
   generation: ({ spec }) => spec ?? {},
   defaults({ spec }) {
     for (const [shares, part] of [

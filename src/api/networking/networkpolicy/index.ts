@@ -30,6 +30,7 @@ export const networkPolicy = defineKind<networking.NetworkPolicy>({
   group: 'networking.k8s.io',
   version: 'v1',
   kind: 'NetworkPolicy',
+  metadataRules: 'change',
   generation: ({ spec }) => spec ?? {},
   defaults(draft) {
     const spec = (draft.spec ??= {});

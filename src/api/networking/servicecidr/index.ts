@@ -38,6 +38,7 @@ export const serviceCIDR = defineKind<ServiceCIDR>({
   group: 'networking.k8s.io',
   version: 'v1',
   kind: 'ServiceCIDR',
+  metadataRules: 'change',
   generation: false,
   ...ownStatus,
   validate: (object) => collect((report) => validateRanges(report, object)),

@@ -42,6 +42,7 @@ export const runtimeClass = defineKind<RuntimeClass>({
   group: 'node.k8s.io',
   version: 'v1',
   kind: 'RuntimeClass',
+  kubeFinalizers: false,
   defaults: ({ overhead }) => roundUpResourceList(overhead?.podFixed),
   validate: (object) => collect((report) => validateClass(report, object)),
   validateUpdate: (object, old) =>

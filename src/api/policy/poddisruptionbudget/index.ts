@@ -43,6 +43,8 @@ export const podDisruptionBudget = defineKind<PodDisruptionBudget>({
   group: 'policy',
   version: 'v1',
   kind: 'PodDisruptionBudget',
+  metadataRules: 'none',
+  kubeFinalizers: false,
   validatesMetadata: false,
   ...ownStatus,
   validate: (object) => validate(object),

@@ -30,6 +30,7 @@ export const resourceSlice = defineKind<ResourceSlice>({
   group: 'resource.k8s.io',
   version: 'v1',
   kind: 'ResourceSlice',
+  metadataRules: 'change',
   deletion: { returnsObject: true },
   generation: ({ spec }) => spec ?? {},
   defaults({ spec }) {
@@ -61,5 +62,6 @@ export const resourceSlice = defineKind<ResourceSlice>({
     ],
   },
   unknownFieldText: (field) => `field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: ${field}`,
+  indexedBy: 'spec.nodeName',
   selectableFields: ({ spec }) => ({ 'spec.nodeName': spec.nodeName ?? '', 'spec.driver': spec.driver }),
 });

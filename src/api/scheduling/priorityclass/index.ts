@@ -41,6 +41,7 @@ export const priorityClass = defineKind<PriorityClass>({
   group: 'scheduling.k8s.io',
   version: 'v1',
   kind: 'PriorityClass',
+  metadataRules: 'change',
   // Set on create; nothing that counts can change.
   generation: () => ({}),
   defaults(draft) {

@@ -65,6 +65,7 @@ export const csiDriver = defineKind<CSIDriver>({
   group: 'storage.k8s.io',
   version: 'v1',
   kind: 'CSIDriver',
+  metadataRules: 'change',
   deletion: { returnsObject: true },
   // Counts changes only: a new driver, which has no resource version yet, has no generation.
   generation: ({ metadata, spec }) => (metadata.resourceVersion ? spec : undefined),

@@ -44,6 +44,7 @@ export const csiNode = defineKind<CSINode>({
   group: 'storage.k8s.io',
   version: 'v1',
   kind: 'CSINode',
+  metadataRules: 'whole',
   deletion: { returnsObject: true },
   generation: false,
   validate: (object) => collect((report) => validateCSINode(report, object)),

@@ -60,6 +60,7 @@ export const volumeAttachment = defineKind<VolumeAttachment>({
   group: 'storage.k8s.io',
   version: 'v1',
   kind: 'VolumeAttachment',
+  metadataRules: 'whole',
   deletion: { returnsObject: true },
   generation: false,
   prepareForCreate(draft) {

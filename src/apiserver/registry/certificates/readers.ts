@@ -1,6 +1,6 @@
 // What the rules of certificate signing requests ask about PEM (k8s.io/kubernetes/pkg/apis/certificates/validation, validateCSR and
 // validateCertificate).
-import type { KindContext } from '#api';
+import type { CertificateReaders } from '#api';
 import { parseCertificateDer, parseCertificateRequest, parsePem, PkiError } from '#pki';
 import { quote } from '#utils';
 
@@ -17,7 +17,7 @@ function problemOf(read: () => unknown): string | undefined {
   }
 }
 
-export const certificateReaders: NonNullable<KindContext['certificates']> = {
+export const certificateReaders: CertificateReaders = {
   requestProblem(request) {
     const pem = decoded(request);
     if (parsePem(pem)[0]?.label !== 'CERTIFICATE REQUEST') return 'PEM block type must be CERTIFICATE REQUEST';

@@ -53,16 +53,24 @@ interface WantedKind {
   schema: SchemaTable;
   group: string;
   kind: string;
+  /** Of the kind, where it is not a question or a part of another kind. */
+  definition?: { otherGroups?: readonly string[] };
 }
 
 const isRetired = ({ apiVersion, kind }: NamedKind): boolean => retired[apiVersion]?.split(' ').includes(kind) ?? false;
+
+/** Whether a group serves the objects of the wanted kind, too. */
+const isShared = ({ definition, group }: WantedKind, named: string): boolean => {
+  const { otherGroups = [] } = definition ?? {};
+  return otherGroups.includes(named) || otherGroups.includes(group);
+};
 
 /** Whether what is named is the wanted kind in another version: of its group, or of one whose kinds upstream keeps as the same. */
 export function isSameKind(wanted: WantedKind, named: NamedKind): boolean {
   if (named.kind !== wanted.kind) return false;
   if (isRetired(named)) return named.group === wanted.group || named.group === 'extensions';
   if (!wanted.schema.kind(named.group, named.version, named.kind)) return false;
-  return named.group === wanted.group || named.kind === 'Event';
+  return named.group === wanted.group || isShared(wanted, named.group);
 }
 
 /** `from`: where upstream's code makes the scheme that does not know the kind. */

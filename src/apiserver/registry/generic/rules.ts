@@ -10,7 +10,6 @@ import {
   validateObjectMeta,
   validateObjectMetaUpdate,
 } from '#apimachinery/validation';
-import { certificateReaders } from '../certificates/readers.ts';
 import { withoutNulls } from './values.ts';
 import { ensureNamespace, setGenerationOnCreate, setGenerationOnUpdate } from './metadata.ts';
 import { apiVersionText, type Door, type WriteContext, type ServedResource } from './types.ts';
@@ -27,8 +26,7 @@ const kindContext = (context: WriteContext): KindContext => ({
   now: context.request.now,
   subresource: context.target.subresource,
   ...(!isStorageVersion(context.resource) && { requestVersion: apiVersionText(context.resource) }),
-  certificates: certificateReaders,
-  allowPrivileged: context.settings.allowPrivileged,
+  settings: context.settings.kinds,
   user: context.request.user,
 });
 

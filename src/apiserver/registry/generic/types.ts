@@ -1,6 +1,6 @@
 // One served resource as the registry works with it, and one request on it. Everything particular to a kind comes from its definition;
 // nothing in this folder knows a kind by name (design: "Kind"; upstream: k8s.io/apiserver/pkg/registry/generic).
-import type { KindDefinition, WriteStrategy } from '#api';
+import type { KindDefinition, KindSettings, WriteStrategy } from '#api';
 import type { JSONSchemaProps } from '#api/apiextensions/v1';
 import type { FieldManager } from '#apimachinery/managedfields';
 import type { KubeObject, UnknownObject } from '#apimachinery/meta';
@@ -100,8 +100,7 @@ export interface ServedResource {
 export interface WriteSettings {
   admission: AdmissionChain;
   random: Randomness;
-  /** kube-apiserver's --allow-privileged: whether pods may hold privileged containers. */
-  allowPrivileged: boolean;
+  kinds: KindSettings;
 }
 
 /** A write of an authorized request on the resource that it names. */

@@ -130,7 +130,8 @@ function scopeOf(resource: ServedResource, namespace: string, { fieldSelector }:
     namespace: resource.namespaced ? namespace || (fieldSelector.exactMatch('metadata.namespace') ?? '') : '',
     name: fieldSelector.exactMatch('metadata.name') ?? '',
   };
-  const indexed = resource.storage.cache.options.indexedField ? fieldSelector.exactMatch('spec.nodeName') : undefined;
+  const { indexedBy } = resource.definition;
+  const indexed = indexedBy === undefined ? undefined : fieldSelector.exactMatch(indexedBy);
   return indexed === undefined ? scope : { ...scope, indexed };
 }
 

@@ -42,7 +42,7 @@ export interface PodLike {
 /** Rules for `pod`, given what the object had before, if anything. `isPod`: it is no template. */
 export function podRules(pod: PodLike, context: KindContext, isPod: boolean, old?: PodLike): PodRules {
   const claimNames = new Set((pod.spec?.resourceClaims ?? []).map((claim) => claim.name).filter((name) => name !== ''));
-  const rules: PodRules = { isPod, claimNames, allowPrivileged: context.allowPrivileged === true };
+  const rules: PodRules = { isPod, claimNames, allowPrivileged: context.settings?.allowPrivileged === true };
   if (old?.spec) Object.assign(rules, toleratedOf(old.spec));
   if (!isDeletionCost(old?.metadata?.annotations?.[deletionCostAnnotation])) rules.allowInvalidDeletionCost = true;
   return rules;
