@@ -28,6 +28,7 @@ export const rooms = {
   cri: { imports: ['utils', 'host', 'wire'] },
   kubelet: { imports: [...pure, 'host', 'component-base', 'pki', 'wire', 'client', 'cri'] },
   'kube-proxy': { imports: [...pure, 'host', 'component-base', 'wire', 'client'] },
+  'network-policy': { imports: [...pure, 'host', 'component-base', 'client'] },
   dns: { imports: [...pure, 'host', 'component-base', 'wire', 'client'] },
   'local-path-provisioner': { imports: [...pure, 'host', 'controller-runtime'] },
   'cloud-provider': { imports: [...pure, 'host'] },

@@ -18,6 +18,7 @@ const packages = [
   { name: 'runc', program: 'runc', why: 'starts containers for containerd', for: 'start' },
   { name: 'containernetworking-plugins', program: '/usr/lib/cni/bridge', why: 'connects pods to their node', for: 'start' },
   { name: 'iptables', program: 'iptables-restore', why: "kube-proxy's packet rules", for: 'start' },
+  { name: 'nftables', program: 'nft', why: 'packet rules of network policies', for: 'start' },
   { name: 'iproute2', program: 'ip', why: 'network namespaces and links of nodes', for: 'start' },
   { name: 'util-linux', program: 'nsenter', why: 'enters the namespaces of nodes', for: 'start' },
   { name: 'conntrack', program: 'conntrack', why: 'lets kube-proxy end stale flows', for: 'start' },

@@ -2,7 +2,11 @@
 // scheduler's verdict or score per node.
 import { builtinResources } from '#api';
 import { controllerOf, type KubeObject, parseApiVersion } from '#apimachinery/meta';
+import type { Namespace, Pod } from '#api/core/v1';
+import type { NetworkPolicy } from '#api/networking/v1';
+import type { KubeClient } from '#client';
 import type { DecisionRecord, ObjectId } from '#controller-runtime';
+import { explainPod, explainPolicy } from '#network-policy';
 import type { Decision } from '#scheduler';
 import type { ControlPlane } from './control-plane.ts';
 import { identities } from './identities.ts';
@@ -12,6 +16,8 @@ export interface Explained {
   object: string;
   decisions: DecisionRecord[];
   scheduling?: { outcome: string; nodes: { node: string; verdict: string }[] };
+  /** What network policies say about it, a sentence each. */
+  network?: string[];
 }
 
 const ownersMax = 5;
@@ -53,11 +59,29 @@ export async function explain(plane: ControlPlane, kind: string, namespace: stri
       object: `${resource.kind.kind} ${key}`,
       decisions: plane.decisions.about({ group: resource.group, resource: resource.resource, key }),
       ...(decision && { scheduling: schedulingOf(decision) }),
+      ...(await networkOf(client, object)),
     });
     const owner = controllerOf(object.metadata);
     next = owner && { kind: owner.kind, name: owner.name, apiVersion: owner.apiVersion };
   }
   return explained;
+}
+
+const networking = { group: 'networking.k8s.io', version: 'v1', resource: 'networkpolicies' };
+const core = (resource: string) => ({ group: '', version: 'v1', resource });
+
+/** Of pods and network policies. */
+async function networkOf(client: KubeClient, object: KubeObject): Promise<Pick<Explained, 'network'>> {
+  const isPolicy = object.kind === 'NetworkPolicy';
+  if (!isPolicy && object.kind !== 'Pod') return {};
+  const policies = (await client.resource<NetworkPolicy>(networking, object.metadata.namespace).list()).items;
+  if (policies.length === 0) return {};
+  const [pods, namespaces] = await Promise.all([
+    client.resource<Pod>(core('pods')).list(),
+    client.resource<Namespace>(core('namespaces')).list(),
+  ]);
+  const world = { policies, pods: pods.items, namespaces: namespaces.items };
+  return { network: isPolicy ? explainPolicy(object as NetworkPolicy, world) : explainPod(object as Pod, world) };
 }
 
 function schedulingOf(decision: Decision): Explained['scheduling'] {
@@ -81,13 +105,14 @@ function schedulingOf(decision: Decision): Explained['scheduling'] {
 export function explanationText(explained: readonly Explained[], nowMs: number): string {
   const ago = (atMs: number): string => `${Math.max(0, Math.round((nowMs - atMs) / 1000))}s ago`;
   return explained
-    .map(({ object, decisions, scheduling }) => {
+    .map(({ object, decisions, scheduling, network = [] }) => {
       const lines = [object];
       if (scheduling)
         lines.push(
           `  scheduler: ${scheduling.outcome}`,
           ...scheduling.nodes.map(({ node, verdict }) => `    ${node}: ${verdict}`),
         );
+      lines.push(...network.map((line) => `  ${line}`));
       for (const { controller, because, effects, failure, atMs } of decisions) {
         lines.push(`  ${controller} (${ago(atMs)}): ${because}`);
         if (effects.length > 0) lines.push(`    did: ${effects.join('; ')}`);

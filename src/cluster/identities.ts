@@ -13,6 +13,11 @@ export const identities = {
   scheduler: user('system:kube-scheduler'),
   kubeProxy: user('system:kube-proxy'),
   dns: user('system:serviceaccount:kube-system:coredns', 'system:serviceaccounts', 'system:serviceaccounts:kube-system'),
+  networkPolicy: user(
+    'system:serviceaccount:kube-system:kube-network-policy',
+    'system:serviceaccounts',
+    'system:serviceaccounts:kube-system',
+  ),
   node: (name: string): Identity => user(`system:node:${name}`, 'system:nodes'),
   /** One identity a control loop, as with `--use-service-account-credentials`. */
   controller: (name: string): Identity =>

@@ -10,6 +10,8 @@ export interface NodeAgentConfig {
   kubeProxyKubeconfig: string;
   /** Of the node's name server. */
   dnsKubeconfig: string;
+  /** Of what enforces network policies; absent: nothing does. */
+  networkPolicyKubeconfig?: string;
   /** Where the apiserver answers, as the node sees it: the components wait for it. */
   apiserver: { host: string; port: number };
   cniBinDir: string;

@@ -20,6 +20,9 @@ export interface EtcdLocation {
   keyFile?: string;
 }
 
+/** Who enforces network policies on real nodes: `none` leaves them to somebody else. */
+export type NetworkPolicyChoice = 'nftables' | 'none';
+
 export interface ClusterSettings {
   name: string;
   /** Where everything of the cluster is kept; absolute. */
@@ -45,6 +48,8 @@ export interface ClusterSettings {
   /** Default: local-path. */
   storage?: StorageChoice;
   metrics?: MetricsChoice;
+  /** Default: nftables. */
+  networkPolicy?: NetworkPolicyChoice;
   /** Default: self-managed. */
   topology?: Topology;
   /** Whether Secrets are encrypted in the store. Once on, it stays. */

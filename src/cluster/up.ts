@@ -29,6 +29,7 @@ import {
   type CloudProviderChoice,
   type EtcdLocation,
   loadSettings,
+  type NetworkPolicyChoice,
   type NodeAddressesChoice,
   nodeNames,
   podCidrFor,
@@ -65,6 +66,8 @@ export interface UpOptions {
   storage?: StorageChoice;
   /** Who serves metrics.k8s.io: absent: as before, or kubelets. */
   metrics?: MetricsChoice;
+  /** Who enforces network policies: absent: as before, or nftables. */
+  networkPolicy?: NetworkPolicyChoice;
   /** Absent: as before, or self-managed. */
   topology?: Topology;
   /** Absent: as before, or public-and-private. */
@@ -156,6 +159,7 @@ async function settle(options: UpOptions, progress: Progress): Promise<ClusterSe
     ...(etcd && { etcd }),
     metrics: options.metrics ?? before?.metrics ?? 'kubelets',
     ...((options.encryptSecrets || before?.encryptSecrets) && { encryptSecrets: true }),
+    networkPolicy: options.networkPolicy ?? before?.networkPolicy ?? 'nftables',
     ...topologyOf(options, before, runtime),
   };
 }

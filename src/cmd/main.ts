@@ -63,6 +63,10 @@ clusterCommand('up', 'Start a cluster and stay in the foreground; Ctrl-C stops i
     'kubelets (metrics.k8s.io from the kubelets: kubectl top, autoscaling) or none (for a metrics-server of your own) (default: as before, or kubelets)',
   )
   .option(
+    '--network-policy <how>',
+    'who enforces network policies on real nodes: nftables (every node by its packet filter) or none (default: as before, or nftables)',
+  )
+  .option(
     '--topology <topology>',
     "self-managed (control plane among the nodes) or managed (in a network of the provider's, as Amazon EKS does) (default: as before, or self-managed)",
   )

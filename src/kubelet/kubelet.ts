@@ -17,7 +17,7 @@ import type { KubeletOptions } from './options.ts';
 import type { ProbeManager } from './probes/types.ts';
 import type { ImageInfo, PodRuntime, RegistryAuth, RuntimeHealth } from './runtime/types.ts';
 import { StatusManager } from './status/manager.ts';
-import { PodExecutor } from './workers/executor.ts';
+import { PodExecutor, type PodNetwork } from './workers/executor.ts';
 import { PodWorkers } from './workers/pod-workers.ts';
 
 const podResource = { group: '', version: 'v1', resource: 'pods' };
@@ -43,6 +43,7 @@ export interface KubeletParts {
   volumePaths?(uid: string): ReadonlyMap<string, { hostPath: string }>;
   /** Of the pods; absent: they have none. */
   cgroups?: Pick<CgroupManager, 'parentOf' | 'version'>;
+  podNetwork?: PodNetwork | undefined;
   machine(): Promise<Machine>;
   credentials?(pod: Pod, image: string): Promise<RegistryAuth[]>;
 }

@@ -34,6 +34,7 @@ import { ContainerdRuntime } from './runtime/containerd/index.ts';
 import { type KubeletServerOptions, startKubeletServer } from './server/server.ts';
 import { VolumeManager } from './volumes/manager.ts';
 import { TokenManager } from './volumes/tokens.ts';
+import type { PodNetwork } from './workers/executor.ts';
 
 export interface KubeletDeps {
   client: KubeClient;
@@ -44,6 +45,8 @@ export interface KubeletDeps {
   exec?: Exec;
   /** Absent: no server. Without `listen` it listens at `options.address` and `options.port`. */
   serving?: Omit<KubeletServerOptions, 'listen'> & Partial<Pick<KubeletServerOptions, 'listen'>>;
+  /** Asked before containers of a pod start: whoever guards the network of pods is ready for its addresses. Default: nobody is asked. */
+  podNetwork?: PodNetwork;
 }
 
 /** A running kubelet. */
@@ -58,7 +61,7 @@ const runtimeClasses = { group: 'node.k8s.io', version: 'v1', resource: 'runtime
 const core = (resource: string) => ({ group: '', version: 'v1', resource });
 
 /** What the parts of one kubelet share. */
-interface Base extends Required<Omit<KubeletDeps, 'serving'>> {
+interface Base extends Required<Omit<KubeletDeps, 'serving' | 'podNetwork'>> {
   options: KubeletOptions;
   machine: Machine;
   state: NodeState;
@@ -167,6 +170,7 @@ export async function runKubelet(given: KubeletOptions, deps: KubeletDeps): Prom
   const kubelet = new Kubelet(options, {
     ...base,
     runtime,
+    podNetwork: deps.podNetwork,
     sysctls,
     probes: (wake, events) => new RealProbeManager({ prober: createProber(runtime), clock, events, hostIP, onChange: wake }),
     hooks: createHooks({ runtime, clock, hostIP }),

@@ -13,6 +13,7 @@ import type { NodeAgentConfig } from '../node-agent-config.ts';
 import type { RegistryMirror } from '../nodes/index.ts';
 import { clusterNetworks } from '../settings.ts';
 import { type ClusterNetwork, clusterTag, nodePlace } from './network.ts';
+import { writePolicyIdentity } from './node-policy.ts';
 
 export interface MachinesOptions {
   cluster: string;
@@ -25,6 +26,8 @@ export interface MachinesOptions {
   registryMirrors: readonly RegistryMirror[];
   /** Of all pods; default: `clusterNetworks.podCidr`. */
   podCidr?: string;
+  /** Whether new nodes enforce network policies. */
+  networkPolicy?: boolean;
   /** Whether new nodes have public addresses. */
   publicAddresses?: boolean;
   /** Instances are kubelets in the cluster's process: they read nothing from a disk. */
@@ -119,7 +122,7 @@ export class Machines {
   }
   /** Identities and configuration, as a vendor's boot image and user data would bring them. */
   async #prepareDisk(name: string, address: string): Promise<void> {
-    const { dataDir, pki, registryMirrors, podCidr = clusterNetworks.podCidr } = this.#options;
+    const { dataDir, pki, registryMirrors, networkPolicy = false, podCidr = clusterNetworks.podCidr } = this.#options;
     const dir = nodeDir(dataDir, name);
     const { host, port } = this.#options.server;
     await mkdir(dir, { recursive: true, mode: 0o700 });
@@ -140,6 +143,9 @@ export class Machines {
       kubeletKubeconfig: await kubeconfig('kubelet', identities.node(name)),
       kubeProxyKubeconfig: await kubeconfig('kube-proxy', identities.kubeProxy),
       dnsKubeconfig: await kubeconfig('coredns', identities.dns),
+      ...(networkPolicy && {
+        networkPolicyKubeconfig: await writePolicyIdentity({ nodeName: name, nodeDir: dir, apiserver: { host, port } }, pki),
+      }),
       apiserver: { host, port },
       cniBinDir: findCniDir() ?? '/usr/lib/cni',
       restrictOomScoreAdj: process.platform === 'linux' && !hasSysResource(),

@@ -111,7 +111,17 @@ class Commands implements NodeCommands {
   }
 
   async #machines(instanceType?: string): Promise<Machines> {
-    const { name, dataDir, uplink, runtime, topology, podCidr, nodeAddresses, registryMirrors = [] } = this.#settings;
+    const {
+      name,
+      dataDir,
+      uplink,
+      runtime,
+      topology,
+      podCidr,
+      nodeAddresses,
+      networkPolicy,
+      registryMirrors = [],
+    } = this.#settings;
     const publicAddresses = nodeAddresses === 'public';
     const network = await ensureNetwork(this.#cloud, { cluster: name, internet: uplink !== 'none', nodePorts: publicAddresses });
     return new Machines(this.#cloud, network, {
@@ -123,6 +133,7 @@ class Commands implements NodeCommands {
       simulated: runtime === 'simulated',
       registryMirrors: registryMirrors.map(parseRegistryMirror),
       publicAddresses,
+      networkPolicy: networkPolicy !== 'none',
       ...(podCidr !== undefined && { podCidr }),
       ...(instanceType !== undefined && { instanceType }),
     });

@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import type { Supervisor } from '#component-base';
 import type { Instance } from '#cloud';
 import { localCloudProvider } from '#cloud/provider';
+import { networkPolicyRights } from '#network-policy';
 import type { Dial } from '#wire';
 import type { StatsSummary } from '#component-helpers/stats';
 import type { Clock, Exec, Logger, Rng } from '#utils';
@@ -11,6 +12,8 @@ import type { ControlPlane } from '../control-plane.ts';
 import { importImage } from '../images/index.ts';
 import { containerdPaths, parseRegistryMirror } from '../nodes/index.ts';
 import { startDnsAddon } from '../dns-addon.ts';
+import { grantClusterRole } from '../grant.ts';
+import { identities } from '../identities.ts';
 import { clusterMark } from '../paths.ts';
 import type { ClusterSettings } from '../settings.ts';
 import { SimulatedNodes } from '../simulated-nodes.ts';
@@ -19,10 +22,17 @@ import { type ControlPlaneEndpoint, type EndpointAccess, SelfManagedEndpoint } f
 import { Machines, nodeDir } from './machines.ts';
 import { ManagedEndpoint } from './managed-endpoint.ts';
 import { type ClusterNetwork, ensureNetwork } from './network.ts';
+import { setNetworkPolicy } from './node-policy.ts';
 import { writePodConfig } from './settings.ts';
 import { type ClusterCloud, startCloudProcess, startSimulatedCloud } from './service.ts';
 import { createSimulatedInstances, type SimulatedInstances } from './simulated-instances.ts';
 
+/** What nodes that enforce network policies may read. */
+const networkPolicyGrant = {
+  role: 'system:kube-network-policy',
+  serviceAccount: 'kube-network-policy',
+  rules: networkPolicyRights,
+};
 const kubeletPort = 10_250;
 const kubeletTimeoutMs = 60_000;
 const kubeletPollMs = 50;
@@ -69,6 +79,8 @@ export class ClusterNodes {
   /** Starts the cloud with the cluster's network and instances; needs no apiserver. */
   async boot(): Promise<void> {
     const { settings, program, pki } = this.#options;
+    const networkPolicy = settings.networkPolicy !== 'none';
+    if (!this.#simulated) await setNetworkPolicy(settings.dataDir, pki, networkPolicy);
     const cloud = this.#simulated
       ? await startSimulatedCloud(settings, this.#simulated, this.#deps)
       : await startCloudProcess(settings, program, this.#deps);
@@ -88,6 +100,7 @@ export class ClusterNodes {
       program,
       publicAddresses,
       ...(settings.podCidr !== undefined && { podCidr: settings.podCidr }),
+      networkPolicy,
       simulated: settings.runtime === 'simulated',
       registryMirrors: (settings.registryMirrors ?? []).map(parseRegistryMirror),
     });
@@ -105,6 +118,7 @@ export class ClusterNodes {
     } else if (endpoint) {
       this.#connected.push(() => endpoint.close());
       await endpoint.connect(plane);
+      await grantClusterRole(plane.client(identities.admin, 'sagong'), networkPolicyGrant);
       const names = await startDnsAddon(plane, this.#deps);
       this.#connected.push(() => names.stop());
     }

@@ -1,12 +1,14 @@
-// All that runs on a real node besides pods: containerd, kubelet, kube-proxy and a name server, each with its own identity. The first and only program of an
-// instance (its user data): a node that is switched off and on comes back by itself.
+// All that runs on a real node besides pods: containerd, kubelet, kube-proxy, network policies and a name server, each with its own identity. The first and
+// only program of an instance (its user data): a node that is switched off and on comes back by itself.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Pod } from '#api/core/v1';
 import { createClient, createEventRecorder, createInformerFactory, createRestTransport, loadClientConfig } from '#client';
 import { type Running, Supervisor, userAgent } from '#component-base';
 import { execCommand } from '#host';
 import { runKubeProxy } from '#kube-proxy';
 import { defaultOptions, runKubelet } from '#kubelet';
+import { type NetworkPolicyAgent, removePolicyRules, runNetworkPolicy } from '#network-policy';
 import type { Clock, Logger, Rng } from '#utils';
 import { buildPauseImage, importImage, pauseImageReference } from '../images/index.ts';
 import { dnsNodeLabel } from '../dns-label.ts';
@@ -23,7 +25,7 @@ export interface NodeAgentDeps {
 }
 
 export interface NodeAgent {
-  /** Stops kubelet, kube-proxy and name server; pods and containerd run on. */
+  /** Stops kubelet, kube-proxy, network policies and name server; pods, containerd and packet rules stay. */
   stop(): Promise<void>;
 }
 
@@ -43,15 +45,17 @@ export async function runNodeAgent(config: NodeAgentConfig, deps: NodeAgentDeps)
     .catch((error: unknown) => {
       deps.logger('coredns').error('this node answers no names', { error: String(error) });
     });
+  const policies = await guardOf(config, deps, supervisor);
+  const kubelet = { socket: containerd.socket, answersNames: names !== undefined, podNetwork: policies?.podNetwork };
   const running = await Promise.all([
     supervisor.run('kube-proxy', () => startKubeProxy(config, deps), { retryFirst: true }),
-    supervisor.run('kubelet', () => startKubelet(config, containerd.socket, names !== undefined, deps), { retryFirst: true }),
+    supervisor.run('kubelet', () => startKubelet(config, kubelet, deps), { retryFirst: true }),
   ]);
   return {
     async stop() {
       containerd.leave();
       await names?.stop();
-      await Promise.all(running.map((component) => component.stop()));
+      await Promise.all([...running, policies].map((component) => component?.stop()));
     },
   };
 }
@@ -83,6 +87,52 @@ async function startKubeProxy(config: NodeAgentConfig, { clock, rng, logger }: N
   };
 }
 
+type PodNetwork = (pod: Pod, ips: readonly string[]) => Promise<void>;
+
+/** What enforces network policies, and lets pods start once their policies are in force; undefined where somebody else does, or nobody. */
+async function guardOf(
+  config: NodeAgentConfig,
+  deps: NodeAgentDeps,
+  supervisor: Supervisor,
+): Promise<(Running & { podNetwork: PodNetwork }) | undefined> {
+  const { networkPolicyKubeconfig: kubeconfig, nodeName } = config;
+  if (kubeconfig === undefined) {
+    await removePolicyRules(execCommand);
+    return undefined;
+  }
+  const unit = await supervisor.run('network-policy', async () => startNetworkPolicy(nodeName, kubeconfig, deps), {
+    retryFirst: true,
+  });
+  return {
+    async podNetwork(pod, ips) {
+      if (!unit.current) throw new Error('what enforces network policies is about to be started again');
+      await unit.current.agent.admit(pod, ips);
+    },
+    stop: () => unit.stop(),
+  };
+}
+
+function startNetworkPolicy(
+  nodeName: string,
+  kubeconfig: string,
+  { clock, rng, logger }: NodeAgentDeps,
+): Running & { agent: NetworkPolicyAgent } {
+  const deps = { clock, rng, logger: logger('network-policy') };
+  const client = clientOf('kube-network-policy', kubeconfig, clock);
+  const informers = createInformerFactory({ ...deps, client });
+  const recorder = createEventRecorder({ ...deps, client, component: 'kube-network-policy', host: nodeName, api: 'events' });
+  const agent = runNetworkPolicy(nodeName, { ...deps, informers, exec: execCommand, recorder });
+  informers.start();
+  return {
+    agent,
+    async stop() {
+      informers.stop();
+      await agent.stop();
+      client.close();
+    },
+  };
+}
+
 /** Rejects where the port is taken: the node's pods then ask the name servers of other nodes. */
 async function startDns(config: NodeAgentConfig, deps: NodeAgentDeps): Promise<Running> {
   const { nodeIp: address, clusterDomain: domain, dnsKubeconfig } = config;
@@ -98,8 +148,7 @@ async function startDns(config: NodeAgentConfig, deps: NodeAgentDeps): Promise<R
 
 async function startKubelet(
   config: NodeAgentConfig,
-  socket: string,
-  answersNames: boolean,
+  { socket, answersNames, podNetwork }: { socket: string; answersNames: boolean; podNetwork: PodNetwork | undefined },
   deps: NodeAgentDeps,
 ): Promise<Running> {
   const { clock, rng, logger } = deps;
@@ -129,6 +178,7 @@ async function startKubelet(
       rng,
       logger: logger('kubelet'),
       client,
+      ...(podNetwork && { podNetwork }),
       serving: {
         tls: { cert, key, ca, requestClientCert: true },
         anonymous: false,

@@ -39,6 +39,7 @@ export interface UpFlags extends EtcdFlags {
   cloudProvider?: string;
   storage?: string;
   metrics?: string;
+  networkPolicy?: string;
   topology?: string;
   endpointAccess?: string;
   quotaBackendBytes?: number;
@@ -55,6 +56,7 @@ const nodeAddressChoices = ['private', 'public'] as const;
 const cloudProviders = ['local', 'external'] as const;
 const storages = ['local-path', 'none'] as const;
 const metricsChoices = ['kubelets', 'none'] as const;
+const networkPolicies = ['nftables', 'none'] as const;
 const topologies = ['self-managed', 'managed'] as const;
 
 /** One of the words a flag may say; undefined when it was not given. */
@@ -79,6 +81,7 @@ export async function runUp(flags: UpFlags): Promise<void> {
   const cloudProvider = chosen('--cloud-provider', cloudProviders, flags.cloudProvider);
   const storage = chosen('--storage', storages, flags.storage);
   const metrics = chosen('--metrics', metricsChoices, flags.metrics);
+  const networkPolicy = chosen('--network-policy', networkPolicies, flags.networkPolicy);
   const topology = chosen('--topology', topologies, flags.topology);
   const endpointAccess = flags.endpointAccess === undefined ? undefined : endpointAccessOf(flags.endpointAccess);
   const audit = auditOf(flags);
@@ -99,6 +102,7 @@ export async function runUp(flags: UpFlags): Promise<void> {
     cloudProvider,
     storage,
     metrics,
+    networkPolicy,
     topology,
     endpointAccess,
     audit,

@@ -26,7 +26,11 @@ export interface ExecutorDeps {
   logger: Logger;
   /** Addresses of the node are those of pods on its network. */
   state: NodeState;
+  /** Asked before containers of a pod start, with the addresses of the pod: rejects where its network is not fit for use yet. */
+  podNetwork?: PodNetwork | undefined;
 }
+
+export type PodNetwork = (pod: Pod, ips: readonly string[]) => Promise<void>;
 
 /** What one pod's worker remembers between syncs. */
 export interface PodMemory {
@@ -90,6 +94,7 @@ export class PodExecutor {
       podIPs = recordIPs(await runtime.get(identity(pod)));
     }
     if (podIPs.length === 0 && pod.spec?.hostNetwork) podIPs = this.#deps.state.hostIPs();
+    else if (actions.start.length > 0) await this.#networkOf(pod, podIPs);
     for (const start of actions.start) {
       if (stop()) return outcome;
       const started = await this.#start({ pod, record, start, sandboxId, sandboxAttempt, podIPs }, memory, outcome);
@@ -177,6 +182,14 @@ export class PodExecutor {
       const transient = error instanceof PodFailure && error.transient;
       const message = `Failed to create pod sandbox: ${(error as Error).message}`;
       throw new PodFailure('FailedCreatePodSandBox', message, { cause: error, transient });
+    }
+  }
+
+  async #networkOf(pod: Pod, ips: readonly string[]): Promise<void> {
+    try {
+      await this.#deps.podNetwork?.(pod, ips);
+    } catch (error) {
+      throw new PodFailure('NetworkNotReady', `network is not ready: ${(error as Error).message}`, { cause: error });
     }
   }
 

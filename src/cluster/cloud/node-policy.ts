@@ -1,0 +1,32 @@
+// Whether nodes enforce network policies, written to the disks of those that exist: their agents read it when they start next.
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { kubeconfigFor, writeKubeconfig } from '#client';
+import { atomicWrite, readFileIfExists } from '#host';
+import { type ClusterPki, clientConfigFor } from '../certificates.ts';
+import { identities } from '../identities.ts';
+import type { NodeAgentConfig } from '../node-agent-config.ts';
+
+type About = Pick<NodeAgentConfig, 'nodeName' | 'nodeDir' | 'apiserver'>;
+
+/** Writes the identity of what enforces policies on a node; gives its path. */
+export async function writePolicyIdentity({ nodeName, nodeDir, apiserver }: About, pki: ClusterPki): Promise<string> {
+  const path = join(nodeDir, 'network-policy.kubeconfig');
+  const config = clientConfigFor(pki, identities.networkPolicy, `https://${apiserver.host}:${apiserver.port}`);
+  await writeKubeconfig(path, kubeconfigFor(nodeName, config));
+  return path;
+}
+
+/** Brings all nodes with a disk to `enforced`. */
+export async function setNetworkPolicy(dataDir: string, pki: ClusterPki, enforced: boolean): Promise<void> {
+  const names = await readdir(join(dataDir, 'nodes')).catch(() => []);
+  for (const name of names) {
+    const path = join(dataDir, 'nodes', name, 'agent.json');
+    const text = (await readFileIfExists(path))?.toString('utf8');
+    if (text === undefined) continue;
+    const { networkPolicyKubeconfig: before, ...config } = JSON.parse(text) as NodeAgentConfig;
+    if ((before !== undefined) === enforced) continue;
+    const now = enforced ? { ...config, networkPolicyKubeconfig: await writePolicyIdentity(config, pki) } : config;
+    await atomicWrite(path, JSON.stringify(now, null, 2));
+  }
+}
