@@ -3,7 +3,7 @@
 /** Changes within this window become one transaction. */
 export const coalesceMs = 10;
 /** All rules are written anew this often, in case somebody else changed them. */
-export const fullSyncMs = 300_000;
+export const fullSyncMs = 60_000;
 /** Pause after a transaction that failed; doubled up to the maximum. */
 export const retryMinMs = 500;
 export const retryMaxMs = 30_000;
