@@ -14,13 +14,14 @@ interface KubeProxyConfiguration {
   hostnameOverride?: string;
   iptables?: { masqueradeAll?: boolean; masqueradeBit?: number | null };
   logging?: { format?: 'text' | 'json' | ''; verbosity?: number };
+  metricsBindAddress?: string;
   mode?: string;
 }
 
 const groupVersion = 'kubeproxy.config.k8s.io/v1alpha1';
 const served = new Set([
   ...['apiVersion', 'kind', 'clientConnection', 'clusterCIDR', 'featureGates', 'healthzBindAddress', 'hostnameOverride'],
-  ...['iptables', 'logging', 'mode'],
+  ...['iptables', 'logging', 'metricsBindAddress', 'mode'],
 ]);
 /** Accepted: they tune what is not here. */
 const withoutEffect: Readonly<Record<string, string>> = {
@@ -29,7 +30,6 @@ const withoutEffect: Readonly<Record<string, string>> = {
   conntrack: 'connection tracking of the kernel is left as it is',
   enableProfiling: 'there is no /debug/pprof',
   ipvs: 'there is no IPVS mode',
-  metricsBindAddress: 'there are no metrics of its own',
   nftables: 'there is no nftables mode',
   oomScoreAdj: 'the score of the process is left as it was at the start',
   portRange: 'there is no userspace mode',
@@ -87,6 +87,7 @@ export function withConfiguration(
     kubeconfig: config.clientConnection?.kubeconfig ?? '',
     clusterCidr: config.clusterCIDR ?? '',
     healthzBindAddress: config.healthzBindAddress || '0.0.0.0:10256',
+    metricsBindAddress: config.metricsBindAddress || '127.0.0.1:10249',
     hostnameOverride: flags.hostnameOverride || config.hostnameOverride || '',
     masqueradeAll: iptables?.masqueradeAll ?? false,
     masqueradeBit: iptables?.masqueradeBit ?? 14,
@@ -106,5 +107,6 @@ export const configurationOf = (flags: KubeProxyFlagValues): object => ({
   hostnameOverride: flags.hostnameOverride,
   iptables: { masqueradeAll: flags.masqueradeAll, masqueradeBit: flags.masqueradeBit },
   logging: { format: flags.loggingFormat, verbosity: flags.verbosity },
+  metricsBindAddress: flags.metricsBindAddress,
   mode: 'iptables',
 });

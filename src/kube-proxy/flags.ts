@@ -42,6 +42,11 @@ export const kubeProxyFlags = {
     default: '0.0.0.0:10256',
     help: "Address and port of /healthz; '' disables it.",
   }),
+  metricsBindAddress: flag.string({
+    name: 'metrics-bind-address',
+    default: '127.0.0.1:10249',
+    help: "Address and port of /metrics and /proxyMode; '' disables them.",
+  }),
   cleanup: flag.bool({ name: 'cleanup', default: false, help: 'Remove the rules of kube-proxy and exit.' }),
   ...fixedFeatureGateFlags(),
   ...flagsWithoutEffect(withoutEffect),

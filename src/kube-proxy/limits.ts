@@ -13,3 +13,4 @@ export const applyTimeoutMs = 60_000;
 /** `-w`: seconds to wait for the xtables lock. */
 export const lockWaitSeconds = 5;
 export const healthzPort = 10256;
+export const metricsPort = 10249;

@@ -5,12 +5,14 @@ import type { EndpointSlice } from '#api/discovery/v1';
 import type { EventRecorder, InformerFactory } from '#client';
 import { bound } from '#component-base';
 import type { Clock, Exec, Logger, Timer } from '#utils';
+import type { WireServer } from '#wire';
 import { clearFlows } from './conntrack.ts';
 import { HealthCheckServers, isHealthy, type ProxyHealth, serveHealthz } from './health.ts';
 import { applyRules, ensureJumps, ownChains, removeRules, supportsRandomFully } from './iptables/applier.ts';
 import { type AllRules, restoreInput } from './iptables/restore.ts';
 import type { RuleOptions } from './iptables/rules.ts';
-import { coalesceMs, healthzPort, minSyncPeriodMs, retryMs, syncPeriodMs } from './limits.ts';
+import { coalesceMs, healthzPort, metricsPort as defaultMetricsPort, minSyncPeriodMs, retryMs, syncPeriodMs } from './limits.ts';
+import { type ProxyMetrics, proxyMetrics, serveMetrics } from './metrics.ts';
 import { isProxiedSlice, type ProxyNode, serviceKeyOf } from './model.ts';
 import { type StaleFlows, Tracker } from './tracker.ts';
 
@@ -24,6 +26,11 @@ export interface KubeProxyOptions {
   /** Address of /healthz; port 0 serves none. */
   healthzHost?: string;
   healthzPort?: number;
+  /** Address of /metrics and /proxyMode; default 127.0.0.1:10249, port 0 serves none. */
+  metricsHost?: string;
+  metricsPort?: number;
+  /** What /configz says. */
+  configuration?: object;
 }
 
 export interface KubeProxyDeps {
@@ -54,6 +61,7 @@ function addressOf({ status }: Node): string | undefined {
 class KubeProxy implements RunningKubeProxy, ProxyHealth {
   readonly synced: Promise<void>;
   readonly #deps: KubeProxyDeps;
+  readonly #metrics: ProxyMetrics;
   readonly #rules: RuleOptions;
   readonly #tracker: Tracker;
   readonly #checks: HealthCheckServers;
@@ -68,8 +76,9 @@ class KubeProxy implements RunningKubeProxy, ProxyHealth {
   #pendingSinceMs: number | undefined;
   #markSynced: () => void = () => {};
 
-  constructor(options: KubeProxyOptions, rules: RuleOptions, deps: KubeProxyDeps) {
+  constructor(options: KubeProxyOptions, rules: RuleOptions, deps: KubeProxyDeps, metrics: ProxyMetrics) {
     this.#deps = deps;
+    this.#metrics = metrics;
     this.#rules = rules;
     const self: ProxyNode = { name: options.nodeName, zone: '' };
     this.#tracker = new Tracker(this.#watch(options.nodeName), rules, self);
@@ -109,10 +118,12 @@ class KubeProxy implements RunningKubeProxy, ProxyHealth {
     const touch = (key: string): void => {
       this.#tracker.touch(key);
       this.#pendingSinceMs ??= this.#deps.clock.monotonic();
+      this.#metrics.queued(this.#deps.clock.now());
       if (services.hasSynced() && slices.hasSynced()) this.#schedule(coalesceMs);
     };
     const onService = ({ metadata }: Service): void => touch(`${metadata.namespace}/${metadata.name}`);
-    const onSlice = (slice: EndpointSlice): void => (isProxiedSlice(slice) ? touch(serviceKeyOf(slice)) : undefined);
+    // A slice may change hands, or be no longer ours: whom it served loses it.
+    const onSlice = (...slices: EndpointSlice[]): void => new Set(slices.filter(isProxiedSlice).map(serviceKeyOf)).forEach(touch);
     const onNode = (node: Node | undefined): void => {
       this.#node = node;
       this.#tracker.setNode({ name: nodeName, zone: node?.metadata.labels?.[zoneLabel] ?? '', address: node && addressOf(node) });
@@ -122,7 +133,7 @@ class KubeProxy implements RunningKubeProxy, ProxyHealth {
     queueMicrotask(
       bound(() => {
         services.addHandler({ onAdd: onService, onUpdate: onService, onDelete: onService });
-        slices.addHandler({ onAdd: onSlice, onUpdate: onSlice, onDelete: onSlice });
+        slices.addHandler({ onAdd: (slice) => onSlice(slice), onUpdate: onSlice, onDelete: onSlice });
         nodes.addHandler({ onAdd: onNode, onUpdate: onNode, onDelete: () => onNode(undefined) });
       }),
     );
@@ -155,6 +166,7 @@ class KubeProxy implements RunningKubeProxy, ProxyHealth {
   }
   async #sync(): Promise<void> {
     const { exec, logger, clock } = this.#deps;
+    const startedMs = clock.monotonic();
     const full = !this.#applied || clock.monotonic() - this.#lastFullSyncMs >= syncPeriodMs;
     this.#stale.push(...this.#tracker.update());
     const rules = this.#tracker.rules();
@@ -174,6 +186,7 @@ class KubeProxy implements RunningKubeProxy, ProxyHealth {
       }
       this.#applied = { rules, chains: input.chains };
       this.#lastSyncMs = clock.monotonic();
+      this.#metrics.synced(full ? 'full' : 'partial', clock.now(), (this.#lastSyncMs - startedMs) / 1000);
       this.#pendingSinceMs = this.#tracker.isDirty ? this.#lastSyncMs : undefined;
       await clearFlows(exec, this.#stale.splice(0), logger);
       this.#checks.sync(checks);
@@ -181,10 +194,24 @@ class KubeProxy implements RunningKubeProxy, ProxyHealth {
     } catch (error) {
       // The next sync writes everything: what is in the kernel now is not known.
       this.#applied = undefined;
+      this.#metrics.failed(full ? 'full' : 'partial');
       logger.error('failed to sync rules', { error: String(error) });
       if (!this.#stopped) await clock.sleep(retryMs);
     }
   }
+}
+
+/** Services go on where their measures cannot be shown, as upstream's. */
+async function metricsServer(
+  { metricsHost: host = '127.0.0.1', metricsPort: port = defaultMetricsPort, configuration = {} }: KubeProxyOptions,
+  { all: metrics }: ProxyMetrics,
+  logger: Logger,
+): Promise<WireServer | undefined> {
+  if (port === 0) return undefined;
+  return serveMetrics({ host, port, metrics, mode: 'iptables', configuration, logger }).catch((error: unknown) => {
+    logger.error('metrics cannot be served', { error: String(error) });
+    return undefined;
+  });
 }
 
 /** Starts kube-proxy in iptables mode. The informers are started by the caller, after this. */
@@ -196,7 +223,8 @@ export async function runKubeProxy(options: KubeProxyOptions, deps: KubeProxyDep
     ...(options.clusterCidr && { clusterCidr: options.clusterCidr }),
     randomFully: await supportsRandomFully(deps.exec),
   };
-  const proxy = new KubeProxy(options, rules, deps);
+  const metrics = proxyMetrics();
+  const proxy = new KubeProxy(options, rules, deps, metrics);
   const port = options.healthzPort ?? healthzPort;
   const healthz =
     port === 0
@@ -208,12 +236,13 @@ export async function runKubeProxy(options: KubeProxyOptions, deps: KubeProxyDep
           port,
           logger: deps.logger,
         });
+  const measured = await metricsServer(options, metrics, deps.logger);
   const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: options.nodeName } };
   deps.recorder.event(node, 'Normal', 'Starting', '', { action: 'StartKubeProxy' });
   return {
     synced: proxy.synced,
     async stop(stopOptions) {
-      await healthz?.close({ graceMs: 0 });
+      await Promise.all([healthz?.close({ graceMs: 0 }), measured?.close({ graceMs: 0 })]);
       await proxy.stop(stopOptions);
     },
   };

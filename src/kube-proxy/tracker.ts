@@ -94,7 +94,9 @@ export class Tracker {
       const reached = new Map(
         [...endpoints.cluster, ...endpoints.local].map(({ address, ip, port: at }) => [address, { ip, port: at }]),
       );
-      now.set(id, { port, rules: same ? old.rules : rules, endpoints: reached, localEndpoints: endpoints.local.length });
+      // Load balancers are to go where new connections are welcome: pods that are about to end do not count, though they may be used.
+      const localEndpoints = endpoints.local.filter(({ ready }) => ready).length;
+      now.set(id, { port, rules: same ? old.rules : rules, endpoints: reached, localEndpoints });
     }
     if (now.size > 0) this.#ports.set(key, now);
     else this.#ports.delete(key);

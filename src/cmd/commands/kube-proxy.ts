@@ -24,6 +24,7 @@ export const kubeProxyCommand = (): Command =>
       const { client } = clientFor('kube-proxy', values.kubeconfig, deps.clock, { master: values.master });
       const informers = createInformerFactory({ ...deps, client });
       const [host = '0.0.0.0', port = '0'] = values.healthzBindAddress.split(/:(?=\d+$)/);
+      const [metricsHost = '127.0.0.1', metricsPort = '0'] = values.metricsBindAddress.split(/:(?=\d+$)/);
       const nodeName = values.hostnameOverride || hostname();
       const proxy = await runKubeProxy(
         {
@@ -32,6 +33,9 @@ export const kubeProxyCommand = (): Command =>
           masqueradeBit: values.masqueradeBit,
           healthzHost: host,
           healthzPort: Number(port),
+          metricsHost,
+          metricsPort: Number(metricsPort),
+          configuration: configurationOf(values),
           ...(values.clusterCidr && { clusterCidr: values.clusterCidr }),
         },
         {

@@ -118,6 +118,16 @@ describe('iptables rules', () => {
     expect(lines.filter((line) => line.includes('DNAT')).map((line) => line.split(' ').at(-1))).toEqual(['10.244.1.2:8080']);
   });
 
+  it('tell load balancers of pods that are ready, not of those that end and are still used', () => {
+    const service = web({ type: 'LoadBalancer', externalTrafficPolicy: 'Local', healthCheckNodePort: 30_100 });
+    const local = (...endpoints: NonNullable<EndpointSlice['endpoints']>): number | undefined =>
+      world(service, [slice(endpoints)]).tracker.healthChecks()[0]?.localEndpoints;
+    const dying = { ready: false, serving: true, terminating: true };
+    expect(local(pod('10.244.1.2'), pod('10.244.1.3'), pod('10.244.2.4', 'node-2'))).toBe(2);
+    expect(local(pod('10.244.1.2'), pod('10.244.1.3', 'node-1', dying))).toBe(1);
+    expect(local(pod('10.244.1.3', 'node-1', dying))).toBe(0);
+  });
+
   it('keep the client address under policy Local and drop where no endpoint is local', () => {
     const spec = {
       type: 'NodePort',

@@ -160,6 +160,29 @@ spec: {ports: [{name: q, port: 53, protocol: UDP}]}
     }
   });
 
+  it('follows a slice that is given to another service, and to none', async () => {
+    const reached = async (name: string): Promise<boolean> =>
+      (await fromPod('who-1', await clusterIp(name))).stdout.startsWith('who-1 sees');
+    await cluster.apply(
+      `${service('first', '{name: nobody}').replace('selector: {name: nobody}', '')}
+${service('second', '{name: nobody}').replace('selector: {name: nobody}', '')}
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata: {name: by-hand, labels: {kubernetes.io/service-name: first}}
+addressType: IPv4
+ports: [{name: http, port: 8080}]
+endpoints: [{addresses: [${await cluster.kubectl('get', 'pod', 'who-1', '-o', 'jsonpath={.status.podIP}')}], nodeName: node-1}]
+`,
+    );
+    await eventually('the first', () => reached('first'));
+    await cluster.kubectl('label', 'endpointslice', 'by-hand', '--overwrite', 'kubernetes.io/service-name=second');
+    await eventually('the second alone', async () => (await reached('second')) && !(await reached('first')));
+    await cluster.kubectl('label', 'endpointslice', 'by-hand', 'service.kubernetes.io/headless=');
+    await eventually('none', async () => !(await reached('second')));
+    const mode = await cluster.inNode(1, 'curl', '-s', 'http://127.0.0.1:10249/proxyMode');
+    expect(mode.stdout).toBe('iptables');
+  });
+
   it('takes in and forgets many services', async () => {
     const names = Array.from({ length: 200 }, (_, index) => `many-${index}`);
     const text = names

@@ -1,0 +1,89 @@
+// What kube-proxy measures, by upstream's names (pkg/proxy/metrics), and the endpoint that shows it (`--metrics-bind-address`).
+import { createMetrics, exponentialBuckets, type Metrics } from '#component-base';
+import type { Logger } from '#utils';
+import { serve, type WireRequest, type WireResponse, type WireServer } from '#wire';
+
+export interface ProxyMetrics {
+  readonly all: Metrics;
+  queued(nowMs: number): void;
+  synced(kind: 'full' | 'partial', nowMs: number, seconds: number): void;
+  failed(kind: 'full' | 'partial'): void;
+}
+
+const buckets = exponentialBuckets(0.001, 2, 15);
+const name = (rest: string): string => `kubeproxy_${rest}`;
+
+export function proxyMetrics(): ProxyMetrics {
+  const all = createMetrics();
+  const duration = (kind: string, help: string) =>
+    all.histogram({ name: name(`sync_${kind}proxy_rules_duration_seconds`), help, buckets });
+  const [any, full, partial] = [
+    duration('', 'SyncProxyRules latency in seconds'),
+    duration('full_', 'SyncProxyRules latency in seconds for full resyncs'),
+    duration('partial_', 'SyncProxyRules latency in seconds for partial resyncs'),
+  ];
+  const last = all.gauge({
+    name: name('sync_proxy_rules_last_timestamp_seconds'),
+    help: 'The last time proxy rules were successfully synced',
+  });
+  const queued = all.gauge({
+    name: name('sync_proxy_rules_last_queued_timestamp_seconds'),
+    help: 'The last time a sync of proxy rules was queued',
+  });
+  const failures = all.counter({
+    name: name('sync_proxy_rules_iptables_restore_failures_total'),
+    help: 'Cumulative proxy iptables restore failures',
+  });
+  const partialFailures = all.counter({
+    name: name('sync_proxy_rules_iptables_partial_restore_failures_total'),
+    help: 'Cumulative proxy iptables partial restore failures',
+  });
+  return {
+    all,
+    queued: (nowMs) => queued.set(nowMs / 1000),
+    synced(kind, nowMs, seconds) {
+      any.observe(seconds);
+      (kind === 'full' ? full : partial).observe(seconds);
+      last.set(nowMs / 1000);
+    },
+    failed(kind) {
+      failures.inc();
+      if (kind === 'partial') partialFailures.inc();
+    },
+  };
+}
+
+const text = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' };
+
+export interface MetricsEndpoint {
+  host: string;
+  port: number;
+  metrics: Metrics;
+  mode: string;
+  /** What /configz says. */
+  configuration: object;
+  logger: Logger;
+}
+
+/** Answers `/metrics`, `/proxyMode`, `/configz` and `/healthz`. Rejects when it cannot listen. */
+export function serveMetrics({ host, port, metrics, mode, configuration, logger }: MetricsEndpoint): Promise<WireServer> {
+  const onRequest = async (request: WireRequest, response: WireResponse): Promise<void> => {
+    switch (request.path.split('?')[0]) {
+      case '/metrics':
+        return response.send(200, { 'content-type': metrics.contentType }, await metrics.expose());
+      case '/proxyMode':
+        return response.send(200, text, mode);
+      case '/healthz':
+        return response.send(200, text, 'ok');
+      case '/configz':
+        return response.send(
+          200,
+          { 'content-type': 'application/json' },
+          JSON.stringify({ 'kubeproxy.config.k8s.io': configuration }),
+        );
+      default:
+        return response.send(404, text, '404 page not found\n');
+    }
+  };
+  return serve({ listen: { host, port }, onRequest, logger });
+}
