@@ -216,49 +216,9 @@ export async function startControlPlane(options: ControlPlaneOptions, deps: Cont
       return server;
     },
     async startLoops() {
-      // The apiserver answers before they are loaded.
-      const { defaultControllerManagerLeaderElection, runKubeControllerManager } = await import('#controller-manager');
-      const { defaultControllersConfig } = await import('#controllers');
-      const { runKubeScheduler } = await import('#scheduler');
-      const manage = (): Running =>
-        runKubeControllerManager(
-          {
-            controllers: ['*'],
-            config: {
-              ...defaultControllersConfig,
-              clusterCidrs: [podCidr],
-              allocateNodeCidrs: true,
-              serviceCidrs: [clusterNetworks.serviceCidr],
-              rootCa: pki.authority.cert,
-              serviceAccountSigningKey: pki.serviceAccount.privateKey,
-              clusterSigning: { cert: pki.authority.cert, key: pki.authority.key, durationMs: 365 * 24 * 3_600_000 },
-            },
-            // One process holds the store: nobody else can lead.
-            leaderElection: { ...defaultControllerManagerLeaderElection(), leaderElect: false },
-            identity: 'sagong',
-          },
-          {
-            client: client(identities.controllerManager, 'kube-controller-manager'),
-            clientFor: (name) => client(identities.controller(name), name),
-            clock,
-            rng,
-            logger: logger.with({ component: 'kube-controller-manager' }),
-            decisions,
-            supervisor,
-          },
-        );
-      const schedule = (): KubeScheduler =>
-        runKubeScheduler(
-          {},
-          {
-            client: client(identities.scheduler, 'kube-scheduler'),
-            clock,
-            rng,
-            logger: logger.with({ component: 'kube-scheduler' }),
-          },
-        );
-      loops.push(await supervisor.run('kube-controller-manager', manage));
-      scheduler = await supervisor.run('kube-scheduler', schedule);
+      const of = { clock, rng, logger, supervisor, plane };
+      loops.push(await supervisor.run('kube-controller-manager', await managerOf(pki, of)));
+      scheduler = await supervisor.run('kube-scheduler', await schedulerOf(of));
       loops.push(scheduler);
     },
     async stop() {
@@ -268,4 +228,45 @@ export async function startControlPlane(options: ControlPlaneOptions, deps: Cont
     },
   };
   return plane;
+}
+
+interface LoopDeps extends Pick<ControlPlaneDeps, 'clock' | 'rng' | 'logger'> {
+  supervisor: Supervisor;
+  plane: Pick<ControlPlane, 'client' | 'decisions' | 'podCidr'>;
+}
+
+/** What starts kube-controller-manager. It is loaded only now: the apiserver answers before. */
+async function managerOf(pki: ClusterPki, { plane, logger, ...deps }: LoopDeps): Promise<() => Running> {
+  const { defaultControllerManagerLeaderElection, runKubeControllerManager } = await import('#controller-manager');
+  const { defaultControllersConfig } = await import('#controllers');
+  const { client, decisions, podCidr } = plane;
+  const config = {
+    ...defaultControllersConfig,
+    clusterCidrs: [podCidr],
+    allocateNodeCidrs: true,
+    serviceCidrs: [clusterNetworks.serviceCidr],
+    rootCa: pki.authority.cert,
+    serviceAccountSigningKey: pki.serviceAccount.privateKey,
+    clusterSigning: { cert: pki.authority.cert, key: pki.authority.key, durationMs: 365 * 24 * 3_600_000 },
+  };
+  // One process holds the store: nobody else can lead.
+  const leaderElection = { ...defaultControllerManagerLeaderElection(), leaderElect: false };
+  return () =>
+    runKubeControllerManager(
+      { controllers: ['*'], config, leaderElection, identity: 'sagong' },
+      {
+        ...deps,
+        client: client(identities.controllerManager, 'kube-controller-manager'),
+        clientFor: (name) => client(identities.controller(name), name),
+        logger: logger.with({ component: 'kube-controller-manager' }),
+        decisions,
+      },
+    );
+}
+
+/** What starts kube-scheduler. */
+async function schedulerOf({ plane, clock, rng, logger }: LoopDeps): Promise<() => KubeScheduler> {
+  const { runKubeScheduler } = await import('#scheduler');
+  const client = plane.client(identities.scheduler, 'kube-scheduler');
+  return () => runKubeScheduler({}, { client, clock, rng, logger: logger.with({ component: 'kube-scheduler' }) });
 }

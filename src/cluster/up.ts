@@ -229,28 +229,8 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
   const booted = nodes?.boot();
   undo.push(() => nodes?.stop());
   booted?.catch(() => {});
-  const plane = await progress.step('control plane', async () => {
-    try {
-      const planeOptions = controlPlaneOptions(settings, pki, nodes?.endpoint, () => nodes);
-      // The settings are written once the store is there.
-      const storeMustExist = (await loadSettings(settings.dataDir)) !== undefined;
-      const { audit, quotaBytes } = options;
-      const etcd = settings.etcd && (await openEtcdLocation(settings.etcd));
-      const encryption = settings.encryptSecrets ? await secretEncryption(paths.pki) : undefined;
-      const chosen = {
-        storeMustExist,
-        ...(quotaBytes && { quotaBytes }),
-        ...(etcd && { etcd }),
-        ...(audit && { audit }),
-        ...(encryption && { encryption }),
-      };
-      return await startControlPlane({ ...planeOptions, ...chosen }, deps);
-    } catch (error) {
-      const { code, port } = error as NodeJS.ErrnoException & { port?: number };
-      if (code !== 'EADDRINUSE' || port === undefined) throw error;
-      throw new Error(`port ${port} of 127.0.0.1 is taken; choose another with --port`, { cause: error });
-    }
-  });
+  const planeOptions = controlPlaneOptions(settings, pki, nodes?.endpoint, () => nodes);
+  const plane = await progress.step('control plane', () => startPlane(planeOptions, options, settings, deps));
   undo.push(() => plane.stop());
   await plane.apiserver.started;
   if (settings.encryptSecrets) await rewriteSecrets(plane.apiserver, deps.logger);
@@ -292,6 +272,33 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
     announce: () => access.announce(),
     stop: deps.stop,
   };
+}
+
+/** The control plane over the store that the settings name. */
+async function startPlane(
+  base: ControlPlaneOptions,
+  { audit, quotaBytes }: UpOptions,
+  settings: ClusterSettings,
+  deps: StartDeps,
+): Promise<ControlPlane> {
+  try {
+    // The settings are written once the store is there.
+    const storeMustExist = (await loadSettings(settings.dataDir)) !== undefined;
+    const etcd = settings.etcd && (await openEtcdLocation(settings.etcd));
+    const encryption = settings.encryptSecrets ? await secretEncryption(clusterPaths(settings.dataDir).pki) : undefined;
+    const chosen = {
+      storeMustExist,
+      ...(quotaBytes && { quotaBytes }),
+      ...(etcd && { etcd }),
+      ...(audit && { audit }),
+      ...(encryption && { encryption }),
+    };
+    return await startControlPlane({ ...base, ...chosen }, deps);
+  } catch (error) {
+    const { code, port } = error as NodeJS.ErrnoException & { port?: number };
+    if (code !== 'EADDRINUSE' || port === undefined) throw error;
+    throw new Error(`port ${port} of 127.0.0.1 is taken; choose another with --port`, { cause: error });
+  }
 }
 
 /** Goes on while the nodes boot, which take longer. */

@@ -10,5 +10,5 @@ export { type KubeletDeps, type KubeletHandle, runKubelet } from './run.ts';
 export { defaultOptions, type KubeletOptions } from './options.ts';
 export { createSimulatedNode, createSimulatedRuntime, type SimulatedNodeDeps, type SimulatedNodeOptions } from './simulated.ts';
 export type { Machine } from './node/status.ts';
-export type { ImageInfo, PodRuntime } from './runtime/types.ts';
+export type { ImageInfo, PodRuntime } from './container/runtime.ts';
 export { SimulatedRuntime, type SimulatedRuntimeOptions } from './runtime/simulated/index.ts';

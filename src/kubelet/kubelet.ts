@@ -15,7 +15,7 @@ import type { Machine, NodeFacts } from './node/status.ts';
 import type { SysctlRules } from './node/sysctls.ts';
 import type { KubeletOptions } from './options.ts';
 import type { ProbeManager } from './probes/types.ts';
-import type { ImageInfo, PodRuntime, RegistryAuth, RuntimeHealth } from './runtime/types.ts';
+import type { ImageInfo, PodRuntime, RegistryAuth, RuntimeHealth } from './container/runtime.ts';
 import { StatusManager } from './status/manager.ts';
 import { PodExecutor, type PodNetwork } from './workers/executor.ts';
 import { PodWorkers } from './workers/pod-workers.ts';

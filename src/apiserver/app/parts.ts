@@ -28,6 +28,8 @@ import {
 import { bootstrapHooks, KubernetesServiceController } from '../bootstrap/index.ts';
 import type { TokenAuthenticator } from '../authentication/types.ts';
 import type { Authorizer, Decision } from '../authorization/types.ts';
+import type { WebhookReach } from '../outbound/webhook-client.ts';
+import type { AdmissionChain } from '../registry/generic/types.ts';
 import type { StorageHook } from '../registry/generic/storage-hook.ts';
 import type { SpecialRest } from '../registry/special.ts';
 import type { UserInfo } from '../request/request.ts';
@@ -56,7 +58,7 @@ export interface PartsDeps {
 }
 
 export function buildParts(options: KubeApiServerOptions, deps: PartsDeps, input: PartsInput): ApiServerParts {
-  const { cluster, writer, clock, logger, store } = input;
+  const { cluster, clock, logger, store } = input;
   const advertised = advertiseAddress(options);
   const service = new KubernetesServiceController(
     {
@@ -72,7 +74,6 @@ export function buildParts(options: KubeApiServerOptions, deps: PartsDeps, input
   );
   const { authorizer, rbac } = authorizerOf(options, cluster);
   const authentication = authenticationOf(options, deps, input);
-  const impersonate = createImpersonation(authorizer);
   const core = coreEndpoints({
     cluster,
     authorizer,
@@ -87,42 +88,11 @@ export function buildParts(options: KubeApiServerOptions, deps: PartsDeps, input
     resolve: resolverOf(options, deps, cluster),
     ...(deps.dialService && { dialService: deps.dialService }),
   };
-  const plugins = createAdmission(
-    { enable: options.enableAdmissionPlugins, disable: options.disableAdmissionPlugins },
-    {
-      cluster,
-      writer,
-      authorizer,
-      clock,
-      rng: deps.rng,
-      logger,
-      metrics: input.metrics,
-      webhooks,
-      options: {
-        ...defaultPluginOptions,
-        notReadyTolerationSeconds: options.notReadyTolerationSeconds,
-        unreachableTolerationSeconds: options.unreachableTolerationSeconds,
-      },
-    },
-  );
   return {
     authenticate: (credentials) => authentication.authenticate(credentials),
-    impersonate(credentials, asked, onImpersonation) {
-      if (!asksToImpersonate(credentials)) return undefined;
-      return impersonate(credentials, asked).then((found) => {
-        if (found) onImpersonation?.(found.user, found.constraint);
-        return found?.user;
-      });
-    },
-    authorize(asked, onDecision) {
-      const decision = authorizer.authorize(asked);
-      const check = (decided: Decision): void => {
-        onDecision?.(decided);
-        if (!decided.allowed) throw forbiddenError(asked, decided.reason);
-      };
-      return decision instanceof Promise ? decision.then(check) : check(decision);
-    },
-    admission: chainOf(plugins),
+    impersonate: impersonateBy(authorizer),
+    authorize: authorizeBy(authorizer),
+    admission: admissionOf(options, deps, input, { authorizer, webhooks }),
     special: [...core.endpoints, ...specialEndpoints(options, authentication, authorizer, input)],
     virtual,
     documents: openIdDocuments(options, () => `${options.externalHostname || advertised}:${deps.port()}`),
@@ -154,6 +124,42 @@ export function buildParts(options: KubeApiServerOptions, deps: PartsDeps, input
       ...(deps.dialService && { dial: deps.dialService }),
     }),
   };
+}
+
+const authorizeBy =
+  (authorizer: Authorizer): NonNullable<ApiServerParts['authorize']> =>
+  (asked, onDecision) => {
+    const decision = authorizer.authorize(asked);
+    const check = (decided: Decision): void => {
+      onDecision?.(decided);
+      if (!decided.allowed) throw forbiddenError(asked, decided.reason);
+    };
+    return decision instanceof Promise ? decision.then(check) : check(decision);
+  };
+
+function impersonateBy(authorizer: Authorizer): NonNullable<ApiServerParts['impersonate']> {
+  const impersonate = createImpersonation(authorizer);
+  return (credentials, asked, onImpersonation) => {
+    if (!asksToImpersonate(credentials)) return undefined;
+    return impersonate(credentials, asked).then((found) => {
+      if (found) onImpersonation?.(found.user, found.constraint);
+      return found?.user;
+    });
+  };
+}
+
+/** The admission chain with the plugins that the options name. */
+function admissionOf(
+  options: KubeApiServerOptions,
+  { rng }: PartsDeps,
+  { cluster, writer, clock, logger, metrics }: PartsInput,
+  { authorizer, webhooks }: { authorizer: Authorizer; webhooks: WebhookReach },
+): AdmissionChain {
+  const names = { enable: options.enableAdmissionPlugins, disable: options.disableAdmissionPlugins };
+  const { notReadyTolerationSeconds, unreachableTolerationSeconds } = options;
+  const settings = { ...defaultPluginOptions, notReadyTolerationSeconds, unreachableTolerationSeconds };
+  const context = { cluster, writer, authorizer, clock, rng, logger, metrics, webhooks, options: settings };
+  return chainOf(createAdmission(names, context));
 }
 
 /** How requests to Services find their way: webhooks and other API servers alike. */

@@ -19,7 +19,7 @@ import { withFilters } from './filters.ts';
 import type { CertificatePair, KubeApiServerOptions, StoreLocation } from './options.ts';
 import type { NodeStatsShortcut } from '../registry/metrics/index.ts';
 import { settingsOf } from '../settings.ts';
-import { advertiseAddress, buildParts, firstAddress } from './parts.ts';
+import { advertiseAddress, buildParts, firstAddress, type PartsDeps } from './parts.ts';
 
 /** Stands before the requests of every way in, to let them fail on request. */
 export interface RequestGate {
@@ -83,6 +83,14 @@ async function run(options: KubeApiServerOptions, deps: Given): Promise<KubeApiS
   const loopbackToken = randomBytes(32).toString('base64url');
   const audit = await openAudit(options.audit, { clock, rng, logger, metrics });
   let port = options.securePort;
+  const partsDeps: PartsDeps = {
+    rng,
+    port: () => port,
+    loopbackTokens: new Map([[loopbackToken, loopbackUser]]),
+    dialKubelet: deps.dialKubelet,
+    ...(deps.dialService && { dialService: deps.dialService }),
+    ...(deps.nodeStats && { nodeStats: deps.nodeStats }),
+  };
   const server = await createApiServer({
     store: encryption?.store ?? store,
     ...(encryption && { isStale: (key: string) => encryption.store.isStale(key), checks: encryption.checks }),
@@ -96,45 +104,12 @@ async function run(options: KubeApiServerOptions, deps: Given): Promise<KubeApiS
     address: () => `${options.externalHostname || advertiseAddress(options)}:${port}`,
     ...(options.isServed && { isServed: options.isServed }),
     components: () => supervisor.healthChecks(),
-    parts: (input) =>
-      gated(
-        buildParts(
-          options,
-          {
-            rng,
-            port: () => port,
-            loopbackTokens: new Map([[loopbackToken, loopbackUser]]),
-            dialKubelet: deps.dialKubelet,
-            ...(deps.dialService && { dialService: deps.dialService }),
-            ...(deps.nodeStats && { nodeStats: deps.nodeStats }),
-          },
-          input,
-        ),
-        gate,
-      ),
+    parts: (input) => gated(buildParts(options, partsDeps, input), gate),
     ...(deps.descriptions && { descriptions: deps.descriptions }),
     holdStart: true,
   });
   const { own, pair } = await certificateOf(options, clock);
-  const handle = withFilters(options.filters ?? {}, (request, response) => {
-    const answer = (): Promise<void> => server.handle(request, response);
-    return gate ? gate.connection(response, request.path, answer) : answer();
-  });
-  const wire = await serve({
-    tls: tlsOf(options, pair),
-    listen: deps.listen ?? {
-      host: options.bindAddress,
-      port: options.securePort,
-      ...(options.reusePort && { reusePort: true }),
-    },
-    limits: {
-      bodyTimeoutMs: options.requestTimeoutMs,
-      ...(options.streamsMax && { concurrentStreamsMax: options.streamsMax }),
-    },
-    onRequest: handle,
-    onUpgrade: (upgrade) => server.upgrade(upgrade),
-    logger,
-  });
+  const wire = await listen(server, pair, options, deps);
   port = wire.port;
   server.start();
   logger.info('Serving securely', { address: `${options.bindAddress}:${port}` });
@@ -161,6 +136,22 @@ async function run(options: KubeApiServerOptions, deps: Given): Promise<KubeApiS
       logger.info('[graceful-termination] apiserver is exiting');
     },
   };
+}
+
+/** Serves over TLS. */
+function listen(server: ApiServer, pair: CertificatePair, options: KubeApiServerOptions, { gate, logger, ...deps }: Given) {
+  const { bindAddress: host, securePort: port, reusePort, requestTimeoutMs, streamsMax } = options;
+  return serve({
+    tls: tlsOf(options, pair),
+    listen: deps.listen ?? { host, port, ...(reusePort && { reusePort: true }) },
+    limits: { bodyTimeoutMs: requestTimeoutMs, ...(streamsMax && { concurrentStreamsMax: streamsMax }) },
+    onRequest: withFilters(options.filters ?? {}, (request, response) => {
+      const answer = (): Promise<void> => server.handle(request, response);
+      return gate ? gate.connection(response, request.path, answer) : answer();
+    }),
+    onUpgrade: (upgrade) => server.upgrade(upgrade),
+    logger,
+  });
 }
 
 const gated = (parts: ApiServerParts, gate: RequestGate | undefined): ApiServerParts =>

@@ -6,7 +6,7 @@ import type { Pod } from '#api/core/v1';
 import { podLimits, podQos, podRequests } from '#component-helpers/pod';
 import { isErrno } from '#host';
 import type { Logger } from '#utils';
-import { cpuPeriodUs, milliCpuToQuota, milliCpuToShares } from '../runtime/containerd/resources.ts';
+import { cpuPeriodUs, milliCpuToQuota, milliCpuToShares } from './cpu.ts';
 
 const rootName = 'kubepods';
 

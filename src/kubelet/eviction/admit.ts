@@ -1,12 +1,7 @@
 // Which pods a node under pressure still takes (upstream eviction_manager.go Admit). Pure.
 import type { Pod } from '#api/core/v1';
 import { isCriticalPod, podQos, tolerates } from '#component-helpers/pod';
-
-export interface Pressure {
-  memory: boolean;
-  disk: boolean;
-  pid: boolean;
-}
+import type { Pressure } from '../node/state.ts';
 
 const memoryTaint = { key: 'node.kubernetes.io/memory-pressure', effect: 'NoSchedule' };
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Pod } from '#api/core/v1';
 import { Descriptor, holding, isErrno, walkTree } from '#host';
 import { latest, type PodRecord } from '../container/types.ts';
-import type { ContainerUsage } from '../runtime/types.ts';
+import type { ContainerUsage } from '../container/runtime.ts';
 import type { LocalStorage } from './local-storage.ts';
 
 const blockBytes = 512;

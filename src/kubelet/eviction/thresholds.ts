@@ -2,7 +2,7 @@
 // pkg/kubelet/eviction helpers.go; https://kubernetes.io/docs/concepts/scheduling-eviction/node-pressure-eviction/). Pure.
 import { parseDurationMs } from '#apimachinery/duration';
 import { parseQuantity } from '#apimachinery/quantity';
-import type { Pressure } from './admit.ts';
+import type { Pressure } from '../node/state.ts';
 
 /** Available and total amount of a signal, in bytes, inodes or processes. */
 export interface Observation {

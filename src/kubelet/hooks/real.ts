@@ -4,8 +4,8 @@ import { formatPod } from '#component-helpers/pod';
 import { type Clock, quote } from '#utils';
 import { recordIPs } from '../container/types.ts';
 import { httpGet, httpTarget } from '../probes/http.ts';
-import type { PodRuntime } from '../runtime/types.ts';
-import { identity } from '../workers/executor.ts';
+import type { PodRuntime } from '../container/runtime.ts';
+import { identity } from '../container/identity.ts';
 import { HookTimeout, type LifecycleHooks } from './hooks.ts';
 
 const httpTimeoutMs = 30_000;

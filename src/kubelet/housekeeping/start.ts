@@ -6,7 +6,7 @@ import { ImageCollector } from '../images/collector.ts';
 import type { NodeManager } from '../node/manager.ts';
 import type { NodeState } from '../node/state.ts';
 import type { KubeletOptions } from '../options.ts';
-import type { PodRuntime } from '../runtime/types.ts';
+import type { PodRuntime } from '../container/runtime.ts';
 import { nodeUsage } from '../stats/node-usage.ts';
 import type { VolumeManager } from '../volumes/manager.ts';
 import type { PodWorkers } from '../workers/pod-workers.ts';

@@ -3,7 +3,7 @@ import type { Clock, Logger } from '#utils';
 import type { PodRecord } from '../container/types.ts';
 import type { Observation } from '../eviction/thresholds.ts';
 import type { KubeletOptions } from '../options.ts';
-import type { PodRuntime } from '../runtime/types.ts';
+import type { PodRuntime } from '../container/runtime.ts';
 import { type ImageUse, imagesToRemove } from './garbage.ts';
 
 export interface ImageCollectorDeps {

@@ -1,7 +1,7 @@
 // Registry credentials out of a pod's pull secrets (upstream pkg/credentialprovider). Pure.
 import type { Secret } from '#api/core/v1';
 import { secretText } from '../env/environment.ts';
-import type { RegistryAuth } from '../runtime/types.ts';
+import type { RegistryAuth } from '../container/runtime.ts';
 import { registryOf } from './reference.ts';
 
 interface Entry {

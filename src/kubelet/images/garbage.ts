@@ -1,5 +1,5 @@
 // Which images go when the disk fills up (upstream pkg/kubelet/images/image_gc_manager.go). Pure; the oldest use goes first.
-import type { ImageInfo } from '../runtime/types.ts';
+import type { ImageInfo } from '../container/runtime.ts';
 
 export interface ImageUse {
   /** When a container last used it, or when it was first seen. */

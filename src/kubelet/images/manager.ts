@@ -5,7 +5,7 @@ import { type Clock, quote } from '#utils';
 import type { EventType, PodEvents } from '../events.ts';
 import { imageBackoffInitialMs, imageBackoffMaxMs } from '../limits.ts';
 import { type BackOff, backOffNext, backOffUntil } from '../pod/back-off.ts';
-import { type ImageInfo, type ImageService, type RegistryAuth, StartFailure } from '../runtime/types.ts';
+import { type ImageInfo, type ImageService, type RegistryAuth, StartFailure } from '../container/runtime.ts';
 import { withDefaultTag } from './reference.ts';
 
 export interface ImageManagerDeps {

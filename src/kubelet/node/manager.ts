@@ -15,7 +15,7 @@ import {
   registerBackoffMaxMs,
   registerBackoffMinMs,
 } from '../limits.ts';
-import { equalJson } from '../status/patch.ts';
+import { equalJson } from '../container/equal-json.ts';
 import type { NodeState } from './state.ts';
 import { comparable, defaultLabels, initialNode, type NodeFacts, type Registration, withStatus } from './status.ts';
 

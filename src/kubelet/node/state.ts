@@ -1,9 +1,15 @@
 // What is known so far of this node, in one place: made before everything else, told by those who learn something, read by the rest.
 import type { Node } from '#api/core/v1';
-import type { Pressure } from '../eviction/admit.ts';
 import { isSpecific } from './node-ip.ts';
 
 const versionOf = (node: Node | undefined): number => Number(node?.metadata.resourceVersion ?? 0);
+
+/** What the node runs short of. */
+export interface Pressure {
+  memory: boolean;
+  disk: boolean;
+  pid: boolean;
+}
 
 export class NodeState {
   /** What the node is short of. */

@@ -6,7 +6,7 @@ import { parseQuantity, quantityOf } from '#apimachinery/quantity';
 import { parseIP } from '#apimachinery/validation';
 import { imageNamesMax, nodeStatusImagesMax } from '../limits.ts';
 import type { KubeletOptions } from '../options.ts';
-import type { ImageInfo } from '../runtime/types.ts';
+import type { ImageInfo } from '../container/runtime.ts';
 import { isSpecific } from './node-ip.ts';
 
 /** The machine under the node. */

@@ -2,7 +2,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { PodRuntime } from '../runtime/types.ts';
+import type { PodRuntime } from '../container/runtime.ts';
 import { httpGet } from './http.ts';
 import { createProber } from './prober.ts';
 

@@ -1,7 +1,7 @@
 // One probe of one container (upstream pkg/kubelet/prober/prober.go).
 import type { Container, Pod, Probe } from '#api/core/v1';
 import { probeOutputBytesMax } from '../limits.ts';
-import type { PodRuntime } from '../runtime/types.ts';
+import type { PodRuntime } from '../container/runtime.ts';
 import { grpcCheck } from './grpc.ts';
 import { httpGet, httpTarget } from './http.ts';
 import { probePort } from './ports.ts';

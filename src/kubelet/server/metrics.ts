@@ -2,7 +2,7 @@
 import { createMetrics, gitVersion, type Metrics } from '#component-base';
 import type { ContainerRecord, PodRecord } from '../container/types.ts';
 import type { Kubelet } from '../kubelet.ts';
-import type { ContainerUsage } from '../runtime/types.ts';
+import type { ContainerUsage } from '../container/runtime.ts';
 import { usageOfNode } from '../stats/node-usage.ts';
 
 /** The kubelet's own metrics, gathered when asked for. */

@@ -3,7 +3,7 @@ import { formatTime } from '#apimachinery/meta';
 import type { ContainerStats, CpuStats, MemoryStats, NodeStats, PodStats, StatsSummary } from '#component-helpers/stats';
 import type { PodRecord } from '../container/types.ts';
 import type { Kubelet } from '../kubelet.ts';
-import type { ContainerUsage } from '../runtime/types.ts';
+import type { ContainerUsage } from '../container/runtime.ts';
 import { usageOfNode } from '../stats/node-usage.ts';
 import { filesystemsOf, type NodeSpace, nodeSpace } from '../stats/space.ts';
 

@@ -13,7 +13,7 @@ import {
 } from '#wire';
 import { findContainer } from '#component-helpers/pod';
 import type { Kubelet } from '../kubelet.ts';
-import type { RuntimeStreams } from '../runtime/types.ts';
+import type { RuntimeStreams } from '../container/runtime.ts';
 import { findPod, RequestError, runningContainerId, statusOf } from './lookup.ts';
 
 interface Target {

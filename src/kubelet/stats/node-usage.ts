@@ -2,7 +2,7 @@
 // (upstream cadvisor's container "/").
 import { readFile } from 'node:fs/promises';
 import type { Clock } from '#utils';
-import type { ContainerUsage, PodRuntime } from '../runtime/types.ts';
+import type { ContainerUsage, PodRuntime } from '../container/runtime.ts';
 import { CpuRates } from './cpu-rates.ts';
 
 const root = '/sys/fs/cgroup';

@@ -7,7 +7,7 @@ import { directoryBytes } from '../eviction/disk-usage.ts';
 import { observe } from '../eviction/observe.ts';
 import type { Kubelet } from '../kubelet.ts';
 import { podLogDirectory } from '../logs/log-file.ts';
-import type { ContainerUsage } from '../runtime/types.ts';
+import type { ContainerUsage } from '../container/runtime.ts';
 
 type Space = Omit<FsStats, 'time'>;
 

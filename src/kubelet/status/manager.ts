@@ -7,7 +7,8 @@ import type { KubeClient } from '#client';
 import type { Clock, Logger, Timer } from '#utils';
 import { statusRetryMs } from '../limits.ts';
 import type { NodeState } from '../node/state.ts';
-import { equalJson, statusPatch } from './patch.ts';
+import { equalJson } from '../container/equal-json.ts';
+import { statusPatch } from './patch.ts';
 import { finalStatus, mergeStatus, settleStatus } from './settle.ts';
 
 const pods = { group: '', version: 'v1', resource: 'pods' };

@@ -1,22 +1,12 @@
 // The smallest strategic merge patch from one pod status to another (upstream pkg/util/pod PatchPodStatus). Conditions and addresses are merged
 // lists, so that the kubelet never overwrites what others wrote beside it.
 import type { PodStatus } from '#api/core/v1';
+import { equalJson } from '../container/equal-json.ts';
 
 /** Merged lists of PodStatus and the key of their items; every other field is replaced as a whole. */
 const mergeKeys: Record<string, string> = { conditions: 'type', podIPs: 'ip', hostIPs: 'ip' };
 
 type Item = Record<string, unknown>;
-
-/** Structural equality of decoded JSON; absent and undefined are the same. */
-export function equalJson(a: unknown, b: unknown): boolean {
-  if (a === b) return true;
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
-  if (Array.isArray(a) || Array.isArray(b))
-    return Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((item, index) => equalJson(item, b[index]));
-  const keys = new Set([...Object.keys(a), ...Object.keys(b)]);
-  for (const key of keys) if (!equalJson((a as Item)[key], (b as Item)[key])) return false;
-  return true;
-}
 
 /** Items to merge in, nulls for fields that go, and deletions of items that are no more. */
 function listPatch(before: readonly Item[], after: readonly Item[], key: string): Item[] {

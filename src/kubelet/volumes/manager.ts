@@ -7,7 +7,7 @@ import { isErrno, removeTree } from '#host';
 import { type Logger, quote, type Timer } from '#utils';
 import type { ObjectSource } from '../env/environment.ts';
 import { tokenRetryMs } from '../limits.ts';
-import { PodFailure } from '../runtime/types.ts';
+import { PodFailure } from '../container/runtime.ts';
 import { ClaimError } from './claims.ts';
 import { mountsUnder, unmount } from './mount-table.ts';
 import { ObjectCache } from './object-cache.ts';

@@ -5,6 +5,7 @@ import { findContainer, formatPod, isRestartableInitContainer } from '#component
 import type { Clock, Logger } from '#utils';
 import { latest, type PodRecord, recordIPs } from '../container/types.ts';
 import type { PodEvents } from '../events.ts';
+import { identity } from '../container/identity.ts';
 import { HookTimeout, type LifecycleHooks } from '../hooks/hooks.ts';
 import { type ImageManager, PullBackOff } from '../images/manager.ts';
 import { gracePeriodSecondsMin } from '../limits.ts';
@@ -13,7 +14,7 @@ import { crashLoopRule } from '../pod/actions.ts';
 import { backOffKey } from '../pod/container-rules.ts';
 import type { KillContainer, PodActions, StartContainer } from '../pod/plan.ts';
 import { type BackOff, backOffNext } from '../pod/back-off.ts';
-import { type ImageInfo, PodFailure, type PodRuntime, StartFailure } from '../runtime/types.ts';
+import { type ImageInfo, PodFailure, type PodRuntime, StartFailure } from '../container/runtime.ts';
 import type { WaitingReason } from '../status/container-statuses.ts';
 import { TerminationOrder } from './termination-order.ts';
 
@@ -303,9 +304,3 @@ const imageReasons = new Set([
   'RegistryUnavailable',
   'SignatureValidationFailed',
 ]);
-
-export const identity = (pod: Pod): { uid: string; namespace: string; name: string } => ({
-  uid: pod.metadata.uid ?? '',
-  namespace: pod.metadata.namespace ?? '',
-  name: pod.metadata.name ?? '',
-});

@@ -10,11 +10,12 @@ import { syncRetryMs, syncRetryTransientMs } from '../limits.ts';
 import type { NodeState } from '../node/state.ts';
 import { podActions } from '../pod/actions.ts';
 import type { ProbeManager } from '../probes/types.ts';
-import { PodFailure, type PodRuntime } from '../runtime/types.ts';
+import { PodFailure, type PodRuntime } from '../container/runtime.ts';
 import type { StatusManager } from '../status/manager.ts';
 import { type Eviction, podStatus } from '../status/pod-status.ts';
 import { prunable } from './garbage.ts';
-import { identity, type PodExecutor, type PodMemory } from './executor.ts';
+import { identity } from '../container/identity.ts';
+import { type PodExecutor, type PodMemory } from './executor.ts';
 
 export interface PodWorkerDeps {
   runtime: PodRuntime;

@@ -7,7 +7,7 @@ import type { PodRecord } from '../container/types.ts';
 import { pressureRefusal } from '../eviction/admit.ts';
 import { refusalOf } from '../node/admission.ts';
 import type { SysctlRules } from '../node/sysctls.ts';
-import type { PodRuntime } from '../runtime/types.ts';
+import type { PodRuntime } from '../container/runtime.ts';
 import type { Eviction } from '../status/pod-status.ts';
 import { PodWorker, type PodWorkerDeps } from './pod-worker.ts';
 

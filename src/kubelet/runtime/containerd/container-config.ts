@@ -2,7 +2,7 @@
 import type { Container, Pod } from '#api/core/v1';
 import type { ContainerConfig, Mount } from '#cri';
 import { expand } from '../../env/expand.ts';
-import type { ImageInfo } from '../types.ts';
+import type { ImageInfo } from '../../container/runtime.ts';
 import { containerAnnotations, containerLabels } from './labels.ts';
 import { containerResources } from './resources.ts';
 import { containerSecurity } from './security-context.ts';

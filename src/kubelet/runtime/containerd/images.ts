@@ -1,7 +1,7 @@
 // Images through the CRI.
 import type { Pod } from '#api/core/v1';
 import type { CriClient, Image } from '#cri';
-import type { ImageInfo, ImageService, RegistryAuth } from '../types.ts';
+import type { ImageInfo, ImageService, RegistryAuth } from '../../container/runtime.ts';
 
 const info = ({ id, repoTags, repoDigests, size, pinned, uid, username }: Image): ImageInfo => ({
   id,

@@ -25,7 +25,7 @@ import {
   type RuntimeHealth,
   type RuntimeStreams,
   StartFailure,
-} from '../types.ts';
+} from '../../container/runtime.ts';
 import { CpuRates } from '../../stats/cpu-rates.ts';
 import { containerConfig } from './container-config.ts';
 import { criImages } from './images.ts';

@@ -3,21 +3,11 @@ import type { Container, Pod } from '#api/core/v1';
 import { parseQuantity, type Quantity } from '#apimachinery/quantity';
 import { isRestartableInitContainer, podQos } from '#component-helpers/pod';
 import type { LinuxContainerResources } from '#cri';
+import { cpuPeriodUs, milliCpuToQuota, milliCpuToShares } from '../../cgroups/cpu.ts';
 
-export const cpuPeriodUs = 100_000;
-const cpuQuotaUsMin = 1000;
-const sharesMin = 2;
-const sharesMax = 262_144;
 const nodeCriticalPriority = 2_000_001_000;
 const guaranteedScore = -997;
 const bestEffortScore = 1000;
-
-export const milliCpuToShares = (milliCpu: number): number =>
-  milliCpu === 0 ? sharesMin : Math.min(sharesMax, Math.max(sharesMin, Math.floor((milliCpu * 1024) / 1000)));
-
-/** Microseconds per period; 0: no limit. */
-export const milliCpuToQuota = (milliCpu: number): number =>
-  milliCpu === 0 ? 0 : Math.max(cpuQuotaUsMin, Math.floor((milliCpu * cpuPeriodUs) / 1000));
 
 const read = (list: Record<string, string> | undefined, name: string): Quantity | undefined => {
   const text = list?.[name];

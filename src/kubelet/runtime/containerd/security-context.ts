@@ -2,7 +2,7 @@
 import type { Container, Pod, PodSecurityContext, SeccompProfile, SecurityContext } from '#api/core/v1';
 import { formatPod, isHostNetworkPod } from '#component-helpers/pod';
 import type { LinuxContainerSecurityContext, LinuxSandboxSecurityContext, NamespaceOption, SecurityProfile } from '#cri';
-import type { ImageInfo } from '../types.ts';
+import type { ImageInfo } from '../../container/runtime.ts';
 
 const maskedPaths = [
   '/proc/asound',

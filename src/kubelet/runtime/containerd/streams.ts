@@ -1,6 +1,6 @@
 // Logs and connections of containers through the CRI.
 import type { CriClient } from '#cri';
-import type { RuntimeStreams } from '../types.ts';
+import type { RuntimeStreams } from '../../container/runtime.ts';
 
 export const criStreams = ({ runtime }: CriClient): RuntimeStreams => ({
   async log(id) {

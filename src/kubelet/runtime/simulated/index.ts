@@ -5,8 +5,16 @@ import { isHostNetworkPod } from '#component-helpers/pod';
 import type { Clock, Rng, Timer } from '#utils';
 import { hashContainer } from '../../container/hash.ts';
 import { type ContainerRecord, emptyRecord, type PodRecord, type SandboxRecord } from '../../container/types.ts';
-import { PodFailure, StartFailure } from '../types.ts';
-import type { ContainerUsage, CreateRequest, ExecOutcome, ImageInfo, ImageService, PodRuntime, RuntimeHealth } from '../types.ts';
+import { PodFailure, StartFailure } from '../../container/runtime.ts';
+import type {
+  ContainerUsage,
+  CreateRequest,
+  ExecOutcome,
+  ImageInfo,
+  ImageService,
+  PodRuntime,
+  RuntimeHealth,
+} from '../../container/runtime.ts';
 import { AddressPool } from './addresses.ts';
 import { type Behaviour, behaviourOf, imageError, loadOf, type SimulationDefaults } from './behaviour.ts';
 import { CpuMeter, totalUsage, usageOf } from './usage.ts';

@@ -1,5 +1,5 @@
 // What simulated containers use: as their pods' annotations say, added up over time. Nothing runs in between: each reading goes on from the one before.
-import type { ContainerUsage } from '../types.ts';
+import type { ContainerUsage } from '../../container/runtime.ts';
 import type { Load } from './behaviour.ts';
 
 /** CPU time of one container, or of all that are gone. */

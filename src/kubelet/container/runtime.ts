@@ -1,7 +1,7 @@
 // The seam between the kubelet and what runs containers (upstream pkg/kubelet/container runtime.go Runtime, narrowed to single steps: the
 // plan is made by `podActions`). Implementations: `containerd` over the CRI, and `simulated` without any process.
 import type { Container, Pod } from '#api/core/v1';
-import type { PodRecord } from '../container/types.ts';
+import type { PodRecord } from './types.ts';
 
 /** A start that failed. `reason` is the waiting reason of the status, `message` its message. */
 export class StartFailure extends Error {
