@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { Pod } from '#api/core/v1';
 import type { UnknownObject } from '#apimachinery/meta';
@@ -5,7 +6,8 @@ import { seededRng, silentLogger, type Clock } from '#utils';
 import { MemoryCluster } from '../registry/memory-cluster.ts';
 import type { Authorizer } from '../authorization/types.ts';
 import type { AdmissionRequest, Operation } from '../registry/generic/admission.ts';
-import { createAdmission, enabledPlugins, selectionProblems } from './chain.ts';
+import { createAdmission, enabledPlugins, orderedPluginNames, selectionProblems } from './chain.ts';
+import { plugins } from './plugins/index.ts';
 import { defaultPluginOptions } from './plugin.ts';
 
 const clock: Clock = {
@@ -243,4 +245,20 @@ test('signers are approved for by those who may', async () => {
   await approve('example.com/x');
   expect(asked).toEqual(['example.com/x', 'example.com/*']);
   await expect(approve('other.com/x')).rejects.toThrow('user not permitted to approve requests with signerName "other.com/x"');
+});
+
+test('every plugin has a folder, a place in the order, and one name', () => {
+  const folder = ({ name }: { name: string }): string =>
+    name
+      .replace(/IPs$/, 'Ips')
+      .replace(/(?<=[a-z])[A-Z]/g, (letter) => `-${letter}`)
+      .toLowerCase();
+  const context = { cluster: new MemoryCluster(), writer: new MemoryCluster(), clock, rng: seededRng(1), logger: silentLogger };
+  const authorizer: Authorizer = { authorize: () => ({ allowed: false, reason: '' }) };
+  for (const plugin of plugins.values()) {
+    expect(orderedPluginNames).toContain(plugin.name);
+    expect(plugin.make({ ...context, authorizer, options: defaultPluginOptions }).name).toBe(plugin.name);
+  }
+  const folders = readdirSync(new URL('plugins', import.meta.url), { withFileTypes: true }).filter((one) => one.isDirectory());
+  expect([...plugins.values()].map(folder).sort()).toEqual(folders.map(({ name }) => name).sort());
 });

@@ -1,7 +1,7 @@
 // The admission chain (k8s.io/apiserver/pkg/admission, pkg/kubeapiserver/options/plugins.go): which plugins run, in upstream's order.
 import type { AdmissionPlugin } from '../registry/generic/admission.ts';
 import type { PluginContext } from './plugin.ts';
-import { plugins } from './plugins.ts';
+import { plugins } from './plugins/index.ts';
 
 /** Every plugin upstream has, in the order they run. */
 export const orderedPluginNames = [
@@ -50,12 +50,12 @@ export const orderedPluginNames = [
 
 export type PluginName = (typeof orderedPluginNames)[number];
 
-const defaultOff: ReadonlySet<string> = new Set<PluginName>([
+/** Plugins of upstream's that are not built here and off by default there. */
+const absentAndOff: ReadonlySet<string> = new Set<PluginName>([
   'AlwaysAdmit',
   'NamespaceAutoProvision',
   'NamespaceExists',
   'LimitPodHardAntiAffinityTopology',
-  'NodeRestriction',
   'AlwaysPullImages',
   'ImagePolicyWebhook',
   'PodNodeSelector',
@@ -63,9 +63,10 @@ const defaultOff: ReadonlySet<string> = new Set<PluginName>([
   'EventRateLimit',
   'ExtendedResourceToleration',
   'OwnerReferencesPermissionEnforcement',
-  'DenyServiceExternalIPs',
   'AlwaysDeny',
 ]);
+
+const isOnByDefault = (name: string): boolean => plugins.get(name)?.onByDefault ?? !absentAndOff.has(name);
 
 export interface AdmissionSelection {
   /** `--enable-admission-plugins`: in addition to the default ones. */
@@ -80,7 +81,7 @@ export function selectionProblems({ enable = [], disable = [] }: AdmissionSelect
   const unknown = (flag: string, names: readonly string[]) =>
     names.filter((name) => !known.has(name)).map((name) => `${flag} plugin "${name}" is unknown`);
   const overlap = enable.filter((name) => disable.includes(name)).sort();
-  const unbuilt = enable.filter((name) => known.has(name) && defaultOff.has(name) && !plugins[name as PluginName]);
+  const unbuilt = enable.filter((name) => known.has(name) && absentAndOff.has(name));
   return [
     ...unknown('enable-admission-plugins', enable),
     ...unknown('disable-admission-plugins', disable),
@@ -93,7 +94,7 @@ export function selectionProblems({ enable = [], disable = [] }: AdmissionSelect
 
 /** The names that run for a selection, in order. */
 export const enabledPlugins = ({ enable = [], disable = [] }: AdmissionSelection): PluginName[] =>
-  orderedPluginNames.filter((name) => enable.includes(name) || (!defaultOff.has(name) && !disable.includes(name)));
+  orderedPluginNames.filter((name) => enable.includes(name) || (isOnByDefault(name) && !disable.includes(name)));
 
 /** The plugins of a selection, in the order they run. Throws an Error that names what is wrong with the selection. */
 export function createAdmission(selection: AdmissionSelection, context: PluginContext): readonly AdmissionPlugin[] {
@@ -101,7 +102,7 @@ export function createAdmission(selection: AdmissionSelection, context: PluginCo
   if (problems.length > 0) throw new Error(problems.join(', '));
   const running: AdmissionPlugin[] = [];
   for (const name of enabledPlugins(selection)) {
-    const plugin = plugins[name]?.(context);
+    const plugin = plugins.get(name)?.make(context);
     if (plugin) running.push(plugin);
   }
   return running;

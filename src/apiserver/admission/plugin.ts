@@ -56,6 +56,21 @@ export const defaultPluginOptions: PluginOptions = {
 
 export type PluginFactory = (context: PluginContext) => AdmissionPlugin;
 
+/** One plugin as its folder declares it. Where it runs is in `chain.ts`, which has upstream's order. */
+export interface PluginDefinition {
+  /** Upstream's. */
+  name: string;
+  /** False: it runs only when `--enable-admission-plugins` names it. */
+  onByDefault: boolean;
+  make: PluginFactory;
+}
+
+export const definePlugin = (name: string, make: PluginFactory, { onByDefault = true } = {}): PluginDefinition => ({
+  name,
+  onByDefault,
+  make,
+});
+
 /** The name a refusal shows: of the request, else of the object, else what it will be generated from. */
 export function requestName({ name, object }: AdmissionRequest): string {
   return name || object?.metadata.name || object?.metadata.generateName || 'Unknown';

@@ -1,0 +1,56 @@
+// The plugins that are built: one import and one entry per folder. One that is on by default upstream and absent here has nothing to do in this
+// server: its kinds are not served by default (PodGroupProtection, PodGroupWorkloadExists, JobValidation, ClusterTrustBundleAttest).
+import type { PluginDefinition } from '../plugin.ts';
+import { plugin as certificateApproval } from './certificate-approval/index.ts';
+import { plugin as certificateSigning } from './certificate-signing/index.ts';
+import { plugin as certificateSubjectRestriction } from './certificate-subject-restriction/index.ts';
+import { plugin as defaultIngressClass } from './default-ingress-class/index.ts';
+import { plugin as defaultStorageClass } from './default-storage-class/index.ts';
+import { plugin as defaultTolerationSeconds } from './default-toleration-seconds/index.ts';
+import { plugin as denyServiceExternalIps } from './deny-service-external-ips/index.ts';
+import { plugin as limitRanger } from './limit-ranger/index.ts';
+import { plugin as mutatingAdmissionPolicy } from './mutating-admission-policy/index.ts';
+import { plugin as mutatingAdmissionWebhook } from './mutating-admission-webhook/index.ts';
+import { plugin as namespaceLifecycle } from './namespace-lifecycle/index.ts';
+import { plugin as nodeRestriction } from './node-restriction/index.ts';
+import { plugin as persistentVolumeClaimResize } from './persistent-volume-claim-resize/index.ts';
+import { plugin as podResizeValidator } from './pod-resize-validator/index.ts';
+import { plugin as podSecurity } from './pod-security/index.ts';
+import { plugin as podTopologyLabels } from './pod-topology-labels/index.ts';
+import { plugin as priority } from './priority/index.ts';
+import { plugin as resourceQuota } from './resource-quota/index.ts';
+import { plugin as runtimeClass } from './runtime-class/index.ts';
+import { plugin as serviceAccount } from './service-account/index.ts';
+import { plugin as storageObjectInUseProtection } from './storage-object-in-use-protection/index.ts';
+import { plugin as taintNodesByCondition } from './taint-nodes-by-condition/index.ts';
+import { plugin as validatingAdmissionPolicy } from './validating-admission-policy/index.ts';
+import { plugin as validatingAdmissionWebhook } from './validating-admission-webhook/index.ts';
+
+const all: readonly PluginDefinition[] = [
+  certificateApproval,
+  certificateSigning,
+  certificateSubjectRestriction,
+  defaultIngressClass,
+  defaultStorageClass,
+  defaultTolerationSeconds,
+  denyServiceExternalIps,
+  limitRanger,
+  mutatingAdmissionPolicy,
+  mutatingAdmissionWebhook,
+  namespaceLifecycle,
+  nodeRestriction,
+  persistentVolumeClaimResize,
+  podResizeValidator,
+  podSecurity,
+  podTopologyLabels,
+  priority,
+  resourceQuota,
+  runtimeClass,
+  serviceAccount,
+  storageObjectInUseProtection,
+  taintNodesByCondition,
+  validatingAdmissionPolicy,
+  validatingAdmissionWebhook,
+];
+
+export const plugins: ReadonlyMap<string, PluginDefinition> = new Map(all.map((plugin) => [plugin.name, plugin]));
