@@ -30,6 +30,7 @@ export type { SpdyStream } from './spdy/stream.ts';
 export { WebSocketConnection, type WebSocketOptions } from './websocket/connection.ts';
 export { WebSocketError } from './websocket/frames.ts';
 export { acceptWebSocket, dialWebSocket, isWebSocketRequest, offeredSubprotocols } from './websocket/handshake.ts';
+export { sendOverWebSocket } from './websocket/reader.ts';
 export { webSocketTunnel } from './websocket/tunnel.ts';
 export { dialRemoteCommand, type RemoteCommandClientSession, type RemoteCommandRequest } from './remotecommand/client.ts';
 export { acceptSpdyUpgrade, dialSpdy, isSpdyRequest } from './remotecommand/negotiate.ts';

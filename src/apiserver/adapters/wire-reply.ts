@@ -2,7 +2,7 @@
 import { supportsProtobuf } from '#apimachinery/codec';
 import { notAcceptable, type StatusError } from '#apimachinery/errors';
 import type { SchemaTable } from '#apimachinery/schema';
-import type { ResponseHeaders, WireRequest, WireResponse, WireUpgrade } from '#wire';
+import { isWebSocketRequest, type ResponseHeaders, type WireRequest, type WireResponse, type WireUpgrade } from '#wire';
 import type { Reply, Shown } from '../chain/incoming.ts';
 import type { DocumentOutcome, Outcome } from '../chain/outcome.ts';
 import { mediaTypes, type Negotiated, negotiate, negotiateStatus } from '../endpoints/negotiation.ts';
@@ -14,6 +14,7 @@ import { frameMaker } from '../endpoints/watch-frames.ts';
 import { WatchStream } from '../endpoints/watch-stream.ts';
 import type { Notes, RequestRecord } from '../request/notes.ts';
 import type { RequestData } from '../request/request.ts';
+import { watchSocket } from './watch-socket.ts';
 import { announcing, announcingUpgrade } from './announcing.ts';
 import type { AnswerContext } from '../endpoints/answer-context.ts';
 import type { WireExchange } from './wire.ts';
@@ -168,8 +169,11 @@ export class WireReply implements Reply, Answer {
   async #watch({ resource, start, options }: Extract<Outcome, { is: 'watch' }>): Promise<void> {
     const negotiated = this.#agreed;
     const { clock, schema, feed, watches, watchTimeoutMinMs, random } = this.#context;
-    const { response } = this;
-    if (negotiated.encoding === 'yaml') throw notAcceptable(streamable);
+    const { encoding } = negotiated;
+    if (encoding === 'yaml') throw notAcceptable(streamable);
+    const response =
+      this.upgrade && isWebSocketRequest(this.upgrade) ? watchSocket(this.upgrade, encoding, () => stream.stop()) : this.response;
+    if (!response) return;
     const headers = { ...this.headers(), 'content-type': streamTypes[negotiated.encoding] };
     // No event can be shown as a list: upstream ends the stream at the first.
     if (negotiated.as === 'PartialObjectMetadataList') return response.send(200, headers, '');

@@ -1,13 +1,18 @@
 // Passing a request on to a kubelet, pod or service (k8s.io/apimachinery/pkg/util/proxy, UpgradeAwareHandler).
+import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { createDeflateRaw, createGunzip, createGzip, createInflateRaw } from 'node:zlib';
 import { badRequest, methodNotSupported, serviceUnavailable } from '#apimachinery/errors';
 import { forwardableHeaders, proxyUpgrade, type WireClient } from '#wire';
 import type { RawExchange, SpecialContext } from '../../special.ts';
+import { LinkRewriter, type ProxiedPage, proxiedLink } from './html-links.ts';
 
 export interface Target {
   client: WireClient;
   /** With query. */
   path: string;
+  /** How the backend is seen through the proxy: its links are to lead there. Absent: they stay as they are. */
+  page?: ProxiedPage;
 }
 
 /** The bytes of the connection; a request in memory has none to hand on. */
@@ -55,7 +60,7 @@ export function requestHeaders(headers: RawExchange['headers']): Headers {
 }
 
 /** Requests and answers as they are. Rejects with 503 when the target cannot be reached. */
-export async function forwardRequest(exchange: RawExchange, { client, path }: Target, signal: AbortSignal): Promise<void> {
+export async function forwardRequest(exchange: RawExchange, { client, path, page }: Target, signal: AbortSignal): Promise<void> {
   if (exchange.upgrade) return proxyUpgrade(exchange.upgrade, { client, path, headers: backendHeaders(exchange.headers) });
   const hasBody = !['GET', 'HEAD', 'OPTIONS'].includes(exchange.method);
   const length = exchange.headers['content-length'];
@@ -65,6 +70,7 @@ export async function forwardRequest(exchange: RawExchange, { client, path }: Ta
       path,
       headers: {
         ...requestHeaders(exchange.headers),
+        ...(page && { 'x-forwarded-uri': page.prefix + (path.split('?')[0] ?? '') }),
         ...(hasBody && typeof length === 'string' && { 'content-length': length }),
       },
       ...(hasBody && { body: exchange.body }),
@@ -73,8 +79,47 @@ export async function forwardRequest(exchange: RawExchange, { client, path }: Ta
     .catch((error: Error) => {
       throw serviceUnavailable(`error trying to reach service: ${error.message}`);
     });
-  const out = exchange.respond(answer.status, answerHeaders(answer.headers));
-  await pump(answer.body, out);
+  const headers = answerHeaders(answer.headers);
+  if (!page) return pump(answer.body, exchange.respond(answer.status, headers));
+  const { filters, headers: shown } = throughProxy(exchange.method === 'HEAD' ? undefined : page, headers, page);
+  await pipeline([answer.body, ...filters, exchange.respond(answer.status, shown)]).catch(() => undefined);
+}
+
+/** What the client of a proxy is shown: no leave for other origins, links that come back to the proxy. */
+function throughProxy(
+  body: ProxiedPage | undefined,
+  headers: Headers,
+  page: ProxiedPage,
+): { headers: Headers; filters: Transform[] } {
+  const kept = Object.fromEntries(Object.entries(headers).filter(([name]) => !name.startsWith('access-control-allow-')));
+  const { location, 'content-type': type, 'content-encoding': encoding = '' } = kept;
+  if (typeof location === 'string' && location !== '')
+    return { headers: { ...kept, location: proxiedLink(location, page) }, filters: [] };
+  const isHtml = typeof type === 'string' && type.split(';')[0]?.trim() === 'text/html';
+  const codecs = Object.hasOwn(encodings, String(encoding)) ? encodings[String(encoding)] : undefined;
+  if (!isHtml || !codecs || !body) return { headers: kept, filters: [] };
+  const { 'content-length': _length, ...others } = kept;
+  const [decode, encode] = codecs;
+  return { headers: others, filters: [...decode(), linkFilter(body), ...encode()] };
+}
+
+/** Content encodings that links can be looked for in: how they are taken off and put on again. */
+const encodings: Readonly<Record<string, readonly [decode: () => Transform[], encode: () => Transform[]]>> = {
+  '': [() => [], () => []],
+  gzip: [() => [createGunzip()], () => [createGzip()]],
+  deflate: [() => [createInflateRaw()], () => [createDeflateRaw()]],
+};
+
+function linkFilter(page: ProxiedPage): Transform {
+  const rewriter = new LinkRewriter((link) => proxiedLink(link, page));
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      done(null, Buffer.from(rewriter.push(chunk.toString('latin1')), 'latin1'));
+    },
+    flush(done) {
+      done(null, Buffer.from(rewriter.end(), 'latin1'));
+    },
+  });
 }
 
 /** Copies a stream; an end that goes away ends the other. Never rejects: the answer has begun. */

@@ -88,18 +88,21 @@ async function forward(
   context: SpecialContext,
   resource: string,
   connect: () => ReturnType<KubeletClients['to']>,
-  keep: boolean,
+  { keep, host }: { keep: boolean; host: string },
 ) {
   const exchange = requireExchange(context, `${resource}/proxy`);
   const query = queryOf(exchange.target);
-  if (context.subpath === '') {
-    const path = exchange.target.slice(0, exchange.target.length - query.length);
+  const path = exchange.target.slice(0, exchange.target.length - query.length);
+  if (context.subpath === '' && !exchange.upgrade && (exchange.method === 'GET' || exchange.method === 'HEAD')) {
     exchange.respond(301, { location: `${path}/${query}` }).end();
     return 'handled' as const;
   }
   const client = connect();
   try {
-    await forwardRequest(exchange, { client, path: context.subpath + query }, context.request.cancellation.signal);
+    const { subpath } = context;
+    const prefix = path.endsWith(subpath) ? path.slice(0, path.length - subpath.length) : path;
+    const page = { prefix, host, clientHost: String(exchange.headers['host'] ?? exchange.headers[':authority'] ?? '') };
+    await forwardRequest(exchange, { client, path: (subpath || '/') + query, page }, context.request.cancellation.signal);
   } finally {
     if (!keep) client.close();
   }
@@ -130,7 +133,10 @@ function endpoint(resource: string, handle: SpecialRest['handle']): SpecialRest 
 /** The three endpoints. */
 export function proxyEndpoints(kubelets: KubeletClients, rng: Rng): SpecialRest[] {
   const reach = (resource: string, { scheme, host, port }: Location, context: SpecialContext) =>
-    forward(context, resource, () => kubelets.to(scheme, host, port), false);
+    forward(context, resource, () => kubelets.to(scheme, host, port), {
+      keep: false,
+      host: port === undefined ? host : `${host}:${port}`,
+    });
   return [
     endpoint('pods', (context) => reach('pods', podLocation(context), context)),
     endpoint('services', (context) => reach('services', serviceLocation(context, rng), context)),
@@ -138,7 +144,8 @@ export function proxyEndpoints(kubelets: KubeletClients, rng: Rng): SpecialRest[
       const { scheme, name, port } = named('node', context.target.name);
       const { client, address } = kubelets.of(name);
       await checkHost(address.host);
-      if (port === '' || Number(port) === address.port) return forward(context, 'nodes', () => client, true);
+      if (port === '' || Number(port) === address.port)
+        return forward(context, 'nodes', () => client, { keep: true, host: `${address.host}:${address.port}` });
       if (portNumber(port) === undefined) throw plainRefusal(`invalid port "${port}"`);
       return reach('nodes', { scheme, host: address.host, port: portNumber(port) }, context);
     }),

@@ -1,6 +1,7 @@
 // pods/log: read from the kubelet and passed on as it comes (pkg/registry/core/pod/rest/log.go).
 import { badRequest, genericServerResponse, internalError, invalidObject, serviceUnavailable } from '#apimachinery/errors';
 import { type FieldError, forbidden, invalid, notSupported, type Path, root } from '#apimachinery/field';
+import { isWebSocketRequest, sendOverWebSocket } from '#wire';
 import type { SpecialContext, SpecialRest } from '../../special.ts';
 import { pump, requireExchange } from '../node/forward.ts';
 import type { KubeletClients } from '../node/kubelet-clients.ts';
@@ -102,7 +103,8 @@ async function stream(context: SpecialContext, kubelets: KubeletClients): Promis
       text,
     });
   }
-  await pump(answer.body, exchange.respond(200, { 'content-type': 'text/plain' }));
+  if (exchange.upgrade && isWebSocketRequest(exchange.upgrade)) await sendOverWebSocket(exchange.upgrade, answer.body);
+  else await pump(answer.body, exchange.respond(200, { 'content-type': 'text/plain' }));
   return 'handled';
 }
 

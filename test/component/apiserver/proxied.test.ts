@@ -1,0 +1,161 @@
+// What comes through the apiserver from elsewhere, and over WebSockets: pages of pods with links that lead back, logs and watches message by message.
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { defaultOptions, type KubeApiServer, runKubeApiServer } from '#apiserver/app';
+import { systemClock, systemRng } from '#host';
+import { createCertificateAuthority, issueCertificate } from '#pki';
+import { silentLogger } from '#utils';
+import { createWireClient, dialWebSocket, serve, type WebSocketConnection, type WireClient, type WireServer } from '#wire';
+
+let server: KubeApiServer;
+let client: WireClient;
+let pod: WireServer;
+let kubelet: WireServer;
+const prefix = '/api/v1/namespaces/default/pods/page:80/proxy';
+const authorization = 'Bearer admin';
+
+const certificate = () => {
+  const ca = createCertificateAuthority({ commonName: 'ca' });
+  const { cert, key } = issueCertificate({ ca, commonName: 'page', ips: ['10.0.0.1'], usages: ['server auth'] });
+  return { cert, key };
+};
+
+beforeAll(async () => {
+  pod = await serve({
+    onRequest(request, response) {
+      const [path = ''] = request.path.split('?');
+      const html = Buffer.from(`<a href="/in">${request.method} ${String(request.headers['x-forwarded-uri'])}</a>`);
+      const headers = { 'content-type': 'text/html; charset=utf-8', 'access-control-allow-origin': '*' };
+      if (path === '/moved') response.send(302, { location: '/there' }, '');
+      else if (path === '/packed') response.send(200, { ...headers, 'content-encoding': 'gzip' }, gzipSync(html));
+      else if (path === '/text') response.send(200, { 'content-type': 'text/plain' }, html);
+      else response.send(200, headers, html);
+    },
+  });
+  kubelet = await serve({
+    tls: certificate(),
+    onRequest: (_request, response) => response.send(200, { 'content-type': 'text/plain' }, `${'x'.repeat(3_000)}\nlast\n`),
+  });
+  server = await runKubeApiServer(
+    { ...defaultOptions(), tokenFile: 'admin,admin,admin,"system:masters"', authorizationModes: ['RBAC'] },
+    {
+      clock: systemClock(),
+      rng: systemRng(),
+      logger: silentLogger,
+      dialKubelet: async ({ port }) => {
+        const socket = connect({ host: '127.0.0.1', port: port === 10_250 ? kubelet.port : pod.port });
+        await once(socket, 'connect');
+        return socket;
+      },
+    },
+  );
+  await server.started;
+  client = createWireClient({ baseUrl: server.url, tls: { insecureSkipVerify: true } });
+  const admin = server.transport({ name: 'admin', groups: ['system:masters'] }, 'tester/1');
+  const core = { group: '', version: 'v1' };
+  const put = (resource: string, namespace: string, object: object, status: object) =>
+    admin.call<{ metadata: object }>({ ...core, resource, namespace, verb: 'create', object: object as never }).then((made) =>
+      admin.call({
+        ...core,
+        resource,
+        namespace,
+        verb: 'update',
+        subresource: 'status',
+        name: 'page',
+        object: { ...made, status } as never,
+      }),
+    );
+  await put('nodes', '', { metadata: { name: 'page' } }, { addresses: [{ type: 'InternalIP', address: '10.0.0.1' }] });
+  await put('serviceaccounts', 'default', { metadata: { name: 'default' } }, {}).catch(() => undefined);
+  await put(
+    'pods',
+    'default',
+    {
+      metadata: { name: 'page' },
+      spec: { nodeName: 'page', containers: [{ name: 'c', image: 'i', ports: [{ containerPort: 80 }] }] },
+    },
+    { phase: 'Running', podIP: '10.244.1.2', podIPs: [{ ip: '10.244.1.2' }] },
+  );
+});
+afterAll(async () => {
+  client?.close();
+  await server?.close();
+  await Promise.all([pod?.close({ graceMs: 0 }), kubelet?.close({ graceMs: 0 })]);
+});
+
+const ask = (path: string, method = 'GET') => client.request({ method, path, headers: { authorization } });
+
+describe('a page of a pod', () => {
+  it('has links that lead through the proxy, packed or not', async () => {
+    const answer = await ask(`${prefix}/dir/?a=b`);
+    expect(await answer.text()).toBe(`<a href="${prefix}/in">GET ${prefix}/dir/</a>`);
+    expect(answer.headers).not.toHaveProperty('access-control-allow-origin');
+    const packed = await ask(`${prefix}/packed`);
+    expect(packed.headers['content-encoding']).toBe('gzip');
+    expect(gunzipSync(await buffer(packed.body)).toString()).toContain(`href="${prefix}/in"`);
+    expect(await (await ask(`${prefix}/text`)).text()).toContain('href="/in"');
+    expect((await ask(`${prefix}/moved`)).headers.location).toBe(`${prefix}/there`);
+  });
+  it('is asked for with a slash at the end by those who read, and by others as it is', async () => {
+    for (const method of ['GET', 'HEAD']) {
+      const { status, headers } = await ask(`${prefix}?a=b`, method);
+      expect([status, headers.location]).toEqual([301, `${prefix}/?a=b`]);
+    }
+    for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
+      const answer = await ask(prefix, method);
+      expect([answer.status, await answer.text()]).toEqual([200, `<a href="${prefix}/in">${method} ${prefix}/</a>`]);
+    }
+  });
+});
+
+/** All messages until the server closes, or until there are so many. */
+async function messagesOf(
+  socket: WebSocketConnection,
+  count = Number.POSITIVE_INFINITY,
+): Promise<{ text: string; binary: boolean }[]> {
+  const messages: { text: string; binary: boolean }[] = [];
+  await new Promise<void>((resolve) => {
+    socket.once('close', () => resolve());
+    socket.on('message', (data, binary) => {
+      messages.push({ text: data.toString(), binary });
+      if (messages.length >= count) resolve();
+    });
+  });
+  socket.close();
+  return messages;
+}
+const open = (path: string, protocols: string[] = [], headers: Record<string, string> = {}) =>
+  dialWebSocket(client, { path, protocols, headers: { authorization, ...headers } });
+
+describe('over a WebSocket', () => {
+  const log = '/api/v1/namespaces/default/pods/page/log';
+  it.each([
+    [[], true],
+    [['binary.k8s.io'], true],
+    [['base64.binary.k8s.io'], false],
+  ] as [string[], boolean][])('a log comes in messages after an empty one, protocol %j', async (protocols, isBinary) => {
+    const messages = await messagesOf(await open(log, protocols));
+    expect(messages[0]).toEqual({ text: '', binary: isBinary });
+    expect(messages.every(({ binary }) => binary === isBinary)).toBe(true);
+    const text = messages.map((message) => (isBinary ? message.text : Buffer.from(message.text, 'base64').toString())).join('');
+    expect(text).toBe(`${'x'.repeat(3_000)}\nlast\n`);
+  });
+  it('a log in another protocol is refused', async () => {
+    await expect(open(log, ['v9.k8s.io'])).rejects.toMatchObject({ status: 403 });
+  });
+  it('a watch comes event by event', async () => {
+    const path = '/api/v1/nodes?watch=1&timeoutSeconds=60';
+    const [first] = await messagesOf(await open(path, [], { origin: 'http://localhost' }), 1);
+    expect(first?.binary).toBe(false);
+    expect(JSON.parse(first?.text ?? '')).toMatchObject({ type: 'ADDED', object: { kind: 'Node', metadata: { name: 'page' } } });
+    await expect(open(path)).rejects.toMatchObject({ status: 403 });
+    await expect(open(path, ['a', 'b'], { origin: 'http://localhost' })).rejects.toMatchObject({ status: 403 });
+  });
+  it('a watch ends with its time', async () => {
+    const socket = await open('/api/v1/replicationcontrollers?watch=1&timeoutSeconds=1', [], { origin: 'http://localhost' });
+    expect(await messagesOf(socket)).toEqual([]);
+  });
+});
