@@ -171,7 +171,7 @@ export class Http2Response implements WireResponse {
     if (!this.#stream.headersSent) this.head(200);
     endWith(this.#stream, this.#silent ? undefined : chunk, {
       stallTimeoutMs: this.#stallTimeoutMs,
-      giveUp: () => this.#stream.close(constants.NGHTTP2_CANCEL),
+      giveUp: () => this.#cut(constants.NGHTTP2_CANCEL),
     });
     for (const callback of this.#atEnd.splice(0)) callback();
     if (!this.#stream.endAfterHeaders && !this.#stream.readableEnded) this.#stopBody();
@@ -201,6 +201,12 @@ export class Http2Response implements WireResponse {
   }
 
   destroy(): void {
-    this.#stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+    this.#cut(constants.NGHTTP2_INTERNAL_ERROR);
+  }
+
+  /** Ends the stream so that nobody takes what was sent for the whole answer: closed alone, Node 24 ends it in order, whatever the code. */
+  #cut(code: number): void {
+    this.#stream.close(code);
+    this.#stream.destroy();
   }
 }
