@@ -1,51 +1,53 @@
 // Every in-tree plugin and its place in the default profile (upstream plugins/registry.go, apis/config/v1/default_plugins.go).
-import type { Plugin } from './framework/index.ts';
+import { plain, type PluginFactory, taking } from './framework/args.ts';
 import { defaultBinder } from './plugins/default-binder/index.ts';
-import { defaultPreemption, type DefaultPreemptionArgs } from './plugins/default-preemption/index.ts';
+import { defaultPreemption } from './plugins/default-preemption/index.ts';
+import { defaultPreemptionArgs } from './plugins/default-preemption/args.ts';
 import { dynamicResources } from './plugins/dynamic-resources/index.ts';
 import { imageLocality } from './plugins/image-locality/index.ts';
-import { interPodAffinity, type InterPodAffinityArgs } from './plugins/inter-pod-affinity/index.ts';
-import { nodeAffinity, type NodeAffinityArgs } from './plugins/node-affinity/index.ts';
+import { interPodAffinity } from './plugins/inter-pod-affinity/index.ts';
+import { interPodAffinityArgs } from './plugins/inter-pod-affinity/args.ts';
+import { nodeAffinity } from './plugins/node-affinity/index.ts';
+import { nodeAffinityArgs } from './plugins/node-affinity/args.ts';
 import { nodeName } from './plugins/node-name/index.ts';
 import { nodePorts } from './plugins/node-ports/index.ts';
-import {
-  nodeResourcesBalancedAllocation,
-  type NodeResourcesBalancedAllocationArgs,
-} from './plugins/node-resources-balanced-allocation/index.ts';
-import { nodeResourcesFit, type NodeResourcesFitArgs } from './plugins/node-resources-fit/index.ts';
+import { nodeResourcesBalancedAllocation } from './plugins/node-resources-balanced-allocation/index.ts';
+import { nodeResourcesBalancedAllocationArgs } from './plugins/node-resources-balanced-allocation/args.ts';
+import { nodeResourcesFit } from './plugins/node-resources-fit/index.ts';
+import { nodeResourcesFitArgs } from './plugins/node-resources-fit/args.ts';
 import { nodeUnschedulable } from './plugins/node-unschedulable/index.ts';
 import { nodeVolumeLimits } from './plugins/node-volume-limits/index.ts';
-import { podTopologySpread, type PodTopologySpreadArgs } from './plugins/pod-topology-spread/index.ts';
+import { podTopologySpread } from './plugins/pod-topology-spread/index.ts';
+import { podTopologySpreadArgs } from './plugins/pod-topology-spread/args.ts';
 import { prioritySort } from './plugins/priority-sort/index.ts';
 import { schedulingGates } from './plugins/scheduling-gates/index.ts';
 import { taintToleration } from './plugins/taint-toleration/index.ts';
-import { volumeBinding, type VolumeBindingArgs } from './plugins/volume-binding/index.ts';
+import { volumeBinding } from './plugins/volume-binding/index.ts';
+import { volumeBindingArgs } from './plugins/volume-binding/args.ts';
 import { volumeRestrictions } from './plugins/volume-restrictions/index.ts';
 import { volumeZone } from './plugins/volume-zone/index.ts';
 
-export type PluginFactory = (args: unknown) => Plugin;
-
-// Arguments were checked against the plugin's type when the configuration was read.
+/** Every plugin with the schema of its arguments, where it takes some. */
 export const registry: Readonly<Record<string, PluginFactory>> = {
-  SchedulingGates: schedulingGates,
-  PrioritySort: prioritySort,
-  NodeUnschedulable: nodeUnschedulable,
-  NodeName: nodeName,
-  TaintToleration: taintToleration,
-  NodeAffinity: (args) => nodeAffinity(args as NodeAffinityArgs),
-  NodePorts: nodePorts,
-  NodeResourcesFit: (args) => nodeResourcesFit(args as NodeResourcesFitArgs),
-  VolumeRestrictions: volumeRestrictions,
-  NodeVolumeLimits: nodeVolumeLimits,
-  VolumeBinding: (args) => volumeBinding(args as VolumeBindingArgs),
-  VolumeZone: volumeZone,
-  PodTopologySpread: (args) => podTopologySpread(args as PodTopologySpreadArgs),
-  InterPodAffinity: (args) => interPodAffinity(args as InterPodAffinityArgs),
-  DynamicResources: dynamicResources,
-  DefaultPreemption: (args) => defaultPreemption(args as DefaultPreemptionArgs),
-  NodeResourcesBalancedAllocation: (args) => nodeResourcesBalancedAllocation(args as NodeResourcesBalancedAllocationArgs),
-  ImageLocality: imageLocality,
-  DefaultBinder: defaultBinder,
+  SchedulingGates: plain(schedulingGates),
+  PrioritySort: plain(prioritySort),
+  NodeUnschedulable: plain(nodeUnschedulable),
+  NodeName: plain(nodeName),
+  TaintToleration: plain(taintToleration),
+  NodeAffinity: taking(nodeAffinityArgs, nodeAffinity),
+  NodePorts: plain(nodePorts),
+  NodeResourcesFit: taking(nodeResourcesFitArgs, nodeResourcesFit),
+  VolumeRestrictions: plain(volumeRestrictions),
+  NodeVolumeLimits: plain(nodeVolumeLimits),
+  VolumeBinding: taking(volumeBindingArgs, volumeBinding),
+  VolumeZone: plain(volumeZone),
+  PodTopologySpread: taking(podTopologySpreadArgs, podTopologySpread),
+  InterPodAffinity: taking(interPodAffinityArgs, interPodAffinity),
+  DynamicResources: plain(dynamicResources),
+  DefaultPreemption: taking(defaultPreemptionArgs, defaultPreemption),
+  NodeResourcesBalancedAllocation: taking(nodeResourcesBalancedAllocationArgs, nodeResourcesBalancedAllocation),
+  ImageLocality: plain(imageLocality),
+  DefaultBinder: plain(defaultBinder),
 };
 
 /** The default profile's plugins in order; a weight of 0 is the default of 1. */

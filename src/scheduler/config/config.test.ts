@@ -54,6 +54,21 @@ const wrong: [string, ProfileConfig[], string][] = [
   ['an unknown plugin', [{ plugins: { filter: { enabled: [{ name: 'Nope' }] } } }], 'plugin "Nope" does not exist'],
   ['a name twice', [{ schedulerName: 'a' }, { schedulerName: 'a' }], 'Duplicate value'],
   ['a percentage above 100', [{ percentageOfNodesToScore: 101 }], 'not in valid range'],
+  [
+    'an argument of another type',
+    [{ pluginConfig: [{ name: 'InterPodAffinity', args: { hardPodAffinityWeight: 'much' } }] }],
+    'decoding args for plugin InterPodAffinity: hardPodAffinityWeight: ',
+  ],
+  [
+    'an argument that the plugin does not have',
+    [{ pluginConfig: [{ name: 'VolumeBinding', args: { bindTimeout: 1 } }] }],
+    'decoding args for plugin VolumeBinding: strict decoding error: unknown field "bindTimeout"',
+  ],
+  [
+    'an argument of a plugin that takes none',
+    [{ pluginConfig: [{ name: 'NodeName', args: { strict: true } }] }],
+    'the plugin takes no arguments',
+  ],
   ['no binder', [{ plugins: { bind: { disabled: [{ name: '*' }] } } }], 'bind plugin'],
 ];
 test.each(wrong)('%s is refused', (_about, profiles, message) => {

@@ -1,7 +1,8 @@
 // Puts a profile together from the defaults and what the configuration changes (upstream apis/config/v1/default_plugins.go mergePlugins,
 // framework/runtime expandMultiPointPlugins).
 import type { Plugin, Profile, WeightedPlugin } from '../framework/index.ts';
-import { defaultPlugins, type PluginFactory } from '../registry.ts';
+import { ArgsError, type PluginFactory } from '../framework/args.ts';
+import { defaultPlugins } from '../registry.ts';
 import { ConfigurationError, type ExtensionPoint, type PluginEntry, type PluginSet, type ProfileConfig } from './types.ts';
 
 /** Whether a plugin takes part in an extension point. */
@@ -63,6 +64,15 @@ function weigh(plugins: readonly Plugin[], own: PluginSet = {}, multi: readonly 
   });
 }
 
+function made(name: string, factory: PluginFactory, args: unknown): Plugin {
+  try {
+    return factory(args);
+  } catch (error) {
+    if (error instanceof ArgsError) throw new ConfigurationError(`decoding args for plugin ${name}: ${error.message}`);
+    throw error;
+  }
+}
+
 /** Throws ConfigurationError. */
 export function profileOf(config: ProfileConfig, factories: Readonly<Record<string, PluginFactory>>): Profile {
   const plugins = config.plugins ?? {};
@@ -73,7 +83,7 @@ export function profileOf(config: ProfileConfig, factories: Readonly<Record<stri
   for (const { name } of [...multi, ...named]) {
     const factory = Object.hasOwn(factories, name) ? factories[name] : undefined;
     if (factory === undefined) throw new ConfigurationError(`plugin ${JSON.stringify(name)} does not exist`);
-    if (!all.has(name)) all.set(name, factory(args.get(name)));
+    if (!all.has(name)) all.set(name, made(name, factory, args.get(name)));
   }
   const at = (point: ExtensionPoint): Plugin[] => pluginsAt(point, plugins[point], multi, all);
   const [queueSort, second] = at('queueSort');

@@ -15,16 +15,10 @@ import {
 } from '../../framework/index.ts';
 import { type Candidate, cheapest } from './importance.ts';
 import { isCandidate, selectVictims } from './victims.ts';
+import type { DefaultPreemptionArgs } from './args.ts';
 
 const name = 'DefaultPreemption';
 const notHelpful = unresolvable(name, 'Preemption is not helpful for scheduling');
-
-export interface DefaultPreemptionArgs {
-  /** Percent of the nodes to look for candidates on; default 10. */
-  minCandidateNodesPercentage?: number;
-  /** Default 100. */
-  minCandidateNodesAbsolute?: number;
-}
 
 const endsByPreemption = ({ metadata, status }: Pod): boolean =>
   metadata.deletionTimestamp !== undefined &&

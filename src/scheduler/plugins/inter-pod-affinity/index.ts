@@ -4,12 +4,7 @@ import { affinityVerdict, copyFilterState, type FilterState, filterState, isIdle
 import { affinityInterests } from './hints.ts';
 import { affinityScore, normalizeAffinity, scoreSums } from './scoring.ts';
 import type { TopologySums } from './sums.ts';
-
-export interface InterPodAffinityArgs {
-  /** What a required term of a pod already there counts when it is about the new pod; 0 to 100, default 1. */
-  hardPodAffinityWeight?: number;
-  ignorePreferredTermsOfExistingPods?: boolean;
-}
+import type { InterPodAffinityArgs } from './args.ts';
 
 export const interPodAffinity = ({
   hardPodAffinityWeight = 1,

@@ -1,16 +1,13 @@
 // nodeSelector and node affinity, required and preferred, with what the profile adds for all its pods (upstream plugins/nodeaffinity).
-import type { Node, NodeAffinity, NodeSelectorTerm, Pod, PreferredSchedulingTerm } from '#api/core/v1';
+import type { Node, NodeSelectorTerm, Pod, PreferredSchedulingTerm } from '#api/core/v1';
 import { nodeSelectorMatches, requiredNodeAffinityMatches } from '#component-helpers/pod';
 import { defaultNormalize, interest, type Plugin, type PreFilterAnswer, unresolvable } from '../../framework/index.ts';
+import type { NodeAffinityArgs } from './args.ts';
 
 const name = 'NodeAffinity';
 const noMatch = unresolvable(name, "node(s) didn't match Pod's node affinity/selector");
 const notEnforced = unresolvable(name, "node(s) didn't match scheduler-enforced node affinity");
 const conflict = unresolvable(name, 'pod affinity terms conflict');
-
-export interface NodeAffinityArgs {
-  addedAffinity?: NodeAffinity;
-}
 
 const isEmpty = ({ matchExpressions = [], matchFields = [] }: NodeSelectorTerm): boolean =>
   matchExpressions.length + matchFields.length === 0;

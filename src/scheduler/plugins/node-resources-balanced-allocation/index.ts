@@ -1,9 +1,6 @@
 // Nodes whose resources would be used evenly, or more evenly than now (upstream plugins/noderesources BalancedAllocation).
 import { amountOf, isScalarResource, maxNodeScore, type NodeInfo, type Plugin, type PodInfo } from '../../framework/index.ts';
-
-export interface NodeResourcesBalancedAllocationArgs {
-  resources?: readonly { name: string; weight?: number }[];
-}
+import type { NodeResourcesBalancedAllocationArgs } from './args.ts';
 
 const defaults = [{ name: 'cpu' }, { name: 'memory' }];
 

@@ -13,15 +13,10 @@ import {
   type Resources,
   type Status,
 } from '../../framework/index.ts';
-import { type ScoringStrategy, strategyOf } from './scoring.ts';
+import { strategyOf } from './scoring.ts';
+import type { NodeResourcesFitArgs } from './args.ts';
 
 const name = 'NodeResourcesFit';
-
-export interface NodeResourcesFitArgs {
-  ignoredResources?: readonly string[];
-  ignoredResourceGroups?: readonly string[];
-  scoringStrategy?: ScoringStrategy;
-}
 
 interface Shortage {
   reason: string;

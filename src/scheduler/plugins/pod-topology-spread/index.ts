@@ -5,12 +5,7 @@ import { constraintsBy, hostnameLabel } from './constraints.ts';
 import { copyFilterState, type FilterState, filterState, spreadVerdict, updateState } from './filtering.ts';
 import { spreadInterests } from './hints.ts';
 import { normalizeSpread, type ScoreState, scoreState, spreadScore } from './scoring.ts';
-
-export interface PodTopologySpreadArgs {
-  /** `System`: upstream's own soft defaults; `List`: those of `defaultConstraints`. Default `System`. */
-  defaultingType?: 'System' | 'List';
-  defaultConstraints?: readonly TopologySpreadConstraint[];
-}
+import type { PodTopologySpreadArgs } from './args.ts';
 
 const systemDefaults: readonly TopologySpreadConstraint[] = [
   { topologyKey: hostnameLabel, whenUnsatisfiable: 'ScheduleAnyway', maxSkew: 3 },

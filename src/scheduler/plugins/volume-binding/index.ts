@@ -7,17 +7,13 @@ import { type BindEffect, claimNames, type ClusterView, interest, type NodeInfo,
 import { isBound, type NodeVolumes, nodeVolumes, type PodClaims, podClaims } from './claims.ts';
 import { boundVolume, selectedNodeAnnotation } from './matching.ts';
 import { capacityLimit } from './provisioning.ts';
+import type { VolumeBindingArgs } from './args.ts';
 
 const name = 'VolumeBinding';
 const core = (resource: string) => ({ group: '', version: 'v1', resource });
 const volumes = core('persistentvolumes');
 const claims = core('persistentvolumeclaims');
 const migratedPlugins = 'storage.alpha.kubernetes.io/migrated-plugins';
-
-export interface VolumeBindingArgs {
-  /** How long claims may take to be bound; default 600. */
-  bindTimeoutSeconds?: number;
-}
 
 const usesClaim = (pod: Pod, claim: PersistentVolumeClaim | undefined): boolean =>
   claim?.metadata.namespace === pod.metadata.namespace && claimNames(pod).includes(claim?.metadata.name ?? '');
