@@ -1,6 +1,7 @@
 // The bytes of an object, built once (design: "Fast by construction", 2). Stored JSON has no resourceVersion, because the store assigns it;
 // the bytes that are served are the stored ones with the version spliced in behind metadata.uid. Field order in the head is fixed so that
 // the place of the splice and the start of a list item (without kind and apiVersion) are known.
+import { goJson } from '#apimachinery/field';
 import type { UnknownObject } from '#apimachinery/meta';
 
 const uidMark = Buffer.from('"uid":"');
@@ -18,8 +19,8 @@ export function canonical(object: UnknownObject): UnknownObject {
   return { kind: kind ?? '', apiVersion: apiVersion ?? '', metadata: Object.assign(head, others), ...rest } as UnknownObject;
 }
 
-/** JSON without resourceVersion. `object` must come from `canonical`. */
-export const encodeStored = (object: UnknownObject): Buffer => Buffer.from(JSON.stringify(object));
+/** JSON without resourceVersion, written as Go's encoder does: clients compare bytes of ControllerRevisions. `object` must come from `canonical`. */
+export const encodeStored = (object: UnknownObject): Buffer => Buffer.from(goJson(object));
 
 /** Where the version goes: behind the uid. -1 when the bytes are not in our form (then decode and encode again). */
 export function versionOffset(stored: Uint8Array): number {

@@ -9,8 +9,17 @@ import { controllerRevisions } from './resources.ts';
 
 export const revisionHashLabel = 'controller-revision-hash';
 
-/** What a revision stores: a strategic merge patch that puts the template back. */
-export const revisionData = (template: PodTemplateSpec): unknown => ({ spec: { template: { ...template, $patch: 'replace' } } });
+/** Keys in the order of their bytes, as Go's encoder writes maps. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).filter(([, field]) => field !== undefined);
+  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, field]) => [key, sorted(field)]));
+}
+
+/** What a revision stores: a strategic merge patch that puts the template back. Others compare its bytes, so they are upstream's. */
+export const revisionData = (template: PodTemplateSpec): unknown =>
+  sorted({ spec: { template: { ...template, $patch: 'replace' } } });
 
 export const holdsTemplate = ({ data }: ControllerRevision, template: PodTemplateSpec): boolean =>
   deepEqual(data, revisionData(template));
