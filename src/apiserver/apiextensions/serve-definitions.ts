@@ -10,6 +10,7 @@ import type { ReadOnlyCluster } from '../storage/read-only-cluster.ts';
 import type { DiscoveredResource, ResourceTable, ServedGroup } from '../registry/resource-table.ts';
 import type { ResourceStorage } from '../storage/resource-storage.ts';
 import { deepEqual } from '../registry/generic/values.ts';
+import { approvedStatus } from './approval.ts';
 import { isTrue } from './conditions.ts';
 import type { ConverterFactory } from './conversion/converter.ts';
 import { customResource, discoveredOf } from './custom-resource.ts';
@@ -108,7 +109,8 @@ async function establish({ writer, cluster, clock }: ServeDefinitionsOptions, cr
     .filter((other) => other.spec.group === crd.spec.group && other.metadata.name !== crd.metadata.name);
   const lastTransitionTime = formatTime(clock.now());
   const next = (current: CustomResourceDefinition): CustomResourceDefinition | undefined => {
-    const status = namedStatus(current.status, acceptNames(current, rivals), lastTransitionTime);
+    const named = namedStatus(current.status, acceptNames(current, rivals), lastTransitionTime);
+    const status = approvedStatus(named, current, lastTransitionTime);
     return deepEqual(status, current.status) ? undefined : { ...current, status };
   };
   if (next(crd) === undefined) return;

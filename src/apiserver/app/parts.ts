@@ -95,7 +95,10 @@ export function buildParts(options: KubeApiServerOptions, deps: PartsDeps, input
     admission: admissionOf(options, deps, input, { authorizer, webhooks }),
     special: [...core.endpoints, ...specialEndpoints(options, authentication, authorizer, input)],
     virtual,
-    documents: openIdDocuments(options, () => `${options.externalHostname || advertised}:${options.advertisePort || deps.port()}`),
+    documents: openIdDocuments(
+      options,
+      () => `${options.externalHostname || advertised}:${options.advertisePort || deps.port()}`,
+    ),
     close: () => core.close(),
     hooks: [...storageHooks(options, deps, input), ...(rbac ? escalationHooks(rbac, authorizer) : [])],
     leave: (readable, writable) => service.leave(readable, writable),

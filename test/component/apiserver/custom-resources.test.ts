@@ -169,6 +169,27 @@ describe('custom resources', () => {
     expect(JSON.stringify(made.metadata.managedFields)).toContain('"f:extra":{".":{},"f:a":{}}');
   });
 
+  it.each([
+    ['https://example.com/pull/1', 'True', 'ApprovedAnnotation', 'approved in https://example.com/pull/1'],
+    ['unapproved, for tests', 'False', 'UnapprovedAnnotation', 'not approved: "unapproved, for tests"'],
+  ])('of a protected group tell whether it was approved (%s)', async (annotation, status, reason, message) => {
+    const name = `gadgets.${status.toLowerCase()}.k8s.io`;
+    const object = {
+      metadata: { name, annotations: { 'api-approved.kubernetes.io': annotation } },
+      spec: { ...definition.spec, group: name.slice(8), names: { plural: 'gadgets', kind: 'Gadget' } },
+    };
+    await client.call({ ...definitions, verb: 'create', object });
+    const condition = await eventually(async () => {
+      const { status: now } = await client.call<{ status?: { conditions?: { type: string }[] } } & KubeObject>({
+        ...definitions,
+        verb: 'get',
+        name,
+      });
+      return now?.conditions?.find(({ type }) => type === 'KubernetesAPIApprovalPolicyConformant');
+    });
+    expect(condition).toMatchObject({ status, reason, message });
+  });
+
   it('are scaled through their paths', async () => {
     await create({ size: 2 });
     const scale = await client.call<UnknownObject>({ ...widgets, verb: 'get', name: 'a', subresource: 'scale' });

@@ -106,7 +106,8 @@ export function pathsOf(input: PathsInput): Record<string, Schema> {
       const operations = Object.fromEntries(
         verbs.filter((verb) => resource.verbs.includes(verb)).map((verb) => [methodOf(verb), operation(input, resource, verb)]),
       );
-      if (Object.keys(operations).length > 0) paths[at.path] = { ...operations, parameters: at.parameters };
+      if (Object.keys(operations).length > 0)
+        paths[at.path] = { ...operations, ...(at.parameters.length > 0 && { parameters: at.parameters }) };
     };
     if (subresource) on(['get', 'create', 'update', 'patch', 'delete'], item);
     else {
