@@ -95,10 +95,7 @@ export function buildParts(options: KubeApiServerOptions, deps: PartsDeps, input
     admission: admissionOf(options, deps, input, { authorizer, webhooks }),
     special: [...core.endpoints, ...specialEndpoints(options, authentication, authorizer, input)],
     virtual,
-    documents: openIdDocuments(
-      options,
-      () => `${options.externalHostname || advertised}:${options.advertisePort || deps.port()}`,
-    ),
+    documents: openIdDocuments(options, () => reachedAt(options, deps.port())),
     close: () => core.close(),
     hooks: [...storageHooks(options, deps, input), ...(rbac ? escalationHooks(rbac, authorizer) : [])],
     leave: (readable, writable) => service.leave(readable, writable),
@@ -283,6 +280,10 @@ export function firstAddress(cidr: string): string {
   }
   return out.join('.');
 }
+
+/** Where clients find the server. */
+const reachedAt = (options: KubeApiServerOptions, port: number): string =>
+  `${options.externalHostname || advertiseAddress(options)}:${options.advertisePort || port}`;
 
 const isLoopback = (address: string): boolean => address.startsWith('127.') || address === '::1' || address === 'localhost';
 const isAnyAddress = (address: string): boolean => address === '0.0.0.0' || address === '::' || address === '';
