@@ -31,7 +31,7 @@ export function wholeOf(value: number): bigint {
 
 export function doubleFrom(text: string): number {
   const word = { inf: Infinity, '+inf': Infinity, '-inf': -Infinity, nan: Number.NaN, infinity: Infinity }[text.toLowerCase()];
-  const value = word ?? (/^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(text) ? Number(text) : undefined);
+  const value = word ?? (/^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/.test(text) ? Number(text) : undefined);
   if (value === undefined) throw new CelError(`strconv.ParseFloat: parsing "${text}": invalid syntax`);
   return value;
 }

@@ -10,5 +10,6 @@ export { assert, unreachable } from './assert.ts';
 export { deepEqual } from './deep-equal.ts';
 export { assignOwn, own, setOwn } from './own.ts';
 export { quote } from './quote.ts';
+export { isOneOf } from './membership.ts';
 export { parseGoInt } from './go-int.ts';
 export { goPrint, goSyntax, goTypeName } from './go-print.ts';

@@ -1,10 +1,13 @@
 // Collects validation failures of one object. Rules take the report and a path and add to it, so that a valid object costs no lists; the
 // order of the calls is the order of the causes a client sees (k8s.io/apimachinery/pkg/util/validation/field, ErrorList).
 import * as field from '#apimachinery/field';
-import { type FieldError, Path } from '#apimachinery/field';
+import { type FieldError, fieldErrorsMax, Path } from '#apimachinery/field';
 
 /** The path of a failure that is nowhere in particular, as upstream prints one: `[]`. */
 export const nowhere: Path = new Path(undefined, '', true);
+
+/** There are more failures than anybody is told of: what is not yet looked at need not be. */
+class Enough extends Error {}
 
 export class Report {
   readonly errors: FieldError[] = [];
@@ -13,41 +16,46 @@ export class Report {
     return this.errors.length;
   }
 
+  #note(error: FieldError): void {
+    this.errors.push(error);
+    if (this.errors.length > fieldErrorsMax) throw new Enough();
+  }
+
   add(errors: readonly FieldError[]): void {
-    for (const error of errors) this.errors.push(error);
+    for (const error of errors) this.#note(error);
   }
 
   required(path: Path, detail = ''): void {
-    this.errors.push(field.required(path, detail));
+    this.#note(field.required(path, detail));
   }
 
   forbidden(path: Path, detail: string): void {
-    this.errors.push(field.forbidden(path, detail));
+    this.#note(field.forbidden(path, detail));
   }
 
   invalid(path: Path, value: unknown, detail: string): void {
-    this.errors.push(field.invalid(path, value, detail));
+    this.#note(field.invalid(path, value, detail));
   }
 
   duplicate(path: Path, value: unknown): void {
-    this.errors.push(field.duplicate(path, value));
+    this.#note(field.duplicate(path, value));
   }
 
   notFound(path: Path, value: unknown, detail?: string): void {
     const error = field.notFound(path, value);
-    this.errors.push(detail === undefined ? error : { ...error, detail });
+    this.#note(detail === undefined ? error : { ...error, detail });
   }
 
   notSupported(path: Path, value: unknown, supported: readonly string[]): void {
-    this.errors.push(field.notSupported(path, value, supported));
+    this.#note(field.notSupported(path, value, supported));
   }
 
   tooLong(path: Path, limit: number): void {
-    this.errors.push(field.tooLong(path, limit));
+    this.#note(field.tooLong(path, limit));
   }
 
   tooMany(path: Path, actual: number, limit: number): void {
-    this.errors.push(field.tooMany(path, actual, limit));
+    this.#note(field.tooMany(path, actual, limit));
   }
 
   /** One `invalid` for each problem that a grammar found with `value`. */
@@ -79,8 +87,15 @@ export class Report {
 
 /** Runs rules that report and returns what they found. */
 export function collect(rules: (report: Report) => void): FieldError[] {
-  const report = new Report();
-  rules(report);
+  return collectIn(new Report(), rules);
+}
+
+export function collectIn<R extends Report>(report: R, rules: (report: R) => void): FieldError[] {
+  try {
+    rules(report);
+  } catch (error) {
+    if (!(error instanceof Enough)) throw error;
+  }
   return report.errors;
 }
 

@@ -26,6 +26,10 @@ const integer = /^([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|0[oO]?([0-7]+)|(0|[
 
 const shortInteger = /^(?:0|-?[1-9][0-9]{0,14})$/;
 
+/** Too many digits are just too many: what they make up is never computed. */
+const decimalDigitsMax = 20;
+const wholeOf = (decimal: string): bigint => (decimal.length > decimalDigitsMax ? 2n ** 64n : BigInt(decimal));
+
 function resolveInteger(plain: string): number | undefined {
   if (shortInteger.test(plain)) return Number(plain);
   const [, sign = '', hex, binary, octal, decimal] = integer.exec(plain) ?? [];
@@ -37,7 +41,7 @@ function resolveInteger(plain: string): number | undefined {
         : octal !== undefined
           ? BigInt(`0o${octal}`)
           : decimal !== undefined
-            ? BigInt(decimal)
+            ? wholeOf(decimal)
             : undefined;
   if (magnitude === undefined) return undefined;
   const fits = sign === '-' ? magnitude <= 2n ** 63n : magnitude < 2n ** 64n;

@@ -12,6 +12,10 @@ const nanosecondsOf: Record<string, bigint> = {
   h: 3_600_000_000_000n,
 };
 const int64Max = 2n ** 63n - 1n;
+/** Longer numbers are out of range, whatever their unit. */
+const integerDigitsMax = 19;
+/** Further digits are below a nanosecond, whatever the unit. */
+const fractionDigitsMax = 18;
 
 /** A text that is no duration. `message` is upstream's. */
 export class DurationError extends Error {
@@ -25,8 +29,11 @@ function term(whole: string, integer: string, fraction: string, unit: string): b
   if (unit === '') throw new DurationError(`time: missing unit in duration ${quote(whole)}`);
   const size = Object.hasOwn(nanosecondsOf, unit) ? nanosecondsOf[unit] : undefined;
   if (size === undefined) throw new DurationError(`time: unknown unit ${quote(unit)} in duration ${quote(whole)}`);
-  const below = fraction === '' ? 0n : (BigInt(fraction) * size) / 10n ** BigInt(fraction.length);
-  return BigInt(integer === '' ? '0' : integer) * size + below;
+  const shown = fraction.slice(0, fractionDigitsMax);
+  const below = shown === '' ? 0n : (BigInt(shown) * size) / 10n ** BigInt(shown.length);
+  const digits = integer.replace(/^0+/, '');
+  if (digits.length > integerDigitsMax) return int64Max + 2n;
+  return BigInt(digits) * size + below;
 }
 
 /** Nanoseconds of a Go duration. Throws DurationError. */

@@ -1,6 +1,6 @@
 // One function for each failure upstream's apiserver and clients make (k8s.io/apimachinery/pkg/api/errors): code, reason and text in one place.
 import { quote } from '#utils';
-import { aggregate, errorBody, type FieldError } from '../field/index.ts';
+import { aggregateTexts, errorBody, errorTextCharsMax, type FieldError, fieldErrorsMax } from '../field/index.ts';
 import { type StatusCause, type StatusDetails, StatusError } from './status.ts';
 
 /** Which resource an error is about. `resource` is the plural, `group` '' for core. */
@@ -87,15 +87,21 @@ export const forbidden = (resource: ResourceName, name: string, why: string): St
 export const invalidObject = (kind: KindName, name: string, errors: readonly FieldError[]): StatusError => {
   const qualifiedKind = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`;
   const head = `${qualifiedKind} ${quote(name)} is invalid`;
-  const causes = errors.map((error) => ({
-    reason: error.type,
-    message: errorBody(error),
-    ...(error.field && { field: error.field }),
-  }));
+  const causes: StatusCause[] = [];
+  const texts: string[] = [];
+  let chars = 0;
+  for (const { type, field, ...rest } of errors.slice(0, fieldErrorsMax)) {
+    if (chars > errorTextCharsMax) break;
+    const message = errorBody({ type, field, ...rest });
+    chars += field.length + message.length;
+    causes.push({ reason: type, message, ...(field && { field }) });
+    texts.push(`${field}: ${message}`);
+  }
+  if (causes.length < errors.length) texts.push('more errors are not shown');
   return new StatusError({
     code: 422,
     reason: 'Invalid',
-    message: errors.length === 0 ? head : `${head}: ${aggregate(errors)}`,
+    message: errors.length === 0 ? head : `${head}: ${aggregateTexts(texts)}`,
     details: details({ group: kind.group, resource: kind.kind }, name, 0, causes),
   });
 };

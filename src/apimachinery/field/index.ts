@@ -1,5 +1,7 @@
 // Field paths and validation failures (k8s.io/apimachinery/pkg/util/validation/field).
 export { Path, root } from './path.ts';
+export { gather } from './gather.ts';
+export { errorTextCharsMax, fieldErrorsMax } from './limits.ts';
 export type { FieldError, FieldErrorType } from './error.ts';
 export {
   aggregate,

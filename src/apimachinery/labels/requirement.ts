@@ -1,6 +1,7 @@
 // One term of a label selector (k8s.io/apimachinery/pkg/labels, Requirement).
 import { badRequest } from '../errors/index.ts';
 import { aggregate, type FieldError, invalid, notSupported, Path } from '../field/index.ts';
+import { isOneOf, parseGoInt } from '#utils';
 import { isLabelValue, isQualifiedName } from '../validation/names.ts';
 
 export type Labels = Readonly<Record<string, string>>;
@@ -14,15 +15,7 @@ export interface Requirement {
   readonly values: readonly string[];
 }
 
-const int64Min = -(2n ** 63n);
-const int64Max = 2n ** 63n - 1n;
-
-/** Go's ParseInt(text, 10, 64): undefined when it is no int64. */
-function parseInt64(text: string): bigint | undefined {
-  if (!/^[+-]?[0-9]+$/.test(text)) return undefined;
-  const number = BigInt(text.startsWith('+') ? text.slice(1) : text);
-  return number < int64Min || number > int64Max ? undefined : number;
-}
+const parseInt64 = (text: string): bigint | undefined => parseGoInt(text, 64);
 
 const under = (path: Path | undefined, name: string): Path => new Path(path, name, false);
 
@@ -85,11 +78,11 @@ export function compile({ key, operator, values }: Requirement): (labels: Labels
     case '=':
     case '==':
       if (values.length === 1) return (labels) => labels[key] === only;
-      return (labels) => typeof labels[key] === 'string' && values.includes(labels[key]);
+      return (labels) => typeof labels[key] === 'string' && isOneOf(labels[key], values);
     case 'notin':
     case '!=':
       if (values.length === 1) return (labels) => labels[key] !== only;
-      return (labels) => typeof labels[key] !== 'string' || !values.includes(labels[key]);
+      return (labels) => typeof labels[key] !== 'string' || !isOneOf(labels[key], values);
     case 'exists':
       return (labels) => typeof labels[key] === 'string';
     case '!':

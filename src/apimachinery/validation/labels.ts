@@ -1,6 +1,6 @@
 // Labels, annotations and label selectors inside objects (k8s.io/apimachinery/pkg/apis/meta/v1/validation). Upstream walks maps in random
 // order; here keys are visited sorted, so the same object always gets the same answer.
-import { type FieldError, forbidden, invalid, type Path, required, tooLong } from '../field/index.ts';
+import { type FieldError, forbidden, gather, invalid, type Path, required, tooLong } from '../field/index.ts';
 import type { LabelSelector, LabelSelectorRequirement } from '../labels/index.ts';
 import { annotationsBytesMax } from './limits.ts';
 import { isLabelValue, isQualifiedName } from './names.ts';
@@ -11,23 +11,18 @@ export const validateLabelName = (name: string, path: Path): FieldError[] =>
 
 export function validateLabels(labels: Readonly<Record<string, string>> | undefined, path: Path): FieldError[] {
   if (labels === undefined) return [];
-  const errors: FieldError[] = [];
-  for (const key of Object.keys(labels).sort()) {
+  return gather(Object.keys(labels).sort(), (key) => {
     const value = labels[key] ?? '';
-    errors.push(...validateLabelName(key, path));
-    for (const problem of isLabelValue(value)) errors.push(invalid(path, value, problem));
-  }
-  return errors;
+    return [...validateLabelName(key, path), ...isLabelValue(value).map((problem) => invalid(path, value, problem))];
+  });
 }
 
 export function validateAnnotations(annotations: Readonly<Record<string, string>> | undefined, path: Path): FieldError[] {
   if (annotations === undefined) return [];
-  const errors: FieldError[] = [];
+  const keys = Object.keys(annotations).sort();
+  const errors = gather(keys, (key) => isQualifiedName(key.toLowerCase()).map((problem) => invalid(path, key, problem)));
   let bytes = 0;
-  for (const key of Object.keys(annotations).sort()) {
-    for (const problem of isQualifiedName(key.toLowerCase())) errors.push(invalid(path, key, problem));
-    bytes += byteLength(key) + byteLength(annotations[key] ?? '');
-  }
+  for (const key of keys) bytes += byteLength(key) + byteLength(annotations[key] ?? '');
   if (bytes > annotationsBytesMax) errors.push(tooLong(path, annotationsBytesMax));
   return errors;
 }
@@ -60,10 +55,10 @@ export function validateLabelSelectorRequirement(
   }
   errors.push(...validateLabelName(key, path.child('key')));
   if (options.allowInvalidValues) return errors;
-  values.forEach((value, i) => {
-    for (const problem of isLabelValue(value)) errors.push(invalid(path.child('values').index(i), value, problem));
-  });
-  return errors;
+  const ofValues = gather(values, (value, i) =>
+    isLabelValue(value).map((problem) => invalid(path.child('values').index(i), value, problem)),
+  );
+  return [...errors, ...ofValues];
 }
 
 export function validateLabelSelector(
@@ -75,7 +70,7 @@ export function validateLabelSelector(
   const expressions = selector.matchExpressions ?? [];
   return [
     ...validateLabels(selector.matchLabels, path.child('matchLabels')),
-    ...expressions.flatMap((one, i) => validateLabelSelectorRequirement(one, path.child('matchExpressions').index(i), options)),
+    ...gather(expressions, (one, i) => validateLabelSelectorRequirement(one, path.child('matchExpressions').index(i), options)),
   ];
 }
 

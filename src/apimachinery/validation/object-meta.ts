@@ -1,6 +1,6 @@
 // Metadata of every object (k8s.io/apimachinery/pkg/api/validation, ValidateObjectMeta).
 import { deepEqual, quote } from '#utils';
-import { type FieldError, forbidden, invalid, type Path, required, tooLong } from '../field/index.ts';
+import { type FieldError, forbidden, gather, invalid, type Path, required, tooLong } from '../field/index.ts';
 import { type ManagedFieldsEntry, type ObjectMeta, type OwnerReference, parseApiVersion } from '../meta/index.ts';
 import { validateAnnotations, validateLabels } from './labels.ts';
 import { subresourceNameLengthMax } from './limits.ts';
@@ -51,19 +51,20 @@ function validateOwnerReference(owner: OwnerReference, path: Path): FieldError[]
 }
 
 export function validateOwnerReferences(owners: readonly OwnerReference[] | undefined, path: Path): FieldError[] {
-  const errors: FieldError[] = [];
   let controller = '';
-  for (const owner of owners ?? []) {
-    errors.push(...validateOwnerReference(owner, path));
-    if (owner.controller !== true) continue;
+  let printed: readonly Record<string, unknown>[] | undefined;
+  return gather(owners ?? [], (owner) => {
+    const errors = validateOwnerReference(owner, path);
+    if (owner.controller !== true) return errors;
     const current = `${owner.kind}/${owner.name}`;
     if (controller === '') controller = current;
     else {
+      printed ??= owners?.map(asPrinted);
       const detail = `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${current}`;
-      errors.push(invalid(path, owners?.map(asPrinted), detail));
+      errors.push(invalid(path, printed, detail));
     }
-  }
-  return errors;
+    return errors;
+  });
 }
 
 export const validateFinalizerName = (name: string, path: Path): FieldError[] =>
@@ -71,7 +72,7 @@ export const validateFinalizerName = (name: string, path: Path): FieldError[] =>
 
 export function validateFinalizers(finalizers: readonly string[] | undefined, path: Path): FieldError[] {
   const names = finalizers ?? [];
-  const errors = names.flatMap((name) => validateFinalizerName(name, path));
+  const errors = gather(names, (name) => validateFinalizerName(name, path));
   if (names.includes('orphan') && names.includes('foregroundDeletion')) {
     errors.push(invalid(path, names, 'finalizer orphan and foregroundDeletion cannot be both set'));
   }
@@ -79,14 +80,15 @@ export function validateFinalizers(finalizers: readonly string[] | undefined, pa
 }
 
 function validateNoNewFinalizers(names: readonly string[], old: readonly string[], path: Path): FieldError[] {
-  const extra = [...new Set(names.filter((name) => !old.includes(name)))].sort();
+  const before = new Set(old);
+  const extra = [...new Set(names.filter((name) => !before.has(name)))].sort();
   if (extra.length === 0) return [];
   const list = `[]string{${extra.map(quote).join(', ')}}`;
   return [forbidden(path, `no new finalizers can be added if the object is being deleted, found new finalizers ${list}`)];
 }
 
 export function validateManagedFields(entries: readonly ManagedFieldsEntry[] | undefined, path: Path): FieldError[] {
-  return (entries ?? []).flatMap((entry, i) => {
+  return gather(entries ?? [], (entry, i) => {
     const at = path.index(i);
     const errors: FieldError[] = [];
     const { operation = '', fieldsType = '', manager = '', subresource = '' } = entry;

@@ -1,5 +1,6 @@
 // What is noted beside a request while it is served: warnings for whoever asked (KEP-1693) and facts for the audit log.
 import type { Status } from '#apimachinery/errors';
+import { cutWarningCharsMax, warningCharsMax } from '../limits.ts';
 import type { UserInfo } from './request.ts';
 
 export type AddAnnotation = (key: string, value: string, level?: 'Metadata' | 'Request') => void;
@@ -35,17 +36,45 @@ export interface Notes {
 
 const none: readonly string[] = [];
 
+/** The warnings of one answer: from so many characters on they are all cut, so that the head of the answer stays small (filters/warning.go). */
+class Warnings {
+  readonly #given = new Set<string>();
+  #isCutting = false;
+  #chars = 0;
+  shown: string[] = [];
+
+  add(message: string): void {
+    if (message === '' || this.#given.has(message) || (this.#isCutting && this.#chars >= warningCharsMax)) return;
+    this.#given.add(message);
+    if (this.#isCutting || this.#chars + message.length <= warningCharsMax) return this.#show(message);
+    this.#isCutting = true;
+    this.#chars = 0;
+    this.shown = [];
+    for (const given of this.#given) this.#show(given);
+  }
+
+  #show(message: string): void {
+    const text = this.#isCutting
+      ? Array.from(message.slice(0, 2 * cutWarningCharsMax))
+          .slice(0, cutWarningCharsMax)
+          .join('')
+      : message;
+    this.#chars += text.length;
+    this.shown.push(text);
+  }
+}
+
 class NotesOfOne implements Notes {
-  #warnings: string[] | undefined;
+  #warnings: Warnings | undefined;
   audit: RequestRecord | undefined = undefined;
 
   get warnings(): readonly string[] {
-    return this.#warnings ?? none;
+    return this.#warnings?.shown ?? none;
   }
 
   warn = (message: string): void => {
-    const warnings = (this.#warnings ??= []);
-    if (!warnings.includes(message)) warnings.push(message);
+    this.#warnings ??= new Warnings();
+    this.#warnings.add(message);
   };
 }
 

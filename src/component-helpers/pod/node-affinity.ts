@@ -1,8 +1,6 @@
 // Whether a node is one of those a pod must run on (k8s.io/component-helpers/scheduling/corev1/nodeaffinity, required terms only).
 import type { Node, NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, Pod } from '#api/core/v1';
-import { own } from '#utils';
-
-const integer = /^[+-]?\d+$/;
+import { isOneOf, own, parseGoInt } from '#utils';
 
 function labelMatches(
   { key, operator, values = [] }: NodeSelectorRequirement,
@@ -11,18 +9,19 @@ function labelMatches(
   const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
   switch (operator) {
     case 'In':
-      return value !== undefined && values.includes(value);
+      return value !== undefined && isOneOf(value, values);
     case 'NotIn':
-      return value === undefined || !values.includes(value);
+      return value === undefined || !isOneOf(value, values);
     case 'Exists':
       return value !== undefined;
     case 'DoesNotExist':
       return value === undefined;
     case 'Gt':
     case 'Lt': {
-      const bound = values[0];
-      if (value === undefined || bound === undefined || !integer.test(value) || !integer.test(bound)) return false;
-      return operator === 'Gt' ? BigInt(value) > BigInt(bound) : BigInt(value) < BigInt(bound);
+      const bound = parseGoInt(values[0] ?? '', 64);
+      const number = parseGoInt(value ?? '', 64);
+      if (number === undefined || bound === undefined) return false;
+      return operator === 'Gt' ? number > bound : number < bound;
     }
     default:
       return false;
@@ -31,7 +30,7 @@ function labelMatches(
 
 function fieldMatches({ key, operator, values = [] }: NodeSelectorRequirement, node: Node): boolean {
   const name = node.metadata.name ?? '';
-  return key === 'metadata.name' && (operator === 'In' ? values.includes(name) : operator === 'NotIn' && !values.includes(name));
+  return key === 'metadata.name' && (operator === 'In' ? isOneOf(name, values) : operator === 'NotIn' && !isOneOf(name, values));
 }
 
 /** Requirements are joined by "and"; a term without any matches nothing. */

@@ -1,5 +1,6 @@
 // Taints and tolerations (k8s.io/component-helpers/scheduling/corev1).
 import type { Taint, Toleration } from '#api/core/v1';
+import { parseGoInt } from '#utils';
 
 export function tolerates({ key = '', operator, value = '', effect = '' }: Toleration, taint: Taint): boolean {
   if (effect !== '' && effect !== taint.effect) return false;
@@ -7,8 +8,9 @@ export function tolerates({ key = '', operator, value = '', effect = '' }: Toler
   if (operator === 'Exists') return true;
   const own = taint.value ?? '';
   if (operator === 'Lt' || operator === 'Gt') {
-    if (!/^-?\d+$/.test(value) || !/^-?\d+$/.test(own)) return false;
-    return operator === 'Lt' ? BigInt(own) < BigInt(value) : BigInt(own) > BigInt(value);
+    const [bound, number] = [parseGoInt(value, 64), parseGoInt(own, 64)];
+    if (bound === undefined || number === undefined) return false;
+    return operator === 'Lt' ? number < bound : number > bound;
   }
   return value === own;
 }

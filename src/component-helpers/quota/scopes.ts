@@ -1,5 +1,6 @@
 // Which objects a quota is about (core/v1 ResourceQuota scopes and scope selectors).
 import type { ResourceQuota } from '#api/core/v1';
+import { isOneOf } from '#utils';
 
 export interface ScopeSelector {
   scopeName: string;
@@ -11,9 +12,9 @@ export interface ScopeSelector {
 function matcher(operator: string, values: readonly string[]): ScopeSelector['matches'] {
   switch (operator) {
     case 'In':
-      return (value) => value !== undefined && values.includes(value);
+      return (value) => value !== undefined && isOneOf(value, values);
     case 'NotIn':
-      return (value) => value === undefined || !values.includes(value);
+      return (value) => value === undefined || !isOneOf(value, values);
     case 'DoesNotExist':
       return (value) => value === undefined;
     default:

@@ -1,6 +1,6 @@
 // Values against the rules of their schemas (apiextensions-apiserver, pkg/apiserver/schema/cel, Validator).
 import type { ValidationRule } from '#api/apiextensions/v1';
-import { errorText, type FieldError, type FieldErrorType, invalid } from '#apimachinery/field';
+import { errorText, type FieldError, type FieldErrorType, fieldErrorsMax, invalid } from '#apimachinery/field';
 import {
   budgetCostMax,
   budgetWorkUnits,
@@ -107,7 +107,7 @@ class RuleRun {
       if (this.#holds(tree, rule.program, rule, variables, place)) continue;
       const error = this.#failure(tree, rule, variables, value, place);
       if (!rule.usesOld && isUnchanged(change)) this.findings.warnings.push(errorText(error));
-      else this.findings.errors.push(error);
+      else this.#note(error);
     }
   }
 
@@ -123,7 +123,12 @@ class RuleRun {
   }
 
   #tell(tree: RuleTree, place: Place, detail: string): void {
-    this.findings.errors.push(invalid(place, tree.schema.type ?? '', detail));
+    this.#note(invalid(place, tree.schema.type ?? '', detail));
+  }
+
+  #note(error: FieldError): void {
+    this.findings.errors.push(error);
+    if (this.findings.errors.length > fieldErrorsMax) throw new Stop('more errors than are told');
   }
 
   #stop(tree: RuleTree, place: Place, detail: string): never {

@@ -2,7 +2,7 @@
 // apiextensions-apiserver, pkg/apiserver/validation). Of combined schemas the failures of the best alternative are told: that with most
 // checks passed.
 import type { JSONSchemaProps } from '#api/apiextensions/v1';
-import type { FieldError, FieldErrorType } from '#apimachinery/field';
+import { type FieldError, type FieldErrorType, fieldErrorsMax } from '#apimachinery/field';
 import { compileRegexp, RegexpError, Work, WorkError } from '#regexp';
 import { deepEqual } from '#utils';
 import { isKnownFormat, stringFormat } from './formats.ts';
@@ -18,6 +18,7 @@ class Result {
   }
 
   add(error: FieldError): void {
+    if (this.errors.length > fieldErrorsMax) return;
     const same = ({ type, field, detail }: FieldError): boolean =>
       type === error.type && field === error.field && detail === error.detail;
     if (!this.errors.some(same)) this.errors.push(error);

@@ -5,7 +5,7 @@ import { errorText, type FieldError, type Path } from '#apimachinery/field';
 import { regexpProblem, type Work, WorkError } from '#regexp';
 import { own } from '#utils';
 import { semanticEqual } from '../../common/equality.ts';
-import { isEmpty, isEmptyMap, Report } from '../../common/report.ts';
+import { collectIn, isEmpty, isEmptyMap, Report } from '../../common/report.ts';
 
 type Level = 'root' | 'item' | 'field';
 
@@ -216,8 +216,9 @@ function validateNestedCompleteness(
 
 /** All failures, in the order of their texts as upstream sorts them. */
 export function structuralErrors(path: Path, schema: JSONSchemaProps, work: Work): FieldError[] {
-  const report = new SchemaReport(work);
-  validateInvariants(report, path, schema, 'root');
-  validateCompleteness(report, schema, schema, path, path);
-  return report.errors.sort((left, right) => (errorText(left) < errorText(right) ? -1 : 1));
+  const errors = collectIn(new SchemaReport(work), (report) => {
+    validateInvariants(report, path, schema, 'root');
+    validateCompleteness(report, schema, schema, path, path);
+  });
+  return errors.sort((left, right) => (errorText(left) < errorText(right) ? -1 : 1));
 }

@@ -3,6 +3,7 @@
 import type * as core from '#api/core/v1';
 import type { Path } from '#apimachinery/field';
 import { byteLength, inclusiveRangeError, isDNS1123Label, isDNS1123Subdomain } from '#apimachinery/validation';
+import { compileRegexp } from '#regexp';
 import { isEmpty, type Report } from '../../common/report.ts';
 import { validateLocalDescendingPath, validatePathNoBacksteps } from './paths.ts';
 
@@ -142,8 +143,10 @@ export function azureDisk(report: Report, path: Path, source: core.AzureDiskVolu
   }
 }
 
-const iqnForms: [string, RegExp][] = [
-  ['iqn', /iqn\.\d{4}-\d{2}\.([\w\-.]+)(:[^,;*&$|\s]+)$/],
+/** Upstream looks for it anywhere: by a pattern whose work grows with the text alone. */
+const qualifiedName = compileRegexp('iqn\\.\\d{4}-\\d{2}\\.([\\w\\-.]+)(:[^,;*&$|\\s]+)$');
+const iqnForms: [string, { test(text: string): boolean }][] = [
+  ['iqn', qualifiedName],
   ['eui', /^eui.[0-9A-Za-z]{16}$/],
   ['naa', /^naa.[0-9A-Za-z]{32}$/],
 ];

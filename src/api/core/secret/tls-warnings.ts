@@ -2,12 +2,51 @@
 import type { Secret } from '#api/core/v1';
 import { decodeBase64 } from '#apimachinery/schema';
 
-const block = /-----BEGIN ([^\r\n]*)-----[ \t]*\r?\n[\s\S]*?-----END \1-----/g;
+const begin = '-----BEGIN ';
+const end = '-----END ';
+const dashes = '-----';
+
+/** Where blocks of one type end; those before `next` lie behind. */
+interface Ends {
+  at: number[];
+  next: number;
+}
+
+function endsIn(text: string): Map<string, Ends> {
+  const ends = new Map<string, Ends>();
+  for (let at = text.indexOf(end); at >= 0; at = text.indexOf(end, at + 1)) {
+    const close = text.indexOf(dashes, at + end.length);
+    if (close < 0) break;
+    const type = text.slice(at + end.length, close);
+    const known = ends.get(type);
+    if (known) known.at.push(at);
+    else ends.set(type, { at: [at], next: 0 });
+  }
+  return ends;
+}
+
+/** Types of the blocks, in one pass over the text, however many begin and never end. */
+function blockTypes(text: string): string[] {
+  const ends = endsIn(text);
+  const types: string[] = [];
+  for (let at = text.indexOf(begin); at >= 0; ) {
+    const lineEnd = text.indexOf('\n', at);
+    if (lineEnd < 0) break;
+    const line = text.slice(at + begin.length, lineEnd).trimEnd();
+    const type = line.slice(0, -dashes.length);
+    const left = line.endsWith(dashes) ? ends.get(type) : undefined;
+    while (left && (left.at[left.next] ?? lineEnd) < lineEnd) left.next++;
+    const close = left?.at[left.next];
+    if (close !== undefined) types.push(type);
+    at = text.indexOf(begin, close ?? lineEnd);
+  }
+  return types;
+}
 
 function typesIn(base64: string | undefined): string[] {
   const bytes = decodeBase64(base64 ?? '');
   if (!(bytes instanceof Uint8Array)) return [];
-  return [...new TextDecoder('latin1').decode(bytes).matchAll(block)].map(([, type]) => type ?? '');
+  return blockTypes(new TextDecoder('latin1').decode(bytes));
 }
 
 const isKey = (type: string): boolean => type === 'PRIVATE KEY' || type.endsWith(' PRIVATE KEY');

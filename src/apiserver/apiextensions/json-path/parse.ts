@@ -87,7 +87,7 @@ class Parser {
     const from = this.#at++;
     while (/[\d.]/.test(this.#text[this.#at] ?? '')) this.#at++;
     const text = this.#text.slice(from, this.#at);
-    if (!/^[-+]?(\d+\.?\d*|\.\d+)$/.test(text)) throw new JsonPathError(`cannot parse number ${text}`);
+    if (!/^[-+]?(\d+(\.\d*)?|\.\d+)$/.test(text)) throw new JsonPathError(`cannot parse number ${text}`);
     return Number(text);
   }
 

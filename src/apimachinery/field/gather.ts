@@ -1,0 +1,14 @@
+// Failures of the items of a list.
+import type { FieldError } from './error.ts';
+import { fieldErrorsMax } from './limits.ts';
+
+/** What `check` finds with each item, until that is more than anybody is told. */
+export function gather<T>(items: Iterable<T>, check: (item: T, index: number) => readonly FieldError[]): FieldError[] {
+  const errors: FieldError[] = [];
+  let index = 0;
+  for (const item of items) {
+    if (errors.length > fieldErrorsMax) break;
+    for (const error of check(item, index++)) errors.push(error);
+  }
+  return errors;
+}
