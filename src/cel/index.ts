@@ -9,6 +9,13 @@ export {
   authorizerValue,
   resourceCheckValue,
 } from './library/authorizer.ts';
+export {
+  accessReviewType,
+  compileAccessReviewCondition,
+  compileClaimsExpression,
+  compileUserRule,
+  userInfoType,
+} from './identity.ts';
 export { applyConfigurationOf, jsonPatchOf, type PatchOperation } from './mutation.ts';
 export { budgetCostMax, budgetWorkUnits, callCostMax, definitionCostMax, ruleCostMax, selectorsWorkUnits } from './limits.ts';
 export { compile, environmentOf, isProgram, type Program } from './program.ts';

@@ -4,6 +4,7 @@ import { fixedFeatureGateFlags, flag, flagsWithoutEffect, loggingFlags, refusedF
 import { secureServingFlags } from '#component-base/serving';
 import { auditFlags } from '../audit/index.ts';
 import { settingsFlags } from '../settings.ts';
+import { identityFlags } from './identity-flags.ts';
 import { servingFlags, storageFlags, tokenFlags } from './more-flags.ts';
 import { refused, withoutEffect } from './unserved-flags.ts';
 
@@ -136,7 +137,7 @@ const authorization = {
   authorizationMode: flag.strings({
     name: 'authorization-mode',
     default: [],
-    help: 'Authorizers in order: AlwaysAllow, AlwaysDeny, Node, RBAC. Default: AlwaysAllow.',
+    help: 'Authorizers in order: AlwaysAllow, AlwaysDeny, Node, RBAC, Webhook. Default: AlwaysAllow.',
     section: 'Authorization',
   }),
   enableAdmissionPlugins: flag.strings({
@@ -236,6 +237,7 @@ export const kubeApiServerFlags = () => ({
   ...servingFlags,
   ...authentication,
   ...tokenFlags,
+  ...identityFlags,
   ...authorization,
   ...aggregation,
   ...network,

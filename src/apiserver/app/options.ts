@@ -7,6 +7,7 @@ import { type AuditOptions, auditOptionsOf } from '../audit/index.ts';
 import type { FilterOptions } from './filters.ts';
 import { type KubeApiServerFlags, kubeApiServerFlags } from './flags.ts';
 import { type ServerSettings, settingsOf } from '../settings.ts';
+import { type AccessOptions, accessOptions, type IdentityOptions, identityOptions } from './identity-flags.ts';
 import { checkJwksUri } from './openid.ts';
 import { type IsServed, servedVersions } from './runtime-config.ts';
 
@@ -93,6 +94,10 @@ export interface KubeApiServerOptions extends ServerSettings {
   /** Absent: pods' tokens live a year. */
   extendTokens?: boolean;
   authorizationModes: readonly string[];
+  /** Foreign identities: issuers of tokens, a webhook that knows tokens. */
+  identity?: IdentityOptions;
+  /** Authorizers beyond modes. */
+  access?: AccessOptions;
   enableAdmissionPlugins: readonly string[];
   disableAdmissionPlugins: readonly string[];
   notReadyTolerationSeconds: number;
@@ -158,7 +163,7 @@ function plainOptions(flags: Values): KubeApiServerOptions {
 }
 
 /** Reads the files the flags name. Rejects with an Error that says which could not be read. */
-export async function optionsFromFlags(flags: Values): Promise<KubeApiServerOptions> {
+export async function optionsFromFlags(flags: Values, changed: ReadonlySet<string> = new Set()): Promise<KubeApiServerOptions> {
   const plain = plainOptions(flags);
   const serving = await pairOf(flags.tlsCertFile, flags.tlsPrivateKeyFile, '--tls-cert-file and --tls-private-key-file');
   const client = await pairOf(
@@ -187,6 +192,8 @@ export async function optionsFromFlags(flags: Values): Promise<KubeApiServerOpti
     ...(tokenFile !== undefined && { tokenFile }),
     serviceAccountKeys: await Promise.all(flags.serviceAccountKeyFile.map((path) => readFile(path, 'utf8'))),
     ...(signingKey !== undefined && { serviceAccountSigningKey: signingKey }),
+    identity: await identityOptions(flags, changed),
+    access: accessOptions(flags, changed),
     kubelet: { ...plain.kubelet, ...(client && { client }), ...(kubeletCa !== undefined && { ca: kubeletCa }) },
   };
 }

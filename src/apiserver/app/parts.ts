@@ -2,31 +2,14 @@
 // (k8s.io/kubernetes pkg/kubeapiserver/options, pkg/controlplane/apiserver).
 import { networkInterfaces } from 'node:os';
 import { createPublicKey } from 'node:crypto';
-import { generateKeyPair, jwtSigner, keyId, parsePrivateKey, parsePublicKeys } from '#pki';
+import { internalError } from '#apimachinery/errors';
+import { generateKeyPair, jwtSigner, parsePrivateKey } from '#pki';
 import type { Rng } from '#utils';
 import { createAggregator } from '../aggregation/index.ts';
 import { createAdmission, defaultPluginOptions } from '../admission/index.ts';
-import {
-  audienceAgnostic,
-  type Authentication,
-  createAuthentication,
-  createBootstrapTokenAuthenticator,
-  createCertificateVerifier,
-  createServiceAccountAuthenticator,
-  createStaticTokenAuthenticator,
-  parseTokenFile,
-} from '../authentication/index.ts';
-import {
-  asksToImpersonate,
-  createImpersonation,
-  createNodeAuthorizer,
-  forbiddenError,
-  mastersAuthorizer,
-  RbacAuthorizer,
-  unionAuthorizer,
-} from '../authorization/index.ts';
+import type { Authentication } from '../authentication/index.ts';
+import { asksToImpersonate, createImpersonation, forbiddenError } from '../authorization/index.ts';
 import { bootstrapHooks, KubernetesServiceController } from '../bootstrap/index.ts';
-import type { TokenAuthenticator } from '../authentication/types.ts';
 import type { Authorizer, Decision } from '../authorization/types.ts';
 import type { WebhookReach } from '../outbound/webhook-client.ts';
 import type { AdmissionChain } from '../registry/generic/types.ts';
@@ -43,6 +26,8 @@ import { metricsGroup, metricsRoleHook, type NodeStatsShortcut, StatsSource } fr
 import { coreEndpoints, type KubeletConnectionOptions, serviceHook, type TokenRequestOptions } from '../registry/core/index.ts';
 import type { ApiServerParts, PartsInput } from '../server-options.ts';
 import { byClusterIp, byEndpoint, hostPort, type ServiceResolver, withLoopback } from '../outbound/service-resolver.ts';
+import { audiencesOf, authenticationOf } from './authentication.ts';
+import { authorizationOf } from './authorization.ts';
 import { openIdDocuments } from './openid.ts';
 import type { KubeApiServerOptions } from './options.ts';
 
@@ -57,23 +42,12 @@ export interface PartsDeps {
   nodeStats?: NodeStatsShortcut;
 }
 
-export function buildParts(options: KubeApiServerOptions, deps: PartsDeps, input: PartsInput): ApiServerParts {
-  const { cluster, clock, logger, store } = input;
+export async function buildParts(options: KubeApiServerOptions, deps: PartsDeps, input: PartsInput): Promise<ApiServerParts> {
+  const { cluster, clock, logger } = input;
   const advertised = advertiseAddress(options);
-  const service = new KubernetesServiceController(
-    {
-      clusterIp: firstAddress(options.serviceClusterIpRange[0] ?? ''),
-      advertiseAddress: advertised,
-      get port() {
-        return options.advertisePort || deps.port();
-      },
-      nodePort: options.serviceNodePort ?? 0,
-      reconciler: isLoopback(advertised) ? 'none' : options.endpointReconciler,
-    },
-    { store, clock, logger },
-  );
-  const { authorizer, rbac } = authorizerOf(options, cluster);
-  const authentication = authenticationOf(options, deps, input);
+  const service = kubernetesServiceOf(options, deps, input, advertised);
+  const { authorizer, rbac, close: closeAuthorization } = await authorizationOf(options, deps.rng, input);
+  const authentication = await authenticationOf(options, deps, input);
   const core = coreEndpoints({
     cluster,
     authorizer,
@@ -96,7 +70,11 @@ export function buildParts(options: KubeApiServerOptions, deps: PartsDeps, input
     special: [...core.endpoints, ...specialEndpoints(options, authentication, authorizer, input)],
     virtual,
     documents: openIdDocuments(options, () => reachedAt(options, deps.port())),
-    close: () => core.close(),
+    close() {
+      core.close();
+      authentication.close();
+      closeAuthorization();
+    },
     hooks: [...storageHooks(options, deps, input), ...(rbac ? escalationHooks(rbac, authorizer) : [])],
     leave: (readable, writable) => service.leave(readable, writable),
     startHooks: [
@@ -132,7 +110,9 @@ const authorizeBy =
     const decision = authorizer.authorize(asked);
     const check = (decided: Decision): void => {
       onDecision?.(decided);
-      if (!decided.allowed) throw forbiddenError(asked, decided.reason);
+      if (decided.allowed) return;
+      if (decided.error !== undefined) throw internalError(decided.error);
+      throw forbiddenError(asked, decided.reason);
     };
     return decision instanceof Promise ? decision.then(check) : check(decision);
   };
@@ -160,6 +140,26 @@ function admissionOf(
   const settings = { ...defaultPluginOptions, notReadyTolerationSeconds, unreachableTolerationSeconds };
   const context = { cluster, writer, authorizer, clock, rng, logger, metrics, webhooks, options: settings };
   return chainOf(createAdmission(names, context));
+}
+
+function kubernetesServiceOf(
+  options: KubeApiServerOptions,
+  deps: PartsDeps,
+  { store, clock, logger }: PartsInput,
+  advertised: string,
+): KubernetesServiceController {
+  return new KubernetesServiceController(
+    {
+      clusterIp: firstAddress(options.serviceClusterIpRange[0] ?? ''),
+      advertiseAddress: advertised,
+      get port() {
+        return options.advertisePort || deps.port();
+      },
+      nodePort: options.serviceNodePort ?? 0,
+      reconciler: isLoopback(advertised) ? 'none' : options.endpointReconciler,
+    },
+    { store, clock, logger },
+  );
 }
 
 /** How requests to Services find their way: webhooks and other API servers alike. */
@@ -190,59 +190,6 @@ const kubeletOptions = ({ kubelet }: KubeApiServerOptions): KubeletConnectionOpt
     ...(kubelet.ca === undefined ? { insecureSkipVerify: true } : { ca: kubelet.ca }),
   }),
 });
-
-const audiencesOf = (options: KubeApiServerOptions): readonly string[] =>
-  options.apiAudiences.length > 0 ? options.apiAudiences : options.serviceAccountIssuers.slice(0, 1);
-
-function authorizerOf(
-  options: KubeApiServerOptions,
-  cluster: ReadOnlyCluster,
-): { authorizer: ReturnType<typeof unionAuthorizer>; rbac: RbacAuthorizer | undefined } {
-  const modes = options.authorizationModes.length > 0 ? options.authorizationModes : ['AlwaysAllow'];
-  const rbac = modes.includes('RBAC') ? new RbacAuthorizer(cluster) : undefined;
-  const byMode: Record<string, Authorizer | undefined> = {
-    AlwaysAllow: { authorize: () => ({ allowed: true, reason: '' }) },
-    AlwaysDeny: { authorize: () => ({ allowed: false, reason: 'Everything is forbidden.' }) },
-    ...(modes.includes('Node') && { Node: createNodeAuthorizer(cluster) }),
-    ...(rbac && { RBAC: rbac }),
-  };
-  const unknown = modes.find((mode) => !['AlwaysAllow', 'AlwaysDeny', 'RBAC', 'Node'].includes(mode));
-  if (unknown !== undefined) throw new Error(`authorization-mode "${unknown}" is not available`);
-  return { authorizer: unionAuthorizer([mastersAuthorizer, ...modes.flatMap((mode) => byMode[mode] ?? [])]), rbac };
-}
-
-function authenticationOf(options: KubeApiServerOptions, deps: PartsDeps, { cluster, clock }: PartsInput): Authentication {
-  const now = (): number => clock.now();
-  const apiAudiences = audiencesOf(options);
-  const keys =
-    options.serviceAccountKeys.length > 0
-      ? options.serviceAccountKeys
-      : options.serviceAccountSigningKey === undefined
-        ? []
-        : [options.serviceAccountSigningKey];
-  const tokens: TokenAuthenticator[] = [
-    ...(options.tokenFile === undefined
-      ? []
-      : [audienceAgnostic(createStaticTokenAuthenticator(parseTokenFile(options.tokenFile, '--token-auth-file')), apiAudiences)]),
-    createServiceAccountAuthenticator({
-      issuers: options.serviceAccountIssuers,
-      keys: keys.flatMap(parsePublicKeys).map((key) => ({ key, kid: keyId(key) })),
-      apiAudiences,
-      cluster,
-      now,
-    }),
-    ...(options.bootstrapTokens ? [audienceAgnostic(createBootstrapTokenAuthenticator(cluster, now), apiAudiences)] : []),
-  ];
-  const { requestHeader } = options;
-  return createAuthentication({
-    apiAudiences,
-    tokens,
-    loopbackTokens: deps.loopbackTokens,
-    anonymous: options.anonymousAuth,
-    ...(options.clientCa !== undefined && { clientCa: createCertificateVerifier(options.clientCa, now) }),
-    ...(requestHeader && { requestHeader: { ...requestHeader, verifier: createCertificateVerifier(requestHeader.ca, now) } }),
-  });
-}
 
 function specialEndpoints(
   options: KubeApiServerOptions,

@@ -104,7 +104,7 @@ async function run(options: KubeApiServerOptions, deps: Given): Promise<KubeApiS
     address: () => `${options.externalHostname || advertiseAddress(options)}:${port}`,
     ...(options.isServed && { isServed: options.isServed }),
     components: () => supervisor.healthChecks(),
-    parts: (input) => gated(buildParts(options, partsDeps, input), gate),
+    parts: async (input) => gated(await buildParts(options, partsDeps, input), gate),
     ...(deps.descriptions && { descriptions: deps.descriptions }),
     holdStart: true,
   });

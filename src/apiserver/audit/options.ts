@@ -6,7 +6,7 @@ import type { Clock, Logger, Rng } from '#utils';
 import { type BatchOptions, bufferedSink } from './buffered.ts';
 import type { Policy } from './core/policy.ts';
 import { readPolicy } from './core/read-policy.ts';
-import { readWebhookServer } from './kubeconfig.ts';
+import { readWebhookServer } from '../outbound/kubeconfig.ts';
 import { type LogFormat, logFormats, logSink } from './log-sink.ts';
 import { RotatingFile, type RotationOptions, standardOutput } from './rotating-file.ts';
 import { type AuditSink, ignoringErrors, type LossReport, lossReporter, unionSink } from './sink.ts';

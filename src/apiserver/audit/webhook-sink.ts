@@ -2,7 +2,7 @@
 import type { Clock, Rng } from '#utils';
 import { createWireClient, type WireClient } from '#wire';
 import type { RecordedEvent } from './core/record.ts';
-import type { WebhookServer } from './kubeconfig.ts';
+import type { WebhookServer } from '../outbound/kubeconfig.ts';
 import {
   webhookAnswerBytesMax,
   webhookAttemptsMax,

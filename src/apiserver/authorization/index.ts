@@ -4,3 +4,10 @@ export { createNodeAuthorizer } from './node.ts';
 export { RbacAuthorizer } from './rbac.ts';
 export { mastersAuthorizer, unionAuthorizer } from './union.ts';
 export { asksToImpersonate, createImpersonation } from './impersonation.ts';
+export {
+  type AuthorizerConfiguration,
+  authorizersOfModes,
+  authorizerTypes,
+  parseAuthorizationConfiguration,
+} from './structured/configuration.ts';
+export { createWebhookAuthorizer } from './structured/webhook.ts';

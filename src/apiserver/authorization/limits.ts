@@ -5,3 +5,8 @@ export const limits = {
   /** Namespaces for which one user's grants are kept. */
   cachedNamespacesMax: 10_000,
 };
+/** Conditions of one webhook. */
+export const matchConditionsMax = 64;
+/** Answers of a webhook that are remembered, and how long what was asked may be for that. */
+export const reviewsMax = 8192;
+export const reviewCacheAttributesMax = 10_000;

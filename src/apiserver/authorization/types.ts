@@ -7,6 +7,8 @@ export interface Decision {
   denied?: boolean;
   /** Shown to the user on denial, and kept for explanations. */
   reason: string;
+  /** Why an authorizer could not say; unless another allows, the request fails with it. */
+  error?: string;
 }
 
 /** Called with a decision before it takes effect. */

@@ -19,19 +19,27 @@ export const mastersAuthorizer: Authorizer = {
 
 const joinReasons = (reasons: readonly string[]): string => reasons.filter((reason) => reason !== '').join('\n');
 
+const noOpinion = (reasons: readonly string[], errors: readonly string[]): Decision => ({
+  allowed: false,
+  reason: joinReasons(reasons),
+  ...(errors.length > 0 && { error: aggregateTexts(errors) }),
+});
+
 async function rest(
   authorizers: readonly Authorizer[],
   from: number,
   first: Promise<Decision>,
   attributes: Attributes,
   reasons: string[],
+  errors: string[],
 ): Promise<Decision> {
   let decision = await first;
   for (let i = from; ; i++) {
     if (decision.allowed || decision.denied) return decision;
     reasons.push(decision.reason);
+    if (decision.error !== undefined) errors.push(decision.error);
     const next = authorizers[i + 1];
-    if (!next) return { allowed: false, reason: joinReasons(reasons) };
+    if (!next) return noOpinion(reasons, errors);
     decision = await next.authorize(attributes);
   }
 }
@@ -43,13 +51,15 @@ export function unionAuthorizer(
   return {
     authorize(attributes) {
       const reasons: string[] = [];
+      const errors: string[] = [];
       for (const [i, authorizer] of authorizers.entries()) {
         const decision = authorizer.authorize(attributes);
-        if (decision instanceof Promise) return rest(authorizers, i, decision, attributes, reasons);
+        if (decision instanceof Promise) return rest(authorizers, i, decision, attributes, reasons, errors);
         if (decision.allowed || decision.denied) return decision;
         if (decision.reason !== '') reasons.push(decision.reason);
+        if (decision.error !== undefined) errors.push(decision.error);
       }
-      return { allowed: false, reason: joinReasons(reasons) };
+      return noOpinion(reasons, errors);
     },
     rulesFor(user, namespace) {
       const all: Rules = { resourceRules: [], nonResourceRules: [], incomplete: false };

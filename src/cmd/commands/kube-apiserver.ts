@@ -10,9 +10,9 @@ export const kubeApiServerCommand = (): Command =>
     name: 'kube-apiserver',
     description: 'The Kubernetes API server validates and configures data for the API objects.',
     flags: kubeApiServerFlags(),
-    async run({ values }) {
+    async run({ values, changed }) {
       const deps = componentDeps('kube-apiserver', values);
-      const server = await runKubeApiServer(await optionsFromFlags(values), { ...deps, descriptions });
+      const server = await runKubeApiServer(await optionsFromFlags(values, changed), { ...deps, descriptions });
       const failed = server.failed.then((reason) => deps.logger.error('kube-apiserver ends', { err: reason.message }));
       await untilStopped(() => server.close(), failed);
     },

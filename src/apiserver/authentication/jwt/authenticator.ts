@@ -1,0 +1,190 @@
+// Tokens of OpenID providers (k8s.io/apiserver/plugin/pkg/authenticator/token/oidc): one provider, and several that a file can change.
+import { compactVerify, errors, type FlattenedJWSInput, type JWSHeaderParameters } from 'jose';
+import type { Metrics } from '#component-base';
+import type { Clock, Logger } from '#utils';
+import type { AuthenticatedUser, TokenAuthenticator } from '../types.ts';
+import { limits } from '../limits.ts';
+import type { AuthenticationConfiguration, JwtConfiguration } from './configuration.ts';
+import { Provider } from './keys.ts';
+import { type Claims, claimMapper } from './mapping.ts';
+
+export interface JwtDeps {
+  clock: Clock;
+  logger: Logger;
+  metrics?: Metrics;
+}
+
+const listText = (texts: readonly string[]): string => `[${texts.map((text) => JSON.stringify(text)).join(' ')}]`;
+
+/** The issuer that an unverified token names; undefined: it is no JWT. */
+export function untrustedIssuer(token: string): string | undefined {
+  const parts = token.split('.');
+  if (parts.length !== 3) return undefined;
+  try {
+    const { iss } = JSON.parse(Buffer.from(parts[1] ?? '', 'base64url').toString()) as { iss?: unknown };
+    if (typeof iss !== 'string') return undefined;
+    return iss === 'accounts.google.com' ? 'https://accounts.google.com' : iss;
+  } catch {
+    return undefined;
+  }
+}
+
+class JwtAuthenticator implements TokenAuthenticator {
+  readonly issuer: string;
+  readonly provider: Provider;
+  readonly #audiences: readonly string[];
+  readonly #algorithms: readonly string[];
+  readonly #map: ReturnType<typeof claimMapper>;
+  readonly #groupsClaim: string;
+  readonly #clock: Clock;
+
+  constructor(configuration: JwtConfiguration, algorithms: readonly string[], { clock, logger, metrics }: JwtDeps) {
+    const { url = '', discoveryURL = '', certificateAuthority = '', audiences = [] } = configuration.issuer ?? {};
+    this.issuer = url;
+    this.#audiences = audiences;
+    this.#algorithms = algorithms;
+    this.#map = claimMapper(configuration);
+    this.#groupsClaim = configuration.claimMappings?.groups?.claim ?? '';
+    this.#clock = clock;
+    const reads = metrics?.counter({
+      name: 'apiserver_authentication_jwt_authenticator_jwks_fetch_total',
+      help: 'Number of readings of key sets of JWT issuers by result.',
+      labels: ['result'],
+    });
+    this.provider = new Provider({
+      issuer: url,
+      discoveryUrl: discoveryURL,
+      certificateAuthority,
+      clock,
+      logger,
+      onKeys: (succeeded) => reads?.inc(1, succeeded ? 'success' : 'failure'),
+    });
+  }
+
+  authenticateToken(token: string): Promise<AuthenticatedUser | undefined> | undefined {
+    return untrustedIssuer(token) === this.issuer ? this.#authenticate(token) : undefined;
+  }
+
+  async #authenticate(token: string): Promise<AuthenticatedUser> {
+    if (!this.provider.ready) throw new Error('oidc: authenticator not initialized');
+    const claims = await this.#verify(token).catch((error: unknown) => {
+      throw new Error(`oidc: verify token: ${(error as Error).message}`, { cause: error });
+    });
+    if (this.#groupsClaim !== '' && claims[this.#groupsClaim] === undefined) refuseDistributed(claims, this.#groupsClaim);
+    return { user: this.#map(claims) };
+  }
+
+  async #verify(token: string): Promise<Claims> {
+    const header = JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()) as { alg?: string };
+    if (!this.#algorithms.includes(header.alg ?? ''))
+      throw new Error(
+        `oidc: id token signed with unsupported algorithm, expected ${listText(this.#algorithms)} got ${JSON.stringify(header.alg ?? '')}`,
+      );
+    const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as Record<string, unknown>;
+    this.#checkClaims(claims);
+    await this.#checkSignature(token);
+    return claims;
+  }
+
+  #checkClaims({ aud, exp, nbf }: Record<string, unknown>): void {
+    const audiences = (Array.isArray(aud) ? aud : [aud]).filter((one): one is string => typeof one === 'string');
+    if (!audiences.some((audience) => this.#audiences.includes(audience)))
+      throw new Error(`oidc: expected audience in ${listText([...this.#audiences].sort())} got ${listText(audiences)}`);
+    const now = this.#clock.now();
+    const expiry = typeof exp === 'number' ? exp * 1000 : Number.NaN;
+    if (!(expiry > now))
+      throw new Error(
+        `oidc: token is expired (Token Expiry: ${Number.isNaN(expiry) ? '0001-01-01 00:00:00 +0000 UTC' : new Date(expiry).toISOString()})`,
+      );
+    if (typeof nbf === 'number' && nbf * 1000 > now + limits.notBeforeLeewayMs)
+      throw new Error(
+        `oidc: current time ${new Date(now).toISOString()} before the nbf (not before) time: ${new Date(nbf * 1000).toISOString()}`,
+      );
+  }
+
+  /** Keys that a provider replaced under the same name are read again, too. */
+  async #checkSignature(token: string): Promise<void> {
+    const { provider } = this;
+    const options = { algorithms: [...this.#algorithms] };
+    const verify = (fresh: boolean): Promise<unknown> =>
+      compactVerify(
+        token,
+        (header: JWSHeaderParameters | undefined, input: FlattenedJWSInput) =>
+          provider.keyOf(header ?? {}, input, fresh) as never,
+        options,
+      );
+    try {
+      await verify(false).catch((error: unknown) => {
+        if (error instanceof errors.JWSSignatureVerificationFailed) return verify(true);
+        throw error;
+      });
+    } catch (error) {
+      const unknown = error instanceof errors.JOSEError;
+      throw new Error(
+        `failed to verify signature: ${unknown ? 'failed to verify id token signature' : (error as Error).message}`,
+        {
+          cause: error,
+        },
+      );
+    }
+  }
+}
+
+function refuseDistributed(claims: Claims, claim: string): void {
+  const names = claims['_claim_names'];
+  if (typeof names === 'object' && names !== null && Object.hasOwn(names, claim))
+    throw new Error('oidc: could not expand distributed claims: claims are not fetched from other endpoints here');
+}
+
+export interface JwtAuthenticators extends TokenAuthenticator {
+  /** Takes the issuers of another configuration; rejects, and changes nothing, unless they all can be reached. */
+  replace(configuration: AuthenticationConfiguration): Promise<void>;
+  close(): void;
+}
+
+/** Asks the one authenticator whose issuer a token names. Issuers are looked for in the background. */
+export function createJwtAuthenticators(
+  { jwt = [] }: AuthenticationConfiguration,
+  algorithms: readonly string[],
+  deps: JwtDeps,
+): JwtAuthenticators {
+  const make = (list: readonly JwtConfiguration[]): Map<string, JwtAuthenticator> =>
+    new Map(list.map((one) => [one.issuer?.url ?? '', new JwtAuthenticator(one, algorithms, deps)]));
+  const latency = deps.metrics?.histogram({
+    name: 'apiserver_authentication_jwt_authenticator_latency_seconds',
+    help: 'Latency of jwt authentication operations in seconds. This is the time spent authenticating a token for cache miss only (i.e. when the token is not found in the cache).',
+    labels: ['result'],
+  });
+  let current = make(jwt);
+  for (const { provider } of current.values()) void provider.start();
+  return {
+    authenticateToken(token) {
+      const issuer = current.size === 0 ? undefined : untrustedIssuer(token);
+      const found = issuer === undefined ? undefined : current.get(issuer)?.authenticateToken(token);
+      if (!found || !latency) return found;
+      const since = deps.clock.monotonic();
+      const done = (result: string): void => latency.observe((deps.clock.monotonic() - since) / 1000, result);
+      found.then(
+        () => done('success'),
+        () => done('failure'),
+      );
+      return found;
+    },
+    async replace({ jwt: next = [] }) {
+      const made = make(next);
+      try {
+        await Promise.all([...made.values()].map(({ provider }) => provider.start()));
+        for (const { provider } of made.values()) provider.checkReady();
+      } catch (error) {
+        for (const { provider } of made.values()) provider.close();
+        throw error;
+      }
+      const before = current;
+      current = made;
+      for (const { provider } of before.values()) provider.close();
+    },
+    close() {
+      for (const { provider } of current.values()) provider.close();
+    },
+  };
+}

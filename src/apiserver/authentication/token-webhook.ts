@@ -1,0 +1,72 @@
+// Tokens that another server knows: it is sent a TokenReview (k8s.io/apiserver/plugin/pkg/authenticator/token/webhook;
+// https://kubernetes.io/docs/reference/access-authn-authz/authentication/#webhook-token-authentication).
+import type { Metrics } from '#component-base';
+import { createReviewClient, type ReviewDeps, type WebhookServer } from '../outbound/index.ts';
+import { limits } from './limits.ts';
+import type { TokenAuthenticator } from './types.ts';
+
+export const tokenReviewVersions = ['v1', 'v1beta1'] as const;
+
+export interface TokenWebhookOptions {
+  server: WebhookServer;
+  /** Of authentication.k8s.io. */
+  version: (typeof tokenReviewVersions)[number];
+  apiAudiences: readonly string[];
+}
+
+interface TokenReviewStatus {
+  authenticated?: boolean;
+  audiences?: string[];
+  error?: string;
+  user?: { username?: string; uid?: string; groups?: string[]; extra?: Record<string, string[]> };
+}
+
+function observer(metrics: Metrics): NonNullable<ReviewDeps['observe']> {
+  const total = metrics.counter({
+    name: 'apiserver_delegated_authn_request_total',
+    help: 'Number of HTTP requests partitioned by status code.',
+    labels: ['code'],
+  });
+  const seconds = metrics.histogram({
+    name: 'apiserver_delegated_authn_request_duration_seconds',
+    help: 'Request latency in seconds. Broken down by status code.',
+    labels: ['code'],
+    buckets: [0.25, 0.5, 0.7, 1, 1.5, 3, 5, 10],
+  });
+  return (code, took) => {
+    const text = code === 0 ? '<error>' : String(code);
+    total.inc(1, text);
+    seconds.observe(took, text);
+  };
+}
+
+export function createTokenWebhook(
+  { server, version, apiAudiences }: TokenWebhookOptions,
+  deps: Omit<ReviewDeps, 'observe'> & { metrics: Metrics },
+): TokenAuthenticator & { close(): void } {
+  const client = createReviewClient(server, limits.issuerTimeoutMs, { ...deps, observe: observer(deps.metrics) });
+  return {
+    async authenticateToken(token, asked) {
+      const status = await client.post<TokenReviewStatus>({
+        kind: 'TokenReview',
+        apiVersion: `authentication.k8s.io/${version}`,
+        metadata: { creationTimestamp: null },
+        spec: { token, ...(asked.length > 0 && { audiences: asked }) },
+        status: { user: {} },
+      });
+      const given = status.audiences?.length ? status.audiences : apiAudiences;
+      const audiences = asked.filter((audience) => given.includes(audience));
+      if (asked.length > 0 && audiences.length === 0) return undefined;
+      if (!status.authenticated) {
+        if (status.error) throw new Error(status.error);
+        return undefined;
+      }
+      const { username = '', uid, groups = [], extra } = status.user ?? {};
+      return {
+        user: { name: username, groups: [...groups], ...(uid && { uid }), ...(extra && { extra }) },
+        ...(asked.length > 0 && { audiences }),
+      };
+    },
+    close: () => client.close(),
+  };
+}

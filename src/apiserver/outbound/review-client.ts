@@ -1,0 +1,87 @@
+// Reviews posted to a server that a kubeconfig names, of tokens and of access (k8s.io/apiserver/pkg/util/webhook, WithExponentialBackoff).
+import type { Clock, Rng } from '#utils';
+import { createWireClient } from '#wire';
+import { dialErrorText } from './dial-error.ts';
+import type { WebhookServer } from './kubeconfig.ts';
+
+export interface ReviewClient {
+  /** The status of the answer. Rejects with an Error that says why there is none; `code` is the server's, 0 where it did not answer. */
+  post<T>(review: object): Promise<T>;
+  close(): void;
+}
+
+export class ReviewError extends Error {
+  readonly code: number;
+  constructor(message: string, code: number) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export interface ReviewDeps {
+  clock: Clock;
+  rng: Rng;
+  /** Told of each try: the server's status, 0 where it did not answer. */
+  observe?(code: number, seconds: number): void;
+}
+
+const retry = { attempts: 5, firstMs: 500, factor: 1.5, jitter: 0.2 };
+const answerBytesMax = 1024 * 1024;
+
+const shouldRetry = (error: ReviewError): boolean =>
+  error.code === 429 || error.code === 500 || error.code === 504 || error.code === -1;
+
+export function createReviewClient(server: WebhookServer, timeoutMs: number, { clock, rng, observe }: ReviewDeps): ReviewClient {
+  const { origin, pathname, search, host } = new URL(server.url);
+  const client = createWireClient({ baseUrl: origin, tls: server.tls });
+  const once = async <T>(body: string): Promise<T> => {
+    const abort = new AbortController();
+    const timer = clock.setTimer(timeoutMs, () => abort.abort());
+    try {
+      const authorization = await server.authorization();
+      const answer = await client.request({
+        method: 'POST',
+        path: `${pathname}${search}${search === '' ? '?' : '&'}timeout=${timeoutMs / 1000}s`,
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/json',
+          ...(authorization !== undefined && { authorization }),
+        },
+        body,
+        signal: abort.signal,
+      });
+      const text = await answer.text(answerBytesMax);
+      if (answer.status < 200 || answer.status > 206)
+        throw new ReviewError(`the server answered ${answer.status}: ${text.slice(0, 256)}`, answer.status);
+      const { status } = JSON.parse(text) as { status?: T };
+      return status ?? ({} as T);
+    } catch (error) {
+      if (error instanceof ReviewError) throw error;
+      if (error instanceof SyntaxError) throw new ReviewError(`the answer is no review: ${error.message}`, 0);
+      const reset = (error as NodeJS.ErrnoException).code === 'ECONNRESET' && !abort.signal.aborted;
+      const why = abort.signal.aborted ? 'context deadline exceeded' : dialErrorText(error, host);
+      throw new ReviewError(`Post ${JSON.stringify(server.url)}: ${why}`, reset ? -1 : 0);
+    } finally {
+      timer.cancel();
+    }
+  };
+  return {
+    async post<T>(review: object): Promise<T> {
+      const body = JSON.stringify(review);
+      for (let attempt = 1, waitMs = retry.firstMs; ; attempt++, waitMs *= retry.factor) {
+        const since = clock.monotonic();
+        const told = (code: number): void => observe?.(Math.max(code, 0), (clock.monotonic() - since) / 1000);
+        try {
+          const status = await once<T>(body);
+          told(200);
+          return status;
+        } catch (error) {
+          told((error as ReviewError).code);
+          if (attempt >= retry.attempts || !shouldRetry(error as ReviewError)) throw error;
+        }
+        await clock.sleep(waitMs * (1 + retry.jitter * rng.next()));
+      }
+    },
+    close: () => client.close(),
+  };
+}
