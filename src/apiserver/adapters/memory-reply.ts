@@ -17,7 +17,7 @@ export class MemoryReply implements Reply {
   readonly #context: AnswerContext;
   readonly #notes: Notes;
   #onStart: ((status: number) => void) | undefined;
-  #onEnd: (() => void)[] = [];
+  #onEnd: (() => void)[] | undefined;
 
   constructor(context: AnswerContext, notes: Notes) {
     this.#context = context;
@@ -36,7 +36,7 @@ export class MemoryReply implements Reply {
   }
 
   onEnd(callback: () => void): void {
-    this.#onEnd.push(callback);
+    (this.#onEnd ??= []).push(callback);
   }
 
   send(outcome: Exclude<Outcome, { is: 'failed' }>): Promise<void> {
@@ -74,7 +74,7 @@ export class MemoryReply implements Reply {
     this.#start(200);
     this.stream = new MemoryWatch(this.#context, resource, start, options, () => {
       this.streaming = false;
-      for (const callback of this.#onEnd) callback();
+      for (const callback of this.#onEnd ?? []) callback();
     }) as WatchStream<KubeObject>;
   }
 }
