@@ -1,0 +1,73 @@
+// One run of upstream's suite: ginkgo with a line of progress now and then. All that it says goes to a file.
+import { createWriteStream } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { seconds } from './process.mjs';
+
+const progressMs = 20_000;
+
+/** Runs the specs that `select` names. Resolves with the path of ginkgo's JSON report, whatever the specs' ends. */
+export async function runSuite({ bin, kubeconfig, results, procs, nodes, select }) {
+  await mkdir(results, { recursive: true });
+  const report = join(results, 'report.json');
+  const log = createWriteStream(join(results, 'e2e.log'));
+  const args = [
+    `--procs=${procs}`,
+    '--no-color',
+    '-v',
+    '--silence-skips',
+    '--timeout=6h',
+    `--output-dir=${results}`,
+    '--json-report=report.json',
+    ...select,
+    join(bin, 'e2e.test'),
+    '--',
+    `--kubeconfig=${kubeconfig}`,
+    '--provider=skeleton',
+    `--num-nodes=${nodes}`,
+    '--allowed-not-ready-nodes=0',
+    '--disable-log-dump',
+    `--kubectl-path=${join(bin, 'kubectl')}`,
+    `--report-dir=${join(results, 'e2e')}`,
+  ];
+  const child = spawn(join(bin, 'ginkgo'), args, { cwd: results, stdio: ['ignore', 'pipe', 'pipe'] });
+  const stop = () => child.kill('SIGINT');
+  process.on('SIGINT', stop);
+  const progress = followProgress();
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (log.write(text), progress.read(text)));
+  await new Promise((resolve, reject) => child.once('error', reject).once('close', resolve));
+  process.off('SIGINT', stop);
+  progress.stop();
+  log.end();
+  return report;
+}
+
+/** Counts the ends of specs in what ginkgo says, and says where it is. */
+function followProgress() {
+  const started = Date.now();
+  const counts = { all: '?', passed: 0, failed: 0 };
+  let rest = '';
+  let failed = false;
+  const say = () =>
+    console.log(`  ${seconds(Date.now() - started)}: ${counts.passed + counts.failed} of ${counts.all} specs, ${counts.failed} failed`);
+  const timer = setInterval(say, progressMs);
+  return {
+    read(text) {
+      const lines = (rest + text).split('\n');
+      rest = lines.pop();
+      for (const line of lines) {
+        counts.all = /Will run (\d+) of \d+ specs/.exec(line)?.[1] ?? counts.all;
+        // The line after it names the spec.
+        if (failed) console.log(`  failed: ${line}`);
+        failed = /^• \[FAILED\]/.test(line);
+        if (failed) counts.failed++;
+        else if (/^• \[\d/.test(line)) counts.passed++;
+      }
+    },
+    stop() {
+      clearInterval(timer);
+      say();
+    },
+  };
+}
