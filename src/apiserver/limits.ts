@@ -86,3 +86,7 @@ export const reloadRetryMs = 5_000;
 /** Of all warnings of an answer; with more, each is cut. */
 export const warningCharsMax = 4 * 1024;
 export const cutWarningCharsMax = 256;
+/** How long a client may take nothing of a list that is sent in pieces. */
+export const answerStallMs = 30_000;
+/** Answers of a process that may wait for their clients without a seat among the requests in flight. */
+export const waitingAnswersMax = 1_000;

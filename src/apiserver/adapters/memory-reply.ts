@@ -35,6 +35,9 @@ export class MemoryReply implements Reply {
     this.#onStart = callback;
   }
 
+  /** Whoever asks from the same process takes an answer at once. */
+  onWait(): void {}
+
   onEnd(callback: () => void): void {
     (this.#onEnd ??= []).push(callback);
   }

@@ -17,6 +17,7 @@ import type { RequestData } from '../request/request.ts';
 import { watchSocket } from './watch-socket.ts';
 import { announcing, announcingUpgrade } from './announcing.ts';
 import type { AnswerContext } from '../endpoints/answer-context.ts';
+import { answerStallMs, waitingAnswersMax } from '../limits.ts';
 import type { WireExchange } from './wire.ts';
 
 /** Text as a header may carry it: its UTF-8 bytes, without control characters. */
@@ -41,6 +42,9 @@ const streamTypes: Record<Negotiated['encoding'], string> = {
   protobuf: `${mediaTypes.protobuf};stream=watch`,
 };
 
+/** Answers of this process that wait for their clients to take a part of them. */
+let waitingAnswers = 0;
+
 export class WireReply implements Reply, Answer {
   readonly schema: SchemaTable;
   readonly now: number;
@@ -53,6 +57,7 @@ export class WireReply implements Reply, Answer {
   #agreed: Negotiated = plainJson;
   #include: IncludeObject = 'Metadata';
   #switched = false;
+  #onWait: (() => void) | undefined;
 
   constructor(context: AnswerContext, data: RequestData, notes: Notes, { request, response, upgrade }: WireExchange) {
     this.schema = context.schema;
@@ -107,6 +112,21 @@ export class WireReply implements Reply, Answer {
 
   onEnd(callback: () => void): void {
     this.#wire.onClose(callback);
+  }
+
+  onWait(callback: () => void): void {
+    this.#onWait = callback;
+  }
+
+  async drained(): Promise<void> {
+    // So many may wait for their clients at once without a seat; those beyond keep theirs, which bounds what all of them hold.
+    if (waitingAnswers < waitingAnswersMax) this.#onWait?.();
+    const { response } = this;
+    const stalled = this.#context.clock.setTimer(answerStallMs, () => response.destroy());
+    waitingAnswers++;
+    await response.drain();
+    waitingAnswers--;
+    stalled.cancel();
   }
 
   agree(shown: Shown): void {

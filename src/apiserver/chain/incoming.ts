@@ -65,6 +65,8 @@ export interface Reply {
   onStart(callback: (status: number) => void): void;
   /** Called once when the stream is over. */
   onEnd(callback: () => void): void;
+  /** Called when an answer has begun and must wait for its client to take it. */
+  onWait(callback: () => void): void;
 }
 
 export interface Incoming extends Request {

@@ -16,6 +16,8 @@ import { columnsOf, type IncludeObject, partialMetadata, rowOf, type Table } fro
 
 export interface Answer {
   readonly response: WireResponse;
+  /** Resolves when the client has taken what was written; cuts an answer that is not taken. */
+  drained(): Promise<void>;
   /** Headers every answer carries (audit id, cache control), and warnings gathered so far. */
   headers(): ResponseHeaders;
   readonly acceptsGzip: boolean;
@@ -236,7 +238,7 @@ async function streamList(answer: Answer, head: string, items: readonly Buffer[]
   response.head(200, headers);
   for (const piece of gathered(listPieces(opening, items))) {
     if (response.destroyed) return;
-    if (!response.write(piece)) await response.drain();
+    if (!response.write(piece)) await answer.drained();
   }
   response.end();
 }
@@ -289,7 +291,7 @@ async function streamGzip(answer: Answer, pieces: Iterable<Buffer>): Promise<voi
   const feeding = feed();
   for await (const chunk of gzip) {
     if (response.destroyed) break;
-    if (!response.write(chunk as Buffer)) await response.drain();
+    if (!response.write(chunk as Buffer)) await answer.drained();
   }
   gzip.destroy();
   await feeding.catch(() => undefined);

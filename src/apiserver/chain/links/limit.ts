@@ -57,6 +57,8 @@ export const limit = ({ seats }: { seats: Seats }): Link => {
     const leave = await seats.take(request);
     // A client that goes away gives its seat back, whatever still runs.
     request.reply.onEnd(leave);
+    // Nor does one that does not take its answer keep it: nothing is done for it meanwhile.
+    request.reply.onWait(leave);
     try {
       return await next(request);
     } finally {
