@@ -201,6 +201,12 @@ program
     (await import('./commands/build-image.ts')).runBuildImage(flags),
   );
 program
+  .command('envtest-assets <dir>')
+  .description(
+    "Write kube-apiserver, etcd and kubectl for controller-runtime's envtest, and print the folder for KUBEBUILDER_ASSETS.",
+  )
+  .action(async (dir: string) => (await import('./commands/envtest-assets.ts')).runEnvtestAssets(dir));
+program
   .command('node-agent', { hidden: true })
   .description('All that runs on one real node: containerd, kubelet, kube-proxy. Started by the node as it boots.')
   .requiredOption('--config <file>')

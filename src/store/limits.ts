@@ -87,3 +87,5 @@ export const snapshotBlobBytes = 64 * 1024;
 export const progressNotifyMs = 10 * 60 * 1000;
 /** Between two compactions (upstream's apiserver, `--etcd-compaction-interval`). */
 export const compactIntervalMs = 5 * 60 * 1000;
+/** How long a connection to the front may say nothing before it is closed, and may take for its handshake. */
+export const greetingTimeoutMs = 10_000;

@@ -1,5 +1,6 @@
 // Posting reviews to webhooks, of admission and of conversion (k8s.io/apiserver/pkg/util/webhook): by URL or Service, TLS always, trusted by the
 // configuration's bundle.
+import { posix } from 'node:path';
 import type { WebhookClientConfig } from '#api/admissionregistration/v1';
 import { genericServerResponse } from '#apimachinery/errors';
 import type { Clock } from '#utils';
@@ -84,12 +85,12 @@ export class WebhookClients {
   #way({ url, service }: WebhookClientConfig): Way {
     if (url !== undefined || !service) {
       const { origin, hostname, pathname, search } = new URL(url ?? '');
-      return { base: origin, serverName: hostname, path: pathname + search, dial: undefined };
+      return { base: origin, serverName: hostname, path: cleanPath(pathname) + search, dial: undefined };
     }
     const { namespace, name, port = 443, path = '/' } = service;
     const serverName = serviceServerName(namespace, name);
     const { resolve, dialService: dial } = this.#reach;
-    return { base: `https://${resolve(namespace, name, port)}`, serverName, path, dial };
+    return { base: `https://${resolve(namespace, name, port)}`, serverName, path: cleanPath(path), dial };
   }
 
   #client({ base, serverName, dial }: Way, caBundle: string | undefined): WireClient {
@@ -104,10 +105,16 @@ export class WebhookClients {
   }
 }
 
+/** Without doubled and trailing slashes, as client-go makes paths: servers of Go redirect what is not clean, and nobody follows. */
+const cleanPath = (path: string): string => posix.normalize(`/${path}`).replace(/(?<=.)\/$/, '');
+
 function shownUrl({ url, service }: WebhookClientConfig): string {
-  if (url !== undefined || !service) return url ?? '';
+  if (url !== undefined || !service) {
+    const parsed = URL.canParse(url ?? '') ? new URL(url ?? '') : undefined;
+    return parsed ? `${parsed.origin}${cleanPath(parsed.pathname)}${parsed.search}` : (url ?? '');
+  }
   const { namespace, name, port = 443, path = '/' } = service;
-  return `https://${serviceServerName(namespace, name)}:${port}${path}`;
+  return `https://${serviceServerName(namespace, name)}:${port}${cleanPath(path)}`;
 }
 
 class Refusal extends Error {}

@@ -75,6 +75,12 @@ export const etcdFlags = {
     help: 'Raise alarms when backend size exceeds the given quota (0 defaults to 8 GiB).',
     section: 'Member',
   }),
+  unsafeNoFsync: flag.bool({
+    name: 'unsafe-no-fsync',
+    default: false,
+    help: 'Disables fsync, unsafe, will cause data loss.',
+    section: 'Unsafe feature',
+  }),
   certFile: flag.string({
     name: 'cert-file',
     default: '',

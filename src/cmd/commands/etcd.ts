@@ -50,8 +50,8 @@ async function run(flags: Flags): Promise<void> {
     throw new Error('https in --listen-client-urls needs --cert-file and --key-file');
   const clock = systemClock();
   const logger = createLogger({ clock, component: 'etcd', level: levels[flags.logLevel] });
-  const { quotaBackendBytes: quotaBytes, name, advertiseClientUrls: advertised } = flags;
-  const store = await openDiskStore({ path, clock, logger, ...(quotaBytes > 0 && { quotaBytes }) });
+  const { quotaBackendBytes: quotaBytes, unsafeNoFsync, name, advertiseClientUrls: advertised } = flags;
+  const store = await openDiskStore({ path, clock, logger, unsafeNoFsync, ...(quotaBytes > 0 && { quotaBytes }) });
   const fronts: EtcdFront[] = [];
   const close = async (): Promise<void> => {
     await Promise.all(fronts.map((front) => front.close()));

@@ -35,15 +35,16 @@ export interface DiskFile {
   close(): Promise<void>;
 }
 
-export function nodeDisk(directory: string): Disk {
+/** `unsafeNoFsync`: what is written may be lost when the machine stops, though not when the process does. */
+export function nodeDisk(directory: string, { unsafeNoFsync = false }: { unsafeNoFsync?: boolean } = {}): Disk {
   const at = (name: string): string => join(directory, name);
   return {
     path: directory,
     list: () => readdir(directory),
     read: (name) => readFile(at(name)).catch(undefinedIfMissing),
     replace: (name, data) => atomicWrite(at(name), data),
-    prepare: (name, size, head, from) => prepare(directory, { name, size, head, from }),
-    open: (name) => openFile(at(name)),
+    prepare: (name, size, head, from) => prepare(directory, { name, size, head, from, unsafeNoFsync }),
+    open: (name) => openFile(at(name), unsafeNoFsync),
     remove: async (name) => rm(at(name), { force: true }),
     async freeBytes() {
       const { bavail, bsize } = await statfs(directory);
@@ -61,9 +62,10 @@ interface Preparation {
   size: number;
   head: Buffer;
   from: string | undefined;
+  unsafeNoFsync: boolean;
 }
 
-async function prepare(directory: string, { name, size, head, from }: Preparation): Promise<void> {
+async function prepare(directory: string, { name, size, head, from, unsafeNoFsync }: Preparation): Promise<void> {
   const draft = join(directory, `.${name}.${randomBytes(6).toString('hex')}`);
   try {
     if (from !== undefined) await rename(join(directory, from), draft);
@@ -71,17 +73,18 @@ async function prepare(directory: string, { name, size, head, from }: Preparatio
     try {
       const zeros = Buffer.alloc(Math.min(zeroBytes, size));
       await file.write(head, 0, head.length, 0);
-      for (let at = head.length; at < size; ) {
+      if (unsafeNoFsync) await file.truncate(size);
+      for (let at = head.length; at < size && !unsafeNoFsync; ) {
         const { bytesWritten } = await file.write(zeros, 0, Math.min(zeros.length, size - at), at);
         at += bytesWritten;
         await file.datasync();
       }
-      await file.sync();
+      if (!unsafeNoFsync) await file.sync();
     } finally {
       await file.close();
     }
     await rename(draft, join(directory, name));
-    await syncDir(directory);
+    if (!unsafeNoFsync) await syncDir(directory);
   } catch (error) {
     await rm(draft, { force: true }).catch(() => {});
     throw error;
@@ -98,8 +101,8 @@ const { O_RDWR, O_DSYNC = 0 } = constants as Partial<typeof constants> & { O_RDW
 const flushesItself = process.platform === 'linux' && O_DSYNC !== 0;
 
 /** Plain descriptors: a write is all that happens for each batch of requests, and file handles cost more than they help. */
-async function openFile(path: string): Promise<DiskFile> {
-  const descriptor = await openDescriptor(path, flushesItself ? O_RDWR | O_DSYNC : O_RDWR);
+async function openFile(path: string, unsafeNoFsync: boolean): Promise<DiskFile> {
+  const descriptor = await openDescriptor(path, flushesItself && !unsafeNoFsync ? O_RDWR | O_DSYNC : O_RDWR);
   return {
     async write(data, position) {
       let done = 0;
@@ -107,7 +110,7 @@ async function openFile(path: string): Promise<DiskFile> {
         const { bytesWritten } = await writeDescriptor(descriptor, data, done, data.length - done, position + done);
         done += bytesWritten;
       }
-      if (!flushesItself) await syncDescriptor(descriptor);
+      if (!flushesItself && !unsafeNoFsync) await syncDescriptor(descriptor);
     },
     close: () => closeDescriptor(descriptor),
   };

@@ -24,6 +24,8 @@ export interface DiskStoreOptions {
   mustExist?: boolean;
   /** What the data may grow to before writes are refused. Default 8 GiB. */
   quotaBytes?: number;
+  /** Waits for no disk: for tests, whose data nobody misses. */
+  unsafeNoFsync?: boolean;
 }
 
 /** Rejects with LockedError when the store is open already, with CorruptError when it is damaged. */
@@ -33,7 +35,7 @@ export async function open(options: DiskStoreOptions): Promise<EmbeddedStore> {
   await chmod(path, 0o700);
   const lock = await lockDirectory(path);
   try {
-    return await openOn(nodeDisk(path), options, () => lock.release());
+    return await openOn(nodeDisk(path, options), options, () => lock.release());
   } catch (error) {
     await lock.release();
     throw error;

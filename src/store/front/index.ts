@@ -1,6 +1,6 @@
 // etcd's v3 gRPC API on an embedded store, for etcdctl and any other client of etcd
 // (https://etcd.io/docs/v3.6/learning/api/). One member, always its own leader; no auth service and no membership changes.
-import { Server, ServerCredentials } from '@grpc/grpc-js';
+import { Server } from '@grpc/grpc-js';
 import type { handleUnaryCall, ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js';
 import { systemClock } from '#host';
 import type { Clock, Logger } from '#utils';
@@ -10,6 +10,7 @@ import { toRpcFailure } from '../rpc/errors.ts';
 import type { ServiceName } from '../rpc/services.ts';
 import { serviceDefinitions } from '../rpc/services.ts';
 import type { EmbeddedStore } from '../types.ts';
+import { type EtcdFrontTls, listenForBoth } from './listen.ts';
 import { headerAt, memberId } from './convert.ts';
 import { kvHandlers } from './kv.ts';
 import { leaseHandlers, serveKeepAlive } from './lease.ts';
@@ -19,12 +20,7 @@ import type { SnapshotStream } from './maintenance.ts';
 import { serveWatch } from './watch.ts';
 import type { WatchStream } from './watch.ts';
 
-export interface EtcdFrontTls {
-  /** PEM. Clients must show a certificate that `clientCa` signed; without it any client may connect. */
-  cert: string | Uint8Array;
-  key: string | Uint8Array;
-  clientCa?: string | Uint8Array;
-}
+export type { EtcdFrontTls } from './listen.ts';
 
 export interface EtcdFrontOptions {
   store: EmbeddedStore;
@@ -77,13 +73,14 @@ export async function serveEtcd(options: EtcdFrontOptions): Promise<EtcdFront> {
     }),
   });
   add('Maintenance', maintenanceHandlers(store), { Snapshot: (stream: SnapshotStream) => void serveSnapshot(store, stream) });
-  const bound = await listen(server, host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`, tls);
-  endpoint = `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${bound}`;
+  const listener = await listenForBoth({ server, host, port, ...(tls && { tls }) }, () => health(store));
+  endpoint = `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${listener.port}`;
   return {
-    port: bound,
+    port: listener.port,
     endpoint,
     async close() {
       server.forceShutdown();
+      await listener.close();
     },
   };
 }
@@ -106,15 +103,12 @@ function unaryHandlers(service: ServiceDefinition, handlers: object, logger: Log
   return served;
 }
 
-function listen(server: Server, address: string, tls: EtcdFrontTls | undefined): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.bindAsync(address, credentialsOf(tls), (error, port) => (error ? reject(error) : resolve(port)));
-  });
-}
-
-function credentialsOf(tls: EtcdFrontTls | undefined): ServerCredentials {
-  if (!tls) return ServerCredentials.createInsecure();
-  const pem = (value: string | Uint8Array): Buffer => (typeof value === 'string' ? Buffer.from(value) : Buffer.from(value));
-  const clientCa = tls.clientCa === undefined ? null : pem(tls.clientCa);
-  return ServerCredentials.createSsl(clientCa, [{ private_key: pem(tls.key), cert_chain: pem(tls.cert) }], clientCa !== null);
+/** What `/health` says: a store that has stopped is none to send anybody to. */
+async function health(store: EmbeddedStore): Promise<string | undefined> {
+  try {
+    await store.range({ key: '\0', keysOnly: true });
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
 }

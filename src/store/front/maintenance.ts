@@ -8,7 +8,7 @@ import type { EmbeddedStore } from '../types.ts';
 import { headerAt, memberId } from './convert.ts';
 
 /** The etcd release whose API and behaviour this is. */
-const etcdVersion = '3.6.0';
+export const etcdVersion = '3.6.0';
 const alarmTypes = { NONE: 0, NOSPACE: 1 } as const;
 const alarmActions = { GET: 0, ACTIVATE: 1, DEACTIVATE: 2 } as const;
 

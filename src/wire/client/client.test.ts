@@ -98,6 +98,11 @@ describe.each(['http/1.1', 'h2'] as const)('%s', (protocol) => {
     await expect(careless.client.request({ path: '/' })).resolves.toMatchObject({ status: 201 });
   });
 
+  test('the certificate of the server itself is trust enough', async () => {
+    const { client } = await start({ protocol, tls: { ca: tls.cert.split(/(?<=-----END CERTIFICATE-----)/)[0] ?? '' } });
+    await expect(client.request({ path: '/' })).resolves.toMatchObject({ status: 201 });
+  });
+
   test('rotated certificates are used after closeIdle', async () => {
     let name = 'first';
     const { client } = await start({ protocol, tls: () => ({ ca: ca.cert, ...issue(name) }) });

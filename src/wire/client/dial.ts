@@ -40,6 +40,8 @@ export function tlsOptions(tls: ClientTls, host: string, alpn: readonly string[]
     // An address is no server name in TLS; Node then checks the certificate against `host`.
     ...(isIP(name) === 0 && { servername: name }),
     rejectUnauthorized: !tls.insecureSkipVerify,
+    // Every certificate that is trusted is an anchor, as in Go: a bundle may hold the server's own certificate alone.
+    allowPartialTrustChain: true,
     minVersion: 'TLSv1.2',
   };
 }

@@ -127,6 +127,7 @@ const asService = (path: string) => ({
 
 test.each([
   ['url', at('/label')],
+  ['a url with doubled slashes', at('//label/')],
   ['service', asService('/label')],
 ])('a webhook by %s is asked over TLS and its patch applied', async (_, webhook) => {
   const { request, warnings } = await run('mutating', webhook);

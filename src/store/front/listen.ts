@@ -1,0 +1,104 @@
+// One port for two protocols, as etcd has it: gRPC over HTTP/2, and over HTTP/1.1 what probes ask (`/health`, `/version`;
+// https://etcd.io/docs/v3.6/op-guide/monitoring/#health-check). TLS tells them apart by ALPN, plain connections by their first byte.
+import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type AddressInfo, type Server as NetServer, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+import { type Server, ServerCredentials } from '@grpc/grpc-js';
+import { greetingTimeoutMs } from '../limits.ts';
+import { etcdVersion } from './maintenance.ts';
+
+export interface EtcdFrontTls {
+  /** PEM. Clients must show a certificate that `clientCa` signed; without it any client may connect. */
+  cert: string | Uint8Array;
+  key: string | Uint8Array;
+  clientCa?: string | Uint8Array;
+}
+
+export interface Listener {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+interface Target {
+  server: Server;
+  host: string;
+  port: number;
+  tls?: EtcdFrontTls;
+}
+
+/** `PRI * HTTP/2.0`: no method of HTTP/1.1 that is answered here begins so. */
+const prefaceStart = 'P'.charCodeAt(0);
+
+function answer(path: string, unhealthy: string | undefined): [number, object] | undefined {
+  if (path === '/health')
+    return unhealthy === undefined ? [200, { health: 'true', reason: '' }] : [503, { health: 'false', reason: unhealthy }];
+  if (path === '/version') return [200, { etcdserver: etcdVersion, etcdcluster: etcdVersion }];
+  return undefined;
+}
+
+/** `health` says what is wrong; undefined: nothing. Rejects when the address cannot be listened on or the certificates cannot be used. */
+export async function listenForBoth(
+  { server, host, port, tls }: Target,
+  health: () => Promise<string | undefined>,
+): Promise<Listener> {
+  const grpc = server.createConnectionInjector(ServerCredentials.createInsecure());
+  const serve = async ({ method, url = '' }: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const path = url.split('?')[0] ?? '';
+    const [status, body] = answer(path, path === '/health' ? await health() : undefined) ?? [404, undefined];
+    const allowed = method === 'GET' || method === 'HEAD';
+    const type = { 'content-type': body ? 'application/json' : 'text/plain; charset=utf-8' };
+    response.writeHead(allowed ? status : 405, type);
+    response.end(!allowed ? 'Method Not Allowed\n' : body ? JSON.stringify(body) : '404 page not found\n');
+  };
+  const http = createHttpServer((request, response) => void serve(request, response));
+  const open = new Set<Socket>();
+  const keep = (socket: Socket): void => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+    socket.on('error', () => socket.destroy());
+  };
+  const byFirstByte = (socket: Socket): void => {
+    keep(socket);
+    socket.setTimeout(greetingTimeoutMs, () => socket.destroy());
+    socket.once('data', (chunk: Buffer): void => {
+      socket.setTimeout(0);
+      socket.removeAllListeners('timeout');
+      socket.pause();
+      socket.unshift(chunk);
+      if (chunk[0] === prefaceStart && chunk[1] === 'R'.charCodeAt(0)) return grpc.injectConnection(socket);
+      http.emit('connection', socket);
+      process.nextTick(() => socket.resume());
+    });
+  };
+  const listener: NetServer = tls
+    ? createTlsServer(tlsOptions(tls), (socket) => {
+        keep(socket);
+        if (socket.alpnProtocol === 'h2') grpc.injectConnection(socket);
+        else http.emit('connection', socket);
+      })
+    : createServer(byFirstByte);
+  await new Promise<void>((resolve, reject) => {
+    listener.once('error', reject);
+    // As Go reads the name: the first address of IPv4.
+    listener.listen({ host: host === 'localhost' ? '127.0.0.1' : host, port }, () => resolve());
+  });
+  return {
+    port: (listener.address() as AddressInfo).port,
+    async close() {
+      const closed = new Promise<void>((resolve) => listener.close(() => resolve()));
+      for (const socket of open) socket.destroy();
+      grpc.destroy();
+      await closed;
+    },
+  };
+}
+
+const pem = (value: string | Uint8Array): string | Buffer => (typeof value === 'string' ? value : Buffer.from(value));
+
+const tlsOptions = ({ cert, key, clientCa }: EtcdFrontTls): object => ({
+  cert: pem(cert),
+  key: pem(key),
+  ALPNProtocols: ['h2', 'http/1.1'],
+  handshakeTimeout: greetingTimeoutMs,
+  ...(clientCa !== undefined && { ca: pem(clientCa), requestCert: true, rejectUnauthorized: true }),
+});
