@@ -36,7 +36,8 @@ export function tokenBucket({ clock, perSecond, burst = Math.max(1, Math.floor(p
         signal?.throwIfAborted();
         const waitMs = Math.max(atMs, pausedUntilMs) - clock.monotonic();
         if (waitMs <= 0) return;
-        await clock.sleep(waitMs, signal);
+        // Whole milliseconds: what is left of a fraction may be too little for a clock to move.
+        await clock.sleep(Math.ceil(waitMs), signal);
       }
     },
     pause(delayMs) {
