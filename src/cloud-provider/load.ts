@@ -33,6 +33,7 @@ export const vendorPackages: Readonly<Record<string, string>> = {
   aws: '@sagong/cloud-provider-aws',
   digitalocean: '@sagong/cloud-provider-digitalocean',
   gce: '@sagong/cloud-provider-gcp',
+  linode: '@sagong/cloud-provider-linode',
 };
 
 /** A provider that cannot be used; the message says what to do. */

@@ -1,0 +1,120 @@
+// Who may reach a NodeBalancer, as rules of a Cloud Firewall: the annotation `firewall-acl`, else the Service's source ranges. Pure.
+import { type Service, sourceRangesOf } from 'sagong/cloud-provider';
+import { annotation, prefix, read } from '../annotations.ts';
+import type { FirewallRule, FirewallRules } from '../api/types.ts';
+import {
+  addressesOfRuleMax,
+  labelCharactersMax,
+  portsOfRuleMax,
+  ruleDescriptionCharactersMax,
+  rulesOfFirewallMax,
+} from '../limits.ts';
+import type { PortPlan } from './ports.ts';
+
+interface Addresses {
+  ipv4: string[];
+  ipv6: string[];
+}
+interface Acl {
+  action: 'ACCEPT' | 'DROP';
+  addresses: Addresses;
+}
+
+const name = prefix + annotation.firewallAcl;
+
+function addressesIn(value: unknown): Addresses {
+  const { ipv4 = [], ipv6 = [] } = (value ?? {}) as Partial<Record<'ipv4' | 'ipv6', unknown>>;
+  for (const list of [ipv4, ipv6])
+    if (list !== null && !(Array.isArray(list) && list.every((one) => typeof one === 'string')))
+      throw new Error(`annotation ${name}: ipv4 and ipv6 must be lists of addresses`);
+  return { ipv4: (ipv4 ?? []) as string[], ipv6: (ipv6 ?? []) as string[] };
+}
+
+function annotatedAcl(service: Service): Acl | undefined {
+  const value = read(service).json(annotation.firewallAcl);
+  if (value === undefined) return undefined;
+  const { allowList, denyList } = (value ?? {}) as { allowList?: unknown; denyList?: unknown };
+  if ((allowList && denyList) || (!allowList && !denyList))
+    throw new Error(`annotation ${name}: specify either an allowList or a denyList for a firewall`);
+  return allowList
+    ? { action: 'ACCEPT', addresses: addressesIn(allowList) }
+    : { action: 'DROP', addresses: addressesIn(denyList) };
+}
+
+function rangesAcl(service: Service): Acl | undefined {
+  const ranges = sourceRangesOf(service);
+  if (ranges.includes('0.0.0.0/0')) return undefined;
+  const [ipv4, ipv6] = [ranges.filter((one) => !one.includes(':')), ranges.filter((one) => one.includes(':'))];
+  return { action: 'ACCEPT', addresses: { ipv4, ipv6 } };
+}
+
+const chunks = <T>(items: readonly T[], size: number): T[][] =>
+  Array.from({ length: Math.ceil(items.length / size) }, (_, index) => items.slice(index * size, (index + 1) * size));
+
+/** One list of addresses for each rule. */
+function addressLists({ ipv4, ipv6 }: Addresses): FirewallRule['addresses'][] {
+  if (ipv4.length + ipv6.length === 0) return [];
+  if (ipv4.length + ipv6.length <= addressesOfRuleMax)
+    return [{ ...(ipv4.length > 0 && { ipv4 }), ...(ipv6.length > 0 && { ipv6 }) }];
+  return [
+    ...chunks(ipv4, addressesOfRuleMax).map((chunk) => ({ ipv4: chunk })),
+    ...chunks(ipv6, addressesOfRuleMax).map((chunk) => ({ ipv6: chunk })),
+  ];
+}
+
+const descriptionStart = 'Created by linode-ccm: ';
+
+/** Whether a manager has made this firewall, this one or linode-cloud-controller-manager. */
+export const isMade = ({ inbound }: Pick<FirewallRules, 'inbound'>): boolean =>
+  inbound.some(({ description }) => description?.includes(descriptionStart));
+
+/** Undefined: no firewall is asked for. Throws for what no firewall can say. */
+export function firewallRulesOf(service: Service, ports: readonly PortPlan[], label: string): FirewallRules | undefined {
+  const acl = annotatedAcl(service) ?? rangesAcl(service);
+  if (!acl) return undefined;
+  const isUdp = ({ config }: PortPlan): boolean => config.protocol === 'udp';
+  const groups = [
+    { protocol: 'TCP' as const, ports: ports.filter((port) => !isUdp(port)) },
+    { protocol: 'UDP' as const, ports: ports.filter(isUdp) },
+  ];
+  const lists = addressLists(acl.addresses);
+  const cut = (text: string): string =>
+    text.length > ruleDescriptionCharactersMax ? `${text.slice(0, ruleDescriptionCharactersMax - 3)}...` : text;
+  const inbound = groups.flatMap((group) =>
+    chunks(group.ports, portsOfRuleMax).flatMap((some) =>
+      lists.map((addresses, index): FirewallRule => {
+        const number = lists.length > 1 ? `Rule ${index}, ` : '';
+        return {
+          action: acl.action,
+          label: `${acl.action}-${service.metadata.name}`.slice(0, labelCharactersMax).replace(/[-.]+$/, ''),
+          description: cut(`${number}${descriptionStart}${label}, for ${service.metadata.name}`),
+          protocol: group.protocol,
+          ports: some.map(({ config }) => config.port).join(','),
+          addresses,
+        };
+      }),
+    ),
+  );
+  if (inbound.length > rulesOfFirewallMax) throw new Error('too many IPs in this ACL, will exceed rules per firewall limit');
+  return {
+    inbound,
+    inbound_policy: acl.action === 'ACCEPT' ? 'DROP' : 'ACCEPT',
+    outbound: [],
+    outbound_policy: 'ACCEPT',
+  };
+}
+
+const sorted = (list: readonly string[] = []): string[] => list.toSorted();
+const ruleKey = ({ action, protocol, ports, addresses }: FirewallRule): string =>
+  JSON.stringify([
+    action,
+    protocol,
+    sorted(ports.replaceAll(' ', '').split(',')),
+    sorted(addresses.ipv4 ?? []),
+    sorted(addresses.ipv6 ?? []),
+  ]);
+
+/** Whether a firewall lets through what it should, whatever its rules are called. */
+export const saysTheSame = (there: FirewallRules, wanted: FirewallRules): boolean =>
+  there.inbound_policy === wanted.inbound_policy &&
+  JSON.stringify(there.inbound.map(ruleKey)) === JSON.stringify(wanted.inbound.map(ruleKey));

@@ -1,0 +1,92 @@
+// What the conformance suite needs of a cloud, by the test server: machines, and a look at NodeBalancers past the provider.
+import type { CloudProvider, Service } from 'sagong/cloud-provider';
+import { type ConformanceWorld, persistent } from 'sagong/cloud-provider/conformance';
+import { noRates } from 'sagong/cloud-provider/test-server';
+import { annotation, prefix } from '../src/annotations.ts';
+import { balancerLabel, serviceTag } from '../src/names.ts';
+import { Configs } from './configs.ts';
+import { region, type TestServer } from './index.ts';
+import { openWorld } from './world.ts';
+
+const plannedFailure = 'failed on request';
+
+const balancerOf = ({ account }: TestServer, service: Service) =>
+  account.of('balancer').find(({ label, tags }) => label === balancerLabel('ccm', service) || tags.includes(serviceTag(service)));
+
+/** Names of the nodes behind a Service's NodeBalancer. */
+export function backendsOf(server: TestServer, service: Service): string[] {
+  const balancer = balancerOf(server, service);
+  const configs = new Configs(server.account);
+  const labels = balancer ? configs.of(balancer.id).flatMap(({ id }) => configs.nodesOf(id).map((node) => node.label)) : [];
+  return [...new Set(labels)];
+}
+
+/** Each as `TCP 80 30001`; without nodes the last word is missing. */
+export function listenersOf(server: TestServer, service: Service): string[] {
+  const balancer = balancerOf(server, service);
+  const configs = new Configs(server.account);
+  if (!balancer) return [];
+  return configs.of(balancer.id).map(({ id, protocol, port }) => {
+    const [node] = configs.nodesOf(id);
+    return [protocol === 'udp' ? 'UDP' : 'TCP', port, node?.address.split(':').at(-1)]
+      .filter((word) => word !== undefined)
+      .join(' ');
+  });
+}
+
+/** Everything that a provider makes for load balancers. */
+export const leftoversOf = ({ account }: TestServer): string[] =>
+  (['balancer', 'config', 'node', 'firewall', 'device'] as const).flatMap((kind) =>
+    account.of(kind).map(({ id }) => `${kind} ${id}`),
+  );
+
+/** The same provider, for which each Service asks for a firewall: its load balancer has more than one piece. */
+function withFirewalls(cloud: CloudProvider): CloudProvider {
+  const inner = cloud.loadBalancer;
+  if (!inner) return cloud;
+  const acl = JSON.stringify({ allowList: { ipv4: ['198.51.100.0/24'], ipv6: ['2001:db8::/32'] } });
+  const asking = (service: Service): Service => ({
+    ...service,
+    metadata: { ...service.metadata, annotations: { ...service.metadata.annotations, [prefix + annotation.firewallAcl]: acl } },
+  });
+  return {
+    ...cloud,
+    loadBalancer: {
+      getLoadBalancer: (cluster, service, signal) => inner.getLoadBalancer(cluster, asking(service), signal),
+      getLoadBalancerName: (cluster, service) => inner.getLoadBalancerName(cluster, asking(service)),
+      ensureLoadBalancer: (cluster, service, nodes, signal) => inner.ensureLoadBalancer(cluster, asking(service), nodes, signal),
+      updateLoadBalancer: (cluster, service, nodes, signal) => inner.updateLoadBalancer(cluster, asking(service), nodes, signal),
+      ensureLoadBalancerDeleted: (cluster, service, signal) => inner.ensureLoadBalancerDeleted(cluster, asking(service), signal),
+    },
+  };
+}
+
+/** `vpc`: nodes in a VPC, and routes. `flaky`: every fifth request fails. */
+export async function openConformance({ vpc = false, firewalls = false, flaky = false } = {}): Promise<ConformanceWorld> {
+  const { server, open } = await openWorld();
+  const { account, faults } = server;
+  const subnet = vpc
+    ? account.addSubnet(account.addVpc('k8s', region).id, 'default', '10.0.0.0/16', 'fd00:10:244::/48').id
+    : undefined;
+  const openAs = async (): Promise<CloudProvider> => {
+    const cloud = await open(vpc ? { flags: { vpcNames: ['k8s'], routeController: true } } : {});
+    const kind = firewalls ? withFirewalls(cloud) : cloud;
+    return flaky ? persistent(kind, { passes: (error) => String(error).includes(plannedFailure) }) : kind;
+  };
+  const cloud = await openAs();
+  if (flaky) faults.rates = { ...noRates, error: 0.08, throttle: 0.04, lostAnswer: 0.04, drop: 0.02, conflict: 0.02 };
+  return {
+    cloud,
+    cluster: 'kubernetes',
+    addInstance: (name) => void account.addLinode(name, region, subnet === undefined ? {} : { subnet }),
+    stopInstance: (name) => account.setStatus(name, 'offline'),
+    terminateInstance: (name) => account.removeLinode(name),
+    backends: (service) => backendsOf(server, service),
+    listeners: (service) => listenersOf(server, service),
+    leftovers: () => leftoversOf(server),
+    failInTheMiddle: () =>
+      faults.add({ method: 'POST', path: '/v4/nodebalancers', status: 400, code: 'region', message: plannedFailure }),
+    secondProvider: openAs,
+    close: () => server.close(),
+  };
+}
