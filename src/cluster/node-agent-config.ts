@@ -1,4 +1,5 @@
 // What a node's agent process is told: written by `sagong up` into the node's folder, read by `sagong node`.
+import type { ProxyMode } from '#kube-proxy';
 import type { RegistryMirror } from './nodes/index.ts';
 
 export interface NodeAgentConfig {
@@ -10,6 +11,8 @@ export interface NodeAgentConfig {
   kubeProxyKubeconfig: string;
   /** Of the node's name server. */
   dnsKubeconfig: string;
+  /** Of kube-proxy; absent: iptables. */
+  proxyMode?: ProxyMode;
   /** Of what enforces network policies; absent: nothing does. */
   networkPolicyKubeconfig?: string;
   /** Where the apiserver answers, as the node sees it: the components wait for it. */

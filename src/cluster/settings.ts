@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import type { EndpointAccess, Topology } from './cloud/endpoint-access.ts';
 import { atomicWrite, readFileIfExists } from '#host';
+import type { ProxyMode } from '#kube-proxy';
 import type { MetricsChoice } from './control-plane.ts';
 import type { StorageChoice } from './storage-addon.ts';
 
@@ -50,6 +51,8 @@ export interface ClusterSettings {
   metrics?: MetricsChoice;
   /** Default: nftables. */
   networkPolicy?: NetworkPolicyChoice;
+  /** Default: iptables. */
+  proxyMode?: ProxyMode;
   /** Default: self-managed. */
   topology?: Topology;
   /** Whether Secrets are encrypted in the store. Once on, it stays. */

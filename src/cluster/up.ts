@@ -3,6 +3,7 @@ import type { Node } from '#api/core/v1';
 import { createInformerFactory } from '#client';
 import { Supervisor } from '#component-base';
 import { ensureDir, execCommand } from '#host';
+import type { ProxyMode } from '#kube-proxy';
 import type { Clock, Logger, Rng } from '#utils';
 import { obstacles } from './capabilities.ts';
 import { type ClusterPki, openPki } from './certificates.ts';
@@ -68,6 +69,8 @@ export interface UpOptions {
   metrics?: MetricsChoice;
   /** Who enforces network policies: absent: as before, or nftables. */
   networkPolicy?: NetworkPolicyChoice;
+  /** How kube-proxy works on real nodes: absent: as before, or iptables. */
+  proxyMode?: ProxyMode;
   /** Absent: as before, or self-managed. */
   topology?: Topology;
   /** Absent: as before, or public-and-private. */
@@ -160,6 +163,7 @@ async function settle(options: UpOptions, progress: Progress): Promise<ClusterSe
     metrics: options.metrics ?? before?.metrics ?? 'kubelets',
     ...((options.encryptSecrets || before?.encryptSecrets) && { encryptSecrets: true }),
     networkPolicy: options.networkPolicy ?? before?.networkPolicy ?? 'nftables',
+    proxyMode: options.proxyMode ?? before?.proxyMode ?? 'iptables',
     ...topologyOf(options, before, runtime),
   };
 }

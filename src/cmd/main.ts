@@ -66,6 +66,7 @@ clusterCommand('up', 'Start a cluster and stay in the foreground; Ctrl-C stops i
     '--network-policy <how>',
     'who enforces network policies on real nodes: nftables (every node by its packet filter) or none (default: as before, or nftables)',
   )
+  .option('--proxy-mode <mode>', 'of kube-proxy on real nodes: iptables or nftables (default: as before, or iptables)')
   .option(
     '--topology <topology>',
     "self-managed (control plane among the nodes) or managed (in a network of the provider's, as Amazon EKS does) (default: as before, or self-managed)",

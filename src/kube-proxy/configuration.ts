@@ -30,7 +30,7 @@ const withoutEffect: Readonly<Record<string, string>> = {
   conntrack: 'connection tracking of the kernel is left as it is',
   enableProfiling: 'there is no /debug/pprof',
   ipvs: 'there is no IPVS mode',
-  nftables: 'there is no nftables mode',
+  nftables: 'its sync periods and masquerading are those of the iptables mode',
   oomScoreAdj: 'the score of the process is left as it was at the start',
   portRange: 'there is no userspace mode',
   showHiddenMetricsForVersion: 'no metric is hidden here',
@@ -44,6 +44,8 @@ const refused: Readonly<Record<string, readonly [allowed: readonly unknown[], wh
   detectLocalMode: [['ClusterCIDR'], 'local traffic is known by the cluster CIDR only'],
   nodePortAddresses: [[], 'node ports are served on all addresses of the node'],
 };
+
+const modes: readonly string[] = ['', 'iptables', 'nftables'];
 
 const isZero = (value: unknown): boolean =>
   value === undefined ||
@@ -66,8 +68,8 @@ function check(config: KubeProxyConfiguration): string[] {
     warnings.push(`Field ${name} of the KubeProxyConfiguration has no effect: ${idle}`);
   }
   const { mode = '' } = config;
-  if (mode !== '' && mode !== 'iptables')
-    throw new FlagError(`mode "${mode}" of the KubeProxyConfiguration is not supported: there is the mode iptables only`);
+  if (!modes.includes(mode))
+    throw new FlagError(`mode "${mode}" of the KubeProxyConfiguration is not supported: there are iptables and nftables`);
   checkFixedGates(config.featureGates ?? {});
   return warnings;
 }
@@ -87,6 +89,7 @@ export function withConfiguration(
     kubeconfig: config.clientConnection?.kubeconfig ?? '',
     clusterCidr: config.clusterCIDR ?? '',
     healthzBindAddress: config.healthzBindAddress || '0.0.0.0:10256',
+    proxyMode: (config.mode ?? '') as KubeProxyFlagValues['proxyMode'],
     metricsBindAddress: config.metricsBindAddress || '127.0.0.1:10249',
     hostnameOverride: flags.hostnameOverride || config.hostnameOverride || '',
     masqueradeAll: iptables?.masqueradeAll ?? false,
@@ -108,5 +111,5 @@ export const configurationOf = (flags: KubeProxyFlagValues): object => ({
   iptables: { masqueradeAll: flags.masqueradeAll, masqueradeBit: flags.masqueradeBit },
   logging: { format: flags.loggingFormat, verbosity: flags.verbosity },
   metricsBindAddress: flags.metricsBindAddress,
-  mode: 'iptables',
+  mode: flags.proxyMode || 'iptables',
 });

@@ -21,10 +21,10 @@ export const kubeProxyFlags = {
     default: '',
     help: "Name of the node; default: this machine's host name.",
   }),
-  proxyMode: flag.choice(['', 'iptables'] as const, {
+  proxyMode: flag.choice(['', 'iptables', 'nftables'] as const, {
     name: 'proxy-mode',
     default: '',
-    help: 'Which proxy mode to use: iptables, also when empty.',
+    help: 'Which proxy mode to use: iptables (also when empty) or nftables.',
   }),
   clusterCidr: flag.string({
     name: 'cluster-cidr',

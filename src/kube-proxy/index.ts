@@ -1,5 +1,6 @@
 // kube-proxy: carries traffic for Service addresses to pods with packet rules.
 export { configurationOf, withConfiguration } from './configuration.ts';
 export { type KubeProxyFlags, kubeProxyFlags, type KubeProxyFlagValues } from './flags.ts';
-export { removeRules } from './iptables/applier.ts';
+export type { ProxyMode } from './dataplane.ts';
+export { removeAllRules } from './cleanup.ts';
 export { type KubeProxyDeps, type KubeProxyOptions, type RunningKubeProxy, runKubeProxy } from './proxy.ts';

@@ -2,6 +2,7 @@
 import { createMetrics, exponentialBuckets, type Metrics } from '#component-base';
 import type { Logger } from '#utils';
 import { serve, type WireRequest, type WireResponse, type WireServer } from '#wire';
+import type { ProxyMode } from './dataplane.ts';
 
 export interface ProxyMetrics {
   readonly all: Metrics;
@@ -13,7 +14,7 @@ export interface ProxyMetrics {
 const buckets = exponentialBuckets(0.001, 2, 15);
 const name = (rest: string): string => `kubeproxy_${rest}`;
 
-export function proxyMetrics(): ProxyMetrics {
+export function proxyMetrics(mode: ProxyMode): ProxyMetrics {
   const all = createMetrics();
   const duration = (kind: string, help: string) =>
     all.histogram({ name: name(`sync_${kind}proxy_rules_duration_seconds`), help, buckets });
@@ -30,14 +31,13 @@ export function proxyMetrics(): ProxyMetrics {
     name: name('sync_proxy_rules_last_queued_timestamp_seconds'),
     help: 'The last time a sync of proxy rules was queued',
   });
-  const failures = all.counter({
-    name: name('sync_proxy_rules_iptables_restore_failures_total'),
-    help: 'Cumulative proxy iptables restore failures',
-  });
-  const partialFailures = all.counter({
-    name: name('sync_proxy_rules_iptables_partial_restore_failures_total'),
-    help: 'Cumulative proxy iptables partial restore failures',
-  });
+  const counter = (rest: string, help: string) => all.counter({ name: name(`sync_proxy_rules_${rest}_total`), help });
+  const failures =
+    mode === 'nftables'
+      ? counter('nftables_sync_failures', 'Cumulative proxy nftables sync failures')
+      : counter('iptables_restore_failures', 'Cumulative proxy iptables restore failures');
+  const partialFailures =
+    mode === 'iptables' && counter('iptables_partial_restore_failures', 'Cumulative proxy iptables partial restore failures');
   return {
     all,
     queued: (nowMs) => queued.set(nowMs / 1000),
@@ -48,7 +48,7 @@ export function proxyMetrics(): ProxyMetrics {
     },
     failed(kind) {
       failures.inc();
-      if (kind === 'partial') partialFailures.inc();
+      if (kind === 'partial' && partialFailures) partialFailures.inc();
     },
   };
 }

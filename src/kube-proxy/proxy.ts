@@ -8,16 +8,19 @@ import type { Clock, Exec, Logger, Timer } from '#utils';
 import type { WireServer } from '#wire';
 import { clearFlows } from './conntrack.ts';
 import { HealthCheckServers, isHealthy, type ProxyHealth, serveHealthz } from './health.ts';
-import { applyRules, ensureJumps, ownChains, removeRules, supportsRandomFully } from './iptables/applier.ts';
-import { type AllRules, restoreInput } from './iptables/restore.ts';
-import type { RuleOptions } from './iptables/rules.ts';
+import type { Dataplane, ProxyMode } from './dataplane.ts';
+import { supportsRandomFully } from './iptables/applier.ts';
+import { iptablesDataplane } from './iptables/dataplane.ts';
 import { coalesceMs, healthzPort, metricsPort as defaultMetricsPort, minSyncPeriodMs, retryMs, syncPeriodMs } from './limits.ts';
 import { type ProxyMetrics, proxyMetrics, serveMetrics } from './metrics.ts';
 import { isProxiedSlice, type ProxyNode, serviceKeyOf } from './model.ts';
+import { nftablesDataplane } from './nftables/dataplane.ts';
 import { type StaleFlows, Tracker } from './tracker.ts';
 
 export interface KubeProxyOptions {
   nodeName: string;
+  /** Default iptables. */
+  mode?: ProxyMode | undefined;
   /** Traffic from here comes from pods. */
   clusterCidr?: string;
   masqueradeAll?: boolean;
@@ -58,15 +61,15 @@ function addressOf({ status }: Node): string | undefined {
   return ['InternalIP', 'ExternalIP'].flatMap((type) => addresses.filter((one) => one.type === type))[0]?.address;
 }
 
-class KubeProxy implements RunningKubeProxy, ProxyHealth {
+class KubeProxy<R> implements RunningKubeProxy, ProxyHealth {
   readonly synced: Promise<void>;
   readonly #deps: KubeProxyDeps;
   readonly #metrics: ProxyMetrics;
-  readonly #rules: RuleOptions;
-  readonly #tracker: Tracker;
+  readonly #dataplane: Dataplane<R>;
+  readonly #tracker: Tracker<R>;
   readonly #checks: HealthCheckServers;
   #node: Node | undefined;
-  #applied: { rules: AllRules; chains: ReadonlySet<string> } | undefined;
+  #isApplied = false;
   #stale: StaleFlows[] = [];
   #timer: (Timer & { atMs: number }) | undefined;
   #running: Promise<void> | undefined;
@@ -76,12 +79,12 @@ class KubeProxy implements RunningKubeProxy, ProxyHealth {
   #pendingSinceMs: number | undefined;
   #markSynced: () => void = () => {};
 
-  constructor(options: KubeProxyOptions, rules: RuleOptions, deps: KubeProxyDeps, metrics: ProxyMetrics) {
+  constructor(options: KubeProxyOptions, dataplane: Dataplane<R>, deps: KubeProxyDeps, metrics: ProxyMetrics) {
     this.#deps = deps;
     this.#metrics = metrics;
-    this.#rules = rules;
+    this.#dataplane = dataplane;
     const self: ProxyNode = { name: options.nodeName, zone: '' };
-    this.#tracker = new Tracker(this.#watch(options.nodeName), rules, self);
+    this.#tracker = new Tracker(this.#watch(options.nodeName), dataplane, self);
     this.#checks = new HealthCheckServers(() => isHealthy(this, deps.clock.monotonic()), deps.logger);
     this.synced = new Promise((resolve) => {
       this.#markSynced = resolve;
@@ -103,7 +106,7 @@ class KubeProxy implements RunningKubeProxy, ProxyHealth {
     this.#timer?.cancel();
     this.#checks.close();
     await this.#running;
-    if (cleanup) await removeRules(this.#deps.exec);
+    if (cleanup) await this.#dataplane.remove();
   }
 
   #watch(nodeName: string): { service(key: string): Service | undefined; slices(key: string): readonly EndpointSlice[] } {
@@ -159,7 +162,7 @@ class KubeProxy implements RunningKubeProxy, ProxyHealth {
       this.#timer = undefined;
       this.#running = this.#sync().finally(() => {
         this.#running = undefined;
-        this.#schedule(this.#tracker.isDirty || !this.#applied ? coalesceMs : syncPeriodMs);
+        this.#schedule(this.#tracker.isDirty || !this.#isApplied ? coalesceMs : syncPeriodMs);
       });
     });
     this.#timer = { atMs, cancel: () => timer.cancel() };
@@ -167,24 +170,14 @@ class KubeProxy implements RunningKubeProxy, ProxyHealth {
   async #sync(): Promise<void> {
     const { exec, logger, clock } = this.#deps;
     const startedMs = clock.monotonic();
-    const full = !this.#applied || clock.monotonic() - this.#lastFullSyncMs >= syncPeriodMs;
+    const full = !this.#isApplied || clock.monotonic() - this.#lastFullSyncMs >= syncPeriodMs;
     this.#stale.push(...this.#tracker.update());
     const rules = this.#tracker.rules();
     const checks = this.#tracker.healthChecks();
     try {
-      const leftovers = full ? await ownChains(exec) : [];
-      const input = restoreInput(
-        rules,
-        { ...this.#rules, healthCheckPorts: checks },
-        full ? undefined : this.#applied,
-        leftovers,
-      );
-      await applyRules(exec, input.text);
-      if (full) {
-        await ensureJumps(exec);
-        this.#lastFullSyncMs = clock.monotonic();
-      }
-      this.#applied = { rules, chains: input.chains };
+      await this.#dataplane.sync(rules, checks, full);
+      if (full) this.#lastFullSyncMs = clock.monotonic();
+      this.#isApplied = true;
       this.#lastSyncMs = clock.monotonic();
       this.#metrics.synced(full ? 'full' : 'partial', clock.now(), (this.#lastSyncMs - startedMs) / 1000);
       this.#pendingSinceMs = this.#tracker.isDirty ? this.#lastSyncMs : undefined;
@@ -193,7 +186,7 @@ class KubeProxy implements RunningKubeProxy, ProxyHealth {
       this.#markSynced();
     } catch (error) {
       // The next sync writes everything: what is in the kernel now is not known.
-      this.#applied = undefined;
+      this.#isApplied = false;
       this.#metrics.failed(full ? 'full' : 'partial');
       logger.error('failed to sync rules', { error: String(error) });
       if (!this.#stopped) await clock.sleep(retryMs);
@@ -203,28 +196,38 @@ class KubeProxy implements RunningKubeProxy, ProxyHealth {
 
 /** Services go on where their measures cannot be shown, as upstream's. */
 async function metricsServer(
-  { metricsHost: host = '127.0.0.1', metricsPort: port = defaultMetricsPort, configuration = {} }: KubeProxyOptions,
+  {
+    mode = 'iptables',
+    metricsHost: host = '127.0.0.1',
+    metricsPort: port = defaultMetricsPort,
+    configuration = {},
+  }: KubeProxyOptions,
   { all: metrics }: ProxyMetrics,
   logger: Logger,
 ): Promise<WireServer | undefined> {
   if (port === 0) return undefined;
-  return serveMetrics({ host, port, metrics, mode: 'iptables', configuration, logger }).catch((error: unknown) => {
+  return serveMetrics({ host, port, metrics, mode, configuration, logger }).catch((error: unknown) => {
     logger.error('metrics cannot be served', { error: String(error) });
     return undefined;
   });
 }
 
-/** Starts kube-proxy in iptables mode. The informers are started by the caller, after this. */
-export async function runKubeProxy(options: KubeProxyOptions, deps: KubeProxyDeps): Promise<RunningKubeProxy> {
-  const mark = 2 ** (options.masqueradeBit ?? 14);
-  const rules: RuleOptions = {
-    masqueradeMark: `0x${mark.toString(16)}`,
-    masqueradeAll: options.masqueradeAll ?? false,
-    ...(options.clusterCidr && { clusterCidr: options.clusterCidr }),
-    randomFully: await supportsRandomFully(deps.exec),
+async function dataplaneOf({ mode, masqueradeBit = 14, masqueradeAll = false, clusterCidr }: KubeProxyOptions, exec: Exec) {
+  const rules = {
+    masqueradeMark: `0x${(2 ** masqueradeBit).toString(16)}`,
+    masqueradeAll,
+    ...(clusterCidr && { clusterCidr }),
   };
-  const metrics = proxyMetrics();
-  const proxy = new KubeProxy(options, rules, deps, metrics);
+  if (mode === 'nftables') return nftablesDataplane(exec, rules);
+  return iptablesDataplane(exec, { ...rules, randomFully: await supportsRandomFully(exec) });
+}
+
+/** Starts kube-proxy. The informers are started by the caller, after this. */
+export async function runKubeProxy(options: KubeProxyOptions, deps: KubeProxyDeps): Promise<RunningKubeProxy> {
+  const dataplane = (await dataplaneOf(options, deps.exec)) as Dataplane<unknown>;
+  await dataplane.start();
+  const metrics = proxyMetrics(dataplane.mode);
+  const proxy = new KubeProxy(options, dataplane, deps, metrics);
   const port = options.healthzPort ?? healthzPort;
   const healthz =
     port === 0

@@ -2,12 +2,12 @@
 // so that unchanged ports keep the very same rule objects. Pure.
 import type { Service } from '#api/core/v1';
 import type { EndpointSlice } from '#api/discovery/v1';
-import { type PortRules, portRules, type RuleOptions } from './iptables/rules.ts';
+import type { Dataplane } from './dataplane.ts';
 import { chooseEndpoints, portEndpoints, type ProxyNode, type ServicePort, servicePorts } from './model.ts';
 
-interface TrackedPort {
+interface TrackedPort<R> {
   port: ServicePort;
-  rules: PortRules;
+  rules: R;
   /** Endpoints traffic may be on right now, by `ip:port`. */
   endpoints: Map<string, { ip: string; port: number }>;
   localEndpoints: number;
@@ -27,16 +27,16 @@ export interface TrackerSource {
   slices(key: string): readonly EndpointSlice[];
 }
 
-export class Tracker {
+export class Tracker<R> {
   readonly #source: TrackerSource;
-  readonly #options: RuleOptions;
+  readonly #dataplane: Pick<Dataplane<R>, 'rulesOf'>;
   #node: ProxyNode;
-  readonly #ports = new Map<string, Map<string, TrackedPort>>();
+  readonly #ports = new Map<string, Map<string, TrackedPort<R>>>();
   readonly #dirty = new Set<string>();
 
-  constructor(source: TrackerSource, options: RuleOptions, node: ProxyNode) {
+  constructor(source: TrackerSource, dataplane: Pick<Dataplane<R>, 'rulesOf'>, node: ProxyNode) {
     this.#source = source;
-    this.#options = options;
+    this.#dataplane = dataplane;
     this.#node = node;
   }
   /** A Service (`namespace/name`) or one of its slices changed. */
@@ -60,13 +60,13 @@ export class Tracker {
     return stale;
   }
   /** Rules of all ports. The map is fresh, its values are shared. */
-  rules(): Map<string, PortRules> {
-    const rules = new Map<string, PortRules>();
+  rules(): Map<string, R> {
+    const rules = new Map<string, R>();
     for (const ports of this.#ports.values()) for (const [id, tracked] of ports) rules.set(id, tracked.rules);
     return rules;
   }
   healthChecks(): { name: string; namespace: string; serviceName: string; port: number; localEndpoints: number }[] {
-    const found = new Map<number, ReturnType<Tracker['healthChecks']>[number]>();
+    const found = new Map<number, ReturnType<Tracker<R>['healthChecks']>[number]>();
     for (const ports of this.#ports.values())
       for (const { port, localEndpoints } of ports.values())
         if (port.healthCheckNodePort > 0 && port.externalLocal)
@@ -81,13 +81,13 @@ export class Tracker {
   }
 
   #updateService(key: string): StaleFlows[] {
-    const before = this.#ports.get(key) ?? new Map<string, TrackedPort>();
-    const now = new Map<string, TrackedPort>();
+    const before = this.#ports.get(key) ?? new Map<string, TrackedPort<R>>();
+    const now = new Map<string, TrackedPort<R>>();
     const service = this.#source.service(key);
     const slices = service ? this.#source.slices(key) : [];
     for (const port of service ? servicePorts(service) : []) {
       const endpoints = chooseEndpoints(portEndpoints(slices, port, this.#node), this.#node);
-      const rules = portRules(port, endpoints, this.#options, this.#node.address);
+      const rules = this.#dataplane.rulesOf(port, endpoints, this.#node);
       const id = `${port.name}/${port.protocol}`;
       const old = before.get(id);
       const same = old && JSON.stringify(old.rules) === JSON.stringify(rules);
@@ -104,7 +104,9 @@ export class Tracker {
   }
 }
 
-function staleFlows(before: ReadonlyMap<string, TrackedPort>, now: ReadonlyMap<string, TrackedPort>): StaleFlows[] {
+type Reached = Pick<TrackedPort<unknown>, 'port' | 'endpoints'>;
+
+function staleFlows(before: ReadonlyMap<string, Reached>, now: ReadonlyMap<string, Reached>): StaleFlows[] {
   const stale: StaleFlows[] = [];
   for (const [id, { port, endpoints }] of before) {
     if (port.protocol !== 'UDP') continue;

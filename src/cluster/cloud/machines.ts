@@ -6,6 +6,7 @@ import { type ClientConfig, kubeconfigFor, writeKubeconfig } from '#client';
 import type { Instance } from '#cloud';
 import { type CloudClient, listAll } from '#cloud/client';
 import { atomicWrite, removeTree } from '#host';
+import type { ProxyMode } from '#kube-proxy';
 import { findCniDir, hasSysResource } from '../capabilities.ts';
 import { type ClusterPki, clientConfigFor } from '../certificates.ts';
 import { type Identity, identities } from '../identities.ts';
@@ -13,7 +14,7 @@ import type { NodeAgentConfig } from '../node-agent-config.ts';
 import type { RegistryMirror } from '../nodes/index.ts';
 import { clusterNetworks } from '../settings.ts';
 import { type ClusterNetwork, clusterTag, nodePlace } from './network.ts';
-import { writePolicyIdentity } from './node-policy.ts';
+import { writePolicyIdentity } from './node-choices.ts';
 
 export interface MachinesOptions {
   cluster: string;
@@ -28,6 +29,8 @@ export interface MachinesOptions {
   podCidr?: string;
   /** Whether new nodes enforce network policies. */
   networkPolicy?: boolean;
+  /** Of kube-proxy on new nodes. */
+  proxyMode?: ProxyMode | undefined;
   /** Whether new nodes have public addresses. */
   publicAddresses?: boolean;
   /** Instances are kubelets in the cluster's process: they read nothing from a disk. */
@@ -122,7 +125,7 @@ export class Machines {
   }
   /** Identities and configuration, as a vendor's boot image and user data would bring them. */
   async #prepareDisk(name: string, address: string): Promise<void> {
-    const { dataDir, pki, registryMirrors, networkPolicy = false, podCidr = clusterNetworks.podCidr } = this.#options;
+    const { dataDir, pki, registryMirrors, networkPolicy = false, proxyMode, podCidr = clusterNetworks.podCidr } = this.#options;
     const dir = nodeDir(dataDir, name);
     const { host, port } = this.#options.server;
     await mkdir(dir, { recursive: true, mode: 0o700 });
@@ -143,6 +146,7 @@ export class Machines {
       kubeletKubeconfig: await kubeconfig('kubelet', identities.node(name)),
       kubeProxyKubeconfig: await kubeconfig('kube-proxy', identities.kubeProxy),
       dnsKubeconfig: await kubeconfig('coredns', identities.dns),
+      ...(proxyMode && { proxyMode }),
       ...(networkPolicy && {
         networkPolicyKubeconfig: await writePolicyIdentity({ nodeName: name, nodeDir: dir, apiserver: { host, port } }, pki),
       }),

@@ -120,6 +120,7 @@ class Commands implements NodeCommands {
       podCidr,
       nodeAddresses,
       networkPolicy,
+      proxyMode,
       registryMirrors = [],
     } = this.#settings;
     const publicAddresses = nodeAddresses === 'public';
@@ -134,6 +135,7 @@ class Commands implements NodeCommands {
       registryMirrors: registryMirrors.map(parseRegistryMirror),
       publicAddresses,
       networkPolicy: networkPolicy !== 'none',
+      proxyMode,
       ...(podCidr !== undefined && { podCidr }),
       ...(instanceType !== undefined && { instanceType }),
     });

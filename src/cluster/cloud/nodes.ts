@@ -22,7 +22,7 @@ import { type ControlPlaneEndpoint, type EndpointAccess, SelfManagedEndpoint } f
 import { Machines, nodeDir } from './machines.ts';
 import { ManagedEndpoint } from './managed-endpoint.ts';
 import { type ClusterNetwork, ensureNetwork } from './network.ts';
-import { setNetworkPolicy } from './node-policy.ts';
+import { updateNodes } from './node-choices.ts';
 import { writePodConfig } from './settings.ts';
 import { type ClusterCloud, startCloudProcess, startSimulatedCloud } from './service.ts';
 import { createSimulatedInstances, type SimulatedInstances } from './simulated-instances.ts';
@@ -80,7 +80,8 @@ export class ClusterNodes {
   async boot(): Promise<void> {
     const { settings, program, pki } = this.#options;
     const networkPolicy = settings.networkPolicy !== 'none';
-    if (!this.#simulated) await setNetworkPolicy(settings.dataDir, pki, networkPolicy);
+    const { proxyMode } = settings;
+    if (!this.#simulated) await updateNodes(settings.dataDir, pki, { networkPolicy, proxyMode });
     const cloud = this.#simulated
       ? await startSimulatedCloud(settings, this.#simulated, this.#deps)
       : await startCloudProcess(settings, program, this.#deps);
@@ -101,6 +102,7 @@ export class ClusterNodes {
       publicAddresses,
       ...(settings.podCidr !== undefined && { podCidr: settings.podCidr }),
       networkPolicy,
+      proxyMode,
       simulated: settings.runtime === 'simulated',
       registryMirrors: (settings.registryMirrors ?? []).map(parseRegistryMirror),
     });

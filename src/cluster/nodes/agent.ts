@@ -72,11 +72,11 @@ const clientOf = (component: string, kubeconfig: string, clock: Clock) =>
 
 async function startKubeProxy(config: NodeAgentConfig, { clock, rng, logger }: NodeAgentDeps): Promise<Running> {
   const deps = { clock, rng, logger: logger('kube-proxy') };
-  const { nodeName, clusterCidr } = config;
+  const { nodeName, clusterCidr, proxyMode: mode } = config;
   const client = clientOf('kube-proxy', config.kubeProxyKubeconfig, clock);
   const informers = createInformerFactory({ ...deps, client });
   const recorder = createEventRecorder({ ...deps, client, component: 'kube-proxy', host: nodeName, api: 'events' });
-  const proxy = await runKubeProxy({ nodeName, clusterCidr }, { ...deps, informers, exec: execCommand, recorder });
+  const proxy = await runKubeProxy({ nodeName, clusterCidr, mode }, { ...deps, informers, exec: execCommand, recorder });
   informers.start();
   return {
     async stop() {

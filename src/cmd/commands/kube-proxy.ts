@@ -6,7 +6,7 @@ import { formatYaml } from '#apimachinery/codec';
 import { createEventRecorder, createInformerFactory } from '#client';
 import { flagCommand } from '#component-base';
 import { execCommand } from '#host';
-import { configurationOf, kubeProxyFlags, removeRules, runKubeProxy, withConfiguration } from '#kube-proxy';
+import { configurationOf, kubeProxyFlags, removeAllRules, runKubeProxy, withConfiguration } from '#kube-proxy';
 import { clientFor, componentDeps, untilStopped } from '../component.ts';
 
 export const kubeProxyCommand = (): Command =>
@@ -17,7 +17,7 @@ export const kubeProxyCommand = (): Command =>
     async run({ values: given }) {
       const { values, warnings } =
         given.config === '' ? { values: given, warnings: [] } : withConfiguration(given, await readFile(given.config, 'utf8'));
-      if (values.cleanup) return removeRules(execCommand);
+      if (values.cleanup) return removeAllRules(execCommand);
       if (values.writeConfigTo) return writeFile(values.writeConfigTo, formatYaml(configurationOf(values)));
       const deps = componentDeps('kube-proxy', values);
       for (const warning of warnings) deps.logger.warn(warning);
@@ -29,6 +29,7 @@ export const kubeProxyCommand = (): Command =>
       const proxy = await runKubeProxy(
         {
           nodeName,
+          ...(values.proxyMode && { mode: values.proxyMode }),
           masqueradeAll: values.masqueradeAll,
           masqueradeBit: values.masqueradeBit,
           healthzHost: host,

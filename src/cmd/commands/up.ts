@@ -40,6 +40,7 @@ export interface UpFlags extends EtcdFlags {
   storage?: string;
   metrics?: string;
   networkPolicy?: string;
+  proxyMode?: string;
   topology?: string;
   endpointAccess?: string;
   quotaBackendBytes?: number;
@@ -57,6 +58,7 @@ const cloudProviders = ['local', 'external'] as const;
 const storages = ['local-path', 'none'] as const;
 const metricsChoices = ['kubelets', 'none'] as const;
 const networkPolicies = ['nftables', 'none'] as const;
+const proxyModes = ['iptables', 'nftables'] as const;
 const topologies = ['self-managed', 'managed'] as const;
 
 /** One of the words a flag may say; undefined when it was not given. */
@@ -82,6 +84,7 @@ export async function runUp(flags: UpFlags): Promise<void> {
   const storage = chosen('--storage', storages, flags.storage);
   const metrics = chosen('--metrics', metricsChoices, flags.metrics);
   const networkPolicy = chosen('--network-policy', networkPolicies, flags.networkPolicy);
+  const proxyMode = chosen('--proxy-mode', proxyModes, flags.proxyMode);
   const topology = chosen('--topology', topologies, flags.topology);
   const endpointAccess = flags.endpointAccess === undefined ? undefined : endpointAccessOf(flags.endpointAccess);
   const audit = auditOf(flags);
@@ -103,6 +106,7 @@ export async function runUp(flags: UpFlags): Promise<void> {
     storage,
     metrics,
     networkPolicy,
+    proxyMode,
     topology,
     endpointAccess,
     audit,

@@ -2,12 +2,17 @@ import { describe, expect, it } from 'vitest';
 import type { Service } from '#api/core/v1';
 import type { EndpointSlice } from '#api/discovery/v1';
 import { conntrackCommands } from '../conntrack.ts';
+import type { Dataplane } from '../dataplane.ts';
 import { Tracker } from '../tracker.ts';
 import { restoreInput } from './restore.ts';
-import type { RuleOptions } from './rules.ts';
+import { type PortRules, portRules, type RuleOptions } from './rules.ts';
 
 const options: RuleOptions = { masqueradeMark: '0x4000', masqueradeAll: false, clusterCidr: '10.244.0.0/16', randomFully: true };
 const node = { name: 'node-1', zone: '' };
+const dataplane = {
+  rulesOf: (...[port, endpoints, own]: Parameters<Dataplane<PortRules>['rulesOf']>) =>
+    portRules(port, endpoints, options, own.address),
+};
 const web = (spec: Service['spec']): Service => ({
   metadata: { name: 'web', namespace: 'ns' },
   spec: { clusterIP: '10.96.0.9', ports: [{ name: 'http', port: 80, protocol: 'TCP' }], ...spec },
@@ -23,7 +28,7 @@ const pod = (ip: string, nodeName = 'node-1', conditions = {}) => ({ addresses: 
 /** A tracker over a world that the test may change. */
 function world(service: Service | undefined, slices: EndpointSlice[]) {
   const state = { service, slices };
-  const tracker = new Tracker({ service: () => state.service, slices: () => state.slices }, options, node);
+  const tracker = new Tracker({ service: () => state.service, slices: () => state.slices }, dataplane, node);
   const update = () => {
     tracker.touch('ns/web');
     return tracker.update();

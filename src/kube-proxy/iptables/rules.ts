@@ -137,7 +137,10 @@ const unknownAddress = '127.0.0.1';
  * Where the node has the load balancer's address as its own, what it sends there comes back with that address as its source: let in when the node
  * itself is.
  */
-function ownSources({ loadBalancerSourceRanges, loadBalancerIps }: ServicePort, nodeAddress: string | undefined): string[] {
+export function ownSources(
+  { loadBalancerSourceRanges, loadBalancerIps }: ServicePort,
+  nodeAddress: string | undefined,
+): string[] {
   const node = parseIP(nodeAddress ?? unknownAddress);
   if (!node) return [];
   const isLetIn = loadBalancerSourceRanges.some((range) => {

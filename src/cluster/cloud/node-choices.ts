@@ -1,8 +1,9 @@
-// Whether nodes enforce network policies, written to the disks of those that exist: their agents read it when they start next.
+// How nodes carry and judge packets, written to the disks of those that exist: their agents read it when they start next.
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { kubeconfigFor, writeKubeconfig } from '#client';
 import { atomicWrite, readFileIfExists } from '#host';
+import type { ProxyMode } from '#kube-proxy';
 import { type ClusterPki, clientConfigFor } from '../certificates.ts';
 import { identities } from '../identities.ts';
 import type { NodeAgentConfig } from '../node-agent-config.ts';
@@ -17,16 +18,28 @@ export async function writePolicyIdentity({ nodeName, nodeDir, apiserver }: Abou
   return path;
 }
 
-/** Brings all nodes with a disk to `enforced`. */
-export async function setNetworkPolicy(dataDir: string, pki: ClusterPki, enforced: boolean): Promise<void> {
+/** What a later start of the cluster may choose anew. */
+export interface NodeChoices {
+  /** Whether nodes enforce network policies. */
+  networkPolicy: boolean;
+  proxyMode: ProxyMode | undefined;
+}
+
+/** Brings all nodes with a disk to these choices. */
+export async function updateNodes(dataDir: string, pki: ClusterPki, { networkPolicy, proxyMode }: NodeChoices): Promise<void> {
   const names = await readdir(join(dataDir, 'nodes')).catch(() => []);
   for (const name of names) {
     const path = join(dataDir, 'nodes', name, 'agent.json');
     const text = (await readFileIfExists(path))?.toString('utf8');
     if (text === undefined) continue;
-    const { networkPolicyKubeconfig: before, ...config } = JSON.parse(text) as NodeAgentConfig;
-    if ((before !== undefined) === enforced) continue;
-    const now = enforced ? { ...config, networkPolicyKubeconfig: await writePolicyIdentity(config, pki) } : config;
+    const { networkPolicyKubeconfig: before, proxyMode: mode, ...config } = JSON.parse(text) as NodeAgentConfig;
+    if ((before !== undefined) === networkPolicy && mode === proxyMode) continue;
+    const identity = networkPolicy ? (before ?? (await writePolicyIdentity(config, pki))) : undefined;
+    const now: NodeAgentConfig = {
+      ...config,
+      ...(proxyMode && { proxyMode }),
+      ...(identity !== undefined && { networkPolicyKubeconfig: identity }),
+    };
     await atomicWrite(path, JSON.stringify(now, null, 2));
   }
 }
