@@ -28,7 +28,8 @@ export function endpointOf(pod: Pod, node: Node | undefined, service: Service, f
 }
 
 /** Topology mode "Auto" has precedence over the traffic distribution. */
-function isAuto({ metadata: { annotations = {} } }: Service): boolean {
+export function isAuto({ metadata }: Service): boolean {
+  const annotations = metadata.annotations ?? {};
   const mode = annotations['service.kubernetes.io/topology-aware-hints'] ?? annotations['service.kubernetes.io/topology-mode'];
   return mode === 'Auto' || mode === 'auto';
 }

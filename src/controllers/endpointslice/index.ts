@@ -1,11 +1,14 @@
 // Lists the pods behind each Service in EndpointSlices (pkg/controller/endpointslice; KEP-752).
 import type { Node, Service } from '#api/core/v1';
 import type { EndpointSlice } from '#api/discovery/v1';
-import { splitKey } from '#apimachinery/meta';
+import { keyOf, splitKey } from '#apimachinery/meta';
 import { managedByLabel, serviceNameLabel } from '#component-helpers/endpoints';
 import { type Cache, defineController, watch } from '#controller-runtime';
 import { allow, endpointSlices, nodes, podsOfService, recordEvents, services, watchServices } from '#controller-runtime/workload';
+import { deepEqual } from '#utils';
+import { isAuto } from './endpoints.ts';
 import { controllerName, type EndpointSliceView, reconcile } from './reconcile.ts';
+import { cpuRatios, topologyOf } from './topology.ts';
 
 const serviceIndex = 'managedService';
 
@@ -26,7 +29,24 @@ function view(key: string, cache: Cache): EndpointSliceView {
     const node = spec?.nodeName && !hosts.has(spec.nodeName) ? cache.get<Node>(nodes, '', spec.nodeName) : undefined;
     if (node) hosts.set(node.metadata.name ?? '', node);
   }
-  return { service, pods, nodes: hosts, slices: service ? cache.byIndex<EndpointSlice>(endpointSlices, serviceIndex, key) : [] };
+  // A loop over all nodes, for the few Services that ask for it.
+  const cpu = service && isAuto(service) ? cpuRatios(cache.list<Node>(nodes)) : undefined;
+  return {
+    service,
+    pods,
+    nodes: hosts,
+    ...(cpu && { cpu }),
+    slices: service ? cache.byIndex<EndpointSlice>(endpointSlices, serviceIndex, key) : [],
+  };
+}
+
+/** Where a node's CPU is decides which zone gets which endpoints. */
+function keysOfNode(node: Node, old: Node | undefined, cache: Cache): string[] {
+  if (old && deepEqual(topologyOf(node), topologyOf(old))) return [];
+  return cache
+    .list<Service>(services)
+    .filter(isAuto)
+    .map(({ metadata }) => keyOf(metadata));
 }
 
 export const endpointSliceController = defineController<EndpointSliceView>({
@@ -48,7 +68,7 @@ export const endpointSliceController = defineController<EndpointSliceView>({
       indexers: { [serviceIndex]: serviceKeys },
       keys: (slice, old) => new Set([...serviceKeys(slice), ...(old ? serviceKeys(old) : [])]),
     }),
-    { resource: nodes },
+    watch<Node>({ resource: nodes, keys: keysOfNode }),
   ],
   view,
   reconcile,

@@ -20,8 +20,9 @@ import {
 import { controllerRef, type Effect, type EffectEvents, type Plan } from '#controller-runtime';
 import { endpointSlices, typed } from '#controller-runtime/workload';
 import { deepEqual } from '#utils';
-import { endpointOf, portsOf } from './endpoints.ts';
+import { endpointOf, isAuto, portsOf } from './endpoints.ts';
 import { endpointsPerSliceMax, missingNodeRetryMs } from './limits.ts';
+import { zoneHints } from './topology.ts';
 
 export const controllerName = 'endpointslice-controller.k8s.io';
 
@@ -31,6 +32,8 @@ export interface EndpointSliceView {
   pods: readonly Pod[];
   /** Nodes of the pods, by name. */
   nodes: ReadonlyMap<string, Node>;
+  /** Each zone's part of the CPU of all nodes, for a Service of topology mode Auto; absent: it is not known. */
+  cpu?: ReadonlyMap<string, number>;
   /** The Service's slices that this loop manages. */
   slices: readonly EndpointSlice[];
 }
@@ -46,19 +49,22 @@ function familiesOf({ spec }: Service): AddressFamily[] {
   return [4, 6];
 }
 
-export function reconcile({ service: cached, pods, nodes, slices }: EndpointSliceView): Plan {
+export function reconcile(view: EndpointSliceView): Plan {
+  const { service: cached, pods, nodes, slices } = view;
   if (!cached || !selectsPods(cached)) return { effects: [] };
   const service = typed(cached, 'v1', 'Service');
   const alive = slices.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   const families = familiesOf(service);
   const known = new Set(families.map((family) => addressTypes[family]));
-  const plans = families.map((family) => planFamily(service, family, pods, nodes, alive));
+  const plans = families.map((family) => planFamily(service, family, view, alive));
   const stray = alive.filter(({ addressType }) => !known.has(addressType));
   const trigger = triggerTime(service, pods, alive);
-  const effects = [
+  const effects: Effect[] = [
     ...plans.flatMap((plan) => effectsOf(service, plan, trigger)),
     ...stray.map((slice) => removeSlice(slice, service)),
   ];
+  // Told when something is written, not again and again.
+  if (effects.length > 0) effects.push(...plans.flatMap(({ hints }) => hints ?? []));
   const homeless = pods.some((pod) => isPodAddressable(pod, true) && !hasNode(pod, nodes, service));
   const ready = pods.filter((pod) => isPodAddressable(pod, true)).length;
   return {
@@ -78,10 +84,9 @@ const hasNode = (pod: Pod, nodes: ReadonlyMap<string, Node>, service: Service): 
 function planFamily(
   service: Service,
   family: AddressFamily,
-  pods: readonly Pod[],
-  nodes: ReadonlyMap<string, Node>,
+  { pods, nodes, cpu }: EndpointSliceView,
   slices: readonly EndpointSlice[],
-): SlicePlan {
+): SlicePlan & { hints: Effect | undefined } {
   const groups = new Map<string, PortGroup>();
   for (const pod of pods) {
     if (!isPodAddressable(pod, true) || !hasNode(pod, nodes, service)) continue;
@@ -95,6 +100,7 @@ function planFamily(
   }
   const ofType = slices.filter(({ addressType }) => addressType === addressTypes[family]);
   const own = ofType.filter((slice) => isOwnedBy(slice, service));
+  const hints = isAuto(service) ? giveHints(service, [...groups.values()], cpu, own) : undefined;
   const plan = packSlices({
     groups: [...groups.values()],
     existing: own,
@@ -104,7 +110,32 @@ function planFamily(
     placeholder: true,
   });
   const foreign = ofType.filter((slice) => !own.includes(slice));
-  return { ...plan, remove: [...plan.remove, ...foreign] };
+  return { ...plan, remove: [...plan.remove, ...foreign], hints };
+}
+
+/** Puts hints into the endpoints of an address family, all or none; what is new about it is told as an event of the Service. */
+function giveHints(
+  service: Service,
+  groups: readonly PortGroup[],
+  cpu: ReadonlyMap<string, number> | undefined,
+  slices: readonly EndpointSlice[],
+): Effect | undefined {
+  const given = zoneHints(
+    groups.flatMap(({ endpoints }) => endpoints),
+    cpu,
+  );
+  const had = slices.some(({ endpoints }) => endpoints?.some(({ hints }) => hints !== undefined && hints !== null));
+  const about = `, addressType: ${slices[0]?.addressType ?? 'IPv4'}`;
+  const event = (type: 'Normal' | 'Warning', reason: string, message: string): Effect => ({
+    op: 'event',
+    regarding: service,
+    type,
+    reason,
+    message: message + about,
+  });
+  if ('disabled' in given) return event('Warning', 'TopologyAwareHintsDisabled', given.disabled);
+  for (const [endpoint, name] of given.zones) endpoint.hints = { forZones: [{ name }] };
+  return had ? undefined : event('Normal', 'TopologyAwareHintsEnabled', 'Topology Aware Hints has been enabled');
 }
 
 const isOwnedBy = ({ metadata }: EndpointSlice, service: Service): boolean =>
