@@ -9,6 +9,7 @@ import { asBuffer, spliceVersion, versionOffset } from './encoding.ts';
 import type { UnknownObject } from '#apimachinery/meta';
 import { CacheEvent } from './event.ts';
 import { EventRing } from './event-ring.ts';
+import { FieldIndex } from './field-index.ts';
 import { type CacheWatcher, WatcherIndex } from './watchers.ts';
 
 export interface ResourceCacheOptions {
@@ -38,6 +39,8 @@ export class ResourceCache {
   readonly options: ResourceCacheOptions;
   readonly entries = new SortedEntries<StoredObject>();
   readonly watchers: WatcherIndex;
+  /** Of the field that watchers are indexed by. */
+  readonly byField: FieldIndex | undefined;
   #ring = new EventRing(0);
   #handlers: ChangeHandler[] = [];
   #expected = new Map<string, ExpectedWrite[]>();
@@ -50,6 +53,7 @@ export class ResourceCache {
 
   constructor(options: ResourceCacheOptions) {
     this.options = options;
+    this.byField = options.indexedField && new FieldIndex(options.indexedField);
     this.watchers = new WatcherIndex(options.indexedField, (event, error) => options.onBadReader(event.any.key, error));
   }
 
@@ -105,6 +109,7 @@ export class ResourceCache {
   load(kvs: readonly KeyValue[], revision: number): void {
     const before = new Map(this.entries.values(this.options.prefix).map((entry) => [entry.key, entry]));
     this.entries.clear();
+    this.byField?.clear();
     this.#unreadable.clear();
     this.#ring = new EventRing(revision);
     this.lastChange = Math.max(this.lastChange, revision);
@@ -114,6 +119,7 @@ export class ResourceCache {
       const entry = this.#read(kv);
       if (!entry) continue;
       this.entries.set(kv.key, entry);
+      this.byField?.change(undefined, entry);
       const old = before.get(kv.key);
       before.delete(kv.key);
       if (old?.revision !== entry.revision) this.#tellHandlers(entry, old);
@@ -140,6 +146,7 @@ export class ResourceCache {
     const current = event.type === 'PUT' ? this.#read(event.kv) : undefined;
     if (current) this.entries.set(key, current);
     else this.entries.delete(key);
+    this.byField?.change(previous, current);
     if (event.type === 'DELETE') this.#unreadable.delete(key);
     this.lastChange = modRevision;
     if (!current && !previous) return;

@@ -83,10 +83,25 @@ export class SortedEntries<V> {
     }
   }
 
+  /** How many `walk` would visit: counted by chunks, not one by one. */
+  count(prefix: string, start: string): number {
+    const from = start > prefix ? start : prefix;
+    const end = prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1);
+    return Math.max(0, this.#position(end) - this.#position(from));
+  }
+
   values(prefix: string): V[] {
     const found: V[] = [];
     this.walk(prefix, prefix, (value) => void found.push(value));
     return found;
+  }
+
+  /** How many keys are below `key`. */
+  #position(key: string): number {
+    const chunk = this.#chunkOf(key);
+    let position = 0;
+    for (let at = 0; at < chunk; at++) position += this.#chunks[at]?.keys.length ?? 0;
+    return position + lowerBound(this.#chunks[chunk]?.keys ?? [], key);
   }
 
   /** The chunk that holds `key`, or would. */

@@ -3,8 +3,9 @@ import type { UnknownObject } from '#apimachinery/meta';
 import { canonical, encodeStored, itemOffset, spliceVersion, versionOffset } from './encoding.ts';
 import { builtinPrefix, customPrefix, keyParts, objectKey } from './keys.ts';
 import { createSubtreeSharer } from './share.ts';
+import { FieldIndex } from './field-index.ts';
 import { SortedEntries } from './sorted-entries.ts';
-import { encodeServed, fromStored } from './stored-object.ts';
+import { encodeServed, fromStored, StoredObject } from './stored-object.ts';
 
 const uid = '01234567-89ab-4cde-8f01-23456789abcd';
 const configMap = (name: string, more: object = {}): UnknownObject =>
@@ -104,6 +105,26 @@ describe('SortedEntries', () => {
     });
     expect(from).toEqual(['/p/1501', '/p/1502']);
     expect(entries.size).toBe(expected.length);
+    for (const start of ['', '/p/', '/p/0001', '/p/1500', '/p/2999', '/p/9', '/q'])
+      expect(entries.count('/p/', start)).toBe(expected.filter((key) => key >= start).length);
+    expect(entries.count('/p/1', '')).toBe(expected.filter((key) => key.startsWith('/p/1')).length);
+    expect([entries.count('/o/', ''), entries.count('/q/', '')]).toEqual([0, 0]);
+  });
+
+  it('objects are found by the value of a field, also when it changes and when they go', () => {
+    const index = new FieldIndex(({ object }) => (object['spec'] as { nodeName: string }).nodeName);
+    const on = (name: string, nodeName: string): StoredObject =>
+      new StoredObject({ key: `/p/${name}`, namespace: '', name, revision: 1 }, { metadata: { name }, spec: { nodeName } });
+    const [a, b, moved] = [on('a', 'one'), on('b', 'one'), on('b', 'two')];
+    index.change(undefined, b);
+    index.change(undefined, a);
+    expect(index.find('one')).toEqual([a, b]);
+    index.change(b, moved);
+    expect([index.find('one'), index.find('two'), index.find('three')]).toEqual([[a], [moved], []]);
+    index.change(a, undefined);
+    expect(index.find('one')).toEqual([]);
+    index.clear();
+    expect(index.find('two')).toEqual([]);
   });
 
   it('keeps prefixes apart', () => {

@@ -4,6 +4,7 @@ import { badRequest, expired, expiredMessages, StatusError, tooLargeResourceVers
 import { conversionObjectsMax } from '../../limits.ts';
 import { isFutureRevision, isHistoryGone } from '../../storage/resource-storage.ts';
 import type { StoredObject } from '../../storage/stored-object.ts';
+import { candidatesOf } from './candidates.ts';
 import { decodeContinue, encodeContinue } from './continue-token.ts';
 import { type ListOptions, matcherOf, parseResourceVersion } from './list-options.ts';
 import type { ServedResource } from './types.ts';
@@ -22,6 +23,8 @@ interface Question {
   start: string;
   limit: number;
   matches: ((stored: StoredObject) => boolean) | undefined;
+  /** Nothing else can match, where an index tells. In the order of keys, as of now. */
+  candidates?: () => StoredObject[];
 }
 
 export async function list(resource: ServedResource, namespace: string, options: ListOptions): Promise<ListPage> {
@@ -44,7 +47,9 @@ function questionOf(resource: ServedResource, namespace: string, options: ListOp
   const scope =
     namespace !== '' || !resource.namespaced ? namespace : (options.fieldSelector.exactMatch('metadata.namespace') ?? '');
   const prefix = resource.namespaced && scope !== '' ? `${storage.prefix}${scope}/` : storage.prefix;
-  return { resource, prefix, start: prefix, limit: Math.max(options.limit, 0), matches: matcherOf(resource, options) };
+  const question = { resource, prefix, start: prefix, limit: Math.max(options.limit, 0), matches: matcherOf(resource, options) };
+  const candidates = candidatesOf(resource, scope, options);
+  return { ...question, ...(candidates && { candidates }) };
 }
 
 async function continued(question: Question, options: ListOptions): Promise<ListPage> {
@@ -88,20 +93,21 @@ const viewsOf = async ({ versions }: ServedResource, entries: StoredObject[]): P
 function present(question: Question, revision: number): ListPage | Promise<ListPage> {
   if (question.resource.versions) return presentViews(question, revision);
   const { entries } = question.resource.storage.cache;
-  const { prefix, start, limit, matches } = question;
+  const { prefix, start, limit, matches, candidates } = question;
   const found: StoredObject[] = [];
-  let more = false;
-  let rest = 0;
-  entries.walk(prefix, start, (entry) => {
+  let next: string | undefined;
+  const visit = (entry: StoredObject, key: string): boolean => {
     if (limit > 0 && found.length >= limit) {
-      more = true;
-      rest++;
-      return matches === undefined;
+      next = key;
+      return false;
     }
     if (matches === undefined || matches(entry)) found.push(entry);
     return true;
-  });
-  return pageOf(question, found, more, rest, revision);
+  };
+  if (candidates) candidates().every((entry) => entry.key < start || !entry.key.startsWith(prefix) || visit(entry, entry.key));
+  else entries.walk(prefix, start, visit);
+  const rest = next !== undefined && matches === undefined ? entries.count(prefix, next) : 0;
+  return pageOf(question, found, next !== undefined, rest, revision);
 }
 
 /** From the store's history. */

@@ -3,6 +3,7 @@
 import { expired, expiredMessages, internalError, type Status, StatusError } from '#apimachinery/errors';
 import type { CacheEvent, ChangeType } from '../../storage/event.ts';
 import type { StoredObject } from '../../storage/stored-object.ts';
+import { candidatesOf } from './candidates.ts';
 import { type ListOptions, matcherOf, parseResourceVersion } from './list-options.ts';
 import type { ServedResource, VersionViews } from './types.ts';
 
@@ -38,7 +39,7 @@ export async function startWatch(resource: ServedResource, namespace: string, op
   const from = wantsState ? feed.revision : asked === 0 ? feed.revision : asked;
   if (!wantsState && from < cache.oldestRevision) throw expired(expiredMessages.watch(from, cache.oldestRevision));
   if (resource.versions) return watchViews(resource, resource.versions, { scope, matches, options, from, wantsState });
-  const initial = wantsState ? stateOf(resource, scope, matches) : [];
+  const initial = wantsState ? stateOf(resource, scope, matches, options) : [];
   return {
     initial,
     revision: from,
@@ -82,7 +83,7 @@ async function watchViews(
   { scope, matches, options, from, wantsState }: ViewedWatch,
 ): Promise<WatchStart> {
   const { cache } = resource.storage;
-  const views = wantsState ? await versions.of(stateOf(resource, scope, undefined)) : [];
+  const views = wantsState ? await versions.of(stateOf(resource, scope, undefined, options)) : [];
   if (from < cache.oldestRevision) throw expired(expiredMessages.watch(from, cache.oldestRevision));
   const waiting: number[] = [];
   return {
@@ -144,13 +145,11 @@ function stateOf(
   resource: ServedResource,
   scope: Scope,
   matches: ((stored: StoredObject) => boolean) | undefined,
+  options: ListOptions,
 ): StoredObject[] {
   const { cache, prefix } = resource.storage;
-  const found: StoredObject[] = [];
   const range = scope.namespace === '' ? prefix : `${prefix}${scope.namespace}/`;
-  cache.entries.walk(range, range, (entry) => {
-    if (scope.name !== '' && entry.name !== scope.name) return;
-    if (matches === undefined || matches(entry)) found.push(entry);
-  });
-  return found;
+  const candidates = candidatesOf(resource, scope.namespace, options);
+  const all = candidates ? candidates().filter(({ key }) => key.startsWith(range)) : cache.entries.values(range);
+  return all.filter((entry) => (scope.name === '' || entry.name === scope.name) && (matches === undefined || matches(entry)));
 }

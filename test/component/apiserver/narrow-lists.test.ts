@@ -1,0 +1,77 @@
+// Lists and watches of what a name or an index leads to: the same objects, pages and events as by looking at all of them.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Pod } from '#api/core/v1';
+import type { KubeClient } from '#client';
+import { startTestControlPlane, type TestControlPlane } from '../../../src/testing/control-plane.ts';
+import { virtualClock } from '#testing';
+
+const pods = { group: '', version: 'v1', resource: 'pods' };
+let plane: TestControlPlane;
+let client: KubeClient;
+const names = Array.from({ length: 30 }, (_, at) => `pod-${String(at).padStart(2, '0')}`);
+const nodeOf = (at: number): string | undefined => (at % 3 === 0 ? undefined : `node-${at % 3}`);
+
+beforeAll(async () => {
+  plane = await startTestControlPlane({ clock: virtualClock() });
+  ({ client } = plane);
+  for (const namespace of ['a', 'b'])
+    for (const [at, name] of names.entries()) {
+      const nodeName = nodeOf(at);
+      const spec = { containers: [{ name: 'c', image: 'i' }], ...(nodeName && { nodeName }) };
+      await client.resource<Pod>(pods, namespace).create({ metadata: { name }, spec } as Pod);
+    }
+});
+afterAll(() => plane.stop());
+
+type Query = Record<string, string | number>;
+interface Page {
+  items: Pod[];
+  metadata: { continue?: string; remainingItemCount?: number };
+}
+
+async function list(namespace: string | undefined, query: Query): Promise<Page> {
+  const path = `/api/v1/${namespace ? `namespaces/${namespace}/` : ''}pods`;
+  const text = new URLSearchParams(Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]));
+  const answer = await client.transport.raw('GET', `${path}?${text.toString()}`);
+  expect(answer.status).toBe(200);
+  return JSON.parse(answer.text) as Page;
+}
+
+const keys = ({ items }: Page): string[] => items.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
+const expected = (namespaces: string[], wanted: (at: number) => boolean): string[] =>
+  namespaces.flatMap((namespace) => names.filter((_, at) => wanted(at)).map((name) => `${namespace}/${name}`));
+
+it.each<[string, string | undefined, string, string[]]>([
+  ['of a node', undefined, 'spec.nodeName=node-1', expected(['a', 'b'], (at) => at % 3 === 1)],
+  ['of a node in a namespace', 'b', 'spec.nodeName=node-2', expected(['b'], (at) => at % 3 === 2)],
+  ['of no node', undefined, 'spec.nodeName=', expected(['a', 'b'], (at) => at % 3 === 0)],
+  ['of a node there is not', undefined, 'spec.nodeName=node-9', []],
+  ['of a name', 'a', 'metadata.name=pod-07', ['a/pod-07']],
+  ['of a name in all namespaces', undefined, 'metadata.name=pod-07', ['a/pod-07', 'b/pod-07']],
+  ['of a name and a node', 'a', 'metadata.name=pod-07,spec.nodeName=node-2', []],
+  ['of a namespace', undefined, 'metadata.namespace=b', expected(['b'], () => true)],
+])('pods %s', async (_, namespace, fieldSelector, wanted) => {
+  expect(keys(await list(namespace, { fieldSelector }))).toEqual(wanted);
+});
+
+it('pages of what an index leads to go on where they ended', async () => {
+  const seen: string[] = [];
+  let token = '';
+  for (let pages = 0; pages < 10; pages++) {
+    const page = await list(undefined, { fieldSelector: 'spec.nodeName=node-1', limit: 6, ...(token && { continue: token }) });
+    seen.push(...keys(page));
+    token = page.metadata.continue ?? '';
+    if (token === '') break;
+    expect(page.items).toHaveLength(6);
+  }
+  expect(seen).toEqual(expected(['a', 'b'], (at) => at % 3 === 1));
+});
+
+it('a page tells how many more there are', async () => {
+  const first = await list(undefined, { limit: 7 });
+  expect(first.metadata.remainingItemCount).toBe(2 * names.length - 7);
+  const second = await list(undefined, { limit: 7, continue: first.metadata.continue ?? '' });
+  expect(second.metadata.remainingItemCount).toBe(2 * names.length - 14);
+  expect((await list('a', { limit: 29 })).metadata.remainingItemCount).toBe(1);
+  expect((await list('a', { limit: 30 })).metadata).not.toHaveProperty('continue');
+});
