@@ -14,7 +14,8 @@ import { serveDefinitions } from './apiextensions/serve-definitions.ts';
 import type { OnDecision, OnImpersonation } from './authorization/types.ts';
 import { serveBuiltins } from './builtin-resources.ts';
 import { createChain, type Next } from './chain/chain.ts';
-import { boundedSeats } from './chain/links/limit.ts';
+import type { Seats } from './chain/links/limit.ts';
+import { serverSeats } from './seats.ts';
 import { requestMetrics } from './chain/request-metrics.ts';
 import type { ServerContext } from './endpoints/context.ts';
 import { createHealthChecks, type HealthChecks } from './endpoints/health.ts';
@@ -94,8 +95,10 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     ...(options.components && { components: options.components }),
   });
   const openApi = createOpenApi(ground.table, context.schema, options.descriptions, parts.aggregator);
-  const route = createRoute(context, { health, openApi, ...(parts.documents && { documents: parts.documents }) });
-  const serve = chainOf(ground, parts, context, route);
+  const seats = serverSeats({ ...ground, clock });
+  const documents = parts.documents && { documents: parts.documents };
+  const route = createRoute(context, { health, openApi, debug: seats.debug, ...documents });
+  const serve = chainOf(ground, parts, { context, seats: seats.seats }, route);
   const stopFollowing = followStore(ground, parts, storages);
   const starting = startUp(ground, parts, health);
   const memory = { context, serve, turn: createTurnstile(createTurns(clock)) };
@@ -121,6 +124,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
       starting.abort();
       if (parts.leave) await leaveInTime(parts.leave(cluster, writer), { clock, logger });
       stopFollowing();
+      seats.close();
       context.endWatches();
       feed.close();
       parts.close?.();
@@ -181,8 +185,13 @@ function contextOf(ground: Ground, parts: ApiServerParts): ServerContext & { end
   };
 }
 
-function chainOf({ options, settings }: Ground, parts: ApiServerParts, context: ServerContext, route: Next): Next {
-  const { maxRequestsInFlight, maxMutatingRequestsInFlight, requestTimeoutMs } = settings;
+function chainOf(
+  { options, settings }: Ground,
+  parts: ApiServerParts,
+  { context, seats }: { context: ServerContext; seats: Seats },
+  route: Next,
+): Next {
+  const { requestTimeoutMs } = settings;
   const services = {
     clock: context.clock,
     logger: context.logger,
@@ -191,7 +200,7 @@ function chainOf({ options, settings }: Ground, parts: ApiServerParts, context: 
       parts.impersonate?.(credentials, asked, onImpersonation),
     authorize: (asked: Attributes, onDecision?: OnDecision) => parts.authorize?.(asked, onDecision),
     audit: options.audit,
-    seats: boundedSeats(maxRequestsInFlight, maxMutatingRequestsInFlight),
+    seats,
     remotes: parts.aggregator,
     observeRequest: requestMetrics(context.metrics),
     requestTimeoutMs,

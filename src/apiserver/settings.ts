@@ -48,6 +48,12 @@ export const settingsFlags = {
     help: 'Writes answered at once; more are turned away. 0: no limit.',
     section: 'Generic',
   }),
+  enablePriorityAndFairness: flag.bool({
+    name: 'enable-priority-and-fairness',
+    default: true,
+    help: 'Share the places of both limits of requests in flight among flows by priority; otherwise they are bounded by number alone.',
+    section: 'Features',
+  }),
   allowPrivileged: flag.bool({ name: 'allow-privileged', default: false, help: 'Allow privileged containers.', section: 'Misc' }),
   livezGraceMs: positive(
     flag.duration({

@@ -97,8 +97,12 @@ export class WireReply implements Reply, Answer {
 
   /** Headers of every answer, with the warnings so far. */
   headers(): ResponseHeaders {
-    const { warnings } = this.#notes;
-    const headers = { 'audit-id': this.#data.auditId, 'cache-control': 'no-cache, private' };
+    const { warnings, flow } = this.#notes;
+    const headers = {
+      'audit-id': this.#data.auditId,
+      'cache-control': 'no-cache, private',
+      ...(flow && { 'x-kubernetes-pf-flowschema-uid': flow.schema, 'x-kubernetes-pf-prioritylevel-uid': flow.level }),
+    };
     return warnings.length === 0 ? headers : { ...headers, warning: warnings.map(warningHeader) };
   }
 

@@ -23,11 +23,6 @@ export const withoutEffect: UnservedRows = {
   'default-watch-cache-size': ['int', 100, 'the watch cache holds every object and a ring of events of one size'],
   'delete-collection-workers': ['int', 1, 'the objects of a collection are deleted in one pass'],
   'emulation-forward-compatible': ['bool', false, 'only the own version can be emulated'],
-  'enable-priority-and-fairness': [
-    'bool',
-    true,
-    'requests in flight are bounded by their number alone, as upstream does without it',
-  ],
   'etcd-count-metric-poll-period': ['duration', 60_000, 'objects are counted in the watch cache, which is always current'],
   'etcd-db-metric-poll-interval': ['duration', 30_000, 'the size of the database is not polled'],
   'etcd-healthcheck-timeout': ['duration', 2_000, 'health follows the watch of the store, which has a limit of its own'],

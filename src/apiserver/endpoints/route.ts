@@ -33,6 +33,8 @@ export interface NamedPaths {
   openApi: OpenApi;
   /** Documents at paths of their own. */
   documents?: ReadonlyMap<string, () => PublishedDocument>;
+  /** Text of a debug endpoint that `/` does not list; undefined: there is none of that path. */
+  debug?(path: string, query: string): string | undefined;
 }
 
 /** The end of the chain. */
@@ -174,6 +176,8 @@ async function serveNamed(context: ServerContext, named: NamedPaths, request: In
     const value = { paths: [...rootPaths(context, health), ...(documents?.keys() ?? [])].sort() };
     return { is: 'document', status: 200, value, form: 'indented' };
   }
+  const text = path.startsWith('/debug/') ? named.debug?.(path, request.query) : undefined;
+  if (text !== undefined) return { is: 'bytes', status: 200, type: plainText, body: text, headers: noSniff };
   const document = documents?.get(path)?.();
   if (document) {
     if (request.method !== 'GET') throw methodNotAllowed();

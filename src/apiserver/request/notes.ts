@@ -30,6 +30,8 @@ export interface Notes {
   /** Each text once, in the order they came. */
   readonly warnings: readonly string[];
   warn(message: string): void;
+  /** UIDs of the flow schema and the priority level that the request was served at; absent: it takes no seats. */
+  flow?: { schema: string; level: string } | undefined;
   /** Absent: the request is not recorded. */
   audit?: RequestRecord | undefined;
 }
@@ -67,6 +69,7 @@ class Warnings {
 class NotesOfOne implements Notes {
   #warnings: Warnings | undefined;
   audit: RequestRecord | undefined = undefined;
+  flow: Notes['flow'] = undefined;
 
   get warnings(): readonly string[] {
     return this.#warnings?.shown ?? none;

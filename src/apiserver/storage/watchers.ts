@@ -45,6 +45,12 @@ export class WatcherIndex {
     return size;
   }
 
+  /** How many look at whole namespaces or at that one object. */
+  interestedIn(namespace: string, name: string): number {
+    const at = (key: string): number => this.#byScope.get(key)?.size ?? 0;
+    return at('') + (namespace === '' ? 0 : at(`namespace/${namespace}`)) + at(`name/${namespace}/${name}`);
+  }
+
   add(watcher: CacheWatcher): () => void {
     const key = scopeKey(watcher.scope);
     const set = this.#byScope.get(key) ?? new Set();

@@ -18,6 +18,7 @@ beforeAll(async () => {
       securePort: 0,
       bindAddress: '127.0.0.1',
       maxMutatingRequestsInFlight: seats,
+      enablePriorityAndFairness: false,
       tokenFile: [
         'admin,admin,1,system:masters',
         'tenant,tenant,2,tenants',

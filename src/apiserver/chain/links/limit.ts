@@ -9,7 +9,9 @@ import type { Link } from '../chain.ts';
 /** Who is served now: a bound as below, or queues (priority and fairness). */
 export interface Seats {
   /** Gives a seat at once or when there is one, or throws 429. The result gives it back; it may be called more than once. */
-  take(request: Pick<Request, 'verb' | 'user'>): (() => void) | Promise<() => void>;
+  take(request: Request): (() => void) | Promise<() => void>;
+  /** Watches take a seat until they have begun. */
+  readonly seatsWatches?: boolean;
 }
 
 const readOnlyVerbs = new Set(['get', 'list', 'watch']);
@@ -21,7 +23,10 @@ const keepsTheClusterAlive = ({ name, groups = [] }: UserInfo): boolean =>
   controlPlaneUsers.has(name) || groups.some((group) => controlPlaneGroups.has(group));
 
 /** 0 as a bound: none. */
-export function boundedSeats(readOnlyMax: number, mutatingMax: number): Seats {
+export function boundedSeats(
+  readOnlyMax: number,
+  mutatingMax: number,
+): { take(request: Pick<Request, 'verb' | 'user'>): () => void } {
   const taken = { readOnly: 0, mutating: 0 };
   return {
     take({ verb, user }) {
@@ -54,7 +59,8 @@ const tooMany = (): StatusError =>
 
 export const limit = ({ seats }: { seats: Seats }): Link => {
   const seated: Link = async (request, next) => {
-    const leave = await seats.take(request);
+    const taken = seats.take(request);
+    const leave = taken instanceof Promise ? await taken : taken;
     // A client that goes away gives its seat back, whatever still runs.
     request.reply.onEnd(leave);
     // Nor does one that does not take its answer keep it: nothing is done for it meanwhile.
@@ -65,5 +71,7 @@ export const limit = ({ seats }: { seats: Seats }): Link => {
       leave();
     }
   };
-  return (request, next) => (request.via === 'memory' || isLongRunning(request) ? next(request) : seated(request, next));
+  const isSeated = (request: Request): boolean =>
+    request.via !== 'memory' && (!isLongRunning(request) || (seats.seatsWatches === true && request.verb === 'watch'));
+  return (request, next) => (isSeated(request) ? seated(request, next) : next(request));
 };

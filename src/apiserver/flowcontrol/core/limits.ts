@@ -1,0 +1,25 @@
+// Numbers of priority and fairness; upstream's (k8s.io/apiserver/pkg/util/flowcontrol).
+
+/** What a request is thought to take before it is over: work that is charged to its queue at dispatch. */
+export const guessedServiceMs = 3;
+/** Between adjustments of what levels lend and borrow. */
+export const borrowingPeriodMs = 10_000;
+/** How slowly remembered demand fades: part of it that is left after one period. */
+export const demandSmoothing = 0.977;
+/** One request may take this part of a level's own seats. */
+export const levelSeatsShareMax = 0.15;
+/** Seats of one request, whatever its level. */
+export const listSeatsMax = 100;
+export const mutatingSeatsMax = 10;
+/** Bytes of a list that make one seat; a list from memory is sent in pieces, so that no more than so many are held at once. */
+export const bytesPerSeat = 100_000;
+export const listBytesHeldMax = 1_000_000;
+/** An object that nobody has seen the size of. */
+export const unknownObjectBytes = 1_500_000;
+/** Watchers of a change that keep one seat busy, and for how long after the write. */
+export const watchersPerSeat = 10;
+export const watcherWorkMs = 5;
+/** Longest Retry-After, in seconds. */
+export const retryAfterMaxSeconds = 32;
+/** Hands that are remembered, one for each flow. */
+export const handsMax = 10_000;
