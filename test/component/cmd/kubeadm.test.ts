@@ -194,7 +194,7 @@ describe('KubeProxyConfiguration', () => {
   });
 
   test.each([
-    ['mode: ""', 'mode: nftables', 'mode "nftables" of the KubeProxyConfiguration is not supported'],
+    ['mode: ""', 'mode: ipvs', 'mode "ipvs" of the KubeProxyConfiguration is not supported'],
     ['detectLocalMode: ""', 'detectLocalMode: NodeCIDR', 'detectLocalMode of the KubeProxyConfiguration is not supported'],
     ['nodePortAddresses: null', 'nodePortAddresses: [192.0.2.0/24]', 'nodePortAddresses of the KubeProxyConfiguration is'],
     ['portRange: ""', 'nonsense: 1', 'unknown field "nonsense"'],
