@@ -88,6 +88,14 @@ describe('tidy', () => {
     expect(missing).toEqual([]);
   });
 
+  it('keeps doubles for tests out of the package: only tests import them', () => {
+    const users = sources.filter((path) => !/\.test\.ts$|\/(test-support|suite)\//.test(path));
+    const wrong = users.filter((path) =>
+      specifiersOf(readFileSync(path, 'utf8')).some((name) => name.includes('/test-support/')),
+    );
+    expect(wrong.map(below)).toEqual([]);
+  });
+
   it('keeps the list of functions over 70 lines short: it only shrinks', () => {
     const { overrides } = JSON.parse(readFileSync(join(root, '.oxlintrc.json'), 'utf8')) as { overrides: { files: string[] }[] };
     const listed = overrides.flatMap(({ files }) => files.filter((file) => !file.includes('*')));

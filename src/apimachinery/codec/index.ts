@@ -21,3 +21,4 @@ export {
 } from './protobuf.ts';
 export { type ParsedYaml, parseYaml } from './yaml-read.ts';
 export { formatYaml } from './yaml-write.ts';
+export { goEscaped } from './go-json.ts';

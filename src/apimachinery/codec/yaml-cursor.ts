@@ -1,5 +1,5 @@
-// A place in a YAML text, and what its characters are to YAML 1.1: the lowest layer of reading it. Columns are known all the time, as the
-// structure of blocks is told by them; lines are only counted where a message names one.
+// A position in a YAML text, with tests of the characters there as YAML 1.1 classifies them: the lowest layer of the reader. The column is always
+// known, because indentation decides where blocks begin and end; lines are counted only when an error message names one.
 
 export class Cursor {
   readonly text: string;

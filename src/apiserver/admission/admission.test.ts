@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { Pod } from '#api/core/v1';
 import type { UnknownObject } from '#apimachinery/meta';
 import { seededRng, silentLogger, type Clock } from '#utils';
-import { MemoryCluster } from '../registry/memory-cluster.ts';
+import { MemoryCluster } from '../registry/test-support/memory-cluster.ts';
 import type { Authorizer } from '../authorization/types.ts';
 import type { AdmissionRequest, Operation } from '../registry/generic/admission.ts';
 import { createAdmission, enabledPlugins, orderedPluginNames, selectionProblems } from './chain.ts';

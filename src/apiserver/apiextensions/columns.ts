@@ -4,7 +4,7 @@ import { ago, type Column, type KindDefinition } from '#api';
 import type { CustomResourceColumnDefinition, CustomResourceDefinitionVersion } from '#api/apiextensions/v1';
 import type { KubeObject } from '#apimachinery/meta';
 import { goPrint } from '#utils';
-import { goEscaped } from '../audit/index.ts';
+import { goEscaped } from '#apimachinery/codec';
 import { follow, JsonPathError, type Path, pathOf, Visits } from './json-path/index.ts';
 import { limits } from './limits.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createCertificateAuthority, generateKeyPair, issueCertificate, jwtKey, parseCertificate, signJwt } from '#pki';
-import { MemoryCluster } from '../registry/memory-cluster.ts';
+import { MemoryCluster } from '../registry/test-support/memory-cluster.ts';
 import type { Credentials } from '../request/request.ts';
 import { createAuthentication, defaultAnonymous, audienceAgnostic } from './authenticator.ts';
 import { createBootstrapTokenAuthenticator } from './bootstrap-token.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Pod } from '#api/core/v1';
 import type { UnknownObject } from '#apimachinery/meta';
 import type { Attributes, UserInfo } from '../request/request.ts';
-import { MemoryCluster } from '../registry/memory-cluster.ts';
+import { MemoryCluster } from '../registry/test-support/memory-cluster.ts';
 import { createNodeAuthorizer } from './node.ts';
 
 const kubelet: UserInfo = { name: 'system:node:n1', groups: ['system:nodes'] };

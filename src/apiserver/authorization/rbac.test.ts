@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Attributes, UserInfo } from '../request/request.ts';
-import { MemoryCluster } from '../registry/memory-cluster.ts';
+import { MemoryCluster } from '../registry/test-support/memory-cluster.ts';
 import { forbiddenError } from './messages.ts';
 import { RbacAuthorizer } from './rbac.ts';
 import { mastersAuthorizer, unionAuthorizer } from './union.ts';

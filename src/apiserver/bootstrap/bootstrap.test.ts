@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ClusterRole, ClusterRoleBinding } from '#api/rbac/v1';
 import type { KubeObject } from '#apimachinery/meta';
-import { MemoryCluster } from '../registry/memory-cluster.ts';
+import { MemoryCluster } from '../registry/test-support/memory-cluster.ts';
 import { RbacAuthorizer } from '../authorization/rbac.ts';
 import { systemClock } from '#host';
 import { openMemoryStore } from '#store';

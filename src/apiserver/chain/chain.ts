@@ -21,13 +21,13 @@ const links = (services: ChainServices): Link[] => [
   answer(services), //       a failure before it is known who asks becomes a Status
   bound, //                  refuses targets that are too long
   deadline(services), //     ends what takes longer than its time
-  authenticate(services), // who asks
+  authenticate(services), // finds the user
   audit(services), //        records the request from here to the end of its answer
   answer(services), //       any other failure becomes a Status
-  impersonate(services), //  who the user acts as
-  limit(services), //        takes a seat, or is told to come again
-  authorize(services), //    whether they may
-  send, //                   the outcome goes back; the seat is held until it has
+  impersonate(services), //  finds the user that this one acts as, if any
+  limit(services), //        takes a seat among the requests in flight, or answers 429
+  authorize(services), //    whether the user may do that
+  send, //                   sends the outcome; the seat is kept until that is done
   aggregate(services), //    other API servers answer what they serve
 ];
 

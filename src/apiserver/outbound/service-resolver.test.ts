@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { UnknownObject } from '#apimachinery/meta';
 import { seededRng } from '#utils';
-import { MemoryCluster } from '../registry/memory-cluster.ts';
+import { MemoryCluster } from '../registry/test-support/memory-cluster.ts';
 import { byClusterIp, byEndpoint, withLoopback } from './service-resolver.ts';
 
 const cluster = new MemoryCluster();

@@ -1,5 +1,5 @@
-// The options of a request (metav1.ListOptions, CreateOptions, DeleteOptions, ...), read once from the query string. A text that is none of
-// its parameter's values is kept as a problem and refused by the operation that has the parameter: others ignore it, as upstream does.
+// The options of a request (metav1.ListOptions, CreateOptions, DeleteOptions, ...), read once from the query string. A value that its
+// parameter cannot have is kept as a problem. Operations that have the parameter refuse it; other operations ignore it, as upstream's do.
 
 export interface RequestOptions {
   labelSelector?: string;

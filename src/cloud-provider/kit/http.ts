@@ -15,7 +15,7 @@ export interface HttpAnswer {
   status: number;
   headers: Headers;
   text: string;
-  /** The answer's JSON; throws for what is none. */
+  /** The answer as JSON. Throws `SyntaxError` when its text is not JSON. */
   json<T = unknown>(): T;
 }
 

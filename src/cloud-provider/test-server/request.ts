@@ -42,7 +42,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Reads a body by its content type. Throws `SyntaxError` for JSON that is none. */
+/** Reads a body by its content type. Throws `SyntaxError` when a body that calls itself JSON is not. */
 export function readBody(bytes: Buffer, contentType = ''): unknown {
   if (bytes.length === 0) return undefined;
   const text = bytes.toString('utf8');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Instance } from '../model/index.ts';
-import { cloud, network, other, service, settings } from './fixtures.ts';
+import { cloud, network, other, service, settings } from './test-support/fixtures.ts';
 import { resolveName } from './index.ts';
 
 describe('networks', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Observation, World } from '../model/index.ts';
-import { cloud, network, other, service } from './fixtures.ts';
+import { cloud, network, other, service } from './test-support/fixtures.ts';
 import { problemsOf } from './index.ts';
 
 describe('instances', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { LoadBalancer, World } from '../model/index.ts';
-import { network } from './fixtures.ts';
+import { network } from './test-support/fixtures.ts';
 
 describe('security groups', () => {
   it('hold a set of rules', () => {

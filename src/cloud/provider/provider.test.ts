@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { isConflict } from '#apimachinery/errors';
 import { type CloudProvider, retryAfterOf, type Route, type Service } from '#cloud-provider';
-import { nodeNamed, serviceNamed } from './fixtures.ts';
+import { nodeNamed, serviceNamed } from './test-support/fixtures.ts';
 import { systemClock, systemRng } from '#host';
 import { silentLogger } from '#utils';
 import { type CloudClient, createCloudClient } from '../client/index.ts';

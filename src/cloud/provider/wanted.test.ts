@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Service } from '#cloud-provider';
-import { serviceNamed } from './fixtures.ts';
+import { serviceNamed } from './test-support/fixtures.ts';
 import type { LoadBalancer } from '../model/index.ts';
 import { isComplete, statusOf } from './status.ts';
 import { wantedBalancer } from './wanted.ts';

@@ -1,5 +1,5 @@
-// What a Service is told of its load balancer: a condition and an event for mixed protocols, an event for contradicting wishes, annotations with the
-// names of what was made.
+// What the provider writes on a Service about its load balancer: a condition and an event when it mixes protocols, an event when its class and its
+// annotation contradict each other, and annotations with the names of the resources that were made.
 import type { Service } from 'sagong/cloud-provider';
 import { annotation, classes } from '../annotations.ts';
 import type { Cloud } from '../cloud.ts';
@@ -27,7 +27,7 @@ export async function refuseMixedProtocols({ writer, clock }: Cloud, service: Se
   if (!onUpdate) throw new Error('mixed protocol is not supported for LoadBalancer');
 }
 
-/** A class that says external, and an annotation that says internal: the class counts. */
+/** Warns when the class asks for an external load balancer and the annotation for an internal one: the class counts. */
 export async function warnOfContradiction({ writer }: Cloud, service: Service): Promise<void> {
   if (service.spec?.loadBalancerClass !== classes.external) return;
   if (service.metadata.annotations?.[annotation.type] !== 'Internal') return;

@@ -48,7 +48,7 @@ class SchemaReport extends Report {
   }
 }
 
-/** What is wrong with a pattern; of those that were too much together only the first is told. */
+/** Why a pattern is not valid; undefined: it is. When the patterns of a definition take too much work together, only the first that goes too far is reported. */
 function patternProblem(pattern: string, work: Work): string | undefined {
   if (work.left < 0) return undefined;
   try {

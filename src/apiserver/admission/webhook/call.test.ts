@@ -8,7 +8,7 @@ import type { UnknownObject } from '#apimachinery/meta';
 import { createCertificateAuthority, issueCertificate } from '#pki';
 import { type Clock, seededRng, silentLogger } from '#utils';
 import { byClusterIp } from '../../outbound/service-resolver.ts';
-import { MemoryCluster } from '../../registry/memory-cluster.ts';
+import { MemoryCluster } from '../../registry/test-support/memory-cluster.ts';
 import type { AdmissionRequest } from '../../registry/generic/admission.ts';
 import { defaultPluginOptions } from '../plugin.ts';
 import { mutatingAdmissionWebhook, validatingAdmissionWebhook } from './plugin.ts';

@@ -5,7 +5,7 @@ import { badRequest, internalError, StatusError, type Status } from '#apimachine
 import type { KubeObject } from '#apimachinery/meta';
 import { jsonPatch } from '#apimachinery/patch';
 import { assignOwn } from '#utils';
-import { goEscaped } from '../../audit/index.ts';
+import { goEscaped } from '#apimachinery/codec';
 import type { AdmissionRequest } from '../../registry/generic/admission.ts';
 import type { ReadOnlyCluster } from '../../storage/read-only-cluster.ts';
 import { byClusterIp } from '../../outbound/service-resolver.ts';

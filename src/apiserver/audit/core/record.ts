@@ -1,4 +1,5 @@
 // What is known of one request, growing while it is served, and the events made of it (audit.k8s.io/v1 Event; k8s.io/apiserver/pkg/audit).
+import { goEscaped } from '#apimachinery/codec';
 import type { Status } from '#apimachinery/errors';
 import { formatMicroTime } from '#apimachinery/meta';
 import { isDNS1123Subdomain, isQualifiedName } from '#apimachinery/validation';
@@ -91,10 +92,6 @@ function sorted<T>(map: Readonly<Record<string, T>>): Record<string, T> {
   for (const key of Object.keys(map).sort()) setOwn(out, key, map[key] as NoInfer<T>);
   return out;
 }
-
-/** Go's encoder escapes what HTML could take for markup, and two line separators of Unicode. */
-export const goEscaped = (json: string): string =>
-  json.replace(/[<>&\u2028\u2029]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 /** The event's line: objects go in as the text they are. */
 export function encodeEvent(event: AuditEvent, requestObject: RawJson | undefined, responseObject: RawJson | undefined): string {

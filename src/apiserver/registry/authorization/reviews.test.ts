@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { StatusError } from '#apimachinery/errors';
 import type { UnknownObject } from '#apimachinery/meta';
-import { MemoryCluster } from '../memory-cluster.ts';
+import { MemoryCluster } from '../test-support/memory-cluster.ts';
 import { ownRequest } from '../../request/own.ts';
 import { accessReviewEndpoints } from './reviews.ts';
 

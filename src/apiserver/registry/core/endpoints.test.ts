@@ -4,7 +4,7 @@ import type { Pod } from '#api/core/v1';
 import type { PodDisruptionBudget } from '#api/policy/v1';
 import type { UnknownObject } from '#apimachinery/meta';
 import { decodeJwt, generateKeyPair, jwtSigner } from '#pki';
-import { MemoryCluster } from '../memory-cluster.ts';
+import { MemoryCluster } from '../test-support/memory-cluster.ts';
 import type { SpecialContext, SpecialRest } from '../special.ts';
 import { ownRequest } from '../../request/own.ts';
 import { kubeletAddress } from './node/kubelet-clients.ts';

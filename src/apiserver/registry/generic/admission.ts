@@ -1,4 +1,4 @@
-// What admission is told of one write, and what a plugin of its chain offers
+// The contract between the registry and admission plugins: one write as a plugin sees it, and the functions that a plugin offers
 // (https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/).
 import type { KubeObject, UnknownObject } from '#apimachinery/meta';
 import type { SchemaTable } from '#apimachinery/schema';

@@ -36,7 +36,7 @@ export async function startWatch(resource: ServedResource, namespace: string, op
   else if (options.sendInitialEvents === true && asked > feed.revision) await feed.waitFor(asked);
   const matches = matcherOf(resource, options);
   const scope = scopeOf(resource, namespace, options);
-  const from = wantsState ? feed.revision : asked === 0 ? feed.revision : asked;
+  const from = wantsState || asked === 0 ? feed.revision : asked;
   if (!wantsState && from < cache.oldestRevision) throw expired(expiredMessages.watch(from, cache.oldestRevision));
   if (resource.versions) return watchViews(resource, resource.versions, { scope, matches, options, from, wantsState });
   const initial = wantsState ? stateOf(resource, scope, matches, options) : [];

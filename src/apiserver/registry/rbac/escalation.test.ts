@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { UnknownObject } from '#apimachinery/meta';
-import { MemoryCluster } from '../memory-cluster.ts';
+import { MemoryCluster } from '../test-support/memory-cluster.ts';
 import { ownRequest } from '../../request/own.ts';
 import { RbacAuthorizer } from '../../authorization/rbac.ts';
 import type { UserInfo } from '../../request/request.ts';

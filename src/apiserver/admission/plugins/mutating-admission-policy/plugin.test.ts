@@ -4,7 +4,7 @@ import type { UnknownObject } from '#apimachinery/meta';
 import { applySchemaDefaults } from '#apimachinery/schema';
 import { createMetrics } from '#component-base';
 import { seededRng, silentLogger, type Clock } from '#utils';
-import { MemoryCluster } from '../../../registry/memory-cluster.ts';
+import { MemoryCluster } from '../../../registry/test-support/memory-cluster.ts';
 import type { Decision } from '../../../authorization/types.ts';
 import type { AdmissionRequest, AdmittedType } from '../../../registry/generic/admission.ts';
 import { chainOf } from '../../../registry/generic/admit.ts';

@@ -3,7 +3,7 @@
 import type { ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding } from '#api/admissionregistration/v1';
 import { StatusError, type StatusReason } from '#apimachinery/errors';
 import type { AuthorizationSource } from '#cel';
-import { goEscaped } from '../../../audit/index.ts';
+import { goEscaped } from '#apimachinery/codec';
 import type { AdmissionRequest } from '../../../registry/generic/admission.ts';
 import type { AddAnnotation } from '../../../request/notes.ts';
 import { definePlugin, deny, handling, type PluginFactory } from '../../plugin.ts';

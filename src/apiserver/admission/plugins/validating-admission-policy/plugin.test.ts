@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { UnknownObject } from '#apimachinery/meta';
 import { seededRng, silentLogger, type Clock } from '#utils';
-import { MemoryCluster } from '../../../registry/memory-cluster.ts';
+import { MemoryCluster } from '../../../registry/test-support/memory-cluster.ts';
 import type { Decision } from '../../../authorization/types.ts';
 import type { AdmissionRequest } from '../../../registry/generic/admission.ts';
 import { defaultPluginOptions } from '../../plugin.ts';

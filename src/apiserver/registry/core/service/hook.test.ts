@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Service, ServiceSpec } from '#api/core/v1';
 import type { UnknownObject } from '#apimachinery/meta';
 import { seededRng, silentLogger } from '#utils';
-import { MemoryCluster } from '../../memory-cluster.ts';
+import { MemoryCluster } from '../../test-support/memory-cluster.ts';
 import { ownRequest } from '../../../request/own.ts';
 import { addressRange, addressValue, formatAddress } from './addresses.ts';
 import { serviceHook } from './hook.ts';

@@ -1,7 +1,14 @@
 // A world that tests of the core act on, step by step.
-import { type OperationId, operations, parseInput, Refusal } from '../api/index.ts';
-import { emptyWorld, type Instance, type LoadBalancer, type Observation, type RouteTable, type World } from '../model/index.ts';
-import { type Account, apply, type Command, forget, observe, problemsOf, quotas, read, type Settings } from './index.ts';
+import { type OperationId, operations, parseInput, Refusal } from '../../api/index.ts';
+import {
+  emptyWorld,
+  type Instance,
+  type LoadBalancer,
+  type Observation,
+  type RouteTable,
+  type World,
+} from '../../model/index.ts';
+import { type Account, apply, type Command, forget, observe, problemsOf, quotas, read, type Settings } from '../index.ts';
 
 export const settings: Settings = {
   region: 'local-1',

@@ -1,8 +1,8 @@
 // The cluster as a map: the in-memory implementation of `ReadOnlyCluster` and `ClusterWriter`, for tests of what reads and writes it.
 import { alreadyExists, notFound } from '#apimachinery/errors';
 import type { KubeObject } from '#apimachinery/meta';
-import type { ClusterWriter } from './writer.ts';
-import type { ReadOnlyCluster } from '../storage/read-only-cluster.ts';
+import type { ClusterWriter } from '../writer.ts';
+import type { ReadOnlyCluster } from '../../storage/read-only-cluster.ts';
 
 type Handler = (now: KubeObject | undefined, before: KubeObject | undefined) => void;
 
