@@ -1,6 +1,6 @@
 // The addresses of a Linode, in the order in which Kubernetes prefers them, and which of them are internal. Pure.
 import { BlockList, isIP } from 'node:net';
-import type { Node, NodeAddress } from 'sagong/cloud-provider';
+import { type Node, type NodeAddress, providedNodeIpAnnotation } from 'sagong/cloud-provider';
 import type { Linode, VpcIp } from '../api/types.ts';
 
 /** Tells addresses for private use (RFC 1918, RFC 4193), but for those of one network that counts as external. */
@@ -32,10 +32,11 @@ export function addressesOf(linode: Linode, vpcIps: readonly VpcIp[], isPrivate:
   return [...inVpc, ...own, ...inVpcIpv6, ...(linode.ipv6 ? [typed(plain(linode.ipv6), false)] : [])];
 }
 
-/** What the Node shows: its host name, the addresses, and internal ones that its kubelet has found itself. */
+/** What the Node shows: its host name, the addresses, and internal ones that its kubelet was told (`--node-ip`). */
 export function shownAddresses(label: string, addresses: readonly NodeAddress[], node: Node): NodeAddress[] {
   const all: NodeAddress[] = [{ type: 'Hostname', address: label }, ...addresses];
-  const byKubelet = (node.status?.addresses ?? []).filter(({ type }) => type === 'InternalIP');
+  const told = (node.metadata.annotations?.[providedNodeIpAnnotation] ?? '').split(',').map((address) => address.trim());
+  const byKubelet = (node.status?.addresses ?? []).filter(({ type, address }) => type === 'InternalIP' && told.includes(address));
   const seen = new Set<string>();
   return [...all, ...byKubelet].filter(({ type, address }) => {
     const key = type === 'Hostname' ? `${type} ${address}` : address;

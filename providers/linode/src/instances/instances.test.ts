@@ -98,20 +98,20 @@ describe('addresses', () => {
     const all = ['10.1.2.3', '172.24.0.1', '172.25.0.1', '192.168.130.1', '172.32.0.1', '203.0.113.1', 'fd00::1', '2600::1'];
     expect(all.filter(isPrivate)).toEqual(['10.1.2.3', '172.25.0.1', '192.168.130.1', 'fd00::1']);
   });
-  it('that a kubelet has found itself stay', () => {
+  it('that a kubelet was told stay, and others that are gone do not', () => {
     const status = {
       addresses: [
         { type: 'InternalIP', address: '10.9.9.9' },
+        { type: 'InternalIP', address: '10.8.8.8' },
         { type: 'ExternalIP', address: '203.0.113.9' },
       ],
     };
     const linode = { id: 1, label: 'a', region, type: null, status: 'running', ipv4: ['203.0.113.1'], ipv6: null, tags: [] };
+    const annotations = { 'alpha.kubernetes.io/provided-node-ip': '10.9.9.9' };
     const own = addressesOf(linode, [], privateTest(''));
-    expect(shownAddresses('a', own, named('a', { status })).map(({ address }) => address)).toEqual([
-      'a',
-      '203.0.113.1',
-      '10.9.9.9',
-    ]);
+    expect(
+      shownAddresses('a', own, named('a', { status, metadata: { name: 'a', annotations } })).map(({ address }) => address),
+    ).toEqual(['a', '203.0.113.1', '10.9.9.9']);
   });
 });
 
