@@ -172,13 +172,33 @@ export function flowMetrics(metrics: Metrics, levels: Levels): FlowMetrics {
     labels: byFlow,
     buckets: [1, 2, 4, 10, 100],
   });
+  // Every request is counted here: what its labels lead to is looked up by one key.
+  const made = (level: string, schema: string) => ({
+    dispatched: dispatched.labels(level, schema),
+    waited: waited.labels(level, schema, 'true'),
+    seats: seats.labels(level, schema),
+    executed: new Map<string, { observe(value: number): void }>(),
+  });
+  const known = new Map<string, ReturnType<typeof made>>();
+  const childrenOf = (level: string, schema: string): ReturnType<typeof made> => {
+    const key = `${schema}/${level}`;
+    let children = known.get(key);
+    if (!children) known.set(key, (children = made(level, schema)));
+    return children;
+  };
   return {
     dispatched(level, schema, waitedSeconds, width) {
-      dispatched.inc(1, level, schema);
-      waited.observe(waitedSeconds, level, schema, 'true');
-      seats.observe(width, level, schema);
+      const children = childrenOf(level, schema);
+      children.dispatched.inc();
+      children.waited.observe(waitedSeconds);
+      children.seats.observe(width);
     },
-    executed: (level, schema, type, seconds) => executed.observe(seconds, level, schema, type),
+    executed(level, schema, type, seconds) {
+      const children = childrenOf(level, schema).executed;
+      let child = children.get(type);
+      if (!child) children.set(type, (child = executed.labels(level, schema, type)));
+      child.observe(seconds);
+    },
     refused: (level, schema, why) => rejected.inc(1, level, schema, why),
   };
 }
