@@ -29,5 +29,8 @@ export type { DefragmentAnswer, SavedSnapshotAnswer } from './store-control.ts';
 export { textTable } from './text-table.ts';
 export { type EndpointAccess, endpointAccessOf, type Topology } from './cloud/endpoint.ts';
 export { buildProgramImage } from './images/index.ts';
+export { listClusters, listedText } from './list.ts';
 export { loadImage } from './load-image.ts';
+export { type ImageProgram, imagePrograms, withLocalImage } from './local-image.ts';
+export { nodeShell } from './node-shell.ts';
 export { clusterStatus, summary } from './summary.ts';

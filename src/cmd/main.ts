@@ -87,6 +87,7 @@ clusterCommand('up', 'Start a cluster and stay in the foreground; Ctrl-C stops i
   .option('--encrypt-secrets', "encrypt Secrets in the store, with a key beside the cluster's other keys (default: as before)")
   .option('--audit-policy-file <file>', 'policy of the audit log of this run; with --audit-log-path')
   .option('--audit-log-path <file>', "file of the audit log, or '-' for standard output")
+  .option('--config <file>', "the cluster in the words of kind's configuration (kind.x-k8s.io/v1alpha4); flags win over it")
   .option('--detach', 'return when the cluster is ready and leave it running')
   .option('--demo', 'also run the demo: a web server spread over the nodes, with an image made on this machine')
   .option('--no-kubeconfig', "leave the user's kubeconfig alone")
@@ -115,9 +116,23 @@ clusterCommand('explain <object>', 'Say what every control loop and the schedule
   .action(async (object: string, flags: ClusterFlags & { namespace: string }) =>
     (await import('./commands/explain.ts')).runExplain(object, flags),
   );
-clusterCommand('load-image <archive...>', 'Load image archives ("docker save" or OCI layout) into every node.').action(
-  async (archives: string[], flags: ClusterFlags) => (await import('./commands/load-image.ts')).runLoadImage(archives, flags),
-);
+clusterCommand(
+  'load-image <archive-or-image...>',
+  'Load image archives ("docker save" or OCI layout), or images that Docker or Podman has, into every node.',
+)
+  .option('--from <program>', 'docker or podman: take images of that name from there (default: whichever has them)')
+  .action(async (given: string[], flags: ClusterFlags & { from?: string }) =>
+    (await import('./commands/load-image.ts')).runLoadImage(given, flags),
+  );
+program
+  .command('list')
+  .description('List the clusters of this user (those in ~/.sagong), running or not.')
+  .option('-q, --quiet', 'only their names')
+  .action(async (flags: { quiet?: boolean }) => (await import('./commands/local.ts')).runList(flags));
+program
+  .command('completion <shell>')
+  .description('Print a script that completes this command line in bash, zsh or fish.')
+  .action(async (shell: string) => (await import('./commands/local.ts')).runCompletion(shell, program));
 const storeCommand = program.command('store').description('The data of a cluster: check, repair, defrag, migrate.');
 const snapshotCommand = program
   .command('snapshot')
@@ -159,7 +174,7 @@ snapshotCommand
   );
 const nodeCommand = program
   .command('node')
-  .description('Nodes as machines of the local cloud: list, add, stop, start, reboot, terminate.');
+  .description('Nodes as machines of the local cloud: list, add, stop, start, reboot, terminate, shell.');
 const nodeAction = (usage: string, description: string): Command =>
   nodeCommand
     .command(usage)
@@ -183,6 +198,12 @@ for (const [action, usage, description] of [
       (await import('./commands/node.ts')).runNode(action, node, flags),
     );
 }
+nodeAction(
+  'shell <node> [command...]',
+  'Run a shell, or (after --) a command, on a real node: in its namespaces, with its processes and mounts.',
+).action(async (node: string, command: string[], flags: ClusterFlags) =>
+  (await import('./commands/local.ts')).runNodeShell(node, command, flags),
+);
 program
   .command('cluster-cloud', { hidden: true })
   .description('The cloud under a cluster with real nodes. Started by `sagong up`.')

@@ -45,7 +45,7 @@ const requestsAtOnce = 32;
 
 /** Everything a node keeps. */
 export const nodeDir = (dataDir: string, name: string): string => join(dataDir, 'nodes', name);
-const agentConfigPath = (dataDir: string, name: string): string => join(nodeDir(dataDir, name), 'agent.json');
+export const agentConfigPath = (dataDir: string, name: string): string => join(nodeDir(dataDir, name), 'agent.json');
 
 export class Machines {
   readonly #cloud: CloudClient;

@@ -1,10 +1,28 @@
 // `sagong load-image`.
-import { createProgress, dataDirOf, loadImage } from '#cluster';
+import { existsSync } from 'node:fs';
+import { createProgress, dataDirOf, type ImageProgram, imagePrograms, loadImage, withLocalImage } from '#cluster';
+import { execCommand } from '#host';
 
-export async function runLoadImage(archives: readonly string[], flags: { name: string; dataDir?: string }): Promise<void> {
+interface Flags {
+  name: string;
+  dataDir?: string;
+  from?: string;
+}
+
+/** What a file is called, rather than an image that Docker or Podman has. */
+const isFile = (text: string): boolean => existsSync(text) || /\.(tar|tar\.gz|tgz)$/.test(text);
+
+export async function runLoadImage(given: readonly string[], { name, dataDir, from }: Flags): Promise<void> {
+  if (from !== undefined && !imagePrograms.includes(from as ImageProgram))
+    throw new Error(`--from must be one of ${imagePrograms.join(', ')}, not ${JSON.stringify(from)}`);
+  const dir = dataDirOf(name, dataDir);
   const progress = createProgress(process.stdout);
-  for (const archive of archives) {
-    const without = await progress.step(archive, () => loadImage(dataDirOf(flags.name, flags.dataDir), archive));
+  for (const one of given) {
+    const load = (archive: string): Promise<string[]> => loadImage(dir, archive);
+    const source = { exec: execCommand, from: from as ImageProgram | undefined };
+    const without = await progress.step(one, () =>
+      from === undefined && isFile(one) ? load(one) : withLocalImage(one, source, load),
+    );
     if (without.length > 0) progress.say(`   not on ${without.join(', ')}: stopped`);
   }
 }

@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import type { DemoOptions } from '#cluster';
 import {
   assertFree,
+  clusterNetworks,
   clusterPaths,
   createProgress,
   dataDirOf,
@@ -39,6 +40,7 @@ export interface UpFlags extends EtcdFlags {
   cloudProvider?: string;
   storage?: string;
   metrics?: string;
+  config?: string;
   networkPolicy?: string;
   proxyMode?: string;
   topology?: string;
@@ -48,6 +50,9 @@ export interface UpFlags extends EtcdFlags {
   auditPolicyFile?: string;
   auditLogPath?: string;
 }
+
+/** Of `--name`. */
+const defaultName = 'sagong';
 
 /** A second signal after this long means it. */
 const impatientMs = 1_000;
@@ -76,7 +81,37 @@ function auditOf({ auditPolicyFile: policy, auditLogPath: log }: UpFlags): UpOpt
   return { policyFile: resolve(policy), logPath: log === '-' ? log : resolve(log) };
 }
 
-export async function runUp(flags: UpFlags): Promise<void> {
+/** What a file in kind's words says, where no flag does. */
+async function configured(flags: UpFlags): Promise<{ flags: UpFlags; labels: readonly Record<string, string>[] }> {
+  if (flags.config === undefined) return { flags, labels: [] };
+  const [{ parse }, { fromKindConfig }] = await Promise.all([import('yaml'), import('../kind-config.ts')]);
+  const { name, nodes, port, labels } = fromKindConfig(parse(readFileSync(flags.config, 'utf8')), clusterNetworks);
+  return {
+    flags: {
+      ...flags,
+      name: flags.name === defaultName ? (name ?? defaultName) : flags.name,
+      nodes: flags.nodes ?? nodes,
+      ...((flags.port ?? port) !== undefined && { port: flags.port ?? port }),
+    },
+    labels,
+  };
+}
+
+/** In the order of the nodes; those that have none are left alone. */
+async function labelNodes({ plane, settings }: RunningCluster, labels: readonly Record<string, string>[]): Promise<void> {
+  const { identities } = await import('#cluster');
+  const nodes = plane.client(identities.admin, 'sagong').resource({ group: '', version: 'v1', resource: 'nodes' });
+  await Promise.all(
+    settings.nodes.map(async (name, index) => {
+      const wanted = labels[index] ?? {};
+      if (Object.keys(wanted).length > 0)
+        await nodes.patch(name, 'application/merge-patch+json', { metadata: { labels: wanted } });
+    }),
+  );
+}
+
+export async function runUp(given: UpFlags): Promise<void> {
+  const { flags, labels } = await configured(given);
   const runtime = chosen('--runtime', runtimes, flags.runtime) ?? 'auto';
   const uplink = chosen('--uplink', uplinks, flags.uplink);
   const nodeAddresses = chosen('--node-addresses', nodeAddressChoices, flags.nodeAddresses);
@@ -130,6 +165,7 @@ export async function runUp(flags: UpFlags): Promise<void> {
   const cluster = await up(options, { clock, rng: systemRng(), logger, progress, descriptions, signal });
   let failure: Error | undefined;
   try {
+    await labelNodes(cluster, labels);
     if (flags.demo) await tryDemo(cluster, { progress, clock, signal, file: packageFile('examples/demo.yaml') });
     progress.say(await summary(cluster));
     await cluster.announce();

@@ -1,0 +1,53 @@
+import { expect, it, test } from 'vitest';
+import { parse } from 'yaml';
+import { fromKindConfig } from './kind-config.ts';
+
+const networks = { podCidr: '10.244.0.0/16', serviceCidr: '10.96.0.0/16' };
+const head = 'kind: Cluster\napiVersion: kind.x-k8s.io/v1alpha4\n';
+const read = (text: string): ReturnType<typeof fromKindConfig> => fromKindConfig(parse(head + text), networks);
+
+it('reads what has a counterpart', () => {
+  expect(read('')).toEqual({ nodes: 1, labels: [{}] });
+  const nodes = 'nodes:\n- role: control-plane\n- role: worker\n  labels: { tier: front }\n- role: worker\n';
+  expect(
+    read(`name: app\n${nodes}networking:\n  apiServerPort: 6443\n  podSubnet: 10.244.0.0/16\n  kubeProxyMode: iptables\n`),
+  ).toEqual({
+    name: 'app',
+    nodes: 2,
+    labels: [{ tier: 'front' }, {}],
+    port: 6443,
+  });
+  expect(read('nodes:\n- role: control-plane\n  labels: { a: b }\n')).toEqual({ nodes: 1, labels: [{ a: 'b' }] });
+  expect(read('featureGates: {}\nnodes: []\nnetworking: { apiServerPort: -1 }\n')).toEqual({ nodes: 1, labels: [{}] });
+});
+
+test.each([
+  [
+    'nodes:\n- role: control-plane\n  extraMounts: [{ hostPath: /a, containerPath: /b }]\n',
+    'nodes[0].extraMounts has no counterpart',
+  ],
+  [
+    'nodes:\n- role: control-plane\n  extraPortMappings: [{ containerPort: 80 }]\n',
+    'nodes[0].extraPortMappings has no counterpart',
+  ],
+  ['nodes:\n- role: control-plane\n- role: control-plane\n', 'several control-plane nodes cannot be had'],
+  ['nodes:\n- role: worker\n', 'with a node of the role control-plane'],
+  ['nodes:\n- role: boss\n', 'nodes[0].role must be control-plane or worker'],
+  ['featureGates: { X: true }\n', 'featureGates has no counterpart'],
+  ['runtimeConfig: { api/all: "true" }\n', 'runtimeConfig has no counterpart'],
+  ['kubeadmConfigPatches: ["x"]\n', 'kubeadmConfigPatches has no counterpart'],
+  ['networking: { disableDefaultCNI: true }\n', 'networking.disableDefaultCNI: true has no counterpart'],
+  ['networking: { ipFamily: dual }\n', 'networking.ipFamily: dual has no counterpart'],
+  ['networking: { podSubnet: 10.1.0.0/16 }\n', 'pods are in 10.244.0.0/16'],
+  ['networking: { apiServerPort: 70000 }\n', 'networking.apiServerPort must be a port'],
+  ['nodse: []\n', 'unknown field "nodse"'],
+  ['nodes:\n- role: control-plane\n  lables: {}\n', 'unknown field "nodes[0].lables"'],
+])('refuses by name what has none: %j', (text, why) => {
+  expect(() => read(text)).toThrow(why);
+});
+
+it('refuses what is no configuration of kind', () => {
+  expect(() => fromKindConfig(undefined, networks)).toThrow('holds no object');
+  expect(() => fromKindConfig({ kind: 'Pod' }, networks)).toThrow('kind must be "Cluster", not "Pod"');
+  expect(() => fromKindConfig({ kind: 'Cluster', apiVersion: 'v1' }, networks)).toThrow('not "v1"');
+});

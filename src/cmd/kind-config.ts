@@ -1,0 +1,134 @@
+// `sagong up --config FILE`: a cluster in the words of kind's configuration (https://kind.sigs.k8s.io/docs/user/configuration/, kind.x-k8s.io/v1alpha4).
+// What has a counterpart becomes flags and labels; everything else is refused by its name, never ignored. Pure.
+
+/** Of every cluster. */
+export interface Networks {
+  podCidr: string;
+  serviceCidr: string;
+}
+
+export interface FromKind {
+  name?: string;
+  nodes: number;
+  port?: number;
+  /** Of each node, in order. */
+  labels: Record<string, string>[];
+}
+
+type Fields = Record<string, unknown>;
+
+const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isEmpty = (value: unknown): boolean =>
+  value === undefined ||
+  value === null ||
+  (Array.isArray(value) && value.length === 0) ||
+  (isObject(value) && Object.keys(value).length === 0);
+
+/** Why a field cannot be had here. */
+const nodeRefusals: Record<string, string> = {
+  image: 'nodes here are no containers and have no image: the version is that of this program',
+  extraMounts: 'put files on nodes with a hostPath volume or `sagong node shell`',
+  extraPortMappings: 'a Service of type LoadBalancer has an address that this machine reaches',
+  kubeadmConfigPatches: 'there is no kubeadm here',
+  kubeadmConfigPatchesJSON6902: 'there is no kubeadm here',
+};
+const clusterRefusals: Record<string, string> = {
+  featureGates: 'feature gates are as in a default cluster',
+  runtimeConfig: 'the APIs served are those of a default cluster',
+  kubeadmConfigPatches: 'there is no kubeadm here',
+  kubeadmConfigPatchesJSON6902: 'there is no kubeadm here',
+  containerdConfigPatches: 'use --registry-mirror for mirrors of registries',
+  containerdConfigPatchesJSON6902: 'use --registry-mirror for mirrors of registries',
+};
+
+const refuse = (path: string, why: string): never => {
+  throw new Error(`--config: ${path} has no counterpart: ${why}`);
+};
+const wrong = (path: string, what: string): never => {
+  throw new Error(`--config: ${path} must be ${what}`);
+};
+
+function known(fields: Fields, path: string, names: readonly string[], refusals: Record<string, string>): void {
+  for (const [name, value] of Object.entries(fields)) {
+    const at = path === '' ? name : `${path}.${name}`;
+    if (Object.hasOwn(refusals, name)) {
+      if (!isEmpty(value)) refuse(at, refusals[name] ?? '');
+    } else if (!names.includes(name)) throw new Error(`--config: unknown field ${JSON.stringify(at)}`);
+  }
+}
+
+function labelsOf(value: unknown, path: string): Record<string, string> {
+  if (isEmpty(value)) return {};
+  if (!isObject(value) || Object.values(value).some((one) => typeof one !== 'string')) return wrong(path, 'a map of texts');
+  return value as Record<string, string>;
+}
+
+/** The control plane of a cluster here is on no node: it counts as one only where kind would run pods on it. */
+function nodesOf(value: unknown): Pick<FromKind, 'nodes' | 'labels'> {
+  if (isEmpty(value)) return { nodes: 1, labels: [{}] };
+  if (!Array.isArray(value)) return wrong('nodes', 'a list');
+  const all = value.map((node: unknown, index) => {
+    const path = `nodes[${index}]`;
+    if (!isObject(node)) return wrong(path, 'an object');
+    known(node, path, ['role', 'labels'], nodeRefusals);
+    const { role = 'control-plane' } = node;
+    if (role !== 'control-plane' && role !== 'worker') return wrong(`${path}.role`, 'control-plane or worker');
+    return { role, labels: labelsOf(node['labels'], `${path}.labels`) };
+  });
+  const workers = all.filter(({ role }) => role === 'worker');
+  const planes = all.filter(({ role }) => role === 'control-plane');
+  if (planes.length > 1)
+    refuse('nodes', 'there is one control plane, which is on no node; several control-plane nodes cannot be had');
+  if (planes.length === 0) wrong('nodes', 'a list with a node of the role control-plane');
+  if (workers.length > 0 && planes.some(({ labels }) => !isEmpty(labels)))
+    refuse('nodes[0].labels', 'the control plane is on no node where there are workers');
+  const chosen = workers.length > 0 ? workers : planes;
+  return { nodes: chosen.length, labels: chosen.map(({ labels }) => labels) };
+}
+
+const networkingNames = [
+  'apiServerPort',
+  'apiServerAddress',
+  'podSubnet',
+  'serviceSubnet',
+  'ipFamily',
+  'disableDefaultCNI',
+  'kubeProxyMode',
+];
+
+function portOf(value: unknown, { podCidr, serviceCidr }: Networks): Pick<FromKind, 'port'> {
+  if (isEmpty(value)) return {};
+  if (!isObject(value)) return wrong('networking', 'an object');
+  known(value, 'networking', networkingNames, { dnsSearch: 'names are looked up as the machine does' });
+  const only = (name: string, has: unknown, why: string): void => {
+    if (value[name] !== undefined && value[name] !== null && value[name] !== has)
+      refuse(`networking.${name}: ${String(value[name])}`, why);
+  };
+  only('apiServerAddress', '127.0.0.1', 'the apiserver is on 127.0.0.1');
+  only('podSubnet', podCidr, `pods are in ${podCidr}`);
+  only('serviceSubnet', serviceCidr, `Services are in ${serviceCidr}`);
+  only('ipFamily', 'ipv4', 'networks are of IPv4');
+  only('disableDefaultCNI', false, 'pods are in the network that the nodes make');
+  only('kubeProxyMode', 'iptables', 'kube-proxy works with iptables');
+  const port = value['apiServerPort'];
+  if (port === undefined || port === null || port === -1) return {};
+  if (typeof port !== 'number' || !Number.isInteger(port) || port < 0 || port > 65_535)
+    return wrong('networking.apiServerPort', 'a port');
+  return { port };
+}
+
+/** `document`: the parsed file. Throws a sentence that names what is wrong, or what there is no counterpart for. */
+export function fromKindConfig(document: unknown, networks: Networks): FromKind {
+  if (!isObject(document)) throw new Error('--config: the file holds no object');
+  const { kind, apiVersion, name } = document;
+  if (kind !== 'Cluster') throw new Error(`--config: kind must be "Cluster", not ${JSON.stringify(kind)}`);
+  if (apiVersion !== 'kind.x-k8s.io/v1alpha4')
+    throw new Error(`--config: apiVersion must be "kind.x-k8s.io/v1alpha4", not ${JSON.stringify(apiVersion)}`);
+  known(document, '', ['kind', 'apiVersion', 'name', 'nodes', 'networking'], clusterRefusals);
+  if (name !== undefined && typeof name !== 'string') wrong('name', 'a text');
+  return {
+    ...(typeof name === 'string' && name !== '' && { name }),
+    ...nodesOf(document['nodes']),
+    ...portOf(document['networking'], networks),
+  };
+}

@@ -1,0 +1,77 @@
+// The package as somebody gets it: packed, installed into an empty folder far from the clone, without the tools of development, and run by npx.
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const packTimeoutMs = 600_000;
+const runTimeoutMs = 180_000;
+
+const run = (
+  command: string,
+  args: string[],
+  options: { cwd: string; env?: NodeJS.ProcessEnv },
+): Promise<{ code: number; text: string }> =>
+  new Promise((resolve) => {
+    execFile(command, args, { maxBuffer: 64 << 20, ...options }, (error, stdout, stderr) =>
+      resolve({ code: error ? 1 : 0, text: stdout + (error ? stderr : '') }),
+    );
+  });
+
+describe('the packed package, installed elsewhere', () => {
+  let dir: string;
+  let home: string;
+  const sagong = (...args: string[]): ReturnType<typeof run> =>
+    run('npx', ['--no-install', 'sagong', ...args], {
+      cwd: join(dir, 'empty'),
+      env: { ...process.env, HOME: home, KUBECONFIG: join(home, 'kubeconfig') },
+    });
+
+  beforeAll(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'sagong-package-'));
+    home = join(dir, 'home');
+    for (const folder of ['empty', 'home']) await mkdir(join(dir, folder));
+    const packed = await run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', dir], { cwd: root });
+    expect(packed.code, packed.text).toBe(0);
+    const [{ filename = '' } = {}] = JSON.parse(packed.text) as { filename?: string }[];
+    const install = ['install', '--omit=dev', '--no-audit', '--no-fund', '--prefer-offline', join(dir, filename)];
+    const installed = await run('npm', install, { cwd: join(dir, 'empty') });
+    expect(installed.code, installed.text).toBe(0);
+  }, packTimeoutMs);
+  afterAll(async () => {
+    await sagong('down');
+    await rm(dir, { recursive: true, force: true });
+  });
+
+  it(
+    'starts a cluster, shows it to kubectl, and removes it',
+    async () => {
+      const up = await sagong('up', '--runtime', 'simulated', '--nodes', '2', '--detach');
+      expect(up.code, up.text).toBe(0);
+      expect((await sagong('list', '-q')).text.trim()).toBe('sagong');
+      expect(await readFile(join(home, 'kubeconfig'), 'utf8')).toContain('current-context: sagong');
+      expect((await sagong('status')).code).toBe(0);
+      expect((await sagong('down')).code).toBe(0);
+      expect((await sagong('list', '-q')).text).toBe('');
+    },
+    runTimeoutMs,
+  );
+
+  it(
+    'lends its API to tests and its types to editors',
+    async () => {
+      const program =
+        "import('sagong/testing').then(async ({ startCluster }) => { const c = await startCluster({ nodes: 1 }); console.log(c.url); await c.stop(); })";
+      const { code, text } = await run(process.execPath, ['-e', program], { cwd: join(dir, 'empty') });
+      expect(code, text).toBe(0);
+      expect(text).toMatch(/^https:\/\/127\.0\.0\.1:\d+/);
+      expect(await readFile(join(dir, 'empty', 'node_modules', 'sagong', 'examples', 'demo.yaml'), 'utf8')).toContain(
+        'kind: Deployment',
+      );
+    },
+    runTimeoutMs,
+  );
+});
