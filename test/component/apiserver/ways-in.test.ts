@@ -37,6 +37,7 @@ beforeAll(async () => {
       authorizationModes: ['RBAC'],
       requestTimeoutMs,
       maxRequestsInFlight: 1,
+      enablePriorityAndFairness: false,
       audit: { ...audit, policyFile, log: { ...audit.log, path: join(folder, 'audit.log'), mode: 'blocking' } },
     },
     {
