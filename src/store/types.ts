@@ -103,6 +103,11 @@ export interface StoreWatch {
 /** A store. All methods reject or throw only with the typed errors of `errors.ts`. */
 export interface Store {
   readonly kind: 'memory' | 'disk' | 'etcd';
+  /**
+   * `local`: every write goes through this process, so whoever follows the store has seen the newest revision. `ask`: others write as well, and the newest
+   * revision has to be asked for.
+   */
+  readonly consistency: 'local' | 'ask';
   /** Newest durable revision known here. A fresh store begins at 1, as etcd does. */
   revision(): number;
   compactedRevision(): number;

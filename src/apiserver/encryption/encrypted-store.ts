@@ -91,6 +91,9 @@ export function encryptStore({ store, resourceOf, transformerOf }: EncryptedStor
     get kind() {
       return store.kind;
     },
+    get consistency() {
+      return store.consistency;
+    },
     revision: () => store.revision(),
     compactedRevision: () => store.compactedRevision(),
     async range(request) {

@@ -60,6 +60,7 @@ function remoteStore() {
   };
   const store = {
     kind: 'etcd',
+    consistency: 'ask',
     async range() {
       if (remote.silent) await new Promise(() => {});
       if (remote.failure) throw remote.failure;

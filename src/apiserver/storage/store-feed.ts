@@ -61,7 +61,7 @@ export class StoreFeed {
   /** Rejects unless the store answers now. Those who ask at once share one request. */
   check(): Promise<void> {
     if (this.#failure) return Promise.reject(this.#failure);
-    if (this.#store.kind !== 'etcd') return Promise.resolve();
+    if (this.#store.consistency === 'local') return Promise.resolve();
     this.#probe ??= this.#askStore().finally(() => {
       this.#probe = undefined;
     });
@@ -103,7 +103,7 @@ export class StoreFeed {
 
   /** A revision at least as new as every write acknowledged before the call, reached by every cache. */
   async current(): Promise<number> {
-    if (this.#store.kind !== 'etcd') return this.#revision;
+    if (this.#store.consistency === 'local') return this.#revision;
     const { revision } = await this.#store.range({ key: registryPrefix, limit: 1, keysOnly: true });
     await this.waitFor(revision);
     return this.#revision;
@@ -176,7 +176,7 @@ export class StoreFeed {
         return;
       } catch (again) {
         this.#failure = again as Error;
-        if (this.#store.kind !== 'etcd') return this.#onLost(again as Error);
+        if (this.#store.consistency === 'local') return this.#onLost(again as Error);
         delayMs = Math.min(Math.max(delayMs, 250) * 2, 30_000);
       }
     }

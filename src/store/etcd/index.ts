@@ -52,6 +52,7 @@ export async function open(options: EtcdStoreOptions): Promise<Store> {
 
 class EtcdStore implements Store {
   readonly kind = 'etcd';
+  readonly consistency = 'ask';
   readonly #endpoints: Endpoints;
   readonly #clock: Clock;
   readonly #logger: Logger;

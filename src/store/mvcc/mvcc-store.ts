@@ -2,8 +2,7 @@
 // (etcd server/storage/mvcc for the data model). A transaction is decided and gets its revision synchronously; what it wrote becomes
 // visible to readers, watchers and its own caller only once durable, strictly in revision order.
 import { createTurns } from '#host';
-import type { Clock, Logger } from '#utils';
-import { assert } from '#utils';
+import { assert, type Clock, type Logger } from '#utils';
 import { ClosedError, CompactedError, FutureRevisionError, TooManyRequestsError } from '../errors.ts';
 import type { StoreError } from '../errors.ts';
 import { orderOf, rangeOf } from '../keys.ts';
@@ -24,13 +23,11 @@ import type {
   WatchRequest,
 } from '../types.ts';
 import { checkLeases, checkTxn, weigh } from './check-txn.ts';
-import { Committer } from './committer.ts';
-import type { Ticket } from './committer.ts';
+import { Committer, type Ticket } from './committer.ts';
 import { History } from './history.ts';
 import { Leases } from './leases.ts';
 import type { RevisionLog, StoreContents } from './log.ts';
-import { checkRange, liveKvs, readRange } from './range.ts';
-import type { ReadView } from './range.ts';
+import { checkRange, liveKvs, type ReadView, readRange } from './range.ts';
 import { alive, deleteVersion, holds, isLive, putVersion } from './record.ts';
 import type { KeyRecord, Version } from './record.ts';
 import { SortedIndex } from './sorted-index.ts';
@@ -47,6 +44,7 @@ export interface MvccOptions {
 
 export class MvccStore implements EmbeddedStore {
   readonly kind: 'memory' | 'disk';
+  readonly consistency = 'local';
   readonly #log: RevisionLog | undefined;
   readonly #logger: Logger;
   readonly #index = new SortedIndex<KeyRecord>(isLive);
