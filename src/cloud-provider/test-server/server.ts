@@ -122,8 +122,15 @@ class Exchanges {
   }
   async #serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     this.active += 1;
+    let counted = true;
+    const leave = (): void => {
+      if (counted) this.active -= 1;
+      counted = false;
+    };
     response.once('close', () => {
       if (!response.writableEnded) this.gone += 1;
+      // Nobody waits for its answer any more, although it may still sleep.
+      leave();
     });
     try {
       const request = await this.#read(incoming, response);
@@ -132,7 +139,7 @@ class Exchanges {
       if (!answer || response.destroyed) return;
       send(response, { ...answer, headers: { ...this.#options.headers?.(request), ...answer.headers } });
     } finally {
-      this.active -= 1;
+      leave();
     }
   }
   async #read(incoming: IncomingMessage, response: ServerResponse): Promise<VendorRequest | undefined> {

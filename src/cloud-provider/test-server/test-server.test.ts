@@ -120,6 +120,8 @@ describe('a server of a vendor', () => {
     await expect.poll(() => server.waiting()).toBe(2);
     caller.abort();
     await expect(gone).rejects.toThrow();
+    // One more waits; the other's client has gone, and nobody waits for its answer.
+    await expect.poll(() => [server.waiting(), server.active()]).toEqual([1, 1]);
     await expect.poll(() => server.requests.length).toBe(2);
     // The server must notice that the connection is closed before time goes on.
     await expect.poll(() => server.gone()).toBe(1);
