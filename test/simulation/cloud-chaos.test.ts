@@ -3,16 +3,10 @@
 // cluster says, and on the way nothing was done twice, by two, or to what still lives.
 // A failing run is its seed: SAGONG_SEED=<seed> replays it. SAGONG_SEEDS=<count> runs so many, from that seed on.
 import { describe, expect, it } from 'vitest';
-import { act, createService, type ChaosSize } from './support/cloud-chaos-actions.ts';
-import { differences } from './support/cloud-chaos-checks.ts';
 import { CloudChaos } from './support/cloud-chaos.ts';
+import { type ChaosSize, fullSize, hoursMs, live, settle } from './support/cloud-chaos-life.ts';
 
-const fullSize: ChaosSize = { services: 200, nodes: 20 };
 const smallSize: ChaosSize = { services: 20, nodes: 6 };
-const replicas = 3;
-const hoursMs = 10 * 3_600_000;
-const pauseMaxMs = 80_000;
-const settleMaxMs = 1_800_000;
 /** Real time; it takes a small part of it where processors are free. */
 const timeout = 600_000;
 const first = Number(process.env.SAGONG_SEED ?? 1);
@@ -51,62 +45,25 @@ const enough: Readonly<Record<string, number>> = {
   droppedWatch: 30,
 };
 
-/** What somebody else did meanwhile is part of the game. */
-const isRace = (error: unknown): boolean => /already exists|not found|modified/.test(String(error));
-
-/** All that happens with faults. Things of others in the same cloud must live through it. */
-async function run(seed: number, size: ChaosSize, chaosMs: number): Promise<CloudChaos> {
-  const chaos = new CloudChaos(seed);
-  await chaos.open(replicas);
-  const others = chaos.addThingsOfOthers();
-  for (let count = 0; count < size.nodes / 2; count++) chaos.buy(`node-${count}`);
-  await chaos.clock.advance(60_000);
-  chaos.startFaults();
-  const endMs = chaos.clock.now() + chaosMs;
-  while ((await chaos.services()).length < size.services * 0.9) await createService(chaos, size).catch(expectRace);
-  while (chaos.clock.now() < endMs) {
-    await act(chaos, size).catch(expectRace);
-    await chaos.clock.advance(chaos.rng.int(pauseMaxMs));
-  }
-  chaos.stopFaults();
-  expect(others.remove(), 'what belongs to others').toEqual(others.before);
-  return chaos;
-}
-
-function expectRace(error: unknown): void {
-  if (!isRace(error)) throw error;
-}
-
-async function settle(chaos: CloudChaos): Promise<string[]> {
-  const limitMs = chaos.clock.now() + settleMaxMs;
-  let different: string[];
-  do {
-    await chaos.clock.advance(30_000);
-    different = await differences(chaos);
-  } while (different.length > 0 && chaos.clock.now() < limitMs);
-  return different;
-}
-
 describe('a cluster and its cloud', () => {
   it.each(seeds)('agree after ten hours of chaos, seed %i', { timeout }, async (seed) => {
-    const chaos = await run(seed, fullSize, hoursMs);
+    const chaos = await live(await CloudChaos.make(seed), fullSize, hoursMs);
     const different = await settle(chaos);
-    const { calls } = chaos.cloud.gate;
-    const failed = calls.filter((call) => call.failed !== undefined).length;
+    const { total, failed } = chaos.cloud.calls();
     const story: Record<string, number> = { ...chaos.done, ...chaos.faults.counts };
-    if (process.env.SAGONG_STORY) console.log(seed, { ...story, calls: calls.length, failed, ...chaos.trace.summary() });
+    if (process.env.SAGONG_STORY) console.log(seed, { ...story, calls: total, failed, ...chaos.trace.summary() });
     const found = { different: different.slice(0, 10), complaints: chaos.complaints.slice(0, 10) };
     expect(found, `SAGONG_SEED=${seed}`).toEqual({ different: [], complaints: [] });
     const missing = Object.entries(enough).filter(([what, count]) => (story[what] ?? 0) < count);
     expect(missing.map(([what, count]) => `${what}: ${story[what] ?? 0} of ${count}`)).toEqual([]);
     expect(chaos.servicesPeak).toBeGreaterThan(180);
-    expect(failed / calls.length).toBeGreaterThan(0.2);
+    expect(failed / total).toBeGreaterThan(0.2);
     await chaos.close();
   });
   it('live the same life again from the same seed', { timeout }, async () => {
     const lives: unknown[] = [];
     for (const seed of [5, 5, 6]) {
-      const chaos = await run(seed, smallSize, 1_200_000);
+      const chaos = await live(await CloudChaos.make(seed), smallSize, 1_200_000);
       lives.push({ ...chaos.trace.summary(), done: chaos.done, faults: chaos.faults.counts });
       await chaos.close();
     }

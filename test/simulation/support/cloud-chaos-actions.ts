@@ -14,7 +14,16 @@ const foreignClass = 'example.com/other';
 
 type Action = (chaos: CloudChaos, size: ChaosSize) => unknown;
 
-const portOf = (chaos: CloudChaos): object => ({ port: 1 + chaos.rng.int(60_000), protocol: chaos.rng.int(4) ? 'TCP' : 'UDP' });
+/** One port or two. Where a cloud takes no Service of several protocols, both have the same. */
+function portsOf({ rng, cloud }: CloudChaos): object[] {
+  const ports = [0, 1].map(() => ({ port: 1 + rng.int(60_000), protocol: rng.int(4) ? 'TCP' : 'UDP' }));
+  const [first] = ports;
+  return ports.slice(rng.int(2)).map((port, index) => ({
+    ...port,
+    ...(!cloud.mixedProtocols && first && { protocol: first.protocol }),
+    name: `p${index}`,
+  }));
+}
 
 export async function createService(chaos: CloudChaos, { services }: ChaosSize): Promise<void> {
   const existing = (await chaos.services()).length;
@@ -64,16 +73,15 @@ async function changeService(chaos: CloudChaos): Promise<void> {
   const externalTrafficPolicy = spec?.externalTrafficPolicy === 'Local' ? 'Cluster' : 'Local';
   const sessionAffinity = spec?.sessionAffinity === 'ClientIP' ? 'None' : 'ClientIP';
   const changes: [string, object][] = [
-    [
-      'ports',
-      {
-        spec: { ports: [portOf(chaos), portOf(chaos)].slice(rng.int(2)).map((port, index) => ({ ...port, name: `p${index}` })) },
-      },
-    ],
+    ['ports', { spec: { ports: portsOf(chaos) } }],
     ['annotation', { metadata: { annotations: { version: `${rng.int(1e6)}` } } }],
     ['selector', { spec: { selector: { app: `x${rng.int(9)}` } } }],
     ['affinity', { spec: { sessionAffinity, sessionAffinityConfig: null } }],
     typeChange(chaos, service),
+    ...chaos.cloud.annotations.map((annotations): [string, object] => [
+      'annotation of the vendor',
+      { metadata: { annotations } },
+    ]),
     ...(spec?.type === 'LoadBalancer'
       ? ([
           ['policy', { spec: { externalTrafficPolicy } }],
@@ -95,41 +103,39 @@ const someNode = async (chaos: CloudChaos, fits: (node: Node) => boolean = () =>
 };
 
 function buyMachine(chaos: CloudChaos, { nodes }: ChaosSize): void {
-  if (chaos.cloud.instances.size >= nodes) return;
+  if (chaos.cloud.machines().length >= nodes) return;
   // Names of machines come back, too.
-  const free = Array.from({ length: nodes * 2 }, (_, index) => `node-${index}`).filter((name) => !chaos.cloud.instanceOf(name));
+  const free = Array.from({ length: nodes * 2 }, (_, index) => `node-${index}`).filter((name) => !chaos.machine(name));
   chaos.buy(chaos.pick(free) ?? '');
   chaos.note('machine bought');
 }
 async function terminateMachine(chaos: CloudChaos, { nodes }: ChaosSize): Promise<void> {
   const name = await someNode(chaos);
-  if (!name || !chaos.cloud.instanceOf(name) || chaos.cloud.instances.size <= nodes / 2) return;
-  chaos.cloud.removeInstance(name);
+  if (!name || !chaos.machine(name) || chaos.cloud.machines().length <= nodes / 2) return;
+  chaos.cloud.terminate(name);
   chaos.reportLater(name);
   chaos.note('machine terminated');
 }
 /** Its power goes; for most it comes back. */
 async function stopMachine(chaos: CloudChaos): Promise<void> {
   const name = await someNode(chaos);
-  const instance = chaos.cloud.instanceOf(name ?? '');
-  if (!name || instance?.state !== 'running') return;
-  instance.state = 'stopped';
+  const machine = chaos.machine(name ?? '');
+  if (!name || !machine?.running) return;
+  chaos.cloud.setRunning(name, false);
   chaos.reportLater(name);
   chaos.note('machine stopped');
   if (chaos.rng.int(6) === 0) return;
   chaos.clock.setTimer(60_000 + chaos.rng.int(600_000), () => {
-    if (chaos.cloud.instanceOf(name) !== instance) return;
-    instance.state = 'running';
+    if (chaos.machine(name)?.id !== machine.id) return;
+    chaos.cloud.setRunning(name, true);
     chaos.reportLater(name, 30_000);
     chaos.note('machine started');
   });
 }
 async function readdressMachine(chaos: CloudChaos): Promise<void> {
-  const instance = chaos.cloud.instanceOf((await someNode(chaos)) ?? '');
-  if (!instance) return;
-  instance.addresses = instance.addresses.map((one) =>
-    one.type === 'InternalIP' ? { ...one, address: `10.9.${chaos.rng.int(256)}.${chaos.rng.int(256)}` } : one,
-  );
+  const machine = chaos.machine((await someNode(chaos)) ?? '');
+  if (!machine) return;
+  chaos.cloud.readdress(machine.name, `10.9.${chaos.rng.int(256)}.${chaos.rng.int(256)}`);
   chaos.note('machine got another address');
 }
 async function excludeNode(chaos: CloudChaos): Promise<void> {
@@ -142,7 +148,7 @@ async function excludeNode(chaos: CloudChaos): Promise<void> {
 /** Somebody deletes the Node of a machine that runs; its kubelet, started again, registers it. */
 async function deleteNode(chaos: CloudChaos): Promise<void> {
   const name = await someNode(chaos);
-  if (!name || chaos.cloud.instanceOf(name)?.state !== 'running') return;
+  if (!name || !chaos.machine(name)?.running) return;
   await chaos.nodeClient().delete(name);
   chaos.clock.setTimer(15_000, () => void chaos.register(name));
   chaos.note('node deleted by hand');

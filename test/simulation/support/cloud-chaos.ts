@@ -11,7 +11,6 @@ import {
   runCloudControllerManager,
   type RunningCloudControllerManager,
 } from '#cloud-controller-manager';
-import { FakeCloud, fakeProvider, fakeProviderName, noFaults } from '#cloud-provider/fake';
 import { defaultLeaderElection } from '#component-base';
 import {
   type FaultInjector,
@@ -19,11 +18,19 @@ import {
   noApiFaults,
   startTestControlPlane,
   type TestControlPlane,
+  type VirtualClock,
   virtualClock,
 } from '#testing';
 import { type Rng, seededRng, silentLogger } from '#utils';
+import {
+  type ChaosCloud,
+  type ChaosCloudOptions,
+  type ChaosMachine,
+  memoryChaosCloud,
+  type ReplicaCloud,
+} from './chaos-cloud.ts';
 import { isCloudChange, type ProcessObserver, SimulatedProcess, stopAll } from './process.ts';
-import { createTrace } from './trace.ts';
+import { createTrace, type Trace } from './trace.ts';
 
 const core = (resource: string): GroupVersionResource => ({ group: '', version: 'v1', resource });
 const nodesResource = core('nodes');
@@ -33,18 +40,6 @@ const uninitialized = { key: 'node.cloudprovider.kubernetes.io/uninitialized', v
 const clusterCidrs = ['10.244.0.0/16', 'fd00:10:244::/48'];
 const heartbeatLateMs = 40_000;
 
-const cloudFaults = {
-  ...noFaults,
-  errorRate: 0.2,
-  partialRate: 0.05,
-  lostAnswerRate: 0.03,
-  throttleRate: 0.05,
-  throttleMs: 3_000,
-  latencyMs: 20,
-  latencyJitterMs: 400,
-  stepMs: 150,
-  lagMs: 2_000,
-};
 const apiFaults = {
   conflict: 0.03,
   serverError: 0.02,
@@ -59,14 +54,15 @@ const apiFaults = {
 interface Replica {
   process: SimulatedProcess;
   manager: RunningCloudControllerManager;
+  cloud: ReplicaCloud;
 }
 
 export class CloudChaos implements ProcessObserver {
-  readonly clock = virtualClock();
+  readonly clock: VirtualClock;
   readonly rng: Rng;
-  readonly cloud: FakeCloud;
+  readonly cloud: ChaosCloud;
   readonly faults: FaultInjector;
-  readonly trace = createTrace(this.clock);
+  readonly trace: Trace;
   /** Broken promises noticed on the way. */
   readonly complaints: string[] = [];
   /** How often what happened. */
@@ -84,11 +80,23 @@ export class CloudChaos implements ProcessObserver {
   #doomed: SimulatedProcess | undefined;
   #count = 0;
 
-  constructor(seed: number) {
+  private constructor(seed: number, clock: VirtualClock, cloud: ChaosCloud) {
     this.#seed = seed;
+    this.clock = clock;
+    this.cloud = cloud;
     this.rng = seededRng(seed);
-    this.cloud = new FakeCloud({ clock: this.clock, rng: seededRng(seed + 1_000), uniqueNames: false });
-    this.faults = injectFaults({ clock: this.clock, rng: seededRng(seed + 2_000) });
+    this.trace = createTrace(clock);
+    this.faults = injectFaults({ clock, rng: seededRng(seed + 2_000) });
+  }
+  /** `make`: the cloud; by default the one in memory. */
+  static async make(
+    seed: number,
+    make: (options: ChaosCloudOptions) => ChaosCloud | Promise<ChaosCloud> = memoryChaosCloud,
+  ): Promise<CloudChaos> {
+    let cloud: ChaosCloud | undefined;
+    const clock = virtualClock({ outside: () => cloud?.outside?.() });
+    cloud = await make({ clock, seed: seed + 1_000 });
+    return new CloudChaos(seed, clock, cloud);
   }
   async open(replicas: number): Promise<void> {
     this.plane = await startTestControlPlane({
@@ -99,32 +107,14 @@ export class CloudChaos implements ProcessObserver {
       admission: { disable: ['ServiceAccount'] },
     });
     await this.#watchNodes();
-    for (let count = 0; count < replicas; count++) this.startReplica();
-  }
-  /** A load balancer of another cluster and a route to somewhere else; `remove` takes them away and gives them as they are then. */
-  addThingsOfOthers(): { before: unknown; remove(): unknown } {
-    const { balancers, routes } = this.cloud;
-    const balancer = this.cloud.addBalancer('another-cluster', 'theirs', 'x/y', 'z');
-    const route = { name: 'vpn', cluster: 'kubernetes', targetNode: '', targetNodeAddresses: [], createdMs: 0 };
-    routes.set('vpn', { ...route, destinationCidr: '192.168.0.0/16' });
-    const now = (): unknown => structuredClone([balancers.get(balancer.id), routes.get('vpn')]);
-    const before = now();
-    return {
-      before,
-      remove() {
-        const after = now();
-        balancers.delete(balancer.id);
-        routes.delete('vpn');
-        return after;
-      },
-    };
+    for (let count = 0; count < replicas; count++) await this.startReplica();
   }
   startFaults(): void {
-    this.cloud.gate.faults = { ...cloudFaults };
+    this.cloud.startFaults();
     this.faults.rates = apiFaults;
   }
   stopFaults(): void {
-    this.cloud.gate.faults = { ...noFaults };
+    this.cloud.stopFaults();
     this.faults.rates = noApiFaults;
     this.#doomed = undefined;
     for (const { process } of this.#replicas) process.heal();
@@ -145,14 +135,15 @@ export class CloudChaos implements ProcessObserver {
 
   // Replicas
 
-  startReplica(): void {
+  async startReplica(): Promise<void> {
     const process = new SimulatedProcess(`replica-${this.number()}`, this);
+    const cloud = await this.cloud.open();
     const admin = { name: 'system:admin', groups: ['system:masters'] };
     const transport = process.transport(this.plane.apiserver.transport(admin, 'ccm'), (far) => this.faults.wrap(far));
     const manager = runCloudControllerManager(
       {
-        providerName: fakeProviderName,
-        cloud: process.cloud(fakeProvider(this.cloud)),
+        providerName: this.cloud.providerName,
+        cloud: process.cloud(cloud.cloud),
         controllers: ['*'],
         config: {
           ...defaultCloudControllersConfig,
@@ -169,7 +160,7 @@ export class CloudChaos implements ProcessObserver {
         logger: silentLogger,
       },
     );
-    this.#replicas.push({ process, manager });
+    this.#replicas.push({ process, manager, cloud });
     void manager.ended.then(() => {
       this.note('lease lost');
       this.#replace(process);
@@ -193,16 +184,18 @@ export class CloudChaos implements ProcessObserver {
     if (!replica) return;
     this.note('leader restarted');
     this.#replicas = this.#replicas.filter((one) => one !== replica);
-    this.startReplica();
+    void this.startReplica();
     await Promise.race([replica.manager.stop(), this.clock.sleep(60_000)]);
     process.kill();
+    replica.cloud.kill();
   }
   #replace(process: SimulatedProcess): void {
     const replica = this.#replicas.find((one) => one.process === process);
     process.kill();
+    replica?.cloud.kill();
     void replica?.manager.stop();
     this.#replicas = this.#replicas.filter((one) => one !== replica);
-    this.startReplica();
+    void this.startReplica();
   }
 
   // What must hold at every moment
@@ -233,8 +226,8 @@ export class CloudChaos implements ProcessObserver {
     this.#mustLead(process, `${operation} to its end`);
     if (operation !== 'ensureLoadBalancer') return;
     const { uid } = (args[1] as Service).metadata;
-    const same = [...this.cloud.balancers.values()].filter(({ serviceUid }) => serviceUid === uid);
-    if (same.length > 1) this.complaints.push(`${same.length} load balancers of one Service: ${same.map(({ id }) => id).join()}`);
+    const same = this.cloud.balancersOf(uid ?? '');
+    if (same.length > 1) this.complaints.push(`${same.length} load balancers of one Service: ${same.join()}`);
   }
   #mustLead({ identity, reachable }: SimulatedProcess, what: string): void {
     if (this.#holder !== identity)
@@ -244,31 +237,35 @@ export class CloudChaos implements ProcessObserver {
   }
   #mustBeGone(name: string): void {
     const id = this.#machineOf.get(name);
-    if (id && this.cloud.instances.has(id)) this.complaints.push(`node ${name} is deleted while its machine ${id} exists`);
+    if (id && this.cloud.machines().some((machine) => machine.id === id))
+      this.complaints.push(`node ${name} is deleted while its machine ${id} exists`);
     this.note('node deleted by the manager');
   }
   async #watchNodes(): Promise<void> {
     const stream = await this.nodeClient().watch();
     stream.subscribe(
-      ({ object: { metadata, spec } }) => this.#machineOf.set(metadata.name ?? '', spec?.providerID?.split('://')[1]),
+      ({ object: { metadata, spec } }) => this.#machineOf.set(metadata.name ?? '', spec?.providerID),
       () => {},
     );
   }
 
   // Machines
 
+  machine(name: string): ChaosMachine | undefined {
+    return this.cloud.machines().find((machine) => machine.name === name);
+  }
   /** A machine is bought, boots, and its kubelet registers it. */
   buy(name: string): void {
-    this.cloud.addInstance(name);
+    this.cloud.buy(name);
     this.clock.setTimer(20_000 + this.rng.int(40_000), () => this.#unlessGone(this.register(name)));
   }
   /** Makes the Node; waits while one of an earlier machine is still there. */
   async register(name: string): Promise<void> {
-    const instance = this.cloud.instanceOf(name);
-    if (!instance || instance.state === 'stopped') return;
+    const machine = this.machine(name);
+    if (!machine?.running) return;
     const others = await this.nodes();
     const mine = others.find(({ metadata }) => metadata.name === name);
-    const isOld = mine?.spec?.providerID !== undefined && mine.spec.providerID !== `${fakeProviderName}://${instance.id}`;
+    const isOld = mine?.spec?.providerID !== undefined && mine.spec.providerID !== machine.id;
     if (isOld) {
       this.clock.setTimer(20_000, () => this.#unlessGone(this.register(name)));
       return;
@@ -286,7 +283,7 @@ export class CloudChaos implements ProcessObserver {
   }
   /** The node's health as its kubelet, or the missing of its heartbeats, says. */
   async report(name: string): Promise<void> {
-    const status = this.cloud.instanceOf(name)?.state === 'running' ? 'True' : 'Unknown';
+    const status = this.machine(name)?.running ? 'True' : 'Unknown';
     const body = { status: { conditions: [{ type: 'Ready', status }] } };
     await this.nodeClient().patch(name, 'application/strategic-merge-patch+json', body, { subresource: 'status' });
   }
@@ -307,5 +304,7 @@ export class CloudChaos implements ProcessObserver {
       this.#replicas.map(({ manager }) => manager.stop()),
     );
     await this.plane.stop();
+    for (const { cloud } of this.#replicas) cloud.kill();
+    await this.cloud.close?.();
   }
 }

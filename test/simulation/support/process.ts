@@ -33,6 +33,17 @@ export async function stopAll(clock: VirtualClock, stopping: readonly Promise<vo
 const dead = (): Error => new Error('the process is dead');
 type CloudCall = (...args: unknown[]) => unknown;
 
+/** The methods of a part, also of one that is the instance of a class. */
+function methodsOf(part: Readonly<Record<string, CloudCall>>): [string, CloudCall][] {
+  const names = new Set<string>();
+  for (let at: object | null = part; at && at !== Object.prototype; at = Object.getPrototypeOf(at) as object | null)
+    for (const name of Object.getOwnPropertyNames(at)) if (name !== 'constructor') names.add(name);
+  return [...names].flatMap((name): [string, CloudCall][] => {
+    const call = part[name];
+    return typeof call === 'function' ? [[name, call.bind(part)]] : [];
+  });
+}
+
 export class SimulatedProcess {
   readonly identity: string;
   /** Cloud changes under way. */
@@ -110,7 +121,7 @@ export class SimulatedProcess {
 
   #cloudPart(part: Readonly<Record<string, CloudCall>>): Record<string, CloudCall> {
     return Object.fromEntries(
-      Object.entries(part).map(([operation, call]) => [
+      methodsOf(part).map(([operation, call]) => [
         operation,
         operation === 'getLoadBalancerName' ? call : (...args: unknown[]) => this.#callCloud(operation, call, args),
       ]),
