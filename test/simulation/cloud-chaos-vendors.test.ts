@@ -6,8 +6,12 @@ import type { ChaosCloud, ChaosCloudOptions } from './support/chaos-cloud.ts';
 import { CloudChaos } from './support/cloud-chaos.ts';
 import { type ChaosSize, fullSize, hoursMs, live, settle } from './support/cloud-chaos-life.ts';
 import { gcpChaosCloud } from './support/clouds/gcp.ts';
+import { linodeChaosCloud } from './support/clouds/linode.ts';
 
-const clouds: Readonly<Record<string, (options: ChaosCloudOptions) => Promise<ChaosCloud>>> = { gce: gcpChaosCloud };
+const clouds: Readonly<Record<string, (options: ChaosCloudOptions) => Promise<ChaosCloud>>> = {
+  gce: gcpChaosCloud,
+  linode: linodeChaosCloud,
+};
 
 const isFull = process.env.SAGONG_CHAOS === 'full';
 const size: ChaosSize = isFull ? fullSize : { services: 12, nodes: 6 };

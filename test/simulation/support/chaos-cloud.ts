@@ -12,7 +12,8 @@ export interface ChaosMachine {
   /** Its provider ID. */
   id: string;
   type: string;
-  zone: string;
+  /** Absent: the cloud has none. */
+  zone?: string;
   addresses: string[];
   running: boolean;
 }

@@ -114,7 +114,7 @@ export class SimulatedProcess {
   cloud(provider: CloudProvider): CloudProvider {
     const parts = Object.entries(provider).map(([part, value]): [string, unknown] => [
       part,
-      typeof value === 'object' ? this.#cloudPart(value as Record<string, CloudCall>) : value,
+      typeof value === 'object' && !Array.isArray(value) ? this.#cloudPart(value as Record<string, CloudCall>) : value,
     ]);
     return Object.fromEntries(parts) as unknown as CloudProvider;
   }
