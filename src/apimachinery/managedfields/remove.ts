@@ -1,6 +1,6 @@
 // Taking fields out of an object (sigs.k8s.io/structured-merge-diff, RemoveItems), and the paths that stand for a struct that was emptied.
 import { setOwn } from '#utils';
-import { type FieldNode, type FieldSet, isMember, nodeOf } from './field-set.ts';
+import { type FieldNode, type FieldSet, isEmptySet, isMember, nodeOf } from './field-set.ts';
 import { isObject, type JsonObject } from './json.ts';
 import type { ListShape, MapShape, Shape } from './shape.ts';
 import { childShape, granularList, granularMap, itemElementOrNone } from './typed.ts';
@@ -48,7 +48,8 @@ export function withNamedParents(shape: Shape | undefined, set: FieldNode): Fiel
   for (const element in set) {
     const node = set[element];
     if (node === undefined) continue;
-    if (element === '.') {
+    // Nothing is below most members, and they stay what they are.
+    if (element === '.' || isEmptySet(node)) {
       out[element] = node;
       continue;
     }

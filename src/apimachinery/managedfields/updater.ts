@@ -130,9 +130,14 @@ export class Updater {
     const id = identityOf(applier);
     const merged = mergeValues(type.shape, live, config) as JsonObject;
     const last = managed.get(id);
-    managed.set(id, { ...applier, set: filter(fieldSetOf(type.shape, config), this.ignored), time: last?.time });
+    const set = filter(fieldSetOf(type.shape, config), this.ignored);
+    managed.set(id, { ...applier, set, time: last?.time });
+    // Who states again all that he stated takes nothing out.
+    const statesAll = last !== undefined && last.apiVersion === applier.apiVersion && isEmptySet(difference(last.set, set));
     const pruned =
-      last === undefined || isEmptySet(last.set) ? merged : this.prune(type, merged, managed, last.apiVersion, last.set);
+      last === undefined || isEmptySet(last.set) || statesAll
+        ? merged
+        : this.prune(type, merged, managed, last.apiVersion, last.set);
     this.takeFromOthers(type, live, pruned, managed, id, force);
     return deepEqual(live, pruned) ? live : pruned;
   }
