@@ -28,3 +28,11 @@ export const tokenReloadMs = 60_000;
 export const watchLineBytesMax = 16 * 1024 * 1024;
 /** Life asked for of the tokens that control loops act with. */
 export const serviceAccountTokenSeconds = 3_600;
+/** Longest wait for a certificate that was asked for (client-go). */
+export const certificateWaitMs = 15 * 60_000;
+/** Between two looks whether a certificate is to be renewed: the machine's clock may be set meanwhile. */
+export const certificateLookMs = 60_000;
+/** Pauses before a certificate is asked for again. */
+export const certificateRetryMs = { first: 1_000, max: 5 * 60_000 };
+/** Files of a certificate that are kept, the one in use included. */
+export const keptCertificatesMax = 3;

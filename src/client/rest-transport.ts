@@ -34,25 +34,35 @@ export interface RestTransportOptions {
   token?(): Promise<string>;
 }
 
-export function createRestTransport(options: RestTransportOptions): Transport {
-  return new RestTransport(options);
+export interface RestTransport extends Transport {
+  /** From now on as somebody else, or elsewhere. Connections of before are closed: watches begin again. */
+  use(config: ClientConfig): void;
 }
 
-class RestTransport implements Transport {
-  readonly #wire: WireClient;
+export function createRestTransport(options: RestTransportOptions): RestTransport {
+  return new TlsTransport(options);
+}
+
+class TlsTransport implements RestTransport {
+  #wire: WireClient;
+  #config: ClientConfig;
   readonly #host: string;
   readonly #options: RestTransportOptions;
   #token: { value: string; readAtMs: number } | undefined;
 
   constructor(options: RestTransportOptions) {
     this.#options = options;
-    const { server, ca, certificate, key, serverName, insecure } = options.config;
+    this.#config = options.config;
+    const { server } = options.config;
     this.#host = /^https?:\/\/([^/]+)/.exec(server)?.[1] ?? server;
-    this.#wire = createWireClient({
-      baseUrl: server,
-      tls: { ca, cert: certificate, key, serverName, insecureSkipVerify: insecure },
-      ...(options.dial && { dial: options.dial }),
-    });
+    this.#wire = this.#connect();
+  }
+  use(config: ClientConfig): void {
+    const before = this.#wire;
+    this.#config = config;
+    this.#token = undefined;
+    this.#wire = this.#connect();
+    before.close();
   }
   async call<T>(call: ApiCall, signal?: AbortSignal): Promise<T> {
     const response = await this.#send(httpMethod[call.verb], callPath(call), callBody(call), withTimeout(signal));
@@ -80,6 +90,12 @@ class RestTransport implements Transport {
     this.#wire.close();
   }
 
+  #connect(): WireClient {
+    const { server, ca, certificate, key, serverName, insecure } = this.#config;
+    const { dial } = this.#options;
+    const tls = { ca, cert: certificate, key, serverName, insecureSkipVerify: insecure };
+    return createWireClient({ baseUrl: server, tls, ...(dial && { dial }) });
+  }
   async #send(
     method: string,
     path: string,
@@ -115,7 +131,7 @@ class RestTransport implements Transport {
   }
   /** A token file is read again every minute: the kubelet rotates it. */
   #bearer(): string | undefined {
-    const { token, tokenFile } = this.#options.config;
+    const { token, tokenFile } = this.#config;
     if (!tokenFile) return token;
     const nowMs = this.#options.clock.monotonic();
     if (!this.#token || nowMs - this.#token.readAtMs > tokenReloadMs)

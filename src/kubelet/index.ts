@@ -1,4 +1,6 @@
 // The kubelet: one node's pods, over containerd or simulated.
+export { type IdentityOptions, type NodeIdentity, openIdentity } from './certificates/identity.ts';
+export { renewServing } from './certificates/serving.ts';
 export { kubeletFlags, type KubeletFlagValues } from './config/flags.ts';
 export { type KubeletSettings, kubeletSettings } from './config/options-from.ts';
 export { StaticPods } from './config/static-pods.ts';

@@ -51,6 +51,24 @@ export const kubeletFlags = {
     help: 'Path to a kubeconfig file, specifying how to connect to the API server.',
     section,
   }),
+  bootstrapKubeconfig: flag.string({
+    name: 'bootstrap-kubeconfig',
+    default: '',
+    help: 'Path to a kubeconfig that asks for the client certificate of the kubelet, where --kubeconfig is missing or its certificate is over; --kubeconfig is then written.',
+    section,
+  }),
+  rotateCertificates: flag.bool({
+    name: 'rotate-certificates',
+    default: false,
+    help: 'Ask for a new client certificate from the cluster before the one in use ends.',
+    section,
+  }),
+  rotateServerCertificates: flag.bool({
+    name: 'rotate-server-certificates',
+    default: false,
+    help: 'Ask for the serving certificate from the cluster, and again before it ends. Somebody has to approve it.',
+    section,
+  }),
   config: flag.string({
     name: 'config',
     default: '',
@@ -123,7 +141,7 @@ export const kubeletFlags = {
   certDir: flag.string({
     name: 'cert-dir',
     default: '/var/lib/kubelet/pki',
-    help: 'Directory of the serving certificate, where one is made when there is none. Not looked at with --tls-cert-file and --tls-private-key-file.',
+    help: 'Directory of certificates that are asked for from the cluster, and of the serving certificate where one is made.',
     section,
   }),
   enableServer: flag.bool({ name: 'enable-server', default: true, help: "Serve the kubelet's API.", section }),

@@ -71,6 +71,8 @@ interface KubeletConfiguration {
   seccompDefault?: boolean;
   tlsCipherSuites?: string[];
   tlsMinVersion?: string;
+  rotateCertificates?: boolean;
+  serverTLSBootstrap?: boolean;
   logging?: { format?: 'text' | 'json'; verbosity?: number };
   providerID?: string;
 }
@@ -113,6 +115,8 @@ export interface KubeletSettings {
   serving?: Omit<KubeletServerOptions, 'listen'>;
   /** Of /healthz without authentication; port 0: none. */
   healthz: { host: string; port: number };
+  /** Of certificates that are asked for from the cluster. */
+  certificates: { dir: string; rotateClient: boolean; serving: boolean };
   /** Of the log, where the file says so. */
   logging: { verbosity: number; loggingFormat: 'text' | 'json' };
   /** What of the file changes nothing. */
@@ -232,6 +236,13 @@ export async function kubeletSettings(values: KubeletFlagValues, changed: Readon
     healthz: {
       host: pick('healthzBindAddress', values.healthzBindAddress, file.healthzBindAddress),
       port: pick('healthzPort', values.healthzPort, file.healthzPort),
+    },
+    certificates: {
+      dir: values.certDir,
+      rotateClient: pick('rotateCertificates', values.rotateCertificates, file.rotateCertificates),
+      serving:
+        !(values.tlsCertFile || file.tlsCertFile) &&
+        pick('rotateServerCertificates', values.rotateServerCertificates, file.serverTLSBootstrap),
     },
     logging: {
       verbosity: pick('verbosity', values.verbosity, file.logging?.verbosity),

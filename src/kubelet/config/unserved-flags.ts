@@ -8,7 +8,6 @@ export const withoutEffect: UnservedRows = {
   'authorization-webhook-cache-authorized-ttl': ['duration', 300_000, 'answers that allow are kept for five minutes'],
   'authorization-webhook-cache-unauthorized-ttl': ['duration', 30_000, 'answers that refuse are kept for thirty seconds'],
   'boot-id-file': ['string', '/proc/sys/kernel/random/boot_id', 'container metrics come from the runtime, not from cAdvisor'],
-  'bootstrap-kubeconfig': ['string', '', 'the kubelet uses its --kubeconfig, which has to be there'],
   'container-hints': [
     'string',
     '/etc/cadvisor/container_hints.json',
@@ -52,11 +51,6 @@ export const withoutEffect: UnservedRows = {
   'pod-cidr': ['string', '', 'the range of pods is the one in the spec of the node'],
   'registry-burst': ['int', 10, 'pulls are not limited by rate'],
   'registry-qps': ['int', 5, 'pulls are not limited by rate'],
-  'rotate-certificates': [
-    'bool',
-    false,
-    'the client certificate is not renewed; give the kubelet a new kubeconfig before it ends',
-  ],
   'runtime-cgroups': ['string', '', 'the runtime stays in the cgroup it was started in'],
   'runtime-request-timeout': ['duration', 120_000, 'requests to the runtime have limits of their own'],
   'storage-driver-buffer-duration': ['duration', 60_000, 'container metrics come from the runtime, not from cAdvisor'],
@@ -100,7 +94,6 @@ export const refused: UnservedRows = {
   'read-only-port': ['int', 0, 'there is no port without authentication'],
   'reserved-cpus': ['string', '', 'no CPUs are set apart'],
   'reserved-memory': ['string', '', 'there is no memory manager'],
-  'rotate-server-certificates': ['bool', false, 'serving certificates are not asked for from the cluster'],
   runonce: ['bool', false, 'pods are not run once'],
   'system-cgroups': ['string', '', 'processes of the system are left where they are'],
   'system-reserved-cgroup': ['string', '', 'reserved amounts are not enforced on cgroups of the system'],

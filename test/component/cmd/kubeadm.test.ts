@@ -59,13 +59,6 @@ test.each(lines)('the command line of %s', (_, flags, argv) => {
   expect(parseFlags(flags, argv.split(/\s+/)).warnings).toEqual([]);
 });
 
-test('a kubelet that joins is told that its kubeconfig is not made', () => {
-  const { warnings } = parseFlags(kubeletFlags, ['--bootstrap-kubeconfig=/etc/kubernetes/bootstrap-kubelet.conf']);
-  expect(warnings).toEqual([
-    'Flag --bootstrap-kubeconfig has no effect: the kubelet uses its --kubeconfig, which has to be there',
-  ]);
-});
-
 const kubelet = `apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration
 authentication:
@@ -117,8 +110,8 @@ async function settings(text: string, ...argv: string[]) {
 }
 
 describe('KubeletConfiguration', () => {
-  test('as kubeadm writes it: zeros are defaults, certificates are not renewed', async () => {
-    const { options, healthz, serving, warnings } = await settings(kubelet);
+  test('as kubeadm writes it: zeros are defaults, the client certificate is renewed', async () => {
+    const { options, healthz, serving, certificates, warnings } = await settings(kubelet);
     expect(options).toMatchObject({
       nodeStatusUpdateMs: 10_000,
       nodeStatusReportMs: 300_000,
@@ -130,11 +123,11 @@ describe('KubeletConfiguration', () => {
     });
     expect(healthz).toEqual({ host: '127.0.0.1', port: 10_248 });
     expect(serving).toMatchObject({ anonymous: false, tokenReview: true, authorization: 'Webhook' });
-    expect(warnings).toEqual([expect.stringContaining('rotateCertificates')]);
+    expect(certificates).toEqual({ dir: '/var/lib/kubelet/pki', rotateClient: true, serving: false });
+    expect(warnings).toEqual([]);
   });
 
   test.each([
-    ['serverTLSBootstrap: true', 'serverTLSBootstrap of the KubeletConfiguration is not supported'],
     ['cpuManagerPolicy: static', 'cpuManagerPolicy of the KubeletConfiguration is not supported'],
     ['readOnlyPort: 10255', 'readOnlyPort of the KubeletConfiguration is not supported'],
     ['nonsense: 1', 'unknown field "nonsense"'],
