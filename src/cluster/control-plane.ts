@@ -55,6 +55,8 @@ export interface ControlPlaneOptions {
   advertisePort?: number;
   /** Further names and addresses in its certificate. */
   names?: { dnsNames: readonly string[]; ips: readonly string[] };
+  /** Machines may join: bootstrap tokens sign, and end. */
+  joinable?: boolean;
   /** Serve on this unix socket instead of loopback. */
   socket?: string;
   /** Opens connections to kubelets and pods. */
@@ -217,7 +219,8 @@ export async function startControlPlane(options: ControlPlaneOptions, deps: Cont
     },
     async startLoops() {
       const of = { clock, rng, logger, supervisor, plane };
-      loops.push(await supervisor.run('kube-controller-manager', await managerOf(pki, of)));
+      const controllers = ['*', ...(options.joinable ? joiningLoops : [])];
+      loops.push(await supervisor.run('kube-controller-manager', await managerOf({ pki, controllers }, of)));
       scheduler = await supervisor.run('kube-scheduler', await schedulerOf(of));
       loops.push(scheduler);
     },
@@ -235,8 +238,14 @@ interface LoopDeps extends Pick<ControlPlaneDeps, 'clock' | 'rng' | 'logger'> {
   plane: Pick<ControlPlane, 'client' | 'decisions' | 'podCidr'>;
 }
 
+/** Off unless asked for, as upstream's. */
+const joiningLoops = ['bootstrap-signer-controller', 'token-cleaner-controller'];
+
 /** What starts kube-controller-manager. It is loaded only now: the apiserver answers before. */
-async function managerOf(pki: ClusterPki, { plane, logger, ...deps }: LoopDeps): Promise<() => Running> {
+async function managerOf(
+  { pki, controllers }: { pki: ClusterPki; controllers: string[] },
+  { plane, logger, ...deps }: LoopDeps,
+): Promise<() => Running> {
   const { defaultControllerManagerLeaderElection, runKubeControllerManager } = await import('#controller-manager');
   const { defaultControllersConfig } = await import('#controllers');
   const { client, decisions, podCidr } = plane;
@@ -253,7 +262,7 @@ async function managerOf(pki: ClusterPki, { plane, logger, ...deps }: LoopDeps):
   const leaderElection = { ...defaultControllerManagerLeaderElection(), leaderElect: false };
   return () =>
     runKubeControllerManager(
-      { controllers: ['*'], config, leaderElection, identity: 'sagong' },
+      { controllers, config, leaderElection, identity: 'sagong' },
       {
         ...deps,
         client: client(identities.controllerManager, 'kube-controller-manager'),

@@ -9,6 +9,8 @@ import { findProgram } from './capabilities.ts';
 import { removeLoadBalancers } from '#cloud/load-balancers';
 import { removeMachine } from '#cloud/machine';
 import { cloudDir } from './cloud/settings.ts';
+import { ownMachineDir } from './machines/choice.ts';
+import { powerOff } from './machines/power.ts';
 import { clusterEntries, clusterMark, clusterPaths, isClusterDir } from './paths.ts';
 import { previousContext } from './previous-context.ts';
 import { readRunState, removeRunState, stopProcess } from './run-state.ts';
@@ -28,6 +30,7 @@ const canHaveNodes = (): boolean =>
 async function removeLeftovers(dataDir: string, clock: Clock): Promise<void> {
   const mark = clusterMark(dataDir);
   const dir = join(cloudDir(dataDir), 'load-balancers');
+  await powerOff(ownMachineDir(dataDir), clock);
   await removeLoadBalancers(mark, { exec: execCommand, clock, dir });
   await removeMachine(mark, { exec: execCommand, clock, dir: dataDir });
 }

@@ -29,4 +29,11 @@ export interface NodeAgentConfig {
   clientCaFile: string;
   /** `external`: a cloud-controller-manager completes the Node, and routes to its pods come from the cloud. */
   cloudProvider: '' | 'external';
+  /** A machine of its own, and no instance of the cluster's cloud: it asks the cluster for its certificates and keeps its own pod network. */
+  machine?: {
+    bootstrapKubeconfig: string;
+    /** Where the certificates are kept. */
+    certificates: string;
+    cgroupRoot: string;
+  };
 }

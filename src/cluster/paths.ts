@@ -15,6 +15,7 @@ export const clusterEntries = [
   'control.sock',
   'kubeconfig',
   'logs',
+  'machine',
   'nodes',
   'pki',
   'previous-context',

@@ -24,6 +24,12 @@ export interface EtcdLocation {
 /** Who enforces network policies on real nodes: `none` leaves them to somebody else. */
 export type NetworkPolicyChoice = 'nftables' | 'none';
 
+/** A cluster of machines: where the first one is reached, and whether it is a node, too. */
+export interface MachineChoice {
+  advertiseAddress: string;
+  node: boolean;
+}
+
 export interface ClusterSettings {
   name: string;
   /** Where everything of the cluster is kept; absolute. */
@@ -46,6 +52,8 @@ export interface ClusterSettings {
   cloudProvider?: CloudProviderChoice;
   /** Where the data is, when not in the cluster's own store. */
   etcd?: EtcdLocation;
+  /** Absent: the cluster is on one machine, and its nodes are instances of its cloud. */
+  machine?: MachineChoice;
   /** Default: local-path. */
   storage?: StorageChoice;
   metrics?: MetricsChoice;

@@ -1,4 +1,5 @@
 // `sagong up`: a whole cluster in this process and on the nodes beside it.
+import { hostname } from 'node:os';
 import type { Node } from '#api/core/v1';
 import { createInformerFactory } from '#client';
 import { Supervisor } from '#component-base';
@@ -22,6 +23,7 @@ import { type EndpointAccess, endpointAccessOf, type Topology } from './cloud/en
 import type { ControlPlaneEndpoint } from './cloud/endpoint.ts';
 import type { ClusterNodes } from './cloud/nodes.ts';
 import { parseRegistryMirror } from './nodes/index.ts';
+import { machineOfStart } from './machines/choice.ts';
 import { clusterPaths } from './paths.ts';
 import type { Progress } from './progress.ts';
 import { removeRunState, runningProcess, writeRunState } from './run-state.ts';
@@ -41,6 +43,7 @@ import {
 import { rewriteSecrets, secretEncryption } from './secret-encryption.ts';
 import type { StorageChoice } from './storage-addon.ts';
 import { storeRoutes } from './store-control.ts';
+import { topologyOf } from './topology.ts';
 import { accessBy, UserAccess } from './user-access.ts';
 import { isNodeReadySince, waitFor } from './wait.ts';
 
@@ -75,6 +78,8 @@ export interface UpOptions {
   topology?: Topology;
   /** Absent: as before, or public-and-private. */
   endpointAccess?: EndpointAccess;
+  /** Where other machines reach this one, so that they can join; absent: as before, or none can. */
+  advertiseAddress?: string;
   /** An etcd to keep the data in; absent: as before, or a store of its own. */
   etcd?: EtcdLocation;
   /** What the store may grow to in this run; absent: its default. */
@@ -116,6 +121,8 @@ export interface RunningCluster {
 }
 
 const nodesReadyTimeoutMs = 90_000;
+/** Of a control plane that machines join, as kubeadm's. */
+const apiserverPort = 6443;
 
 /** Chooses between real and simulated nodes; throws when real ones were asked for and cannot be had. */
 async function chooseRuntime(
@@ -134,8 +141,12 @@ async function chooseRuntime(
 
 async function settle(options: UpOptions, progress: Progress): Promise<ClusterSettings> {
   const before = await loadSettings(options.dataDir);
-  const nodes =
-    options.nodes === undefined ? (before?.nodes ?? nodeNames(options.name, 1)) : nodeNames(options.name, options.nodes);
+  const machine = machineOfStart(options, before);
+  const nodes = machine
+    ? []
+    : options.nodes === undefined
+      ? (before?.nodes ?? nodeNames(options.name, 1))
+      : nodeNames(options.name, options.nodes);
   const runtime =
     nodes.length === 0
       ? (before?.runtime ?? 'simulated')
@@ -152,13 +163,15 @@ async function settle(options: UpOptions, progress: Progress): Promise<ClusterSe
     nodes,
     runtime,
     podCidr: podCidrFor(nodes.length, before?.podCidr),
-    port: options.port || (before?.port ?? 0),
+    port: options.port || (before?.port ?? (machine ? apiserverPort : 0)),
     uplink: options.uplink ?? before?.uplink ?? 'auto',
     nodeAddresses: options.nodeAddresses ?? before?.nodeAddresses ?? 'private',
     dnsUpstreams,
     registryMirrors,
     cloudProvider: options.cloudProvider ?? before?.cloudProvider ?? 'local',
-    storage: options.storage ?? before?.storage ?? 'local-path',
+    // Volumes of the built-in provisioner are directories of this machine.
+    storage: options.storage ?? before?.storage ?? (machine ? 'none' : 'local-path'),
+    ...(machine && { machine }),
     ...(etcd && { etcd }),
     metrics: options.metrics ?? before?.metrics ?? 'kubelets',
     ...((options.encryptSecrets || before?.encryptSecrets) && { encryptSecrets: true }),
@@ -166,23 +179,6 @@ async function settle(options: UpOptions, progress: Progress): Promise<ClusterSe
     proxyMode: options.proxyMode ?? before?.proxyMode ?? 'iptables',
     ...topologyOf(options, before, runtime),
   };
-}
-
-/** The shape of a cluster is chosen once; the endpoint's mode at any time. */
-function topologyOf(
-  options: UpOptions,
-  before: ClusterSettings | undefined,
-  runtime: RuntimeChoice,
-): Pick<ClusterSettings, 'topology' | 'endpointAccess'> {
-  const topology = options.topology ?? before?.topology ?? 'self-managed';
-  if (before && topology !== (before.topology ?? 'self-managed'))
-    throw new Error(`this cluster is ${before.topology ?? 'self-managed'}; its topology cannot change`);
-  if (topology === 'self-managed') {
-    if (options.endpointAccess) throw new Error('--endpoint-access is for --topology managed');
-    return { topology };
-  }
-  if (runtime === 'simulated') throw new Error('a managed topology needs real nodes: networks of its own, as root');
-  return { topology, endpointAccess: options.endpointAccess ?? before?.endpointAccess ?? 'public-and-private' };
 }
 
 /** Starts the cluster; resolves when its nodes are Ready. Whatever was started is stopped again when that fails. */
@@ -262,6 +258,10 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
       await nodesReady(plane, await nodes.bootTimes(), deps);
     });
   }
+  if (kept.machine) {
+    const { startFirstMachine } = await import('./machines/first.ts');
+    await startFirstMachine({ settings: kept, machine: kept.machine, plane, pki, program: options.program }, deps);
+  }
   await storage;
   for (const { component, state, last } of deps.supervisor.status())
     if (state !== 'running') progress.say(`   ${component} has failed and is started again: ${last?.message}`);
@@ -322,7 +322,7 @@ function controlPlaneOptions(
   endpoint: ControlPlaneEndpoint | undefined,
   nodes: () => ClusterNodes | undefined,
 ): ControlPlaneOptions {
-  const { dataDir, port, topology, podCidr, metrics } = settings;
+  const { dataDir, port, topology, podCidr, metrics, machine } = settings;
   return {
     dataDir,
     ...(metrics && { metrics }),
@@ -330,12 +330,15 @@ function controlPlaneOptions(
     podCidr,
     pki,
     port,
-    advertiseAddress: endpoint?.advertised.address ?? '127.0.0.1',
+    advertiseAddress: machine?.advertiseAddress ?? endpoint?.advertised.address ?? '127.0.0.1',
+    ...(machine && { joinable: true, names: { dnsNames: [hostname()], ips: [] } }),
     ...(endpoint && { advertisePort: endpoint.advertised.port, names: endpoint.names }),
     ...(endpoint && topology === 'managed' && { socket: clusterPaths(dataDir).apiSocket }),
-    dialKubelet: (target, signal) =>
-      nodes()?.dial(target, signal) ??
-      Promise.reject(new Error(settings.nodes.length > 0 ? 'the nodes have not started yet' : 'this cluster has no nodes')),
+    ...(!machine && {
+      dialKubelet: (target, signal) =>
+        nodes()?.dial(target, signal) ??
+        Promise.reject(new Error(settings.nodes.length > 0 ? 'the nodes have not started yet' : 'this cluster has no nodes')),
+    }),
   };
 }
 

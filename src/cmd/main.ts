@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import { handStray } from '#component-base/failures';
 import { fail, failOnUnhandled } from './fail.ts';
+import { addMachineCommands } from './machine-commands.ts';
 
 const program = new Command('sagong')
   .description('A complete Kubernetes in TypeScript.')
@@ -79,6 +80,10 @@ clusterCommand('up', 'Start a cluster and stay in the foreground; Ctrl-C stops i
     '--quota-backend-bytes <n>',
     'size that the data may grow to before writes are refused, in this run (default: 8 GiB)',
     number('--quota-backend-bytes', Number.MAX_SAFE_INTEGER),
+  )
+  .option(
+    '--advertise-address <address>',
+    'where other machines reach this one: it becomes the first node, and others may join (default: as before, or none)',
   )
   .option('--etcd-servers <url...>', 'an etcd to keep the data in (default: as before, or a store of its own)')
   .option('--etcd-cafile <file>', 'certificate authority of the etcd servers')
@@ -174,7 +179,7 @@ snapshotCommand
   );
 const nodeCommand = program
   .command('node')
-  .description('Nodes as machines of the local cloud: list, add, stop, start, reboot, terminate, shell.');
+  .description('Nodes: list, add, stop, start, reboot, terminate, shell (as machines of the local cloud), drain, remove.');
 const nodeAction = (usage: string, description: string): Command =>
   nodeCommand
     .command(usage)
@@ -204,6 +209,14 @@ nodeAction(
 ).action(async (node: string, command: string[], flags: ClusterFlags) =>
   (await import('./commands/local.ts')).runNodeShell(node, command, flags),
 );
+for (const [action, usage, description] of [
+  ['drain', 'drain <node>', 'Move the pods of a node elsewhere, and let no others come.'],
+  ['remove', 'remove <node>', 'Drain a node where it is Ready, and take it out of the cluster.'],
+] as const)
+  nodeAction(usage, description).action(async (node: string, flags: ClusterFlags) =>
+    (await import('./commands/node.ts')).runNodeAway(action, node, flags),
+  );
+addMachineCommands(program, clusterName);
 program
   .command('cluster-cloud', { hidden: true })
   .description('The cloud under a cluster with real nodes. Started by `sagong up`.')

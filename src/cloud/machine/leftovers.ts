@@ -38,7 +38,8 @@ async function killAllIn(names: readonly string[], clock: Clock): Promise<void> 
   }
 }
 
-async function unmountBelow(dir: string, exec: Exec): Promise<void> {
+/** Takes away what is mounted below a folder, the last first. */
+export async function unmountBelow(dir: string, exec: Exec): Promise<void> {
   const points = (await readFile('/proc/self/mounts', 'utf8'))
     .split('\n')
     .map((line) => (line.split(' ')[1] ?? '').replaceAll('\\040', ' '))

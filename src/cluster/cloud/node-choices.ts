@@ -5,10 +5,18 @@ import { kubeconfigFor, writeKubeconfig } from '#client';
 import { atomicWrite, readFileIfExists } from '#host';
 import type { ProxyMode } from '#kube-proxy';
 import { type ClusterPki, clientConfigFor } from '../certificates.ts';
+import { networkPolicyRights } from '#network-policy';
 import { identities } from '../identities.ts';
 import type { NodeAgentConfig } from '../node-agent-config.ts';
 
 type About = Pick<NodeAgentConfig, 'nodeName' | 'nodeDir' | 'apiserver'>;
+
+/** What who enforces network policies may read. */
+export const networkPolicyGrant = {
+  role: 'system:kube-network-policy',
+  serviceAccount: 'kube-network-policy',
+  rules: networkPolicyRights,
+};
 
 /** Writes the identity of what enforces policies on a node; gives its path. */
 export async function writePolicyIdentity({ nodeName, nodeDir, apiserver }: About, pki: ClusterPki): Promise<string> {

@@ -3,7 +3,6 @@ import { stat } from 'node:fs/promises';
 import type { Supervisor } from '#component-base';
 import type { Instance } from '#cloud';
 import { localCloudProvider } from '#cloud/provider';
-import { networkPolicyRights } from '#network-policy';
 import type { Dial } from '#wire';
 import type { StatsSummary } from '#component-helpers/stats';
 import type { Clock, Exec, Logger, Rng } from '#utils';
@@ -22,17 +21,11 @@ import { type ControlPlaneEndpoint, type EndpointAccess, SelfManagedEndpoint } f
 import { Machines, nodeDir } from './machines.ts';
 import { ManagedEndpoint } from './managed-endpoint.ts';
 import { type ClusterNetwork, ensureNetwork } from './network.ts';
-import { updateNodes } from './node-choices.ts';
+import { networkPolicyGrant, updateNodes } from './node-choices.ts';
 import { writePodConfig } from './settings.ts';
 import { type ClusterCloud, startCloudProcess, startSimulatedCloud } from './service.ts';
 import { createSimulatedInstances, type SimulatedInstances } from './simulated-instances.ts';
 
-/** What nodes that enforce network policies may read. */
-const networkPolicyGrant = {
-  role: 'system:kube-network-policy',
-  serviceAccount: 'kube-network-policy',
-  rules: networkPolicyRights,
-};
 const kubeletPort = 10_250;
 const kubeletTimeoutMs = 60_000;
 const kubeletPollMs = 50;

@@ -3,8 +3,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pod } from '#api/core/v1';
-import { createClient, createEventRecorder, createInformerFactory, createRestTransport, loadClientConfig } from '#client';
-import { type Running, Supervisor, userAgent } from '#component-base';
+import { createEventRecorder, createInformerFactory } from '#client';
+import { type Running, Supervisor } from '#component-base';
 import { execCommand } from '#host';
 import { runKubeProxy } from '#kube-proxy';
 import { defaultOptions, runKubelet } from '#kubelet';
@@ -13,6 +13,7 @@ import type { Clock, Logger, Rng } from '#utils';
 import { buildPauseImage, importImage, pauseImageReference } from '../images/index.ts';
 import { dnsNodeLabel } from '../dns-label.ts';
 import type { NodeAgentConfig } from '../node-agent-config.ts';
+import { fileClients, type NodeClients } from './clients.ts';
 import { accepts, ContainerdService } from './containerd.ts';
 import { apiserverPollMs, podPidsMax } from './limits.ts';
 import { startNameServer } from './name-server.ts';
@@ -31,8 +32,9 @@ export interface NodeAgent {
 
 export async function runNodeAgent(config: NodeAgentConfig, deps: NodeAgentDeps): Promise<NodeAgent> {
   const { clock } = deps;
+  const mtu = config.machine && (await podMtu(config.nodeIp));
   const containerd = new ContainerdService(
-    { ...config, sandboxImage: pauseImageReference },
+    { ...config, sandboxImage: pauseImageReference, ...(mtu !== undefined && { podMtu: mtu }) },
     { clock, logger: deps.logger('containerd') },
   );
   await Promise.all([
@@ -40,22 +42,26 @@ export async function runNodeAgent(config: NodeAgentConfig, deps: NodeAgentDeps)
     apiserverAnswers(config, clock),
   ]);
   const supervisor = new Supervisor({ clock, logger: deps.logger('node-agent') });
+  const clients = await clientsOf(config, deps);
+  const given: Given = { config, clients, deps };
   const names = await supervisor
-    .run('coredns', () => startDns(config, deps))
+    .run('coredns', () => startDns(given))
     .catch((error: unknown) => {
       deps.logger('coredns').error('this node answers no names', { error: String(error) });
     });
-  const policies = await guardOf(config, deps, supervisor);
+  const policies = await guardOf(given, supervisor);
   const kubelet = { socket: containerd.socket, answersNames: names !== undefined, podNetwork: policies?.podNetwork };
   const running = await Promise.all([
-    supervisor.run('kube-proxy', () => startKubeProxy(config, deps), { retryFirst: true }),
-    supervisor.run('kubelet', () => startKubelet(config, kubelet, deps), { retryFirst: true }),
+    supervisor.run('kube-proxy', () => startKubeProxy(given), { retryFirst: true }),
+    supervisor.run('kubelet', () => startKubelet(given, kubelet), { retryFirst: true }),
+    ...(config.machine ? [supervisor.run('pod-network', () => startNetwork(given), { retryFirst: true })] : []),
   ]);
   return {
     async stop() {
       containerd.leave();
       await names?.stop();
       await Promise.all([...running, policies].map((component) => component?.stop()));
+      clients.close();
     },
   };
 }
@@ -65,15 +71,39 @@ async function apiserverAnswers({ apiserver }: NodeAgentConfig, clock: Clock): P
   while (!(await accepts(apiserver))) await clock.sleep(apiserverPollMs);
 }
 
-const clientOf = (component: string, kubeconfig: string, clock: Clock) =>
-  createClient(
-    createRestTransport({ config: loadClientConfig(kubeconfig, process.env), clock, userAgent: userAgent(component) }),
-  );
+/** What the components of one node share. */
+interface Given {
+  config: NodeAgentConfig;
+  clients: NodeClients;
+  deps: NodeAgentDeps;
+}
 
-async function startKubeProxy(config: NodeAgentConfig, { clock, rng, logger }: NodeAgentDeps): Promise<Running> {
+/** A joined machine asks for its certificates, an instance of the cluster's cloud has them on its disk. */
+async function clientsOf(config: NodeAgentConfig, deps: NodeAgentDeps): Promise<NodeClients> {
+  if (!config.machine) return fileClients(config, deps.clock);
+  const { machineClients } = await import('../machines/clients.ts');
+  const { host, port } = config.apiserver;
+  const server = `https://${host}:${port}`;
+  const ca = await readFile(config.clientCaFile, 'utf8');
+  return machineClients(config, { server, ca }, { ...deps, logger: deps.logger('certificates') });
+}
+
+/** As large as the machine's own packets: cards and tunnels of clouds have less than 1,500 bytes. */
+async function podMtu(nodeIp: string): Promise<number | undefined> {
+  const { machineLinks } = await import('../machines/network/index.ts');
+  return (await machineLinks()).find(({ cidr }) => cidr.startsWith(`${nodeIp}/`))?.mtu;
+}
+
+async function startNetwork({ config: { nodeName, clusterCidr }, clients, deps }: Given): Promise<Running> {
+  const { startPodNetwork } = await import('../machines/network/index.ts');
+  const shared = { ...deps, logger: deps.logger('pod-network'), client: clients.client('kubelet'), exec: execCommand };
+  return startPodNetwork({ nodeName, podCidr: clusterCidr }, shared);
+}
+
+async function startKubeProxy({ config, clients, deps: { clock, rng, logger } }: Given): Promise<Running> {
   const deps = { clock, rng, logger: logger('kube-proxy') };
   const { nodeName, clusterCidr, proxyMode: mode } = config;
-  const client = clientOf('kube-proxy', config.kubeProxyKubeconfig, clock);
+  const client = clients.client('kube-proxy');
   const informers = createInformerFactory({ ...deps, client });
   const recorder = createEventRecorder({ ...deps, client, component: 'kube-proxy', host: nodeName, api: 'events' });
   const proxy = await runKubeProxy({ nodeName, clusterCidr, mode }, { ...deps, informers, exec: execCommand, recorder });
@@ -90,17 +120,12 @@ async function startKubeProxy(config: NodeAgentConfig, { clock, rng, logger }: N
 type PodNetwork = (pod: Pod, ips: readonly string[]) => Promise<void>;
 
 /** What enforces network policies, and lets pods start once their policies are in force; undefined where somebody else does, or nobody. */
-async function guardOf(
-  config: NodeAgentConfig,
-  deps: NodeAgentDeps,
-  supervisor: Supervisor,
-): Promise<(Running & { podNetwork: PodNetwork }) | undefined> {
-  const { networkPolicyKubeconfig: kubeconfig, nodeName } = config;
-  if (kubeconfig === undefined) {
+async function guardOf(given: Given, supervisor: Supervisor): Promise<(Running & { podNetwork: PodNetwork }) | undefined> {
+  if (given.config.networkPolicyKubeconfig === undefined) {
     await removePolicyRules(execCommand);
     return undefined;
   }
-  const unit = await supervisor.run('network-policy', async () => startNetworkPolicy(nodeName, kubeconfig, deps), {
+  const unit = await supervisor.run('network-policy', async () => startNetworkPolicy(given), {
     retryFirst: true,
   });
   return {
@@ -112,13 +137,13 @@ async function guardOf(
   };
 }
 
-function startNetworkPolicy(
-  nodeName: string,
-  kubeconfig: string,
-  { clock, rng, logger }: NodeAgentDeps,
-): Running & { agent: NetworkPolicyAgent } {
+function startNetworkPolicy({
+  config: { nodeName },
+  clients,
+  deps: { clock, rng, logger },
+}: Given): Running & { agent: NetworkPolicyAgent } {
   const deps = { clock, rng, logger: logger('network-policy') };
-  const client = clientOf('kube-network-policy', kubeconfig, clock);
+  const client = clients.client('kube-network-policy');
   const informers = createInformerFactory({ ...deps, client });
   const recorder = createEventRecorder({ ...deps, client, component: 'kube-network-policy', host: nodeName, api: 'events' });
   const agent = runNetworkPolicy(nodeName, { ...deps, informers, exec: execCommand, recorder });
@@ -134,9 +159,9 @@ function startNetworkPolicy(
 }
 
 /** Rejects where the port is taken: the node's pods then ask the name servers of other nodes. */
-async function startDns(config: NodeAgentConfig, deps: NodeAgentDeps): Promise<Running> {
-  const { nodeIp: address, clusterDomain: domain, dnsKubeconfig } = config;
-  const client = clientOf('coredns', dnsKubeconfig, deps.clock);
+async function startDns({ config, clients, deps }: Given): Promise<Running> {
+  const { nodeIp: address, clusterDomain: domain } = config;
+  const client = clients.client('coredns');
   const stop = await startNameServer({ address, domain, client }, { ...deps, logger: deps.logger('coredns') });
   return {
     stop() {
@@ -147,16 +172,14 @@ async function startDns(config: NodeAgentConfig, deps: NodeAgentDeps): Promise<R
 }
 
 async function startKubelet(
-  config: NodeAgentConfig,
+  { config, clients, deps }: Given,
   { socket, answersNames, podNetwork }: { socket: string; answersNames: boolean; podNetwork: PodNetwork | undefined },
-  deps: NodeAgentDeps,
 ): Promise<Running> {
   const { clock, rng, logger } = deps;
-  const { nodeDir, cloudProvider } = config;
-  const [cert = '', key = '', ca = ''] = await Promise.all(
-    [config.tlsCertFile, config.tlsPrivateKeyFile, config.clientCaFile].map((file) => readFile(file, 'utf8')),
-  );
-  const client = clientOf('kubelet', config.kubeletKubeconfig, clock);
+  const { nodeDir, cloudProvider, machine } = config;
+  const [pair, ca] = await Promise.all([clients.serving(), readFile(config.clientCaFile, 'utf8')]);
+  const tls = { ...pair, ca };
+  const client = clients.client('kubelet');
   const kubelet = await runKubelet(
     {
       ...defaultOptions(config.nodeName),
@@ -172,6 +195,7 @@ async function startKubelet(
       containerRuntimeEndpoint: `unix://${socket}`,
       podInfraImage: pauseImageReference,
       podPidsMax,
+      ...(machine && { cgroupRoot: machine.cgroupRoot }),
     },
     {
       clock,
@@ -180,15 +204,17 @@ async function startKubelet(
       client,
       ...(podNetwork && { podNetwork }),
       serving: {
-        tls: { cert, key, ca, requestClientCert: true },
+        tls: { ...tls, requestClientCert: true },
         anonymous: false,
         tokenReview: true,
         authorization: 'Webhook',
       },
     },
   );
+  const renewal = clients.serves?.(kubelet, tls);
   return {
     async stop() {
+      renewal?.close();
       await kubelet.close();
       client.close();
     },

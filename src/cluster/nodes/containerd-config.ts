@@ -31,6 +31,8 @@ export interface ContainerdOptions {
   cniBinDir: string;
   /** Without CAP_SYS_RESOURCE, containers cannot get a lower oom_score_adj than containerd's own. */
   restrictOomScoreAdj: boolean;
+  /** Of the pods' cards; absent: the kernel's. */
+  podMtu?: number;
 }
 
 const quote = (text: string): string => JSON.stringify(text);
@@ -75,7 +77,7 @@ state = ${quote(`${paths.dir}/state`)}
  * The pod network of one node (https://www.cni.dev/plugins/current/main/bridge/): a bridge, addresses from the node's pod CIDR, host ports. The
  * kubelet tells containerd the pod CIDR (UpdateRuntimeConfig), which writes the network with it.
  */
-export function cniTemplate(nodeDir: string): string {
+export function cniTemplate({ nodeDir, podMtu }: Pick<ContainerdOptions, 'nodeDir' | 'podMtu'>): string {
   return JSON.stringify({
     cniVersion: '0.4.0',
     name: 'podnet',
@@ -86,6 +88,7 @@ export function cniTemplate(nodeDir: string): string {
         isGateway: true,
         ipMasq: false,
         hairpinMode: true,
+        ...(podMtu !== undefined && { mtu: podMtu }),
         ipam: {
           type: 'host-local',
           dataDir: `${nodeDir}/ipam`,

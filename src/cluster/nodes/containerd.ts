@@ -47,7 +47,7 @@ export class ContainerdService {
     // Written by containerd when the kubelet tells it the node's pod CIDR, which may be another one than at the last boot.
     await rm(paths.cniConfDir, { recursive: true, force: true });
     await mkdir(paths.cniConfDir, { recursive: true });
-    await writeFile(paths.cniTemplate, cniTemplate(nodeDir));
+    await writeFile(paths.cniTemplate, cniTemplate(this.#options));
     await writeFile(paths.configFile, containerdConfig(this.#options), { mode: 0o600 });
   }
   /** One of an agent that crashed: nobody would start it again. */

@@ -1,5 +1,5 @@
-// `sagong node list|add|stop|start|reboot|terminate`.
-import { dataDirOf, type NodeCommands, nodeCommands } from '#cluster';
+// `sagong node list|add|stop|start|reboot|terminate|drain|remove`.
+import { adminClient, dataDirOf, drainNode, type NodeCommands, nodeCommands, removeNode } from '#cluster';
 import { systemClock } from '#host';
 import { programOf } from '../program.ts';
 
@@ -42,5 +42,16 @@ export async function runNode(action: keyof typeof actions, node: string | undef
     await actions[action](commands, node, flags);
   } finally {
     commands.close();
+  }
+}
+
+/** Through the API alone: for nodes wherever they are. */
+export async function runNodeAway(action: 'drain' | 'remove', node: string, flags: Flags): Promise<void> {
+  const clock = systemClock();
+  const client = adminClient(dataDirOf(flags.name, flags.dataDir), clock);
+  try {
+    await (action === 'drain' ? drainNode : removeNode)(client, node, clock, say);
+  } finally {
+    client.close();
   }
 }

@@ -1,7 +1,6 @@
 // `sagong up`: in the foreground, or detached in a process of its own.
-import { spawn } from 'node:child_process';
-import { appendFileSync, openSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { appendFileSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { DemoOptions } from '#cluster';
 import {
   assertFree,
@@ -12,15 +11,14 @@ import {
   endpointAccessOf,
   type EtcdFlags,
   etcdFromFlags,
-  readRunState,
   type RunningCluster,
-  runningProcess,
   summary,
   up,
   type UpOptions,
 } from '#cluster/start';
 import { createLogger } from '#component-base';
 import { ensureDir, onSignals, openLogFile, systemClock, systemRng } from '#host';
+import { again, detach } from '../detach.ts';
 import { onFatal } from '../fail.ts';
 import { descriptions, packageFile, programOf } from '../program.ts';
 
@@ -47,6 +45,7 @@ export interface UpFlags extends EtcdFlags {
   endpointAccess?: string;
   quotaBackendBytes?: number;
   encryptSecrets?: boolean;
+  advertiseAddress?: string;
   auditPolicyFile?: string;
   auditLogPath?: string;
 }
@@ -126,7 +125,7 @@ export async function runUp(given: UpFlags): Promise<void> {
   const etcd = etcdFromFlags(flags);
   const dataDir = dataDirOf(flags.name, flags.dataDir);
   assertFree(dataDir);
-  if (flags.detach) return detach(dataDir);
+  if (flags.detach) return detach(dataDir, 'cluster');
   const program = programOf();
   // The data directory belongs into the command line of every process of a cluster: start again with it when it was left out.
   if (flags.dataDir !== dataDir) return again(dataDir);
@@ -215,52 +214,4 @@ function stopSignal(): AbortSignal {
   };
   onSignals({ SIGTERM: onSignal, SIGINT: onSignal, SIGHUP: onSignal });
   return controller.signal;
-}
-
-/** Does the work in a child with the data directory named. Ctrl-C reaches both through the terminal; other signals are passed on. */
-async function again(dataDir: string): Promise<void> {
-  const [command = process.execPath, ...args] = programOf();
-  const child = spawn(command, [...args, ...withDataDir(dataDir)], { stdio: 'inherit' });
-  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-    process.on(name, () => {
-      if (name !== 'SIGINT' || !process.stdin.isTTY) child.kill(name);
-    });
-  process.exitCode = await new Promise<number>((resolve) => child.once('exit', (code) => resolve(code ?? 1)));
-}
-
-const withDataDir = (dataDir: string): string[] => {
-  const given = process.argv.slice(2).filter((word) => word !== '--detach');
-  const at = given.findIndex((word) => word === '--data-dir' || word.startsWith('--data-dir='));
-  if (at >= 0) given.splice(at, given[at] === '--data-dir' ? 2 : 1);
-  return [...given, '--data-dir', dataDir];
-};
-
-async function detach(dataDir: string): Promise<void> {
-  const clock = systemClock();
-  const running = await runningProcess(dataDir);
-  if (running?.ready) return void process.stdout.write(`The cluster in ${dataDir} is running already (process ${running.pid})\n`);
-  await ensureDir(clusterPaths(dataDir).logs);
-  const outFile = join(clusterPaths(dataDir).logs, 'up.log');
-  const out = openSync(outFile, 'w', 0o600);
-  const [command = process.execPath, ...args] = programOf();
-  const child = spawn(command, [...args, ...withDataDir(dataDir)], { detached: true, stdio: ['ignore', out, out] });
-  let exit: number | undefined;
-  child.once('exit', (code) => {
-    exit = code ?? 1;
-  });
-  // Until it is ready, whoever gives up waiting gives up the start.
-  const giveUp = (): void => void child.kill(child.killed ? 'SIGKILL' : 'SIGTERM');
-  onSignals({ SIGTERM: giveUp, SIGINT: giveUp, SIGHUP: giveUp });
-  const progress = createProgress(process.stdout);
-  await progress.step(`cluster in ${dataDir}`, async () => {
-    for (;;) {
-      if (exit !== undefined) throw new Error(`the cluster did not start:\n${readFileSync(outFile, 'utf8')}`);
-      const state = await readRunState(dataDir);
-      if (state?.ready && state.pid === child.pid) return;
-      await clock.sleep(25);
-    }
-  });
-  child.unref();
-  process.stdout.write(readFileSync(outFile, 'utf8'));
-  process.exit(0);
 }

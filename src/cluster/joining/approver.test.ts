@@ -1,0 +1,85 @@
+// Which certificates nodes get without anybody's word.
+import { describe, expect, it } from 'vitest';
+import type { CertificateSigningRequest } from '#api/certificates/v1';
+import type { Node } from '#api/core/v1';
+import { createCertificateRequest, generateKeyPair, type SubjectOptions } from '#pki';
+import { reconcileApproval } from './approver.ts';
+
+const now = Date.parse('2026-05-01T00:00:00Z');
+const { privateKey } = generateKeyPair();
+const serving = 'kubernetes.io/kubelet-serving';
+const client = 'kubernetes.io/kube-apiserver-client';
+const node: Node = {
+  metadata: { name: 'a' },
+  status: {
+    addresses: [
+      { type: 'InternalIP', address: '10.0.0.1' },
+      { type: 'Hostname', address: 'a' },
+    ],
+  },
+};
+const own: SubjectOptions = { commonName: 'system:node:a', organizations: ['system:nodes'], dnsNames: ['a'], ips: ['10.0.0.1'] };
+const proxy: SubjectOptions = { commonName: 'system:kube-proxy' };
+
+function csr(
+  signerName: string,
+  subject: SubjectOptions,
+  more: Partial<CertificateSigningRequest['spec']> = {},
+): CertificateSigningRequest {
+  return {
+    metadata: { name: 'csr-1', creationTimestamp: '2026-04-30T23:59:00Z' },
+    spec: {
+      request: Buffer.from(createCertificateRequest({ ...subject, privateKey })).toString('base64'),
+      signerName,
+      usages: ['digital signature', signerName === serving ? 'server auth' : 'client auth'],
+      username: 'system:node:a',
+      groups: ['system:nodes', 'system:authenticated'],
+      ...more,
+    },
+  };
+}
+
+const isApproved = (request: CertificateSigningRequest, of: Node | undefined = node): boolean =>
+  reconcileApproval({ request, node: of }, now).effects.some(
+    (effect) => effect.op === 'update' && effect.subresource === 'approval',
+  );
+
+describe('certificates of nodes', () => {
+  it.each<[string, CertificateSigningRequest, boolean]>([
+    ['a serving certificate for its own addresses', csr(serving, own), true],
+    ['one for an address of somebody else', csr(serving, { ...own, ips: ['10.0.0.2'] }), false],
+    ['one for the name of the apiserver', csr(serving, { ...own, dnsNames: ['kubernetes'] }), false],
+    ['one for another node', csr(serving, { ...own, commonName: 'system:node:b' }), false],
+    ['one that somebody else asks for', csr(serving, own, { username: 'mallory', groups: [] }), false],
+    ['one of a user with the name of a node', csr(serving, own, { groups: ['system:authenticated'] }), false],
+    ['one that is for clients, too', csr(serving, own, { usages: ['server auth', 'client auth'] }), false],
+    ['that of kube-proxy', csr(client, proxy), true],
+    ['that of the name server', csr(client, dnsSubject()), true],
+    ['kube-proxy as an administrator', csr(client, { ...proxy, organizations: ['system:masters'] }), false],
+    ['that of an administrator', csr(client, { commonName: 'kubernetes-admin', organizations: ['system:masters'] }), false],
+    [
+      'that of another service account',
+      csr(client, { ...dnsSubject(), commonName: 'system:serviceaccount:kube-system:default' }),
+      false,
+    ],
+    ['kube-proxy for a user', csr(client, proxy, { username: 'mallory', groups: ['system:authenticated'] }), false],
+    ['the legacy signer', csr('kubernetes.io/legacy-unknown', proxy), false],
+  ])('%s', (_what, request, expected) => {
+    expect(isApproved(request)).toBe(expected);
+  });
+  it('waits for the addresses of a new Node', () => {
+    expect(reconcileApproval({ request: csr(serving, own), node: undefined }, now)).toMatchObject({
+      effects: [],
+      requeueAfterMs: 1_000,
+    });
+  });
+  it('says nothing about what is decided', () => {
+    const denied = { ...csr(serving, own), status: { conditions: [{ type: 'Denied', status: 'True' }] } };
+    expect(isApproved(denied)).toBe(false);
+  });
+});
+
+function dnsSubject(): SubjectOptions {
+  const organizations = ['system:serviceaccounts', 'system:serviceaccounts:kube-system'];
+  return { commonName: 'system:serviceaccount:kube-system:coredns', organizations };
+}

@@ -1,0 +1,99 @@
+// Approves what joined machines ask for and upstream's approver leaves to others: serving certificates of kubelets for addresses that their Node has,
+// and client certificates of the programs beside a kubelet.
+import type { CertificateSigningRequest } from '#api/certificates/v1';
+import type { Node } from '#api/core/v1';
+import { defineController, ownKey, type Plan, watch } from '#controller-runtime';
+import { certificateSigningRequests, nodes } from '#controller-runtime/platform';
+import { allow, recordEvents } from '#controller-runtime/workload';
+import { type CertificateRequest, parseCertificateRequest } from '#pki';
+import { identities } from '../identities.ts';
+
+type Csr = CertificateSigningRequest;
+
+const servingSigner = 'kubernetes.io/kubelet-serving';
+const clientSigner = 'kubernetes.io/kube-apiserver-client';
+const nodePrefix = 'system:node:';
+/** Addresses of a new Node are told a moment after it asked. */
+const againMs = 1_000;
+/** Longer, and nobody waits for it any more. */
+const patienceMs = 15 * 60_000;
+
+const same = (a: readonly string[], b: readonly string[]): boolean => a.length === b.length && a.every((one) => b.includes(one));
+
+const withoutAuthenticated = (groups: readonly string[]): string[] => groups.filter((group) => group !== 'system:authenticated');
+
+/** Programs that run beside every kubelet, by the name in their certificate. */
+const beside = new Map(
+  [identities.kubeProxy, identities.dns, identities.networkPolicy].map(({ name, groups }) => [
+    name,
+    withoutAuthenticated(groups),
+  ]),
+);
+
+interface ApprovalView {
+  request: Csr | undefined;
+  /** That of the sender. */
+  node: Node | undefined;
+}
+
+const hasAny = (names: CertificateRequest, keys: readonly ('dnsNames' | 'ips' | 'emails' | 'uris')[]): boolean =>
+  keys.some((key) => names[key].length > 0);
+
+/** Why it is not approved; 'later': because of what the Node does not say yet; undefined: it is approved. */
+function objection({ request, node }: ApprovalView, asked: CertificateRequest): string | undefined {
+  const { spec } = request as Csr;
+  const { commonName, organizations } = asked.subject;
+  const usages = (spec.usages ?? []).filter((usage) => usage !== 'digital signature' && usage !== 'key encipherment');
+  if (spec.signerName === clientSigner) {
+    const groups = beside.get(commonName);
+    if (!groups || !same(groups, organizations)) return 'it is not for a program of a node';
+    return same(usages, ['client auth']) && !hasAny(asked, ['dnsNames', 'ips', 'emails', 'uris'])
+      ? undefined
+      : 'it asks for more';
+  }
+  if (commonName !== spec.username || !same(organizations, ['system:nodes'])) return 'it is for somebody else';
+  if (!same(usages, ['server auth']) || hasAny(asked, ['emails', 'uris'])) return 'it asks for more';
+  const known = new Set([...(node?.status?.addresses ?? []).map(({ address }) => address), node?.metadata.name ?? '']);
+  return [...asked.dnsNames, ...asked.ips].every((name) => known.has(name)) ? undefined : 'later';
+}
+
+export function reconcileApproval(view: ApprovalView, now: number): Plan {
+  const { request } = view;
+  if (!request || request.status?.certificate || (request.status?.conditions ?? []).length > 0) return { effects: [] };
+  const { signerName, username = '', groups = [] } = request.spec;
+  if (signerName !== servingSigner && signerName !== clientSigner) return { effects: [] };
+  if (!username.startsWith(nodePrefix) || !groups.includes('system:nodes')) return { effects: [] };
+  const why = objection(view, parseCertificateRequest(Buffer.from(request.spec.request ?? '', 'base64')));
+  if (why === 'later') {
+    const age = now - Date.parse(request.metadata.creationTimestamp ?? '');
+    const because = 'It names addresses that the Node does not have.';
+    return { effects: [], because, ...(age < patienceMs && { requeueAfterMs: againMs }) };
+  }
+  if (why !== undefined) return { effects: [], because: `It is left to others: ${why}.` };
+  const message = 'Auto approving a certificate of a node for what its Node has.';
+  const approval = { type: 'Approved', status: 'True', reason: 'AutoApproved', message };
+  const object: Csr = { ...request, status: { ...request.status, conditions: [approval] } };
+  return { effects: [{ op: 'update', resource: certificateSigningRequests, subresource: 'approval', object }], because: message };
+}
+
+export const nodeCertificateApprover = defineController<ApprovalView>({
+  name: 'node-certificate-approver',
+  for: certificateSigningRequests,
+  rights: [
+    allow('get,list,watch', 'certificates.k8s.io', 'certificatesigningrequests'),
+    allow('update', 'certificates.k8s.io', 'certificatesigningrequests/approval'),
+    { ...allow('approve', 'certificates.k8s.io', 'signers'), resourceNames: [servingSigner, clientSigner] },
+    allow('get,list,watch', 'core', 'nodes'),
+    recordEvents,
+  ],
+  watches: [
+    watch<Csr>({ resource: certificateSigningRequests, keys: (request) => ownKey(request) }),
+    watch<Node>({ resource: nodes, keys: () => [] }),
+  ],
+  view(key, cache) {
+    const request = cache.get<Csr>(certificateSigningRequests, '', key);
+    const name = request?.spec.username?.slice(nodePrefix.length) ?? '';
+    return { request, node: cache.get<Node>(nodes, '', name) };
+  },
+  reconcile: reconcileApproval,
+});

@@ -1,0 +1,132 @@
+// What a cluster publishes so that machines can join it, with kubeadm's names and rights (https://kubernetes.io/docs/reference/setup-tools/kubeadm/implementation-details/):
+// who knows a bootstrap token may read the way in and ask for the certificate of a kubelet. Pure.
+import { formatYaml } from '#apimachinery/codec';
+import type { PolicyRule } from '#api/rbac/v1';
+import { gitVersion } from '#component-base';
+import { kubeconfigFor } from '#client';
+import type { Applied } from '../apply.ts';
+import { clusterNetworks } from '../settings.ts';
+
+export const bootstrapGroup = 'system:bootstrappers:kubeadm:default-node-token';
+const nodesGroup = 'system:nodes';
+const rbac = 'rbac.authorization.k8s.io';
+const apiVersion = `${rbac}/v1`;
+
+export interface JoiningFacts {
+  cluster: string;
+  /** `10.0.0.1:6443`. */
+  endpoint: string;
+  /** PEM. */
+  ca: string;
+  podCidr: string;
+}
+
+interface Entry {
+  resource: string;
+  object: Applied;
+}
+
+const groups = (...names: string[]) => names.map((name) => ({ kind: 'Group', name, apiGroup: rbac }));
+
+const clusterBinding = (name: string, role: string, subjects: object[]): Entry => ({
+  resource: 'clusterrolebindings',
+  object: {
+    apiVersion,
+    kind: 'ClusterRoleBinding',
+    metadata: { name },
+    roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: role },
+    subjects,
+  },
+});
+
+const clusterRole = (name: string, rules: PolicyRule[]): Entry => ({
+  resource: 'clusterroles',
+  object: { apiVersion, kind: 'ClusterRole', metadata: { name }, rules },
+});
+
+/** The right to read one ConfigMap. */
+const readable = (name: string, namespace: string, configMap: string, subjects: object[]): Entry[] => [
+  {
+    resource: 'roles',
+    object: {
+      apiVersion,
+      kind: 'Role',
+      metadata: { name, namespace },
+      rules: [{ apiGroups: [''], resources: ['configmaps'], resourceNames: [configMap], verbs: ['get'] }],
+    },
+  },
+  {
+    resource: 'rolebindings',
+    object: {
+      apiVersion,
+      kind: 'RoleBinding',
+      metadata: { name, namespace },
+      roleRef: { apiGroup: rbac, kind: 'Role', name },
+      subjects,
+    },
+  },
+];
+
+const configMap = (name: string, namespace: string, data: Record<string, string>): Entry => ({
+  resource: 'configmaps',
+  object: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace }, data },
+});
+
+/** What anybody may read: where the cluster is, and its authority. */
+function clusterInfo({ endpoint, ca }: JoiningFacts): string {
+  const { clusters } = kubeconfigFor('', { server: `https://${endpoint}`, ca });
+  const none = { users: null, contexts: null, preferences: {}, 'current-context': '' };
+  return formatYaml({ apiVersion: 'v1', clusters, ...none, kind: 'Config' });
+}
+
+/** The kubelets' common configuration. */
+export const kubeletConfiguration = () => ({
+  apiVersion: 'kubelet.config.k8s.io/v1beta1',
+  kind: 'KubeletConfiguration',
+  authentication: {
+    anonymous: { enabled: false },
+    webhook: { enabled: true },
+    x509: { clientCAFile: '/etc/kubernetes/pki/ca.crt' },
+  },
+  authorization: { mode: 'Webhook' },
+  clusterDNS: [clusterNetworks.dnsServiceIp],
+  clusterDomain: clusterNetworks.domain,
+  cgroupDriver: 'cgroupfs',
+  rotateCertificates: true,
+  serverTLSBootstrap: true,
+  staticPodPath: '/etc/kubernetes/manifests',
+});
+
+const clusterConfiguration = ({ cluster, endpoint, podCidr }: JoiningFacts) => ({
+  apiVersion: 'kubeadm.k8s.io/v1beta4',
+  kind: 'ClusterConfiguration',
+  clusterName: cluster,
+  certificatesDir: '/etc/kubernetes/pki',
+  controlPlaneEndpoint: endpoint,
+  kubernetesVersion: gitVersion.replace(/\+.*$/, ''),
+  networking: { dnsDomain: clusterNetworks.domain, podSubnet: podCidr, serviceSubnet: clusterNetworks.serviceCidr },
+});
+
+/** Applied at every start. */
+export function joiningObjects(facts: JoiningFacts): Entry[] {
+  const both = groups(bootstrapGroup, nodesGroup);
+  const csr = 'system:certificates.k8s.io:certificatesigningrequests';
+  return [
+    configMap('cluster-info', 'kube-public', { kubeconfig: clusterInfo(facts) }),
+    ...readable('kubeadm:bootstrap-signer-clusterinfo', 'kube-public', 'cluster-info', [
+      { kind: 'User', name: 'system:anonymous', apiGroup: rbac },
+    ]),
+    configMap('kubelet-config', 'kube-system', { kubelet: formatYaml(kubeletConfiguration()) }),
+    ...readable('kubeadm:kubelet-config', 'kube-system', 'kubelet-config', both),
+    configMap('kubeadm-config', 'kube-system', { ClusterConfiguration: formatYaml(clusterConfiguration(facts)) }),
+    ...readable('kubeadm:nodes-kubeadm-config', 'kube-system', 'kubeadm-config', both),
+    clusterBinding('kubeadm:kubelet-bootstrap', 'system:node-bootstrapper', groups(bootstrapGroup)),
+    clusterBinding('kubeadm:node-autoapprove-bootstrap', `${csr}:nodeclient`, groups(bootstrapGroup)),
+    clusterBinding('kubeadm:node-autoapprove-certificate-rotation', `${csr}:selfnodeclient`, groups(nodesGroup)),
+    clusterRole('kubeadm:get-nodes', [{ apiGroups: [''], resources: ['nodes'], verbs: ['get'] }]),
+    clusterBinding('kubeadm:get-nodes', 'kubeadm:get-nodes', groups(bootstrapGroup)),
+    // A machine that leaves takes its own Node with it; which one that is, NodeRestriction sees to.
+    clusterRole('sagong:leave', [{ apiGroups: [''], resources: ['nodes'], verbs: ['delete'] }]),
+    clusterBinding('sagong:leave', 'sagong:leave', groups(nodesGroup)),
+  ];
+}

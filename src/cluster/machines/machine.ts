@@ -1,0 +1,84 @@
+// A machine that is a node of a cluster: what it keeps on its disk, and how its parts are told. Everything is in one folder, so that all of it can be
+// found again and taken away.
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { emptyKubeconfig, kubeconfigFor, writeKubeconfig } from '#client';
+import { atomicWrite, readFileIfExists } from '#host';
+import { findCniDir, hasSysResource } from '../capabilities.ts';
+import type { NodeAgentConfig } from '../node-agent-config.ts';
+import type { RegistryMirror } from '../nodes/index.ts';
+import { clusterMark } from '../paths.ts';
+import { clusterNetworks } from '../settings.ts';
+
+/** Kept in `machine.json`. */
+export interface MachineSettings {
+  nodeName: string;
+  nodeIp: string;
+  /** `https://10.0.0.1:6443`. */
+  server: string;
+  podCidr: string;
+  registryMirrors: RegistryMirror[];
+}
+
+export const machinePaths = (dir: string) => ({
+  settings: join(dir, 'machine.json'),
+  agentConfig: join(dir, 'agent.json'),
+  agentPid: join(dir, 'agent.pid'),
+  agentLog: join(dir, 'logs', 'agent.log'),
+  bootstrapKubeconfig: join(dir, 'bootstrap-kubelet.conf'),
+  kubeconfig: join(dir, 'kubelet.conf'),
+  certificates: join(dir, 'pki'),
+  authority: join(dir, 'ca.crt'),
+});
+
+/** Name of the machine's cgroup: everything that it runs is in it. */
+export const machineCgroup = (dir: string): string => `sagong-${clusterMark(dir)}-machine`;
+
+export async function loadMachine(dir: string): Promise<MachineSettings | undefined> {
+  const text = (await readFileIfExists(machinePaths(dir).settings))?.toString('utf8');
+  return text === undefined ? undefined : (JSON.parse(text) as MachineSettings);
+}
+
+/** Writes what the agent needs; `token` only until the kubelet has its certificate. */
+export async function prepareMachine(dir: string, settings: MachineSettings, ca: string, token: string): Promise<void> {
+  const paths = machinePaths(dir);
+  await mkdir(dir, { recursive: true, mode: 0o700 });
+  await atomicWrite(paths.authority, ca, { mode: 0o644 });
+  await writeKubeconfig(paths.bootstrapKubeconfig, {
+    ...emptyKubeconfig(),
+    ...kubeconfigFor('kubelet-bootstrap', { server: settings.server, ca, token }),
+  });
+  await writeAgentConfig(dir, settings);
+  await atomicWrite(paths.settings, `${JSON.stringify(settings, null, 2)}\n`, { mode: 0o600 });
+}
+
+export async function writeAgentConfig(dir: string, settings: MachineSettings): Promise<void> {
+  const paths = machinePaths(dir);
+  const { hostname: host, port } = new URL(settings.server);
+  const config: NodeAgentConfig = {
+    nodeName: settings.nodeName,
+    nodeIp: settings.nodeIp,
+    nodeDir: dir,
+    kubeletKubeconfig: paths.kubeconfig,
+    kubeProxyKubeconfig: '',
+    dnsKubeconfig: '',
+    networkPolicyKubeconfig: '',
+    apiserver: { host: host.replace(/^\[|\]$/g, ''), port: Number(port || 443) },
+    cniBinDir: findCniDir() ?? '/usr/lib/cni',
+    restrictOomScoreAdj: process.platform === 'linux' && !hasSysResource(),
+    registryMirrors: settings.registryMirrors,
+    clusterDns: clusterNetworks.dnsServiceIp,
+    clusterDomain: clusterNetworks.domain,
+    clusterCidr: settings.podCidr,
+    tlsCertFile: '',
+    tlsPrivateKeyFile: '',
+    clientCaFile: paths.authority,
+    cloudProvider: '',
+    machine: {
+      bootstrapKubeconfig: paths.bootstrapKubeconfig,
+      certificates: paths.certificates,
+      cgroupRoot: machineCgroup(dir),
+    },
+  };
+  await atomicWrite(paths.agentConfig, JSON.stringify(config, null, 2), { mode: 0o600 });
+}

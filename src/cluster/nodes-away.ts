@@ -1,0 +1,85 @@
+// `sagong node drain` and `sagong node remove`: a node is emptied of its pods as `kubectl drain` does it, and taken out of the cluster.
+import type { Node, Pod } from '#api/core/v1';
+import { isNotFound, type StatusError } from '#apimachinery/errors';
+import { clientConfigOf, createClient, createRestTransport, type KubeClient, readKubeconfig } from '#client';
+import { userAgent } from '#component-base';
+import type { Clock } from '#utils';
+import { drainPollMs, drainTimeoutMs } from './machines/limits.ts';
+import { clusterPaths } from './paths.ts';
+
+const core = (resource: string) => ({ group: '', version: 'v1', resource });
+
+/** As the administrator of a cluster on this machine. */
+export function adminClient(dataDir: string, clock: Clock): KubeClient {
+  const config = clientConfigOf(readKubeconfig(clusterPaths(dataDir).kubeconfig));
+  return createClient(createRestTransport({ config, clock, userAgent: userAgent('sagong') }));
+}
+
+const isMirror = ({ metadata }: Pod): boolean => metadata.annotations?.['kubernetes.io/config.mirror'] !== undefined;
+const isDaemon = ({ metadata }: Pod): boolean =>
+  metadata.ownerReferences?.some(({ kind, controller }) => controller === true && kind === 'DaemonSet') ?? false;
+const isOver = ({ status }: Pod): boolean => status?.phase === 'Succeeded' || status?.phase === 'Failed';
+
+async function named(client: KubeClient, name: string): Promise<Node> {
+  try {
+    return await client.resource<Node>(core('nodes')).get(name);
+  } catch (error) {
+    if (isNotFound(error)) throw new Error(`there is no node ${JSON.stringify(name)} in the cluster`, { cause: error });
+    throw error;
+  }
+}
+
+/** Pods that leave: all but those of DaemonSets, which ignore that a node takes no more, and of static files. */
+async function leavingPods(client: KubeClient, node: string): Promise<Pod[]> {
+  const { items } = await client.resource<Pod>(core('pods')).list({ fieldSelector: `spec.nodeName=${node}` });
+  return items.filter((pod) => !isMirror(pod) && !isDaemon(pod) && !isOver(pod));
+}
+
+async function evict(client: KubeClient, { metadata: { name = '', namespace = '' } }: Pod): Promise<boolean> {
+  const body = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace } };
+  try {
+    await client.resource(core('pods'), namespace).createSubresource(name, 'eviction', body);
+    return true;
+  } catch (error) {
+    // A disruption budget does not allow it now.
+    if ((error as StatusError).status?.code === 429) return false;
+    if (isNotFound(error)) return true;
+    throw error;
+  }
+}
+
+/** Resolves when no pod is left that could go elsewhere. `say` is told what happens. */
+export async function drainNode(client: KubeClient, name: string, clock: Clock, say: (text: string) => void): Promise<void> {
+  const node = await named(client, name);
+  if (!node.spec?.unschedulable) {
+    await client.resource<Node>(core('nodes')).patch(name, 'application/merge-patch+json', { spec: { unschedulable: true } });
+    say(`node/${name} cordoned`);
+  }
+  const deadlineMs = clock.monotonic() + drainTimeoutMs;
+  const asked = new Set<string>();
+  for (;;) {
+    const pods = await leavingPods(client, name);
+    if (pods.length === 0) break;
+    for (const pod of pods) {
+      const key = `${pod.metadata.namespace}/${pod.metadata.name}`;
+      if (asked.has(key) || !(await evict(client, pod))) continue;
+      asked.add(key);
+      say(`evicting pod ${key}`);
+    }
+    if (clock.monotonic() > deadlineMs)
+      throw new Error(
+        `these pods are still on ${name}: ${pods.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`).join(', ')}`,
+      );
+    await clock.sleep(drainPollMs);
+  }
+  say(`node/${name} drained`);
+}
+
+/** Drains it where it is Ready, and deletes its Node. */
+export async function removeNode(client: KubeClient, name: string, clock: Clock, say: (text: string) => void): Promise<void> {
+  const node = await named(client, name);
+  const ready = node.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
+  if (ready) await drainNode(client, name, clock, say);
+  await client.resource<Node>(core('nodes')).delete(name);
+  say(`node/${name} removed from the cluster`);
+}

@@ -1,0 +1,190 @@
+// A cluster that grows over machines which share nothing but wires: up, join, pods and Services across all of them, restarts, leave.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { buildBusyboxImage } from '#cluster/images';
+import { eventually } from '../cluster/harness.ts';
+import { bootWorld, type TestMachine, type TestWorld } from './machine-world.ts';
+
+const image = 'test.local/busybox:1';
+const address = '10.50.1.1';
+let world: TestWorld;
+
+beforeAll(async () => {
+  world = await bootWorld();
+});
+afterAll(() => world?.destroy());
+
+const nodesReady = (names: readonly string[]) =>
+  eventually(`nodes ${names.join(', ')} are Ready`, async () => {
+    const lines = (await world.first.kubectl('get', 'nodes', '--no-headers')).trim().split('\n');
+    const ready = lines.flatMap((line) => /^(\S+) +Ready /.exec(line)?.[1] ?? []);
+    return ready.sort().join() === [...names].sort().join() && lines.length === names.length;
+  });
+
+async function loadImage(machine: TestMachine, nodeDir: string): Promise<void> {
+  await machine.copyIn(await buildBusyboxImage({ busyboxPath: '/bin/busybox', reference: image }), '/tmp/busybox.tar');
+  await machine.must(
+    'ctr',
+    '-a',
+    `${nodeDir}/containerd/containerd.sock`,
+    '-n',
+    'k8s.io',
+    'images',
+    'import',
+    '/tmp/busybox.tar',
+  );
+}
+
+/** A web server on every node that says who it is and who asks, and has a large file. */
+const web = `
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: web}
+spec:
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers:
+      - name: web
+        image: ${image}
+        imagePullPolicy: Never
+        command: [sh, -c]
+        args:
+        - |
+          mkdir -p /tmp/www/cgi-bin && cd /tmp/www
+          printf '#!/bin/sh\\necho Content-Type: text/plain\\necho\\necho $NODE $REMOTE_ADDR\\n' > cgi-bin/who && chmod +x cgi-bin/who
+          dd if=/dev/zero of=big bs=1024 count=2048 2>/dev/null
+          exec httpd -f -p 8080
+        env: [{name: NODE, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}]
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web}
+spec: {selector: {app: web}, ports: [{port: 80, targetPort: 8080}]}
+`;
+
+interface WebPod {
+  name: string;
+  node: string;
+  ip: string;
+}
+
+async function webPods(count: number): Promise<WebPod[]> {
+  return eventually(`${count} web servers run`, async () => {
+    const text = await world.first.kubectl(
+      ...['get', 'pods', '-l', 'app=web', '--field-selector=status.phase=Running', '-o'],
+      'jsonpath={range .items[*]}{.metadata.name} {.spec.nodeName} {.status.podIP}{"\\n"}{end}',
+    );
+    const pods = text
+      .trim()
+      .split('\n')
+      .map((line) => line.split(' '));
+    return pods.length === count && pods.map(([name = '', node = '', ip = '']) => ({ name, node, ip }));
+  });
+}
+
+const ask = (from: WebPod, url: string): Promise<string> => world.first.kubectl('exec', from.name, '--', 'wget', '-qO-', url);
+
+/** Every pod reaches every other by its address, and is seen with its own. */
+async function allReachAll(pods: readonly WebPod[]): Promise<void> {
+  for (const from of pods)
+    for (const to of pods)
+      await eventually(`${from.node} reaches ${to.node}`, async () => {
+        const said = await ask(from, `http://${to.ip}:8080/cgi-bin/who`);
+        expect(said.trim().replace(/\[::ffff:(.*)\]/, '$1')).toBe(`${to.node} ${from.ip}`);
+        return true;
+      });
+}
+
+test('the first machine serves the control plane and is a node', async () => {
+  await world.first.mustSagong(
+    'up',
+    '--advertise-address',
+    address,
+    '--data-dir',
+    '/data/cluster',
+    '--no-kubeconfig',
+    '--detach',
+  );
+  await nodesReady(['first']);
+  const endpoints = await world.first.kubectl('get', 'endpoints', 'kubernetes', '-o', 'jsonpath={.subsets[0].addresses[0].ip}');
+  expect(endpoints).toBe(address);
+});
+
+test('others join with the printed command, on the same link and behind a router', async () => {
+  const { first, near, far } = world;
+  const printed = await first.mustSagong('token', 'create', '--data-dir', '/data/cluster', '--ttl', '1h', '--print-join-command');
+  const words = printed.trim().split(' ');
+  expect(words.slice(0, 3)).toEqual(['sagong', 'join', `${address}:6443`]);
+  const wrong = [...words.slice(1, -1), `sha256:${'0'.repeat(64)}`];
+  const refused = await near.sagong(...wrong, '--data-dir', '/data/wrong');
+  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('are pinned')]);
+  for (const machine of [near, far]) await machine.mustSagong(...words.slice(1), '--data-dir', '/data/machine', '--detach');
+  await nodesReady(['first', 'near', 'far']);
+  const listed = await first.mustSagong('token', 'list', '--data-dir', '/data/cluster');
+  expect(listed).toMatch(/authentication,signing +<none> +system:bootstrappers:kubeadm:default-node-token/);
+});
+
+test('pods on all machines reach each other without NAT, and a Service by its name', async () => {
+  const { first, near, far } = world;
+  await loadImage(first, '/data/cluster/machine');
+  for (const machine of [near, far]) await loadImage(machine, '/data/machine');
+  const applied = await first.runWith(web, 'kubectl', 'apply', '-f', '-');
+  expect([applied.code, applied.stderr]).toEqual([0, '']);
+  const pods = await webPods(3);
+  await allReachAll(pods);
+  // Routes where they share a link, a tunnel with smaller packets otherwise.
+  expect(await first.sh('ip -4 route show proto 83')).toMatch(/^10\.244\.\d+\.0\/24 via 10\.50\.1\.2 dev eth0 $/m);
+  expect(await first.sh('ip -4 route show proto 83')).toMatch(
+    /^10\.244\.\d+\.0\/24 via 10\.244\.\d+\.0 dev sagong-vxlan onlink $/m,
+  );
+  expect(await far.sh('cat /sys/class/net/sagong-vxlan/mtu')).toBe('1450\n');
+  for (const from of pods) {
+    await eventually(
+      `${from.node} finds the Service by its name`,
+      async () => (await ask(from, 'http://web/cgi-bin/who')) !== '',
+    );
+    for (const to of pods) {
+      const size = await first.kubectl('exec', from.name, '--', 'sh', '-c', `wget -qO- http://${to.ip}:8080/big | wc -c`);
+      expect([from.node, to.node, size.trim()]).toEqual([from.node, to.node, String(2048 * 1024)]);
+    }
+  }
+  for (const { name } of pods) expect(await first.kubectl('logs', name)).toBe('');
+});
+
+test('the certificates of kubelets are the cluster’s, for serving, too', async () => {
+  const { first, near } = world;
+  const subject = await near.sh('openssl x509 -noout -subject -issuer -in /data/machine/pki/kubelet-client-current.pem');
+  expect(subject).toMatch(/O = system:nodes, CN = system:node:near\n.*CN = kubernetes/);
+  await eventually('the serving certificate is there', async () => {
+    const text = await first.sh(
+      'openssl s_client -connect 10.50.1.2:10250 -CAfile /data/cluster/pki/ca.crt -verify_return_error </dev/null 2>&1',
+    );
+    return text.includes('Verify return code: 0 (ok)');
+  });
+});
+
+test('a restart of the first machine changes nothing for long', async () => {
+  const { first } = world;
+  await first.mustSagong('stop', '--data-dir', '/data/cluster');
+  await first.mustSagong('up', '--data-dir', '/data/cluster', '--no-kubeconfig', '--detach');
+  await nodesReady(['first', 'near', 'far']);
+  const ready = ['rollout', 'status', 'daemonset/web', '--timeout=60s'];
+  await first.kubectl(...ready);
+  await allReachAll(await webPods(3));
+});
+
+test('a machine that leaves takes everything with it', async () => {
+  const { first, near, far } = world;
+  await near.mustSagong('leave', '--data-dir', '/data/machine');
+  await nodesReady(['first', 'far']);
+  expect(await near.sh('ls /data; ip -4 route show proto 83; ip -o link show type bridge; ip -o link show type vxlan')).toBe(
+    'wrong\n',
+  );
+  expect(await near.sh('iptables-save | grep -ciE "sagong|kube|cni" || true')).toBe('0\n');
+  expect(await near.sh('grep -c /data/machine /proc/mounts || true; pgrep -f /data/machine | wc -l')).toMatch(/^0\n[01]\n$/);
+  await far.mustSagong('leave', '--data-dir', '/data/machine');
+  await nodesReady(['first']);
+  await first.mustSagong('down', '--data-dir', '/data/cluster');
+  expect(await first.sh('ls /data; ip -4 route show proto 83; iptables-save | grep -ciE "sagong|kube" || true')).toBe('0\n');
+});
