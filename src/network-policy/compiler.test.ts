@@ -20,7 +20,7 @@ function tell(compiler: Compiler, world: World, before: World = { pods: [], name
   for (const { metadata } of world.namespaces) compiler.setNamespace(metadata.name ?? '', metadata.labels ?? {});
   for (const policy of before.policies) compiler.setPolicy(keyOf(policy), policy.metadata.namespace ?? '', undefined);
   for (const policy of world.policies) compiler.setPolicy(keyOf(policy), policy.metadata.namespace ?? '', policyFacts(policy));
-  for (const _ of compiler.settle()) void _;
+  Array.from(compiler.settle());
 }
 
 const pick = <T>(...of: T[]) => fc.constantFrom(...of);

@@ -60,7 +60,7 @@ export async function runNodeAgent(config: NodeAgentConfig, deps: NodeAgentDeps)
     async stop() {
       containerd.leave();
       await names?.stop();
-      await Promise.all([...running, policies].map((component) => component?.stop()));
+      await Promise.all([...running, policies].map(async (component) => component?.stop()));
       clients.close();
     },
   };
