@@ -1,7 +1,6 @@
 // How a kubelet comes to its identity (https://kubernetes.io/docs/reference/access-authn-authz/kubelet-tls-bootstrapping/): a kubeconfig with a
 // bootstrap token asks for the first client certificate and is then not needed any more; the certificate is renewed while the kubelet runs.
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import {
   CertificateManager,
   type ClientConfig,
@@ -113,6 +112,3 @@ async function bootstrap(options: IdentityOptions, deps: Deps, signal: AbortSign
 
 const contextsOf = ({ contexts }: ReturnType<typeof kubeconfigFor>) =>
   contexts.map(({ name: context, context: { cluster } }) => ({ name: context, context: { cluster, user: 'default-auth' } }));
-
-/** Default of the folder, below the kubelet's own. */
-export const certDirOf = (rootDir: string): string => join(rootDir, 'pki');
