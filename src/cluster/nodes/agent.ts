@@ -94,10 +94,18 @@ async function podMtu(nodeIp: string): Promise<number | undefined> {
   return (await machineLinks()).find(({ cidr }) => cidr.startsWith(`${nodeIp}/`))?.mtu;
 }
 
+/** With the eyes of kube-proxy: a kubelet sees no Node but its own. */
 async function startNetwork({ config: { nodeName, clusterCidr }, clients, deps }: Given): Promise<Running> {
   const { startPodNetwork } = await import('../machines/network/index.ts');
-  const shared = { ...deps, logger: deps.logger('pod-network'), client: clients.client('kubelet'), exec: execCommand };
-  return startPodNetwork({ nodeName, podCidr: clusterCidr }, shared);
+  const client = clients.client('kube-proxy');
+  const shared = { ...deps, logger: deps.logger('pod-network'), client, exec: execCommand };
+  const network = startPodNetwork({ nodeName, podCidr: clusterCidr }, shared);
+  return {
+    async stop() {
+      await network.stop();
+      client.close();
+    },
+  };
 }
 
 async function startKubeProxy({ config, clients, deps: { clock, rng, logger } }: Given): Promise<Running> {
