@@ -1,5 +1,5 @@
 // The flags of the components against upstream's: each of them is served, or accepted without effect, or refused, and docs/flags.md lists the
-// latter two. The facts are made by spec/flags.mjs. After a change of the tables: npx vitest run -u test/component/cmd/flags.test.ts
+// latter two. The facts are made by spec/flags.mjs. After a change of the tables: npx vitest run test/component/cmd/flags.test.ts --update
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { kubeApiServerFlags } from '#apiserver/app';
