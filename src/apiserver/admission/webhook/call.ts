@@ -1,11 +1,12 @@
 // Calling one webhook: AdmissionReview out, answer in (admission.k8s.io/v1).
 import type { AdmissionResponse, AdmissionReview } from '#api/admission/v1';
 import type { WebhookClientConfig } from '#api/admissionregistration/v1';
-import { apiVersionOf, parseApiVersion } from '#apimachinery/meta';
+import { parseApiVersion } from '#apimachinery/meta';
 import type { Clock } from '#utils';
 import type { AdmissionRequest } from '../../registry/generic/admission.ts';
 import { WebhookClients, type WebhookReach } from '../../outbound/webhook-client.ts';
 import { limits } from '../limits.ts';
+import { versioned } from '../policy/input.ts';
 
 /** The webhook could not be asked, or its answer makes no sense: the failure policy decides. */
 export class CallFailure extends Error {}
@@ -25,11 +26,9 @@ export interface CallTarget {
 /** What is said to the webhook about the request. */
 function reviewOf(request: AdmissionRequest, uid: string): AdmissionReview {
   const { group, version, resource, kind, user, object, oldObject } = request;
-  const of = object?.apiVersion ? parseApiVersion(object.apiVersion) : { group, version };
-  const gvk = { ...of, kind };
+  const shown = versioned(request, object);
+  const gvk = { ...(shown?.apiVersion ? parseApiVersion(shown.apiVersion) : { group, version }), kind };
   const gvr = { group, version, resource };
-  const typed = <T extends object>(value: T | undefined): T | null =>
-    value ? { apiVersion: apiVersionOf(of.group, of.version), kind, ...value } : null;
   return {
     apiVersion: 'admission.k8s.io/v1',
     kind: 'AdmissionReview',
@@ -49,8 +48,8 @@ function reviewOf(request: AdmissionRequest, uid: string): AdmissionReview {
         groups: user.groups,
         ...(user.extra && { extra: user.extra }),
       },
-      object: typed(object),
-      oldObject: typed(oldObject),
+      object: shown ?? null,
+      oldObject: versioned(request, oldObject) ?? null,
       dryRun: request.dryRun,
       options: Object.keys(request.options).length > 0 ? request.options : null,
     },

@@ -12,6 +12,7 @@ import { byClusterIp } from '../../outbound/service-resolver.ts';
 import type { AuthorizationSource } from '#cel';
 import { handling, type PluginContext, type PluginFactory } from '../plugin.ts';
 import { authorizationSource } from '../policy/authorization.ts';
+import { versioned } from '../policy/input.ts';
 import type { PolicyExpressions } from '../policy/expressions.ts';
 import { Rounds } from '../reinvocation.ts';
 import { CallFailure, WebhookCaller } from './call.ts';
@@ -147,15 +148,21 @@ function applyPatch(name: string, request: AdmissionRequest, patch: string, patc
       `admission webhook ${JSON.stringify(name)} attempted to modify the object, which is not supported for this operation`,
     );
   }
-  const before = JSON.stringify(object);
+  // The webhook saw the version that the request names; what goes on is in the version that is stored.
+  const shown = versioned(request, object) as typeof object;
+  const before = JSON.stringify(shown);
   const patched = jsonPatch(JSON.parse(before), JSON.parse(Buffer.from(patch, 'base64').toString('utf8'))) as Record<
     string,
     unknown
   >;
   if (JSON.stringify(patched) === before) return false;
+  const patchedObject = patched as typeof object;
+  const converted = object.apiVersion !== undefined && object.apiVersion !== shown.apiVersion;
+  if (converted) request.setDefaults?.(patchedObject);
+  const admitted = converted && request.type ? request.type.toStorage(patchedObject) : patchedObject;
   for (const key of Object.keys(object)) delete object[key];
-  assignOwn(object, patched);
-  request.setDefaults?.(object);
+  assignOwn(object, admitted);
+  if (!converted) request.setDefaults?.(object);
   return true;
 }
 
