@@ -28,8 +28,9 @@ const spread = (rules: readonly Rule[]): string[] =>
 
 const loops = createControllers(defaultControllersConfig);
 const accounts = new Map<string, Rule[]>();
-for (const { name, serviceAccount = name, rights } of loops)
-  if (serviceAccount !== '') accounts.set(serviceAccount, [...(accounts.get(serviceAccount) ?? []), ...rights]);
+for (const { name, serviceAccount = name, rights, rightsIn = {} } of loops)
+  if (serviceAccount !== '')
+    accounts.set(serviceAccount, [...(accounts.get(serviceAccount) ?? []), ...rights, ...Object.values(rightsIn).flat()]);
 
 describe('rights of loops', () => {
   it.each([...accounts])('%s', (account, rights) => {
