@@ -38,13 +38,13 @@ if (existsSync(join(root, 'scripts/gen-descriptions.mjs'))) {
 
 await bundle(join(dist, 'sagong.cjs'));
 
-/** Providers are packages of their own, compiled against what was just built. One without its SDK here is left out. */
+/** Providers are packages of their own, compiled against what was just built. One without its SDK, or the link to this package, here is left out. */
 const providers = join(root, 'providers');
 for (const name of existsSync(providers) ? readdirSync(providers) : []) {
   const folder = join(providers, name);
   if (!existsSync(join(folder, 'tsconfig.build.json'))) continue;
-  const { dependencies = {} } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-  const missing = Object.keys(dependencies).filter((sdk) =>
+  const { dependencies = {}, peerDependencies = {} } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const missing = Object.keys({ ...peerDependencies, ...dependencies }).filter((sdk) =>
     [root, folder].every((at) => !existsSync(join(at, 'node_modules', sdk, 'package.json'))),
   );
   if (missing.length > 0) {
