@@ -2,11 +2,15 @@
 // nothing but wires: two links, and a router between them. When the first process of one is killed, all that ran in it is gone.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { dirname, resolve } from 'node:path';
 import { cgroupLayout, clearCgroups, createCgroups } from '#cloud/machine';
 import { systemClock } from '#host';
 import { binary, eventually, type Output, run } from '../cluster/harness.ts';
 
 const layout = cgroupLayout();
+
+/** What tests run, wherever it is: it may lie on a mount of its own, or where a machine has a folder of its own. */
+const programs = [resolve(binary, '..', '..'), dirname(process.execPath)].filter((path) => path !== '/usr/bin');
 
 /** Lines of the script that turns new namespaces into a machine. */
 const initScript = (name: string, clusterMounts: string): string => `
@@ -20,6 +24,7 @@ mount -t tmpfs -o mode=1777 tmpfs tmp
 mount -t tmpfs -o mode=755 tmpfs run
 mount -t tmpfs -o mode=700 tmpfs root
 mkdir -p data && mount -t tmpfs -o mode=700 tmpfs data
+${programs.map((path) => `mkdir -p .${path} && mount --bind ${path} .${path}`).join('\n')}
 mount --rbind /dev dev
 mount -t proc proc proc
 mount -t sysfs sysfs sys
