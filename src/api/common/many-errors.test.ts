@@ -1,4 +1,4 @@
-// Whoever sends thousands of bad items is told of the first ones: the answer stays small, and so does the work for it.
+// An object with thousands of bad items gets only the first failures in its answer, which bounds the answer and the work for it.
 import { expect, test } from 'vitest';
 import type { Pod } from '#api/core/v1';
 import { invalidObject } from '#apimachinery/errors';

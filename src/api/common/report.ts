@@ -6,7 +6,7 @@ import { type FieldError, fieldErrorsMax, Path } from '#apimachinery/field';
 /** The path of a failure that is nowhere in particular, as upstream prints one: `[]`. */
 export const nowhere: Path = new Path(undefined, '', true);
 
-/** There are more failures than anybody is told of: what is not yet looked at need not be. */
+/** Ends the validation of an object that has more failures than an answer lists. */
 class Enough extends Error {}
 
 export class Report {

@@ -2,7 +2,7 @@
 import type { FieldError } from './error.ts';
 import { fieldErrorsMax } from './limits.ts';
 
-/** What `check` finds with each item, until that is more than anybody is told. */
+/** The failures that `check` finds, item by item; stops once there are more than an answer lists (`fieldErrorsMax`). */
 export function gather<T>(items: Iterable<T>, check: (item: T, index: number) => readonly FieldError[]): FieldError[] {
   const errors: FieldError[] = [];
   let index = 0;

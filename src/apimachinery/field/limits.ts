@@ -1,4 +1,4 @@
-// Limits on what is told of an object that breaks rules: whoever sends thousands of bad items learns of the first ones. Upstream has none.
+// Limits on the failures that an answer lists for one invalid object. Upstream has no such limits.
 
 /** Failures of one object that are looked for. */
 export const fieldErrorsMax = 500;

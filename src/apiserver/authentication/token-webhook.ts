@@ -61,9 +61,10 @@ export function createTokenWebhook(
         if (status.error) throw new Error(status.error);
         return undefined;
       }
-      const { username = '', uid, groups = [], extra } = status.user ?? {};
+      // A webhook in another language may write null for what it leaves out.
+      const { username, uid, groups, extra } = status.user ?? {};
       return {
-        user: { name: username, groups: [...groups], ...(uid && { uid }), ...(extra && { extra }) },
+        user: { name: username ?? '', groups: [...(groups ?? [])], ...(uid && { uid }), ...(extra && { extra }) },
         ...(asked.length > 0 && { audiences }),
       };
     },

@@ -72,12 +72,12 @@ export function encryptStore({ store, resourceOf, transformerOf }: EncryptedStor
   };
   const opened = async (response: OperationResponse, request: Operation | undefined): Promise<OperationResponse> => {
     if (response.op === 'delete')
-      return { ...response, prevKvs: await Promise.all(response.prevKvs.map(async (kv) => plain(kv, false))) };
+      return { ...response, prevKvs: await allDone(response.prevKvs.map((kv) => plain(kv, false))) };
     if (response.op !== 'range') return response;
     const newest = request?.op === 'range' && !request.request.revision;
     return {
       op: 'range',
-      response: { ...response.response, kvs: await Promise.all(response.response.kvs.map(async (kv) => plain(kv, newest))) },
+      response: { ...response.response, kvs: await allDone(response.response.kvs.map((kv) => plain(kv, newest))) },
     };
   };
 

@@ -2,7 +2,7 @@
 import { exponentialBuckets, type Metrics } from '#component-base';
 import type { ObserveTransformation } from './transformer.ts';
 
-/** For each resource, what is told of its transformations. */
+/** Counts and times the encryptions and decryptions of each resource. */
 export function transformationMetrics(metrics: Metrics): (resource: string) => ObserveTransformation {
   const durations = metrics.histogram({
     name: 'apiserver_storage_transformation_duration_seconds',

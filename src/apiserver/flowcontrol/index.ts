@@ -23,7 +23,7 @@ export interface FairSeatsOptions {
   /** Levels and schemas that are there whatever the configuration holds. */
   mandatory: Configuration;
   facts: Facts;
-  /** How long a request may wait: a quarter of its own time. */
+  /** How long a request may wait for its seats: a quarter of --request-timeout. */
   waitMs: number;
 }
 

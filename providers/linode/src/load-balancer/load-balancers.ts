@@ -71,7 +71,7 @@ async function create(cloud: Cloud, plan: BalancerPlan, nodes: readonly Node[]):
       },
     });
   } catch (error) {
-    // Refused in words: nothing was made, and a firewall that was is told by its tag.
+    // The API refused the request, so no NodeBalancer was made; a firewall that was made before is found again by its tag.
     if (isRefused(error) && retryAfterOf(error) === undefined) unsettled.end(uidOf(service));
     throw error;
   }

@@ -1,4 +1,4 @@
-// What a Service is told of wishes that come too late: a NodeBalancer keeps its address and its type.
+// Warnings about annotations that were changed too late: a NodeBalancer keeps the address and the type that it was created with.
 import type { NodeBalancer } from '../api/types.ts';
 import type { Cloud } from '../cloud.ts';
 import type { BalancerPlan } from './plan.ts';

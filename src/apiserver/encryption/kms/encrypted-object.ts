@@ -47,7 +47,7 @@ function readAnnotation(bytes: Uint8Array): [string, Uint8Array] {
   return [key, value];
 }
 
-/** Throws an Error in upstream's words for what is none. */
+/** Reads a stored EncryptedObject (k8s.io/kms, v2). Throws an Error with upstream's message for bytes that are not one. */
 export function decodeEncryptedObject(bytes: Uint8Array): EncryptedObject {
   const reader = new BinaryReader(bytes);
   const annotations: [string, Uint8Array][] = [];
