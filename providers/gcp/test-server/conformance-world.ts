@@ -1,6 +1,6 @@
 // What the conformance suite needs of a cloud, by the test server: machines, and a look at load balancers past the provider.
-import { type CloudProvider, defaultLoadBalancerName, type Service } from 'sagong/cloud-provider';
-import { type ConformanceWorld, persistent } from 'sagong/cloud-provider/conformance';
+import { type CloudProvider, defaultLoadBalancerName } from 'sagong/cloud-provider';
+import { type ConformanceWorld, persistent, withAnnotations } from 'sagong/cloud-provider/conformance';
 import { noRates } from 'sagong/cloud-provider/test-server';
 import { annotation } from '../src/annotations.ts';
 import { nameIn, pathIn, project, type Resource, type TestServer, zones } from './index.ts';
@@ -45,33 +45,13 @@ export function listenersOf({ projects }: TestServer, balancer: string): string[
 /** Everything that a provider makes for load balancers. */
 export const leftoversOf = ({ projects }: TestServer): Resource[] => made.flatMap((kind) => projects.of(kind));
 
-/** The same provider, for which each Service asks for an internal load balancer. */
-function internally(cloud: CloudProvider): CloudProvider {
-  const inner = cloud.loadBalancer;
-  if (!inner) return cloud;
-  const asking = (service: Service): Service => ({
-    ...service,
-    metadata: { ...service.metadata, annotations: { ...service.metadata.annotations, [annotation.type]: 'Internal' } },
-  });
-  return {
-    ...cloud,
-    loadBalancer: {
-      getLoadBalancer: (cluster, service, signal) => inner.getLoadBalancer(cluster, asking(service), signal),
-      getLoadBalancerName: (cluster, service) => inner.getLoadBalancerName(cluster, asking(service)),
-      ensureLoadBalancer: (cluster, service, nodes, signal) => inner.ensureLoadBalancer(cluster, asking(service), nodes, signal),
-      updateLoadBalancer: (cluster, service, nodes, signal) => inner.updateLoadBalancer(cluster, asking(service), nodes, signal),
-      ensureLoadBalancerDeleted: (cluster, service, signal) => inner.ensureLoadBalancerDeleted(cluster, asking(service), signal),
-    },
-  };
-}
-
 /** `flaky`: every fifth request fails, and operations fail late. */
 export async function openConformance({ internal = false, flaky = false } = {}): Promise<ConformanceWorld> {
   const { server, open } = await openWorld();
   const { projects } = server;
   const openAs = async (): Promise<CloudProvider> => {
     const cloud = await open();
-    const kind = internal ? internally(cloud) : cloud;
+    const kind = internal ? withAnnotations(cloud, { [annotation.type]: 'Internal' }) : cloud;
     return flaky ? persistent(kind, { passes: (error) => String(error).includes(plannedFailure) }) : kind;
   };
   const cloud = await openAs();

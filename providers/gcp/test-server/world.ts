@@ -1,12 +1,20 @@
-// Providers over the test server, and the least of a cluster: Services that take patches, events, a ConfigMap.
-import type { Clock, CloudClient, CloudProvider, KubeObject, Logger, Node, Rng, Service } from 'sagong/cloud-provider';
-import { type HastyClock, hastyClock, seededRng } from 'sagong/cloud-provider/test-server';
+// Providers over the test server.
+import type { Clock, CloudProvider, Node, Rng } from 'sagong/cloud-provider';
+import {
+  type HastyClock,
+  hastyClock,
+  seededRng,
+  silentLogger,
+  type TestCluster,
+  testCluster,
+  testService,
+  testServiceUid,
+} from 'sagong/cloud-provider/test-server';
 import type { FlagValues } from '../src/config/flags.ts';
 import type { GceConfig } from '../src/config/schema.ts';
 import { createProvider } from '../src/provider.ts';
 import { network, project, region, startTestServer, type TestServer, zones } from './index.ts';
 
-export const silent: Logger = { error() {}, warn() {}, info() {}, debug() {}, with: () => silent };
 export const clusterId = '0123456789abcdef';
 
 export const defaultConfig: GceConfig = {
@@ -20,47 +28,9 @@ export const defaultConfig: GceConfig = {
   'alpha-features': [],
 };
 
-export interface TestCluster {
-  client(name: string): CloudClient;
-  events: { reason?: string; message?: string; type?: string }[];
-  patches: { name?: string; subresource?: string; body: unknown }[];
-  objects: Map<string, KubeObject>;
-}
-
 /** A cluster whose ID is known. */
-export function testCluster(): TestCluster {
-  const objects = new Map<string, KubeObject>([
-    ['configmaps ingress-uid', { metadata: { name: 'ingress-uid' }, data: { uid: clusterId } } as KubeObject],
-  ]);
-  const cluster: TestCluster = { events: [], patches: [], objects, client: () => client };
-  const refused = (reason: string): Promise<never> => Promise.reject(Object.assign(new Error(reason), { status: { reason } }));
-  const none = (): Promise<never> => Promise.reject(new Error('not needed'));
-  const client: CloudClient = {
-    resource: ({ resource }) => ({
-      get: (name) =>
-        objects.has(`${resource} ${name}`) ? Promise.resolve(objects.get(`${resource} ${name}`) as never) : refused('NotFound'),
-      list: none,
-      update: none,
-      create(object) {
-        const key = `${resource} ${object.metadata.name}`;
-        if (objects.has(key)) return refused('AlreadyExists');
-        if (resource === 'events') cluster.events.push(object as never);
-        else objects.set(key, object);
-        return Promise.resolve(object);
-      },
-    }),
-    transport: {
-      call({ name, subresource, patch }) {
-        cluster.patches.push({ ...(name && { name }), ...(subresource && { subresource }), body: patch?.body });
-        return Promise.resolve({} as never);
-      },
-      watch: none,
-      raw: none,
-      close() {},
-    },
-  };
-  return cluster;
-}
+const clusterWithId = (): TestCluster =>
+  testCluster({ 'configmaps ingress-uid': { metadata: { name: 'ingress-uid' }, data: { uid: clusterId } } });
 
 export interface TestWorld {
   server: TestServer;
@@ -77,7 +47,7 @@ export interface WorldOptions {
 
 export async function openWorld({ clock = hastyClock(), rng = seededRng(1) }: WorldOptions = {}): Promise<TestWorld> {
   const server = await startTestServer({ clock, rng });
-  const cluster = testCluster();
+  const cluster = clusterWithId();
   return {
     server,
     clock,
@@ -94,31 +64,22 @@ async function openProvider(
   flags: Partial<FlagValues>,
   rng: Rng,
 ): Promise<CloudProvider> {
-  const context = { config: { 'api-endpoint': server.endpoint, ...config }, configDir: '/', clock, rng, logger: silent, flags };
+  const context = {
+    config: { 'api-endpoint': server.endpoint, ...config },
+    configDir: '/',
+    clock,
+    rng,
+    logger: silentLogger,
+    flags,
+  };
   const tokens = { headers: () => Promise.resolve({ authorization: `Bearer ${server.token}` }), refused() {} };
   const cloud = await createProvider(context, { tokens });
   await cloud.initialize?.({ client: cluster.client, signal: new AbortController().signal });
   return cloud;
 }
 
-/** A Service of type LoadBalancer with one port. */
-export const serviceWith = (
-  annotations: Record<string, string> = {},
-  spec: Partial<Service['spec']> = {},
-  metadata: Partial<Service['metadata']> = {},
-): Service => ({
-  metadata: { name: 'web', namespace: 'shop', uid: '5a0c5d2e-1111-4222-8333-944445555666', annotations, ...metadata },
-  spec: {
-    type: 'LoadBalancer',
-    externalTrafficPolicy: 'Cluster',
-    sessionAffinity: 'None',
-    ports: [{ name: 'http', protocol: 'TCP', port: 80, nodePort: 30_080 }],
-    ...spec,
-  },
-  status: { loadBalancer: {} },
-});
-/** The name of its load balancer. */
-export const balancerName = 'a5a0c5d2e111142228333944445555666'.slice(0, 32);
+/** The name of the load balancer of `testService`. */
+export const balancerName = `a${testServiceUid.replaceAll('-', '')}`.slice(0, 32);
 
 export const nodeIn = (zone: string, name: string): Node => ({
   metadata: { name, labels: { 'topology.kubernetes.io/zone': zone } },
@@ -134,4 +95,4 @@ export function addNodes({ server }: TestWorld, ...names: string[]): Node[] {
   });
 }
 
-export { network, project, region, zones };
+export { network, project, region, silentLogger as silent, testService as serviceWith, zones };

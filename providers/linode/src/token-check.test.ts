@@ -1,8 +1,8 @@
 import type { Logger } from 'sagong/cloud-provider';
-import { manualClock, seededRng } from 'sagong/cloud-provider/test-server';
+import { manualClock, seededRng, testCluster } from 'sagong/cloud-provider/test-server';
 import { expect, it, onTestFinished } from 'vitest';
 import { startTestServer } from '../test-server/index.ts';
-import { openProvider, silent, testCluster } from '../test-server/world.ts';
+import { openProvider, silent } from '../test-server/world.ts';
 import { watchToken } from './token-check.ts';
 import { CallError } from 'sagong/cloud-provider/kit';
 

@@ -1,6 +1,6 @@
 // What the conformance suite needs of a cloud, by the test server: machines, and a look at NodeBalancers past the provider.
 import type { CloudProvider, Service } from 'sagong/cloud-provider';
-import { type ConformanceWorld, persistent } from 'sagong/cloud-provider/conformance';
+import { type ConformanceWorld, persistent, withAnnotations } from 'sagong/cloud-provider/conformance';
 import { noRates } from 'sagong/cloud-provider/test-server';
 import { annotation, prefix } from '../src/annotations.ts';
 import { balancerLabel, serviceTag } from '../src/names.ts';
@@ -40,26 +40,10 @@ export const leftoversOf = ({ account }: TestServer): string[] =>
     account.of(kind).map(({ id }) => `${kind} ${id}`),
   );
 
-/** The same provider, for which each Service asks for a firewall: its load balancer has more than one piece. */
-function withFirewalls(cloud: CloudProvider): CloudProvider {
-  const inner = cloud.loadBalancer;
-  if (!inner) return cloud;
-  const acl = JSON.stringify({ allowList: { ipv4: ['198.51.100.0/24'], ipv6: ['2001:db8::/32'] } });
-  const asking = (service: Service): Service => ({
-    ...service,
-    metadata: { ...service.metadata, annotations: { ...service.metadata.annotations, [prefix + annotation.firewallAcl]: acl } },
-  });
-  return {
-    ...cloud,
-    loadBalancer: {
-      getLoadBalancer: (cluster, service, signal) => inner.getLoadBalancer(cluster, asking(service), signal),
-      getLoadBalancerName: (cluster, service) => inner.getLoadBalancerName(cluster, asking(service)),
-      ensureLoadBalancer: (cluster, service, nodes, signal) => inner.ensureLoadBalancer(cluster, asking(service), nodes, signal),
-      updateLoadBalancer: (cluster, service, nodes, signal) => inner.updateLoadBalancer(cluster, asking(service), nodes, signal),
-      ensureLoadBalancerDeleted: (cluster, service, signal) => inner.ensureLoadBalancerDeleted(cluster, asking(service), signal),
-    },
-  };
-}
+/** A Service that asks for a firewall: its load balancer has more than one piece. */
+const firewallAcl = {
+  [prefix + annotation.firewallAcl]: JSON.stringify({ allowList: { ipv4: ['198.51.100.0/24'], ipv6: ['2001:db8::/32'] } }),
+};
 
 /** `vpc`: nodes in a VPC, and routes. `flaky`: every fifth request fails. */
 export async function openConformance({ vpc = false, firewalls = false, flaky = false } = {}): Promise<ConformanceWorld> {
@@ -70,7 +54,7 @@ export async function openConformance({ vpc = false, firewalls = false, flaky = 
     : undefined;
   const openAs = async (): Promise<CloudProvider> => {
     const cloud = await open(vpc ? { flags: { vpcNames: ['k8s'], routeController: true } } : {});
-    const kind = firewalls ? withFirewalls(cloud) : cloud;
+    const kind = firewalls ? withAnnotations(cloud, firewallAcl) : cloud;
     return flaky ? persistent(kind, { passes: (error) => String(error).includes(plannedFailure) }) : kind;
   };
   const cloud = await openAs();

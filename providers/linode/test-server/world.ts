@@ -1,51 +1,21 @@
-// Providers over the test server, and the least of a cluster: Services that take patches, events, Secrets.
-import type {
-  Clock,
-  CloudClient,
-  CloudProvider,
-  KubeObject,
-  Logger,
-  Node,
-  ProviderMetrics,
-  Rng,
-  Service,
-} from 'sagong/cloud-provider';
-import { type HastyClock, hastyClock, seededRng } from 'sagong/cloud-provider/test-server';
+// Providers over the test server.
+import type { Clock, CloudProvider, Logger, Node, ProviderMetrics, Rng, Service } from 'sagong/cloud-provider';
+import {
+  type HastyClock,
+  hastyClock,
+  seededRng,
+  silentLogger,
+  type TestCluster,
+  testCluster,
+  testService,
+  testServiceUid,
+} from 'sagong/cloud-provider/test-server';
+import { prefix } from '../src/annotations.ts';
 import type { Config } from '../src/config/schema.ts';
 import { createProvider } from '../src/provider.ts';
 import { balancerLabel } from '../src/names.ts';
 import type { LinodeOptions } from './account.ts';
 import { region, startTestServer, type TestServer } from './index.ts';
-
-export const silent: Logger = { error() {}, warn() {}, info() {}, debug() {}, with: () => silent };
-
-export interface TestCluster {
-  client(name: string): CloudClient;
-  events: { reason?: string; message?: string; type?: string }[];
-  /** Secrets by name. */
-  secrets: Map<string, KubeObject & { data: Record<string, string> }>;
-}
-
-export function testCluster(): TestCluster {
-  const none = (): Promise<never> => Promise.reject(new Error('not needed'));
-  const cluster: TestCluster = { events: [], secrets: new Map(), client: () => client };
-  const client: CloudClient = {
-    resource: ({ resource }) => ({
-      get(name) {
-        const found = resource === 'secrets' ? cluster.secrets.get(name) : undefined;
-        return found ? Promise.resolve(found as never) : Promise.reject(new Error(`${resource} "${name}" not found`));
-      },
-      list: none,
-      update: none,
-      create(object) {
-        if (resource === 'events') cluster.events.push(object as never);
-        return Promise.resolve(object);
-      },
-    }),
-    transport: { call: none, watch: none, raw: none, close() {} },
-  };
-  return cluster;
-}
 
 export interface OpenOptions {
   config?: Config;
@@ -80,7 +50,7 @@ export async function openProvider(
   server: TestServer,
   { clock, rng }: { clock: Clock; rng: Rng },
   cluster: Pick<TestCluster, 'client'>,
-  { config = {}, flags = {}, env = {}, metrics, logger = silent, url = server.endpoint }: OpenOptions = {},
+  { config = {}, flags = {}, env = {}, metrics, logger = silentLogger, url = server.endpoint }: OpenOptions = {},
 ): Promise<CloudProvider> {
   const variables = { LINODE_API_TOKEN: server.token, LINODE_REGION: region, LINODE_URL: url, ...env };
   const context = { config, configDir: '/', clock, rng, logger, flags, ...(metrics && { metrics }) };
@@ -89,30 +59,13 @@ export async function openProvider(
   return cloud;
 }
 
-export const serviceUid = '5a0c5d2e-1111-4222-8333-944445555666';
-
-/** A Service of type LoadBalancer with one port. Annotations come without their prefix. */
+/** The Service shop/web. Annotations come without their prefix. */
 export const serviceWith = (
   annotations: Record<string, string> = {},
   spec: Partial<Service['spec']> = {},
   more: Partial<Service> = {},
 ): Service => ({
-  metadata: {
-    name: 'web',
-    namespace: 'shop',
-    uid: serviceUid,
-    annotations: Object.fromEntries(
-      Object.entries(annotations).map(([name, value]) => [`service.beta.kubernetes.io/linode-loadbalancer-${name}`, value]),
-    ),
-  },
-  spec: {
-    type: 'LoadBalancer',
-    externalTrafficPolicy: 'Cluster',
-    sessionAffinity: 'None',
-    ports: [{ name: 'http', protocol: 'TCP', port: 80, nodePort: 30_080 }],
-    ...spec,
-  },
-  status: { loadBalancer: {} },
+  ...testService(Object.fromEntries(Object.entries(annotations).map(([name, value]) => [`${prefix}${name}`, value])), spec),
   ...more,
 });
 /** The label of its NodeBalancer. */
@@ -128,4 +81,4 @@ export function addNodes({ server }: TestWorld, names: readonly string[], option
   });
 }
 
-export { region };
+export { region, silentLogger as silent, testServiceUid as serviceUid };

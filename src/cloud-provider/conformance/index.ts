@@ -2,3 +2,4 @@
 export { persistent, type PersistentOptions } from './persistent.ts';
 export { conformance, conformanceCases, type Runner } from './suite.ts';
 export type { ConformanceCase, ConformanceTarget, ConformanceWorld } from './target.ts';
+export { withAnnotations } from './with-annotations.ts';

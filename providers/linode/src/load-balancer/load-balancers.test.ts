@@ -249,7 +249,7 @@ describe('TLS ends at the NodeBalancer', () => {
   const service = serviceWith({ 'port-80': '{"protocol":"https","tls-secret-name":"web-tls"}' });
   it('with the certificate of a Secret, which is sent again only when it is another one', async () => {
     const nodes = addNodes(world, ['node-a']);
-    world.cluster.secrets.set('web-tls', secret(firstCertificate));
+    world.cluster.objects.set('secrets web-tls', secret(firstCertificate));
     await ensure(service, nodes);
     const [before] = world.server.account.of('config');
     expect(before).toMatchObject({
@@ -258,16 +258,19 @@ describe('TLS ends at the NodeBalancer', () => {
       ssl_fingerprint: expect.stringMatching(/^([0-9A-F]{2}:){19}/),
     });
     expect((await writes(() => ensure(service, nodes))).done).toEqual([]);
-    world.cluster.secrets.set('web-tls', secret(secondCertificate));
+    world.cluster.objects.set('secrets web-tls', secret(secondCertificate));
     expect((await writes(() => ensure(service, nodes))).done).toEqual(['POST nodebalancers/#/configs/#/rebuild']);
     expect(world.server.account.of('config')[0]?.ssl_fingerprint).not.toBe(before?.ssl_fingerprint);
   });
   it('and a Secret that is missing or empty is told', async () => {
     const nodes = addNodes(world, ['node-a']);
     expect((await rejection(ensure(service, nodes))).message).toContain('Secret shop/web-tls: secrets "web-tls" not found');
-    world.cluster.secrets.set('web-tls', { metadata: { name: 'web-tls' }, data: { 'tls.crt': '' } });
+    world.cluster.objects.set('secrets web-tls', { metadata: { name: 'web-tls' }, data: { 'tls.crt': '' } });
     expect((await rejection(ensure(service, nodes))).message).toContain('Secret shop/web-tls has no tls.crt and tls.key');
-    world.cluster.secrets.set('web-tls', { metadata: { name: 'web-tls' }, data: { 'tls.crt': 'eA==', 'tls.key': 'eA==' } });
+    world.cluster.objects.set('secrets web-tls', {
+      metadata: { name: 'web-tls' },
+      data: { 'tls.crt': 'eA==', 'tls.key': 'eA==' },
+    });
     expect((await rejection(ensure(service, nodes))).message).toContain('tls.crt of Secret shop/web-tls is not a certificate');
   });
 });
