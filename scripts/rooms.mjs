@@ -75,13 +75,18 @@ export const mayWait = (file) => /^controllers\/[^/]+\/actions(\.ts$|\/)/.test(f
 
 /**
  * The second level of large rooms: which of their folders may import which. Files at the room's root stand over all of them, and only those of
- * `shared` may be imported from below. `*`: everything below.
- * @type {Record<string, { shared: string[], folders: Record<string, string[]> }>}
+ * `shared` may be imported from below. `*`: everything below. `below`: the folder that each other one may import. `node`: the only folders that
+ * may import `node:` modules.
+ * @type {Record<string, { shared: string[], below?: string, node?: string[], folders: Record<string, string[]> }>}
  */
 export const inner = {
   apiserver: {
     shared: ['limits.ts', 'settings.ts'],
+    // Every folder may ask it of the machine; it and those of `node` alone import `node:` modules.
+    below: 'platform',
+    node: ['platform'],
     folders: {
+      platform: [],
       request: [],
       configuration: [],
       storage: [],

@@ -41,7 +41,12 @@ export function importProblem(file, specifier, text = '') {
     if (!allowed) return `${room} may not import ${target} (scripts/rooms.mjs)`;
     return undefined;
   }
-  if (specifier.startsWith('node:') && isPure(file, text) && !test) return `pure code may not use '${specifier}'`;
+  if (specifier.startsWith('node:') && !test) {
+    if (isPure(file, text)) return `pure code may not use '${specifier}'`;
+    const walls = inner[room];
+    if (walls?.node && !walls.node.includes(file.split('/')[1]))
+      return `'${specifier}': only ${walls.node.join(', ')} of ${room} asks Node`;
+  }
   return undefined;
 }
 
@@ -51,7 +56,7 @@ function innerProblem([room, from, deeper], [, to, within]) {
   if (!walls || deeper === undefined) return undefined;
   const allowed = walls.folders[from];
   if (!allowed) return `src/${room}/${from} is not in the table of ${room}: add it to scripts/rooms.mjs`;
-  if (from === to || allowed.includes('*') || allowed.includes(to)) return undefined;
+  if (from === to || to === walls.below || allowed.includes('*') || allowed.includes(to)) return undefined;
   if (within === undefined && walls.shared.includes(to)) return undefined;
   return `${room}/${from} may not import ${room}/${to} (scripts/rooms.mjs)`;
 }

@@ -1,6 +1,6 @@
 // Puts the apiserver together, from the ground up: caches over the store, the table of resources, the parts that decide, the chain of links, and the
 // ways in (over the wire and in memory).
-import { setMaxListeners } from 'node:events';
+import { allowListeners } from './platform/streams.ts';
 import { builtinSchema, type KindSettings } from '#api';
 import { createMetrics, type Metrics, versionInfo } from '#component-base';
 import { createTurnstile, createTurns } from '#host';
@@ -252,7 +252,7 @@ function startUp(
   const { clock } = options;
   const abort = new AbortController();
   // Every part that follows something listens for the end.
-  setMaxListeners(0, abort.signal);
+  allowListeners(abort.signal);
   const { signal } = abort;
   let begin = (): void => {};
   const held = new Promise<void>((resolve) => {

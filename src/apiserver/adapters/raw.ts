@@ -1,6 +1,6 @@
 // The way in for components of this process that ask for a path as a client over a connection would (discovery, health, OpenAPI): an exchange
 // without a connection, served for an identity that is known.
-import { Readable } from 'node:stream';
+import { Readable } from '../platform/streams.ts';
 import type { ResponseHeaders, WireRequest, WireResponse } from '#wire';
 import type { Next } from '../chain/chain.ts';
 import { NoAnswerError } from '../request/cancellation.ts';

@@ -1,5 +1,5 @@
 // Requests to upgrade go through the same chain as any request; only what a special endpoint does with the connection differs.
-import { Readable } from 'node:stream';
+import { Readable } from '../platform/streams.ts';
 import type { ResponseHeaders, WireRequest, WireResponse, WireUpgrade } from '#wire';
 import type { WireExchange } from './wire.ts';
 

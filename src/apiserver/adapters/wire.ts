@@ -1,5 +1,5 @@
 // The way in over a connection: an HTTP request, or a request to upgrade, read into the one shape that the chain works with.
-import { PassThrough, type Writable } from 'node:stream';
+import { PassThrough, type Writable } from '../platform/streams.ts';
 import type { ResponseHeaders, WireRequest, WireResponse, WireUpgrade } from '#wire';
 import type { Body, Incoming } from '../chain/incoming.ts';
 import type { RawExchange } from '../registry/special.ts';

@@ -1,5 +1,5 @@
 // Calls of components of this process on resources of other API servers: they go out as a client's over HTTPS do.
-import type { Readable } from 'node:stream';
+import type { Readable } from '../platform/streams.ts';
 import type { KubeObject } from '#apimachinery/meta';
 import { serviceUnavailable } from '#apimachinery/errors';
 import { eventReader, failureOf, type WatchStream } from '#apimachinery/transport';

@@ -1,6 +1,6 @@
 // OpenAPI of other API servers (k8s.io/kube-aggregator/pkg/controllers/openapi and openapiv3): v2 is read and merged into one document; of v3
 // the index is merged, and documents are asked for where they are.
-import { createHash } from 'node:crypto';
+import { createHash } from '../platform/crypto.ts';
 import type { Clock } from '#utils';
 import type { Incoming } from '../chain/incoming.ts';
 import type { Outcome } from '../chain/outcome.ts';

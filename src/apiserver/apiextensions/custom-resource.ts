@@ -1,5 +1,5 @@
 // One version of a custom resource as a served resource.
-import { createHash } from 'node:crypto';
+import { createHash } from '../platform/crypto.ts';
 import { applyDefaults, declaresDefaults, isObject, prune } from '#api/apiextensions/common';
 import type { CustomResourceDefinition, CustomResourceDefinitionVersion, JSONSchemaProps } from '#api/apiextensions/v1';
 import { createFieldManager, type FieldManagerOptions } from '#apimachinery/managedfields';

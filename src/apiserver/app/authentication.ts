@@ -1,5 +1,5 @@
 // Who asks, from the options: the authenticators in upstream's order (k8s.io/kubernetes pkg/kubeapiserver/authenticator).
-import { readFile } from 'node:fs/promises';
+import { readText } from '../platform/files.ts';
 import { keyId, parsePublicKeys } from '#pki';
 import type { Rng } from '#utils';
 import {
@@ -59,7 +59,7 @@ async function configurationOf(
     if (jwt) checkAuthentication(configuration, options.serviceAccountIssuers);
     return { configuration, text: '' };
   }
-  const text = await readFile(path, 'utf8');
+  const text = await readText(path);
   const configuration = parseAuthenticationConfiguration(text, path, options.serviceAccountIssuers);
   if (configuration.anonymous && anonymousGiven)
     throw new Error(

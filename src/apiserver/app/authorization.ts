@@ -1,6 +1,6 @@
 // Who may do what, from the options: the authorizers in the order of modes or of a file, which may change while the server runs
 // (k8s.io/kubernetes pkg/kubeapiserver/authorizer).
-import { readFile } from 'node:fs/promises';
+import { readText } from '../platform/files.ts';
 import type { Rng } from '#utils';
 import {
   type AuthorizerConfiguration,
@@ -57,7 +57,7 @@ function counted(inner: Authorizer, type: string, name: string, { metrics }: Par
 export async function authorizationOf(options: KubeApiServerOptions, rng: Rng, input: PartsInput): Promise<Authorization> {
   const { cluster, clock, logger, metrics } = input;
   const { authorizationConfig: path, authorizers } = options.access ?? {};
-  const text = path === undefined ? '' : await readFile(path, 'utf8');
+  const text = path === undefined ? '' : await readText(path);
   const modes = options.authorizationModes.length > 0 ? options.authorizationModes : ['AlwaysAllow'];
   const first: readonly AuthorizerConfiguration[] =
     path === undefined

@@ -1,7 +1,7 @@
 // Flags about foreign identities and about who decides: OpenID Connect, token and access webhooks, and the files that configure them
 // (k8s.io/kubernetes pkg/kubeapiserver/options, authentication.go and authorization.go), and what they come to.
 import { type FlagValues, flag } from '#component-base';
-import { readFile } from 'node:fs/promises';
+import { readText } from '../platform/files.ts';
 import type { JwtConfiguration } from '../authentication/index.ts';
 import { signingAlgorithms, tokenReviewVersions } from '../authentication/index.ts';
 import { type AuthorizerConfiguration, authorizersOfModes, authorizerTypes } from '../authorization/index.ts';
@@ -128,7 +128,7 @@ async function jwtOf(flags: IdentityValues): Promise<JwtConfiguration> {
     issuer: {
       url: flags.oidcIssuerUrl,
       audiences: [flags.oidcClientId],
-      ...(ca !== '' && { certificateAuthority: await readFile(ca, 'utf8') }),
+      ...(ca !== '' && { certificateAuthority: await readText(ca) }),
     },
     claimMappings: {
       username: { claim: flags.oidcUsernameClaim, prefix: usernamePrefix(flags) },

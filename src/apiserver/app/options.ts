@@ -1,5 +1,5 @@
 // What a kube-apiserver is made from, with files already read: the command line and an embedding program both end here.
-import { readFile } from 'node:fs/promises';
+import { readText } from '../platform/files.ts';
 import { defaultsOf, type FlagValues } from '#component-base';
 import { type TlsSettings, tlsSettings } from '#component-base/serving';
 import type { EncryptionOptions } from '../encryption/index.ts';
@@ -111,12 +111,12 @@ export interface KubeApiServerOptions extends ServerSettings {
   audit: AuditOptions;
 }
 
-const optional = async (path: string): Promise<string | undefined> => (path === '' ? undefined : readFile(path, 'utf8'));
+const optional = async (path: string): Promise<string | undefined> => (path === '' ? undefined : readText(path));
 
 async function pairOf(cert: string, key: string, what: string): Promise<CertificatePair | undefined> {
   if (cert === '' && key === '') return undefined;
   if (cert === '' || key === '') throw new Error(`${what}: certificate and key must be given together`);
-  return { cert: await readFile(cert, 'utf8'), key: await readFile(key, 'utf8') };
+  return { cert: await readText(cert), key: await readText(key) };
 }
 
 /** 'lo-hi' or 'lo+size', inclusive. Throws an Error for anything else. */
@@ -190,7 +190,7 @@ export async function optionsFromFlags(flags: Values, changed: ReadonlySet<strin
     ...(requestHeader && { requestHeader }),
     ...(proxyClient && { proxyClient }),
     ...(tokenFile !== undefined && { tokenFile }),
-    serviceAccountKeys: await Promise.all(flags.serviceAccountKeyFile.map((path) => readFile(path, 'utf8'))),
+    serviceAccountKeys: await Promise.all(flags.serviceAccountKeyFile.map((path) => readText(path))),
     ...(signingKey !== undefined && { serviceAccountSigningKey: signingKey }),
     identity: await identityOptions(flags, changed),
     access: accessOptions(flags, changed),

@@ -1,7 +1,7 @@
 // Who may do what, from the options: authentication, authorization, admission, special endpoints and start hooks, in upstream's order
 // (k8s.io/kubernetes pkg/kubeapiserver/options, pkg/controlplane/apiserver).
-import { networkInterfaces } from 'node:os';
-import { createPublicKey } from 'node:crypto';
+import { networkInterfaces } from '../platform/network.ts';
+import { createPublicKey } from '../platform/crypto.ts';
 import { internalError } from '#apimachinery/errors';
 import { generateKeyPair, jwtSigner, parsePrivateKey } from '#pki';
 import type { Rng } from '#utils';

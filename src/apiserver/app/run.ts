@@ -1,5 +1,5 @@
 // kube-apiserver as a whole: store, apiserver and TLS server from options (k8s.io/kubernetes cmd/kube-apiserver/app).
-import { randomBytes } from 'node:crypto';
+import { randomBytes } from '../platform/crypto.ts';
 import { builtinResources } from '#api';
 import { createMetrics, inDomain, type Metrics, Supervisor } from '#component-base';
 import { keptCertificate } from '#component-base/serving';

@@ -1,16 +1,11 @@
 // Events as lines of a file or of standard output (k8s.io/apiserver/plugin/pkg/audit/log).
 import { legacyLine } from './core/legacy-line.ts';
 import type { RecordedEvent } from './core/record.ts';
+import type { LineWriter } from '../platform/rotating-file.ts';
 import type { AuditSink, LossReport } from './sink.ts';
 
 export const logFormats = ['legacy', 'json'] as const;
 export type LogFormat = (typeof logFormats)[number];
-
-export interface LineWriter {
-  /** In order. Rejects with what went wrong. */
-  write(lines: string): Promise<void>;
-  close(): Promise<void>;
-}
 
 const lineOf: Record<LogFormat, (event: RecordedEvent) => string> = {
   json: ({ json }) => `${json}\n`,

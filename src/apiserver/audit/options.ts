@@ -1,5 +1,5 @@
 // The audit log as flags say it, checked in upstream's words and made (k8s.io/apiserver/pkg/server/options, audit.go).
-import { readFile } from 'node:fs/promises';
+import { readText } from '../platform/files.ts';
 import type { Metrics } from '#component-base';
 import { aggregateTexts } from '#apimachinery/field';
 import type { Clock, Logger, Rng } from '#utils';
@@ -8,7 +8,7 @@ import type { Policy } from './core/policy.ts';
 import { readPolicy } from './core/read-policy.ts';
 import { readWebhookServer } from '../outbound/kubeconfig.ts';
 import { type LogFormat, logFormats, logSink } from './log-sink.ts';
-import { RotatingFile, type RotationOptions, standardOutput } from './rotating-file.ts';
+import { RotatingFile, type RotationOptions, standardOutput } from '../platform/rotating-file.ts';
 import { type AuditSink, ignoringErrors, type LossReport, lossReporter, unionSink } from './sink.ts';
 import { type AuditTrail, createAuditTrail, lossCounter } from './trail.ts';
 import { truncatingSink } from './truncate.ts';
@@ -101,7 +101,7 @@ async function policyOf(path: string, logger: Logger): Promise<Policy | undefine
   const failed = (why: string): Error => new Error(`loading audit policy file: ${why}`);
   let text: string;
   try {
-    text = await readFile(path, 'utf8');
+    text = await readText(path);
   } catch (error) {
     const why = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'no such file or directory' : (error as Error).message;
     throw failed(`failed to read file path ${JSON.stringify(path)}: open ${path}: ${why}`);

@@ -7,7 +7,7 @@ import { systemClock } from '#host';
 import type { Clock } from '#utils';
 import { bufferedSink } from './buffered.ts';
 import { type AuditEvent, type RecordedEvent, recordedEvent } from './core/record.ts';
-import { RotatingFile } from './rotating-file.ts';
+import { RotatingFile } from '../platform/rotating-file.ts';
 import type { AuditSink } from './sink.ts';
 import { truncatingSink } from './truncate.ts';
 

@@ -1,7 +1,7 @@
 // Service account tokens: signature, times, audience, and whether what they are bound to still exists (KEP-1205, pkg/serviceaccount).
 // Only the signature and the parsed claims are remembered. Every request looks the bound objects up again, in memory, so that a token is
 // refused as soon as its account, pod, secret or node is gone.
-import type { KeyObject } from 'node:crypto';
+import type { KeyObject } from '../platform/crypto.ts';
 import type { Node, Pod, Secret, ServiceAccount } from '#api/core/v1';
 import { notFound } from '#apimachinery/errors';
 import type { KubeObject } from '#apimachinery/meta';

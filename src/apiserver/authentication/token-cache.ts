@@ -1,6 +1,6 @@
 // Remembers what authenticators that have to compute or to ask said of a token (k8s.io/apiserver/pkg/authentication/token/cache). The user of
 // a token is the same object while it is remembered, which caches keyed by user rely on.
-import { createHash } from 'node:crypto';
+import { createHash } from '../platform/crypto.ts';
 import type { Clock } from '#utils';
 import { limits } from './limits.ts';
 import type { AuthenticatedUser, TokenAuthenticator } from './types.ts';

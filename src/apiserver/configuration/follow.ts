@@ -1,7 +1,7 @@
 // A configuration file that takes effect again whenever its content changes (upstream's reload controllers of --encryption-provider-config,
 // --authentication-config and --authorization-config). A new content that does not load changes nothing and is tried again.
-import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { createHash } from '../platform/crypto.ts';
+import { readText } from '../platform/files.ts';
 import { watchFile } from '#host';
 import type { Clock, Logger } from '#utils';
 import { reloadRetryMs } from '../limits.ts';
@@ -33,7 +33,7 @@ export function followFile(options: FollowOptions): FollowedFile {
   let closed = false;
   let retry: { cancel(): void } | undefined;
   const attempt = async (): Promise<void> => {
-    const text = await readFile(path, 'utf8');
+    const text = await readText(path);
     const next = contentHash(text);
     if (next === hash || closed) return;
     try {

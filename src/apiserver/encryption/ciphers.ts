@@ -1,6 +1,6 @@
 // The ciphers whose keys stand in the configuration, in the forms that upstream stores (k8s.io/apiserver/pkg/storage/value/encrypt):
 // aescbc: IV, then PKCS#7-padded blocks; aesgcm: nonce, then ciphertext and tag, bound to the key in the store; secretbox: nonce, then a box.
-import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from '../platform/crypto.ts';
 import { xsalsa20poly1305 } from '@noble/ciphers/salsa.js';
 import type { Transformer } from './transformer.ts';
 

@@ -1,5 +1,5 @@
 // Encryption of objects in the store, as --encryption-provider-config says it (https://kubernetes.io/docs/tasks/administer-cluster/encrypt-data/).
-import { readFile } from 'node:fs/promises';
+import { readText } from '../platform/files.ts';
 import type { HealthCheck, Metrics } from '#component-base';
 import type { Store } from '#store';
 import type { Clock, Logger, Rng } from '#utils';
@@ -99,7 +99,7 @@ export async function openEncryption({ path, reload }: EncryptionOptions, deps: 
 
 async function textOf(path: string): Promise<string> {
   try {
-    return await readFile(path, 'utf8');
+    return await readText(path);
   } catch (error) {
     throw new Error(
       `error while parsing file: error while loading file: error reading encryption provider configuration file ${JSON.stringify(path)}: ${(error as Error).message}`,

@@ -1,5 +1,5 @@
 // Discovery (https://kubernetes.io/docs/concepts/overview/kubernetes-api/#discovery-api): the legacy lists, and the aggregated form v2.
-import { createHash } from 'node:crypto';
+import { createHash } from '../platform/crypto.ts';
 import type { BuiltinResource } from '#api';
 import { apiVersionOf } from '#apimachinery/meta';
 import type { AggregatedResource, RemoteApis } from './remote-apis.ts';

@@ -1,11 +1,11 @@
 // Writes outcomes to the wire: the negotiated encoding and shape, gzip above a size, lists in pieces with drain
 // (design: "Fast by construction", 4).
-import { constants, createGzip, gzipSync } from 'node:zlib';
 import { encodeProtobuf, formatYaml, supportsProtobuf } from '#apimachinery/codec';
 import { type Status, StatusError } from '#apimachinery/errors';
 import { apiVersionOf, type UnknownObject } from '#apimachinery/meta';
 import type { SchemaTable } from '#apimachinery/schema';
 import type { ResponseHeaders, WireResponse } from '#wire';
+import { gzipped, gzipStream } from '../platform/streams.ts';
 import { compressBytesMin, listChunkBytes } from '../limits.ts';
 import type { RequestRecord } from '../request/notes.ts';
 import type { ListPage } from '../registry/generic/list.ts';
@@ -68,7 +68,7 @@ function encodeStoredObject(schema: SchemaTable, stored: StoredObject, negotiate
 export function sendBytes(answer: Answer, status: number, type: string, body: Buffer, extra: ResponseHeaders = {}): void {
   const headers = { ...answer.headers(), 'content-type': type, ...extra };
   if (answer.acceptsGzip && body.length > compressBytesMin) {
-    const packed = gzipSync(body, { level: constants.Z_BEST_SPEED });
+    const packed = gzipped(body);
     const vary = ['Accept-Encoding', ...[extra.vary ?? []].flat()].join(', ');
     answer.response.send(status, { ...headers, 'content-encoding': 'gzip', vary }, packed);
   } else answer.response.send(status, headers, body);
@@ -280,7 +280,7 @@ async function streamGzip(answer: Answer, pieces: Iterable<Buffer>): Promise<voi
     'content-encoding': 'gzip',
     vary: 'Accept-Encoding',
   });
-  const gzip = createGzip({ level: constants.Z_BEST_SPEED });
+  const gzip = gzipStream();
   const feed = async (): Promise<void> => {
     for (const piece of gathered(pieces)) {
       if (response.destroyed) break;

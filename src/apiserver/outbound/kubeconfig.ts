@@ -1,7 +1,6 @@
 // The server and the credentials of a kubeconfig's current context, for webhooks that are configured by one
 // (k8s.io/apiserver/pkg/util/webhook, LoadKubeconfig).
-import { readFile } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { folderOf, pathBeside, readText } from '../platform/files.ts';
 import { parseYaml } from '#apimachinery/codec';
 import type { ClientTls } from '#wire';
 
@@ -39,7 +38,7 @@ interface Config {
 
 async function pem(folder: string, data: string | undefined, path: string | undefined): Promise<string | undefined> {
   if (data) return Buffer.from(data, 'base64').toString();
-  return path ? readFile(resolve(folder, path), 'utf8') : undefined;
+  return path ? readText(pathBeside(folder, path)) : undefined;
 }
 
 async function tlsOf(folder: string, cluster: Cluster, user: User): Promise<ClientTls> {
@@ -56,7 +55,7 @@ async function tlsOf(folder: string, cluster: Cluster, user: User): Promise<Clie
 
 /** Rejects with an Error that says what is missing. */
 export async function readWebhookServer(path: string): Promise<WebhookServer> {
-  const config = (parseYaml(await readFile(path, 'utf8')).value ?? {}) as Config;
+  const config = (parseYaml(await readText(path)).value ?? {}) as Config;
   const current = config['current-context'] ?? '';
   const context = config.contexts?.find(({ name }) => name === current)?.context;
   if (!context) {
@@ -69,13 +68,13 @@ export async function readWebhookServer(path: string): Promise<WebhookServer> {
   const cluster = config.clusters?.find(({ name }) => name === context.cluster)?.cluster ?? {};
   const user = config.users?.find(({ name }) => name === context.user)?.user ?? {};
   if (!cluster.server) throw new Error(`invalid configuration: cluster has no server defined`);
-  const folder = dirname(path);
+  const folder = folderOf(path);
   const { token, tokenFile, username, password } = user;
   return {
     url: cluster.server,
     tls: await tlsOf(folder, cluster, user),
     async authorization() {
-      if (tokenFile) return `Bearer ${(await readFile(resolve(folder, tokenFile), 'utf8')).trim()}`;
+      if (tokenFile) return `Bearer ${(await readText(pathBeside(folder, tokenFile))).trim()}`;
       if (token) return `Bearer ${token}`;
       return username ? `Basic ${Buffer.from(`${username}:${password ?? ''}`).toString('base64')}` : undefined;
     },

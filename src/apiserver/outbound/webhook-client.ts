@@ -1,6 +1,6 @@
 // Posting reviews to webhooks, of admission and of conversion (k8s.io/apiserver/pkg/util/webhook): by URL or Service, TLS always, trusted by the
 // configuration's bundle.
-import { posix } from 'node:path';
+import { normalizedPath } from '../platform/files.ts';
 import type { WebhookClientConfig } from '#api/admissionregistration/v1';
 import { genericServerResponse } from '#apimachinery/errors';
 import type { Clock } from '#utils';
@@ -106,7 +106,7 @@ export class WebhookClients {
 }
 
 /** Without doubled and trailing slashes, as client-go makes paths: servers of Go redirect what is not clean, and nobody follows. */
-const cleanPath = (path: string): string => posix.normalize(`/${path}`).replace(/(?<=.)\/$/, '');
+const cleanPath = (path: string): string => normalizedPath(`/${path}`).replace(/(?<=.)\/$/, '');
 
 function shownUrl({ url, service }: WebhookClientConfig): string {
   if (url !== undefined || !service) {

@@ -1,5 +1,5 @@
 // Endpoints that are not the storage of a kind: reviews, bindings, evictions, proxies (k8s.io/apiserver/pkg/registry/rest, Creater and Connecter).
-import type { Readable, Writable } from 'node:stream';
+import type { Readable, Writable } from '../platform/streams.ts';
 import type { Printer } from '#api';
 import type { KubeObject, UnknownObject } from '#apimachinery/meta';
 import type { WireUpgrade } from '#wire';

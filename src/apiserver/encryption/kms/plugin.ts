@@ -1,7 +1,7 @@
 // A KMS plugin as an encryption provider, version 2 (https://kubernetes.io/docs/tasks/administer-cluster/kms-provider/): the plugin encrypts
 // one seed, every value gets a key of its own derived from it. The seed changes when the plugin names another key. When the plugin is away,
 // reads of known seeds go on, and so do writes for a while.
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from '../../platform/crypto.ts';
 import type { Metrics } from '#component-base';
 import type { Clock, Logger, Rng } from '#utils';
 import { aesGcm, seededGcm } from '../ciphers.ts';

@@ -1,6 +1,6 @@
 // Serves the OpenAPI documents: /openapi/v3 (an index and one document per group version) and /openapi/v2, as JSON or protobuf
 // (k8s.io/kube-openapi/pkg/handler). Each is built when first asked for and kept until the resource table changes.
-import { createHash } from 'node:crypto';
+import { createHash } from '../../platform/crypto.ts';
 import { parseAccept } from '#apimachinery/codec';
 import { gitVersion } from '#component-base';
 import type { SchemaTable } from '#apimachinery/schema';

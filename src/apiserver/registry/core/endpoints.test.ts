@@ -8,7 +8,8 @@ import { MemoryCluster } from '../test-support/memory-cluster.ts';
 import type { SpecialContext, SpecialRest } from '../special.ts';
 import { ownRequest } from '../../request/own.ts';
 import { kubeletAddress } from './node/kubelet-clients.ts';
-import { isProxyable, parseProxyName } from './node/proxy-target.ts';
+import { isElsewhere } from '../../platform/network.ts';
+import { parseProxyName } from './node/proxy-target.ts';
 import { bindingEndpoints } from './pod/binding.ts';
 import { containerOf } from './pod/container.ts';
 import { evictionEndpoint } from './pod/eviction.ts';
@@ -209,5 +210,5 @@ test('kubelet addresses by preference, proxy names and reachable addresses', () 
   );
   expect(parseProxyName('https:web:443')).toEqual({ scheme: 'https', name: 'web', port: '443' });
   expect(parseProxyName('ftp:web:1')).toBeUndefined();
-  expect(['10.0.0.1', '127.0.0.1', '169.254.169.254', '::1', 'x'].map(isProxyable)).toEqual([true, false, false, false, false]);
+  expect(['10.0.0.1', '127.0.0.1', '169.254.169.254', '::1', 'x'].map(isElsewhere)).toEqual([true, false, false, false, false]);
 });

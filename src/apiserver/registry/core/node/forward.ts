@@ -1,9 +1,7 @@
 // Passing a request on to a kubelet, pod or service (k8s.io/apimachinery/pkg/util/proxy, UpgradeAwareHandler).
-import { Transform } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { createDeflateRaw, createGunzip, createGzip, createInflateRaw } from 'node:zlib';
 import { badRequest, methodNotSupported, serviceUnavailable } from '#apimachinery/errors';
 import { forwardableHeaders, proxyUpgrade, type WireClient } from '#wire';
+import { pipeline, recodings, Transform } from '../../../platform/streams.ts';
 import type { RawExchange, SpecialContext } from '../../special.ts';
 import { LinkRewriter, type ProxiedPage, proxiedLink } from './html-links.ts';
 
@@ -96,19 +94,12 @@ function throughProxy(
   if (typeof location === 'string' && location !== '')
     return { headers: { ...kept, location: proxiedLink(location, page) }, filters: [] };
   const isHtml = typeof type === 'string' && type.split(';')[0]?.trim() === 'text/html';
-  const codecs = Object.hasOwn(encodings, String(encoding)) ? encodings[String(encoding)] : undefined;
+  const codecs = Object.hasOwn(recodings, String(encoding)) ? recodings[String(encoding)] : undefined;
   if (!isHtml || !codecs || !body) return { headers: kept, filters: [] };
   const { 'content-length': _length, ...others } = kept;
   const [decode, encode] = codecs;
   return { headers: others, filters: [...decode(), linkFilter(body), ...encode()] };
 }
-
-/** Content encodings that links can be looked for in: how they are taken off and put on again. */
-const encodings: Readonly<Record<string, readonly [decode: () => Transform[], encode: () => Transform[]]>> = {
-  '': [() => [], () => []],
-  gzip: [() => [createGunzip()], () => [createGzip()]],
-  deflate: [() => [createInflateRaw()], () => [createDeflateRaw()]],
-};
 
 function linkFilter(page: ProxiedPage): Transform {
   const rewriter = new LinkRewriter((link) => proxiedLink(link, page));

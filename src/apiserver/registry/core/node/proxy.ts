@@ -1,6 +1,6 @@
 // pods/proxy, services/proxy and nodes/proxy: a way into the cluster network through the apiserver
 // (pkg/registry/core/{pod,service,node}/rest proxy).
-import { lookup } from 'node:dns/promises';
+import { addressesOf, isElsewhere } from '../../../platform/network.ts';
 import type { Endpoints, Pod, Service } from '#api/core/v1';
 import { badRequest, notFound, plainRefusal, serviceUnavailable } from '#apimachinery/errors';
 import type { UnknownObject } from '#apimachinery/meta';
@@ -8,7 +8,7 @@ import type { Rng } from '#utils';
 import type { SpecialContext, SpecialRest } from '../../special.ts';
 import { forwardRequest, requireExchange } from './forward.ts';
 import type { KubeletClients } from './kubelet-clients.ts';
-import { isProxyable, type ProxyName, parseProxyName } from './proxy-target.ts';
+import { type ProxyName, parseProxyName } from './proxy-target.ts';
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
@@ -32,7 +32,7 @@ function podLocation({ cluster, target: { namespace, name: id } }: SpecialContex
   if (!pod) throw notFound({ group: '', resource: 'pods' }, name);
   const first = pod.spec?.containers?.find(({ ports }) => ports?.length)?.ports?.[0]?.containerPort;
   const host = pod.status?.podIPs?.[0]?.ip ?? pod.status?.podIP ?? '';
-  if (!isProxyable(host)) throw badRequest('address not allowed');
+  if (!isElsewhere(host)) throw badRequest('address not allowed');
   return { scheme, host, port: port === '' ? first : portNumber(port) };
 }
 
@@ -75,11 +75,11 @@ function serviceLocation(context: SpecialContext, rng: Rng): Location {
 }
 
 async function checkHost(host: string): Promise<void> {
-  const addresses = await lookup(host, { all: true }).catch((error: Error) => {
+  const addresses = await addressesOf(host).catch((error: Error) => {
     throw badRequest(error.message);
   });
   if (addresses.length === 0) throw badRequest('no addresses for hostname');
-  if (addresses.some(({ address }) => !isProxyable(address))) throw badRequest('address not allowed');
+  if (!addresses.every(isElsewhere)) throw badRequest('address not allowed');
 }
 
 const queryOf = (target: string): string => (target.includes('?') ? target.slice(target.indexOf('?')) : '');

@@ -1,5 +1,5 @@
 // IP addresses as numbers, for allocating them (RFC 4291, RFC 5952).
-import { isIPv4, isIPv6 } from 'node:net';
+import { isIPv4, isIPv6 } from '../../../platform/network.ts';
 
 export type IpFamily = 'IPv4' | 'IPv6';
 

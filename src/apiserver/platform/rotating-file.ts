@@ -7,7 +7,13 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { isErrno } from '#host';
 import type { Clock } from '#utils';
-import type { LineWriter } from './log-sink.ts';
+
+/** Takes lines of text, in order. */
+export interface LineWriter {
+  /** Rejects with what went wrong. */
+  write(lines: string): Promise<void>;
+  close(): Promise<void>;
+}
 
 export interface RotationOptions {
   /** 0: the file is not rotated. */
