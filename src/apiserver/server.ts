@@ -167,7 +167,12 @@ function contextOf(ground: Ground, parts: ApiServerParts): ServerContext & { end
     logger,
     clock: options.clock,
     schema: builtinSchema(),
-    settings: { admission: parts.admission ?? noAdmission, random, kinds: kindSettings },
+    settings: {
+      admission: parts.admission ?? noAdmission,
+      random,
+      kinds: kindSettings,
+      siblings: (resource) => table.siblings(resource),
+    },
     version: versionInfo(),
     watches: {
       add(end) {

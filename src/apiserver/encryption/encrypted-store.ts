@@ -71,8 +71,7 @@ export function encryptStore({ store, resourceOf, transformerOf }: EncryptedStor
     }
   };
   const opened = async (response: OperationResponse, request: Operation | undefined): Promise<OperationResponse> => {
-    if (response.op === 'delete')
-      return { ...response, prevKvs: await allDone(response.prevKvs.map((kv) => plain(kv, false))) };
+    if (response.op === 'delete') return { ...response, prevKvs: await allDone(response.prevKvs.map((kv) => plain(kv, false))) };
     if (response.op !== 'range') return response;
     const newest = request?.op === 'range' && !request.request.revision;
     return {

@@ -47,7 +47,8 @@ const nobody = { admit() {}, validate() {} };
 const self = { name: 'system:apiserver', groups: ['system:masters'] };
 
 export function createWriter(table: ResourceTable, now: () => number, random: Randomness, kinds: KindSettings): ClusterWriter {
-  const settings = { admission: nobody, random, kinds };
+  const siblings = (resource: ServedResource): readonly ServedResource[] => table.siblings(resource);
+  const settings = { admission: nobody, random, kinds, siblings };
   const contextOf = (
     group: string,
     plural: string,

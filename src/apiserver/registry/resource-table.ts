@@ -28,6 +28,7 @@ export class ResourceTable {
   readonly #discovered = new Map<string, DiscoveredResource[]>();
   readonly #published: (PublishedType & { group: string; version: string })[] = [];
   #groups: ServedGroup[] = [];
+  #byStorage: Map<ServedResource['storage'], readonly ServedResource[]> | undefined;
   #handlers: (() => void)[] = [];
   /** Grows with every change. */
   generation = 0;
@@ -50,6 +51,16 @@ export class ResourceTable {
       }
     }
     return undefined;
+  }
+
+  /** All served resources over the storage of one, itself among them: versions, and groups that share it. */
+  siblings({ storage }: ServedResource): readonly ServedResource[] {
+    if (!this.#byStorage) {
+      this.#byStorage = new Map();
+      for (const resource of this.#resources.values())
+        this.#byStorage.set(resource.storage, [...(this.#byStorage.get(resource.storage) ?? []), resource]);
+    }
+    return this.#byStorage.get(storage) ?? [];
   }
 
   all(): ServedResource[] {
@@ -108,6 +119,7 @@ export class ResourceTable {
 
   #changed(): void {
     this.generation++;
+    this.#byStorage = undefined;
     for (const handler of this.#handlers) handler();
   }
 }

@@ -4,7 +4,8 @@ import { StatusError } from '#apimachinery/errors';
 import type { KubeObject } from '#apimachinery/meta';
 import type { AdmissionRequest } from '../../registry/generic/admission.ts';
 import type { ReadOnlyCluster } from '../../storage/read-only-cluster.ts';
-import { compileSelectors, matchesRule, matchesSelectors, type Selectors } from '../webhook/rules.ts';
+import type { Through } from '../sight.ts';
+import { compileSelectors, matchesSelectors, namedThrough, type Selectors } from '../webhook/rules.ts';
 import { collectParams, ConfigurationError, paramResource } from './params.ts';
 
 const group = 'admissionregistration.k8s.io';
@@ -37,6 +38,8 @@ export interface Invocation<P, B, C> {
   hook: Hook<P, B, C>;
   binding: B;
   param: KubeObject | undefined;
+  /** The resource that the policy's rules name the request by. */
+  through: Through;
 }
 /** A policy, or one of its bindings, cannot be evaluated: its failure policy decides. */
 export interface Misconfiguration<P, B> {
@@ -50,15 +53,13 @@ const matcherOf = (resources: MatchResources = {}): Matcher => ({
   selectors: compileSelectors(resources.namespaceSelector, resources.objectSelector),
 });
 
-const matchesAny = (rules: MatchResources['resourceRules'], request: AdmissionRequest): boolean =>
-  (rules ?? []).some(
-    (rule) => matchesRule(rule, request) && (!rule.resourceNames?.length || rule.resourceNames.includes(request.name)),
-  );
-
-const matches = (cluster: ReadOnlyCluster, { resources, selectors }: Matcher, request: AdmissionRequest): boolean =>
-  !matchesAny(resources.excludeResourceRules, request) &&
-  (!resources.resourceRules?.length || matchesAny(resources.resourceRules, request)) &&
-  matchesSelectors(cluster, selectors, request);
+/** The resource that the rules name the request by, where labels fit as well. */
+function matched(cluster: ReadOnlyCluster, { resources, selectors }: Matcher, request: AdmissionRequest): Through | undefined {
+  const { resourceRules, excludeResourceRules, matchPolicy } = resources;
+  if (namedThrough(excludeResourceRules, matchPolicy, request)) return undefined;
+  const through = resourceRules?.length ? namedThrough(resourceRules, matchPolicy, request) : 'own';
+  return through && matchesSelectors(cluster, selectors, request) ? through : undefined;
+}
 
 const byName = <T extends KubeObject>(objects: readonly T[]): T[] =>
   [...objects].sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1));
@@ -117,8 +118,10 @@ export class PolicyList<P extends Policy, B extends PolicyBinding, C> {
   #ofPolicy(hook: Hook<P, B, C>, request: AdmissionRequest): (Invocation<P, B, C> | Misconfiguration<P, B>)[] {
     const { policy } = hook;
     const { paramKind } = policy.spec ?? {};
+    let through: Through | undefined;
     try {
-      if (!matches(this.#cluster, hook, request)) return [];
+      through = matched(this.#cluster, hook, request);
+      if (!through) return [];
       if (paramKind) paramResource(this.#cluster, paramKind);
     } catch (error) {
       return [{ policy, problem: `failed to configure policy: ${messageOf(error)}` }];
@@ -126,9 +129,9 @@ export class PolicyList<P extends Policy, B extends PolicyBinding, C> {
     return hook.bindings.flatMap((bound): (Invocation<P, B, C> | Misconfiguration<P, B>)[] => {
       const { binding } = bound;
       try {
-        if (!matches(this.#cluster, bound, request)) return [];
+        if (!matched(this.#cluster, bound, request)) return [];
         const params = collectParams(this.#cluster, paramKind, binding.spec?.paramRef, request.namespace);
-        return params.map((param) => ({ hook, binding, param }));
+        return params.map((param) => ({ hook, binding, param, through }));
       } catch (error) {
         return [{ policy, binding, problem: `failed to configure binding: ${messageOf(error)}` }];
       }

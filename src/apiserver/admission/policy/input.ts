@@ -1,7 +1,6 @@
 // What the expressions of admission policies see of a request (k8s.io/apiserver/pkg/admission/plugin/cel, activation and CreateAdmissionRequest).
 import type { Namespace } from '#api/core/v1';
 import { notFound } from '#apimachinery/errors';
-import { apiVersionOf, type KubeObject } from '#apimachinery/meta';
 import {
   type AuthorizationSource,
   authorizerValue,
@@ -14,6 +13,7 @@ import {
 } from '#cel';
 import type { AdmissionRequest } from '../../registry/generic/admission.ts';
 import type { ReadOnlyCluster } from '../../storage/read-only-cluster.ts';
+import { requestKind, type Sight } from '../sight.ts';
 import { isExempt } from '../webhook/rules.ts';
 
 /** What expressions see; the authorizer only where they may ask it. */
@@ -43,20 +43,15 @@ export const isUnseen = (request: AdmissionRequest): boolean =>
 const present = (fields: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== ''));
 
-/** The kind of the request's object: another than the resource's for some subresources. */
-const kindOf = ({ group, version, kind, type }: AdmissionRequest): { group: string; version: string; kind: string } =>
-  type?.kind ?? { group, version, kind };
-
-/** The request as `request`. */
-function requestJson(request: AdmissionRequest): object {
+/** The request as `request`: the version of the rule, and what the client asked for. */
+function requestJson({ request, through, kind }: Sight): object {
   const { group, version, resource, subresource, name, namespace, operation, user, dryRun, options } = request;
-  const gvk = kindOf(request);
   const gvr = { group, version, resource };
   return present({
-    kind: gvk,
-    resource: gvr,
+    kind,
+    resource: through === 'own' ? gvr : { group: through.group, version: through.version, resource: through.resource },
     subResource: subresource,
-    requestKind: gvk,
+    requestKind: requestKind(request),
     requestResource: gvr,
     requestSubResource: subresource,
     name,
@@ -76,25 +71,17 @@ function namespaceOf(cluster: ReadOnlyCluster, { group, resource, namespace }: A
   return found;
 }
 
-/** An object of the request in the request's version, with its kind. */
-export function versioned<T extends KubeObject>(request: AdmissionRequest, object: T | undefined): T | undefined {
-  if (!object) return undefined;
-  const { group, version, kind } = kindOf(request);
-  const apiVersion = apiVersionOf(group, version);
-  const own = object.apiVersion !== undefined && object.apiVersion !== apiVersion;
-  return own && request.type ? (request.type.fromStorage(object as never) as unknown as T) : { apiVersion, kind, ...object };
-}
-
 export const objectValue = (object: object | undefined): Value => fromJson(object, celTypes.dyn);
 
 /** What expressions see of the request alone. */
-export function requestInput(request: AdmissionRequest, source: AuthorizationSource): Omit<Input, 'namespace'> {
+export function requestInput(sight: Sight, source: AuthorizationSource): Omit<Input, 'namespace'> {
+  const { request, object, oldObject } = sight;
   const { group, resource, subresource, namespace, name } = request;
   return {
     variables: new Map([
-      ['object', objectValue(versioned(request, request.object))],
-      ['oldObject', objectValue(versioned(request, request.oldObject))],
-      ['request', fromJson(requestJson(request), requestType)],
+      ['object', objectValue(object)],
+      ['oldObject', objectValue(oldObject)],
+      ['request', fromJson(requestJson(sight), requestType)],
     ]),
     authorizer: new Map([
       ['authorizer', authorizerValue(source)],
@@ -104,9 +91,9 @@ export function requestInput(request: AdmissionRequest, source: AuthorizationSou
 }
 
 /** Throws 404 when the request's namespace does not exist. */
-export const inputOf = (cluster: ReadOnlyCluster, request: AdmissionRequest, source: AuthorizationSource): Input => ({
-  ...requestInput(request, source),
-  namespace: fromJson(namespaceOf(cluster, request), namespaceType),
+export const inputOf = (cluster: ReadOnlyCluster, sight: Sight, source: AuthorizationSource): Input => ({
+  ...requestInput(sight, source),
+  namespace: fromJson(namespaceOf(cluster, sight.request), namespaceType),
 });
 
 /** The same with other values for some variables. */

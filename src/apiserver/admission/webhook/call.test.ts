@@ -3,6 +3,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { builtinSchema } from '#api';
 import type { AdmissionReview } from '#api/admission/v1';
 import type { UnknownObject } from '#apimachinery/meta';
 import { createCertificateAuthority, issueCertificate } from '#pki';
@@ -148,8 +149,12 @@ test.each([
 });
 
 test('what a webhook changed is defaulted again', async () => {
-  const setDefaults: AdmissionRequest['setDefaults'] = (object) => Object.assign(object, { immutable: false });
-  const { request } = await run('mutating', at('/label'), { setDefaults });
+  const same = (object: UnknownObject) => object;
+  const type: AdmissionRequest['type'] = {
+    ...{ kind: { group: '', version: 'v1', kind: 'ConfigMap' }, schema: builtinSchema(), typeName: '', custom: false },
+    ...{ setDefaults: (object) => Object.assign(object, { immutable: false }), toStorage: same, fromStorage: same },
+  };
+  const { request } = await run('mutating', at('/label'), { type });
   expect(request.object).toMatchObject({ metadata: { labels: { seen: 'yes' } }, immutable: false });
 });
 

@@ -3,10 +3,10 @@ import type { AdmissionResponse, AdmissionReview } from '#api/admission/v1';
 import type { WebhookClientConfig } from '#api/admissionregistration/v1';
 import { parseApiVersion } from '#apimachinery/meta';
 import type { Clock } from '#utils';
-import type { AdmissionRequest } from '../../registry/generic/admission.ts';
+import type { AdmissionRequest, EquivalentResource } from '../../registry/generic/admission.ts';
 import { WebhookClients, type WebhookReach } from '../../outbound/webhook-client.ts';
 import { limits } from '../limits.ts';
-import { versioned } from '../policy/input.ts';
+import { requestKind, type Sight } from '../sight.ts';
 
 /** The webhook could not be asked, or its answer makes no sense: the failure policy decides. */
 export class CallFailure extends Error {}
@@ -23,22 +23,21 @@ export interface CallTarget {
   timeoutSeconds: number;
 }
 
-/** What is said to the webhook about the request. */
-function reviewOf(request: AdmissionRequest, uid: string): AdmissionReview {
-  const { group, version, resource, kind, user, object, oldObject } = request;
-  const shown = versioned(request, object);
-  const gvk = { ...(shown?.apiVersion ? parseApiVersion(shown.apiVersion) : { group, version }), kind };
-  const gvr = { group, version, resource };
+/** What is said to the webhook about the request: the version of its rule, and what the client asked for. */
+function reviewOf({ request, through, kind, object, oldObject }: Sight, uid: string): AdmissionReview {
+  const { user } = request;
+  const named = through === 'own' ? request : through;
+  const resourceOf = ({ group, version, resource }: EquivalentResource | AdmissionRequest) => ({ group, version, resource });
   return {
     apiVersion: 'admission.k8s.io/v1',
     kind: 'AdmissionReview',
     request: {
       uid,
-      kind: gvk,
-      resource: gvr,
+      kind,
+      resource: resourceOf(named),
       ...(request.subresource !== '' && { subResource: request.subresource, requestSubResource: request.subresource }),
-      requestKind: gvk,
-      requestResource: gvr,
+      requestKind: requestKind(request),
+      requestResource: resourceOf(request),
       ...(request.name !== '' && { name: request.name }),
       ...(request.namespace !== '' && { namespace: request.namespace }),
       operation: request.operation,
@@ -48,8 +47,8 @@ function reviewOf(request: AdmissionRequest, uid: string): AdmissionReview {
         groups: user.groups,
         ...(user.extra && { extra: user.extra }),
       },
-      object: shown ?? null,
-      oldObject: versioned(request, oldObject) ?? null,
+      object: object ?? null,
+      oldObject: oldObject ?? null,
       dryRun: request.dryRun,
       options: Object.keys(request.options).length > 0 ? request.options : null,
     },
@@ -96,11 +95,11 @@ export class WebhookCaller {
   }
 
   /** Asks the webhook. Rejects with `CallFailure`. */
-  async call(target: CallTarget, request: AdmissionRequest, mutating: boolean): Promise<AdmissionResponse> {
+  async call(target: CallTarget, sight: Sight, mutating: boolean): Promise<AdmissionResponse> {
     const uid = this.#uuid();
     const { clientConfig, timeoutSeconds } = target;
-    const body = JSON.stringify(reviewOf(request, uid));
-    const cancelled = request.cancellation?.signal;
+    const body = JSON.stringify(reviewOf(sight, uid));
+    const cancelled = sight.request.cancellation?.signal;
     let review: AdmissionReview;
     try {
       const responseBytesMax = limits.webhookResponseBytesMax;

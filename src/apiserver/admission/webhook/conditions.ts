@@ -5,10 +5,10 @@ import { forbidden } from '#apimachinery/errors';
 import type { AuthorizationSource } from '#cel';
 import type { Metrics } from '#component-base';
 import type { Clock, Logger } from '#utils';
-import type { AdmissionRequest } from '../../registry/generic/admission.ts';
 import { PendingAnswer } from '../policy/authorization.ts';
 import { BudgetError, PolicyExpressions } from '../policy/expressions.ts';
 import { requestInput } from '../policy/input.ts';
+import type { Sight } from '../sight.ts';
 
 /** What a webhook says about itself, as far as conditions go. */
 interface Conditional {
@@ -57,7 +57,7 @@ function observer(metrics: Metrics | undefined, type: 'admit' | 'validate'): (na
 export type ConditionsCheck = (
   webhook: Conditional,
   compiled: PolicyExpressions,
-  request: AdmissionRequest,
+  sight: Sight,
   source: AuthorizationSource,
 ) => boolean | Promise<boolean>;
 
@@ -65,9 +65,9 @@ export const compileConditions = ({ matchConditions = [] }: Conditional): Policy
   matchConditions.length > 0 ? new PolicyExpressions({ matchConditions }) : undefined;
 
 /** True, false, or why that cannot be said. Throws `PendingAnswer`. */
-function evaluate(compiled: PolicyExpressions, request: AdmissionRequest, source: AuthorizationSource): boolean | string {
+function evaluate(compiled: PolicyExpressions, sight: Sight, source: AuthorizationSource): boolean | string {
   try {
-    return compiled.matches(requestInput(request, source));
+    return compiled.matches(requestInput(sight, source));
   } catch (error) {
     if (error instanceof BudgetError) return error.message;
     throw error;
@@ -77,14 +77,15 @@ function evaluate(compiled: PolicyExpressions, request: AdmissionRequest, source
 /** The check throws, or rejects with, 403 where the failure policy says so. */
 export function conditionsCheck({ clock, logger, metrics }: ConditionsContext, type: 'admit' | 'validate'): ConditionsCheck {
   const observe = observer(metrics, type);
-  const check: ConditionsCheck = (webhook, compiled, request, source) => {
+  const check: ConditionsCheck = (webhook, compiled, sight, source) => {
+    const { request } = sight;
     const started = clock.monotonic();
     let result: boolean | string;
     try {
-      result = evaluate(compiled, request, source);
+      result = evaluate(compiled, sight, source);
     } catch (error) {
       if (!(error instanceof PendingAnswer)) throw error;
-      return error.answered.then(() => check(webhook, compiled, request, source));
+      return error.answered.then(() => check(webhook, compiled, sight, source));
     }
     const outcome = typeof result === 'string' ? 'error' : result ? 'holds' : 'excludes';
     observe(webhook.name, request.operation)((clock.monotonic() - started) / 1000, outcome);

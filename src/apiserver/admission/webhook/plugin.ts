@@ -2,9 +2,8 @@
 // (https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/; k8s.io/apiserver/pkg/admission/plugin/webhook).
 import type { MutatingWebhook, ValidatingWebhook } from '#api/admissionregistration/v1';
 import { badRequest, internalError, StatusError, type Status } from '#apimachinery/errors';
-import type { KubeObject } from '#apimachinery/meta';
+import type { KubeObject, UnknownObject } from '#apimachinery/meta';
 import { jsonPatch } from '#apimachinery/patch';
-import { assignOwn } from '#utils';
 import { goEscaped } from '#apimachinery/codec';
 import type { AdmissionRequest } from '../../registry/generic/admission.ts';
 import type { ReadOnlyCluster } from '../../storage/read-only-cluster.ts';
@@ -12,12 +11,12 @@ import { byClusterIp } from '../../outbound/service-resolver.ts';
 import type { AuthorizationSource } from '#cel';
 import { handling, type PluginContext, type PluginFactory } from '../plugin.ts';
 import { authorizationSource } from '../policy/authorization.ts';
-import { versioned } from '../policy/input.ts';
 import type { PolicyExpressions } from '../policy/expressions.ts';
 import { Rounds } from '../reinvocation.ts';
+import { type Sight, Sights, type Through, writeBack } from '../sight.ts';
 import { CallFailure, WebhookCaller } from './call.ts';
 import { compileConditions, conditionsCheck, type ConditionsCheck } from './conditions.ts';
-import { compileSelectors, isExempt, matchesRule, matchesSelectors, type Selectors } from './rules.ts';
+import { compileSelectors, isExempt, matchesSelectors, namedThrough, type Selectors } from './rules.ts';
 
 const group = 'admissionregistration.k8s.io';
 const defaultTimeoutSeconds = 10;
@@ -35,6 +34,21 @@ interface Hook<T extends AnyWebhook> {
   /** Absent: there are none. */
   conditions: PolicyExpressions | undefined;
 }
+
+/** A webhook, and the resource by which its rules name a request. */
+interface Named<T extends AnyWebhook> {
+  hook: Hook<T>;
+  through: Through;
+}
+
+/** 500 for what cannot be converted. */
+const converted = async (sight: Sight | Promise<Sight>): Promise<Sight> => {
+  try {
+    return await sight;
+  } catch (error) {
+    throw error instanceof StatusError ? internalError(error.message) : error;
+  }
+};
 
 /** The webhooks of all configurations, by configuration name; made anew when one changes. */
 class HookList<T extends AnyWebhook> {
@@ -55,20 +69,25 @@ class HookList<T extends AnyWebhook> {
   }
 
   /** Those whose rules name the request. */
-  named(request: AdmissionRequest): Hook<T>[] {
+  named(request: AdmissionRequest): Named<T>[] {
     if (isExempt(request)) return [];
     this.#hooks ??= this.#load();
-    return this.#hooks.filter(({ webhook }) => (webhook.rules ?? []).some((rule) => matchesRule(rule, request)));
+    return this.#hooks.flatMap((hook) => {
+      const through = namedThrough(hook.webhook.rules, hook.webhook.matchPolicy, request);
+      return through ? [{ hook, through }] : [];
+    });
   }
 
-  /** Whether the labels and conditions of one of them fit as well, at this moment: others may have changed the object. */
-  fits(
-    { webhook, selectors, conditions }: Hook<T>,
+  /** What one of them is to see, where its labels and conditions fit as well at this moment: others may have changed the object. */
+  async sight(
+    { hook: { webhook, selectors, conditions }, through }: Named<T>,
     request: AdmissionRequest,
+    sights: Sights,
     source: AuthorizationSource,
-  ): boolean | Promise<boolean> {
-    if (!matchesSelectors(this.#cluster, selectors, request)) return false;
-    return conditions ? this.#check(webhook, conditions, request, source) : true;
+  ): Promise<Sight | undefined> {
+    if (!matchesSelectors(this.#cluster, selectors, request)) return undefined;
+    const sight = await converted(sights.of(through));
+    return !conditions || (await this.#check(webhook, conditions, sight, source)) ? sight : undefined;
   }
 
   #load(): readonly Hook<T>[] {
@@ -108,16 +127,17 @@ async function ask(
   context: PluginContext,
   caller: WebhookCaller,
   { webhook }: Hook<AnyWebhook>,
-  request: AdmissionRequest,
+  sight: Sight,
   mutating: boolean,
   place: string,
 ): Promise<{ patch?: string; patchType?: string } | undefined> {
   const { name, clientConfig, sideEffects, failurePolicy, timeoutSeconds = defaultTimeoutSeconds } = webhook;
+  const { request } = sight;
   if (request.dryRun && sideEffects !== 'None' && sideEffects !== 'NoneOnDryRun') {
     throw badRequest(`admission webhook ${JSON.stringify(name)} does not support dry run`);
   }
   try {
-    const response = await caller.call({ name, clientConfig, timeoutSeconds }, request, mutating);
+    const response = await caller.call({ name, clientConfig, timeoutSeconds }, sight, mutating);
     for (const [key, value] of Object.entries(response.auditAnnotations ?? {})) request.annotate?.(`${name}/${key}`, value);
     for (const warning of response.warnings ?? []) request.warn(warning);
     if (!response.allowed) throw denial(name, response.status as Partial<Status> | undefined);
@@ -139,8 +159,8 @@ async function ask(
 }
 
 /** Applies a webhook's patch to the object, in place. True when something changed. */
-function applyPatch(name: string, request: AdmissionRequest, patch: string, patchType: string): boolean {
-  const { object } = request;
+async function applyPatch(name: string, sight: Sight, patch: string, patchType: string): Promise<boolean> {
+  const { object, type } = sight;
   if (patchType !== 'JSONPatch')
     throw internalError(`failed calling webhook ${JSON.stringify(name)}: unsupported patch type "${patchType}"`);
   if (!object) {
@@ -148,21 +168,11 @@ function applyPatch(name: string, request: AdmissionRequest, patch: string, patc
       `admission webhook ${JSON.stringify(name)} attempted to modify the object, which is not supported for this operation`,
     );
   }
-  // The webhook saw the version that the request names; what goes on is in the version that is stored.
-  const shown = versioned(request, object) as typeof object;
-  const before = JSON.stringify(shown);
-  const patched = jsonPatch(JSON.parse(before), JSON.parse(Buffer.from(patch, 'base64').toString('utf8'))) as Record<
-    string,
-    unknown
-  >;
+  const before = JSON.stringify(object);
+  const patched = jsonPatch(JSON.parse(before), JSON.parse(Buffer.from(patch, 'base64').toString('utf8'))) as UnknownObject;
   if (JSON.stringify(patched) === before) return false;
-  const patchedObject = patched as typeof object;
-  const converted = object.apiVersion !== undefined && object.apiVersion !== shown.apiVersion;
-  if (converted) request.setDefaults?.(patchedObject);
-  const admitted = converted && request.type ? request.type.toStorage(patchedObject) : patchedObject;
-  for (const key of Object.keys(object)) delete object[key];
-  assignOwn(object, admitted);
-  if (!converted) request.setDefaults?.(object);
+  type?.setDefaults(patched);
+  await writeBack(sight, patched);
   return true;
 }
 
@@ -172,7 +182,8 @@ const callerOf = ({ cluster, clock, rng, webhooks }: PluginContext): WebhookCall
 export const mutatingAdmissionWebhook: PluginFactory = (context) => {
   const caller = callerOf(context);
   const hooks = new HookList<MutatingWebhook>(context, 'admit', () => caller.forget());
-  const invoke = async (hook: Hook<MutatingWebhook>, request: AdmissionRequest): Promise<boolean> => {
+  const invoke = async (hook: Hook<MutatingWebhook>, sight: Sight): Promise<boolean> => {
+    const { request } = sight;
     const { configuration, webhook, index } = hook;
     const place = `round_${request.reinvocation?.running ? 1 : 0}_index_${index}`;
     const tell = (kind: 'mutation' | 'patch', what: object, level: 'Metadata' | 'Request'): void => {
@@ -181,23 +192,28 @@ export const mutatingAdmissionWebhook: PluginFactory = (context) => {
     };
     let mutated = false;
     try {
-      const answer = await ask(context, caller, hook, request, true, place);
+      const answer = await ask(context, caller, hook, sight, true, place);
       if (!answer?.patch) return false;
       const { patch, patchType = '' } = answer;
-      mutated = applyPatch(webhook.name, request, patch, patchType);
+      mutated = await applyPatch(webhook.name, sight, patch, patchType);
       if (request.annotate) tell('patch', { patch: JSON.parse(Buffer.from(patch, 'base64').toString()), patchType }, 'Request');
       return mutated;
     } finally {
       if (request.annotate) tell('mutation', { mutated }, 'Metadata');
     }
   };
-  const run = async (request: AdmissionRequest, named: readonly Hook<MutatingWebhook>[]): Promise<void> => {
+  const run = async (request: AdmissionRequest, named: readonly Named<MutatingWebhook>[]): Promise<void> => {
     const rounds = Rounds.of(request, 'MutatingAdmissionWebhook');
     const source = authorizationSource(context.authorizer, request.user);
-    for (const hook of named) {
-      if (!(await hooks.fits(hook, request, source))) continue;
-      if (!rounds.includes(hook.key)) continue;
-      if (await invoke(hook, request)) rounds.changed();
+    const sights = new Sights(request);
+    for (const one of named) {
+      const { hook } = one;
+      const sight = await hooks.sight(one, request, sights, source);
+      if (!sight || !rounds.includes(hook.key)) continue;
+      if (await invoke(hook, sight)) {
+        sights.forget();
+        rounds.changed();
+      }
       if (hook.webhook.reinvocationPolicy === 'IfNeeded') rounds.invoked(hook.key);
     }
     rounds.finish(request);
@@ -215,12 +231,16 @@ export const mutatingAdmissionWebhook: PluginFactory = (context) => {
 export const validatingAdmissionWebhook: PluginFactory = (context) => {
   const caller = callerOf(context);
   const hooks = new HookList<ValidatingWebhook>(context, 'validate', () => caller.forget());
-  const run = async (request: AdmissionRequest, named: readonly Hook<ValidatingWebhook>[]): Promise<void> => {
+  const run = async (request: AdmissionRequest, named: readonly Named<ValidatingWebhook>[]): Promise<void> => {
     const source = authorizationSource(context.authorizer, request.user);
-    const fitting: Hook<ValidatingWebhook>[] = [];
-    for (const hook of named) if (await hooks.fits(hook, request, source)) fitting.push(hook);
+    const sights = new Sights(request);
+    const fitting: { hook: Hook<ValidatingWebhook>; sight: Sight }[] = [];
+    for (const one of named) {
+      const sight = await hooks.sight(one, request, sights, source);
+      if (sight) fitting.push({ hook: one.hook, sight });
+    }
     // All at once; the first refusal in the order of the configurations is the answer.
-    const asked = fitting.map((hook, index) => ask(context, caller, hook, request, false, `round_0_index_${index}`));
+    const asked = fitting.map(({ hook, sight }, index) => ask(context, caller, hook, sight, false, `round_0_index_${index}`));
     for (const answer of await Promise.allSettled(asked)) if (answer.status === 'rejected') throw answer.reason;
   };
   return {

@@ -1,15 +1,21 @@
-// Whether a webhook wants to see a request (k8s.io/apiserver/pkg/admission/plugin/webhook/predicates).
+// Whether a webhook or a policy wants to see a request, and by which of its resources (k8s.io/apiserver/pkg/admission/plugin/webhook/predicates).
 import type { RuleWithOperations } from '#api/admissionregistration/v1';
 import type { Namespace } from '#api/core/v1';
 import { notFound } from '#apimachinery/errors';
 import { type LabelSelector, fromLabelSelector, type Selector } from '#apimachinery/labels';
-import type { AdmissionRequest } from '../../registry/generic/admission.ts';
+import type { AdmissionRequest, EquivalentResource } from '../../registry/generic/admission.ts';
 import type { ReadOnlyCluster } from '../../storage/read-only-cluster.ts';
+import type { Through } from '../sight.ts';
 
 const holds = (items: readonly string[] | undefined, wanted: string): boolean =>
   (items ?? []).some((item) => item === '*' || item === wanted);
 
-const isNamespace = ({ group, resource }: AdmissionRequest): boolean => group === '' && resource === 'namespaces';
+/** A rule of a webhook, or of a policy, which may name objects as well. */
+export type Rule = RuleWithOperations & { resourceNames?: readonly string[] };
+
+type NamedResource = Pick<EquivalentResource, 'group' | 'version' | 'resource'>;
+
+const isNamespace = ({ group, resource }: NamedResource): boolean => group === '' && resource === 'namespaces';
 
 function matchesScope({ scope }: RuleWithOperations, request: AdmissionRequest): boolean {
   if (scope === undefined || scope === '*') return true;
@@ -17,7 +23,7 @@ function matchesScope({ scope }: RuleWithOperations, request: AdmissionRequest):
   return scope === 'Namespaced' ? namespaced : scope === 'Cluster' && !namespaced;
 }
 
-function matchesResource({ resources }: RuleWithOperations, { resource, subresource }: AdmissionRequest): boolean {
+function matchesResource({ resources }: RuleWithOperations, { resource }: NamedResource, subresource: string): boolean {
   return (resources ?? []).some((item) => {
     const slash = item.indexOf('/');
     const [wanted, sub] = slash < 0 ? [item, ''] : [item.slice(0, slash), item.slice(slash + 1)];
@@ -25,12 +31,31 @@ function matchesResource({ resources }: RuleWithOperations, { resource, subresou
   });
 }
 
-export const matchesRule = (rule: RuleWithOperations, request: AdmissionRequest): boolean =>
+/** `as`: the resource that the request is taken to be about. */
+export const matchesRule = (rule: Rule, request: AdmissionRequest, as: NamedResource = request): boolean =>
   matchesScope(rule, request) &&
   holds(rule.operations, request.operation) &&
-  holds(rule.apiGroups, request.group) &&
-  holds(rule.apiVersions, request.version) &&
-  matchesResource(rule, request);
+  holds(rule.apiGroups, as.group) &&
+  holds(rule.apiVersions, as.version) &&
+  matchesResource(rule, as, request.subresource) &&
+  (!rule.resourceNames?.length || rule.resourceNames.includes(request.name));
+
+/** The resource by which one of the rules names the request: its own before equivalent ones, the first rule's of these; undefined: none does. */
+export function namedThrough(
+  rules: readonly Rule[] = [],
+  matchPolicy: string | undefined,
+  request: AdmissionRequest,
+): Through | undefined {
+  if (rules.some((rule) => matchesRule(rule, request))) return 'own';
+  if (matchPolicy !== 'Equivalent') return undefined;
+  const { equivalents = [] } = request;
+  if (equivalents.length === 0) return undefined;
+  for (const rule of rules) {
+    const found = equivalents.find((one) => matchesRule(rule, request, one));
+    if (found) return found;
+  }
+  return undefined;
+}
 
 /** Selectors of one webhook, compiled. */
 export interface Selectors {

@@ -99,12 +99,15 @@ export class Views implements VersionViews {
     return event.shownAs(viewOf(current), viewOf(previous));
   }
 
-  async encode(object: UnknownObject): Promise<UnknownObject> {
-    const { storageApiVersion, convert, shape } = this.#options;
-    if (object.apiVersion === storageApiVersion) return object;
-    const [made] = (await convert([object], storageApiVersion)) as [UnknownObject];
-    shape(made, storageApiVersion, 'store');
+  async convert(object: UnknownObject, apiVersion: string): Promise<UnknownObject> {
+    const [made] = (await this.#options.convert([object], apiVersion)) as [UnknownObject];
+    this.#options.shape(made, apiVersion, 'store');
     return made;
+  }
+
+  async encode(object: UnknownObject): Promise<UnknownObject> {
+    const { storageApiVersion } = this.#options;
+    return object.apiVersion === storageApiVersion ? object : this.convert(object, storageApiVersion);
   }
 
   /** For bookkeeping that cannot wait: the object in that version, or `ConversionNeeded` for `answering` to catch. */

@@ -23,10 +23,10 @@ export interface AdmissionRequest {
   object?: (KubeObject & Record<string, unknown>) | undefined;
   /** Frozen; absent for CREATE. */
   readonly oldObject?: (KubeObject & Record<string, unknown>) | undefined;
-  /** Fills the kind's defaults of an object again, after a webhook changed it. */
-  readonly setDefaults?: ((object: KubeObject & Record<string, unknown>) => void) | undefined;
   /** What the object is; absent where that is not known. */
   readonly type?: AdmittedType | undefined;
+  /** The other resources that the same objects are served as; absent where nobody knows them. */
+  readonly equivalents?: readonly EquivalentResource[];
   /** Set by the first mutating plugin that may have to run again. */
   reinvocation?: Reinvocation | undefined;
   /** Create/Update/Patch/DeleteOptions as sent. */
@@ -53,6 +53,17 @@ export interface AdmittedType {
   /** To and from the version that admission hands on. */
   toStorage(object: UnknownObject): UnknownObject;
   fromStorage(object: UnknownObject): UnknownObject;
+}
+
+/** Another resource that serves the objects of a request: another version, or another group with the same storage. */
+export interface EquivalentResource {
+  group: string;
+  version: string;
+  resource: string;
+  type: AdmittedType;
+  /** An object of the request as this resource shows it, and back; both reject with `StatusError` where a webhook cannot convert it. */
+  from(object: UnknownObject): UnknownObject | Promise<UnknownObject>;
+  to(object: UnknownObject): UnknownObject | Promise<UnknownObject>;
 }
 
 /** Whether mutating plugins run a second time over one request, and what they remember of the first. */

@@ -2,7 +2,15 @@
 // (https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/).
 import { parseApiVersion, type UnknownObject } from '#apimachinery/meta';
 import { applySchemaDefaults, type SchemaTable } from '#apimachinery/schema';
-import type { AdmissionPlugin, AdmissionRequest, AdmittedType, Operation, Reinvocation } from './admission.ts';
+import type {
+  AdmissionPlugin,
+  AdmissionRequest,
+  AdmittedType,
+  EquivalentResource,
+  Operation,
+  Reinvocation,
+} from './admission.ts';
+import { equivalentsOf } from './equivalents.ts';
 import type { Cancellation } from '../../request/cancellation.ts';
 import type { AddAnnotation } from '../../request/notes.ts';
 import type { Request, Target, UserInfo } from '../../request/request.ts';
@@ -55,8 +63,10 @@ interface Admitted {
   type: AdmittedType | undefined;
   object: UnknownObject | undefined;
   oldObject?: UnknownObject | undefined;
-  setDefaults?: ((object: AdmittedObject) => void) | undefined;
+  equivalents?: () => readonly EquivalentResource[];
 }
+
+const none = (): readonly EquivalentResource[] => [];
 
 /** What admission sees: the objects, and the request that they belong to. */
 export class Admission implements AdmissionRequest {
@@ -68,10 +78,11 @@ export class Admission implements AdmissionRequest {
   readonly kind: string;
   readonly name: string;
   readonly type: AdmittedType | undefined;
-  readonly setDefaults: ((object: AdmittedObject) => void) | undefined;
   object: AdmittedObject | undefined;
   readonly oldObject: AdmittedObject | undefined;
   reinvocation: Reinvocation | undefined;
+  readonly #findEquivalents: () => readonly EquivalentResource[];
+  #equivalents: readonly EquivalentResource[] | undefined;
 
   constructor(
     { request, target, options, dryRun }: Pick<WriteContext, 'request' | 'target' | 'options' | 'dryRun'>,
@@ -85,9 +96,13 @@ export class Admission implements AdmissionRequest {
     this.kind = admitted.kind;
     this.name = admitted.name;
     this.type = admitted.type;
-    this.setDefaults = admitted.setDefaults;
     this.object = admitted.object;
     this.oldObject = admitted.oldObject;
+    this.#findEquivalents = admitted.equivalents ?? none;
+  }
+
+  get equivalents(): readonly EquivalentResource[] {
+    return (this.#equivalents ??= this.#findEquivalents());
   }
 
   get user(): UserInfo {
@@ -124,8 +139,10 @@ export class Admission implements AdmissionRequest {
 export function admissionOf(context: WriteContext, subject: AdmissionSubject): Admission {
   const { resource } = context;
   const { operation, object, oldObject, kind = resource.kind, name = context.target.name } = subject;
-  const setDefaults = object && subject.kind === undefined ? resource.setDefaults : undefined;
-  return new Admission(context, { operation, kind, name, type: subjectType(resource, subject), object, oldObject, setDefaults });
+  const type = subjectType(resource, subject);
+  const equivalents = (): readonly EquivalentResource[] =>
+    equivalentsOf(resource, context.settings.siblings(resource), context.target.subresource, typeOf, type);
+  return new Admission(context, { operation, kind, name, type, object, oldObject, equivalents });
 }
 
 /** Mutating admission. The plugins change `object` in place, or replace it in the request: the answer is what to go on with. */

@@ -50,6 +50,8 @@ export interface VersionViews {
   one(entry: StoredObject): Promise<StoredObject>;
   /** The same change in this version; the state before it only where it is asked for, or all there is. */
   event(event: CacheEvent, withPrevious: boolean): Promise<CacheEvent>;
+  /** A private copy of an object in another version, without what that version's schema does not have. */
+  convert(object: UnknownObject, apiVersion: string): Promise<UnknownObject>;
   /** An object of this version in the version that is stored. */
   encode(object: UnknownObject): Promise<UnknownObject>;
   /** Runs bookkeeping that needs objects in other versions, again until all are there. */
@@ -101,6 +103,8 @@ export interface WriteSettings {
   admission: AdmissionChain;
   random: Randomness;
   kinds: KindSettings;
+  /** All resources that serve the objects of one, itself among them. */
+  siblings(resource: ServedResource): readonly ServedResource[];
 }
 
 /** A write of an authorized request on the resource that it names. */

@@ -7,9 +7,10 @@ import { apiVersionOf, parseApiVersion, type UnknownObject } from '#apimachinery
 import { applyOperations } from '#apimachinery/patch';
 import { decode, DecodeError } from '#apimachinery/schema';
 import { applyConfigurationOf, budgetCostMax, CelError, isProgram, jsonPatchOf, type Value } from '#cel';
-import type { AdmissionRequest, AdmittedType } from '../../../registry/generic/admission.ts';
+import type { AdmittedType } from '../../../registry/generic/admission.ts';
 import { Budget, BudgetError, type Named, PolicyExpressions } from '../../policy/expressions.ts';
 import type { Input } from '../../policy/input.ts';
+import type { Sight } from '../../sight.ts';
 
 /** A mutation cannot be done: the failure policy decides. */
 export class MutationProblem extends Error {}
@@ -39,18 +40,17 @@ export class CompiledMutations {
   }
 
   /**
-   * What one mutation makes of an object of the request's version; the object itself is left alone. Throws `MutationProblem`, `StatusError`
+   * What one mutation makes of an object of the sight's version; the object itself is left alone. Throws `MutationProblem`, `StatusError`
    * for what no failure policy decides, and `PendingAnswer` where an authorizer needs time.
    */
   mutate(
     { expression, program, patch }: CompiledMutation,
     object: UnknownObject,
     input: Input,
-    request: AdmissionRequest,
+    { type, kind }: Sight,
   ): UnknownObject {
     if (!isProgram(program)) throw new MutationProblem(program.problem);
-    const { type } = request;
-    if (!type) throw notFoundYet(request);
+    if (!type) throw notFoundYet(kind);
     const { variables, authorizer, namespace } = input;
     try {
       const budget = new Budget(budgetCostMax);
@@ -69,9 +69,9 @@ export class CompiledMutations {
 
 const kindText = ({ group, version, kind }: AdmittedType['kind']): string => `${group}/${version}, Kind=${kind}`;
 
-const notFoundYet = ({ group, version, kind }: AdmissionRequest): Error =>
+const notFoundYet = (kind: AdmittedType['kind']): Error =>
   serviceUnavailable(
-    `Resource kind ${kindText({ group, version, kind })} not found. There can be a delay between when CustomResourceDefinitions are created and when they are available.`,
+    `Resource kind ${kindText(kind)} not found. There can be a delay between when CustomResourceDefinitions are created and when they are available.`,
   );
 
 /** Options of connections; upstream publishes no schema of them. */

@@ -4,14 +4,15 @@ import type { MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding } from '#a
 import { StatusError, type StatusReason } from '#apimachinery/errors';
 import type { UnknownObject } from '#apimachinery/meta';
 import type { AuthorizationSource } from '#cel';
-import { assignOwn, deepEqual } from '#utils';
+import { deepEqual } from '#utils';
 import type { AdmissionRequest } from '../../../registry/generic/admission.ts';
 import { definePlugin, deny, handling, type PluginContext, type PluginFactory } from '../../plugin.ts';
 import { authorizationSource, PendingAnswer } from '../../policy/authorization.ts';
 import { BudgetError } from '../../policy/expressions.ts';
 import { type Invocation, type Misconfiguration, PolicyList } from '../../policy/hooks.ts';
-import { type Input, inputOf, isUnseen, objectValue, versioned, withVariables } from '../../policy/input.ts';
+import { type Input, inputOf, isUnseen, objectValue, withVariables } from '../../policy/input.ts';
 import { Rounds } from '../../reinvocation.ts';
+import { type Sight, Sights, type Through, writeBack } from '../../sight.ts';
 import { CompiledMutations, MutationProblem } from './evaluation.ts';
 import { mutationMetrics, type ObservedMutation } from './metrics.ts';
 
@@ -41,11 +42,14 @@ async function settled<T>(action: () => T): Promise<T> {
 class Application {
   readonly refusals: Refusal[] = [];
   readonly #request: AdmissionRequest;
-  readonly #input: Input;
+  readonly #sights: Sights;
+  readonly #inputOf: (sight: Sight) => Input;
   readonly #rounds: Rounds;
   readonly #observe: (mutation: Omit<ObservedMutation, 'seconds'>, startedMs: number) => void;
   readonly #now: () => number;
-  #object: UnknownObject | undefined;
+  /** What the policy at work sees; the object of it is replaced by what the mutations make. */
+  #sight: Sight | undefined;
+  #input: Input | undefined;
   #dirty = false;
 
   constructor(
@@ -55,25 +59,39 @@ class Application {
     source: AuthorizationSource,
   ) {
     this.#request = request;
-    this.#input = inputOf(context.cluster, request, source);
+    this.#sights = new Sights(request);
+    this.#inputOf = (sight) => inputOf(context.cluster, sight, source);
     this.#rounds = Rounds.of(request, name);
-    this.#object = versioned(request, request.object) as UnknownObject | undefined;
     this.#now = () => context.clock.monotonic();
     this.#observe = (mutation, startedMs) => observe({ ...mutation, seconds: (this.#now() - startedMs) / 1000 });
   }
 
   async run(invocations: readonly MutatingInvocation[]): Promise<void> {
     for (const invocation of invocations) await this.#invoke(invocation);
-    if (this.#dirty && this.#object) {
-      this.#rounds.changed();
-      this.#writeBack(this.#object);
-    }
+    await this.#writeBack();
     this.#rounds.finish(this.#request);
   }
 
+  /** Goes on in the version of a policy, with what those before it made. */
+  async #see(through: Through): Promise<Sight> {
+    if (this.#sight?.through === through) return this.#sight;
+    await this.#writeBack();
+    const sight = await this.#sights.of(through);
+    this.#input = this.#inputOf(sight);
+    return (this.#sight = sight);
+  }
+
   async #invoke(invocation: MutatingInvocation): Promise<void> {
-    const { hook, binding, param } = invocation;
+    const { hook, binding, param, through } = invocation;
     const { mutations } = hook.compiled;
+    let sight: Sight;
+    try {
+      sight = await this.#see(through);
+    } catch (error) {
+      if (through === 'own' || !(error instanceof StatusError)) throw error;
+      this.refusals.push(...misconfigured({ policy: hook.policy, problem: `failed to configure policy: ${error.message}` }));
+      return;
+    }
     const applies = await settled(() => this.#matches(invocation));
     if (typeof applies === 'string') return this.#refuse(invocation, applies);
     if (!applies) return;
@@ -84,14 +102,14 @@ class Application {
       param?.metadata.name,
     ]);
     if (!this.#rounds.includes(key)) return;
-    const before = this.#object;
+    const before = sight.object;
     for (const mutation of mutations) {
-      if (!this.#object) continue;
-      const object = this.#object;
+      if (!sight.object) continue;
+      const object = sight.object as UnknownObject;
       const startedMs = this.#now();
       const done = { policy: hook.policy.metadata.name ?? '', binding: binding.metadata.name ?? '' };
       try {
-        this.#object = await settled(() => hook.compiled.mutate(mutation, object, this.#inputFor(param), this.#request));
+        sight.object = await settled(() => hook.compiled.mutate(mutation, object, this.#inputFor(param), sight));
         this.#dirty = true;
         this.#observe(done, startedMs);
       } catch (error) {
@@ -100,13 +118,14 @@ class Application {
         this.#refuse(invocation, error.message);
       }
     }
-    if (!deepEqual(before, this.#object)) this.#rounds.changed();
+    if (!deepEqual(before, sight.object)) this.#rounds.changed();
     if (hook.policy.spec?.reinvocationPolicy === 'IfNeeded') this.#rounds.invoked(key);
   }
 
   #inputFor(param: MutatingInvocation['param']): Input {
+    if (!this.#sight || !this.#input) throw new Error('no policy is at work');
     return withVariables(this.#input, [
-      ['object', objectValue(this.#object)],
+      ['object', objectValue(this.#sight.object)],
       ['params', objectValue(param)],
     ]);
   }
@@ -128,13 +147,14 @@ class Application {
     this.refusals.push({ message: refusalText(hook.policy, binding, why), reason: 'Invalid' });
   }
 
-  /** The request's object becomes the mutated one, in the version that admission hands on. */
-  #writeBack(object: UnknownObject): void {
-    const { object: target, type } = this.#request;
-    if (!target || !type) return;
-    const made = target.apiVersion === undefined || target.apiVersion === object.apiVersion ? object : type.toStorage(object);
-    for (const key of Object.keys(target)) delete target[key];
-    assignOwn(target, made);
+  /** The request's object becomes the mutated one. */
+  async #writeBack(): Promise<void> {
+    if (!this.#dirty || !this.#sight?.object) return;
+    this.#dirty = false;
+    this.#rounds.changed();
+    await writeBack(this.#sight, this.#sight.object as UnknownObject);
+    this.#sights.forget();
+    this.#sight = undefined;
   }
 }
 

@@ -10,6 +10,7 @@ import { definePlugin, deny, handling, type PluginFactory } from '../../plugin.t
 import { authorizationSource, PendingAnswer } from '../../policy/authorization.ts';
 import { type Invocation, type Misconfiguration, PolicyList } from '../../policy/hooks.ts';
 import { type Input, inputOf, isUnseen, objectValue, withVariables } from '../../policy/input.ts';
+import { type Sight, Sights } from '../../sight.ts';
 import { type Annotation, CompiledPolicy, type Denial } from './evaluation.ts';
 
 interface Outcome {
@@ -20,11 +21,31 @@ interface Outcome {
   failures: string[];
 }
 
+type Validation = Invocation<ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding, CompiledPolicy>;
+type Broken = Misconfiguration<ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding>;
+/** A policy with what it sees of the request. */
+type Judged = (Validation & { sight: Sight }) | Broken;
+
+/** At once where all policies see the client's own version. What cannot be converted counts as a broken binding. */
+function seen(found: readonly (Validation | Broken)[], sights: Sights): Judged[] | Promise<Judged[]> {
+  const judged: (Judged | Promise<Judged>)[] = found.map((one) => {
+    if ('problem' in one) return one;
+    const sight = sights.of(one.through);
+    if (!(sight instanceof Promise)) return { ...one, sight };
+    return sight.then(
+      (made) => ({ ...one, sight: made }),
+      (error: unknown) => {
+        if (!(error instanceof StatusError)) throw error;
+        const problem = `failed to configure binding: failed to convert object version: ${error.message}`;
+        return { policy: one.hook.policy, binding: one.binding, problem };
+      },
+    );
+  });
+  return judged.some((one) => one instanceof Promise) ? Promise.all(judged) : (judged as Judged[]);
+}
+
 /** What a policy says through one of its bindings, with one parameter. */
-function evaluated(
-  { hook, binding, param }: Invocation<ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding, CompiledPolicy>,
-  input: () => Input,
-): Outcome {
+function evaluated({ hook, binding, param }: Validation, input: () => Input): Outcome {
   const bound = `ValidatingAdmissionPolicy '${hook.policy.metadata.name}' with binding '${binding.metadata.name}'`;
   const denied = ({ message, reason }: Denial): Denial => ({ message: `${bound} denied request: ${message}`, reason });
   const outcome: Outcome = { denials: [], warnings: [], annotations: [], failures: [] };
@@ -58,11 +79,7 @@ const failureText = ({ message, index = 0 }: Denial, { metadata, spec }: Validat
   );
 
 /** The refusal that a broken policy or binding is, unless it fails open. */
-function misconfigured({
-  policy,
-  binding,
-  problem,
-}: Misconfiguration<ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding>): Outcome {
+function misconfigured({ policy, binding, problem }: Broken): Outcome {
   if (policy.spec?.failurePolicy === 'Ignore') return { denials: [], warnings: [], annotations: [], failures: [] };
   const at = binding ? ` with binding '${binding.metadata.name}'` : '';
   const message = `ValidatingAdmissionPolicy '${policy.metadata.name}'${at} denied request: ${problem}`;
@@ -104,17 +121,25 @@ export const validatingAdmissionPolicy: PluginFactory = ({ cluster, authorizer }
     ({ spec }) => new CompiledPolicy(spec ?? {}),
   );
   /** All policies; again from the start when an answer that was missing is there. */
-  const validate = (request: AdmissionRequest, source: AuthorizationSource): void | Promise<void> => {
-    let made: Input | undefined;
-    const input = (): Input => (made ??= inputOf(cluster, request, source));
+  const judge = (request: AdmissionRequest, found: readonly Judged[], source: AuthorizationSource): void | Promise<void> => {
+    const inputs = new Map<Sight, Input>();
+    const inputFor = (sight: Sight): Input => {
+      const input = inputs.get(sight) ?? inputOf(cluster, sight, source);
+      inputs.set(sight, input);
+      return input;
+    };
     let outcomes: Outcome[];
     try {
-      outcomes = list.for(request).map((one) => ('problem' in one ? misconfigured(one) : evaluated(one, input)));
+      outcomes = found.map((one) => ('problem' in one ? misconfigured(one) : evaluated(one, () => inputFor(one.sight))));
     } catch (error) {
       if (!(error instanceof PendingAnswer)) throw error;
-      return error.answered.then(() => validate(request, source));
+      return error.answered.then(() => judge(request, found, source));
     }
     publish(request, outcomes);
+  };
+  const validate = (request: AdmissionRequest, source: AuthorizationSource): void | Promise<void> => {
+    const found = seen(list.for(request), new Sights(request));
+    return found instanceof Promise ? found.then((all) => judge(request, all, source)) : judge(request, found, source);
   };
   return {
     name: 'ValidatingAdmissionPolicy',
