@@ -37,7 +37,18 @@ export const podOf = (name: string, spec: Partial<Pod['spec']> = {}, metadata: P
 
 export const cpu = (amount: string) => ({ containers: [{ name: 'c', image: 'x', resources: { requests: { cpu: amount } } }] });
 
-export async function createTestCluster(options: KubeSchedulerOptions = {}): Promise<TestCluster> {
+/** What `start` makes; when it throws, what is there already is closed. */
+async function startOr<T>(start: () => T, close: () => Promise<void>): Promise<T> {
+  try {
+    return start();
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** `run`: another build of the scheduler. */
+export async function createTestCluster(options: KubeSchedulerOptions = {}, run = runKubeScheduler): Promise<TestCluster> {
   const clock = systemClock();
   const rng = seededRng(7);
   const server = await runKubeApiServer(
@@ -52,12 +63,11 @@ export async function createTestCluster(options: KubeSchedulerOptions = {}): Pro
   );
   await server.started;
   const client = createClient(server.transport(admin, 'test'));
-  const scheduler = runKubeScheduler(options, {
-    client: createClient(server.transport({ ...admin, name: 'system:kube-scheduler' }, 'kube-scheduler')),
-    clock,
-    rng,
-    logger: silentLogger,
-  });
+  const as = createClient(server.transport({ ...admin, name: 'system:kube-scheduler' }, 'kube-scheduler'));
+  const scheduler = await startOr(
+    () => run(options, { client: as, clock, rng, logger: silentLogger }),
+    server.close.bind(server),
+  );
   await scheduler.started;
   return {
     client,
