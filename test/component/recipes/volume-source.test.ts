@@ -51,7 +51,14 @@ test('a volume source is one folder and a line: its volumes are set up, told whe
   const unused = {} as never;
   const direct = { configMap: () => Promise.resolve(undefined), secret: () => Promise.resolve(undefined) } as never;
   const manager = new module.VolumeManager({
-    ...{ client: unused, exec: unused, tokens: unused, downward: unused, snapshots: unused, direct },
+    ...{
+      client: unused,
+      exec: unused,
+      tokens: { nextDueMs: () => undefined, forget() {} } as never,
+      downward: unused,
+      snapshots: unused,
+      direct,
+    },
     ...{ clock: systemClock(), rng: systemRng(), logger: silentLogger, rootDir },
   });
   try {
