@@ -34,6 +34,7 @@ export const vendorPackages: Readonly<Record<string, string>> = {
   digitalocean: '@sagong/cloud-provider-digitalocean',
   gce: '@sagong/cloud-provider-gcp',
   linode: '@sagong/cloud-provider-linode',
+  cce: '@sagong/cloud-provider-baidu',
 };
 
 /** A provider that cannot be used; the message says what to do. */

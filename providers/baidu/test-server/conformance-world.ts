@@ -1,0 +1,72 @@
+// What the conformance suite needs of a cloud, by the test server: machines, and a look at load balancers past the provider.
+import type { CloudProvider, Service } from 'sagong/cloud-provider';
+import { type ConformanceWorld, persistent } from 'sagong/cloud-provider/conformance';
+import { noRates } from 'sagong/cloud-provider/test-server';
+import { holderOf } from '../src/names.ts';
+import type { TestServer } from './index.ts';
+import { openWorld } from './world.ts';
+
+const plannedFailure = 'failed on request';
+
+export const balancerOf = ({ account }: TestServer, { metadata }: Service) =>
+  account.of('balancer').find((balancer) => holderOf(balancer) === metadata.uid);
+
+/** Names of the instances behind a Service's load balancer. */
+export function backendsOf(server: TestServer, service: Service): string[] {
+  const { account } = server;
+  const blbId = balancerOf(server, service)?.blbId;
+  const ids = account.of('backend').flatMap((one) => (one.blbId === blbId ? [one.instanceId] : []));
+  return ids.map((id) => account.get('instance', id)?.name ?? id);
+}
+
+/** Each as `TCP 80 30001`. */
+export function listenersOf(server: TestServer, service: Service): string[] {
+  const blbId = balancerOf(server, service)?.blbId;
+  return server.account
+    .of('listener')
+    .flatMap((one) => (one.blbId === blbId ? [`${one.kind} ${one.listenerPort} ${one.backendPort}`] : []));
+}
+
+/** Everything that a provider makes for load balancers. */
+export const leftoversOf = ({ account }: TestServer): string[] => [
+  ...account.of('balancer').map(({ blbId }) => `BLB ${blbId}`),
+  ...account.of('listener').map(({ id }) => `listener ${id}`),
+  ...account.of('backend').map(({ id }) => `backend ${id}`),
+  ...account.of('eip').map(({ eip }) => `EIP ${eip}`),
+];
+
+/** `flaky`: every fifth request fails, what is made is seen late, and takes its time. */
+export async function openConformance({ flaky = false } = {}): Promise<ConformanceWorld> {
+  const { server, open } = await openWorld();
+  const { account, faults } = server;
+  const openAs = async (): Promise<CloudProvider> => {
+    const cloud = await open();
+    return flaky ? persistent(cloud, { passes: (error) => String(error).includes(plannedFailure) }) : cloud;
+  };
+  const cloud = await openAs();
+  if (flaky)
+    faults.rates = {
+      ...noRates,
+      error: 0.08,
+      throttle: 0.04,
+      lostAnswer: 0.04,
+      drop: 0.02,
+      conflict: 0.02,
+      lateFailure: 0.1,
+      operationMs: 2_000,
+    };
+  return {
+    cloud,
+    cluster: 'kubernetes',
+    addInstance: (name) => void account.addInstance(name),
+    stopInstance: (name) => account.setStatus(name, 'Stopped'),
+    terminateInstance: (name) => account.removeInstance(name),
+    backends: (service) => backendsOf(server, service),
+    listeners: (service) => listenersOf(server, service),
+    leftovers: () => leftoversOf(server),
+    failInTheMiddle: () =>
+      faults.add({ method: 'POST', path: /backendserver$/, status: 400, code: 'BadRequest', message: plannedFailure }),
+    secondProvider: openAs,
+    close: () => server.close(),
+  };
+}

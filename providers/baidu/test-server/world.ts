@@ -1,0 +1,83 @@
+// Providers over the test server.
+import type { Clock, CloudProvider, Logger, Node, ProviderMetrics, Rng, Service } from 'sagong/cloud-provider';
+import {
+  type HastyClock,
+  hastyClock,
+  seededRng,
+  silentLogger,
+  type TestCluster,
+  testCluster,
+  testService,
+} from 'sagong/cloud-provider/test-server';
+import type { Config } from '../src/config/schema.ts';
+import { createProvider } from '../src/provider.ts';
+import type { InstanceOptions } from './account.ts';
+import { startTestServer, type TestServer, vpc } from './index.ts';
+
+export const clusterId = 'c-test0001';
+
+export interface OpenOptions {
+  config?: Partial<Config>;
+  env?: Record<string, string>;
+  metrics?: ProviderMetrics;
+  logger?: Logger;
+  /** Another address of the server. */
+  url?: string;
+}
+export interface TestWorld {
+  server: TestServer;
+  clock: HastyClock;
+  cluster: TestCluster;
+  /** Another provider over the same account, as a replica of the manager has. */
+  open(options?: OpenOptions): Promise<CloudProvider>;
+}
+
+export async function openWorld(): Promise<TestWorld> {
+  const [clock, rng] = [hastyClock(), seededRng(1)];
+  const server = await startTestServer({ clock, rng });
+  const cluster = testCluster();
+  return { server, clock, cluster, open: (options = {}) => openProvider(server, { clock, rng }, cluster, options) };
+}
+
+export async function openProvider(
+  server: TestServer,
+  { clock, rng }: { clock: Clock; rng: Rng },
+  cluster: Pick<TestCluster, 'client'>,
+  { config = {}, env = {}, metrics, logger = silentLogger, url = server.url }: OpenOptions = {},
+): Promise<CloudProvider> {
+  const [{ accessKeyId, secretAccessKey }] = server.credentials;
+  const context = {
+    config: {
+      ClusterId: clusterId,
+      AccessKeyID: accessKeyId,
+      SecretAccessKey: secretAccessKey,
+      VpcId: vpc,
+      Endpoints: { blb: url, eip: url, vpc: url, bcc: url },
+      ...config,
+    },
+    configDir: '/',
+    clock,
+    rng,
+    logger,
+    ...(metrics && { metrics }),
+  };
+  const cloud = await createProvider(context, env);
+  await cloud.initialize?.({ client: cluster.client, signal: new AbortController().signal });
+  return cloud;
+}
+
+/** The Service shop/web. Annotations come without `service.beta.kubernetes.io/`. */
+export const serviceWith = (annotations: Record<string, string> = {}, spec: Partial<Service['spec']> = {}): Service =>
+  testService(
+    Object.fromEntries(Object.entries(annotations).map(([name, value]) => [`service.beta.kubernetes.io/${name}`, value])),
+    spec,
+  );
+
+/** Buys instances and gives their Nodes as the manager keeps them. */
+export function addNodes({ server }: TestWorld, names: readonly string[], options: InstanceOptions = {}): Node[] {
+  return names.map((name) => {
+    const { id, internalIp } = server.account.addInstance(name, options);
+    const addresses = [{ type: 'InternalIP', address: internalIp }];
+    return { metadata: { name, labels: {} }, spec: { providerID: `cce://${id}` }, status: { addresses } };
+  });
+}
