@@ -3,7 +3,7 @@
 import { allowListeners } from './platform/streams.ts';
 import { builtinSchema, type KindSettings } from '#api';
 import { createMetrics, type Metrics, versionInfo } from '#component-base';
-import { createTurnstile, createTurns } from '#host';
+import { createTurnstile, createTurns, nextTurn } from '#host';
 import { type Logger, type Rng, silentLogger } from '#utils';
 import { createMemoryTransport } from './adapters/memory.ts';
 import { ownDomain } from './adapters/own-domain.ts';
@@ -156,6 +156,7 @@ function specialOf({ options, feed }: Ground, parts: ApiServerParts): ReadonlyMa
 function contextOf(ground: Ground, parts: ApiServerParts): ServerContext & { endWatches(): void } {
   const { options, settings, kindSettings, table, feed, random, cluster, writer, metrics, logger } = ground;
   const special = specialOf(ground, parts);
+  const turns = createTurns(options.clock);
   const running = new Set<() => void>();
   return {
     table,
@@ -172,6 +173,7 @@ function contextOf(ground: Ground, parts: ApiServerParts): ServerContext & { end
       random,
       kinds: kindSettings,
       siblings: (resource) => table.siblings(resource),
+      rest: () => (turns.spent() ? nextTurn() : undefined),
     },
     version: versionInfo(),
     watches: {

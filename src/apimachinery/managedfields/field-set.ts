@@ -19,81 +19,104 @@ export const isMember = (node: FieldNode): boolean => node['.'] !== undefined ||
 
 type Children = Record<string, FieldNode>;
 
-/** Puts a node together; undefined when there is nothing in it. */
+/** Puts a node together of children without `.`; undefined when there is nothing in it. */
 export function nodeOf(member: boolean, children: Children): FieldNode | undefined {
   if (isEmptyObject(children)) return member ? leaf : undefined;
   return member ? { '.': leaf, ...children } : children;
 }
 
-const childrenOf = (node: FieldNode): FieldNode => {
-  if (node['.'] === undefined) return node;
-  const { '.': _, ...children } = node;
-  return children;
-};
-
 function unionNodes(a: FieldNode, b: FieldNode): FieldNode {
   if (a === b) return a;
-  return nodeOf(isMember(a) || isMember(b), union(childrenOf(a), childrenOf(b))) ?? leaf;
+  const joined = union(a, b);
+  // A member without children has no `.`: it needs one now that it has some.
+  const needsMark = joined['.'] === undefined && !isEmptySet(joined) && (isMember(a) || isMember(b));
+  return needsMark ? { '.': leaf, ...joined } : joined;
 }
 
 /** In `a` or in `b`. */
 export function union(a: FieldSet, b: FieldSet): FieldSet {
   if (a === b || isEmptySet(b)) return a;
   if (isEmptySet(a)) return b;
-  const out: Children = {};
-  let extra: string[] | undefined;
-  for (const element in b) if (a[element] === undefined) (extra ??= []).push(element);
-  const elements = extra === undefined ? Object.keys(a) : [...Object.keys(a), ...extra].sort(compareElements);
-  for (const element of elements) {
+  const elements = Object.keys(a);
+  let extra = 0;
+  for (const element in b) if (a[element] === undefined) extra = elements.push(element);
+  if (extra > 0) elements.sort(compareElements);
+  let changed = extra > 0;
+  const nodes = elements.map((element) => {
     const left = a[element];
     const right = b[element];
     const node = left === undefined ? right : right === undefined ? left : unionNodes(left, right);
-    if (node !== undefined) out[element] = node;
-  }
+    changed ||= node !== left;
+    return node ?? leaf;
+  });
+  return changed ? fromElements(elements, nodes) : a;
+}
+
+function fromElements(elements: readonly string[], nodes: readonly FieldNode[]): FieldNode {
+  const out: Children = {};
+  elements.forEach((element, at) => (out[element] = nodes[at] ?? leaf));
   return out;
+}
+
+/**
+ * The children of `a` as `kept` has them: undefined leaves a child out. The same object where nothing changed, which spares the copies of
+ * large sets that most writes leave alone.
+ */
+function mapChildren(a: FieldNode, kept: (left: FieldNode, element: string) => FieldNode | undefined): FieldNode {
+  const elements: string[] = [];
+  const nodes: FieldNode[] = [];
+  let changed = false;
+  for (const element in a) {
+    const left = a[element];
+    if (left === undefined) continue;
+    const node = element === '.' ? left : kept(left, element);
+    changed ||= node !== left;
+    if (node === undefined) continue;
+    elements.push(element);
+    nodes.push(node);
+  }
+  if (elements.length === 0 || (elements.length === 1 && elements[0] === '.')) return emptySet;
+  return changed ? fromElements(elements, nodes) : a;
+}
+
+/** What `mapChildren` made of a node, which is a member or not; undefined when there is nothing left of it. */
+function withMembership(children: FieldNode, member: boolean): FieldNode | undefined {
+  const marked = children['.'] !== undefined;
+  if (children === emptySet) return member ? leaf : undefined;
+  if (marked === member) return children;
+  if (member) return { '.': leaf, ...children };
+  const { '.': _, ...rest } = children;
+  return nodeOf(false, rest);
 }
 
 /** In `a` and in `b`. */
 export function intersection(a: FieldSet, b: FieldSet): FieldSet {
-  const out: Children = {};
-  for (const element in a) {
-    const left = a[element];
+  if (a === b) return a;
+  return mapChildren(a, (left, element) => {
     const right = b[element];
-    if (left === undefined || right === undefined || element === '.') continue;
-    const node = nodeOf(isMember(left) && isMember(right), intersection(childrenOf(left), childrenOf(right)));
-    if (node !== undefined) out[element] = node;
-  }
-  return out;
+    if (right === undefined || left === right) return right;
+    const member = isMember(left) && isMember(right);
+    return withMembership(intersection(left, right), member);
+  });
 }
 
 /** In `a` but not in `b`. */
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
-  if (isEmptySet(a) || isEmptySet(b)) return a;
-  const out: Children = {};
-  for (const element in a) {
-    const left = a[element];
-    if (left === undefined || element === '.') continue;
+  return mapChildren(a, (left, element) => {
     const right = b[element];
-    const node =
-      right === undefined ? left : nodeOf(isMember(left) && !isMember(right), difference(childrenOf(left), childrenOf(right)));
-    if (node !== undefined) out[element] = node;
-  }
-  return out;
+    if (right === undefined) return left;
+    if (left === right) return undefined;
+    return withMembership(difference(left, right), isMember(left) && !isMember(right));
+  });
 }
 
 /** In `a`, and neither in `b` nor below a member of `b`. */
 export function differenceWithBelow(a: FieldSet, b: FieldSet): FieldSet {
-  if (isEmptySet(a) || isEmptySet(b)) return a;
-  const out: Children = {};
-  for (const element in a) {
-    const left = a[element];
+  return mapChildren(a, (left, element) => {
     const right = b[element];
-    if (left === undefined || element === '.') continue;
-    if (right !== undefined && isMember(right)) continue;
-    const node = right === undefined ? left : nodeOf(isMember(left), differenceWithBelow(childrenOf(left), right));
-    if (node !== undefined) out[element] = node;
-  }
-  return out;
+    if (right === undefined) return left;
+    return isMember(right) ? undefined : withMembership(differenceWithBelow(left, right), isMember(left));
+  });
 }
 
 /** A tree of what a filter lets through; `*` stands for any element, `{}` for everything below. */
@@ -103,16 +126,11 @@ export interface FieldPattern {
 
 /** Members of `set` on the way to, or below, the pattern. */
 export function keepMatching(set: FieldSet, pattern: FieldPattern): FieldSet {
-  if (isEmptyObject(pattern)) return set;
-  const out: Children = {};
-  for (const element in set) {
-    const node = set[element];
+  if (isEmptyObject(pattern)) return isEmptySet(set) ? emptySet : set;
+  return mapChildren(set, (node, element) => {
     const below = pattern[element] ?? pattern['*'];
-    if (node === undefined || below === undefined || element === '.') continue;
-    const kept = nodeOf(isMember(node), keepMatching(childrenOf(node), below));
-    if (kept !== undefined) out[element] = kept;
-  }
-  return out;
+    return below === undefined ? undefined : withMembership(keepMatching(node, below), isMember(node));
+  });
 }
 
 export const equalSets = (a: FieldSet, b: FieldSet): boolean => {
@@ -138,7 +156,7 @@ export function paths(set: FieldSet, prefix = ''): string[] {
   for (const element in set) {
     const node = set[element];
     if (element === '.' || node === undefined || isEmptyObject(node)) continue;
-    out.push(...paths(childrenOf(node), prefix + elementText(element)));
+    out.push(...paths(node, prefix + elementText(element)));
   }
   return out;
 }

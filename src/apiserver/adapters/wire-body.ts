@@ -16,8 +16,8 @@ export function wireBody(request: WireRequest): Body {
     async arrive(custom) {
       await raw(custom);
     },
-    async decode(target, validation) {
-      return decodeBody(await raw(!target.protobuf), target, validation);
+    async decode(target, validation, rest) {
+      return decodeBody(await raw(!target.protobuf), target, validation, rest);
     },
     async patch(custom) {
       const type = (contentType ?? '').split(';')[0]?.trim() ?? '';

@@ -55,6 +55,6 @@ it('reads a request into data that another thread can authenticate and whose bod
     typeName: 'io.k8s.api.core.v1.ConfigMap',
     protobuf: true,
   };
-  const { object } = decodeBody({ bytes: Buffer.from(there.bytes), encoding: 'json' }, target, 'Strict');
+  const { object } = await decodeBody({ bytes: Buffer.from(there.bytes), encoding: 'json' }, target, 'Strict');
   expect(object).toMatchObject({ metadata: { name: 'c' }, data: { a: 'b' } });
 });

@@ -36,7 +36,7 @@ export interface Patch {
 export interface Body {
   /** Until it is all there. Rejects with 413 or 415. `custom`: custom resources have no protobuf form. */
   arrive(custom: boolean): Promise<void>;
-  decode(target: BodyTarget, validation: FieldValidation): Promise<Decoded>;
+  decode(target: BodyTarget, validation: FieldValidation, rest?: () => Promise<void> | undefined): Promise<Decoded>;
   patch(custom: boolean): Promise<Patch>;
   /** Undefined: none were sent. */
   deleteOptions(schema: SchemaTable, custom: boolean): Promise<(DeleteOptions & Record<string, unknown>) | undefined>;

@@ -104,11 +104,17 @@ export const warningTexts = (problem: string): string[] =>
     .split('\n')
     .map((line) => line.trim());
 
-/** A body as the target's type, canonical and private. Throws 400. */
-export function decodeBody(raw: RawBody, target: BodyTarget, validation: FieldValidation): Decoded {
+/** A body as the target's type, canonical and private. Rejects with 400. `rest`: waited for between reading the text and the object. */
+export async function decodeBody(
+  raw: RawBody,
+  target: BodyTarget,
+  validation: FieldValidation,
+  rest: () => Promise<void> | undefined = () => undefined,
+): Promise<Decoded> {
   const strict = validation !== 'Ignore';
   if (raw.encoding === 'protobuf') return { object: protobufBody(raw.bytes, target), strictErrors: [] };
   const parsed = parsedBody(raw, target, strict);
+  await rest();
   const named = namesOf(parsed.value, target);
   if (target.read) checkCustomKind(parsed.value, raw, target);
   checkNames(named, target);

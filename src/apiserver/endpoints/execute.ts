@@ -68,8 +68,13 @@ async function listOrWatch({ resource, request }: ResourceCall): Promise<Outcome
 const asWritten = (resource: ServedResource, object: UnknownObject): UnknownObject =>
   resource.version === resource.storageVersion && resource.group === resource.storageGroup ? resource.canonical(object) : object;
 
-async function readObject({ request, resource }: ResourceCall, { fieldValidation }: WriteOptions): Promise<UnknownObject> {
-  const { object, strictErrors } = await request.body.decode(bodyTarget(resource), fieldValidation);
+async function readObject(
+  { request, resource, settings }: ResourceCall,
+  { fieldValidation }: WriteOptions,
+): Promise<UnknownObject> {
+  await settings.rest();
+  const { object, strictErrors } = await request.body.decode(bodyTarget(resource), fieldValidation, settings.rest);
+  await settings.rest();
   warnAll(request, fieldValidation, strictErrors);
   resource.setDefaults(object);
   request.notes.audit?.requestObject(() => JSON.stringify(asWritten(resource, object)), object.metadata);

@@ -48,7 +48,7 @@ const self = { name: 'system:apiserver', groups: ['system:masters'] };
 
 export function createWriter(table: ResourceTable, now: () => number, random: Randomness, kinds: KindSettings): ClusterWriter {
   const siblings = (resource: ServedResource): readonly ServedResource[] => table.siblings(resource);
-  const settings = { admission: nobody, random, kinds, siblings };
+  const settings = { admission: nobody, random, kinds, siblings, rest: () => undefined };
   const contextOf = (
     group: string,
     plural: string,

@@ -15,7 +15,12 @@ export function decodedLength(text: string): number {
 }
 
 export function validateKeys(report: Report, path: Path, data: Record<string, string> | undefined): void {
-  for (const key in data) report.problems(path.key(key), key, isConfigMapKey(key));
+  for (const key in data) validateKey(report, path, key);
+}
+
+export function validateKey(report: Report, path: Path, key: string): void {
+  const problems = isConfigMapKey(key);
+  if (problems.length > 0) report.problems(path.key(key), key, problems);
 }
 
 interface Immutable {

@@ -5,13 +5,14 @@ import { byteLength } from '#apimachinery/validation';
 import { age, columns } from '../../common/printing.ts';
 import { collect, nowhere, type Report } from '../../common/report.ts';
 import { defineKind } from '../../kind.ts';
-import { dataBytesMax, decodedLength, validateKeys, validateStaysImmutable } from '../common/data.ts';
+import { dataBytesMax, decodedLength, validateKey, validateKeys, validateStaysImmutable } from '../common/data.ts';
 
 function validateData(report: Report, { data = {}, binaryData = {} }: ConfigMap): void {
   let bytes = 0;
+  const path = root('data');
   for (const key in data) {
-    validateKeys(report, root('data'), { [key]: '' });
-    if (Object.hasOwn(binaryData, key)) report.invalid(root('data').key(key), key, 'duplicate of key present in binaryData');
+    validateKey(report, path, key);
+    if (Object.hasOwn(binaryData, key)) report.invalid(path.key(key), key, 'duplicate of key present in binaryData');
     bytes += byteLength(data[key] ?? '');
   }
   validateKeys(report, root('binaryData'), binaryData);

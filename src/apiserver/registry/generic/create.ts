@@ -15,7 +15,9 @@ export async function create(context: WriteContext, object: UnknownObject): Prom
   wipeSystemFields(object.metadata);
   ensureNamespace(object.metadata, context);
   dedupOwners(object, context, false);
+  await context.settings.rest();
   const owned = recordManager(context, mainDoor(context), object);
+  await context.settings.rest();
   const draft = context.resource.toStorage(owned);
   const name = draft.metadata.name ?? '';
   const request = admissionOf(context, { operation: 'CREATE', object: draft, name: context.target.name || name });
@@ -83,14 +85,18 @@ export async function tryInsert(context: WriteContext, draft: UnknownObject): Pr
     fillSystemFields(draft.metadata, context);
     await hooks.check(draft, undefined);
     await hooks.beginCreate(draft);
+    await context.settings.rest();
     beforeCreate(context, draft);
+    await context.settings.rest();
     await validateAdmission(
       context,
       admissionOf(context, { operation: 'CREATE', object: draft, name: draft.metadata.name ?? '' }),
     );
     // As upstream, whose store says so: whoever judges an object has judged it before.
     if (draft.metadata.resourceVersion) throw plainRefusal('resourceVersion should not be set on objects to be created');
+    await context.settings.rest();
     const stored = await commit(context, draft);
+    await context.settings.rest();
     await hooks.finish(stored !== undefined && !context.dryRun);
     return stored;
   } finally {

@@ -45,13 +45,18 @@ function patching(
   return async (live) => {
     if (!live) throw notFound(resource, context.target.name);
     const current = resource.fromStorage(live);
+    const { rest } = context.settings;
     const patched = applyPatch(context, request, current);
+    await rest();
     const object = readPatched(context, request, current, patched);
+    await rest();
     ensureNamespace(object.metadata, context);
     ensureName(object.metadata, context);
     resource.setDefaults(object);
     dedupOwners(object, context, false);
-    return admitUpdate(context, live, recordUpdate(context, door, live, object));
+    const recorded = recordUpdate(context, door, live, object);
+    await rest();
+    return admitUpdate(context, live, recorded);
   };
 }
 
@@ -165,7 +170,9 @@ function applying(
       ...(request.force !== undefined && { force: request.force }),
     };
     const current = live && resource.fromStorage(live);
-    const applied = typed(context, door.fieldManager.apply(current, config, writer));
+    const merged = door.fieldManager.apply(current, config, writer);
+    await context.settings.rest();
+    const applied = typed(context, merged);
     applied.metadata ??= {};
     ensureNamespace(applied.metadata, context);
     ensureName(applied.metadata, context);

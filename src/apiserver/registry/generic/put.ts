@@ -17,7 +17,11 @@ export function put(context: WriteContext, door: Door, object: UnknownObject): P
     door,
     mayCreate: resource.definition.allowCreateOnUpdate === true && door.creates,
     ...(uid && { uid }),
-    next: (live) => admitUpdate(context, live, recordUpdate(context, door, live, deepCopy(object))),
+    async next(live) {
+      const recorded = recordUpdate(context, door, live, deepCopy(object));
+      await context.settings.rest();
+      return admitUpdate(context, live, recorded);
+    },
   });
 }
 

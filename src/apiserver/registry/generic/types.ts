@@ -105,6 +105,8 @@ export interface WriteSettings {
   kinds: KindSettings;
   /** All resources that serve the objects of one, itself among them. */
   siblings(resource: ServedResource): readonly ServedResource[];
+  /** Waited for between the steps of a write: where this turn of the event loop has become old, others go on first. */
+  rest(): Promise<void> | undefined;
 }
 
 /** A write of an authorized request on the resource that it names. */

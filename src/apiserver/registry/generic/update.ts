@@ -89,7 +89,9 @@ async function insertNew(context: WriteContext, request: UpdateRequest): Promise
 async function replace(context: WriteContext, request: UpdateRequest, live: StoredObject): Promise<StoredObject | WriteConflict> {
   const { storage, versions } = context.resource;
   const old = (versions ? await versions.one(live) : live).object;
+  await context.settings.rest();
   const draft = versions ? await versions.answering(() => request.next(old)) : await request.next(old);
+  await context.settings.rest();
   if (!context.resource.custom && !context.unchecked) dropNulls(draft);
   checkResourceVersion(context, draft, old);
   const hooks = new HookRun(context);
@@ -97,16 +99,19 @@ async function replace(context: WriteContext, request: UpdateRequest, live: Stor
     await hooks.check(draft, old);
     await hooks.beginUpdate(draft, old);
     if (!context.unchecked) beforeUpdate(context, request.door, draft, old);
+    await context.settings.rest();
     if (draft.metadata.managedFields !== old.metadata.managedFields) keepManagerTimes(draft, old);
     await validateAdmission(context, admissionOf(context, { operation: 'UPDATE', object: draft, oldObject: old }));
     if (isReleased(context, draft, old)) return await removeReleased(context, hooks, draft, live);
     // What is stored in an old version is written in the new one, even when nothing else changes.
     const next = versions ? await versions.encode(draft) : draft;
     if (sameJson(withoutVersion(next), withoutVersion(live.object)) && !storage.isStale(live.key)) return live;
+    await context.settings.rest();
     const object = context.resource.canonical(next);
     context.request.cancellation.check();
     if (context.dryRun) return storage.unstored(live.key, object, live.revision);
     const outcome = await storage.update(live, object);
+    await context.settings.rest();
     await hooks.finish(!(outcome instanceof WriteConflict));
     return outcome;
   } finally {
