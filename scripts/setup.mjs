@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Makes a fresh clone ready: dependencies, build, and (Debian or Ubuntu, as root) the system packages that real nodes and their tests
 // need. Every step says what it does and why, and is skipped when done. Uses nothing but Node, because nothing else is there yet.
-//   node scripts/setup.mjs [--for start|test]
+//   node scripts/setup.mjs [--for start|control-planes|test]
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { accessSync, constants, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ const packages = [
   { name: 'conntrack', program: 'conntrack', why: 'lets kube-proxy end stale flows', for: 'start' },
   { name: 'busybox-static', program: 'busybox', why: 'the shell and wget of the demo image', for: 'start' },
   { name: 'ca-certificates', program: '/etc/ssl/certs/ca-certificates.crt', why: 'pulling images over TLS', for: 'start' },
-  { name: 'etcd-server', program: 'etcd', why: 'tests of the store against a real etcd', for: 'test' },
+  { name: 'etcd-server', program: 'etcd', why: 'control planes of several machines', for: 'control-planes' },
   { name: 'etcd-client', program: 'etcdctl', why: 'tests of the embedded store with etcdctl', for: 'test' },
   { name: 'docker-registry', program: 'docker-registry', why: 'tests that pull from a registry on this machine', for: 'test' },
   { name: 'haproxy', program: 'haproxy', why: 'load balancers of the local cloud', for: 'start' },
@@ -67,7 +67,7 @@ const hashOf = (...parts) => parts.reduce((hash, part) => hash.update(part), cre
 const unchanged = (stamp, hash) => existsSync(stamp) && readFileSync(stamp, 'utf8') === hash;
 
 /** A cluster needs no vendor's SDK: those come with the tests. */
-const withVendors = purpose !== 'start';
+const withVendors = purpose === 'test';
 
 function installDependencies() {
   const stamp = join(root, 'node_modules', '.sagong-lock');
@@ -129,7 +129,9 @@ function withoutServices(work) {
 }
 
 function installPackages() {
-  const missing = packages.filter((entry) => (entry.for === 'start' || purpose === 'test') && !onPath(entry.program));
+  const missing = packages.filter(
+    (entry) => (entry.for === 'start' || entry.for === purpose || purpose === 'test') && !onPath(entry.program),
+  );
   if (missing.length === 0) return;
   const list = missing.map(({ name, why }) => `  ${name.padEnd(28)} ${why}`).join('\n');
   if (process.platform !== 'linux') return say(`this is not Linux: nodes will be simulated (pods are not real processes)`);

@@ -71,6 +71,12 @@ export async function runLeaderElection(options: LeaderElectionOptions, signal: 
     observe(await resource.update({ ...current, spec: record(current) }));
     options.onRenewed?.();
   };
+  /** Who may not have the lease, or cannot reach it, says so each time, as upstream does: nothing else tells why nobody works. */
+  const failed = (what: string, error: unknown): void =>
+    logger.error(what, {
+      lock: `${options.namespace}/${options.name}`,
+      err: error instanceof Error ? error.message : String(error),
+    });
   /** The leader writes over what it wrote last; when that fails, the lease is read like everybody else does. */
   const renewAtOnce = async (): Promise<boolean> => {
     if (!observed || leader !== identity) return false;
@@ -78,15 +84,17 @@ export async function runLeaderElection(options: LeaderElectionOptions, signal: 
       await write(observed);
       return true;
     } catch (error) {
-      logger.debug('lease not renewed at once', { lease: options.name, error: String(error) });
+      failed('Failed to update lease optimistically, falling back to slow path', error);
       return false;
     }
   };
   const tryAcquireOrRenew = async (): Promise<boolean> => {
     if (await renewAtOnce()) return true;
+    let doing = 'Error retrieving lease lock';
     try {
       const current = await resource.get(options.name);
       observe(current);
+      doing = 'Failed to update lease';
       const held = current.spec?.holderIdentity;
       const heldMs = (current.spec?.leaseDurationSeconds ?? leaseDurationMs / 1000) * 1000;
       if (held && held !== identity && clock.monotonic() - observedAtMs < heldMs) return false;
@@ -94,7 +102,7 @@ export async function runLeaderElection(options: LeaderElectionOptions, signal: 
       return true;
     } catch (error) {
       if (isNotFound(error)) return create();
-      logger.debug('lease not renewed', { lease: options.name, error: String(error) });
+      failed(doing, error);
       return false;
     }
   };
@@ -105,7 +113,7 @@ export async function runLeaderElection(options: LeaderElectionOptions, signal: 
       options.onRenewed?.();
       return true;
     } catch (error) {
-      if (!isAlreadyExists(error)) logger.debug('lease not created', { lease: options.name, error: String(error) });
+      if (!isAlreadyExists(error)) failed('Error initially creating lease lock', error);
       return false;
     }
   };

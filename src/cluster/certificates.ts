@@ -14,6 +14,7 @@ import {
 } from '#pki';
 import type { ClientConfig } from '#client';
 import type { Identity } from './identities.ts';
+import { clusterNetworks } from './settings.ts';
 
 const clientDays = 365;
 const authorityDays = 3650;
@@ -69,6 +70,19 @@ const pkiOf = ({ authority, frontProxyAuthority, serviceAccount }: Authorities):
     issueCertificate({ ca: authority, commonName, organizations, usages: ['client auth'], days: clientDays }),
   frontProxyClient: () =>
     issueCertificate({ ca: frontProxyAuthority, commonName: 'front-proxy-client', usages: ['client auth'], days: clientDays }),
+});
+
+/** What an apiserver's certificate is for, with further names and addresses. */
+export const serverNames = (names: readonly string[], addresses: readonly string[]): { dnsNames: string[]; ips: string[] } => ({
+  dnsNames: [
+    'localhost',
+    'kubernetes',
+    'kubernetes.default',
+    'kubernetes.default.svc',
+    `kubernetes.default.svc.${clusterNetworks.domain}`,
+    ...names,
+  ],
+  ips: [...new Set(['127.0.0.1', clusterNetworks.kubernetesServiceIp, ...addresses])],
 });
 
 /** Opens the certificates of the cluster in `dir`, making what is missing. */

@@ -16,7 +16,7 @@ import type { Decision, KubeScheduler } from '#scheduler';
 import type { Store } from '#store';
 import type { Clock, Logger, Rng } from '#utils';
 import { type Dial, type ListenTarget, serve, type WireServer } from '#wire';
-import { type ClusterPki, clientConfigFor } from './certificates.ts';
+import { type ClusterPki, clientConfigFor, serverNames } from './certificates.ts';
 import { type Identity, identities } from './identities.ts';
 import { clusterNetworks } from './settings.ts';
 
@@ -85,8 +85,10 @@ export interface ControlPlaneDeps {
   supervisor?: Supervisor;
 }
 
-export interface ControlPlane {
-  readonly apiserver: KubeApiServer;
+/** A control plane to who works with it, wherever it runs. */
+export interface PlaneAccess {
+  /** Where it is reached, as a URL. */
+  readonly server: string;
   readonly decisions: Decisions;
   /** Keeps everything beside the apiserver running, each on its own. */
   readonly supervisor: Supervisor;
@@ -98,20 +100,17 @@ export interface ControlPlane {
   client(identity: Identity, userAgent: string): KubeClient;
   /** How programs connect over TLS as that identity. */
   clientConfig(identity: Identity, server?: string): ClientConfig;
+}
+
+/** A control plane in this process. */
+export interface ControlPlane extends PlaneAccess {
+  readonly apiserver: KubeApiServer;
   /** Also serves on another address or socket. */
   serveOn(listen: ListenTarget): Promise<WireServer>;
   /** Starts control loops and scheduler. */
   startLoops(): Promise<void>;
   stop(): Promise<void>;
 }
-
-const dnsNames = [
-  'localhost',
-  'kubernetes',
-  'kubernetes.default',
-  'kubernetes.default.svc',
-  `kubernetes.default.svc.${clusterNetworks.domain}`,
-];
 
 function apiServerOptions({
   dataDir,
@@ -127,10 +126,7 @@ function apiServerOptions({
   metrics = 'kubelets',
   encryption,
 }: ControlPlaneOptions): KubeApiServerOptions {
-  const serving = pki.serving('kube-apiserver', {
-    dnsNames: [...dnsNames, ...(names?.dnsNames ?? [])],
-    ips: [...new Set(['127.0.0.1', advertiseAddress, clusterNetworks.kubernetesServiceIp, ...(names?.ips ?? [])])],
-  });
+  const serving = pki.serving('kube-apiserver', serverNames(names?.dnsNames ?? [], [advertiseAddress, ...(names?.ips ?? [])]));
   const defaults = defaultOptions();
   const { log } = defaults.audit;
   return {
@@ -200,6 +196,9 @@ export async function startControlPlane(options: ControlPlaneOptions, deps: Cont
 
   const plane: ControlPlane = {
     apiserver,
+    get server() {
+      return apiserver.url;
+    },
     decisions,
     supervisor,
     podCidr,

@@ -10,7 +10,7 @@ import { allow } from '#controller-runtime/workload';
 import { applyObjects } from './apply.ts';
 import { dnsNodeLabel } from './dns-label.ts';
 import { grantClusterRole } from './grant.ts';
-import type { ControlPlane } from './control-plane.ts';
+import type { PlaneAccess } from './control-plane.ts';
 import { identities } from './identities.ts';
 import { runOwnLoop } from './own-loop.ts';
 import { clusterNetworks } from './settings.ts';
@@ -137,7 +137,7 @@ export const dnsEndpoints: ControllerDefinition = defineController<DnsView>({
 
 /** Publishes the Service and keeps its endpoints. */
 export async function startDnsAddon(
-  plane: ControlPlane,
+  plane: PlaneAccess,
   deps: { clock: Clock; rng: Rng; logger: Logger },
 ): Promise<{ stop(): Promise<void> }> {
   const admin = plane.client(identities.admin, 'sagong');

@@ -8,7 +8,7 @@ import type { KubeClient } from '#client';
 import type { DecisionRecord, ObjectId } from '#controller-runtime';
 import { explainPod, explainPolicy } from '#network-policy';
 import type { Decision } from '#scheduler';
-import type { ControlPlane } from './control-plane.ts';
+import type { PlaneAccess } from './control-plane.ts';
 import { identities } from './identities.ts';
 
 export interface Explained {
@@ -40,7 +40,7 @@ export function objectNamed(object: string, namespace: string): ObjectId {
 }
 
 /** The object first, then its controllers upwards. Throws when the object is not there. */
-export async function explain(plane: ControlPlane, kind: string, namespace: string, name: string): Promise<Explained[]> {
+export async function explain(plane: PlaneAccess, kind: string, namespace: string, name: string): Promise<Explained[]> {
   const client = plane.client(identities.admin, 'sagong');
   const explained: Explained[] = [];
   let next: { kind: string; name: string; apiVersion?: string } | undefined = { kind, name };

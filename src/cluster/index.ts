@@ -18,6 +18,8 @@ export { Machines } from './cloud/machines.ts';
 export { type ClusterNetwork, ensureNetwork } from './cloud/network.ts';
 export { createSimulatedInstances } from './cloud/simulated-instances.ts';
 export type { NodeAgentConfig } from './node-agent-config.ts';
+export type { ControlPlaneConfig } from './control-planes/config.ts';
+export { ControlPlaneAgent } from './control-planes/agent.ts';
 export { runNodeAgent } from './nodes/agent.ts';
 export { type NodeCommands, nodeCommands } from './cloud/node-commands.ts';
 export { nameServices } from './cloud/name-service.ts';

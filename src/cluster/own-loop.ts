@@ -3,12 +3,12 @@ import { createMetrics, type Supervised, workQueueMetrics } from '#component-bas
 import type { ControllerDefinition } from '#controller-runtime';
 import { ControllerSet } from '#controller-runtime/manager';
 import type { Clock, Logger, Rng } from '#utils';
-import type { ControlPlane } from './control-plane.ts';
+import type { PlaneAccess } from './control-plane.ts';
 import { identities } from './identities.ts';
 
 /** Runs it as the service account of that name. Its rights must be granted. */
 export const runOwnLoop = (
-  { supervisor, decisions, client }: ControlPlane,
+  { supervisor, decisions, client }: PlaneAccess,
   name: string,
   loop: ControllerDefinition,
   { clock, rng, logger }: { clock: Clock; rng: Rng; logger: Logger },

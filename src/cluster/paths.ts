@@ -12,6 +12,7 @@ export const clusterEntries = [
   'apiserver.sock',
   'cloud',
   'cluster.json',
+  'control-planes',
   'control.sock',
   'kubeconfig',
   'logs',

@@ -37,6 +37,8 @@ export interface ClusterSettings {
   /** Nodes by name; empty for a control plane alone. */
   nodes: string[];
   runtime: RuntimeChoice;
+  /** Machines of the control plane by name; absent: it is in the process of `sagong up`. */
+  controlPlanes?: string[];
   /** Of all pods; default: `clusterNetworks.podCidr`. */
   podCidr?: string;
   /** Of the apiserver on loopback; 0 picks a free one at the first start. */

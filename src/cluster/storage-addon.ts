@@ -6,7 +6,7 @@ import type { KubeClient } from '#client';
 import { clusterRoles, storageClasses } from '#controller-runtime/platform';
 import { directories, localPathProvisioner, noDirectories, provisionerName } from '#local-path-provisioner';
 import type { Clock, Logger, Rng } from '#utils';
-import type { ControlPlane } from './control-plane.ts';
+import type { PlaneAccess } from './control-plane.ts';
 import { grantClusterRole } from './grant.ts';
 import { identities } from './identities.ts';
 import { runOwnLoop } from './own-loop.ts';
@@ -15,7 +15,7 @@ import { runOwnLoop } from './own-loop.ts';
 export type StorageChoice = 'local-path' | 'none';
 
 export interface StorageSetup {
-  plane: ControlPlane;
+  plane: PlaneAccess;
   /** Of the cluster; the nodes' disks are in it. */
   dataDir: string;
   /** The nodes are simulated: volumes have no directories. */

@@ -6,6 +6,7 @@ import type { Clock } from '#utils';
 import { askCluster } from './control-socket.ts';
 import type { Dial } from '#wire';
 import { connect } from 'node:net';
+import type { ControlPlaneState } from './control-planes/states.ts';
 import { identities } from './identities.ts';
 import { clusterFlags, clusterPaths } from './paths.ts';
 import { readRunState, type RunState, runningProcess } from './run-state.ts';
@@ -107,6 +108,11 @@ function troubles(components: readonly ComponentStatus[], nowMs: number): string
   return rows.length === 0 ? '' : `\n\n${textTable(['COMPONENT', 'STATE', 'RESTARTS', 'FAILURES', 'LAST FAILURE'], rows)}`;
 }
 
+const controlPlaneTable = (planes: readonly ControlPlaneState[]): string => {
+  const rows = planes.map(({ name, zone, state, address, api }) => [name, zone, state, address, api]);
+  return rows.length === 0 ? '' : `\n\n${textTable(['CONTROL PLANE', 'ZONE', 'STATE', 'ADDRESS', 'APISERVER'], rows)}`;
+};
+
 /** Text for people, and whether the cluster runs. */
 async function whyNot({ name, dataDir }: ClusterSettings, state: RunState | undefined): Promise<string> {
   const cluster = `The cluster "${name}" in ${dataDir}`;
@@ -129,9 +135,10 @@ export async function clusterStatus(dataDir: string, clock: Clock): Promise<{ te
   const client = createClient(createRestTransport({ config, clock, userAgent: 'sagong', ...dial }));
   try {
     const components = await askCluster<ComponentStatus[]>(clusterPaths(dataDir).controlSocket, 'GET', '/components', {});
+    const planes = await askCluster<ControlPlaneState[]>(clusterPaths(dataDir).controlSocket, 'GET', '/control-planes', {});
     const runtime = settings.runtime === 'simulated' && settings.nodes.length > 0 ? `\n${simulatedNotice}` : '';
     return {
-      text: `The cluster "${settings.name}" runs (process ${state.pid}, ${state.server})${runtime}\n\n${await tables(client)}${troubles(components, clock.now())}`,
+      text: `The cluster "${settings.name}" runs (process ${state.pid}, ${state.server})${runtime}${controlPlaneTable(planes)}\n\n${await tables(client)}${troubles(components, clock.now())}`,
       running: true,
     };
   } finally {

@@ -6,24 +6,23 @@ import { Supervisor } from '#component-base';
 import { ensureDir, execCommand } from '#host';
 import type { ProxyMode } from '#kube-proxy';
 import type { Clock, Logger, Rng } from '#utils';
-import { obstacles } from './capabilities.ts';
 import { type ClusterPki, openPki } from './certificates.ts';
 import {
   type AuditFiles,
   type ControlPlane,
   type ControlPlaneOptions,
   type MetricsChoice,
+  type PlaneAccess,
   startControlPlane,
 } from './control-plane.ts';
-import { type ControlRequest, serveControl } from './control-socket.ts';
-import { etcdOfStart, openEtcdLocation } from './etcd-location.ts';
-import { explain } from './explain.ts';
+import { settle } from './choices.ts';
+import { controlRoutes } from './control-routes.ts';
+import { serveControl } from './control-socket.ts';
+import { openEtcdLocation } from './etcd-location.ts';
 import { identities } from './identities.ts';
-import { type EndpointAccess, endpointAccessOf, type Topology } from './cloud/endpoint-access.ts';
+import type { EndpointAccess, Topology } from './cloud/endpoint-access.ts';
 import type { ControlPlaneEndpoint } from './cloud/endpoint.ts';
 import type { ClusterNodes } from './cloud/nodes.ts';
-import { parseRegistryMirror } from './nodes/index.ts';
-import { machineOfStart } from './machines/choice.ts';
 import { clusterPaths } from './paths.ts';
 import type { Progress } from './progress.ts';
 import { removeRunState, runningProcess, writeRunState } from './run-state.ts';
@@ -34,16 +33,12 @@ import {
   loadSettings,
   type NetworkPolicyChoice,
   type NodeAddressesChoice,
-  nodeNames,
-  podCidrFor,
   type RuntimeChoice,
   saveSettings,
   type UplinkChoice,
 } from './settings.ts';
 import { rewriteSecrets, secretEncryption } from './secret-encryption.ts';
 import type { StorageChoice } from './storage-addon.ts';
-import { storeRoutes } from './store-control.ts';
-import { topologyOf } from './topology.ts';
 import { accessBy, UserAccess } from './user-access.ts';
 import { isNodeReadySince, waitFor } from './wait.ts';
 
@@ -54,6 +49,8 @@ export interface UpOptions {
   /** Absent: as before, or 1. */
   nodes?: number;
   runtime: 'auto' | RuntimeChoice;
+  /** Machines of the control plane; absent: as before, or none, and it is in this process. */
+  controlPlanes?: number;
   /** Absent or 0: as before, or a free one. */
   port?: number;
   /** Absent: as before, or auto. */
@@ -107,7 +104,9 @@ export interface UpDeps {
 
 export interface RunningCluster {
   readonly settings: ClusterSettings;
-  readonly plane: ControlPlane;
+  readonly plane: PlaneAccess;
+  /** Resolves when the control plane of this process cannot go on, with the reason. */
+  readonly failed: Promise<Error>;
   readonly kubeconfig: string;
   /** Whether the user's own kubeconfig has it as its current context. */
   readonly contextSet: boolean;
@@ -121,65 +120,6 @@ export interface RunningCluster {
 }
 
 const nodesReadyTimeoutMs = 90_000;
-/** Of a control plane that machines join, as kubeadm's. */
-const apiserverPort = 6443;
-
-/** Chooses between real and simulated nodes; throws when real ones were asked for and cannot be had. */
-async function chooseRuntime(
-  wanted: UpOptions['runtime'],
-  before: RuntimeChoice | undefined,
-  progress: Progress,
-): Promise<RuntimeChoice> {
-  if (wanted === 'simulated') return 'simulated';
-  const why = await obstacles();
-  if (why.length === 0) return wanted === 'auto' ? (before ?? 'containerd') : 'containerd';
-  if (wanted === 'containerd') throw new Error(`real nodes cannot run here: ${why.join('; ')}`);
-  if (before === 'containerd') throw new Error(`this cluster has real nodes, which cannot run here: ${why.join('; ')}`);
-  progress.say(`   nodes are SIMULATED, pods are not real processes (${why.join('; ')})`);
-  return 'simulated';
-}
-
-async function settle(options: UpOptions, progress: Progress): Promise<ClusterSettings> {
-  const before = await loadSettings(options.dataDir);
-  const machine = machineOfStart(options, before);
-  const nodes = machine
-    ? []
-    : options.nodes === undefined
-      ? (before?.nodes ?? nodeNames(options.name, 1))
-      : nodeNames(options.name, options.nodes);
-  const runtime =
-    nodes.length === 0
-      ? (before?.runtime ?? 'simulated')
-      : await chooseRuntime(options.runtime, before?.nodes.length ? before.runtime : undefined, progress);
-  const dnsUpstreams = [...(options.dnsUpstreams ?? before?.dnsUpstreams ?? [])];
-  const registryMirrors = [...(options.registryMirrors ?? before?.registryMirrors ?? [])];
-  // Better said now than with half a cluster running.
-  if (dnsUpstreams.length > 0) dnsUpstreams.forEach((await import('#dns')).parseUpstream);
-  registryMirrors.forEach(parseRegistryMirror);
-  const etcd = etcdOfStart(options.etcd, before);
-  return {
-    name: before?.name ?? options.name,
-    dataDir: options.dataDir,
-    nodes,
-    runtime,
-    podCidr: podCidrFor(nodes.length, before?.podCidr),
-    port: options.port || (before?.port ?? (machine ? apiserverPort : 0)),
-    uplink: options.uplink ?? before?.uplink ?? 'auto',
-    nodeAddresses: options.nodeAddresses ?? before?.nodeAddresses ?? 'private',
-    dnsUpstreams,
-    registryMirrors,
-    cloudProvider: options.cloudProvider ?? before?.cloudProvider ?? 'local',
-    // Volumes of the built-in provisioner are directories of this machine.
-    storage: options.storage ?? before?.storage ?? (machine ? 'none' : 'local-path'),
-    ...(machine && { machine }),
-    ...(etcd && { etcd }),
-    metrics: options.metrics ?? before?.metrics ?? 'kubelets',
-    ...((options.encryptSecrets || before?.encryptSecrets) && { encryptSecrets: true }),
-    networkPolicy: options.networkPolicy ?? before?.networkPolicy ?? 'nftables',
-    proxyMode: options.proxyMode ?? before?.proxyMode ?? 'iptables',
-    ...topologyOf(options, before, runtime),
-  };
-}
 
 /** Starts the cluster; resolves when its nodes are Ready. Whatever was started is stopped again when that fails. */
 export async function up(options: UpOptions, deps: UpDeps): Promise<RunningCluster> {
@@ -223,33 +163,34 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
     const { ClusterNodes } = await import('./cloud/nodes.ts');
     return new ClusterNodes({ settings, program: options.program, pki }, { ...deps, exec: execCommand });
   };
-  const hasNodes = settings.nodes.length > 0;
+  const hasCloud = settings.nodes.length > 0 || settings.controlPlanes !== undefined;
   // A cloud with machines boots beside the control plane, which they wait for; a simulated one would take its time from the control plane.
-  let nodes = hasNodes && settings.runtime !== 'simulated' ? await makeNodes() : undefined;
+  let nodes = hasCloud && settings.runtime !== 'simulated' ? await makeNodes() : undefined;
   const booted = nodes?.boot();
   undo.push(() => nodes?.stop());
   booted?.catch(() => {});
   const planeOptions = controlPlaneOptions(settings, pki, nodes?.endpoint, () => nodes);
-  const plane = await progress.step('control plane', () => startPlane(planeOptions, options, settings, deps));
-  undo.push(() => plane.stop());
-  await plane.apiserver.started;
-  if (settings.encryptSecrets) await rewriteSecrets(plane.apiserver, deps.logger);
-  if (hasNodes) nodes ??= await makeNodes();
+  const own = settings.controlPlanes
+    ? undefined
+    : await progress.step('control plane', () => startOwnPlane(planeOptions, options, settings, deps));
+  const plane = own ?? (await remoteOf({ settings, pki, nodes, booted }, deps));
+  if (hasCloud) nodes ??= await makeNodes();
   const managed = nodes?.endpoint !== undefined && settings.topology === 'managed';
-  const kept = { ...settings, ...(!managed && { port: Number(new URL(plane.apiserver.url).port) }) };
+  const kept = { ...settings, ...(own && !managed && { port: Number(new URL(own.apiserver.url).port) }) };
   await saveSettings(kept);
   const keepKubeconfig = options.keepKubeconfig ?? false;
   const access = new UserAccess({ settings: kept, plane, startedAtMs, keepKubeconfig, env: options.env });
   if (!managed) await access.tell();
-  await plane.startLoops();
-  const control = await serveControl(paths.controlSocket, controlRoutes(kept, plane, nodes, access), deps.logger);
+  await own?.startLoops();
+  const routes = controlRoutes({ settings: kept, plane, own, nodes, access });
+  const control = await serveControl(paths.controlSocket, routes, deps.logger);
   undo.push(() => control.close({ graceMs: 0 }));
   const storage = beginStorage(kept, plane, deps);
   if (nodes) {
     undo.push(() => nodes.disconnect());
     await progress.step(cloudTitle(kept), async () => {
       await (booted ?? nodes.boot());
-      await nodes.connect(plane);
+      await nodes.connect(plane, own);
     });
     if (managed && nodes.endpoint) await access.tell(accessBy(nodes.endpoint));
     if (nodes.noUplink) progress.say(`   nodes have no way out of this machine (${nodes.noUplink})`);
@@ -258,9 +199,9 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
       await nodesReady(plane, await nodes.bootTimes(), deps);
     });
   }
-  if (kept.machine) {
+  if (kept.machine && own) {
     const { startFirstMachine } = await import('./machines/first.ts');
-    await startFirstMachine({ settings: kept, machine: kept.machine, plane, pki, program: options.program }, deps);
+    await startFirstMachine({ settings: kept, machine: kept.machine, plane: own, pki, program: options.program }, deps);
   }
   await storage;
   for (const { component, state, last } of deps.supervisor.status())
@@ -269,6 +210,7 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
   return {
     settings: kept,
     plane,
+    failed: own?.apiserver.failed ?? new Promise(() => {}),
     kubeconfig: paths.kubeconfig,
     contextSet: !keepKubeconfig && access.contextTrouble === undefined,
     nodes,
@@ -276,6 +218,37 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
     announce: () => access.announce(),
     stop: deps.stop,
   };
+}
+
+interface Remote {
+  settings: ClusterSettings;
+  pki: ClusterPki;
+  nodes: ClusterNodes | undefined;
+  booted: Promise<void> | undefined;
+}
+
+/** The control plane on machines, once it answers. */
+async function remoteOf({ settings, pki, nodes, booted }: Remote, deps: StartDeps): Promise<PlaneAccess> {
+  const { startRemotePlane } = await import('./control-planes/start.ts');
+  const { length } = settings.controlPlanes ?? [];
+  return deps.progress.step(`control plane on ${length} machine${length === 1 ? '' : 's'}`, async () => {
+    await booted;
+    const server = nodes?.endpoint?.publicServer?.url ?? '';
+    return startRemotePlane({ settings, pki, server, supervisor: deps.supervisor }, deps);
+  });
+}
+
+async function startOwnPlane(
+  base: ControlPlaneOptions,
+  options: UpOptions,
+  settings: ClusterSettings,
+  deps: StartDeps,
+): Promise<ControlPlane> {
+  const own = await startPlane(base, options, settings, deps);
+  deps.undo.push(() => own.stop());
+  await own.apiserver.started;
+  if (settings.encryptSecrets) await rewriteSecrets(own.apiserver, deps.logger);
+  return own;
 }
 
 /** The control plane over the store that the settings name. */
@@ -306,7 +279,7 @@ async function startPlane(
 }
 
 /** Goes on while the nodes boot, which take longer. */
-function beginStorage({ storage, dataDir, runtime }: ClusterSettings, plane: ControlPlane, deps: StartDeps): Promise<unknown> {
+function beginStorage({ storage, dataDir, runtime }: ClusterSettings, plane: PlaneAccess, deps: StartDeps): Promise<unknown> {
   if (storage === 'none') return Promise.resolve();
   const started = import('./storage-addon.ts').then(({ startStorage }) =>
     startStorage({ plane, dataDir, simulated: runtime === 'simulated' }, deps),
@@ -342,26 +315,6 @@ function controlPlaneOptions(
   };
 }
 
-/** What other commands may ask. */
-const controlRoutes = (
-  settings: ClusterSettings,
-  plane: ControlPlane,
-  nodes: ClusterNodes | undefined,
-  access: UserAccess,
-): Record<string, ControlRequest> => ({
-  ...storeRoutes(plane.apiserver.store),
-  'GET /components': () => Promise.resolve(plane.supervisor.status()),
-  'GET /explain': (query) =>
-    explain(plane, query.get('kind') ?? '', query.get('namespace') ?? 'default', query.get('name') ?? ''),
-  'PUT /endpoint-access': async (query) => {
-    const mode = endpointAccessOf(query.get('mode') ?? '');
-    if (!nodes) throw new Error('this cluster has no nodes');
-    await nodes.setEndpointAccess(mode);
-    await saveSettings({ ...((await loadSettings(settings.dataDir)) ?? settings), endpointAccess: mode });
-    if (nodes.endpoint) await access.tell(accessBy(nodes.endpoint));
-  },
-});
-
 const cloudTitle = ({ nodes, runtime, cloudProvider }: ClusterSettings): string =>
   [
     `cloud with ${nodes.length} ${runtime === 'simulated' ? 'simulated ' : ''}instance${nodes.length === 1 ? '' : 's'}`,
@@ -369,7 +322,7 @@ const cloudTitle = ({ nodes, runtime, cloudProvider }: ClusterSettings): string 
   ].join(', ');
 
 /** `bootTimes`: since when the word of each node's kubelet counts. */
-async function nodesReady(plane: ControlPlane, bootTimes: ReadonlyMap<string, number>, deps: StartDeps): Promise<void> {
+async function nodesReady(plane: PlaneAccess, bootTimes: ReadonlyMap<string, number>, deps: StartDeps): Promise<void> {
   const informers = createInformerFactory({ ...deps, client: plane.client(identities.admin, 'sagong') });
   const nodes = informers.informer<Node>({ group: '', version: 'v1', resource: 'nodes' });
   informers.start();

@@ -2,7 +2,7 @@
 // runs it. A managed control plane changes it while it lives.
 import { kubeconfigFor, writeKubeconfig } from '#client';
 import type { ControlPlaneEndpoint } from './cloud/endpoint.ts';
-import type { ControlPlane } from './control-plane.ts';
+import type { PlaneAccess } from './control-plane.ts';
 import { identities } from './identities.ts';
 import { clusterPaths } from './paths.ts';
 import { writeRunState } from './run-state.ts';
@@ -24,7 +24,7 @@ export const accessBy = ({ publicServer, server }: ControlPlaneEndpoint): Access
 
 export interface UserAccessOptions {
   settings: Pick<ClusterSettings, 'name' | 'dataDir'>;
-  plane: ControlPlane;
+  plane: PlaneAccess;
   startedAtMs: number;
   /** Leave the user's kubeconfig alone. */
   keepKubeconfig: boolean;
@@ -39,7 +39,7 @@ export class UserAccess {
 
   constructor(options: UserAccessOptions) {
     this.#options = options;
-    this.#access = { server: options.plane.apiserver.url };
+    this.#access = { server: options.plane.server };
   }
   /** Why the user's kubeconfig has no context of the cluster, where it was to have one. */
   get contextTrouble(): string | undefined {

@@ -39,6 +39,11 @@ const number =
 
 clusterCommand('up', 'Start a cluster and stay in the foreground; Ctrl-C stops it and keeps its data.')
   .option('--nodes <n>', 'number of nodes; 0 starts a control plane alone (default: as before, or 1)', number('--nodes', 5000))
+  .option(
+    '--control-planes <n>',
+    'machines of the control plane, 1, 3 or 5, each with etcd, kube-apiserver and managers as processes of their own, behind a load balancer (default: as before, or none: all is one process)',
+    number('--control-planes', 5),
+  )
   .option('--runtime <runtime>', 'auto, containerd (real containers) or simulated (pods are not real processes)', 'auto')
   .option('--port <port>', 'port of the apiserver on 127.0.0.1 (default: as before, or a free one)', number('--port', 65_535))
   .option(
@@ -246,6 +251,15 @@ program
   .description('All that runs on one real node: containerd, kubelet, kube-proxy. Started by the node as it boots.')
   .requiredOption('--config <file>')
   .action(async ({ config }: { config: string }) => (await import('./commands/node-agent.ts')).runNodeAgentCommand(config));
+program
+  .command('control-plane-agent', { hidden: true })
+  .description(
+    'All that runs on one control-plane machine: etcd, kube-apiserver and managers. Started by the machine as it boots.',
+  )
+  .requiredOption('--config <file>')
+  .action(async ({ config }: { config: string }) =>
+    (await import('./commands/node-agent.ts')).runControlPlaneAgentCommand(config),
+  );
 program
   .command('version')
   .description('Print the version.')

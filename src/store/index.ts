@@ -1,6 +1,8 @@
 // The store: etcd's data model in memory, on a disk, or in a real etcd. What needs a large dependency is loaded when first opened.
 import type { Restored, StoreReport } from './disk/offline.ts';
+import type { Clock } from '#utils';
 import type { EtcdStoreOptions } from './etcd/index.ts';
+import type { EtcdMembers } from './etcd/members.ts';
 import type { EtcdFront, EtcdFrontOptions } from './front/index.ts';
 import type { DiskStoreOptions } from './disk/index.ts';
 import type { Moved } from './migrate/to-etcd.ts';
@@ -19,6 +21,17 @@ export type { DiskStoreOptions } from './disk/index.ts';
 export type { StoreReport } from './disk/offline.ts';
 export type { Moved } from './migrate/to-etcd.ts';
 export type { SnapshotStatus } from './snapshot/index.ts';
+
+export type { EtcdMember, EtcdMembers } from './etcd/members.ts';
+
+/** Speaks to the member of a real etcd at `host:port` about its cluster's members. */
+export async function connectEtcdMembers(
+  address: string,
+  tls: { ca: string; cert: string; key: string },
+  clock: Clock,
+): Promise<EtcdMembers> {
+  return (await import('./etcd/members.ts')).connectMembers(address, tls, clock);
+}
 
 /** Opens or makes a durable store in a directory. Rejects with LockedError, CorruptError or the file system's error. */
 export async function openDiskStore(options: DiskStoreOptions): Promise<EmbeddedStore> {

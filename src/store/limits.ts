@@ -55,6 +55,12 @@ export const readSlabBytes = 64 * 1024;
 export const requestTimeoutMs = 10_000;
 /** Longest wait for a member to say its version. */
 export const statusTimeoutMs = 2_000;
+/** Between two complaints about an etcd that does not answer. */
+export const complaintMs = 10_000;
+/** Wait before the first of them, when a store is opened: a member that starts beside this program is soon there. */
+export const openComplaintMs = 3_000;
+/** Longest wait for a change of an etcd cluster's members. */
+export const memberTimeoutMs = 5_000;
 /** Longest wait for a first answer when a remote store is opened. */
 export const connectTimeoutMs = 20_000;
 /** Wait before connecting again: doubles from the first to the second figure. */

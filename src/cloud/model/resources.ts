@@ -142,14 +142,17 @@ export const address = resource.extend({
 export type Address = z.infer<typeof address>;
 
 export const healthCheck = z.object({
-  protocol: z.enum(['http', 'tcp']),
+  /** https: whatever certificate the target has. */
+  protocol: z.enum(['http', 'https', 'tcp']),
   port,
-  /** Of http; 200 is healthy. */
+  /** Of http and https; 200 is healthy. */
   path: z.string().optional(),
   intervalMs: z.int().min(100).default(2000),
   timeoutMs: z.int().min(50).default(1000),
   healthyThreshold: z.int().min(1).default(1),
   unhealthyThreshold: z.int().min(1).default(2),
+  /** Connections to a target end when it is no longer healthy, or no target any more; else they last as long as it keeps them. */
+  terminateConnections: z.boolean().optional(),
 });
 export type HealthCheck = z.infer<typeof healthCheck>;
 

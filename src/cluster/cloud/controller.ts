@@ -10,12 +10,12 @@ import type { KubeClient } from '#client';
 import type { CloudProvider } from '#cloud-provider';
 import { defaultLeaderElection } from '#component-base';
 import type { Clock, Logger, Rng } from '#utils';
-import type { ControlPlane } from '../control-plane.ts';
+import type { PlaneAccess } from '../control-plane.ts';
 import { grantClusterRole } from '../grant.ts';
 import { identities } from '../identities.ts';
 
 export interface CloudControllerManagerSetup {
-  plane: ControlPlane;
+  plane: PlaneAccess;
   /** Name of the provider. */
   providerName: string;
   cloud: CloudProvider;

@@ -18,8 +18,8 @@ export interface ControlPlaneEndpoint {
   readonly names: { dnsNames: readonly string[]; ips: readonly string[] };
   /** Makes what it needs in the cloud. */
   open(network: ClusterNetwork): Promise<void>;
-  /** Serves the control plane there. */
-  connect(plane: ControlPlane): Promise<void>;
+  /** Serves the control plane there, where it is in this process. */
+  connect(own: ControlPlane | undefined): Promise<void>;
   /** Sockets among the nodes, at `advertised.address`. */
   readonly sockets: NetnsSockets;
   readonly dial: Dial;
@@ -56,6 +56,20 @@ export async function presenceAt(
   }
 }
 
+/** The network of an interface of ours, once it is there. */
+export async function joinedNetns(netns: string, mark: string): Promise<NetnsSockets> {
+  const clock = systemClock();
+  const deadlineMs = clock.monotonic() + presenceTimeoutMs;
+  for (;;) {
+    try {
+      return await joinNetns(netns, mark);
+    } catch (error) {
+      if (clock.monotonic() > deadlineMs) throw error;
+    }
+    await clock.sleep(presencePollMs);
+  }
+}
+
 /** An interface of the cluster's own among its nodes. */
 export class SelfManagedEndpoint implements ControlPlaneEndpoint {
   readonly server = selfManagedServer;
@@ -84,13 +98,13 @@ export class SelfManagedEndpoint implements ControlPlaneEndpoint {
     const endpoint = await ensureEndpoint(this.#cloud(), network, { subnet: 0, address: endpointAddress });
     this.#netns = endpoint.netns ?? '';
   }
-  async connect(plane: ControlPlane): Promise<void> {
+  async connect(plane: ControlPlane | undefined): Promise<void> {
     const { sockets, handle } = await presenceAt(
       { netns: this.#netns, address: endpointAddress, port: selfManagedPort },
       this.#mark,
     );
     this.#sockets = sockets;
-    this.#served = await plane.serveOn({ handle });
+    this.#served = await plane?.serveOn({ handle });
   }
   async close(): Promise<void> {
     await this.#served?.close({ graceMs: 0 });

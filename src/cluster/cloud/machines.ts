@@ -13,7 +13,7 @@ import { type Identity, identities } from '../identities.ts';
 import type { NodeAgentConfig } from '../node-agent-config.ts';
 import type { RegistryMirror } from '../nodes/index.ts';
 import { clusterNetworks } from '../settings.ts';
-import { type ClusterNetwork, clusterTag, nodePlace } from './network.ts';
+import { type ClusterNetwork, clusterTag, nodePlace, roleTag } from './network.ts';
 import { writePolicyIdentity } from './node-choices.ts';
 
 export interface MachinesOptions {
@@ -62,6 +62,7 @@ export class Machines {
   async list(): Promise<Instance[]> {
     const all = await listAll((page) => this.#cloud.listInstances({ tags: { [clusterTag]: this.#options.cluster }, ...page }));
     return all
+      .filter(({ tags }) => tags[roleTag] === undefined)
       .filter(({ state }) => state !== 'terminated' && state !== 'shutting-down')
       .sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }));
   }

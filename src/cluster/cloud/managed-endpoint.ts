@@ -98,7 +98,8 @@ export class ManagedEndpoint implements ControlPlaneEndpoint {
     ]);
     await this.#arrange();
   }
-  async connect(plane: ControlPlane): Promise<void> {
+  async connect(plane: ControlPlane | undefined): Promise<void> {
+    if (!plane) return;
     this.#plane = plane;
     const { privateAddress, id } = this.#controlPlane as Instance;
     const [own] = (await this.#options.service().listInterfaces({ instanceId: id })).items;

@@ -17,11 +17,13 @@ export const endpointAddress = '10.77.0.10';
 export const secondEndpointAddress = '10.77.16.10';
 /** Inside each subnet, of the cluster's first node. */
 const firstNodeHost = 11;
+/** Of its first control-plane machine: before the nodes. */
+const firstControlPlaneHost = 5;
 const subnetSize = 4096;
 
 /** Everything of a cluster carries it. */
 export const clusterTag = 'sagong.dev/cluster';
-const roleTag = 'sagong.dev/role';
+export const roleTag = 'sagong.dev/role';
 
 const addressAt = (offset: number): string => `10.77.${Math.floor(offset / 256)}.${offset % 256}`;
 const subnetCidr = (index: number): string => `${addressAt(index * subnetSize)}/20`;
@@ -30,6 +32,12 @@ const subnetCidr = (index: number): string => `${addressAt(index * subnetSize)}/
 export const nodePlace = (index: number, zones: number): { subnet: number; address: string } => ({
   subnet: index % zones,
   address: addressAt((index % zones) * subnetSize + firstNodeHost + Math.floor(index / zones)),
+});
+
+/** Control-plane machines take the zones in turn. `index` from 0. */
+export const controlPlanePlace = (index: number, zones: number): { subnet: number; address: string } => ({
+  subnet: index % zones,
+  address: addressAt((index % zones) * subnetSize + firstControlPlaneHost + Math.floor(index / zones)),
 });
 
 interface Wanted {
@@ -93,6 +101,28 @@ async function ensureGroup(
     ...(nodePorts && !group.ingress.some(({ description }) => description === nodePortsRule) ? nodePortRules : []),
   ];
   return rules.length === 0 ? group : cloud.authorizeSecurityGroupIngress({ securityGroupId: group.id, rules });
+}
+
+/** Of control-plane machines: the API is for all, etcd for themselves. The cluster's nodes let them in. */
+export async function ensureControlPlaneGroup(cloud: CloudClient, { vpc, group }: ClusterNetwork): Promise<SecurityGroup> {
+  const name = `${vpc.name}-control-plane`;
+  const description = 'control-plane machines';
+  const [known] = (await cloud.listSecurityGroups({ vpcId: vpc.id, name })).items;
+  const own = known ?? (await cloud.createSecurityGroup({ vpcId: vpc.id, name, description, tags: group.tags }));
+  if (own.ingress.length === 0)
+    await cloud.authorizeSecurityGroupIngress({
+      securityGroupId: own.id,
+      rules: [
+        { protocol: 'all', groupId: own.id, description },
+        { protocol: 'tcp', fromPort: 6443, toPort: 6443, cidr: '0.0.0.0/0', description: 'the API' },
+      ],
+    });
+  if (!group.ingress.some((rule) => rule.groupId === own.id))
+    await cloud.authorizeSecurityGroupIngress({
+      securityGroupId: group.id,
+      rules: [{ protocol: 'all', groupId: own.id, description }],
+    });
+  return own;
 }
 
 const nodePortsRule = 'node ports';

@@ -2,8 +2,13 @@
 // vendor's command line would; what becomes of the Node objects is the cloud-controller-manager's business.
 import type { Instance } from '#cloud';
 import { type CloudClient, CloudApiError, createCloudClient } from '#cloud/client';
+import { removeTree } from '#host';
 import type { Clock } from '#utils';
 import { openPki } from '../certificates.ts';
+import { prepareControlPlanes } from '../control-planes/boot.ts';
+import { controlPlaneDir } from '../control-planes/config.ts';
+import { ControlPlaneMachines } from '../control-planes/machines.ts';
+import { apiPort, isControlPlane } from '../control-planes/names.ts';
 import { parseRegistryMirror } from '../nodes/index.ts';
 import { clusterMark, clusterPaths } from '../paths.ts';
 import { runningProcess } from '../run-state.ts';
@@ -12,7 +17,7 @@ import { textTable } from '../text-table.ts';
 import { selfManagedServer } from './endpoint.ts';
 import { Machines } from './machines.ts';
 import { managedServer } from './managed-endpoint.ts';
-import { ensureNetwork } from './network.ts';
+import { type ClusterNetwork, ensureNetwork } from './network.ts';
 import { openCloudSettings } from './settings.ts';
 
 export interface NodeCommandOptions {
@@ -42,7 +47,7 @@ export async function nodeCommands({ dataDir, program, clock }: NodeCommandOptio
   if (!settings) throw new Error(`there is no cluster in ${dataDir}; start one with: sagong up`);
   if (!(await runningProcess(dataDir))?.ready)
     throw new Error(`the cluster in ${dataDir} does not run; start it with: sagong up --data-dir ${dataDir}`);
-  if (settings.nodes.length === 0)
+  if (settings.nodes.length === 0 && !settings.controlPlanes)
     throw new Error('this cluster is a control plane alone and has no cloud; start it again with: sagong up --nodes 1');
   const cloudSettings = await openCloudSettings(dataDir, () => Promise.resolve(new Set()));
   const cloud = createCloudClient({
@@ -66,12 +71,30 @@ class Commands implements NodeCommands {
     this.#clock = clock;
   }
   async list(): Promise<string> {
-    const instances = await (await this.#machines()).list();
-    const rows = instances.map((one) => [one.name, one.id, one.type, one.zone, one.state, one.privateAddress]);
-    return textTable(['NODE', 'INSTANCE', 'TYPE', 'ZONE', 'STATE', 'ADDRESS'], rows);
+    const planes = (await (await this.#controlPlanes())?.list()) ?? [];
+    const nodes = await (await this.#machines()).list();
+    const row = (one: Instance, ...role: string[]) => [
+      one.name,
+      one.id,
+      one.type,
+      one.zone,
+      one.state,
+      one.privateAddress,
+      ...role,
+    ];
+    const columns = ['NODE', 'INSTANCE', 'TYPE', 'ZONE', 'STATE', 'ADDRESS'];
+    if (planes.length === 0)
+      return textTable(
+        columns,
+        nodes.map((one) => row(one)),
+      );
+    const rows = [...planes.map((one) => row(one, 'control-plane')), ...nodes.map((one) => row(one, 'node'))];
+    return textTable([...columns, 'ROLE'], rows);
   }
   async add(name?: string, instanceType?: string): Promise<string> {
     const { dataDir, podCidr = clusterNetworks.podCidr } = this.#settings;
+    const planes = await this.#controlPlanes();
+    if (planes && name !== undefined && isControlPlane(this.#settings, name)) return this.#replace(planes, name);
     const machines = await this.#machines(instanceType);
     const names = new Set([...this.#settings.nodes, ...(await machines.list()).map((instance) => instance.name)]);
     const chosen = name ?? nodeNames(this.#settings.name, names.size + 1).find((free) => !names.has(free)) ?? '';
@@ -88,49 +111,67 @@ class Commands implements NodeCommands {
     return chosen;
   }
   async stop(name: string): Promise<void> {
-    const { id } = await (await this.#machines()).of(name);
+    const { id } = await this.#of(name);
     await this.#settled(await this.#cloud.stopInstance({ instanceId: id }), 'stopped');
   }
   async start(name: string): Promise<void> {
-    const { id } = await (await this.#machines()).of(name);
+    const { id } = await this.#of(name);
     await this.#settled(await this.#cloud.startInstance({ instanceId: id }), 'running');
   }
   async reboot(name: string): Promise<void> {
-    const { id } = await (await this.#machines()).of(name);
+    const { id } = await this.#of(name);
     await this.#settled(await this.#cloud.rebootInstance({ instanceId: id }), 'running');
   }
   async terminate(name: string): Promise<void> {
-    const machines = await this.#machines();
-    const { id } = await machines.of(name);
+    const { id } = await this.#of(name);
     await this.#settled(await this.#cloud.terminateInstance({ instanceId: id }), 'terminated');
-    await machines.removeDisk(name);
+    if (isControlPlane(this.#settings, name)) return removeTree(controlPlaneDir(this.#settings.dataDir, name));
+    await (await this.#machines()).removeDisk(name);
     await saveSettings({ ...this.#settings, nodes: this.#settings.nodes.filter((node) => node !== name) });
   }
   close(): void {
     this.#cloud.close();
   }
 
+  /** A new machine in the place of one that was terminated: its etcd joins the others. */
+  async #replace(planes: ControlPlaneMachines, name: string): Promise<string> {
+    if ((await planes.list()).some((one) => one.name === name)) throw new Error(`there is a machine ${name} already`);
+    const pki = await openPki(clusterPaths(this.#settings.dataDir).pki);
+    const options = { settings: this.#settings, pki, program: this.#program, machines: planes, clock: this.#clock };
+    await prepareControlPlanes(options, [name]);
+    const made = (await planes.ensure([name])).find((one) => one.name === name);
+    if (made) await this.#settled(made, 'running');
+    return name;
+  }
+  async #of(name: string): Promise<Instance> {
+    const plane = (await (await this.#controlPlanes())?.list())?.find((one) => one.name === name);
+    return plane ?? (await this.#machines()).of(name);
+  }
+  async #controlPlanes(): Promise<ControlPlaneMachines | undefined> {
+    const { name: cluster, dataDir, controlPlanes: names } = this.#settings;
+    if (!names) return undefined;
+    const options = { cluster, dataDir, names, program: this.#program };
+    return new ControlPlaneMachines(this.#cloud, await this.#network(), options);
+  }
+  #network(): Promise<ClusterNetwork> {
+    const { name: cluster, uplink, nodeAddresses } = this.#settings;
+    return ensureNetwork(this.#cloud, { cluster, internet: uplink !== 'none', nodePorts: nodeAddresses === 'public' });
+  }
+  async #server(): Promise<{ host: string; port: number }> {
+    const planes = await this.#controlPlanes();
+    if (planes) return { host: (await planes.balancer()).address, port: apiPort };
+    return this.#settings.topology === 'managed' ? managedServer(clusterMark(this.#settings.dataDir)) : selfManagedServer;
+  }
   async #machines(instanceType?: string): Promise<Machines> {
-    const {
-      name,
-      dataDir,
-      uplink,
-      runtime,
-      topology,
-      podCidr,
-      nodeAddresses,
-      networkPolicy,
-      proxyMode,
-      registryMirrors = [],
-    } = this.#settings;
+    const { name, dataDir, runtime, podCidr, nodeAddresses, networkPolicy, proxyMode, registryMirrors = [] } = this.#settings;
     const publicAddresses = nodeAddresses === 'public';
-    const network = await ensureNetwork(this.#cloud, { cluster: name, internet: uplink !== 'none', nodePorts: publicAddresses });
+    const network = await this.#network();
     return new Machines(this.#cloud, network, {
       cluster: name,
       dataDir,
       pki: await openPki(clusterPaths(dataDir).pki),
       program: this.#program,
-      server: topology === 'managed' ? managedServer(clusterMark(dataDir)) : selfManagedServer,
+      server: await this.#server(),
       simulated: runtime === 'simulated',
       registryMirrors: registryMirrors.map(parseRegistryMirror),
       publicAddresses,

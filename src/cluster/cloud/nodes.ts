@@ -7,7 +7,10 @@ import type { Dial } from '#wire';
 import type { StatsSummary } from '#component-helpers/stats';
 import type { Clock, Exec, Logger, Rng } from '#utils';
 import type { ClusterPki } from '../certificates.ts';
-import type { ControlPlane } from '../control-plane.ts';
+import type { ControlPlane, PlaneAccess } from '../control-plane.ts';
+import { bootControlPlanes } from '../control-planes/boot.ts';
+import { BalancedEndpoint } from '../control-planes/endpoint.ts';
+import type { ControlPlaneMachines } from '../control-planes/machines.ts';
 import { importImage } from '../images/index.ts';
 import { containerdPaths, parseRegistryMirror } from '../nodes/index.ts';
 import { startDnsAddon } from '../dns-addon.ts';
@@ -86,6 +89,9 @@ export class ClusterNodes {
       nodePorts: publicAddresses,
     });
     await this.endpoint?.open(this.#network);
+    if (!this.#simulated) await writePodConfig(cloud.settings, this.#cloudConfig());
+    if (this.endpoint instanceof BalancedEndpoint)
+      await bootControlPlanes({ settings, pki, program, machines: this.endpoint.machines, clock: this.#deps.clock });
     const machines = new Machines(cloud.client, this.#network, {
       cluster: settings.name,
       dataDir: settings.dataDir,
@@ -102,31 +108,23 @@ export class ClusterNodes {
     this.#instances = (await machines.ensure(settings.nodes)).filter(hasPower);
   }
   /** Brings nodes and control plane together. Call it once, after `boot`. */
-  async connect(plane: ControlPlane): Promise<void> {
+  async connect(plane: PlaneAccess, own: ControlPlane | undefined): Promise<void> {
     const { settings } = this.#options;
-    const { vpc, routeTable, subnets } = this.#network as ClusterNetwork;
     const { endpoint } = this;
-    if (this.#simulated) {
-      const kubelets = new SimulatedNodes(plane, { ...this.#deps, pki: this.#options.pki });
+    if (this.#simulated && own) {
+      const kubelets = new SimulatedNodes(own, { ...this.#deps, pki: this.#options.pki });
       this.#connected.push(() => kubelets.stop());
       this.#simulated.connect(kubelets);
     } else if (endpoint) {
       this.#connected.push(() => endpoint.close());
-      await endpoint.connect(plane);
+      await endpoint.connect(own);
       await grantClusterRole(plane.client(identities.admin, 'sagong'), networkPolicyGrant);
       const names = await startDnsAddon(plane, this.#deps);
       this.#connected.push(() => names.stop());
     }
     const cloud = this.#running;
-    const ours = {
-      clusterId: settings.name,
-      vpcId: vpc.id,
-      routeTableId: routeTable.id,
-      subnetIds: subnets.map(({ id }) => id),
-      defaultLoadBalancerKind: 'proxy' as const,
-    };
-    if (!this.#simulated) await writePodConfig(cloud.settings, ours);
-    if (settings.cloudProvider !== 'local') return;
+    // Where the control plane is on machines, its manager is there, too.
+    if (settings.cloudProvider !== 'local' || settings.controlPlanes) return;
     // Over its HTTP API, as any vendor's provider reaches its vendor.
     const provider = await localCloudProvider.create({
       clock: this.#deps.clock,
@@ -136,12 +134,23 @@ export class ClusterNodes {
         url: cloud.url,
         tokenFile: cloud.settings.customerTokenFile,
         caFile: cloud.settings.caFile,
-        ...ours,
+        ...this.#cloudConfig(),
       },
     });
     const setup = { plane, cluster: settings.name, providerName: localCloudProvider.name, cloud: provider };
     const manager = await startCloudControllerManager(setup, this.#deps);
     this.#connected.push(() => manager.stop());
+  }
+  /** What the cloud's provider is told of the cluster. */
+  #cloudConfig() {
+    const { vpc, routeTable, subnets } = this.#network as ClusterNetwork;
+    return {
+      clusterId: this.#options.settings.name,
+      vpcId: vpc.id,
+      routeTableId: routeTable.id,
+      subnetIds: subnets.map(({ id }) => id),
+      defaultLoadBalancerKind: 'proxy' as const,
+    };
   }
   /** Resolves when the kubelet of every node with power accepts connections: until then, what a Node says of itself may be of another life. */
   async kubeletsAnswer(signal?: AbortSignal): Promise<void> {
@@ -177,11 +186,15 @@ export class ClusterNodes {
     });
     return new Map(await Promise.all(times));
   }
-  /** Reaches kubelets. */
+  /** The machines of the control plane, where it is on some. */
+  get controlPlanes(): ControlPlaneMachines | undefined {
+    return this.endpoint instanceof BalancedEndpoint ? this.endpoint.machines : undefined;
+  }
   /** What a simulated node uses; undefined for real ones. */
   stats(name: string): Promise<StatsSummary> | undefined {
     return this.#simulated?.stats(name);
   }
+  /** Reaches kubelets. */
   readonly dial: Dial = (target, signal) => {
     if (this.endpoint) return this.endpoint.dial(target, signal);
     if (this.#simulated) return this.#simulated.dial(target, signal);
@@ -200,7 +213,9 @@ export class ClusterNodes {
     const sockets = nodes.map((name) => containerdPaths(nodeDir(dataDir, name)).socket);
     await Promise.all(sockets.map((socket) => importImage({ socket, exec: this.#deps.exec }, archive)));
   }
-  #endpointOf({ name, dataDir, topology, endpointAccess }: ClusterSettings): ControlPlaneEndpoint {
+  #endpointOf({ name, dataDir, topology, endpointAccess, controlPlanes: names }: ClusterSettings): ControlPlaneEndpoint {
+    const { program } = this.#options;
+    if (names) return new BalancedEndpoint(() => this.#running.client, { cluster: name, dataDir, names, program });
     if (topology !== 'managed') return new SelfManagedEndpoint(() => this.#running.client, dataDir);
     return new ManagedEndpoint({
       cluster: name,

@@ -26,6 +26,7 @@ export interface UpFlags extends EtcdFlags {
   name: string;
   dataDir?: string;
   nodes?: number;
+  controlPlanes?: number;
   runtime: string;
   port?: number;
   detach?: boolean;
@@ -168,7 +169,7 @@ export async function runUp(given: UpFlags): Promise<void> {
     if (flags.demo) await tryDemo(cluster, { progress, clock, signal, file: packageFile('examples/demo.yaml') });
     progress.say(await summary(cluster));
     await cluster.announce();
-    failure = await Promise.race([cluster.plane.apiserver.failed, stopped(signal)]);
+    failure = await Promise.race([cluster.failed, stopped(signal)]);
     if (failure) {
       logger.error('the cluster cannot go on', { err: failure.message });
       process.stderr.write(`sagong: the cluster cannot go on: ${failure.message}\n`);

@@ -48,8 +48,12 @@ export class Endpoints {
     if (endpoints.length === 0) throw new StoreError('no etcd endpoint given');
     this.#clock = clock;
     this.#logger = logger;
+    this.names = endpoints.join(', ');
     this.#clients = endpoints.map((endpoint) => connect(endpoint, tls));
   }
+
+  /** As they were given, for people. */
+  readonly names: string;
 
   get count(): number {
     return this.#clients.length;

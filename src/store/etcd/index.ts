@@ -3,9 +3,9 @@
 import { systemClock, systemRng } from '#host';
 import type { Clock, Logger, Rng } from '#utils';
 import { silentLogger } from '#utils';
-import { ClosedError, InvalidRequestError, LeaseNotFoundError } from '../errors.ts';
+import { ClosedError, InvalidRequestError, LeaseNotFoundError, UnavailableError } from '../errors.ts';
 import type { StoreError } from '../errors.ts';
-import { connectTimeoutMs, statsAgeMsMax } from '../limits.ts';
+import { connectTimeoutMs, openComplaintMs, statsAgeMsMax } from '../limits.ts';
 import { fromRpcFailure } from '../rpc/errors.ts';
 import type { RpcHeader, RpcLease, RpcRangeResponse, RpcStatus, RpcTxnResponse } from '../rpc/messages.ts';
 import type { ServiceName } from '../rpc/services.ts';
@@ -74,7 +74,18 @@ class EtcdStore implements Store {
   /** Waits for a first answer of a member that has a leader. */
   async connect(timeoutMs: number): Promise<void> {
     const request = toRpcRange({ key: '\0', countOnly: true });
-    await this.#guard(() => this.#endpoints.call<RpcRangeResponse>('KV', 'Range', request, true, timeoutMs));
+    const servers = this.#endpoints.names;
+    const silent = this.#clock.setTimer(openComplaintMs, () => this.#logger.warn('etcd does not answer yet', { servers }));
+    try {
+      await this.#guard(() => this.#endpoints.call<RpcRangeResponse>('KV', 'Range', request, true, timeoutMs));
+    } catch (error) {
+      if (!(error instanceof UnavailableError)) throw error;
+      throw new UnavailableError(`etcd (${servers}) does not answer: ${error.message.replace(/\. Resolution note: $/, '')}`, {
+        cause: error,
+      });
+    } finally {
+      silent.cancel();
+    }
     await this.#endpoints.learnVersion();
   }
 

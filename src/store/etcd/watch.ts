@@ -6,7 +6,7 @@ import type { ClientDuplexStream } from '@grpc/grpc-js';
 import type { Clock, Logger, Timer } from '#utils';
 import { ClosedError, CompactedError, StoreError } from '../errors.ts';
 import { keyMatcher, orderOf } from '../keys.ts';
-import { progressRetryMs, reconnectDelayMsMax, reconnectDelayMsMin } from '../limits.ts';
+import { complaintMs, progressRetryMs, reconnectDelayMsMax, reconnectDelayMsMin } from '../limits.ts';
 import type { RpcWatchCreate, RpcWatchRequest, RpcWatchResponse } from '../rpc/messages.ts';
 import type { StoreWatch, WatchRequest } from '../types.ts';
 import { fromRpcEvent, rangeEndField } from './convert.ts';
@@ -46,6 +46,9 @@ export class EtcdWatch implements StoreWatch {
   #awaited = 0;
   #over = false;
   #delayMs = reconnectDelayMsMin;
+  /** No member answers; since when that was said last. */
+  #lost = false;
+  #complainedMs = 0;
 
   constructor(options: EtcdWatchOptions) {
     this.#options = options;
@@ -123,9 +126,21 @@ export class EtcdWatch implements StoreWatch {
     this.#drop();
     endpoints.moveOn(member);
     logger.debug('Watch connection lost', { key: request.key, revision: this.#next, err: error });
+    this.#complain(error);
     const delayMs = this.#delayMs;
     this.#delayMs = Math.min(delayMs * 2, reconnectDelayMsMax);
     clock.setTimer(delayMs, () => void this.#resume());
+  }
+
+  /** Once at the first loss and then now and again, as long as no member answers. */
+  #complain(error: Error | undefined): void {
+    const { clock, logger, endpoints } = this.#options;
+    const now = clock.monotonic();
+    if (this.#lost && now - this.#complainedMs < complaintMs) return;
+    this.#lost = true;
+    this.#complainedMs = now;
+    const { details = error?.message ?? 'the connection has ended' } = (error ?? {}) as { details?: string };
+    logger.warn('etcd does not answer, or its members have no leader', { servers: endpoints.names, err: details });
   }
 
   /** The member may have come back as another version. */
@@ -145,6 +160,8 @@ export class EtcdWatch implements StoreWatch {
       this.#cancelled(response.cancelReason);
     } else if (response.created) {
       this.#delayMs = reconnectDelayMsMin;
+      if (this.#lost) this.#options.logger.info('etcd answers again', { servers: this.#options.endpoints.names });
+      this.#lost = false;
       this.#created = true;
       if (this.#next === 0) this.#next = revision + 1;
       if (this.#progressWanted) this.progress();

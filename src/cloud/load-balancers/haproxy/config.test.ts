@@ -116,6 +116,19 @@ describe('servers at run time', () => {
     expect(serverCommands(proxies, states)).toEqual(commands);
     expect(serversMatch(proxies, states)).toBe(match);
   });
+  it('ends the connections of a removed server where they are to end', () => {
+    const healthCheck = {
+      ...{ protocol: 'https' as const, port: 6443, intervalMs: 500, timeoutMs: 500, healthyThreshold: 1, unhealthyThreshold: 2 },
+      terminateConnections: true,
+    };
+    const strict = proxiesOf([balancer({ proxyProtocol: 'v1', healthCheck })], () => [a]);
+    const rows = row('i-a', '10.0.0.11', 2, 0) + row('i-b', '10.0.0.12', 2, 0);
+    expect(serverCommands(strict, parseServerStates(header + rows))).toEqual([
+      'set server lb-1_80/i-b state maint',
+      'shutdown sessions server lb-1_80/i-b',
+      'del server lb-1_80/i-b',
+    ]);
+  });
   it('reads nothing out of an error', () => {
     expect(parseServerStates("Unknown command: 'x'\n3 4 5\n").size).toBe(0);
   });

@@ -13,6 +13,8 @@ export interface Proxy {
   backend: readonly string[];
   /** What follows `server <name>`, by name: changed without a reload. */
   servers: ReadonlyMap<string, string>;
+  /** Connections to a server end when it is removed. */
+  terminate?: boolean;
 }
 
 export const proxyName = (balancerId: string, port: number): string => `${balancerId}_${port}`;
@@ -39,6 +41,7 @@ export function proxiesOf(balancers: readonly BalancerPlan[], healthy: (balancer
             ? []
             : [`stick-table type ip size ${limits.affinityClientsMax} expire ${seconds}s peers self`, 'stick on src']),
         ],
+        ...(balancer.healthCheck?.terminateConnections && { terminate: true }),
         servers: new Map(targets.map((place) => [place.instanceId, `${place.address}:${targetPort}${sendProxy[proxyProtocol]}`])),
       };
     });
@@ -144,12 +147,14 @@ const wordsByServer = (proxies: readonly Proxy[]): Map<string, string> =>
     proxies.flatMap(({ name, servers }) => [...servers].map(([server, words]): [string, string] => [`${name}/${server}`, words])),
   );
 
-/** Commands of the admin socket that make `states` those of `proxies`. A removed server keeps its connections; it gets no new ones. */
+/** Commands of the admin socket that make `states` those of `proxies`. A removed server gets no new connections; it keeps its old ones, unless they are to end. */
 export function serverCommands(proxies: readonly Proxy[], states: ServerStates): string[] {
   const wanted = wordsByServer(proxies);
+  const terminating = new Set(proxies.flatMap(({ name, terminate }) => (terminate ? [name] : [])));
   const removed = [...states].flatMap(([key, { ready }]) => {
     if (wanted.has(key)) return [];
-    return [...(ready ? [`set server ${key} state maint`] : []), `del server ${key}`];
+    const end = terminating.has(key.slice(0, key.lastIndexOf('/'))) ? [`shutdown sessions server ${key}`] : [];
+    return [...(ready ? [`set server ${key} state maint`] : []), ...end, `del server ${key}`];
   });
   const added = [...wanted].flatMap(([key, words]) => {
     const state = states.get(key);

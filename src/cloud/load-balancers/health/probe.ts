@@ -1,5 +1,6 @@
-// One probe of a target: a connection, and with `http` a request that must be answered with 200 (RFC 9112).
+// One probe of a target: a connection, and with `http` or (over TLS) `https` a request that must be answered with 200 (RFC 9112).
 import type { Duplex } from 'node:stream';
+import { connect as connectTls } from 'node:tls';
 import type { Clock } from '#utils';
 import type { HealthCheck } from '../../model/index.ts';
 import { limits } from '../limits.ts';
@@ -32,6 +33,10 @@ function answersOk(socket: Duplex, host: string, { port, path = '/' }: Check): P
   });
 }
 
+/** As it is, or with TLS over it: who answers is found by its address, so its certificate proves nothing more. */
+const withTls = (socket: Duplex, { protocol }: Check): Duplex =>
+  protocol === 'https' ? connectTls({ socket, rejectUnauthorized: false }) : socket;
+
 /** Whether the target is good. Rejects with `ProbeUnavailable` only; never takes longer than the check's timeout. */
 export function probe(dial: Dial, host: string, check: Check, clock: Clock): Promise<boolean> {
   return new Promise((resolve, reject) => {
@@ -48,7 +53,7 @@ export function probe(dial: Dial, host: string, check: Check, clock: Clock): Pro
       socket = await dial(host, check.port);
       socket.on('error', () => {});
       if (over) socket.destroy();
-      else finish(check.protocol === 'tcp' || (await answersOk(socket, host, check)));
+      else finish(check.protocol === 'tcp' || (await answersOk(withTls(socket, check), host, check)));
     };
     run().catch((error: unknown) => {
       if (!(error instanceof ProbeUnavailable)) return finish(false);

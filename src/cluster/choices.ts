@@ -1,0 +1,77 @@
+// What a start of a cluster is to be: the flags of this one, else the choices of the first, each checked before anything is started.
+import { obstacles } from './capabilities.ts';
+import { controlPlanesOfStart } from './control-planes/choice.ts';
+import { etcdOfStart } from './etcd-location.ts';
+import { machineOfStart } from './machines/choice.ts';
+import { parseRegistryMirror } from './nodes/index.ts';
+import type { Progress } from './progress.ts';
+import { type ClusterSettings, loadSettings, nodeNames, podCidrFor, type RuntimeChoice } from './settings.ts';
+import { topologyOf } from './topology.ts';
+import type { UpOptions } from './up.ts';
+
+/** Of a control plane that machines join, as kubeadm's. */
+const apiserverPort = 6443;
+
+/** Chooses between real and simulated nodes; throws when real ones were asked for and cannot be had. */
+async function chooseRuntime(
+  wanted: UpOptions['runtime'],
+  before: RuntimeChoice | undefined,
+  progress: Progress,
+): Promise<RuntimeChoice> {
+  if (wanted === 'simulated') return 'simulated';
+  const why = await obstacles();
+  if (why.length === 0) return wanted === 'auto' ? (before ?? 'containerd') : 'containerd';
+  if (wanted === 'containerd') throw new Error(`real nodes cannot run here: ${why.join('; ')}`);
+  if (before === 'containerd') throw new Error(`this cluster has real nodes, which cannot run here: ${why.join('; ')}`);
+  progress.say(`   nodes are SIMULATED, pods are not real processes (${why.join('; ')})`);
+  return 'simulated';
+}
+
+/** The settings of a start: what was said now, else what was chosen before. */
+export async function settle(options: UpOptions, progress: Progress): Promise<ClusterSettings> {
+  const before = await loadSettings(options.dataDir);
+  const machine = machineOfStart(options, before);
+  const nodes = machine
+    ? []
+    : options.nodes === undefined
+      ? (before?.nodes ?? nodeNames(options.name, 1))
+      : nodeNames(options.name, options.nodes);
+  const controlPlanes = controlPlanesOfStart(options, before);
+  const runtime =
+    nodes.length === 0 && !controlPlanes
+      ? (before?.runtime ?? 'simulated')
+      : await chooseRuntime(
+          controlPlanes ? 'containerd' : options.runtime,
+          before?.nodes.length ? before.runtime : undefined,
+          progress,
+        );
+  const dnsUpstreams = [...(options.dnsUpstreams ?? before?.dnsUpstreams ?? [])];
+  const registryMirrors = [...(options.registryMirrors ?? before?.registryMirrors ?? [])];
+  // Better said now than with half a cluster running.
+  if (dnsUpstreams.length > 0) dnsUpstreams.forEach((await import('#dns')).parseUpstream);
+  registryMirrors.forEach(parseRegistryMirror);
+  const etcd = etcdOfStart(options.etcd, before);
+  return {
+    name: before?.name ?? options.name,
+    dataDir: options.dataDir,
+    nodes,
+    runtime,
+    ...(controlPlanes && { controlPlanes }),
+    podCidr: podCidrFor(nodes.length, before?.podCidr),
+    port: options.port || (before?.port ?? (machine ? apiserverPort : 0)),
+    uplink: options.uplink ?? before?.uplink ?? 'auto',
+    nodeAddresses: options.nodeAddresses ?? before?.nodeAddresses ?? 'private',
+    dnsUpstreams,
+    registryMirrors,
+    cloudProvider: options.cloudProvider ?? before?.cloudProvider ?? 'local',
+    // Volumes of the built-in provisioner are directories of this machine.
+    storage: options.storage ?? before?.storage ?? (machine ? 'none' : 'local-path'),
+    ...(machine && { machine }),
+    ...(etcd && { etcd }),
+    metrics: options.metrics ?? before?.metrics ?? 'kubelets',
+    ...((options.encryptSecrets || before?.encryptSecrets) && { encryptSecrets: true }),
+    networkPolicy: options.networkPolicy ?? before?.networkPolicy ?? 'nftables',
+    proxyMode: options.proxyMode ?? before?.proxyMode ?? 'iptables',
+    ...topologyOf(options, before, runtime),
+  };
+}

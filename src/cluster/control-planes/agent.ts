@@ -1,0 +1,102 @@
+// All that runs on a control-plane machine, each in a process of its own that is started again when it ends: etcd, kube-apiserver,
+// kube-controller-manager, kube-scheduler, cloud-controller-manager. The first and only program of the instance (its user data): a machine that is
+// switched off and on comes back by itself.
+import { join } from 'node:path';
+import { type Running, type Supervised, Supervisor } from '#component-base';
+import type { Clock, Logger } from '#utils';
+import { accepts } from '../nodes/containerd.ts';
+import { type ManagedProcess, startProcess } from '../nodes/processes.ts';
+import { componentWords, etcdWords } from './commands.ts';
+import { type ControlPlaneConfig, controlPlaneFiles, type ControlPlaneProgram, controlPlanePrograms } from './config.ts';
+import { acceptPollMs, stopPatienceMs } from './limits.ts';
+import { membershipOf, noteJoined } from './member.ts';
+import { apiPort, etcdPorts } from './names.ts';
+
+interface Deps {
+  clock: Clock;
+  logger: Logger;
+}
+
+/** The kernel ends a program whose agent has died: the next agent starts its own. */
+const withAgent = ['setpriv', '--pdeathsig', 'KILL', '--'];
+const loopback = '127.0.0.1';
+/** What must accept connections before a program is started. */
+const after: Partial<Record<ControlPlaneProgram, number>> = {
+  'kube-apiserver': etcdPorts.client,
+  'kube-controller-manager': apiPort,
+  'kube-scheduler': apiPort,
+  'cloud-controller-manager': apiPort,
+};
+
+export class ControlPlaneAgent {
+  readonly #config: ControlPlaneConfig;
+  readonly #deps: Deps;
+  readonly #supervisor: Supervisor;
+  readonly #stopping = new AbortController();
+  #started: Promise<Supervised<Running>[]> = Promise.resolve([]);
+
+  constructor(config: ControlPlaneConfig, deps: Deps) {
+    this.#config = config;
+    this.#deps = deps;
+    this.#supervisor = new Supervisor(deps);
+  }
+  /** From now on every program is kept running. */
+  start(): void {
+    const wanted = controlPlanePrograms.filter((program) => program !== 'cloud-controller-manager' || this.#config.cloud);
+    this.#started = Promise.all(
+      wanted.map((program) => this.#supervisor.run(program, (fail) => this.#begin(program, fail), { retryFirst: true })),
+    );
+  }
+  /** The last of the list first: nothing loses what it needs before it ends. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    for (const unit of (await this.#started).reverse()) await unit.stop();
+  }
+
+  async #begin(program: ControlPlaneProgram, fail: (error: Error) => void): Promise<Running> {
+    const { clock } = this.#deps;
+    const words = await this.#words(program);
+    const [command = '', ...args] = [...withAgent, ...words];
+    const logFile = join(controlPlaneFiles(this.#config.directory).logs, `${program}.log`);
+    const started = await startProcess(command, args, { logFile });
+    let stopping = false;
+    void started.ended.then(({ code, signal }) => {
+      const how = signal ?? `exit code ${code}`;
+      if (!stopping) fail(new Error(`${program} has ended (${how}): ${lastLine(started)}`));
+    });
+    if (program === 'etcd') void this.#joined(started).catch(() => {});
+    return {
+      async stop() {
+        stopping = true;
+        started.child.kill('SIGTERM');
+        const timer = clock.setTimer(stopPatienceMs, () => started.child.kill('SIGKILL'));
+        await started.ended;
+        timer.cancel();
+      },
+    };
+  }
+  async #words(program: ControlPlaneProgram): Promise<string[]> {
+    const { signal } = this.#stopping;
+    if (program === 'etcd') {
+      const membership = await membershipOf(this.#config, { ...this.#deps, signal });
+      return ['etcd', ...etcdWords(this.#config, membership)];
+    }
+    const port = after[program];
+    while (port !== undefined && !(await accepts({ host: loopback, port }))) await this.#deps.clock.sleep(acceptPollMs, signal);
+    return [...this.#config.program, ...componentWords(this.#config, program)];
+  }
+  /** etcd serves its clients once it has a leader. */
+  async #joined(started: ManagedProcess): Promise<void> {
+    let over = false;
+    void started.ended.then(() => {
+      over = true;
+    });
+    while (!(await accepts({ host: loopback, port: etcdPorts.client }))) {
+      if (over) return;
+      await this.#deps.clock.sleep(acceptPollMs, this.#stopping.signal);
+    }
+    await noteJoined(this.#config);
+  }
+}
+
+const lastLine = (ended: ManagedProcess): string => ended.lastWords().split('\n').at(-1) ?? '';

@@ -1,0 +1,60 @@
+// The machines of a control plane at a start of the cluster: their disks are made what they are to be, and their instances asked for.
+import { existsSync } from 'node:fs';
+import { copyFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Clock } from '#utils';
+import type { ClusterPki } from '../certificates.ts';
+import { clusterMark, clusterPaths } from '../paths.ts';
+import { secretEncryption } from '../secret-encryption.ts';
+import { clusterNetworks, type ClusterSettings } from '../settings.ts';
+import { type ControlPlaneConfig, controlPlaneDir, controlPlaneFiles } from './config.ts';
+import { prepareControlPlane } from './disk.ts';
+import type { ControlPlaneMachines } from './machines.ts';
+
+export interface BootOptions {
+  settings: ClusterSettings;
+  pki: ClusterPki;
+  program: readonly string[];
+  machines: ControlPlaneMachines;
+  clock: Clock;
+}
+
+/** Once one machine's etcd has been a member, there is something to join. */
+async function noteBootstrapped(dataDir: string, names: readonly string[]): Promise<void> {
+  const notes = names.map((name) => controlPlaneFiles(controlPlaneDir(dataDir, name)).etcdJoined);
+  if (notes.some((path) => existsSync(path)))
+    await Promise.all(notes.map((path) => writeFile(path, '', { mode: 0o600 }).catch(absent)));
+}
+
+const absent = (error: NodeJS.ErrnoException): void => {
+  if (error.code !== 'ENOENT') throw error;
+};
+
+/** Of these machines, by name; default: all. */
+export async function prepareControlPlanes(
+  { settings, pki, program, machines, clock }: BootOptions,
+  names: readonly string[] = settings.controlPlanes ?? [],
+): Promise<void> {
+  const { dataDir, name: cluster, podCidr = clusterNetworks.podCidr, cloudProvider, encryptSecrets } = settings;
+  const pkiDir = clusterPaths(dataDir).pki;
+  const { members } = machines;
+  const { address: endpoint } = await machines.balancer();
+  for (const { name, address } of members.filter((member) => names.includes(member.name))) {
+    const directory = controlPlaneDir(dataDir, name);
+    const encryptionConfig = join(controlPlaneFiles(directory).pki, 'encryption.json');
+    const config: ControlPlaneConfig = {
+      ...{ name, address, directory, program, cluster, members, podCidr },
+      etcdToken: `sagong-${clusterMark(dataDir)}`,
+      cloud: (cloudProvider ?? 'local') === 'local',
+      ...(encryptSecrets && { encryptionConfig }),
+    };
+    await prepareControlPlane(config, { dataDir, pkiDir, pki, endpoint, clock });
+    if (encryptSecrets) await copyFile((await secretEncryption(pkiDir)).path, encryptionConfig);
+  }
+  await noteBootstrapped(dataDir, settings.controlPlanes ?? []);
+}
+
+export async function bootControlPlanes(options: BootOptions): Promise<void> {
+  await prepareControlPlanes(options);
+  await options.machines.ensure();
+}

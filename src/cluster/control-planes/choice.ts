@@ -1,0 +1,52 @@
+// Whether a cluster's control plane is on machines of its own, as its first start chose it.
+import { findProgram } from '../capabilities.ts';
+import type { ClusterSettings } from '../settings.ts';
+import type { UpOptions } from '../up.ts';
+import { controlPlaneCounts, controlPlaneNames } from './names.ts';
+
+type Given = Pick<
+  UpOptions,
+  'name' | 'controlPlanes' | 'topology' | 'advertiseAddress' | 'etcd' | 'port' | 'runtime' | 'audit' | 'quotaBytes'
+>;
+
+/** Program, Debian package. */
+const programs = [
+  ['etcd', 'etcd-server'],
+  ['haproxy', 'haproxy'],
+  ['setpriv', 'util-linux'],
+] as const;
+
+function assertPrograms(): void {
+  const missing = programs.filter(([program]) => !findProgram(program));
+  if (missing.length === 0) return;
+  const names = missing.map(([program]) => program).join(', ');
+  throw new Error(
+    `--control-planes needs ${names}, which ${missing.length > 1 ? 'are' : 'is'} not on this machine; install with: node scripts/setup.mjs --for control-planes (or: apt-get install ${missing.map(([, name]) => name).join(' ')})`,
+  );
+}
+
+/** What has no meaning beside control-plane machines, by flag. */
+const excluded = (given: Given): readonly [string, boolean][] => [
+  ['--topology managed', given.topology === 'managed'],
+  ['--advertise-address', given.advertiseAddress !== undefined],
+  ['--etcd-servers', given.etcd !== undefined],
+  ['--port', Boolean(given.port)],
+  ['--runtime simulated', given.runtime === 'simulated'],
+  ['--audit-policy-file', given.audit !== undefined],
+];
+
+/** The names of the machines; undefined: the control plane is in the process of `sagong up`. Throws a sentence for what cannot be. */
+export function controlPlanesOfStart(given: Given, before: ClusterSettings | undefined): string[] | undefined {
+  const { controlPlanes: count } = given;
+  if (before && count !== undefined && count !== (before.controlPlanes?.length ?? 0))
+    throw new Error(
+      `this cluster has ${before.controlPlanes?.length ?? 'no'} control-plane machines, which cannot change; start another one with a --name or --data-dir of its own`,
+    );
+  const names = before ? before.controlPlanes : count === undefined ? undefined : controlPlaneNames(given.name, count);
+  if (count !== undefined && !controlPlaneCounts.includes(count))
+    throw new Error(`--control-planes must be one of ${controlPlaneCounts.join(', ')}, not ${count}`);
+  if (!names) return undefined;
+  for (const [flag, is] of excluded(given)) if (is) throw new Error(`${flag} cannot be used with --control-planes`);
+  assertPrograms();
+  return names;
+}

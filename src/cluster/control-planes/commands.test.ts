@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import { kubeApiServerFlags } from '#apiserver/app';
+import { cloudControllerManagerFlags } from '#cloud-controller-manager';
+import { kubeControllerManagerFlags } from '#controller-manager';
+import { kubeSchedulerFlags } from '#scheduler';
+import { componentWords, etcdWords } from './commands.ts';
+import type { ControlPlaneConfig } from './config.ts';
+
+const config: ControlPlaneConfig = {
+  name: 'control-plane-2',
+  address: '10.77.16.5',
+  directory: '/data/control-planes/control-plane-2',
+  program: ['node', 'sagong'],
+  cluster: 'c',
+  members: [
+    { name: 'control-plane-1', address: '10.77.0.5' },
+    { name: 'control-plane-2', address: '10.77.16.5' },
+  ],
+  etcdToken: 'sagong-abc',
+  podCidr: '10.244.0.0/16',
+  cloud: true,
+  encryptionConfig: '/data/encryption.json',
+};
+const tables = {
+  'kube-apiserver': kubeApiServerFlags(),
+  'kube-controller-manager': kubeControllerManagerFlags(),
+  'kube-scheduler': kubeSchedulerFlags(),
+  'cloud-controller-manager': cloudControllerManagerFlags,
+};
+
+describe('command lines of a control-plane machine', () => {
+  it.each(Object.keys(tables) as (keyof typeof tables)[])('of %s have flags that it knows', (program) => {
+    const [name, ...words] = componentWords(config, program);
+    expect(name).toBe(program);
+    const known = new Set(Object.values(tables[program]).map((flag) => (flag as { name: string }).name));
+    expect(words.map((word) => /^--([a-z0-9-]+)=/.exec(word)?.[1]).filter((flag) => !known.has(flag ?? ''))).toEqual([]);
+    expect(words.length).toBeGreaterThan(5);
+  });
+  it('name all members of etcd, and whether they begin together', () => {
+    const cluster: [string, string][] = [
+      ['control-plane-1', 'https://10.77.0.5:2380'],
+      ['control-plane-2', 'https://10.77.16.5:2380'],
+    ];
+    const words = etcdWords(config, { cluster, fresh: true });
+    expect(words).toContain('--initial-cluster=control-plane-1=https://10.77.0.5:2380,control-plane-2=https://10.77.16.5:2380');
+    expect(words).toContain('--initial-cluster-state=new');
+    expect(etcdWords(config, { cluster, fresh: false })).toContain('--initial-cluster-state=existing');
+  });
+});

@@ -1,0 +1,123 @@
+// What a control-plane machine needs to boot, as a vendor's image and user data would bring it: certificates, kubeconfigs and configuration in its
+// folder (https://kubernetes.io/docs/setup/best-practices/certificates/). Certificates that are good for long yet stay as they are.
+import { copyFile, mkdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { kubeconfigFor, writeKubeconfig } from '#client';
+import { atomicWrite, readFileIfExists } from '#host';
+import { type CertificateAndKey, issueCertificate, parseCertificate, type SubjectOptions } from '#pki';
+import type { Clock } from '#utils';
+import { authorityAt, type ClusterPki, clientConfigFor, serverNames } from '../certificates.ts';
+import { cloudDir } from '../cloud/settings.ts';
+import { type Identity, identities } from '../identities.ts';
+import { type ControlPlaneConfig, controlPlaneConfigPath, controlPlaneFiles } from './config.ts';
+import { apiPort } from './names.ts';
+import { kubeletClientName } from './rights.ts';
+
+const days = 365;
+
+export interface DiskOptions {
+  dataDir: string;
+  /** The folder with the cluster's authorities. */
+  pkiDir: string;
+  pki: ClusterPki;
+  /** Address of the load balancer. */
+  endpoint: string;
+  clock: Clock;
+}
+
+/** Of etcd alone: who it has signed may do everything in it, and nobody else anything. */
+export const etcdAuthority = (pkiDir: string) => authorityAt(join(pkiDir, 'etcd'), 'ca', 'etcd-ca');
+
+interface Wanted extends SubjectOptions {
+  files: { cert: string; key: string };
+  issue(subject: SubjectOptions): CertificateAndKey;
+}
+
+const sameNames = (a: readonly string[] = [], b: readonly string[] = []): boolean =>
+  a.length === b.length && a.every((name) => b.includes(name));
+
+/** Whether it is for the same names and has more than half of its life before it. */
+function isGood(cert: string, { dnsNames, ips, commonName }: Wanted, now: number): boolean {
+  try {
+    const { notBefore, notAfter, ...names } = parseCertificate(cert);
+    const left = Number(notAfter) - now;
+    return (
+      left > (Number(notAfter) - Number(notBefore)) / 2 &&
+      names.subject.commonName === commonName &&
+      sameNames(names.dnsNames, dnsNames) &&
+      sameNames(names.ips, ips)
+    );
+  } catch {
+    return false;
+  }
+}
+
+async function write({ files, issue, ...subject }: Wanted, clock: Clock): Promise<void> {
+  const known = (await readFileIfExists(files.cert))?.toString('utf8');
+  if (known !== undefined && (await readFileIfExists(files.key)) && isGood(known, { files, issue, ...subject }, clock.now()))
+    return;
+  await mkdir(dirname(files.cert), { recursive: true, mode: 0o700 });
+  const { cert, key } = issue(subject);
+  await atomicWrite(files.key, key, { mode: 0o600 });
+  await atomicWrite(files.cert, cert, { mode: 0o644 });
+}
+
+/** All certificates of a machine. */
+async function certificatesOf({ name, address, directory }: ControlPlaneConfig, options: DiskOptions): Promise<Wanted[]> {
+  const { pki, pkiDir, endpoint } = options;
+  const files = controlPlaneFiles(directory);
+  const etcd = await etcdAuthority(pkiDir);
+  const byEtcd =
+    (...usages: ('server auth' | 'client auth')[]) =>
+    (subject: SubjectOptions): CertificateAndKey =>
+      issueCertificate({ ca: etcd, ...subject, usages, days });
+  const own = { commonName: name, dnsNames: [name, 'localhost'], ips: [address, '127.0.0.1'] };
+  const serving = serverNames([name], [address, endpoint]);
+  return [
+    {
+      files: files.apiserver,
+      commonName: 'kube-apiserver',
+      ...serving,
+      issue: ({ commonName }) => pki.serving(commonName, serving),
+    },
+    { files: files.kubeletClient, commonName: kubeletClientName, issue: ({ commonName }) => pki.client(commonName) },
+    { files: files.frontProxyClient, commonName: 'front-proxy-client', issue: () => pki.frontProxyClient() },
+    { files: files.etcdClient, commonName: 'kube-apiserver-etcd-client', issue: byEtcd('client auth') },
+    // A member is a client of the others, and of itself.
+    { files: files.etcdServer, ...own, issue: byEtcd('server auth', 'client auth') },
+    { files: files.etcdPeer, ...own, issue: byEtcd('server auth', 'client auth') },
+  ];
+}
+
+async function writeCloudConfig(dataDir: string, target: string): Promise<void> {
+  const from = join(cloudDir(dataDir), 'config');
+  await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+  for (const name of ['cloud-config.yaml', 'token', 'ca.crt']) await copyFile(join(from, name), join(dirname(target), name));
+}
+
+/** Makes the machine's folder what it is to be. What etcd has stored is not touched. */
+export async function prepareControlPlane(config: ControlPlaneConfig, options: DiskOptions): Promise<void> {
+  const { dataDir, pki, pkiDir, clock } = options;
+  const files = controlPlaneFiles(config.directory);
+  for (const dir of [config.directory, files.pki, files.logs, files.etcdData]) await mkdir(dir, { recursive: true, mode: 0o700 });
+  const etcd = await etcdAuthority(pkiDir);
+  await mkdir(dirname(files.etcdCa), { recursive: true, mode: 0o700 });
+  const { authority, frontProxyAuthority, serviceAccount } = pki;
+  for (const [path, text, mode] of [
+    [files.ca, authority.cert, 0o644],
+    [files.caKey, authority.key, 0o600],
+    [files.etcdCa, etcd.cert, 0o644],
+    [files.frontProxyCa, frontProxyAuthority.cert, 0o644],
+    [files.serviceAccountPublic, serviceAccount.publicKey, 0o644],
+    [files.serviceAccountPrivate, serviceAccount.privateKey, 0o600],
+  ] as const)
+    await atomicWrite(path, text, { mode });
+  for (const wanted of await certificatesOf(config, options)) await write(wanted, clock);
+  const kubeconfig = (path: string, identity: Identity): Promise<void> =>
+    writeKubeconfig(path, kubeconfigFor(config.cluster, clientConfigFor(pki, identity, `https://127.0.0.1:${apiPort}`)));
+  await kubeconfig(files.controllerManager, identities.controllerManager);
+  await kubeconfig(files.scheduler, identities.scheduler);
+  await kubeconfig(files.cloudControllerManager, identities.controller('cloud-controller-manager'));
+  if (config.cloud) await writeCloudConfig(dataDir, files.cloudConfig);
+  await atomicWrite(controlPlaneConfigPath(dataDir, config.name), JSON.stringify(config, null, 2), { mode: 0o600 });
+}

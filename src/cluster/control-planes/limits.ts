@@ -1,0 +1,15 @@
+// Bounds of control-plane machines.
+
+/** How the load balancer looks at apiservers. One that has no answer twice is left out: after two and a half seconds at the latest. */
+export const healthCheckMs = { intervalMs: 500, timeoutMs: 1_000, healthyThreshold: 1, unhealthyThreshold: 2 };
+/** Until the first apiserver answers through the load balancer. */
+export const readyTimeoutMs = 180_000;
+export const readyPollMs = 100;
+/** Between two looks whether a program of the machine that others wait for accepts connections. */
+export const acceptPollMs = 50;
+/** Between SIGTERM to a program and SIGKILL. */
+export const stopPatienceMs = 10_000;
+/** Between two tries to join the other members of etcd. */
+export const joinPollMs = 1_000;
+/** How long a machine asks for before it says again why it cannot join. */
+export const complaintMs = 10_000;

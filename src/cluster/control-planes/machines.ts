@@ -1,0 +1,84 @@
+// Control-plane machines as instances of the cluster's cloud, one zone after the other, and the load balancer before them.
+import type { Instance, LoadBalancer, SecurityGroup } from '#cloud';
+import { type CloudClient, listAll } from '#cloud/client';
+import { type ClusterNetwork, clusterTag, controlPlanePlace, ensureControlPlaneGroup, roleTag } from '../cloud/network.ts';
+import type { ControlPlaneMember } from './config.ts';
+import { controlPlaneConfigPath, controlPlaneDir } from './config.ts';
+import { healthCheckMs } from './limits.ts';
+import { apiPort } from './names.ts';
+
+export interface ControlPlaneMachinesOptions {
+  cluster: string;
+  dataDir: string;
+  names: readonly string[];
+  /** How to run this program. */
+  program: readonly string[];
+}
+
+const role = 'control-plane';
+const isGone = ({ state }: Instance): boolean => state === 'terminated' || state === 'shutting-down';
+
+export class ControlPlaneMachines {
+  readonly #cloud: CloudClient;
+  readonly #network: ClusterNetwork;
+  readonly #options: ControlPlaneMachinesOptions;
+
+  constructor(cloud: CloudClient, network: ClusterNetwork, options: ControlPlaneMachinesOptions) {
+    this.#cloud = cloud;
+    this.#network = network;
+    this.#options = options;
+  }
+  /** All of them, whether or not their instances exist. */
+  get members(): ControlPlaneMember[] {
+    const zones = this.#network.subnets.length;
+    return this.#options.names.map((name, index) => ({ name, address: controlPlanePlace(index, zones).address }));
+  }
+  async list(): Promise<Instance[]> {
+    const tags = { [clusterTag]: this.#options.cluster, [roleTag]: role };
+    return (await listAll((page) => this.#cloud.listInstances({ tags, ...page }))).filter((instance) => !isGone(instance));
+  }
+  /** The load balancer, made where it is missing: its address is in certificates before there is a machine. */
+  async balancer(): Promise<LoadBalancer> {
+    const name = `${this.#options.cluster}-${role}`;
+    const [known] = (await this.#cloud.listLoadBalancers({ name })).items;
+    return (
+      known ??
+      this.#cloud.createLoadBalancer({
+        name,
+        kind: 'proxy',
+        subnetIds: this.#network.subnets.map(({ id }) => id),
+        listeners: [{ protocol: 'tcp', port: apiPort, targetPort: apiPort }],
+        healthCheck: { protocol: 'https', port: apiPort, path: '/readyz', ...healthCheckMs, terminateConnections: true },
+        tags: { [clusterTag]: this.#options.cluster },
+      })
+    );
+  }
+  /** Asks for the instances that do not exist, starts none that was stopped, and has the load balancer know all. Their disks must be prepared. */
+  async ensure(names: readonly string[] = this.#options.names): Promise<Instance[]> {
+    const group = await ensureControlPlaneGroup(this.#cloud, this.#network);
+    const known = new Map((await this.list()).map((instance) => [instance.name, instance]));
+    await Promise.all(names.map(async (name) => known.get(name) ?? this.#run(name, group)));
+    const all = await this.list();
+    const { id } = await this.balancer();
+    const targets = all.map((instance) => ({ instanceId: instance.id }));
+    await this.#cloud.putTargets({ loadBalancerId: id, targets });
+    return all;
+  }
+
+  #run(name: string, group: SecurityGroup): Promise<Instance> {
+    const { cluster, dataDir, names, program } = this.#options;
+    const { subnets, vpc } = this.#network;
+    const { subnet, address } = controlPlanePlace(names.indexOf(name), subnets.length);
+    return this.#cloud.runInstance({
+      name,
+      subnetId: subnets[subnet]?.id ?? '',
+      privateAddress: address,
+      securityGroupIds: [group.id],
+      userData: {
+        command: [...program, 'control-plane-agent', '--config', controlPlaneConfigPath(dataDir, name)],
+        directory: controlPlaneDir(dataDir, name),
+      },
+      tags: { [clusterTag]: cluster, [roleTag]: role, Name: `${vpc.name}/${name}` },
+    });
+  }
+}

@@ -1,0 +1,16 @@
+// Names and places of a cluster's control-plane machines. Pure.
+import type { ClusterSettings } from '../settings.ts';
+
+/** Of the API, at every machine and at the load balancer before them. */
+export const apiPort = 6443;
+/** Of etcd: for its clients, and among its members. */
+export const etcdPorts = { client: 2379, peer: 2380 } as const;
+
+/** How many there may be: with an even number no more may fail than with one less. */
+export const controlPlaneCounts: readonly number[] = [1, 3, 5];
+
+export const controlPlaneNames = (cluster: string, count: number): string[] =>
+  Array.from({ length: count }, (_, index) => `${cluster === 'sagong' ? '' : `${cluster}-`}control-plane-${index + 1}`);
+
+export const isControlPlane = ({ controlPlanes = [] }: Pick<ClusterSettings, 'controlPlanes'>, name: string): boolean =>
+  controlPlanes.includes(name);

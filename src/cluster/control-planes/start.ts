@@ -1,0 +1,52 @@
+// The control plane on machines at a start: once it answers, its programs get their rights.
+import type { Supervisor } from '#component-base';
+import type { KubeClient } from '#client';
+import type { Secret } from '#api/core/v1';
+import type { Clock, Logger } from '#utils';
+import type { ClusterPki } from '../certificates.ts';
+import type { PlaneAccess } from '../control-plane.ts';
+import { identities } from '../identities.ts';
+import { clusterNetworks, type ClusterSettings } from '../settings.ts';
+import { remotePlane, untilReady } from './plane.ts';
+import { grantControlPlanes } from './rights.ts';
+
+export interface RemoteStart {
+  settings: ClusterSettings;
+  pki: ClusterPki;
+  server: string;
+  supervisor: Supervisor;
+}
+
+interface Deps {
+  clock: Clock;
+  logger: Logger;
+  signal?: AbortSignal;
+}
+
+export async function startRemotePlane({ settings, pki, server, supervisor }: RemoteStart, deps: Deps): Promise<PlaneAccess> {
+  const { podCidr = clusterNetworks.podCidr, encryptSecrets } = settings;
+  const plane = remotePlane({ pki, server, podCidr, supervisor }, deps);
+  await untilReady(plane, deps);
+  const admin = plane.client(identities.admin, 'sagong');
+  try {
+    await grantControlPlanes(admin);
+    if (encryptSecrets) await rewriteSecrets(admin, deps.logger);
+  } finally {
+    admin.close();
+  }
+  return plane;
+}
+
+/** Writes them again as they are: what was stored before there was a key is encrypted then. */
+async function rewriteSecrets(client: KubeClient, logger: Logger): Promise<void> {
+  const resource = { group: '', version: 'v1', resource: 'secrets' };
+  for (const secret of (await client.resource<Secret>(resource).list()).items) {
+    const { namespace = '', name = '' } = secret.metadata;
+    await client
+      .resource<Secret>(resource, namespace)
+      .update(secret)
+      .catch((error: unknown) =>
+        logger.warn('a Secret stays in the store as it was written', { namespace, name, err: (error as Error).message }),
+      );
+  }
+}

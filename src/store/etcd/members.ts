@@ -1,0 +1,85 @@
+// The members of an etcd cluster, asked for and changed over its Cluster service (https://etcd.io/docs/v3.6/learning/api/): for who runs members
+// and replaces them. Ids are 64-bit numbers and stay texts here.
+import { Client, credentials, type MethodDefinition } from '@grpc/grpc-js';
+import { fromJSON } from '@grpc/proto-loader';
+import type { Clock } from '#utils';
+import { memberTimeoutMs } from '../limits.ts';
+import type { EtcdTls } from './endpoints.ts';
+
+export interface EtcdMember {
+  id: string;
+  /** '' for one that was added and has not started yet. */
+  name: string;
+  peerUrls: string[];
+}
+
+export interface EtcdMembers {
+  list(): Promise<EtcdMember[]>;
+  /** Gives all members, with the new one. */
+  add(peerUrl: string): Promise<EtcdMember[]>;
+  remove(id: string): Promise<void>;
+  close(): void;
+}
+
+const uint64 = (id: number) => ({ id, type: 'uint64' });
+const text = (id: number) => ({ id, type: 'string' });
+const texts = (id: number) => ({ id, type: 'string', rule: 'repeated' as const });
+const members = (id: number) => ({ id, type: 'Member', rule: 'repeated' as const });
+
+const descriptor = {
+  options: { syntax: 'proto3' },
+  nested: {
+    etcdserverpb: {
+      nested: {
+        Member: { fields: { ID: uint64(1), name: text(2), peerURLs: texts(3), clientURLs: texts(4) } },
+        MemberListRequest: { fields: {} },
+        MemberListResponse: { fields: { members: members(2) } },
+        MemberAddRequest: { fields: { peerURLs: texts(1) } },
+        MemberAddResponse: { fields: { members: members(3) } },
+        MemberRemoveRequest: { fields: { ID: uint64(1) } },
+        MemberRemoveResponse: { fields: { members: members(2) } },
+        Cluster: {
+          methods: Object.fromEntries(
+            ['MemberList', 'MemberAdd', 'MemberRemove'].map((name) => [
+              name,
+              { requestType: `${name}Request`, responseType: `${name}Response` },
+            ]),
+          ),
+        },
+      },
+    },
+  },
+};
+
+interface Answer {
+  members: { ID: string; name: string; peerURLs: string[] }[];
+}
+
+/** Speaks to one member at `host:port`. */
+export function connectMembers(
+  address: string,
+  { ca, cert, key }: Required<Pick<EtcdTls, 'ca' | 'cert' | 'key'>>,
+  clock: Clock,
+): EtcdMembers {
+  const service = fromJSON(descriptor as Parameters<typeof fromJSON>[0], { longs: String, defaults: true, arrays: true })[
+    'etcdserverpb.Cluster'
+  ] as unknown as Record<string, MethodDefinition<object, object>>;
+  const [authority, chain, secret] = [ca, cert, key].map((pem) => Buffer.from(pem as Uint8Array)) as [Buffer, Buffer, Buffer];
+  const client = new Client(address, credentials.createSsl(authority, secret, chain));
+  const call = (method: string, request: object): Promise<EtcdMember[]> =>
+    new Promise((resolve, reject) => {
+      const { path, requestSerialize, responseDeserialize } = service[method] as MethodDefinition<object, object>;
+      const options = { deadline: clock.now() + memberTimeoutMs };
+      client.makeUnaryRequest(path, requestSerialize, responseDeserialize, request, options, (error, answer) =>
+        error
+          ? reject(error)
+          : resolve((answer as Answer).members.map(({ ID, name, peerURLs }) => ({ id: ID, name, peerUrls: peerURLs }))),
+      );
+    });
+  return {
+    list: () => call('MemberList', {}),
+    add: (peerUrl) => call('MemberAdd', { peerURLs: [peerUrl] }),
+    remove: async (id) => void (await call('MemberRemove', { ID: id })),
+    close: () => client.close(),
+  };
+}
