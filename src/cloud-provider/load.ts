@@ -34,6 +34,7 @@ export const vendorPackages: Readonly<Record<string, string>> = {
   digitalocean: '@sagong/cloud-provider-digitalocean',
   gce: '@sagong/cloud-provider-gcp',
   linode: '@sagong/cloud-provider-linode',
+  oci: '@sagong/cloud-provider-oci',
   cce: '@sagong/cloud-provider-baidu',
 };
 

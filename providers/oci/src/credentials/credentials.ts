@@ -1,0 +1,79 @@
+// Who the provider is to OCI: a user with a key, in the configuration or in a profile of the CLI's file; the own instance; a workload or another
+// resource (https://docs.oracle.com/iaas/Content/API/Concepts/sdk_authentication_methods.htm).
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import {
+  type AuthenticationDetailsProvider,
+  ConfigFileAuthenticationDetailsProvider,
+  InstancePrincipalsAuthenticationDetailsProviderBuilder,
+  ResourcePrincipalAuthenticationDetailsProvider,
+  SimpleAuthenticationDetailsProvider,
+} from 'oci-common';
+import { configPath } from 'sagong/cloud-provider/kit';
+import type { Config } from '../config/schema.ts';
+import { credentialKindOf, type Environment } from '../config/settings.ts';
+
+export interface Credentials {
+  /** Found when the first request goes out. */
+  provider(): Promise<AuthenticationDetailsProvider>;
+  /** That of a profile. */
+  region?: string;
+  /** Where they are from, for the log. */
+  from: string;
+}
+
+const regionOf = (provider: AuthenticationDetailsProvider): string | undefined =>
+  'getRegion' in provider ? (provider as { getRegion(): { regionId?: string } | undefined }).getRegion()?.regionId : undefined;
+
+function fromKey({ auth = {} }: Config): Credentials {
+  const { tenancy = '', user = '', fingerprint = '', key = '', passphrase, key_passphrase: old } = auth;
+  const provider = new SimpleAuthenticationDetailsProvider(tenancy, user, fingerprint, key, passphrase || old || null);
+  return { provider: () => Promise.resolve(provider), from: `user ${user}` };
+}
+
+function fromProfile({ auth = {} }: Config, configDir: string, env: Environment): Credentials {
+  const named = auth.configFile ? configPath(auth.configFile, configDir) : env['OCI_CONFIG_FILE'];
+  const file = named || join(homedir(), '.oci', 'config');
+  const profile = auth.profile ?? env['OCI_CLI_PROFILE'] ?? 'DEFAULT';
+  let provider: AuthenticationDetailsProvider;
+  try {
+    provider = new ConfigFileAuthenticationDetailsProvider(file, profile);
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error);
+    throw new Error(`profile ${profile} of ${file} cannot be used: ${text}`, { cause: error });
+  }
+  const region = regionOf(provider);
+  return { provider: () => Promise.resolve(provider), from: `profile ${profile} of ${file}`, ...(region && { region }) };
+}
+
+/** One try at a time; after a failure the next request tries again. */
+function once<T>(find: () => Promise<T>): () => Promise<T> {
+  let found: Promise<T> | undefined;
+  return () =>
+    (found ??= find().catch((error: unknown) => {
+      found = undefined;
+      throw error;
+    }));
+}
+
+const metadataUrl = (env: Environment): string | undefined => env['OCI_METADATA_BASE_URL'];
+
+function ofInstance(env: Environment): Credentials {
+  const provider = once(async () => {
+    const builder = new InstancePrincipalsAuthenticationDetailsProviderBuilder();
+    const base = metadataUrl(env);
+    if (base) builder.metadataBaseUrl = base;
+    if (env['OCI_SDK_AUTH_CLIENT_REGION_URL']) builder.federationEndpoint = env['OCI_SDK_AUTH_CLIENT_REGION_URL'];
+    return (await builder.build()) as AuthenticationDetailsProvider;
+  });
+  return { provider, from: 'the own instance' };
+}
+
+export function credentialsOf(config: Config, configDir: string, env: Environment): Credentials {
+  const kind = credentialKindOf(config);
+  if (kind === 'key') return fromKey(config);
+  if (kind === 'profile') return fromProfile(config, configDir, env);
+  if (kind === 'instance') return ofInstance(env);
+  const provider = once(async () => ResourcePrincipalAuthenticationDetailsProvider.builder() as AuthenticationDetailsProvider);
+  return { provider, from: 'a resource principal' };
+}

@@ -1,0 +1,72 @@
+// Makes a load balancer whole in one request, under a retry token that follows from the Service: an answer that is lost, or a second manager, makes no
+// second one.
+import { isAbsent } from 'sagong/cloud-provider/kit';
+import { isTokenUsedUp } from '../api/errors.ts';
+import type { Balancer, NewBalancer } from '../api/types.ts';
+import type { Cloud } from '../cloud.ts';
+import { retryTokensMax } from '../limits.ts';
+import { uidOf } from '../names.ts';
+import { shapeOf } from './shape.ts';
+import { ipVersionOf } from './subnets.ts';
+import type { FullPlan } from './wanted.ts';
+import { awaitWork } from './work-requests.ts';
+
+async function reservedIp({ core }: Cloud, address: string): Promise<string> {
+  const { id, lifecycleState } = await core.publicIp(address);
+  if (lifecycleState !== 'AVAILABLE') throw new Error('The IP address provided is not available for use.');
+  return id;
+}
+
+async function requestFor(cloud: Cloud, plan: FullPlan, groups: string[]): Promise<NewBalancer> {
+  const { kind, service, reservedAddress, families, wanted, freeformTags, definedTags } = plan;
+  return {
+    compartmentId: plan.compartment,
+    displayName: plan.name,
+    isPrivate: plan.internal,
+    subnetIds: plan.subnets.map(({ id }) => id),
+    networkSecurityGroupIds: groups,
+    listeners: wanted.listeners,
+    backendSets: wanted.backendSets,
+    certificates: wanted.certificates,
+    ruleSets: wanted.ruleSets ?? {},
+    ...(freeformTags && { freeformTags }),
+    ...(definedTags && { definedTags }),
+    ...(reservedAddress && { reservedIps: [{ id: await reservedIp(cloud, reservedAddress) }] }),
+    ...(kind === 'lb' && { ...shapeOf(service), ipMode: families.includes('IPv6') ? 'IPV6' : 'IPV4' }),
+    ...(kind === 'nlb' && { nlbIpVersion: ipVersionOf(families) }),
+    ...(plan.assignedPrivateIpv4 && { assignedPrivateIpv4: plan.assignedPrivateIpv4 }),
+    ...(plan.assignedIpv6 && { assignedIpv6: plan.assignedIpv6 }),
+  };
+}
+
+/** Undefined: under this token one was made that is gone since. */
+async function createUnder(cloud: Cloud, plan: FullPlan, request: NewBalancer, token: string): Promise<Balancer | undefined> {
+  const api = cloud.balancers(plan.kind);
+  let id: string;
+  try {
+    id = await api.create(request, token);
+  } catch (error) {
+    if (isTokenUsedUp(error)) return undefined;
+    throw error;
+  }
+  const { balancerId } = (await awaitWork(cloud, api, id)) ?? {};
+  if (balancerId === undefined) throw new Error(`work request ${id} names no load balancer`);
+  try {
+    const made = await api.get(balancerId);
+    return made.lifecycleState === 'DELETED' || made.lifecycleState === 'DELETING' ? undefined : made;
+  } catch (error) {
+    if (isAbsent(error) && cloud.unsettled.isDeleted(balancerId)) return undefined;
+    throw error;
+  }
+}
+
+export async function createBalancer(cloud: Cloud, plan: FullPlan, groups: string[]): Promise<Balancer> {
+  const request = await requestFor(cloud, plan, groups);
+  const uid = uidOf(plan.service);
+  cloud.unsettled.begin(uid);
+  for (let number = 0; number < retryTokensMax; number++) {
+    const made = await createUnder(cloud, plan, request, number === 0 ? uid : `${uid}-${number}`);
+    if (made) return made;
+  }
+  throw new Error(`load balancer ${plan.name} was made and deleted too often today`);
+}

@@ -1,0 +1,160 @@
+// Keeps security lists in line with load balancers. A list is read, changed and written under its ETag; who writes in between makes it begin again.
+import type { Node } from 'sagong/cloud-provider';
+import { isConflict, undefinedIfAbsent } from 'sagong/cloud-provider/kit';
+import { byAge } from '../api/balancer-api.ts';
+import type { Balancer, BalancerKind, SecurityList, Subnet } from '../api/types.ts';
+import type { Cloud } from '../cloud.ts';
+import { securityListTriesMax } from '../limits.ts';
+import { listRuleMark } from '../names.ts';
+import { ipv4BlocksOf, ipv6BlocksOf } from '../subnets.ts';
+import type { Family } from './ports.ts';
+import { concerns, type ListWish, type Network, rewritten, type UsedPorts, wishesOf } from './security-rules.ts';
+
+const nothing: ListWish = { ingress: [], egress: [] };
+
+/** The list of a subnet that is written to: the configured one, or the oldest. */
+async function listOf({ core, settings }: Cloud, { id, securityListIds = [] }: Subnet): Promise<string> {
+  const configured = settings.loadBalancer?.securityLists[id];
+  if (configured && securityListIds.includes(configured)) return configured;
+  if (securityListIds.length === 0) throw new Error(`no security lists in subnet ${id}`);
+  if (securityListIds.length === 1) return securityListIds[0] ?? '';
+  const lists = await Promise.all(securityListIds.map((one) => core.securityList(one)));
+  return lists.toSorted(byAge)[0]?.id ?? '';
+}
+
+const networksOf = (cloud: Cloud, subnets: readonly Subnet[], families: readonly Family[]): Promise<Network[]> =>
+  Promise.all(
+    subnets.map(async (subnet) => ({
+      listId: await listOf(cloud, subnet),
+      cidrs: [
+        ...(families.includes('IPv4') ? ipv4BlocksOf(subnet) : []),
+        ...(families.includes('IPv6') ? ipv6BlocksOf(subnet) : []),
+      ],
+    })),
+  );
+
+export const portsOfBalancer = ({ listeners, backendSets }: Pick<Balancer, 'listeners' | 'backendSets'>): UsedPorts => ({
+  listeners: Object.values(listeners).map(({ port }) => port),
+  backends: Object.values(backendSets).flatMap(({ backends = [] }) => backends.map(({ port }) => port)),
+  health: Object.values(backendSets).map(({ healthChecker }) => healthChecker.port),
+});
+
+export const allPorts = ({ listeners, backends, health }: UsedPorts): Set<number> =>
+  new Set([...listeners, ...backends, ...health]);
+
+/** Ports of other load balancers in these subnets, also of those that no Service of this cluster knows. */
+async function portsOfOthers(cloud: Cloud, owner: Owner, subnetIds: readonly string[]): Promise<Set<number>> {
+  const ports = cloud.claims.others(owner.uid, subnetIds);
+  for (const kind of ['lb', 'nlb'] as const satisfies BalancerKind[]) {
+    const all = (await cloud.balancers(kind).list(owner.compartment).catch(undefinedIfAbsent)) ?? [];
+    for (const one of all) {
+      const isOther = !owner.names.includes(one.displayName) && one.lifecycleState !== 'DELETING';
+      if (isOther && one.subnetIds.some((id) => subnetIds.includes(id)))
+        for (const port of allPorts(portsOfBalancer(one))) ports.add(port);
+    }
+  }
+  return ports;
+}
+
+export interface Owner {
+  uid: string;
+  /** Of its load balancers of either kind. */
+  names: readonly string[];
+  compartment: string;
+  cluster: string;
+}
+
+interface Work {
+  owner: Owner;
+  wish: ListWish;
+  /** Ports now and before. */
+  ports: ReadonlySet<number>;
+  /** Of the load balancer. */
+  subnetIds: readonly string[];
+}
+
+async function rewriteOnce(cloud: Cloud, listId: string, { owner, wish, ports, subnetIds }: Work): Promise<void> {
+  const list = await cloud.core.securityList(listId);
+  const options = { mark: listRuleMark(owner.cluster), wish, ports };
+  // Others are asked for only where something would go.
+  const unasked = rewritten(list, { ...options, isInUse: () => false });
+  if (!unasked) return;
+  const { ingressSecurityRules: ingress, egressSecurityRules: egress } = unasked;
+  const removes = [
+    ...list.ingressSecurityRules.filter((rule) => !ingress.includes(rule)),
+    ...list.egressSecurityRules.filter((rule) => !egress.includes(rule)),
+  ];
+  const used = removes.length > 0 ? await portsOfOthers(cloud, owner, subnetIds) : new Set<number>();
+  const wanted = rewritten(list, { ...options, isInUse: (port) => used.has(port) });
+  if (wanted) await cloud.core.writeSecurityList(wanted);
+}
+
+const rewrite = (cloud: Cloud, listId: string, work: Work): Promise<void> =>
+  cloud.turn(
+    `security list ${listId}`,
+    async () => {
+      for (let tries = 1; ; tries++)
+        try {
+          return await rewriteOnce(cloud, listId, work);
+        } catch (error) {
+          if (!isConflict(error) || tries >= securityListTriesMax) throw error;
+        }
+    },
+    cloud.signal,
+  );
+
+/** Lists in which something of the cluster for these ports is left, wherever the nodes were. */
+async function concernedLists(cloud: Cloud, subnets: readonly Subnet[], work: Pick<Work, 'owner' | 'ports'>): Promise<string[]> {
+  const places = new Map(subnets.map(({ compartmentId, vcnId }) => [`${compartmentId} ${vcnId}`, { compartmentId, vcnId }]));
+  const { compartment, vcn } = cloud.settings;
+  for (const vcnId of new Set([...subnets.map((one) => one.vcnId), vcn].filter((id) => id !== '')))
+    places.set(`${compartment} ${vcnId}`, { compartmentId: compartment, vcnId });
+  const found: SecurityList[] = [];
+  for (const { compartmentId, vcnId } of places.values()) found.push(...(await cloud.core.securityLists(compartmentId, vcnId)));
+  const mark = listRuleMark(work.owner.cluster);
+  return found.filter((list) => concerns(list, mark, work.ports)).map(({ id }) => id);
+}
+
+export interface EnsureRules {
+  owner: Owner;
+  mode: 'All' | 'Frontend';
+  sourceRanges: readonly string[];
+  preservesSource: boolean;
+  families: readonly Family[];
+  subnetIds: readonly string[];
+  nodes: readonly Node[];
+  ports: UsedPorts;
+  /** Of the load balancer as it was. */
+  before: UsedPorts;
+}
+
+/** Adds what is missing, and removes what the Service does not need any more. */
+export async function ensureListRules(cloud: Cloud, options: EnsureRules): Promise<void> {
+  const { owner, families, subnetIds, nodes, ports, before, mode } = options;
+  cloud.claims.set(owner.uid, { subnets: subnetIds, ports: allPorts(ports) });
+  const subnets = await cloud.subnets.all(subnetIds, cloud.signal);
+  const nodeSubnets = mode === 'All' ? await cloud.finder.subnetsOf(nodes, cloud.signal) : [];
+  const [balancers, behind] = [await networksOf(cloud, subnets, families), await networksOf(cloud, nodeSubnets, families)];
+  const wishes = wishesOf({ ...options, balancers, nodes: behind });
+  const touched = new Set([...allPorts(ports), ...allPorts(before)]);
+  const gone = new Set([...allPorts(before)].filter((port) => !allPorts(ports).has(port)));
+  const swept = gone.size > 0 ? await concernedLists(cloud, subnets, { owner, ports: gone }) : [];
+  const work = (wish: ListWish, of: ReadonlySet<number>): Work => ({ owner, wish, ports: of, subnetIds });
+  for (const [listId, wish] of wishes) await rewrite(cloud, listId, work(wish, touched));
+  for (const listId of swept) if (!wishes.has(listId)) await rewrite(cloud, listId, work(nothing, gone));
+}
+
+/** Removes all that no other load balancer needs. */
+export async function removeListRules(
+  cloud: Cloud,
+  owner: Owner,
+  subnetIds: readonly string[],
+  ports: ReadonlySet<number>,
+): Promise<void> {
+  cloud.claims.delete(owner.uid);
+  const subnets = (await Promise.all(subnetIds.map((id) => cloud.subnets.get(id, cloud.signal).catch(undefinedIfAbsent)))).filter(
+    (one) => one !== undefined,
+  );
+  for (const listId of await concernedLists(cloud, subnets, { owner, ports }))
+    await rewrite(cloud, listId, { owner, wish: nothing, ports, subnetIds });
+}

@@ -1,0 +1,153 @@
+// Rules in security lists for load balancers: who may reach their ports, and that they may reach the nodes. All Services of a cluster share the lists,
+// with others who write to them: rules carry the mark of the cluster, and none without it is removed. Pure.
+import type { EgressRule, IngressRule, PortOptions, SecurityList } from '../api/types.ts';
+
+export interface RuleWish {
+  /** Who comes, or where to. */
+  cidr: string;
+  port: number;
+}
+export interface ListWish {
+  ingress: RuleWish[];
+  egress: RuleWish[];
+}
+
+const tcp = '6';
+const onePort = (options: PortOptions | undefined): number | undefined => {
+  const { destinationPortRange: range, sourcePortRange } = options ?? {};
+  return range && !sourcePortRange && range.min === range.max ? range.min : undefined;
+};
+
+interface Rule {
+  cidr: string;
+  protocol: string;
+  isStateless?: boolean;
+  tcpOptions?: PortOptions;
+  description?: string;
+}
+/** Undefined: it is not a rule for one port of TCP. */
+const portOf = ({ protocol, isStateless, tcpOptions }: Omit<Rule, 'cidr'>): number | undefined =>
+  protocol === tcp && !isStateless ? onePort(tcpOptions) : undefined;
+
+export interface RewriteOptions {
+  mark: string;
+  /** What is to be there. */
+  wish: ListWish;
+  /** Ports of the Service, now and before: rules of the cluster for these that are not wished for go. */
+  ports: ReadonlySet<number>;
+  /** Whether another load balancer needs a port. */
+  isInUse(port: number): boolean;
+}
+
+function rewriteRules<R extends Omit<Rule, 'cidr'>>(
+  rules: readonly R[],
+  cidrOf: (rule: R) => string,
+  wishes: readonly RuleWish[],
+  { mark, ports, isInUse }: RewriteOptions,
+  make: (wish: RuleWish) => R,
+): R[] | undefined {
+  const key = (cidr: string, port: number): string => `${cidr} ${port}`;
+  const wanted = new Map(wishes.map((wish) => [key(wish.cidr, wish.port), wish]));
+  const kept = rules.filter((rule) => {
+    const port = portOf(rule);
+    if (port === undefined || rule.description !== mark || !ports.has(port)) return true;
+    return wanted.has(key(cidrOf(rule), port)) || isInUse(port);
+  });
+  const there = new Set(
+    kept.flatMap((rule) => {
+      const port = portOf(rule);
+      return port === undefined ? [] : [key(cidrOf(rule), port)];
+    }),
+  );
+  const missing = [...wanted].flatMap(([one, wish]) => (there.has(one) ? [] : [make(wish)]));
+  return missing.length === 0 && kept.length === rules.length ? undefined : [...kept, ...missing];
+}
+
+const common = ({ port }: RuleWish, mark: string) => ({
+  protocol: tcp,
+  isStateless: false,
+  tcpOptions: { destinationPortRange: { min: port, max: port } },
+  description: mark,
+});
+
+/** The list as it should be; undefined: it is so. */
+export function rewritten(list: SecurityList, options: RewriteOptions): SecurityList | undefined {
+  const { wish, mark } = options;
+  const ingress = rewriteRules<IngressRule>(
+    list.ingressSecurityRules,
+    ({ source }) => source,
+    wish.ingress,
+    options,
+    (one) => ({
+      ...common(one, mark),
+      source: one.cidr,
+      sourceType: 'CIDR_BLOCK',
+    }),
+  );
+  const egress = rewriteRules<EgressRule>(
+    list.egressSecurityRules,
+    ({ destination }) => destination,
+    wish.egress,
+    options,
+    (one) => ({
+      ...common(one, mark),
+      destination: one.cidr,
+      destinationType: 'CIDR_BLOCK',
+    }),
+  );
+  if (!ingress && !egress) return undefined;
+  return {
+    ...list,
+    ingressSecurityRules: ingress ?? list.ingressSecurityRules,
+    egressSecurityRules: egress ?? list.egressSecurityRules,
+  };
+}
+
+/** Whether something of the cluster for one of these ports is in the list. */
+export const concerns = (list: SecurityList, mark: string, ports: ReadonlySet<number>): boolean =>
+  [...list.ingressSecurityRules, ...list.egressSecurityRules].some(
+    (rule) => rule.description === mark && ports.has(portOf(rule) ?? 0),
+  );
+
+/** Ports of a load balancer: where it listens, and where it reaches its backends and asks for their health. */
+export interface UsedPorts {
+  listeners: readonly number[];
+  backends: readonly number[];
+  health: readonly number[];
+}
+export interface Network {
+  listId: string;
+  cidrs: readonly string[];
+}
+
+export interface WishOptions {
+  mode: 'All' | 'Frontend';
+  ports: UsedPorts;
+  sourceRanges: readonly string[];
+  /** Clients' addresses reach the nodes. */
+  preservesSource: boolean;
+  balancers: readonly Network[];
+  nodes: readonly Network[];
+}
+
+/** What is wished for, by security list. */
+export function wishesOf(options: WishOptions): Map<string, ListWish> {
+  const { mode, ports, sourceRanges, preservesSource, balancers, nodes } = options;
+  const wishes = new Map<string, ListWish>();
+  const at = (listId: string): ListWish => {
+    const there = wishes.get(listId) ?? { ingress: [], egress: [] };
+    wishes.set(listId, there);
+    return there;
+  };
+  const each = (cidrs: readonly string[], numbers: readonly number[]): RuleWish[] =>
+    cidrs.flatMap((cidr) => [...new Set(numbers)].map((port) => ({ cidr, port })));
+  for (const { listId } of balancers) at(listId).ingress.push(...each(sourceRanges, ports.listeners));
+  if (mode === 'Frontend') return wishes;
+  const behind = [...ports.backends, ...ports.health];
+  for (const { listId } of balancers) for (const { cidrs } of nodes) at(listId).egress.push(...each(cidrs, behind));
+  for (const { listId } of nodes) {
+    for (const { cidrs } of balancers) at(listId).ingress.push(...each(cidrs, behind));
+    if (preservesSource) at(listId).ingress.push(...each(sourceRanges, ports.backends));
+  }
+  return wishes;
+}

@@ -1,0 +1,100 @@
+// What the conformance suite needs of a cloud, by the test server: machines, and a look at load balancers past the provider.
+import type { CloudProvider, Service } from 'sagong/cloud-provider';
+import { type ConformanceWorld, persistent, withAnnotations } from 'sagong/cloud-provider/conformance';
+import { noRates } from 'sagong/cloud-provider/test-server';
+import { balancerName } from '../src/names.ts';
+import type { StoredBalancer, TestServer } from './index.ts';
+import { openWorld } from './world.ts';
+
+const plannedFailure = 'failed on request';
+
+/** Those of a Service that are not deleted. */
+export const balancersOf = ({ account }: TestServer, service: Service): StoredBalancer[] => {
+  const names = [balancerName('lb', service, ''), balancerName('nlb', service, '')];
+  return account
+    .of('balancer')
+    .filter(({ displayName, lifecycleState }) => names.includes(displayName) && lifecycleState !== 'DELETED');
+};
+
+/** Names of the instances behind a Service's load balancer. */
+export function backendsOf(server: TestServer, service: Service): string[] {
+  const { account } = server;
+  const sets = balancersOf(server, service).flatMap(({ backendSets }) => Object.values(backendSets));
+  const addresses = new Set(sets.flatMap(({ backends }) => backends.map(({ ipAddress }) => ipAddress)));
+  const vnics = new Map(account.of('vnic').map(({ id, privateIp }) => [privateIp, id]));
+  return [...addresses].map((address) => {
+    const vnicId = vnics.get(address);
+    const instanceId = account.of('attachment').find((one) => one.vnicId === vnicId)?.instanceId ?? '';
+    return account.get('instance', instanceId)?.displayName ?? `${address}`;
+  });
+}
+
+/** Each as `TCP 80 30001`; without nodes the last word is missing. */
+export const listenersOf = (server: TestServer, service: Service): string[] =>
+  balancersOf(server, service).flatMap(({ listeners, backendSets }) =>
+    Object.values(listeners).map(({ protocol, port, defaultBackendSetName }) => {
+      const nodePort = backendSets[defaultBackendSetName]?.backends[0]?.port;
+      return [protocol, port, nodePort].filter((word) => word !== undefined).join(' ');
+    }),
+  );
+
+/** Everything that a provider makes for load balancers. */
+export function leftoversOf({ account }: TestServer): string[] {
+  const there = account.of('balancer').filter(({ lifecycleState }) => lifecycleState !== 'DELETED');
+  const rules = account
+    .of('list')
+    .flatMap((list) => [...list.ingressSecurityRules, ...list.egressSecurityRules].map((rule) => `rule ${JSON.stringify(rule)}`));
+  return [
+    ...there.map(({ kind, displayName }) => `${kind} ${displayName}`),
+    ...account.of('group').map(({ displayName }) => `group ${displayName}`),
+    ...account.of('groupRule').map(({ id }) => `rule ${id}`),
+    ...rules,
+  ];
+}
+
+/** `annotations`: of every Service. `flaky`: every fifth request fails, work requests fail late, and what is made is seen late. */
+export async function openConformance({
+  annotations = {},
+  flaky = false,
+}: {
+  annotations?: Record<string, string>;
+  flaky?: boolean;
+} = {}): Promise<ConformanceWorld> {
+  const { server, open } = await openWorld();
+  const { account, faults } = server;
+  const openAs = async (): Promise<CloudProvider> => {
+    const cloud = withAnnotations(await open(), annotations);
+    return flaky
+      ? persistent(cloud, {
+          passes: (error) => String(error).includes(plannedFailure) && !String(error).includes('work request'),
+        })
+      : cloud;
+  };
+  const cloud = await openAs();
+  faults.rates = flaky
+    ? {
+        ...noRates,
+        error: 0.08,
+        throttle: 0.04,
+        lostAnswer: 0.04,
+        drop: 0.02,
+        conflict: 0.02,
+        lateFailure: 0.05,
+        operationMs: 4_000,
+      }
+    : { ...noRates, operationMs: 2_000 };
+  return {
+    cloud,
+    cluster: 'kubernetes',
+    addInstance: (name) => void account.addInstance(name),
+    stopInstance: (name) => account.setState(name, 'STOPPED'),
+    terminateInstance: (name) => account.removeInstance(name),
+    backends: (service) => backendsOf(server, service),
+    listeners: (service) => listenersOf(server, service),
+    leftovers: () => leftoversOf(server),
+    failInTheMiddle: () =>
+      faults.add({ method: 'PUT', path: /\/securityLists\//, status: 400, code: 'InvalidParameter', message: plannedFailure }),
+    secondProvider: openAs,
+    close: () => server.close(),
+  };
+}
