@@ -97,7 +97,7 @@ export const inner = {
       audit: ['request', 'outbound', 'authorization'],
       flowcontrol: ['request'],
       registry: ['request', 'storage', 'authentication', 'authorization'],
-      admission: ['request', 'storage', 'outbound', 'authentication', 'authorization', 'audit', 'registry'],
+      admission: ['request', 'configuration', 'storage', 'outbound', 'authentication', 'authorization', 'audit', 'registry'],
       apiextensions: ['storage', 'outbound', 'audit', 'registry'],
       bootstrap: ['storage', 'authorization', 'registry'],
       chain: ['request', 'flowcontrol', 'storage', 'authentication', 'authorization', 'audit', 'registry'],

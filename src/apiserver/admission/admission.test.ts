@@ -257,7 +257,13 @@ test('every plugin has a folder, a place in the order, and one name', () => {
   const authorizer: Authorizer = { authorize: () => ({ allowed: false, reason: '' }) };
   for (const plugin of plugins.values()) {
     expect(orderedPluginNames).toContain(plugin.name);
-    expect(plugin.make({ ...context, authorizer, options: defaultPluginOptions }).name).toBe(plugin.name);
+    const limits = { limits: [{ type: 'Server', qps: 1, burst: 1 }] };
+    const events = JSON.stringify({ apiVersion: 'eventratelimit.admission.k8s.io/v1alpha1', kind: 'Configuration', ...limits });
+    const made = plugin.make(
+      { ...context, authorizer, options: defaultPluginOptions },
+      plugin.name === 'EventRateLimit' ? events : undefined,
+    );
+    expect(made.name).toBe(plugin.name);
   }
   const folders = readdirSync(new URL('plugins', import.meta.url), { withFileTypes: true }).filter((one) => one.isDirectory());
   expect([...plugins.values()].map(folder).sort()).toEqual(folders.map(({ name }) => name).sort());

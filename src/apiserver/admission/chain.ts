@@ -1,6 +1,6 @@
 // The admission chain (k8s.io/apiserver/pkg/admission, pkg/kubeapiserver/options/plugins.go): which plugins run, in upstream's order.
 import type { AdmissionPlugin } from '../registry/generic/admission.ts';
-import type { PluginContext } from './plugin.ts';
+import type { PluginContext, PluginDefinition } from './plugin.ts';
 import { plugins } from './plugins/index.ts';
 
 /** Every plugin upstream has, in the order they run. */
@@ -51,20 +51,7 @@ export const orderedPluginNames = [
 export type PluginName = (typeof orderedPluginNames)[number];
 
 /** Plugins of upstream's that are not built here and off by default there. */
-const absentAndOff: ReadonlySet<string> = new Set<PluginName>([
-  'AlwaysAdmit',
-  'NamespaceAutoProvision',
-  'NamespaceExists',
-  'LimitPodHardAntiAffinityTopology',
-  'AlwaysPullImages',
-  'ImagePolicyWebhook',
-  'PodNodeSelector',
-  'PodTolerationRestriction',
-  'EventRateLimit',
-  'ExtendedResourceToleration',
-  'OwnerReferencesPermissionEnforcement',
-  'AlwaysDeny',
-]);
+const absentAndOff: ReadonlySet<string> = new Set<PluginName>(['ImagePolicyWebhook']);
 
 const isOnByDefault = (name: string): boolean => plugins.get(name)?.onByDefault ?? !absentAndOff.has(name);
 
@@ -96,14 +83,33 @@ export function selectionProblems({ enable = [], disable = [] }: AdmissionSelect
 export const enabledPlugins = ({ enable = [], disable = [] }: AdmissionSelection): PluginName[] =>
   orderedPluginNames.filter((name) => enable.includes(name) || (isOnByDefault(name) && !disable.includes(name)));
 
-/** The plugins of a selection, in the order they run. Throws an Error that names what is wrong with the selection. */
-export function createAdmission(selection: AdmissionSelection, context: PluginContext): readonly AdmissionPlugin[] {
+/**
+ * The plugins of a selection, in the order they run. `configurations`: the text of each plugin that has one. Throws an Error that names what is wrong
+ * with the selection or with a configuration.
+ */
+export function createAdmission(
+  selection: AdmissionSelection,
+  context: PluginContext,
+  configurations: ReadonlyMap<string, string> = new Map(),
+): readonly AdmissionPlugin[] {
   const problems = selectionProblems(selection);
   if (problems.length > 0) throw new Error(problems.join(', '));
   const running: AdmissionPlugin[] = [];
   for (const name of enabledPlugins(selection)) {
-    const plugin = plugins.get(name)?.make(context);
-    if (plugin) running.push(plugin);
+    const plugin = plugins.get(name);
+    if (plugin) running.push(configured(plugin, context, configurations.get(name)));
   }
   return running;
+}
+
+function configured(
+  { name, make }: PluginDefinition,
+  context: PluginContext,
+  configuration: string | undefined,
+): AdmissionPlugin {
+  try {
+    return make(context, configuration);
+  } catch (error) {
+    throw new Error(`couldn't init admission plugin ${JSON.stringify(name)}: ${(error as Error).message}`, { cause: error });
+  }
 }

@@ -3,4 +3,5 @@ export {
   type AdmissionSelection,
   createAdmission,
 } from './chain.ts';
+export { readAdmissionConfiguration } from './configuration.ts';
 export { defaultPluginOptions, type PluginContext, type PluginOptions } from './plugin.ts';

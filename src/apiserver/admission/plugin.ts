@@ -30,31 +30,15 @@ export interface PluginOptions {
   notReadyTolerationSeconds: number;
   /** `--default-unreachable-toleration-seconds`, default 300. */
   unreachableTolerationSeconds: number;
-  /** PodSecurity's cluster-wide defaults. */
-  podSecurity: {
-    enforce: string;
-    audit: string;
-    warn: string;
-    exemptUsers: readonly string[];
-    exemptNamespaces: readonly string[];
-    exemptRuntimeClasses: readonly string[];
-  };
 }
 
 export const defaultPluginOptions: PluginOptions = {
   notReadyTolerationSeconds: 300,
   unreachableTolerationSeconds: 300,
-  podSecurity: {
-    enforce: 'privileged',
-    audit: 'privileged',
-    warn: 'privileged',
-    exemptUsers: [],
-    exemptNamespaces: [],
-    exemptRuntimeClasses: [],
-  },
 };
 
-export type PluginFactory = (context: PluginContext) => AdmissionPlugin;
+/** `configuration`: the text that `--admission-control-config-file` has for the plugin. Throws an Error that says what is wrong with it. */
+export type PluginFactory = (context: PluginContext, configuration?: string) => AdmissionPlugin;
 
 /** One plugin as its folder declares it. Where it runs is in `chain.ts`, which has upstream's order. */
 export interface PluginDefinition {

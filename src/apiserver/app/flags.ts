@@ -152,6 +152,12 @@ const authorization = {
     help: 'Default admission plugins not to run.',
     section: 'Admission',
   }),
+  admissionControlConfigFile: flag.string({
+    name: 'admission-control-config-file',
+    default: '',
+    help: 'File with the configuration of admission plugins.',
+    section: 'Admission',
+  }),
   defaultNotReadyTolerationSeconds: flag.int({
     name: 'default-not-ready-toleration-seconds',
     default: 300,

@@ -1,4 +1,5 @@
 // What a kube-apiserver is made from, with files already read: the command line and an embedding program both end here.
+import { readAdmissionConfiguration } from '../admission/index.ts';
 import { readText } from '../platform/files.ts';
 import { defaultsOf, type FlagValues } from '#component-base';
 import { type TlsSettings, tlsSettings } from '#component-base/serving';
@@ -100,6 +101,8 @@ export interface KubeApiServerOptions extends ServerSettings {
   access?: AccessOptions;
   enableAdmissionPlugins: readonly string[];
   disableAdmissionPlugins: readonly string[];
+  /** What admission plugins are configured with, by their names. */
+  admissionConfiguration?: ReadonlyMap<string, string>;
   notReadyTolerationSeconds: number;
   unreachableTolerationSeconds: number;
   /** One or two CIDRs. */
@@ -194,6 +197,9 @@ export async function optionsFromFlags(flags: Values, changed: ReadonlySet<strin
     ...(signingKey !== undefined && { serviceAccountSigningKey: signingKey }),
     identity: await identityOptions(flags, changed),
     access: accessOptions(flags, changed),
+    ...(flags.admissionControlConfigFile && {
+      admissionConfiguration: await readAdmissionConfiguration(flags.admissionControlConfigFile),
+    }),
     kubelet: { ...plain.kubelet, ...(client && { client }), ...(kubeletCa !== undefined && { ca: kubeletCa }) },
   };
 }

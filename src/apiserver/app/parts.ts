@@ -139,7 +139,7 @@ function admissionOf(
   const { notReadyTolerationSeconds, unreachableTolerationSeconds } = options;
   const settings = { ...defaultPluginOptions, notReadyTolerationSeconds, unreachableTolerationSeconds };
   const context = { cluster, writer, authorizer, clock, rng, logger, metrics, webhooks, options: settings };
-  return chainOf(createAdmission(names, context));
+  return chainOf(createAdmission(names, context, options.admissionConfiguration));
 }
 
 function kubernetesServiceOf(

@@ -45,7 +45,6 @@ export const withoutEffect: UnservedRows = {
 /** They ask for behaviour that is not here: refused at the start. */
 export const refused: UnservedRows = {
   'admission-control': ['strings', [], 'use --enable-admission-plugins and --disable-admission-plugins'],
-  'admission-control-config-file': ['string', '', 'admission plugins take no configuration'],
   'aggregator-reject-forwarding-redirect': ['bool', true, 'redirects of aggregated API servers are never followed nor handed on'],
   'allow-metric-labels': ['map', {}, 'values of metric labels cannot be limited'],
   'allow-metric-labels-manifest': ['string', '', 'values of metric labels cannot be limited'],

@@ -1,10 +1,10 @@
-// Configuration files of the apiserver (group apiserver.config.k8s.io) from YAML or JSON text, read as strictly as upstream's codec reads them:
+// Configuration files of the apiserver (groups apiserver.config.k8s.io and those of admission plugins) from YAML or JSON text, read as strictly as upstream's codec reads them:
 // an unknown or repeated field is an error, and so is a value of another type. Pure.
 import { parseYaml } from '#apimachinery/codec';
 import { parseDurationMs } from '#apimachinery/duration';
 import { quote } from '#utils';
 
-/** What a field may hold; `present` is an object without fields of its own. Durations become milliseconds. */
+/** What a field may hold; `present` is an object without fields of its own, `any` is handed on as it is. Durations become milliseconds. */
 export type Shape =
   | 'string'
   | 'bool'
@@ -12,6 +12,7 @@ export type Shape =
   | 'duration'
   | 'strings'
   | 'present'
+  | 'any'
   | { readonly list: Fields }
   | { readonly object: Fields };
 export interface Fields {
@@ -29,16 +30,20 @@ export type ReadOf<S> = S extends 'string'
         ? readonly string[]
         : S extends 'present'
           ? Record<string, never>
-          : S extends { readonly list: infer F }
-            ? readonly FieldsOf<F>[]
-            : S extends { readonly object: infer F }
-              ? FieldsOf<F>
-              : never;
+          : S extends 'any'
+            ? unknown
+            : S extends { readonly list: infer F }
+              ? readonly FieldsOf<F>[]
+              : S extends { readonly object: infer F }
+                ? FieldsOf<F>
+                : never;
 export type FieldsOf<F> = { readonly [K in keyof F]?: ReadOf<F[K]> };
 
 export interface FileKind<F extends Fields> {
   kind: string;
-  /** Versions of apiserver.config.k8s.io that may be written. */
+  /** Default: apiserver.config.k8s.io. */
+  group?: string;
+  /** Versions of the group that may be written. */
   versions: readonly string[];
   fields: F;
 }
@@ -62,6 +67,7 @@ class Reader {
   }
 
   value(value: unknown, shape: Shape, path: string): unknown {
+    if (shape === 'any') return value;
     if (shape === 'present') return this.object(value, {}, path);
     if (shape === 'string' || shape === 'duration') {
       if (typeof value !== 'string') throw wrongType(value, path, 'string');
@@ -96,8 +102,9 @@ export function readConfiguration<F extends Fields>(text: string, file: FileKind
   if (typeof kind !== 'string' || kind === '') throw new Error(`Object 'Kind' is missing in '${redacted}'`);
   if (typeof apiVersion !== 'string' || apiVersion === '') throw new Error(`Object 'apiVersion' is missing in '${redacted}'`);
   const [group, version = ''] = apiVersion.split('/');
-  if (kind !== file.kind || group !== 'apiserver.config.k8s.io' || !file.versions.includes(version))
-    throw new Error(`no kind ${quote(kind)} is registered for version ${quote(apiVersion)} in scheme "apiserver.config.k8s.io"`);
+  const { group: expected = 'apiserver.config.k8s.io' } = file;
+  if (kind !== file.kind || group !== expected || !file.versions.includes(version))
+    throw new Error(`no kind ${quote(kind)} is registered for version ${quote(apiVersion)} in scheme ${quote(expected)}`);
   const reader = new Reader();
   const read = reader.object(rest, file.fields, '');
   const strict = [...(duplicateKeys ? [duplicateKeys] : []), ...reader.strict];

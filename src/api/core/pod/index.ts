@@ -10,6 +10,7 @@ import { validatePodStatusUpdate } from './validation/status.ts';
 import { statusIPWarnings } from './status-warnings.ts';
 import { podWarnings } from './warnings.ts';
 
+export { isExtendedResourceName } from '../common/resource-names.ts';
 export { summarizePod } from './columns.ts';
 export { containersOf, isSidecar, visitContainers } from './containers.ts';
 export { podDefaults, podSpecDefaults, podTemplateDefaults } from './defaults.ts';

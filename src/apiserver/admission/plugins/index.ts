@@ -1,6 +1,9 @@
 // The plugins that are built: one import and one entry per folder. One that is on by default upstream and absent here has nothing to do in this
 // server: its kinds are not served by default (PodGroupProtection, PodGroupWorkloadExists, JobValidation, ClusterTrustBundleAttest).
 import type { PluginDefinition } from '../plugin.ts';
+import { plugin as alwaysAdmit } from './always-admit/index.ts';
+import { plugin as alwaysDeny } from './always-deny/index.ts';
+import { plugin as alwaysPullImages } from './always-pull-images/index.ts';
 import { plugin as certificateApproval } from './certificate-approval/index.ts';
 import { plugin as certificateSigning } from './certificate-signing/index.ts';
 import { plugin as certificateSubjectRestriction } from './certificate-subject-restriction/index.ts';
@@ -8,14 +11,22 @@ import { plugin as defaultIngressClass } from './default-ingress-class/index.ts'
 import { plugin as defaultStorageClass } from './default-storage-class/index.ts';
 import { plugin as defaultTolerationSeconds } from './default-toleration-seconds/index.ts';
 import { plugin as denyServiceExternalIps } from './deny-service-external-ips/index.ts';
+import { plugin as eventRateLimit } from './event-rate-limit/index.ts';
+import { plugin as extendedResourceToleration } from './extended-resource-toleration/index.ts';
+import { plugin as limitPodHardAntiAffinityTopology } from './limit-pod-hard-anti-affinity-topology/index.ts';
 import { plugin as limitRanger } from './limit-ranger/index.ts';
 import { plugin as mutatingAdmissionPolicy } from './mutating-admission-policy/index.ts';
 import { plugin as mutatingAdmissionWebhook } from './mutating-admission-webhook/index.ts';
+import { plugin as namespaceAutoProvision } from './namespace-auto-provision/index.ts';
+import { plugin as namespaceExists } from './namespace-exists/index.ts';
 import { plugin as namespaceLifecycle } from './namespace-lifecycle/index.ts';
 import { plugin as nodeRestriction } from './node-restriction/index.ts';
+import { plugin as ownerReferencesPermissionEnforcement } from './owner-references-permission-enforcement/index.ts';
 import { plugin as persistentVolumeClaimResize } from './persistent-volume-claim-resize/index.ts';
+import { plugin as podNodeSelector } from './pod-node-selector/index.ts';
 import { plugin as podResizeValidator } from './pod-resize-validator/index.ts';
 import { plugin as podSecurity } from './pod-security/index.ts';
+import { plugin as podTolerationRestriction } from './pod-toleration-restriction/index.ts';
 import { plugin as podTopologyLabels } from './pod-topology-labels/index.ts';
 import { plugin as priority } from './priority/index.ts';
 import { plugin as resourceQuota } from './resource-quota/index.ts';
@@ -27,6 +38,9 @@ import { plugin as validatingAdmissionPolicy } from './validating-admission-poli
 import { plugin as validatingAdmissionWebhook } from './validating-admission-webhook/index.ts';
 
 const all: readonly PluginDefinition[] = [
+  alwaysAdmit,
+  alwaysDeny,
+  alwaysPullImages,
   certificateApproval,
   certificateSigning,
   certificateSubjectRestriction,
@@ -34,14 +48,22 @@ const all: readonly PluginDefinition[] = [
   defaultStorageClass,
   defaultTolerationSeconds,
   denyServiceExternalIps,
+  eventRateLimit,
+  extendedResourceToleration,
+  limitPodHardAntiAffinityTopology,
   limitRanger,
   mutatingAdmissionPolicy,
   mutatingAdmissionWebhook,
+  namespaceAutoProvision,
+  namespaceExists,
   namespaceLifecycle,
   nodeRestriction,
+  ownerReferencesPermissionEnforcement,
   persistentVolumeClaimResize,
+  podNodeSelector,
   podResizeValidator,
   podSecurity,
+  podTolerationRestriction,
   podTopologyLabels,
   priority,
   resourceQuota,

@@ -5,12 +5,12 @@ import { forbidden, internalError, invalidObject } from '#apimachinery/errors';
 import { aggregate } from '#apimachinery/field';
 import type { AdmissionRequest } from '../../../registry/generic/admission.ts';
 import type { ReadOnlyCluster } from '../../../storage/read-only-cluster.ts';
-import { definePlugin, handling, type PluginFactory, type PluginOptions } from '../../plugin.ts';
+import { definePlugin, handling, type PluginFactory } from '../../plugin.ts';
 import type { PodView } from './check.ts';
+import { type PodSecurityConfiguration, podSecurityConfiguration } from './configuration.ts';
 import {
   compareLevels,
   fullyPrivileged,
-  type Level,
   levelText,
   type Policy,
   policyOf,
@@ -57,14 +57,13 @@ function imagesChanged(pod: Pod, old: Pod): boolean {
 
 class PodSecurity {
   readonly #cluster: ReadOnlyCluster;
-  readonly #options: PluginOptions['podSecurity'];
+  readonly #exemptions: PodSecurityConfiguration['exemptions'];
   readonly #defaults: Policy;
 
-  constructor(cluster: ReadOnlyCluster, options: PluginOptions['podSecurity']) {
+  constructor(cluster: ReadOnlyCluster, { defaults, exemptions }: PodSecurityConfiguration) {
     this.#cluster = cluster;
-    this.#options = options;
-    const mode = (level: string) => ({ level: level as Level, minor: undefined });
-    this.#defaults = { enforce: mode(options.enforce), audit: mode(options.audit), warn: mode(options.warn) };
+    this.#exemptions = exemptions;
+    this.#defaults = defaults;
   }
 
   validate(request: AdmissionRequest): void {
@@ -75,8 +74,8 @@ class PodSecurity {
   }
 
   #exempt({ namespace, user, annotate }: AdmissionRequest): boolean {
-    const isNamespace = this.#options.exemptNamespaces.includes(namespace);
-    if (!isNamespace && !this.#options.exemptUsers.includes(user.name)) return false;
+    const isNamespace = this.#exemptions.namespaces.includes(namespace);
+    if (!isNamespace && !this.#exemptions.usernames.includes(user.name)) return false;
     annotate?.(`${annotationPrefix}exempt`, isNamespace ? 'namespace' : 'user');
     return true;
   }
@@ -109,7 +108,7 @@ class PodSecurity {
 
   #evaluate(request: AdmissionRequest, found: ReturnType<typeof policyOf>, pod: PodView, enforce: boolean): void {
     const { policy, errors } = found;
-    if (this.#options.exemptRuntimeClasses.includes(pod.spec.runtimeClassName ?? ''))
+    if (this.#exemptions.runtimeClasses.includes(pod.spec.runtimeClassName ?? ''))
       return request.annotate?.(`${annotationPrefix}exempt`, 'runtimeClass');
     if (errors.length > 0) request.annotate?.(`${annotationPrefix}error`, `Failed to parse policy: ${aggregate(errors)}`);
     if (enforce) request.annotate?.(`${annotationPrefix}enforce-policy`, levelText(policy.enforce));
@@ -145,7 +144,7 @@ class PodSecurity {
     const old = before.policy.enforce;
     if (sameLevel(enforce, old) || enforce.level === 'privileged') return;
     if (enforce.minor === old.minor && compareLevels(enforce.level, old.level) < 1) return;
-    if (this.#options.exemptNamespaces.includes(namespace.metadata.name ?? '')) return;
+    if (this.#exemptions.namespaces.includes(namespace.metadata.name ?? '')) return;
     for (const warning of this.#existing(namespace.metadata.name ?? '', policy)) request.warn(warning);
   }
 
@@ -153,7 +152,7 @@ class PodSecurity {
     const all = this.#cluster.list<Pod>('', 'pods', namespace);
     const found = new Map<string, string[]>();
     for (const pod of all.slice(0, podsCheckedMax)) {
-      if (this.#options.exemptRuntimeClasses.includes(pod.spec?.runtimeClassName ?? '')) continue;
+      if (this.#exemptions.runtimeClasses.includes(pod.spec?.runtimeClassName ?? '')) continue;
       const reasons = violations(enforce, viewOf(pod)).map(({ reason }) => reason);
       if (reasons.length > 0) found.set(reasons.join(', '), [...(found.get(reasons.join(', ')) ?? []), pod.metadata.name ?? '']);
     }
@@ -178,8 +177,8 @@ class PodSecurity {
   }
 }
 
-export const podSecurity: PluginFactory = ({ cluster, options }) => {
-  const plugin = new PodSecurity(cluster, options.podSecurity);
+export const podSecurity: PluginFactory = ({ cluster }, configuration) => {
+  const plugin = new PodSecurity(cluster, podSecurityConfiguration(configuration));
   return { name: 'PodSecurity', handles: handling('CREATE', 'UPDATE'), validate: (request) => plugin.validate(request) };
 };
 

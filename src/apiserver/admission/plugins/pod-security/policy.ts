@@ -18,7 +18,7 @@ export interface Policy {
   warn: LevelVersion;
 }
 
-const levels: readonly Level[] = ['privileged', 'baseline', 'restricted'];
+export const levels: readonly Level[] = ['privileged', 'baseline', 'restricted'];
 
 /** `baseline:latest`, `restricted:v1.30`. */
 export const levelText = ({ level, minor }: LevelVersion): string => `${level}:${minor === undefined ? 'latest' : `v1.${minor}`}`;
@@ -30,6 +30,13 @@ export const sameLevel = (a: LevelVersion, b: LevelVersion): boolean => a.level 
 
 const prefix = 'pod-security.kubernetes.io/';
 const labelPath = (label: string) => root('metadata', 'labels').key(label);
+
+/** The minor of `v1.30`; undefined for `latest`, null for what is no version. */
+export function minorOf(version: string): number | undefined | null {
+  if (version === 'latest') return undefined;
+  const [, digits] = /^v1\.([0-9]|[1-9][0-9]*)$/.exec(version) ?? [];
+  return digits === undefined ? null : Number(digits);
+}
 
 /** `fallback` is what counts where a label is wrong. */
 function readMode(
@@ -50,11 +57,9 @@ function readMode(
   }
   const wantedVersion = labels[versionLabel];
   if (wantedVersion !== undefined) {
-    const [, digits] = /^v1\.([0-9]|[1-9][0-9]*)$/.exec(wantedVersion) ?? [];
-    if (digits === undefined && wantedVersion !== 'latest') {
-      errors.push(invalid(labelPath(versionLabel), wantedVersion, 'must be "latest" or "v1.x"'));
-    }
-    minor = digits === undefined ? undefined : Number(digits);
+    const found = minorOf(wantedVersion);
+    if (found === null) errors.push(invalid(labelPath(versionLabel), wantedVersion, 'must be "latest" or "v1.x"'));
+    minor = found ?? undefined;
   }
   return { level, minor };
 }

@@ -1,11 +1,12 @@
 // A pod's overhead and scheduling come from its RuntimeClass (KEP-688, plugin/pkg/admission/runtimeclass).
-import type { Pod, Toleration } from '#api/core/v1';
+import type { Pod } from '#api/core/v1';
 import type { RuntimeClass } from '#api/node/v1';
 import { compareQuantities } from '#apimachinery/quantity';
 import { own, quote } from '#utils';
 import type { AdmissionRequest } from '../../../registry/generic/admission.ts';
 import type { ReadOnlyCluster } from '../../../storage/read-only-cluster.ts';
 import { definePlugin, deny, handling, isFor, type PluginFactory } from '../../plugin.ts';
+import { mergeTolerations } from '../../tolerations.ts';
 
 type Amounts = Record<string, string>;
 
@@ -19,38 +20,6 @@ const sameAmounts = (a: Amounts = {}, b: Amounts = {}): boolean => {
     })
   );
 };
-
-const sameToleration = (a: Toleration, b: Toleration): boolean =>
-  a.key === b.key &&
-  a.operator === b.operator &&
-  a.value === b.value &&
-  a.effect === b.effect &&
-  a.tolerationSeconds === b.tolerationSeconds;
-
-/** Whether `wide` tolerates all that `narrow` does. */
-function covers(wide: Toleration, narrow: Toleration): boolean {
-  if (sameToleration(wide, narrow)) return true;
-  if ((narrow.key ?? '') !== (wide.key ?? '') && (wide.key || wide.operator !== 'Exists')) return false;
-  if (narrow.effect !== wide.effect && wide.effect) return false;
-  if (wide.effect === 'NoExecute' && wide.tolerationSeconds !== undefined) {
-    if (narrow.tolerationSeconds === undefined || narrow.tolerationSeconds > wide.tolerationSeconds) return false;
-  }
-  if (wide.operator === 'Exists') return true;
-  return (wide.operator ?? 'Equal') === 'Equal' && narrow.operator === 'Equal' && (narrow.value ?? '') === (wide.value ?? '');
-}
-
-/** Both lists without what another entry makes redundant. */
-export function mergeTolerations(first: readonly Toleration[], second: readonly Toleration[]): Toleration[] {
-  const all = [...first, ...second];
-  const merged: Toleration[] = [];
-  for (const [i, toleration] of all.entries()) {
-    const redundant =
-      merged.some((kept) => covers(kept, toleration)) ||
-      all.slice(i + 1).some((later) => !sameToleration(later, toleration) && covers(later, toleration));
-    if (!redundant) merged.push(toleration);
-  }
-  return merged;
-}
 
 function classOf(cluster: ReadOnlyCluster, request: AdmissionRequest, pod: Pod): RuntimeClass | undefined {
   const name = pod.spec?.runtimeClassName;
