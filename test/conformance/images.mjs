@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { arch } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { run, step } from './process.mjs';
 import { Rootfs } from './rootfs.mjs';
 
@@ -54,6 +55,17 @@ http {
 `;
 const welcome = '<!DOCTYPE html>\n<html><head><title>Welcome to nginx!</title></head><body><h1>Welcome to nginx!</h1></body></html>\n';
 
+/**
+ * The shell of upstream's busybox image: its own, whose words about a read-only file system one spec compares. Debian's build of it drops variables whose
+ * names no shell could use, which upstream's hands on; where there are such, bash takes its place.
+ */
+const ash = `#!/bin/bash
+while IFS= read -r -d '' entry; do
+  [[ "\${entry%%=*}" =~ ^[A-Za-z_][A-Za-z0-9_]*$ ]] || exec -a "$0" /bin/bash "$@"
+done < /proc/$$/environ
+exec -a "$0" /bin/busybox "$@"
+`;
+
 /** Busybox with a root file system around it. Its shell is bash: busybox's own prefers applets to what PATH says. */
 async function addBase(rootfs, without = []) {
   await rootfs.folders('bin etc home root usr/bin usr/local/bin usr/sbin sbin var/run var/log lib lib64 proc sys dev mnt opt'.split(' '));
@@ -85,8 +97,7 @@ function layersOf({ bin, sources }) {
   };
   return {
     busybox: (rootfs) => addBase(rootfs),
-    // One spec compares what busybox's own shell says about a read-only file system.
-    ash: (rootfs) => rootfs.link('bin/sh', 'busybox'),
+    ash: (rootfs) => rootfs.file('bin/sh', ash, 0o755),
     tools: async (rootfs) => {
       await addBase(rootfs, ['wget', 'nc', 'nslookup', 'ip', 'ipcs']);
       for (const name of networkTools) await rootfs.program(`usr/bin/${name}`, name);
@@ -151,8 +162,10 @@ const created = '1970-01-01T00:00:00Z';
 
 /** Writes all images as one archive in the form of `docker save`. Resolves with its path. */
 export async function buildImages(work, binaries) {
-  const archive = join(work, 'images.tar');
+  // What they are made of is in this file: another text of it makes them anew.
+  const archive = join(work, `images-${sha256(await readFile(fileURLToPath(import.meta.url))).slice(0, 12)}.tar`);
   if (existsSync(archive)) return archive;
+  for (const name of await readdir(work)) if (/^images.*\.tar/.test(name)) await rm(join(work, name));
   const extra = await unpackPackages(work);
   await step(`making ${images.length} images`, () => writeArchive(work, binaries, extra, archive));
   return archive;
