@@ -7,6 +7,8 @@ export interface NodeAgentConfig {
   nodeIp: string;
   /** Everything the node keeps: containerd's data, logs, volumes. */
   nodeDir: string;
+  /** The node has a root of its own: its programs keep their things where upstream's do. Nodes of earlier versions have not, and keep all in `nodeDir`. */
+  ownRoot?: boolean;
   kubeletKubeconfig: string;
   kubeProxyKubeconfig: string;
   /** Of the node's name server. */

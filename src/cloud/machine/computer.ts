@@ -1,13 +1,15 @@
 // One instance as a computer: its power, its first process, and the program that runs as long as it does. `powerOff` is a power failure: what is on
 // its disk stays, what ran is gone. Everything a later process of the cloud must know about it is in the process table.
-import { mkdir, open, readlink, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readlink, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock, Logger } from '#utils';
 import { instanceCgroup, type UserData } from '../model/index.ts';
 import { type CgroupLayout, cgroupProcesses, clearCgroups, createCgroups } from './cgroups.ts';
-import { files, type InitOptions, initScript, lockFile, mountTable, ownFolders, readyWord } from './init-script.ts';
+import { files, type InitOptions, initScript, mountTable, ownEtc, readyWord } from './init-script.ts';
 import { bootTimeoutMs, processPollMs, programStopTimeoutMs, restartMs } from './limits.ts';
 import { adoptProcess, childOf, commandLine, killPid, lastWords, type ManagedProcess, startProcess } from './processes.ts';
+import { machineRoot, makeRoot } from './root.ts';
+import { foldersOf, type RootPlan, rootPlan } from './root-files.ts';
 
 export interface ComputerDeps {
   mark: string;
@@ -23,6 +25,7 @@ export interface ComputerDeps {
 export interface BootOptions {
   netns: string;
   hostname: string;
+  address: string;
   nameServer: string;
   boots: number;
   userData?: UserData;
@@ -71,18 +74,18 @@ export class Computer {
     const { clock, layout } = this.#deps;
     const init: InitOptions = {
       ...this.#deps,
-      hostname: options.hostname,
+      ...options,
       disk: options.userData?.directory ?? join(this.#dir, 'disk'),
       dir: this.#dir,
-      boots: options.boots,
-      resolvConf: await realpath('/etc/resolv.conf').catch(() => undefined),
     };
-    await this.#prepare(init, options.nameServer);
+    const { command = [], shows = foldersOf(command, init.disk) } = options.userData ?? {};
+    const plan = rootPlan({ ...init, shows, machine: await machineRoot() });
+    await this.#prepare(init, plan);
     await clearCgroups(layout, this.#cgroup, clock);
     const joinCgroups = await createCgroups(layout, this.#cgroup);
     this.#powerOn();
     try {
-      this.#init = await this.#startInit(joinCgroups, init, options.netns);
+      this.#init = await this.#startInit(joinCgroups, init, plan, options.netns);
       this.#initPid = (await childOf(this.#init.pid)) ?? 0;
       if (this.#initPid === 0) throw new Error('its first process has ended');
     } catch (error) {
@@ -148,30 +151,24 @@ export class Computer {
     await rm(this.#dir, { recursive: true, force: true });
   }
 
-  async #prepare(init: InitOptions, nameServer: string): Promise<void> {
+  async #prepare(init: InitOptions, plan: RootPlan): Promise<void> {
     const { disk, dir } = init;
     await Promise.all([disk, dir].map((path) => mkdir(path, { recursive: true, mode: 0o700 })));
-    const folders = [
-      join(disk, 'logs'),
-      join(dir, files.cgroups),
-      ...ownFolders.flatMap(([own, seen]) => [join(disk, own), seen]),
-    ];
+    const folders = [join(disk, 'logs'), join(dir, files.cgroups), join(dir, files.etc)];
     await Promise.all(folders.map((path) => mkdir(path, { recursive: true })));
-    const lock = (path: string): Promise<void> => open(path, 'a', 0o600).then((file) => file.close());
+    await makeRoot(plan);
     await Promise.all([
-      lock(join(disk, lockFile.own)),
-      lock(lockFile.seen),
-      writeFile(join(dir, files.resolvConf), `nameserver ${nameServer}\n`),
-      writeFile(join(dir, files.mounts), mountTable(init)),
+      ...Object.entries(ownEtc(init)).map(([name, text]) => writeFile(join(dir, files.etc, name), text)),
+      writeFile(join(dir, files.mounts), mountTable(init, plan)),
     ]);
   }
   #powerOn(): void {
     this.#power = new AbortController();
     this.#over = new AbortController();
   }
-  async #startInit(joinCgroups: string, init: InitOptions, netns: string): Promise<ManagedProcess> {
-    const namespaces = ['--mount', '--propagation', 'slave', '--uts', '--ipc', '--cgroup', '--pid', '--fork', '--mount-proc'];
-    const words = [`--net=/run/netns/${netns}`, 'unshare', ...namespaces, 'sh', '-c', initScript(init)];
+  async #startInit(joinCgroups: string, init: InitOptions, plan: RootPlan, netns: string): Promise<ManagedProcess> {
+    const namespaces = ['--mount', '--propagation', 'slave', '--uts', '--ipc', '--cgroup', '--pid', '--fork'];
+    const words = [`--net=/run/netns/${netns}`, 'unshare', ...namespaces, 'sh', '-c', initScript(init, plan)];
     const logFile = join(init.disk, 'logs', 'init.log');
     let announce: (ready: boolean) => void = () => {};
     const announced = new Promise<boolean>((resolve) => {

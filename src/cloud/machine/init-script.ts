@@ -1,6 +1,7 @@
 // What runs first inside an instance's new namespaces: net + mnt + uts + ipc + pid + cgroup. Its PID 1 is the pause program, which reaps orphans
 // and whose death is a power failure. Pure text.
 import type { CgroupLayout } from './cgroups.ts';
+import { fstabEntry, hostsFile, parentOf, rootOf, type RootPlan } from './root-files.ts';
 
 export interface InitOptions {
   hostname: string;
@@ -10,8 +11,8 @@ export interface InitOptions {
   dir: string;
   pausePath: string;
   boots: number;
-  /** The machine's /etc/resolv.conf, links resolved; absent: it has none. */
-  resolvConf: string | undefined;
+  address: string;
+  nameServer: string;
   layout: CgroupLayout;
 }
 
@@ -19,50 +20,43 @@ export interface InitOptions {
 export const readyWord = 'ready';
 
 /** Files of the cloud about an instance, in its folder. */
-export const files = { resolvConf: 'resolv.conf', mounts: 'fstab', cgroups: 'cgroup' };
-/** What programs keep at fixed paths is the instance's own: folders of its disk, by where they are seen. */
-export const ownFolders: readonly [string, string][] = [
-  ['run/containerd', '/run/containerd'],
-  ['lib/cni', '/var/lib/cni'],
-  ['run/netns', '/run/netns'],
-];
-export const lockFile = { own: 'xtables.lock', seen: '/run/xtables.lock' };
+export const files = { mounts: 'fstab', cgroups: 'cgroup', etc: 'etc' };
+/** The instance's own files in `/etc`: written by the cloud at each boot. */
+export const ownEtc = (options: Pick<InitOptions, 'hostname' | 'address' | 'nameServer'>): Record<string, string> => ({
+  hostname: `${options.hostname}\n`,
+  hosts: hostsFile(options.hostname, options.address),
+  'resolv.conf': `nameserver ${options.nameServer}\n`,
+});
 
 const sh = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
-/** As fstab(5) wants it. */
-const field = (text: string): string =>
-  text.replaceAll(/[\\ \t\n]/g, (char) => `\\${char.charCodeAt(0).toString(8).padStart(3, '0')}`);
-const entry = (source: string, target: string, type: string, options: string): string =>
-  `${field(source)} ${field(target)} ${type} ${options} 0 0`;
-const bind = (own: string, seen: string): string => entry(own, seen, 'none', 'bind');
 
 /** Every controller is mounted anew, so that the instance's own cgroup is the root of what it sees. */
-function cgroupMounts({ dir, layout }: InitOptions): string[] {
-  const sys = entry('sagong-sys', '/sys', 'sysfs', 'defaults');
-  if (layout.version === 2) return [sys, entry('sagong-cgroup', '/sys/fs/cgroup', 'cgroup2', 'defaults')];
+function cgroupMounts({ disk, dir, layout }: InitOptions): string[] {
+  const root = rootOf(disk);
+  const sys = fstabEntry('sagong-sys', `${root}/sys`, 'sysfs', 'defaults');
+  if (layout.version === 2) return [sys, fstabEntry('sagong-cgroup', `${root}/sys/fs/cgroup`, 'cgroup2', 'defaults')];
   const staging = `${dir}/${files.cgroups}`;
   const mount = (name: string, options: string): string =>
-    entry(`sagong-${name}`, `${staging}/${name}`, 'cgroup', `${options},X-mount.mkdir`);
+    fstabEntry(`sagong-${name}`, `${staging}/${name}`, 'cgroup', `${options},X-mount.mkdir`);
   return [
-    entry('sagong-cgroup', staging, 'tmpfs', 'mode=755'),
+    fstabEntry('sagong-cgroup', staging, 'tmpfs', 'mode=755'),
     ...layout.controllers.map((name) => mount(name, name)),
     ...(layout.systemd ? [mount('systemd', 'none,name=systemd')] : []),
     sys,
-    entry(staging, '/sys/fs/cgroup', 'none', 'rbind'),
+    fstabEntry(staging, `${root}/sys/fs/cgroup`, 'none', 'rbind'),
   ];
 }
 
-/** The instance's mounts in order, as fstab(5): one program mounts them all. What is mounted, and on what, must be there. */
-export function mountTable(options: InitOptions): string {
-  const { disk, dir, resolvConf } = options;
-  const lines = [
+/** The instance's mounts in order, as fstab(5): one program mounts them all, in the folder of the disk. */
+export const mountTable = (options: InitOptions, { mounts }: RootPlan): string =>
+  [
+    // A root has to be a mount of its own.
+    fstabEntry(rootOf(options.disk), rootOf(options.disk), 'none', 'bind'),
+    fstabEntry('proc', `${rootOf(options.disk)}/proc`, 'proc', 'nosuid,nodev,noexec'),
     ...cgroupMounts(options),
-    ...ownFolders.map(([own, seen]) => bind(`${disk}/${own}`, seen)),
-    bind(`${disk}/${lockFile.own}`, lockFile.seen),
-    ...(resolvConf === undefined ? [] : [bind(`${dir}/${files.resolvConf}`, resolvConf)]),
-  ];
-  return `${lines.join('\n')}\n`;
-}
+    ...mounts,
+    '',
+  ].join('\n');
 
 /** Instances are made for being nodes, as the images of such machines are: they forward, and bridged packets pass their rules. */
 const settings = [
@@ -75,15 +69,36 @@ const settings = [
 /** The command line of PID 1. Its arguments only tell a later process of the cloud what it is, and which of its boots this was. */
 export const initCommand = (pausePath: string, dir: string, boots: number): string[] => [pausePath, dir, `boots=${boots}`];
 
-/** Needs the file of `mountTable`. */
-export const initScript = ({ hostname, dir, pausePath, boots }: InitOptions): string =>
-  [
-    'set -e',
-    `hostname ${sh(hostname)}`,
-    ...settings,
+/** Makes what is mounted below the new root the root of everything, and takes the machine's away. */
+function changeRoot({ disk, dir, pausePath }: InitOptions, { notInherited }: RootPlan): string[] {
+  const root = rootOf(disk);
+  const made = sh(`${disk}/changes/made`);
+  return [
+    `cd ${sh(disk)}`,
     `mount --all --fstab ${sh(`${dir}/${files.mounts}`)}`,
+    `[ -e ${made} ] || { rm -rf ${notInherited.map(sh).join(' ')}; : > ${made}; }`,
+    // A file of the machine's may be a link that leads elsewhere.
+    `cp --remove-destination ${sh(`${dir}/${files.etc}`)}/* ${sh(`${root}/etc/`)}`,
+    `mkdir -p ${sh(`${root}${parentOf(pausePath)}`)} ${sh(`${root}/run/lock`)}`,
+    `cp ${sh(pausePath)} ${sh(`${root}${pausePath}`)}`,
+    `cd ${sh(root)}`,
+    'mkdir -p .machine',
+    'pivot_root . .machine',
+    'cd /',
+    'umount -l /.machine',
+    'rmdir /.machine',
     // After the mounts: were they made in a shared tree, taking them away later would reach further than meant.
     'mount --make-rshared /',
+  ];
+}
+
+/** Needs the file of `mountTable` and those of `ownEtc`. */
+export const initScript = (options: InitOptions, plan: RootPlan): string =>
+  [
+    'set -e',
+    `hostname ${sh(options.hostname)}`,
+    ...settings,
+    ...changeRoot(options, plan),
     `echo ${readyWord}`,
-    `exec ${initCommand(pausePath, dir, boots).map(sh).join(' ')}`,
+    `exec ${initCommand(options.pausePath, options.dir, options.boots).map(sh).join(' ')}`,
   ].join('\n');

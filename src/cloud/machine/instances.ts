@@ -166,6 +166,7 @@ export class Instances {
       entry.computer.boot({
         netns: instanceNetns(mark, id),
         hostname: hostnameOf(wanted),
+        address: wanted.privateAddress,
         nameServer: vpc ? nameServerOf(vpc.cidr) : '127.0.0.1',
         boots: entry.boots,
         ...(wanted.userData && { userData: wanted.userData }),

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { cgroupLayout } from './cgroups.ts';
 import { createGate } from './commands.ts';
-import { initScript, mountTable } from './init-script.ts';
+import { type InitOptions, initScript, mountTable, ownEtc } from './init-script.ts';
+import { foldersOf, type MachineRoot, rootPlan } from './root-files.ts';
 import { freePair, uplinkRules } from './uplink.ts';
 
 describe('the uplink', () => {
@@ -26,39 +27,77 @@ describe('the uplink', () => {
 });
 
 describe('an instance', () => {
-  const options = {
+  const options: InitOptions = {
     hostname: "it's",
     disk: '/data/my disk',
     dir: '/data/i-1',
-    pausePath: '/data/pause',
+    pausePath: '/data/cloud/pause',
     boots: 2,
-    resolvConf: '/etc/resolv.conf',
-    layout: { version: 1, controllers: ['cpu', 'cpu,cpuacct'], systemd: true },
-  } as const;
-  it('mounts controllers before the system tree and its own folders after it', () => {
-    const table = mountTable({ ...options, layout: { ...options.layout, controllers: ['cpu', 'memory'] } }).split('\n');
-    expect(table.map((line) => line.split(' ').slice(0, 2).join(' '))).toEqual([
+    address: '10.20.1.5',
+    nameServer: '10.20.0.2',
+    layout: { version: 1, controllers: ['cpu', 'memory'], systemd: true },
+  };
+  const machine: MachineRoot = {
+    entries: new Map<string, 'folder' | { link: string }>([
+      ['usr', 'folder'],
+      ['etc', 'folder'],
+      ['home', 'folder'],
+      ['bin', { link: 'usr/bin' }],
+    ]),
+    mountPoints: ['/', '/usr', '/usr/lib/modules', '/etc/hosts', '/home'],
+  };
+  const plan = rootPlan({ ...options, machine, shows: ['/data/node', '/usr/local', '/'] });
+  const mounts = (table: string) => table.split('\n').map((line) => line.split(' ').slice(0, 2).join(' '));
+  const root = '/data/my\\040disk/root';
+  it('has the programs and settings of the machine through overlays, its own disk, and what its program needs to see', () => {
+    expect(mounts(mountTable(options, plan))).toEqual([
+      `${root} ${root}`,
+      `proc ${root}/proc`,
       'sagong-cgroup /data/i-1/cgroup',
       'sagong-cpu /data/i-1/cgroup/cpu',
       'sagong-memory /data/i-1/cgroup/memory',
       'sagong-systemd /data/i-1/cgroup/systemd',
-      'sagong-sys /sys',
-      '/data/i-1/cgroup /sys/fs/cgroup',
-      '/data/my\\040disk/run/containerd /run/containerd',
-      '/data/my\\040disk/lib/cni /var/lib/cni',
-      '/data/my\\040disk/run/netns /run/netns',
-      '/data/my\\040disk/xtables.lock /run/xtables.lock',
-      '/data/i-1/resolv.conf /etc/resolv.conf',
+      `sagong-sys ${root}/sys`,
+      `/data/i-1/cgroup ${root}/sys/fs/cgroup`,
+      `sagong-overlay ${root}/usr`,
+      `sagong-overlay ${root}/etc`,
+      `/dev ${root}/dev`,
+      `sagong-shm ${root}/dev/shm`,
+      `sagong-run ${root}/run`,
+      `/data/node ${root}/data/node`,
+      `/usr/lib/modules ${root}/usr/lib/modules`,
+      `/data/my\\040disk ${root}/data/my\\040disk`,
+      `/data/my\\040disk/logs ${root}/var/log`,
       '',
     ]);
-    const newer = mountTable({ ...options, resolvConf: undefined, layout: { version: 2, controllers: [], systemd: false } });
-    expect(newer).toContain('sagong-cgroup /sys/fs/cgroup cgroup2 defaults 0 0\n');
-    expect(newer).not.toContain('resolv.conf');
+    expect(plan.links).toContainEqual(['/data/my disk/root/bin', 'usr/bin']);
+    expect(plan.folders).toContainEqual(['/data/my disk/changes/usr/upper', 0o755]);
+    expect(plan.folders).toContainEqual(['/data/my disk/root/tmp', 0o1777]);
+    const newer = mountTable({ ...options, layout: { version: 2, controllers: [], systemd: false } }, plan);
+    expect(newer).toContain(`sagong-cgroup ${root}/sys/fs/cgroup cgroup2 defaults 0 0\n`);
+  });
+  it('does not see the disks of others where they lie in a folder that an overlay shows', () => {
+    const places = { disk: '/usr/data/nodes/one', pausePath: '/usr/data/cloud/pause' };
+    const hiding = rootPlan({ ...options, ...places, machine, shows: [] });
+    const at = mounts(hiding.mounts.join('\n'));
+    const inside = '/usr/data/nodes/one/root/usr/data';
+    expect(at.slice(-4)).toEqual([
+      `sagong-hidden ${inside}/nodes`,
+      `sagong-hidden ${inside}/cloud`,
+      `/usr/data/nodes/one ${inside}/nodes/one`,
+      '/usr/data/nodes/one/logs /usr/data/nodes/one/root/var/log',
+    ]);
+  });
+  it('shows the folders of a command that does not say what it needs', () => {
+    const command = ['/work/bin/run', '--config', '/data/disks/one/config', '/work/more'];
+    expect(foldersOf(command, '/data/disks/one')).toEqual(['/work']);
   });
   it('ends its start as the pause program that says which boot it is', () => {
-    const lines = initScript({ ...options, layout: { ...options.layout, controllers: [] } }).split('\n');
+    const lines = initScript(options, plan).split('\n');
     expect(lines).toContain("hostname 'it'\\''s'");
-    expect(lines.slice(-3)).toEqual(['mount --make-rshared /', 'echo ready', "exec '/data/pause' '/data/i-1' 'boots=2'"]);
+    const last = ['rmdir /.machine', 'mount --make-rshared /', 'echo ready', "exec '/data/cloud/pause' '/data/i-1' 'boots=2'"];
+    expect(lines.slice(-4)).toEqual(last);
+    expect(ownEtc(options)['hosts']).toContain("10.20.1.5 it's\n");
   });
 });
 

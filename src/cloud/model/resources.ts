@@ -107,6 +107,8 @@ export const userData = z.object({
   env: z.record(z.string(), z.string()).optional(),
   /** A folder of the machine that is the instance's disk: kept over stop and start; logs go to `logs/` in it. */
   directory: z.string(),
+  /** Folders of the machine that the program is in: seen inside at the same paths, for reading. What the machine has in `/usr` and the like is seen anyway. */
+  shows: z.array(z.string()).optional(),
 });
 export type UserData = z.infer<typeof userData>;
 

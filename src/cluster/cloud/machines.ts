@@ -15,6 +15,7 @@ import type { RegistryMirror } from '../nodes/index.ts';
 import { clusterNetworks } from '../settings.ts';
 import { type ClusterNetwork, clusterTag, nodePlace, roleTag } from './network.ts';
 import { writePolicyIdentity } from './node-choices.ts';
+import { programFolders } from './program-folders.ts';
 
 export interface MachinesOptions {
   cluster: string;
@@ -122,7 +123,12 @@ export class Machines {
   }
   #userData(name: string) {
     const { program, dataDir } = this.#options;
-    return { command: [...program, 'node-agent', '--config', agentConfigPath(dataDir, name)], directory: nodeDir(dataDir, name) };
+    const { command, shows } = programFolders(program);
+    return {
+      command: [...command, 'node-agent', '--config', agentConfigPath(dataDir, name)],
+      directory: nodeDir(dataDir, name),
+      shows,
+    };
   }
   /** Identities and configuration, as a vendor's boot image and user data would bring them. */
   async #prepareDisk(name: string, address: string): Promise<void> {
@@ -144,6 +150,7 @@ export class Machines {
       nodeName: name,
       nodeIp: address,
       nodeDir: dir,
+      ownRoot: true,
       kubeletKubeconfig: await kubeconfig('kubelet', identities.node(name)),
       kubeProxyKubeconfig: await kubeconfig('kube-proxy', identities.kubeProxy),
       dnsKubeconfig: await kubeconfig('coredns', identities.dns),

@@ -1,7 +1,6 @@
 // All that runs on a real node besides pods: containerd, kubelet, kube-proxy, network policies and a name server, each with its own identity. The first and
 // only program of an instance (its user data): a node that is switched off and on comes back by itself.
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Pod } from '#api/core/v1';
 import { createEventRecorder, createInformerFactory } from '#client';
 import { type Running, Supervisor } from '#component-base';
@@ -17,6 +16,7 @@ import { fileClients, type NodeClients } from './clients.ts';
 import { accepts, ContainerdService } from './containerd.ts';
 import { apiserverPollMs, podPidsMax } from './limits.ts';
 import { startNameServer } from './name-server.ts';
+import { nodePlaces, prepareOwnRoot } from './places.ts';
 
 export interface NodeAgentDeps {
   clock: Clock;
@@ -33,8 +33,10 @@ export interface NodeAgent {
 export async function runNodeAgent(config: NodeAgentConfig, deps: NodeAgentDeps): Promise<NodeAgent> {
   const { clock } = deps;
   const mtu = config.machine && (await podMtu(config.nodeIp));
+  if (config.ownRoot) await prepareOwnRoot(config, execCommand);
+  const { cniBinDir, cniConfDir } = nodePlaces(config);
   const containerd = new ContainerdService(
-    { ...config, sandboxImage: pauseImageReference, ...(mtu !== undefined && { podMtu: mtu }) },
+    { ...config, cniBinDir, cniConfDir, sandboxImage: pauseImageReference, ...(mtu !== undefined && { podMtu: mtu }) },
     { clock, logger: deps.logger('containerd') },
   );
   await Promise.all([
@@ -184,7 +186,8 @@ async function startKubelet(
   { socket, answersNames, podNetwork }: { socket: string; answersNames: boolean; podNetwork: PodNetwork | undefined },
 ): Promise<Running> {
   const { clock, rng, logger } = deps;
-  const { nodeDir, cloudProvider, machine } = config;
+  const { cloudProvider, machine } = config;
+  const { kubeletDir, podLogsDir, systemLogsDir, manifestsDir } = nodePlaces(config);
   const [pair, ca] = await Promise.all([clients.serving(), readFile(config.clientCaFile, 'utf8')]);
   const tls = { ...pair, ca };
   const client = clients.client('kubelet');
@@ -197,9 +200,10 @@ async function startKubelet(
       clusterDNS: [config.clusterDns],
       nodeLabels: answersNames ? { [dnsNodeLabel]: 'true' } : {},
       clusterDomain: config.clusterDomain,
-      rootDir: join(nodeDir, 'kubelet'),
-      podLogsDir: join(nodeDir, 'pod-logs'),
-      systemLogsDir: join(nodeDir, 'logs'),
+      rootDir: kubeletDir,
+      podLogsDir,
+      systemLogsDir,
+      podManifestPath: manifestsDir,
       containerRuntimeEndpoint: `unix://${socket}`,
       podInfraImage: pauseImageReference,
       podPidsMax,

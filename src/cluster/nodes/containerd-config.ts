@@ -5,7 +5,6 @@ export interface ContainerdPaths {
   dir: string;
   configFile: string;
   socket: string;
-  cniConfDir: string;
   /** The pod network, for containerd to fill in the pod CIDR. */
   cniTemplate: string;
   pidFile: string;
@@ -18,7 +17,6 @@ export const containerdPaths = (nodeDir: string): ContainerdPaths => {
     dir,
     configFile: `${dir}/config.toml`,
     socket: `${dir}/containerd.sock`,
-    cniConfDir: `${nodeDir}/cni`,
     cniTemplate: `${nodeDir}/cni.template`,
     pidFile: `${dir}/containerd.pid`,
     certsDir: `${nodeDir}/certs.d`,
@@ -29,15 +27,25 @@ export interface ContainerdOptions {
   nodeDir: string;
   sandboxImage: string;
   cniBinDir: string;
+  cniConfDir: string;
   /** Without CAP_SYS_RESOURCE, containers cannot get a lower oom_score_adj than containerd's own. */
   restrictOomScoreAdj: boolean;
   /** Of the pods' cards; absent: the kernel's. */
   podMtu?: number;
 }
 
+/** Written by containerd out of the template (cri/config.md). */
+export const podNetworkFile = '10-containerd-net.conflist';
+
 const quote = (text: string): string => JSON.stringify(text);
 
-export function containerdConfig({ nodeDir, sandboxImage, cniBinDir, restrictOomScoreAdj }: ContainerdOptions): string {
+export function containerdConfig({
+  nodeDir,
+  sandboxImage,
+  cniBinDir,
+  cniConfDir,
+  restrictOomScoreAdj,
+}: ContainerdOptions): string {
   const paths = containerdPaths(nodeDir);
   const cri = 'plugins."io.containerd.grpc.v1.cri"';
   return `version = 2
@@ -58,7 +66,7 @@ state = ${quote(`${paths.dir}/state`)}
   disable_hugetlb_controller = true
 [${cri}.cni]
   bin_dir = ${quote(cniBinDir)}
-  conf_dir = ${quote(paths.cniConfDir)}
+  conf_dir = ${quote(cniConfDir)}
   conf_template = ${quote(paths.cniTemplate)}
 [${cri}.registry]
   config_path = ${quote(paths.certsDir)}

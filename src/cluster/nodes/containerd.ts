@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { atomicWrite } from '#host';
 import type { Clock, Logger } from '#utils';
-import { cniTemplate, containerdConfig, containerdPaths, type ContainerdOptions } from './containerd-config.ts';
+import { cniTemplate, containerdConfig, containerdPaths, type ContainerdOptions, podNetworkFile } from './containerd-config.ts';
 import { containerdPollMs, containerdTimeoutMs, restartMs } from './limits.ts';
 import { killPid, type ManagedProcess, startProcess } from './processes.ts';
 import { type RegistryMirror, writeRegistryMirrors } from './registry-mirrors.ts';
@@ -40,13 +40,13 @@ export class ContainerdService {
   }
 
   async #prepareDisk(): Promise<void> {
-    const { nodeDir } = this.#options;
+    const { nodeDir, cniConfDir } = this.#options;
     const paths = containerdPaths(nodeDir);
     await writeRegistryMirrors(paths.certsDir, this.#options.registryMirrors);
-    for (const path of [paths.dir, join(nodeDir, 'logs'), join(nodeDir, 'kubelet')]) await mkdir(path, { recursive: true });
+    for (const path of [paths.dir, join(nodeDir, 'logs')]) await mkdir(path, { recursive: true });
     // Written by containerd when the kubelet tells it the node's pod CIDR, which may be another one than at the last boot.
-    await rm(paths.cniConfDir, { recursive: true, force: true });
-    await mkdir(paths.cniConfDir, { recursive: true });
+    await rm(join(cniConfDir, podNetworkFile), { force: true });
+    await mkdir(cniConfDir, { recursive: true });
     await writeFile(paths.cniTemplate, cniTemplate(this.#options));
     await writeFile(paths.configFile, containerdConfig(this.#options), { mode: 0o600 });
   }

@@ -11,3 +11,5 @@ export const restartMs = { first: 1_000, max: 30_000, forgivenAfter: 60_000 };
 export const apiserverPollMs = 25;
 /** Processes and threads of one pod: nodes share the machine's process table, and no pod may fill it (CIS Kubernetes Benchmark 4.2.13). */
 export const podPidsMax = 4_096;
+/** Until a mount is made. */
+export const mountTimeoutMs = 10_000;

@@ -2,7 +2,7 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { realpathSync } from 'node:fs';
-import { cp, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { get } from 'node:http';
 import { connect } from 'node:net';
 import { join, resolve } from 'node:path';
@@ -49,10 +49,10 @@ export class CloudWorld {
     return world;
   }
   async #start(nodes: number): Promise<void> {
-    await cp(join(here, 'backend.mjs'), join(this.cluster.home, 'program', 'backend.mjs'));
     await this.cluster.up('--nodes', String(nodes), '--dns-upstream', '127.0.0.1:9');
     await this.loadImage();
     await eventually('the default service account', () => this.cluster.kubectl('get', 'serviceaccount', 'default'));
+    await this.cluster.kubectl('create', 'configmap', 'program', `--from-file=${join(here, 'backend.mjs')}`);
     await this.openApi();
   }
   /** What pods run, onto every node. */
@@ -91,17 +91,19 @@ export class CloudWorld {
   }
 
   podSpec({ node, delaySeconds = 0 }: Omit<BackendOptions, 'app'>): Json {
-    // The machine's own node: hostPath of a node leads to the machine's files.
+    // The machine's own node: nodes see the programs of the machine.
     const mounts = [
       { name: 'node', path: process.execPath, at: '/bin/node' },
       { name: 'lib', path: '/lib', at: '/lib' },
       { name: 'lib64', path: '/lib64', at: '/lib64' },
-      { name: 'program', path: join(this.cluster.home, 'program'), at: '/program' },
     ];
     return {
       ...(node !== undefined && { nodeName: node }),
       terminationGracePeriodSeconds: delaySeconds + 1,
-      volumes: mounts.map(({ name, path }) => ({ name, hostPath: { path: realpathSync(path) } })),
+      volumes: [
+        ...mounts.map(({ name, path }) => ({ name, hostPath: { path: realpathSync(path) } })),
+        { name: 'program', configMap: { name: 'program' } },
+      ],
       containers: [
         {
           name: 'backend',
@@ -109,7 +111,10 @@ export class CloudWorld {
           imagePullPolicy: 'Never',
           command: ['/bin/node', '/program/backend.mjs'],
           env: [{ name: 'DELAY', value: String(delaySeconds) }],
-          volumeMounts: mounts.map(({ name, at }) => ({ name, mountPath: at, readOnly: true })),
+          volumeMounts: [
+            ...mounts.map(({ name, at }) => ({ name, mountPath: at, readOnly: true })),
+            { name: 'program', mountPath: '/program' },
+          ],
           readinessProbe: { httpGet: { path: '/', port: 8080 }, periodSeconds: 1, timeoutSeconds: 5 },
         },
       ],

@@ -5,10 +5,11 @@ import type { Container, Pod } from '#api/core/v1';
 import { isHostNetworkPod } from '#component-helpers/pod';
 import { type CriClient, isNotFound, type Mount } from '#cri';
 import { removeTree } from '#host';
-import type { Clock, Rng } from '#utils';
+import type { Clock, Logger, Rng } from '#utils';
 import type { CgroupManager } from '../../cgroups/manager.ts';
 import type { PodRecord } from '../../container/types.ts';
 import { hostNetworkHostsFile, podHostsFile } from '../../network/hosts-file.ts';
+import { linkLog, removeDeadLinks, unlinkLog } from '../../logs/links.ts';
 import { podLogDirectory, removeLog } from '../../logs/log-file.ts';
 import { rotateLogs } from '../../logs/rotate.ts';
 import { podNames } from '../../network/names.ts';
@@ -31,7 +32,7 @@ import { containerConfig } from './container-config.ts';
 import { criImages } from './images.ts';
 import { podUidLabel } from './labels.ts';
 import { containerResources } from './resources.ts';
-import { containerRecord, identityOf, messageDirectory, recordOf, sandboxRecord } from './records.ts';
+import { containerRecord, identityOf, loggingContainer, messageDirectory, recordOf, sandboxRecord } from './records.ts';
 import { sandboxConfig } from './sandbox-config.ts';
 import { verifyRunAsNonRoot } from './security-context.ts';
 import { criStreams } from './streams.ts';
@@ -40,6 +41,7 @@ export interface ContainerdRuntimeDeps {
   cri: CriClient;
   clock: Clock;
   rng: Rng;
+  logger: Logger;
   cgroups: CgroupManager;
   volumes: VolumeManager;
   /** A container's environment; rejects with what CreateContainerConfigError says. */
@@ -191,7 +193,9 @@ export class ContainerdRuntime implements PodRuntime {
     await ignoreMissing(this.#cri.runtime.removePodSandbox(id));
     if (uid === undefined || logDirectory === undefined) return;
     const left = await this.#cri.runtime.listPodSandbox({ [podUidLabel]: uid });
-    if (left.length === 0) await removeTree(logDirectory);
+    if (left.length > 0) return;
+    await removeTree(logDirectory);
+    await removeDeadLinks(this.#deps.podLogsDir);
   }
 
   async createContainer(request: CreateRequest): Promise<string> {
@@ -224,18 +228,29 @@ export class ContainerdRuntime implements PodRuntime {
     } catch (error) {
       throw new StartFailure('RunContainerError', text(error), { cause: error });
     }
+    await this.#linkLog(id);
+  }
+  /** Links of containers without a log, of one that is gone already, and in a full file system are nobody's loss. */
+  async #linkLog(id: string): Promise<void> {
+    const { podLogsDir, logger } = this.#deps;
+    try {
+      const { labels, logPath } = await this.#cri.runtime.containerStatus(id);
+      const container = loggingContainer(id, labels);
+      if (container && logPath) await linkLog(podLogsDir, container, logPath);
+    } catch (error) {
+      logger.debug('the log of a container has no link', { container: id, error: text(error) });
+    }
   }
   async stopContainer(id: string, graceSeconds: number): Promise<void> {
     await ignoreMissing(this.#cri.runtime.stopContainer(id, graceSeconds));
   }
   async removeContainer(id: string): Promise<void> {
     this.#owners.delete(id);
-    const logPath = await this.#cri.runtime.containerStatus(id).then(
-      (status) => status.logPath,
-      () => '',
-    );
+    const status = await this.#cri.runtime.containerStatus(id).catch(() => undefined);
     await ignoreMissing(this.#cri.runtime.removeContainer(id));
-    if (logPath !== '') await removeLog(logPath);
+    const container = status && loggingContainer(id, status.labels);
+    if (container) await unlinkLog(this.#deps.podLogsDir, container);
+    if (status?.logPath) await removeLog(status.logPath);
   }
 
   exec(id: string, command: readonly string[], timeoutMs: number): Promise<ExecOutcome> {

@@ -16,6 +16,7 @@ import {
   containerTerminationLogLinesMax,
   containerTerminationMessageBytesMax,
 } from '../../limits.ts';
+import type { LoggingContainer } from '../../logs/links.ts';
 import { lastBytes, lastLogText } from '../../logs/tail.ts';
 import {
   containerNameLabel,
@@ -112,6 +113,12 @@ export const identityOf = (labels: Record<string, string>): { uid: string; names
   const { [podUidLabel]: uid, [podNamespaceLabel]: namespace, [podNameLabel]: name } = labels;
   return uid === undefined ? undefined : { uid, namespace: namespace ?? '', name: name ?? '' };
 };
+
+/** As the link to its log names it; undefined: it is none of a pod's. */
+export function loggingContainer(id: string, labels: Record<string, string>): LoggingContainer | undefined {
+  const pod = identityOf(labels);
+  return pod && { id, name: labels[containerNameLabel] ?? '', podName: pod.name, namespace: pod.namespace };
+}
 
 export const byNewest = <T extends { createdAtMs: number }>(items: T[]): T[] =>
   items.sort((a, b) => b.createdAtMs - a.createdAtMs);

@@ -1,0 +1,131 @@
+// The file system of an instance: a root of its own, so that what its programs write, and what its containers mount from "the host", is the instance's and
+// neither the machine's nor another instance's. Programs and settings of the machine are seen through overlays (https://docs.kernel.org/filesystems/overlayfs.html):
+// a write makes a copy on the instance's disk. Everything else (`/var`, `/tmp`, `/home`, `/root`, ...) is empty at first and on its disk. Pure.
+
+/** Folders of a machine's root that hold its programs and settings, where it has them. */
+const systemFolders = ['usr', 'etc', 'opt', 'bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32', 'boot', 'nix', 'gnu', 'snap'];
+/** Settings of the machine that an instance does not have: those of the machine's own kubelet and container networks. */
+const notInherited = ['etc/kubernetes', 'etc/cni'];
+/** The mounts of container engines on these files are not the machine's settings: an instance has files of its own there. */
+const ownFiles = ['/etc/hosts', '/etc/hostname', '/etc/resolv.conf'];
+const ownFolders: readonly [path: string, mode: number][] = [
+  ...['var', 'var/lib', 'var/log', 'var/cache', 'var/spool', 'run', 'proc', 'sys', 'dev', 'home', 'srv', 'mnt', 'media'].map(
+    (path) => [path, 0o755] as [string, number],
+  ),
+  ['root', 0o700],
+  ['tmp', 0o1777],
+  ['var/tmp', 0o1777],
+];
+const ownLinks: readonly [path: string, target: string][] = [
+  ['var/run', '/run'],
+  ['var/lock', '/run/lock'],
+];
+
+/** What the machine's own root is like. */
+export interface MachineRoot {
+  /** Names in `/`; a link with where it leads. */
+  entries: ReadonlyMap<string, 'folder' | { link: string }>;
+  /** Where file systems are mounted. */
+  mountPoints: readonly string[];
+}
+
+export interface RootOptions {
+  /** The instance's disk, seen inside at the same path. */
+  disk: string;
+  /** Of the machine, seen inside at the same paths, for reading. */
+  shows: readonly string[];
+  /** Copied into the root, to the same path. */
+  pausePath: string;
+  machine: MachineRoot;
+}
+
+export interface RootPlan {
+  /** Made before the first mount. */
+  folders: readonly (readonly [path: string, mode: number])[];
+  /** Made where there is nothing yet. */
+  links: readonly (readonly [path: string, target: string])[];
+  /** Lines of fstab(5). */
+  mounts: readonly string[];
+  /** Removed once, after the mounts of the first boot. */
+  notInherited: readonly string[];
+}
+
+/** Where the new root is put together. */
+export const rootOf = (disk: string): string => `${disk}/root`;
+const changesOf = (name: string): string => `changes/${name}`;
+
+/** As fstab(5) wants it. */
+const field = (text: string): string =>
+  text.replaceAll(/[\\ \t\n]/g, (char) => `\\${char.charCodeAt(0).toString(8).padStart(3, '0')}`);
+export const fstabEntry = (source: string, target: string, type: string, options: string): string =>
+  `${field(source)} ${field(target)} ${type} ${options} 0 0`;
+
+const below = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`);
+
+/** Paths of overlays are relative to the disk, from where they are mounted: the text of an option could not carry every path. */
+const overlay = (root: string, name: string): string =>
+  fstabEntry(
+    'sagong-overlay',
+    `${root}/${name}`,
+    'overlay',
+    `lowerdir=/${name},upperdir=${changesOf(name)}/upper,workdir=${changesOf(name)}/work`,
+  );
+
+export const parentOf = (path: string): string => path.slice(0, path.lastIndexOf('/'));
+
+/** Folders and mounts of the machine to be seen inside; what an overlay shows already is not among them. */
+function shownFolders(
+  { shows, machine }: RootOptions,
+  inOverlay: (path: string) => boolean,
+  hidden: readonly string[],
+): string[] {
+  const mounts = machine.mountPoints.filter(
+    (path) =>
+      inOverlay(path) && parentOf(path) !== '' && !ownFiles.includes(path) && !hidden.some((folder) => below(path, folder)),
+  );
+  const others = shows.filter((path) => path !== '/' && !inOverlay(path));
+  return [...new Set([...mounts, ...others])].sort();
+}
+
+export function rootPlan(options: RootOptions): RootPlan {
+  const { disk, pausePath, machine } = options;
+  const root = rootOf(disk);
+  const system = systemFolders.filter((name) => machine.entries.get(name) === 'folder');
+  const inOverlay = (path: string): boolean => system.some((name) => below(path, `/${name}`));
+  // Disks of other instances and the files of the cloud, should they lie in a folder that is seen through an overlay.
+  const hidden = [...new Set([parentOf(disk), parentOf(pausePath)])].filter(inOverlay);
+  const links = [...machine.entries].flatMap(([name, entry]): [string, string][] =>
+    entry !== 'folder' && systemFolders.includes(name) ? [[name, entry.link]] : [],
+  );
+  const bind = (path: string, how: string): string => fstabEntry(path, `${root}${path}`, 'none', `${how},X-mount.mkdir`);
+  return {
+    folders: [
+      [root, 0o755],
+      ...[...ownFolders, ...system.map((name) => [name, 0o755] as const)].map(
+        ([path, mode]) => [`${root}/${path}`, mode] as const,
+      ),
+      ...system.flatMap((name) => ['upper', 'work'].map((part) => [`${disk}/${changesOf(name)}/${part}`, 0o755] as const)),
+    ],
+    links: [...links, ...ownLinks].map(([path, target]) => [`${root}/${path}`, target]),
+    mounts: [
+      ...system.map((name) => overlay(root, name)),
+      fstabEntry('/dev', `${root}/dev`, 'none', 'rbind'),
+      fstabEntry('sagong-shm', `${root}/dev/shm`, 'tmpfs', 'nosuid,nodev,mode=1777'),
+      fstabEntry('sagong-run', `${root}/run`, 'tmpfs', 'nosuid,nodev,mode=755'),
+      ...shownFolders(options, inOverlay, hidden).map((path) => bind(path, 'bind,ro')),
+      ...hidden.map((path) => fstabEntry('sagong-hidden', `${root}${path}`, 'tmpfs', 'mode=755')),
+      bind(disk, 'bind'),
+      fstabEntry(`${disk}/logs`, `${root}/var/log`, 'none', 'bind'),
+    ],
+    notInherited: notInherited.map((path) => `${root}/${path}`),
+  };
+}
+
+/** An instance's own names, as hosts(5). */
+export const hostsFile = (hostname: string, address: string): string =>
+  `127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n${address} ${hostname}\n`;
+
+/** For programs that do not say what they need to see: the folders of the root that the paths of their command lead through. */
+export const foldersOf = (command: readonly string[], disk: string): string[] => [
+  ...new Set(command.filter((word) => word.startsWith('/') && !below(word, disk)).map((word) => `/${word.split('/')[1] ?? ''}`)),
+];

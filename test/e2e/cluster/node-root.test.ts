@@ -1,0 +1,175 @@
+// Each node has a root of its own: what pods see of "the host" is their node's, with logs, static pods and mounts where the agents of other people look.
+import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { eventually, type Output, TestCluster } from './harness.ts';
+
+const image = 'sagong.local/root:1';
+const mark = `sagong-root-test-${process.pid}`;
+let cluster: TestCluster;
+const kubectl = (...args: string[]): Promise<string> => cluster.kubectl(...args);
+const shell = (node: string, script: string): Promise<Output> => cluster.sagong('node', 'shell', node, '--', 'sh', '-c', script);
+const machineMounts = async (): Promise<string[]> =>
+  (await readFile('/proc/self/mounts', 'utf8')).split('\n').map((line) => line.split(' ')[1] ?? '');
+let before: { etc: string[]; log: string[] };
+const machine = async () => ({ etc: (await readdir('/etc')).sort(), log: (await readdir('/var/log')).sort() });
+
+beforeAll(async () => {
+  before = await machine();
+  cluster = await TestCluster.create();
+  await cluster.up('--nodes', '2');
+  await cluster.loadBusybox(image);
+});
+afterAll(async () => {
+  await cluster?.destroy();
+});
+
+const pod = (
+  name: string,
+  node: string,
+  command: string,
+  more: { volumes?: string; mounts?: string; privileged?: boolean } = {},
+) => `
+apiVersion: v1
+kind: Pod
+metadata: { name: ${name} }
+spec:
+  nodeName: ${node}
+  terminationGracePeriodSeconds: 0
+  containers:
+    - name: app
+      image: ${image}
+      imagePullPolicy: Never
+      securityContext: { privileged: ${more.privileged ?? false} }
+      command: [sh, -c, ${JSON.stringify(command)}]
+      volumeMounts: [${more.mounts ?? ''}]
+  volumes: [${more.volumes ?? ''}]
+`;
+const ready = (...names: string[]): Promise<string> =>
+  kubectl('wait', ...names.map((name) => `pod/${name}`), '--for', 'condition=Ready', '--timeout', '90s');
+
+it('shows a pod the files of its node, and of no other, and never writes to the machine', async () => {
+  const mounts = { volumes: '{ name: host, hostPath: { path: / } }', mounts: '{ name: host, mountPath: /host }' };
+  for (const node of ['node-1', 'node-2'])
+    await cluster.apply(
+      pod(node, node, `echo ${node} > /host/etc/${mark}; echo ${node} > /host/tmp/${mark}; exec sleep 100000`, mounts),
+    );
+  await ready('node-1', 'node-2');
+  for (const node of ['node-1', 'node-2']) {
+    expect(await kubectl('exec', node, '--', 'cat', `/host/etc/${mark}`, `/host/tmp/${mark}`, '/host/etc/hostname')).toBe(
+      `${node}\n${node}\n${node}\n`,
+    );
+    expect((await shell(node, `cat /etc/${mark}`)).stdout).toBe(`${node}\n`);
+  }
+  const seen = (folder: string): Promise<string> => kubectl('exec', 'node-1', '--', 'ls', join('/host', cluster.dataDir, folder));
+  expect([await seen(''), await seen('nodes'), await seen('cloud')]).toEqual(['cloud\nnodes\n', 'node-1\n', 'pause\n']);
+  expect([existsSync(`/etc/${mark}`), existsSync(`/tmp/${mark}`)]).toEqual([false, false]);
+  expect(await machine()).toEqual(before);
+});
+
+it('has the logs of pods where log agents look, and a DaemonSet collects them', async () => {
+  await cluster.apply(`
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: { name: agent, namespace: kube-system }
+spec:
+  selector: { matchLabels: { app: agent } }
+  template:
+    metadata: { labels: { app: agent } }
+    spec:
+      terminationGracePeriodSeconds: 0
+      containers:
+        - name: agent
+          image: ${image}
+          command: [sh, -c, 'exec sleep 100000']
+          volumeMounts: [{ name: logs, mountPath: /var/log, readOnly: true }]
+      volumes: [{ name: logs, hostPath: { path: /var/log } }]
+`);
+  for (const node of ['node-1', 'node-2'])
+    await cluster.apply(pod(`talker-${node}`, node, `echo "words of ${node}"; exec sleep 100000`));
+  await ready('talker-node-1', 'talker-node-2');
+  await kubectl('rollout', 'status', 'daemonset/agent', '-n', 'kube-system', '--timeout', '90s');
+  const agents = await cluster.json<{ items: { metadata: { name: string }; spec: { nodeName: string } }[] }>(
+    'get',
+    'pods',
+    '-n',
+    'kube-system',
+    '-l',
+    'app=agent',
+  );
+  expect(agents.items).toHaveLength(2);
+  for (const { metadata, spec } of agents.items) {
+    const inAgent = (script: string): Promise<string> =>
+      kubectl('exec', '-n', 'kube-system', metadata.name, '--', 'sh', '-c', script);
+    const text = await inAgent('cat /var/log/containers/talker-*_default_app-*.log');
+    expect(text).toMatch(new RegExp(`^\\S+ stdout F words of ${spec.nodeName}\\n$`));
+    const uid = await kubectl('get', 'pod', `talker-${spec.nodeName}`, '-o', 'jsonpath={.metadata.uid}');
+    expect(await inAgent('readlink /var/log/containers/talker-*')).toBe(
+      `/var/log/pods/default_talker-${spec.nodeName}_${uid}/app/0.log\n`,
+    );
+  }
+  await kubectl('delete', 'pod', 'talker-node-1', 'talker-node-2');
+  for (const node of ['node-1', 'node-2'])
+    await eventually(
+      'no link without a log',
+      async () => !(await shell(node, 'ls /var/log/containers /var/log/pods')).stdout.includes('talker'),
+    );
+});
+
+it('runs static pods of the folder that kubeadm knows', async () => {
+  const manifest = JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'fixed', namespace: 'kube-system' },
+    spec: { containers: [{ name: 'app', image, imagePullPolicy: 'Never', command: ['sleep', '100000'] }] },
+  });
+  await shell('node-1', `printf '%s' '${manifest}' > /etc/kubernetes/manifests/fixed.json`);
+  await eventually(
+    'the mirror runs',
+    async () =>
+      (await kubectl('get', 'pod', '-n', 'kube-system', 'fixed-node-1', '-o', 'jsonpath={.status.phase}')) === 'Running',
+  );
+  await shell('node-1', 'rm /etc/kubernetes/manifests/fixed.json');
+  await eventually(
+    'no mirror',
+    async () => (await cluster.tryKubectl('get', 'pod', '-n', 'kube-system', 'fixed-node-1')).code !== 0,
+  );
+});
+
+it('shares mounts in both directions between the pods of a node, and with nobody else', async () => {
+  const volumes = '{ name: shared, hostPath: { path: /srv/shared, type: DirectoryOrCreate } }';
+  const source = 'mkdir -p /shared/disk; mount -t tmpfs disk /shared/disk; echo inside > /shared/disk/file; exec sleep 100000';
+  await cluster.apply(
+    pod('source', 'node-1', source, {
+      volumes,
+      mounts: '{ name: shared, mountPath: /shared, mountPropagation: Bidirectional }',
+      privileged: true,
+    }),
+  );
+  await ready('source');
+  const mounts = '{ name: shared, mountPath: /shared, mountPropagation: HostToContainer }';
+  const part = '{ name: shared, mountPath: /part, subPath: disk }';
+  await cluster.apply(pod('viewer', 'node-1', 'exec sleep 100000', { volumes, mounts: `${mounts}, ${part}` }));
+  await ready('viewer');
+  expect(await kubectl('exec', 'viewer', '--', 'cat', '/shared/disk/file', '/part/file')).toBe('inside\ninside\n');
+  expect((await shell('node-1', 'cat /srv/shared/disk/file')).stdout).toBe('inside\n');
+  expect((await shell('node-2', 'ls /srv')).stdout).toBe('');
+  expect((await machineMounts()).filter((path) => path.includes('shared/disk'))).toEqual([]);
+});
+
+it('keeps its files over a reboot, and leaves nothing on the machine', async () => {
+  await cluster.sagong('node', 'reboot', 'node-1');
+  await eventually('the file is there', async () =>
+    (await shell('node-1', `cat /etc/${mark}; ls /run/containerd`)).stdout.startsWith('node-1\n'),
+  );
+  await eventually(
+    'the node is ready',
+    async () => (await kubectl('get', 'node', 'node-1', '--no-headers')).includes(' Ready '),
+    90_000,
+  );
+  const { dataDir, home } = cluster;
+  expect((await cluster.sagong('down')).code).toBe(0);
+  expect((await machineMounts()).filter((path) => path.startsWith(home))).toEqual([]);
+  expect([existsSync(dataDir), await machine()]).toEqual([false, before]);
+});
