@@ -71,6 +71,7 @@ export async function settle(options: UpOptions, progress: Progress): Promise<Cl
     metrics: options.metrics ?? before?.metrics ?? 'kubelets',
     ...((options.encryptSecrets || before?.encryptSecrets) && { encryptSecrets: true }),
     networkPolicy: options.networkPolicy ?? before?.networkPolicy ?? 'nftables',
+    cni: options.cni ?? before?.cni ?? 'bridge',
     proxyMode: options.proxyMode ?? before?.proxyMode ?? 'iptables',
     ...topologyOf(options, before, runtime),
   };

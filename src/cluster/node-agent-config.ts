@@ -13,6 +13,8 @@ export interface NodeAgentConfig {
   kubeProxyKubeconfig: string;
   /** Of the node's name server. */
   dnsKubeconfig: string;
+  /** Absent: the node makes the network of its pods itself. */
+  cni?: 'none';
   /** Of kube-proxy; absent: iptables. */
   proxyMode?: ProxyMode;
   /** Of what enforces network policies; absent: nothing does. */

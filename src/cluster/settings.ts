@@ -21,6 +21,8 @@ export interface EtcdLocation {
   keyFile?: string;
 }
 
+/** Who makes the network of pods on real nodes: `bridge`, the nodes themselves; `none` leaves it to an add-on, and nodes are not Ready before it came. */
+export type CniChoice = 'bridge' | 'none';
 /** Who enforces network policies on real nodes: `none` leaves them to somebody else. */
 export type NetworkPolicyChoice = 'nftables' | 'none';
 
@@ -61,6 +63,8 @@ export interface ClusterSettings {
   metrics?: MetricsChoice;
   /** Default: nftables. */
   networkPolicy?: NetworkPolicyChoice;
+  /** Default: bridge. */
+  cni?: CniChoice;
   /** Default: iptables. */
   proxyMode?: ProxyMode;
   /** Default: self-managed. */

@@ -31,6 +31,7 @@ import {
   type CloudProviderChoice,
   type EtcdLocation,
   loadSettings,
+  type CniChoice,
   type NetworkPolicyChoice,
   type NodeAddressesChoice,
   type RuntimeChoice,
@@ -40,7 +41,7 @@ import {
 import { rewriteSecrets, secretEncryption } from './secret-encryption.ts';
 import type { StorageChoice } from './storage-addon.ts';
 import { accessBy, UserAccess } from './user-access.ts';
-import { isNodeReadySince, waitFor } from './wait.ts';
+import { isHeardSince, isNodeReadySince, waitFor } from './wait.ts';
 
 export interface UpOptions {
   name: string;
@@ -69,6 +70,8 @@ export interface UpOptions {
   metrics?: MetricsChoice;
   /** Who enforces network policies: absent: as before, or nftables. */
   networkPolicy?: NetworkPolicyChoice;
+  /** Who makes the network of pods on real nodes: absent: as before, or bridge. */
+  cni?: CniChoice;
   /** How kube-proxy works on real nodes: absent: as before, or iptables. */
   proxyMode?: ProxyMode;
   /** Absent: as before, or self-managed. */
@@ -194,9 +197,11 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
     });
     if (managed && nodes.endpoint) await access.tell(accessBy(nodes.endpoint));
     if (nodes.noUplink) progress.say(`   nodes have no way out of this machine (${nodes.noUplink})`);
-    await progress.step('nodes Ready', async () => {
+    await progress.step(kept.cni === 'none' ? 'nodes' : 'nodes Ready', async () => {
       await nodes.kubeletsAnswer(deps.signal);
-      await nodesReady(plane, await nodes.bootTimes(), deps);
+      // Without a network of pods no node is Ready: it is enough that its kubelet says so.
+      const arrived = kept.cni === 'none' && kept.runtime !== 'simulated' ? isHeardSince : isNodeReadySince;
+      await nodesReady(plane, await nodes.bootTimes(), arrived, deps);
     });
   }
   if (kept.machine && own) {
@@ -322,13 +327,18 @@ const cloudTitle = ({ nodes, runtime, cloudProvider }: ClusterSettings): string 
   ].join(', ');
 
 /** `bootTimes`: since when the word of each node's kubelet counts. */
-async function nodesReady(plane: PlaneAccess, bootTimes: ReadonlyMap<string, number>, deps: StartDeps): Promise<void> {
+async function nodesReady(
+  plane: PlaneAccess,
+  bootTimes: ReadonlyMap<string, number>,
+  arrived: (node: Node, sinceMs: number) => boolean,
+  deps: StartDeps,
+): Promise<void> {
   const informers = createInformerFactory({ ...deps, client: plane.client(identities.admin, 'sagong') });
   const nodes = informers.informer<Node>({ group: '', version: 'v1', resource: 'nodes' });
   informers.start();
   const waiting = (all: readonly Node[]): string[] =>
     [...bootTimes].flatMap(([name, sinceMs]) =>
-      all.some((node) => node.metadata.name === name && isNodeReadySince(node, sinceMs)) ? [] : [name],
+      all.some((node) => node.metadata.name === name && arrived(node, sinceMs)) ? [] : [name],
     );
   try {
     await informers.waitForSync(deps.signal);

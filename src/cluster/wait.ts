@@ -7,12 +7,14 @@ import type { Clock } from '#utils';
 export const isNodeReady = (node: Node): boolean =>
   node.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
 
-/** Ready, as its kubelet has said at `sinceMs` or later. Conditions have whole seconds. */
-export const isNodeReadySince = (node: Node, sinceMs: number): boolean =>
-  isNodeReady(node) &&
+/** Its kubelet has said at `sinceMs` or later whether it is Ready. Conditions have whole seconds. */
+export const isHeardSince = (node: Node, sinceMs: number): boolean =>
   (node.status?.conditions ?? []).some(
     ({ type, lastHeartbeatTime }) => type === 'Ready' && Date.parse(lastHeartbeatTime ?? '') >= sinceMs - (sinceMs % 1000),
   );
+
+/** Ready, as its kubelet has said at `sinceMs` or later. */
+export const isNodeReadySince = (node: Node, sinceMs: number): boolean => isNodeReady(node) && isHeardSince(node, sinceMs);
 
 /** Resolves when `condition` holds for the objects of an informer that has synced; rejects with `complaint()` after `timeoutMs`. */
 export function waitFor<T extends KubeObject>(

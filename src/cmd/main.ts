@@ -69,6 +69,10 @@ clusterCommand('up', 'Start a cluster and stay in the foreground; Ctrl-C stops i
     'kubelets (metrics.k8s.io from the kubelets: kubectl top, autoscaling) or none (for a metrics-server of your own) (default: as before, or kubelets)',
   )
   .option(
+    '--cni <network>',
+    'who makes the network of pods on real nodes: bridge (every node itself) or none (an add-on that you install; nodes are NotReady before it) (default: as before, or bridge)',
+  )
+  .option(
     '--network-policy <how>',
     'who enforces network policies on real nodes: nftables (every node by its packet filter) or none (default: as before, or nftables)',
   )

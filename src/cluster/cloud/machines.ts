@@ -12,7 +12,7 @@ import { type ClusterPki, clientConfigFor } from '../certificates.ts';
 import { type Identity, identities } from '../identities.ts';
 import type { NodeAgentConfig } from '../node-agent-config.ts';
 import type { RegistryMirror } from '../nodes/index.ts';
-import { clusterNetworks } from '../settings.ts';
+import { type CniChoice, clusterNetworks } from '../settings.ts';
 import { type ClusterNetwork, clusterTag, nodePlace, roleTag } from './network.ts';
 import { writePolicyIdentity } from './node-choices.ts';
 import { programFolders } from './program-folders.ts';
@@ -32,6 +32,8 @@ export interface MachinesOptions {
   networkPolicy?: boolean;
   /** Of kube-proxy on new nodes. */
   proxyMode?: ProxyMode | undefined;
+  /** Of new nodes. */
+  cni?: CniChoice | undefined;
   /** Whether new nodes have public addresses. */
   publicAddresses?: boolean;
   /** Instances are kubelets in the cluster's process: they read nothing from a disk. */
@@ -132,7 +134,15 @@ export class Machines {
   }
   /** Identities and configuration, as a vendor's boot image and user data would bring them. */
   async #prepareDisk(name: string, address: string): Promise<void> {
-    const { dataDir, pki, registryMirrors, networkPolicy = false, proxyMode, podCidr = clusterNetworks.podCidr } = this.#options;
+    const {
+      dataDir,
+      pki,
+      registryMirrors,
+      networkPolicy = false,
+      proxyMode,
+      cni,
+      podCidr = clusterNetworks.podCidr,
+    } = this.#options;
     const dir = nodeDir(dataDir, name);
     const { host, port } = this.#options.server;
     await mkdir(dir, { recursive: true, mode: 0o700 });
@@ -155,6 +165,7 @@ export class Machines {
       kubeProxyKubeconfig: await kubeconfig('kube-proxy', identities.kubeProxy),
       dnsKubeconfig: await kubeconfig('coredns', identities.dns),
       ...(proxyMode && { proxyMode }),
+      ...(cni === 'none' && { cni }),
       ...(networkPolicy && {
         networkPolicyKubeconfig: await writePolicyIdentity({ nodeName: name, nodeDir: dir, apiserver: { host, port } }, pki),
       }),

@@ -7,6 +7,7 @@ import type { ProxyMode } from '#kube-proxy';
 import { type ClusterPki, clientConfigFor } from '../certificates.ts';
 import { networkPolicyRights } from '#network-policy';
 import { identities } from '../identities.ts';
+import type { CniChoice } from '../settings.ts';
 import type { NodeAgentConfig } from '../node-agent-config.ts';
 
 type About = Pick<NodeAgentConfig, 'nodeName' | 'nodeDir' | 'apiserver'>;
@@ -31,21 +32,27 @@ export interface NodeChoices {
   /** Whether nodes enforce network policies. */
   networkPolicy: boolean;
   proxyMode: ProxyMode | undefined;
+  cni: CniChoice | undefined;
 }
 
 /** Brings all nodes with a disk to these choices. */
-export async function updateNodes(dataDir: string, pki: ClusterPki, { networkPolicy, proxyMode }: NodeChoices): Promise<void> {
+export async function updateNodes(
+  dataDir: string,
+  pki: ClusterPki,
+  { networkPolicy, proxyMode, cni }: NodeChoices,
+): Promise<void> {
   const names = await readdir(join(dataDir, 'nodes')).catch(() => []);
   for (const name of names) {
     const path = join(dataDir, 'nodes', name, 'agent.json');
     const text = (await readFileIfExists(path))?.toString('utf8');
     if (text === undefined) continue;
-    const { networkPolicyKubeconfig: before, proxyMode: mode, ...config } = JSON.parse(text) as NodeAgentConfig;
-    if ((before !== undefined) === networkPolicy && mode === proxyMode) continue;
+    const { networkPolicyKubeconfig: before, proxyMode: mode, cni: network, ...config } = JSON.parse(text) as NodeAgentConfig;
+    if ((before !== undefined) === networkPolicy && mode === proxyMode && (network === 'none') === (cni === 'none')) continue;
     const identity = networkPolicy ? (before ?? (await writePolicyIdentity(config, pki))) : undefined;
     const now: NodeAgentConfig = {
       ...config,
       ...(proxyMode && { proxyMode }),
+      ...(cni === 'none' && { cni }),
       ...(identity !== undefined && { networkPolicyKubeconfig: identity }),
     };
     await atomicWrite(path, JSON.stringify(now, null, 2));

@@ -163,7 +163,17 @@ class Commands implements NodeCommands {
     return this.#settings.topology === 'managed' ? managedServer(clusterMark(this.#settings.dataDir)) : selfManagedServer;
   }
   async #machines(instanceType?: string): Promise<Machines> {
-    const { name, dataDir, runtime, podCidr, nodeAddresses, networkPolicy, proxyMode, registryMirrors = [] } = this.#settings;
+    const {
+      name,
+      dataDir,
+      runtime,
+      podCidr,
+      nodeAddresses,
+      networkPolicy,
+      proxyMode,
+      cni,
+      registryMirrors = [],
+    } = this.#settings;
     const publicAddresses = nodeAddresses === 'public';
     const network = await this.#network();
     return new Machines(this.#cloud, network, {
@@ -177,6 +187,7 @@ class Commands implements NodeCommands {
       publicAddresses,
       networkPolicy: networkPolicy !== 'none',
       proxyMode,
+      cni,
       ...(podCidr !== undefined && { podCidr }),
       ...(instanceType !== undefined && { instanceType }),
     });

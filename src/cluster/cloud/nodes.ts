@@ -76,8 +76,8 @@ export class ClusterNodes {
   async boot(): Promise<void> {
     const { settings, program, pki } = this.#options;
     const networkPolicy = settings.networkPolicy !== 'none';
-    const { proxyMode } = settings;
-    if (!this.#simulated) await updateNodes(settings.dataDir, pki, { networkPolicy, proxyMode });
+    const { proxyMode, cni } = settings;
+    if (!this.#simulated) await updateNodes(settings.dataDir, pki, { networkPolicy, proxyMode, cni });
     const cloud = this.#simulated
       ? await startSimulatedCloud(settings, this.#simulated, this.#deps)
       : await startCloudProcess(settings, program, this.#deps);
@@ -102,6 +102,7 @@ export class ClusterNodes {
       ...(settings.podCidr !== undefined && { podCidr: settings.podCidr }),
       networkPolicy,
       proxyMode,
+      cni,
       simulated: settings.runtime === 'simulated',
       registryMirrors: (settings.registryMirrors ?? []).map(parseRegistryMirror),
     });

@@ -2,6 +2,7 @@
 import type { Instance, LoadBalancer, SecurityGroup } from '#cloud';
 import { type CloudClient, listAll } from '#cloud/client';
 import { type ClusterNetwork, clusterTag, controlPlanePlace, ensureControlPlaneGroup, roleTag } from '../cloud/network.ts';
+import { programFolders } from '../cloud/program-folders.ts';
 import type { ControlPlaneMember } from './config.ts';
 import { controlPlaneConfigPath, controlPlaneDir } from './config.ts';
 import { healthCheckMs } from './limits.ts';
@@ -69,14 +70,16 @@ export class ControlPlaneMachines {
     const { cluster, dataDir, names, program } = this.#options;
     const { subnets, vpc } = this.#network;
     const { subnet, address } = controlPlanePlace(names.indexOf(name), subnets.length);
+    const { command, shows } = programFolders(program);
     return this.#cloud.runInstance({
       name,
       subnetId: subnets[subnet]?.id ?? '',
       privateAddress: address,
       securityGroupIds: [group.id],
       userData: {
-        command: [...program, 'control-plane-agent', '--config', controlPlaneConfigPath(dataDir, name)],
+        command: [...command, 'control-plane-agent', '--config', controlPlaneConfigPath(dataDir, name)],
         directory: controlPlaneDir(dataDir, name),
+        shows,
       },
       tags: { [clusterTag]: cluster, [roleTag]: role, Name: `${vpc.name}/${name}` },
     });

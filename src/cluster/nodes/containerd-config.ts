@@ -30,6 +30,8 @@ export interface ContainerdOptions {
   cniConfDir: string;
   /** Without CAP_SYS_RESOURCE, containers cannot get a lower oom_score_adj than containerd's own. */
   restrictOomScoreAdj: boolean;
+  /** Absent: the node makes the network of its pods itself. */
+  cni?: 'none';
   /** Of the pods' cards; absent: the kernel's. */
   podMtu?: number;
 }
@@ -45,6 +47,7 @@ export function containerdConfig({
   cniBinDir,
   cniConfDir,
   restrictOomScoreAdj,
+  cni,
 }: ContainerdOptions): string {
   const paths = containerdPaths(nodeDir);
   const cri = 'plugins."io.containerd.grpc.v1.cri"';
@@ -67,8 +70,7 @@ state = ${quote(`${paths.dir}/state`)}
 [${cri}.cni]
   bin_dir = ${quote(cniBinDir)}
   conf_dir = ${quote(cniConfDir)}
-  conf_template = ${quote(paths.cniTemplate)}
-[${cri}.registry]
+${cni === 'none' ? '' : `  conf_template = ${quote(paths.cniTemplate)}\n`}[${cri}.registry]
   config_path = ${quote(paths.certsDir)}
 [${cri}.containerd]
   snapshotter = "overlayfs"

@@ -40,6 +40,7 @@ export interface UpFlags extends EtcdFlags {
   storage?: string;
   metrics?: string;
   config?: string;
+  cni?: string;
   networkPolicy?: string;
   proxyMode?: string;
   topology?: string;
@@ -62,6 +63,7 @@ const nodeAddressChoices = ['private', 'public'] as const;
 const cloudProviders = ['local', 'external'] as const;
 const storages = ['local-path', 'none'] as const;
 const metricsChoices = ['kubelets', 'none'] as const;
+const cnis = ['bridge', 'none'] as const;
 const networkPolicies = ['nftables', 'none'] as const;
 const proxyModes = ['iptables', 'nftables'] as const;
 const topologies = ['self-managed', 'managed'] as const;
@@ -118,6 +120,7 @@ export async function runUp(given: UpFlags): Promise<void> {
   const cloudProvider = chosen('--cloud-provider', cloudProviders, flags.cloudProvider);
   const storage = chosen('--storage', storages, flags.storage);
   const metrics = chosen('--metrics', metricsChoices, flags.metrics);
+  const cni = chosen('--cni', cnis, flags.cni);
   const networkPolicy = chosen('--network-policy', networkPolicies, flags.networkPolicy);
   const proxyMode = chosen('--proxy-mode', proxyModes, flags.proxyMode);
   const topology = chosen('--topology', topologies, flags.topology);
@@ -140,6 +143,7 @@ export async function runUp(given: UpFlags): Promise<void> {
     cloudProvider,
     storage,
     metrics,
+    cni,
     networkPolicy,
     proxyMode,
     topology,

@@ -63,7 +63,7 @@ it('shows a pod the files of its node, and of no other, and never writes to the 
     expect((await shell(node, `cat /etc/${mark}`)).stdout).toBe(`${node}\n`);
   }
   const seen = (folder: string): Promise<string> => kubectl('exec', 'node-1', '--', 'ls', join('/host', cluster.dataDir, folder));
-  expect([await seen(''), await seen('nodes'), await seen('cloud')]).toEqual(['cloud\nnodes\n', 'node-1\n', 'pause\n']);
+  expect([await seen(''), await seen('nodes'), await seen('cloud')]).toEqual(['cloud\nnodes\n', 'node-1\n', 'machines\n']);
   expect([existsSync(`/etc/${mark}`), existsSync(`/tmp/${mark}`)]).toEqual([false, false]);
   expect(await machine()).toEqual(before);
 });
