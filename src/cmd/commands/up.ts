@@ -75,6 +75,21 @@ function chosen<T extends string>(flag: string, words: readonly T[], given: stri
   return word;
 }
 
+/** Flags that say one of several words. */
+const choicesOf = (flags: UpFlags) => ({
+  runtime: chosen('--runtime', runtimes, flags.runtime) ?? ('auto' as const),
+  uplink: chosen('--uplink', uplinks, flags.uplink),
+  nodeAddresses: chosen('--node-addresses', nodeAddressChoices, flags.nodeAddresses),
+  cloudProvider: chosen('--cloud-provider', cloudProviders, flags.cloudProvider),
+  storage: chosen('--storage', storages, flags.storage),
+  metrics: chosen('--metrics', metricsChoices, flags.metrics),
+  cni: chosen('--cni', cnis, flags.cni),
+  networkPolicy: chosen('--network-policy', networkPolicies, flags.networkPolicy),
+  proxyMode: chosen('--proxy-mode', proxyModes, flags.proxyMode),
+  topology: chosen('--topology', topologies, flags.topology),
+  endpointAccess: flags.endpointAccess === undefined ? undefined : endpointAccessOf(flags.endpointAccess),
+});
+
 /** Both flags or none; paths of files as seen from here. */
 function auditOf({ auditPolicyFile: policy, auditLogPath: log }: UpFlags): UpOptions['audit'] {
   if (policy === undefined && log === undefined) return undefined;
@@ -114,17 +129,7 @@ async function labelNodes({ plane, settings }: RunningCluster, labels: readonly 
 
 export async function runUp(given: UpFlags): Promise<void> {
   const { flags, labels } = await configured(given);
-  const runtime = chosen('--runtime', runtimes, flags.runtime) ?? 'auto';
-  const uplink = chosen('--uplink', uplinks, flags.uplink);
-  const nodeAddresses = chosen('--node-addresses', nodeAddressChoices, flags.nodeAddresses);
-  const cloudProvider = chosen('--cloud-provider', cloudProviders, flags.cloudProvider);
-  const storage = chosen('--storage', storages, flags.storage);
-  const metrics = chosen('--metrics', metricsChoices, flags.metrics);
-  const cni = chosen('--cni', cnis, flags.cni);
-  const networkPolicy = chosen('--network-policy', networkPolicies, flags.networkPolicy);
-  const proxyMode = chosen('--proxy-mode', proxyModes, flags.proxyMode);
-  const topology = chosen('--topology', topologies, flags.topology);
-  const endpointAccess = flags.endpointAccess === undefined ? undefined : endpointAccessOf(flags.endpointAccess);
+  const choices = choicesOf(flags);
   const audit = auditOf(flags);
   const etcd = etcdFromFlags(flags);
   const dataDir = dataDirOf(flags.name, flags.dataDir);
@@ -137,17 +142,7 @@ export async function runUp(given: UpFlags): Promise<void> {
   const options: UpOptions = {
     ...flags,
     dataDir,
-    runtime,
-    uplink,
-    nodeAddresses,
-    cloudProvider,
-    storage,
-    metrics,
-    cni,
-    networkPolicy,
-    proxyMode,
-    topology,
-    endpointAccess,
+    ...choices,
     audit,
     ...(etcd && { etcd }),
     dnsUpstreams,
