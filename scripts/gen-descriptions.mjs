@@ -53,6 +53,35 @@ for (const file of readdirSync(models)) {
   }
   descriptions[type] = own;
 }
+/** What parameters of requests are for: of connections by the type of their options, of all others by name. */
+const connections = {
+  Exec: 'PodExecOptions',
+  Attach: 'PodAttachOptions',
+  Portforward: 'PodPortForwardOptions',
+  Log: 'PodLogOptions',
+};
+const request =
+  /\/\*\*\n((?:\s*\*[^\n]*\n)*?)\s*\* Defaults to: [^\n]*\n\s*\* @type [^\n]*\n\s*\* @memberof (\w+)\n\s*\*\/\s*\n\s*(\w+)\??:/g;
+const plain = (lines) =>
+  text(lines)
+    .replaceAll(/\\?&#39;/g, "'")
+    .replaceAll(/\\?&quot;/g, '"')
+    .replaceAll(/\\?&#x60;/g, '`')
+    .replaceAll(/\\?&lt;/g, '<')
+    .replaceAll(/\\?&gt;/g, '>')
+    .replaceAll('&amp;', '&')
+    .replaceAll('\\n', '\n');
+const parameters = {};
+const requests = readFileSync(join(models, '../types/ObjectParamAPI.d.ts'), 'utf8');
+for (const [, lines, operation, name] of requests.matchAll(request)) {
+  if (name === 'name' || name === 'namespace' || name === 'body') continue;
+  const options = Object.entries(connections).find(([of]) => operation.endsWith(`NamespacedPod${of}`))?.[1];
+  const proxied = /connect[A-Z][a-z]+?(?:Namespaced)?(Node|Pod|Service)Proxy$/.exec(operation)?.[1];
+  const owner = options ?? (proxied && `${proxied}ProxyOptions`);
+  if (owner) (descriptions[`io.k8s.api.core.v1.${owner}`] ??= {})[name] ??= plain(lines);
+  else parameters[name.replace(/^_/, '')] ??= plain(lines);
+}
+descriptions.parameters = parameters;
 mkdirSync(join(root, 'dist'), { recursive: true });
 writeFileSync(join(root, 'dist/openapi-descriptions.json'), `${JSON.stringify(descriptions)}\n`);
 console.log(`gen-descriptions: ${Object.keys(descriptions).length} types, ${fields} descriptions`);

@@ -5,6 +5,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { addEnums } from './lib/enums.mjs';
 import { internalTypes } from './lib/internal-types.mjs';
 import { readOpenAPI } from './lib/openapi.mjs';
 import { resourceTable } from './lib/resources.mjs';
@@ -32,6 +33,7 @@ const source = `k8s.io/api, apimachinery, apiextensions-apiserver, kube-aggregat
 const upstream = JSON.parse(go('mod', 'download', '-json', `k8s.io/kubernetes@${kubernetesVersion}`)).Dir;
 const facts = JSON.parse(go('run', '.'));
 const openapi = readOpenAPI(upstream);
+addEnums(openapi, upstream);
 const resources = resourceTable(upstream);
 const schema = schemaTable(facts, openapi, resources.published);
 

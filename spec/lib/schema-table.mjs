@@ -146,7 +146,7 @@ function notation(type) {
     if (field.mapType) words.push(`map=${field.mapType}`);
     if (field.patchStrategy || field.patchMergeKey)
       words.push(`patch=${field.patchStrategy ?? ''}${field.patchMergeKey ? `:${field.patchMergeKey}` : ''}`);
-    if (field.enum) words.push(`enum=${field.enum.join(',')}`);
+    if (field.enum) words.push(`enum=${field.enum.join(',').replaceAll(' ', '%20')}`);
     if (field.goType !== derivedGoType(field)) words.push(`go=${field.goType.replaceAll(' ', '')}`);
     if (field.default !== undefined) words.push(`default=${JSON.stringify(field.default)}`);
     lines.push(words.join(' '));

@@ -2,6 +2,7 @@
 //   name number type [-flags] [ref=] [list=] [map=] [patch=] [enum=] [go=] [default=]
 // where a type is `[]`/`{}`/`{}[]` before a scalar or before a type's name ('.Name' in the same package), the flags are
 // * pointer, o omitempty, z omitzero, ! required, 0 zero default, w wrapped; `= number type` inlines a struct; `@{...}` describes the type.
+// Spaces in values of `enum` are written %20.
 import { assert } from '#utils';
 import type { FieldSchema, ScalarType, SpecialType, TypeSchema } from './types.ts';
 
@@ -99,7 +100,7 @@ function readWord(field: FieldSchema, word: string, absolute: (ref: string) => s
       if (second !== undefined) field.patchMergeKey = second;
       break;
     case 'enum':
-      field.enum = value.split(',');
+      field.enum = value.replaceAll('%20', ' ').split(',');
       break;
     case 'go':
       field.goType = value;

@@ -7,6 +7,7 @@ export type Schema = Record<string, unknown>;
 export type Descriptions = Readonly<Record<string, Readonly<Record<string, string>> | undefined>>;
 
 const metaPackage = 'io.k8s.apimachinery.pkg.apis.meta.v1';
+const extensionsPackage = 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1';
 const specialNames: Partial<Record<FieldSchema['type'], string>> = {
   time: `${metaPackage}.Time`,
   microTime: `${metaPackage}.MicroTime`,
@@ -14,17 +15,35 @@ const specialNames: Partial<Record<FieldSchema['type'], string>> = {
   intOrString: 'io.k8s.apimachinery.pkg.util.intstr.IntOrString',
   rawExtension: 'io.k8s.apimachinery.pkg.runtime.RawExtension',
   fieldsV1: `${metaPackage}.FieldsV1`,
+  json: `${extensionsPackage}.JSON`,
+  schemaOrArray: `${extensionsPackage}.JSONSchemaPropsOrArray`,
+  schemaOrBool: `${extensionsPackage}.JSONSchemaPropsOrBool`,
+  schemaOrStringArray: `${extensionsPackage}.JSONSchemaPropsOrStringArray`,
 };
 
 const specialSchemas: Record<string, Schema> = {
   [`${metaPackage}.Time`]: { type: 'string', format: 'date-time' },
   [`${metaPackage}.MicroTime`]: { type: 'string', format: 'date-time' },
   [`${metaPackage}.Duration`]: { type: 'string' },
-  'io.k8s.apimachinery.pkg.util.intstr.IntOrString': { type: 'string', format: 'int-or-string' },
   'io.k8s.apimachinery.pkg.runtime.RawExtension': { type: 'object' },
   [`${metaPackage}.FieldsV1`]: { type: 'object' },
+  [`${extensionsPackage}.JSON`]: {},
+  [`${extensionsPackage}.JSONSchemaPropsOrArray`]: {},
+  [`${extensionsPackage}.JSONSchemaPropsOrBool`]: {},
+  [`${extensionsPackage}.JSONSchemaPropsOrStringArray`]: {},
 };
-const quantityName = 'io.k8s.apimachinery.pkg.api.resource.Quantity';
+
+/** Types that are a text or a number: version 2 cannot say so. */
+const eitherSchemas: Readonly<Record<string, Readonly<Record<2 | 3, Schema>>>> = {
+  'io.k8s.apimachinery.pkg.api.resource.Quantity': {
+    2: { type: 'string' },
+    3: { oneOf: [{ type: 'string' }, { type: 'number' }] },
+  },
+  'io.k8s.apimachinery.pkg.util.intstr.IntOrString': {
+    2: { type: 'string', format: 'int-or-string' },
+    3: { oneOf: [{ type: 'integer' }, { type: 'string' }], format: 'int-or-string' },
+  },
+};
 
 const scalars: Partial<Record<FieldSchema['type'], Schema>> = {
   string: { type: 'string' },
@@ -55,6 +74,7 @@ export function collectSchemas(
   descriptions: Descriptions,
   version: 2 | 3,
   more?: MoreTypes,
+  kindsOf: (type: TypeSchema) => TypeSchema['gvks'] = ({ gvks }) => gvks,
 ): SchemaCollector {
   const schemas: Record<string, Schema> = {};
   const place = version === 3 ? '#/components/schemas/' : '#/definitions/';
@@ -66,8 +86,10 @@ export function collectSchemas(
     return { $ref: place + typeName };
   };
   const schemaOf = (typeName: string): Schema => {
-    const special = typeName === quantityName ? quantity(version) : specialSchemas[typeName];
-    const known = special ?? more?.schema(typeName, reference);
+    const special = eitherSchemas[typeName]?.[version] ?? specialSchemas[typeName];
+    const description = descriptions[typeName]?.[''];
+    if (special) return { ...(description && { description }), ...special };
+    const known = more?.schema(typeName, reference);
     if (known) return known;
     const type = table.type(typeName);
     return type ? structSchema(type) : { type: 'object' };
@@ -76,6 +98,7 @@ export function collectSchemas(
     const texts = descriptions[type.name];
     const properties: Record<string, Schema> = {};
     for (const field of type.fields) if (field.name !== '') properties[field.name] = property(field, texts?.[field.name]);
+    const gvks = kindsOf(type);
     const required = type.fields.filter((field) => field.required === true).map(({ name }) => name);
     return {
       ...(texts?.[''] && { description: texts[''] }),
@@ -83,7 +106,7 @@ export function collectSchemas(
       ...(Object.keys(properties).length > 0 && { properties }),
       ...(required.length > 0 && { required }),
       ...(type.mapType && { 'x-kubernetes-map-type': type.mapType }),
-      ...(type.gvks && { 'x-kubernetes-group-version-kind': type.gvks }),
+      ...(gvks && { 'x-kubernetes-group-version-kind': gvks }),
       ...(type.unions && { 'x-kubernetes-unions': type.unions.map(unionSchema) }),
     };
   };
@@ -92,17 +115,17 @@ export function collectSchemas(
     return name === undefined ? { ...scalars[field.type], ...(field.enum && { enum: field.enum }) } : reference(name);
   };
   const shaped = (field: FieldSchema): Schema => {
-    const value = valueSchema(field);
-    if (field.shape === 'list') return { type: 'array', items: itemSchema(value, version) };
-    if (field.shape === 'map') return { type: 'object', additionalProperties: itemSchema(value, version) };
-    if (field.shape === 'mapOfLists') return { type: 'object', additionalProperties: { type: 'array', items: value } };
-    return value;
+    const item = (): Schema => itemSchema(field, valueSchema(field), version);
+    if (field.shape === 'list') return { type: 'array', items: item() };
+    if (field.shape === 'map') return { type: 'object', additionalProperties: item() };
+    if (field.shape === 'mapOfLists') return { type: 'object', additionalProperties: { type: 'array', items: item() } };
+    return valueSchema(field);
   };
   const property = (field: FieldSchema, description: string | undefined): Schema => {
     const base = shaped(field);
     const extra: Schema = {
       ...(description && { description }),
-      ...(field.default !== undefined && { default: field.default }),
+      ...(version === 3 && defaultOf(field)),
       ...(field.listType && { 'x-kubernetes-list-type': field.listType }),
       ...(field.listMapKeys && { 'x-kubernetes-list-map-keys': field.listMapKeys }),
       ...(field.mapType && { 'x-kubernetes-map-type': field.mapType }),
@@ -116,12 +139,24 @@ export function collectSchemas(
   return { reference, schemas };
 }
 
-/** v3 wraps references inside lists and maps, so that a default can stand beside them. */
-const itemSchema = (value: Schema, version: 2 | 3): Schema =>
-  version === 3 && '$ref' in value ? { allOf: [value], default: {} } : value;
+const zeros: Partial<Record<FieldSchema['type'], unknown>> = {
+  ...{ string: '', bool: false, int32: 0, int64: 0, uint32: 0, uint64: 0, float: 0, double: 0 },
+  message: {},
+};
 
-const quantity = (version: 2 | 3): Schema =>
-  version === 3 ? { oneOf: [{ type: 'string' }, { type: 'number' }] } : { type: 'string' };
+/** The default that the schema marks. */
+function defaultOf({ type, shape, default: marked, zeroDefault }: FieldSchema): { default?: unknown } {
+  if (marked !== undefined) return { default: marked };
+  if (!zeroDefault) return {};
+  return { default: shape === undefined ? (zeros[type] ?? {}) : {} };
+}
+
+/** Version 3 marks the zero value of items as their default; types that write themselves (quantities, times) have none. */
+function itemSchema({ type }: FieldSchema, value: Schema, version: 2 | 3): Schema {
+  const zero = zeros[type];
+  if (version === 2 || zero === undefined) return value;
+  return '$ref' in value ? { default: zero, allOf: [value] } : { ...value, default: zero };
+}
 
 const unionSchema = ({ discriminator, fields }: NonNullable<TypeSchema['unions']>[number]): Schema => ({
   ...(discriminator && { discriminator }),

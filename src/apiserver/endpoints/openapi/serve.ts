@@ -3,7 +3,7 @@
 import { createHash } from '../../platform/crypto.ts';
 import { parseAccept } from '#apimachinery/codec';
 import { gitVersion } from '#component-base';
-import type { SchemaTable } from '#apimachinery/schema';
+import type { SchemaTable, TypeSchema } from '#apimachinery/schema';
 import type { RemoteApis } from '../remote-apis.ts';
 import { mergeV2 } from './merge.ts';
 import { openApiDocumentsMax } from '../../limits.ts';
@@ -11,10 +11,12 @@ import type { ResourceTable } from '../../registry/resource-table.ts';
 import type { Incoming } from '../../chain/incoming.ts';
 import type { DocumentOutcome, Outcome } from '../../chain/outcome.ts';
 import { acceptOf } from '../negotiation.ts';
-import { pathsOf } from './paths.ts';
+import { routesOf } from './paths.ts';
+import { groupRoute, plainDocuments, plainRoute, versionRoute, versionTypes } from './plain-paths.ts';
+import { pathsV2, pathsV3, type Route } from './route.ts';
 import { encodeOpenApiV2 } from './protobuf.ts';
 import { type CustomTypes, customTypes } from './custom.ts';
-import { collectSchemas, type Descriptions, type Schema } from './schemas.ts';
+import { collectSchemas, type Descriptions, type MoreTypes, type Schema, type SchemaCollector } from './schemas.ts';
 
 export interface OpenApi {
   /** Undefined: not one of its paths. */
@@ -29,13 +31,10 @@ const formsV2: Readonly<Record<string, string>> = {
   'application/com.github.proto-openapi.spec.v2@v1.0+protobuf': protobuf,
   [protobuf]: protobuf,
 };
-const info = { title: 'Kubernetes', version: gitVersion };
+const info = { title: 'Kubernetes', version: /\d+\.\d+/.exec(gitVersion)?.[0] ?? gitVersion };
 const security = {
   BearerToken: { description: 'Bearer Token authentication', type: 'apiKey', name: 'authorization', in: 'header' },
 };
-
-/** Paths of the index that are no group version. */
-const plainPaths = ['.well-known/openid-configuration', 'api', 'apis', 'openid/v1/jwks', 'version'];
 
 const accepts = (accept: string): boolean =>
   accept === '' ||
@@ -110,7 +109,11 @@ export function createOpenApi(
       if (path === '/openapi/v2') {
         const form = formOfV2(accept);
         if (form === undefined) return empty(406, { vary: 'Accept' });
-        return documentOf(request, await built(path, form, (known) => merged(documentV2(table, schema, known))), form);
+        return documentOf(
+          request,
+          await built(path, form, (known) => merged(documentV2({ table, schema, descriptions: known }))),
+          form,
+        );
       }
       if (!path.startsWith('/openapi/v3/')) return undefined;
       const name = path.slice('/openapi/v3/'.length);
@@ -118,7 +121,11 @@ export function createOpenApi(
       const other = served ? undefined : await aggregator?.openApi.serveV3(request, name);
       if (other) return other;
       if (!served || !accepts(accept)) return empty(served ? 406 : 404);
-      return documentOf(request, await built(path, json, (known) => documentV3(table, schema, known, name)), json);
+      return documentOf(
+        request,
+        await built(path, json, (known) => documentV3({ table, schema, descriptions: known }, name)),
+        json,
+      );
     },
   };
 }
@@ -145,7 +152,7 @@ function documentsOf(table: ResourceTable): string[] {
       ? versions.map((version) => `api/${version}`)
       : [`apis/${group}`, ...versions.map((version) => `apis/${group}/${version}`)],
   );
-  return [...plainPaths, ...groups].sort();
+  return [...plainDocuments, ...groups].sort();
 }
 
 /** The hash changes when what is served under the path does; clients keep a document by it. */
@@ -169,43 +176,88 @@ const typeNameIn =
   (kind: { group: string; version: string; kind: string }): string | undefined =>
     schema.kind(kind.group, kind.version, kind.kind)?.name ?? custom.typeName(kind);
 
-function documentV3(table: ResourceTable, schema: SchemaTable, descriptions: Descriptions, path: string): object {
-  const [root, first = '', second] = path.split('/');
-  const [group, version] = root === 'api' ? ['', first] : [first, second];
-  const custom = customTypes({ all: table.all(), published: table.published }, descriptions, 3);
-  const schemas = collectSchemas(schema, descriptions, 3, custom);
-  const resources = version === undefined ? [] : (table.discovered(group, version) ?? []);
-  const paths =
-    version === undefined
-      ? {}
-      : pathsOf({ group, version, resources, typeName: typeNameIn(schema, custom), schemas, openApiVersion: 3 });
-  return { openapi: '3.0.0', info, paths, components: { schemas: sorted(schemas.schemas), securitySchemes: security } };
+interface Sources {
+  table: ResourceTable;
+  schema: SchemaTable;
+  descriptions: Descriptions;
 }
 
-function documentV2(table: ResourceTable, schema: SchemaTable, descriptions: Descriptions): object {
-  const custom = customTypes({ all: table.all(), published: table.published }, descriptions, 2);
-  const schemas = collectSchemas(schema, descriptions, 2, custom);
-  const paths: Record<string, Schema> = {};
-  for (const { group, versions } of table.groups) {
-    for (const version of versions) {
-      Object.assign(
-        paths,
-        pathsOf({
-          group,
-          version,
-          resources: table.discovered(group, version) ?? [],
-          typeName: typeNameIn(schema, custom),
-          schemas,
-          openApiVersion: 2,
-        }),
-      );
-    }
-  }
+const versionRoutes = (
+  { table, schema, descriptions }: Sources,
+  custom: CustomTypes,
+  group: string,
+  version: string,
+): Route[] => [
+  versionRoute(group, version),
+  ...routesOf({
+    group,
+    version,
+    resources: table.discovered(group, version) ?? [],
+    typeName: typeNameIn(schema, custom),
+    returnsDeleted: (resource) => table.find(group, version, resource)?.definition.deletion?.returnsObject === true,
+    isCustom: (resource) => table.find(group, version, resource)?.custom === true,
+    table: schema,
+    descriptions,
+  }),
+];
+
+/** Options and events of watches are kinds of every group version. */
+const ofAllGroups = /\.meta\.v1\.(DeleteOptions|WatchEvent)$/;
+
+const kindsIn =
+  (groups: readonly (readonly [group: string, version: string])[]) =>
+  ({ name, gvks }: TypeSchema): TypeSchema['gvks'] => {
+    const kind = ofAllGroups.exec(name)?.[1];
+    if (kind === undefined) return gvks;
+    const all = [['', 'v1'] as const, ...groups.filter(([group]) => group !== '')];
+    return all.map(([group, version]) => ({ group, kind, version }));
+  };
+
+function typesOf(
+  { table, schema, descriptions }: Sources,
+  version: 2 | 3,
+  groups: readonly (readonly [group: string, version: string])[],
+): { custom: CustomTypes; schemas: SchemaCollector } {
+  const custom = customTypes({ all: table.all(), published: table.published }, descriptions, version);
+  const plain = versionTypes(version);
+  const more: MoreTypes = {
+    schema: (name, reference) => plain.schema(name, reference) ?? custom.schema(name, reference),
+  };
+  return { custom, schemas: collectSchemas(schema, descriptions, version, more, kindsIn(groups)) };
+}
+
+function documentV3(sources: Sources, path: string): object {
+  const [root, first = '', second] = path.split('/');
+  const [group, version] = root === 'api' ? ['', first] : [first, second];
+  const { custom, schemas } = typesOf(sources, 3, version === undefined ? [] : [[group, version]]);
+  const plain = plainRoute(path);
+  const routes = plain ? [plain] : version ? versionRoutes(sources, custom, group, version) : [groupRoute(group)];
+  const paths = pathsV3(routes, (type) => schemas.reference(type));
+  const has = Object.keys(schemas.schemas).length > 0;
+  const components = { ...(has && { schemas: sorted(schemas.schemas) }), securitySchemes: security };
+  return { openapi: '3.0.0', info, paths, components };
+}
+
+function documentV2(sources: Sources): object {
+  const { custom, schemas } = typesOf(
+    sources,
+    2,
+    sources.table.groups.flatMap(({ group, versions }) => versions.map((version) => [group, version] as const)),
+  );
+  const routes = [
+    ...plainDocuments.map((name) => plainRoute(name)).filter((route) => route !== undefined),
+    ...sources.table.groups.flatMap(({ group, versions }) => [
+      ...(group === '' ? [] : [groupRoute(group)]),
+      ...versions.flatMap((version) => versionRoutes(sources, custom, group, version)),
+    ]),
+  ];
+  const { paths, parameters } = pathsV2(routes, (type) => schemas.reference(type));
   return {
     swagger: '2.0',
     info,
     paths,
     definitions: sorted(schemas.schemas),
+    parameters,
     securityDefinitions: security,
     security: [{ BearerToken: [] }],
   };
