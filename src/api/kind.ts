@@ -74,6 +74,8 @@ export interface Printer<T extends KubeObject> {
   columns: Column[];
   /** One row's cells, in column order. `now` is for ages. */
   cells(object: T, now: number): (string | number | boolean | null)[];
+  /** The order of a table's rows, where it is not the list's. */
+  order?(one: T, other: T): number;
   /** Conditions of the row (metav1.TableRowCondition). */
   conditions?(object: T): RowCondition[];
 }

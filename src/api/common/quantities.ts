@@ -8,14 +8,19 @@ export { compareQuantities } from '#apimachinery/quantity';
 export type ResourceList = Record<string, string>;
 
 /** No part smaller than one unit. */
-/** No thousandths remain. Beyond 64 bits upstream's own arithmetic shows: binary amounts keep the low bits, others count as nothing. */
+const longDecimal = /^[+-]?0*(?:\.?\d){19}/;
+
+/**
+ * No thousandths remain. Beyond 64 bits upstream's own arithmetic shows: binary amounts, and those of more than 18 digits, keep the low bits,
+ * others count as nothing.
+ */
 export function isWhole(text: string): boolean {
   const quantity = parseQuantity(text);
   const milli = quantity.milliValue();
   if (Number.isSafeInteger(milli)) return milli % 1000 === 0;
   const exact = quantity.scaledBigInt(-3);
   const low = BigInt.asIntN(64, exact);
-  return low % 1000n === 0n || (low !== exact && quantity.format !== 'BinarySI');
+  return low % 1000n === 0n || (low !== exact && quantity.format !== 'BinarySI' && !longDecimal.test(text));
 }
 
 export const isPositive = (text: string): boolean => parseQuantity(text).sign > 0;

@@ -94,6 +94,13 @@ export function parseApiVersion(apiVersion: string): { group: string; version: s
     : { group: apiVersion.slice(0, slash), version: apiVersion.slice(slash + 1) };
 }
 
+/** What a client wrote, as upstream reads it back: an empty group goes without its slash. Undefined: it has more than one slash. */
+export function readApiVersion(text: string): string | undefined {
+  if (text.indexOf('/') !== text.lastIndexOf('/')) return undefined;
+  const { group, version } = parseApiVersion(text);
+  return text === '/' ? '' : apiVersionOf(group, version);
+}
+
 /** 'namespace/name', or 'name' without a namespace: upstream's cache key. */
 export const keyOf = (meta: { namespace?: string; name?: string }): string =>
   meta.namespace ? `${meta.namespace}/${meta.name ?? ''}` : (meta.name ?? '');

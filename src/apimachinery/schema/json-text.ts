@@ -80,10 +80,15 @@ const plainNumber = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?(?![0-9
 // oxlint-disable-next-line no-control-regex -- these may not stand in a string
 const notPlain = /[\\\0-\x1f]/;
 
+const shortEscapes: Readonly<Record<string, string>> = { '\u0007': '\\a', '\v': '\\v' };
+
 /** A character as Go's syntax errors print it. */
 const quoteChar = (char: string): string => {
   if (char === "'") return `'\\''`;
-  return char === '"' ? `'"'` : `'${JSON.stringify(char).slice(1, -1)}'`;
+  if (char === '"') return `'"'`;
+  const json = JSON.stringify(char).slice(1, -1);
+  const control = /^\\u00([01].)$/.exec(json)?.[1] ?? (char === '\x7f' ? '7f' : undefined);
+  return `'${control === undefined ? json : (shortEscapes[char] ?? `\\x${control}`)}'`;
 };
 
 class JsonReader {

@@ -46,6 +46,7 @@ const emptyBody: Body = {
   arrive: () => Promise.resolve(),
   decode: noBody,
   patch: noBody,
+  checkPatchType: () => undefined,
   deleteOptions: () => Promise.resolve(undefined),
 };
 
@@ -63,6 +64,7 @@ const bodyOf = (call: ApiCall): Body => ({
     object.metadata ??= {};
     return { object, strictErrors: read.strictErrors };
   },
+  checkPatchType: () => undefined,
   patch: (): Promise<Patch> =>
     Promise.resolve({ type: call.patch?.type ?? 'application/merge-patch+json', value: call.patch?.body, strictErrors: [] }),
   deleteOptions: () => Promise.resolve(call.deleteOptions && { ...call.deleteOptions }),

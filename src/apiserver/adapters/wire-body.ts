@@ -11,6 +11,7 @@ const customPatchTypes = ['application/json-patch+json', 'application/merge-patc
 export function wireBody(request: WireRequest): Body {
   let read: Promise<RawBody> | undefined;
   const contentType = request.headers['content-type'];
+  const patchType = (contentType ?? '').split(';')[0]?.trim() ?? '';
   const raw = (custom: boolean): Promise<RawBody> => (read ??= readRaw(request, contentType, custom));
   return {
     async arrive(custom) {
@@ -19,8 +20,11 @@ export function wireBody(request: WireRequest): Body {
     async decode(target, validation, rest) {
       return decodeBody(await raw(!target.protobuf), target, validation, rest);
     },
+    checkPatchType() {
+      if (!patchTypes.includes(patchType)) throw routerUnsupported();
+    },
     async patch(custom) {
-      const type = (contentType ?? '').split(';')[0]?.trim() ?? '';
+      const type = patchType;
       if (!patchTypes.includes(type)) throw custom ? unsupportedMediaType(customPatchTypes) : routerUnsupported();
       return { type, ...patchText(await readBytes(request), type, true) };
     },

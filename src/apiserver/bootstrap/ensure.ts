@@ -19,15 +19,16 @@ export async function ensure<T extends KubeObject>(
   writer: ClusterWriter,
   wanted: readonly Wanted<T>[],
   change: (current: T, wanted: T) => T | undefined = () => undefined,
+  manager = 'kube-apiserver',
 ): Promise<void> {
   await Promise.all(
     wanted.map(async ({ group, resource, object }) => {
       const { namespace = '', name = '' } = object.metadata;
       const current = cluster.get<T>(group, resource, namespace, name);
       try {
-        if (!current) await writer.create(group, resource, object);
+        if (!current) await writer.create(group, resource, object, { manager });
         else if (change(current, object)) {
-          await writer.update<T>(group, resource, namespace, name, (latest) => change(latest, object));
+          await writer.update<T>(group, resource, namespace, name, (latest) => change(latest, object), { manager });
         }
       } catch (error) {
         if (!isAlreadyExists(error) && !isNotFound(error)) throw error;

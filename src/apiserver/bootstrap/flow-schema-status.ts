@@ -7,6 +7,7 @@ import { quote } from '#utils';
 import type { ClusterWriter } from '../registry/writer.ts';
 import type { ReadOnlyCluster } from '../storage/read-only-cluster.ts';
 
+const written = { subresource: 'status', manager: 'api-priority-and-fairness-config-consumer-v1' };
 const group = 'flowcontrol.apiserver.k8s.io';
 
 function dangling(cluster: ReadOnlyCluster, { spec }: FlowSchema): Omit<FlowSchemaCondition, 'lastTransitionTime'> {
@@ -46,7 +47,7 @@ export async function followFlowSchemas(
     if (signal.aborted || !corrected(cluster, schema, now())) return;
     const change = (latest: FlowSchema) => corrected(cluster, latest, now());
     try {
-      await writer.update<FlowSchema>(group, 'flowschemas', '', schema.metadata.name ?? '', change, { subresource: 'status' });
+      await writer.update<FlowSchema>(group, 'flowschemas', '', schema.metadata.name ?? '', change, written);
     } catch (error) {
       // Another writer came first, and its change is followed as well; or the server is going down.
       if (!isConflict(error) && !isNotFound(error) && !signal.aborted) throw error;

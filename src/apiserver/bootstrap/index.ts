@@ -1,7 +1,7 @@
 // What a cluster holds from the start: the apiserver's post-start hooks.
 import type { ServiceCIDR } from '#api/networking/v1';
 import type { FlowSchema, PriorityLevelConfiguration } from '#api/flowcontrol/v1';
-import { formatTime } from '#apimachinery/meta';
+import { formatTime, type KubeObject } from '#apimachinery/meta';
 import type { StartHook } from '../registry/start-hook.ts';
 import type { ClusterWriter } from '../registry/writer.ts';
 import type { ReadOnlyCluster } from '../storage/read-only-cluster.ts';
@@ -61,7 +61,11 @@ async function flowControl(cluster: ReadOnlyCluster, writer: ClusterWriter): Pro
     object,
   }));
   const schemas = defaultFlowSchemas().map((object) => ({ group: flowControlGroup, resource: 'flowschemas', object }));
-  await Promise.all([ensure(cluster, writer, levels, reconciledFlow), ensure(cluster, writer, schemas, reconciledFlow)]);
+  await Promise.all(
+    [levels, schemas].map((wanted) =>
+      ensure<KubeObject>(cluster, writer, wanted, reconciledFlow, 'api-priority-and-fairness-config-producer-v1'),
+    ),
+  );
 }
 
 const serviceCidr = (cidrs: readonly string[]): ServiceCIDR => ({
@@ -84,7 +88,8 @@ async function serviceRange(
     isReady(current)
       ? undefined
       : { ...current, status: { conditions: [...(current.status?.conditions ?? []), readyCondition(now())] } };
-  await writer.update<ServiceCIDR>(group, 'servicecidrs', '', 'kubernetes', change, { subresource: 'status' });
+  const written = { subresource: 'status', manager: 'kubernetes-service-cidr-controller' };
+  await writer.update<ServiceCIDR>(group, 'servicecidrs', '', 'kubernetes', change, written);
 }
 
 const readyCondition = (nowMs: number) => ({

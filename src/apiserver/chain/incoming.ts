@@ -38,6 +38,8 @@ export interface Body {
   arrive(custom: boolean): Promise<void>;
   decode(target: BodyTarget, validation: FieldValidation, rest?: () => Promise<void> | undefined): Promise<Decoded>;
   patch(custom: boolean): Promise<Patch>;
+  /** Throws 415 for a patch of a media type that no resource takes. */
+  checkPatchType(): void;
   /** Undefined: none were sent. */
   deleteOptions(schema: SchemaTable, custom: boolean): Promise<(DeleteOptions & Record<string, unknown>) | undefined>;
   /** What a client over a connection would send; absent where the bytes are at hand. */

@@ -2,8 +2,8 @@
 import { openProtobuf, parseYaml, readProtobuf } from '#apimachinery/codec';
 import { badRequest, invalidObject, requestEntityTooLarge, unsupportedMediaType } from '#apimachinery/errors';
 import { invalid, root } from '#apimachinery/field';
-import { apiVersionOf, parseApiVersion, type UnknownObject } from '#apimachinery/meta';
-import { decode, DecodeError, type Duplicates, parseJson, strictErrorsMax, TooLargeError } from '#apimachinery/schema';
+import { apiVersionOf, parseApiVersion, readApiVersion, type UnknownObject } from '#apimachinery/meta';
+import { decode, DecodeError, type Duplicates, jsonKind, parseJson, strictErrorsMax, TooLargeError } from '#apimachinery/schema';
 import { BodyTooLargeError, type WireRequest } from '#wire';
 import type { BodyTarget, FieldValidation } from '../chain/incoming.ts';
 import { requestBodyBytesMax } from '../limits.ts';
@@ -115,7 +115,7 @@ export async function decodeBody(
   if (raw.encoding === 'protobuf') return { object: protobufBody(raw.bytes, target), strictErrors: [] };
   const parsed = parsedBody(raw, target, strict);
   await rest();
-  const named = namesOf(parsed.value, target);
+  const named = namesOf(parsed.value, target, raw.bytes);
   if (target.read) checkCustomKind(parsed.value, raw, target);
   checkNames(named, target);
   let decoded: Decoded;
@@ -158,11 +158,20 @@ function parsedBody({ bytes, encoding }: RawBody, target: BodyTarget, strict: bo
 
 const typeMetaGoType = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
 
-/** Before anything else, upstream reads kind and apiVersion: a body that is no object fails there. */
+/** Before anything else, upstream reads kind and apiVersion: a body that is no object, or that names itself by no texts, fails there. */
 export function checkIsObject(value: unknown): void {
-  if (value === null || (typeof value === 'object' && !Array.isArray(value))) return;
-  const kind = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
-  throw new DecodeError(`json: cannot unmarshal ${kind} into Go value of type ${typeMetaGoType}`);
+  if (value === null) return;
+  if (typeof value !== 'object' || Array.isArray(value))
+    throw new DecodeError(`json: cannot unmarshal ${jsonKind(value)} into Go value of type ${typeMetaGoType}`);
+  checkNameTexts(value as Record<string, unknown>);
+}
+
+/** The first of an object's names that is no text is what upstream tells. */
+export function checkNameTexts(value: Record<string, unknown>): void {
+  for (const [name, text] of Object.entries(value)) {
+    if ((name !== 'kind' && name !== 'apiVersion') || typeof text === 'string' || text === null || text === undefined) continue;
+    throw new DecodeError(`json: cannot unmarshal ${jsonKind(text)} into Go struct field .${name} of type string`);
+  }
 }
 
 function summary(bytes: Buffer): string {
@@ -177,13 +186,15 @@ interface Names {
   kind: string;
 }
 
-function namesOf(value: unknown, target: BodyTarget): Names {
+function namesOf(value: unknown, target: BodyTarget, bytes: Buffer): Names {
   const given = typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
   const text = (field: unknown): string => (typeof field === 'string' ? field : '');
-  return {
-    apiVersion: text(given['apiVersion']) || apiVersionOf(target.group, target.version),
-    kind: text(given['kind']) || target.kind,
-  };
+  const apiVersion = readApiVersion(text(given['apiVersion']));
+  if (apiVersion === undefined) {
+    const why = `unexpected GroupVersion string: ${text(given['apiVersion'])}`;
+    throw badRequest(`the object provided is unrecognized (must be of type ${target.kind}): ${why} (${summary(bytes)})`);
+  }
+  return { apiVersion: apiVersion || apiVersionOf(target.group, target.version), kind: text(given['kind']) || target.kind };
 }
 
 /** A custom resource has to say what it is. */

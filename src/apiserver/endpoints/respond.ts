@@ -123,6 +123,10 @@ function wrongShape({ group, kind, listKind, custom }: ServedResource, asked: st
   });
 }
 
+/** What is only tried has no version. */
+const versionOf = ({ metadata: { resourceVersion } }: UnknownObject): { resourceVersion?: string } =>
+  resourceVersion === undefined ? {} : { resourceVersion };
+
 export function sendStored(
   answer: Answer,
   status: number,
@@ -134,12 +138,7 @@ export function sendStored(
   if (negotiated.as === 'PartialObjectMetadataList') throw wrongShape(resource, negotiated.as, false);
   const shown = inVersion(resource, stored);
   if (negotiated.as === 'Table') {
-    sendValue(
-      answer,
-      status,
-      tableOf(answer, resource, [stored], negotiated, include, { resourceVersion: shown.object.metadata.resourceVersion ?? '' }),
-      negotiated,
-    );
+    sendValue(answer, status, tableOf(answer, resource, [stored], negotiated, include, versionOf(shown.object)), negotiated);
   } else if (negotiated.as) sendValue(answer, status, partialMetadata(shown.object, negotiated.apiVersion, resource), negotiated);
   else {
     answer.audit?.responseObject(() => shown.bytes.toString());
@@ -150,6 +149,11 @@ export function sendStored(
 /** Upstream's convertor of kinds without columns of their own leaves the rows of an empty list unset. */
 const withoutPrinter = ({ definition }: ServedResource, entries: readonly unknown[]): boolean =>
   entries.length === 0 && definition.printer === undefined;
+
+function rowOrder({ definition: { printer } }: ServedResource, entries: readonly StoredObject[]): readonly StoredObject[] {
+  const { order } = printer ?? {};
+  return order === undefined ? entries : [...entries].sort((one, other) => order(one.object, other.object));
+}
 
 function tableOf(
   answer: Answer,
@@ -166,7 +170,7 @@ function tableOf(
     columnDefinitions: columnsOf(resource),
     rows: withoutPrinter(resource, entries)
       ? null
-      : entries.map((entry) =>
+      : rowOrder(resource, entries).map((entry) =>
           rowOf(resource, entry.object, inVersion(resource, entry).object, include, negotiated.apiVersion, answer.now),
         ),
   };

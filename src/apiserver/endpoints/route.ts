@@ -64,6 +64,7 @@ async function routeResource(context: ServerContext, request: Incoming, target: 
     request.notes.warn(deprecation);
     request.notes.audit?.annotate('k8s.io/deprecated', 'true');
   }
+  if (request.verb === 'patch' && !resource.custom) request.body.checkPatchType();
   request.reply.agree({ resource, collection: target.name === '' && (request.verb === 'list' || request.verb === 'watch') });
   return execute({ request, resource, settings: context.settings });
 }

@@ -94,6 +94,14 @@ const counters = [
   'collisionCount',
 ] as const;
 
+const status = statusDoor<DaemonSet>({
+  validateUpdate: (object, old) =>
+    collect((report) => {
+      if (object.status) nonnegativeFields(report, root('status'), object.status, ...counters);
+      validateCollisionCount(report, object.status?.collisionCount, old.status?.collisionCount);
+    }),
+});
+
 export const daemonSet = defineKind<DaemonSet>({
   group: 'apps',
   version: 'v1',
@@ -120,13 +128,14 @@ export const daemonSet = defineKind<DaemonSet>({
   warnings: (object, old) =>
     !old || generationOf(object) !== generationOf(old) ? podTemplateWarnings(templates.templatePath, object.spec?.template) : [],
   resetFields: [['status']],
-  status: statusDoor<DaemonSet>({
-    validateUpdate: ({ status }, old) =>
-      collect((report) => {
-        if (status) nonnegativeFields(report, root('status'), status, ...counters);
-        validateCollisionCount(report, status?.collisionCount, old.status?.collisionCount);
-      }),
-  }),
+  status: {
+    ...status,
+    prepareForUpdate(draft, old, context) {
+      status.prepareForUpdate?.(draft, old, context);
+      // Upstream keeps it in the spec, which a status leaves alone.
+      setGeneration(draft, generationOf(old));
+    },
+  },
   printer: {
     columns: [
       column('Name', { name: true }),

@@ -27,6 +27,10 @@ export const flowSchema = defineKind<FlowSchema>({
   validateUpdate: validate,
   status: flowStatusDoor,
   printer: {
+    // As they are tried on requests.
+    order: (one, other) =>
+      (one.spec?.matchingPrecedence ?? 0) - (other.spec?.matchingPrecedence ?? 0) ||
+      ((one.metadata.name ?? '') < (other.metadata.name ?? '') ? -1 : 1),
     columns: columns('Name', 'PriorityLevel', 'MatchingPrecedence', 'DistinguisherMethod', 'Age', 'MissingPL'),
     cells: ({ metadata, spec, status }, now) => [
       metadata.name ?? '',

@@ -43,7 +43,7 @@ export const ipAddress = defineKind<IPAddress>({
         path,
         object.spec?.parentRef,
         old.spec?.parentRef,
-        internalForm('networking.ParentReference', object.spec?.parentRef),
+        object.spec?.parentRef ? internalForm('networking.ParentReference', object.spec.parentRef) : null,
       );
     }),
   printer: {

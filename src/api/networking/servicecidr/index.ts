@@ -27,7 +27,7 @@ function validateChange(report: Report, object: ServiceCIDR, old: ServiceCIDR): 
   const now = cidrsOf(object);
   const before = cidrsOf(old);
   const isSecondAdded = before.length === 1 && now.length === 2;
-  if (before.length !== now.length && !isSecondAdded) return report.invalid(path, now, immutableError);
+  if (before.length !== now.length && !isSecondAdded) return report.invalid(path, object.spec?.cidrs ?? null, immutableError);
   before.forEach((range, index) => {
     if (range !== now[index]) report.invalid(path.index(index), now[index], immutableError);
   });

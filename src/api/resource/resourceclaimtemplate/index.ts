@@ -34,7 +34,8 @@ function validateTemplate(report: Report, { spec }: ResourceClaimTemplate): void
   validateLabels(report, at.child('labels'), metadata.labels);
   for (const field of unsettable) {
     const value = metadata[field];
-    if (value && !(Array.isArray(value) && value.length === 0)) report.forbidden(at.child(field), 'cannot be set');
+    if (value && !(Array.isArray(value) && value.length === 0))
+      report.forbidden(at.child(field === 'uid' ? 'uID' : field), 'cannot be set');
   }
   validateClaimSpec(report, path.child('spec'), spec.spec ?? {});
 }

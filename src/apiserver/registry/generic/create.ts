@@ -92,8 +92,6 @@ export async function tryInsert(context: WriteContext, draft: UnknownObject): Pr
       context,
       admissionOf(context, { operation: 'CREATE', object: draft, name: draft.metadata.name ?? '' }),
     );
-    // As upstream, whose store says so: whoever judges an object has judged it before.
-    if (draft.metadata.resourceVersion) throw plainRefusal('resourceVersion should not be set on objects to be created');
     await context.settings.rest();
     const stored = await commit(context, draft);
     await context.settings.rest();
@@ -109,6 +107,10 @@ async function commit(context: WriteContext, draft: UnknownObject): Promise<Stor
   const key = storage.keyOf(draft.metadata.namespace ?? '', draft.metadata.name ?? '');
   const object = context.resource.canonical(versions ? await versions.encode(draft) : draft);
   context.request.cancellation.check();
-  if (!context.dryRun) return storage.create(key, object);
-  return storage.read(key) ? undefined : storage.unstored(key, object, 0);
+  const version = Number(object.metadata.resourceVersion ?? 0) || 0;
+  if (context.dryRun) return storage.read(key) ? undefined : storage.unstored(key, object, version);
+  // Upstream's store says so, when all others have judged the object; what is no number it passes over.
+  if (version > 0) throw plainRefusal('resourceVersion should not be set on objects to be created');
+  delete object.metadata.resourceVersion;
+  return storage.create(key, object);
 }

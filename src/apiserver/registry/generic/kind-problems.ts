@@ -77,9 +77,17 @@ export function isSameKind(wanted: WantedKind, named: NamedKind): boolean {
 export const unregisteredText = (kind: string, apiVersion: string, from = scheme): string =>
   `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme ${JSON.stringify(from)}`;
 
+/** Groups that are servers of their own inside upstream's, with a scheme each: that of one does not know the kinds of another. */
+const ownSchemes: Readonly<Record<string, string>> = {
+  'apiextensions.k8s.io': 'k8s.io/apiextensions-apiserver/pkg/apiserver/apiserver.go:55',
+  'apiregistration.k8s.io': 'k8s.io/kube-aggregator/pkg/apiserver/scheme/scheme.go:28',
+};
+
 /** Why what is named cannot become the wanted kind: nobody knows it, or it is another one. */
 export function conversionProblem(wanted: WantedKind, named: NamedKind): string {
   const { group, version, kind, apiVersion } = named;
-  if (!isRetired(named) && !wanted.schema.kind(group, version, kind)) return unregisteredText(kind, apiVersion);
+  const [home, other] = [ownSchemes[wanted.group], ownSchemes[group]];
+  const isKnown = home === other && (isRetired(named) || wanted.schema.kind(group, version, kind) !== undefined);
+  if (!isKnown) return unregisteredText(kind, apiVersion, home);
   return `converting (${version}.${kind}) to (${goPackage(wanted.group)}.${wanted.kind}): unknown conversion`;
 }

@@ -1,9 +1,9 @@
 // How upstream words a patch that cannot be read (k8s.io/apiserver/pkg/endpoints/handlers/patch.go): with the result as its JSON library writes
 // it, or with the map it was read into and the words of runtime.DefaultUnstructuredConverter.
-import { parseApiVersion } from '#apimachinery/meta';
-import type { DecodeError } from '#apimachinery/schema';
+import { parseApiVersion, readApiVersion } from '#apimachinery/meta';
+import { type DecodeError, jsonKind } from '#apimachinery/schema';
 import { conversionProblem } from './kind-problems.ts';
-import type { ServedResource } from './types.ts';
+import { apiVersionText, type ServedResource } from './types.ts';
 
 /**
  * The result as evanphx/json-patch writes it: an object that the patch reached into has its keys sorted, one that came along whole (from the
@@ -65,9 +65,17 @@ export function conversionText({ value, goType }: NonNullable<DecodeError['misma
   return goType.includes('.') ? `cannot restore struct from: ${from}` : `cannot convert ${from} to ${goType}`;
 }
 
-/** The result calls itself something else than what the path names. */
-export function otherKindText(resource: ServedResource, names: { kind: unknown; apiVersion: unknown }): string {
-  const [kind, apiVersion] = [String(names.kind), String(names.apiVersion)];
-  const { group, version } = parseApiVersion(apiVersion);
-  return conversionProblem(resource, { group, version, kind, apiVersion });
+/** The result calls itself something else than what the path names, or names itself by what is no text. */
+export function nameProblem(resource: ServedResource, patched: object): string | undefined {
+  const { kind, apiVersion } = patched as { kind?: unknown; apiVersion?: unknown };
+  const wrong = Object.entries({ kind, apiVersion }).find(
+    ([, name]) => typeof name !== 'string' && name !== undefined && name !== null,
+  );
+  if (wrong)
+    return `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonKind(wrong[1])} into Go struct field .${wrong[0]} of type string`;
+  const read = readApiVersion((apiVersion as string | undefined) ?? '');
+  if (read === undefined) return `unexpected GroupVersion string: ${String(apiVersion)}`;
+  const named = { kind: (kind as string | undefined) || resource.kind, apiVersion: read || apiVersionText(resource) };
+  if (named.kind === resource.kind && named.apiVersion === apiVersionText(resource)) return undefined;
+  return conversionProblem(resource, { ...named, ...parseApiVersion(named.apiVersion) });
 }

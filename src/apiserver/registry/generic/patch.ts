@@ -15,7 +15,7 @@ import { decode, DecodeError } from '#apimachinery/schema';
 import type { PatchType } from '#apimachinery/transport';
 import { dedupOwners, ensureName, ensureNamespace, keepFieldsReset } from './metadata.ts';
 import { admitUpdate, recordUpdate } from './put.ts';
-import { asLibraryWrites, conversionText, goText, otherKindText } from './patch-texts.ts';
+import { asLibraryWrites, conversionText, goText, nameProblem } from './patch-texts.ts';
 import { apiVersionText, type Decoded, type Door, type WriteContext, type ServedResource } from './types.ts';
 import { update, type UpdateResult } from './update.ts';
 import { deepCopy } from './values.ts';
@@ -130,10 +130,9 @@ function decodePatched(
   const expected = apiVersionText(resource);
   if (typeof patched !== 'object' || patched === null || Array.isArray(patched))
     throw refuse('the patch does not yield an object');
-  const { kind = resource.kind, apiVersion = expected } = patched as UnknownObject;
   // A strategic patch is read into the type that the path names, whatever it calls itself.
-  if (!isStrategic(request) && (kind !== resource.kind || apiVersion !== expected))
-    throw refuse(otherKindText(resource, { kind, apiVersion }));
+  const problem = isStrategic(request) ? undefined : nameProblem(resource, patched);
+  if (problem !== undefined) throw refuse(problem);
   try {
     const { object, strictErrors } = read(resource, patched, request.fieldValidation !== 'Ignore');
     const copy = deepCopy(object) as UnknownObject;

@@ -63,7 +63,7 @@ export class IpAllocator {
       spec: { parentRef: { group: '', resource: 'services', namespace: service.namespace, name: service.name } },
     };
     try {
-      await this.#writer.create(group, 'ipaddresses', object);
+      await this.#writer.create(group, 'ipaddresses', object, { manager: 'kube-apiserver' });
     } catch (error) {
       if (isAlreadyExists(error)) throw new IpAllocationError('provided IP is already allocated');
       throw error;
@@ -77,7 +77,9 @@ export class IpAllocator {
   /** Takes an address that was asked for. Rejects with `IpAllocationError`. */
   async allocate(address: string, family: IpFamily, service: ServiceName, dryRun: boolean): Promise<void> {
     const value = addressValue(address);
-    const range = this.#ranges(family).find((candidate) => rangeHolds(candidate, value, family));
+    const ranges = this.#ranges(family);
+    // Upstream tries a dry run on one range only, whatever others there are.
+    const range = dryRun ? ranges[0] : ranges.find((candidate) => rangeHolds(candidate, value, family));
     if (!range) throw new IpAllocationError('the provided network does not match the current range');
     if (value < range.first || value > range.last) {
       throw new IpAllocationError(
@@ -130,6 +132,8 @@ export class IpAllocator {
   }
 }
 
-const isReady = ({ metadata, status }: ServiceCIDR): boolean =>
-  metadata.deletionTimestamp === undefined &&
-  (status?.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True') ?? false);
+/** Where nobody says whether it is ready, as without a controller manager, it is. */
+const isReady = ({ metadata, status }: ServiceCIDR): boolean => {
+  const condition = status?.conditions?.find(({ type }) => type === 'Ready');
+  return metadata.deletionTimestamp === undefined && (condition === undefined || condition.status === 'True');
+};
