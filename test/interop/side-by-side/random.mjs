@@ -1,0 +1,14 @@
+// Chance that can be repeated: the same seed draws the same things (mulberry32).
+
+export function random(seed) {
+  let state = seed >>> 0;
+  const next = () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  const below = (limit) => Math.floor(next() * limit);
+  const pick = (list) => list[below(list.length)];
+  return { below, pick, chance: (share) => next() < share };
+}
