@@ -31,6 +31,7 @@ export interface LoadedCloudProvider {
 /** Vendors whose provider is a package of its own, so that nobody installs SDKs of clouds they do not use. */
 export const vendorPackages: Readonly<Record<string, string>> = {
   aws: '@sagong/cloud-provider-aws',
+  azure: '@sagong/cloud-provider-azure',
   digitalocean: '@sagong/cloud-provider-digitalocean',
   gce: '@sagong/cloud-provider-gcp',
   linode: '@sagong/cloud-provider-linode',

@@ -1,0 +1,75 @@
+// Ranges of addresses, as security rules take them: of one family, none of them within another. Pure.
+import { isIP } from 'node:net';
+import type { Family } from '../names.ts';
+
+export interface Range {
+  family: Family;
+  /** `198.51.100.0/24`, with all bits behind the prefix zero. */
+  cidr: string;
+  isAll: boolean;
+}
+
+export const familyOf = (address: string): Family | undefined => {
+  const version = isIP(address);
+  if (version === 0) return undefined;
+  return version === 6 ? 'IPv6' : 'IPv4';
+};
+
+/** All bits of an address as one number. */
+function bitsOf(address: string, family: Family): bigint {
+  if (family === 'IPv4') return address.split('.').reduce((sum, part) => (sum << 8n) | BigInt(part), 0n);
+  const dotted = /^(.*:)(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(address);
+  const hex = (a: string, b: string): string => ((Number(a) << 8) | Number(b)).toString(16);
+  const plain = dotted
+    ? `${dotted[1]}${hex(dotted[2] as string, dotted[3] as string)}:${hex(dotted[4] as string, dotted[5] as string)}`
+    : address;
+  const [head = '', tail] = plain.split('::');
+  const words = (part: string | undefined): string[] => (part ? part.split(':') : []);
+  const [before, after] = [words(head), words(tail)];
+  const zeros = tail === undefined ? 0 : 8 - before.length - after.length;
+  const all = [...before, ...Array.from({ length: zeros }, () => '0'), ...after];
+  return all.reduce((sum, word) => (sum << 16n) | BigInt(`0x${word}`), 0n);
+}
+
+function textOf(bits: bigint, family: Family): string {
+  const part = (index: number, size: bigint): bigint => (bits >> (BigInt(index) * size)) & ((1n << size) - 1n);
+  if (family === 'IPv4') return [3, 2, 1, 0].map((index) => part(index, 8n)).join('.');
+  const words = [7, 6, 5, 4, 3, 2, 1, 0].map((index) => part(index, 16n).toString(16)).join(':');
+  // The shortest form (RFC 5952): the platform knows it.
+  return new URL(`http://[${words}]`).hostname.slice(1, -1);
+}
+
+interface Parsed {
+  family: Family;
+  bits: bigint;
+  length: number;
+}
+
+function parse(text: string): Parsed | undefined {
+  const [, address = '', digits = ''] = /^([^/%]+)\/(\d{1,3})$/.exec(text) ?? [];
+  const family = familyOf(address);
+  const width = family === 'IPv6' ? 128 : 32;
+  const length = Number(digits);
+  if (!family || digits === '' || length > width) return undefined;
+  const rest = BigInt(width - length);
+  return { family, length, bits: (bitsOf(address, family) >> rest) << rest };
+}
+
+const within = (inner: Parsed, outer: Parsed): boolean => {
+  const rest = BigInt((outer.family === 'IPv6' ? 128 : 32) - outer.length);
+  return inner.family === outer.family && inner.length >= outer.length && inner.bits >> rest === outer.bits >> rest;
+};
+
+/** Reads ranges, and leaves out each that lies within another. Throws for what is none; `what` names the place. */
+export function readRanges(texts: readonly string[], what: string): Range[] {
+  const all = texts.map((text) => {
+    const parsed = parse(text);
+    if (!parsed) throw new Error(`${what}: ${JSON.stringify(text)} is not a range of addresses`);
+    return parsed;
+  });
+  return all
+    .filter(
+      (one, index) => !all.some((other, at) => at !== index && within(one, other) && (other.length < one.length || at < index)),
+    )
+    .map(({ family, bits, length }) => ({ family, cidr: `${textOf(bits, family)}/${length}`, isAll: length === 0 }));
+}

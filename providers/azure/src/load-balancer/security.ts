@@ -1,0 +1,128 @@
+// The network security group of the nodes, opened for the addresses of load balancers and closed again.
+import type { LoadBalancer } from '@azure/arm-network';
+import type { Node, Service } from 'sagong/cloud-provider';
+import type { Cloud } from '../cloud.ts';
+import { sameText } from '../ids.ts';
+import { type Family, ownsPiece } from '../names.ts';
+import { keptTags, sameTags } from '../tags.ts';
+import { addressesOf } from './backends.ts';
+import type { Plan } from './plan.ts';
+import { familyOf } from './ranges.ts';
+import { type RuleProtocol, ruleProtocols, SecurityRules } from './security-rules.ts';
+
+/** An address at which a Service is, or was, reached, and the frontends that have it. */
+export interface Reached {
+  address: string;
+  frontendIds: readonly string[];
+}
+
+/** How the group is to be changed for one Service. */
+export interface Opening {
+  service: Service;
+  /** Both load balancers, as they are now. */
+  balancers: readonly LoadBalancer[];
+  /** Addresses out of which the Service is taken. */
+  clear: readonly Reached[];
+  /** Undefined: nothing is let through. */
+  open?: { plan: Plan; addresses: readonly string[]; nodes: readonly Node[] };
+}
+export interface Security {
+  change(opening: Opening, signal?: AbortSignal): Promise<void>;
+}
+
+const families: readonly Family[] = ['IPv4', 'IPv6'];
+const protocolOf = (transport: string | undefined): RuleProtocol =>
+  (({ tcp: 'Tcp', udp: 'Udp' }) as const)[transport?.toLowerCase() ?? ''] ?? '*';
+
+/** Ports that rules of other Services have at these frontends. */
+function portsOfOthers({ balancers, service }: Opening, frontendIds: readonly string[], protocol: RuleProtocol): number[] {
+  const rules = balancers.flatMap(({ loadBalancingRules = [] }) => loadBalancingRules);
+  return rules
+    .filter(
+      ({ name, frontendIPConfiguration }) =>
+        !ownsPiece(service, name) && frontendIds.some((id) => sameText(id, frontendIPConfiguration?.id)),
+    )
+    .filter((rule) => protocolOf(rule.protocol) === protocol)
+    .map(({ frontendPort = 0 }) => frontendPort);
+}
+
+/** Node ports at which the rules of the Service reach nodes directly, those that are asked for included. */
+function directPorts({ balancers, service, open }: Opening, protocol: RuleProtocol): number[] {
+  const rules = balancers.flatMap(({ loadBalancingRules = [] }) => loadBalancingRules);
+  const there = rules
+    .filter(
+      ({ name, enableFloatingIP, protocol: transport }) =>
+        ownsPiece(service, name) && enableFloatingIP === false && protocolOf(transport) === protocol,
+    )
+    .map(({ backendPort = 0 }) => backendPort);
+  return [...there, ...(open && !open.plan.floatingIp ? portsOf(open.plan, protocol) : [])];
+}
+
+const portsOf = ({ ports, floatingIp }: Plan, protocol: RuleProtocol): number[] =>
+  ports
+    .filter((one) => ruleProtocols[one.protocol ?? 'TCP'] === protocol)
+    .map(({ port, nodePort }) => (floatingIp ? port : (nodePort ?? port)));
+
+function openFor(rules: SecurityRules, { plan, addresses, nodes }: NonNullable<Opening['open']>): void {
+  if (!plan.securityRules) return;
+  for (const family of families) {
+    const own = plan.floatingIp ? addresses : nodes.flatMap((node) => addressesOf(node, family));
+    const destinations = [...new Set([...own, ...plan.additionalIps])].filter((one) => familyOf(one) === family);
+    for (const protocol of Object.values(ruleProtocols)) {
+      const ports = portsOf(plan, protocol);
+      for (const sources of plan.access.sources(family)) rules.allow({ protocol, family, sources, ports, destinations });
+    }
+    if (plan.access.denyOthers) rules.deny(family, destinations);
+  }
+}
+
+export function createSecurity({ arm, stores, settings }: Cloud): Security {
+  const { name, group } = settings.securityGroup;
+  /** Addresses of load balancers, so that those of nodes can be told from them. */
+  async function frontAddresses({ balancers }: Opening, signal?: AbortSignal): Promise<Set<string>> {
+    const inside = balancers.flatMap(({ frontendIPConfigurations = [] }) =>
+      frontendIPConfigurations.map((one) => one.privateIPAddress ?? ''),
+    );
+    const outside = (await arm.publicIps.list(settings.group, signal)).map(({ ipAddress = '' }) => ipAddress);
+    return new Set([...inside, ...outside]);
+  }
+  return {
+    async change(opening, signal) {
+      const { clear, open } = opening;
+      const direct = Object.values(ruleProtocols).map((protocol) => ({ protocol, ports: directPorts(opening, protocol) }));
+      const hasDirect = direct.some(({ ports }) => ports.length > 0);
+      if (!open && clear.length === 0 && !hasDirect) return;
+      if (name === '') throw new Error('securityGroupName is not configured');
+      const fronts = hasDirect ? await frontAddresses(opening, signal) : new Set<string>();
+      await stores.securityGroups.change(
+        group,
+        name,
+        (there) => {
+          if (!there) {
+            if (!open) return undefined;
+            throw new Error(`network security group ${name} does not exist in resource group ${group}`);
+          }
+          const rules = new SecurityRules(there.securityRules);
+          const kept = (address: string, protocol: RuleProtocol): number[] =>
+            portsOfOthers(
+              opening,
+              clear.filter((one) => one.address === address).flatMap(({ frontendIds }) => frontendIds),
+              protocol,
+            );
+          rules.clear(
+            clear.map(({ address }) => address),
+            kept,
+          );
+          for (const { protocol, ports } of direct) rules.clearPorts(protocol, ports, (address) => !fronts.has(address));
+          if (open) openFor(rules, open);
+          const securityRules = rules.changed();
+          const tags =
+            Object.keys(settings.tags).length > 0 ? keptTags(there.tags, settings.tags, settings.systemTags) : there.tags;
+          if (!securityRules && sameTags(tags, there.tags) && there.provisioningState !== 'Failed') return undefined;
+          return { ...there, securityRules: securityRules ?? there.securityRules, tags };
+        },
+        signal,
+      );
+    },
+  };
+}

@@ -1,0 +1,34 @@
+// Resources as Azure Resource Manager shows them, and their IDs.
+
+export interface Resource {
+  id: string;
+  name: string;
+  type: string;
+  location?: string;
+  etag?: string;
+  tags?: Record<string, string>;
+  zones?: string[];
+  sku?: { name?: string };
+  properties: Record<string, unknown>;
+  [field: string]: unknown;
+}
+/** A part of a resource, as a probe of a load balancer. */
+export interface Part {
+  name?: string;
+  id?: string;
+  properties?: Record<string, unknown>;
+  [field: string]: unknown;
+}
+
+export const same = (a: unknown, b: unknown): boolean =>
+  typeof a === 'string' && typeof b === 'string' && a.toLowerCase() === b.toLowerCase();
+export const idOf = (value: unknown): string => ((value as { id?: string } | undefined)?.id ?? '').toLowerCase();
+export const partsOf = (resource: Resource | undefined, list: string): Part[] =>
+  (resource?.properties[list] as Part[] | undefined) ?? [];
+export const lastOf = (id: string): string => id.slice(id.lastIndexOf('/') + 1);
+/** The first `count` pairs of an ID behind the provider. */
+export const ownerOf = (id: string, pairs = 1): string => {
+  const [head = '', rest = ''] = id.split(/\/providers\//i);
+  const [namespace, ...parts] = rest.split('/');
+  return `${head}/providers/${[namespace, ...parts.slice(0, pairs * 2)].join('/')}`.toLowerCase();
+};

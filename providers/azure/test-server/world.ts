@@ -1,0 +1,109 @@
+// Providers over the test server.
+import type { Clock, CloudProvider, Logger, Node, ProviderMetrics, Rng } from 'sagong/cloud-provider';
+import { type HastyClock, hastyClock, seededRng, silentLogger, testCluster } from 'sagong/cloud-provider/test-server';
+import { formatProviderId, parseProviderId } from '../src/instances/provider-id.ts';
+import { createProvider } from '../src/provider.ts';
+import type { Resource } from './resource.ts';
+import { group, location, startTestServer, subscriptionId, type TestServer } from './index.ts';
+import type { MachineOptions } from './subscription.ts';
+
+export const cluster = 'kubernetes';
+
+/** What most tests need of cloud.conf. */
+export const defaultConfig = {
+  cloud: 'AzurePublicCloud',
+  tenantId: 'tenant',
+  subscriptionId,
+  resourceGroup: group,
+  location,
+  vnetName: 'vnet',
+  subnetName: 'nodes',
+  securityGroupName: 'nodes-nsg',
+  routeTableName: 'nodes-routes',
+  vmType: 'standard',
+};
+
+export interface OpenOptions {
+  config?: Record<string, unknown>;
+  metrics?: ProviderMetrics;
+  logger?: Logger;
+  /** Another address of the server. */
+  url?: string;
+}
+export interface TestWorld {
+  server: TestServer;
+  clock: HastyClock;
+  /** Another provider over the same subscription, as a replica of the manager has. */
+  open(options?: OpenOptions): Promise<CloudProvider>;
+}
+
+export async function openWorld({
+  clock = hastyClock(),
+  rng = seededRng(1),
+}: {
+  clock?: HastyClock;
+  rng?: Rng;
+} = {}): Promise<TestWorld> {
+  const server = await startTestServer({ clock, rng });
+  return { server, clock, open: (options = {}) => openProvider(server, { clock, rng }, options) };
+}
+
+export async function openProvider(
+  server: TestServer,
+  { clock, rng }: { clock: Clock; rng: Rng },
+  { config = {}, metrics, logger = silentLogger, url = server.url }: OpenOptions = {},
+): Promise<CloudProvider> {
+  const context = {
+    config: { ...defaultConfig, resourceManagerEndpoint: url, ...config },
+    configDir: '/',
+    clock,
+    rng,
+    logger,
+    ...(metrics && { metrics }),
+  };
+  const credential = { getToken: () => Promise.resolve({ token: server.token, expiresOnTimestamp: Number.MAX_SAFE_INTEGER }) };
+  const cloud = await createProvider(context, { credential });
+  await cloud.initialize?.({ client: testCluster().client, signal: new AbortController().signal });
+  return cloud;
+}
+
+/** The Node of a machine, as the manager keeps it. */
+export function nodeOf(machine: Resource, addresses: readonly string[] = []): Node {
+  const { computerName = '' } = machine.properties['osProfile'] as { computerName?: string };
+  const providerID = formatProviderId(parseProviderId(`azure://${machine.id}`));
+  return {
+    metadata: { name: computerName },
+    spec: { providerID },
+    status: { addresses: addresses.map((address) => ({ type: 'InternalIP', address })) },
+  };
+}
+
+/** Makes machines and gives their Nodes, with their addresses. */
+export function addNodes(
+  { server: { subscription } }: TestWorld,
+  names: readonly string[],
+  options: MachineOptions = {},
+): Node[] {
+  return names.map((name) => {
+    const machine = subscription.addMachine(name, location, options);
+    return nodeOf(machine, addressesOf(subscription, machine));
+  });
+}
+export function addMembers(
+  { server: { subscription } }: TestWorld,
+  scaleSet: string,
+  names: readonly string[],
+  options: MachineOptions = {},
+): Node[] {
+  return names.map((name) => {
+    const machine = subscription.addMember(scaleSet, name, location, options);
+    return nodeOf(machine, addressesOf(subscription, machine));
+  });
+}
+function addressesOf(subscription: TestServer['subscription'], machine: Resource): string[] {
+  const [card] = (machine.properties['networkProfile'] as { networkInterfaces: { id: string }[] }).networkInterfaces;
+  const configs = (subscription.get(card?.id ?? '')?.properties['ipConfigurations'] ?? []) as {
+    properties: { privateIPAddress: string };
+  }[];
+  return configs.map(({ properties }) => properties.privateIPAddress);
+}
