@@ -145,6 +145,7 @@ export const inner = {
       'load-balancers': ['model'],
       server: ['api', 'core', 'faults', 'model'],
       provider: ['api', 'client', 'model'],
+      emulators: ['api', 'client', 'core', 'model'],
       memory: ['api', 'client', 'core', 'model', 'server'],
     },
   },

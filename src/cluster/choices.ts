@@ -1,11 +1,12 @@
 // What a start of a cluster is to be: the flags of this one, else the choices of the first, each checked before anything is started.
 import { obstacles } from './capabilities.ts';
+import { emulatorOfStart, nodesOfStart } from './cloud/emulator-choice.ts';
 import { controlPlanesOfStart } from './control-planes/choice.ts';
 import { etcdOfStart } from './etcd-location.ts';
 import { machineOfStart } from './machines/choice.ts';
 import { parseRegistryMirror } from './nodes/index.ts';
 import type { Progress } from './progress.ts';
-import { type ClusterSettings, loadSettings, nodeNames, podCidrFor, type RuntimeChoice } from './settings.ts';
+import { type ClusterSettings, loadSettings, podCidrFor, type RuntimeChoice } from './settings.ts';
 import { topologyOf } from './topology.ts';
 import type { UpOptions } from './up.ts';
 
@@ -31,12 +32,9 @@ async function chooseRuntime(
 export async function settle(options: UpOptions, progress: Progress): Promise<ClusterSettings> {
   const before = await loadSettings(options.dataDir);
   const machine = machineOfStart(options, before);
-  const nodes = machine
-    ? []
-    : options.nodes === undefined
-      ? (before?.nodes ?? nodeNames(options.name, 1))
-      : nodeNames(options.name, options.nodes);
   const controlPlanes = controlPlanesOfStart(options, before);
+  const cloudEmulator = await emulatorOfStart(options, before, { machines: machine !== undefined, controlPlanes });
+  const nodes = machine ? [] : await nodesOfStart(options, before, cloudEmulator);
   const runtime =
     nodes.length === 0 && !controlPlanes
       ? (before?.runtime ?? 'simulated')
@@ -64,6 +62,7 @@ export async function settle(options: UpOptions, progress: Progress): Promise<Cl
     dnsUpstreams,
     registryMirrors,
     cloudProvider: options.cloudProvider ?? before?.cloudProvider ?? 'local',
+    ...(cloudEmulator && { cloudEmulator }),
     // Volumes of the built-in provisioner are directories of this machine.
     storage: options.storage ?? before?.storage ?? (machine ? 'none' : 'local-path'),
     ...(machine && { machine }),

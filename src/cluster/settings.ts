@@ -1,5 +1,6 @@
 // What a cluster is, as chosen at its first `up` and kept in `<data-dir>/cluster.json`: later starts find the same cluster again.
 import { join } from 'node:path';
+import type { EmulatorName } from '#cloud/emulators';
 import type { EndpointAccess, Topology } from './cloud/endpoint-access.ts';
 import { atomicWrite, readFileIfExists } from '#host';
 import type { ProxyMode } from '#kube-proxy';
@@ -54,6 +55,8 @@ export interface ClusterSettings {
   /** Where nodes pull images from, `[registry=]url`. */
   registryMirrors?: string[];
   cloudProvider?: CloudProviderChoice;
+  /** The vendor whose API is in front of the local cloud; absent: none. Fixed with the first start. */
+  cloudEmulator?: EmulatorName;
   /** Where the data is, when not in the cluster's own store. */
   etcd?: EtcdLocation;
   /** Absent: the cluster is on one machine, and its nodes are instances of its cloud. */

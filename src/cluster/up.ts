@@ -64,6 +64,8 @@ export interface UpOptions {
   registryMirrors?: readonly string[];
   /** Who completes the nodes and serves load balancers: absent: as before, or local. */
   cloudProvider?: CloudProviderChoice;
+  /** The vendor whose API is put in front of the local cloud: absent: as before, or none. */
+  cloudProviderEmulator?: string | undefined;
   /** Who makes volumes for claims: absent: as before, or local-path. */
   storage?: StorageChoice;
   /** Who serves metrics.k8s.io: absent: as before, or kubelets. */
@@ -196,6 +198,10 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
       await nodes.connect(plane, own);
     });
     if (managed && nodes.endpoint) await access.tell(accessBy(nodes.endpoint));
+    if (nodes.emulated)
+      progress.say(
+        `   ${kept.cloudEmulator} answers at ${nodes.emulated.url}; keys and configuration are in ${nodes.emulated.dir}`,
+      );
     if (nodes.noUplink) progress.say(`   nodes have no way out of this machine (${nodes.noUplink})`);
     await progress.step(kept.cni === 'none' ? 'nodes' : 'nodes Ready', async () => {
       await nodes.kubeletsAnswer(deps.signal);
@@ -320,9 +326,9 @@ function controlPlaneOptions(
   };
 }
 
-const cloudTitle = ({ nodes, runtime, cloudProvider }: ClusterSettings): string =>
+const cloudTitle = ({ nodes, runtime, cloudProvider, cloudEmulator }: ClusterSettings): string =>
   [
-    `cloud with ${nodes.length} ${runtime === 'simulated' ? 'simulated ' : ''}instance${nodes.length === 1 ? '' : 's'}`,
+    `${cloudEmulator ? `emulated ${cloudEmulator}` : 'cloud'} with ${nodes.length} ${runtime === 'simulated' ? 'simulated ' : ''}instance${nodes.length === 1 ? '' : 's'}`,
     ...(cloudProvider === 'local' ? ['cloud-controller-manager'] : []),
   ].join(', ');
 

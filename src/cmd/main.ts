@@ -61,6 +61,10 @@ clusterCommand('up', 'Start a cluster and stay in the foreground; Ctrl-C stops i
     "local (this machine as a cloud, with the cluster's own cloud-controller-manager) or external (nodes wait for a manager that you run) (default: as before, or local)",
   )
   .option(
+    '--cloud-provider-emulator <vendor>',
+    "put a vendor's API (aws) in front of the local cloud, and the vendor's provider in the place of the local one (default: as before, or none)",
+  )
+  .option(
     '--storage <storage>',
     'local-path (the default StorageClass `standard`: volumes are directories of the nodes) or none (default: as before, or local-path)',
   )

@@ -13,7 +13,7 @@ import { type Identity, identities } from '../identities.ts';
 import type { NodeAgentConfig } from '../node-agent-config.ts';
 import type { RegistryMirror } from '../nodes/index.ts';
 import { type CniChoice, clusterNetworks } from '../settings.ts';
-import { type ClusterNetwork, clusterTag, nodePlace, roleTag } from './network.ts';
+import { type ClusterNetwork, clusterTag, nodePlace, placeNamed, roleTag } from './network.ts';
 import { writePolicyIdentity } from './node-choices.ts';
 import { programFolders } from './program-folders.ts';
 
@@ -38,6 +38,8 @@ export interface MachinesOptions {
   publicAddresses?: boolean;
   /** Instances are kubelets in the cluster's process: they read nothing from a disk. */
   simulated: boolean;
+  /** Beside the cluster's own. */
+  tags?: Readonly<Record<string, string>>;
   /** Type of the instances; default: the cloud's smallest. */
   instanceType?: string;
 }
@@ -72,19 +74,21 @@ export class Machines {
   /** Asks for the instances of these nodes that do not exist; starts none that was stopped. */
   async ensure(names: readonly string[]): Promise<Instance[]> {
     const known = new Map((await this.list()).map((instance) => [instance.name, instance]));
-    const free = this.#places([...known.values()]);
+    const free = this.#places([...known.values()], names);
     const made: Instance[] = [];
     for (let at = 0; at < names.length; at += requestsAtOnce)
       made.push(
         ...(await Promise.all(
-          names.slice(at, at + requestsAtOnce).map(async (name) => known.get(name) ?? this.#run(name, free.next().value)),
+          names
+            .slice(at, at + requestsAtOnce)
+            .map(async (name) => known.get(name) ?? this.#run(name, placeNamed(name) ?? free.next().value)),
         )),
       );
     return made;
   }
   /** One more node. */
   async add(name: string): Promise<Instance> {
-    return this.#run(name, this.#places(await this.list()).next().value);
+    return this.#run(name, placeNamed(name) ?? this.#places(await this.list(), []).next().value);
   }
   /** The instance of a node. Throws a sentence when there is none. */
   async of(name: string): Promise<Instance> {
@@ -98,9 +102,10 @@ export class Machines {
     return removeTree(nodeDir(this.#options.dataDir, name));
   }
 
-  /** Free places for nodes, without end. */
-  *#places(instances: readonly Instance[]): Generator<Place, never> {
-    const taken = new Set(instances.map(({ privateAddress }) => privateAddress));
+  /** Free places for nodes, without end; those of nodes that are named after theirs are not free. */
+  *#places(instances: readonly Instance[], names: readonly string[]): Generator<Place, never> {
+    const named = names.flatMap((name) => placeNamed(name)?.address ?? []);
+    const taken = new Set([...instances.map(({ privateAddress }) => privateAddress), ...named]);
     for (let index = 0; ; index++) {
       const place = nodePlace(index, this.#network.subnets.length);
       if (!taken.has(place.address)) yield place;
@@ -119,7 +124,7 @@ export class Machines {
       // Pods are behind the node.
       sourceDestCheck: false,
       userData: this.#userData(name),
-      tags: { [clusterTag]: cluster, Name: `${vpc.name}/${name}` },
+      tags: { ...this.#options.tags, [clusterTag]: cluster, Name: `${vpc.name}/${name}` },
       ...(instanceType !== undefined && { type: instanceType }),
     });
   }

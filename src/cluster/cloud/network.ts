@@ -39,6 +39,13 @@ export const controlPlanePlace = (index: number, zones: number): { subnet: numbe
   subnet: index % zones,
   address: addressAt((index % zones) * subnetSize + firstControlPlaneHost + Math.floor(index / zones)),
 });
+/** The place of a node that is called by its private DNS name (`ip-10-77-0-11.…`); undefined for other names. */
+export function placeNamed(name: string): { subnet: number; address: string } | undefined {
+  const [, third, fourth] = /^ip-10-77-(\d{1,3})-(\d{1,3})\./.exec(name) ?? [];
+  if (third === undefined || fourth === undefined) return undefined;
+  const offset = Number(third) * 256 + Number(fourth);
+  return { subnet: Math.floor(offset / subnetSize), address: addressAt(offset) };
+}
 
 interface Wanted {
   cluster: string;

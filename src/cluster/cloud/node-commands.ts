@@ -15,6 +15,7 @@ import { runningProcess } from '../run-state.ts';
 import { type ClusterSettings, clusterNetworks, loadSettings, narrowNodesMax, nodeNames, saveSettings } from '../settings.ts';
 import { textTable } from '../text-table.ts';
 import { selfManagedServer } from './endpoint.ts';
+import { vendorNodeNames, vendorTags } from './emulation.ts';
 import { Machines } from './machines.ts';
 import { managedServer } from './managed-endpoint.ts';
 import { type ClusterNetwork, ensureNetwork } from './network.ts';
@@ -97,10 +98,18 @@ class Commands implements NodeCommands {
     if (planes && name !== undefined && isControlPlane(this.#settings, name)) return this.#replace(planes, name);
     const machines = await this.#machines(instanceType);
     const names = new Set([...this.#settings.nodes, ...(await machines.list()).map((instance) => instance.name)]);
-    const chosen = name ?? nodeNames(this.#settings.name, names.size + 1).find((free) => !names.has(free)) ?? '';
+    const { cloudEmulator, name: cluster } = this.#settings;
+    if (
+      name !== undefined &&
+      cloudEmulator !== undefined &&
+      (await vendorNodeNames(cloudEmulator, cluster, 1))[0] !== nodeNames(cluster, 1)[0]
+    )
+      throw new Error(`nodes of the emulated ${cloudEmulator} are named by their addresses: leave the name out`);
+    const free = await vendorNodeNames(cloudEmulator, cluster, names.size + 1);
+    const chosen = name ?? free.find((one) => !names.has(one)) ?? '';
     if (names.has(chosen)) throw new Error(`there is a node ${chosen} already`);
-    if (!/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(chosen))
-      throw new Error(`a node is named by lower case letters, digits and dashes, at most 63, not ${JSON.stringify(chosen)}`);
+    if (name !== undefined && !/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name))
+      throw new Error(`a node is named by lower case letters, digits and dashes, at most 63, not ${JSON.stringify(name)}`);
     if (names.size >= narrowNodesMax && podCidr === clusterNetworks.podCidr)
       throw new Error(
         `this cluster has addresses for the pods of ${narrowNodesMax} nodes; for more, stop it and start it again with: sagong up --data-dir ${dataDir} --nodes <number>`,
@@ -183,6 +192,7 @@ class Commands implements NodeCommands {
       program: this.#program,
       server: await this.#server(),
       simulated: runtime === 'simulated',
+      tags: await vendorTags(this.#settings),
       registryMirrors: registryMirrors.map(parseRegistryMirror),
       publicAddresses,
       networkPolicy: networkPolicy !== 'none',

@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import type { Supervisor } from '#component-base';
 import type { Instance } from '#cloud';
 import { localCloudProvider } from '#cloud/provider';
+import type { CloudProvider } from '#cloud-provider';
 import type { Dial } from '#wire';
 import type { StatsSummary } from '#component-helpers/stats';
 import type { Clock, Exec, Logger, Rng } from '#utils';
@@ -21,6 +22,7 @@ import type { ClusterSettings } from '../settings.ts';
 import { SimulatedNodes } from '../simulated-nodes.ts';
 import { startCloudControllerManager } from './controller.ts';
 import { type ControlPlaneEndpoint, type EndpointAccess, SelfManagedEndpoint } from './endpoint.ts';
+import { type Emulation, loadVendorProvider, startEmulation, vendorTags } from './emulation.ts';
 import { Machines, nodeDir } from './machines.ts';
 import { ManagedEndpoint } from './managed-endpoint.ts';
 import { type ClusterNetwork, ensureNetwork } from './network.ts';
@@ -60,6 +62,7 @@ export class ClusterNodes {
   /** Absent where instances are simulated: all is in one process. */
   readonly endpoint: ControlPlaneEndpoint | undefined;
   #instances: readonly Instance[] = [];
+  #emulation: Emulation | undefined;
 
   constructor(options: ClusterNodesOptions, deps: ClusterNodesDeps) {
     this.#options = options;
@@ -70,6 +73,11 @@ export class ClusterNodes {
   /** Why the nodes have no way out of the machine, where they were to have one. */
   get noUplink(): string | undefined {
     return this.#cloud?.noUplink;
+  }
+
+  /** Where the emulated vendor answers, and the folder of its keys. */
+  get emulated(): { url: string; dir: string } | undefined {
+    return this.#emulation;
   }
 
   /** Starts the cloud with the cluster's network and instances; needs no apiserver. */
@@ -104,6 +112,7 @@ export class ClusterNodes {
       proxyMode,
       cni,
       simulated: settings.runtime === 'simulated',
+      tags: await vendorTags(settings),
       registryMirrors: (settings.registryMirrors ?? []).map(parseRegistryMirror),
     });
     this.#instances = (await machines.ensure(settings.nodes)).filter(hasPower);
@@ -123,24 +132,35 @@ export class ClusterNodes {
       const names = await startDnsAddon(plane, this.#deps);
       this.#connected.push(() => names.stop());
     }
-    const cloud = this.#running;
+    this.#emulation = await this.#emulated();
     // Where the control plane is on machines, its manager is there, too.
     if (settings.cloudProvider !== 'local' || settings.controlPlanes) return;
-    // Over its HTTP API, as any vendor's provider reaches its vendor.
-    const provider = await localCloudProvider.create({
-      clock: this.#deps.clock,
-      logger: this.#deps.logger.with({ component: 'cloud-controller-manager' }),
-      configDir: cloud.settings.dir,
-      config: {
-        url: cloud.url,
-        tokenFile: cloud.settings.customerTokenFile,
-        caFile: cloud.settings.caFile,
-        ...this.#cloudConfig(),
-      },
-    });
-    const setup = { plane, cluster: settings.name, providerName: localCloudProvider.name, cloud: provider };
+    const { name: providerName, cloud: provider } = await this.#provider();
+    const setup = { plane, cluster: settings.name, providerName, cloud: provider };
     const manager = await startCloudControllerManager(setup, this.#deps);
     this.#connected.push(() => manager.stop());
+  }
+  /** The vendor's API before the cloud, where the cluster has one. */
+  async #emulated(): Promise<Emulation | undefined> {
+    const { settings } = this.#options;
+    if (settings.cloudEmulator === undefined) return undefined;
+    const { client } = this.#running;
+    const network = this.#network as ClusterNetwork;
+    const emulation = await startEmulation(settings.cloudEmulator, { cloud: client, network, settings }, this.#deps);
+    this.#connected.push(() => emulation.close());
+    return emulation;
+  }
+  /** Over an HTTP API, as any vendor's provider reaches its vendor. */
+  async #provider(): Promise<{ name: string; cloud: CloudProvider }> {
+    const deps = { ...this.#deps, logger: this.#deps.logger.with({ component: 'cloud-controller-manager' }) };
+    if (this.#emulation) return loadVendorProvider(this.#emulation, deps);
+    const { url, settings: cloud } = this.#running;
+    const provider = await localCloudProvider.create({
+      ...deps,
+      configDir: cloud.dir,
+      config: { url, tokenFile: cloud.customerTokenFile, caFile: cloud.caFile, ...this.#cloudConfig() },
+    });
+    return { name: localCloudProvider.name, cloud: provider };
   }
   /** What the cloud's provider is told of the cluster. */
   #cloudConfig() {

@@ -37,6 +37,7 @@ export interface UpFlags extends EtcdFlags {
   registryMirror?: string[];
   kubeconfig: boolean;
   cloudProvider?: string;
+  cloudProviderEmulator?: string;
   storage?: string;
   metrics?: string;
   config?: string;

@@ -38,18 +38,19 @@ export class CloudWorld {
   private constructor(cluster: TestCluster) {
     this.cluster = cluster;
   }
-  static async create(nodes: number): Promise<CloudWorld> {
+  /** `flags`: more of `up`. */
+  static async create(nodes: number, ...flags: string[]): Promise<CloudWorld> {
     const world = new CloudWorld(await TestCluster.create());
     try {
-      await world.#start(nodes);
+      await world.#start(nodes, flags);
     } catch (error) {
       await world.destroy();
       throw error;
     }
     return world;
   }
-  async #start(nodes: number): Promise<void> {
-    await this.cluster.up('--nodes', String(nodes), '--dns-upstream', '127.0.0.1:9');
+  async #start(nodes: number, flags: readonly string[]): Promise<void> {
+    await this.cluster.up('--nodes', String(nodes), '--dns-upstream', '127.0.0.1:9', ...flags);
     await this.loadImage();
     await eventually('the default service account', () => this.cluster.kubectl('get', 'serviceaccount', 'default'));
     await this.cluster.kubectl('create', 'configmap', 'program', `--from-file=${join(here, 'backend.mjs')}`);

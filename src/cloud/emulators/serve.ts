@@ -1,0 +1,41 @@
+// The HTTP side of an emulator. It listens on loopback and speaks plain HTTP: requests are signed with keys, which never travel.
+import type { Logger } from '#utils';
+import { BodyTooLargeError, serve, type WireRequest, type WireServer } from '#wire';
+import type { Emulator } from './emulator.ts';
+import { closeGraceMs, connectionsPerAddressMax, requestBytesMax } from './limits.ts';
+
+export interface EmulatorServer {
+  readonly url: string;
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+async function bodyOf(request: WireRequest): Promise<Buffer | undefined> {
+  try {
+    return await request.readBody(requestBytesMax);
+  } catch (error) {
+    if (error instanceof BodyTooLargeError) return undefined;
+    throw error;
+  }
+}
+
+/** `port`: 0 takes a free one. */
+export async function serveEmulator(emulator: Emulator, port: number, logger: Logger): Promise<EmulatorServer> {
+  const server: WireServer = await serve({
+    listen: { host: '127.0.0.1', port },
+    limits: { connectionsPerAddressMax },
+    logger,
+    async onRequest(request, response) {
+      const body = await bodyOf(request);
+      if (!body) return response.send(413, { 'content-type': 'text/plain' }, `a request has at most ${requestBytesMax} bytes`);
+      const { method, path, headers } = request;
+      const answer = await emulator.answer({ method, path, headers, body });
+      response.send(answer.status, answer.headers, answer.body);
+    },
+  });
+  return {
+    url: `http://127.0.0.1:${server.port}`,
+    port: server.port,
+    close: () => server.close({ graceMs: closeGraceMs }),
+  };
+}

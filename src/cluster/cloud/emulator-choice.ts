@@ -1,0 +1,47 @@
+// Which vendor a start emulates, and what the cluster's nodes are called. Apart from what does it, which is loaded only when a vendor is named.
+import type { EmulatorName } from '#cloud/emulators';
+import { type ClusterSettings, type CloudProviderChoice, nodeNames } from '../settings.ts';
+
+interface Start {
+  name: string;
+  nodes?: number;
+  cloudProviderEmulator?: string | undefined;
+  cloudProvider?: CloudProviderChoice;
+}
+
+interface Shape {
+  /** Nodes are machines, and no instances of a cloud. */
+  machines: boolean;
+  /** Machines that the control plane is on; absent: none. */
+  controlPlanes: readonly string[] | undefined;
+}
+
+/** Throws a sentence where the cluster cannot have it. */
+export async function emulatorOfStart(
+  { cloudProviderEmulator: wanted, cloudProvider, nodes }: Start,
+  before: ClusterSettings | undefined,
+  { machines, controlPlanes }: Shape,
+): Promise<EmulatorName | undefined> {
+  if (wanted === undefined && before?.cloudEmulator === undefined) return undefined;
+  if (machines) throw new Error('nodes that are machines are no instances of a cloud: --cloud-provider-emulator cannot be given');
+  if (controlPlanes)
+    throw new Error(
+      'an emulator is a part of a control plane in one process: --cloud-provider-emulator goes without --control-planes',
+    );
+  const { emulatorOf } = await import('./emulation.ts');
+  return emulatorOf(wanted, before, {
+    nodes: nodes ?? before?.nodes.length ?? 1,
+    external: (cloudProvider ?? before?.cloudProvider) === 'external',
+  });
+}
+
+/** Of the nodes that the start asks for. */
+export async function nodesOfStart(
+  { name, nodes }: Start,
+  before: ClusterSettings | undefined,
+  emulator: EmulatorName | undefined,
+): Promise<string[]> {
+  if (nodes === undefined && before) return before.nodes;
+  if (emulator === undefined) return nodeNames(name, nodes ?? 1);
+  return (await import('./emulation.ts')).vendorNodeNames(emulator, name, nodes ?? 1);
+}
