@@ -7,19 +7,17 @@ import { createRequire, Module } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cachedDataVersionTag } from 'node:v8';
-import { constants, Script } from 'node:vm';
+import { Script } from 'node:vm';
 
 const bundle = join(dirname(fileURLToPath(import.meta.url)), '..', 'dist', 'sagong.cjs');
 if (!existsSync(bundle)) {
   process.stderr.write('sagong: not built yet; run: npm run setup\n');
   process.exit(1);
 }
-/**
- * Providers of other packages are modules that are imported while the program runs. A script that came out of a cache cannot do that in Node 20, and
- * one that was compiled here does it with a warning of Node: this command is loaded as any other module.
- */
-if (process.argv[2] === 'cloud-controller-manager') createRequire(bundle)(bundle);
-else runCached();
+// Providers of other packages are modules that are imported while the program runs (src/cloud-provider/load.ts). A script that came out of a cache
+// cannot do that in Node 20: this module does it for the bundle.
+globalThis[Symbol.for('sagong.import')] = (url) => import(url);
+runCached();
 
 function runCached() {
   // V8 itself compares only the length of the source. The tag stands for its version, its flags and the processor.
@@ -38,11 +36,7 @@ function runCached() {
 
   const cached = existsSync(cacheFile);
   const cachedData = cached ? readFileSync(cacheFile) : undefined;
-  const script = new Script(Module.wrap(text), {
-    filename: bundle,
-    cachedData,
-    importModuleDynamically: constants?.USE_MAIN_CONTEXT_DEFAULT_LOADER,
-  });
+  const script = new Script(Module.wrap(text), { filename: bundle, cachedData });
   if (!cached || script.cachedDataRejected) {
     const save = () => {
       try {

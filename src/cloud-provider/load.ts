@@ -49,7 +49,13 @@ export class CloudProviderLoadError extends Error {
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-const importFile = async (path: string): Promise<unknown> => (await import(pathToFileURL(path).href)) as unknown;
+type Import = (url: string) => Promise<unknown>;
+const ownImport: Import = async (url) => (await import(url)) as unknown;
+/** A program that was compiled ahead may not be able to import; then the one that started it has left a function that can (bin/sagong.mjs). */
+const importFile = (path: string): Promise<unknown> => {
+  const given = (globalThis as { [key: symbol]: Import | undefined })[Symbol.for('sagong.import')];
+  return (given ?? ownImport)(pathToFileURL(path).href);
+};
 
 /** The entry of a package that is made of ES modules only, which `require.resolve` does not find: node_modules folders, nearest first. */
 async function moduleEntry(name: string, dir: string): Promise<string | undefined> {

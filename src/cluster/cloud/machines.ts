@@ -48,8 +48,8 @@ type Place = ReturnType<typeof nodePlace>;
 /** Instances asked for at the same time. */
 const requestsAtOnce = 32;
 
-/** Everything a node keeps. */
-export const nodeDir = (dataDir: string, name: string): string => join(dataDir, 'nodes', name);
+/** Everything a node keeps. Named by the first part of its name: paths of sockets are in there, which have about a hundred characters. */
+export const nodeDir = (dataDir: string, name: string): string => join(dataDir, 'nodes', name.split('.', 1)[0] ?? name);
 export const agentConfigPath = (dataDir: string, name: string): string => join(nodeDir(dataDir, name), 'agent.json');
 
 export class Machines {

@@ -13,7 +13,7 @@ export const finalizer = 'external-provisioner.volume.kubernetes.io/finalizer';
 export const hostnameLabel = 'kubernetes.io/hostname';
 
 export interface LocalPathConfig {
-  /** The disks of the nodes, a folder for each by its name; absolute. */
+  /** The disks of the nodes, a folder for each by the first part of its name; absolute. */
   nodesDir: string;
   /** The nodes are simulated: their volumes are objects without directories. */
   simulated: boolean;
@@ -30,7 +30,7 @@ export interface VolumePlace {
 export const placeOf = ({ nodesDir }: LocalPathConfig, node: string, name: string): VolumePlace => ({
   node,
   name,
-  path: `${nodesDir}/${node}/volumes/${name}`,
+  path: `${nodesDir}/${node.split('.', 1)[0]}/volumes/${name}`,
 });
 
 /** Where a volume lies. Undefined for a path that this provisioner cannot have made: nothing there is its own to remove. */
