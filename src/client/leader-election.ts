@@ -39,24 +39,67 @@ export interface LeaderElectionOptions {
 const retryJitter = 1.2;
 const leases = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' };
 
-/** Competes until `signal` aborts or leadership was held and lost; then releases the lease if still held. */
-export async function runLeaderElection(options: LeaderElectionOptions, signal: AbortSignal): Promise<void> {
-  const { clock, rng, logger, identity, leaseDurationMs = 15_000, renewDeadlineMs = 10_000, retryPeriodMs = 2_000 } = options;
-  const resource = options.client.resource<Lease>(leases, options.namespace);
-  let observed: Lease | undefined;
-  let observedAtMs = 0;
-  let leader = '';
+const defaults = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 };
 
-  const observe = (lease: Lease): void => {
-    if (lease.metadata.resourceVersion !== observed?.metadata.resourceVersion) observedAtMs = clock.monotonic();
-    observed = lease;
-    const holder = lease.spec?.holderIdentity ?? '';
-    if (holder !== leader) {
-      leader = holder;
-      if (holder) options.onNewLeader?.(holder);
+/** The Lease as one candidate sees and writes it. */
+class LeaseLock {
+  readonly #options: LeaderElectionOptions & typeof defaults;
+  readonly #leases: ReturnType<KubeClient['resource']>;
+  #observed: Lease | undefined;
+  #observedAtMs = 0;
+  #leader = '';
+
+  constructor(options: LeaderElectionOptions & typeof defaults) {
+    this.#options = options;
+    this.#leases = options.client.resource<Lease>(leases, options.namespace);
+  }
+
+  /** Whether this candidate holds the lease, as far as it knows. */
+  get isHeld(): boolean {
+    return this.#leader === this.#options.identity;
+  }
+
+  /** Whether the lease is this candidate's from now on. */
+  async tryAcquireOrRenew(): Promise<boolean> {
+    if (await this.#renewAtOnce()) return true;
+    const { name, identity, leaseDurationMs, clock } = this.#options;
+    let doing = 'Error retrieving lease lock';
+    try {
+      const current: Lease = await this.#leases.get(name);
+      this.#observe(current);
+      doing = 'Failed to update lease';
+      const held = current.spec?.holderIdentity;
+      const heldMs = (current.spec?.leaseDurationSeconds ?? leaseDurationMs / 1000) * 1000;
+      if (held && held !== identity && clock.monotonic() - this.#observedAtMs < heldMs) return false;
+      await this.#write(current);
+      return true;
+    } catch (error) {
+      if (isNotFound(error)) return this.#create();
+      this.#failed(doing, error);
+      return false;
     }
-  };
-  const record = (current: Lease | undefined): LeaseSpec => {
+  }
+
+  /** Gives the lease up, where it is still held. Never rejects. */
+  async release(): Promise<void> {
+    if (this.#observed?.spec?.holderIdentity !== this.#options.identity) return;
+    const spec = { ...this.#record(this.#observed), holderIdentity: '', leaseDurationSeconds: 1 };
+    await this.#leases.update({ ...this.#observed, spec } as Lease).catch((error: unknown) => {
+      this.#options.logger.debug('lease not released', { error: String(error) });
+    });
+  }
+
+  #observe(lease: Lease): void {
+    const { clock, onNewLeader } = this.#options;
+    if (lease.metadata.resourceVersion !== this.#observed?.metadata.resourceVersion) this.#observedAtMs = clock.monotonic();
+    this.#observed = lease;
+    const holder = lease.spec?.holderIdentity ?? '';
+    if (holder === this.#leader) return;
+    this.#leader = holder;
+    if (holder) onNewLeader?.(holder);
+  }
+  #record(current: Lease | undefined): LeaseSpec {
+    const { clock, identity, leaseDurationMs } = this.#options;
     const now = formatMicroTime(clock.now());
     const mine = current?.spec?.holderIdentity === identity;
     return {
@@ -66,98 +109,87 @@ export async function runLeaderElection(options: LeaderElectionOptions, signal: 
       renewTime: now,
       leaseTransitions: (current?.spec?.leaseTransitions ?? 0) + (mine || !current ? 0 : 1),
     };
-  };
-  const write = async (current: Lease): Promise<void> => {
-    observe(await resource.update({ ...current, spec: record(current) }));
-    options.onRenewed?.();
-  };
-  /** Who may not have the lease, or cannot reach it, says so each time, as upstream does: nothing else tells why nobody works. */
-  const failed = (what: string, error: unknown): void =>
-    logger.error(what, {
-      lock: `${options.namespace}/${options.name}`,
-      err: error instanceof Error ? error.message : String(error),
-    });
+  }
+  async #write(current: Lease): Promise<void> {
+    this.#observe(await this.#leases.update({ ...current, spec: this.#record(current) } as Lease));
+    this.#options.onRenewed?.();
+  }
   /** The leader writes over what it wrote last; when that fails, the lease is read like everybody else does. */
-  const renewAtOnce = async (): Promise<boolean> => {
-    if (!observed || leader !== identity) return false;
+  async #renewAtOnce(): Promise<boolean> {
+    if (!this.#observed || !this.isHeld) return false;
     try {
-      await write(observed);
+      await this.#write(this.#observed);
       return true;
     } catch (error) {
-      failed('Failed to update lease optimistically, falling back to slow path', error);
+      this.#failed('Failed to update lease optimistically, falling back to slow path', error);
       return false;
     }
-  };
-  const tryAcquireOrRenew = async (): Promise<boolean> => {
-    if (await renewAtOnce()) return true;
-    let doing = 'Error retrieving lease lock';
+  }
+  async #create(): Promise<boolean> {
+    const { name, namespace, onRenewed } = this.#options;
+    const spec = this.#record(undefined);
     try {
-      const current = await resource.get(options.name);
-      observe(current);
-      doing = 'Failed to update lease';
-      const held = current.spec?.holderIdentity;
-      const heldMs = (current.spec?.leaseDurationSeconds ?? leaseDurationMs / 1000) * 1000;
-      if (held && held !== identity && clock.monotonic() - observedAtMs < heldMs) return false;
-      await write(current);
+      const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name, namespace }, spec };
+      this.#observe(await this.#leases.create(lease));
+      onRenewed?.();
       return true;
     } catch (error) {
-      if (isNotFound(error)) return create();
-      failed(doing, error);
+      if (!isAlreadyExists(error)) this.#failed('Error initially creating lease lock', error);
       return false;
     }
-  };
-  const create = async (): Promise<boolean> => {
-    try {
-      const metadata = { name: options.name, namespace: options.namespace };
-      observe(await resource.create({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec: record(undefined) }));
-      options.onRenewed?.();
-      return true;
-    } catch (error) {
-      if (!isAlreadyExists(error)) failed('Error initially creating lease lock', error);
-      return false;
-    }
-  };
+  }
+  /** Who may not have the lease, or cannot reach it, says so each time, as upstream does: nothing else tells why nobody works. */
+  #failed(what: string, error: unknown): void {
+    const { logger, namespace, name } = this.#options;
+    logger.error(what, { lock: `${namespace}/${name}`, err: error instanceof Error ? error.message : String(error) });
+  }
+}
 
-  /** What `attempt` gives; undefined when that takes longer: who gets no answer must not go on as if it led. */
-  const within = async <T>(limitMs: number, attempt: Promise<T>): Promise<T | undefined> => {
-    let late: Timer | undefined;
-    const passed = new Promise<undefined>((resolve) => {
-      late = clock.setTimer(limitMs, () => resolve(undefined));
-    });
-    const answer = await Promise.race([attempt, passed]);
-    late?.cancel();
-    return answer;
-  };
+/** What `attempt` gives; undefined when that takes longer: who gets no answer must not go on as if it led. */
+async function within<T>(clock: Clock, limitMs: number, attempt: Promise<T>): Promise<T | undefined> {
+  let late: Timer | undefined;
+  const passed = new Promise<undefined>((resolve) => {
+    late = clock.setTimer(limitMs, () => resolve(undefined));
+  });
+  const answer = await Promise.race([attempt, passed]);
+  late?.cancel();
+  return answer;
+}
 
-  while (!(await within(renewDeadlineMs, tryAcquireOrRenew()))) {
+/** Competes until `signal` aborts or leadership was held and lost; then releases the lease if still held. */
+export async function runLeaderElection(given: LeaderElectionOptions, signal: AbortSignal): Promise<void> {
+  const options = { ...defaults, ...given };
+  const { clock, rng, logger, renewDeadlineMs, retryPeriodMs, namespace, name } = options;
+  const lock = new LeaseLock(options);
+  while (!(await within(clock, renewDeadlineMs, lock.tryAcquireOrRenew()))) {
     await clock.sleep(retryPeriodMs * (1 + rng.next() * (retryJitter - 1)), signal).catch(() => {});
     if (signal.aborted) return;
   }
-  logger.info('successfully acquired lease', { lease: `${options.namespace}/${options.name}` });
+  logger.info('successfully acquired lease', { lease: `${namespace}/${name}` });
   const leading = new AbortController();
   const stop = () => leading.abort();
   signal.addEventListener('abort', stop, { once: true });
   const work = (async () => options.onStartedLeading(leading.signal))();
-  let renewedAtMs = clock.monotonic();
-  while (!signal.aborted) {
-    await clock.sleep(retryPeriodMs, signal).catch(() => {});
-    if (signal.aborted) break;
-    const leftMs = renewedAtMs + renewDeadlineMs - clock.monotonic();
-    if (await within(leftMs, tryAcquireOrRenew())) renewedAtMs = clock.monotonic();
-    else if (leader !== identity || clock.monotonic() - renewedAtMs >= renewDeadlineMs) {
-      logger.error('failed to renew lease', { lease: `${options.namespace}/${options.name}` });
-      break;
-    }
-  }
+  await keep(lock, options, signal);
   signal.removeEventListener('abort', stop);
   leading.abort();
   await work.catch((error: unknown) => logger.error('work under the lease failed', { error: String(error) }));
-  if (signal.aborted && observed?.spec?.holderIdentity === identity)
-    await within(
-      renewDeadlineMs,
-      resource
-        .update({ ...observed, spec: { ...record(observed), holderIdentity: '', leaseDurationSeconds: 1 } })
-        .catch((error: unknown) => logger.debug('lease not released', { error: String(error) })),
-    );
+  if (signal.aborted) await within(clock, renewDeadlineMs, lock.release());
   options.onStoppedLeading();
+}
+
+/** Renews the lease until it is lost or `signal` aborts. */
+async function keep(lock: LeaseLock, options: LeaderElectionOptions & typeof defaults, signal: AbortSignal): Promise<void> {
+  const { clock, logger, renewDeadlineMs, retryPeriodMs, namespace, name } = options;
+  let renewedAtMs = clock.monotonic();
+  while (!signal.aborted) {
+    await clock.sleep(retryPeriodMs, signal).catch(() => {});
+    if (signal.aborted) return;
+    const leftMs = renewedAtMs + renewDeadlineMs - clock.monotonic();
+    if (await within(clock, leftMs, lock.tryAcquireOrRenew())) renewedAtMs = clock.monotonic();
+    else if (!lock.isHeld || clock.monotonic() - renewedAtMs >= renewDeadlineMs) {
+      logger.error('failed to renew lease', { lease: `${namespace}/${name}` });
+      return;
+    }
+  }
 }

@@ -13,90 +13,100 @@ export interface WorkQueueOptions {
   metrics?: WorkQueueMetrics | undefined;
 }
 
-export function createWorkQueue<K = string>({
-  clock,
-  baseMs = queueBackoffBaseMs,
-  maxMs = queueBackoffMaxMs,
-  metrics,
-}: WorkQueueOptions): WorkQueue<K> {
-  const waiting: K[] = [];
-  /** To be worked on, and since when; in work, and since when. Times are only kept for metrics. */
-  const dirty = new Map<K, number>();
-  const processing = new Map<K, number>();
-  const failures = new Map<K, number>();
-  const timers = new Map<K, { timer: Timer; at: number }>();
-  const takers: ((key: K | undefined) => void)[] = [];
-  let down = false;
+/** An empty queue. */
+export const createWorkQueue = <K = string>(options: WorkQueueOptions): WorkQueue<K> => new KeyQueue<K>(options);
 
-  const hand = (key: K): K => {
-    if (metrics) {
-      const nowMs = clock.monotonic();
-      metrics.taken(nowMs - (dirty.get(key) ?? nowMs), waiting.length);
-      processing.set(key, nowMs);
-    } else processing.set(key, 0);
-    dirty.delete(key);
-    return key;
-  };
-  const enqueue = (key: K): void => {
-    const taker = takers.shift();
-    if (taker) taker(hand(key));
-    else waiting.push(key);
-  };
-  const add = (key: K): void => {
-    if (down || dirty.has(key)) return;
-    dirty.set(key, metrics ? clock.monotonic() : 0);
-    if (!processing.has(key)) enqueue(key);
-    metrics?.added(waiting.length);
-  };
-  metrics?.watch(() => [...processing.values()].map((sinceMs) => clock.monotonic() - sinceMs));
-  const addAfter = (key: K, delayMs: number): void => {
-    if (down) return;
-    if (delayMs <= 0) return add(key);
-    const at = clock.now() + delayMs;
-    const pending = timers.get(key);
+class KeyQueue<K> implements WorkQueue<K> {
+  readonly #clock: Clock;
+  readonly #baseMs: number;
+  readonly #maxMs: number;
+  readonly #metrics: WorkQueueMetrics | undefined;
+  readonly #waiting: K[] = [];
+  /** To be worked on, and since when; in work, and since when. Times are only kept for metrics. */
+  readonly #dirty = new Map<K, number>();
+  readonly #processing = new Map<K, number>();
+  readonly #failures = new Map<K, number>();
+  readonly #timers = new Map<K, { timer: Timer; at: number }>();
+  readonly #takers: ((key: K | undefined) => void)[] = [];
+  #down = false;
+
+  constructor({ clock, baseMs = queueBackoffBaseMs, maxMs = queueBackoffMaxMs, metrics }: WorkQueueOptions) {
+    this.#clock = clock;
+    this.#baseMs = baseMs;
+    this.#maxMs = maxMs;
+    this.#metrics = metrics;
+    metrics?.watch(() => [...this.#processing.values()].map((sinceMs) => clock.monotonic() - sinceMs));
+  }
+
+  add(key: K): void {
+    if (this.#down || this.#dirty.has(key)) return;
+    this.#dirty.set(key, this.#metrics ? this.#clock.monotonic() : 0);
+    if (!this.#processing.has(key)) this.#enqueue(key);
+    this.#metrics?.added(this.#waiting.length);
+  }
+  addAfter(key: K, delayMs: number): void {
+    if (this.#down) return;
+    if (delayMs <= 0) return this.add(key);
+    const at = this.#clock.now() + delayMs;
+    const pending = this.#timers.get(key);
     if (pending) {
       if (pending.at <= at) return;
       pending.timer.cancel();
     }
-    const timer = clock.setTimer(delayMs, () => {
-      timers.delete(key);
-      add(key);
+    const timer = this.#clock.setTimer(delayMs, () => {
+      this.#timers.delete(key);
+      this.add(key);
     });
-    timers.set(key, { timer, at });
-  };
+    this.#timers.set(key, { timer, at });
+  }
+  addRateLimited(key: K): void {
+    const count = this.#failures.get(key) ?? 0;
+    this.#failures.set(key, count + 1);
+    this.#metrics?.retried();
+    this.addAfter(key, Math.min(this.#baseMs * 2 ** Math.min(count, 40), this.#maxMs));
+  }
+  forget(key: K): void {
+    this.#failures.delete(key);
+  }
+  retries(key: K): number {
+    return this.#failures.get(key) ?? 0;
+  }
 
-  return {
-    add,
-    addAfter,
-    addRateLimited(key) {
-      const count = failures.get(key) ?? 0;
-      failures.set(key, count + 1);
-      metrics?.retried();
-      addAfter(key, Math.min(baseMs * 2 ** Math.min(count, 40), maxMs));
-    },
-    forget: (key) => void failures.delete(key),
-    retries: (key) => failures.get(key) ?? 0,
-    take() {
-      const key = waiting.shift();
-      return key === undefined ? undefined : hand(key);
-    },
-    next() {
-      const key = waiting.shift();
-      if (key !== undefined) return Promise.resolve(hand(key));
-      if (down) return Promise.resolve(undefined);
-      return new Promise((resolve) => takers.push(resolve));
-    },
-    done(key) {
-      if (metrics) metrics.done(clock.monotonic() - (processing.get(key) ?? clock.monotonic()));
-      processing.delete(key);
-      if (dirty.has(key)) enqueue(key);
-    },
-    length: () => waiting.length,
-    shutDown() {
-      down = true;
-      for (const { timer } of timers.values()) timer.cancel();
-      timers.clear();
-      for (const taker of takers.splice(0)) taker(undefined);
-    },
-  };
+  take(): K | undefined {
+    const key = this.#waiting.shift();
+    return key === undefined ? undefined : this.#hand(key);
+  }
+  next(): Promise<K | undefined> {
+    const key = this.#waiting.shift();
+    if (key !== undefined) return Promise.resolve(this.#hand(key));
+    if (this.#down) return Promise.resolve(undefined);
+    return new Promise((resolve) => this.#takers.push(resolve));
+  }
+  done(key: K): void {
+    if (this.#metrics) this.#metrics.done(this.#clock.monotonic() - (this.#processing.get(key) ?? this.#clock.monotonic()));
+    this.#processing.delete(key);
+    if (this.#dirty.has(key)) this.#enqueue(key);
+  }
+  length(): number {
+    return this.#waiting.length;
+  }
+  shutDown(): void {
+    this.#down = true;
+    for (const { timer } of this.#timers.values()) timer.cancel();
+    this.#timers.clear();
+    for (const taker of this.#takers.splice(0)) taker(undefined);
+  }
+
+  #enqueue(key: K): void {
+    const taker = this.#takers.shift();
+    if (taker) taker(this.#hand(key));
+    else this.#waiting.push(key);
+  }
+  #hand(key: K): K {
+    const nowMs = this.#metrics ? this.#clock.monotonic() : 0;
+    this.#metrics?.taken(nowMs - (this.#dirty.get(key) ?? nowMs), this.#waiting.length);
+    this.#processing.set(key, nowMs);
+    this.#dirty.delete(key);
+    return key;
+  }
 }

@@ -29,6 +29,27 @@ function scaleOf({ subresources }: CustomResourceDefinitionVersion): ScaleMappin
   };
 }
 
+/** Writes of the resource itself, where its status has a door of its own. */
+const statusApart: WriteStrategy<KubeObject> = {
+  prepareForCreate: (draft) => void delete (draft as UnknownObject)['status'],
+  prepareForUpdate(draft, old) {
+    const before = (old as UnknownObject)['status'];
+    if (before === undefined) delete (draft as UnknownObject)['status'];
+    else (draft as UnknownObject)['status'] = before;
+  },
+  resetFields: [['status']],
+};
+
+/** Writes of the status, which leave everything else as it is. */
+const statusOnly = ({ properties = {} }: JSONSchemaProps): WriteStrategy<KubeObject> => ({
+  prepareForUpdate(draft, old, context) {
+    onlyStatus.prepareForUpdate?.(draft, old, context);
+    const { managedFields } = draft.metadata;
+    draft.metadata = { ...old.metadata, ...(managedFields && { managedFields }) };
+  },
+  resetFields: ['metadata', ...Object.keys(properties).filter((name) => !untouched.has(name))].map((name) => [name]),
+});
+
 export function customKind(
   crd: CustomResourceDefinition,
   version: CustomResourceDefinitionVersion,
@@ -56,18 +77,6 @@ export function customKind(
     ...(warned.get(object) ?? []),
     ...finalizerWarnings(object.metadata, old?.metadata),
   ];
-  const status: WriteStrategy<KubeObject> = {
-    prepareForUpdate(draft, old, context) {
-      onlyStatus.prepareForUpdate?.(draft, old, context);
-      const { managedFields } = draft.metadata;
-      draft.metadata = { ...old.metadata, ...(managedFields && { managedFields }) };
-    },
-    validateUpdate: (object, old) => told(object, validateResourceStatus(subject, object, old)),
-    warnings,
-    resetFields: ['metadata', ...Object.keys(schema.properties ?? {}).filter((name) => !untouched.has(name))].map((name) => [
-      name,
-    ]),
-  };
   return {
     group: crd.spec.group,
     version: version.name,
@@ -83,14 +92,12 @@ export function customKind(
       return rest;
     },
     ...(hasStatus && {
-      prepareForCreate: (draft: KubeObject) => void delete (draft as UnknownObject)['status'],
-      prepareForUpdate: (draft: KubeObject, old: KubeObject) => {
-        const before = (old as UnknownObject)['status'];
-        if (before === undefined) delete (draft as UnknownObject)['status'];
-        else (draft as UnknownObject)['status'] = before;
+      ...statusApart,
+      status: {
+        ...statusOnly(schema),
+        validateUpdate: (object, old) => told(object, validateResourceStatus(subject, object, old)),
+        warnings,
       },
-      resetFields: [['status']],
-      status,
     }),
     ...(scale && { scale }),
     printer: printerOf(version),

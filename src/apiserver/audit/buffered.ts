@@ -41,77 +41,95 @@ class Throttle {
   }
 }
 
-export function bufferedSink(inner: AuditSink, options: BatchOptions, clock: Clock, lost: LossReport): AuditSink {
-  const throttle = options.throttle && new Throttle(options.throttle, clock);
-  const onTheWay = new Set<Promise<unknown>>();
-  let waiting: RecordedEvent[] = [];
-  let bytes = 0;
-  let oldest: Timer | undefined;
-  let closing = false;
-  let running: Promise<void> | undefined;
-  let due = false;
+/** A sink that hands events on in batches, after the requests that brought them. What does not fit is lost and told. */
+export const bufferedSink = (inner: AuditSink, options: BatchOptions, clock: Clock, lost: LossReport): AuditSink =>
+  new BufferedSink(inner, options, clock, lost);
 
-  const send = async (): Promise<void> => {
-    const batch = waiting.splice(0, options.batchEventsMax);
-    const waitMs = throttle?.takeMs() ?? 0;
-    if (waitMs > 0) await clock.sleep(waitMs);
-    const sent = Promise.resolve(inner.process(batch)).finally(() => {
-      for (const { json } of batch) bytes -= json.length;
-      onTheWay.delete(sent);
+class BufferedSink implements AuditSink {
+  readonly #inner: AuditSink;
+  readonly #options: BatchOptions;
+  readonly #clock: Clock;
+  readonly #lost: LossReport;
+  readonly #throttle: Throttle | undefined;
+  readonly #onTheWay = new Set<Promise<unknown>>();
+  readonly #waiting: RecordedEvent[] = [];
+  #bytes = 0;
+  #oldest: Timer | undefined;
+  #closing = false;
+  #running: Promise<void> | undefined;
+  /** The oldest event has waited long enough. */
+  #due = false;
+
+  constructor(inner: AuditSink, options: BatchOptions, clock: Clock, lost: LossReport) {
+    this.#inner = inner;
+    this.#options = options;
+    this.#clock = clock;
+    this.#lost = lost;
+    this.#throttle = options.throttle && new Throttle(options.throttle, clock);
+  }
+
+  process(events: readonly RecordedEvent[]): boolean {
+    if (this.#closing) {
+      this.#lost('buffered', 'audit backend shut down', events);
+      return true;
+    }
+    const dropped: RecordedEvent[] = [];
+    for (const event of events) {
+      if (this.#waiting.length >= this.#options.bufferEventsMax || this.#bytes >= bufferBytesMax) dropped.push(event);
+      else {
+        this.#waiting.push(event);
+        this.#bytes += event.json.length;
+      }
+    }
+    if (dropped.length > 0) this.#lost('buffered', 'audit buffer queue blocked', dropped);
+    if (!this.#running) this.#schedule();
+    return true;
+  }
+
+  async close(): Promise<void> {
+    this.#closing = true;
+    while (this.#waiting.length > 0 || this.#running) {
+      this.#start();
+      await this.#running;
+    }
+    while (this.#onTheWay.size > 0) await Promise.allSettled(this.#onTheWay);
+    await this.#inner.close();
+  }
+
+  #schedule(): void {
+    if (this.#closing || this.#waiting.length >= this.#options.batchEventsMax) return this.#start();
+    this.#oldest ??= this.#clock.setTimer(this.#options.batchWaitMs, () => {
+      this.#due = true;
+      this.#start();
     });
-    onTheWay.add(sent);
-    if (!options.concurrent) await sent;
-  };
-  const run = async (): Promise<void> => {
+  }
+  #start(): void {
+    this.#oldest?.cancel();
+    this.#oldest = undefined;
+    this.#running ??= this.#run().finally(() => {
+      this.#running = undefined;
+      if (this.#waiting.length > 0) this.#schedule();
+    });
+  }
+  async #run(): Promise<void> {
     // Not in the turn of the request that brought the event.
     await Promise.resolve();
-    while (waiting.length > 0 && (due || closing || waiting.length >= options.batchEventsMax)) {
-      await send();
-      due = due && waiting.length > 0;
+    const isFull = (): boolean => this.#waiting.length >= this.#options.batchEventsMax;
+    while (this.#waiting.length > 0 && (this.#due || this.#closing || isFull())) {
+      await this.#send();
+      this.#due = this.#due && this.#waiting.length > 0;
     }
-    due = false;
-  };
-  const start = (): void => {
-    oldest?.cancel();
-    oldest = undefined;
-    running ??= run().finally(() => {
-      running = undefined;
-      if (waiting.length > 0) schedule();
+    this.#due = false;
+  }
+  async #send(): Promise<void> {
+    const batch = this.#waiting.splice(0, this.#options.batchEventsMax);
+    const waitMs = this.#throttle?.takeMs() ?? 0;
+    if (waitMs > 0) await this.#clock.sleep(waitMs);
+    const sent = Promise.resolve(this.#inner.process(batch)).finally(() => {
+      for (const { json } of batch) this.#bytes -= json.length;
+      this.#onTheWay.delete(sent);
     });
-  };
-  const schedule = (): void => {
-    if (closing || waiting.length >= options.batchEventsMax) return start();
-    oldest ??= clock.setTimer(options.batchWaitMs, () => {
-      due = true;
-      start();
-    });
-  };
-  return {
-    process(events) {
-      if (closing) {
-        lost('buffered', 'audit backend shut down', events);
-        return true;
-      }
-      const dropped: RecordedEvent[] = [];
-      for (const event of events) {
-        if (waiting.length >= options.bufferEventsMax || bytes >= bufferBytesMax) dropped.push(event);
-        else {
-          waiting.push(event);
-          bytes += event.json.length;
-        }
-      }
-      if (dropped.length > 0) lost('buffered', 'audit buffer queue blocked', dropped);
-      if (!running) schedule();
-      return true;
-    },
-    async close() {
-      closing = true;
-      while (waiting.length > 0 || running) {
-        start();
-        await running;
-      }
-      while (onTheWay.size > 0) await Promise.allSettled(onTheWay);
-      await inner.close();
-    },
-  };
+    this.#onTheWay.add(sent);
+    if (!this.#options.concurrent) await sent;
+  }
 }

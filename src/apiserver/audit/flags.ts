@@ -26,16 +26,16 @@ interface Defaults {
   burst: number;
 }
 
-/** Flags of both backends; `batch` is in effect only in that mode. */
-const backendFlags = (backend: 'log' | 'webhook', defaults: Defaults) => {
-  const name = (rest: string): string => `audit-${backend}-${rest}`;
+type Backend = 'log' | 'webhook';
+const namedFor =
+  (backend: Backend) =>
+  (rest: string): string =>
+    `audit-${backend}-${rest}`;
+
+/** How a backend gathers events; in effect only in the mode `batch`. */
+const batchFlags = (backend: Backend, defaults: Defaults) => {
+  const name = namedFor(backend);
   return {
-    mode: flag.string({
-      name: name('mode'),
-      default: defaults.mode,
-      help: 'How events are handed over: batch, blocking or blocking-strict.',
-      section,
-    }),
     bufferEventsMax: flag.int({
       name: name('batch-buffer-size'),
       default: bufferEventsMax,
@@ -72,6 +72,20 @@ const backendFlags = (backend: 'log' | 'webhook', defaults: Defaults) => {
       help: 'Batches at once after a quiet time.',
       section,
     }),
+  };
+};
+
+/** Flags of both backends. */
+const backendFlags = (backend: Backend, defaults: Defaults) => {
+  const name = namedFor(backend);
+  return {
+    mode: flag.string({
+      name: name('mode'),
+      default: defaults.mode,
+      help: 'How events are handed over: batch, blocking or blocking-strict.',
+      section,
+    }),
+    ...batchFlags(backend, defaults),
     truncate: flag.bool({
       name: name('truncate-enabled'),
       default: false,

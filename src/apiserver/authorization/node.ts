@@ -63,39 +63,50 @@ function ownNode(node: string, { verb }: Attributes, { subresource, name }: Targ
   );
 }
 
-/** The rules that need to know what belongs to the node. */
-function relatedRules(graph: NodeGraph): Readonly<Record<string, Rule>> {
-  const related: Rule = (node, _asked, { resource, namespace, name }) => {
-    if (name === '') return noOpinion('No Object name found');
-    return graph.relates(node, resource, namespace, name)
-      ? allow
-      : noOpinion(`no relationship found between node '${node}' and this object`);
-  };
-  const getOnly: Rule = (node, asked, target) => {
+/** Single objects that belong to the node, for reading. */
+const getOnly =
+  (related: Rule): Rule =>
+  (node, asked, target) => {
     if (asked.verb !== 'get') return noOpinion('can only get individual resources of this type');
     if (target.subresource !== '') return noOpinion('cannot get subresource');
     return related(node, asked, target);
   };
-  const read: Rule = (node, asked, target) => {
+
+/** Objects that belong to the node, one by one or by a watch of one name. */
+const read =
+  (related: Rule): Rule =>
+  (node, asked, target) => {
     if (!readVerbs.has(asked.verb)) return noOpinion('can only read resources of this type');
     if (target.subresource !== '') return noOpinion('cannot read subresource');
     if (target.namespace === '') return noOpinion('can only read namespaced object of this type');
     return related(node, asked, target);
   };
-  const claim: Rule = (node, asked, target) => {
-    if (target.subresource !== 'status') return getOnly(node, asked, target);
+
+/** Claims of the node's pods: their status may be written. */
+const claim =
+  (related: Rule): Rule =>
+  (node, asked, target) => {
+    if (target.subresource !== 'status') return getOnly(related)(node, asked, target);
     if (asked.verb !== 'update' && asked.verb !== 'patch') return noOpinion('can only get/update/patch this type');
     return related(node, asked, target);
   };
-  const account: Rule = (node, asked, target) => {
-    if (asked.verb === 'get' && target.subresource === '') return read(node, asked, target);
+
+/** Tokens for the accounts of the node's pods. */
+const account =
+  (related: Rule): Rule =>
+  (node, asked, target) => {
+    if (asked.verb === 'get' && target.subresource === '') return read(related)(node, asked, target);
     if (asked.verb !== 'create' || target.name === '') {
       return noOpinion('can only create tokens for individual service accounts');
     }
     if (target.subresource !== 'token') return noOpinion('can only create token subresource of serviceaccount');
     return related(node, asked, target);
   };
-  const slice: Rule = (node, asked, target) => {
+
+/** The node's own devices. */
+const slice =
+  (related: Rule): Rule =>
+  (node, asked, target) => {
     if (target.subresource !== '') return noOpinion('cannot authorize ResourceSlice subresources');
     if (asked.verb === 'create') return allow;
     if (['get', 'update', 'patch', 'delete'].includes(asked.verb)) return related(node, asked, target);
@@ -108,31 +119,44 @@ function relatedRules(graph: NodeGraph): Readonly<Record<string, Rule>> {
       ? allow
       : noOpinion('can only list/watch/deletecollection resourceslices with nodeName field selector');
   };
-  const pod: Rule = (node, asked, target) => {
+
+/** The node's own pods. */
+const pod =
+  (related: Rule): Rule =>
+  (node, asked, target) => {
     const { verb } = asked;
     if (target.subresource === 'status') return verb === 'update' || verb === 'patch' ? allow : noOpinion();
     if (target.subresource === 'eviction') return verb === 'create' ? allow : noOpinion();
     if (target.subresource !== '') return noOpinion();
     if (verb === 'create' || verb === 'delete') return allow;
-    if (verb === 'get') return getOnly(node, asked, target);
+    if (verb === 'get') return getOnly(related)(node, asked, target);
     if (verb !== 'list' && verb !== 'watch') return noOpinion();
     if (selectedField(asked, 'spec.nodeName') === node) return allow;
     if (target.name !== '') return related(node, asked, target);
     return noOpinion('can only list/watch pods with spec.nodeName field selector');
   };
+
+/** The rules that need to know what belongs to the node. */
+function relatedRules(graph: NodeGraph): Readonly<Record<string, Rule>> {
+  const related: Rule = (node, _asked, { resource, namespace, name }) => {
+    if (name === '') return noOpinion('No Object name found');
+    return graph.relates(node, resource, namespace, name)
+      ? allow
+      : noOpinion(`no relationship found between node '${node}' and this object`);
+  };
   return {
-    '/secrets': read,
-    '/configmaps': read,
-    '/persistentvolumeclaims': claim,
-    '/persistentvolumes': getOnly,
-    'resource.k8s.io/resourceclaims': getOnly,
-    'storage.k8s.io/volumeattachments': getOnly,
-    '/serviceaccounts': account,
+    '/secrets': read(related),
+    '/configmaps': read(related),
+    '/persistentvolumeclaims': claim(related),
+    '/persistentvolumes': getOnly(related),
+    'resource.k8s.io/resourceclaims': getOnly(related),
+    'storage.k8s.io/volumeattachments': getOnly(related),
+    '/serviceaccounts': account(related),
     'coordination.k8s.io/leases': ownLease,
     'storage.k8s.io/csinodes': ownCsiNode,
-    'resource.k8s.io/resourceslices': slice,
+    'resource.k8s.io/resourceslices': slice(related),
     '/nodes': ownNode,
-    '/pods': pod,
+    '/pods': pod(related),
     // Served only as an alpha kind upstream; nothing of it is a node's by default.
     'certificates.k8s.io/podcertificaterequests': () => noOpinion(),
   };

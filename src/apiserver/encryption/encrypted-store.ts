@@ -1,7 +1,7 @@
 // A store whose values are encrypted as a configuration says: everybody above it sees plain values, what is below keeps what was made of them.
 // Order is kept: a value that has to wait for a key holds back those behind it, and nothing waits where every key is known.
 import { internalError } from '#apimachinery/errors';
-import type { KeyValue, Operation, OperationResponse, Store, StoreEvent, TxnRequest } from '#store';
+import type { KeyValue, Operation, OperationResponse, Store, StoreEvent, StoreWatch, TxnRequest, WatchRequest } from '#store';
 import type { GroupResource } from './group-resource.ts';
 import type { Soon, Transformer } from './transformer.ts';
 
@@ -24,44 +24,33 @@ export interface EncryptedStore extends Store {
 const allDone = <T>(list: readonly Soon<T>[]): Soon<T[]> =>
   list.some((one) => one instanceof Promise) ? Promise.all(list) : (list as T[]);
 
-export function encryptStore({ store, resourceOf, transformerOf }: EncryptedStoreOptions): EncryptedStore {
+/** What the values under keys are made of: sealed on the way to the store, opened on the way back. */
+class Values {
+  readonly #options: EncryptedStoreOptions;
   /** Which key each value was written with, as far as it was seen; plain ones are not listed. */
-  const marks = new Map<string, string>();
-  const unreadable = new Set<string>();
-  const watches = new Set<(error: Error) => void>();
-  const transformerFor = (key: string): Transformer | undefined => {
-    const resource = resourceOf(key);
-    return resource && transformerOf(resource);
-  };
+  readonly #marks = new Map<string, string>();
+  readonly #unreadable = new Set<string>();
 
-  const seen = (key: string, mark: string): void => {
-    unreadable.delete(key);
-    if (mark === '') marks.delete(key);
-    else marks.set(key, mark);
-  };
-  const broken = (kv: KeyValue, error: unknown): KeyValue => {
-    unreadable.add(kv.key);
-    return { ...kv, unreadable: error as Error };
-  };
-  /** `newest`: not of the past. */
-  const plain = (kv: KeyValue, newest: boolean): Soon<KeyValue> => {
-    const transformer = kv.value.length === 0 ? undefined : transformerFor(kv.key);
-    if (!transformer) return kv;
-    const done = ({ value, mark }: { value: Uint8Array; mark: string }): KeyValue => {
-      if (newest) seen(kv.key, mark);
-      return value === kv.value ? kv : { ...kv, value };
-    };
-    try {
-      const soon = transformer.fromStore(kv.value, kv.key);
-      return soon instanceof Promise ? soon.then(done, (error: unknown) => broken(kv, error)) : done(soon);
-    } catch (error) {
-      return broken(kv, error);
-    }
-  };
+  constructor(options: EncryptedStoreOptions) {
+    this.#options = options;
+  }
 
-  const sealed = (operation: Operation): Soon<Operation> => {
+  get hasUnreadable(): boolean {
+    return this.#unreadable.size > 0;
+  }
+  isStale(key: string): boolean {
+    const transformer = this.#transformerFor(key);
+    return transformer !== undefined && (this.#marks.get(key) ?? '') !== transformer.mark();
+  }
+  forget(key: string): void {
+    this.#marks.delete(key);
+    this.#unreadable.delete(key);
+  }
+
+  /** The operation as the store keeps it. Throws what the client is told. */
+  seal(operation: Operation): Soon<Operation> {
     if (operation.op !== 'put') return operation;
-    const transformer = transformerFor(operation.key);
+    const transformer = this.#transformerFor(operation.key);
     if (!transformer) return operation;
     try {
       const value = transformer.toStore(operation.value, operation.key);
@@ -69,23 +58,105 @@ export function encryptStore({ store, resourceOf, transformerOf }: EncryptedStor
     } catch (error) {
       throw internalError((error as Error).message);
     }
-  };
-  const opened = async (response: OperationResponse, request: Operation | undefined): Promise<OperationResponse> => {
-    if (response.op === 'delete') return { ...response, prevKvs: await allDone(response.prevKvs.map((kv) => plain(kv, false))) };
+  }
+
+  /** The value as it is meant. `newest`: it is not of the past. */
+  open(kv: KeyValue, newest: boolean): Soon<KeyValue> {
+    const transformer = kv.value.length === 0 ? undefined : this.#transformerFor(kv.key);
+    if (!transformer) return kv;
+    const done = ({ value, mark }: { value: Uint8Array; mark: string }): KeyValue => {
+      if (newest) this.#seen(kv.key, mark);
+      return value === kv.value ? kv : { ...kv, value };
+    };
+    try {
+      const soon = transformer.fromStore(kv.value, kv.key);
+      return soon instanceof Promise ? soon.then(done, (error: unknown) => this.#broken(kv, error)) : done(soon);
+    } catch (error) {
+      return this.#broken(kv, error);
+    }
+  }
+  openAll(kvs: readonly KeyValue[], newest: boolean): Soon<KeyValue[]> {
+    return allDone(kvs.map((kv) => this.open(kv, newest)));
+  }
+  async openAnswer(response: OperationResponse, request: Operation | undefined): Promise<OperationResponse> {
+    if (response.op === 'delete') return { ...response, prevKvs: await this.openAll(response.prevKvs, false) };
     if (response.op !== 'range') return response;
     const newest = request?.op === 'range' && !request.request.revision;
-    return {
-      op: 'range',
-      response: { ...response.response, kvs: await allDone(response.response.kvs.map((kv) => plain(kv, newest))) },
-    };
-  };
+    return { op: 'range', response: { ...response.response, kvs: await this.openAll(response.response.kvs, newest) } };
+  }
+  openEvent(event: StoreEvent): Soon<StoreEvent> {
+    if (event.type === 'DELETE') this.forget(event.kv.key);
+    const kv = event.type === 'PUT' ? this.open(event.kv, true) : event.kv;
+    const prevKv = event.prevKv && this.open(event.prevKv, false);
+    if (kv instanceof Promise || prevKv instanceof Promise)
+      return Promise.all([kv, prevKv]).then(([now, before]) => ({
+        type: event.type,
+        kv: now,
+        ...(before && { prevKv: before }),
+      }));
+    return kv === event.kv && prevKv === event.prevKv ? event : { type: event.type, kv, ...(prevKv && { prevKv }) };
+  }
 
-  const commit = async (request: TxnRequest): ReturnType<Store['txn']> => {
-    const txn = await store.txn(request);
-    const asked = txn.succeeded ? request.success : (request.failure ?? []);
-    return { ...txn, responses: await Promise.all(txn.responses.map((response, at) => opened(response, asked[at]))) };
-  };
+  #transformerFor(key: string): Transformer | undefined {
+    const resource = this.#options.resourceOf(key);
+    return resource && this.#options.transformerOf(resource);
+  }
+  #seen(key: string, mark: string): void {
+    this.#unreadable.delete(key);
+    if (mark === '') this.#marks.delete(key);
+    else this.#marks.set(key, mark);
+  }
+  #broken(kv: KeyValue, error: unknown): KeyValue {
+    this.#unreadable.add(kv.key);
+    return { ...kv, unreadable: error as Error };
+  }
+}
 
+/** A watch of which the values are opened. `endings`: how the watches that run are ended. */
+function openedWatch(store: Store, values: Values, request: WatchRequest, endings: Set<(error: Error) => void>): StoreWatch {
+  const followed = followWatch(request.onEvents, (event) => values.openEvent(event));
+  const end = (error: Error): void => {
+    if (!endings.delete(end)) return;
+    followed.stop();
+    request.onEnd(error);
+  };
+  endings.add(end);
+  const watch = store.watch({ ...request, onEvents: followed.onEvents, onEnd: end });
+  return {
+    progress: () => watch.progress(),
+    cancel() {
+      endings.delete(end);
+      followed.stop();
+      watch.cancel();
+    },
+  };
+}
+
+/** Writes through sealed values. An embedded store decides in the turn it is asked in, which this keeps wherever no key has to be waited for. */
+function sealedTxn(store: Store, values: Values, request: TxnRequest): ReturnType<Store['txn']> {
+  const commit = async (sealed: TxnRequest): ReturnType<Store['txn']> => {
+    const txn = await store.txn(sealed);
+    const asked = txn.succeeded ? sealed.success : (sealed.failure ?? []);
+    return { ...txn, responses: await Promise.all(txn.responses.map((response, at) => values.openAnswer(response, asked[at]))) };
+  };
+  const { compare } = request;
+  try {
+    const success = allDone(request.success.map((one) => values.seal(one)));
+    const failure = request.failure && allDone(request.failure.map((one) => values.seal(one)));
+    if (!(success instanceof Promise) && !(failure instanceof Promise))
+      return commit({ compare, success, ...(failure && { failure }) });
+    return Promise.all([success, failure]).then(([first, second]) =>
+      commit({ compare, success: first, ...(second && { failure: second }) }),
+    );
+  } catch (error) {
+    return Promise.reject(error);
+  }
+}
+
+export function encryptStore(options: EncryptedStoreOptions): EncryptedStore {
+  const { store } = options;
+  const values = new Values(options);
+  const endings = new Set<(error: Error) => void>();
   return {
     get kind() {
       return store.kind;
@@ -98,54 +169,10 @@ export function encryptStore({ store, resourceOf, transformerOf }: EncryptedStor
     async range(request) {
       const answer = await store.range(request);
       const newest = !request.revision || request.revision >= answer.revision;
-      return { ...answer, kvs: await allDone(answer.kvs.map((kv) => plain(kv, newest))) };
+      return { ...answer, kvs: await values.openAll(answer.kvs, newest) };
     },
-    // An embedded store decides in the turn it is asked in, which this keeps wherever no key has to be waited for.
-    txn(request) {
-      try {
-        const success = allDone(request.success.map(sealed));
-        const failure = request.failure && allDone(request.failure.map(sealed));
-        if (!(success instanceof Promise) && !(failure instanceof Promise))
-          return commit({ compare: request.compare, success, ...(failure && { failure }) });
-        return Promise.all([success, failure]).then(([first, second]) =>
-          commit({ compare: request.compare, success: first, ...(second && { failure: second }) }),
-        );
-      } catch (error) {
-        return Promise.reject(error);
-      }
-    },
-    watch(request) {
-      const followed = followWatch(request.onEvents, (event) => {
-        if (event.type === 'DELETE') {
-          marks.delete(event.kv.key);
-          unreadable.delete(event.kv.key);
-        }
-        const kv = event.type === 'PUT' ? plain(event.kv, true) : event.kv;
-        const prevKv = event.prevKv && plain(event.prevKv, false);
-        if (kv instanceof Promise || prevKv instanceof Promise)
-          return Promise.all([kv, prevKv]).then(([now, before]) => ({
-            type: event.type,
-            kv: now,
-            ...(before && { prevKv: before }),
-          }));
-        return kv === event.kv && prevKv === event.prevKv ? event : { type: event.type, kv, ...(prevKv && { prevKv }) };
-      });
-      const end = (error: Error): void => {
-        if (!watches.delete(end)) return;
-        followed.stop();
-        request.onEnd(error);
-      };
-      watches.add(end);
-      const watch = store.watch({ ...request, onEvents: followed.onEvents, onEnd: end });
-      return {
-        progress: () => watch.progress(),
-        cancel() {
-          watches.delete(end);
-          followed.stop();
-          watch.cancel();
-        },
-      };
-    },
+    txn: (request) => sealedTxn(store, values, request),
+    watch: (request) => openedWatch(store, values, request, endings),
     compact: (revision) => store.compact(revision),
     leaseGrant: (ttlSeconds, id) => store.leaseGrant(ttlSeconds, id),
     leaseKeepAlive: (id) => store.leaseKeepAlive(id),
@@ -153,16 +180,13 @@ export function encryptStore({ store, resourceOf, transformerOf }: EncryptedStor
     stats: () => store.stats(),
     writeRefusal: () => store.writeRefusal(),
     close: () => store.close(),
-    isStale(key) {
-      const transformer = transformerFor(key);
-      return transformer !== undefined && (marks.get(key) ?? '') !== transformer.mark();
-    },
+    isStale: (key) => values.isStale(key),
     readAgain() {
       const error = new Error('values can be read that could not be');
-      for (const end of [...watches]) end(error);
+      for (const end of [...endings]) end(error);
     },
     get hasUnreadable() {
-      return unreadable.size > 0;
+      return values.hasUnreadable;
     },
   };
 }

@@ -46,16 +46,20 @@ export function createCluster(table: ResourceTable): ReadOnlyCluster {
 const nobody = { admit() {}, validate() {} };
 const self = { name: 'system:apiserver', groups: ['system:masters'] };
 
-export function createWriter(table: ResourceTable, now: () => number, random: Randomness, kinds: KindSettings): ClusterWriter {
+type Place = { namespace: string; name: string; subresource?: string };
+type ContextMaker = (
+  group: string,
+  plural: string,
+  verb: string,
+  at: Place,
+  options?: InternalWriteOptions & { unchecked?: boolean },
+) => WriteContext;
+
+/** Writes of the apiserver's own, which nobody admits. */
+function contextMaker(table: ResourceTable, now: () => number, random: Randomness, kinds: KindSettings): ContextMaker {
   const siblings = (resource: ServedResource): readonly ServedResource[] => table.siblings(resource);
   const settings = { admission: nobody, random, kinds, siblings, rest: () => undefined };
-  const contextOf = (
-    group: string,
-    plural: string,
-    verb: string,
-    at: { namespace: string; name: string; subresource?: string },
-    options: InternalWriteOptions & { unchecked?: boolean } = {},
-  ): WriteContext => {
+  return (group, plural, verb, at, options = {}) => {
     const resource = storedAs(table, group, plural);
     if (!resource) throw notFound({ group, resource: plural }, at.name);
     const { version, namespaced } = resource;
@@ -72,6 +76,10 @@ export function createWriter(table: ResourceTable, now: () => number, random: Ra
       settings,
     };
   };
+}
+
+export function createWriter(table: ResourceTable, now: () => number, random: Randomness, kinds: KindSettings): ClusterWriter {
+  const contextOf = contextMaker(table, now, random, kinds);
   return {
     async create<T extends KubeObject>(group: string, resource: string, object: T, options?: InternalWriteOptions): Promise<T> {
       const { namespace = '', name = '' } = object.metadata;

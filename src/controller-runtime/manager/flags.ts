@@ -90,8 +90,8 @@ export const genericManagerFlags = (component: string, all: readonly string[], d
 
 const cloud = 'Cloud provider';
 
-/** KubeCloudSharedOptions. */
-export const kubeCloudSharedFlags = () => ({
+/** Which cloud, and who acts in it. */
+const providerFlags = () => ({
   cloudProvider: flag.string({ name: 'cloud-provider', default: '', help: 'The provider for cloud services.', section: cloud }),
   cloudConfig: flag.string({ name: 'cloud-config', default: '', help: "Path of the provider's configuration.", section: cloud }),
   externalCloudVolumePlugin: flag.string({
@@ -115,6 +115,11 @@ export const kubeCloudSharedFlags = () => ({
     deprecated:
       'This flag is deprecated and will be removed in a future release. A cluster-id will be required on cloud instances.',
   }),
+});
+
+/** KubeCloudSharedOptions. */
+export const kubeCloudSharedFlags = () => ({
+  ...providerFlags(),
   routeReconciliationPeriodMs: flag.duration({
     name: 'route-reconciliation-period',
     default: 10_000,

@@ -10,7 +10,7 @@ export function createWireClient(options: ClientOptions): WireClient {
   const http1 = http1Pool(options, endpoint);
   const http2 = options.protocol === 'h2' && endpoint.encrypted ? http2Pool(options, endpoint) : undefined;
   return {
-    request: (http2 ?? http1).request,
+    request: (request) => (http2 ?? http1).request(request),
     upgrade: http1.upgrade,
     closeIdle() {
       http1.closeIdle();

@@ -66,6 +66,34 @@ function follow(signal: AbortSignal | undefined, abort: (reason: Error) => void)
   return () => signal.removeEventListener('abort', onAbort);
 }
 
+/** Asks for another protocol on a connection of its own, which becomes the caller's. */
+function upgradeOn(connection: Duplex, settings: RequestOptions, signal: AbortSignal | undefined): Promise<UpgradedConnection> {
+  return new Promise((resolve, reject) => {
+    const message = httpRequest({ ...settings, createConnection: () => connection, agent: undefined });
+    const unfollow = follow(signal, (reason) => message.destroy(reason));
+    const fail = (error: unknown): void => {
+      unfollow();
+      connection.destroy();
+      reject(error);
+    };
+    message.once('upgrade', (response: IncomingMessage, socket: Duplex, head: Buffer) => {
+      unfollow();
+      socket.on('error', () => {});
+      if (head.length > 0) socket.unshift(head);
+      resolve({ status: response.statusCode ?? 101, headers: response.headers, socket });
+    });
+    message.once('response', (response: IncomingMessage) => {
+      const { statusCode = 0, headers } = response;
+      void clientResponse(statusCode, headers, response)
+        .bytes(limits.upgradeRefusalBytesMax)
+        .catch(() => Buffer.alloc(0))
+        .then((body) => fail(new UpgradeRefusedError(statusCode, headers, body)));
+    });
+    message.once('error', fail);
+    message.end();
+  });
+}
+
 export function http1Pool(options: ClientOptions, endpoint: Endpoint): Http1Pool {
   const plainTls = typeof options.tls !== 'function' && options.tls?.serverName === undefined;
   const fixedTls = plainTls && options.dial === undefined && endpoint.encrypted;
@@ -103,37 +131,10 @@ export function http1Pool(options: ClientOptions, endpoint: Endpoint): Http1Pool
       sendBody(message, request.body);
     });
 
-  const upgrade = async (request: Omit<ClientRequest, 'body'>): Promise<UpgradedConnection> => {
-    const connection = await dialEndpoint(options, endpoint, ['http/1.1'], request.signal);
-    return new Promise((resolve, reject) => {
-      const message = httpRequest({ ...nodeOptions(request), createConnection: () => connection, agent: undefined });
-      const unfollow = follow(request.signal, (reason) => message.destroy(reason));
-      const fail = (error: unknown): void => {
-        unfollow();
-        connection.destroy();
-        reject(error);
-      };
-      message.once('upgrade', (response: IncomingMessage, socket: Duplex, head: Buffer) => {
-        unfollow();
-        socket.on('error', () => {});
-        if (head.length > 0) socket.unshift(head);
-        resolve({ status: response.statusCode ?? 101, headers: response.headers, socket });
-      });
-      message.once('response', (response: IncomingMessage) => {
-        const { statusCode = 0, headers } = response;
-        void clientResponse(statusCode, headers, response)
-          .bytes(limits.upgradeRefusalBytesMax)
-          .catch(() => Buffer.alloc(0))
-          .then((body) => fail(new UpgradeRefusedError(statusCode, headers, body)));
-      });
-      message.once('error', fail);
-      message.end();
-    });
-  };
-
   return {
     request: (request) => exchange(request, true),
-    upgrade,
+    upgrade: async (request) =>
+      upgradeOn(await dialEndpoint(options, endpoint, ['http/1.1'], request.signal), nodeOptions(request), request.signal),
     closeIdle() {
       // Running exchanges keep their connection; the agent that owns it is let go with them.
       for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();

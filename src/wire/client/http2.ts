@@ -84,29 +84,93 @@ function send(session: Session, endpoint: Endpoint, request: ClientRequest): Pro
   });
 }
 
-export function http2Pool(options: ClientOptions, endpoint: Endpoint): Http2Pool {
-  const sessions = new Set<Session>();
-  let opening: Promise<Session> | undefined;
-  let closed = false;
+export const http2Pool = (options: ClientOptions, endpoint: Endpoint): Http2Pool => new Sessions(options, endpoint);
 
-  const open = async (): Promise<Session> => {
-    const socket = await dialEndpoint(options, endpoint, ['h2']);
-    const raw = connect(`${endpoint.encrypted ? 'https' : 'http'}://${endpoint.authority}`, {
+/** Whether the server has certainly not begun to work on a request that failed so. */
+function wasNotSent(error: unknown): boolean {
+  const code = (error as NodeJS.ErrnoException).code;
+  return error instanceof NotProcessedError || code === 'ERR_HTTP2_GOAWAY_SESSION' || code === 'ERR_HTTP2_INVALID_SESSION';
+}
+
+class Sessions implements Http2Pool {
+  readonly #options: ClientOptions;
+  readonly #endpoint: Endpoint;
+  readonly #sessions = new Set<Session>();
+  #opening: Promise<Session> | undefined;
+  #closed = false;
+
+  constructor(options: ClientOptions, endpoint: Endpoint) {
+    this.#options = options;
+    this.#endpoint = endpoint;
+  }
+
+  request(request: ClientRequest): Promise<ClientResponse> {
+    return this.#exchange(request, limits.http2Attempts);
+  }
+  closeIdle(): void {
+    for (const session of this.#sessions) {
+      this.#leave(session);
+      session.raw.close();
+    }
+  }
+  close(): void {
+    this.#closed = true;
+    for (const session of this.#sessions) session.raw.destroy();
+  }
+
+  async #exchange(request: ClientRequest, attempts: number): Promise<ClientResponse> {
+    if (this.#closed) throw new Error('client is closed');
+    request.signal?.throwIfAborted();
+    const session = await this.#pick();
+    try {
+      session.promised--;
+      return await send(session, this.#endpoint, request);
+    } catch (error) {
+      if (!wasNotSent(error) || attempts <= 1 || request.body instanceof Readable) throw error;
+      this.#leave(session);
+      return this.#exchange(request, attempts - 1);
+    }
+  }
+
+  /** A session with room, and the room taken. Many may wait for one opening; not all of them fit on it. */
+  async #pick(): Promise<Session> {
+    for (;;) {
+      const session = this.#free();
+      if (session !== undefined) {
+        session.promised++;
+        return session;
+      }
+      this.#opening ??= this.#open().finally(() => {
+        this.#opening = undefined;
+      });
+      await this.#opening;
+      if (this.#closed) throw new Error('client is closed');
+    }
+  }
+  #free(): Session | undefined {
+    for (const session of this.#sessions) {
+      const max = session.raw.remoteSettings.maxConcurrentStreams ?? limits.concurrentStreamsMax;
+      if (!session.leaving && !session.raw.closed && !session.raw.destroyed && session.streams + session.promised < max)
+        return session;
+    }
+    return undefined;
+  }
+
+  async #open(): Promise<Session> {
+    const { encrypted, authority } = this.#endpoint;
+    const socket = await dialEndpoint(this.#options, this.#endpoint, ['h2']);
+    const raw = connect(`${encrypted ? 'https' : 'http'}://${authority}`, {
       createConnection: () => socket,
       settings: { enablePush: false, initialWindowSize: limits.clientStreamWindowBytes },
     });
     const session: Session = { raw, streams: 0, promised: 0, leaving: false };
-    const leave = (): void => {
-      session.leaving = true;
-      sessions.delete(session);
-    };
     let failure: Error | undefined;
     raw.on('error', (error: Error) => {
       failure = error;
-      leave();
+      this.#leave(session);
     });
-    raw.on('close', leave);
-    raw.on('goaway', leave);
+    raw.on('close', () => this.#leave(session));
+    raw.on('goaway', () => this.#leave(session));
     raw.on('connect', () => raw.setLocalWindowSize(limits.clientConnectionWindowBytes));
     watchHealth(raw);
     // Until its settings are here, how many streams the server takes is not known.
@@ -114,66 +178,13 @@ export function http2Pool(options: ClientOptions, endpoint: Endpoint): Http2Pool
       raw.once('remoteSettings', () => resolve());
       raw.once('close', () => reject(failure ?? new Error('http2: connection closed by the server')));
     });
-    if (closed) raw.destroy();
-    else sessions.add(session);
+    if (this.#closed) raw.destroy();
+    else this.#sessions.add(session);
     return session;
-  };
-
-  const free = (): Session | undefined => {
-    for (const session of sessions) {
-      const max = session.raw.remoteSettings.maxConcurrentStreams ?? limits.concurrentStreamsMax;
-      if (!session.leaving && !session.raw.closed && !session.raw.destroyed && session.streams + session.promised < max)
-        return session;
-    }
-    return undefined;
-  };
-
-  /** A session with room, and the room taken. Many may wait for one opening; not all of them fit on it. */
-  const pick = async (): Promise<Session> => {
-    for (;;) {
-      const session = free();
-      if (session !== undefined) {
-        session.promised++;
-        return session;
-      }
-      opening ??= open().finally(() => {
-        opening = undefined;
-      });
-      await opening;
-      if (closed) throw new Error('client is closed');
-    }
-  };
-
-  const exchange = async (request: ClientRequest, attempts: number): Promise<ClientResponse> => {
-    if (closed) throw new Error('client is closed');
-    request.signal?.throwIfAborted();
-    const session = await pick();
-    try {
-      session.promised--;
-      return await send(session, endpoint, request);
-    } catch (error) {
-      const code = (error as NodeJS.ErrnoException).code;
-      const notSent =
-        error instanceof NotProcessedError || code === 'ERR_HTTP2_GOAWAY_SESSION' || code === 'ERR_HTTP2_INVALID_SESSION';
-      if (!notSent || attempts <= 1 || request.body instanceof Readable) throw error;
-      session.leaving = true;
-      sessions.delete(session);
-      return exchange(request, attempts - 1);
-    }
-  };
-
-  return {
-    request: (request) => exchange(request, limits.http2Attempts),
-    closeIdle() {
-      for (const session of sessions) {
-        session.leaving = true;
-        sessions.delete(session);
-        session.raw.close();
-      }
-    },
-    close() {
-      closed = true;
-      for (const session of sessions) session.raw.destroy();
-    },
-  };
+  }
+  /** Takes no further requests on a session. */
+  #leave(session: Session): void {
+    session.leaving = true;
+    this.#sessions.delete(session);
+  }
 }

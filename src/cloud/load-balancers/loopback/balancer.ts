@@ -15,12 +15,16 @@ import { relay } from './relay.ts';
  */
 export type InstanceDial = (instanceId: string, port: number, address?: string) => Promise<Duplex>;
 
+export interface LoopbackState {
+  /** Ports of the machine by `protocol/port` of the listener. */
+  ports: Record<string, number>;
+  /** What is not served, and why. */
+  reason: string | undefined;
+}
+
 export interface LoopbackBalancer {
   /** Follows `balancer`; `healthy`: instances that get connections. Gives the ports and why it fails, if it does. */
-  apply(
-    balancer: LoadBalancer,
-    healthy: readonly string[],
-  ): Promise<{ ports: Record<string, number>; reason: string | undefined }>;
+  apply(balancer: LoadBalancer, healthy: readonly string[]): Promise<LoopbackState>;
   close(): void;
 }
 
@@ -57,32 +61,85 @@ interface Open {
   port: number;
 }
 
-export function createLoopbackBalancer(dial: InstanceDial, clock: Clock): LoopbackBalancer {
-  const open = new Map<string, Open>();
-  const connections = new Set<Socket>();
-  let current: LoadBalancer | undefined;
-  let healthy: readonly string[] = [];
-  let allowed = new BlockList();
-  let picker: { picker: Picker; seconds: number | undefined } | undefined;
+export const createLoopbackBalancer = (dial: InstanceDial, clock: Clock): LoopbackBalancer => new Balancer(dial, clock);
 
-  const serve = async (client: Socket, listener: Listener): Promise<void> => {
-    const balancer = current;
+class Balancer implements LoopbackBalancer {
+  readonly #dial: InstanceDial;
+  readonly #clock: Clock;
+  readonly #open = new Map<string, Open>();
+  readonly #connections = new Set<Socket>();
+  #current: LoadBalancer | undefined;
+  #healthy: readonly string[] = [];
+  #allowed = new BlockList();
+  #picker: { picker: Picker; seconds: number | undefined } | undefined;
+
+  constructor(dial: InstanceDial, clock: Clock) {
+    this.#dial = dial;
+    this.#clock = clock;
+  }
+
+  async apply(balancer: LoadBalancer, targets: readonly string[]): Promise<LoopbackState> {
+    this.#current = balancer;
+    this.#healthy = targets;
+    this.#allowed = allowedBy(balancer.sourceRanges);
+    this.#setAffinity(balancer.affinityTimeoutSeconds);
+    const wanted = new Map(balancer.listeners.filter(({ protocol }) => protocol === 'tcp').map((one) => [keyOf(one), one]));
+    for (const [key, { server }] of this.#open) {
+      if (wanted.has(key)) continue;
+      server.close();
+      this.#open.delete(key);
+    }
+    for (const [key, listener] of wanted) {
+      const known = this.#open.get(key);
+      if (known) known.listener = listener;
+      else await this.#listen(listener, balancer.loopbackPorts?.[key]);
+    }
+    return {
+      ports: Object.fromEntries([...this.#open].map(([key, { port }]) => [key, port])),
+      reason: balancer.listeners.some(({ protocol }) => protocol === 'udp') ? noUdp : undefined,
+    };
+  }
+  close(): void {
+    for (const { server } of this.#open.values()) server.close();
+    this.#open.clear();
+    for (const socket of this.#connections) socket.destroy();
+  }
+
+  #setAffinity(seconds: number | undefined): void {
+    if (this.#picker && this.#picker.seconds === seconds) return;
+    const affinityMs = seconds === undefined ? undefined : seconds * 1000;
+    this.#picker = { seconds, picker: createPicker(affinityMs, limits.affinityClientsMax) };
+  }
+  async #listen(listener: Listener, wanted: number | undefined): Promise<void> {
+    const key = keyOf(listener);
+    const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (client) =>
+      this.#accept(client, this.#open.get(key)?.listener ?? listener),
+    );
+    const port = await listen(server, wanted);
+    server.on('error', () => {});
+    server.unref();
+    this.#open.set(key, { listener, server, port });
+  }
+  #accept(client: Socket, listener: Listener): void {
+    this.#connections.add(client);
+    client.once('close', () => this.#connections.delete(client));
+    client.on('error', () => {});
+    this.#serve(client, listener).catch(() => client.resetAndDestroy());
+  }
+  async #serve(client: Socket, listener: Listener): Promise<void> {
+    const balancer = this.#current;
     const { remoteAddress = '', remotePort = 0 } = client;
-    if (!balancer || connections.size > limits.loopbackConnectionsMax || !allowed.check(remoteAddress, 'ipv4')) {
+    const isFull = this.#connections.size > limits.loopbackConnectionsMax;
+    const isWelcome = balancer && !isFull && this.#allowed.check(remoteAddress, 'ipv4');
+    const target = isWelcome ? this.#picker?.picker.pick(remoteAddress, this.#healthy, this.#clock.monotonic()) : undefined;
+    if (!balancer || target === undefined) {
       client.resetAndDestroy();
       return;
     }
     const { kind, address, proxyProtocol } = balancer;
-    const target = picker?.picker.pick(remoteAddress, healthy, clock.monotonic());
-    if (target === undefined) {
-      client.resetAndDestroy();
-      return;
-    }
     const network = kind === 'network';
-    const backend = await dialed(
-      dial(target, network ? listener.port : (listener.targetPort ?? listener.port), network ? address : undefined),
-      clock,
-    );
+    const port = network ? listener.port : (listener.targetPort ?? listener.port);
+    const backend = await dialed(this.#dial(target, port, network ? address : undefined), this.#clock);
     if (client.destroyed) {
       backend.destroy();
       return;
@@ -96,57 +153,8 @@ export function createLoopbackBalancer(dial: InstanceDial, clock: Clock): Loopba
           destinationPort: listener.port,
         }),
       );
-    await relay(client, backend, clock);
-  };
-
-  const accept = (client: Socket, listener: Listener): void => {
-    connections.add(client);
-    client.once('close', () => connections.delete(client));
-    client.on('error', () => {});
-    serve(client, listener).catch(() => client.resetAndDestroy());
-  };
-
-  const start = async (listener: Listener, wanted: number | undefined): Promise<void> => {
-    const key = keyOf(listener);
-    const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (client) =>
-      accept(client, open.get(key)?.listener ?? listener),
-    );
-    const port = await listen(server, wanted);
-    server.on('error', () => {});
-    server.unref();
-    open.set(key, { listener, server, port });
-  };
-
-  return {
-    async apply(balancer, targets) {
-      current = balancer;
-      healthy = targets;
-      allowed = allowedBy(balancer.sourceRanges);
-      const seconds = balancer.affinityTimeoutSeconds;
-      if (!picker || picker.seconds !== seconds)
-        picker = { seconds, picker: createPicker(seconds === undefined ? undefined : seconds * 1000, limits.affinityClientsMax) };
-      const wanted = new Map(balancer.listeners.filter(({ protocol }) => protocol === 'tcp').map((one) => [keyOf(one), one]));
-      for (const [key, { server }] of open) {
-        if (wanted.has(key)) continue;
-        server.close();
-        open.delete(key);
-      }
-      for (const [key, listener] of wanted) {
-        const known = open.get(key);
-        if (known) known.listener = listener;
-        else await start(listener, balancer.loopbackPorts?.[key]);
-      }
-      return {
-        ports: Object.fromEntries([...open].map(([key, { port }]) => [key, port])),
-        reason: balancer.listeners.some(({ protocol }) => protocol === 'udp') ? noUdp : undefined,
-      };
-    },
-    close() {
-      for (const { server } of open.values()) server.close();
-      open.clear();
-      for (const socket of connections) socket.destroy();
-    },
-  };
+    await relay(client, backend, this.#clock);
+  }
 }
 
 /** A dial that takes too long is given up; what it still brings is closed. */
