@@ -3,11 +3,14 @@ import { conformance } from 'sagong/cloud-provider/conformance';
 import { describe, it } from 'vitest';
 import { openConformance } from '../test-server/conformance-world.ts';
 
-const skips = { routes: 'not yet' };
+const onlyBalancers = { instances: 'the same without source ranges', routes: 'the same without source ranges' };
 
-describe('load balancers', () => {
-  conformance({ instancesMany: 60, open: () => openConformance(), skips }, { describe, it });
+describe('load balancers, instances and routes', () => {
+  conformance({ instancesMany: 60, open: () => openConformance() }, { describe, it });
+});
+describe('load balancers with source ranges', () => {
+  conformance({ open: () => openConformance({ guarded: true }), skips: onlyBalancers }, { describe, it });
 });
 describe('with every fifth request failing', () => {
-  conformance({ instancesMany: 60, open: () => openConformance({ flaky: true }), skips }, { describe, it });
+  conformance({ instancesMany: 60, open: () => openConformance({ guarded: true, flaky: true }) }, { describe, it });
 });

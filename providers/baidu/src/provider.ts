@@ -12,6 +12,8 @@ import { requestTimeoutMs as timeoutMs } from './limits.ts';
 import { createLoadBalancers } from './load-balancer/load-balancers.ts';
 import { createUnsettled } from './load-balancer/unsettled.ts';
 import { component, providerName } from './names.ts';
+import { createKnownNodes } from './routes/known-nodes.ts';
+import { createRoutes } from './routes/routes.ts';
 
 /** Makes no call to the API yet. Rejects for settings and credentials that are missing or wrong. */
 export async function createProvider(context: CreateContext<Config>, env: Environment): Promise<CloudProvider> {
@@ -26,6 +28,7 @@ export async function createProvider(context: CreateContext<Config>, env: Enviro
   const client = createClient({ endpoints, credentials, userAgent, timeoutMs, ...shared });
   const finder = createFinder({ client, clock, vpcId, masterId });
   const writer = createClusterWriter({ component, clock, logger });
+  const nodes = createKnownNodes();
   const unsettled = createUnsettled(clock);
   const turn = inTurn();
   const open = (signal?: AbortSignal): Cloud => ({
@@ -43,6 +46,8 @@ export async function createProvider(context: CreateContext<Config>, env: Enviro
     initialize: ({ client: clientOf }) => writer.connect(clientOf(providerName)),
     instancesV2: createInstances({ finder, region }),
     loadBalancer: createLoadBalancers(open),
+    setInformers: nodes.watch,
+    routes: createRoutes({ client, clusterId, finder, nodes, writer, logger }),
     hasClusterId: () => true,
   };
 }

@@ -33,14 +33,30 @@ export const leftoversOf = ({ account }: TestServer): string[] => [
   ...account.of('listener').map(({ id }) => `listener ${id}`),
   ...account.of('backend').map(({ id }) => `backend ${id}`),
   ...account.of('eip').map(({ eip }) => `EIP ${eip}`),
+  ...account.of('group').map(({ id }) => `security group ${id}`),
 ];
 
-/** `flaky`: every fifth request fails, what is made is seen late, and takes its time. */
-export async function openConformance({ flaky = false } = {}): Promise<ConformanceWorld> {
+const ranges: Service['spec'] = { loadBalancerSourceRanges: ['198.51.100.0/24', '203.0.113.0/24'] };
+/** The same provider, for which each Service names who may come: its load balancer has one piece more. */
+function withRanges(cloud: CloudProvider): CloudProvider {
+  const inner = cloud.loadBalancer;
+  if (!inner) return cloud;
+  const asking = (service: Service): Service => ({ ...service, spec: { ...service.spec, ...ranges } });
+  return {
+    ...cloud,
+    loadBalancer: {
+      ...inner,
+      ensureLoadBalancer: (cluster, service, nodes, signal) => inner.ensureLoadBalancer(cluster, asking(service), nodes, signal),
+    },
+  };
+}
+
+/** `guarded`: with source ranges. `flaky`: every fifth request fails, and what is made takes its time. */
+export async function openConformance({ guarded = false, flaky = false } = {}): Promise<ConformanceWorld> {
   const { server, open } = await openWorld();
   const { account, faults } = server;
   const openAs = async (): Promise<CloudProvider> => {
-    const cloud = await open();
+    const cloud = guarded ? withRanges(await open()) : await open();
     return flaky ? persistent(cloud, { passes: (error) => String(error).includes(plannedFailure) }) : cloud;
   };
   const cloud = await openAs();

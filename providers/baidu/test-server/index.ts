@@ -7,6 +7,7 @@ import { Account } from './account.ts';
 import { checkSignature } from './auth.ts';
 import { balancerRoutes } from './balancers.ts';
 import { eipRoutes } from './eips.ts';
+import { groupRoutes } from './groups.ts';
 import { networkRoutes } from './network.ts';
 import { refusalBody } from './refusals.ts';
 
@@ -37,7 +38,7 @@ export async function startTestServer({ clock, rng }: TestServerOptions): Promis
   const server: VendorServer = await startVendorServer({
     clock,
     rng,
-    routes: { ...balancerRoutes(account), ...eipRoutes(account), ...networkRoutes(account) },
+    routes: { ...balancerRoutes(account), ...eipRoutes(account), ...networkRoutes(account), ...groupRoutes(account) },
     enter(request) {
       checkSignature(request, credentials, clock.now());
       account.operations.settle();

@@ -8,6 +8,7 @@ import type {
   BalancerRequest,
   Eip,
   EipRequest,
+  GroupRule,
   Instance,
   Listener,
   ListenerKind,
@@ -15,6 +16,7 @@ import type {
   ListenerSettings,
   RouteRequest,
   RouteTable,
+  SecurityGroup,
   Subnet,
 } from './types.ts';
 
@@ -57,6 +59,18 @@ function balancerApi(client: ApiClient, signal?: AbortSignal) {
       ),
     updateBackends: (id: string, backendServerList: readonly Backend[]) =>
       put('UpdateBackendServers', `/${id}/backendserver`, { update: '' }, { backendServerList }),
+    groupsOf: async (id: string) => {
+      const found = await client.get<{ blbSecurityGroups?: { securityGroupId: string }[] }>(
+        'DescribeSecurityGroups',
+        blb(`/${id}/securitygroup`),
+        signal,
+      );
+      return found.blbSecurityGroups ?? [];
+    },
+    bindGroups: (id: string, securityGroupIds: readonly string[]) =>
+      put('BindSecurityGroups', `/${id}/securitygroup`, { bind: '' }, { securityGroupIds }),
+    unbindGroups: (id: string, securityGroupIds: readonly string[]) =>
+      put('UnbindSecurityGroups', `/${id}/securitygroup`, { unbind: '' }, { securityGroupIds }).catch(fineIfAbsent),
     removeBackends: (id: string, backendServerList: readonly string[]) =>
       put('RemoveBackendServers', `/${id}/backendserver`, {}, { backendServerList }).catch(fineIfAbsent),
   };
@@ -96,12 +110,32 @@ function networkApi(client: ApiClient, signal?: AbortSignal) {
   };
 }
 
+function groupApi(client: ApiClient, signal?: AbortSignal) {
+  const of = (path = '', query: Query = {}) => ({ service: 'bcc', path: `v2/securityGroup${path}`, query }) as const;
+  const put = (name: string, id: string, query: Query, rule: GroupRule) =>
+    client.change<void>(name, { ...of(`/${id}`, query), method: 'PUT', body: { rule } }, signal);
+  return {
+    groups: (vpcId: string) => client.list<SecurityGroup>('ListSecurityGroups', 'securityGroups', of('', { vpcId }), signal),
+    createGroup: (body: Omit<SecurityGroup, 'id'>, clientToken: string) =>
+      client.change<{ securityGroupId: string }>(
+        'CreateSecurityGroup',
+        { ...of('', { clientToken }), method: 'POST', body },
+        signal,
+      ),
+    authorizeRule: (id: string, rule: GroupRule) => put('AuthorizeSecurityGroupRule', id, { authorizeRule: '' }, rule),
+    revokeRule: (id: string, rule: GroupRule) => put('RevokeSecurityGroupRule', id, { revokeRule: '' }, rule).catch(fineIfAbsent),
+    deleteGroup: (id: string) =>
+      client.change<void>('DeleteSecurityGroup', { ...of(`/${id}`), method: 'DELETE' }, signal).catch(fineIfAbsent),
+  };
+}
+
 /** Of one caller: its calls end with `signal`. */
 export function baiduApi(client: ApiClient, signal?: AbortSignal) {
   return {
     ...balancerApi(client, signal),
     ...eipApi(client, signal),
     ...networkApi(client, signal),
+    ...groupApi(client, signal),
     instances: (query: Query = {}) =>
       client.list<Instance>('ListInstances', 'instances', { service: 'bcc', path: 'v2/instance', query }, signal),
     instance: async (id: string) => {

@@ -1,7 +1,7 @@
 // The public address of a load balancer (cloud-provider-baiducloud load_balancer_eip.go): an EIP that is made, bound, resized and released with its
 // Service; or one of the user's, which is only bound and unbound.
 import { retryAfterOf, type Service } from 'sagong/cloud-provider';
-import { isAbsent, isConflict } from 'sagong/cloud-provider/kit';
+import { fineIfAbsent, isConflict } from 'sagong/cloud-provider/kit';
 import { annotation, read } from '../annotations.ts';
 import { isRefused, isTokenUsed } from '../api/errors.ts';
 import type { Balancer, Eip } from '../api/types.ts';
@@ -83,7 +83,8 @@ async function bind(cloud: Cloud, eip: Eip, balancer: Balancer): Promise<void> {
     if (settled.status === 'binded') throw new Error(`EIP ${eip.eip} is bound to ${settled.instanceId}`);
     await cloud.api.bindEip(eip.eip, balancer.blbId);
   }
-  const bound = await settledEip(cloud, eip.eip, ['binded', 'available']);
+  // A binding that fails late ends as available, which is also what is shown until it is seen to have begun.
+  const bound = await settledEip(cloud, eip.eip, ['binded']);
   if (bound?.instanceId !== balancer.blbId) throw notSettled(`the binding of EIP ${eip.eip}`);
 }
 
@@ -136,9 +137,6 @@ export async function withoutEip(cloud: Cloud, service: Service, balancer: Balan
   const bound = living(cloud, await cloud.api.eips({ instanceType: 'BLB', instanceId: balancer.blbId })).filter(
     ({ instanceId }) => instanceId === balancer.blbId,
   );
-  for (const eip of bound) if (isMade || isOwn(cloud, service, eip)) await unbind(cloud, eip).catch(absentIsFine);
+  for (const eip of bound) if (isMade && !isOwn(cloud, service, eip)) await unbind(cloud, eip).catch(fineIfAbsent);
   await releaseEips(cloud, service);
 }
-const absentIsFine = (error: unknown): void => {
-  if (!isAbsent(error)) throw error;
-};

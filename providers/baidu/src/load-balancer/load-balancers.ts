@@ -17,6 +17,7 @@ import { ensureEip, isPrepaid, ownEips, releaseEips, withoutEip } from './eips.t
 import { findBalancers, type FoundBalancer, ownBalancers } from './find.ts';
 import { ensureListeners, removeListeners } from './listeners.ts';
 import { type BalancerPlan, balancerPlan } from './plan.ts';
+import { deleteOwnGroups, ensureSourceRanges, ownGroups, unbindOwnGroups } from './source-ranges.ts';
 import { availableBalancer, deletableBalancer, notSettled } from './settle.ts';
 
 /** Nobody's listeners are taken away with a load balancer that the user gives. */
@@ -53,6 +54,7 @@ async function removeBalancer(cloud: Cloud, service: Service, { balancer, isMade
   }
   try {
     await removeListeners(cloud, blbId);
+    await unbindOwnGroups(cloud, service, blbId);
     await removeBackends(cloud, blbId);
     await api.updateBalancer(blbId, { desc: letGo(balancer) });
   } catch (error) {
@@ -86,6 +88,8 @@ async function ensure(cloud: Cloud, service: Service, nodes: readonly Node[]): P
   const balancer = await availableBalancer(cloud, found.balancer.blbId);
   const { blbId } = balancer;
   await claim(cloud, plan, { ...found, balancer });
+  // Before ports: a new one is not open to those who are not let in.
+  await ensureSourceRanges(cloud, plan, blbId);
   await ensureListeners(cloud, blbId, plan.ports);
   await ensureBackends(cloud, blbId, plan, nodes);
   const eip = plan.eip && (await ensureEip(cloud, service, plan.eip, balancer));
@@ -109,6 +113,7 @@ async function remove(cloud: Cloud, service: Service): Promise<void> {
   for (const { balancer, isMade } of balancers) await withoutEip(cloud, service, balancer, isMade);
   await releaseEips(cloud, service);
   for (const one of balancers) await removeBalancer(cloud, service, one);
+  await deleteOwnGroups(cloud, service);
   unsettled.end(`BLB ${uidOf(service)}`);
 }
 
@@ -120,7 +125,8 @@ async function get(cloud: Cloud, service: Service): Promise<LoadBalancerStatus |
   if (first) return statusOf(addressOf(first.balancer));
   if (cloud.unsettled.has(`BLB ${uidOf(service)}`) || cloud.unsettled.has(`EIP ${uidOf(service)}`)) return {};
   const left = (await ownEips(cloud, service)).filter((eip) => !isPrepaid(eip) || eip.instanceId);
-  return left.length > 0 ? {} : undefined;
+  if (left.length > 0 || cloud.unsettled.has(`security group ${uidOf(service)}`)) return {};
+  return (await ownGroups(cloud, service)).length > 0 ? {} : undefined;
 }
 
 /** `open`: what is worked with in one call, bound to the caller's signal. */

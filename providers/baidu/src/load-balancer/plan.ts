@@ -21,6 +21,7 @@ export interface BalancerPlan {
   backendsMax: number;
   /** Labels that Nodes behind it have. */
   backendLabels: Readonly<Record<string, string>>;
+  sourceRanges: string[];
 }
 
 /** In how long, and after how many answers, a backend counts as well or unwell. */
@@ -86,7 +87,6 @@ export function balancerPlan(clusterId: string, service: Service): BalancerPlan 
   const name = nameOf(clusterId, service);
   if (isInternal && service.spec?.loadBalancerIP)
     throw new Error(`annotation ${annotation.internal} does not go with spec.loadBalancerIP, which is a public address`);
-  if (sourceRangesOf(service).join() !== '0.0.0.0/0') throw new Error('spec.loadBalancerSourceRanges is not supported yet');
   const subnetId = read(service).text(annotation.subnetId);
   return {
     service,
@@ -97,5 +97,6 @@ export function balancerPlan(clusterId: string, service: Service): BalancerPlan 
     ...(subnetId !== undefined && { subnetId }),
     backendsMax: read(service).integer(annotation.backendsMax, { min: 1, max: backendsMax }) ?? backendsMax,
     backendLabels: read(service).pairs(annotation.backendLabel),
+    sourceRanges: sourceRangesOf(service),
   };
 }
