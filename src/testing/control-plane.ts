@@ -1,7 +1,7 @@
 // An apiserver in memory with control loops over direct transports: what tests of loops and simulations stand on.
-import { type AdmissionChain, type ApiServer, createApiServer } from '#apiserver';
+import { type ApiServer, createApiServer } from '#apiserver';
 import { defaultOptions, runKubeApiServer } from '#apiserver/app';
-import { createAdmission, defaultPluginOptions } from '#apiserver/admission';
+import { chainOf, createAdmission, defaultPluginOptions } from '#apiserver/admission';
 import { createClient, createEventRecorder, createInformerFactory, type KubeClient } from '#client';
 import { type ControllerDefinition, Decisions, type RunningController, startController } from '#controller-runtime';
 import { openMemoryStore, type Store } from '#store';
@@ -32,14 +32,6 @@ export interface TestControlPlane {
 type Parts = NonNullable<Parameters<typeof createApiServer>[0]['parts']>;
 type PartsInput = Parameters<Parts>[0];
 type ApiServerParts = Awaited<ReturnType<Parts>>;
-
-/** The plugins one after the other, first those that change the object. */
-function chainOf(plugins: ReturnType<typeof createAdmission>): AdmissionChain {
-  const run = (phase: 'admit' | 'validate') => async (request: Parameters<AdmissionChain['admit']>[0]) => {
-    for (const plugin of plugins) if (plugin.handles(request.operation)) await plugin[phase]?.(request);
-  };
-  return { admit: run('admit'), validate: run('validate') };
-}
 
 const namespaces = { group: '', version: 'v1', resource: 'namespaces' };
 const systemNamespaces = ['default', 'kube-node-lease', 'kube-public', 'kube-system'];

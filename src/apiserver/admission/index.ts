@@ -5,3 +5,4 @@ export {
 } from './chain.ts';
 export { readAdmissionConfiguration } from './configuration.ts';
 export { defaultPluginOptions, type PluginContext, type PluginOptions } from './plugin.ts';
+export { chainOf } from '../registry/generic/admit.ts';
