@@ -1,4 +1,5 @@
 // What a start of a cluster is to be: the flags of this one, else the choices of the first, each checked before anything is started.
+import type { ArgComponent, ComponentArgs } from './component-args/args.ts';
 import { obstacles } from './capabilities.ts';
 import { emulatorOfStart, nodesOfStart } from './cloud/emulator-choice.ts';
 import { controlPlanesOfStart } from './control-planes/choice.ts';
@@ -49,6 +50,8 @@ export async function settle(options: UpOptions, progress: Progress): Promise<Cl
   if (dnsUpstreams.length > 0) dnsUpstreams.forEach((await import('#dns')).parseUpstream);
   registryMirrors.forEach(parseRegistryMirror);
   const etcd = etcdOfStart(options.etcd, before);
+  const componentArgs = await argsOfStart(options, before, { machine: machine !== undefined, runtime, controlPlanes });
+  for (const warning of componentArgs.warnings) progress.say(`   ${warning}`);
   return {
     name: before?.name ?? options.name,
     dataDir: options.dataDir,
@@ -72,6 +75,29 @@ export async function settle(options: UpOptions, progress: Progress): Promise<Cl
     networkPolicy: options.networkPolicy ?? before?.networkPolicy ?? 'nftables',
     cni: options.cni ?? before?.cni ?? 'bridge',
     proxyMode: options.proxyMode ?? before?.proxyMode ?? 'iptables',
+    ...(Object.keys(componentArgs.args).length > 0 && { componentArgs: componentArgs.args }),
     ...topologyOf(options, before, runtime),
   };
+}
+
+interface Shape {
+  machine: boolean;
+  runtime: RuntimeChoice;
+  controlPlanes: readonly string[] | undefined;
+}
+
+/** A user's flags of components: those of this start replace those of the component that were given before. Throws what the component would say. */
+async function argsOfStart(
+  { componentArgs: given = {} }: UpOptions,
+  before: ClusterSettings | undefined,
+  { machine, runtime, controlPlanes }: Shape,
+): Promise<{ args: ComponentArgs; warnings: string[] }> {
+  const args: ComponentArgs = { ...before?.componentArgs, ...given };
+  if (Object.keys(args).length === 0) return { args, warnings: [] };
+  if ((given.kubelet || given['kube-proxy']) && (machine || runtime === 'simulated'))
+    throw new Error('--kubelet-arg and --kube-proxy-arg are for real nodes of the local cloud');
+  const { checkComponentArgs } = await import('./component-args/tables.ts');
+  const alone = (component: ArgComponent): boolean =>
+    controlPlanes !== undefined && component !== 'kubelet' && component !== 'kube-proxy';
+  return { args, warnings: await checkComponentArgs(args, alone) };
 }

@@ -16,6 +16,7 @@ import type { Decision, KubeScheduler } from '#scheduler';
 import type { Store } from '#store';
 import type { Clock, Logger, Rng } from '#utils';
 import { type Dial, type ListenTarget, serve, type WireServer } from '#wire';
+import type { ArgComponent, ComponentArgs } from './component-args/args.ts';
 import { type ClusterPki, clientConfigFor, serverNames } from './certificates.ts';
 import { type Identity, identities } from './identities.ts';
 import { clusterNetworks } from './settings.ts';
@@ -65,6 +66,8 @@ export interface ControlPlaneOptions {
   metrics?: MetricsChoice;
   /** What a simulated node uses; undefined for a node that is not in this process. */
   nodeStats?: NodeStatsShortcut;
+  /** A user's flags of the components. */
+  componentArgs?: ComponentArgs;
 }
 
 /** `none`: somebody else's API server, when there is one. */
@@ -178,7 +181,9 @@ function apiServerOptions({
 export async function startControlPlane(options: ControlPlaneOptions, deps: ControlPlaneDeps): Promise<ControlPlane> {
   const { pki, podCidr = clusterNetworks.podCidr } = options;
   const { clock, rng, logger } = deps;
-  const served = apiServerOptions(options);
+  const { componentArgs = {} } = options;
+  const argsOf = (component: ArgComponent): readonly string[] => componentArgs[component] ?? [];
+  const served = await withArgs(apiServerOptions(options), argsOf('kube-apiserver'));
   const supervisor = deps.supervisor ?? new Supervisor({ clock, logger });
   const apiserver = await runKubeApiServer(served, {
     ...deps,
@@ -217,7 +222,7 @@ export async function startControlPlane(options: ControlPlaneOptions, deps: Cont
       return server;
     },
     async startLoops() {
-      const of = { clock, rng, logger, supervisor, plane };
+      const of = { clock, rng, logger, supervisor, plane, argsOf };
       const controllers = ['*', ...(options.joinable ? joiningLoops : [])];
       loops.push(await supervisor.run('kube-controller-manager', await managerOf({ pki, controllers }, of)));
       scheduler = await supervisor.run('kube-scheduler', await schedulerOf(of));
@@ -235,6 +240,13 @@ export async function startControlPlane(options: ControlPlaneOptions, deps: Cont
 interface LoopDeps extends Pick<ControlPlaneDeps, 'clock' | 'rng' | 'logger'> {
   supervisor: Supervisor;
   plane: Pick<ControlPlane, 'client' | 'decisions' | 'podCidr'>;
+  /** A user's flags. */
+  argsOf(component: ArgComponent): readonly string[];
+}
+
+/** Flag tables take their time: they are loaded for who has given flags. */
+async function withArgs(options: KubeApiServerOptions, given: readonly string[]): Promise<KubeApiServerOptions> {
+  return given.length === 0 ? options : (await import('./component-args/apply.ts')).apiserverWith(options, given);
 }
 
 /** Off unless asked for, as upstream's. */
@@ -243,7 +255,7 @@ const joiningLoops = ['bootstrap-signer-controller', 'token-cleaner-controller']
 /** What starts kube-controller-manager. It is loaded only now: the apiserver answers before. */
 async function managerOf(
   { pki, controllers }: { pki: ClusterPki; controllers: string[] },
-  { plane, logger, ...deps }: LoopDeps,
+  { plane, logger, argsOf, ...deps }: LoopDeps,
 ): Promise<() => Running> {
   const { defaultControllerManagerLeaderElection, runKubeControllerManager } = await import('#controller-manager');
   const { defaultControllersConfig } = await import('#controllers');
@@ -259,9 +271,12 @@ async function managerOf(
   };
   // One process holds the store: nobody else can lead.
   const leaderElection = { ...defaultControllerManagerLeaderElection(), leaderElect: false };
+  const given = argsOf('kube-controller-manager');
+  const ours = { config, controllers };
+  const settings = given.length === 0 ? ours : await (await import('./component-args/apply.ts')).managerWith(ours, given);
   return () =>
     runKubeControllerManager(
-      { controllers, config, leaderElection, identity: 'sagong' },
+      { ...settings, leaderElection, identity: 'sagong' },
       {
         ...deps,
         client: client(identities.controllerManager, 'kube-controller-manager'),
@@ -273,8 +288,10 @@ async function managerOf(
 }
 
 /** What starts kube-scheduler. */
-async function schedulerOf({ plane, clock, rng, logger }: LoopDeps): Promise<() => KubeScheduler> {
+async function schedulerOf({ plane, clock, rng, logger, argsOf }: LoopDeps): Promise<() => KubeScheduler> {
   const { runKubeScheduler } = await import('#scheduler');
   const client = plane.client(identities.scheduler, 'kube-scheduler');
-  return () => runKubeScheduler({}, { client, clock, rng, logger: logger.with({ component: 'kube-scheduler' }) });
+  const given = argsOf('kube-scheduler');
+  const options = given.length === 0 ? {} : await (await import('./component-args/apply.ts')).schedulerWith(given);
+  return () => runKubeScheduler(options, { client, clock, rng, logger: logger.with({ component: 'kube-scheduler' }) });
 }

@@ -17,6 +17,9 @@ export interface NodeAgentConfig {
   cni?: 'none';
   /** Of kube-proxy; absent: iptables. */
   proxyMode?: ProxyMode;
+  /** A user's flags of these, as words of a command line. */
+  kubeletArgs?: readonly string[];
+  kubeProxyArgs?: readonly string[];
   /** Of what enforces network policies; absent: nothing does. */
   networkPolicyKubeconfig?: string;
   /** Where the apiserver answers, as the node sees it: the components wait for it. */

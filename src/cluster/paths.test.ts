@@ -31,6 +31,11 @@ describe('removing a cluster', () => {
     expect(existsSync(join(path, 'store/mine.txt'))).toBe(true);
     expect(() => assertFree(path)).toThrow(`${path}/store is of no cluster; choose another directory with --data-dir`);
   });
+  it('begins again where a start was refused before it began', async () => {
+    const path = await folder('refused', {});
+    await mkdir(join(path, 'logs'), { recursive: true });
+    expect(() => assertFree(path)).not.toThrow();
+  });
   it('takes only what is of the cluster', async () => {
     const path = await folder('shared', { 'logs/sagong.log': '', 'pki/ca.crt': '', 'notes.txt': '' });
     expect(() => assertFree(path)).not.toThrow();

@@ -1,6 +1,6 @@
 // Where clusters live on disk.
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 
@@ -32,9 +32,14 @@ export const isClusterDir = (dataDir: string): boolean =>
     existsSync(join(dataDir, path)),
   );
 
+/** What a start leaves that was refused for its flags. */
+const isEmptyLogs = (dataDir: string, name: string): boolean =>
+  name === 'logs' && statSync(join(dataDir, name)).isDirectory() && readdirSync(join(dataDir, name)).length === 0;
+
 /** Throws a sentence where files of somebody else stand in the places of a cluster's. */
 export function assertFree(dataDir: string): void {
-  const taken = isClusterDir(dataDir) ? undefined : clusterEntries.find((name) => existsSync(join(dataDir, name)));
+  const isTaken = (name: string): boolean => existsSync(join(dataDir, name)) && !isEmptyLogs(dataDir, name);
+  const taken = isClusterDir(dataDir) ? undefined : clusterEntries.find(isTaken);
   if (taken) throw new Error(`${join(dataDir, taken)} is of no cluster; choose another directory with --data-dir`);
 }
 

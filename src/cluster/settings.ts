@@ -4,6 +4,7 @@ import type { EmulatorName } from '#cloud/emulators';
 import type { EndpointAccess, Topology } from './cloud/endpoint-access.ts';
 import { atomicWrite, readFileIfExists } from '#host';
 import type { ProxyMode } from '#kube-proxy';
+import type { ComponentArgs } from './component-args/args.ts';
 import type { MetricsChoice } from './control-plane.ts';
 import type { StorageChoice } from './storage-addon.ts';
 
@@ -74,6 +75,8 @@ export interface ClusterSettings {
   topology?: Topology;
   /** Whether Secrets are encrypted in the store. Once on, it stays. */
   encryptSecrets?: boolean;
+  /** A user's flags of the components. */
+  componentArgs?: ComponentArgs;
   /** Of a managed control plane. */
   endpointAccess?: EndpointAccess;
 }

@@ -6,6 +6,7 @@ import { Supervisor } from '#component-base';
 import { ensureDir, execCommand } from '#host';
 import type { ProxyMode } from '#kube-proxy';
 import type { Clock, Logger, Rng } from '#utils';
+import type { ComponentArgs } from './component-args/args.ts';
 import { type ClusterPki, openPki } from './certificates.ts';
 import {
   type AuditFiles,
@@ -90,6 +91,8 @@ export interface UpOptions {
   encryptSecrets?: boolean;
   /** The audit log of this run; absent: none. */
   audit?: AuditFiles | undefined;
+  /** Flags of components; of those that are absent: as before, or none. */
+  componentArgs?: ComponentArgs;
   /** How to run this program, for node agents. */
   program: readonly string[];
   /** Leave the user's kubeconfig alone. */
@@ -306,8 +309,9 @@ function controlPlaneOptions(
   endpoint: ControlPlaneEndpoint | undefined,
   nodes: () => ClusterNodes | undefined,
 ): ControlPlaneOptions {
-  const { dataDir, port, topology, podCidr, metrics, machine } = settings;
+  const { dataDir, port, topology, podCidr, metrics, machine, componentArgs } = settings;
   return {
+    ...(componentArgs && { componentArgs }),
     dataDir,
     ...(metrics && { metrics }),
     nodeStats: (name) => nodes()?.stats(name),

@@ -21,6 +21,19 @@ it('reads what has a counterpart', () => {
   expect(read('featureGates: {}\nnodes: []\nnetworking: { apiServerPort: -1 }\n')).toEqual({ nodes: 1, labels: [{}] });
 });
 
+it('reads several control planes, and flags of components in the words of kubeadm', () => {
+  const patch = 'apiServer:\n  extraArgs:\n    event-ttl: 2h\n';
+  const listed = 'kind: JoinConfiguration\nnodeRegistration:\n  kubeletExtraArgs:\n  - { name: max-pods, value: "7" }\n';
+  const planes = '- role: control-plane\n'.repeat(3);
+  const worker = `- role: worker\n  kubeadmConfigPatches: [${JSON.stringify(listed)}]\n`;
+  expect(read(`kubeadmConfigPatches: [${JSON.stringify(patch)}]\nnodes:\n${planes}${worker}`)).toEqual({
+    nodes: 1,
+    controlPlanes: 3,
+    labels: [{}],
+    args: { apiserverArg: ['event-ttl=2h'], kubeletArg: ['max-pods=7'] },
+  });
+});
+
 test.each([
   [
     'nodes:\n- role: control-plane\n  extraMounts: [{ hostPath: /a, containerPath: /b }]\n',
@@ -30,12 +43,14 @@ test.each([
     'nodes:\n- role: control-plane\n  extraPortMappings: [{ containerPort: 80 }]\n',
     'nodes[0].extraPortMappings has no counterpart',
   ],
-  ['nodes:\n- role: control-plane\n- role: control-plane\n', 'several control-plane nodes cannot be had'],
   ['nodes:\n- role: worker\n', 'with a node of the role control-plane'],
   ['nodes:\n- role: boss\n', 'nodes[0].role must be control-plane or worker'],
   ['featureGates: { X: true }\n', 'featureGates has no counterpart'],
   ['runtimeConfig: { api/all: "true" }\n', 'runtimeConfig has no counterpart'],
-  ['kubeadmConfigPatches: ["x"]\n', 'kubeadmConfigPatches has no counterpart'],
+  ['kubeadmConfigPatches: ["x"]\n', 'kubeadmConfigPatches[0] must be a text with an object in YAML'],
+  ['kubeadmConfigPatches: ["kind: KubeletConfiguration"]\n', 'kind "KubeletConfiguration" has no counterpart'],
+  ['kubeadmConfigPatches: ["networking: { podSubnet: 10.1.0.0/16 }"]\n', 'networking has no counterpart'],
+  ['kubeadmConfigPatches: ["apiServer: { certSANs: [a] }"]\n', 'apiServer.certSANs has no counterpart'],
   ['networking: { disableDefaultCNI: true }\n', 'networking.disableDefaultCNI: true has no counterpart'],
   ['networking: { ipFamily: dual }\n', 'networking.ipFamily: dual has no counterpart'],
   ['networking: { podSubnet: 10.1.0.0/16 }\n', 'pods are in 10.244.0.0/16'],

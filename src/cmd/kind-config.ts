@@ -1,5 +1,6 @@
 // `sagong up --config FILE`: a cluster in the words of kind's configuration (https://kind.sigs.k8s.io/docs/user/configuration/, kind.x-k8s.io/v1alpha4).
 // What has a counterpart becomes flags and labels; everything else is refused by its name, never ignored. Pure.
+import { fromKubeadmPatches, type PatchedArgs } from './kubeadm-patches.ts';
 
 /** Of every cluster. */
 export interface Networks {
@@ -11,6 +12,10 @@ export interface FromKind {
   name?: string;
   nodes: number;
   port?: number;
+  /** Machines of the control plane, where there are several. */
+  controlPlanes?: number;
+  /** Flags of components, by option of `sagong up`. */
+  args?: PatchedArgs;
   /** Of each node, in order. */
   labels: Record<string, string>[];
 }
@@ -29,14 +34,12 @@ const nodeRefusals: Record<string, string> = {
   image: 'nodes here are no containers and have no image: the version is that of this program',
   extraMounts: 'put files on nodes with a hostPath volume or `sagong node shell`',
   extraPortMappings: 'a Service of type LoadBalancer has an address that this machine reaches',
-  kubeadmConfigPatches: 'there is no kubeadm here',
-  kubeadmConfigPatchesJSON6902: 'there is no kubeadm here',
+  kubeadmConfigPatchesJSON6902: 'use kubeadmConfigPatches',
 };
 const clusterRefusals: Record<string, string> = {
   featureGates: 'feature gates are as in a default cluster',
   runtimeConfig: 'the APIs served are those of a default cluster',
-  kubeadmConfigPatches: 'there is no kubeadm here',
-  kubeadmConfigPatchesJSON6902: 'there is no kubeadm here',
+  kubeadmConfigPatchesJSON6902: 'use kubeadmConfigPatches',
   containerdConfigPatches: 'use --registry-mirror for mirrors of registries',
   containerdConfigPatchesJSON6902: 'use --registry-mirror for mirrors of registries',
 };
@@ -63,27 +66,39 @@ function labelsOf(value: unknown, path: string): Record<string, string> {
   return value as Record<string, string>;
 }
 
+/** Settings of components are the cluster's: what one node is told, all are. */
+const mergedArgs = (all: readonly PatchedArgs[]): PatchedArgs => {
+  const merged: PatchedArgs = {};
+  for (const args of all)
+    for (const [option, words] of Object.entries(args)) merged[option] = [...new Set([...(merged[option] ?? []), ...words])];
+  return merged;
+};
+
 /** The control plane of a cluster here is on no node: it counts as one only where kind would run pods on it. */
-function nodesOf(value: unknown): Pick<FromKind, 'nodes' | 'labels'> {
+function nodesOf(value: unknown): Pick<FromKind, 'nodes' | 'labels' | 'args' | 'controlPlanes'> {
   if (isEmpty(value)) return { nodes: 1, labels: [{}] };
   if (!Array.isArray(value)) return wrong('nodes', 'a list');
   const all = value.map((node: unknown, index) => {
     const path = `nodes[${index}]`;
     if (!isObject(node)) return wrong(path, 'an object');
-    known(node, path, ['role', 'labels'], nodeRefusals);
+    known(node, path, ['role', 'labels', 'kubeadmConfigPatches'], nodeRefusals);
     const { role = 'control-plane' } = node;
     if (role !== 'control-plane' && role !== 'worker') return wrong(`${path}.role`, 'control-plane or worker');
-    return { role, labels: labelsOf(node['labels'], `${path}.labels`) };
+    const patches = fromKubeadmPatches(node['kubeadmConfigPatches'], `${path}.kubeadmConfigPatches`);
+    return { role, labels: labelsOf(node['labels'], `${path}.labels`), patches };
   });
   const workers = all.filter(({ role }) => role === 'worker');
   const planes = all.filter(({ role }) => role === 'control-plane');
-  if (planes.length > 1)
-    refuse('nodes', 'there is one control plane, which is on no node; several control-plane nodes cannot be had');
   if (planes.length === 0) wrong('nodes', 'a list with a node of the role control-plane');
   if (workers.length > 0 && planes.some(({ labels }) => !isEmpty(labels)))
     refuse('nodes[0].labels', 'the control plane is on no node where there are workers');
   const chosen = workers.length > 0 ? workers : planes;
-  return { nodes: chosen.length, labels: chosen.map(({ labels }) => labels) };
+  return {
+    nodes: chosen.length,
+    ...(planes.length > 1 && { controlPlanes: planes.length }),
+    args: mergedArgs(all.map(({ patches }) => patches)),
+    labels: chosen.map(({ labels }) => labels),
+  };
 }
 
 const networkingNames = [
@@ -124,11 +139,14 @@ export function fromKindConfig(document: unknown, networks: Networks): FromKind 
   if (kind !== 'Cluster') throw new Error(`--config: kind must be "Cluster", not ${JSON.stringify(kind)}`);
   if (apiVersion !== 'kind.x-k8s.io/v1alpha4')
     throw new Error(`--config: apiVersion must be "kind.x-k8s.io/v1alpha4", not ${JSON.stringify(apiVersion)}`);
-  known(document, '', ['kind', 'apiVersion', 'name', 'nodes', 'networking'], clusterRefusals);
+  known(document, '', ['kind', 'apiVersion', 'name', 'nodes', 'networking', 'kubeadmConfigPatches'], clusterRefusals);
   if (name !== undefined && typeof name !== 'string') wrong('name', 'a text');
+  const { args: ofNodes = {}, ...nodes } = nodesOf(document['nodes']);
+  const args = mergedArgs([fromKubeadmPatches(document['kubeadmConfigPatches'], 'kubeadmConfigPatches'), ofNodes]);
   return {
     ...(typeof name === 'string' && name !== '' && { name }),
-    ...nodesOf(document['nodes']),
+    ...nodes,
+    ...(Object.keys(args).length > 0 && { args }),
     ...portOf(document['networking'], networks),
   };
 }

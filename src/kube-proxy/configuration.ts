@@ -3,6 +3,7 @@
 import { parseYaml } from '#apimachinery/codec';
 import { checkFixedGates, FlagError } from '#component-base';
 import type { KubeProxyFlagValues } from './flags.ts';
+import type { KubeProxyOptions } from './proxy.ts';
 
 interface KubeProxyConfiguration {
   apiVersion?: string;
@@ -113,3 +114,20 @@ export const configurationOf = (flags: KubeProxyFlagValues): object => ({
   metricsBindAddress: flags.metricsBindAddress,
   mode: flags.proxyMode || 'iptables',
 });
+
+/** What a kube-proxy runs with, beside the name of its node. */
+export function optionsFromFlags(values: KubeProxyFlagValues): Omit<KubeProxyOptions, 'nodeName'> {
+  const [host = '0.0.0.0', port = '0'] = values.healthzBindAddress.split(/:(?=\d+$)/);
+  const [metricsHost = '127.0.0.1', metricsPort = '0'] = values.metricsBindAddress.split(/:(?=\d+$)/);
+  return {
+    ...(values.proxyMode && { mode: values.proxyMode }),
+    masqueradeAll: values.masqueradeAll,
+    masqueradeBit: values.masqueradeBit,
+    healthzHost: host,
+    healthzPort: Number(port),
+    metricsHost,
+    metricsPort: Number(metricsPort),
+    configuration: configurationOf(values),
+    ...(values.clusterCidr && { clusterCidr: values.clusterCidr }),
+  };
+}

@@ -1,5 +1,5 @@
 // kube-proxy: carries traffic for Service addresses to pods with packet rules.
-export { configurationOf, withConfiguration } from './configuration.ts';
+export { configurationOf, optionsFromFlags, withConfiguration } from './configuration.ts';
 export { type KubeProxyFlags, kubeProxyFlags, type KubeProxyFlagValues } from './flags.ts';
 export type { ProxyMode } from './dataplane.ts';
 export { removeAllRules } from './cleanup.ts';

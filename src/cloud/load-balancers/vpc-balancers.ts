@@ -66,8 +66,10 @@ export function createVpcBalancers({ netns, dir, exec, clock, logger, onChange }
             : [],
         ),
       );
-      const healthy = (balancer: BalancerPlan): Place[] =>
-        balancer.targets.filter((place) => health(balancer, place) === 'healthy');
+      const healthy = (balancer: BalancerPlan): readonly Place[] => {
+        const good = balancer.targets.filter((place) => health(balancer, place) === 'healthy');
+        return good.length === 0 && balancer.healthCheck?.failOpen ? balancer.targets : good;
+      };
       const state = await router.apply(plan, healthy, look);
       try {
         return { router: state, failed: await haproxy.apply(proxiesOf(plan.balancers, healthy)) };

@@ -155,6 +155,8 @@ export const healthCheck = z.object({
   unhealthyThreshold: z.int().min(1).default(2),
   /** Connections to a target end when it is no longer healthy, or no target any more; else they last as long as it keeps them. */
   terminateConnections: z.boolean().optional(),
+  /** Where no target is healthy, all get connections, for the check may be what is wrong; else connections are closed. */
+  failOpen: z.boolean().optional(),
 });
 export type HealthCheck = z.infer<typeof healthCheck>;
 

@@ -22,6 +22,8 @@ export interface CloudControllerManagerSetup {
   cluster: string;
   /** Between two looks at routes. Default 200. */
   routeReconciliationPeriodMs?: number;
+  /** A user's flags. */
+  args?: readonly string[];
 }
 
 /** Without a change of nodes: routes that somebody took away are made again. */
@@ -42,28 +44,32 @@ const grant = (client: KubeClient): Promise<void> =>
 
 /** Starts it; `stop` ends it and leaves the cloud as it is. */
 export async function startCloudControllerManager(
-  { plane, providerName, cloud, cluster, routeReconciliationPeriodMs = 200 }: CloudControllerManagerSetup,
+  { plane, providerName, cloud, cluster, routeReconciliationPeriodMs = 200, args = [] }: CloudControllerManagerSetup,
   { clock, rng, logger }: { clock: Clock; rng: Rng; logger: Logger },
 ): Promise<{ stop(): Promise<void> }> {
   const deps = { clock, rng, logger: logger.with({ component: name }), supervisor: plane.supervisor };
   await grant(plane.client(identities.admin, 'sagong'));
+  const ours = {
+    controllers: ['*'],
+    config: {
+      ...defaultCloudControllersConfig,
+      clusterName: cluster,
+      clusterCidrs: parseClusterCidrs([plane.podCidr]),
+      // Nothing is scheduled to a node before its route: look soon, but only when nodes change.
+      watchBasedRoutes: true,
+      routeReconciliationPeriodMs,
+      minResyncPeriodMs: routeResyncPeriodMs,
+      concurrentNodeSyncs: 16,
+      concurrentServiceSyncs: 16,
+    },
+  };
+  const settings = args.length === 0 ? ours : await (await import('../component-args/apply.ts')).cloudManagerWith(ours, args);
   const manage = () =>
     runCloudControllerManager(
       {
+        ...settings,
         providerName,
         cloud,
-        controllers: ['*'],
-        config: {
-          ...defaultCloudControllersConfig,
-          clusterName: cluster,
-          clusterCidrs: parseClusterCidrs([plane.podCidr]),
-          // Nothing is scheduled to a node before its route: look soon, but only when nodes change.
-          watchBasedRoutes: true,
-          routeReconciliationPeriodMs,
-          minResyncPeriodMs: routeResyncPeriodMs,
-          concurrentNodeSyncs: 16,
-          concurrentServiceSyncs: 16,
-        },
         // One process holds the store: nobody else can lead.
         leaderElection: { ...defaultLeaderElection(name), leaderElect: false },
         identity: 'sagong',

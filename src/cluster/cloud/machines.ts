@@ -9,12 +9,13 @@ import { atomicWrite, removeTree } from '#host';
 import type { ProxyMode } from '#kube-proxy';
 import { findCniDir, hasSysResource } from '../capabilities.ts';
 import { type ClusterPki, clientConfigFor } from '../certificates.ts';
+import type { ComponentArgs } from '../component-args/args.ts';
 import { type Identity, identities } from '../identities.ts';
 import type { NodeAgentConfig } from '../node-agent-config.ts';
 import type { RegistryMirror } from '../nodes/index.ts';
 import { type CniChoice, clusterNetworks } from '../settings.ts';
 import { type ClusterNetwork, clusterTag, nodePlace, placeNamed, roleTag } from './network.ts';
-import { writePolicyIdentity } from './node-choices.ts';
+import { nodeArgs, writePolicyIdentity } from './node-choices.ts';
 import { programFolders } from './program-folders.ts';
 
 export interface MachinesOptions {
@@ -34,6 +35,8 @@ export interface MachinesOptions {
   proxyMode?: ProxyMode | undefined;
   /** Of new nodes. */
   cni?: CniChoice | undefined;
+  /** A user's flags of kubelet and kube-proxy. */
+  componentArgs?: ComponentArgs;
   /** Whether new nodes have public addresses. */
   publicAddresses?: boolean;
   /** Instances are kubelets in the cluster's process: they read nothing from a disk. */
@@ -185,6 +188,7 @@ export class Machines {
       tlsPrivateKeyFile: join(dir, 'kubelet.key'),
       clientCaFile: join(dir, 'ca.crt'),
       cloudProvider: 'external',
+      ...nodeArgs(this.#options.componentArgs),
     };
     await atomicWrite(agentConfigPath(dataDir, name), JSON.stringify(config, null, 2));
   }

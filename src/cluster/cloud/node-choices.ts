@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { kubeconfigFor, writeKubeconfig } from '#client';
 import { atomicWrite, readFileIfExists } from '#host';
 import type { ProxyMode } from '#kube-proxy';
+import { deepEqual } from '#utils';
 import { type ClusterPki, clientConfigFor } from '../certificates.ts';
+import type { ComponentArgs } from '../component-args/args.ts';
 import { networkPolicyRights } from '#network-policy';
 import { identities } from '../identities.ts';
 import type { CniChoice } from '../settings.ts';
@@ -33,24 +35,42 @@ export interface NodeChoices {
   networkPolicy: boolean;
   proxyMode: ProxyMode | undefined;
   cni: CniChoice | undefined;
+  /** A user's flags of kubelet and kube-proxy. */
+  componentArgs: ComponentArgs;
 }
+
+export const nodeArgs = (args: ComponentArgs = {}): Pick<NodeAgentConfig, 'kubeletArgs' | 'kubeProxyArgs'> => ({
+  ...(args.kubelet?.length && { kubeletArgs: args.kubelet }),
+  ...(args['kube-proxy']?.length && { kubeProxyArgs: args['kube-proxy'] }),
+});
 
 /** Brings all nodes with a disk to these choices. */
 export async function updateNodes(
   dataDir: string,
   pki: ClusterPki,
-  { networkPolicy, proxyMode, cni }: NodeChoices,
+  { networkPolicy, proxyMode, cni, componentArgs }: NodeChoices,
 ): Promise<void> {
   const names = await readdir(join(dataDir, 'nodes')).catch(() => []);
   for (const name of names) {
     const path = join(dataDir, 'nodes', name, 'agent.json');
     const text = (await readFileIfExists(path))?.toString('utf8');
     if (text === undefined) continue;
-    const { networkPolicyKubeconfig: before, proxyMode: mode, cni: network, ...config } = JSON.parse(text) as NodeAgentConfig;
-    if ((before !== undefined) === networkPolicy && mode === proxyMode && (network === 'none') === (cni === 'none')) continue;
+    const {
+      networkPolicyKubeconfig: before,
+      proxyMode: mode,
+      cni: network,
+      kubeletArgs,
+      kubeProxyArgs,
+      ...config
+    } = JSON.parse(text) as NodeAgentConfig;
+    const args = nodeArgs(componentArgs);
+    const sameArgs = deepEqual([kubeletArgs, kubeProxyArgs], [args.kubeletArgs, args.kubeProxyArgs]);
+    const sameNetwork = mode === proxyMode && (network === 'none') === (cni === 'none');
+    if ((before !== undefined) === networkPolicy && sameNetwork && sameArgs) continue;
     const identity = networkPolicy ? (before ?? (await writePolicyIdentity(config, pki))) : undefined;
     const now: NodeAgentConfig = {
       ...config,
+      ...args,
       ...(proxyMode && { proxyMode }),
       ...(cni === 'none' && { cni }),
       ...(identity !== undefined && { networkPolicyKubeconfig: identity }),

@@ -198,6 +198,7 @@ class Commands implements NodeCommands {
       networkPolicy: networkPolicy !== 'none',
       proxyMode,
       cni,
+      ...(this.#settings.componentArgs && { componentArgs: this.#settings.componentArgs }),
       ...(podCidr !== undefined && { podCidr }),
       ...(instanceType !== undefined && { instanceType }),
     });

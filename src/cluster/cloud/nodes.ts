@@ -84,8 +84,8 @@ export class ClusterNodes {
   async boot(): Promise<void> {
     const { settings, program, pki } = this.#options;
     const networkPolicy = settings.networkPolicy !== 'none';
-    const { proxyMode, cni } = settings;
-    if (!this.#simulated) await updateNodes(settings.dataDir, pki, { networkPolicy, proxyMode, cni });
+    const { proxyMode, cni, componentArgs = {} } = settings;
+    if (!this.#simulated) await updateNodes(settings.dataDir, pki, { networkPolicy, proxyMode, cni, componentArgs });
     const cloud = this.#simulated
       ? await startSimulatedCloud(settings, this.#simulated, this.#deps)
       : await startCloudProcess(settings, program, this.#deps);
@@ -111,6 +111,7 @@ export class ClusterNodes {
       networkPolicy,
       proxyMode,
       cni,
+      componentArgs,
       simulated: settings.runtime === 'simulated',
       tags: await vendorTags(settings),
       registryMirrors: (settings.registryMirrors ?? []).map(parseRegistryMirror),
@@ -136,7 +137,8 @@ export class ClusterNodes {
     // Where the control plane is on machines, its manager is there, too.
     if (settings.cloudProvider !== 'local' || settings.controlPlanes) return;
     const { name: providerName, cloud: provider } = await this.#provider();
-    const setup = { plane, cluster: settings.name, providerName, cloud: provider };
+    const args = settings.componentArgs?.['cloud-controller-manager'] ?? [];
+    const setup = { plane, cluster: settings.name, providerName, cloud: provider, args };
     const manager = await startCloudControllerManager(setup, this.#deps);
     this.#connected.push(() => manager.stop());
   }

@@ -44,6 +44,7 @@ export async function prepareControlPlanes(
     const encryptionConfig = join(controlPlaneFiles(directory).pki, 'encryption.json');
     const config: ControlPlaneConfig = {
       ...{ name, address, directory, program, cluster, members, podCidr },
+      args: settings.componentArgs ?? {},
       etcdToken: `sagong-${clusterMark(dataDir)}`,
       cloud: (cloudProvider ?? 'local') === 'local',
       ...(encryptSecrets && { encryptionConfig }),

@@ -19,6 +19,7 @@ const config: ControlPlaneConfig = {
   etcdToken: 'sagong-abc',
   podCidr: '10.244.0.0/16',
   cloud: true,
+  args: { 'kube-scheduler': ['--v=4'] },
   encryptionConfig: '/data/encryption.json',
 };
 const tables = {
@@ -35,6 +36,7 @@ describe('command lines of a control-plane machine', () => {
     const known = new Set(Object.values(tables[program]).map((flag) => (flag as { name: string }).name));
     expect(words.map((word) => /^--([a-z0-9-]+)=/.exec(word)?.[1]).filter((flag) => !known.has(flag ?? ''))).toEqual([]);
     expect(words.length).toBeGreaterThan(5);
+    if (program === 'kube-scheduler') expect(words.at(-1)).toBe('--v=4');
   });
   it('name all members of etcd, and whether they begin together', () => {
     const cluster: [string, string][] = [

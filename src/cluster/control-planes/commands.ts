@@ -136,5 +136,5 @@ export function componentWords(config: ControlPlaneConfig, program: Exclude<Cont
     'kube-scheduler': () => ({ ...client(files.scheduler, files), 'leader-elect': true }),
     'cloud-controller-manager': () => cloudControllerManager(config),
   };
-  return [program, ...words(flags[program]())];
+  return [program, ...words(flags[program]()), ...(config.args[program] ?? [])];
 }

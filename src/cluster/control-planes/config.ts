@@ -1,5 +1,6 @@
 // What a control-plane machine's agent process is told: written by `sagong up` into the machine's folder, beside its certificates and kubeconfigs.
 import { join } from 'node:path';
+import type { ComponentArgs } from '../component-args/args.ts';
 
 /** Programs that run on a control-plane machine. */
 export const controlPlanePrograms = [
@@ -29,6 +30,8 @@ export interface ControlPlaneConfig extends ControlPlaneMember {
   podCidr: string;
   /** The cloud-controller-manager runs on the machine. */
   cloud: boolean;
+  /** A user's flags of the components. */
+  args: ComponentArgs;
   /** Configuration of encryption at rest; absent: objects are stored as they are. */
   encryptionConfig?: string;
 }

@@ -49,7 +49,14 @@ export class ControlPlaneMachines {
         kind: 'proxy',
         subnetIds: this.#network.subnets.map(({ id }) => id),
         listeners: [{ protocol: 'tcp', port: apiPort, targetPort: apiPort }],
-        healthCheck: { protocol: 'https', port: apiPort, path: '/readyz', ...healthCheckMs, terminateConnections: true },
+        healthCheck: {
+          protocol: 'https',
+          port: apiPort,
+          path: '/readyz',
+          ...healthCheckMs,
+          terminateConnections: true,
+          failOpen: true,
+        },
         tags: { [clusterTag]: this.#options.cluster },
       })
     );

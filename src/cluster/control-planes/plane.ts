@@ -5,7 +5,6 @@ import { Decisions } from '#controller-runtime';
 import type { Clock, Logger } from '#utils';
 import { type ClusterPki, clientConfigFor } from '../certificates.ts';
 import type { PlaneAccess } from '../control-plane.ts';
-import { identities } from '../identities.ts';
 import { readyPollMs, readyTimeoutMs } from './limits.ts';
 
 export interface RemotePlaneOptions {
@@ -31,32 +30,24 @@ export function remotePlane({ pki, server, podCidr, supervisor }: RemotePlaneOpt
   };
 }
 
-/** Resolves when an apiserver behind the load balancer is ready; rejects with what it said last. */
-export async function untilReady(
-  plane: PlaneAccess,
+/** Does `work` as soon as the control plane lets it: the first apiserver is not ready at once, nor for good. Rejects with what was said last. */
+export async function oncePlaneAnswers(
+  work: () => Promise<void>,
   { clock, logger, signal }: { clock: Clock; logger: Logger; signal?: AbortSignal | undefined },
 ): Promise<void> {
   const deadlineMs = clock.monotonic() + readyTimeoutMs;
-  const client = plane.client(identities.admin, 'sagong');
-  try {
-    for (;;) {
-      signal?.throwIfAborted();
-      const failure = await client
-        .resource({ group: '', version: 'v1', resource: 'namespaces' })
-        .get('kube-system')
-        .then(
-          () => undefined,
-          (error: unknown) => (error as Error).message,
-        );
-      if (failure === undefined) return;
-      logger.debug('the control plane is not ready', { failure });
-      if (clock.monotonic() > deadlineMs)
-        throw new Error(
-          `the control plane does not answer after ${readyTimeoutMs / 1000} s (${failure}); see the logs in control-planes below the cluster's data directory`,
-        );
-      await clock.sleep(readyPollMs, signal);
-    }
-  } finally {
-    client.close();
+  for (;;) {
+    signal?.throwIfAborted();
+    const failure = await work().then(
+      () => undefined,
+      (error: unknown) => (error as Error).message,
+    );
+    if (failure === undefined) return;
+    logger.debug('the control plane is not ready', { failure });
+    if (clock.monotonic() > deadlineMs)
+      throw new Error(
+        `the control plane does not answer after ${readyTimeoutMs / 1000} s (${failure}); see the logs in control-planes below the cluster's data directory`,
+      );
+    await clock.sleep(readyPollMs, signal);
   }
 }

@@ -7,7 +7,7 @@ import type { ClusterPki } from '../certificates.ts';
 import type { PlaneAccess } from '../control-plane.ts';
 import { identities } from '../identities.ts';
 import { clusterNetworks, type ClusterSettings } from '../settings.ts';
-import { remotePlane, untilReady } from './plane.ts';
+import { oncePlaneAnswers, remotePlane } from './plane.ts';
 import { grantControlPlanes } from './rights.ts';
 
 export interface RemoteStart {
@@ -26,11 +26,14 @@ interface Deps {
 export async function startRemotePlane({ settings, pki, server, supervisor }: RemoteStart, deps: Deps): Promise<PlaneAccess> {
   const { podCidr = clusterNetworks.podCidr, encryptSecrets } = settings;
   const plane = remotePlane({ pki, server, podCidr, supervisor }, deps);
-  await untilReady(plane, deps);
   const admin = plane.client(identities.admin, 'sagong');
-  try {
+  const prepare = async (): Promise<void> => {
+    await admin.resource({ group: '', version: 'v1', resource: 'namespaces' }).get('kube-system');
     await grantControlPlanes(admin);
     if (encryptSecrets) await rewriteSecrets(admin, deps.logger);
+  };
+  try {
+    await oncePlaneAnswers(prepare, deps);
   } finally {
     admin.close();
   }

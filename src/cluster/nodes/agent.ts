@@ -6,7 +6,7 @@ import { createEventRecorder, createInformerFactory } from '#client';
 import { type Running, Supervisor } from '#component-base';
 import { execCommand } from '#host';
 import { runKubeProxy } from '#kube-proxy';
-import { defaultOptions, runKubelet } from '#kubelet';
+import { defaultOptions, type KubeletOptions, runKubelet } from '#kubelet';
 import { type NetworkPolicyAgent, removePolicyRules, runNetworkPolicy } from '#network-policy';
 import type { Clock, Logger, Rng } from '#utils';
 import { buildPauseImage, importImage, pauseImageReference } from '../images/index.ts';
@@ -116,7 +116,11 @@ async function startKubeProxy({ config, clients, deps: { clock, rng, logger } }:
   const client = clients.client('kube-proxy');
   const informers = createInformerFactory({ ...deps, client });
   const recorder = createEventRecorder({ ...deps, client, component: 'kube-proxy', host: nodeName, api: 'events' });
-  const proxy = await runKubeProxy({ nodeName, clusterCidr, mode }, { ...deps, informers, exec: execCommand, recorder });
+  const { kubeProxyArgs = [] } = config;
+  const ours = { nodeName, clusterCidr, mode };
+  const options =
+    kubeProxyArgs.length === 0 ? ours : await (await import('../component-args/apply.ts')).proxyWith(ours, kubeProxyArgs);
+  const proxy = await runKubeProxy(options, { ...deps, informers, exec: execCommand, recorder });
   informers.start();
   return {
     async stop() {
@@ -191,38 +195,39 @@ async function startKubelet(
   const [pair, ca] = await Promise.all([clients.serving(), readFile(config.clientCaFile, 'utf8')]);
   const tls = { ...pair, ca };
   const client = clients.client('kubelet');
-  const kubelet = await runKubelet(
-    {
-      ...defaultOptions(config.nodeName),
-      nodeIPs: [config.nodeIp],
-      cloudProvider,
-      routesFromCloud: cloudProvider === 'external',
-      clusterDNS: [config.clusterDns],
-      nodeLabels: answersNames ? { [dnsNodeLabel]: 'true' } : {},
-      clusterDomain: config.clusterDomain,
-      rootDir: kubeletDir,
-      podLogsDir,
-      systemLogsDir,
-      podManifestPath: manifestsDir,
-      containerRuntimeEndpoint: `unix://${socket}`,
-      podInfraImage: pauseImageReference,
-      podPidsMax,
-      ...(machine && { cgroupRoot: machine.cgroupRoot }),
+  const ours: KubeletOptions = {
+    ...defaultOptions(config.nodeName),
+    nodeIPs: [config.nodeIp],
+    cloudProvider,
+    routesFromCloud: cloudProvider === 'external',
+    clusterDNS: [config.clusterDns],
+    nodeLabels: answersNames ? { [dnsNodeLabel]: 'true' } : {},
+    clusterDomain: config.clusterDomain,
+    rootDir: kubeletDir,
+    podLogsDir,
+    systemLogsDir,
+    podManifestPath: manifestsDir,
+    containerRuntimeEndpoint: `unix://${socket}`,
+    podInfraImage: pauseImageReference,
+    podPidsMax,
+    ...(machine && { cgroupRoot: machine.cgroupRoot }),
+  };
+  const { kubeletArgs = [] } = config;
+  const options =
+    kubeletArgs.length === 0 ? ours : await (await import('../component-args/apply.ts')).kubeletWith(ours, kubeletArgs);
+  const kubelet = await runKubelet(options, {
+    clock,
+    rng,
+    logger: logger('kubelet'),
+    client,
+    ...(podNetwork && { podNetwork }),
+    serving: {
+      tls: { ...tls, requestClientCert: true },
+      anonymous: false,
+      tokenReview: true,
+      authorization: 'Webhook',
     },
-    {
-      clock,
-      rng,
-      logger: logger('kubelet'),
-      client,
-      ...(podNetwork && { podNetwork }),
-      serving: {
-        tls: { ...tls, requestClientCert: true },
-        anonymous: false,
-        tokenReview: true,
-        authorization: 'Webhook',
-      },
-    },
-  );
+  });
   const renewal = clients.serves?.(kubelet, tls);
   return {
     async stop() {

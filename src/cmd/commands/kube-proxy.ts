@@ -6,7 +6,7 @@ import { formatYaml } from '#apimachinery/codec';
 import { createEventRecorder, createInformerFactory } from '#client';
 import { flagCommand } from '#component-base';
 import { execCommand } from '#host';
-import { configurationOf, kubeProxyFlags, removeAllRules, runKubeProxy, withConfiguration } from '#kube-proxy';
+import { configurationOf, kubeProxyFlags, optionsFromFlags, removeAllRules, runKubeProxy, withConfiguration } from '#kube-proxy';
 import { clientFor, componentDeps, untilStopped } from '../component.ts';
 
 export const kubeProxyCommand = (): Command =>
@@ -23,22 +23,9 @@ export const kubeProxyCommand = (): Command =>
       for (const warning of warnings) deps.logger.warn(warning);
       const { client } = clientFor('kube-proxy', values.kubeconfig, deps.clock, { master: values.master });
       const informers = createInformerFactory({ ...deps, client });
-      const [host = '0.0.0.0', port = '0'] = values.healthzBindAddress.split(/:(?=\d+$)/);
-      const [metricsHost = '127.0.0.1', metricsPort = '0'] = values.metricsBindAddress.split(/:(?=\d+$)/);
       const nodeName = values.hostnameOverride || hostname();
       const proxy = await runKubeProxy(
-        {
-          nodeName,
-          ...(values.proxyMode && { mode: values.proxyMode }),
-          masqueradeAll: values.masqueradeAll,
-          masqueradeBit: values.masqueradeBit,
-          healthzHost: host,
-          healthzPort: Number(port),
-          metricsHost,
-          metricsPort: Number(metricsPort),
-          configuration: configurationOf(values),
-          ...(values.clusterCidr && { clusterCidr: values.clusterCidr }),
-        },
+        { nodeName, ...optionsFromFlags(values) },
         {
           ...deps,
           informers,

@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import type { DemoOptions } from '#cluster';
 import {
   assertFree,
+  componentArgsOf,
   clusterNetworks,
   clusterPaths,
   createProgress,
@@ -51,6 +52,12 @@ export interface UpFlags extends EtcdFlags {
   advertiseAddress?: string;
   auditPolicyFile?: string;
   auditLogPath?: string;
+  apiserverArg?: string[];
+  controllerManagerArg?: string[];
+  schedulerArg?: string[];
+  cloudControllerManagerArg?: string[];
+  kubeletArg?: string[];
+  kubeProxyArg?: string[];
 }
 
 /** Of `--name`. */
@@ -103,9 +110,14 @@ function auditOf({ auditPolicyFile: policy, auditLogPath: log }: UpFlags): UpOpt
 async function configured(flags: UpFlags): Promise<{ flags: UpFlags; labels: readonly Record<string, string>[] }> {
   if (flags.config === undefined) return { flags, labels: [] };
   const [{ parse }, { fromKindConfig }] = await Promise.all([import('yaml'), import('../kind-config.ts')]);
-  const { name, nodes, port, labels } = fromKindConfig(parse(readFileSync(flags.config, 'utf8')), clusterNetworks);
+  const { name, nodes, port, labels, controlPlanes, args } = fromKindConfig(
+    parse(readFileSync(flags.config, 'utf8')),
+    clusterNetworks,
+  );
   return {
     flags: {
+      ...args,
+      ...(controlPlanes !== undefined && { controlPlanes }),
       ...flags,
       name: flags.name === defaultName ? (name ?? defaultName) : flags.name,
       nodes: flags.nodes ?? nodes,
@@ -132,6 +144,7 @@ export async function runUp(given: UpFlags): Promise<void> {
   const { flags, labels } = await configured(given);
   const choices = choicesOf(flags);
   const audit = auditOf(flags);
+  const componentArgs = componentArgsOf({ ...flags });
   const etcd = etcdFromFlags(flags);
   const dataDir = dataDirOf(flags.name, flags.dataDir);
   assertFree(dataDir);
@@ -145,6 +158,7 @@ export async function runUp(given: UpFlags): Promise<void> {
     dataDir,
     ...choices,
     audit,
+    componentArgs,
     ...(etcd && { etcd }),
     dnsUpstreams,
     registryMirrors,

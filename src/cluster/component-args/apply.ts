@@ -1,0 +1,95 @@
+// Options of the components that share the process of `sagong up`, with a user's flags over them: each is read by the component's own table and rules,
+// once with what the assembly would say on a command line and once with the user's words behind it.
+import type { KubeApiServerOptions } from '#apiserver/app';
+import type { CloudControllersConfig } from '#cloud-controller-manager';
+import type { ControllersConfig } from '#controllers';
+import type { KubeProxyOptions } from '#kube-proxy';
+import type { KubeletOptions } from '#kubelet';
+import type { KubeSchedulerOptions } from '#scheduler';
+import { readFile } from 'node:fs/promises';
+import { clusterNetworks } from '../settings.ts';
+import { overlay } from './overlay.ts';
+import { parseWords } from './tables.ts';
+
+type Words = readonly string[];
+
+export async function apiserverWith(ours: KubeApiServerOptions, given: Words): Promise<KubeApiServerOptions> {
+  const { kubeApiServerFlags, optionsFromFlags } = await import('#apiserver/app');
+  const { policyFile, log } = ours.audit;
+  const own = [
+    '--enable-aggregator-routing',
+    '--enable-bootstrap-token-auth',
+    '--allow-privileged',
+    '--enable-admission-plugins=NodeRestriction',
+    '--kubelet-preferred-address-types=InternalIP,Hostname,ExternalIP',
+    `--service-cluster-ip-range=${clusterNetworks.serviceCidr}`,
+    `--service-account-issuer=https://kubernetes.default.svc.${clusterNetworks.domain}`,
+    ...(policyFile === '' ? [] : [`--audit-policy-file=${policyFile}`, `--audit-log-path=${log.path}`]),
+  ];
+  const options = async (words: Words): Promise<KubeApiServerOptions> => {
+    const { values, changed } = parseWords('kube-apiserver', kubeApiServerFlags(), words);
+    return optionsFromFlags(values, changed);
+  };
+  return overlay(ours, await options(own), await options([...own, ...given]));
+}
+
+export interface ManagerSettings {
+  config: ControllersConfig;
+  controllers: string[];
+  concurrency?: Readonly<Record<string, number>>;
+  controllerStartIntervalMs?: number;
+}
+
+export async function managerWith(ours: ManagerSettings, given: Words): Promise<ManagerSettings> {
+  const { concurrencyOf, controllersConfigOf, kubeControllerManagerFlags } = await import('#controller-manager');
+  const own = [
+    '--allocate-node-cidrs',
+    `--cluster-cidr=${ours.config.clusterCidrs.join(',')}`,
+    `--service-cluster-ip-range=${clusterNetworks.serviceCidr}`,
+    `--controllers=${ours.controllers.join(',')}`,
+  ];
+  const settings = (words: Words): ManagerSettings => {
+    const { values } = parseWords('kube-controller-manager', kubeControllerManagerFlags(), words);
+    const { controllers, controllerStartIntervalMs } = values;
+    return { config: controllersConfigOf(values), controllers, controllerStartIntervalMs, concurrency: concurrencyOf(values) };
+  };
+  const changed = settings([...own, ...given]);
+  return overlay({ ...ours, concurrency: changed.concurrency ?? {} }, settings(own), changed);
+}
+
+export async function schedulerWith(given: Words): Promise<KubeSchedulerOptions> {
+  const { kubeSchedulerFlags, optionsFromFlags } = await import('#scheduler');
+  const { values } = parseWords('kube-scheduler', kubeSchedulerFlags(), given);
+  const text = values.config ? await readFile(values.config, 'utf8') : undefined;
+  // One process holds the store: nobody else can lead.
+  const { kubeconfig: _, leaderElection: __, ...options } = optionsFromFlags(values, text);
+  return options;
+}
+
+export async function cloudManagerWith(
+  ours: { config: CloudControllersConfig; controllers: string[] },
+  given: Words,
+): Promise<{ config: CloudControllersConfig; controllers: string[] }> {
+  const { cloudControllerManagerFlags, configFromFlags } = await import('#cloud-controller-manager');
+  const settings = (words: Words) => {
+    const { values } = parseWords('cloud-controller-manager', cloudControllerManagerFlags, words);
+    return { config: configFromFlags(values), controllers: values.controllers };
+  };
+  return overlay(ours, settings([]), settings(given));
+}
+
+export async function kubeletWith(ours: KubeletOptions, given: Words): Promise<KubeletOptions> {
+  const { kubeletFlags, kubeletSettings } = await import('#kubelet');
+  const own = [`--cloud-provider=${ours.cloudProvider}`];
+  const options = async (words: Words): Promise<KubeletOptions> => {
+    const { values, changed } = parseWords('kubelet', kubeletFlags, words);
+    return (await kubeletSettings(values, changed)).options;
+  };
+  return overlay(ours, await options(own), await options([...own, ...given]));
+}
+
+export async function proxyWith(ours: KubeProxyOptions, given: Words): Promise<KubeProxyOptions> {
+  const { kubeProxyFlags, optionsFromFlags } = await import('#kube-proxy');
+  const options = (words: Words) => optionsFromFlags(parseWords('kube-proxy', kubeProxyFlags, words).values);
+  return overlay(ours, options([]), options(given));
+}

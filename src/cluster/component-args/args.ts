@@ -1,0 +1,125 @@
+// Flags of components, given to `sagong up` (`--apiserver-arg audit-log-maxage=3`): which components have them, and which of their flags are not a
+// user's because the assembly decides them. Pure.
+
+/** Components by the name of the option of `up`. */
+export const componentArgFlags = {
+  'apiserver-arg': 'kube-apiserver',
+  'controller-manager-arg': 'kube-controller-manager',
+  'scheduler-arg': 'kube-scheduler',
+  'cloud-controller-manager-arg': 'cloud-controller-manager',
+  'kubelet-arg': 'kubelet',
+  'kube-proxy-arg': 'kube-proxy',
+} as const;
+export type ArgComponent = (typeof componentArgFlags)[keyof typeof componentArgFlags];
+
+/** Words of a command line, `--flag=value`, by component. */
+export type ComponentArgs = Partial<Record<ArgComponent, readonly string[]>>;
+
+const identity = 'the cluster makes its identities and certificates itself';
+const place = 'the cluster decides where it serves';
+const data = 'the cluster decides where its data is';
+const logs = 'its log level is that of the process it shares';
+const pods = 'the cluster decides its networks';
+
+const ofAll: Record<string, string> = {
+  kubeconfig: identity,
+  master: place,
+  'authentication-kubeconfig': identity,
+  'authorization-kubeconfig': identity,
+  'client-ca-file': identity,
+  'cert-dir': identity,
+  'tls-cert-file': identity,
+  'tls-private-key-file': identity,
+  'bind-address': place,
+  'secure-port': place,
+  help: 'run the component alone for its help: sagong <component> --help',
+  version: 'use sagong version',
+};
+
+/** Why a flag of a component is not a user's. */
+const owned: Record<ArgComponent, Record<string, string>> = {
+  'kube-apiserver': {
+    'advertise-address': place,
+    'data-dir': data,
+    'etcd-servers': data,
+    'etcd-cafile': data,
+    'etcd-certfile': data,
+    'etcd-keyfile': data,
+    'encryption-provider-config': 'use --encrypt-secrets',
+    'quota-backend-bytes': 'use --quota-backend-bytes',
+    'service-cluster-ip-range': pods,
+    'service-account-issuer': identity,
+    'service-account-key-file': identity,
+    'service-account-signing-key-file': identity,
+    'kubelet-client-certificate': identity,
+    'kubelet-client-key': identity,
+    'kubelet-certificate-authority': identity,
+    'proxy-client-cert-file': identity,
+    'proxy-client-key-file': identity,
+  },
+  'kube-controller-manager': {
+    'allocate-node-cidrs': pods,
+    'cluster-cidr': pods,
+    'service-cluster-ip-range': pods,
+    'cluster-signing-cert-file': identity,
+    'cluster-signing-key-file': identity,
+    'root-ca-file': identity,
+    'service-account-private-key-file': identity,
+    'use-service-account-credentials': identity,
+  },
+  'kube-scheduler': { 'write-config-to': 'run sagong kube-scheduler --write-config-to alone' },
+  'cloud-controller-manager': {
+    'cloud-config': 'the cluster decides its cloud',
+    'cloud-provider': 'use --cloud-provider',
+    'cluster-cidr': pods,
+    'cluster-name': 'use --name',
+    'configure-cloud-routes': pods,
+  },
+  kubelet: {
+    'bootstrap-kubeconfig': identity,
+    'cloud-provider': 'use --cloud-provider',
+    'cluster-dns': pods,
+    'cluster-domain': pods,
+    config: 'give its settings as flags',
+    'container-runtime-endpoint': 'every node has its own containerd',
+    'hostname-override': 'the cluster names its nodes',
+    'node-ip': place,
+    'root-dir': data,
+  },
+  'kube-proxy': {
+    cleanup: 'nodes clean up when they go',
+    'cluster-cidr': pods,
+    config: 'give its settings as flags',
+    'hostname-override': 'the cluster names its nodes',
+    'proxy-mode': 'use --proxy-mode',
+    'write-config-to': 'run sagong kube-proxy --write-config-to alone',
+  },
+};
+/** Of components that share a process. */
+const shared: Record<string, string> = { v: logs, vmodule: logs, 'logging-format': logs, 'leader-elect': 'nobody else can lead' };
+
+export const nameOf = (word: string): string => /^--([^=]+)/.exec(word)?.[1]?.replaceAll('_', '-') ?? '';
+
+/** Why the flag of a component is not a user's; undefined: it is. `alone`: the component is a process of its own. */
+export function ownedBy(component: ArgComponent, flag: string, alone: boolean): string | undefined {
+  return owned[component][flag] ?? ofAll[flag] ?? (alone ? undefined : shared[flag]);
+}
+
+/** `k=v`, `--k=v` and `k` are `--k=v` and `--k`. Throws a sentence for anything else. */
+export function wordOf(option: string, text: string): string {
+  const bare = text.replace(/^--/, '');
+  if (!/^[a-z][a-z0-9_-]*(=[^]*)?$/.test(bare))
+    throw new Error(`--${option} must be a flag of the component as name=value, not ${JSON.stringify(text)}`);
+  return `--${bare}`;
+}
+
+const camel = (option: string): string => option.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+
+/** Out of the options of `sagong up`, by their names there (`kubeletArg`). */
+export const componentArgsOf = (options: Readonly<Record<string, unknown>>): ComponentArgs =>
+  Object.fromEntries(
+    Object.entries(componentArgFlags).flatMap(([option, component]) => {
+      const given = options[camel(option)] as readonly string[] | undefined;
+      return given === undefined ? [] : [[component, given.map((text) => wordOf(option, text))]];
+    }),
+  );

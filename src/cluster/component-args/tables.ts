@@ -1,0 +1,39 @@
+// The flag tables of the components, each loaded when it is asked for, and checking what a user gave against them.
+import { FlagError, type FlagTable, type ParsedFlags, parseFlags } from '#component-base';
+import { type ArgComponent, type ComponentArgs, componentArgFlags, nameOf, ownedBy } from './args.ts';
+
+const tables: Record<ArgComponent, () => Promise<FlagTable>> = {
+  'kube-apiserver': async () => (await import('#apiserver/app')).kubeApiServerFlags(),
+  'kube-controller-manager': async () => (await import('#controller-manager')).kubeControllerManagerFlags(),
+  'kube-scheduler': async () => (await import('#scheduler')).kubeSchedulerFlags(),
+  'cloud-controller-manager': async () => (await import('#cloud-controller-manager')).cloudControllerManagerFlags,
+  kubelet: async () => (await import('#kubelet')).kubeletFlags,
+  'kube-proxy': async () => (await import('#kube-proxy')).kubeProxyFlags,
+};
+
+const optionOf = (component: ArgComponent): string =>
+  Object.entries(componentArgFlags).find(([, name]) => name === component)?.[0] ?? component;
+
+/** Parses words of a component. Throws its own message, with the option of `up` before it. */
+export function parseWords<F extends FlagTable>(component: ArgComponent, flags: F, words: readonly string[]): ParsedFlags<F> {
+  try {
+    return parseFlags(flags, words);
+  } catch (error) {
+    if (!(error instanceof FlagError)) throw error;
+    throw new Error(`--${optionOf(component)}: ${error.message}`, { cause: error });
+  }
+}
+
+/** Gives warnings of the components. Throws a sentence for what a component would refuse, and for what is the cluster's to decide. */
+export async function checkComponentArgs(args: ComponentArgs, alone: (component: ArgComponent) => boolean): Promise<string[]> {
+  const warnings: string[] = [];
+  for (const [component, words = []] of Object.entries(args) as [ArgComponent, readonly string[]][]) {
+    for (const word of words) {
+      const why = ownedBy(component, nameOf(word), alone(component));
+      if (why !== undefined) throw new Error(`--${optionOf(component)} ${nameOf(word)} cannot be set: ${why}`);
+    }
+    const table = await (tables[component] as () => Promise<FlagTable>)();
+    warnings.push(...parseWords(component, table, words).warnings.map((text) => `--${optionOf(component)}: ${text}`));
+  }
+  return warnings;
+}

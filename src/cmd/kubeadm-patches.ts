@@ -1,0 +1,75 @@
+// Flags of components in kubeadm's words, as kind's configuration has them in kubeadmConfigPatches (kubeadm.k8s.io/v1beta3 and v1beta4): extraArgs of
+// the control plane's components and of the kubelet. Pure.
+import { parse } from 'yaml';
+
+/** By option of `sagong up`. */
+export type PatchedArgs = Record<string, string[]>;
+
+type Fields = Record<string, unknown>;
+const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const wrong = (path: string, what: string): never => {
+  throw new Error(`--config: ${path} ${what}`);
+};
+
+/** A map (v1beta3) or a list of names and values (v1beta4). */
+function wordsOf(value: unknown, path: string): string[] {
+  if (value === undefined || value === null) return [];
+  if (Array.isArray(value))
+    return value.map((one: unknown, index) => {
+      if (!isObject(one) || typeof one['name'] !== 'string' || typeof (one['value'] ?? '') !== 'string')
+        return wrong(`${path}[${index}]`, 'must have a name and a value, both texts');
+      return `${one['name']}=${(one['value'] as string | undefined) ?? ''}`;
+    });
+  if (!isObject(value)) return wrong(path, 'must be a map, or a list of names and values');
+  return Object.entries(value).map(([name, text]) => {
+    if (typeof text !== 'string') return wrong(`${path}.${name}`, 'must be a text');
+    return `${name}=${text}`;
+  });
+}
+
+/** Where a kind of kubeadm's has flags: path, option. */
+const places: Record<string, readonly (readonly [readonly string[], string])[]> = {
+  ClusterConfiguration: [
+    [['apiServer', 'extraArgs'], 'apiserverArg'],
+    [['controllerManager', 'extraArgs'], 'controllerManagerArg'],
+    [['scheduler', 'extraArgs'], 'schedulerArg'],
+  ],
+  InitConfiguration: [[['nodeRegistration', 'kubeletExtraArgs'], 'kubeletArg']],
+  JoinConfiguration: [[['nodeRegistration', 'kubeletExtraArgs'], 'kubeletArg']],
+};
+
+/** Everything that is said must be known. */
+function assertKnown(document: Fields, kind: string, path: string): void {
+  const paths = (places[kind] ?? []).map(([words]) => words);
+  for (const [name, value] of Object.entries(document)) {
+    if (name === 'kind' || name === 'apiVersion' || name === 'metadata') continue;
+    const inner = paths.filter(([first]) => first === name).map(([, second]) => second);
+    if (inner.length === 0) wrong(`${path}.${name}`, 'has no counterpart: only flags of components (extraArgs) can be patched');
+    if (!isObject(value)) wrong(`${path}.${name}`, 'must be an object');
+    for (const key of Object.keys(value as Fields))
+      if (!inner.includes(key))
+        wrong(`${path}.${name}.${key}`, 'has no counterpart: only flags of components (extraArgs) can be patched');
+  }
+}
+
+/** `patches`: texts of YAML; a patch without a kind is one of ClusterConfiguration. Throws a sentence for all else. */
+export function fromKubeadmPatches(patches: unknown, path: string): PatchedArgs {
+  const found: PatchedArgs = {};
+  if (patches === undefined || patches === null) return found;
+  if (!Array.isArray(patches)) return wrong(path, 'must be a list of texts');
+  for (const [index, text] of patches.entries()) {
+    const at = `${path}[${index}]`;
+    const document: unknown = typeof text === 'string' ? parse(text) : undefined;
+    if (!isObject(document)) return wrong(at, 'must be a text with an object in YAML');
+    const { kind = 'ClusterConfiguration' } = document;
+    if (typeof kind !== 'string' || !Object.hasOwn(places, kind))
+      return wrong(`${at}: kind ${JSON.stringify(kind)}`, `has no counterpart: there are ${Object.keys(places).join(', ')}`);
+    assertKnown(document, kind, at);
+    for (const [[outer = '', inner = ''], option] of places[kind] ?? []) {
+      const words = wordsOf((document[outer] as Fields | undefined)?.[inner], `${at}.${outer}.${inner}`);
+      if (words.length > 0) found[option] = [...(found[option] ?? []), ...words];
+    }
+  }
+  return found;
+}
