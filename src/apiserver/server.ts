@@ -16,7 +16,7 @@ import { serveBuiltins } from './builtin-resources.ts';
 import { createChain, type Next } from './chain/chain.ts';
 import type { Seats } from './chain/links/limit.ts';
 import { serverSeats } from './seats.ts';
-import { requestMetrics } from './chain/request-metrics.ts';
+import { requestMetrics, watchMetrics } from './chain/request-metrics.ts';
 import type { ServerContext } from './endpoints/context.ts';
 import { createHealthChecks, type HealthChecks } from './endpoints/health.ts';
 import { createOpenApi } from './endpoints/openapi/serve.ts';
@@ -30,7 +30,7 @@ import type { AdmissionChain, Randomness } from './registry/generic/types.ts';
 import { ResourceTable } from './registry/resource-table.ts';
 import type { SpecialRest } from './registry/special.ts';
 import type { ClusterWriter } from './registry/writer.ts';
-import type { Attributes, Credentials, UserInfo } from './request/request.ts';
+import type { Attributes, Credentials, Target, UserInfo } from './request/request.ts';
 import type { ApiServer, ApiServerOptions, ApiServerParts } from './server-options.ts';
 import { defaultSettings, kindSettingsOf, type ServerSettings } from './settings.ts';
 import { ending, leaveInTime, runStartHooks } from './start-hooks.ts';
@@ -182,6 +182,7 @@ function contextOf(ground: Ground, parts: ApiServerParts): ServerContext & { end
         return () => void running.delete(end);
       },
     },
+    watchEvents: watchMetrics(metrics),
     endWatches() {
       for (const end of [...running]) end();
     },
@@ -190,6 +191,13 @@ function contextOf(ground: Ground, parts: ApiServerParts): ServerContext & { end
     special: (group, version, resource, subresource) => special.get(`${group}/${version}/${resource}/${subresource}`),
     watchTimeoutMinMs: settings.minRequestTimeoutSeconds * 1000,
   };
+}
+
+/** Whether the resource and its subresource are something this server answers. */
+function isServed({ table, special }: ServerContext, { group, version, resource, subresource }: Target): boolean {
+  if (special(group, version, resource, subresource)) return true;
+  const served = table.find(group, version, resource);
+  return served !== undefined && (subresource === '' || served.subresources.has(subresource));
 }
 
 function chainOf(
@@ -209,7 +217,7 @@ function chainOf(
     audit: options.audit,
     seats,
     remotes: parts.aggregator,
-    observeRequest: requestMetrics(context.metrics),
+    observer: requestMetrics(context.metrics, (target) => isServed(context, target)),
     requestTimeoutMs,
   };
   return createChain(services, route);

@@ -8,11 +8,12 @@ import { deleteOptionsBody } from '../endpoints/write-options.ts';
 
 const customPatchTypes = ['application/json-patch+json', 'application/merge-patch+json', 'application/apply-patch+yaml'];
 
-export function wireBody(request: WireRequest): Body {
+/** `onRead` is told how many bytes there were. */
+export function wireBody(request: WireRequest, onRead: (bytes: number) => void): Body {
   let read: Promise<RawBody> | undefined;
   const contentType = request.headers['content-type'];
   const patchType = (contentType ?? '').split(';')[0]?.trim() ?? '';
-  const raw = (custom: boolean): Promise<RawBody> => (read ??= readRaw(request, contentType, custom));
+  const raw = (custom: boolean): Promise<RawBody> => (read ??= readRaw(request, contentType, custom, onRead));
   return {
     async arrive(custom) {
       await raw(custom);
@@ -26,7 +27,9 @@ export function wireBody(request: WireRequest): Body {
     async patch(custom) {
       const type = patchType;
       if (!patchTypes.includes(type)) throw custom ? unsupportedMediaType(customPatchTypes) : routerUnsupported();
-      return { type, ...patchText(await readBytes(request), type, true) };
+      const bytes = await readBytes(request);
+      onRead(bytes.length);
+      return { type, ...patchText(bytes, type, true) };
     },
     async deleteOptions(schema, custom) {
       const body = await raw(custom);
@@ -39,9 +42,15 @@ export function wireBody(request: WireRequest): Body {
 const routerUnsupported = (): StatusError =>
   new StatusError({ code: 415, reason: 'UnsupportedMediaType', message: '415: Unsupported Media Type', details: {} });
 
-async function readRaw(request: WireRequest, contentType: string | undefined, custom: boolean): Promise<RawBody> {
+async function readRaw(
+  request: WireRequest,
+  contentType: string | undefined,
+  custom: boolean,
+  onRead: (bytes: number) => void,
+): Promise<RawBody> {
   const encoding = request.method === 'DELETE' ? deleteEncoding(contentType) : bodyEncoding(contentType, !custom);
   const bytes = await readBytes(request);
+  onRead(bytes.length);
   if (bytes.length > 0) bodyEncoding(contentType, !custom);
   return { encoding, bytes };
 }

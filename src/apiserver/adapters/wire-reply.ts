@@ -95,6 +95,10 @@ export class WireReply implements Reply, Answer {
     return this.#switched ? !this.#wire.signal.aborted : this.response.headSent && !this.response.destroyed;
   }
 
+  sent(bytes: number): void {
+    this.#notes.sentBytes += bytes;
+  }
+
   /** Headers of every answer, with the warnings so far. */
   headers(): ResponseHeaders {
     const { warnings, flow } = this.#notes;
@@ -192,7 +196,7 @@ export class WireReply implements Reply, Answer {
 
   async #watch({ resource, start, options }: Extract<Outcome, { is: 'watch' }>): Promise<void> {
     const negotiated = this.#agreed;
-    const { clock, schema, feed, watches, watchTimeoutMinMs, random } = this.#context;
+    const { clock, schema, feed, watches, watchEvents, watchTimeoutMinMs, random } = this.#context;
     const { encoding } = negotiated;
     if (encoding === 'yaml') throw notAcceptable(streamable);
     const response =
@@ -211,6 +215,7 @@ export class WireReply implements Reply, Answer {
       timeoutMs: seconds > 0 ? seconds * 1000 : watchTimeoutMinMs * (1 + random.fraction()),
       revision: () => feed.revision,
       clock,
+      onEvent: watchEvents(resource),
       onEnd: watches.add(() => stream.end()),
     });
     this.#wire.onClose(() => stream.stop());

@@ -106,7 +106,7 @@ class WireIncoming implements Incoming {
     return peer && [peer.certificate.raw];
   }
   get body(): Body {
-    return (this.#body ??= wireBody(this.#wire));
+    return (this.#body ??= wireBody(this.#wire, (bytes) => (this.notes.receivedBytes += bytes)));
   }
   get connection(): RawExchange {
     return connectionOf(this.#wire, this.reply);

@@ -4,5 +4,6 @@ export {
   createAdmission,
 } from './chain.ts';
 export { readAdmissionConfiguration } from './configuration.ts';
+export { measuredChain, measuredPlugins } from './metrics.ts';
 export { defaultPluginOptions, type PluginContext, type PluginOptions } from './plugin.ts';
 export { chainOf } from '../registry/generic/admit.ts';

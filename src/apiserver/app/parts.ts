@@ -6,7 +6,7 @@ import { internalError } from '#apimachinery/errors';
 import { generateKeyPair, jwtSigner, parsePrivateKey } from '#pki';
 import type { Rng } from '#utils';
 import { createAggregator } from '../aggregation/index.ts';
-import { createAdmission, defaultPluginOptions } from '../admission/index.ts';
+import { createAdmission, defaultPluginOptions, measuredChain, measuredPlugins } from '../admission/index.ts';
 import type { Authentication } from '../authentication/index.ts';
 import { asksToImpersonate, createImpersonation, forbiddenError } from '../authorization/index.ts';
 import { bootstrapHooks, KubernetesServiceController } from '../bootstrap/index.ts';
@@ -139,7 +139,8 @@ function admissionOf(
   const { notReadyTolerationSeconds, unreachableTolerationSeconds } = options;
   const settings = { ...defaultPluginOptions, notReadyTolerationSeconds, unreachableTolerationSeconds };
   const context = { cluster, writer, authorizer, clock, rng, logger, metrics, webhooks, options: settings };
-  return chainOf(createAdmission(names, context, options.admissionConfiguration));
+  const plugins = measuredPlugins(createAdmission(names, context, options.admissionConfiguration), metrics, clock);
+  return measuredChain(chainOf(plugins), metrics, clock);
 }
 
 function kubernetesServiceOf(

@@ -1,7 +1,7 @@
 // kube-apiserver as a whole: store, apiserver and TLS server from options (k8s.io/kubernetes cmd/kube-apiserver/app).
 import { randomBytes } from '../platform/crypto.ts';
 import { builtinResources } from '#api';
-import { createMetrics, inDomain, type Metrics, Supervisor } from '#component-base';
+import { createMetrics, inDomain, type Metrics, processMetrics, Supervisor } from '#component-base';
 import { keptCertificate } from '#component-base/serving';
 import { createCertificateAuthority, issueCertificate } from '#pki';
 import { openEtcdStore, openDiskStore, openMemoryStore, type Store } from '#store';
@@ -70,6 +70,7 @@ export interface KubeApiServer extends ApiServer {
 export async function runKubeApiServer(options: KubeApiServerOptions, deps: KubeApiServerDeps): Promise<KubeApiServer> {
   const { metrics = createMetrics(), supervisor = new Supervisor(deps) } = deps;
   supervisor.countIn(metrics);
+  processMetrics(metrics);
   // An error that nobody caught, of one request or of one timer, is noted, and everybody else is served on.
   return inDomain(supervisor.lasting('kube-apiserver'), () => run(options, { ...deps, metrics, supervisor }));
 }

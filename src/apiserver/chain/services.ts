@@ -3,7 +3,7 @@ import type { Logger, Clock } from '#utils';
 import type { AuditTrail } from '../audit/index.ts';
 import type { OnDecision, OnImpersonation } from '../authorization/types.ts';
 import type { Attributes, Credentials, UserInfo } from '../request/request.ts';
-import type { ObservedRequest } from './request-metrics.ts';
+import type { RequestObserver } from './request-metrics.ts';
 import type { Incoming } from './incoming.ts';
 import type { Seats } from './links/limit.ts';
 import type { Outcome } from './outcome.ts';
@@ -32,7 +32,7 @@ export interface ChainServices {
   seats: Seats;
   /** Undefined: there are no other API servers. */
   remotes: RemoteServers | undefined;
-  observeRequest(request: ObservedRequest): void;
+  observer: RequestObserver;
   /** Bound of requests that are not long-running (--request-timeout). */
   requestTimeoutMs: number;
 }

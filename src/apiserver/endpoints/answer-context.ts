@@ -2,7 +2,7 @@
 import type { SchemaTable } from '#apimachinery/schema';
 import type { Clock } from '#utils';
 import type { StoreFeed } from '../storage/store-feed.ts';
-import type { Randomness } from '../registry/generic/types.ts';
+import type { Randomness, ServedResource } from '../registry/generic/types.ts';
 
 export interface AnswerContext {
   clock: Clock;
@@ -11,6 +11,8 @@ export interface AnswerContext {
   feed: StoreFeed;
   /** Running watches, to be ended when the server closes. */
   watches: { add(end: () => void): () => void };
+  /** Counts the events of one watch; what it gives is told the bytes of each. */
+  watchEvents(resource: ServedResource): (bytes: number) => void;
   /** Shortest life of a watch that names none (--min-request-timeout). */
   watchTimeoutMinMs: number;
 }

@@ -25,6 +25,8 @@ export interface Answer {
   readonly now: number;
   /** Learns of the answer, where the request is recorded. */
   readonly audit?: RequestRecord | undefined;
+  /** Told how many bytes of the body are sent. */
+  sent?(bytes: number): void;
 }
 
 export const plainJson: Negotiated = { encoding: 'json', apiVersion: '', stream: false, pretty: false };
@@ -67,6 +69,7 @@ function encodeStoredObject(schema: SchemaTable, stored: StoredObject, negotiate
 
 export function sendBytes(answer: Answer, status: number, type: string, body: Buffer, extra: ResponseHeaders = {}): void {
   const headers = { ...answer.headers(), 'content-type': type, ...extra };
+  answer.sent?.(body.length);
   if (answer.acceptsGzip && body.length > compressBytesMin) {
     const packed = gzipped(body);
     const vary = ['Accept-Encoding', ...[extra.vary ?? []].flat()].join(', ');
@@ -236,6 +239,7 @@ async function streamList(answer: Answer, head: string, items: readonly Buffer[]
   const opening = listOpening(head);
   const size = opening.length + items.reduce((sum, item) => sum + item.length + 2, 0) + 3;
   const headers = { ...answer.headers(), 'content-type': mediaTypes.json };
+  answer.sent?.(size);
   if (size <= compressBytesMin) return answer.response.send(200, headers, Buffer.concat([...listPieces(opening, items)]));
   const { response } = answer;
   if (answer.acceptsGzip) return streamGzip(answer, listPieces(opening, items));

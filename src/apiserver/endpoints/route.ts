@@ -1,5 +1,5 @@
 // Finds what serves a path: discovery, health, metrics and OpenAPI by name, resources by the table, the rest is not found.
-import { routeHealth } from '#component-base';
+import { routeHealth, sliMetrics } from '#component-base';
 import { methodNotSupported, notAcceptable } from '#apimachinery/errors';
 import type { Next } from '../chain/chain.ts';
 import type { Incoming } from '../chain/incoming.ts';
@@ -39,11 +39,13 @@ export interface NamedPaths {
 
 /** The end of the chain. */
 export function createRoute(context: ServerContext, named: NamedPaths): Next {
+  const slis = sliMetrics(() => named.health.lists());
   return async (request) => {
     if (request.target) return routeResource(context, request, request.target);
     const { path = '' } = request;
     if (path === '/api' || path.startsWith('/api/') || path === '/apis' || path.startsWith('/apis/'))
       return discover(context, request, path);
+    if (path === '/metrics/slis') return { is: 'bytes', status: 200, type: slis.contentType, body: await slis.expose() };
     return serveNamed(context, named, request, path);
   };
 }

@@ -25,6 +25,8 @@ export interface WatchStreamOptions {
   /** Newest revision that has been delivered to every cache. */
   revision(): number;
   clock: Clock;
+  /** Called with the bytes of each event. */
+  onEvent(bytes: number): void;
   /** Called once, when the stream is over. */
   onEnd(): void;
 }
@@ -89,6 +91,7 @@ export class WatchStream {
     let bytes = 0;
     for (const stored of start.initial) {
       const frame = frames.initial(stored);
+      this.#options.onEvent(frame.length);
       pieces.push(frame);
       bytes += frame.length;
       if (bytes < listChunkBytes) continue;
@@ -102,7 +105,9 @@ export class WatchStream {
 
   #take(event: CacheEvent, type: ChangeType): void {
     if (this.#over) return;
-    this.#push(this.#options.frames.change(event, type));
+    const frame = this.#options.frames.change(event, type);
+    this.#options.onEvent(frame.length);
+    this.#push(frame);
     if (this.#live) this.#scheduleFlush();
   }
 

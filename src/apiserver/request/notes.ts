@@ -34,6 +34,11 @@ export interface Notes {
   flow?: { schema: string; level: string } | undefined;
   /** Absent: the request is not recorded. */
   audit?: RequestRecord | undefined;
+  /** Of the request's body and of its answer, where they go over a connection. */
+  receivedBytes: number;
+  sentBytes: number;
+  /** How long others were waited for: webhooks, and a seat. */
+  awayMs: number;
 }
 
 const none: readonly string[] = [];
@@ -70,6 +75,9 @@ class NotesOfOne implements Notes {
   #warnings: Warnings | undefined;
   audit: RequestRecord | undefined = undefined;
   flow: Notes['flow'] = undefined;
+  receivedBytes = 0;
+  sentBytes = 0;
+  awayMs = 0;
 
   get warnings(): readonly string[] {
     return this.#warnings?.shown ?? none;

@@ -2,7 +2,7 @@
 import type { BuiltinResource, KindDefinition, KindSettings } from '#api';
 import type { KubeObject, UnknownObject } from '#apimachinery/meta';
 import type { SchemaTable } from '#apimachinery/schema';
-import { exponentialBuckets, type Metrics } from '#component-base';
+import type { Metrics } from '#component-base';
 import type { Store } from '#store';
 import type { Clock, Logger } from '#utils';
 import { ResourceCache } from './resource-cache.ts';
@@ -11,6 +11,7 @@ import { deepFreeze } from './freeze.ts';
 import { builtinPrefix, customPrefix } from './keys.ts';
 import { leaseSource } from './leases.ts';
 import { ResourceStorage } from './resource-storage.ts';
+import { storageMetrics } from './storage-metrics.ts';
 import { createSubtreeSharer } from './share.ts';
 import type { StoredObject } from './stored-object.ts';
 import { decodeStoredValue } from './stored-value.ts';
@@ -42,13 +43,9 @@ export type StorageOf = (
 export function createStorages(options: StoragesOptions): Storages {
   const { store, feed, clock, schema, metrics, logger } = options;
   const known = new Map<string, ResourceStorage>();
+  const endings = new WeakMap<ResourceStorage, () => void>();
   const sharer = createSubtreeSharer();
-  const durations = metrics.histogram({
-    name: 'etcd_request_duration_seconds',
-    help: 'Etcd request latency in seconds for each operation and object type.',
-    labels: ['operation', 'group', 'resource'],
-    buckets: exponentialBuckets(0.005, 2, 14),
-  });
+  const measure = storageMetrics(metrics, () => feed.revision);
   const make = (
     prefix: string,
     group: string,
@@ -71,16 +68,19 @@ export function createStorages(options: StoragesOptions): Storages {
         logger.error('a change was not taken in', { key, error: error instanceof Error ? error.stack : String(error) }),
     });
     const ttlSeconds = definition?.ttlSeconds?.(options.kindSettings);
-    return new ResourceStorage({
+    const measured = measure(group, resource, cache);
+    const storage = new ResourceStorage({
       store,
       feed,
       cache,
       share: (object: UnknownObject) => sharer.share(object),
       ...(options.isStale && { isStale: options.isStale }),
       ...(ttlSeconds !== undefined && { lease: leaseSource(store, () => clock.now(), ttlSeconds) }),
-      observe: (operation, seconds) => durations.observe(seconds, operation, group, resource),
+      observe: measured.requested,
       monotonicMs: () => clock.monotonic(),
     });
+    endings.set(storage, measured.end);
+    return storage;
   };
   return {
     builtin(definition, { resource, namespaced }: Pick<BuiltinResource, 'resource' | 'namespaced'>) {
@@ -97,7 +97,10 @@ export function createStorages(options: StoragesOptions): Storages {
       await feed.register(storage.cache);
       return storage;
     },
-    close: (storage) => feed.unregister(storage.cache),
+    close(storage) {
+      endings.get(storage)?.();
+      feed.unregister(storage.cache);
+    },
   };
 }
 

@@ -8,3 +8,4 @@ export {
   pingCheck,
   routeHealth,
 } from './health.ts';
+export { sliMetrics } from './slis.ts';

@@ -1,6 +1,7 @@
 // The room's metrics part; reached through #component-base.
 export { type RestClientMetrics, restClientMetrics, type WorkQueueMetrics, workQueueMetrics } from './client-metrics.ts';
 export type { LabelValue, MetricOptions } from './families.ts';
+export { processMetrics, processStart } from './process-metrics.ts';
 export {
   type Counter,
   createMetrics,

@@ -45,6 +45,11 @@ export interface GaugeOptions extends MetricOptions {
   collect?: (gauge: Gauge) => void | Promise<void>;
 }
 
+export interface CounterOptions extends MetricOptions {
+  /** Called at each scrape, for what is counted elsewhere. */
+  collect?: (counter: Counter) => void | Promise<void>;
+}
+
 export interface HistogramOptions extends MetricOptions {
   /** Upper bounds, ascending, in the metric's unit. Default: Prometheus' own. */
   buckets?: readonly number[];
@@ -52,7 +57,7 @@ export interface HistogramOptions extends MetricOptions {
 
 export interface Metrics {
   /** The same family again for the same name: a family belongs to its registry, not to the caller. */
-  counter(options: MetricOptions): Counter;
+  counter(options: CounterOptions): Counter;
   gauge(options: GaugeOptions): Gauge;
   histogram(options: HistogramOptions): Histogram;
   /** The text exposition format, version 0.0.4. */
@@ -97,7 +102,7 @@ function family<Child>(
 
 const cellSamples = (cell: Cell, labels: Record<string, string>): Sample[] => [{ labels, value: cell.value }];
 
-function makeCounter(options: MetricOptions): [Counter, Family] {
+function makeCounter(options: CounterOptions): [Counter, Family] {
   const table = new ChildTable(options, () => new Cell());
   const counter: Counter = {
     labels: (...values) => table.child(values),
@@ -105,7 +110,7 @@ function makeCounter(options: MetricOptions): [Counter, Family] {
     value: (...values) => table.child(values).value,
     remove: (...values) => void table.delete(values),
   };
-  return [counter, family(options, 'counter', table, cellSamples)];
+  return [counter, family(options, 'counter', table, cellSamples, options.collect && (() => options.collect?.(counter)))];
 }
 
 function makeGauge(options: GaugeOptions): [Gauge, Family] {

@@ -3,8 +3,8 @@
 import { StatusError } from '#apimachinery/errors';
 import { type Clock, type Logger, quote } from '#utils';
 import { serve, type WireRequest, type WireResponse, type WireServer } from '#wire';
-import { type HealthCheck, type HealthEndpoint, routeHealth } from '../health/index.ts';
-import { createMetrics, type Metrics } from '../metrics/index.ts';
+import { type HealthCheck, type HealthEndpoint, routeHealth, sliMetrics } from '../health/index.ts';
+import type { Metrics } from '../metrics/index.ts';
 import type { Authorities } from './caller.ts';
 import { DelegatedAuth, type DelegatedAuthOptions, type ReviewClient } from './delegated-auth.ts';
 import { lookupRefreshMs } from './limits.ts';
@@ -38,35 +38,6 @@ const text = Object.freeze({
   'cache-control': 'no-cache, private',
 });
 const json = Object.freeze({ 'content-type': 'application/json', 'cache-control': 'no-cache, private' });
-
-/** The registry of /metrics/slis: how each health check goes. Pure of state but its counters. */
-function sliMetrics(health: ComponentServerOptions['health']): Metrics {
-  const slis = createMetrics();
-  const total = slis.counter({
-    name: 'kubernetes_healthchecks_total',
-    help: 'Results of each health check.',
-    labels: ['name', 'type', 'status'],
-  });
-  slis.gauge({
-    name: 'kubernetes_healthcheck',
-    help: 'Result of each health check: 1 for healthy.',
-    labels: ['name', 'type'],
-    async collect(gauge) {
-      for (const [type, checks] of Object.entries(health()))
-        for (const { name, check } of checks) {
-          const ok = await Promise.resolve()
-            .then(check)
-            .then(
-              () => true,
-              () => false,
-            );
-          gauge.set(ok ? 1 : 0, name, type);
-          total.inc(1, name, type, ok ? 'success' : 'error');
-        }
-    },
-  });
-  return slis;
-}
 
 /** /debug/flags/v (k8s.io/apiserver/pkg/server/routes flags.go). */
 async function changeVerbosity(request: WireRequest, set: (level: number) => void): Promise<[status: number, body: string]> {

@@ -12,6 +12,7 @@ import type { AuthorizationSource } from '#cel';
 import { handling, type PluginContext, type PluginFactory } from '../plugin.ts';
 import { authorizationSource } from '../policy/authorization.ts';
 import type { PolicyExpressions } from '../policy/expressions.ts';
+import { type ObservedCall, webhookMetrics } from '../metrics.ts';
 import { Rounds } from '../reinvocation.ts';
 import { type Sight, Sights, type Through, writeBack } from '../sight.ts';
 import { CallFailure, WebhookCaller } from './call.ts';
@@ -123,39 +124,68 @@ export function denial(name: string, given: Partial<Status> | undefined): Status
   });
 }
 
-async function ask(
-  context: PluginContext,
-  caller: WebhookCaller,
-  { webhook }: Hook<AnyWebhook>,
-  sight: Sight,
-  mutating: boolean,
-  place: string,
-): Promise<{ patch?: string; patchType?: string } | undefined> {
-  const { name, clientConfig, sideEffects, failurePolicy, timeoutSeconds = defaultTimeoutSeconds } = webhook;
+/** What webhooks of one type are asked with. */
+interface Asking {
+  context: PluginContext;
+  caller: WebhookCaller;
+  mutating: boolean;
+  observe: ((call: ObservedCall) => void) | undefined;
+}
+
+const askingOf = (context: PluginContext, caller: WebhookCaller, type: 'admit' | 'validate'): Asking => ({
+  ...{ context, caller, mutating: type === 'admit' },
+  observe: context.metrics && webhookMetrics(context.metrics, type),
+});
+
+/** Asks one webhook, and counts what came of it. */
+async function ask(asking: Asking, hook: Hook<AnyWebhook>, sight: Sight, place: string): Promise<Patching | undefined> {
+  const { name, failurePolicy } = hook.webhook;
+  const { clock } = asking.context;
   const { request } = sight;
-  if (request.dryRun && sideEffects !== 'None' && sideEffects !== 'NoneOnDryRun') {
-    throw badRequest(`admission webhook ${JSON.stringify(name)} does not support dry run`);
-  }
+  const started = clock.monotonic();
+  const seen = { rejected: false, errorType: 'no_error' as ObservedCall['errorType'], code: 200, failedOpen: false };
   try {
-    const response = await caller.call({ name, clientConfig, timeoutSeconds }, sight, mutating);
-    for (const [key, value] of Object.entries(response.auditAnnotations ?? {})) request.annotate?.(`${name}/${key}`, value);
-    for (const warning of response.warnings ?? []) request.warn(warning);
-    if (!response.allowed) throw denial(name, response.status as Partial<Status> | undefined);
-    return response;
+    return await call(asking, hook.webhook, sight);
   } catch (error) {
-    if (!(error instanceof CallFailure)) throw error;
-    const text = `failed calling webhook ${JSON.stringify(name)}: ${error.message}`;
-    context.logger.warn(
-      failurePolicy === 'Ignore' ? 'failed calling webhook, failing open' : 'failed calling webhook, failing closed',
-      {
-        webhook: name,
-        err: error.message,
-      },
-    );
-    if (failurePolicy !== 'Ignore') throw internalError(text);
-    request.annotate?.(`failed-open.${mutating ? 'mutation' : 'validating'}.webhook.admission.k8s.io/${place}`, name);
+    if (!(error instanceof CallFailure)) {
+      const status = error instanceof StatusError ? error.status : undefined;
+      Object.assign(seen, {
+        rejected: true,
+        code: status?.code ?? 0,
+        errorType: status ? 'no_error' : 'apiserver_internal_error',
+      });
+      throw error;
+    }
+    const failsOpen = failurePolicy === 'Ignore';
+    Object.assign(seen, { rejected: !failsOpen, code: 500, errorType: 'calling_webhook_error', failedOpen: failsOpen });
+    const told = failsOpen ? 'failed calling webhook, failing open' : 'failed calling webhook, failing closed';
+    asking.context.logger.warn(told, { webhook: name, err: error.message });
+    if (!failsOpen) throw internalError(`failed calling webhook ${JSON.stringify(name)}: ${error.message}`);
+    request.annotate?.(`failed-open.${asking.mutating ? 'mutation' : 'validating'}.webhook.admission.k8s.io/${place}`, name);
     return undefined;
+  } finally {
+    const spentMs = clock.monotonic() - started;
+    request.onAway?.(spentMs);
+    asking.observe?.({ name, operation: request.operation, seconds: spentMs / 1000, ...seen });
   }
+}
+
+interface Patching {
+  patch?: string;
+  patchType?: string;
+}
+
+/** Rejects with `CallFailure` where the webhook has not answered, and with its refusal. */
+async function call({ caller, mutating }: Asking, webhook: AnyWebhook, sight: Sight): Promise<Patching> {
+  const { name, clientConfig, sideEffects, timeoutSeconds = defaultTimeoutSeconds } = webhook;
+  const { request } = sight;
+  if (request.dryRun && sideEffects !== 'None' && sideEffects !== 'NoneOnDryRun')
+    throw badRequest(`admission webhook ${JSON.stringify(name)} does not support dry run`);
+  const response = await caller.call({ name, clientConfig, timeoutSeconds }, sight, mutating);
+  for (const [key, value] of Object.entries(response.auditAnnotations ?? {})) request.annotate?.(`${name}/${key}`, value);
+  for (const warning of response.warnings ?? []) request.warn(warning);
+  if (!response.allowed) throw denial(name, response.status as Partial<Status> | undefined);
+  return response;
 }
 
 /** Applies a webhook's patch to the object, in place. True when something changed. */
@@ -181,6 +211,7 @@ const callerOf = ({ cluster, clock, rng, webhooks }: PluginContext): WebhookCall
 
 export const mutatingAdmissionWebhook: PluginFactory = (context) => {
   const caller = callerOf(context);
+  const asking = askingOf(context, caller, 'admit');
   const hooks = new HookList<MutatingWebhook>(context, 'admit', () => caller.forget());
   const invoke = async (hook: Hook<MutatingWebhook>, sight: Sight): Promise<boolean> => {
     const { request } = sight;
@@ -192,7 +223,7 @@ export const mutatingAdmissionWebhook: PluginFactory = (context) => {
     };
     let mutated = false;
     try {
-      const answer = await ask(context, caller, hook, sight, true, place);
+      const answer = await ask(asking, hook, sight, place);
       if (!answer?.patch) return false;
       const { patch, patchType = '' } = answer;
       mutated = await applyPatch(webhook.name, sight, patch, patchType);
@@ -230,6 +261,7 @@ export const mutatingAdmissionWebhook: PluginFactory = (context) => {
 
 export const validatingAdmissionWebhook: PluginFactory = (context) => {
   const caller = callerOf(context);
+  const asking = askingOf(context, caller, 'validate');
   const hooks = new HookList<ValidatingWebhook>(context, 'validate', () => caller.forget());
   const run = async (request: AdmissionRequest, named: readonly Named<ValidatingWebhook>[]): Promise<void> => {
     const source = authorizationSource(context.authorizer, request.user);
@@ -240,7 +272,7 @@ export const validatingAdmissionWebhook: PluginFactory = (context) => {
       if (sight) fitting.push({ hook: one.hook, sight });
     }
     // All at once; the first refusal in the order of the configurations is the answer.
-    const asked = fitting.map(({ hook, sight }, index) => ask(context, caller, hook, sight, false, `round_0_index_${index}`));
+    const asked = fitting.map(({ hook, sight }, index) => ask(asking, hook, sight, `round_0_index_${index}`));
     for (const answer of await Promise.allSettled(asked)) if (answer.status === 'rejected') throw answer.reason;
   };
   return {

@@ -1,4 +1,5 @@
 // Whether the user may do what they ask for (k8s.io/apiserver/pkg/endpoints/filters/authorization.go).
+import { StatusError } from '#apimachinery/errors';
 import { recordDecision } from '../../audit/index.ts';
 import type { Decision } from '../../authorization/types.ts';
 import { aboutOneObject } from '../../request/path.ts';
@@ -11,10 +12,24 @@ export const authorize =
   (request, next) => {
     const { audit } = request.notes;
     const onDecision = audit && ((decision: Decision) => recordDecision(audit, decision));
+    const { clock, observer } = services;
+    const started = clock.monotonic();
+    const decided = (result: 'allowed' | 'denied' | 'error'): void =>
+      observer.authorized(result, (clock.monotonic() - started) / 1000);
     const allowed = (): Promise<Outcome> => {
+      decided('allowed');
       request.progress = 'authorized';
       return next(request);
     };
-    const pending = services.authorize(aboutOneObject(request), onDecision);
-    return pending ? pending.then(allowed) : allowed();
+    const denied = (error: unknown): never => {
+      decided(error instanceof StatusError && error.status.code === 403 ? 'denied' : 'error');
+      throw error;
+    };
+    let pending: ReturnType<ChainServices['authorize']>;
+    try {
+      pending = services.authorize(aboutOneObject(request), onDecision);
+    } catch (error) {
+      return denied(error);
+    }
+    return pending ? pending.then(allowed, denied) : allowed();
   };

@@ -1,4 +1,5 @@
 // Who asks (k8s.io/apiserver/pkg/endpoints/filters/authentication.go), and who they act as (filters/impersonation).
+import { StatusError } from '#apimachinery/errors';
 import { aboutOneObject } from '../../request/path.ts';
 import type { Link } from '../chain.ts';
 import type { Outcome } from '../outcome.ts';
@@ -8,14 +9,27 @@ import type { ChainServices } from '../services.ts';
 export const authenticate =
   (services: ChainServices): Link =>
   (request, next) => {
+    const { clock, observer } = services;
+    const started = clock.monotonic();
+    const seconds = (): number => (clock.monotonic() - started) / 1000;
     const known = (user: typeof request.user): Promise<Outcome> => {
+      observer.authenticated('success', seconds(), user.name);
       request.user = user;
       request.progress = 'identified';
       return next(request);
     };
     if (request.progress !== 'received') return next(request);
-    const user = services.authenticate(request);
-    return user instanceof Promise ? user.then(known) : known(user);
+    const unknown = (error: unknown): never => {
+      observer.authenticated(error instanceof StatusError ? 'failure' : 'error', seconds());
+      throw error;
+    };
+    let user: ReturnType<ChainServices['authenticate']>;
+    try {
+      user = services.authenticate(request);
+    } catch (error) {
+      return unknown(error);
+    }
+    return user instanceof Promise ? user.then(known, unknown) : known(user);
   };
 
 export const impersonate =

@@ -4,6 +4,7 @@ import { StatusError } from '#apimachinery/errors';
 import { mastersGroup } from '../../authentication/users.ts';
 import { reservedSeatsShare, retryAfterSeconds } from '../../limits.ts';
 import { isLongRunning, type Request, type UserInfo } from '../../request/request.ts';
+import type { Clock } from '#utils';
 import type { Link } from '../chain.ts';
 
 /** Who is served now: a bound as below, or queues (priority and fairness). */
@@ -57,10 +58,12 @@ const tooMany = (): StatusError =>
     details: { retryAfterSeconds },
   });
 
-export const limit = ({ seats }: { seats: Seats }): Link => {
+export const limit = ({ seats, clock }: { seats: Seats; clock: Clock }): Link => {
   const seated: Link = async (request, next) => {
     const taken = seats.take(request);
+    const askedMs = clock.monotonic();
     const leave = taken instanceof Promise ? await taken : taken;
+    request.notes.awayMs += clock.monotonic() - askedMs;
     // A client that goes away gives its seat back, whatever still runs.
     request.reply.onEnd(leave);
     // Nor does one that does not take its answer keep it: nothing is done for it meanwhile.

@@ -129,6 +129,12 @@ export class Admission implements AdmissionRequest {
   get warn(): (message: string) => void {
     return this.request.notes.warn;
   }
+  get onAway(): (ms: number) => void {
+    const { notes } = this.request;
+    return (ms) => {
+      notes.awayMs += ms;
+    };
+  }
   get annotate(): AddAnnotation | undefined {
     const { audit } = this.request.notes;
     return audit && ((key, value, level) => audit.annotateAdmission(key, value, level));
