@@ -21,7 +21,7 @@ import { createSubnets } from './subnets.ts';
 export async function createProvider(context: CreateContext<Config>, env: Environment): Promise<CloudProvider> {
   const { config, configDir, clock, logger, rng, metrics } = context;
   checkConfig(config);
-  const credentials = credentialsOf(config, configDir, env);
+  const credentials = credentialsOf(config, { configDir, env, clock });
   const settings = await settingsOf(config, env, () => ownPlace(env), credentials.region);
   const { region, compartment, endpoint, rates } = settings;
   logger.info('OCI cloud provider', { region, compartment, credentials: credentials.from, ...(endpoint && { endpoint }) });

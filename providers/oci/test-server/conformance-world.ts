@@ -92,8 +92,15 @@ export async function openConformance({
     backends: (service) => backendsOf(server, service),
     listeners: (service) => listenersOf(server, service),
     leftovers: () => leftoversOf(server),
+    // In the middle of what makes its rules, of either kind.
     failInTheMiddle: () =>
-      faults.add({ method: 'PUT', path: /\/securityLists\//, status: 400, code: 'InvalidParameter', message: plannedFailure }),
+      faults.add({
+        path: /\/securityLists\/|\/addSecurityRules$/,
+        method: /PUT|POST/,
+        status: 400,
+        code: 'InvalidParameter',
+        message: plannedFailure,
+      }),
     secondProvider: openAs,
     close: () => server.close(),
   };

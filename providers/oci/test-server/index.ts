@@ -7,6 +7,7 @@ import { Account } from './account.ts';
 import { settleBalancers } from './balancers.ts';
 import { classicRoutes } from './classic.ts';
 import { coreRoutes } from './core.ts';
+import { createIdentity, type Identity } from './identity.ts';
 import { networkRoutes } from './nlb.ts';
 import { refusalBody } from './refusals.ts';
 import { checkSignature } from './signature.ts';
@@ -27,6 +28,8 @@ export interface TestServerOptions {
 export interface TestServer extends VendorServer {
   account: Account;
   user: TestUser;
+  /** How instances and workloads get their session tokens. */
+  identity: Identity;
 }
 
 /** One for all servers of a process, and shorter than OCI takes: keys and signatures take their time. */
@@ -45,6 +48,7 @@ function testUser(): TestUser {
 export async function startTestServer({ clock, rng }: TestServerOptions): Promise<TestServer> {
   const user = testUser();
   const keys = new Map<string, KeyObject>([[`${user.tenancy}/${user.user}/${user.fingerprint}`, createPublicKey(user.key)]]);
+  const identity = createIdentity(keys);
   const lateFailure = (): Refusal | undefined =>
     server.faults.happens('lateFailure', server.faults.rates.lateFailure)
       ? new Refusal(500, 'INTERNAL_ERROR', 'the work request failed on request')
@@ -58,13 +62,13 @@ export async function startTestServer({ clock, rng }: TestServerOptions): Promis
   const server: VendorServer = await startVendorServer({
     clock,
     rng,
-    routes: { ...coreRoutes(account), ...classicRoutes(account), ...networkRoutes(account) },
+    routes: { ...identity.routes, ...coreRoutes(account), ...classicRoutes(account), ...networkRoutes(account) },
     enter(request) {
-      checkSignature(request, (keyId) => keys.get(keyId));
+      if (!identity.isOpen(request)) checkSignature(request, (keyId) => keys.get(keyId));
       settleBalancers(account);
     },
     refusalAnswer: (refusal) => ({ body: refusalBody(refusal) }),
     headers: ({ number, headers }) => ({ 'opc-request-id': headers['opc-request-id'] ?? `request-${number}` }),
   });
-  return { ...server, account, user };
+  return { ...server, account, user, identity };
 }

@@ -64,6 +64,10 @@ export function failureOf(error: unknown, nowMs: number): Failure {
 /** Under this retry token something was made that is gone since. */
 export const isTokenUsedUp = (error: unknown): boolean => callErrorOf(error)?.vendorCode === 'InvalidatedRetryToken';
 
+/** Something that a request names is not there, as the instance of a backend that has gone. */
+export const isUnknownTarget = (error: unknown): boolean =>
+  callErrorOf(error)?.vendorCode === 'RelatedResourceNotAuthorizedOrNotFound';
+
 /** A work request that ended without having done its work. */
 export class WorkRequestError extends Error {
   constructor(type: string, id: string, reasons: readonly string[]) {

@@ -49,6 +49,7 @@ function* principalProblems(config: Config): Generator<string> {
 
 function* authProblems(config: Config, kind: CredentialKind): Generator<string> {
   const { auth = {} } = config;
+  if (kind === 'workload' && !auth.region) yield 'auth.region: is required where useWorkloadIdentity is true';
   if (kind === 'key') for (const field of keyFields) if (!auth[field]) yield `auth.${field}: is required`;
   const isFromFile = auth.profile !== undefined || auth.configFile !== undefined;
   if (kind !== 'profile' && isFromFile)

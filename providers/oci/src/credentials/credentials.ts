@@ -9,9 +9,11 @@ import {
   ResourcePrincipalAuthenticationDetailsProvider,
   SimpleAuthenticationDetailsProvider,
 } from 'oci-common';
+import type { Clock } from 'sagong/cloud-provider';
 import { configPath } from 'sagong/cloud-provider/kit';
 import type { Config } from '../config/schema.ts';
 import { credentialKindOf, type Environment } from '../config/settings.ts';
+import { workloadCredentials } from './workload.ts';
 
 export interface Credentials {
   /** Found when the first request goes out. */
@@ -56,24 +58,31 @@ function once<T>(find: () => Promise<T>): () => Promise<T> {
     }));
 }
 
-const metadataUrl = (env: Environment): string | undefined => env['OCI_METADATA_BASE_URL'];
-
-function ofInstance(env: Environment): Credentials {
-  const provider = once(async () => {
+function ofInstance(env: Environment): () => Promise<AuthenticationDetailsProvider> {
+  return once(async () => {
     const builder = new InstancePrincipalsAuthenticationDetailsProviderBuilder();
-    const base = metadataUrl(env);
-    if (base) builder.metadataBaseUrl = base;
-    if (env['OCI_SDK_AUTH_CLIENT_REGION_URL']) builder.federationEndpoint = env['OCI_SDK_AUTH_CLIENT_REGION_URL'];
+    const { OCI_METADATA_BASE_URL: metadata, OCI_SDK_AUTH_CLIENT_REGION_URL: federation } = env;
+    if (metadata) builder.metadataBaseUrl = metadata;
+    if (federation) builder.federationEndpoint = federation;
     return (await builder.build()) as AuthenticationDetailsProvider;
   });
-  return { provider, from: 'the own instance' };
 }
 
-export function credentialsOf(config: Config, configDir: string, env: Environment): Credentials {
+export interface CredentialContext {
+  configDir: string;
+  env: Environment;
+  clock: Clock;
+}
+
+export function credentialsOf(config: Config, { configDir, env, clock }: CredentialContext): Credentials {
   const kind = credentialKindOf(config);
   if (kind === 'key') return fromKey(config);
   if (kind === 'profile') return fromProfile(config, configDir, env);
-  if (kind === 'instance') return ofInstance(env);
-  const provider = once(async () => ResourcePrincipalAuthenticationDetailsProvider.builder() as AuthenticationDetailsProvider);
-  return { provider, from: 'a resource principal' };
+  const instance = ofInstance(env);
+  if (kind === 'instance') return { provider: instance, from: 'the own instance' };
+  if (kind === 'workload') return { provider: workloadCredentials({ env, clock, instance }), from: 'the workload' };
+  // It reads the environment at once, and throws with what is missing.
+  const provider = ResourcePrincipalAuthenticationDetailsProvider.builder() as AuthenticationDetailsProvider;
+  const region = regionOf(provider);
+  return { provider: () => Promise.resolve(provider), from: 'a resource principal', ...(region && { region }) };
 }

@@ -16,6 +16,8 @@ export interface Finder {
   vnicsOf(instance: Pick<Instance, 'id' | 'compartmentId'>, signal?: AbortSignal): Promise<Vnic[]>;
   /** The subnets that nodes are in, each once. Nodes whose instance is gone are in none. */
   subnetsOf(nodes: readonly Node[], signal?: AbortSignal): Promise<Subnet[]>;
+  /** Those whose instance exists at this moment. */
+  live(nodes: readonly Node[], signal?: AbortSignal): Promise<Node[]>;
 }
 
 export interface FinderDeps {
@@ -95,6 +97,15 @@ export function createFinder({ client, settings, subnets, clock }: FinderDeps): 
     },
   });
   return {
+    async live(nodes, signal) {
+      const core = coreApi(client, signal);
+      const exists = async ({ spec }: Node): Promise<boolean> => {
+        const instance = await core.instance(ocidOf(spec?.providerID) ?? '');
+        return instance !== undefined && !isGone(instance);
+      };
+      const found = await Promise.all(nodes.map(async (node) => ((await exists(node)) ? [node] : [])));
+      return found.flat();
+    },
     async ofNode(node, signal) {
       const ocid = ocidOf(node.spec?.providerID);
       return ocid === undefined ? byName(node, signal) : coreApi(client, signal).instance(ocid);

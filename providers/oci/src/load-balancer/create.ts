@@ -1,6 +1,6 @@
 // Makes a load balancer whole in one request, under a retry token that follows from the Service: an answer that is lost, or a second manager, makes no
 // second one.
-import { isAbsent } from 'sagong/cloud-provider/kit';
+import { failedWith, isAbsent } from 'sagong/cloud-provider/kit';
 import { isTokenUsedUp } from '../api/errors.ts';
 import type { Balancer, NewBalancer } from '../api/types.ts';
 import type { Cloud } from '../cloud.ts';
@@ -47,6 +47,8 @@ async function createUnder(cloud: Cloud, plan: FullPlan, request: NewBalancer, t
     id = await api.create(request, token);
   } catch (error) {
     if (isTokenUsedUp(error)) return undefined;
+    // Refused, so that nothing was made.
+    if (failedWith(error, 'refused')) cloud.unsettled.end(uidOf(plan.service));
     throw error;
   }
   const { balancerId } = (await awaitWork(cloud, api, id)) ?? {};

@@ -2,6 +2,7 @@
 import { type LoadBalancer, type Node, notImplemented, retryAfter, retryAfterOf, type Service } from 'sagong/cloud-provider';
 import { during, failedWith, isConflict, textOf } from 'sagong/cloud-provider/kit';
 import { annotation, ocidsOf } from '../annotations.ts';
+import { isUnknownTarget } from '../api/errors.ts';
 import type { Balancer, BalancerKind } from '../api/types.ts';
 import type { Cloud } from '../cloud.ts';
 import { busyAgainMs } from '../limits.ts';
@@ -114,14 +115,32 @@ async function change(
   return there;
 }
 
+/** Does it with these nodes; when the API does not know the instance of one, the others are tried. */
+async function withLiveNodes<T>(
+  { finder, signal }: Cloud,
+  nodes: readonly Node[],
+  work: (nodes: readonly Node[]) => Promise<T>,
+): Promise<T> {
+  try {
+    return await work(nodes);
+  } catch (error) {
+    if (!isUnknownTarget(error)) throw error;
+    const live = await finder.live(nodes, signal);
+    if (live.length === nodes.length) throw error;
+    return work(live);
+  }
+}
+
 async function ensure(cloud: Cloud, cluster: string, service: Service, nodes: readonly Node[]) {
   if (!cloud.settings.loadBalancer) throw notImplemented();
   const plan = balancerPlan(service, cloud.settings);
   const { current, others } = await findBalancers(cloud, service);
   // One that never came to be is in the way of its successor's retry token and address.
   for (const one of others) if (one.kind === plan.kind && one.lifecycleState === 'FAILED') await deleteBalancer(cloud, one);
-  const balancer = current ? await change(cloud, cluster, plan, nodes, current) : await create(cloud, cluster, plan, nodes);
-  cloud.unsettled.end(uidOf(service));
+  const balancer = await withLiveNodes(cloud, nodes, (live) =>
+    current ? change(cloud, cluster, plan, live, current) : create(cloud, cluster, plan, live),
+  );
+  if (current) cloud.unsettled.end(uidOf(service));
   for (const one of others) if (one.kind !== plan.kind || one.lifecycleState !== 'FAILED') await deleteBalancer(cloud, one);
   return statusOf(balancer, plan);
 }
@@ -133,10 +152,12 @@ async function update(cloud: Cloud, cluster: string, service: Service, nodes: re
     cloud.logger.info('no load balancer to update', { service: keyOf(service) });
     return;
   }
-  const there = await settled(cloud, current);
-  const full = await fullPlan(cloud, plan, nodes, there.subnetIds);
-  await ensureRules(cloud, cluster, full, there);
-  await updateBackends(cloud, full, there);
+  await withLiveNodes(cloud, nodes, async (live) => {
+    const there = await settled(cloud, current);
+    const full = await fullPlan(cloud, plan, live, there.subnetIds);
+    await ensureRules(cloud, cluster, full, there);
+    await updateBackends(cloud, full, there);
+  });
 }
 
 /** A Service whose annotations cannot be read is deleted as well. */

@@ -159,6 +159,7 @@ export const compartmentOf = (service: Service, { compartment }: Settings): stri
 /** Throws for a Service that cannot be served, with what its owner must change. */
 export function balancerPlan(service: Service, settings: Settings): BalancerPlan {
   const kind = kindOf(service);
+  const ports = portsOf(kind, service);
   const mode = ruleModeOf(kind, service, settings.loadBalancer?.mode ?? 'None');
   checkService(kind, service, mode);
   const internal = read(service).boolean(nameFor(kind, 'internal')) ?? false;
@@ -171,7 +172,7 @@ export function balancerPlan(service: Service, settings: Settings): BalancerPlan
     name: balancerName(kind, service, settings.namePrefix),
     compartment: compartmentOf(service, settings),
     internal,
-    ports: portsOf(kind, service),
+    ports,
     health: healthCheckerOf(kind, service),
     policy: policyOf(kind, service),
     tls: kind === 'lb' ? tlsPlanOf(service) : noTls,
