@@ -5,10 +5,12 @@ import { describe, expect, it } from 'vitest';
 import type { ChaosCloud, ChaosCloudOptions } from './support/chaos-cloud.ts';
 import { CloudChaos } from './support/cloud-chaos.ts';
 import { type ChaosSize, fullSize, hoursMs, live, settle } from './support/cloud-chaos-life.ts';
+import { azureChaosCloud } from './support/clouds/azure.ts';
 import { gcpChaosCloud } from './support/clouds/gcp.ts';
 import { linodeChaosCloud } from './support/clouds/linode.ts';
 
 const clouds: Readonly<Record<string, (options: ChaosCloudOptions) => Promise<ChaosCloud>>> = {
+  azure: azureChaosCloud,
   gce: gcpChaosCloud,
   linode: linodeChaosCloud,
 };

@@ -50,10 +50,12 @@ export async function startTestServer({ clock, rng, token = 'test-token', tls }:
     ignoreCase: true,
     ...(tls && { tls }),
     routes: { ...networkRoutes(subscription), ...computeRoutes(subscription), ...operationRoutes(subscription) },
-    enter({ url, headers }) {
+    enter({ method, url, headers }) {
       subscription.operations.settle();
       if (headers['authorization'] !== `Bearer ${token}`)
         throw new Refusal(401, 'InvalidAuthenticationToken', 'The access token is invalid.');
+      if (method === 'GET' && (headers['if-match'] ?? headers['if-none-match']) !== undefined)
+        throw new Refusal(412, 'PreconditionFailed', 'The conditions of a change do not fit a question.');
       if (!url.searchParams.get('api-version'))
         throw new Refusal(
           400,

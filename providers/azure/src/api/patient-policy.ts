@@ -73,6 +73,8 @@ export function patientPolicy({ clock, rng, metrics, paceOf, retry }: PolicyOpti
         throw new AzureError(bodyAsText ?? '', { status, header: (one) => headers.get(one) }, clock.now());
       };
       const calls = callsOf(name);
+      // The SDK sends the conditions of a change with the questions about its progress, too, where they mean something else.
+      if (name.isRead) for (const header of ['if-match', 'if-none-match']) request.headers.delete(header);
       const options = signal ? { signal } : {};
       // Every change is a PUT or a DELETE of a named thing: the second one finds that all is done, or meets the ETag of the first.
       const response = name.isRead
