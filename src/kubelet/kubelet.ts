@@ -220,6 +220,7 @@ export class Kubelet {
         ...(networkError ? [`container runtime network not ready: ${networkError}`] : []),
       ],
       pressure: parts.state.pressure,
+      volumesInUse: [...parts.state.volumesInUse],
     };
   }
   #onNode(node: Node): void {

@@ -53,6 +53,15 @@ export const imageAgeMsMin = 120_000;
 export const pressureTransitionMs = 300_000;
 /** Grace of a hard eviction. */
 export const evictionGraceSeconds = 1;
+/** One question to a plugin, and one change that a CSI driver makes (upstream csiTimeout). */
+export const csiCallMs = 15_000;
+export const csiStageMs = 120_000;
+/** Sockets of plugins: how often their directory is read without notice. */
+export const pluginPollMs = 5_000;
+/** Tries to write a CSINode that others write, too. */
+export const csiNodeRetries = 5;
+/** For what the control plane does for a volume before it can be mounted, until the pod's next try. */
+export const attachPatienceMs = 30_000;
 /** Static pods: how often their directory is read without notice, and their mirrors looked at (upstream fileCheckFrequency). */
 export const manifestPollMs = 20_000;
 export const mirrorCheckMs = 1_000;

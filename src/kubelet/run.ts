@@ -13,6 +13,7 @@ import type { WireServer } from '#wire';
 import { CgroupManager } from './cgroups/manager.ts';
 import { enforceNodeAllocatable } from './cgroups/node-allocatable.ts';
 import { StaticPods } from './config/static-pods.ts';
+import { CsiDrivers } from './csi/index.ts';
 import type { DownwardContext } from './env/downward.ts';
 import { containerEnvironment, type ObjectSource } from './env/environment.ts';
 import { serviceEnvironment } from './env/service-links.ts';
@@ -33,6 +34,7 @@ import { createProber } from './probes/prober.ts';
 import { ContainerdRuntime } from './runtime/containerd/index.ts';
 import { type KubeletServerOptions, startKubeletServer } from './server/server.ts';
 import { VolumeManager } from './volumes/manager.ts';
+import { CsiVolumes } from './volumes/plugins/csi/volumes.ts';
 import { TokenManager } from './volumes/tokens.ts';
 import type { PodNetwork } from './workers/executor.ts';
 
@@ -92,15 +94,18 @@ const downwardOf = (state: NodeState, podIPs: readonly string[]): DownwardContex
   allocatable: state.allocatable,
 });
 
-const volumesOf = (base: Base): VolumeManager =>
-  new VolumeManager({
-    ...base,
+function volumesOf(base: Base, drivers: CsiDrivers, report: () => Promise<void>): { volumes: VolumeManager; csi: CsiVolumes } {
+  const { rootDir, nodeName } = base.options;
+  const shared = { ...base, rootDir, direct: base.objects, tokens: new TokenManager(base.client, base.clock) };
+  const csi = new CsiVolumes({ ...shared, nodeName, drivers, report });
+  const volumes = new VolumeManager({
+    ...shared,
+    csi,
     snapshots: base.cri.snapshots,
-    rootDir: base.options.rootDir,
-    direct: base.objects,
-    tokens: new TokenManager(base.client, base.clock),
     downward: ({ metadata: { uid = '' } }) => downwardOf(base.state, base.state.podIPs(uid)),
   });
+  return { volumes, csi };
+}
 
 /** The name servers of a pod, as the options and the machine say. */
 async function dnsOf({ options, events }: Base, pod: Pod): Promise<DnsConfig> {
@@ -164,10 +169,12 @@ export async function runKubelet(given: KubeletOptions, deps: KubeletDeps): Prom
   const base = await baseOf(given, deps);
   const { client, clock, logger, options, machine, state, objects, cgroups } = base;
   const sysctls = sysctlRules(options.allowedUnsafeSysctls, machine.kernelVersion);
-  const volumes = volumesOf(base);
+  const drivers = new CsiDrivers({ ...base, nodeName: options.nodeName, rootDir: options.rootDir });
+  const { volumes, csi } = volumesOf(base, drivers, () => kubelet.nodes.updateStatus());
+  await csi.start();
   const runtime = runtimeOf(base, volumes);
   const hostIP = (): string => state.hostIPs()[0] ?? '127.0.0.1';
-  const kubelet = new Kubelet(options, {
+  const kubelet: Kubelet = new Kubelet(options, {
     ...base,
     runtime,
     podNetwork: deps.podNetwork,
@@ -187,6 +194,7 @@ export async function runKubelet(given: KubeletOptions, deps: KubeletDeps): Prom
   const started = kubelet.start();
   await enforceNodeAllocatable(cgroups, given.reserved, machine, (...event) => kubelet.nodes.recordEvent(...event));
   await started;
+  await drivers.start();
   const housekeeping = startHousekeeping({ ...base, runtime, volumes, workers: kubelet.workers, nodes: kubelet.nodes });
   return {
     kubelet,
@@ -194,6 +202,7 @@ export async function runKubelet(given: KubeletOptions, deps: KubeletDeps): Prom
     async close() {
       staticPods?.close();
       housekeeping.close();
+      drivers.close();
       volumes.close();
       await server?.close({ graceMs: 0 });
       kubelet.close();

@@ -1,5 +1,6 @@
 // What is known so far of this node, in one place: made before everything else, told by those who learn something, read by the rest.
 import type { Node } from '#api/core/v1';
+import type { Clock } from '#utils';
 import { isSpecific } from './node-ip.ts';
 
 const versionOf = (node: Node | undefined): number => Number(node?.metadata.resourceVersion ?? 0);
@@ -16,6 +17,9 @@ export class NodeState {
   pressure: Pressure = { memory: false, disk: false, pid: false };
   /** Why pods cannot have a network yet; undefined when they can. */
   networkError: string | undefined;
+  /** Unique names of volumes that are mounted here, or about to be: they must not be detached. */
+  readonly volumesInUse = new Set<string>();
+  readonly #watchers = new Set<() => void>();
   readonly #configured: readonly string[];
   readonly #podIPs = new Map<string, readonly string[]>();
   #node: Node | undefined;
@@ -31,7 +35,25 @@ export class NodeState {
   }
   learnNode(node: Node): void {
     const another = node.metadata.uid !== this.#node?.metadata.uid;
-    if (another || versionOf(node) >= versionOf(this.#node)) this.#node = node;
+    if (!another && versionOf(node) < versionOf(this.#node)) return;
+    this.#node = node;
+    for (const watcher of this.#watchers) watcher();
+  }
+  /** Whether the Node became so within `timeoutMs`. */
+  untilNode(holds: (node: Node | undefined) => boolean, clock: Clock, timeoutMs: number): Promise<boolean> {
+    if (holds(this.#node)) return Promise.resolve(true);
+    return new Promise((resolve) => {
+      const finish = (result: boolean): void => {
+        this.#watchers.delete(look);
+        timer.cancel();
+        resolve(result);
+      };
+      const look = (): void => {
+        if (holds(this.#node)) finish(true);
+      };
+      const timer = clock.setTimer(timeoutMs, () => finish(false));
+      this.#watchers.add(look);
+    });
   }
   /** What pods may have of the node together. */
   get allocatable(): Readonly<Record<string, string>> {

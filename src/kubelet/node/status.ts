@@ -43,6 +43,8 @@ export interface NodeFacts {
   /** Why the node is not ready; empty when it is. */
   errors: readonly string[];
   pressure: { memory: boolean; disk: boolean; pid: boolean };
+  /** Unique names of volumes that must not be detached. */
+  volumesInUse?: readonly string[];
 }
 
 export interface Registration {
@@ -199,6 +201,7 @@ export function withStatus(node: Node, facts: NodeFacts, nowMs: number): { node:
       operatingSystem: machine.operatingSystem,
       architecture: machine.architecture,
     },
+    volumesInUse: facts.volumesInUse?.length ? [...facts.volumesInUse].sort() : undefined,
     ...(facts.images.length > 0 ? { images: imagesOf(facts.images) } : { images: undefined }),
   };
   return { node: { ...node, metadata: withProvidedIp(node.metadata, facts), status }, events };

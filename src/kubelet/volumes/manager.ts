@@ -158,9 +158,17 @@ export class VolumeManager {
     this.#objects.forget(uid);
     this.#deps.tokens.forget(uid);
     await known?.turn;
-    for (const path of await mountsUnder(directory)) await unmount(this.#deps.exec, path);
-    for (const plugin of this.#plugins.all)
+    const own = this.#plugins.all
+      .filter(({ unmounts }) => unmounts)
+      .map((plugin) => join(directory, 'volumes', folderOf(plugin)));
+    for (const path of await mountsUnder(directory))
+      if (!own.some((folder) => path.startsWith(`${folder}/`))) await unmount(this.#deps.exec, path);
+    for (const plugin of this.#plugins.all) {
+      plugin.forget?.(uid);
       await plugin.tearDown?.(uid, await namesIn(join(directory, 'volumes', folderOf(plugin))));
+    }
+    // What is mounted may be somebody's data: nothing is removed before all of it is gone.
+    for (const path of await mountsUnder(directory)) await unmount(this.#deps.exec, path);
     await removeTree(directory);
   }
 

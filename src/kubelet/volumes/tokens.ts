@@ -31,14 +31,17 @@ export class TokenManager {
     this.#clock = clock;
   }
 
-  /** A token of the pod's service account, good for a while. */
   async get(pod: Pod, audience: string | undefined, expirationSeconds: number): Promise<string> {
+    return (await this.issue(pod, audience, expirationSeconds)).token;
+  }
+  /** A token of the pod's service account, good for a while. */
+  async issue(pod: Pod, audience: string | undefined, expirationSeconds: number): Promise<Token> {
     const { uid = '', name = '', namespace = '' } = pod.metadata;
     const account = pod.spec?.serviceAccountName || 'default';
     const key = JSON.stringify([uid, account, audience, expirationSeconds]);
     const now = this.#clock.now();
     const known = this.#tokens.get(key);
-    if (known && now < dueMs(known)) return known.token;
+    if (known && now < dueMs(known)) return known;
     const body = {
       apiVersion: 'authentication.k8s.io/v1',
       kind: 'TokenRequest',
@@ -55,10 +58,11 @@ export class TokenManager {
         .createSubresource<TokenAnswer>(account, 'token', body);
       const token = answer.status?.token ?? '';
       const expiresAtMs = Date.parse(answer.status?.expirationTimestamp ?? '') || now + expirationSeconds * 1000;
-      this.#tokens.set(key, { token, expiresAtMs, issuedAtMs: now });
-      return token;
+      const issued = { token, expiresAtMs, issuedAtMs: now };
+      this.#tokens.set(key, issued);
+      return issued;
     } catch (error) {
-      if (known && known.expiresAtMs > now) return known.token;
+      if (known && known.expiresAtMs > now) return known;
       throw error;
     }
   }

@@ -57,6 +57,7 @@ test('a volume source is one folder and a line: its volumes are set up, told whe
       tokens: { nextDueMs: () => undefined, forget() {} } as never,
       downward: unused,
       snapshots: unused,
+      csi: { tearDown: () => Promise.resolve() } as never,
       direct,
     },
     ...{ clock: systemClock(), rng: systemRng(), logger: silentLogger, rootDir },

@@ -1,6 +1,7 @@
 // Every source of volumes that this kubelet serves. A new one is a folder here and a line below.
 import { claim } from './claim/index.ts';
 import { configMap } from './config-map/index.ts';
+import { csi, persistentCsi } from './csi/index.ts';
 import { downwardApi } from './downward-api/index.ts';
 import { emptyDir } from './empty-dir/index.ts';
 import { hostPath, persistentHostPath } from './host-path/index.ts';
@@ -18,5 +19,6 @@ export interface VolumePlugins {
 export function volumePlugins(context: VolumeContext): VolumePlugins {
   const images = image(context);
   const objects = [configMap(context), secret(context), downwardApi(context), projected(context)];
-  return { all: [emptyDir(context), hostPath, claim(context, [persistentHostPath, local]), ...objects, images], images };
+  const claims = claim(context, [persistentHostPath, local, persistentCsi(context)]);
+  return { all: [emptyDir(context), hostPath, claims, csi(context), ...objects, images], images };
 }

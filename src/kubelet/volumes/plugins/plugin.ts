@@ -5,6 +5,7 @@ import type { SnapshotService } from '#cri';
 import type { Clock, Exec, Rng } from '#utils';
 import type { DownwardContext } from '../../env/downward.ts';
 import type { ObjectSource } from '../../env/environment.ts';
+import type { CsiVolumes } from './csi/volumes.ts';
 import type { TokenManager } from '../tokens.ts';
 
 /** What plugins are made with. */
@@ -17,6 +18,7 @@ export interface VolumeContext {
   objects: ObjectSource;
   tokens: TokenManager;
   downward(pod: Pod): DownwardContext;
+  csi: CsiVolumes;
   /** Root file systems of images. */
   snapshots: SnapshotService;
 }
@@ -44,8 +46,12 @@ export interface VolumePlugin {
   refresh?(request: VolumeRequest): Promise<void>;
   /** Whether the volume shows labels and annotations of its pod. */
   showsPod?(volume: Volume): boolean;
+  /** Its volumes are unmounted by `tearDown`, and by nobody else before it. */
+  readonly unmounts?: boolean;
   /** Undoes what unmounting and removing the pod's directory does not. `names`: volumes of a pod that is gone, as found on disk. */
   tearDown?(uid: string, names: readonly string[]): Promise<void>;
+  /** The pod is gone, and with it what was kept in memory for it. */
+  forget?(uid: string): void;
 }
 
 export interface PersistentRequest {
@@ -58,4 +64,6 @@ export interface PersistentRequest {
 export interface PersistentPlugin {
   serves(volume: PersistentVolume): boolean;
   setUp(request: PersistentRequest): Promise<MountedVolume>;
+  /** Brings a mounted volume up to date with its object. Absent: there is nothing to be done. */
+  refresh?(request: PersistentRequest): Promise<void>;
 }
