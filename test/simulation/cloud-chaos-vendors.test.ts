@@ -6,11 +6,13 @@ import type { ChaosCloud, ChaosCloudOptions } from './support/chaos-cloud.ts';
 import { CloudChaos } from './support/cloud-chaos.ts';
 import { type ChaosSize, fullSize, hoursMs, live, settle } from './support/cloud-chaos-life.ts';
 import { azureChaosCloud } from './support/clouds/azure.ts';
+import { baiduChaosCloud } from './support/clouds/baidu.ts';
 import { gcpChaosCloud } from './support/clouds/gcp.ts';
 import { linodeChaosCloud } from './support/clouds/linode.ts';
 
 const clouds: Readonly<Record<string, (options: ChaosCloudOptions) => Promise<ChaosCloud>>> = {
   azure: azureChaosCloud,
+  cce: baiduChaosCloud,
   gce: gcpChaosCloud,
   linode: linodeChaosCloud,
 };
