@@ -16,6 +16,7 @@ import { creationRetryMs } from '../limits.ts';
 import { annotated, identityOf, type ServiceWriter } from '../service-writer.ts';
 import { certificateIdOf, renewedCertificateId } from './certificates.ts';
 import { dropletIdsOf } from './droplet-ids.ts';
+import { withLiveDroplets } from './live-droplets.ts';
 import { backendsOf, checkBackends, ConfigurationError, networkOf, typeOf } from './network.ts';
 import { isDisowned, nameOf, requestFor } from './request.ts';
 
@@ -108,7 +109,9 @@ class DigitalOceanLoadBalancers implements LoadBalancers {
   }
   async #create(service: Service, request: LoadBalancerRequest, signal?: AbortSignal): Promise<LoadBalancer> {
     const ip = trimmedOf(service, annotations.ip);
-    return this.#deps.api.createLoadBalancer({ ...request, ...(ip !== '' && { ip }) }, signal).catch((error: unknown) => {
+    const { api } = this.#deps;
+    const whole = { ...request, ...(ip !== '' && { ip }) };
+    return withLiveDroplets(api, whole, (body) => api.createLoadBalancer(body, signal), signal).catch((error: unknown) => {
       throw wrapped('failed to create load-balancer', error);
     });
   }
@@ -126,7 +129,8 @@ class DigitalOceanLoadBalancers implements LoadBalancers {
     const request = await this.#request(annotated(service, added), nodes, signal, existing).catch((error: unknown) => {
       throw wrapped('failed to build load-balancer request', error);
     });
-    return api.updateLoadBalancer(existing.id, request, signal).catch((error: unknown) => {
+    const send = (body: LoadBalancerRequest) => api.updateLoadBalancer(existing.id, body, signal);
+    return withLiveDroplets(api, request, send, signal).catch((error: unknown) => {
       throw wrapped(`failed to update load-balancer with ID ${existing.id}`, error);
     });
   }
