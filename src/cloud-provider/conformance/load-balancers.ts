@@ -194,6 +194,42 @@ export const loadBalancerChecks: Checks = {
     await other?.ensureLoadBalancerDeleted(world.cluster, service);
     await nothingLeft(world);
   },
+  'load balancers: made again after it was deleted': async (world) => {
+    const service = serviceNamed('web', 1);
+    const nodes = await nodesOf(world, 'node-a');
+    for (let round = 0; round < 3; round++) {
+      await balancer(world).ensureLoadBalancer(world.cluster, service, nodes);
+      await sends(world, service, ['node-a']);
+      await listens(world, service, ['TCP 80 30001']);
+      await balancer(world).ensureLoadBalancerDeleted(world.cluster, service);
+      await nothingLeft(world);
+    }
+  },
+  'load balancers: a Service that is gone touches nothing of its namesake': async (world) => {
+    const [gone, namesake] = [serviceNamed('web', 1), serviceNamed('web', 2)];
+    const nodes = await nodesOf(world, 'node-a');
+    const { ingress } = await balancer(world).ensureLoadBalancer(world.cluster, gone, nodes);
+    const before = { ...gone, status: { loadBalancer: { ...(ingress && { ingress }) } } };
+    await balancer(world).ensureLoadBalancerDeleted(world.cluster, before);
+    await balancer(world).ensureLoadBalancer(world.cluster, namesake, nodes);
+    await balancer(world).ensureLoadBalancerDeleted(world.cluster, before);
+    assert.equal(await balancer(world).getLoadBalancer(world.cluster, gone), undefined);
+    assert.ok(await balancer(world).getLoadBalancer(world.cluster, namesake));
+    await sends(world, namesake, ['node-a']);
+    await balancer(world).ensureLoadBalancerDeleted(world.cluster, namesake);
+    await nothingLeft(world);
+  },
+  'load balancers: a machine that is gone keeps no other out': async (world) => {
+    const service = serviceNamed('web', 1);
+    const nodes = await nodesOf(world, 'node-a', 'node-b');
+    await world.terminateInstance('node-b');
+    // The first call may fail for the machine, and the next one does without it.
+    await Promise.allSettled([balancer(world).ensureLoadBalancer(world.cluster, service, nodes)]);
+    await balancer(world).ensureLoadBalancer(world.cluster, service, nodes);
+    if (world.backends) assert.ok((await world.backends(service)).includes('node-a'), 'the machine that is left serves');
+    await balancer(world).ensureLoadBalancerDeleted(world.cluster, service);
+    await nothingLeft(world);
+  },
   'load balancers: objects given are not changed': async (world) => {
     const nodes = await nodesOf(world, 'node-b', 'node-a');
     const service = deepFreeze(serviceNamed('web', 1));
