@@ -17,6 +17,20 @@ export interface Cloud {
   readonly instances: InstanceFinder;
   readonly backends: BackendInstances;
   readonly zones: ZoneDetails;
+  /** Rules of nodes are for all load balancers, and what is right depends on the others': they are read and changed in turn. */
+  readonly nodeRules: Turns;
+}
+
+export type Turns = <T>(work: () => Promise<T>) => Promise<T>;
+
+/** One work after the other, whatever becomes of it. */
+export function inTurn(): Turns {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const turn = last.then(work);
+    last = turn.catch(() => {});
+    return turn;
+  };
 }
 
 export const sleep = ({ clock, signal }: Cloud, delayMs: number): Promise<void> => clock.sleep(delayMs, signal);

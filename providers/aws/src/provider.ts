@@ -1,7 +1,7 @@
 // Puts the parts together: one set of clients, finders shared by all calls, and the manager's cache of Nodes.
 import type { CloudProvider, CreateContext, Node } from 'sagong/cloud-provider';
 import { createClients } from './clients.ts';
-import type { Cloud } from './cloud.ts';
+import { type Cloud, inTurn } from './cloud.ts';
 import { checkConfig } from './config/config.ts';
 import { endpointOf } from './config/overrides.ts';
 import type { AwsConfig } from './config/schema.ts';
@@ -44,6 +44,7 @@ export async function createProvider(context: CreateContext<AwsConfig>): Promise
     instances: createInstanceFinder(api, identity.cluster, clock, () => nodes),
     backends: createBackendInstances(api, identity.cluster, clock, logger),
     zones: createZoneDetails(api),
+    nodeRules: inTurn(),
   };
   const during = (signal?: AbortSignal): Cloud => ({ ...shared, api: clients.api(signal), ...(signal && { signal }) });
   const pattern = config.Global.SupportedTopologyInstanceTypePattern;

@@ -70,6 +70,16 @@ export async function admitToNodes(
 ): Promise<void> {
   const { DisableSecurityGroupIngress, ElbSecurityGroup } = cloud.config.Global;
   if (DisableSecurityGroupIngress) return;
+  await cloud.nodeRules(() => admit(cloud, loadBalancer, instances, admission, ElbSecurityGroup));
+}
+
+async function admit(
+  cloud: Cloud,
+  loadBalancer: string,
+  instances: Iterable<Instance>,
+  admission: Admission,
+  untouched: string | undefined,
+): Promise<void> {
   const groups = await clusterGroups(cloud);
   const open = nodeGroups(instances, (id) => groups.has(id));
   const untagged = await groupsById(
@@ -78,7 +88,7 @@ export async function admitToNodes(
   );
   const wanted = wantedRules(loadBalancer, admission);
   for (const { GroupId: id = '', IpPermissions } of [...groups.values(), ...untagged]) {
-    if (id === ElbSecurityGroup) continue;
+    if (id === untouched) continue;
     await changeRules(cloud, id, groupChange(loadBalancer, rulesIn(IpPermissions), open.has(id) ? wanted : []));
   }
 }

@@ -89,7 +89,8 @@ const create: Action = (account, parameters) =>
     });
     made.localId = local.id;
     const prefix = scheme === 'internal' ? 'internal-' : '';
-    made.dnsName = `${prefix}${name}-${Number.parseInt(digest(local.id, 8), 16)}.${classicZone(account.region)}`.toLowerCase();
+    const number = String(Number.parseInt(digest(local.id, 8), 16)).padStart(10, '0');
+    made.dnsName = `${prefix}${name}-${number}.${classicZone(account.region)}`.toLowerCase();
     await account.names.put(made.dnsName, local.address);
     facts.classic[name] = made;
     return { DNSName: made.dnsName };
