@@ -90,3 +90,5 @@ export const cutWarningCharsMax = 256;
 export const answerStallMs = 30_000;
 /** Answers of a process that may wait for their clients without a seat among the requests in flight. */
 export const waitingAnswersMax = 1_000;
+/** How often the objects of API priority and fairness are compared with what they have to be. */
+export const flowControlCheckMs = 60_000;

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { FlowSchema } from '#api/flowcontrol/v1';
 import type { ClusterRole, ClusterRoleBinding } from '#api/rbac/v1';
 import type { KubeObject } from '#apimachinery/meta';
 import { MemoryCluster } from '../registry/test-support/memory-cluster.ts';
@@ -7,6 +8,7 @@ import { systemClock } from '#host';
 import { openMemoryStore } from '#store';
 import { silentLogger } from '#utils';
 import { bootstrapHooks, KubernetesServiceController } from './index.ts';
+import { keepFlowControl } from './keep-flow-control.ts';
 import { parseRule, rbacGroup } from '../authorization/policy/role-data.ts';
 
 const hooks = bootstrapHooks({
@@ -16,7 +18,7 @@ const hooks = bootstrapHooks({
   ),
   serviceCidrs: ['10.96.0.0/16'],
   trust: { clientCa: 'PEM' },
-  now: () => 0,
+  clock: { ...systemClock(), now: () => 0 },
 });
 
 async function started(cluster = new MemoryCluster()): Promise<MemoryCluster> {
@@ -87,4 +89,33 @@ test('the default policy lets components work and users look at themselves', asy
   expect(may('system:serviceaccount:kube-system:deployment-controller', [], 'create', 'apps', 'replicasets', 'x')).toBe(true);
   expect(may('jane', ['system:authenticated'], 'create', 'authorization.k8s.io', 'selfsubjectaccessreviews')).toBe(true);
   expect(may('jane', ['system:authenticated'], 'list', '', 'pods')).toBe(false);
+});
+
+test('what priority and fairness needs comes back at once when it is deleted, and its spec within a minute', async () => {
+  const cluster = new MemoryCluster();
+  const running = new AbortController();
+  const due: (() => void)[] = [];
+  const clock = { ...systemClock(), setTimer: (_: number, callback: () => void) => (due.push(callback), { cancel() {} }) };
+  await keepFlowControl(cluster, cluster, running.signal, clock);
+  const place = ['flowcontrol.apiserver.k8s.io', 'flowschemas', ''] as const;
+  const levelOf = (name: string) => cluster.get<FlowSchema>(...place, name)?.spec?.priorityLevelConfiguration.name;
+  await cluster.delete(...place, 'system-nodes');
+  await expect.poll(() => levelOf('system-nodes')).toBe('system');
+  const moved = (schema: FlowSchema, mine: boolean): FlowSchema => ({
+    ...schema,
+    metadata: { ...schema.metadata, annotations: { 'apf.kubernetes.io/autoupdate-spec': mine ? 'false' : 'true' } },
+    spec: { ...schema.spec, priorityLevelConfiguration: { name: 'elsewhere' } },
+  });
+  for (const [name, mine] of [
+    ['catch-all', true],
+    ['system-nodes', false],
+    ['service-accounts', true],
+  ] as const)
+    await cluster.update<FlowSchema>(...place, name, (schema) => moved(schema, mine));
+  due.shift()?.();
+  // The mandatory one and the server's own are mended; what an administrator took over stays.
+  await expect
+    .poll(() => ['catch-all', 'system-nodes', 'service-accounts'].map(levelOf))
+    .toEqual(['catch-all', 'system', 'elsewhere']);
+  running.abort();
 });

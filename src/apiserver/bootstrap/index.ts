@@ -1,13 +1,13 @@
 // What a cluster holds from the start: the apiserver's post-start hooks.
 import type { ServiceCIDR } from '#api/networking/v1';
-import type { FlowSchema, PriorityLevelConfiguration } from '#api/flowcontrol/v1';
-import { formatTime, type KubeObject } from '#apimachinery/meta';
+import { formatTime } from '#apimachinery/meta';
+import type { Clock } from '#utils';
 import type { StartHook } from '../registry/start-hook.ts';
 import type { ClusterWriter } from '../registry/writer.ts';
 import type { ReadOnlyCluster } from '../storage/read-only-cluster.ts';
 import { ensure } from './ensure.ts';
-import { defaultFlowSchemas, defaultPriorityLevels } from './flow-control.ts';
 import { followFlowSchemas } from './flow-schema-status.ts';
+import { keepFlowControl } from './keep-flow-control.ts';
 import type { KubernetesServiceController } from './kubernetes-service.ts';
 import { reconcileRbac } from './reconcile-rbac.ts';
 import {
@@ -30,42 +30,7 @@ export interface BootstrapOptions {
   /** `--service-cluster-ip-range`, one or two. */
   serviceCidrs: readonly string[];
   trust: AuthenticationTrust;
-  /** Unix milliseconds. */
-  now: () => number;
-}
-
-const flowControlGroup = 'flowcontrol.apiserver.k8s.io';
-
-type Configuration = FlowSchema | PriorityLevelConfiguration;
-
-/** The spec is the server's while the autoupdate annotation says so; mandatory objects keep their annotation. */
-function reconciledFlow<T extends Configuration>(current: T, wanted: T): T | undefined {
-  if (current.metadata.annotations?.['apf.kubernetes.io/autoupdate-spec'] !== 'true') return undefined;
-  return sameJson(current.spec, wanted.spec) ? undefined : { ...current, spec: wanted.spec };
-}
-
-/** Whether everything in `wanted` stands in `current`; what defaulting added does not count. */
-function sameJson(current: unknown, wanted: unknown): boolean {
-  if (typeof wanted !== 'object' || wanted === null) return current === wanted;
-  if (typeof current !== 'object' || current === null) return false;
-  if (Array.isArray(wanted)) {
-    return Array.isArray(current) && current.length === wanted.length && wanted.every((item, i) => sameJson(current[i], item));
-  }
-  return Object.entries(wanted).every(([key, value]) => sameJson((current as Record<string, unknown>)[key], value));
-}
-
-async function flowControl(cluster: ReadOnlyCluster, writer: ClusterWriter): Promise<void> {
-  const levels = defaultPriorityLevels().map((object) => ({
-    group: flowControlGroup,
-    resource: 'prioritylevelconfigurations',
-    object,
-  }));
-  const schemas = defaultFlowSchemas().map((object) => ({ group: flowControlGroup, resource: 'flowschemas', object }));
-  await Promise.all(
-    [levels, schemas].map((wanted) =>
-      ensure<KubeObject>(cluster, writer, wanted, reconciledFlow, 'api-priority-and-fairness-config-producer-v1'),
-    ),
-  );
+  clock: Clock;
 }
 
 const serviceCidr = (cidrs: readonly string[]): ServiceCIDR => ({
@@ -104,6 +69,7 @@ const namespacesHook = 'start-system-namespaces-controller';
 
 /** The hooks, named as upstream's post-start hooks; namespaces come first, the others need them. */
 export function bootstrapHooks(options: BootstrapOptions): StartHook[] {
+  const now = (): number => options.clock.now();
   return [
     {
       name: namespacesHook,
@@ -125,27 +91,26 @@ export function bootstrapHooks(options: BootstrapOptions): StartHook[] {
           defaultPriorityClasses().map((object) => ({ group: 'scheduling.k8s.io', resource: 'priorityclasses', object })),
         ),
     },
-    { name: 'priority-and-fairness-config-producer', after: namespacesHook, run: flowControl },
+    {
+      name: 'priority-and-fairness-config-producer',
+      after: namespacesHook,
+      run: (cluster, writer, signal) => keepFlowControl(cluster, writer, signal, options.clock),
+    },
     {
       name: 'priority-and-fairness-config-consumer',
-      run: (cluster, writer, signal) => followFlowSchemas(cluster, writer, signal, options.now),
+      run: (cluster, writer, signal) => followFlowSchemas(cluster, writer, signal, now),
     },
     {
       name: 'start-kubernetes-service-cidr-controller',
       after: namespacesHook,
-      run: (cluster, writer) => serviceRange(cluster, writer, options.serviceCidrs, options.now),
+      run: (cluster, writer) => serviceRange(cluster, writer, options.serviceCidrs, now),
     },
     { name: 'bootstrap-controller', run: (cluster, writer, signal) => options.service.start(cluster, writer, signal) },
     {
       name: 'start-legacy-token-tracking-controller',
       after: namespacesHook,
       run: (cluster, writer) =>
-        ensure(
-          cluster,
-          writer,
-          [{ group: '', resource: 'configmaps', object: tokenTrackingConfigMap(options.now()) }],
-          trackedSince,
-        ),
+        ensure(cluster, writer, [{ group: '', resource: 'configmaps', object: tokenTrackingConfigMap(now()) }], trackedSince),
     },
     {
       name: 'start-cluster-authentication-info-controller',
