@@ -1,7 +1,7 @@
 // Bounds of emulators.
 
 /** Of a request. */
-export const requestBytesMax = 1024 * 1024;
+export const requestBytesMax = 512 * 1024;
 /** Connections of one address: managers are on this machine, so all of them share one. */
 export const connectionsPerAddressMax = 512;
 /** Between being told to end and cutting clients off. */

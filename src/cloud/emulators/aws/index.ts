@@ -16,6 +16,7 @@ import { elbv2Actions } from './elbv2/index.ts';
 import { AwsError, awsErrorOf, type Service } from './errors.ts';
 import { FactStore } from './facts.ts';
 import { accessKeyAt, writeManagerFiles } from './manager-files.ts';
+import { versionWithinChars } from './limits.ts';
 import { openNames } from './names.ts';
 import { Parameters } from './parameters.ts';
 import { type AccessKey, verifySignature } from './signature.ts';
@@ -32,6 +33,10 @@ const services: Readonly<Record<string, { service: Service; signedFor: string; a
   '2015-12-01': { service: 'elbv2', signedFor: 'elasticloadbalancing', actions: elbv2Actions },
   '2011-06-15': { service: 'sts', signedFor: 'sts', actions: stsActions },
 };
+
+/** In what form a request is answered, also one that is refused. */
+const versionIn = (query: string): string =>
+  /(?:^|&)Version=([\d-]{10})(?:&|$)/.exec(query.slice(0, versionWithinChars))?.[1] ?? '';
 
 class Aws implements Emulator {
   readonly #account: Account;
@@ -54,14 +59,16 @@ class Aws implements Emulator {
     let action = '';
     try {
       const query = request.method === 'POST' ? request.body.toString('utf8') : (request.path.split('?')[1] ?? '');
-      const parameters = Parameters.parse(query);
-      const found = services[parameters.get('Version') ?? ''];
+      const version = versionIn(query);
+      const found = services[version];
       service = found?.service ?? 'ec2';
-      action = parameters.get('Action') ?? '';
+      // What nobody with the key has sent is not read any further.
       const signedFor = verifySignature(request, this.#key, this.#context.region, this.#context.clock.now());
-      if (!found) throw new AwsError('NoSuchVersion', `There is no API of the version '${parameters.get('Version') ?? ''}' here`);
+      if (!found) throw new AwsError('NoSuchVersion', `There is no API of the version '${version}' here`);
       if (signedFor !== found.signedFor)
         throw new AwsError('SignatureDoesNotMatch', `Credential should be scoped to correct service: '${found.signedFor}'.`, 403);
+      const parameters = Parameters.parse(query);
+      action = parameters.get('Action') ?? '';
       const perform = Object.hasOwn(found.actions, action) ? found.actions[action] : undefined;
       if (!perform) throw new AwsError('InvalidAction', `The action ${action} is not valid for this web service.`);
       return sent(200, resultXml(service, action, await perform(this.#account, parameters), requestId));

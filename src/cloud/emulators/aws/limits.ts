@@ -1,7 +1,9 @@
 // Bounds of the emulated AWS, and numbers of the real one.
 
 /** Parameters of one request, and parts of a parameter's name. */
-export const parametersMax = 20_000;
+export const parametersMax = 10_000;
+/** Clients name the version of the API among the first parameters. */
+export const versionWithinChars = 4_096;
 export const parameterDepthMax = 12;
 /** Between a request's time and the server's (Signature Version 4: five minutes each way). */
 export const clockSkewMaxMs = 300_000;
