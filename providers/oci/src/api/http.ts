@@ -17,7 +17,7 @@ const attempts = new AsyncLocalStorage<Attempt>();
 /** Runs one call of the SDK. Rejects with what went wrong on the wire, not with what the SDK makes of it. */
 export const attempt = <T>(signal: AbortSignal, call: () => Promise<T>): Promise<T> =>
   new Promise((resolve, reject) => {
-    attempts.run({ signal, fail: reject }, () => call().then(resolve, reject));
+    attempts.run({ signal, fail: reject }, () => void call().then(resolve, reject));
   });
 
 async function failureIn(response: Response): Promise<OciAnswerError> {

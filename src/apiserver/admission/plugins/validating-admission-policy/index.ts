@@ -41,7 +41,7 @@ function seen(found: readonly (Validation | Broken)[], sights: Sights): Judged[]
       },
     );
   });
-  return judged.some((one) => one instanceof Promise) ? Promise.all(judged) : (judged as Judged[]);
+  return judged.some((one) => one instanceof Promise) ? Promise.all(judged.map(async (one) => one)) : (judged as Judged[]);
 }
 
 /** What a policy says through one of its bindings, with one parameter. */
