@@ -18,7 +18,7 @@ export default defineConfig({
       tier('component', ['test/component/**/*.test.ts'], { testTimeout: 60_000, hookTimeout: 60_000 }),
       tier('simulation', ['test/simulation/**/*.test.ts'], slow),
       tier('interop', ['test/interop/**/*.test.ts'], { ...slow, fileParallelism: false }),
-      tier('e2e', ['test/e2e/**/*.test.ts'], { ...slow, fileParallelism: false, maxWorkers: 1 }),
+      tier('e2e', ['test/e2e/**/*.test.ts'], { ...slow, maxWorkers: 2 }),
     ],
   },
 });
