@@ -108,6 +108,8 @@ export interface PlaneAccess {
 /** A control plane in this process. */
 export interface ControlPlane extends PlaneAccess {
   readonly apiserver: KubeApiServer;
+  /** Serves with a new certificate from now on. */
+  renewServing(): void;
   /** Also serves on another address or socket. */
   serveOn(listen: ListenTarget): Promise<WireServer>;
   /** Starts control loops and scheduler. */
@@ -115,21 +117,23 @@ export interface ControlPlane extends PlaneAccess {
   stop(): Promise<void>;
 }
 
-function apiServerOptions({
-  dataDir,
-  pki,
-  port,
-  advertiseAddress,
-  advertisePort,
-  names,
-  audit,
-  storeMustExist = false,
-  quotaBytes = 0,
-  etcd,
-  metrics = 'kubelets',
-  encryption,
-}: ControlPlaneOptions): KubeApiServerOptions {
-  const serving = pki.serving('kube-apiserver', serverNames(names?.dnsNames ?? [], [advertiseAddress, ...(names?.ips ?? [])]));
+const servingPair = ({ pki, advertiseAddress, names }: ControlPlaneOptions): { cert: string; key: string } =>
+  pki.serving('kube-apiserver', serverNames(names?.dnsNames ?? [], [advertiseAddress, ...(names?.ips ?? [])]));
+
+function apiServerOptions(given: ControlPlaneOptions): KubeApiServerOptions {
+  const {
+    dataDir,
+    pki,
+    port,
+    advertiseAddress,
+    advertisePort,
+    audit,
+    storeMustExist = false,
+    quotaBytes = 0,
+    etcd,
+    metrics = 'kubelets',
+    encryption,
+  } = given;
   const defaults = defaultOptions();
   const { log } = defaults.audit;
   return {
@@ -148,7 +152,7 @@ function apiServerOptions({
     securePort: port,
     advertiseAddress,
     advertisePort: advertisePort ?? 0,
-    serving,
+    serving: servingPair(given),
     clientCa: pki.authority.cert,
     requestHeader: {
       ca: pki.frontProxyAuthority.cert,
@@ -178,6 +182,46 @@ function apiServerOptions({
   };
 }
 
+/** The ways to the apiserver besides its own address. */
+class Doors {
+  readonly #apiserver: KubeApiServer;
+  readonly #authorities: string[];
+  readonly #logger: Logger;
+  readonly #servers: WireServer[] = [];
+  #serving: { cert: string; key: string };
+
+  constructor(apiserver: KubeApiServer, pki: ClusterPki, serving: { cert: string; key: string }, logger: Logger) {
+    this.#apiserver = apiserver;
+    this.#authorities = [pki.authority.cert, pki.frontProxyAuthority.cert];
+    this.#serving = serving;
+    this.#logger = logger;
+  }
+  async open(listen: ListenTarget): Promise<WireServer> {
+    const server = await serve({
+      tls: this.#tls,
+      listen,
+      onRequest: (request, response) => this.#apiserver.handle(request, response),
+      onUpgrade: (upgrade) => this.#apiserver.upgrade(upgrade),
+      logger: this.#logger,
+    });
+    this.#servers.push(server);
+    return server;
+  }
+  /** Also of the apiserver's own address. */
+  renew(serving: { cert: string; key: string }): void {
+    this.#serving = serving;
+    this.#apiserver.serveWith(serving);
+    for (const server of this.#servers) server.reloadTls(this.#tls);
+  }
+  async close(): Promise<void> {
+    await Promise.all(this.#servers.map((server) => server.close({ graceMs: 0 })));
+  }
+
+  get #tls() {
+    return { ...this.#serving, ca: this.#authorities, requestClientCert: true };
+  }
+}
+
 export async function startControlPlane(options: ControlPlaneOptions, deps: ControlPlaneDeps): Promise<ControlPlane> {
   const { pki, podCidr = clusterNetworks.podCidr } = options;
   const { clock, rng, logger } = deps;
@@ -193,11 +237,10 @@ export async function startControlPlane(options: ControlPlaneOptions, deps: Cont
     ...(options.socket !== undefined && { listen: { path: options.socket } }),
   });
   const decisions = new Decisions();
-  const extra: WireServer[] = [];
   const loops: Supervised<Running>[] = [];
   let scheduler: Supervised<KubeScheduler> | undefined;
   const client = (identity: Identity, userAgent: string): KubeClient => createClient(apiserver.transport(identity, userAgent));
-  const serving = served.serving as { cert: string; key: string };
+  const doors = new Doors(apiserver, pki, served.serving as { cert: string; key: string }, logger);
 
   const plane: ControlPlane = {
     apiserver,
@@ -210,17 +253,8 @@ export async function startControlPlane(options: ControlPlaneOptions, deps: Cont
     explainScheduling: (uid) => scheduler?.current?.explain(uid),
     client,
     clientConfig: (identity, server = apiserver.url) => clientConfigFor(pki, identity, server),
-    async serveOn(listen) {
-      const server = await serve({
-        tls: { ...serving, ca: [pki.authority.cert, pki.frontProxyAuthority.cert], requestClientCert: true },
-        listen,
-        onRequest: (request, response) => apiserver.handle(request, response),
-        onUpgrade: (upgrade) => apiserver.upgrade(upgrade),
-        logger,
-      });
-      extra.push(server);
-      return server;
-    },
+    serveOn: (listen) => doors.open(listen),
+    renewServing: () => doors.renew(servingPair(options)),
     async startLoops() {
       const of = { clock, rng, logger, supervisor, plane, argsOf };
       const controllers = ['*', ...(options.joinable ? joiningLoops : [])];
@@ -230,7 +264,7 @@ export async function startControlPlane(options: ControlPlaneOptions, deps: Cont
     },
     async stop() {
       await Promise.all(loops.splice(0).map((loop) => loop.stop()));
-      await Promise.all(extra.map((server) => server.close({ graceMs: 0 })));
+      await doors.close();
       await apiserver.close();
     },
   };

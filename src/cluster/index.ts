@@ -8,6 +8,8 @@ export { readRunState, runningProcess, runStatePath, type RunState, writeRunStat
 export { loadSettings, podCidrFor, type ClusterSettings, type RuntimeChoice } from './settings.ts';
 export { up, type RunningCluster, type UpOptions } from './up.ts';
 export { startControlPlane, type ControlPlane, type MetricsChoice } from './control-plane.ts';
+export { certificateTables, renewCertificates } from './certificates-check.ts';
+export { serviceUnit, type ServiceUnit } from './service-unit.ts';
 export { identities, type Identity } from './identities.ts';
 export { type ClusterPki, ephemeralPki, keysOf, openPki, pkiFrom, type PkiKeys } from './certificates.ts';
 export { isNodeReady, waitFor } from './wait.ts';

@@ -26,6 +26,7 @@ import type { ControlPlaneEndpoint } from './cloud/endpoint.ts';
 import type { ClusterNodes } from './cloud/nodes.ts';
 import { clusterPaths } from './paths.ts';
 import type { Progress } from './progress.ts';
+import { keepRenewing, renewAging } from './renewal.ts';
 import { removeRunState, runningProcess, writeRunState } from './run-state.ts';
 import {
   type ClusterSettings,
@@ -148,6 +149,7 @@ export async function up(options: UpOptions, deps: UpDeps): Promise<RunningClust
     await removeRunState(dataDir);
   };
   try {
+    await renewAging(dataDir, deps);
     const supervisor = new Supervisor(deps);
     return await start(options, settings, { ...deps, supervisor, startedAtMs, undo, stop });
   } catch (error) {
@@ -248,6 +250,7 @@ async function remoteOf({ settings, pki, nodes, booted }: Remote, deps: StartDep
   return deps.progress.step(`control plane on ${length} machine${length === 1 ? '' : 's'}`, async () => {
     await booted;
     const server = nodes?.endpoint?.publicServer?.url ?? '';
+    deps.undo.push(keepRenewing(settings.dataDir, undefined, deps));
     return startRemotePlane({ settings, pki, server, supervisor: deps.supervisor }, deps);
   });
 }
@@ -260,6 +263,7 @@ async function startOwnPlane(
 ): Promise<ControlPlane> {
   const own = await startPlane(base, options, settings, deps);
   deps.undo.push(() => own.stop());
+  deps.undo.push(keepRenewing(settings.dataDir, own, deps));
   await own.apiserver.started;
   if (settings.encryptSecrets) await rewriteSecrets(own.apiserver, deps.logger);
   return own;

@@ -1,7 +1,47 @@
-// Names and options of the commands about several machines: token, join, leave. Their words are kubeadm's.
+// Names and options of the commands about machines: token, join, leave, certs (their words are kubeadm's), service.
 import type { Command } from 'commander';
+import type { ServiceFlags } from './commands/service.ts';
 import type { JoinFlags } from './commands/join.ts';
 import type { TokenFlags } from './commands/token.ts';
+
+interface Flags {
+  name: string;
+  dataDir?: string;
+}
+
+function addCertsCommands(program: Command, clusterName: (text: string) => string): void {
+  const certs = program.command('certs').description('Certificates of a cluster: check, renew.');
+  const certsCommand = (usage: string, description: string): Command =>
+    certs
+      .command(usage)
+      .description(description)
+      .option('--name <name>', 'name of the cluster', clusterName, 'sagong')
+      .option('--data-dir <dir>', 'where everything of the cluster is kept (default: ~/.sagong/<name>)');
+  certsCommand('check', 'List the certificates, how long they are good, and who has signed them.').action(async (flags: Flags) =>
+    (await import('./commands/certs.ts')).runCertsCheck(flags),
+  );
+  certsCommand('renew [certificate]', 'Put a new certificate in the place of one, by its name, or of all.').action(
+    async (which: string | undefined, flags: Flags) => (await import('./commands/certs.ts')).runCertsRenew(which ?? 'all', flags),
+  );
+}
+
+function addServiceCommands(program: Command, clusterName: (text: string) => string): void {
+  const service = program.command('service').description('A cluster as a service of systemd: install, uninstall.');
+  const serviceCommand = (usage: string, description: string): Command =>
+    service
+      .command(usage)
+      .description(description)
+      .option('--name <name>', 'name of the cluster', clusterName, 'sagong')
+      .option('--data-dir <dir>', 'where everything of the cluster is kept (default: ~/.sagong/<name>)')
+      .option('--machine', 'not a cluster, but the node that this machine has joined as');
+  serviceCommand('install', 'Have systemd start a cluster at boot, and again when it fails.')
+    .option('--now', 'also start it now')
+    .option('--print', 'only print the unit')
+    .action(async (flags: ServiceFlags) => (await import('./commands/service.ts')).runServiceInstall(flags));
+  serviceCommand('uninstall', 'Stop it and have systemd forget it; the data is kept.').action(async (flags: ServiceFlags) =>
+    (await import('./commands/service.ts')).runServiceUninstall(flags),
+  );
+}
 
 /** `clusterName` reads `--name`. */
 export function addMachineCommands(program: Command, clusterName: (text: string) => string): void {
@@ -27,6 +67,8 @@ export function addMachineCommands(program: Command, clusterName: (text: string)
   tokenCommand('delete <token...>', 'Delete tokens, by themselves or by their ids.').action(
     async (tokens: string[], flags: TokenFlags) => (await import('./commands/token.ts')).runTokenDelete(tokens, flags),
   );
+  addCertsCommands(program, clusterName);
+  addServiceCommands(program, clusterName);
   program
     .command('join [endpoint]')
     .description('Make this machine a node of a cluster and stay in the foreground; Ctrl-C stops the node and keeps its data.')

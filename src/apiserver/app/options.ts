@@ -58,6 +58,8 @@ export interface KubeApiServerOptions extends ServerSettings {
   tls?: TlsSettings;
   /** Requests at once on one HTTP/2 connection; absent: the server's own. */
   streamsMax?: number;
+  /** Where the serving certificate is read again when it changes. */
+  servingFiles?: { cert: string; key: string };
   /** `--permit-port-sharing`. */
   reusePort?: boolean;
   filters?: FilterOptions;
@@ -188,7 +190,7 @@ export async function optionsFromFlags(flags: Values, changed: ReadonlySet<strin
     ...plain,
     store: { ...plain.store, ...(await etcdTlsOf(flags)) },
     ...encryptionOf(flags),
-    ...(serving && { serving }),
+    ...(serving && { serving, servingFiles: { cert: flags.tlsCertFile, key: flags.tlsPrivateKeyFile } }),
     ...(clientCa !== undefined && { clientCa }),
     ...(requestHeader && { requestHeader }),
     ...(proxyClient && { proxyClient }),

@@ -1,4 +1,6 @@
 // kube-apiserver as a whole: store, apiserver and TLS server from options (k8s.io/kubernetes cmd/kube-apiserver/app).
+import { watchFile } from '#host';
+import { readText } from '../platform/files.ts';
 import { randomBytes } from '../platform/crypto.ts';
 import { builtinResources } from '#api';
 import { createMetrics, inDomain, type Metrics, processMetrics, Supervisor } from '#component-base';
@@ -62,6 +64,8 @@ export interface KubeApiServer extends ApiServer {
   readonly url: string;
   /** The authority clients have to trust; only for a certificate made here. */
   readonly ca: string | undefined;
+  /** Another serving certificate for new connections. Throws, and changes nothing, when it cannot be used. */
+  serveWith(pair: CertificatePair): void;
   /** A bearer token of system:masters for this process. */
   readonly loopbackToken: string;
 }
@@ -112,6 +116,8 @@ async function run(options: KubeApiServerOptions, deps: Given): Promise<KubeApiS
   const { own, pair } = await certificateOf(options, clock);
   const wire = await listen(server, pair, options, deps);
   port = wire.port;
+  const serveWith = (changed: CertificatePair): void => wire.reloadTls(tlsOf(options, changed));
+  const reload = options.servingFiles && reloading(options.servingFiles, serveWith, logger);
   server.start();
   logger.info('Serving securely', { address: `${options.bindAddress}:${port}` });
   const host = options.bindAddress === '0.0.0.0' || options.bindAddress === '::' ? '127.0.0.1' : options.bindAddress;
@@ -123,12 +129,14 @@ async function run(options: KubeApiServerOptions, deps: Given): Promise<KubeApiS
     url: `https://${host.includes(':') ? `[${host}]` : host}:${port}`,
     ca: own?.ca,
     loopbackToken,
+    serveWith,
     async close() {
       logger.info('[graceful-termination] shutdown event', { name: 'ShutdownInitiated' });
       if (options.shutdownDelayMs) {
         server.leave();
         await clock.sleep(options.shutdownDelayMs);
       }
+      reload?.close();
       await server.close();
       await wire.close({ graceMs: 1_000 });
       await audit?.close();
@@ -137,6 +145,24 @@ async function run(options: KubeApiServerOptions, deps: Given): Promise<KubeApiS
       logger.info('[graceful-termination] apiserver is exiting');
     },
   };
+}
+
+/** Reads the serving certificate again whenever its file changes, as upstream does; one that is not whole yet is read at the next change. */
+function reloading(
+  files: { cert: string; key: string },
+  serveWith: (pair: CertificatePair) => void,
+  logger: Logger,
+): { close(): void } {
+  const read = async (): Promise<void> => {
+    try {
+      const [cert, key] = await Promise.all([readText(files.cert), readText(files.key)]);
+      serveWith({ cert, key });
+      logger.info('serving certificate reloaded', { file: files.cert });
+    } catch (error) {
+      logger.error('the changed serving certificate cannot be used', { file: files.cert, err: (error as Error).message });
+    }
+  };
+  return watchFile(files.cert, () => void read());
 }
 
 /** Serves over TLS. */

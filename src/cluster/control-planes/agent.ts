@@ -3,12 +3,13 @@
 // switched off and on comes back by itself.
 import { join } from 'node:path';
 import { type Running, type Supervised, Supervisor } from '#component-base';
+import { watchFile } from '#host';
 import type { Clock, Logger } from '#utils';
 import { accepts } from '../nodes/containerd.ts';
 import { type ManagedProcess, startProcess } from '../nodes/processes.ts';
 import { componentWords, etcdWords } from './commands.ts';
 import { type ControlPlaneConfig, controlPlaneFiles, type ControlPlaneProgram, controlPlanePrograms } from './config.ts';
-import { acceptPollMs, stopPatienceMs } from './limits.ts';
+import { acceptPollMs, renewalMs, stopPatienceMs } from './limits.ts';
 import { membershipOf, noteJoined } from './member.ts';
 import { apiPort, etcdPorts } from './names.ts';
 
@@ -65,14 +66,29 @@ export class ControlPlaneAgent {
       if (!stopping) fail(new Error(`${program} has ended (${how}): ${lastLine(started)}`));
     });
     if (program === 'etcd') void this.#joined(started).catch(() => {});
+    const renewed = this.#onRenewal(program, () => fail(new Error(`${program} is started again: its certificate was renewed`)));
     return {
       async stop() {
+        renewed();
         stopping = true;
         started.child.kill('SIGTERM');
         const timer = clock.setTimer(stopPatienceMs, () => started.child.kill('SIGKILL'));
         await started.ended;
         timer.cancel();
       },
+    };
+  }
+  /** Machines take their turns: all at once would be nobody for a moment. Gives what ends the looking. */
+  #onRenewal(program: ControlPlaneProgram, changed: () => void): () => void {
+    const { members, name, directory } = this.#config;
+    const turn = members.findIndex((member) => member.name === name);
+    const over = new AbortController();
+    const inTurn = (): void =>
+      void this.#deps.clock.sleep(renewalMs.settle + turn * renewalMs.turn, over.signal).then(changed, () => {});
+    const watches = certificateFiles(program, directory).map((path) => watchFile(path, inTurn));
+    return () => {
+      over.abort();
+      for (const watch of watches) watch.close();
     };
   }
   async #words(program: ControlPlaneProgram): Promise<string[]> {
@@ -97,6 +113,19 @@ export class ControlPlaneAgent {
     }
     await noteJoined(this.#config);
   }
+}
+
+/** What a program reads once, at its start. etcd and the apiserver read what they serve with again by themselves. */
+function certificateFiles(program: ControlPlaneProgram, directory: string): string[] {
+  const files = controlPlaneFiles(directory);
+  const read: Record<ControlPlaneProgram, string[]> = {
+    etcd: [],
+    'kube-apiserver': [files.etcdClient.cert, files.kubeletClient.cert, files.frontProxyClient.cert],
+    'kube-controller-manager': [files.controllerManager],
+    'kube-scheduler': [files.scheduler],
+    'cloud-controller-manager': [files.cloudControllerManager],
+  };
+  return read[program];
 }
 
 const lastLine = (ended: ManagedProcess): string => ended.lastWords().split('\n').at(-1) ?? '';

@@ -4,11 +4,15 @@
 export const healthCheckMs = { intervalMs: 500, timeoutMs: 1_000, healthyThreshold: 1, unhealthyThreshold: 2 };
 /** Until the first apiserver answers through the load balancer. */
 export const readyTimeoutMs = 180_000;
+/** How long the cluster's own process asks again when its connections are cut. */
+export const patienceMs = 20_000;
 export const readyPollMs = 100;
 /** Between two looks whether a program of the machine that others wait for accepts connections. */
 export const acceptPollMs = 50;
 /** Between SIGTERM to a program and SIGKILL. */
 export const stopPatienceMs = 10_000;
+/** After a renewal of certificates: until all are written, and between the machines. */
+export const renewalMs = { settle: 5_000, turn: 60_000 };
 /** Between two tries to join the other members of etcd. */
 export const joinPollMs = 1_000;
 /** How long a machine asks for before it says again why it cannot join. */

@@ -1,11 +1,34 @@
 // The control plane on machines of its own, as the process of `sagong up` sees it: through the load balancer, like anybody.
+import { StatusError } from '#apimachinery/errors';
+import type { Transport } from '#apimachinery/transport';
 import { createClient, createRestTransport } from '#client';
 import { Supervisor, userAgent } from '#component-base';
 import { Decisions } from '#controller-runtime';
 import type { Clock, Logger } from '#utils';
 import { type ClusterPki, clientConfigFor } from '../certificates.ts';
 import type { PlaneAccess } from '../control-plane.ts';
-import { readyPollMs, readyTimeoutMs } from './limits.ts';
+import { patienceMs, readyPollMs, readyTimeoutMs } from './limits.ts';
+
+/** Asks again, where that does no harm, while a connection was cut: the load balancer does so when an apiserver fails. */
+function patient(inner: Transport, clock: Clock): Transport {
+  return {
+    async call(call, signal) {
+      const deadlineMs = clock.monotonic() + patienceMs;
+      for (;;) {
+        try {
+          return await inner.call(call, signal);
+        } catch (error) {
+          const harmless = call.verb === 'get' || call.verb === 'list' || call.verb === 'patch';
+          if (error instanceof StatusError || !harmless || signal?.aborted || clock.monotonic() > deadlineMs) throw error;
+        }
+        await clock.sleep(readyPollMs, signal);
+      }
+    },
+    watch: (call, signal) => inner.watch(call, signal),
+    raw: (method, path, body, signal) => inner.raw(method, path, body, signal),
+    close: () => inner.close(),
+  };
+}
 
 export interface RemotePlaneOptions {
   pki: ClusterPki;
@@ -24,7 +47,7 @@ export function remotePlane({ pki, server, podCidr, supervisor }: RemotePlaneOpt
     explainScheduling: () => undefined,
     client: (identity, agent) => {
       const config = clientConfigFor(pki, identity, server);
-      return createClient(createRestTransport({ config, clock, userAgent: userAgent(agent) }));
+      return createClient(patient(createRestTransport({ config, clock, userAgent: userAgent(agent) }), clock));
     },
     clientConfig: (identity, at = server) => clientConfigFor(pki, identity, at),
   };

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import type { Pod } from '#api/core/v1';
 import { createEventRecorder, createInformerFactory } from '#client';
 import { type Running, Supervisor } from '#component-base';
-import { execCommand } from '#host';
+import { execCommand, watchFile } from '#host';
 import { runKubeProxy } from '#kube-proxy';
 import { defaultOptions, type KubeletOptions, runKubelet } from '#kubelet';
 import { type NetworkPolicyAgent, removePolicyRules, runNetworkPolicy } from '#network-policy';
@@ -54,8 +54,12 @@ export async function runNodeAgent(config: NodeAgentConfig, deps: NodeAgentDeps)
   const policies = await guardOf(given, supervisor);
   const kubelet = { socket: containerd.socket, answersNames: names !== undefined, podNetwork: policies?.podNetwork };
   const running = await Promise.all([
-    supervisor.run('kube-proxy', () => startKubeProxy(given), { retryFirst: true }),
-    supervisor.run('kubelet', () => startKubelet(given, kubelet), { retryFirst: true }),
+    supervisor.run('kube-proxy', (fail) => untilRenewed(config.kubeProxyKubeconfig, fail, startKubeProxy(given)), {
+      retryFirst: true,
+    }),
+    supervisor.run('kubelet', (fail) => untilRenewed(config.kubeletKubeconfig, fail, startKubelet(given, kubelet)), {
+      retryFirst: true,
+    }),
     ...(config.machine ? [supervisor.run('pod-network', () => startNetwork(given), { retryFirst: true })] : []),
   ]);
   return {
@@ -64,6 +68,19 @@ export async function runNodeAgent(config: NodeAgentConfig, deps: NodeAgentDeps)
       await names?.stop();
       await Promise.all([...running, policies].map(async (component) => component?.stop()));
       clients.close();
+    },
+  };
+}
+
+/** A component of an instance reads its identity at its start: it is started again with a new one. A joined machine renews its own in place. */
+async function untilRenewed(kubeconfig: string, fail: (error: Error) => void, starting: Promise<Running>): Promise<Running> {
+  const running = await starting;
+  const renewed = (): void => fail(new Error('it is started again: its certificate was renewed'));
+  const watch = kubeconfig === '' ? undefined : watchFile(kubeconfig, renewed);
+  return {
+    async stop() {
+      watch?.close();
+      await running.stop();
     },
   };
 }

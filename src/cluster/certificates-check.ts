@@ -1,0 +1,191 @@
+// `sagong certs`: every certificate that a cluster keeps on this machine, how long it is good, and new ones in their places
+// (https://kubernetes.io/docs/tasks/administer-cluster/kubeadm/kubeadm-certs/).
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readKubeconfig, writeKubeconfig } from '#client';
+import { atomicWrite, readFileIfExists } from '#host';
+import {
+  type CertificateAndKey,
+  type CertificateAuthority,
+  issueCertificate,
+  isSignedBy,
+  loadCertificateAuthority,
+  type ParsedCertificate,
+  parseCertificate,
+} from '#pki';
+import type { Clock } from '#utils';
+import { cloudDir } from './cloud/settings.ts';
+import { controlPlanesDir } from './control-planes/config.ts';
+import { clusterPaths } from './paths.ts';
+
+export interface KeptCertificate {
+  /** Below the data directory, without its ending. */
+  name: string;
+  certificate: ParsedCertificate;
+  /** Name of the authority; '' for one that is not here. */
+  authority: string;
+  /** Puts another one in its place. */
+  replace(pair: CertificateAndKey): Promise<void>;
+}
+
+export interface KeptAuthority {
+  name: string;
+  authority: CertificateAuthority;
+}
+
+const days = 365;
+
+/** Those of the cluster that are on this machine, with their keys. */
+export async function clusterAuthorities(dataDir: string): Promise<KeptAuthority[]> {
+  const { pki } = clusterPaths(dataDir);
+  const places: [string, string][] = [
+    ['ca', join(pki, 'ca')],
+    ['front-proxy-ca', join(pki, 'front-proxy-ca')],
+    ['etcd-ca', join(pki, 'etcd', 'ca')],
+    ['cloud-ca', join(cloudDir(dataDir), 'ca')],
+  ];
+  const found = await Promise.all(
+    places.map(async ([name, path]) => {
+      const [cert, key] = await Promise.all([readFileIfExists(`${path}.crt`), readFileIfExists(`${path}.key`)]);
+      if (!cert || !key) return [];
+      return [{ name, authority: loadCertificateAuthority({ cert: cert.toString('utf8'), key: key.toString('utf8') }) }];
+    }),
+  );
+  return found.flat();
+}
+
+/** Folders in which certificates and kubeconfigs of machines are. */
+async function folders(dataDir: string): Promise<string[]> {
+  const below = async (dir: string): Promise<string[]> => (await readdir(dir).catch(() => [])).map((name) => join(dir, name));
+  const [nodes, planes] = await Promise.all([below(join(dataDir, 'nodes')), below(controlPlanesDir(dataDir))]);
+  return [dataDir, ...nodes, ...planes.flatMap((dir) => [dir, join(dir, 'pki'), join(dir, 'pki', 'etcd')])];
+}
+
+interface Found {
+  path: string;
+  cert: string;
+  replace: KeptCertificate['replace'];
+}
+
+async function certificateFile(path: string): Promise<Found | undefined> {
+  const cert = (await readFileIfExists(path))?.toString('utf8');
+  if (cert === undefined) return undefined;
+  return {
+    path: path.replace(/\.crt$/, ''),
+    cert,
+    async replace(pair) {
+      await atomicWrite(path.replace(/\.crt$/, '.key'), pair.key, { mode: 0o600 });
+      await atomicWrite(path, pair.cert, { mode: 0o644 });
+    },
+  };
+}
+
+function kubeconfigFile(path: string): Found | undefined {
+  const config = readKubeconfig(path);
+  const data = config.users[0]?.user['client-certificate-data'];
+  if (data === undefined) return undefined;
+  const encode = (text: string): string => Buffer.from(text).toString('base64');
+  return {
+    path,
+    cert: Buffer.from(data, 'base64').toString('utf8'),
+    async replace({ cert, key }) {
+      const users = config.users.map(({ name, user }) => ({
+        name,
+        user: { ...user, 'client-certificate-data': encode(cert), 'client-key-data': encode(key) },
+      }));
+      await writeKubeconfig(path, { ...config, users });
+    },
+  };
+}
+
+const isKubeconfig = (name: string): boolean => name === 'kubeconfig' || /\.(conf|kubeconfig)$/.test(name);
+
+/** All certificates of the cluster that are no authorities. Certificates of joined machines are renewed by the machines themselves. */
+export async function clusterCertificates(dataDir: string): Promise<KeptCertificate[]> {
+  const authorities = await clusterAuthorities(dataDir);
+  const kept: KeptCertificate[] = [];
+  for (const dir of await folders(dataDir))
+    for (const name of (await readdir(dir).catch(() => [])).sort()) {
+      const path = join(dir, name);
+      const found = name.endsWith('.crt') ? await certificateFile(path) : isKubeconfig(name) ? kubeconfigFile(path) : undefined;
+      if (!found) continue;
+      const certificate = parseCertificate(found.cert);
+      if (certificate.isCa) continue;
+      const signer = authorities.find(({ authority }) => isSignedBy(certificate, authority.certificate));
+      kept.push({
+        name: found.path.slice(dataDir.length + 1),
+        certificate,
+        authority: signer?.name ?? '',
+        replace: found.replace,
+      });
+    }
+  return kept;
+}
+
+/** For the same subject, names and purposes, with a key of its own. */
+function issuedAgain(
+  { subject, dnsNames, ips, emails, uris, usages }: ParsedCertificate,
+  ca: CertificateAuthority,
+): CertificateAndKey {
+  const { commonName, organizations } = subject;
+  return issueCertificate({ ca, commonName, organizations, dnsNames, ips, emails, uris, usages, days });
+}
+
+/** Puts new ones in the places of those that `which` chooses; gives their names. */
+export async function renewCertificates(dataDir: string, which: (certificate: KeptCertificate) => boolean): Promise<string[]> {
+  const authorities = new Map((await clusterAuthorities(dataDir)).map(({ name, authority }) => [name, authority]));
+  const renewed: string[] = [];
+  for (const kept of (await clusterCertificates(dataDir)).filter(which)) {
+    const authority = authorities.get(kept.authority);
+    if (!authority) continue;
+    await kept.replace(issuedAgain(kept.certificate, authority));
+    renewed.push(kept.name);
+  }
+  return renewed;
+}
+
+/** Of its life, less than half is left: long before the end. */
+export const isAging = ({ certificate: { notBefore, notAfter } }: KeptCertificate, clock: Clock): boolean =>
+  notAfter - clock.now() < (notAfter - notBefore) / 2;
+
+const units: [number, string, number][] = [
+  [1_000, 's', 60_000],
+  [60_000, 'm', 3_600_000],
+  [3_600_000, 'h', 86_400_000],
+  [86_400_000, 'd', 365 * 86_400_000],
+];
+/** As kubeadm says it. */
+export function residual(ms: number): string {
+  if (ms < -1_000) return '<invalid>';
+  const unit = units.find(([, , below]) => ms < below);
+  return unit ? `${Math.max(0, Math.floor(ms / unit[0]))}${unit[1]}` : `${Math.floor(ms / (365 * 86_400_000))}y`;
+}
+
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+const two = (value: number): string => String(value).padStart(2, '0');
+const when = (ms: number): string => {
+  const at = new Date(ms);
+  return `${months[at.getUTCMonth()]} ${two(at.getUTCDate())}, ${at.getUTCFullYear()} ${two(at.getUTCHours())}:${two(at.getUTCMinutes())} UTC`;
+};
+
+/** Rows of kubeadm's two tables. */
+export async function certificateTables(
+  dataDir: string,
+  clock: Clock,
+): Promise<{ certificates: string[][]; authorities: string[][] }> {
+  const now = clock.now();
+  const certificates = (await clusterCertificates(dataDir)).map(({ name, certificate: { notAfter }, authority }) => [
+    name,
+    when(notAfter),
+    residual(notAfter - now),
+    authority,
+    authority === '' ? 'yes' : 'no',
+  ]);
+  const authorities = (await clusterAuthorities(dataDir)).map(({ name, authority: { certificate } }) => [
+    name,
+    when(certificate.notAfter),
+    residual(certificate.notAfter - now),
+    'no',
+  ]);
+  return { certificates, authorities };
+}
