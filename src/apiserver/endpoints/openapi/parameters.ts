@@ -5,6 +5,7 @@ import type { Descriptions } from './schemas.ts';
 
 const metaPackage = 'io.k8s.apimachinery.pkg.apis.meta.v1';
 export const options = {
+  get: `${metaPackage}.GetOptions`,
   list: `${metaPackage}.ListOptions`,
   create: `${metaPackage}.CreateOptions`,
   update: `${metaPackage}.UpdateOptions`,

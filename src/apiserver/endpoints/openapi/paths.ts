@@ -114,8 +114,10 @@ class ResourceRoutes {
     const body = type === undefined ? {} : { body: { type, required: true } };
     const deletion = { body: { type: options.delete, required: false } };
     switch (verb) {
-      case 'get':
-        return this.#route('get', path, 'read', 'get', `read ${the}`, { answers: answersOf(type, 200) });
+      case 'get': {
+        const asked = this.#isCustom() ? { options: options.get } : {};
+        return this.#route('get', path, 'read', 'get', `read ${the}`, { answers: answersOf(type, 200), ...asked });
+      }
       case 'list': {
         const watched = this.#resource.verbs.includes('watch') ? 'list or watch' : 'list';
         const answers = answersOf(typeName({ ...kind, kind: `${kind.kind}List` }), 200);
@@ -152,17 +154,18 @@ class ResourceRoutes {
         const answers = answersOf(returnsDeleted(this.#plural) && !saysStatus.has(this.#plural) ? type : statusType, 200, 202);
         return this.#route('delete', path, 'delete', 'delete', `delete${a}`, { ...deletion, answers, options: options.delete });
       }
-      default: {
-        const more = { ...deletion, answers: answersOf(statusType, 200), options: options.delete };
-        const selection = parametersOf(this.#input, options.list, ['watch', 'allowWatchBookmarks']);
-        const text = `delete collection of ${this.#kind}`;
-        return this.#route('delete', path, 'delete', 'deletecollection', text, {
-          ...more,
-          parameters: selection,
-          inner: 'Collection',
-        });
-      }
+      default:
+        return this.#removesMany(path, deletion);
     }
+  }
+
+  /** A collection of custom resources takes what a list does, a built-in one what selects and what deletes. */
+  #removesMany(path: string, deletion: Pick<RouteParts, 'body'>): Route {
+    const text = `delete collection of ${this.#kind}`;
+    const selection = { parameters: parametersOf(this.#input, options.list, ['watch', 'allowWatchBookmarks']) };
+    const own = this.#isCustom() ? { options: options.list } : { ...deletion, ...selection, options: options.delete };
+    const more = { ...own, answers: answersOf(statusType, 200), inner: 'Collection' };
+    return this.#route('delete', path, 'delete', 'deletecollection', text, more);
   }
 
   #isCustom(): boolean {
@@ -228,8 +231,11 @@ class ResourceRoutes {
     const scope = this.#resource.namespaced && !everywhere ? 'Namespaced' : '';
     const noun = `${more.inner ?? ''}${scope}${this.#kind}${titled(this.#subresource)}${more.ending ?? ''}`;
     const named = nameOf(path, verb, everywhere ? `${noun}ForAllNamespaces` : noun);
+    const { group, version } = this.#input;
+    // Subresources of custom resources are about these.
+    const kind = this.#isCustom() ? { group, version, kind: this.#kind } : this.#resource.kind;
     const inPath: Parameter[] = [
-      ...(path.includes('{name}') ? [nameParameter(this.#resource.kind.kind)] : []),
+      ...(path.includes('{name}') ? [nameParameter(kind.kind)] : []),
       ...(path.includes('{namespace}') ? [namespaceParameter] : []),
       ...(path.includes('{path}') ? [pathParameter] : []),
     ];
@@ -240,10 +246,10 @@ class ResourceRoutes {
       ...named,
       description,
       action,
-      kind: this.#resource.kind,
+      kind,
       parameters: [...(more.isPlain ? [] : [pretty(this.#input)]), ...asked, ...(more.parameters ?? []), ...inPath],
       ...(more.body && { body: more.body }),
-      consumes: more.consumes ?? anything,
+      consumes: more.consumes ?? (this.#isCustom() ? customTypes : anything),
       produces: more.produces ?? (this.#isCustom() ? customTypes : mediaTypes),
       answers: more.answers,
     };

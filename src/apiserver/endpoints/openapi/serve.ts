@@ -146,11 +146,17 @@ function documentOf({ headers, query, now }: Incoming, { bytes, etag }: Rendered
   return { is: 'bytes', status: 200, type: form, body: bytes, headers: { etag, vary: 'Accept', ...cached } };
 }
 
+/** A group of custom resources has no document of its own, only its versions have. */
+const isCustomGroup = (table: ResourceTable, group: string): boolean => {
+  const own = table.all().filter((one) => one.group === group);
+  return own.length > 0 && own.every(({ custom }) => custom);
+};
+
 function documentsOf(table: ResourceTable): string[] {
   const groups = table.groups.flatMap(({ group, versions }) =>
     group === ''
       ? versions.map((version) => `api/${version}`)
-      : [`apis/${group}`, ...versions.map((version) => `apis/${group}/${version}`)],
+      : [...(isCustomGroup(table, group) ? [] : [`apis/${group}`]), ...versions.map((version) => `apis/${group}/${version}`)],
   );
   return [...plainDocuments, ...groups].sort();
 }
@@ -188,7 +194,7 @@ const versionRoutes = (
   group: string,
   version: string,
 ): Route[] => [
-  versionRoute(group, version),
+  ...(isCustom({ table, schema, descriptions }, group, version) ? [] : [versionRoute(group, version)]),
   ...routesOf({
     group,
     version,
@@ -226,28 +232,39 @@ function typesOf(
   return { custom, schemas: collectSchemas(schema, descriptions, version, more, kindsIn(groups)) };
 }
 
+const customInfo = { title: 'Kubernetes CRD Swagger', version: 'v0.1.0' };
+const isCustom = ({ table }: Sources, group: string, version: string): boolean =>
+  table.all().some((one) => one.custom && one.group === group && one.version === version);
+
 function documentV3(sources: Sources, path: string): object {
   const [root, first = '', second] = path.split('/');
   const [group, version] = root === 'api' ? ['', first] : [first, second];
-  const { custom, schemas } = typesOf(sources, 3, version === undefined ? [] : [[group, version]]);
+  const custom = version !== undefined && isCustom(sources, group, version);
+  const groups = version === undefined ? [] : custom ? builtinVersions(sources) : [[group, version] as const];
+  const types = typesOf(sources, 3, groups);
   const plain = plainRoute(path);
-  const routes = plain ? [plain] : version ? versionRoutes(sources, custom, group, version) : [groupRoute(group)];
-  const paths = pathsV3(routes, (type) => schemas.reference(type));
-  const has = Object.keys(schemas.schemas).length > 0;
-  const components = { ...(has && { schemas: sorted(schemas.schemas) }), securitySchemes: security };
-  return { openapi: '3.0.0', info, paths, components };
+  const routes = plain ? [plain] : version ? versionRoutes(sources, types.custom, group, version) : [groupRoute(group)];
+  const { schemas } = types.schemas;
+  const paths = pathsV3(routes, (type) => types.schemas.reference(type));
+  const components = {
+    ...(Object.keys(schemas).length > 0 && { schemas: sorted(schemas) }),
+    ...(!custom && { securitySchemes: security }),
+  };
+  return { openapi: '3.0.0', info: custom ? customInfo : info, paths, components };
 }
 
+const builtinVersions = (sources: Sources): (readonly [group: string, version: string])[] =>
+  sources.table.groups
+    .flatMap(({ group, versions }) => versions.map((version) => [group, version] as const))
+    .filter(([group, version]) => !isCustom(sources, group, version))
+    .sort(([one], [other]) => (one < other ? -1 : 1));
+
 function documentV2(sources: Sources): object {
-  const { custom, schemas } = typesOf(
-    sources,
-    2,
-    sources.table.groups.flatMap(({ group, versions }) => versions.map((version) => [group, version] as const)),
-  );
+  const { custom, schemas } = typesOf(sources, 2, builtinVersions(sources));
   const routes = [
     ...plainDocuments.map((name) => plainRoute(name)).filter((route) => route !== undefined),
     ...sources.table.groups.flatMap(({ group, versions }) => [
-      ...(group === '' ? [] : [groupRoute(group)]),
+      ...(group === '' || isCustomGroup(sources.table, group) ? [] : [groupRoute(group)]),
       ...versions.flatMap((version) => versionRoutes(sources, custom, group, version)),
     ]),
   ];
