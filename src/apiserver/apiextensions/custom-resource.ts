@@ -14,6 +14,7 @@ import type { ResourceStorage } from '../storage/resource-storage.ts';
 import type { Converter } from './conversion/converter.ts';
 import { Views, type ViewsOptions } from './conversion/views.ts';
 import { customKind } from './custom-kind.ts';
+import { deprecationOf } from './deprecation.ts';
 import { customTypeTable } from './type-table.ts';
 
 const verbs = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'];
@@ -145,6 +146,7 @@ export function customResource(
     }),
   );
   const hooks: StorageHook[] = [];
+  const deprecation = deprecationOf(crd, version);
   return {
     group,
     version: version.name,
@@ -166,6 +168,7 @@ export function customResource(
     doors: doorsOf(table, typeName, definition, subresources, inOtherVersions),
     hooks,
     custom: true,
+    ...(deprecation !== undefined && { deprecation }),
     ...(version.schema?.openAPIV3Schema && { published: version.schema.openAPIV3Schema }),
     read: reader(builtin, schema),
     // Also what admission or an apply has made of an object is pruned.

@@ -66,6 +66,7 @@ async function routeResource(context: ServerContext, request: Incoming, target: 
     request.notes.warn(deprecation);
     request.notes.audit?.annotate('k8s.io/deprecated', 'true');
   }
+  if (resource.deprecation !== undefined) request.notes.warn(resource.deprecation);
   if (request.verb === 'patch' && !resource.custom) request.body.checkPatchType();
   request.reply.agree({ resource, collection: target.name === '' && (request.verb === 'list' || request.verb === 'watch') });
   return execute({ request, resource, settings: context.settings });
