@@ -10,12 +10,15 @@ export const component = 'CCM';
 
 export const formatProviderId = (id: string): string => providerIdOf(providerName, id);
 
+/** IDs go into paths of requests. */
+export const isId = (text: string): boolean => /^[\w-]+$/.test(text);
+
 /** The instance of a Node, by its provider ID; undefined: it has none yet. Throws for the ID of another cloud. */
 export function instanceOf({ spec }: Node): string | undefined {
   const { providerID } = spec ?? {};
   if (!providerID) return undefined;
   const id = instanceIdOf(providerName, providerID);
-  if (!id || !/^[\w.-]+$/.test(id)) throw new Error(`parse ProviderID failed: ${providerID}`);
+  if (!id || !isId(id)) throw new Error(`parse ProviderID failed: ${providerID}`);
   return id;
 }
 

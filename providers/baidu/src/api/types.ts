@@ -54,6 +54,7 @@ export interface Listener extends ListenerSettings {
 export interface ListenerName {
   listenerPort: number;
   listenerType: string;
+  backendPort: number;
 }
 export interface Backend {
   instanceId: string;

@@ -81,7 +81,7 @@ describe('a Node', () => {
     world.server.faults.add({ status: 403, code: 'AccessDenied', times: 2 });
     await expect(v2.instanceExists(withId(id))).rejects.toThrow('GetInstance: [403 AccessDenied]');
     await expect(v2.instanceExists(named('node-a'))).rejects.toThrow('ListInstances: [403 AccessDenied]');
-    for (const providerID of ['aws:///us-east-1a/i-1', 'cce://', 'cce://../v1/blb', 'i-1'])
+    for (const providerID of ['aws:///us-east-1a/i-1', 'cce://', 'cce://../v1/blb', 'cce://..', 'i-1'])
       await expect(v2.instanceExists(named('node-a', { spec: { providerID } }))).rejects.toThrow('parse ProviderID failed');
   });
   it('costs one list for many', async () => {

@@ -10,9 +10,9 @@ afterEach(() => world.server.close());
 
 const uid = serviceWith().metadata.uid;
 const given = (id: string, name = 'exist-id') => serviceWith({ [`cce-load-balancer-${name}`]: id });
-const addListener = (blbId: string, port: number, kind = 'TCP') => {
+const addListener = (blbId: string, port: number, kind = 'TCP', backendPort = 30_080) => {
   const check = { healthCheckTimeoutInSecond: 3, healthCheckInterval: 3, unhealthyThreshold: 3, healthyThreshold: 3 };
-  const listener = { listenerPort: port, backendPort: 30_080, scheduler: 'RoundRobin' as const, ...check };
+  const listener = { listenerPort: port, backendPort, scheduler: 'RoundRobin' as const, ...check };
   world.server.account.put('listener', { ...listener, id: `${blbId} ${kind} ${port}`, blbId, kind });
 };
 
@@ -61,8 +61,11 @@ describe('a load balancer that the user gives', () => {
     const { blbId } = account.addBalancer('mine');
     addListener(blbId, 9_000, 'HTTP');
     await expect(world.ensure(given(blbId))).rejects.toThrow(
-      `BLB ${blbId} has listeners that the service does not ask for: HTTP 9000; remove them first`,
+      `BLB ${blbId} has listeners that the service does not ask for: HTTP 9000 to 30080; remove them first`,
     );
+    account.delete('listener', `${blbId} HTTP 9000`);
+    addListener(blbId, 80, 'TCP', 31_234);
+    await expect(world.ensure(given(blbId))).rejects.toThrow('does not ask for: TCP 80 to 31234');
     expect([account.of('listener').length, world.balancers().at(-1)?.desc]).toEqual([1, '']);
   });
 });

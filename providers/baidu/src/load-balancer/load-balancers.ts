@@ -22,8 +22,9 @@ import { availableBalancer, deletableBalancer, notSettled } from './settle.ts';
 
 /** Nobody's listeners are taken away with a load balancer that the user gives. */
 async function refuseOthersListeners({ api }: Cloud, { ports }: BalancerPlan, { blbId }: Balancer): Promise<void> {
-  const wanted = new Set(ports.map(({ kind, listener }) => `${kind} ${listener.listenerPort}`));
-  const there = (await api.allListeners(blbId)).map(({ listenerType, listenerPort }) => `${listenerType} ${listenerPort}`);
+  const wanted = new Set(ports.map(({ kind, listener }) => `${kind} ${listener.listenerPort} to ${listener.backendPort}`));
+  const all = await api.allListeners(blbId);
+  const there = all.map(({ listenerType, listenerPort, backendPort }) => `${listenerType} ${listenerPort} to ${backendPort}`);
   const others = there.filter((one) => !wanted.has(one));
   if (others.length > 0)
     throw new Error(`BLB ${blbId} has listeners that the service does not ask for: ${others.join(', ')}; remove them first`);

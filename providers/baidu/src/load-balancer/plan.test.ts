@@ -26,6 +26,8 @@ describe('a Service', () => {
     [lb('healthy-threshold', '6'), {}, '"6" is not between 2 and 5'],
     [lb('lb-name', '1st'), {}, '"1st" is not a name'],
     [lb('exist-id', '../eip'), {}, '"../eip" is not the ID of a load balancer'],
+    [lb('exist-id', '..'), {}, '".." is not the ID of a load balancer'],
+    [lb('subnet-id', 'sbn/../../eip'), {}, '"sbn/../../eip" is not the ID of a subnet'],
     [{ ...lb('exist-id', 'lb-1'), ...lb('id', 'lb-2') }, {}, 'name two load balancers: lb-2, lb-1'],
     [lb('internal-vpc', 'true'), { loadBalancerIP: '106.1.1.1' }, 'does not go with spec.loadBalancerIP'],
     [lb('type', 'app'), {}, 'cce-load-balancer-type is not supported: it is for application load balancers'],

@@ -3,7 +3,7 @@ import { type Service, type ServicePort, sourceRangesOf } from 'sagong/cloud-pro
 import { annotation, checkAnnotations, isTrue, read } from '../annotations.ts';
 import { type Listener, type ListenerKind, type Scheduler, schedulers } from '../api/types.ts';
 import { backendsMax, checkIntervalSeconds, checkThreshold, checkTimeoutSeconds, nameCharactersMax } from '../limits.ts';
-import { balancerName } from '../names.ts';
+import { balancerName, isId } from '../names.ts';
 import { type EipPlan, eipPlan } from './eip-plan.ts';
 
 export interface PortPlan {
@@ -77,7 +77,7 @@ export function givenId(service: Service): string | undefined {
   if (given.length > 1)
     throw new Error(`annotations ${annotation.id} and ${annotation.existId} name two load balancers: ${given.join(', ')}`);
   const [id] = given;
-  if (id !== undefined && !/^[\w.-]+$/.test(id)) throw new Error(`${JSON.stringify(id)} is not the ID of a load balancer`);
+  if (id !== undefined && !isId(id)) throw new Error(`${JSON.stringify(id)} is not the ID of a load balancer`);
   return id;
 }
 
@@ -88,6 +88,8 @@ export function balancerPlan(clusterId: string, service: Service): BalancerPlan 
   if (isInternal && service.spec?.loadBalancerIP)
     throw new Error(`annotation ${annotation.internal} does not go with spec.loadBalancerIP, which is a public address`);
   const subnetId = read(service).text(annotation.subnetId);
+  if (subnetId !== undefined && !isId(subnetId))
+    throw new Error(`annotation ${annotation.subnetId}: ${JSON.stringify(subnetId)} is not the ID of a subnet`);
   return {
     service,
     name,
