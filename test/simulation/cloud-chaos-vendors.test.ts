@@ -9,12 +9,14 @@ import { azureChaosCloud } from './support/clouds/azure.ts';
 import { baiduChaosCloud } from './support/clouds/baidu.ts';
 import { gcpChaosCloud } from './support/clouds/gcp.ts';
 import { linodeChaosCloud } from './support/clouds/linode.ts';
+import { ociChaosCloud } from './support/clouds/oci.ts';
 
 const clouds: Readonly<Record<string, (options: ChaosCloudOptions) => Promise<ChaosCloud>>> = {
   azure: azureChaosCloud,
   cce: baiduChaosCloud,
   gce: gcpChaosCloud,
   linode: linodeChaosCloud,
+  oci: ociChaosCloud,
 };
 
 const isFull = process.env.SAGONG_CHAOS === 'full';

@@ -28,6 +28,8 @@ export interface ChaosCloud {
   readonly providerName: string;
   /** Whether one Service may have ports of several protocols. */
   readonly mixedProtocols: boolean;
+  /** What its load balancers do not do, or its network does not have. Default: it has all. */
+  readonly lacks?: readonly ('affinity' | 'UDP' | 'routes')[];
   /** Annotations that users set or remove, each a change of its own. */
   readonly annotations: readonly Readonly<Record<string, string | null>>[];
   /** Finalizers of its own, which only Services with a load balancer may carry. */

@@ -16,7 +16,10 @@ type Action = (chaos: CloudChaos, size: ChaosSize) => unknown;
 
 /** One port or two. Where a cloud takes no Service of several protocols, both have the same. */
 function portsOf({ rng, cloud }: CloudChaos): object[] {
-  const ports = [0, 1].map(() => ({ port: 1 + rng.int(60_000), protocol: rng.int(4) ? 'TCP' : 'UDP' }));
+  const ports = [0, 1].map(() => ({
+    port: 1 + rng.int(60_000),
+    protocol: rng.int(4) || cloud.lacks?.includes('UDP') ? 'TCP' : 'UDP',
+  }));
   const [first] = ports;
   return ports.slice(rng.int(2)).map((port, index) => ({
     ...port,
@@ -76,7 +79,9 @@ async function changeService(chaos: CloudChaos): Promise<void> {
     ['ports', { spec: { ports: portsOf(chaos) } }],
     ['annotation', { metadata: { annotations: { version: `${rng.int(1e6)}` } } }],
     ['selector', { spec: { selector: { app: `x${rng.int(9)}` } } }],
-    ['affinity', { spec: { sessionAffinity, sessionAffinityConfig: null } }],
+    ...(chaos.cloud.lacks?.includes('affinity')
+      ? []
+      : [['affinity', { spec: { sessionAffinity, sessionAffinityConfig: null } }] satisfies [string, object]]),
     typeChange(chaos, service),
     ...chaos.cloud.annotations.map((annotations): [string, object] => [
       'annotation of the vendor',

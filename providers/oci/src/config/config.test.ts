@@ -93,6 +93,11 @@ describe('credentials', () => {
     const stranger = { ...configFor(server), auth: { ...configFor(server).auth, fingerprint: key.fingerprint } };
     await expect((await open(stranger)).instancesV2?.instanceExists(node('node-a'))).rejects.toThrow('401 NotAuthenticated');
   });
+  it('whose key is none are refused at the start, without a part of it', async () => {
+    const error = await open({ ...good, auth: { ...key, key: 'my-secret' } }).catch(String);
+    expect(error).toContain('auth.key: is not a private key in PEM, or its passphrase is another one');
+    expect(error).not.toContain('my-secret');
+  });
   it('are a profile of the CLI’s file', async () => {
     const { auth: _auth, ...config } = configFor(server);
     const { user, tenancy, fingerprint, key: pem } = server.user;

@@ -1,5 +1,6 @@
 // Who the provider is to OCI: a user with a key, in the configuration or in a profile of the CLI's file; the own instance; a workload or another
 // resource (https://docs.oracle.com/iaas/Content/API/Concepts/sdk_authentication_methods.htm).
+import { createPrivateKey } from 'node:crypto';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -9,10 +10,11 @@ import {
   ResourcePrincipalAuthenticationDetailsProvider,
   SimpleAuthenticationDetailsProvider,
 } from 'oci-common';
-import type { Clock } from 'sagong/cloud-provider';
+import { type Clock, ConfigError } from 'sagong/cloud-provider';
 import { configPath } from 'sagong/cloud-provider/kit';
 import type { Config } from '../config/schema.ts';
 import { credentialKindOf, type Environment } from '../config/settings.ts';
+import { providerName } from '../names.ts';
 import { workloadCredentials } from './workload.ts';
 
 export interface Credentials {
@@ -27,9 +29,21 @@ export interface Credentials {
 const regionOf = (provider: AuthenticationDetailsProvider): string | undefined =>
   'getRegion' in provider ? (provider as { getRegion(): { regionId?: string } | undefined }).getRegion()?.regionId : undefined;
 
+/** Throws for a key that no request could be signed with. */
+function checkKey(field: string, provider: AuthenticationDetailsProvider): void {
+  const passphrase = provider.getPassphrase();
+  try {
+    createPrivateKey({ key: provider.getPrivateKey(), ...(passphrase && { passphrase }) });
+  } catch {
+    // What it says may show a part of the key.
+    throw new ConfigError(providerName, [`${field}: is not a private key in PEM, or its passphrase is another one`]);
+  }
+}
+
 function fromKey({ auth = {} }: Config): Credentials {
   const { tenancy = '', user = '', fingerprint = '', key = '', passphrase, key_passphrase: old } = auth;
   const provider = new SimpleAuthenticationDetailsProvider(tenancy, user, fingerprint, key, passphrase || old || null);
+  checkKey('auth.key', provider);
   return { provider: () => Promise.resolve(provider), from: `user ${user}` };
 }
 
@@ -44,6 +58,7 @@ function fromProfile({ auth = {} }: Config, configDir: string, env: Environment)
     const text = error instanceof Error ? error.message : String(error);
     throw new Error(`profile ${profile} of ${file} cannot be used: ${text}`, { cause: error });
   }
+  checkKey(`key_file of profile ${profile} in ${file}`, provider);
   const region = regionOf(provider);
   return { provider: () => Promise.resolve(provider), from: `profile ${profile} of ${file}`, ...(region && { region }) };
 }

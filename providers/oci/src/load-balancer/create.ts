@@ -1,10 +1,10 @@
 // Makes a load balancer whole in one request, under a retry token that follows from the Service: an answer that is lost, or a second manager, makes no
 // second one.
-import { failedWith, isAbsent } from 'sagong/cloud-provider/kit';
+import { failedWith, poll, undefinedIfAbsent } from 'sagong/cloud-provider/kit';
 import { isTokenUsedUp } from '../api/errors.ts';
 import type { Balancer, NewBalancer } from '../api/types.ts';
 import type { Cloud } from '../cloud.ts';
-import { retryTokensMax } from '../limits.ts';
+import { retryTokensMax, unsettledMs, workRequestAgainMs } from '../limits.ts';
 import { uidOf } from '../names.ts';
 import { shapeOf } from './shape.ts';
 import { ipVersionOf } from './subnets.ts';
@@ -53,13 +53,32 @@ async function createUnder(cloud: Cloud, plan: FullPlan, request: NewBalancer, t
   }
   const { balancerId } = (await awaitWork(cloud, api, id)) ?? {};
   if (balancerId === undefined) throw new Error(`work request ${id} names no load balancer`);
-  try {
-    const made = await api.get(balancerId);
-    return made.lifecycleState === 'DELETED' || made.lifecycleState === 'DELETING' ? undefined : made;
-  } catch (error) {
-    if (isAbsent(error) && cloud.unsettled.isDeleted(balancerId)) return undefined;
-    throw error;
-  }
+  return shown(cloud, plan, balancerId);
+}
+
+const isGone = ({ lifecycleState }: Balancer): boolean => lifecycleState === 'DELETED' || lifecycleState === 'DELETING';
+const hasAddress = ({ ipAddresses }: Balancer): boolean => ipAddresses.some(({ ipAddress }) => ipAddress);
+
+/** Its work request may have ended before the API shows what came of it. Undefined: it is gone. */
+function shown(
+  { balancers, clock, signal, unsettled }: Cloud,
+  { kind, name }: FullPlan,
+  id: string,
+): Promise<Balancer | undefined> {
+  const api = balancers(kind);
+  const untilMs = clock.monotonic() + unsettledMs;
+  return poll<Balancer | undefined>({
+    what: `load balancer ${name}`,
+    clock,
+    againAfterMs: workRequestAgainMs,
+    ...(signal && { signal }),
+    async ask() {
+      const made = await api.get(id).catch(undefinedIfAbsent);
+      if (made && !isGone(made) && made.lifecycleState !== 'CREATING' && hasAddress(made)) return { done: true, value: made };
+      const isOver = made ? isGone(made) : unsettled.isDeleted(id) || clock.monotonic() >= untilMs;
+      return isOver ? { done: true, value: undefined } : { done: false, state: made?.lifecycleState ?? 'it is not shown' };
+    },
+  });
 }
 
 export async function createBalancer(cloud: Cloud, plan: FullPlan, groups: string[]): Promise<Balancer> {

@@ -379,6 +379,18 @@ describe('rules', () => {
     expect(account.of('group')).toEqual([account.must('group', group.id)]);
     expect(account.of('groupRule')).toEqual([]);
   });
+  it('go from security lists when they move to a group of its own, or to nobody', async () => {
+    const frontend = { [nameFor('lb', 'listMode')]: 'Frontend' };
+    for (const elsewhere of [{ [annotation.ruleMode]: 'NSG' }, { [annotation.ruleMode]: 'None' }, frontend]) {
+      await ensure(testService());
+      await ensure(testService(elsewhere));
+      expect(rulesIn(nodeList, 'ingress')).toEqual([]);
+      expect(rulesIn(balancerList, 'egress')).toEqual([]);
+      expect(rulesIn(balancerList, 'ingress')).toEqual(elsewhere === frontend ? ['0.0.0.0/0 80'] : []);
+      await remove(testService(elsewhere));
+      expect(leftoversOf(world.server)).toEqual([]);
+    }
+  });
   it('move from a group of its own to security lists', async () => {
     await ensure(testService({ [annotation.ruleMode]: 'NSG' }));
     await ensure(testService());
@@ -434,6 +446,11 @@ describe('a change', () => {
     faults.add({ method: 'PUT', path: /backendSets/, status: 409, code: 'IncorrectState', message: 'busy' });
     const busy = await ensure(testService({}, { ports: [http, https] }), nodes.slice(1)).catch((error: unknown) => error);
     expect(retryAfterOf(busy)).toBeGreaterThan(0);
+  });
+  it('has its address when it is made, also where the API shows it late', async () => {
+    world.clock.skip(60_000);
+    world.server.faults.rates = { ...noRates, operationMs: 3_000, lagMs: 2_000 };
+    expect((await ensure(testService())).ingress).toHaveLength(1);
   });
   it('is done once, however its answer is lost', async () => {
     const { faults } = world.server;

@@ -28,10 +28,29 @@ const ownerOf = ({ settings }: Cloud, cluster: string, service: Service): Owner 
   cluster,
 });
 
+function portsToClose(service: Service, balancers: readonly Balancer[]): Set<number> {
+  const ports = new Set(balancers.flatMap((one) => [...allPorts(portsOfBalancer(one))]));
+  for (const { port, nodePort } of service.spec?.ports ?? []) for (const one of [port, nodePort]) if (one) ports.add(one);
+  if (service.spec?.healthCheckNodePort) ports.add(service.spec.healthCheckNodePort);
+  return ports;
+}
+
+/** Whoever keeps its rules elsewhere may have kept them in security lists before, and may have no right to see those now. */
+async function dropListRules(cloud: Cloud, cluster: string, service: Service, balancers: readonly Balancer[]): Promise<void> {
+  const subnetIds = [...new Set(balancers.flatMap((one) => one.subnetIds))];
+  const ports = portsToClose(service, balancers);
+  await removeListRules(cloud, ownerOf(cloud, cluster, service), subnetIds, ports).catch((error: unknown) => {
+    if (!failedWith(error, 'absent')) throw error;
+  });
+}
+
 /** `before`: the load balancer as it was. */
 async function ensureRules(cloud: Cloud, cluster: string, plan: FullPlan, before?: Balancer): Promise<void> {
   const { mode, service, wanted, subnets } = plan;
-  if (mode !== 'All' && mode !== 'Frontend') return;
+  if (mode !== 'All' && mode !== 'Frontend') {
+    if (before) await dropListRules(cloud, cluster, service, [before]);
+    return;
+  }
   await ensureListRules(cloud, {
     owner: ownerOf(cloud, cluster, service),
     mode,
@@ -142,7 +161,9 @@ async function ensure(cloud: Cloud, cluster: string, service: Service, nodes: re
   );
   if (current) cloud.unsettled.end(uidOf(service));
   for (const one of others) if (one.kind !== plan.kind || one.lifecycleState !== 'FAILED') await deleteBalancer(cloud, one);
-  return statusOf(balancer, plan);
+  const status = statusOf(balancer, plan);
+  if (!status.ingress?.length) throw retryAfter(`no ip addresses found for load balancer "${plan.name}"`, busyAgainMs);
+  return status;
 }
 
 async function update(cloud: Cloud, cluster: string, service: Service, nodes: readonly Node[]): Promise<void> {
@@ -176,13 +197,6 @@ function backendGroupsOrNone(service: Service): string[] {
   }
 }
 
-function portsToClose(service: Service, balancers: readonly Balancer[]): Set<number> {
-  const ports = new Set(balancers.flatMap((one) => [...allPorts(portsOfBalancer(one))]));
-  for (const { port, nodePort } of service.spec?.ports ?? []) for (const one of [port, nodePort]) if (one) ports.add(one);
-  if (service.spec?.healthCheckNodePort) ports.add(service.spec.healthCheckNodePort);
-  return ports;
-}
-
 /** Rules first: while the load balancer is there, its ports are known. */
 async function remove(cloud: Cloud, cluster: string, service: Service): Promise<void> {
   const { settings, unsettled } = cloud;
@@ -194,8 +208,8 @@ async function remove(cloud: Cloud, cluster: string, service: Service): Promise<
   if (balancers.length + groups.length === 0 && unsettled.has(uidOf(service)))
     throw retryAfter('its load balancer may have been made a moment ago, and is not shown yet', busyAgainMs);
   const mode = modeOrDefault(cloud, service);
-  if (mode === 'All' || mode === 'Frontend')
-    await removeListRules(cloud, ownerOf(cloud, cluster, service), known, portsToClose(service, balancers));
+  if (mode !== 'All' && mode !== 'Frontend') await dropListRules(cloud, cluster, service, balancers);
+  else await removeListRules(cloud, ownerOf(cloud, cluster, service), known, portsToClose(service, balancers));
   for (const one of balancers) await deleteBalancer(cloud, one);
   for (const group of groups) await deleteGroup(cloud, service, group, backendGroupsOrNone(service));
   unsettled.end(uidOf(service));

@@ -138,10 +138,12 @@ export async function ensureListRules(cloud: Cloud, options: EnsureRules): Promi
   const wishes = wishesOf({ ...options, balancers, nodes: behind });
   const touched = new Set([...allPorts(ports), ...allPorts(before)]);
   const gone = new Set([...allPorts(before)].filter((port) => !allPorts(ports).has(port)));
-  const swept = gone.size > 0 ? await concernedLists(cloud, subnets, { owner, ports: gone }) : [];
+  // Of a Service that had its rules behind as well, those are wherever its nodes were.
+  const swept = mode === 'Frontend' ? touched : gone;
+  const lists = swept.size > 0 ? await concernedLists(cloud, subnets, { owner, ports: swept }) : [];
   const work = (wish: ListWish, of: ReadonlySet<number>): Work => ({ owner, wish, ports: of, subnetIds });
   for (const [listId, wish] of wishes) await rewrite(cloud, listId, work(wish, touched));
-  for (const listId of swept) if (!wishes.has(listId)) await rewrite(cloud, listId, work(nothing, gone));
+  for (const listId of lists) if (!wishes.has(listId)) await rewrite(cloud, listId, work(nothing, swept));
 }
 
 /** Removes all that no other load balancer needs. */
