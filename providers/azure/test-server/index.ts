@@ -56,6 +56,7 @@ export async function startTestServer({ clock, rng, token = 'test-token', tls }:
         throw new Refusal(401, 'InvalidAuthenticationToken', 'The access token is invalid.');
       if (method === 'GET' && (headers['if-match'] ?? headers['if-none-match']) !== undefined)
         throw new Refusal(412, 'PreconditionFailed', 'The conditions of a change do not fit a question.');
+      subscription.needGroup(decodeURIComponent(url.pathname));
       if (!url.searchParams.get('api-version'))
         throw new Refusal(
           400,

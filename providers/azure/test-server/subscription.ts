@@ -17,11 +17,14 @@ export interface MachineOptions {
 
 const size = 'Standard_D2s_v5';
 
+const groupIn = (path: string): string => /\/resourceGroups\/([^/]+)/i.exec(path)?.[1]?.toLowerCase() ?? '';
+
 export class Subscription {
   readonly id: string;
   readonly operations: Operations;
   readonly resources: LaggingMap<Resource>;
   readonly #faults: () => Faults;
+  readonly #groups = new Set<string>();
   #count = 0;
 
   constructor(id: string, now: () => number, faults: () => Faults, rng: Rng) {
@@ -56,7 +59,14 @@ export class Subscription {
   put(resource: Resource): Resource {
     const stored = { ...resource, etag: `W/"${(++this.#count).toString(16).padStart(8, '0')}"` };
     this.resources.set(resource.id.toLowerCase(), stored);
+    this.#groups.add(groupIn(resource.id));
     return stored;
+  }
+  /** Throws for a path in a resource group that nobody has made. */
+  needGroup(path: string): void {
+    const group = groupIn(path);
+    if (group !== '' && !this.#groups.has(group))
+      throw new Refusal(404, 'ResourceGroupNotFound', `Resource group '${group}' could not be found.`);
   }
   delete(id: string): void {
     this.resources.delete(id.toLowerCase());

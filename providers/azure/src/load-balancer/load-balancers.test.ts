@@ -169,6 +169,14 @@ describe('a load balancer', () => {
       expect(await world.balancers.getLoadBalancer(cluster, web())).toBeUndefined();
     },
   );
+  it('is deleted whatever its annotations say', async () => {
+    const world = await opened();
+    await world.balancers.ensureLoadBalancer(cluster, web(), addNodes(world, ['node-a']));
+    const wrong = web({ [annotation.resourceGroup]: 'nowhere', [annotation.idleTimeout]: 'x', [annotation.pipName]: 'a/b' });
+    await world.balancers.ensureLoadBalancerDeleted(cluster, wrong);
+    expect(leftoversOf(world.server)).toEqual([]);
+    expect(await world.balancers.getLoadBalancer(cluster, wrong)).toBeUndefined();
+  });
   it('leaves what others have in the same load balancer and security group', async () => {
     const world = await opened();
     const nodes = addNodes(world, ['node-a']);
@@ -294,6 +302,31 @@ describe('who is let in', () => {
     await world.balancers.ensureLoadBalancer(cluster, web(), nodes);
     expect(security(world)).toMatchObject([{ access: 'Allow', sourceAddressPrefix: 'Internet' }]);
   });
+  it('are no more than fit, and those within others are left out at once', async () => {
+    const world = await opened();
+    const ranges = (count: number): string => Array.from({ length: count }, (_, n) => `10.${n >> 8}.${n & 255}.0/24`).join();
+    const nodes = addNodes(world, ['node-a']);
+    const all = web({ [annotation.ipRanges]: `${ranges(3_999)},10.0.0.0/8` });
+    await world.balancers.ensureLoadBalancer(cluster, all, nodes);
+    expect(security(world)).toMatchObject([{ sourceAddressPrefix: '10.0.0.0/8' }]);
+    const tooMany = web({ [annotation.ipRanges]: ranges(4_001) });
+    await expect(world.balancers.ensureLoadBalancer(cluster, tooMany, nodes)).rejects.toThrow('4001 ranges are more than 4000');
+  });
+  it('at a further address stay when another Service has left it', async () => {
+    const world = await opened();
+    const nodes = addNodes(world, ['node-a']);
+    const further = '203.0.113.80';
+    await world.balancers.ensureLoadBalancer(cluster, web({ [annotation.additionalIps]: further }), nodes);
+    const second = other({ [annotation.additionalIps]: further }, { ports: [tcp(443)] });
+    await world.balancers.ensureLoadBalancer(cluster, second, nodes);
+    await world.balancers.ensureLoadBalancerDeleted(cluster, second);
+    const at = security(world).filter((rule) => JSON.stringify(rule).includes(further));
+    expect(at).toMatchObject([{ destinationPortRanges: ['80'] }]);
+    // Its status still shows the address that its annotation does not name any more.
+    const shown = { ...web(), status: { loadBalancer: { ingress: [{ ip: further }] } } };
+    await world.balancers.ensureLoadBalancer(cluster, shown, nodes);
+    expect(JSON.stringify(security(world))).not.toContain(further);
+  });
   it('are left to others on request, and further addresses are let in as well', async () => {
     const world = await opened();
     const nodes = addNodes(world, ['node-a']);
@@ -383,7 +416,10 @@ describe('annotations', () => {
     [{ [annotation.probeInterval]: '60', [annotation.probeCount]: '2' }, {}, 'must be less than 120 s'],
     [{ [annotation.ipRanges]: '10.0.0.0' }, {}, 'is not a range of addresses'],
     [{ [annotation.ipRanges]: '10.0.0.0/8' }, { loadBalancerSourceRanges: ['10.0.0.0/8'] }, 'cannot set both'],
-    [{ [annotation.additionalIps]: 'here' }, {}, 'is not an address'],
+    [{ [annotation.additionalIps]: 'here' }, {}, 'is not a public address'],
+    [{ [annotation.additionalIps]: '10.224.0.4' }, {}, 'is not a public address'],
+    [{ [annotation.pipName]: 'mine/../theirs' }, {}, 'is not a name in Azure'],
+    [{ [annotation.resourceGroup]: 'shop/providers' }, {}, 'is not a name in Azure'],
     [
       { [annotation.denyOthers]: 'true', [annotation.disableFloatingIp]: 'true', [annotation.ipRanges]: '10.0.0.0/8' },
       {},

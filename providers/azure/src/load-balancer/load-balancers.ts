@@ -11,7 +11,7 @@ import { type Backends, eligible } from './backends.ts';
 import { frontendsOf, hasPieces, withoutPieces } from './balancer.ts';
 import { type Desire, desired, isPreConfigured, withAddresses } from './desired.ts';
 import { createFrontends, type Frontends, stayingIds } from './frontends.ts';
-import { type Plan, planOf } from './plan.ts';
+import { pipGroupOf, type Plan, planOf } from './plan.ts';
 import type { PublicIps } from './public-ips.ts';
 import { familyOf } from './ranges.ts';
 import type { Reached, Security } from './security.ts';
@@ -31,7 +31,14 @@ type Sides = Readonly<Partial<Record<Side, Balancer>>>;
 const sideOf = ({ internal }: Plan): Side => (internal ? internalSuffix : '');
 const oppositeOf = ({ internal }: Plan): Side => (internal ? '' : internalSuffix);
 const present = (sides: Sides): Balancer[] => both.flatMap((side) => sides[side] ?? []);
-const pipGroupOf = (service: Service): string | undefined => annotationsOf(service, prefix).text(annotation.resourceGroup);
+/** Addresses beside those of frontends that it has, or has had: its status still shows them. */
+function additionalOf(service: Service, reached: readonly Reached[]): Reached[] {
+  const shown = (service.status?.loadBalancer?.ingress ?? []).map(({ ip = '' }) => ip);
+  const all = new Set([...annotationsOf(service, prefix).list(annotation.additionalIps), ...shown]);
+  return [...all]
+    .filter((address) => familyOf(address) !== undefined && !reached.some((one) => one.address === address))
+    .map((address) => ({ address, frontendIds: [] }));
+}
 const publicIdsOf = (sides: Sides, service: Service): string[] =>
   present(sides).flatMap((balancer) =>
     frontendsOf(balancer, service).flatMap(({ publicIPAddress }) => publicIPAddress?.id ?? []),
@@ -117,7 +124,10 @@ class Balancers {
     if (addresses.length < plan.families.length)
       throw new Error(`load balancer ${desire.name} has no address for ${plan.key} yet`);
     const balancers = [balancer, ...(before[opposite] ? [before[opposite]] : [])];
-    await security.change({ service, balancers, clear: now, open: { plan, addresses, nodes } }, signal);
+    await security.change(
+      { service, balancers, clear: [...now, ...additionalOf(service, now)], open: { plan, addresses, nodes } },
+      signal,
+    );
     if (hasPieces(before[opposite], service)) await this.#removeFrom(cluster, opposite, service, signal);
     const keep = frontends.flatMap(({ publicIPAddress }) => publicIPAddress?.id ?? []);
     await publicIps.release(cluster, service, { group: plan.pipGroup, ids: publicIdsOf(before, service), keep }, signal);
@@ -142,11 +152,8 @@ class Balancers {
   async remove(cluster: string, service: Service, signal?: AbortSignal): Promise<void> {
     const { security, publicIps } = this.#deps;
     const sides = await this.#sidesOf(cluster, signal);
-    const additional = annotationsOf(service, prefix).list(annotation.additionalIps);
-    const clear = [
-      ...(await this.#reached(present(sides), service, signal)),
-      ...additional.map((address) => ({ address, frontendIds: [] })),
-    ];
+    const reached = await this.#reached(present(sides), service, signal);
+    const clear = [...reached, ...additionalOf(service, reached)];
     if (this.#settings.securityGroup.name !== '') await security.change({ service, balancers: present(sides), clear }, signal);
     const ids = publicIdsOf(sides, service);
     for (const side of both) if (sides[side]) await this.#removeFrom(cluster, side, service, signal);

@@ -6,7 +6,7 @@ import { familiesOf, type Family, frontendName, serviceKey } from '../names.ts';
 import { parseTags, type Tags } from '../tags.ts';
 import { type Access, accessOf } from './access.ts';
 import { annotation, prefix, refuseUnsupported } from './annotations.ts';
-import { familyOf } from './ranges.ts';
+import { familyOf, isInside } from './ranges.ts';
 
 export interface FamilyPlan {
   family: Family;
@@ -43,6 +43,23 @@ export interface Plan {
   securityRules: boolean;
 }
 
+/** https://learn.microsoft.com/azure/azure-resource-manager/management/resource-name-rules */
+const patterns = { group: /^[\p{L}\p{N}_().-]{0,89}[\p{L}\p{N}_()-]$/u, name: /^[a-z0-9][\w.-]{0,79}$/i };
+
+/** A name that becomes a part of a path. */
+function nameIn(notes: AnnotationReader, name: string, kind: keyof typeof patterns): string | undefined {
+  const text = notes.text(name);
+  if (text !== undefined && !patterns[kind].test(text))
+    throw new Error(`annotation ${prefix}${name}: ${JSON.stringify(text)} is not a name in Azure`);
+  return text;
+}
+
+/** The resource group that an annotation names, where that can be one: a Service must be deletable, whatever it says. */
+export function pipGroupOf(service: Service): string | undefined {
+  const text = annotationsOf(service, prefix).text(annotation.resourceGroup);
+  return text !== undefined && patterns.group.test(text) ? text : undefined;
+}
+
 /** Whether it asks for an internal load balancer. Throws for an annotation that says neither. */
 export const isInternal = (service: Service): boolean => annotationsOf(service, prefix).boolean(annotation.internal) ?? false;
 
@@ -75,6 +92,8 @@ function familyPlan(
 ): FamilyPlan {
   const ip = addressOf(service, notes, family);
   const pipName = textOfFamily(service, notes, family, annotation.pipName, annotation.pipNameIpv6);
+  nameIn(notes, annotation.pipName, 'name');
+  nameIn(notes, annotation.pipNameIpv6, 'name');
   const pipPrefixId = textOfFamily(service, notes, family, annotation.pipPrefix, annotation.pipPrefixIpv6);
   if (pipPrefixId !== undefined && !pipPrefixPattern.test(pipPrefixId))
     throw new Error(
@@ -98,9 +117,10 @@ function ipTagsOf(notes: AnnotationReader): { type: string; tag: string }[] {
 
 function additionalIpsOf(notes: AnnotationReader): string[] {
   const all = notes.list(annotation.additionalIps);
+  // Rules for addresses inside would open nodes, and what else is in the network.
   for (const one of all)
-    if (familyOf(one) === undefined)
-      throw new Error(`annotation ${prefix}${annotation.additionalIps}: ${JSON.stringify(one)} is not an address`);
+    if (familyOf(one) === undefined || isInside(one))
+      throw new Error(`annotation ${prefix}${annotation.additionalIps}: ${JSON.stringify(one)} is not a public address`);
   return all;
 }
 
@@ -126,7 +146,7 @@ export function planOf(service: Service): Plan {
   refuseUnsupported(service);
   const notes = annotationsOf(service, prefix);
   const internal = isInternal(service);
-  const subnet = notes.text(annotation.subnet);
+  const subnet = nameIn(notes, annotation.subnet, 'name');
   const dnsLabel = service.metadata.annotations?.[prefix + annotation.dnsLabel];
   const plan: Plan = {
     service,
@@ -140,7 +160,7 @@ export function planOf(service: Service): Plan {
     floatingIp: !notes.boolean(annotation.disableFloatingIp),
     haPorts: notes.boolean(annotation.haPorts) ?? false,
     affinity: service.spec?.sessionAffinity === 'ClientIP',
-    pipGroup: notes.text(annotation.resourceGroup),
+    pipGroup: nameIn(notes, annotation.resourceGroup, 'group'),
     dnsLabel: internal ? undefined : dnsLabel?.trim(),
     pipTags: parseTags(notes.text(annotation.pipTags)),
     ipTags: ipTagsOf(notes),

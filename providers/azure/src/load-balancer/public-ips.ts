@@ -93,7 +93,8 @@ export class PublicIps {
     const named = await Promise.all(
       groups.flatMap((one) => usual.map((name) => arm.publicIps.get(one, name, signal).catch(undefinedIfAbsent))),
     );
-    const lists = await Promise.all(groups.map((one) => arm.publicIps.list(one, signal)));
-    return [...named.filter((ip) => ip !== undefined), ...lists.flat()];
+    // A group that an annotation names may not exist.
+    const lists = await Promise.all(groups.map((one) => arm.publicIps.list(one, signal).catch(undefinedIfAbsent)));
+    return [...named, ...lists.flat()].filter((ip) => ip !== undefined);
   }
 }

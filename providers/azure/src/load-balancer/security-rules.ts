@@ -52,6 +52,9 @@ export function allowName({ protocol, family, sources, ports }: Omit<Allowance, 
 }
 export const denyName = (family: Family): string => `${namePrefix}_deny-all_${family}`;
 
+/** Whether a port at an address is somebody else's; without a port, whether anything there is. */
+export type Kept = (address: string, protocol?: RuleProtocol, port?: number) => boolean;
+
 export class SecurityRules {
   readonly #before: readonly SecurityRule[];
   readonly #rules: Map<string, SecurityRule>;
@@ -101,8 +104,8 @@ export class SecurityRules {
     };
     this.#rules.set(name, withDestinations(rule, [...(known ? destinationsOf(known) : []), ...destinations]));
   }
-  /** Takes addresses out of all rules, but for the ports that others have there. */
-  clear(addresses: readonly string[], kept: (address: string, protocol: RuleProtocol) => readonly number[]): void {
+  /** Takes addresses out of all rules, but for the ports that are kept there. */
+  clear(addresses: readonly string[], kept: Kept): void {
     for (const rule of [...this.#rules.values()].filter(isManaged))
       for (const address of destinationsOf(rule).filter((one) => addresses.includes(one)))
         this.#clearOne(rule.name ?? '', address, kept);
@@ -116,7 +119,7 @@ export class SecurityRules {
       this.#rules.set(rule.name ?? '', withDestinations(rule, left));
     }
   }
-  #clearOne(name: string, address: string, kept: (address: string, protocol: RuleProtocol) => readonly number[]): void {
+  #clearOne(name: string, address: string, kept: Kept): void {
     const rule = this.#rules.get(name) as SecurityRule;
     const protocol = rule.protocol as RuleProtocol;
     const left = withDestinations(
@@ -124,13 +127,12 @@ export class SecurityRules {
       destinationsOf(rule).filter((one) => one !== address),
     );
     if (rule.access === 'Deny') {
-      const stays = Object.values(ruleProtocols).some((one) => kept(address, one).length > 0);
-      if (!stays) this.#rules.set(name, left);
+      if (!kept(address)) this.#rules.set(name, left);
       return;
     }
     const ports = portsOf(rule);
     if (!ports) return;
-    const others = kept(address, protocol).filter((port) => ports.includes(port));
+    const others = ports.filter((port) => kept(address, protocol, port));
     if (others.length === ports.length) return;
     this.#rules.set(name, left);
     const family = familyOf(address);

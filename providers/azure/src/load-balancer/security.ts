@@ -8,7 +8,7 @@ import { keptTags, sameTags } from '../tags.ts';
 import { addressesOf } from './backends.ts';
 import type { Plan } from './plan.ts';
 import { familyOf } from './ranges.ts';
-import { type RuleProtocol, ruleProtocols, SecurityRules } from './security-rules.ts';
+import { type Kept, type RuleProtocol, ruleProtocols, SecurityRules } from './security-rules.ts';
 
 /** An address at which a Service is, or was, reached, and the frontends that have it. */
 export interface Reached {
@@ -34,16 +34,35 @@ const families: readonly Family[] = ['IPv4', 'IPv6'];
 const protocolOf = (transport: string | undefined): RuleProtocol =>
   (({ tcp: 'Tcp', udp: 'Udp' }) as const)[transport?.toLowerCase() ?? ''] ?? '*';
 
-/** Ports that rules of other Services have at these frontends. */
-function portsOfOthers({ balancers, service }: Opening, frontendIds: readonly string[], protocol: RuleProtocol): number[] {
+/** Whether a rule of another Service has this port at one of these frontends. */
+function isOfOthers(
+  { balancers, service }: Opening,
+  frontendIds: readonly string[],
+  protocol?: RuleProtocol,
+  port?: number,
+): boolean {
   const rules = balancers.flatMap(({ loadBalancingRules = [] }) => loadBalancingRules);
-  return rules
-    .filter(
-      ({ name, frontendIPConfiguration }) =>
-        !ownsPiece(service, name) && frontendIds.some((id) => sameText(id, frontendIPConfiguration?.id)),
-    )
-    .filter((rule) => protocolOf(rule.protocol) === protocol)
-    .map(({ frontendPort = 0 }) => frontendPort);
+  return rules.some(
+    (rule) =>
+      !ownsPiece(service, rule.name) &&
+      frontendIds.some((id) => sameText(id, rule.frontendIPConfiguration?.id)) &&
+      (protocol === undefined || protocolOf(rule.protocol) === protocol) &&
+      (port === undefined || rule.frontendPort === port),
+  );
+}
+
+/** Ports that the Service has had, or is to have, at addresses of load balancers. */
+function ownPorts({ balancers, service, open }: Opening, protocol: RuleProtocol | undefined): number[] {
+  const there = balancers
+    .flatMap(({ loadBalancingRules = [] }) => loadBalancingRules)
+    .filter((rule) => ownsPiece(service, rule.name) && protocolOf(rule.protocol) === protocol)
+    .flatMap(({ frontendPort = 0, backendPort = 0 }) => [frontendPort, backendPort]);
+  const wanted = (service.spec?.ports ?? []).filter((one) => ruleProtocols[one.protocol ?? 'TCP'] === protocol);
+  return [
+    ...there,
+    ...wanted.flatMap(({ port, nodePort = port }) => [port, nodePort]),
+    ...(open && protocol ? portsOf(open.plan, protocol) : []),
+  ];
 }
 
 /** Node ports at which the rules of the Service reach nodes directly, those that are asked for included. */
@@ -103,12 +122,12 @@ export function createSecurity({ arm, stores, settings }: Cloud): Security {
             throw new Error(`network security group ${name} does not exist in resource group ${group}`);
           }
           const rules = new SecurityRules(there.securityRules);
-          const kept = (address: string, protocol: RuleProtocol): number[] =>
-            portsOfOthers(
-              opening,
-              clear.filter((one) => one.address === address).flatMap(({ frontendIds }) => frontendIds),
-              protocol,
-            );
+          const kept: Kept = (address, protocol, port) => {
+            const frontendIds = clear.filter((one) => one.address === address).flatMap((one) => one.frontendIds);
+            if (frontendIds.length > 0) return isOfOthers(opening, frontendIds, protocol, port);
+            // Nothing in Azure says who else has an address that is not of these load balancers.
+            return port !== undefined && !ownPorts(opening, protocol).includes(port);
+          };
           rules.clear(
             clear.map(({ address }) => address),
             kept,
