@@ -37,6 +37,7 @@ describe('cloud.conf', () => {
       'is not supported: there is one load balancer of each kind',
     ],
     [{ resourceManagerEndpoint: 'http://example.com' }, 'resourceManagerEndpoint: must begin with https://'],
+    [{ resourceManagerEndpoint: 'http://127.0.0.1:80@example.com' }, 'resourceManagerEndpoint: must begin with https://'],
     [{ aadClientSecret: 's' }, 'aadClientId: is required with aadClientSecret'],
     [{ aadClientId: 'i', aadClientSecret: 's', aadClientCertPath: 'p' }, 'aadClientCertPath: contradicts aadClientSecret'],
     [{ userAssignedIdentityID: 'x' }, 'useManagedIdentityExtension: is required with userAssignedIdentityID'],

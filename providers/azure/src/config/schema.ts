@@ -7,12 +7,11 @@ const name = text.max(260);
 const seconds = z.int().min(0);
 const guid = z.string().regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, 'must be a UUID');
 /** Without TLS only where nobody can listen in. */
-const endpoint = z
-  .url()
-  .regex(
-    /^(https:\/\/|http:\/\/(127\.\d+\.\d+\.\d+|localhost|\[::1\])(:|\/|$))/,
-    'must begin with https:// (http:// only on loopback)',
-  );
+const endpoint = z.url().refine((text) => {
+  const { protocol, hostname, username } = new URL(text);
+  const isNear = hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
+  return username === '' && (protocol === 'https:' || (protocol === 'http:' && isNear));
+}, 'must begin with https:// (http:// only on loopback)');
 
 const rate = z.strictObject({
   cloudProviderRateLimit: z.boolean().optional(),

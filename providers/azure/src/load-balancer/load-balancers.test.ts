@@ -336,6 +336,20 @@ describe('who is let in', () => {
     await world.balancers.ensureLoadBalancer(cluster, web({ [annotation.disableSecurityRules]: 'true' }), nodes);
     expect(security(world).filter((rule) => JSON.stringify(rule).includes(String(addressOf(status))))).toEqual([]);
   });
+  it('of another Service stay in, whoever names its address', async () => {
+    const world = await opened();
+    const nodes = addNodes(world, ['node-a']);
+    const victim = addressOf(await world.balancers.ensureLoadBalancer(cluster, web(), nodes)) ?? '';
+    const rival = other({ [annotation.additionalIps]: victim });
+    await world.balancers.ensureLoadBalancer(cluster, rival, nodes);
+    await world.balancers.ensureLoadBalancer(
+      cluster,
+      { ...other(), status: { loadBalancer: { ingress: [{ ip: victim }] } } },
+      nodes,
+    );
+    await world.balancers.ensureLoadBalancerDeleted(cluster, rival);
+    expect(security(world)).toMatchObject([{ destinationAddressPrefix: victim, destinationPortRanges: ['80'] }]);
+  });
   it('reach nodes themselves at their node ports where addresses do not float', async () => {
     const world = await opened();
     const nodes = addNodes(world, ['node-a', 'node-b']);

@@ -31,13 +31,11 @@ type Sides = Readonly<Partial<Record<Side, Balancer>>>;
 const sideOf = ({ internal }: Plan): Side => (internal ? internalSuffix : '');
 const oppositeOf = ({ internal }: Plan): Side => (internal ? '' : internalSuffix);
 const present = (sides: Sides): Balancer[] => both.flatMap((side) => sides[side] ?? []);
-/** Addresses beside those of frontends that it has, or has had: its status still shows them. */
-function additionalOf(service: Service, reached: readonly Reached[]): Reached[] {
+/** Addresses beside those of its frontends that it has, or has had: its status still shows them. */
+function furtherAddresses(service: Service, reached: readonly Reached[]): string[] {
   const shown = (service.status?.loadBalancer?.ingress ?? []).map(({ ip = '' }) => ip);
   const all = new Set([...annotationsOf(service, prefix).list(annotation.additionalIps), ...shown]);
-  return [...all]
-    .filter((address) => familyOf(address) !== undefined && !reached.some((one) => one.address === address))
-    .map((address) => ({ address, frontendIds: [] }));
+  return [...all].filter((address) => familyOf(address) !== undefined && !reached.some((one) => one.address === address));
 }
 const publicIdsOf = (sides: Sides, service: Service): string[] =>
   present(sides).flatMap((balancer) =>
@@ -83,6 +81,24 @@ class Balancers {
     );
     return found.flatMap(({ address, frontendIds }) => (address ? [{ address, frontendIds }] : []));
   }
+  /** An address that somebody names may be another Service's: then its frontend is known, and nothing of that Service is closed. */
+  async #further(
+    balancers: readonly Balancer[],
+    service: Service,
+    reached: readonly Reached[],
+    signal?: AbortSignal,
+  ): Promise<Reached[]> {
+    const addresses = furtherAddresses(service, reached);
+    if (addresses.length === 0) return [];
+    const ips = await this.#deps.cloud.arm.publicIps.list(this.#settings.group, signal);
+    const all = balancers.flatMap(({ frontendIPConfigurations = [] }) => frontendIPConfigurations);
+    return addresses.map((address) => {
+      const ipIds = ips.filter(({ ipAddress }) => ipAddress === address).map(({ id }) => id);
+      const isAt = (one: (typeof all)[number]): boolean =>
+        one.privateIPAddress === address || ipIds.some((id) => sameText(id, one.publicIPAddress?.id));
+      return { address, frontendIds: all.filter(isAt).flatMap(({ id }) => id ?? []) };
+    });
+  }
   async #settle(cluster: string, plan: Plan, balancer: Balancer, nodes: readonly Node[], signal?: AbortSignal): Promise<void> {
     if (this.#settings.poolOfAddresses || isPreConfigured(this.#settings, plan.internal)) return;
     const families = plan.families.map(({ family }) => family);
@@ -125,7 +141,12 @@ class Balancers {
       throw new Error(`load balancer ${desire.name} has no address for ${plan.key} yet`);
     const balancers = [balancer, ...(before[opposite] ? [before[opposite]] : [])];
     await security.change(
-      { service, balancers, clear: [...now, ...additionalOf(service, now)], open: { plan, addresses, nodes } },
+      {
+        service,
+        balancers,
+        clear: [...now, ...(await this.#further(balancers, service, now, signal))],
+        open: { plan, addresses, nodes },
+      },
       signal,
     );
     if (hasPieces(before[opposite], service)) await this.#removeFrom(cluster, opposite, service, signal);
@@ -153,7 +174,7 @@ class Balancers {
     const { security, publicIps } = this.#deps;
     const sides = await this.#sidesOf(cluster, signal);
     const reached = await this.#reached(present(sides), service, signal);
-    const clear = [...reached, ...additionalOf(service, reached)];
+    const clear = [...reached, ...(await this.#further(present(sides), service, reached, signal))];
     if (this.#settings.securityGroup.name !== '') await security.change({ service, balancers: present(sides), clear }, signal);
     const ids = publicIdsOf(sides, service);
     for (const side of both) if (sides[side]) await this.#removeFrom(cluster, side, service, signal);
