@@ -45,10 +45,19 @@ export async function settle(options: UpOptions, progress: Progress): Promise<Cl
           progress,
         );
   const dnsUpstreams = [...(options.dnsUpstreams ?? before?.dnsUpstreams ?? [])];
+  const registryPort = options.registryPort ?? before?.registryPort;
   const registryMirrors = [...(options.registryMirrors ?? before?.registryMirrors ?? [])];
   // Better said now than with half a cluster running.
   if (dnsUpstreams.length > 0) dnsUpstreams.forEach((await import('#dns')).parseUpstream);
   registryMirrors.forEach(parseRegistryMirror);
+  if (registryPort !== undefined) {
+    if (runtime === 'simulated' || controlPlanes || machine || (options.topology ?? before?.topology) === 'managed')
+      throw new Error('--registry needs real nodes of this machine, with the control plane of one process among them');
+    const { registryMirror, registryProgram } = await import('./registry-addon.ts');
+    registryProgram();
+    const mirror = registryMirror(registryPort);
+    if (!registryMirrors.includes(mirror)) registryMirrors.push(mirror);
+  }
   const etcd = etcdOfStart(options.etcd, before);
   const componentArgs = await argsOfStart(options, before, { machine: machine !== undefined, runtime, controlPlanes });
   for (const warning of componentArgs.warnings) progress.say(`   ${warning}`);
@@ -64,6 +73,7 @@ export async function settle(options: UpOptions, progress: Progress): Promise<Cl
     nodeAddresses: options.nodeAddresses ?? before?.nodeAddresses ?? 'private',
     dnsUpstreams,
     registryMirrors,
+    ...(registryPort !== undefined && { registryPort }),
     cloudProvider: options.cloudProvider ?? before?.cloudProvider ?? 'local',
     ...(cloudEmulator && { cloudEmulator }),
     // Volumes of the built-in provisioner are directories of this machine.

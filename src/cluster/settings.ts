@@ -55,6 +55,8 @@ export interface ClusterSettings {
   dnsUpstreams?: string[];
   /** Where nodes pull images from, `[registry=]url`. */
   registryMirrors?: string[];
+  /** Of a registry on loopback that nodes know, too; absent: there is none. */
+  registryPort?: number;
   cloudProvider?: CloudProviderChoice;
   /** The vendor whose API is in front of the local cloud; absent: none. Fixed with the first start. */
   cloudEmulator?: EmulatorName;

@@ -64,6 +64,8 @@ export interface UpOptions {
   dnsUpstreams?: readonly string[];
   /** `[registry=]url`; absent: as before, or none. */
   registryMirrors?: readonly string[];
+  /** Of a registry on loopback that nodes know, too; absent: as before, or none. */
+  registryPort?: number | undefined;
   /** Who completes the nodes and serves load balancers: absent: as before, or local. */
   cloudProvider?: CloudProviderChoice;
   /** The vendor whose API is put in front of the local cloud: absent: as before, or none. */
@@ -201,6 +203,7 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
     await progress.step(cloudTitle(kept), async () => {
       await (booted ?? nodes.boot());
       await nodes.connect(plane, own);
+      await beginRegistry(kept, nodes, plane, deps);
     });
     if (managed && nodes.endpoint) await access.tell(accessBy(nodes.endpoint));
     if (nodes.emulated)
@@ -210,9 +213,7 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
     if (nodes.noUplink) progress.say(`   nodes have no way out of this machine (${nodes.noUplink})`);
     await progress.step(kept.cni === 'none' ? 'nodes' : 'nodes Ready', async () => {
       await nodes.kubeletsAnswer(deps.signal);
-      // Without a network of pods no node is Ready: it is enough that its kubelet says so.
-      const arrived = kept.cni === 'none' && kept.runtime !== 'simulated' ? isHeardSince : isNodeReadySince;
-      await nodesReady(plane, await nodes.bootTimes(), arrived, deps);
+      await nodesReady(plane, await nodes.bootTimes(), arrivalOf(kept), deps);
     });
   }
   if (kept.machine && own) {
@@ -296,6 +297,18 @@ async function startPlane(
   }
 }
 
+async function beginRegistry(
+  { registryPort: port, dataDir }: ClusterSettings,
+  { endpoint }: ClusterNodes,
+  plane: PlaneAccess,
+  deps: StartDeps,
+): Promise<void> {
+  if (port === undefined || !endpoint) return;
+  const { startRegistry } = await import('./registry-addon.ts');
+  const registry = await startRegistry({ port, dataDir, plane, sockets: endpoint.sockets }, deps);
+  deps.undo.push(() => registry.stop());
+}
+
 /** Goes on while the nodes boot, which take longer. */
 function beginStorage({ storage, dataDir, runtime }: ClusterSettings, plane: PlaneAccess, deps: StartDeps): Promise<unknown> {
   if (storage === 'none') return Promise.resolve();
@@ -339,6 +352,10 @@ const cloudTitle = ({ nodes, runtime, cloudProvider, cloudEmulator }: ClusterSet
     `${cloudEmulator ? `emulated ${cloudEmulator}` : 'cloud'} with ${nodes.length} ${runtime === 'simulated' ? 'simulated ' : ''}instance${nodes.length === 1 ? '' : 's'}`,
     ...(cloudProvider === 'local' ? ['cloud-controller-manager'] : []),
   ].join(', ');
+
+/** Without a network of pods no node is Ready: it is enough that its kubelet says so. */
+const arrivalOf = ({ cni, runtime }: ClusterSettings) =>
+  cni === 'none' && runtime !== 'simulated' ? isHeardSince : isNodeReadySince;
 
 /** `bootTimes`: since when the word of each node's kubelet counts. */
 async function nodesReady(

@@ -65,6 +65,11 @@ clusterCommand('up', 'Start a cluster and stay in the foreground; Ctrl-C stops i
     "put a vendor's API (aws) in front of the local cloud, and the vendor's provider in the place of the local one (default: as before, or none)",
   )
   .option(
+    '--registry [port]',
+    'a registry on 127.0.0.1 that nodes know by the same name, localhost:<port>; needs docker-registry (default: as before, or none; port 5000)',
+    number('--registry', 65_535),
+  )
+  .option(
     '--storage <storage>',
     'local-path (the default StorageClass `standard`: volumes are directories of the nodes) or none (default: as before, or local-path)',
   )

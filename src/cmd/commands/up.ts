@@ -42,6 +42,7 @@ export interface UpFlags extends EtcdFlags {
   storage?: string;
   metrics?: string;
   config?: string;
+  registry?: number | true;
   cni?: string;
   networkPolicy?: string;
   proxyMode?: string;
@@ -82,6 +83,9 @@ function chosen<T extends string>(flag: string, words: readonly T[], given: stri
   if (given !== undefined && !word) throw new Error(`${flag} must be one of ${words.join(', ')}, not ${JSON.stringify(given)}`);
   return word;
 }
+
+/** Of docker's registry. */
+const defaultRegistryPort = 5000;
 
 /** Flags that say one of several words. */
 const choicesOf = (flags: UpFlags) => ({
@@ -157,6 +161,7 @@ export async function runUp(given: UpFlags): Promise<void> {
     ...flags,
     dataDir,
     ...choices,
+    registryPort: flags.registry === true ? defaultRegistryPort : flags.registry,
     audit,
     componentArgs,
     ...(etcd && { etcd }),
