@@ -74,6 +74,16 @@ async function main() {
   const stored = () => (existsSync(resultsFile) ? JSON.parse(readFileSync(resultsFile, 'utf8')) : {});
   const results = {};
   let failed = 0;
+  let interrupted = false;
+  const end = async () => {
+    await execute(process.execPath, [sagong, 'down', ...place], { env: { KUBECONFIG: kubeconfig } });
+    rmSync(work, { recursive: true, force: true });
+  };
+  for (const signal of ['SIGINT', 'SIGTERM'])
+    process.once(signal, () => {
+      interrupted = true;
+      void end().finally(() => process.exit(1));
+    });
   try {
     await must(process.execPath, [sagong, 'up', ...place, '--nodes', '2', '--runtime', 'simulated', '--detach'], { env: { KUBECONFIG: kubeconfig } });
     const context = {
@@ -108,9 +118,9 @@ async function main() {
       }
     }
   } finally {
-    await execute(process.execPath, [sagong, 'down', ...place], { env: { KUBECONFIG: kubeconfig } });
-    rmSync(work, { recursive: true, force: true });
+    await end();
   }
+  if (interrupted) return;
   const all = { ...stored(), ...results };
   writeFileSync(resultsFile, `${JSON.stringify(all, null, 1)}\n`);
   writeFileSync(join(root, 'docs/compatibility.md'), page(all));

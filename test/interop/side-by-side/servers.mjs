@@ -106,6 +106,10 @@ async function ready(server, log) {
 
 /** The pair that the arguments name (`--upstream URL --sagong URL`), or one that is started; for scripts. */
 export async function pairOf({ upstream, sagong }) {
-  if (!upstream || !sagong) return startPair();
+  if (!upstream || !sagong) {
+    const pair = await startPair();
+    for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => void pair.close().finally(() => process.exit(1)));
+    return pair;
+  }
   return { upstream: api(upstream), sagong: api(sagong), close: async () => {} };
 }
