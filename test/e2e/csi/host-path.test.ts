@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { Client, credentials } from '@grpc/grpc-js';
 import { parseAllDocuments } from 'yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually, TestCluster } from '../cluster/harness.ts';
@@ -78,6 +79,31 @@ const onNode = async (script: string): Promise<string> =>
   (await cluster.sagong('node', 'shell', 'node-1', '--', 'sh', '-c', script)).stdout;
 const csiMounts = (): Promise<string> => onNode('grep kubernetes.io.csi /proc/self/mountinfo; true');
 
+/** The driver's object, as one whose volumes need no attaching. */
+async function unattachedDriver(): Promise<string> {
+  const text = await readFile(join(deployment, 'csi-hostpath-driverinfo.yaml'), 'utf8');
+  const [document] = parseAllDocuments(text);
+  const object = document?.toJS() as { spec: object };
+  const path = join(cluster.home, 'driver.json');
+  await writeFile(path, JSON.stringify({ ...object, spec: { ...object.spec, attachRequired: false } }));
+  return path;
+}
+
+/** CreateVolume of the driver's Controller service, for a volume of 1 MiB for one writer; gives its id. */
+async function createVolume(socket: string): Promise<string> {
+  const client = new Client(`unix://${socket}`, credentials.createInsecure());
+  const request = Buffer.from('0a046d6164651204088080401a0612001a020801', 'hex');
+  const method = '/csi.v1.Controller/CreateVolume';
+  const same = (bytes: Buffer): Buffer => bytes;
+  const answer = await new Promise<string>((resolve, reject) =>
+    client.makeUnaryRequest(method, same, same, request, (error, bytes) =>
+      error ? reject(error) : resolve(bytes?.toString('latin1') ?? ''),
+    ),
+  );
+  client.close();
+  return /[0-9a-f]{8}-[0-9a-f-]{27}/.exec(answer)?.[0] ?? '';
+}
+
 describe.skipIf(folder === '')('csi-driver-host-path (skipped without SAGONG_CSI)', () => {
   beforeAll(async () => {
     cluster = await TestCluster.create();
@@ -114,6 +140,42 @@ describe.skipIf(folder === '')('csi-driver-host-path (skipped without SAGONG_CSI
     );
     await kubectl('delete', 'pod', 'nobody');
   });
+
+  it('stages and publishes a volume that somebody has made, grows it, and takes it back', async () => {
+    await kubectl('replace', '--force', '-f', await unattachedDriver());
+    const socket = join(cluster.dataDir, 'nodes/node-1/root/var/lib/kubelet/plugins/csi-hostpath/csi.sock');
+    const volumeHandle = await createVolume(socket);
+    const resources = { requests: { storage: '1Mi' } };
+    const accessModes = ['ReadWriteOnce'];
+    const claim = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { name: 'made' } };
+    const volume = { apiVersion: 'v1', kind: 'PersistentVolume', metadata: { name: 'made' } };
+    const claimRef = { namespace: 'default', name: 'made' };
+    const csi = { driver, volumeHandle };
+    await cluster.apply(
+      [
+        { ...volume, spec: { storageClassName: '', capacity: { storage: '1Mi' }, accessModes, claimRef, csi } },
+        { ...claim, spec: { storageClassName: '', volumeName: 'made', accessModes, resources } },
+      ]
+        .map((object) => JSON.stringify(object))
+        .join('\n'),
+    );
+    const source = { persistentVolumeClaim: { claimName: 'made' } };
+    for (const name of ['one', 'two']) {
+      await cluster.apply(pod(name, source, `echo ${name} >> /data/file`));
+      await ready(name);
+    }
+    expect(await kubectl('exec', 'two', '--', 'cat', '/data/file')).toBe('one\ntwo\n');
+    expect((await csiMounts()).trim().split('\n')).toHaveLength(2);
+    await kubectl('delete', 'pod', 'one');
+    expect(await kubectl('exec', 'two', '--', 'cat', '/data/file')).toBe('one\ntwo\n');
+    await kubectl('patch', 'pv', 'made', '-p', '{"spec":{"capacity":{"storage":"2Mi"}}}');
+    const size = (): Promise<string> => kubectl('get', 'pvc', 'made', '-o', 'jsonpath={.status.capacity.storage}');
+    await eventually('a larger claim', async () => (await size()) === '2Mi', 150_000);
+    await kubectl('delete', 'pod', 'two');
+    await eventually('nothing is mounted', async () => (await csiMounts()) === '');
+    await kubectl('delete', 'pvc', 'made');
+    await kubectl('delete', 'pv', 'made');
+  }, 400_000);
 
   it.skipIf(!hasSidecars)(
     'provisions, attaches, stages and publishes a claim, keeps its data, grows, and takes it all away',
