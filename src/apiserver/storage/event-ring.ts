@@ -2,6 +2,10 @@
 import { ringAgeMs, ringEventsMax, ringEventsMin } from '../limits.ts';
 import type { CacheEvent } from './event.ts';
 
+/** Forgotten events at the front of the list that it is made anew for, and their least share of it: one in so many. */
+const compactionMin = 256;
+const compactionShare = 16;
+
 export class EventRing {
   #events: CacheEvent[] = [];
   #start = 0;
@@ -19,13 +23,16 @@ export class EventRing {
 
   push(event: CacheEvent): void {
     this.#events.push(event);
-    const length = this.#events.length - this.#start;
-    const head = this.#events[this.#start] as CacheEvent;
-    if (length > ringEventsMax || (length > ringEventsMin && event.atMs - head.atMs > ringAgeMs)) {
+    for (;;) {
+      const length = this.#events.length - this.#start;
+      const head = this.#events[this.#start] as CacheEvent;
+      const isOld = length > ringEventsMin && event.atMs - head.atMs > ringAgeMs;
+      if (length <= ringEventsMax && !isOld) break;
       this.#since = head.revision;
       this.#start++;
     }
-    if (this.#start > 1024 && this.#start * 2 > this.#events.length) {
+    // What is no longer remembered is let go of soon: each event holds two objects.
+    if (this.#start > compactionMin && this.#start * compactionShare > this.#events.length) {
       this.#events = this.#events.slice(this.#start);
       this.#start = 0;
     }
