@@ -45,4 +45,3 @@ export const probesFailedMin = 2;
 export const probeSecondsMax = 120;
 /** Where kube-proxy says whether its node serves (KEP-3836). */
 export const nodesHealthPort = 10_256;
-export const imdsTimeoutMs = 5_000;

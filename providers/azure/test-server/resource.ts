@@ -26,9 +26,3 @@ export const idOf = (value: unknown): string => ((value as { id?: string } | und
 export const partsOf = (resource: Resource | undefined, list: string): Part[] =>
   (resource?.properties[list] as Part[] | undefined) ?? [];
 export const lastOf = (id: string): string => id.slice(id.lastIndexOf('/') + 1);
-/** The first `count` pairs of an ID behind the provider. */
-export const ownerOf = (id: string, pairs = 1): string => {
-  const [head = '', rest = ''] = id.split(/\/providers\//i);
-  const [namespace, ...parts] = rest.split('/');
-  return `${head}/providers/${[namespace, ...parts.slice(0, pairs * 2)].join('/')}`.toLowerCase();
-};

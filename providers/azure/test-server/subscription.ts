@@ -1,7 +1,7 @@
 // The state of the subscription behind the server: its resources by ID, operations on them, and what happens outside of Kubernetes.
 import type { Rng } from 'sagong/cloud-provider';
 import { type Faults, LaggingMap, Operations, Refusal } from 'sagong/cloud-provider/test-server';
-import { idOf, ownerOf, type Part, partsOf, type Resource, same } from './resource.ts';
+import { idOf, type Part, partsOf, type Resource, same } from './resource.ts';
 
 export interface MachineOptions {
   zone?: string;
@@ -308,4 +308,3 @@ export class Subscription {
     return undefined;
   }
 }
-export { ownerOf };

@@ -1,7 +1,6 @@
 // What Azure answers instead of a result: a status and a code (https://learn.microsoft.com/azure/azure-resource-manager/troubleshooting/common-deployment-errors).
 // The codes decide where the status says too little.
 import {
-  callErrorOf,
   CallError,
   type Failure,
   type FailureKind,
@@ -88,6 +87,3 @@ export function failureOf(error: unknown): Failure {
 
 /** The failure of an operation that Azure carried out in its own time. */
 export const operationFailure = (name: string, error: AzureError): CallError => new CallError(name, failureOf(error), error);
-
-/** Azure's word for what went wrong. */
-export const codeOf = (error: unknown): string | undefined => callErrorOf(error)?.vendorCode;

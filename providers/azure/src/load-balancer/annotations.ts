@@ -45,9 +45,6 @@ export const ofPort = {
   probePath: 'health-probe_request-path',
 } as const;
 
-/** Read, and without effect, as with upstream where there is one Standard load balancer for all. */
-export const withoutEffect = ['load-balancer-mode', 'load-balancer-configurations'] as const;
-
 const privateLink = 'private link services are not made; make one on the frontend of the load balancer';
 const refused: Readonly<Record<string, string>> = Object.fromEntries(
   [
