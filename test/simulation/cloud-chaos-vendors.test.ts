@@ -7,6 +7,7 @@ import { CloudChaos } from './support/cloud-chaos.ts';
 import { type ChaosSize, fullSize, hoursMs, live, settle } from './support/cloud-chaos-life.ts';
 import { azureChaosCloud } from './support/clouds/azure.ts';
 import { baiduChaosCloud } from './support/clouds/baidu.ts';
+import { digitalOceanChaosCloud } from './support/clouds/digitalocean.ts';
 import { gcpChaosCloud } from './support/clouds/gcp.ts';
 import { linodeChaosCloud } from './support/clouds/linode.ts';
 import { ociChaosCloud } from './support/clouds/oci.ts';
@@ -14,6 +15,7 @@ import { ociChaosCloud } from './support/clouds/oci.ts';
 const clouds: Readonly<Record<string, (options: ChaosCloudOptions) => Promise<ChaosCloud>>> = {
   azure: azureChaosCloud,
   cce: baiduChaosCloud,
+  digitalocean: digitalOceanChaosCloud,
   gce: gcpChaosCloud,
   linode: linodeChaosCloud,
   oci: ociChaosCloud,

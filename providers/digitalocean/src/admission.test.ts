@@ -69,7 +69,7 @@ describe('the webhook for load balancers', () => {
     const changed = { ...old, spec: { ...old.spec, ports: [{ protocol: 'TCP', port: 8080, nodePort: 30_080 }] } };
     expect(await ask(changed, old)).toBe('allowed: valid load balancer definition');
     expect(writes()).toMatchObject([
-      { method: 'PUT', path: `/v2/load_balancers/${made?.id}`, body: { validate_only: true, region: 'nyc3' } },
+      { method: 'PUT', url: { pathname: `/v2/load_balancers/${made?.id}` }, body: { validate_only: true, region: 'nyc3' } },
     ]);
     expect(made?.forwarding_rules).toMatchObject([{ entry_port: 80 }]);
     expect(await ask(changed, serviceWith({ [annotations.type]: 'wrong' }))).toBe('allowed: valid load balancer definition');

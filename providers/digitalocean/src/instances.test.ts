@@ -1,6 +1,7 @@
 import type { CloudProvider, InstancesV2 } from 'sagong/cloud-provider';
 import { isInstanceNotFound } from 'sagong/cloud-provider';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { pathOf } from '../test-server/index.ts';
 import { nodeWith, openWorld, readSdk, sdkTimeoutMs, type TestWorld } from '../test-server/world.ts';
 
 beforeAll(readSdk, sdkTimeoutMs);
@@ -36,7 +37,7 @@ describe('a droplet', () => {
         { type: 'ExternalIP', address: '2604:a880::5' },
       ],
     });
-    expect(world.server.requests.map(({ path }) => path)).toEqual(['/v2/droplets?name=node-1&page=1&per_page=50']);
+    expect(world.server.requests.map(pathOf)).toEqual(['/v2/droplets?name=node-1&page=1&per_page=50']);
   });
   it.each([['10.128.9.5'], ['192.0.9.5'], ['2604:a880::5']])('is found by its address %s', async (name) => {
     for (let number = 0; number < 55; number++) world.server.account.addDroplet(`other-${number}`);

@@ -1,5 +1,6 @@
 import type { CloudProvider } from 'sagong/cloud-provider';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { pathOf } from '../test-server/index.ts';
 import {
   eventually,
   nodeWith,
@@ -63,7 +64,7 @@ describe('the tag of the cluster', () => {
     const cluster = testCluster(serviceWith({}, { type: 'ClusterIP' }));
     await cloud.initialize?.({ client: cluster.client, signal: stop.signal });
     await eventually(() => expect(world.clock.pending()).toBe(1));
-    expect(world.server.requests.map(({ path }) => path)).toEqual(['/v2/regions?page=1&per_page=50']);
+    expect(world.server.requests.map(pathOf)).toEqual(['/v2/regions?page=1&per_page=50']);
     expect(cloud.hasClusterId()).toBe(true);
     expect((await world.open()).hasClusterId()).toBe(false);
   });

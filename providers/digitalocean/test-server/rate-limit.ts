@@ -12,7 +12,7 @@ const minuteMs = 60_000;
 export class RateLimiter {
   readonly #limits: RateLimits;
   readonly #now: () => number;
-  #takenMs: number[] = [];
+  readonly #takenMs: number[] = [];
 
   constructor(limits: RateLimits, now: () => number) {
     this.#limits = limits;
@@ -30,7 +30,7 @@ export class RateLimiter {
   /** Counts a request. Throws when it is too many. */
   take(): void {
     const nowMs = this.#now();
-    this.#takenMs = this.#takenMs.filter((atMs) => atMs > nowMs - hourMs);
+    while ((this.#takenMs[0] ?? nowMs) <= nowMs - hourMs) this.#takenMs.shift();
     const { perHour, perMinute } = this.#limits;
     if (this.#takenMs.length >= perHour) throw new Refusal(429, 'API rate limit exceeded.');
     const burst = this.#takenMs.at(-perMinute);

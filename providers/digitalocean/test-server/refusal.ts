@@ -1,4 +1,5 @@
 // Answers of 400 and more, as the reference describes them ("HTTP Statuses"): an id that goes with the status, a message, and a request id.
+import { Refusal as VendorRefusal } from 'sagong/cloud-provider/test-server';
 
 const ids: Readonly<Record<number, string>> = {
   400: 'bad_request',
@@ -13,19 +14,17 @@ const ids: Readonly<Record<number, string>> = {
   503: 'service_unavailable',
 };
 
-export class Refusal extends Error {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-
+export class Refusal extends VendorRefusal {
   constructor(status: number, message: string, headers: Readonly<Record<string, string>> = {}) {
-    super(message);
-    this.status = status;
-    this.headers = headers;
-  }
-  body(requestId: string): { id: string; message: string; request_id: string } {
-    return { id: ids[this.status] ?? 'example_error', message: this.message, request_id: requestId };
+    super(status, '', message, headers);
   }
 }
+
+export const refusalBody = ({ status, message }: VendorRefusal, requestId: string): Record<string, string> => ({
+  id: ids[status] ?? 'example_error',
+  message,
+  request_id: requestId,
+});
 
 export const notFound = (): Refusal => new Refusal(404, 'The resource you requested could not be found.');
 export const unprocessable = (message: string): Refusal => new Refusal(422, message);

@@ -1,4 +1,5 @@
 // Paths and methods of the API, and what answers them.
+import type { Routes, VendorAnswer, VendorRequest } from 'sagong/cloud-provider/test-server';
 import type { Account } from './account.ts';
 import { createFirewall, deleteFirewall, firewallOf, updateFirewall } from './firewalls.ts';
 import { createLoadBalancer, deleteLoadBalancer, loadBalancerOf, loadBalancers, updateLoadBalancer } from './load-balancers.ts';
@@ -7,29 +8,25 @@ import { notFound, Refusal } from './refusal.ts';
 import { createTag, shownTag, tagResources } from './tags.ts';
 import type { Body } from './validate-load-balancer.ts';
 
-export interface ApiRequest {
+interface ApiRequest {
   account: Account;
   url: URL;
-  /** The part of the path where the pattern says `:id`. */
+  /** The part of the path where the pattern says `{id}`. */
   id: string;
   body: Body;
 }
-export interface ApiAnswer {
-  status: number;
-  body?: unknown;
-}
-type Handler = (request: ApiRequest) => ApiAnswer;
+type Handler = (request: ApiRequest) => VendorAnswer;
 
-const ok = (body: unknown, status = 200): ApiAnswer => ({ status, body });
-const noContent: ApiAnswer = { status: 204 };
+const ok = (body: unknown, status = 200): VendorAnswer => ({ status, body });
+const noContent: VendorAnswer = { status: 204 };
 
 function found<T>(value: T | undefined): T {
   if (value === undefined) throw notFound();
   return value;
 }
 
-/** By pattern, then by method. */
-const routes: Readonly<Record<string, Readonly<Record<string, Handler>>>> = {
+/** By path, then by method. */
+const handlers: Readonly<Record<string, Readonly<Record<string, Handler>>>> = {
   '/v2/regions': { GET: ({ account, url }) => ok(pageOf('regions', account.regions, url)) },
   '/v2/droplets': {
     GET({ account, url }) {
@@ -41,7 +38,7 @@ const routes: Readonly<Record<string, Readonly<Record<string, Handler>>>> = {
       return ok(pageOf('droplets', wanted, url));
     },
   },
-  '/v2/droplets/:id': {
+  '/v2/droplets/{id}': {
     GET: ({ account, id }) => ok({ droplet: found(account.droplets.get(Number(id))) }),
     DELETE({ account, id }) {
       if (!account.droplets.delete(Number(id))) throw notFound();
@@ -57,12 +54,12 @@ const routes: Readonly<Record<string, Readonly<Record<string, Handler>>>> = {
       return ok(pageOf('certificates', wanted, url));
     },
   },
-  '/v2/certificates/:id': { GET: ({ account, id }) => ok({ certificate: found(account.certificates.get(id)) }) },
+  '/v2/certificates/{id}': { GET: ({ account, id }) => ok({ certificate: found(account.certificates.get(id)) }) },
   '/v2/load_balancers': {
     GET: ({ account, url }) => ok(pageOf('load_balancers', loadBalancers(account), url)),
     POST: ({ account, body }) => ok({ load_balancer: createLoadBalancer(account, body) }, 202),
   },
-  '/v2/load_balancers/:id': {
+  '/v2/load_balancers/{id}': {
     GET: ({ account, id }) => ok({ load_balancer: loadBalancerOf(account, id) }),
     PUT: ({ account, id, body }) => ok({ load_balancer: updateLoadBalancer(account, id, body) }),
     DELETE({ account, id }) {
@@ -81,8 +78,8 @@ const routes: Readonly<Record<string, Readonly<Record<string, Handler>>>> = {
       ),
     POST: ({ account, body }) => ok({ tag: createTag(account, body) }, 201),
   },
-  '/v2/tags/:id': { GET: ({ account, id }) => ok({ tag: shownTag(account, id) }) },
-  '/v2/tags/:id/resources': {
+  '/v2/tags/{id}': { GET: ({ account, id }) => ok({ tag: shownTag(account, id) }) },
+  '/v2/tags/{id}/resources': {
     POST({ account, id, body }) {
       tagResources(account, id, body);
       return noContent;
@@ -92,7 +89,7 @@ const routes: Readonly<Record<string, Readonly<Record<string, Handler>>>> = {
     GET: ({ account, url }) => ok(pageOf('firewalls', [...account.firewalls.values()], url)),
     POST: ({ account, body }) => ok({ firewall: createFirewall(account, body) }, 202),
   },
-  '/v2/firewalls/:id': {
+  '/v2/firewalls/{id}': {
     GET: ({ account, id }) => ok({ firewall: firewallOf(account, id) }),
     PUT: ({ account, id, body }) => ok({ firewall: updateFirewall(account, id, body) }),
     DELETE({ account, id }) {
@@ -102,34 +99,21 @@ const routes: Readonly<Record<string, Readonly<Record<string, Handler>>>> = {
   },
 };
 
-/** Escapes that are not well-formed stay as they are. */
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
+/** The body of a request that has one. */
+export function bodyOf({ method, headers, body }: Pick<VendorRequest, 'method' | 'headers' | 'body'>): Body {
+  if (method === 'GET' || method === 'DELETE') return {};
+  if (!headers['content-type']?.startsWith('application/json') || typeof body !== 'object' || body === null)
+    throw new Refusal(400, 'error parsing request body');
+  return body as Body;
 }
 
-function match(pattern: string, path: string): { id: string } | undefined {
-  const [wanted, given] = [pattern.split('/'), path.split('/')];
-  if (wanted.length !== given.length) return undefined;
-  let id = '';
-  for (const [index, part] of wanted.entries()) {
-    if (part === ':id') id = decoded(given[index] ?? '');
-    else if (part !== given[index]) return undefined;
-  }
-  return { id };
-}
-
-/** Answers a request. Throws `Refusal`. */
-export function answer(method: string, request: Omit<ApiRequest, 'id'>): ApiAnswer {
-  for (const [pattern, methods] of Object.entries(routes)) {
-    const matched = match(pattern, request.url.pathname);
-    if (!matched) continue;
-    const handler = methods[method];
-    if (!handler) throw new Refusal(405, 'Method not allowed.');
-    return handler({ ...request, ...matched });
-  }
-  throw notFound();
-}
+/** Everything that the API answers, of one account. */
+export const apiRoutes = (account: Account): Routes =>
+  Object.fromEntries(
+    Object.entries(handlers).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, handle]) => [
+        `${method} ${path}`,
+        (request: VendorRequest) => handle({ account, url: request.url, id: request.params['id'] ?? '', body: bodyOf(request) }),
+      ]),
+    ),
+  );

@@ -1,7 +1,7 @@
 // The client against what the API documents: pages, refusals, limits. And the local server against the reference, read without the client.
 import { retryAfterOf } from 'sagong/cloud-provider';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { startTestServer, type TestServer, type TestServerOptions } from '../../test-server/index.ts';
+import { pathOf, startTestServer, type TestServer, type TestServerOptions } from '../../test-server/index.ts';
 import { readSdk, sdkTimeoutMs, testClock } from '../../test-server/world.ts';
 import { connectApi, type DigitalOceanApi } from './client.ts';
 import { throttledMs } from './errors.ts';
@@ -27,7 +27,7 @@ describe('the client', () => {
     const api = await start();
     for (let number = 0; number < 101; number++) server.account.addDroplet(`d-${number}`);
     expect(await api.droplets()).toHaveLength(101);
-    expect(server.requests.map(({ path }) => path)).toEqual([
+    expect(server.requests.map(pathOf)).toEqual([
       '/v2/droplets?page=1&per_page=50',
       '/v2/droplets?page=2&per_page=50',
       '/v2/droplets?page=3&per_page=50',

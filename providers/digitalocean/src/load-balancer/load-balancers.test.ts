@@ -12,7 +12,9 @@ import {
   testCluster,
   type TestWorld,
 } from '../../test-server/world.ts';
+import { pathOf } from '../../test-server/index.ts';
 import { annotations } from '../annotations.ts';
+import type { LoadBalancerRequest } from '../api/types.ts';
 
 beforeAll(readSdk, sdkTimeoutMs);
 
@@ -33,7 +35,8 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 const balancers = (): LoadBalancer => cloud.loadBalancer as LoadBalancer;
-const calls = (): string[] => world.server.requests.splice(0).map(({ method, path }) => `${method} ${path.replace('/v2/', '')}`);
+const calls = (): string[] =>
+  world.server.requests.splice(0).map((request) => `${request.method} ${pathOf(request).replace('/v2/', '')}`);
 const ensure = (service: Service, nodes: readonly Node[]) => balancers().ensureLoadBalancer('kubernetes', service, nodes);
 const machine = (name: string, options: Parameters<TestWorld['server']['account']['addDroplet']>[1] = {}): Node => {
   const { id } = world.server.account.addDroplet(name, options);
@@ -120,7 +123,9 @@ describe('a load balancer', () => {
     await rejection(ensure(service, [machine('a')]));
     const status = await ensure(current(), [machine('b')]);
     expect(status.ingress).toEqual([{ ip: '198.51.100.7' }]);
-    const sent = world.server.requests.filter(({ method }) => method !== 'GET').map(({ body }) => body.ip);
+    const sent = world.server.requests
+      .filter(({ method }) => method !== 'GET')
+      .map(({ body }) => (body as LoadBalancerRequest).ip);
     expect(sent).toEqual(['198.51.100.7', undefined]);
   });
   it('finds the droplets of nodes without a provider ID by name and by address, and goes on without the missing ones', async () => {
