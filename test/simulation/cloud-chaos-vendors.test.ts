@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { ChaosCloud, ChaosCloudOptions } from './support/chaos-cloud.ts';
 import { CloudChaos } from './support/cloud-chaos.ts';
 import { type ChaosSize, fullSize, hoursMs, live, settle } from './support/cloud-chaos-life.ts';
+import { awsChaosCloud } from './support/clouds/aws.ts';
 import { azureChaosCloud } from './support/clouds/azure.ts';
 import { baiduChaosCloud } from './support/clouds/baidu.ts';
 import { digitalOceanChaosCloud } from './support/clouds/digitalocean.ts';
@@ -13,6 +14,7 @@ import { linodeChaosCloud } from './support/clouds/linode.ts';
 import { ociChaosCloud } from './support/clouds/oci.ts';
 
 const clouds: Readonly<Record<string, (options: ChaosCloudOptions) => Promise<ChaosCloud>>> = {
+  aws: awsChaosCloud,
   azure: azureChaosCloud,
   cce: baiduChaosCloud,
   digitalocean: digitalOceanChaosCloud,

@@ -56,7 +56,7 @@ async function providerFrom({ configFile }: ManagerSetup, nodes: ReadonlyMap<str
 }
 
 /** A VPC with a subnet in each of two zones that lead to the world outside, and a group of the nodes; all with the cluster's tag. */
-async function makeNetwork(memory: MemoryCloud, tags: Readonly<Record<string, string>>) {
+export async function makeNetwork(memory: MemoryCloud, tags: Readonly<Record<string, string>>) {
   const cloud = memory.client();
   const { id: vpcId } = await cloud.createVpc({ name: 'vpc', cidr: '10.1.0.0/16' });
   const [table] = (await cloud.listRouteTables({ vpcId, main: 'true' })).items;

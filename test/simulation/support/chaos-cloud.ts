@@ -29,7 +29,9 @@ export interface ChaosCloud {
   /** Whether one Service may have ports of several protocols. */
   readonly mixedProtocols: boolean;
   /** What its load balancers do not do, or its network does not have. Default: it has all. */
-  readonly lacks?: readonly ('affinity' | 'UDP' | 'routes')[];
+  readonly lacks?: readonly ('affinity' | 'UDP' | 'routes' | 'IPv6')[];
+  /** Kubelets are started with `--provider-id`; without it a Node is found by its name. */
+  readonly kubeletsKnowProviderId?: boolean;
   /** Annotations that users set or remove, each a change of its own. */
   readonly annotations: readonly Readonly<Record<string, string | null>>[];
   /** Finalizers of its own, which only Services with a load balancer may carry. */

@@ -274,8 +274,10 @@ export class CloudChaos implements ProcessObserver {
       const taken = new Set(others.map(({ spec }) => spec?.podCIDR));
       let index = 0;
       while (taken.has(`10.244.${index}.0/24`)) index += 1;
-      const podCIDRs = [`10.244.${index}.0/24`, `fd00:10:244:${index.toString(16)}::/64`];
-      const spec = { podCIDR: podCIDRs[0], podCIDRs, taints: [uninitialized] };
+      const both = [`10.244.${index}.0/24`, `fd00:10:244:${index.toString(16)}::/64`];
+      const podCIDRs = this.cloud.lacks?.includes('IPv6') ? both.slice(0, 1) : both;
+      const providerID = this.cloud.kubeletsKnowProviderId ? { providerID: machine.id } : {};
+      const spec = { ...providerID, podCIDR: podCIDRs[0], podCIDRs, taints: [uninitialized] };
       const status = { conditions: [{ type: 'Ready', status: 'False' }] };
       await this.nodeClient().create({ metadata: { name }, spec, status });
     }

@@ -20,7 +20,7 @@ import { syncListeners } from './listeners.ts';
 import { admitToNodes } from './node-rules.ts';
 import { type NetworkPlan, networkPlan, subnetMappings } from './plan.ts';
 import { networkGroups, syncNetworkGroups } from './security-groups.ts';
-import { attachedTargetGroups, deleteTargetGroups, ensureTargetGroups, syncTargetGroupAttributes } from './target-groups.ts';
+import { deleteTargetGroups, ensureTargetGroups, syncTargetGroupAttributes, targetGroupsOf } from './target-groups.ts';
 
 async function create(cloud: Cloud, service: Service, plan: NetworkPlan, groups: readonly string[]): Promise<LoadBalancer> {
   const subnets = await loadBalancerSubnets(cloud, annotationsOf(service));
@@ -65,18 +65,21 @@ async function syncAttributes({ api }: Cloud, LoadBalancerArn: string, { attribu
 /** Listeners, and target groups with these instances. Target groups are made before what points to them, and deleted after. */
 async function syncPorts(
   cloud: Cloud,
+  service: Service,
   loadBalancer: LoadBalancer,
   plan: NetworkPlan,
   instanceIds: readonly string[],
 ): Promise<void> {
   const { LoadBalancerArn: arn = '', VpcId: vpcId = cloud.identity.vpcId } = loadBalancer;
-  const attached = await attachedTargetGroups(cloud, arn);
+  const { attached, loose } = await targetGroupsOf(cloud, service, arn);
   const arns = await ensureTargetGroups(cloud, vpcId, plan, attached, instanceIds);
   await syncListeners(cloud, arn, plan, arns);
   const wanted = new Set(arns.values());
   await deleteTargetGroups(
     cloud,
-    attached.flatMap(({ TargetGroupArn }) => (TargetGroupArn && !wanted.has(TargetGroupArn) ? [TargetGroupArn] : [])),
+    [...attached, ...loose].flatMap(({ TargetGroupArn }) =>
+      TargetGroupArn && !wanted.has(TargetGroupArn) ? [TargetGroupArn] : [],
+    ),
   );
   await syncTargetGroupAttributes(cloud, wanted, plan.targetGroupAttributes);
 }
@@ -93,7 +96,7 @@ async function ensure(
   const groups = await networkGroups(cloud, cluster, service, plan, present);
   const loadBalancer = present ?? (await create(cloud, service, plan, groups));
   if (present) await syncNetworkGroups(cloud, present, groups);
-  await syncPorts(cloud, loadBalancer, plan, [...instances.keys()]);
+  await syncPorts(cloud, service, loadBalancer, plan, [...instances.keys()]);
   await syncAttributes(cloud, loadBalancer.LoadBalancerArn ?? '', plan);
 
   const subnets = (loadBalancer.AvailabilityZones ?? []).flatMap(({ SubnetId }) => SubnetId ?? []);

@@ -37,8 +37,18 @@ export const attachedTargetGroups = (cloud: Cloud, LoadBalancerArn: string): Pro
   describe(cloud, { LoadBalancerArn });
 
 /** Those of the Service that no load balancer uses: what a failure in the middle left. */
-export async function looseTargetGroups(cloud: Cloud, service: Service): Promise<TargetGroup[]> {
-  const candidates = (await describe(cloud, {})).filter(
+export const looseTargetGroups = async (cloud: Cloud, service: Service): Promise<TargetGroup[]> =>
+  looseAmong(cloud, service, await describe(cloud, {}));
+
+/** Those that a load balancer uses, and those that no longer do since a change was cut off. */
+export async function targetGroupsOf(cloud: Cloud, service: Service, LoadBalancerArn: string) {
+  const all = await describe(cloud, {});
+  const attached = all.filter(({ LoadBalancerArns }) => LoadBalancerArns?.includes(LoadBalancerArn));
+  return { attached, loose: await looseAmong(cloud, service, all) };
+}
+
+async function looseAmong(cloud: Cloud, service: Service, all: readonly TargetGroup[]): Promise<TargetGroup[]> {
+  const candidates = all.filter(
     ({ TargetGroupName, LoadBalancerArns }) =>
       TargetGroupName?.startsWith(targetGroupPrefix(service)) && !LoadBalancerArns?.length,
   );

@@ -1,5 +1,6 @@
 // Network load balancers, their listeners and target groups as Elastic Load Balancing shows them.
 import type { LoadBalancer } from '../../../model/index.ts';
+import { listAll } from '../../../client/index.ts';
 import { type Account, type Action, type Actions, tagMembers } from '../account.ts';
 import { localBalancers } from '../balancers.ts';
 import { zonesOf } from '../elb/describe.ts';
@@ -173,7 +174,7 @@ const describeTargetHealth: Action = async (account, parameters) => {
 
 /** Terminated instances are no targets any more. */
 async function livingInstances({ cloud }: Account): Promise<Set<string>> {
-  const instances = (await cloud.listInstances({ limit: 1000 })).items;
+  const instances = await listAll((page) => cloud.listInstances(page));
   return new Set(instances.flatMap(({ id, state }) => (state === 'terminated' ? [] : [id])));
 }
 
