@@ -2,7 +2,7 @@
 // says which step of the guide it is.
 import { cloudProviderApiVersion, defaultLoadBalancerName, defineCloudProvider, instanceIdOf, instanceNotFound } from 'sagong/cloud-provider';
 import { providerIdOf } from 'sagong/cloud-provider';
-import { allPages, answerFailure, callMetrics, configPath, createCalls, differenceOf, during, fineIfAbsent } from 'sagong/cloud-provider/kit';
+import { allPages, answerFailure, callMetrics, configPath, createCalls, differenceOf, during, fineIfAbsent, listIn } from 'sagong/cloud-provider/kit';
 import { httpFailure, inTurn, poll, secretFile, sendHttp, tokenBucket, undefinedIfAbsent } from 'sagong/cloud-provider/kit';
 
 const vendor = 'hcloud';
@@ -21,7 +21,7 @@ const configSchema = {
   },
 };
 
-/** Step 5: what the API's refusals mean. A thing that is locked by an action under way may be asked for again: nothing was done. */
+/** Step 2: what the API's refusals mean. A thing that is locked by an action under way may be asked for again: nothing was done. */
 const classify = (clock) => (error) => {
   const failure = answerFailure(error, clock.now()) ?? httpFailure(error);
   return failure.status === 423 ? { ...failure, kind: 'transient' } : failure;
@@ -61,7 +61,7 @@ function openApi({ config, configDir, clock, rng, metrics }) {
       list: (name, path, field) =>
         allPages(async (page = 1) => {
           const answer = await get(name, `${path}${path.includes('?') ? '&' : '?'}per_page=50&page=${page}`);
-          return { items: answer[field], next: answer.meta.pagination.next_page };
+          return { items: listIn(answer, field), next: answer.meta.pagination.next_page };
         }),
       post: async (name, path, body) =>
         acted(await calls.write(name, (end) => send('POST', path, body, end), { idempotent: true, ...options })),

@@ -20,6 +20,7 @@ import { assumedRole } from './assumed-role.ts';
 import { endpointOf, type ServiceId } from './config/overrides.ts';
 import type { AwsConfig } from './config/schema.ts';
 import { forController, isThrottling } from './errors.ts';
+import { listItemsMax } from './limits.ts';
 import type { ApiMetrics } from './metrics.ts';
 import { createThrottle, type Throttle } from './throttle.ts';
 
@@ -133,7 +134,8 @@ export async function pages<Page, Item>(
   let token: string | undefined;
   for (let page = 0; page < pagesMax; page++) {
     const answer = await ask(token);
-    items.push(...(itemsOf(answer) ?? []));
+    for (const item of itemsOf(answer) ?? []) items.push(item);
+    if (items.length > listItemsMax) throw new Error(`AWS gives more than ${listItemsMax} items`);
     token = tokenOf(answer) || undefined;
     if (token === undefined) return items;
   }

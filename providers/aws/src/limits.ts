@@ -21,6 +21,8 @@ export const backendsAgeMaxMs = 600_000;
 export const pageItems = 1_000;
 /** Answers to one question; more are a loop of tokens. */
 export const pagesMax = 1_000;
+/** Items of one list. */
+export const listItemsMax = 100_000;
 
 /** How long «no topology here» is believed. */
 export const topologyUnsupportedMs = 86_400_000;

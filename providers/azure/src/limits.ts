@@ -2,6 +2,7 @@
 
 /** Things in a list; a list that goes on is an error. */
 export const listItemsMax = 100_000;
+export const listPagesMax = 1_000;
 /** Azure says «come back in 10 s» of most operations; a load balancer takes a few seconds, a scale set a minute. */
 export const operationDeadlineMs = 600_000;
 export const operationEveryMs = 1_000;

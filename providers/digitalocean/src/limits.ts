@@ -9,6 +9,8 @@ export const metadataTimeoutMs = 5_000;
 /** The API allows 200; objects can be large, so upstream asks for 50. */
 export const pageItems = 50;
 export const pagesMax = 1_000;
+/** Things in one list. */
+export const listItemsMax = 100_000;
 export const responseBytesMax = 33_554_432;
 /** Longest wait asked for after a 429; the API may name up to an hour. */
 export const throttledMaxMs = 300_000;

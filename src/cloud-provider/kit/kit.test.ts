@@ -18,6 +18,7 @@ import {
   createCalls,
   type CallsOptions,
   createSharedWrites,
+  listIn,
   differenceOf,
   during,
   type Failure,
@@ -216,7 +217,16 @@ describe('pages', () => {
     expect((await rejection(allPages(() => Promise.resolve({ items: [], next: 'a' })))).message).toContain('leads back');
     const endless = allPages<never, number>((cursor = 0) => Promise.resolve({ items: [], next: cursor + 1 }), 10);
     expect((await rejection(endless)).message).toContain('more than 10 pages');
+    const full = Array.from({ length: 60_000 }, () => 0);
+    const swelling = allPages<number, number>((cursor = 0) => Promise.resolve({ items: full, next: cursor + 1 }));
+    expect((await rejection(swelling)).message).toContain('more than 100000 items');
   });
+  it.each(['text', 5, { 0: 'a' }])('that are %j are an error', async (items) => {
+    expect((await rejection(allPages(() => Promise.resolve({ items: items as never })))).message).toContain('no list');
+  });
+  it.each([undefined, null, 'text', [], {}, { data: null }, { data: {} }, { errors: [] }])('are not in the answer %j', (answer) =>
+    expect(() => listIn(answer, 'data')).toThrow('the answer has no list "data"'),
+  );
 });
 
 describe('polling', () => {

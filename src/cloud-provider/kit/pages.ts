@@ -1,5 +1,5 @@
 // Lists that come in pages. A cursor is whatever leads to the next page: a token, a number, a URL.
-import { pagesMax as pagesMaxDefault } from './limits.ts';
+import { listItemsMax, pagesMax as pagesMaxDefault } from './limits.ts';
 
 export interface Page<Item, Cursor> {
   items: readonly Item[] | null | undefined;
@@ -7,7 +7,17 @@ export interface Page<Item, Cursor> {
   next?: Cursor | null | undefined | '';
 }
 
-/** All items of all pages. Rejects for a list without an end, and for one whose cursor leads back to where it was. */
+/**
+ * The list in a field of an answer. Throws when there is none: to take an error with status 200 for an empty list would be to take all machines for
+ * gone. For vendors whose lists are there also when they are empty.
+ */
+export function listIn<Item>(answer: unknown, field: string): Item[] {
+  const value = typeof answer === 'object' && answer !== null ? (answer as Record<string, unknown>)[field] : undefined;
+  if (!Array.isArray(value)) throw new Error(`the answer has no list "${field}"`);
+  return value as Item[];
+}
+
+/** All items of all pages. Rejects for a list without an end, one too long, and one whose cursor leads back to where it was. */
 export async function allPages<Item, Cursor extends string | number>(
   ask: (cursor: Cursor | undefined) => Promise<Page<Item, Cursor>>,
   pagesMax: number = pagesMaxDefault,
@@ -17,7 +27,10 @@ export async function allPages<Item, Cursor extends string | number>(
   let cursor: Cursor | undefined;
   for (let page = 0; page < pagesMax; page++) {
     const answer = await ask(cursor);
-    items.push(...(answer.items ?? []));
+    const more = answer.items ?? [];
+    if (!Array.isArray(more)) throw new Error('the page of a list is no list');
+    if (items.length + more.length > listItemsMax) throw new Error(`the list has more than ${listItemsMax} items`);
+    for (const item of more) items.push(item);
     const { next } = answer;
     if (next === undefined || next === null || next === '') return items;
     if (seen.has(next)) throw new Error(`the list leads back to its page ${JSON.stringify(next)}`);

@@ -1,13 +1,24 @@
 // DescribeInstances in its three uses: by id, by private DNS name, and all of them.
-import { DescribeInstancesCommand, type DescribeInstancesCommandInput, type Instance } from '@aws-sdk/client-ec2';
+import {
+  DescribeInstancesCommand,
+  type DescribeInstancesCommandInput,
+  type Instance,
+  type Reservation,
+} from '@aws-sdk/client-ec2';
 import { type Api, pages } from '../clients.ts';
 import { pageItems, pagesMax } from '../limits.ts';
 import { type ClusterTags, inCluster } from '../tags.ts';
 
+/** AWS has the list also when it is empty; an answer without it says nothing about instances. */
+function reservations(found: Reservation[] | undefined): Reservation[] {
+  if (!found) throw new Error('the answer to DescribeInstances has no list of reservations');
+  return found;
+}
+
 const describe = (api: Api, input: DescribeInstancesCommandInput): Promise<Instance[]> =>
   pages(
     (NextToken) => api.ec2(new DescribeInstancesCommand({ ...input, ...(NextToken !== undefined && { NextToken }) })),
-    ({ Reservations }) => Reservations?.flatMap(({ Instances = [] }) => Instances),
+    ({ Reservations }) => reservations(Reservations).flatMap(({ Instances = [] }) => Instances),
     ({ NextToken }) => NextToken,
     pagesMax,
   );

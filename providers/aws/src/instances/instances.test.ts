@@ -4,6 +4,7 @@ import type { Api } from '../clients.ts';
 import { interfaceAddresses, nodeAddresses } from './addresses.ts';
 import { createBackendInstances } from './backends.ts';
 import { createBatcher } from './batcher.ts';
+import { instancesById } from './describe.ts';
 import { fargateAddress } from './fargate.ts';
 import { instanceIdOfNodeName, instanceIdOfProviderId } from './provider-id.ts';
 import { createTopology } from './topology.ts';
@@ -155,6 +156,13 @@ describe('batches', () => {
     pass(100);
     expect((await failed).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     expect(asked).toHaveLength(4);
+  });
+});
+
+describe('an answer without its list', () => {
+  it('says nothing about instances', async () => {
+    const api = { ec2: () => Promise.resolve({}) } as unknown as Api;
+    await expect(instancesById(api, ['i-1'])).rejects.toThrow('no list of reservations');
   });
 });
 

@@ -16,7 +16,7 @@ import type {
 } from '@azure/arm-network';
 import type { Clock } from 'sagong/cloud-provider';
 import { poll } from 'sagong/cloud-provider/kit';
-import { listItemsMax, operationAgainMs, operationDeadlineMs, operationEveryMs } from '../limits.ts';
+import { listItemsMax, listPagesMax, operationAgainMs, operationDeadlineMs, operationEveryMs } from '../limits.ts';
 import type { Clients } from './clients.ts';
 
 export interface Collection<T> {
@@ -56,9 +56,12 @@ interface Poller {
   poll(options?: { abortSignal?: AbortSignal }): Promise<unknown>;
   isDone: boolean | (() => boolean);
 }
+interface Pages<T> {
+  byPage(): AsyncIterable<readonly T[]>;
+}
 interface Operations<T> {
   get(group: string, name: string, options?: Options): Promise<T>;
-  list(group: string, options?: Options): AsyncIterable<T>;
+  list(group: string, options?: Options): Pages<T>;
   beginCreateOrUpdate(group: string, name: string, thing: T, options?: Options): Promise<Poller & { getResult(): T | undefined }>;
   beginDelete(group: string, name: string, options?: Options): Promise<Poller>;
 }
@@ -68,11 +71,15 @@ const condition = (etag: string | undefined): Record<string, string> =>
   etag === undefined ? { 'If-None-Match': '*' } : { 'If-Match': etag };
 const isDone = ({ isDone: done }: Poller): boolean => (typeof done === 'function' ? done() : done);
 
-async function all<T>(list: AsyncIterable<T>): Promise<T[]> {
+async function all<T>(list: Pages<T>): Promise<T[]> {
   const items: T[] = [];
-  for await (const item of list) {
-    items.push(item);
-    if (items.length > listItemsMax) throw new Error(`the list has more than ${listItemsMax} items`);
+  let pages = 0;
+  for await (const page of list.byPage()) {
+    // Also pages without items must come to an end.
+    if (++pages > listPagesMax) throw new Error(`the list has more than ${listPagesMax} pages`);
+    if (!Array.isArray(page)) throw new Error('the page of a list is no list');
+    if (items.length + page.length > listItemsMax) throw new Error(`the list has more than ${listItemsMax} items`);
+    for (const item of page) items.push(item as T);
   }
   return items;
 }

@@ -1,6 +1,6 @@
 // Signed calls of the APIs of BLB, EIP, VPC and BCC: one limiter for the account, retries, and lists over all their pages.
 import type { Clock, ProviderMetrics, Rng } from 'sagong/cloud-provider';
-import { allPages, callMetrics, createCalls, sendHttp, tokenBucket } from 'sagong/cloud-provider/kit';
+import { allPages, callMetrics, createCalls, listIn, sendHttp, tokenBucket } from 'sagong/cloud-provider/kit';
 import { expireSeconds, pageItems, requestsBurst, requestsPerSecond } from '../limits.ts';
 import { explained, failureOf } from './errors.ts';
 import { type Credentials, signedHeaders } from './sign.ts';
@@ -77,7 +77,7 @@ export function createClient(options: ClientOptions): ApiClient {
       allPages<T, string>(async (marker) => {
         const query = { ...request.query, maxKeys: String(pageItems), marker };
         const page = await get<Page>(name, { ...request, query }, signal);
-        return { items: page[field] as T[] | undefined, next: page.isTruncated ? page.nextMarker : undefined };
+        return { items: listIn<T>(page, field), next: page.isTruncated ? page.nextMarker : undefined };
       }),
     change: <T>(name: string, { method, ...request }: ApiChange, signal?: AbortSignal) =>
       calls.write(name, (end) => send<T>(method, request, end), { idempotent: true, ...until(signal) }),

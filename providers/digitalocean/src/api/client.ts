@@ -1,6 +1,7 @@
 // The calls of DigitalOcean's API that the provider makes: one method each, bounded in time and size, lists over all their pages.
 import type { Clock } from 'sagong/cloud-provider';
-import { pageItems, pagesMax, requestsAtOnceMax, requestTimeoutMs, responseBytesMax } from '../limits.ts';
+import { listIn } from 'sagong/cloud-provider/kit';
+import { listItemsMax, pageItems, pagesMax, requestsAtOnceMax, requestTimeoutMs, responseBytesMax } from '../limits.ts';
 import { errorOf, isNotFound, messageOf } from './errors.ts';
 import { gate, pacer } from './pace.ts';
 import { loadSdk, type Sdk, type SdkRequest } from './sdk.ts';
@@ -177,7 +178,9 @@ class HttpApi implements DigitalOceanApi {
     const all: T[] = [];
     for (let page = 1; page <= pagesMax; page++) {
       const answer = await this.#send(request({ page, perPage: pageItems }), signal);
-      all.push(...((answer[root] ?? []) as T[]));
+      const items = listIn<T>(answer, root);
+      if (all.length + items.length > listItemsMax) throw new Error(`the list of ${root} has more than ${listItemsMax} items`);
+      for (const item of items) all.push(item);
       if (!(answer as Page).links?.pages?.next) return all;
     }
     throw new Error(`the list of ${root} has more than ${pagesMax} pages`);

@@ -124,7 +124,9 @@ class RestApi implements ComputeApi {
       observed(method, () =>
         allPages<Item, string>(async (pageToken) => {
           const page = { ...query, maxResults: String(pageItems), ...(pageToken && { pageToken }) };
-          const { items, nextPageToken } = (await read(method, { ...request, query: page })).json<List<Item>>();
+          const { kind, items, nextPageToken } = (await read(method, { ...request, query: page })).json<List<Item>>();
+          // An empty list has no `items`; what is no list has no `kind`.
+          if (typeof kind !== 'string') throw new Error('the answer is no list');
           return { items, next: nextPageToken };
         }),
       );

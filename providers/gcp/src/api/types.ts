@@ -138,6 +138,8 @@ export interface Operation {
 }
 
 export interface List<T> {
+  /** As `compute#instanceList`. */
+  kind: string;
   items?: T[];
   nextPageToken?: string;
 }

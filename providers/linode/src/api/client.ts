@@ -5,6 +5,7 @@ import {
   allNumberedPages,
   type CallObserver,
   createCalls,
+  listIn,
   type RateLimiter,
   sendHttp,
   tokenBucket,
@@ -84,7 +85,10 @@ export function createClient({ url, token, timeoutMs, clock, rng, metrics }: Cli
     list: <T>(name: string, path: string, filter?: Filter, signal?: AbortSignal) =>
       allNumberedPages(pageItems, async (page) => {
         const query = `${path}?page=${page}&page_size=${pageItems}`;
-        return (await lists.read(name, (end) => send<Page<T>>('GET', query, end, undefined, filter), until(signal))).data;
+        return listIn<T>(
+          await lists.read(name, (end) => send<Page<T>>('GET', query, end, undefined, filter), until(signal)),
+          'data',
+        );
       }),
     change: <T>(name: string, method: string, path: string, body?: unknown, signal?: AbortSignal) =>
       calls.write(name, (end) => send<T>(method, path, end, body), { idempotent: true, ...until(signal) }),

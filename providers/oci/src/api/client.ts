@@ -4,7 +4,7 @@ import { ComputeClient, VirtualNetworkClient } from 'oci-core';
 import { LoadBalancerClient } from 'oci-loadbalancer';
 import { NetworkLoadBalancerClient } from 'oci-networkloadbalancer';
 import type { Clock, ProviderMetrics, Rng } from 'sagong/cloud-provider';
-import { allPages, createCalls, tokenBucket } from 'sagong/cloud-provider/kit';
+import { allPages, createCalls, listIn, tokenBucket } from 'sagong/cloud-provider/kit';
 import { pageItems, requestTimeoutMs } from '../limits.ts';
 import { failureOf } from './errors.ts';
 import { attempt, signedHttp } from './http.ts';
@@ -83,8 +83,8 @@ export function createClient(options: ClientOptions): ApiClient {
       calls.write(name, (until) => attempt(until, call), { idempotent: true, ...(signal && { signal }) }),
     list: (name, call, signal) =>
       allPages<never, string>(async (page) => {
-        const { items, opcNextPage } = await read(name, () => call({ limit: pageItems, ...(page && { page }) }), signal);
-        return { items: items as never[], next: opcNextPage };
+        const answer = await read(name, () => call({ limit: pageItems, ...(page && { page }) }), signal);
+        return { items: listIn<never>(answer, 'items'), next: answer.opcNextPage };
       }),
   };
 }
