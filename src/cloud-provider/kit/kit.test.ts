@@ -19,6 +19,7 @@ import {
   type CallsOptions,
   createSharedWrites,
   listIn,
+  thingIn,
   differenceOf,
   during,
   type Failure,
@@ -224,9 +225,15 @@ describe('pages', () => {
   it.each(['text', 5, { 0: 'a' }])('that are %j are an error', async (items) => {
     expect((await rejection(allPages(() => Promise.resolve({ items: items as never })))).message).toContain('no list');
   });
-  it.each([undefined, null, 'text', [], {}, { data: null }, { data: {} }, { errors: [] }])('are not in the answer %j', (answer) =>
-    expect(() => listIn(answer, 'data')).toThrow('the answer has no list "data"'),
+  it.each([undefined, null, 'text', [], {}, { data: null }, { data: {} }, { errors: [] }, { data: [null] }])(
+    'are not in the answer %j',
+    (answer) => expect(() => listIn(answer, 'data')).toThrow('the answer has no list "data"'),
   );
+  it('and things are found in answers', () => {
+    expect(thingIn({ data: { id: 1 } }, 'data')).toEqual({ id: 1 });
+    for (const answer of [null, 5, {}, { data: null }, { data: 'text' }])
+      expect(() => thingIn(answer, 'data')).toThrow('the answer has no "data"');
+  });
 });
 
 describe('polling', () => {

@@ -12,10 +12,20 @@ export interface Page<Item, Cursor> {
  * gone. For vendors whose lists are there also when they are empty.
  */
 export function listIn<Item>(answer: unknown, field: string): Item[] {
-  const value = typeof answer === 'object' && answer !== null ? (answer as Record<string, unknown>)[field] : undefined;
-  if (!Array.isArray(value)) throw new Error(`the answer has no list "${field}"`);
+  const value = fieldOf(answer, field);
+  if (!Array.isArray(value) || value.includes(null)) throw new Error(`the answer has no list "${field}"`);
   return value as Item[];
 }
+
+/** The thing in a field of an answer. Throws when there is none: only the cloud's own words for it say that a thing is gone. */
+export function thingIn<Thing>(answer: unknown, field: string): Thing {
+  const value = fieldOf(answer, field);
+  if (typeof value !== 'object' || value === null) throw new Error(`the answer has no "${field}"`);
+  return value as Thing;
+}
+
+const fieldOf = (answer: unknown, field: string): unknown =>
+  typeof answer === 'object' && answer !== null ? (answer as Record<string, unknown>)[field] : undefined;
 
 /** All items of all pages. Rejects for a list without an end, one too long, and one whose cursor leads back to where it was. */
 export async function allPages<Item, Cursor extends string | number>(

@@ -71,6 +71,12 @@ const condition = (etag: string | undefined): Record<string, string> =>
   etag === undefined ? { 'If-None-Match': '*' } : { 'If-Match': etag };
 const isDone = ({ isDone: done }: Poller): boolean => (typeof done === 'function' ? done() : done);
 
+/** What was asked for. Throws for an answer that is no resource: it does not say that there is none, nor what it is made of. */
+function shown<T>(name: string, thing: T): T {
+  if (typeof (thing as { id?: unknown } | null | undefined)?.id !== 'string') throw new Error(`the answer is not ${name}`);
+  return thing;
+}
+
 async function all<T>(list: Pages<T>): Promise<T[]> {
   const items: T[] = [];
   let pages = 0;
@@ -79,7 +85,7 @@ async function all<T>(list: Pages<T>): Promise<T[]> {
     if (++pages > listPagesMax) throw new Error(`the list has more than ${listPagesMax} pages`);
     if (!Array.isArray(page)) throw new Error('the page of a list is no list');
     if (items.length + page.length > listItemsMax) throw new Error(`the list has more than ${listItemsMax} items`);
-    for (const item of page) items.push(item as T);
+    for (const item of page) items.push(shown('a list of resources', item as T));
   }
   return items;
 }
@@ -101,7 +107,7 @@ export function createArm({ network, compute }: Clients, clock: Clock): Arm {
     });
 
   const collection = <T extends { etag?: string }>(kind: string, operations: Operations<T>): Collection<T> => ({
-    get: (group, name, signal) => operations.get(group, name, signalled(signal)),
+    get: async (group, name, signal) => shown(name, await operations.get(group, name, signalled(signal))),
     list: (group, signal) => all(operations.list(group, signalled(signal))),
     async put(group, name, thing, signal) {
       const options = { ...signalled(signal), requestOptions: { customHeaders: condition(thing.etag) } };
@@ -120,18 +126,23 @@ export function createArm({ network, compute }: Clients, clock: Clock): Arm {
     securityGroups: collection('security group', network.networkSecurityGroups),
     routeTables: collection('route table', network.routeTables),
     interfaces: collection('network interface', network.networkInterfaces),
-    subnet: (group, name, subnet, signal) => network.subnets.get(group, name, subnet, signalled(signal)),
-    machine: (group, name, signal) => virtualMachines.get(group, name, { expand: 'instanceView', ...signalled(signal) }),
+    subnet: async (group, name, subnet, signal) =>
+      shown(subnet, await network.subnets.get(group, name, subnet, signalled(signal))),
+    machine: async (group, name, signal) =>
+      shown(name, await virtualMachines.get(group, name, { expand: 'instanceView', ...signalled(signal) })),
     machines: (group, signal) => all(virtualMachines.list(group, signalled(signal))),
-    scaleSet: (group, name, signal) => virtualMachineScaleSets.get(group, name, signalled(signal)),
+    scaleSet: async (group, name, signal) => shown(name, await virtualMachineScaleSets.get(group, name, signalled(signal))),
     scaleSets: (group, signal) => all(virtualMachineScaleSets.list(group, signalled(signal))),
     async changeScaleSet(group, name, change, signal) {
       const poller = virtualMachineScaleSets.update(group, name, change, signalled(signal));
       await poller.submitted();
       await finish(`the change of scale set ${name}`, poller, signal);
     },
-    member: (group, scaleSet, instance, signal) =>
-      virtualMachineScaleSetVMs.get(group, scaleSet, instance, { expand: 'instanceView', ...signalled(signal) }),
+    member: async (group, scaleSet, instance, signal) =>
+      shown(
+        instance,
+        await virtualMachineScaleSetVMs.get(group, scaleSet, instance, { expand: 'instanceView', ...signalled(signal) }),
+      ),
     members: (group, scaleSet, signal) => all(virtualMachineScaleSetVMs.list(group, scaleSet, signalled(signal))),
     async putMember(group, scaleSet, member, signal) {
       const { instanceId = '', etag } = member;

@@ -1,6 +1,6 @@
 // The operations of the APIs, by the names that the vendor's reference gives them: they begin each error and are the labels of metrics. A question
 // about one thing gives undefined where there is none; deleting what is gone succeeds.
-import { fineIfAbsent, undefinedIfAbsent } from 'sagong/cloud-provider/kit';
+import { fineIfAbsent, thingIn, undefinedIfAbsent } from 'sagong/cloud-provider/kit';
 import type { ApiClient, Query } from './client.ts';
 import type {
   Backend,
@@ -103,8 +103,8 @@ function networkApi(client: ApiClient, signal?: AbortSignal) {
     deleteRoute: (id: string) =>
       client.change<void>('DeleteRouteRule', { ...of(`route/rule/${id}`), method: 'DELETE' }, signal).catch(fineIfAbsent),
     subnet: async (id: string) => {
-      const found = await client.get<{ subnet: Subnet }>('GetSubnet', of(`subnet/${id}`), signal).catch(undefinedIfAbsent);
-      return found?.subnet;
+      const found = client.get('GetSubnet', of(`subnet/${id}`), signal).then((answer) => thingIn<Subnet>(answer, 'subnet'));
+      return found.catch(undefinedIfAbsent);
     },
     subnets: (vpcId: string) => client.list<Subnet>('ListSubnets', 'subnets', of('subnet', { vpcId }), signal),
   };
@@ -140,8 +140,8 @@ export function baiduApi(client: ApiClient, signal?: AbortSignal) {
       client.list<Instance>('ListInstances', 'instances', { service: 'bcc', path: 'v2/instance', query }, signal),
     instance: async (id: string) => {
       const request = { service: 'bcc', path: `v2/instance/${encodeURIComponent(id)}` } as const;
-      const found = await client.get<{ instance: Instance }>('GetInstance', request, signal).catch(undefinedIfAbsent);
-      return found?.instance;
+      const found = client.get('GetInstance', request, signal).then((answer) => thingIn<Instance>(answer, 'instance'));
+      return found.catch(undefinedIfAbsent);
     },
   };
 }

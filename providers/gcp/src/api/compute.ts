@@ -126,7 +126,7 @@ class RestApi implements ComputeApi {
           const page = { ...query, maxResults: String(pageItems), ...(pageToken && { pageToken }) };
           const { kind, items, nextPageToken } = (await read(method, { ...request, query: page })).json<List<Item>>();
           // An empty list has no `items`; what is no list has no `kind`.
-          if (typeof kind !== 'string') throw new Error('the answer is no list');
+          if (typeof kind !== 'string' || items === null) throw new Error('the answer is no list');
           return { items, next: nextPageToken };
         }),
       );

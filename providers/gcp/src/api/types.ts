@@ -140,7 +140,7 @@ export interface Operation {
 export interface List<T> {
   /** As `compute#instanceList`. */
   kind: string;
-  items?: T[];
+  items?: T[] | null;
   nextPageToken?: string;
 }
 
