@@ -26,6 +26,7 @@ export interface ApiFaults {
 }
 
 interface Slot {
+  gate: ApiGate;
   /** Absent: a call in memory. */
   response?: WireResponse;
   effects?: Effects;
@@ -36,13 +37,15 @@ interface OpenWatch {
   isOver(): boolean;
 }
 
+/** One for all gates: Node 20 makes every promise dearer by each storage that was ever used. */
+const slots = new AsyncLocalStorage<Slot>();
+
 const lost = (): Error => new Error('connection reset by peer');
 const cut = (): Error => new NoAnswerError('connection refused');
 
 export class ApiGate implements RequestGate, ApiFaults {
   readonly #clock: Clock;
   readonly #rules: FaultRules;
-  readonly #slots = new AsyncLocalStorage<Slot>();
   readonly #watches = new Set<OpenWatch>();
 
   constructor(clock: Clock) {
@@ -62,8 +65,8 @@ export class ApiGate implements RequestGate, ApiFaults {
   }
 
   async before(asked: AskedOfApi): Promise<void> {
-    const slot = this.#slots.getStore();
-    if (!slot) return;
+    const slot = slots.getStore();
+    if (slot?.gate !== this) return;
     const { response } = slot;
     // Already judged: other questions of the same request.
     if (slot.effects) return;
@@ -84,7 +87,7 @@ export class ApiGate implements RequestGate, ApiFaults {
   }
   connection(response: WireResponse, path: string, serve: () => Promise<void>): Promise<void> {
     if (this.#rules.empty && !/[?&]watch=|\/watch\//.test(path)) return serve();
-    return this.#slots.run({ response }, serve);
+    return slots.run({ gate: this, response }, serve);
   }
   transport(inner: Transport, user: { name: string }): Transport {
     return {
@@ -99,8 +102,8 @@ export class ApiGate implements RequestGate, ApiFaults {
     return this.#rules.empty ? inner.call<T>(call, signal) : this.#losing(() => inner.call<T>(call, signal));
   }
   async #losing<T>(work: () => Promise<T>): Promise<T> {
-    const slot: Slot = {};
-    const answer = await this.#slots.run(slot, work);
+    const slot: Slot = { gate: this };
+    const answer = await slots.run(slot, work);
     if (slot.effects?.outage) throw cut();
     if (slot.effects?.loseAnswer) throw lost();
     return answer;
@@ -111,9 +114,9 @@ export class ApiGate implements RequestGate, ApiFaults {
     call: WatchCall,
     signal?: AbortSignal,
   ): Promise<WatchStream<T>> {
-    const slot: Slot = {};
+    const slot: Slot = { gate: this };
     const open = (): Promise<WatchStream<T>> => inner.watch<T>(call, signal);
-    const stream = await (this.#rules.empty ? open() : this.#slots.run(slot, open));
+    const stream = await (this.#rules.empty ? open() : slots.run(slot, open));
     const { group, resource, namespace = '' } = call;
     const asked = { user, verb: 'watch', target: { group, resource, subresource: '', namespace, name: '' } };
     let over = false;
