@@ -44,13 +44,16 @@ const restarts = (): Promise<string> =>
     '-o',
     'jsonpath={range .items[*]}{.metadata.uid} {.status.containerStatuses[0].restartCount}{"\\n"}{end}',
   );
-/** kubectl inside the customer's network: on a node, which resolves names as the network does. */
+/** kubectl inside the customer's network: on a node, which resolves names as the network does and is given a copy of the kubeconfig. */
 async function kubectlOnNode(...args: string[]): Promise<string> {
-  const kubectl = (await run('sh', ['-c', 'command -v kubectl'])).stdout.trim();
+  const kubeconfig = Buffer.from(await text('kubeconfig')).toString('base64');
+  const words = ['kubectl', '--kubeconfig', '/tmp/kubeconfig', ...args];
   const [init] = (
     await run('ip', ['netns', 'pids', (await cluster.nodeNetns('node-1')).slice('--net=/run/netns/'.length)])
   ).stdout.split('\n');
-  const output = await run('nsenter', ['-t', init ?? '', '-m', '-n', '-u', '--', kubectl, ...args], { env: cluster.env });
+  const script = 'umask 077; echo "$1" | base64 -d > /tmp/kubeconfig; shift; exec "$@"';
+  const entering = ['-t', init ?? '', '-m', '-n', '-u', '--', 'sh', '-c', script, 'sh', kubeconfig, ...words];
+  const output = await run('nsenter', entering, { env: cluster.env });
   if (output.code !== 0) throw new Error(`kubectl ${args.join(' ')}: ${output.stdout}${output.stderr}`);
   return output.stdout;
 }
@@ -171,10 +174,9 @@ describe('a managed control plane', () => {
     expect(listening.filter((line) => line.includes(`pid=${own},`))).toEqual([]);
     expect((await cluster.tryKubectl('get', 'nodes', '--request-timeout', '5s')).code).not.toBe(0);
     expect((await cluster.sagong('status')).stdout).toMatch(/node-1 +Ready/);
-    const config = ['--kubeconfig', join(cluster.dataDir, 'kubeconfig')];
-    expect(await kubectlOnNode(...config, 'get', 'nodes')).toMatch(/node-2 +Ready/);
-    expect(await kubectlOnNode(...config, 'exec', 'worker', '--', 'echo', 'inside')).toBe('inside\n');
-    expect(await kubectlOnNode(...config, 'logs', 'worker')).toBe('hello\n');
+    expect(await kubectlOnNode('get', 'nodes')).toMatch(/node-2 +Ready/);
+    expect(await kubectlOnNode('exec', 'worker', '--', 'echo', 'inside')).toBe('inside\n');
+    expect(await kubectlOnNode('logs', 'worker')).toBe('hello\n');
     for (const node of [1, 2])
       await eventually('private peers', async () => (await peers(node)).some((peer) => inside.includes(peer)), 60_000);
     await switchTo('public');
