@@ -50,4 +50,5 @@ export const inUseRetryMs = 5_000;
 
 /** Instance metadata service. */
 export const metadataTimeoutMs = 2_000;
+export const metadataBytesMax = 65_536;
 export const metadataTokenSeconds = 300;

@@ -1,7 +1,8 @@
 // The instance metadata service, version 2 (docs.aws.amazon.com, "Use the Instance Metadata Service"): what the instance this process runs on
 // knows of itself. Asked only for what the configuration leaves open.
+import { boundedText } from 'sagong/cloud-provider/kit';
 import { during, textOf } from './errors.ts';
-import { metadataTimeoutMs, metadataTokenSeconds } from './limits.ts';
+import { metadataBytesMax, metadataTimeoutMs, metadataTokenSeconds } from './limits.ts';
 
 export interface InstanceMetadataService {
   region(): Promise<string>;
@@ -13,7 +14,7 @@ const defaultEndpoint = 'http://169.254.169.254';
 async function ask(url: string, init: RequestInit): Promise<string> {
   const response = await fetch(url, { ...init, signal: AbortSignal.timeout(metadataTimeoutMs) });
   if (!response.ok) throw new Error(`${url}: HTTP ${response.status}`);
-  return (await response.text()).trim();
+  return (await boundedText(response, metadataBytesMax)).trim();
 }
 
 export function metadataService(

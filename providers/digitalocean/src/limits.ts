@@ -6,6 +6,7 @@ export const requestTimeoutMs = 30_000;
 export const requestsAtOnceMax = 8;
 /** Of a link-local request to the metadata service of the machine this runs on. */
 export const metadataTimeoutMs = 5_000;
+export const metadataBytesMax = 65_536;
 /** The API allows 200; objects can be large, so upstream asks for 50. */
 export const pageItems = 50;
 export const pagesMax = 1_000;

@@ -1,12 +1,13 @@
 // The region load balancers are made in: the configured one, once the API has confirmed it, else that of the machine this runs on, as its
 // metadata service tells (https://docs.digitalocean.com/reference/api/metadata/).
+import { boundedText } from 'sagong/cloud-provider/kit';
 import type { DigitalOceanApi } from './api/client.ts';
 import { wrapped } from './api/errors.ts';
-import { metadataTimeoutMs } from './limits.ts';
+import { metadataBytesMax, metadataTimeoutMs } from './limits.ts';
 
 async function ownRegion(metadataUrl: string): Promise<string> {
   const response = await fetch(`${metadataUrl}/metadata/v1/region`, { signal: AbortSignal.timeout(metadataTimeoutMs) });
-  const text = await response.text();
+  const text = await boundedText(response, metadataBytesMax);
   if (!response.ok) throw new Error(`droplet metadata returned non-200 status code: ${response.status}`);
   return text.trim();
 }
