@@ -10,6 +10,8 @@ const absentCodes = ['LoadBalancerNotFound', 'AccessPointNotFound', 'AccessPoint
 
 export async function describeClassic({ api }: Cloud, name: string): Promise<LoadBalancerDescription | undefined> {
   const found = await api.elb(new DescribeLoadBalancersCommand({ LoadBalancerNames: [name] })).catch(absentFor(...absentCodes));
+  if (found && !found.LoadBalancerDescriptions)
+    throw new Error(`the answer does not say whether there is a load balancer ${name}`);
   return found?.LoadBalancerDescriptions?.[0];
 }
 

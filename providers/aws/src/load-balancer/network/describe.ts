@@ -10,6 +10,7 @@ export async function describeNetwork({ api }: Cloud, name: string): Promise<Loa
     .elbv2(new DescribeLoadBalancersCommand({ Names: [name] }))
     .catch(absentFor('LoadBalancerNotFound', 'LoadBalancerNotFoundException'))
     .catch(during('error describing load balancer'));
+  if (found && !found.LoadBalancers) throw new Error(`the answer does not say whether there is a load balancer ${name}`);
   if (!found?.LoadBalancers?.length) return undefined;
   const network = found.LoadBalancers.find(({ Type }) => Type === 'network');
   if (!network) throw new Error(`NLB '${name}' could not be found`);
