@@ -2,7 +2,7 @@
 
 export type Tags = Readonly<Record<string, string>>;
 
-/** `a=b,c=d`. A pair that is none is left out, as upstream does. */
+/** Reads `a=b,c=d`. What is not of the form `key=value` is left out, as upstream does. */
 export function parseTags(text: string | undefined): Tags {
   const tags: Record<string, string> = {};
   for (const pair of (text ?? '').split(',')) {

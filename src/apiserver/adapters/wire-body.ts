@@ -8,7 +8,7 @@ import { deleteOptionsBody } from '../endpoints/write-options.ts';
 
 const customPatchTypes = ['application/json-patch+json', 'application/merge-patch+json', 'application/apply-patch+yaml'];
 
-/** `onRead` is told how many bytes there were. */
+/** The body of this request. `onRead` is called with its length in bytes once it has been read. */
 export function wireBody(request: WireRequest, onRead: (bytes: number) => void): Body {
   let read: Promise<RawBody> | undefined;
   const contentType = request.headers['content-type'];

@@ -158,6 +158,29 @@ test('PodTolerationRestriction: the namespace gives tolerations, and says which 
   await expect(cluster.create({ tolerations: [on('c')] })).rejects.toThrow('conflict with its cluster whitelist');
 });
 
+test('a pod without containers passes the plugins: its refusal is validation’s', async () => {
+  const enable = ['AlwaysPullImages', 'ExtendedResourceToleration', 'PodNodeSelector', 'PodTolerationRestriction'];
+  const { send } = world({ enable });
+  for (const spec of [
+    undefined,
+    {},
+    { containers: null, initContainers: null, volumes: null, tolerations: null, nodeSelector: null },
+  ])
+    await send('CREATE', 'pods', { metadata: { name: 'p', namespace: 'ns' }, spec });
+});
+
+test('PodTolerationRestriction: an annotation that lists something else is refused, not handed on', async () => {
+  for (const listed of ['[{"key":5}]', '[{"tolerationSeconds":"1"}]', '[null]', '{}', '[', '"x"']) {
+    const annotations = { 'scheduler.alpha.kubernetes.io/defaultTolerations': listed };
+    await expect(world({ enable: ['PodTolerationRestriction'], annotations }).create({})).rejects.toMatchObject({
+      status: {
+        code: 400,
+        message: expect.stringContaining('invalid annotation scheduler.alpha.kubernetes.io/defaultTolerations'),
+      },
+    });
+  }
+});
+
 test('EventRateLimit: Events beyond the rate are refused until tokens come back', async () => {
   const configured = (limits: object[]) =>
     world({

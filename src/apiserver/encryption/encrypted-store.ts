@@ -47,7 +47,7 @@ class Values {
     this.#unreadable.delete(key);
   }
 
-  /** The operation as the store keeps it. Throws what the client is told. */
+  /** The operation as the store keeps it. Throws the error that the client sees. */
   seal(operation: Operation): Soon<Operation> {
     if (operation.op !== 'put') return operation;
     const transformer = this.#transformerFor(operation.key);

@@ -11,7 +11,7 @@ export interface AnswerContext {
   feed: StoreFeed;
   /** Running watches, to be ended when the server closes. */
   watches: { add(end: () => void): () => void };
-  /** Counts the events of one watch; what it gives is told the bytes of each. */
+  /** Counts the events of one watch: the function it returns is called with the length of each event in bytes. */
   watchEvents(resource: ServedResource): (bytes: number) => void;
   /** Shortest life of a watch that names none (--min-request-timeout). */
   watchTimeoutMinMs: number;

@@ -152,7 +152,7 @@ export class ClusterNodes {
     this.#connected.push(() => emulation.close());
     return emulation;
   }
-  /** Over an HTTP API, as any vendor's provider reaches its vendor. */
+  /** The provider that the cluster's manager uses. It reaches the local cloud over HTTP, as any vendor's provider reaches its vendor. */
   async #provider(): Promise<{ name: string; cloud: CloudProvider }> {
     const deps = { ...this.#deps, logger: this.#deps.logger.with({ component: 'cloud-controller-manager' }) };
     if (this.#emulation) return loadVendorProvider(this.#emulation, deps);

@@ -85,7 +85,9 @@ const inOrder = (a: Parsed, b: Parsed): number => {
   return a.length - b.length;
 };
 
-/** Reads ranges, and leaves out each that lies within another. Throws for what is none; `what` names the place. */
+/**
+ * Reads ranges, and leaves out each that lies within another. Throws an Error, which begins with `what`, for a text that
+ * is not a range. */
 export function readRanges(texts: readonly string[], what: string): Range[] {
   if (texts.length > securityAddressesMax)
     throw new Error(`${what}: ${texts.length} ranges are more than ${securityAddressesMax}`);

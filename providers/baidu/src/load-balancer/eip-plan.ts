@@ -6,7 +6,7 @@ import type { EipRequest } from '../api/types.ts';
 import { bandwidthMbpsMax, nameCharactersMax, reservationMonths, trafficMbpsMax } from '../limits.ts';
 
 export interface EipPlan {
-  /** An address of the user's own, which is bound and never released. */
+  /** The address that the user has bought and names in the Service: it is bound, and never released. */
   own?: string;
   request: Omit<EipRequest, 'tags'>;
   /** What the Service itself says; the rest stays as it is. */

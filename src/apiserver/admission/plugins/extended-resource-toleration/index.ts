@@ -19,7 +19,7 @@ export const extendedResourceToleration: PluginFactory = () => ({
     if (!isFor(request, '', 'pods')) return;
     const { spec } = request.object as Pod;
     if (!spec) return;
-    const requested = [...spec.containers, ...(spec.initContainers ?? [])].flatMap(({ resources }) =>
+    const requested = [...(spec.containers ?? []), ...(spec.initContainers ?? [])].flatMap(({ resources }) =>
       Object.keys(resources?.requests ?? {}),
     );
     for (const name of [...new Set(requested)].filter(isExtendedResourceName).sort())

@@ -13,7 +13,7 @@ type Labels = Record<string, string>;
 const annotation = 'scheduler.alpha.kubernetes.io/node-selector';
 const clusterDefault = 'clusterDefaultNodeSelector';
 
-/** `a=b,c=d` as labels. Throws what the client is told. */
+/** Reads `a=b,c=d` as labels. Throws the refusal that the client sees. */
 function labelsOf(text = ''): Labels {
   const labels: Labels = {};
   for (const part of text === '' ? [] : text.split(',')) {
@@ -27,7 +27,7 @@ function labelsOf(text = ''): Labels {
   return labels;
 }
 
-const conflicts = (a: Labels, b: Labels = {}): boolean => Object.keys(a).some((key) => (own(b, key) ?? a[key]) !== a[key]);
+const conflicts = (a: Labels, b: Labels): boolean => Object.keys(a).some((key) => (own(b, key) ?? a[key]) !== a[key]);
 const isWithin = (labels: Labels, allowed: Labels): boolean =>
   Object.keys(allowed).length === 0 || Object.entries(labels).every(([key, value]) => own(allowed, key) === value);
 
@@ -53,7 +53,7 @@ export const podNodeSelector: PluginFactory = ({ cluster }, configuration) => {
   };
   const check = (pod: Pod, namespace: string): Labels => {
     const wanted = wantedIn(namespace);
-    if (conflicts(wanted, pod.spec?.nodeSelector))
+    if (conflicts(wanted, pod.spec?.nodeSelector ?? {}))
       refuse(pod, 'pod node label selector conflicts with its namespace node label selector');
     return wanted;
   };

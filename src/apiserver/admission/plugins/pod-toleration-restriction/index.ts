@@ -20,7 +20,15 @@ function configurationOf(text: string | undefined): FieldsOf<typeof fields> {
   return readConfiguration(text, { group, kind: 'Configuration', versions: ['v1alpha1'], fields });
 }
 
-/** What an annotation of the namespace lists; undefined when it has none. */
+const isToleration = (value: unknown): value is Toleration =>
+  typeof value === 'object' &&
+  value !== null &&
+  Object.entries(toleration).every(([name, shape]) => {
+    const given = (value as Record<string, unknown>)[name] ?? undefined;
+    return given === undefined || (shape === 'int' ? Number.isSafeInteger(given) : typeof given === 'string');
+  });
+
+/** What an annotation of the namespace lists; undefined when it has none. Throws a refusal for an annotation that lists something else. */
 function listed({ metadata }: Namespace, name: string): Toleration[] | undefined {
   const text = own(metadata.annotations ?? {}, prefix + name);
   if (text === undefined || text === '') return text === undefined ? undefined : [];
@@ -30,9 +38,9 @@ function listed({ metadata }: Namespace, name: string): Toleration[] | undefined
   } catch (error) {
     throw plainRefusal(`invalid annotation ${prefix}${name}: ${(error as Error).message}`);
   }
-  if (!Array.isArray(value) || value.some((one) => typeof one !== 'object' || one === null))
+  if (!Array.isArray(value) || !value.every(isToleration))
     throw plainRefusal(`invalid annotation ${prefix}${name}: not a list of tolerations`);
-  return value as Toleration[];
+  return value;
 }
 
 const memoryPressure: Toleration = { key: 'node.kubernetes.io/memory-pressure', operator: 'Exists', effect: 'NoSchedule' };
