@@ -2,6 +2,8 @@
 import { expect, test } from 'vitest';
 import { DecodeError } from '../schema/index.ts';
 import { parseYaml } from './yaml-read.ts';
+import { formatYaml } from './yaml-write.ts';
+import written from './yaml-upstream-written.json' with { type: 'json' };
 import recorded from './yaml-upstream.json' with { type: 'json' };
 
 const sorted = (value: unknown): unknown =>
@@ -29,3 +31,9 @@ test.each(recorded as [string, { json?: string; strict?: string; error?: string 
     expect(reading(text)).toEqual(error === undefined ? { json: sorted(JSON.parse(json ?? '')), strict } : { error });
   },
 );
+
+// What the same library wrote of objects whose keys and texts were put together at random from letters, breaks, separators and indicators.
+test.each(written as [string, string][])('the object %j is written as upstream writes it', (json, text) => {
+  expect(formatYaml(JSON.parse(json))).toBe(text);
+  expect(parseYaml(text).value).toEqual(JSON.parse(json));
+});

@@ -28,7 +28,7 @@ class YamlWriter {
 
   /** Starts a line at `indent`, unless the current one is still blank up to there. */
   #newLine(indent: number): void {
-    if (this.#line.trim() !== '') this.#break(indent);
+    if (/[^ ]/.test(this.#line)) this.#break(indent);
     else this.#line = ' '.repeat(indent);
   }
 
@@ -67,9 +67,19 @@ class YamlWriter {
     const own = indent + indentWidth;
     for (const [at, key] of keys.sort(compareNaturally).entries()) {
       if (!(inline && at === 0)) this.#newLine(own);
-      this.#line += `${keyText(key)}:`;
-      this.node(map[key], own, false);
+      const explicit = isLong(key);
+      if (explicit) this.#explicitKey(key, own);
+      else this.#line += `${quoted(key, styleOf(key))}:`;
+      this.node(map[key], own, explicit);
     }
+  }
+
+  /** A key that has several lines or is long stands after a question mark; its value follows on a line of its own. */
+  #explicitKey(key: string, indent: number): void {
+    this.#line += '?';
+    this.#scalar(key, indent + indentWidth);
+    this.#newLine(indent);
+    this.#line += ': ';
   }
 
   #scalar(value: unknown, indent: number): void {
@@ -78,19 +88,20 @@ class YamlWriter {
       this.#line += typeof value === 'number' ? numberText(value) : String(value ?? 'null');
       return;
     }
-    const style = styleOf(value, false);
+    const style = styleOf(value);
     if (style === 'literal') this.#literal(value, indent);
-    else if (style === 'double') this.#folded(`"${escapeDouble(value)}"`, indent, true);
-    else this.#folded(style === 'single' ? `'${value.replaceAll("'", "''")}'` : value, indent, false);
+    else this.#folded(quoted(value, style), indent, style === 'double');
   }
 
-  /** Breaks at the first single space after the line has grown too long. */
+  /** Breaks at the first single space after the line has grown too long, and where the text itself has a line or paragraph separator. */
   #folded(text: string, indent: number, double: boolean): void {
     for (let at = 0; at < text.length; at++) {
       const char = text[at] ?? '';
       const outer = at <= 1 || at >= text.length - 2;
       const alone = char === ' ' && text[at - 1] !== ' ' && (double || text[at + 1] !== ' ');
-      if (alone && !outer && this.#line.length > bestWidth) {
+      if (isSeparator(char)) {
+        this.#separator(char, isSeparator(text[at + 1]) || at === text.length - 2 ? 0 : indent);
+      } else if (alone && !outer && this.#line.length > bestWidth) {
         this.#break(indent);
         if (double && text[at + 1] === ' ') this.#line += '\\';
       } else {
@@ -99,17 +110,24 @@ class YamlWriter {
     }
   }
 
+  /** A separator ends the line by itself, without a line feed. */
+  #separator(char: string, indent: number): void {
+    this.#done.push(this.#line, char);
+    this.#line = ' '.repeat(indent);
+  }
+
   #literal(text: string, indent: number): void {
-    const hint = /^[ \n]/.test(text) ? String(indentWidth) : '';
-    const chomp = !text.endsWith('\n') ? '-' : text === '\n' || text.endsWith('\n\n') ? '+' : '';
+    const hint = /^[ \n\u2028\u2029]/.test(text) ? String(indentWidth) : '';
+    const chomp = /(?:^|[\n\u2028\u2029])[\n\u2028\u2029]$/.test(text) ? '+' : /[\n\u2028\u2029]$/.test(text) ? '' : '-';
     this.#line += `|${hint}${chomp}`;
-    const lines = text.split('\n');
-    if (text.endsWith('\n')) lines.pop();
-    for (const line of lines) {
-      this.#break(0);
-      this.#line = line === '' ? '' : ' '.repeat(indent) + line;
+    this.#break(0);
+    const parts = text.split(/([\n\u2028\u2029])/);
+    for (let at = 0; at < parts.length; at += 2) {
+      const [line = '', end] = parts.slice(at, at + 2);
+      if (line !== '') this.#line = ' '.repeat(indent) + line;
+      if (end === '\n') this.#break(0);
+      else if (end !== undefined) this.#separator(end, 0);
     }
-    if (this.#line === '') this.#done.push('\n');
   }
 }
 
@@ -129,23 +147,27 @@ type Style = 'plain' | 'single' | 'double' | 'literal';
 
 const base60 = /^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$/;
 // What libyaml calls special: it must be escaped.
-const special = /[^\n\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd]/;
-const leadingIndicator = /^(?:---|\.\.\.|[#,[\]{}&*!|>'"%@`]|[?:](?=[\s]|$)|-(?=[\s]|$))/;
-const innerIndicator = /:(?=\s|$)|\s#/;
+const special = /[^\n\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd]/;
+const leadingIndicator = /^(?:---|\.\.\.|[#,[\]{}&*!|>'"%@`]|[?:-](?= |$))/;
+const innerIndicator = /:(?= |$)| #/;
 
-function styleOf(text: string, key: boolean): Style {
-  const unsafe = special.test(text) || / \n/.test(text);
-  const multiline = text.includes('\n');
-  if (multiline) return key || unsafe || text.endsWith(' ') ? 'double' : 'literal';
-  if (resolveScalar(text).tag !== 'str' || base60.test(text) || unsafe) return 'double';
-  const plain = !/^ | $/.test(text) && !leadingIndicator.test(text) && !innerIndicator.test(text);
+// Unicode's line and paragraph separators end a line in YAML 1.1.
+const isSeparator = (char: string | undefined): boolean => char === '\u2028' || char === '\u2029';
+
+/** Whether a key cannot stand before its colon: it has a line break or more than 128 bytes in UTF-8. */
+const isLong = (key: string): boolean => /[\n\u2028\u2029]/.test(key) || (key.length > 128 / 3 && Buffer.byteLength(key) > 128);
+
+function styleOf(text: string): Style {
+  const unsafe = special.test(text) || / [\n\u2028\u2029]/.test(text);
+  if (text.includes('\n')) return unsafe || text.endsWith(' ') ? 'double' : 'literal';
+  if (resolveScalar(text).tag !== 'str' || base60.test(text) || unsafe || /[\u2028\u2029] /.test(text)) return 'double';
+  const plain = !/^ | $|[\u2028\u2029]/.test(text) && !leadingIndicator.test(text) && !innerIndicator.test(text);
   return plain ? 'plain' : 'single';
 }
 
-function keyText(key: string): string {
-  const style = styleOf(key, true);
-  if (style === 'plain') return key;
-  return style === 'single' ? `'${key.replaceAll("'", "''")}'` : `"${escapeDouble(key)}"`;
+function quoted(text: string, style: Style): string {
+  if (style === 'plain') return text;
+  return style === 'single' ? `'${text.replaceAll("'", "''")}'` : `"${escapeDouble(text)}"`;
 }
 
 const escapes: Record<string, string> = {
@@ -175,7 +197,7 @@ function escapeDouble(text: string): string {
   for (const char of text) {
     const code = char.codePointAt(0) ?? 0;
     const known = escapes[char];
-    if (known !== undefined) escaped += known;
+    if (known !== undefined && (afterMark || char !== '\xa0')) escaped += known;
     else if (!special.test(char) && !afterMark) escaped += char;
     else escaped += code <= 0xff ? `\\x${hex(code, 2)}` : code <= 0xffff ? `\\u${hex(code, 4)}` : `\\U${hex(code, 8)}`;
   }
