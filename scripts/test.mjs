@@ -4,7 +4,7 @@
 import { spawn } from 'node:child_process';
 import { accessSync, constants, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = resolve(fileURLToPath(import.meta.url), '..', '..');
@@ -39,6 +39,7 @@ const chosen = process.argv.slice(2).length > 0 ? process.argv.slice(2) : tiers;
 const totals = { passed: 0, failed: 0, skipped: 0 };
 const reports = mkdtempSync(join(tmpdir(), 'sagong-test-'));
 const notes = [];
+const failures = [];
 
 /** Runs a tier; what it says goes to the terminal, or (`beside` another) comes when it is done. */
 function run(tier, beside = false) {
@@ -86,12 +87,24 @@ function count(tier, report, status, tookMs) {
   }
   const broken = result.testResults.filter((file) => file.status === 'failed' && file.assertionResults.length === 0).length;
   const failed = result.numFailedTests + broken + (status !== 0 && result.numFailedTests + broken === 0 ? 1 : 0);
+  for (const file of result.testResults) failures.push(...failuresOf(tier, file));
   totals.passed += result.numPassedTests;
   totals.failed += failed;
   totals.skipped += result.numPendingTests + result.numTodoTests;
   notes.push(
     `tier ${tier}: ${result.numPassedTests} passed, ${failed} failed, ${result.numPendingTests} skipped in ${(tookMs / 1000).toFixed(0)} s`,
   );
+}
+
+/** The name of each failed test of a file with the first lines of what it said, because a long log is seldom kept whole. */
+function failuresOf(tier, file) {
+  const name = relative(root, file.name);
+  const first = (text) => text.split('\n').slice(0, 12).join('\n    ').slice(0, 2000);
+  if (file.status === 'failed' && file.assertionResults.length === 0)
+    return [`${tier}: ${name}\n    ${first(file.message ?? '')}`];
+  return file.assertionResults
+    .filter(({ status }) => status === 'failed')
+    .map((test) => `${tier}: ${name}: ${test.fullName}\n    ${first(test.failureMessages[0] ?? '')}`);
 }
 
 async function runAll(names, beside = false) {
@@ -109,6 +122,7 @@ if (waits)
     ),
   ]);
 rmSync(reports, { recursive: true, force: true });
+if (failures.length > 0) console.log(`\nfailed:\n${failures.join('\n')}`);
 console.log(`\n${notes.join('\n')}`);
 console.log(`${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped`);
 process.exit(totals.failed === 0 && totals.passed > 0 ? 0 : 1);
