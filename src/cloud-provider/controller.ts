@@ -18,7 +18,7 @@ export type CloudEffect =
       type: 'application/merge-patch+json' | 'application/strategic-merge-patch+json';
       body: unknown;
       subresource?: string;
-      /** The object being gone is as good as done. */
+      /** An object that is gone already is no failure. */
       goneIsDone?: boolean;
     }
   | { op: 'event'; regarding: KubeObject; type: 'Normal' | 'Warning'; reason: string; message: string }

@@ -10,6 +10,7 @@ export { ConfigError, type ConfigSchema, validateConfig } from './config-schema.
 export {
   CloudProviderLoadError,
   findCloudProvider,
+  importVendorModule,
   loadCloudProvider,
   type LoadCloudProviderOptions,
   type LoadedCloudProvider,

@@ -57,37 +57,45 @@ const importFile = (path: string): Promise<unknown> => {
   return (given ?? ownImport)(pathToFileURL(path).href);
 };
 
-/** The entry of a package that is made of ES modules only, which `require.resolve` does not find: node_modules folders, nearest first. */
-async function moduleEntry(name: string, dir: string): Promise<string | undefined> {
+/** A file of a package that is made of ES modules only, which `require.resolve` does not find: node_modules folders, nearest first. */
+async function moduleEntry(name: string, subpath: string, dir: string): Promise<string | undefined> {
   for (let at = dir; ; at = dirname(at)) {
     const folder = join(at, 'node_modules', name);
     const text = await readFile(join(folder, 'package.json'), 'utf8').catch(() => undefined);
     if (text !== undefined) {
       const { exports, main = 'index.js' } = JSON.parse(text) as { exports?: unknown; main?: string };
-      return join(folder, exportedEntry(exports) ?? main);
+      const found = exportedEntry(exportsAt(exports, subpath)) ?? (subpath === '.' ? main : undefined);
+      return found === undefined ? undefined : join(folder, found);
     }
     if (dirname(at) === at) return undefined;
   }
 }
 
-/** The path under `exports` that `import` takes (https://nodejs.org/api/packages.html#conditional-exports). */
+/** What `exports` says of a subpath (https://nodejs.org/api/packages.html#subpath-exports). */
+function exportsAt(exports: unknown, subpath: string): unknown {
+  const hasSubpaths = typeof exports === 'object' && exports !== null && Object.keys(exports).some((key) => key.startsWith('.'));
+  if (!hasSubpaths) return subpath === '.' ? exports : undefined;
+  return Object.hasOwn(exports, subpath) ? (exports as Record<string, unknown>)[subpath] : undefined;
+}
+
+/** The path that `import` takes of what `exports` says (https://nodejs.org/api/packages.html#conditional-exports). */
 function exportedEntry(exports: unknown): string | undefined {
   if (typeof exports === 'string') return exports;
   if (typeof exports !== 'object' || exports === null) return undefined;
   for (const [condition, target] of Object.entries(exports))
-    if (['.', 'node', 'import', 'module-sync', 'default'].includes(condition)) {
+    if (['node', 'import', 'module-sync', 'default'].includes(condition)) {
       const found = exportedEntry(target);
       if (found !== undefined) return found;
     }
   return undefined;
 }
 
-/** The file of an npm package, as seen from a folder. */
-async function packageEntry(name: string, dir: string): Promise<string | undefined> {
+/** A file of an npm package, as seen from a folder. `subpath`: `.`, or as in `exports`. */
+async function packageEntry(name: string, dir: string, subpath = '.'): Promise<string | undefined> {
   try {
-    return createRequire(join(dir, 'cloud-config')).resolve(name);
+    return createRequire(join(dir, 'cloud-config')).resolve(name + subpath.slice(1));
   } catch {
-    return moduleEntry(name, dir);
+    return moduleEntry(name, subpath, dir);
   }
 }
 
@@ -111,6 +119,16 @@ function notFound({ provider, builtIn, vendors = vendorPackages }: LoadCloudProv
   return new CloudProviderLoadError(
     `unknown cloud provider "${provider}": built in are ${known[0]}; packages of vendors are ${known[1]}; no npm package of that name is found from ${configDir}`,
   );
+}
+
+/** Another module of a vendor's package, by the name of its provider: `emulator` is `<package>/emulator`. Throws `CloudProviderLoadError`. */
+export async function importVendorModule(provider: string, name: string): Promise<unknown> {
+  const wanted = { provider, configFile: '', builtIn: {} };
+  const vendorPackage = vendorPackages[provider] ?? provider;
+  const find = (dir: string): Promise<string | undefined> => packageEntry(vendorPackage, dir, `./${name}`);
+  const path = (await find(process.cwd())) ?? (await find(ownDir));
+  if (path === undefined) throw notFound(wanted, process.cwd());
+  return importFile(path);
 }
 
 const isDefinition = (value: unknown): value is CloudProviderDefinition =>

@@ -35,6 +35,10 @@ export const absentFor =
     if (!hasCode(error, ...codes)) throw error;
   };
 
+/** Whether a load balancer refused an instance because it is none, or none any more. */
+export const isUnknownBackend = (error: unknown): boolean =>
+  hasCode(error, 'InvalidInstance', 'InvalidEndPointException', 'InvalidTarget', 'InvalidTargetException');
+
 const throttlingCodes = [
   'RequestLimitExceeded',
   'Throttling',

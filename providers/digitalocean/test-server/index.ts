@@ -9,12 +9,12 @@ import {
   type VendorRequest,
   type VendorServer,
 } from 'sagong/cloud-provider/test-server';
-import { Account } from './account.ts';
-import { RateLimiter, type RateLimits } from './rate-limit.ts';
-import { notFound, Refusal, refusalBody } from './refusal.ts';
-import { apiRoutes } from './routes.ts';
+import { Account } from '../src/emulator/account.ts';
+import { RateLimiter, type RateLimits } from '../src/emulator/rate-limit.ts';
+import { notFound, Refusal, refusalBody } from '../src/emulator/refusal.ts';
+import { apiRoutes } from '../src/emulator/routes.ts';
 
-export type { Account, Droplet, LoadBalancer } from './account.ts';
+export type { Account, Droplet, LoadBalancer } from '../src/emulator/account.ts';
 
 export interface TestServerOptions {
   /** The account's token. */

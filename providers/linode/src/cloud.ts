@@ -1,11 +1,10 @@
 // What the load balancers work with during one call.
 import type { Clock, CloudClient, Logger } from 'sagong/cloud-provider';
-import type { ClusterWriter, inTurn } from 'sagong/cloud-provider/kit';
+import type { ClusterWriter, inTurn, Unsettled } from 'sagong/cloud-provider/kit';
 import type { LinodeApi } from './api/linode.ts';
 import type { FlagValues } from './config/flags.ts';
 import type { Settings } from './config/settings.ts';
 import type { Finder } from './instances/finder.ts';
-import type { Unsettled } from './load-balancer/unsettled.ts';
 import type { Vpcs } from './vpcs.ts';
 
 export interface Cloud {

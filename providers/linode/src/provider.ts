@@ -1,6 +1,6 @@
 // The parts of the provider put together: one account of Linode, one region, one cluster.
 import type { CloudProvider, CreateContext } from 'sagong/cloud-provider';
-import { createClusterWriter, inTurn } from 'sagong/cloud-provider/kit';
+import { createClusterWriter, createUnsettled, inTurn } from 'sagong/cloud-provider/kit';
 import { createClient } from './api/client.ts';
 import { linodeApi } from './api/linode.ts';
 import type { Cloud } from './cloud.ts';
@@ -12,7 +12,7 @@ import { createFinder } from './instances/finder.ts';
 import { createInstances } from './instances/instances.ts';
 import { nodeNotes } from './instances/node-notes.ts';
 import { createLoadBalancers } from './load-balancer/load-balancers.ts';
-import { createUnsettled } from './load-balancer/unsettled.ts';
+import { unsettledMs } from './limits.ts';
 import { clientName, component } from './names.ts';
 import { createKnownNodes } from './routes/known-nodes.ts';
 import { createRoutes } from './routes/routes.ts';
@@ -39,7 +39,7 @@ export async function createProvider(context: CreateContext<Config>, env: Enviro
     flags,
     finder,
     vpcs,
-    unsettled: createUnsettled(clock),
+    unsettled: createUnsettled(clock, unsettledMs),
     writer,
     client: writer.client,
     turn: inTurn(),

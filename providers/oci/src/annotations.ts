@@ -1,7 +1,7 @@
 // The annotations of Services (oci-cloud-controller-manager docs/load-balancer-annotations.md and load_balancer_spec.go). Those of one kind of load
 // balancer have no effect on the other, as upstream has it. Pure.
 import type { Service } from 'sagong/cloud-provider';
-import { annotationsOf } from 'sagong/cloud-provider/kit';
+import { annotationsOf, refuseAnnotations } from 'sagong/cloud-provider/kit';
 import type { BalancerKind } from './api/types.ts';
 
 const classic = 'service.beta.kubernetes.io/oci-load-balancer-';
@@ -54,6 +54,29 @@ const names = {
   definedTags: { lb: `${both}initial-defined-tags-override`, nlb: `${network}initial-defined-tags-override` },
 } as const satisfies Record<string, Record<BalancerKind, string>>;
 export type KindAnnotation = keyof typeof names;
+
+const noPods = 'backends are nodes: pods are not registered with load balancers';
+const refused: Readonly<Record<string, string>> = {
+  'oci.oraclecloud.com/security-attributes': 'the provider sets no security attributes of Zero Trust Packet Routing',
+  'oci-load-balancer.oraclecloud.com/tls-certificate-map': 'certificates come from Secrets',
+  'oci-load-balancer.oraclecloud.com/session-persistence-config': 'the provider sets no session persistence',
+  'oci-load-balancer.oraclecloud.com/backend-type': noPods,
+  'oci-load-balancer.oraclecloud.com/health-check': noPods,
+  [`${network}backend-type`]: noPods,
+  [`${network}health-check`]: noPods,
+};
+/** Prefixes that are only of load balancers' annotations. */
+const prefixes = [classic, network, 'oci-load-balancer.oraclecloud.com/'];
+const known = new Set<string>([...Object.values(annotation), ...Object.values(names).flatMap((one) => Object.values(one))]);
+
+/** Throws for an annotation of load balancers that the provider does not do, or does not know. */
+export function refuseUnsupported(service: Service): void {
+  refuseAnnotations(service, refused);
+  const others = Object.keys(service.metadata.annotations ?? {}).filter(
+    (name) => !known.has(name) && prefixes.some((prefix) => name.startsWith(prefix)),
+  );
+  if (others.length > 0) throw new Error(`annotation ${others.sort()[0]} is not supported: the provider does not know it`);
+}
 
 export const nameFor = (kind: BalancerKind, wish: KindAnnotation): string => names[wish][kind];
 export const read = (service: Service) => annotationsOf(service);

@@ -1,13 +1,12 @@
 // What every part of the provider works with during one call.
 import type { Clock, CloudClient, Logger } from 'sagong/cloud-provider';
-import type { ClusterWriter, inTurn } from 'sagong/cloud-provider/kit';
+import type { ClusterWriter, inTurn, Unsettled } from 'sagong/cloud-provider/kit';
 import type { BalancerApi } from './api/balancer-api.ts';
 import type { CoreApi } from './api/core.ts';
 import type { BalancerKind } from './api/types.ts';
 import type { Settings } from './config/settings.ts';
 import type { Finder } from './instances/finder.ts';
 import type { Claims } from './load-balancer/claims.ts';
-import type { Unsettled } from './load-balancer/unsettled.ts';
 import type { Subnets } from './subnets.ts';
 
 export interface Cloud {

@@ -1,6 +1,6 @@
 // The parts of the provider put together: one compartment of OCI, one region, one cluster.
 import type { CloudProvider, CreateContext } from 'sagong/cloud-provider';
-import { createClusterWriter, inTurn } from 'sagong/cloud-provider/kit';
+import { createClusterWriter, createUnsettled, inTurn } from 'sagong/cloud-provider/kit';
 import { balancerApi } from './api/balancers.ts';
 import { createClient } from './api/client.ts';
 import { coreApi } from './api/core.ts';
@@ -13,7 +13,7 @@ import { createFinder } from './instances/finder.ts';
 import { createInstances } from './instances/instances.ts';
 import { createClaims } from './load-balancer/claims.ts';
 import { createLoadBalancers } from './load-balancer/load-balancers.ts';
-import { createUnsettled } from './load-balancer/unsettled.ts';
+import { unsettledMs } from './limits.ts';
 import { clientName, component } from './names.ts';
 import { createSubnets } from './subnets.ts';
 
@@ -43,7 +43,7 @@ export async function createProvider(context: CreateContext<Config>, env: Enviro
     subnets,
     finder,
     claims: createClaims(),
-    unsettled: createUnsettled(clock),
+    unsettled: createUnsettled(clock, unsettledMs),
     writer,
     client: writer.client,
     turn: inTurn(),

@@ -58,13 +58,24 @@ export const isHost = (node: Node): boolean =>
   !isExcluded(node) &&
   !(node.spec?.taints ?? []).some(({ key }) => key === autoscalerTaint);
 
-/** Whether a change of a Node is to be brought to the load balancers at once. */
-export const hostsChanged = (node: Node, old: Node): boolean =>
-  isExcluded(node) !== isExcluded(old) || node.spec?.providerID !== old.spec?.providerID;
+/** Where a load balancer that goes by addresses reaches it. */
+const reachedAt = ({ status }: Node): string =>
+  (status?.addresses ?? [])
+    .filter(({ type }) => type === 'InternalIP' || type === 'ExternalIP')
+    .map(({ type, address }) => `${type} ${address}`)
+    .sort()
+    .join(' ');
 
-/** What tells two lists of hosts apart: names and provider IDs. */
+/**
+ * Whether a change of a Node is to be brought to the load balancers at once. Addresses are written after the provider ID: a load balancer that was told of
+ * the Node in between would go without it for good.
+ */
+export const hostsChanged = (node: Node, old: Node): boolean =>
+  isExcluded(node) !== isExcluded(old) || node.spec?.providerID !== old.spec?.providerID || reachedAt(node) !== reachedAt(old);
+
+/** What tells two lists of hosts apart: names, provider IDs and addresses. */
 export const hostsKey = (hosts: readonly Node[]): string =>
   hosts
-    .map(({ metadata, spec }) => `${metadata.name} ${spec?.providerID ?? ''}`)
+    .map((node) => `${node.metadata.name} ${node.spec?.providerID ?? ''} ${reachedAt(node)}`)
     .sort()
     .join('\n');

@@ -59,6 +59,15 @@ export const routeChecks: Checks = {
     }
     assert.deepEqual(await routes(world).listRoutes(world.cluster), []);
   },
+  'routes: that of a stopped machine stays': async (world) => {
+    await world.addInstance('node-a');
+    await routes(world).createRoute(world.cluster, 'uid-a', wanted('node-a', '10.244.1.0/24'));
+    assert.ok(world.stopInstance, 'the target can stop a machine');
+    await world.stopInstance('node-a');
+    await routes(world).createRoute(world.cluster, 'uid-a', wanted('node-a', '10.244.1.0/24'));
+    const [route] = await routes(world).listRoutes(world.cluster);
+    assert.deepEqual({ to: route?.targetNode, blackhole: route?.blackhole ?? false }, { to: 'node-a', blackhole: false });
+  },
   'routes: two families of one node are two routes': async (world) => {
     await world.addInstance('node-a');
     await routes(world).createRoute(world.cluster, 'uid-a', wanted('node-a', '10.244.1.0/24'));

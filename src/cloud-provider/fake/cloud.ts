@@ -28,7 +28,7 @@ export interface FakeBalancer {
   serviceUid: string;
   /** Piece one, reserved first and released last. */
   address?: string;
-  /** Piece two: who may come in. */
+  /** The second resource of a load balancer: the firewall that says which clients are let in. */
   sourceRanges?: string[];
   /** Piece three: `protocol:port:nodePort` each. */
   listeners?: string[];

@@ -22,7 +22,7 @@ export interface ClusterWriter {
   patchService(service: WrittenObject, body: unknown, options?: PatchOptions): Promise<void>;
   /** Adds a finalizer that is not there. */
   addFinalizer(service: WrittenObject, finalizer: string): Promise<void>;
-  /** Removes a finalizer that is there. A Service that is gone is as good as done. */
+  /** Removes a finalizer that is there. When the Service is gone there is nothing left to do, and that is no error. */
   removeFinalizer(service: WrittenObject, finalizer: string): Promise<void>;
   /** An event about a Service. A failure to write it is only logged. */
   event(service: WrittenObject, type: 'Normal' | 'Warning', reason: string, message: string): Promise<void>;

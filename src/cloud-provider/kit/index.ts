@@ -15,3 +15,4 @@ export * from './pages.ts';
 export * from './poll.ts';
 export * from './rate-limit.ts';
 export { type Change, createSharedWrites, type SharedWritesOptions } from './shared-writes.ts';
+export { createUnsettled, type Unsettled } from './unsettled.ts';

@@ -5,7 +5,7 @@ export { type FaultRates, type FaultRule, Faults, noRates } from './faults.ts';
 export { LaggingMap } from './lagging-map.ts';
 export { type Operation, Operations, type OperationsOptions } from './operations.ts';
 export { pageByNumber, pageByToken } from './pages.ts';
-export { type Handler, Refusal, type VendorAnswer, type VendorRequest } from './request.ts';
+export { type Handler, Refusal, type VendorAnswer, type VendorApi, type VendorRequest } from './request.ts';
 export type { Routes } from './routing.ts';
 export { type Door, startVendorServer, type VendorServer, type VendorServerOptions } from './server.ts';
 export { seededRng } from '#utils';

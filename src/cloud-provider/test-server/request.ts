@@ -42,6 +42,19 @@ export class Refusal extends Error {
   }
 }
 
+/** What a vendor's API is, apart from how requests arrive. */
+export interface VendorApi {
+  routes: Readonly<Record<string, Handler>>;
+  /** Paths are compared without case, as Azure does. */
+  ignoreCase?: boolean;
+  /** Before a request is routed: checks credentials, settles what time has brought. Throws `Refusal`. */
+  enter?(request: VendorRequest): void;
+  /** How the vendor answers a refusal. */
+  refusalAnswer(refusal: Refusal, request: VendorRequest): VendorAnswer;
+  /** Headers of every answer: request IDs, rate limits. */
+  headers?(request: VendorRequest): Readonly<Record<string, string>>;
+}
+
 /** Reads a body by its content type. Throws `SyntaxError` when a body that calls itself JSON is not. */
 export function readBody(bytes: Buffer, contentType = ''): unknown {
   if (bytes.length === 0) return undefined;

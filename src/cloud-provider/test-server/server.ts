@@ -7,26 +7,17 @@ import type { AddressInfo } from 'node:net';
 import { systemClock } from '#host';
 import { type Clock, type Rng, seededRng } from '#utils';
 import { type Fault, Faults } from './faults.ts';
+import { dispatcher } from './dispatch.ts';
 import { bodyBytesMax, seenRequestsMax } from './limits.ts';
-import { readBody, Refusal, type VendorAnswer, type VendorRequest } from './request.ts';
-import { createRouter, type Routes } from './routing.ts';
+import { readBody, Refusal, type VendorAnswer, type VendorApi, type VendorRequest } from './request.ts';
 
-export interface VendorServerOptions {
-  routes: Routes;
-  /** Paths are compared without case, as Azure does. */
-  ignoreCase?: boolean;
+export interface VendorServerOptions extends VendorApi {
   /** Time of latency. Default: the machine's. */
   clock?: Pick<Clock, 'sleep'>;
   /** Of faults by rate. */
   rng?: Rng;
   /** Requests that no fault by rate hits. */
   spared?(request: VendorRequest): boolean;
-  /** Before a request is routed: checks credentials, settles what time has brought. Throws `Refusal`. */
-  enter?(request: VendorRequest): void;
-  /** How the vendor answers a refusal. */
-  refusalAnswer(refusal: Refusal, request: VendorRequest): VendorAnswer;
-  /** Headers of every answer: request IDs, rate limits. */
-  headers?(request: VendorRequest): Readonly<Record<string, string>>;
   /** PEM, for SDKs that refuse to speak without TLS. */
   tls?: { key: string; cert: string };
 }
@@ -111,12 +102,12 @@ class Exchanges {
   count = 0;
   readonly #options: VendorServerOptions;
   readonly #clock: Pick<Clock, 'sleep'>;
-  readonly #find: ReturnType<typeof createRouter>;
+  readonly #dispatch: ReturnType<typeof dispatcher>;
 
   constructor(options: VendorServerOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock();
-    this.#find = createRouter(options.routes, { ignoreCase: options.ignoreCase ?? false });
+    this.#dispatch = dispatcher(options.routes, options);
     this.faults = new Faults(options.rng ?? seededRng(1), options.spared);
   }
   serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -212,12 +203,9 @@ class Exchanges {
     const answer = this.#options.refusalAnswer(refusal, request);
     return { status: refusal.status, ...answer, headers: { ...refusal.headers, ...answer.headers } };
   }
-  async #handle(request: VendorRequest): Promise<VendorAnswer> {
+  #handle(request: VendorRequest): Promise<VendorAnswer> {
     this.#options.enter?.(request);
-    const found = this.#find(request.method, request.url);
-    if ('handler' in found) return found.handler({ ...request, params: found.params });
-    if (found.methods.length > 0) throw new Refusal(405, 'methodNotAllowed', `${request.method} is not allowed here`);
-    throw new Refusal(404, 'notFound', `there is no ${request.url.pathname}`);
+    return this.#dispatch(request);
   }
 }
 

@@ -39,6 +39,10 @@ export interface ManagerSetup {
   env: Readonly<Record<string, string>>;
   /** Variables of the environment that would win over those. */
   unset: readonly string[];
+  /** What the vendor's provider does in the cluster under names of its own: by service account in kube-system. */
+  rights?: Readonly<Record<string, readonly { apiGroups: string[]; resources: string[]; verbs: string[] }[]>>;
+  /** Absent: the vendor has routes. `local`: it has none; the local cloud's own provider makes those of pods, in the place of an overlay network. */
+  routes?: 'local';
 }
 
 /** The network of a cluster, as far as a vendor's configuration names it. */
@@ -60,6 +64,8 @@ export interface Emulator {
 export interface EmulatorDefinition {
   /** `private-dns-name`: a Node must have the private DNS name of its instance as its name, or its manager does not find it. */
   readonly nodeNames: 'any' | 'private-dns-name';
+  /** Nodes have public addresses whatever else is asked for, as all machines of the vendor have. */
+  readonly publicAddresses?: boolean;
   /** What the vendor's manager looks for at everything that is a cluster's. */
   tagsOf(cluster: string): Readonly<Record<string, string>>;
   open(context: EmulatorContext): Promise<Emulator>;

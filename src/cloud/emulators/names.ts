@@ -1,9 +1,18 @@
 // Which vendors can be emulated. Their code is loaded when one is named.
 import type { EmulatorDefinition } from './emulator.ts';
 
+/** A vendor whose own package describes its API. */
+const ofPackage = (vendor: string, provider: string) => async (): Promise<EmulatorDefinition> =>
+  (await import('./vendor/index.ts')).vendorEmulator(vendor, provider);
+
+/** `provider`: its name as `--cloud-provider`. Without `load` the vendor is known, and has no emulator. */
 const emulators = {
-  aws: async (): Promise<EmulatorDefinition> => (await import('./aws/index.ts')).awsEmulator,
+  aws: { provider: 'aws', load: async (): Promise<EmulatorDefinition> => (await import('./aws/index.ts')).awsEmulator },
+  digitalocean: { provider: 'digitalocean', load: ofPackage('digitalocean', 'digitalocean') },
 } as const;
+
+/** Vendors with a provider and without an emulator. */
+const notYet: readonly string[] = ['azure', 'baidu', 'gcp', 'linode', 'oci'];
 
 export type EmulatorName = keyof typeof emulators;
 export const emulatorNames = Object.keys(emulators) as EmulatorName[];
@@ -11,8 +20,12 @@ export const emulatorNames = Object.keys(emulators) as EmulatorName[];
 /** Reads a name. Throws a sentence for one that is not there. */
 export function emulatorNameOf(text: string): EmulatorName {
   const name = emulatorNames.find((known) => known === text);
-  if (!name) throw new Error(`no vendor ${JSON.stringify(text)} can be emulated; there is: ${emulatorNames.join(', ')}`);
-  return name;
+  if (name) return name;
+  const there = `there is: ${emulatorNames.join(', ')}`;
+  if (notYet.includes(text)) throw new Error(`the API of ${text} is not emulated yet; ${there}`);
+  throw new Error(`no vendor ${JSON.stringify(text)} can be emulated; ${there}`);
 }
 
-export const loadEmulator = (name: EmulatorName): Promise<EmulatorDefinition> => emulators[name]();
+export const loadEmulator = (name: EmulatorName): Promise<EmulatorDefinition> => emulators[name].load();
+/** Of the provider that a vendor's clusters have. */
+export const providerOfEmulator = (name: EmulatorName): string => emulators[name].provider;

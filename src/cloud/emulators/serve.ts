@@ -1,4 +1,4 @@
-// The HTTP side of an emulator. It listens on loopback and speaks plain HTTP: requests are signed with keys, which never travel.
+// The HTTP side of an emulator. It listens on loopback and speaks plain HTTP: nothing leaves the machine.
 import type { Logger } from '#utils';
 import { BodyTooLargeError, serve, type WireRequest, type WireServer } from '#wire';
 import type { Emulator } from './emulator.ts';

@@ -29,7 +29,7 @@ export class FaultGate {
     this.#rng = seededRng(faults.seed);
     this.#failures = 0;
   }
-  /** Of the next call. `operation` is undefined for one that is none. */
+  /** What happens to the next call. `operation` is undefined when the request names no operation of the API. */
   judge(operation: string | undefined): Verdict {
     const { errorRate, throttleRate, partialFailureRate, latencyMs, outage, operations } = this.#faults;
     if (operations.length > 0 && (operation === undefined || !operations.includes(operation))) return fine;

@@ -158,7 +158,7 @@ class LoadBalancerDriver implements Driver {
     }
   }
 
-  /** Works on a VPC of the driver's own account, as nothing in the world changed. */
+  /** Works on a VPC because the driver wants to, and not because the world has changed. */
   #later(vpcId: string, delayMs: number): void {
     this.#changed.add(vpcId);
     if (this.#closed) return;

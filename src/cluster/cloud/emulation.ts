@@ -7,6 +7,7 @@ import {
   emulatorNameOf,
   loadEmulator,
   type ManagerSetup,
+  providerOfEmulator,
   serveEmulator,
 } from '#cloud/emulators';
 import { type CloudProvider, CloudProviderLoadError, findCloudProvider, loadCloudProvider } from '#cloud-provider';
@@ -31,9 +32,6 @@ export interface Emulation {
   close(): Promise<void>;
 }
 
-/** Of the provider that a vendor's clusters have. */
-const providers: Readonly<Record<EmulatorName, string>> = { aws: 'aws' };
-
 /** The vendor of this start. Throws a sentence where a cluster cannot have one, or not this one. */
 export async function emulatorOf(
   wanted: string | undefined,
@@ -49,12 +47,13 @@ export async function emulatorOf(
   if (nodes === 0) throw new Error('an emulator needs nodes that are instances of the local cloud: --nodes 1 or more');
   // Better said now than with half a cluster running.
   if (!external) await vendorProvider(name);
+  await loadEmulator(name);
   return name;
 }
 
 async function vendorProvider(name: EmulatorName): Promise<void> {
   try {
-    await findCloudProvider({ provider: providers[name], configFile: '', builtIn: {} });
+    await findCloudProvider({ provider: providerOfEmulator(name), configFile: '', builtIn: {} });
   } catch (error) {
     if (!(error instanceof CloudProviderLoadError)) throw error;
     throw new Error(`${error.message}; or bring a manager of your own: --cloud-provider external`, { cause: error });
@@ -118,6 +117,10 @@ export async function startEmulation(
   );
   return { url: server.url, dir, setup, close: () => server.close() };
 }
+
+/** Whether nodes have public addresses because the vendor's machines always have. */
+export const vendorPublicAddresses = async (emulator: EmulatorName): Promise<boolean> =>
+  (await loadEmulator(emulator)).publicAddresses === true;
 
 /** The vendor's provider, in this process. Vendors' SDKs look for keys in the environment, where real ones of the user may be: those are set aside. */
 export async function loadVendorProvider(

@@ -1,12 +1,10 @@
 // Which vendor a start emulates, and what the cluster's nodes are called. Apart from what does it, which is loaded only when a vendor is named.
 import type { EmulatorName } from '#cloud/emulators';
-import { type ClusterSettings, type CloudProviderChoice, nodeNames } from '../settings.ts';
+import { type UpFlags, upDefaults } from '../flags/index.ts';
+import { type ClusterSettings, nodeNames } from '../settings.ts';
 
-interface Start {
+interface Start extends Pick<UpFlags, 'nodes' | 'cloudProviderEmulator' | 'cloudProvider'> {
   name: string;
-  nodes?: number;
-  cloudProviderEmulator?: string | undefined;
-  cloudProvider?: CloudProviderChoice;
 }
 
 interface Shape {
@@ -30,7 +28,7 @@ export async function emulatorOfStart(
     );
   const { emulatorOf } = await import('./emulation.ts');
   return emulatorOf(wanted, before, {
-    nodes: nodes ?? before?.nodes.length ?? 1,
+    nodes: nodes ?? before?.nodes.length ?? upDefaults.nodes,
     external: (cloudProvider ?? before?.cloudProvider) === 'external',
   });
 }
@@ -42,6 +40,12 @@ export async function nodesOfStart(
   emulator: EmulatorName | undefined,
 ): Promise<string[]> {
   if (nodes === undefined && before) return before.nodes;
-  if (emulator === undefined) return nodeNames(name, nodes ?? 1);
-  return (await import('./emulation.ts')).vendorNodeNames(emulator, name, nodes ?? 1);
+  if (emulator === undefined) return nodeNames(name, nodes ?? upDefaults.nodes);
+  return (await import('./emulation.ts')).vendorNodeNames(emulator, name, nodes ?? upDefaults.nodes);
+}
+
+/** Addresses of nodes where nothing is said of them and the vendor's machines always have public ones. */
+export async function addressesOfStart(emulator: EmulatorName | undefined): Promise<{ nodeAddresses?: 'public' }> {
+  if (emulator === undefined) return {};
+  return (await (await import('./emulation.ts')).vendorPublicAddresses(emulator)) ? { nodeAddresses: 'public' } : {};
 }

@@ -1,10 +1,11 @@
 // Words for the shape of a cluster and for who may reach its control plane; apart from the parts that make it so, which a start loads later.
 
 /** Shape of a cluster: the control plane among its nodes, or in the provider's network. */
-export type Topology = 'self-managed' | 'managed';
+export type Topology = (typeof topologies)[number];
+export const topologies = ['self-managed', 'managed'] as const;
 /** Of a managed control plane, as Amazon EKS calls and means them. */
 export type EndpointAccess = (typeof endpointAccesses)[number];
-const endpointAccesses = ['public', 'public-and-private', 'private'] as const;
+export const endpointAccesses = ['public', 'public-and-private', 'private'] as const;
 
 /** Reads a mode. Throws a sentence for anything else. */
 export function endpointAccessOf(text: string): EndpointAccess {

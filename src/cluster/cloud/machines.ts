@@ -1,5 +1,6 @@
 // The nodes of a cluster as instances of its cloud: what a node needs to boot is written to its disk, then the cloud is asked for the
 // instance, whose user data is the node's agent. Works the same for real and for simulated instances.
+import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ClientConfig, kubeconfigFor, writeKubeconfig } from '#client';
@@ -10,11 +11,15 @@ import type { ProxyMode } from '#kube-proxy';
 import { findCniDir, hasSysResource } from '../capabilities.ts';
 import { type ClusterPki, clientConfigFor } from '../certificates.ts';
 import type { ComponentArgs } from '../component-args/args.ts';
+import { controlPlaneConfigPath, controlPlaneDir } from '../control-planes/config.ts';
 import { type Identity, identities } from '../identities.ts';
 import type { NodeAgentConfig } from '../node-agent-config.ts';
 import type { RegistryMirror } from '../nodes/index.ts';
-import { type CniChoice, clusterNetworks } from '../settings.ts';
+import type { KeptFlags } from '../flags/index.ts';
+import { clusterNetworks } from '../settings.ts';
+import { systemImagePath, systemImagesDir } from '../system-pods/places.ts';
 import { type ClusterNetwork, clusterTag, nodePlace, placeNamed, roleTag } from './network.ts';
+import { agentConfigPath, nodeDir } from '../paths.ts';
 import { nodeArgs, writePolicyIdentity } from './node-choices.ts';
 import { programFolders } from './program-folders.ts';
 
@@ -27,6 +32,10 @@ export interface MachinesOptions {
   /** How to run this program: executable and first arguments. */
   program: readonly string[];
   registryMirrors: readonly RegistryMirror[];
+  /** `pods`: the cluster's own programs are pods. */
+  layout?: KeptFlags['layout'] | undefined;
+  /** Whether there are nodes beside those of the control plane; default: true. */
+  workers?: boolean;
   /** Of all pods; default: `clusterNetworks.podCidr`. */
   podCidr?: string;
   /** Whether new nodes enforce network policies. */
@@ -34,7 +43,7 @@ export interface MachinesOptions {
   /** Of kube-proxy on new nodes. */
   proxyMode?: ProxyMode | undefined;
   /** Of new nodes. */
-  cni?: CniChoice | undefined;
+  cni?: KeptFlags['cni'] | undefined;
   /** A user's flags of kubelet and kube-proxy. */
   componentArgs?: ComponentArgs;
   /** Whether new nodes have public addresses. */
@@ -51,9 +60,21 @@ type Place = ReturnType<typeof nodePlace>;
 /** Instances asked for at the same time. */
 const requestsAtOnce = 32;
 
-/** Everything a node keeps. Named by the first part of its name: paths of sockets are in there, which have about a hundred characters. */
-export const nodeDir = (dataDir: string, name: string): string => join(dataDir, 'nodes', name.split('.', 1)[0] ?? name);
-export const agentConfigPath = (dataDir: string, name: string): string => join(nodeDir(dataDir, name), 'agent.json');
+interface Booted {
+  dataDir: string;
+  program: readonly string[];
+  name: string;
+  pods: boolean;
+}
+/** What the instance of a node runs. */
+export function nodeUserData({ dataDir, program, name, pods }: Booted) {
+  const { command, shows } = programFolders(program);
+  return {
+    command: [...command, 'node-agent', '--config', agentConfigPath(dataDir, name)],
+    directory: nodeDir(dataDir, name),
+    shows: [...shows, ...(pods ? [systemImagesDir(dataDir)] : [])],
+  };
+}
 
 export class Machines {
   readonly #cloud: CloudClient;
@@ -115,35 +136,34 @@ export class Machines {
     }
   }
   async #run(name: string, { subnet, address }: Place): Promise<Instance> {
-    const { cluster, simulated, instanceType, publicAddresses = false } = this.#options;
+    const { cluster, dataDir, program, layout, simulated, instanceType, publicAddresses = false } = this.#options;
     const { vpc, subnets, group } = this.#network;
     if (!simulated) await this.#prepareDisk(name, address);
     return this.#cloud.runInstance({
       name,
       subnetId: (subnets[subnet] as { id: string }).id,
       privateAddress: address,
-      assignPublicAddress: publicAddresses && !simulated,
+      assignPublicAddress: publicAddresses,
       securityGroupIds: [group.id],
       // Pods are behind the node.
       sourceDestCheck: false,
-      userData: this.#userData(name),
+      userData: nodeUserData({ dataDir, program, name, pods: layout === 'pods' }),
       tags: { ...this.#options.tags, [clusterTag]: cluster, Name: `${vpc.name}/${name}` },
       ...(instanceType !== undefined && { type: instanceType }),
     });
   }
-  #userData(name: string) {
-    const { program, dataDir } = this.#options;
-    const { command, shows } = programFolders(program);
-    return {
-      command: [...command, 'node-agent', '--config', agentConfigPath(dataDir, name)],
-      directory: nodeDir(dataDir, name),
-      shows,
-    };
+  /** The disk of a machine of the control plane, which is a node as well; made once. */
+  async prepareControlPlane(name: string, address: string): Promise<void> {
+    const { dataDir, workers = true } = this.#options;
+    if (existsSync(agentConfigPath(dataDir, name))) return;
+    const controlPlane = controlPlaneConfigPath(controlPlaneDir(dataDir, name, 'pods'));
+    await this.#prepareDisk(name, address, { controlPlane, tainted: workers });
   }
   /** Identities and configuration, as a vendor's boot image and user data would bring them. */
-  async #prepareDisk(name: string, address: string): Promise<void> {
+  async #prepareDisk(name: string, address: string, plane: { controlPlane?: string; tainted?: boolean } = {}): Promise<void> {
     const {
       dataDir,
+      layout,
       pki,
       registryMirrors,
       networkPolicy = false,
@@ -172,6 +192,7 @@ export class Machines {
       kubeletKubeconfig: await kubeconfig('kubelet', identities.node(name)),
       kubeProxyKubeconfig: await kubeconfig('kube-proxy', identities.kubeProxy),
       dnsKubeconfig: await kubeconfig('coredns', identities.dns),
+      ...(layout === 'pods' && { pods: { image: systemImagePath(dataDir), ...plane } }),
       ...(proxyMode && { proxyMode }),
       ...(cni === 'none' && { cni }),
       ...(networkPolicy && {

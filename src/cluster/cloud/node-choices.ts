@@ -3,13 +3,12 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { kubeconfigFor, writeKubeconfig } from '#client';
 import { atomicWrite, readFileIfExists } from '#host';
-import type { ProxyMode } from '#kube-proxy';
 import { deepEqual } from '#utils';
 import { type ClusterPki, clientConfigFor } from '../certificates.ts';
 import type { ComponentArgs } from '../component-args/args.ts';
 import { networkPolicyRights } from '#network-policy';
 import { identities } from '../identities.ts';
-import type { CniChoice } from '../settings.ts';
+import type { KeptFlags } from '../flags/index.ts';
 import type { NodeAgentConfig } from '../node-agent-config.ts';
 
 type About = Pick<NodeAgentConfig, 'nodeName' | 'nodeDir' | 'apiserver'>;
@@ -33,8 +32,8 @@ export async function writePolicyIdentity({ nodeName, nodeDir, apiserver }: Abou
 export interface NodeChoices {
   /** Whether nodes enforce network policies. */
   networkPolicy: boolean;
-  proxyMode: ProxyMode | undefined;
-  cni: CniChoice | undefined;
+  proxyMode: KeptFlags['proxyMode'] | undefined;
+  cni: KeptFlags['cni'] | undefined;
   /** A user's flags of kubelet and kube-proxy. */
   componentArgs: ComponentArgs;
 }

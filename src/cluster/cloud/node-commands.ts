@@ -10,7 +10,7 @@ import { controlPlaneDir } from '../control-planes/config.ts';
 import { ControlPlaneMachines } from '../control-planes/machines.ts';
 import { apiPort, isControlPlane } from '../control-planes/names.ts';
 import { parseRegistryMirror } from '../nodes/index.ts';
-import { clusterMark, clusterPaths } from '../paths.ts';
+import { clusterMark, clusterPaths, nodeDir } from '../paths.ts';
 import { runningProcess } from '../run-state.ts';
 import { type ClusterSettings, clusterNetworks, loadSettings, narrowNodesMax, nodeNames, saveSettings } from '../settings.ts';
 import { textTable } from '../text-table.ts';
@@ -134,7 +134,9 @@ class Commands implements NodeCommands {
   async terminate(name: string): Promise<void> {
     const { id } = await this.#of(name);
     await this.#settled(await this.#cloud.terminateInstance({ instanceId: id }), 'terminated');
-    if (isControlPlane(this.#settings, name)) return removeTree(controlPlaneDir(this.#settings.dataDir, name));
+    const { dataDir, layout } = this.#settings;
+    if (isControlPlane(this.#settings, name))
+      return removeTree(layout === 'pods' ? nodeDir(dataDir, name) : controlPlaneDir(dataDir, name));
     await (await this.#machines()).removeDisk(name);
     await saveSettings({ ...this.#settings, nodes: this.#settings.nodes.filter((node) => node !== name) });
   }
@@ -148,6 +150,8 @@ class Commands implements NodeCommands {
     const pki = await openPki(clusterPaths(this.#settings.dataDir).pki);
     const options = { settings: this.#settings, pki, program: this.#program, machines: planes, clock: this.#clock };
     await prepareControlPlanes(options, [name]);
+    const { address = '' } = planes.members.find((member) => member.name === name) ?? {};
+    if (this.#settings.layout === 'pods') await (await this.#machines()).prepareControlPlane(name, address);
     const made = (await planes.ensure([name])).find((one) => one.name === name);
     if (made) await this.#settled(made, 'running');
     return name;
@@ -157,9 +161,9 @@ class Commands implements NodeCommands {
     return plane ?? (await this.#machines()).of(name);
   }
   async #controlPlanes(): Promise<ControlPlaneMachines | undefined> {
-    const { name: cluster, dataDir, controlPlanes: names } = this.#settings;
+    const { name: cluster, dataDir, controlPlanes: names, layout } = this.#settings;
     if (!names) return undefined;
-    const options = { cluster, dataDir, names, program: this.#program };
+    const options = { cluster, dataDir, names, program: this.#program, layout };
     return new ControlPlaneMachines(this.#cloud, await this.#network(), options);
   }
   #network(): Promise<ClusterNetwork> {
@@ -198,6 +202,8 @@ class Commands implements NodeCommands {
       networkPolicy: networkPolicy !== 'none',
       proxyMode,
       cni,
+      layout: this.#settings.layout,
+      workers: this.#settings.nodes.length > 0,
       ...(this.#settings.componentArgs && { componentArgs: this.#settings.componentArgs }),
       ...(podCidr !== undefined && { podCidr }),
       ...(instanceType !== undefined && { instanceType }),

@@ -15,15 +15,16 @@ import type { ControlPlaneMachines } from '../control-planes/machines.ts';
 import { importImage } from '../images/index.ts';
 import { containerdPaths, parseRegistryMirror } from '../nodes/index.ts';
 import { startDnsAddon } from '../dns-addon.ts';
+import { upDefaults } from '../flags/index.ts';
 import { grantClusterRole } from '../grant.ts';
 import { identities } from '../identities.ts';
-import { clusterMark } from '../paths.ts';
-import type { ClusterSettings } from '../settings.ts';
+import { clusterMark, nodeDir } from '../paths.ts';
+import { type ClusterSettings, nodesOf } from '../settings.ts';
 import { SimulatedNodes } from '../simulated-nodes.ts';
 import { startCloudControllerManager } from './controller.ts';
 import { type ControlPlaneEndpoint, type EndpointAccess, SelfManagedEndpoint } from './endpoint.ts';
-import { type Emulation, loadVendorProvider, startEmulation, vendorTags } from './emulation.ts';
-import { Machines, nodeDir } from './machines.ts';
+import { type Emulation, type EmulationDeps, loadVendorProvider, startEmulation, vendorTags } from './emulation.ts';
+import { Machines } from './machines.ts';
 import { ManagedEndpoint } from './managed-endpoint.ts';
 import { type ClusterNetwork, ensureNetwork } from './network.ts';
 import { networkPolicyGrant, updateNodes } from './node-choices.ts';
@@ -86,6 +87,9 @@ export class ClusterNodes {
     const networkPolicy = settings.networkPolicy !== 'none';
     const { proxyMode, cni, componentArgs = {} } = settings;
     if (!this.#simulated) await updateNodes(settings.dataDir, pki, { networkPolicy, proxyMode, cni, componentArgs });
+    const pods = settings.layout === 'pods';
+    // Machines of an earlier start take it as soon as there is a cloud.
+    if (pods) await (await import('../system-pods/image.ts')).ensureSystemImage(settings.dataDir, program);
     const cloud = this.#simulated
       ? await startSimulatedCloud(settings, this.#simulated, this.#deps)
       : await startCloudProcess(settings, program, this.#deps);
@@ -98,8 +102,6 @@ export class ClusterNodes {
     });
     await this.endpoint?.open(this.#network);
     if (!this.#simulated) await writePodConfig(cloud.settings, this.#cloudConfig());
-    if (this.endpoint instanceof BalancedEndpoint)
-      await bootControlPlanes({ settings, pki, program, machines: this.endpoint.machines, clock: this.#deps.clock });
     const machines = new Machines(cloud.client, this.#network, {
       cluster: settings.name,
       dataDir: settings.dataDir,
@@ -108,15 +110,21 @@ export class ClusterNodes {
       program,
       publicAddresses,
       ...(settings.podCidr !== undefined && { podCidr: settings.podCidr }),
-      networkPolicy,
-      proxyMode,
-      cni,
-      componentArgs,
+      ...{ networkPolicy, proxyMode, cni, componentArgs },
+      layout: settings.layout,
+      workers: settings.nodes.length > 0,
       simulated: settings.runtime === 'simulated',
       tags: await vendorTags(settings),
       registryMirrors: (settings.registryMirrors ?? []).map(parseRegistryMirror),
     });
-    this.#instances = (await machines.ensure(settings.nodes)).filter(hasPower);
+    const planes =
+      this.endpoint instanceof BalancedEndpoint
+        ? await bootControlPlanes(
+            { settings, pki, program, machines: this.endpoint.machines, clock: this.#deps.clock },
+            pods ? machines : undefined,
+          )
+        : [];
+    this.#instances = [...(pods ? planes : []), ...(await machines.ensure(settings.nodes))].filter(hasPower);
   }
   /** Brings nodes and control plane together. Call it once, after `boot`. */
   async connect(plane: PlaneAccess, own: ControlPlane | undefined): Promise<void> {
@@ -129,14 +137,34 @@ export class ClusterNodes {
     } else if (endpoint) {
       this.#connected.push(() => endpoint.close());
       await endpoint.connect(own);
-      await grantClusterRole(plane.client(identities.admin, 'sagong'), networkPolicyGrant);
-      const names = await startDnsAddon(plane, this.#deps);
-      this.#connected.push(() => names.stop());
+      const admin = plane.client(identities.admin, 'sagong');
+      await grantClusterRole(admin, networkPolicyGrant);
+      if (settings.layout === 'pods') {
+        const { startSystemPods } = await import('../system-pods/start.ts');
+        const { server, podCidr } = plane;
+        await startSystemPods(admin, { settings, server, podCidr, ca: this.#options.pki.authority.cert });
+      } else {
+        const names = await startDnsAddon(plane, this.#deps);
+        this.#connected.push(() => names.stop());
+      }
+    }
+    if (settings.portMappings) {
+      const { openPortMappings } = await import('../port-mappings.ts');
+      const { dial } = this;
+      const { logger } = this.#deps;
+      const mapped = await openPortMappings(settings.portMappings, { addressOf: (node) => this.#addressOf(node), dial, logger });
+      this.#connected.push(() => mapped.close());
     }
     this.#emulation = await this.#emulated();
     // Where the control plane is on machines, its manager is there, too.
     if (settings.cloudProvider !== 'local' || settings.controlPlanes) return;
     const { name: providerName, cloud: provider } = await this.#provider();
+    for (const [serviceAccount, rules] of Object.entries(this.#emulation?.setup.rights ?? {}))
+      await grantClusterRole(plane.client(identities.admin, 'sagong'), {
+        role: `system:${serviceAccount}`,
+        serviceAccount,
+        rules,
+      });
     const args = settings.componentArgs?.['cloud-controller-manager'] ?? [];
     const setup = { plane, cluster: settings.name, providerName, cloud: provider, args };
     const manager = await startCloudControllerManager(setup, this.#deps);
@@ -155,14 +183,19 @@ export class ClusterNodes {
   /** The provider that the cluster's manager uses. It reaches the local cloud over HTTP, as any vendor's provider reaches its vendor. */
   async #provider(): Promise<{ name: string; cloud: CloudProvider }> {
     const deps = { ...this.#deps, logger: this.#deps.logger.with({ component: 'cloud-controller-manager' }) };
-    if (this.#emulation) return loadVendorProvider(this.#emulation, deps);
+    if (!this.#emulation) return { name: localCloudProvider.name, cloud: await this.#localProvider(deps) };
+    const vendor = await loadVendorProvider(this.#emulation, deps);
+    if (this.#emulation.setup.routes !== 'local') return vendor;
+    const { routes } = await this.#localProvider(deps);
+    return { ...vendor, cloud: { ...vendor.cloud, ...(routes && { routes }) } };
+  }
+  async #localProvider(deps: EmulationDeps): Promise<CloudProvider> {
     const { url, settings: cloud } = this.#running;
-    const provider = await localCloudProvider.create({
+    return localCloudProvider.create({
       ...deps,
       configDir: cloud.dir,
       config: { url, tokenFile: cloud.customerTokenFile, caFile: cloud.caFile, ...this.#cloudConfig() },
     });
-    return { name: localCloudProvider.name, cloud: provider };
   }
   /** What the cloud's provider is told of the cluster. */
   #cloudConfig() {
@@ -199,6 +232,12 @@ export class ClusterNodes {
         await clock.sleep(kubeletPollMs);
       }
   }
+  /** What only the cluster's administrator may say of nodes, once they are there. */
+  async mark(plane: PlaneAccess): Promise<void> {
+    if (this.#options.settings.layout !== 'pods') return;
+    const { markControlPlanes } = await import('../system-pods/start.ts');
+    await markControlPlanes(plane.client(identities.admin, 'sagong'), this.#options.settings);
+  }
   /** When the programs of each node with power were started, by name: what its Node said before is of another life. */
   async bootTimes(): Promise<ReadonlyMap<string, number>> {
     const { dataDir } = this.#options.settings;
@@ -208,6 +247,11 @@ export class ClusterNodes {
       return [name, mtimeMs] as const;
     });
     return new Map(await Promise.all(times));
+  }
+  /** Of the node with that number, from 0, while it has power. */
+  #addressOf(node: number): string | undefined {
+    const name = this.#options.settings.nodes[node];
+    return this.#instances.find((instance) => instance.name === name)?.privateAddress;
   }
   /** The machines of the control plane, where it is on some. */
   get controlPlanes(): ControlPlaneMachines | undefined {
@@ -231,20 +275,20 @@ export class ClusterNodes {
   }
   /** An image archive into every node. */
   async importImage(archive: Uint8Array): Promise<void> {
-    const { dataDir, nodes } = this.#options.settings;
+    const { dataDir } = this.#options.settings;
     if (this.#simulated) return;
-    const sockets = nodes.map((name) => containerdPaths(nodeDir(dataDir, name)).socket);
+    const sockets = nodesOf(this.#options.settings).map((name) => containerdPaths(nodeDir(dataDir, name)).socket);
     await Promise.all(sockets.map((socket) => importImage({ socket, exec: this.#deps.exec }, archive)));
   }
-  #endpointOf({ name, dataDir, topology, endpointAccess, controlPlanes: names }: ClusterSettings): ControlPlaneEndpoint {
+  #endpointOf({ name, dataDir, topology, endpointAccess, controlPlanes: names, layout }: ClusterSettings): ControlPlaneEndpoint {
     const { program } = this.#options;
-    if (names) return new BalancedEndpoint(() => this.#running.client, { cluster: name, dataDir, names, program });
+    if (names) return new BalancedEndpoint(() => this.#running.client, { cluster: name, dataDir, names, program, layout });
     if (topology !== 'managed') return new SelfManagedEndpoint(() => this.#running.client, dataDir);
     return new ManagedEndpoint({
       cluster: name,
       mark: clusterMark(dataDir),
       dataDir,
-      access: endpointAccess ?? 'public-and-private',
+      access: endpointAccess ?? upDefaults.endpointAccess,
       clock: this.#deps.clock,
       service: () => this.#running.service,
     });

@@ -120,7 +120,7 @@ describe('it does not start', () => {
     ['with an unknown controller', [...fake, '--controllers=-nonsense'], '"nonsense" is not in the list of known controllers'],
     ['with two cluster CIDRs of one family', [...fake, '--cluster-cidr=10.0.0.0/16,10.1.0.0/16'], 'not configured as dual stack'],
     ['without a CIDR for routes', fake, 'node-route-controller needs --cluster-cidr'],
-    ['with more than flags', [...fake, 'more'], '"cloud-controller-manager" does not take any arguments, got ["more"]'],
+    ['with more than flags', [...fake, 'more'], '"sagong cloud-controller-manager" does not take any arguments, got ["more"]'],
     ['with a gate that nobody knows', [...fake, '--feature-gates=AllAlpha=true,X=true'], 'unrecognized feature gate: X'],
     [
       'with two servers on one port',

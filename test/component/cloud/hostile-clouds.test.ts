@@ -11,6 +11,7 @@ import * as digitalOcean from '../../../providers/digitalocean/test-server/world
 import * as gcp from '../../../providers/gcp/test-server/world.ts';
 import * as linode from '../../../providers/linode/test-server/world.ts';
 import * as oci from '../../../providers/oci/test-server/world.ts';
+import { emulatedAws } from '../emulators/aws-world.ts';
 
 type Json = unknown;
 type Lie = (honest: Json) => string;
@@ -42,6 +43,19 @@ const lies: Readonly<Record<string, Lie>> = {
   'null in every list': ofLists([null]),
 };
 
+/** What may be said of any answer: AWS's are not JSON. */
+const xmlLies: Readonly<Record<string, Lie>> = {
+  ...Object.fromEntries(
+    ['null', 'a number', 'a text', 'an empty object', 'a page of HTML', 'an error with status 200'].map((name) => [
+      name,
+      lies[name] as Lie,
+    ]),
+  ),
+  'half of the answer': (honest) => String(honest).slice(0, -20),
+  'an element of another kind': () => '<Surprise><nothing/></Surprise>',
+  'an answer without its result': (honest) => String(honest).replace(/(<\w+Response[^>]*>).*(<\/\w+Response>)/s, '$1$2'),
+};
+
 /** Between a provider and its cloud: passes everything on, and once it lies changes every answer to a question. */
 async function liar(target: string) {
   let lie: Lie | undefined;
@@ -55,8 +69,9 @@ async function liar(target: string) {
         answer.on('end', () => {
           const text = Buffer.concat(chunks).toString('utf8');
           if (!lie) return void outgoing.writeHead(answer.statusCode ?? 500, answer.headers).end(text);
-          const changed = lie(text === '' ? {} : (JSON.parse(text) as Json));
-          outgoing.writeHead(200, { 'content-type': 'application/json' }).end(changed);
+          const isXml = String(answer.headers['content-type']).includes('xml');
+          const changed = lie(isXml ? text : text === '' ? {} : (JSON.parse(text) as Json));
+          outgoing.writeHead(200, { 'content-type': isXml ? 'text/xml' : 'application/json' }).end(changed);
         });
       },
     );
@@ -95,6 +110,12 @@ const opened = (cloud: CloudProvider, node: Node | undefined, between: Between, 
 });
 
 const vendors: Readonly<Record<string, () => Promise<Opened>>> = {
+  async aws() {
+    let between: Between | undefined;
+    const world = await emulatedAws({ between: async (url) => (between = await liar(url)).url });
+    await world.addInstance('a');
+    return opened(world.cloud, world.node('a'), between as unknown as Between, () => world.close());
+  },
   async azure() {
     const world = await azure.openWorld();
     const between = await liar(world.server.url);
@@ -151,7 +172,7 @@ async function again<T>(work: () => Promise<T>, left = 5): Promise<T> {
   }
 }
 
-describe.each(Object.entries(vendors))('what stands in the place of %s', (_vendor, open) => {
+describe.each(Object.entries(vendors))('what stands in the place of %s', (vendor, open) => {
   let world: Opened;
   const service: Service = testService();
   beforeAll(async () => {
@@ -160,26 +181,30 @@ describe.each(Object.entries(vendors))('what stands in the place of %s', (_vendo
   }, 60_000);
   afterAll(() => world?.close());
 
-  it.each(Object.entries(lies))('may answer with %s, and nothing counts as gone', { timeout: 60_000 }, async (_what, lie) => {
-    const { cloud, node, say } = world;
-    const unknownYet: Node = { ...node, spec: {} };
-    say(lie);
-    try {
-      const found = {
-        exists: await outcome(cloud.instancesV2?.instanceExists(node)),
-        existsByName: await outcome(cloud.instancesV2?.instanceExists(unknownYet)),
-        balancer: await outcome(cloud.loadBalancer?.getLoadBalancer(cluster, service)),
-        deleted: await outcome(cloud.loadBalancer?.ensureLoadBalancerDeleted(cluster, service)),
-        routes: await outcome(cloud.routes?.listRoutes(cluster)),
-      };
-      expect(found.exists).not.toBe(false);
-      expect(found.existsByName).not.toBe(false);
-      expect(found.balancer).not.toBe('nothing');
-      await outcome(cloud.loadBalancer?.ensureLoadBalancer(cluster, service, [node]));
-      await outcome(cloud.instancesV2?.instanceMetadata(node));
-      expect(found.deleted).toBe('failed');
-    } finally {
-      say(undefined);
-    }
-  });
+  it.each(Object.entries(vendor === 'aws' ? xmlLies : lies))(
+    'may answer with %s, and nothing counts as gone',
+    { timeout: 60_000 },
+    async (_what, lie) => {
+      const { cloud, node, say } = world;
+      const unknownYet: Node = { ...node, spec: {} };
+      say(lie);
+      try {
+        const found = {
+          exists: await outcome(cloud.instancesV2?.instanceExists(node)),
+          existsByName: await outcome(cloud.instancesV2?.instanceExists(unknownYet)),
+          balancer: await outcome(cloud.loadBalancer?.getLoadBalancer(cluster, service)),
+          deleted: await outcome(cloud.loadBalancer?.ensureLoadBalancerDeleted(cluster, service)),
+          routes: await outcome(cloud.routes?.listRoutes(cluster)),
+        };
+        expect(found.exists).not.toBe(false);
+        expect(found.existsByName).not.toBe(false);
+        expect(found.balancer).not.toBe('nothing');
+        await outcome(cloud.loadBalancer?.ensureLoadBalancer(cluster, service, [node]));
+        await outcome(cloud.instancesV2?.instanceMetadata(node));
+        expect(found.deleted).toBe('failed');
+      } finally {
+        say(undefined);
+      }
+    },
+  );
 });

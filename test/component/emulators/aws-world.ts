@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Node, Service } from '#api/core/v1';
 import { listAll } from '#cloud/client';
-import { type EmulatorServer, loadEmulator, type ManagerSetup, serveEmulator } from '#cloud/emulators';
+import { type Emulator, type EmulatorServer, loadEmulator, type ManagerSetup, serveEmulator } from '#cloud/emulators';
 import { type MemoryCloud, memoryLoadBalancers, memoryMachines, startMemoryCloud } from '#cloud/memory';
 import { type CloudInformers, type CloudProvider, validateConfig } from '#cloud-provider';
 import type { ConformanceWorld } from '#cloud-provider/conformance';
 import { systemClock, systemRng } from '#host';
-import { type Clock, silentLogger } from '#utils';
+import { type Clock, seededRng, silentLogger } from '#utils';
 import aws, { type AwsConfig } from '../../../providers/aws/src/index.ts';
 
 export const cluster = 'kubernetes';
@@ -70,7 +70,34 @@ export async function makeNetwork(memory: MemoryCloud, tags: Readonly<Record<str
   return { vpcId, routeTableId, subnetIds, securityGroupId: group.id };
 }
 
-export async function emulatedAws(): Promise<EmulatedAws> {
+/** Every fifth call fails: before it is carried out, or with its answer lost. */
+function unreliable(inner: Emulator): Emulator {
+  const rng = seededRng(1);
+  const error = (code: string, status: number) => ({
+    status,
+    headers: { 'content-type': 'text/xml;charset=UTF-8' },
+    body: `<Response><Errors><Error><Code>${code}</Code><Message>asked for</Message></Error></Errors><RequestID>1</RequestID></Response>`,
+  });
+  return {
+    ...inner,
+    setUpManager: (network, url) => inner.setUpManager(network, url),
+    async answer(request) {
+      const chance = rng.next();
+      if (chance < 0.1) return error('InternalError', 500);
+      if (chance < 0.15) return error('RequestLimitExceeded', 503);
+      const answer = await inner.answer(request);
+      return chance < 0.2 ? error('InternalError', 500) : answer;
+    },
+  };
+}
+
+export interface EmulatedAwsOptions {
+  flaky?: boolean;
+  /** What stands between the provider and the API: takes the address of the one, gives that for the other. */
+  between?(url: string): Promise<string>;
+}
+
+export async function emulatedAws({ flaky = false, between }: EmulatedAwsOptions = {}): Promise<EmulatedAws> {
   const dir = await mkdtemp(join(tmpdir(), 'sagong-emulated-aws-'));
   const deps = { clock: systemClock(), rng: systemRng(), logger: silentLogger };
   const memory = await startMemoryCloud(
@@ -87,8 +114,9 @@ export async function emulatedAws(): Promise<EmulatedAws> {
   const tags = definition.tagsOf(cluster);
   const network = await makeNetwork(memory, tags);
   const emulator = await definition.open({ cloud, region, dir, ...deps });
-  const server = await serveEmulator(emulator, 0, silentLogger);
-  const setup = await emulator.setUpManager({ cluster, ...network }, server.url);
+  const server = await serveEmulator(flaky ? unreliable(emulator) : emulator, 0, silentLogger);
+  const url = between ? await between(server.url) : server.url;
+  const setup = await emulator.setUpManager({ cluster, ...network }, url);
   const key = await keyIn(join(dir, 'credentials'));
   Object.assign(process.env, { AWS_ACCESS_KEY_ID: key.accessKeyId, AWS_SECRET_ACCESS_KEY: key.secretAccessKey });
   const nodes = new Map<string, Node>();

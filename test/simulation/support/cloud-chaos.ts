@@ -224,7 +224,8 @@ export class CloudChaos implements ProcessObserver {
     this.trace.note(process.identity, operation, error === undefined ? 'ok' : String(error));
     if (!isCloudChange(operation) || !process.alive) return;
     this.#mustLead(process, `${operation} to its end`);
-    if (operation !== 'ensureLoadBalancer') return;
+    // A call that failed in the middle of a move from one load balancer to another leaves both until it is made again.
+    if (operation !== 'ensureLoadBalancer' || error !== undefined) return;
     const { uid } = (args[1] as Service).metadata;
     const same = this.cloud.balancersOf(uid ?? '');
     if (same.length > 1) this.complaints.push(`${same.length} load balancers of one Service: ${same.join()}`);

@@ -5,12 +5,14 @@ import type { Api } from '../clients.ts';
 import { textOf } from '../errors.ts';
 import { backendsAgeMaxMs } from '../limits.ts';
 import type { ClusterTags } from '../tags.ts';
-import { allInstances } from './describe.ts';
+import { allInstances, isGone } from './describe.ts';
 import { instanceIdOfProviderId, isFargate } from './provider-id.ts';
 
 export interface BackendInstances {
-  /** Instances of these Nodes by id. Nodes without a usable provider ID, and instances AWS does not know, are left out. */
+  /** Instances of these Nodes by id. Nodes without a usable provider ID, and instances that are gone or unknown, are left out. */
   of(nodes: readonly Node[]): Promise<Map<string, Instance>>;
+  /** The next question is asked of AWS: a load balancer did not take an instance of the list. */
+  forget(): void;
 }
 
 interface Snapshot {
@@ -47,6 +49,9 @@ export function createBackendInstances(api: Api, cluster: ClusterTags, clock: Cl
   }
 
   return {
+    forget() {
+      snapshot = undefined;
+    },
     async of(nodes) {
       const ids = idsOf(nodes);
       const usable =
@@ -61,7 +66,7 @@ export function createBackendInstances(api: Api, cluster: ClusterTags, clock: Cl
       return new Map(
         ids.flatMap((id) => {
           const instance = instances.get(id);
-          return instance ? [[id, instance] as const] : [];
+          return instance && !isGone(instance) ? [[id, instance] as const] : [];
         }),
       );
     },

@@ -52,5 +52,8 @@ export async function instancesByName(
   return byName;
 }
 
+/** AWS shows a terminated instance for an hour. */
+export const isGone = ({ State }: Instance): boolean => State?.Name === 'terminated' || State?.Name === 'shutting-down';
+
 export const allInstances = async (api: Api, cluster: ClusterTags): Promise<Instance[]> =>
   (await describe(api, { MaxResults: pageItems })).filter(({ Tags }) => inCluster(cluster, Tags));

@@ -24,14 +24,17 @@ export const destination = (cidr: string): { DestinationCidrBlock: string } | { 
 
 export const destinationOf = (route: TableRoute): string => route.DestinationCidrBlock ?? route.DestinationIpv6CidrBlock ?? '';
 
-/** Routes that lead to instances, to other things (left aside) and to nothing. */
+/**
+ * Routes that lead to instances, to other things (left aside) and to nothing. A stopped instance makes a black hole too, but one that ends when it is
+ * started: such a route is kept, or it would be removed and made again all the time.
+ */
 export function podRoutes(table: RouteTable, cluster: string, nodeOf: (instanceId: string) => string | undefined): Route[] {
   return (table.Routes ?? []).flatMap((route): Route[] => {
     const destinationCidr = destinationOf(route);
     if (destinationCidr === '') return [];
     const common = { name: `${cluster}-${destinationCidr}`, destinationCidr, targetNodeAddresses: [] };
-    if (route.State === 'blackhole') return [{ ...common, targetNode: '', blackhole: true }];
     const targetNode = route.InstanceId ? nodeOf(route.InstanceId) : undefined;
-    return targetNode === undefined ? [] : [{ ...common, targetNode }];
+    if (targetNode !== undefined) return [{ ...common, targetNode }];
+    return route.State === 'blackhole' ? [{ ...common, targetNode: '', blackhole: true }] : [];
   });
 }

@@ -10,6 +10,7 @@ import type { Routes } from 'sagong/cloud-provider';
 import { pages } from '../clients.ts';
 import type { Cloud } from '../cloud.ts';
 import { absentFor, during as failing } from '../errors.ts';
+import { isGone } from '../instances/describe.ts';
 import { pagesMax } from '../limits.ts';
 import { clusterRouteTable, destination, destinationOf, podRoutes } from './route-table.ts';
 
@@ -43,7 +44,8 @@ async function create(cloud: Cloud, cluster: string, nodeName: string, cidr: str
     .catch(failing(`error configuring source-dest-check on instance ${InstanceId}`));
   const table = await routeTable(cloud, cluster);
   const present = (table.Routes ?? []).find((route) => destinationOf(route) === cidr);
-  if (present?.State !== 'blackhole' && present?.InstanceId === InstanceId && InstanceId !== undefined) return;
+  // Also one that is a black hole while its instance is stopped.
+  if (present?.InstanceId === InstanceId && InstanceId !== undefined) return;
   if (present?.State === 'blackhole') await remove(cloud, table, cidr);
   await cloud.api
     .ec2(new CreateRouteCommand({ RouteTableId: table.RouteTableId, InstanceId, ...destination(cidr) }))
@@ -57,7 +59,7 @@ export function routes(during: (signal?: AbortSignal) => Cloud): Routes {
       const table = await routeTable(cloud, cluster);
       const ids = (table.Routes ?? []).flatMap(({ InstanceId }) => InstanceId ?? []);
       const found = await Promise.all([...new Set(ids)].map((id) => cloud.instances.byId(id)));
-      const names = cloud.instances.nodeNames(found.flatMap((instance) => instance ?? []));
+      const names = cloud.instances.nodeNames(found.flatMap((instance) => (instance && !isGone(instance) ? [instance] : [])));
       return podRoutes(table, cluster, (id) => names.get(id));
     },
     createRoute: (cluster, _nameHint, { targetNode, destinationCidr }, signal) =>

@@ -46,7 +46,7 @@ export const ofPort = {
 } as const;
 
 const privateLink = 'private link services are not made; make one on the frontend of the load balancer';
-const refused: Readonly<Record<string, string>> = Object.fromEntries(
+const privateLinks = Object.fromEntries(
   [
     'create',
     'name',
@@ -60,6 +60,10 @@ const refused: Readonly<Record<string, string>> = Object.fromEntries(
     'auto-approval',
   ].map((name) => [`${prefix}pls-${name}`, privateLink]),
 );
+const refused: Readonly<Record<string, string>> = {
+  ...privateLinks,
+  [`${prefix}shared-securityrule`]: 'each Service has security rules of its own',
+};
 
 /** Throws for an annotation that asks for what these load balancers do not have. */
 export const refuseUnsupported = (service: Service): void => refuseAnnotations(service, refused);

@@ -25,7 +25,7 @@ const isOthers = ({ tags }: NodeBalancer, service: Service): boolean =>
 async function byIdentity({ api, flags, unsettled }: Cloud, service: Service): Promise<NodeBalancer[]> {
   const filter = { '+or': [{ tags: serviceTag(service) }, { label: balancerLabel(flags.prefix, service) }] };
   const found = (await api.balancers(filter)).filter(isOf(service, flags.prefix));
-  return found.filter(({ id }) => !unsettled.isDeleted('balancer', id)).sort((a, b) => a.id - b.id);
+  return found.filter(({ id }) => !unsettled.isDeleted(`balancer ${id}`)).sort((a, b) => a.id - b.id);
 }
 
 /** Upstream's, from before its cluster changed managers. */
@@ -35,7 +35,7 @@ async function byStatus({ api, unsettled }: Cloud, service: Service): Promise<No
   const fits = (one: NodeBalancer): boolean =>
     ingress.some(({ ip, hostname }) => (ip ? one.ipv4 === ip || one.ipv6 === ip : one.hostname === hostname)) &&
     !isOthers(one, service) &&
-    !unsettled.isDeleted('balancer', one.id) &&
+    !unsettled.isDeleted(`balancer ${one.id}`) &&
     (one.frontend_address_type !== 'vpc' || subnet === undefined || String(one.frontend_vpc_subnet_id) === subnet);
   const address = ingress.find(({ ip }) => ip)?.ip;
   if (ingress.length === 0) return undefined;

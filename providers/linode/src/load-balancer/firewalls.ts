@@ -15,7 +15,7 @@ const isManaged = (firewall: Firewall, service: Service): boolean => isOwn(firew
 /** Those made for a Service, attached or not. */
 export const ownFirewalls = async ({ api, unsettled }: Cloud, service: Service): Promise<Firewall[]> =>
   (await api.firewalls({ tags: serviceTag(service) })).filter(
-    (firewall) => isOwn(firewall, service) && !unsettled.isDeleted('firewall', firewall.id),
+    (firewall) => isOwn(firewall, service) && !unsettled.isDeleted(`firewall ${firewall.id}`),
   );
 
 /** Makes it, or finds the one that is there under its label. */
@@ -25,7 +25,7 @@ async function makeFirewall(cloud: Cloud, { service, label, tags }: BalancerPlan
     what: `firewall ${label}`,
     make: () => api.createFirewall({ label, tags, rules }),
     find: async () =>
-      (await api.firewalls({ label })).find((one) => one.label === label && !cloud.unsettled.isDeleted('firewall', one.id)),
+      (await api.firewalls({ label })).find((one) => one.label === label && !cloud.unsettled.isDeleted(`firewall ${one.id}`)),
   });
   if (!isManaged(made, service)) throw new Error(`the label ${label} is that of a firewall (${made.id}) of somebody else's`);
   return made;
@@ -65,7 +65,7 @@ async function deleteUnused(
   );
   if (others.length > 0) return;
   await api.deleteFirewall(firewall.id);
-  unsettled.deleted('firewall', firewall.id);
+  unsettled.deleted(`firewall ${firewall.id}`);
 }
 
 /** The one that is to be attached; makes it where need be. */
@@ -82,7 +82,7 @@ async function wantedFirewall(cloud: Cloud, plan: BalancerPlan, attached: readon
 export async function ensureFirewall(cloud: Cloud, plan: BalancerPlan, balancer: number, tags: readonly string[]): Promise<void> {
   const { api } = cloud;
   const { service } = plan;
-  const attached = (await api.firewallsOf(balancer)).filter(({ id }) => !cloud.unsettled.isDeleted('firewall', id));
+  const attached = (await api.firewallsOf(balancer)).filter(({ id }) => !cloud.unsettled.isDeleted(`firewall ${id}`));
   const wanted = await wantedFirewall(cloud, plan, attached);
   const byAnnotation = firewallIdIn(tags);
   const surplus = attached.filter((one) => {

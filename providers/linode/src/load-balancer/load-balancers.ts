@@ -66,7 +66,7 @@ async function create(cloud: Cloud, plan: BalancerPlan, nodes: readonly Node[]):
       make: async (): Promise<Made> => ({ balancer: await api.createBalancer(request), isNew: true }),
       find: async () => {
         const named = (await api.balancers({ label })).filter((one) => one.label === label);
-        const balancer = named.find(({ id }) => !unsettled.isDeleted('balancer', id));
+        const balancer = named.find(({ id }) => !unsettled.isDeleted(`balancer ${id}`));
         return balancer && { balancer, isNew: false };
       },
     });
@@ -95,7 +95,7 @@ async function bringInLine(cloud: Cloud, plan: BalancerPlan, there: NodeBalancer
 
 async function deleteBalancer({ api, unsettled }: Cloud, id: number): Promise<void> {
   await api.deleteBalancer(id);
-  unsettled.deleted('balancer', id);
+  unsettled.deleted(`balancer ${id}`);
 }
 
 async function deleteOld(cloud: Cloud, service: Service, old: readonly NodeBalancer[]): Promise<void> {

@@ -1,7 +1,7 @@
 // What a Service wants of its load balancer, as far as the Service alone says it. Pure.
 import { isIP } from 'node:net';
 import { type Service, sourceRangesOf } from 'sagong/cloud-provider';
-import { annotation, isGiven, kindOf, nameFor, objectOf, ocidsOf, read } from '../annotations.ts';
+import { annotation, isGiven, kindOf, nameFor, objectOf, ocidsOf, read, refuseUnsupported } from '../annotations.ts';
 import type { BalancerKind, DefinedTags, HealthChecker, RuleSet, Tags } from '../api/types.ts';
 import type { ManagementMode, TagConfig } from '../config/schema.ts';
 import type { Settings } from '../config/settings.ts';
@@ -158,6 +158,7 @@ export const compartmentOf = (service: Service, { compartment }: Settings): stri
 
 /** Throws for a Service that cannot be served, with what its owner must change. */
 export function balancerPlan(service: Service, settings: Settings): BalancerPlan {
+  refuseUnsupported(service);
   const kind = kindOf(service);
   const ports = portsOf(kind, service);
   const mode = ruleModeOf(kind, service, settings.loadBalancer?.mode ?? 'None');

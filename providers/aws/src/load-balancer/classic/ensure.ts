@@ -18,7 +18,7 @@ import {
 import type { LoadBalancerStatus, Node, Service } from 'sagong/cloud-provider';
 import { annotation, annotationsOf } from '../../annotations.ts';
 import type { Cloud } from '../../cloud.ts';
-import { during } from '../../errors.ts';
+import { during, isUnknownBackend } from '../../errors.ts';
 import { ensureGroup, setRules } from '../../security-groups/groups.ts';
 import { removeReplacedGroups } from '../../security-groups/replaced.ts';
 import { loadBalancerSubnets } from '../../subnets/find.ts';
@@ -154,7 +154,7 @@ async function syncHealthCheck(
 }
 
 /** Exactly these instances get traffic. */
-async function syncInstances({ api }: Cloud, present: LoadBalancerDescription, wanted: string[]): Promise<void> {
+async function syncInstances({ api, backends }: Cloud, present: LoadBalancerDescription, wanted: string[]): Promise<void> {
   const name = present.LoadBalancerName;
   const actual = (present.Instances ?? []).flatMap(({ InstanceId }) => InstanceId ?? []);
   const instances = (ids: readonly string[]) => ids.toSorted().map((InstanceId) => ({ InstanceId }));
@@ -162,6 +162,10 @@ async function syncInstances({ api }: Cloud, present: LoadBalancerDescription, w
   if (add.length > 0)
     await api
       .elb(new RegisterInstancesWithLoadBalancerCommand({ LoadBalancerName: name, Instances: add }))
+      .catch((error: unknown) => {
+        if (isUnknownBackend(error)) backends.forget();
+        throw error;
+      })
       .catch(during(`error registering instances with load balancer ${name}`));
   if (remove.length > 0)
     await api

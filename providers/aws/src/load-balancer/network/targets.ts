@@ -7,7 +7,7 @@ import {
   type TargetHealthDescription,
 } from '@aws-sdk/client-elastic-load-balancing-v2';
 import type { Cloud } from '../../cloud.ts';
-import { during } from '../../errors.ts';
+import { during, isUnknownBackend } from '../../errors.ts';
 import { targetsMax } from '../../limits.ts';
 
 const key = ({ Id, Port }: TargetDescription): string => `${Id}:${Port}`;
@@ -29,7 +29,7 @@ const chunks = <T>(items: readonly T[], size: number): T[][] =>
 
 /** Old ones leave first: an exchange of all nodes must fit in the limit of targets. */
 export async function syncTargets(
-  { api }: Cloud,
+  { api, backends }: Cloud,
   TargetGroupArn: string,
   { instanceIds, port, isNew }: { instanceIds: readonly string[]; port: number; isNew: boolean },
 ): Promise<void> {
@@ -45,5 +45,9 @@ export async function syncTargets(
   for (const Targets of chunks(add, targetsMax))
     await api
       .elbv2(new RegisterTargetsCommand({ TargetGroupArn, Targets }))
+      .catch((error: unknown) => {
+        if (isUnknownBackend(error)) backends.forget();
+        throw error;
+      })
       .catch(during('error trying to register targets in target group'));
 }

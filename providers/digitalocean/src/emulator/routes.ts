@@ -41,9 +41,7 @@ const handlers: Readonly<Record<string, Readonly<Record<string, Handler>>>> = {
   '/v2/droplets/{id}': {
     GET: ({ account, id }) => ok({ droplet: found(account.droplets.get(Number(id))) }),
     DELETE({ account, id }) {
-      if (!account.droplets.delete(Number(id))) throw notFound();
-      for (const balancer of account.loadBalancers.values())
-        balancer.droplet_ids = balancer.droplet_ids.filter((droplet) => droplet !== Number(id));
+      if (!account.removeDroplet(Number(id))) throw notFound();
       return noContent;
     },
   },

@@ -66,7 +66,7 @@ export interface Firewall {
 }
 
 const sizes = ['s-1vcpu-1gb', 's-2vcpu-4gb', 's-4vcpu-8gb'];
-const regionOf = (slug: string, name: string): Region => ({
+export const regionOf = (slug: string, name: string): Region => ({
   name,
   slug,
   features: ['private_networking', 'backups', 'ipv6', 'metadata', 'install_agent', 'storage', 'image_transfer'],
@@ -84,7 +84,7 @@ export interface DropletOptions {
 
 export class Account {
   readonly now: () => number;
-  readonly regions = [
+  regions: Region[] = [
     regionOf('nyc3', 'New York 3'),
     regionOf('fra1', 'Frankfurt 1'),
     regionOf('sfo3', 'San Francisco 3'),
@@ -94,9 +94,13 @@ export class Account {
   readonly certificates = new Map<string, Certificate>();
   readonly loadBalancers = new Map<string, LoadBalancer>();
   readonly firewalls = new Map<string, Firewall>();
+  /** Addresses that load balancers were asked to have, by ID. */
+  readonly ownAddresses = new Map<string, string>();
+  /** The network that things are in unless they name another one. */
+  vpc = '760e09ef-dc84-11e8-981e-3cfdfeaae000';
   /** Tagged resources by tag, as `type/id`. */
   readonly tags = new Map<string, Set<string>>();
-  /** How long a load balancer stays `new`. */
+  /** How long a load balancer stays `new`. Infinity: until somebody else says that it is there. */
   activationMs = 0;
   /** What the metadata service says to a droplet that asks where it is; undefined: the machine is no droplet. */
   ownRegion?: string;
@@ -151,7 +155,7 @@ export class Account {
       },
       region: found,
       tags: [],
-      vpc_uuid: '760e09ef-dc84-11e8-981e-3cfdfeaae000',
+      vpc_uuid: this.vpc,
     };
     this.droplets.set(droplet.id, droplet);
     return droplet;
@@ -159,6 +163,13 @@ export class Account {
   dropletNamed(name: string): Droplet {
     for (const droplet of this.droplets.values()) if (droplet.name === name) return droplet;
     throw new Error(`no droplet ${name}`);
+  }
+  /** Destroys a droplet, which leaves its load balancers. False: there is none. */
+  removeDroplet(id: number): boolean {
+    if (!this.droplets.delete(id)) return false;
+    for (const balancer of this.loadBalancers.values())
+      balancer.droplet_ids = balancer.droplet_ids.filter((droplet) => droplet !== id);
+    return true;
   }
   addCertificate(name: string, type: Certificate['type'] = 'custom'): Certificate {
     const certificate: Certificate = {

@@ -19,7 +19,6 @@ const withDefaults = (body: Body): Record<string, unknown> => ({
   project_id: '9cc10173-e9ea-4176-9dbc-a4cee4c4ff30',
   tag: '',
   tls_cipher_policy: 'DEFAULT',
-  vpc_uuid: body.vpc_uuid ?? '760e09ef-dc84-11e8-981e-3cfdfeaae000',
   ...body,
   forwarding_rules: listIn(body, 'forwarding_rules').map((rule) => ({
     certificate_id: '',
@@ -40,10 +39,15 @@ const withDefaults = (body: Body): Record<string, unknown> => ({
   firewall: { deny: [], allow: [], ...record(body.firewall) },
 });
 
-function settled(account: Account, body: Body): { droplet_ids: number[]; tags: string[]; region: LoadBalancer['region'] } {
+function settled(account: Account, body: Body) {
   const region = account.region(body.region);
   if (!region) throw notFound();
-  return { region, droplet_ids: listIn(body, 'droplet_ids').map(Number), tags: listIn(body, 'tags').map(String) };
+  return {
+    region,
+    vpc_uuid: body.vpc_uuid ?? account.vpc,
+    droplet_ids: listIn(body, 'droplet_ids').map(Number),
+    tags: listIn(body, 'tags').map(String),
+  };
 }
 
 function tagged(account: Account, balancer: LoadBalancer): LoadBalancer {
@@ -71,6 +75,7 @@ export function createLoadBalancer(account: Account, body: Body): LoadBalancer {
   if (only === true) return balancer;
   const range = balancer.network === 'INTERNAL' ? '10.130' : '203.0';
   addresses.set(balancer, typeof own === 'string' ? own : `${range}.${(number >> 8) & 255}.${number & 255}`);
+  if (typeof own === 'string') account.ownAddresses.set(balancer.id, own);
   createdMs.set(balancer, account.now());
   account.loadBalancers.set(balancer.id, balancer);
   return structuredClone(tagged(account, balancer));
@@ -109,5 +114,6 @@ export function updateLoadBalancer(account: Account, id: string, body: Body): Lo
 
 export function deleteLoadBalancer(account: Account, id: string): void {
   if (!account.loadBalancers.delete(id)) throw notFound();
+  account.ownAddresses.delete(id);
   for (const resources of account.tags.values()) resources.delete(`load_balancer/${id}`);
 }

@@ -63,6 +63,8 @@ function checkHealth(check: Body): void {
 
 function checkAccess(body: Body): void {
   const access = record(body.firewall);
+  for (const field of ['allow', 'deny'])
+    if (access[field] !== undefined && !Array.isArray(access[field])) throw unprocessable(`firewall ${field} must be a list`);
   for (const rule of [...listIn(access, 'allow'), ...listIn(access, 'deny')])
     if (typeof rule !== 'string' || !/^(ip|cidr):\S+$/.test(rule))
       throw unprocessable('firewall rules must be in the form type:source');

@@ -1,0 +1,208 @@
+import type { CloudProvider, LoadBalancer, Node, Service } from 'sagong/cloud-provider';
+import { retryAfterOf } from 'sagong/cloud-provider';
+import { noRates, testService, testServiceUid } from 'sagong/cloud-provider/test-server';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { balancersOf, leftoversOf } from '../../test-server/conformance-world.ts';
+import { addNodes, openWorld, type TestWorld } from '../../test-server/world.ts';
+import { annotation, nameFor } from '../annotations.ts';
+
+let world: TestWorld;
+let cloud: CloudProvider;
+let nodes: Node[];
+beforeEach(async () => {
+  world = await openWorld();
+  cloud = await world.open();
+  nodes = addNodes(world, ['node-a', 'node-b']);
+});
+afterEach(() => world.server.close());
+const balancers = (): LoadBalancer => cloud.loadBalancer as LoadBalancer;
+const ensure = (service: Service, on = nodes) => balancers().ensureLoadBalancer('kubernetes', service, on);
+const remove = (service: Service) => balancers().ensureLoadBalancerDeleted('kubernetes', service);
+const only = (service: Service) => {
+  const [found, ...others] = balancersOf(world.server, service);
+  expect(others).toEqual([]);
+  if (!found) throw new Error('there is none');
+  return found;
+};
+const writes = () =>
+  world.server.requests.filter(({ method, url }) => method !== 'GET' && !url.pathname.endsWith('getByIpAddress')).length;
+const nlb = { [annotation.type]: 'nlb' };
+const https = { name: 'https', protocol: 'TCP', port: 443, nodePort: 30_443 };
+const http = { name: 'http', protocol: 'TCP', port: 80, nodePort: 30_080 };
+const secret = (certificate: string) => ({
+  metadata: { name: 'web-tls' },
+  data: Object.fromEntries(
+    Object.entries({ 'tls.crt': certificate, 'tls.key': 'key' }).map(([name, text]) => [
+      name,
+      Buffer.from(text).toString('base64'),
+    ]),
+  ),
+});
+
+describe('a change', () => {
+  it('costs no write when there is none', async () => {
+    world.cluster.objects.set('secrets web-tls', secret('first') as never);
+    const service = testService({ [annotation.sslPorts]: '443', [annotation.tlsSecret]: 'web-tls' }, { ports: [http, https] });
+    await ensure(service);
+    const before = writes();
+    await ensure(service);
+    await balancers().updateLoadBalancer('kubernetes', service, nodes);
+    expect(writes()).toBe(before);
+  });
+  it('keeps the address and the other ports when one port changes its protocol', async () => {
+    const first = await ensure(testService({}, { ports: [http] }));
+    const second = await ensure(testService({ [annotation.backendProtocol]: 'HTTP' }, { ports: [http, https] }));
+    expect(second).toEqual(first);
+    expect(Object.keys(only(testService()).listeners).toSorted()).toEqual(['HTTP-443', 'HTTP-80']);
+  });
+  it('waits for its work request, and fails with one that fails late', async () => {
+    const { faults } = world.server;
+    faults.rates = { ...noRates, operationMs: 5_000 };
+    await ensure(testService());
+    faults.rates = { ...noRates, operationMs: 5_000, lateFailure: 1 };
+    await expect(ensure(testService({}, { ports: [http, https] }))).rejects.toThrow(
+      /work request .* failed: the work request failed on request/,
+    );
+    faults.clear();
+    await ensure(testService({}, { ports: [http, https] }));
+    expect(Object.keys(only(testService()).listeners)).toEqual(['TCP-80', 'TCP-443']);
+  });
+  it('begins again with one whose creation failed late', async () => {
+    const { faults } = world.server;
+    faults.rates = { ...noRates, lateFailure: 1 };
+    await expect(ensure(testService())).rejects.toThrow('work request');
+    faults.clear();
+    expect((await ensure(testService())).ingress).toHaveLength(1);
+    only(testService());
+  });
+  it('waits for what somebody else does to it', async () => {
+    const { account, faults } = world.server;
+    await ensure(testService());
+    const { id } = only(testService());
+    account.operations.begin({ kind: 'lb Other', target: id, durationMs: 20_000, work() {} });
+    await ensure(testService({}, { ports: [http, https] }));
+    expect(Object.keys(only(testService()).listeners)).toHaveLength(2);
+    faults.add({ method: 'PUT', path: /backendSets/, status: 409, code: 'IncorrectState', message: 'busy' });
+    const busy = await ensure(testService({}, { ports: [http, https] }), nodes.slice(1)).catch((error: unknown) => error);
+    expect(retryAfterOf(busy)).toBeGreaterThan(0);
+  });
+  it('has its address when it is made, also where the API shows it late', async () => {
+    world.clock.skip(60_000);
+    world.server.faults.rates = { ...noRates, operationMs: 3_000, lagMs: 2_000 };
+    expect((await ensure(testService())).ingress).toHaveLength(1);
+  });
+  it('is done once, however its answer is lost', async () => {
+    const { faults } = world.server;
+    faults.add({ method: 'POST', path: '/20170115/loadBalancers', status: 500, afterwards: true });
+    await ensure(testService());
+    only(testService());
+  });
+  it('makes a new one under another retry token after the old one was deleted', async () => {
+    for (let round = 0; round < 3; round++) {
+      await ensure(testService());
+      only(testService());
+      await remove(testService());
+    }
+    expect(leftoversOf(world.server)).toEqual([]);
+  });
+});
+
+describe('a Service', () => {
+  it.each<[Record<string, string>, Partial<Service['spec']>, string]>([
+    [{ [annotation.type]: 'alb' }, {}, annotation.type],
+    [{ [annotation.shape]: 'flexible' }, {}, 'requires'],
+    [{ [annotation.backendProtocol]: 'UDP' }, {}, "Only 'HTTP', 'TCP' and 'GRPC' protocols supported"],
+    [{ [annotation.backendProtocol]: 'GRPC' }, {}, 'SSL configuration cannot be empty for GRPC protocol'],
+    [{ [nameFor('lb', 'policy')]: 'RANDOM' }, {}, 'loadbalancer policy "RANDOM" is not valid'],
+    [
+      { [nameFor('lb', 'healthInterval')]: '10' },
+      {},
+      'invalid value for health check interval, should be between 1000 and 1800000',
+    ],
+    [{ ...nlb, [nameFor('nlb', 'healthInterval')]: '2000' }, {}, 'should be between 10000 and 1800000'],
+    [
+      { ...nlb, [nameFor('nlb', 'listMode')]: 'All' },
+      { ports: [{ ...http, protocol: 'UDP' }] },
+      "can only be 'None' for UDP protocol",
+    ],
+    [{}, { ports: [{ ...http, protocol: 'UDP' }] }, 'OCI load balancers do not support UDP'],
+    [{}, { sessionAffinity: 'ClientIP' }, 'OCI only supports SessionAffinity "None" currently'],
+    [
+      { [nameFor('lb', 'internal')]: 'true' },
+      { loadBalancerIP: '132.226.0.1' },
+      'cannot create a private load balancer with Reserved IP',
+    ],
+    [{}, { loadBalancerIP: 'somewhere' }, 'provided for LoadBalancerIP'],
+    [{ ...nlb, [annotation.preserveSource]: 'true' }, {}, 'cannot be set when externalTrafficPolicy is set to Cluster'],
+    [{ ...nlb, [annotation.ruleSets]: '{}' }, {}, 'not supported by Network Load Balancer'],
+    [{ [annotation.privateIpv4]: '10.1.20.7' }, {}, 'supported only with'],
+    [{ [annotation.serviceAccount]: 'web' }, {}, annotation.serviceAccount],
+    [{ [annotation.ruleMode]: 'SG' }, {}, `invalid value: SG provided for annotation: ${annotation.ruleMode}`],
+    [{ [nameFor('lb', 'groups')]: 'my-group' }, {}, 'invalid NetworkSecurityGroups OCID'],
+    [{ [nameFor('lb', 'groups')]: [1, 2, 3, 4, 5, 6].map((n) => `ocid1.nsg.${n}`).join() }, {}, 'Max: 5'],
+    [{ [annotation.ipMode]: 'NAT' }, {}, 'IpMode can only be set as Proxy or VIP'],
+    [{ [annotation.sslPorts]: 'https' }, {}, 'parse SSL port'],
+    [{ [annotation.sslPorts]: '443', [annotation.tlsSecret]: 'nothing' }, { ports: [https] }, 'Secret shop/nothing'],
+    [{ [nameFor('lb', 'nodeSelector')]: 'pool in web' }, {}, 'is not a label selector'],
+    [{ [nameFor('lb', 'freeformTags')]: 'team=shop' }, {}, 'is not JSON'],
+    [{}, { ipFamilies: ['IPv6'] }, 'subnet does not have IPv6 CIDR blocks'],
+  ])('that asks for %j %j is refused before anything is made', async (annotations, spec, message) => {
+    await expect(ensure(testService(annotations, spec))).rejects.toThrow(message);
+    expect(writes()).toBe(0);
+    await remove(testService(annotations, spec));
+  });
+  it('finds its load balancer when its status is lost, and none of others', async () => {
+    const { account } = world.server;
+    await ensure(testService());
+    const theirs = account.put('balancer', {
+      ...only(testService()),
+      id: account.id('loadbalancer'),
+      displayName: `${testServiceUid}-theirs`,
+    });
+    cloud = await world.open();
+    expect(await balancers().getLoadBalancer('kubernetes', testService())).toBeDefined();
+    await remove(testService());
+    expect(account.of('balancer').filter(({ lifecycleState }) => lifecycleState === 'ACTIVE')).toEqual([theirs]);
+  });
+  it('that was half made exists, and goes with all that is left', async () => {
+    const { faults } = world.server;
+    const service = testService({ [annotation.ruleMode]: 'NSG' });
+    faults.add({
+      method: 'POST',
+      path: '/20170115/loadBalancers',
+      status: 400,
+      code: 'LimitExceeded',
+      message: 'no more load balancers',
+    });
+    await expect(ensure(service)).rejects.toThrow('no more load balancers');
+    world.clock.skip(3_600_000);
+    expect(await balancers().getLoadBalancer('kubernetes', service)).toEqual({});
+    await remove(service);
+    expect(leftoversOf(world.server)).toEqual([]);
+  });
+  it('is not taken for deleted while what was just made is not shown yet', async () => {
+    const { faults } = world.server;
+    world.clock.skip(60_000);
+    faults.rates = { ...noRates, lagMs: 20_000 };
+    await ensure(testService()).catch(() => {});
+    expect(await balancers().getLoadBalancer('kubernetes', testService())).toBeDefined();
+    faults.clear();
+    await remove(testService());
+    expect(leftoversOf(world.server)).toEqual([]);
+  });
+  it('that nobody can read is deleted all the same', async () => {
+    await ensure(testService());
+    await remove(testService({ [annotation.type]: 'nonsense', [annotation.ruleMode]: 'nonsense' }));
+    expect(leftoversOf(world.server)).toEqual([]);
+  });
+  it('has the names of its account’s prefix', async () => {
+    cloud = await world.open({ env: { LOAD_BALANCER_PREFIX: 'prod' } });
+    expect(balancers().getLoadBalancerName('kubernetes', testService())).toBe(`prod-${testServiceUid}`);
+  });
+});
+
+it('throttling becomes a delay of the controller', async () => {
+  world.server.faults.add({ status: 429, times: 50, headers: { 'retry-after': '90' } });
+  const error = await ensure(testService()).catch((thrown: unknown) => thrown);
+  expect(retryAfterOf(error)).toBe(90_000);
+});

@@ -1,0 +1,8 @@
+// Bounds of vendors' APIs over the local cloud.
+
+/** Health checks of the local cloud are at least this frequent: its targets are on the same machine. */
+export const healthIntervalMaxMs = 2_000;
+/** Random bytes of a token. */
+export const tokenBytes = 32;
+/** After a failure of the local cloud that names no time. */
+export const retryAfterSeconds = 1;

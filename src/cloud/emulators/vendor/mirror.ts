@@ -1,0 +1,170 @@
+// A vendor's API before the local cloud, from the description that the vendor's package brings: before each request the account sees what exists, and
+// what a request changes is done in the local cloud before it is answered, or is taken back. One request at a time.
+import { join } from 'node:path';
+import type { EmulatedMachine, VendorEmulation, VendorEmulatorDefinition } from '#cloud-provider/emulator';
+import { Refusal } from '#cloud-provider/test-server';
+import { atomicWrite, readFileIfExists } from '#host';
+import { CloudApiError, listAll } from '../../client/index.ts';
+import type { Instance, InstanceType } from '../../model/index.ts';
+import type { EmulatedAnswer, EmulatedNetwork, EmulatedRequest, Emulator, EmulatorContext, ManagerSetup } from '../emulator.ts';
+import { retryAfterSeconds } from './limits.ts';
+import { madeOf, Projection } from './projection.ts';
+
+const states: Readonly<Partial<Record<Instance['state'], EmulatedMachine['state']>>> = {
+  pending: 'starting',
+  running: 'running',
+  stopping: 'running',
+  stopped: 'stopped',
+};
+
+/** Undefined for one that is gone. */
+function machineOf(instance: Instance, types: ReadonlyMap<string, InstanceType>): EmulatedMachine | undefined {
+  const { id, name, type, zone, privateAddress, publicAddress, createdAt } = instance;
+  const state = states[instance.state];
+  const { cpus = 1, memoryMiB = 0 } = types.get(type) ?? {};
+  const own = { id, name, type, cpus, memoryMiB, zone, privateAddress, createdAt };
+  return state && { ...own, state, ...(publicAddress !== undefined && { publicAddress }) };
+}
+
+/** A failure of the local cloud, for the vendor to put into words. */
+function refusalOf(error: unknown): unknown {
+  if (!(error instanceof CloudApiError)) return error;
+  const wait = { 'retry-after': String(Math.ceil((error.retryAfterMs ?? retryAfterSeconds * 1000) / 1000)) };
+  if (error.status === 429) return new Refusal(429, 'throttled', 'too many requests', wait);
+  if (error.status === 0 || error.status >= 500) return new Refusal(503, 'unavailable', 'the local cloud does not answer', wait);
+  return new Refusal(422, 'refused', `The local cloud does not do this: ${error.message}`);
+}
+
+interface Running {
+  network: EmulatedNetwork;
+  emulation: VendorEmulation;
+  projection: Projection;
+}
+
+export class Mirror implements Emulator {
+  readonly #vendor: string;
+  readonly #definition: VendorEmulatorDefinition;
+  readonly #context: EmulatorContext;
+  readonly #token: string;
+  #types: ReadonlyMap<string, InstanceType> = new Map();
+  #running: Running | undefined;
+  #machines = '';
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(vendor: string, definition: VendorEmulatorDefinition, context: EmulatorContext, token: string) {
+    this.#vendor = vendor;
+    this.#definition = definition;
+    this.#context = context;
+    this.#token = token;
+  }
+  answer(request: EmulatedRequest): Promise<EmulatedAnswer> {
+    const { emulation } = this.#running ?? {};
+    if (!emulation) return Promise.resolve({ status: 503, headers: { 'content-type': 'text/plain' }, body: 'not ready yet' });
+    // What nobody with the token has sent costs the local cloud nothing.
+    const stop = emulation.checkAccess(request);
+    if (stop) return Promise.resolve(stop);
+    return this.#inTurn((running) => this.#answer(running, request));
+  }
+  #inTurn<T>(work: (running: Running) => Promise<T>): Promise<T> {
+    const turn = this.#last.then(() => work(this.#running as Running));
+    this.#last = turn.catch(() => {});
+    return turn;
+  }
+  async #answer(running: Running, request: EmulatedRequest): Promise<EmulatedAnswer> {
+    const { emulation } = running;
+    try {
+      await this.#refresh(running);
+      if (request.method === 'GET' || request.method === 'HEAD') return await emulation.answer(request);
+      return await this.#change(running, request);
+    } catch (error) {
+      const refusal = refusalOf(error);
+      if (!(refusal instanceof Error && 'status' in refusal))
+        this.#context.logger.warn('call failed', { method: request.method, path: request.path, error });
+      return emulation.refused(refusal, request);
+    }
+  }
+  async #change(running: Running, request: EmulatedRequest): Promise<EmulatedAnswer> {
+    const { emulation } = running;
+    const before = emulation.save();
+    try {
+      const answer = await emulation.answer(request);
+      const after = emulation.save();
+      if (after === before) return answer;
+      await this.#project(running);
+      await atomicWrite(this.#statePath, after, { mode: 0o600 });
+      return answer;
+    } catch (error) {
+      await this.#takeBack(running.network, before);
+      throw error;
+    }
+  }
+  /** The account as it was; the local cloud follows now, or with the next change. */
+  async #takeBack(network: EmulatedNetwork, saved: string): Promise<void> {
+    const running = this.#open(network, saved);
+    try {
+      await this.#refresh(running);
+      await this.#project(running);
+    } catch (error) {
+      this.#context.logger.warn('the local cloud has not followed yet', { error });
+    }
+  }
+  /** Shows the account what exists. Machines that have gone leave its load balancers, and so do their targets here. */
+  async #refresh(running: Running): Promise<void> {
+    const { emulation, network, projection } = running;
+    const { cloud, logger } = this.#context;
+    const [instances, made] = await Promise.all([
+      listAll((page) => cloud.listInstances({ vpcId: network.vpcId, ...page })),
+      projection.made(),
+    ]);
+    const machines = instances.flatMap((instance) => machineOf(instance, this.#types) ?? []);
+    const ids = machines.map(({ id }) => id).join();
+    emulation.setMachines(machines);
+    emulation.setBalancers(madeOf(made));
+    if (ids === this.#machines) return;
+    await this.#project(running).then(
+      () => (this.#machines = ids),
+      (error: unknown) => logger.warn('targets that are gone are still there', { error }),
+    );
+  }
+  async #project({ emulation, projection }: Running): Promise<void> {
+    await projection.apply(emulation.balancers(), emulation.routes?.());
+    emulation.setBalancers(madeOf(await projection.made()));
+  }
+  #open(network: EmulatedNetwork, saved: string | undefined): Running {
+    const { region, clock, rng, cloud } = this.#context;
+    const emulation = this.#definition.open({
+      saved,
+      token: this.#token,
+      region,
+      networkId: network.vpcId,
+      instanceTypes: [...this.#types.keys()],
+      now: () => clock.now(),
+      rng,
+    });
+    this.#running = { network, emulation, projection: new Projection(cloud, this.#vendor, network) };
+    return this.#running;
+  }
+  get #statePath(): string {
+    return join(this.#context.dir, 'account.json');
+  }
+  async setUpManager(network: EmulatedNetwork, url: string): Promise<ManagerSetup> {
+    const { cloud, region, dir } = this.#context;
+    const { items } = await cloud.listInstanceTypes();
+    this.#types = new Map(items.map((type) => [type.name, type]));
+    const running = this.#open(network, (await readFileIfExists(this.#statePath))?.toString('utf8'));
+    await this.#inTurn(() => this.#refresh(running));
+    const { env, unset, config, rights } = this.#definition.manager({
+      url,
+      token: this.#token,
+      region,
+      cluster: network.cluster,
+    });
+    const configFile = config === '' ? '' : join(dir, 'cloud-config');
+    if (configFile !== '') await atomicWrite(configFile, config, { mode: 0o600 });
+    const lines = Object.entries(env).map(([name, value]) => `${name}=${value}\n`);
+    await atomicWrite(join(dir, 'env'), lines.join(''), { mode: 0o600 });
+    const { provider } = this.#definition;
+    const routes = running.emulation.routes ? {} : { routes: 'local' as const };
+    return { provider, configFile, env, unset, rights, ...routes };
+  }
+}
