@@ -29,11 +29,11 @@ export interface CriClient {
 
 type Call = <T>(method: string, request: object, timeoutMs?: number) => Promise<T>;
 
-function caller(client: Client): Call {
+function caller(client: Client, clock: Clock): Call {
   return <T>(method: string, request: object, timeoutMs = callTimeoutMs): Promise<T> =>
     new Promise<T>((resolve, reject) => {
       const unary = (client as unknown as Record<string, (...args: unknown[]) => void>)[method];
-      const options = { deadline: Date.now() + timeoutMs };
+      const options = { deadline: clock.now() + timeoutMs };
       unary?.call(client, request, new Metadata(), options, (error: unknown, answer: T) =>
         error ? reject(criError(error)) : resolve(answer),
       );
@@ -115,7 +115,7 @@ export function createCriClient({ endpoint, clock, logger }: CriOptions): CriCli
   ) as unknown as [Client, Client, Client, Client];
   const [runtime, image, events, snapshots] = clients;
   const stop = new AbortController();
-  const services = { runtime: runtimeService(caller(runtime)), images: imageService(caller(image)) };
+  const services = { runtime: runtimeService(caller(runtime, clock)), images: imageService(caller(image, clock)) };
   return {
     ...services,
     snapshots: snapshotService({ ...services, snapshots, now: () => clock.now() }),

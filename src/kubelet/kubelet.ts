@@ -17,6 +17,7 @@ import type { KubeletOptions } from './options.ts';
 import type { ProbeManager } from './probes/types.ts';
 import type { ImageInfo, PodRuntime, RegistryAuth, RuntimeHealth } from './container/runtime.ts';
 import { StatusManager } from './status/manager.ts';
+import type { MountedVolume } from './container/volume.ts';
 import { PodExecutor, type PodNetwork } from './workers/executor.ts';
 import { PodWorkers } from './workers/pod-workers.ts';
 
@@ -40,7 +41,7 @@ export interface KubeletParts {
   probes(wake: (podUid: string) => void, events: PodEvents): ProbeManager;
   hooks?: LifecycleHooks;
   /** Where a pod's volumes are, by name; absent: there are none. */
-  volumePaths?(uid: string): ReadonlyMap<string, { hostPath: string }>;
+  volumePaths?(uid: string): ReadonlyMap<string, MountedVolume>;
   /** Of the pods; absent: they have none. */
   cgroups?: Pick<CgroupManager, 'parentOf' | 'version'>;
   podNetwork?: PodNetwork | undefined;

@@ -56,6 +56,11 @@ export const evictionGraceSeconds = 1;
 /** One question to a plugin, and one change that a CSI driver makes (upstream csiTimeout). */
 export const csiCallMs = 15_000;
 export const csiStageMs = 120_000;
+/** Mounting the file system of a device, and making one. */
+export const mountDeviceMs = 60_000;
+export const formatDeviceMs = 600_000;
+/** What is in a volume is asked of its driver at most this often (upstream volumeStatsAggPeriod). */
+export const volumeStatsMs = 60_000;
 /** Sockets of plugins: how often their directory is read without notice. */
 export const pluginPollMs = 5_000;
 /** Tries to write a CSINode that others write, too. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { ConfigMap, Container, Pod, Secret, Service } from '#api/core/v1';
 import type { RuntimeClass } from '#api/node/v1';
 import { isNotFound, notFound } from '#apimachinery/errors';
-import { createEventRecorder, createInformerFactory, type InformerFactory, type KubeClient } from '#client';
+import { createEventRecorder, createInformerFactory, type EventRecorder, type InformerFactory, type KubeClient } from '#client';
 import { connectCri, type CriClient } from '#cri';
 import { ensureDir, execCommand } from '#host';
 import type { Clock, Exec, Logger, Rng } from '#utils';
@@ -70,6 +70,7 @@ interface Base extends Required<Omit<KubeletDeps, 'serving' | 'podNetwork'>> {
   informers: InformerFactory;
   objects: ObjectSource;
   events: PodEvents;
+  recorder: EventRecorder;
   cgroups: CgroupManager;
   cri: CriClient;
 }
@@ -179,7 +180,8 @@ export async function runKubelet(given: KubeletOptions, deps: KubeletDeps): Prom
     runtime,
     podNetwork: deps.podNetwork,
     sysctls,
-    probes: (wake, events) => new RealProbeManager({ prober: createProber(runtime), clock, events, hostIP, onChange: wake }),
+    probes: (wake, events) =>
+      new RealProbeManager({ prober: createProber(runtime, clock), clock, events, hostIP, onChange: wake }),
     hooks: createHooks({ runtime, clock, hostIP }),
     volumePaths: (uid) => volumes.mounted(uid),
     machine: () => thisMachine(options.rootDir),

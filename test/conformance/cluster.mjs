@@ -9,9 +9,9 @@ const program = fileURLToPath(new URL('../../bin/sagong.mjs', import.meta.url));
 const sagong = (...args) => run(process.execPath, [program, ...args]);
 
 /** Starts it and loads the images. Resolves with the path of its kubeconfig, and how to take it away without a trace. */
-export async function startCluster({ work, nodes, images }) {
+export async function startCluster({ work, name, nodes, images }) {
   const dataDir = join(work, 'cluster');
-  const place = ['--name', 'conformance', '--data-dir', dataDir];
+  const place = ['--name', name, '--data-dir', dataDir];
   let stopRegistry = async () => {};
   const down = () =>
     step('taking the cluster away', async () => {
@@ -24,11 +24,13 @@ export async function startCluster({ work, nodes, images }) {
   try {
     // Without an uplink: specs expect that nobody answers at addresses of Services that do not exist.
     const settings = ['--nodes', String(nodes), '--uplink', 'none', '--registry-mirror', registryUrl, '--no-kubeconfig', '--detach'];
+    // The nodes share the machine's disk: one that others have filled halfway is no pressure.
+    settings.push('--kubelet-arg', 'eviction-hard=memory.available<100Mi,nodefs.available<3%,imagefs.available<3%');
     const others = await controlPlaneNamespaces();
     await step(`starting a cluster of ${nodes} nodes`, () => sagong('up', ...place, ...settings));
-    await step('loading the images into its nodes', () => sagong('load-image', ...place, images));
+    await step('loading the images into its nodes', () => sagong('load-image', ...place, ...images));
     const namespace = (await controlPlaneNamespaces()).find((name) => !others.includes(name));
-    const socket = join(dataDir, 'nodes/conformance-node-1/containerd/containerd.sock');
+    const socket = join(dataDir, `nodes/${name}-node-1/containerd/containerd.sock`);
     stopRegistry = await step('filling a registry for its nodes', () => startRegistry({ work, namespace, socket }));
   } catch (error) {
     await down().catch(() => {});

@@ -67,7 +67,7 @@ exec -a "$0" /bin/busybox "$@"
 `;
 
 /** Busybox with a root file system around it. Its shell is bash: busybox's own prefers applets to what PATH says. */
-async function addBase(rootfs, without = []) {
+export async function addBase(rootfs, without = []) {
   await rootfs.folders('bin etc home root usr/bin usr/local/bin usr/sbin sbin var/run var/log lib lib64 proc sys dev mnt opt'.split(' '));
   await rootfs.folders(['tmp', 'var/tmp'], 0o1777);
   await rootfs.copy('bin/busybox', '/bin/busybox', 0o755);
@@ -160,24 +160,29 @@ const sha256 = (data) => createHash('sha256').update(data).digest('hex');
 const path = 'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 const created = '1970-01-01T00:00:00Z';
 
-/** Writes all images as one archive in the form of `docker save`. Resolves with its path. */
+const ownText = (url) => readFile(fileURLToPath(url), 'utf8');
+
+/** Writes all images of the specs as one archive in the form of `docker save`. Resolves with its path. */
 export async function buildImages(work, binaries) {
-  // What they are made of is in this file: another text of it makes them anew.
-  const archive = join(work, `images-${sha256(await readFile(fileURLToPath(import.meta.url))).slice(0, 12)}.tar`);
+  return archiveOf(work, 'images', { layers: layersOf(binaries), images, stamp: await ownText(import.meta.url) });
+}
+
+/** What the images are made of is in `stamp`: another one makes them anew. */
+export async function archiveOf(work, name, { layers, images, stamp }) {
+  const archive = join(work, `${name}-${sha256(stamp).slice(0, 12)}.tar`);
   if (existsSync(archive)) return archive;
-  for (const name of await readdir(work)) if (/^images.*\.tar/.test(name)) await rm(join(work, name));
+  for (const old of await readdir(work)) if (old.startsWith(`${name}-`) && old.includes('.tar')) await rm(join(work, old));
   const extra = await unpackPackages(work);
-  await step(`making ${images.length} images`, () => writeArchive(work, binaries, extra, archive));
+  await step(`making ${images.length} images`, () => writeArchive({ folder: join(work, name), layers, images, extra, archive }));
   return archive;
 }
 
-async function writeArchive(work, binaries, extra, archive) {
-  const folder = join(work, 'images');
+async function writeArchive({ folder, layers: fillers, images, extra, archive }) {
   const content = join(folder, 'archive');
   await rm(folder, { recursive: true, force: true });
   await mkdir(content, { recursive: true });
   const ids = {};
-  for (const [name, fill] of Object.entries(layersOf(binaries))) {
+  for (const [name, fill] of Object.entries(fillers)) {
     const rootfs = await Rootfs.create(join(folder, name), extra);
     await fill(rootfs);
     await rootfs.tar(join(content, `${name}.tar`));

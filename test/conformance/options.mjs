@@ -13,6 +13,9 @@ export const usage = `npm run conformance [-- options]: upstream's end-to-end su
   --parallel        only specs that may run beside others
   --procs N         specs at a time (default: two and a half for each core)
   --nodes N         nodes of the cluster (default 2)
+  --name NAME       of the cluster (default: conformance)
+  --csi DIR         upstream's csi-driver-host-path with its sidecars in the cluster, and its External.Storage specs unless --focus says otherwise;
+                    what checkouts are in DIR is built from them, all else from Go modules (csi/driver.mjs)
   --kubeconfig FILE a cluster that runs already, instead of a new one; it must have the images
   --work DIR        binaries and images, kept for the next run (default: the user's cache)
   --results DIR     reports of this run (default: WORK/results)
@@ -33,6 +36,8 @@ export function readOptions(args) {
       parallel: { type: 'boolean', default: false },
       procs: { type: 'string' },
       nodes: { type: 'string', default: '2' },
+      name: { type: 'string', default: 'conformance' },
+      csi: { type: 'string' },
       kubeconfig: { type: 'string' },
       work: { type: 'string' },
       results: { type: 'string' },
@@ -48,6 +53,7 @@ export function readOptions(args) {
     if (!/^[1-9]\d*$/.test(text)) throw new Error(`--${name} ${text}: expected is a positive whole number`);
     return Number(text);
   };
+  if (values.csi !== undefined) values.focus ??= ['External.Storage'];
   const cache = process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache');
   const work = resolve(values.work ?? join(cache, 'sagong', 'conformance'));
   return {

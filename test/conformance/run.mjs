@@ -5,6 +5,7 @@ import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buildBinaries } from './binaries.mjs';
 import { startCluster } from './cluster.mjs';
+import { buildDriver } from './csi/driver.mjs';
 import { buildImages } from './images.mjs';
 import { readOptions, selection, usage } from './options.mjs';
 import { summary, table, writeResults } from './results.mjs';
@@ -13,17 +14,20 @@ import { runSuite } from './suite.mjs';
 async function main() {
   const options = readOptions(process.argv.slice(2));
   if (options.help) return console.log(usage);
-  const { work, results, nodes, procs, whole } = options;
+  const { work, name, results, nodes, procs, whole } = options;
   if (!options.kubeconfig && process.getuid() !== 0) throw new Error('a cluster with real nodes needs root (or give --kubeconfig)');
   await mkdir(work, { recursive: true });
   const binaries = await buildBinaries(work);
-  const images = await buildImages(work, binaries);
-  if (options.build) return console.log(`binaries are in ${binaries.bin}, images in ${images}`);
+  const driver = options.csi === undefined ? undefined : await buildDriver(work, options.csi);
+  const images = [await buildImages(work, binaries), ...(driver ? [driver.images] : [])];
+  if (options.build) return console.log(`binaries are in ${binaries.bin}, images in ${images.join(', ')}`);
   await rm(results, { recursive: true, force: true });
-  const cluster = options.kubeconfig ? { kubeconfig: options.kubeconfig } : await startCluster({ work, nodes, images });
+  const cluster = options.kubeconfig ? { kubeconfig: options.kubeconfig } : await startCluster({ work, name, nodes, images });
   let report;
   try {
-    report = await runSuite({ ...binaries, kubeconfig: cluster.kubeconfig, results, procs, nodes, select: selection(options) });
+    await driver?.install({ bin: binaries.bin, kubeconfig: cluster.kubeconfig });
+    const select = selection(options);
+    report = await runSuite({ ...binaries, kubeconfig: cluster.kubeconfig, results, procs, nodes, select, testDriver: driver?.testDriver });
   } finally {
     if (options.keep) console.log(`the cluster is left running: KUBECONFIG=${cluster.kubeconfig}`);
     else await cluster.down?.();

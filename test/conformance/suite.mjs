@@ -8,7 +8,7 @@ import { seconds } from './process.mjs';
 const progressMs = 20_000;
 
 /** Runs the specs that `select` names. Resolves with the path of ginkgo's JSON report, whatever the specs' ends. */
-export async function runSuite({ bin, kubeconfig, results, procs, nodes, select }) {
+export async function runSuite({ bin, kubeconfig, results, procs, nodes, select, testDriver }) {
   await mkdir(results, { recursive: true });
   const report = join(results, 'report.json');
   const log = createWriteStream(join(results, 'e2e.log'));
@@ -30,6 +30,7 @@ export async function runSuite({ bin, kubeconfig, results, procs, nodes, select 
     '--disable-log-dump',
     `--kubectl-path=${join(bin, 'kubectl')}`,
     `--report-dir=${join(results, 'e2e')}`,
+    ...(testDriver ? [`--storage.testdriver=${testDriver}`] : []),
   ];
   const child = spawn(join(bin, 'ginkgo'), args, { cwd: results, stdio: ['ignore', 'pipe', 'pipe'] });
   const stop = () => child.kill('SIGINT');

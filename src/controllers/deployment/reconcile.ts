@@ -18,7 +18,7 @@ export interface DeploymentView {
   deployment: Deployment | undefined;
   /** ReplicaSets it owns, and the orphans of its namespace. */
   replicaSets: readonly ReplicaSet[];
-  /** Whoever has the name its next ReplicaSet would get. */
+  /** The ReplicaSet that already has the name which the next one would get; undefined when the name is free. */
   holder: ReplicaSet | undefined;
   /** Pods by the uid of their ReplicaSet; only for the strategy Recreate. */
   pods: ReadonlyMap<string, readonly Pod[]>;

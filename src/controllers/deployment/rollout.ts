@@ -30,7 +30,7 @@ export interface Rollout {
   annotations: Record<string, string>;
   /** Status as stored, with the conditions and collision count that steps changed. */
   status: DeploymentStatus;
-  /** Names of ReplicaSets to delete. */
+  /** ReplicaSets to delete. */
   readonly doomed: Draft[];
   /** What was done, for `because`. */
   readonly told: string[];

@@ -1,7 +1,6 @@
 // Keeps claims from being removed while a pod uses them (pkg/controller/volume/pvcprotection).
 import type { PersistentVolumeClaim, Pod } from '#api/core/v1';
 import { type KubeObject, splitKey } from '#apimachinery/meta';
-import { isPodTerminal } from '#component-helpers/workload';
 import { type ControllerDefinition, defineController, ownKey, type Plan, watch } from '#controller-runtime';
 import { claimIndexer, persistentVolumeClaims, pods, podsByClaim } from '#controller-runtime/platform';
 import { allow, recordEvents } from '#controller-runtime/workload';
@@ -18,8 +17,15 @@ const update = (claim: PersistentVolumeClaim, finalizers: string[]): Plan['effec
   { op: 'update', resource: persistentVolumeClaims, object: { ...claim, metadata: { ...claim.metadata, finalizers } } },
 ];
 
-/** A pod without a node uses nothing yet; a finished one no more. */
-const uses = (pod: Pod): boolean => Boolean(pod.spec?.nodeName) && !isPodTerminal(pod);
+/** The node is done with the pod, volumes and all, or is not asked. */
+const isShutDown = ({ metadata }: Pod): boolean =>
+  metadata.deletionTimestamp !== undefined && metadata.deletionGracePeriodSeconds === 0;
+
+/** A pod without a node uses nothing yet. A finished one still does: its node has the volume until the pod is gone, or for a claim of its own, is shut down. */
+const uses = (pod: Pod, { metadata }: PersistentVolumeClaim): boolean =>
+  Boolean(pod.spec?.nodeName) &&
+  (pod.spec?.volumes?.some(({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName === metadata.name) ||
+    !isShutDown(pod));
 
 export function reconcileClaimProtection({ claim, pods: all }: ClaimProtectionView): Plan {
   if (!claim) return { effects: [] };
@@ -30,7 +36,7 @@ export function reconcileClaimProtection({ claim, pods: all }: ClaimProtectionVi
     return { effects: update(claim, [...finalizers, finalizer]), because: 'A claim in use must not be removed by accident.' };
   }
   if (!isProtected) return { effects: [] };
-  const user = all.find(uses);
+  const user = all.find((pod) => uses(pod, claim));
   if (user) return { effects: [], because: `Pod ${user.metadata.name} uses it, so it stays for now.` };
   return {
     effects: update(

@@ -17,7 +17,7 @@ export interface StatefulSetView {
   /** Its own, and the orphans of its namespace. */
   pods: readonly Pod[];
   revisions: readonly ControllerRevision[];
-  /** Whoever has the name of its next revision. */
+  /** The ControllerRevision that already has the name of the next revision; undefined when the name is free. */
   holder: ControllerRevision | undefined;
   /** Claims that its pods have or will have. */
   claims: Claims;

@@ -1,4 +1,5 @@
 // A CSI driver of this node, as far as a kubelet asks it: the Node service (https://github.com/container-storage-interface/spec/blob/master/spec.md#node-service-rpc).
+import type { VolumeUse } from '../container/volume.ts';
 import { csiStageMs } from '../limits.ts';
 import { callPlugin, type PluginEndpoint } from './calls.ts';
 
@@ -12,7 +13,9 @@ export type AccessMode =
   | 'SINGLE_NODE_MULTI_WRITER';
 
 export interface VolumeCapability {
-  mount: { fsType: string; mountFlags: string[]; volumeMountGroup: string };
+  mount?: { fsType: string; mountFlags: string[]; volumeMountGroup: string };
+  /** The volume is a device. */
+  block?: object;
   accessMode: { mode: AccessMode };
 }
 
@@ -34,8 +37,13 @@ export interface ExpandRequest {
   stagingTargetPath: string;
   capacityRange: { requiredBytes: string };
   volumeCapability: VolumeCapability;
+  secrets: Texts;
 }
-
+export interface StatsRequest {
+  volumeId: string;
+  volumePath: string;
+  stagingTargetPath: string;
+}
 export interface NodeInfo {
   nodeId: string;
   maxVolumes: number;
@@ -45,6 +53,7 @@ export interface NodeInfo {
 export interface Capabilities {
   stages: boolean;
   expands: boolean;
+  measures: boolean;
   /** Knows the access modes of KEP-2485. */
   singleNodeModes: boolean;
   /** Gives the volume to the pod's group itself. */
@@ -77,6 +86,7 @@ export class CsiDriver {
         return {
           stages: types.has('STAGE_UNSTAGE_VOLUME'),
           expands: types.has('EXPAND_VOLUME'),
+          measures: types.has('GET_VOLUME_STATS'),
           singleNodeModes: types.has('SINGLE_NODE_MULTI_WRITER_CAPABILITY'),
           mountGroup: types.has('VOLUME_MOUNT_GROUP'),
         };
@@ -101,6 +111,22 @@ export class CsiDriver {
   }
   expand(request: ExpandRequest): Promise<void> {
     return this.#change('NodeExpandVolume', request);
+  }
+
+  async stats(request: StatsRequest): Promise<VolumeUse> {
+    type Usage = { available: string; total: string; used: string; unit: string };
+    type Answer = { usage: Usage[]; volumeCondition: { abnormal: boolean; message: string } | null };
+    const { usage, volumeCondition } = await this.#call<Answer>('NodeGetVolumeStats', request);
+    const inUnit = (unit: string): VolumeUse['bytes'] => {
+      const found = usage.find((one) => one.unit === unit);
+      return found && { available: Number(found.available), total: Number(found.total), used: Number(found.used) };
+    };
+    const [bytes, inodes] = [inUnit('BYTES'), inUnit('INODES')];
+    return {
+      ...(bytes && { bytes }),
+      ...(inodes && { inodes }),
+      ...(volumeCondition?.abnormal && { abnormal: volumeCondition.message }),
+    };
   }
 
   async #change(method: string, request: object): Promise<void> {

@@ -14,10 +14,20 @@ function encodeRequest(service: string): Buffer {
 const decodeStatus = (message: Buffer): number => (message[0] === 0x08 ? (message[1] ?? 0) : 0);
 
 /** Rejects with an Error in upstream's words unless the service says SERVING. */
-export async function grpcCheck(host: string, port: number, service: string, timeoutMs: number): Promise<void> {
+interface Limit {
+  timeoutMs: number;
+  deadlineMs: number;
+}
+
+/** Resolves when the service says that it serves; rejects with the kubelet's words otherwise. `deadlineMs`: when the time is up, on the clock. */
+export async function grpcCheck(
+  host: string,
+  port: number,
+  service: string,
+  { timeoutMs, deadlineMs: deadline }: Limit,
+): Promise<void> {
   const address = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
   const client = new Client(address, credentials.createInsecure(), { 'grpc.primary_user_agent': 'kube-probe/1.36' });
-  const deadline = Date.now() + timeoutMs;
   try {
     await new Promise<void>((resolve, reject) =>
       client.waitForReady(deadline, (error) => (error ? reject(error) : resolve())),

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { PodRuntime } from '../container/runtime.ts';
 import { httpGet } from './http.ts';
+import { systemClock } from '#host';
 import { createProber } from './prober.ts';
 
 let server: Server;
@@ -37,7 +38,7 @@ afterEach(async () => {
 const get = (path: string, timeoutMs = 5_000) =>
   httpGet({ url: base + path, headers: { 'user-agent': 'kube-probe/1.36' } }, timeoutMs);
 const probe = (path: string) =>
-  createProber({} as PodRuntime)(
+  createProber({} as PodRuntime, systemClock())(
     { httpGet: { host: '127.0.0.1', port: Number(new URL(base).port), path }, timeoutSeconds: 5 },
     { pod: { metadata: {} }, container: { name: 'c' }, containerId: '', podIP: '' },
   );

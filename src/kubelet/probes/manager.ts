@@ -16,7 +16,7 @@ export interface ProbeManagerDeps {
   events: PodEvents;
   /** The first of the node, for pods on its network. */
   hostIP(): string;
-  /** A belief about one of the pod's containers changed. */
+  /** Called when the result of a probe changes what is known of one of the pod's containers. */
   onChange(podUid: string): void;
 }
 

@@ -2,6 +2,7 @@
 import type { Container, Pod, Probe } from '#api/core/v1';
 import { probeOutputBytesMax } from '../limits.ts';
 import type { PodRuntime } from '../container/runtime.ts';
+import type { Clock } from '#utils';
 import { grpcCheck } from './grpc.ts';
 import { httpGet, httpTarget } from './http.ts';
 import { probePort } from './ports.ts';
@@ -56,7 +57,7 @@ async function httpProbe(probe: Probe, { container, podIP }: ProbeTarget, timeou
 
 /** A prober over the real network and runtime. */
 export const createProber =
-  (runtime: PodRuntime): Prober =>
+  (runtime: PodRuntime, clock: Clock): Prober =>
   async (probe, target) => {
     const timeoutMs = (probe.timeoutSeconds ?? 1) * 1000;
     const { container, containerId, podIP } = target;
@@ -67,7 +68,10 @@ export const createProber =
         const { port, host } = probe.tcpSocket;
         return await attempt(tcpConnect(host || podIP, probePort(port, container), timeoutMs));
       }
-      if (probe.grpc) return await attempt(grpcCheck(podIP, probe.grpc.port, probe.grpc.service ?? '', timeoutMs));
+      if (probe.grpc) {
+        const limit = { timeoutMs, deadlineMs: clock.now() + timeoutMs };
+        return await attempt(grpcCheck(podIP, probe.grpc.port, probe.grpc.service ?? '', limit));
+      }
       return { result: 'error', output: `missing probe handler for ${container.name}` };
     } catch (error) {
       return { result: 'error', output: (error as Error).message };

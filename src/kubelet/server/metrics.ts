@@ -4,6 +4,7 @@ import type { ContainerRecord, PodRecord } from '../container/types.ts';
 import type { Kubelet } from '../kubelet.ts';
 import type { ContainerUsage } from '../container/runtime.ts';
 import { usageOfNode } from '../stats/node-usage.ts';
+import type { MountedVolume } from '../container/volume.ts';
 
 /** The kubelet's own metrics, gathered when asked for. */
 export async function kubeletMetrics(kubelet: Kubelet): Promise<string> {
@@ -20,6 +21,7 @@ export async function kubeletMetrics(kubelet: Kubelet): Promise<string> {
   for (const { containers: list } of records) for (const { state } of list) containers.inc(1, state);
   const running = metrics.gauge({ name: 'kubelet_running_pods', help: 'Number of pods that have a running pod sandbox' });
   running.set(records.filter(({ sandboxes }) => sandboxes.some(({ ready }) => ready)).length);
+  await volumeMetrics(metrics, kubelet, records);
   const build = metrics.gauge({
     name: 'kubernetes_build_info',
     help: 'A metric with a constant 1 value.',
@@ -27,6 +29,41 @@ export async function kubeletMetrics(kubelet: Kubelet): Promise<string> {
   });
   build.set(1, gitVersion);
   return metrics.expose();
+}
+
+/** Of volumes that claims have (upstream pkg/kubelet/metrics/collectors/volume_stats.go): one that several pods have is named once. */
+async function volumeMetrics(
+  metrics: Metrics,
+  { parts: { volumePaths } }: Kubelet,
+  records: readonly PodRecord[],
+): Promise<void> {
+  const gauge = gauges(metrics);
+  const ofClaim = ['namespace', 'persistentvolumeclaim'];
+  const named = (name: string, help: string): Set => gauge(`kubelet_volume_stats_${name}`, help, ofClaim);
+  const capacity = named('capacity_bytes', 'Capacity in bytes of the volume');
+  const available = named('available_bytes', 'Number of available bytes in the volume');
+  const used = named('used_bytes', 'Number of used bytes in the volume');
+  const inodes = named('inodes', 'Maximum number of inodes in the volume');
+  const inodesFree = named('inodes_free', 'Number of free inodes in the volume');
+  const inodesUsed = named('inodes_used', 'Number of used inodes in the volume');
+  const volumes = new Map<string, MountedVolume>();
+  for (const { uid } of records)
+    for (const volume of volumePaths?.(uid).values() ?? [])
+      if (volume.claim && volume.stats) volumes.set(`${volume.claim.namespace}/${volume.claim.name}`, volume);
+  for (const { claim, stats } of volumes.values()) {
+    const known = await stats?.().catch(() => undefined);
+    const labels = [claim?.namespace ?? '', claim?.name ?? ''] as const;
+    if (known?.bytes) {
+      capacity(known.bytes.total, ...labels);
+      available(known.bytes.available, ...labels);
+      used(known.bytes.used, ...labels);
+    }
+    if (known?.inodes) {
+      inodes(known.inodes.total, ...labels);
+      inodesFree(known.inodes.available, ...labels);
+      inodesUsed(known.inodes.used, ...labels);
+    }
+  }
 }
 
 /** Sets one sample: the registry is made anew for each scrape, and totals are the kernel's own. */

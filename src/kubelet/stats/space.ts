@@ -8,6 +8,7 @@ import { observe } from '../eviction/observe.ts';
 import type { Kubelet } from '../kubelet.ts';
 import { podLogDirectory } from '../logs/log-file.ts';
 import type { ContainerUsage } from '../container/runtime.ts';
+import type { MountedVolume } from '../container/volume.ts';
 
 type Space = Omit<FsStats, 'time'>;
 
@@ -64,6 +65,21 @@ const isLocal = ({
 }: NonNullable<NonNullable<Pod['spec']>['volumes']>[number]) =>
   [emptyDir, configMap, secret, projected, downwardAPI].some((source) => source !== undefined && source !== null);
 
+/** A volume whose plugin says what is in it; nothing where it does not right now. */
+async function measured(time: string, name: string, { claim, stats }: MountedVolume): Promise<VolumeStats[]> {
+  const { bytes, inodes, abnormal } = (await stats?.().catch(() => undefined)) ?? {};
+  if (!bytes && !inodes && abnormal === undefined) return [];
+  return [
+    {
+      time,
+      ...(bytes && { availableBytes: bytes.available, capacityBytes: bytes.total, usedBytes: bytes.used }),
+      ...(inodes && { inodesFree: inodes.available, inodes: inodes.total, inodesUsed: inodes.used }),
+      name,
+      ...(claim && { pvcRef: claim }),
+    },
+  ];
+}
+
 export async function filesystemsOf(
   kubelet: Kubelet,
   record: PodRecord,
@@ -83,7 +99,9 @@ export async function filesystemsOf(
   const volume: VolumeStats[] = [];
   const mounted = kubelet.parts.volumePaths?.(record.uid);
   for (const source of kubelet.workers.get(record.uid)?.pod?.spec?.volumes ?? []) {
-    const path = isLocal(source) ? mounted?.get(source.name)?.hostPath : undefined;
+    const volumeOf = mounted?.get(source.name);
+    if (volumeOf?.stats) volume.push(...(await measured(time, source.name, volumeOf)));
+    const path = isLocal(source) ? volumeOf?.hostPath : undefined;
     if (path === undefined) continue;
     const bytes = await directoryBytes(path);
     if (source.emptyDir?.medium !== 'Memory') ephemeralBytes += bytes;

@@ -23,7 +23,7 @@ function world(first?: PersistentVolumeClaim, pv?: PersistentVolume) {
   if (pv) api.put('persistentvolumes', pv);
   const outcome = { name: '', error: '' };
   claimedVolume({ client: createClient(api), clock }, 'shop', 'data').then(
-    ({ metadata }) => void (outcome.name = metadata.name ?? ''),
+    ({ volume: { metadata } }) => void (outcome.name = metadata.name ?? ''),
     (error: Error) => void (outcome.error = error.message),
   );
   return { api, clock, outcome };

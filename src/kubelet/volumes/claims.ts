@@ -18,12 +18,18 @@ export interface ClaimDeps {
 /** A claim has no volume that could be mounted. */
 export class ClaimError extends Error {}
 
-/** The claim's volume. Rejects with a `ClaimError` in upstream's words when there is none after `claimPatienceMs`. */
-export async function claimedVolume({ client, clock }: ClaimDeps, namespace: string, name: string): Promise<PersistentVolume> {
+export interface Claimed {
+  claim: PersistentVolumeClaim;
+  volume: PersistentVolume;
+}
+
+/** The claim and its volume. Rejects with a `ClaimError` in upstream's words when there is none after `claimPatienceMs`. */
+export async function claimedVolume({ client, clock }: ClaimDeps, namespace: string, name: string): Promise<Claimed> {
   const deadlineMs = clock.monotonic() + claimPatienceMs;
   for (;;) {
     try {
-      return await boundTo(client, await readyClaim(client, namespace, name));
+      const claim = await readyClaim(client, namespace, name);
+      return { claim, volume: await boundTo(client, claim) };
     } catch (error) {
       if (clock.monotonic() >= deadlineMs)
         throw new ClaimError(`error processing PVC ${namespace}/${name}: ${(error as Error).message}`, { cause: error });

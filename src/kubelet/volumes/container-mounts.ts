@@ -1,9 +1,9 @@
 // A container's mounts out of its pod's volumes (upstream kubelet_pods.go makeMounts).
 import type { Container, VolumeMount } from '#api/core/v1';
-import type { Mount } from '#cri';
+import type { ContainerConfig, Mount } from '#cri';
 import { quote } from '#utils';
 import { expand } from '../env/expand.ts';
-import type { MountedVolume } from './plugins/plugin.ts';
+import type { MountedVolume } from '../container/volume.ts';
 import type { SubPathRequest } from './sub-paths.ts';
 
 const propagations: Record<string, Mount['propagation']> = {
@@ -51,4 +51,16 @@ export async function containerMounts({ container, volumes, environment, subPath
     });
   }
   return mounts;
+}
+
+/** The devices that a container asks for among its pod's volumes (upstream makeBlockVolumes). Throws an Error for CreateContainerConfigError. */
+export function containerDevices(
+  { name: container, volumeDevices = [] }: Container,
+  volumes: ReadonlyMap<string, MountedVolume>,
+): NonNullable<ContainerConfig['devices']> {
+  return volumeDevices.map(({ name, devicePath }) => {
+    const volume = volumes.get(name);
+    if (!volume?.block) throw new Error(`cannot find volume ${quote(name)} to pass into container ${quote(container)}`);
+    return { containerPath: devicePath, hostPath: volume.hostPath, permissions: volume.readOnly ? 'r' : 'mrw' };
+  });
 }

@@ -8,11 +8,12 @@ import { type Logger, quote, type Timer } from '#utils';
 import type { ObjectSource } from '../env/environment.ts';
 import { tokenRetryMs } from '../limits.ts';
 import { PodFailure } from '../container/runtime.ts';
+import type { MountedVolume } from '../container/volume.ts';
 import { ClaimError } from './claims.ts';
 import { mountsUnder, unmount } from './mount-table.ts';
 import { ObjectCache } from './object-cache.ts';
 import { volumePlugins, type VolumePlugins } from './plugins/index.ts';
-import type { MountedVolume, VolumeContext, VolumePlugin, VolumeRequest } from './plugins/plugin.ts';
+import type { VolumeContext, VolumePlugin, VolumeRequest } from './plugins/plugin.ts';
 import { provideSubPath, type SubPathRequest } from './sub-paths.ts';
 
 /** Longer timers overflow. */
@@ -20,7 +21,6 @@ const timerMsMax = 2 ** 31 - 1;
 
 export interface VolumeManagerDeps extends Omit<VolumeContext, 'objects'> {
   logger: Logger;
-  rootDir: string;
   /** ConfigMaps and Secrets are read, and watched, through this client. */
   direct: ObjectSource;
 }
@@ -41,6 +41,14 @@ const mountMessage = (name: string, error: Error): string =>
 /** Whether volumes that show the pod's own labels and annotations show the same. */
 const sameMetadata = ({ metadata: a }: Pod, { metadata: b }: Pod): boolean =>
   a === b || JSON.stringify([a.labels, a.annotations]) === JSON.stringify([b.labels, b.annotations]);
+
+/** Names of the volumes that containers use: nothing is done for the others. */
+const usedVolumes = ({ spec }: Pod): Set<string> =>
+  new Set(
+    [...(spec?.initContainers ?? []), ...(spec?.containers ?? []), ...(spec?.ephemeralContainers ?? [])].flatMap(
+      ({ volumeMounts = [], volumeDevices = [] }) => [...volumeMounts, ...volumeDevices].map(({ name }) => name),
+    ),
+  );
 
 /** The first kind of source named in the volume, for messages. */
 const sourceName = (volume: Volume): string => Object.keys(volume).find((key) => key !== 'name') ?? 'unknown';
@@ -89,7 +97,7 @@ export class VolumeManager {
     await this.#plugins.images.mountImage(pod.metadata.uid ?? '', volumeName, path, image);
   }
 
-  /** Makes every volume of the pod that is not there yet. Rejects with PodFailure. */
+  /** Makes every volume of the pod that is not there yet and that one of its containers uses. Rejects with PodFailure. */
   mount(pod: Pod): Promise<void> {
     const uid = pod.metadata.uid ?? '';
     const known = this.#pods.get(uid) ?? { pod, mounted: new Map<string, MountedVolume>(), turn: Promise.resolve() };
@@ -104,8 +112,9 @@ export class VolumeManager {
     });
   }
   async #mountAll(pod: Pod, mounted: Map<string, MountedVolume>): Promise<void> {
+    const used = usedVolumes(pod);
     for (const volume of pod.spec?.volumes ?? []) {
-      if (mounted.has(volume.name)) continue;
+      if (mounted.has(volume.name) || !used.has(volume.name)) continue;
       try {
         mounted.set(volume.name, await this.#pluginOf(volume).setUp(this.#request(pod, volume)));
       } catch (error) {

@@ -14,6 +14,7 @@ export interface ContainerInput {
   restartCount: number;
   environment: ReadonlyMap<string, string>;
   mounts: Mount[];
+  devices?: ContainerConfig['devices'];
   memoryCapacityBytes: number;
   seccompDir: string;
   seccompDefault?: boolean;
@@ -34,6 +35,7 @@ export function containerConfig(input: ContainerInput): ContainerConfig {
     workingDir: container.workingDir ?? '',
     envs: [...environment].map(([key, value]) => ({ key, value: Buffer.from(value) })),
     mounts: input.mounts,
+    ...(input.devices?.length && { devices: input.devices }),
     labels: containerLabels(pod, container),
     annotations: containerAnnotations(pod, container, restartCount),
     logPath: containerLogPath(container.name, restartCount),

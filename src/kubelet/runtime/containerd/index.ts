@@ -14,7 +14,7 @@ import { podLogDirectory, removeLog } from '../../logs/log-file.ts';
 import { rotateLogs } from '../../logs/rotate.ts';
 import { podNames } from '../../network/names.ts';
 import type { DnsConfig } from '../../network/dns.ts';
-import { containerMounts } from '../../volumes/container-mounts.ts';
+import { containerDevices, containerMounts } from '../../volumes/container-mounts.ts';
 import type { VolumeManager } from '../../volumes/manager.ts';
 import {
   type ContainerUsage,
@@ -322,6 +322,7 @@ export class ContainerdRuntime implements PodRuntime {
       environment,
       subPath: (part) => volumes.subPath(uid, part),
     });
+    const devices = containerDevices(container, volumes.mounted(uid));
     if (!mounts.some(({ containerPath }) => containerPath === '/etc/hosts')) mounts.push(await this.#hostsMount(pod, podIPs));
     if (container.terminationMessagePath) mounts.push(await this.#messageMount(uid, container));
     const { name = '', namespace = '' } = pod.metadata;
@@ -333,6 +334,7 @@ export class ContainerdRuntime implements PodRuntime {
       restartCount,
       environment,
       mounts,
+      devices,
       memoryCapacityBytes,
       seccompDir,
       seccompDefault,

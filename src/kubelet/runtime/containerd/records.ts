@@ -108,13 +108,13 @@ export const sandboxRecord = (status: PodSandboxStatus): SandboxRecord => ({
   ips: status.network?.ip ? [status.network.ip, ...status.network.additionalIps.map(({ ip }) => ip)] : [],
 });
 
-/** Pod identity from labels; undefined for what is none of the kubelet's. */
+/** The pod that labels name; undefined for a container that the kubelet has not made. */
 export const identityOf = (labels: Record<string, string>): { uid: string; namespace: string; name: string } | undefined => {
   const { [podUidLabel]: uid, [podNamespaceLabel]: namespace, [podNameLabel]: name } = labels;
   return uid === undefined ? undefined : { uid, namespace: namespace ?? '', name: name ?? '' };
 };
 
-/** As the link to its log names it; undefined: it is none of a pod's. */
+/** The container as the link to its log names it; undefined when it belongs to no pod. */
 export function loggingContainer(id: string, labels: Record<string, string>): LoggingContainer | undefined {
   const pod = identityOf(labels);
   return pod && { id, name: labels[containerNameLabel] ?? '', podName: pod.name, namespace: pod.namespace };

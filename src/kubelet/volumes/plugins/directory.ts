@@ -1,5 +1,5 @@
 // Directories that volumes are made of.
-import { chmod, mkdir } from 'node:fs/promises';
+import { chmod, mkdir, stat } from 'node:fs/promises';
 import type { Pod } from '#api/core/v1';
 import type { Exec } from '#utils';
 import { mountsUnder, mountTmpfs } from '../mount-table.ts';
@@ -9,7 +9,8 @@ import { applyFsGroup } from '../ownership.ts';
 export async function makeDirectory(exec: Exec, path: string, memory: boolean, options: string[] = []): Promise<void> {
   await mkdir(path, { recursive: true, mode: 0o750 });
   if (memory && !(await mountsUnder(path)).includes(path)) await mountTmpfs(exec, path, options);
-  await chmod(path, 0o777);
+  // A file system in memory comes with the sticky bit, which stays.
+  if (((await stat(path)).mode & 0o777) !== 0o777) await chmod(path, 0o777);
 }
 
 /** Gives a volume to the group of its pod, where it has one. */

@@ -6,6 +6,7 @@ import { downwardApi } from './downward-api/index.ts';
 import { emptyDir } from './empty-dir/index.ts';
 import { hostPath, persistentHostPath } from './host-path/index.ts';
 import { image, type ImageVolumes } from './image/index.ts';
+import { localDevices } from './local/devices.ts';
 import { local } from './local/index.ts';
 import type { VolumeContext, VolumePlugin } from './plugin.ts';
 import { projected } from './projected/index.ts';
@@ -19,6 +20,7 @@ export interface VolumePlugins {
 export function volumePlugins(context: VolumeContext): VolumePlugins {
   const images = image(context);
   const objects = [configMap(context), secret(context), downwardApi(context), projected(context)];
-  const claims = claim(context, [persistentHostPath, local, persistentCsi(context)]);
-  return { all: [emptyDir(context), hostPath, claims, csi(context), ...objects, images], images };
+  const devices = localDevices(context);
+  const claims = claim(context, [persistentHostPath, local(devices), persistentCsi(context)]);
+  return { all: [emptyDir(context), hostPath, claims, devices, csi(context), ...objects, images], images };
 }

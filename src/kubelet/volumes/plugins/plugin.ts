@@ -1,8 +1,9 @@
 // What a source of volumes is to the kubelet: one folder here for each, behind one interface (upstream pkg/volume VolumePlugin, Mounter, Unmounter).
 import type { PersistentVolume, Pod, Volume } from '#api/core/v1';
-import type { KubeClient } from '#client';
+import type { EventRecorder, KubeClient } from '#client';
 import type { SnapshotService } from '#cri';
 import type { Clock, Exec, Rng } from '#utils';
+import type { MountedVolume } from '../../container/volume.ts';
 import type { DownwardContext } from '../../env/downward.ts';
 import type { ObjectSource } from '../../env/environment.ts';
 import type { CsiVolumes } from './csi/volumes.ts';
@@ -10,7 +11,9 @@ import type { TokenManager } from '../tokens.ts';
 
 /** What plugins are made with. */
 export interface VolumeContext {
+  rootDir: string;
   client: KubeClient;
+  recorder: EventRecorder;
   clock: Clock;
   rng: Rng;
   exec: Exec;
@@ -21,12 +24,6 @@ export interface VolumeContext {
   csi: CsiVolumes;
   /** Root file systems of images. */
   snapshots: SnapshotService;
-}
-
-/** A volume ready for containers. */
-export interface MountedVolume {
-  hostPath: string;
-  readOnly: boolean;
 }
 
 export interface VolumeRequest {
@@ -48,7 +45,7 @@ export interface VolumePlugin {
   showsPod?(volume: Volume): boolean;
   /** Its volumes are unmounted by `tearDown`, and by nobody else before it. */
   readonly unmounts?: boolean;
-  /** Undoes what unmounting and removing the pod's directory does not. `names`: volumes of a pod that is gone, as found on disk. */
+  /** Undoes what unmounting and removing the pod's directory does not, for a pod that is gone, as found on disk. `names`: those in its folder. */
   tearDown?(uid: string, names: readonly string[]): Promise<void>;
   /** The pod is gone, and with it what was kept in memory for it. */
   forget?(uid: string): void;
@@ -63,6 +60,8 @@ export interface PersistentRequest {
 /** A source of persistent volumes; pods reach it through claims. */
 export interface PersistentPlugin {
   serves(volume: PersistentVolume): boolean;
+  /** Knows volumes that are devices. */
+  readonly blocks?: boolean;
   setUp(request: PersistentRequest): Promise<MountedVolume>;
   /** Brings a mounted volume up to date with its object. Absent: there is nothing to be done. */
   refresh?(request: PersistentRequest): Promise<void>;

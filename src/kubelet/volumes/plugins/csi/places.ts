@@ -1,11 +1,12 @@
-// Where volumes of CSI drivers are on a node, and what is kept beside them for a kubelet that starts anew (upstream pkg/volume/csi csi_util.go): those of pods at
-// `pods/<uid>/volumes/kubernetes.io~csi/<name>/mount`, staged ones at `plugins/kubernetes.io/csi/<driver>/<hash of the handle>/globalmount`.
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+// Where volumes of CSI drivers are on a node, and what is kept beside them for a kubelet that starts anew (upstream pkg/volume/csi csi_util.go, csi_block.go). File
+// systems of pods are at `pods/<uid>/volumes/kubernetes.io~csi/<name>/mount`, staged ones at `plugins/kubernetes.io/csi/<driver>/<hash of the handle>/globalmount`.
+// Devices are below `plugins/kubernetes.io/csi/volumeDevices`, with a link for each pod at `pods/<uid>/volumeDevices/kubernetes.io~csi/<name>`.
+import { lstat, readdir, readFile, rm, rmdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { atomicWrite, isErrno } from '#host';
 import { sha256Hex } from '#pki';
 
-export const volumesFolder = 'kubernetes.io~csi';
+const volumesFolder = 'kubernetes.io~csi';
 const dataFile = 'vol_data.json';
 
 export interface VolumeData {
@@ -18,12 +19,42 @@ export interface VolumeData {
   volumeLifecycleMode: 'Persistent' | 'Ephemeral';
 }
 
-export const volumeDir = (rootDir: string, podUid: string, name: string): string =>
-  join(rootDir, 'pods', podUid, 'volumes', volumesFolder, name);
-export const targetOf = (directory: string): string => join(directory, 'mount');
-export const stagingDir = (rootDir: string, driver: string, handle: string): string =>
-  join(rootDir, 'plugins', 'kubernetes.io', 'csi', driver, sha256Hex(handle));
-export const stagingPath = (directory: string): string => join(directory, 'globalmount');
+/** The paths of one volume of one pod. */
+export interface Places {
+  /** The directory, or the link to the device, that says that the pod has the volume. */
+  ofPod: string;
+  /** Where the driver publishes it. */
+  target: string;
+  /** Where the driver stages it for the whole node. */
+  staging: string;
+  /** Directories with what is kept about it for the pod, and for the node. */
+  podData: string;
+  nodeData: string;
+}
+
+export interface Placed {
+  name: string;
+  driver: string;
+  handle: string;
+  block: boolean;
+}
+
+const pluginDir = (rootDir: string): string => join(rootDir, 'plugins', 'kubernetes.io', 'csi');
+const devicesDir = (rootDir: string): string => join(pluginDir(rootDir), 'volumeDevices');
+const podFolder = (rootDir: string, podUid: string, block: boolean): string =>
+  join(rootDir, 'pods', podUid, block ? 'volumeDevices' : 'volumes', volumesFolder);
+const dataOfDevice = (rootDir: string, name: string): string => join(devicesDir(rootDir), name, 'data');
+
+export function placesOf(rootDir: string, podUid: string, { name, driver, handle, block }: Placed): Places {
+  const ofPod = join(podFolder(rootDir, podUid, block), name);
+  if (block) {
+    const [devices, data] = [devicesDir(rootDir), dataOfDevice(rootDir, name)];
+    const [target, staging] = [join(devices, 'publish', name, podUid), join(devices, 'staging', name)];
+    return { ofPod, target, staging, podData: data, nodeData: data };
+  }
+  const nodeData = join(pluginDir(rootDir), driver, sha256Hex(handle));
+  return { ofPod, target: join(ofPod, 'mount'), staging: join(nodeData, 'globalmount'), podData: ofPod, nodeData };
+}
 
 export const attachmentName = (handle: string, driver: string, nodeName: string): string =>
   `csi-${sha256Hex(`${handle}${driver}${nodeName}`)}`;
@@ -34,7 +65,7 @@ export const saveData = (directory: string, data: VolumeData): Promise<void> =>
   atomicWrite(join(directory, dataFile), JSON.stringify(data), { mode: 0o640 });
 
 /** Undefined: nothing was begun there. */
-export async function readData(directory: string): Promise<VolumeData | undefined> {
+async function readData(directory: string): Promise<VolumeData | undefined> {
   try {
     return JSON.parse(await readFile(join(directory, dataFile), 'utf8')) as VolumeData;
   } catch (error) {
@@ -45,13 +76,57 @@ export async function readData(directory: string): Promise<VolumeData | undefine
 
 const namesIn = (directory: string): Promise<string[]> => readdir(directory).catch(() => []);
 
-/** Of the volumes of all pods that have a directory. */
-export async function volumesOfPods(rootDir: string): Promise<{ podUid: string; data: VolumeData }[]> {
-  const found: { podUid: string; data: VolumeData }[] = [];
-  for (const podUid of await namesIn(join(rootDir, 'pods')))
-    for (const name of await namesIn(join(rootDir, 'pods', podUid, 'volumes', volumesFolder))) {
-      const data = await readData(volumeDir(rootDir, podUid, name)).catch(() => undefined);
-      if (data) found.push({ podUid, data });
+/** A volume that a pod has or had, as found on the disk. */
+export interface FoundVolume {
+  podUid: string;
+  block: boolean;
+  data: VolumeData;
+}
+
+/** Of one pod; one whose data cannot be read is an error, as nobody could take it away. */
+export async function volumesOfPod(rootDir: string, podUid: string): Promise<FoundVolume[]> {
+  const found: FoundVolume[] = [];
+  for (const block of [false, true])
+    for (const name of await namesIn(podFolder(rootDir, podUid, block))) {
+      const directory = block ? dataOfDevice(rootDir, name) : join(podFolder(rootDir, podUid, false), name);
+      const data = await readData(directory);
+      if (data) found.push({ podUid, block, data });
     }
   return found;
+}
+
+/** Of all pods that have a directory, as far as it can be read. */
+export async function volumesOfPods(rootDir: string): Promise<FoundVolume[]> {
+  const lists = (await namesIn(join(rootDir, 'pods'))).map((podUid) => volumesOfPod(rootDir, podUid).catch(() => []));
+  return (await Promise.all(lists)).flat();
+}
+
+const isThere = (path: string): Promise<boolean> =>
+  lstat(path).then(
+    () => true,
+    () => false,
+  );
+
+/** Whether the volume was staged, or might have been: its driver is asked to undo it then. */
+export const wasStaged = async ({ staging, nodeData }: Places, block: boolean): Promise<boolean> =>
+  block ? isThere(staging) : (await readData(nodeData)) !== undefined;
+
+/** Only the thing itself, never what is in it: a driver that says it has unmounted and has not must not cost anybody their data. */
+const removeEmpty = (path: string): Promise<void> => rmdir(path).catch(() => rm(path, { force: true }).catch(() => {}));
+
+/** After it was unpublished. */
+export const removeTarget = ({ target }: Places): Promise<void> => removeEmpty(target);
+
+/** After the last pod's was unpublished and it was unstaged. */
+export async function forgetStaging({ target, staging, nodeData }: Places, block: boolean): Promise<void> {
+  await removeEmpty(staging);
+  await rm(join(nodeData, dataFile), { force: true });
+  if (!block) return;
+  for (const path of [dirname(target), nodeData, dirname(nodeData)]) await rmdir(path).catch(() => {});
+}
+
+/** In the end: the pod no longer has the volume. */
+export async function forgetOfPod({ ofPod, podData }: Places, block: boolean): Promise<void> {
+  if (block) await rm(ofPod, { force: true });
+  else await rm(join(podData, dataFile), { force: true });
 }

@@ -15,15 +15,16 @@ export interface CsiVolume {
   accessModes: readonly string[];
   readOnly: boolean;
   ephemeral: boolean;
+  /** A device instead of a file system. */
+  block: boolean;
   stageSecret?: SecretReference | undefined;
   publishSecret?: SecretReference | undefined;
+  expandSecret?: SecretReference | undefined;
 }
 
-/** Throws for what only a block device could be. */
 export function persistentVolumeOf({ metadata, spec }: PersistentVolume, readOnly: boolean): CsiVolume {
   const source = spec?.csi;
   if (!source) throw new Error(`volume ${metadata.name} is not one of a CSI driver`);
-  if (spec?.volumeMode === 'Block') throw new Error('volumes of mode Block are not supported on this node');
   return {
     name: metadata.name ?? '',
     driver: source.driver,
@@ -34,8 +35,10 @@ export function persistentVolumeOf({ metadata, spec }: PersistentVolume, readOnl
     accessModes: spec?.accessModes ?? [],
     readOnly: readOnly || source.readOnly === true,
     ephemeral: false,
+    block: spec?.volumeMode === 'Block',
     stageSecret: source.nodeStageSecretRef,
     publishSecret: source.nodePublishSecretRef,
+    expandSecret: source.nodeExpandSecretRef,
   };
 }
 
@@ -49,6 +52,7 @@ export const inlineVolumeOf = (pod: Pod, name: string, handle: string, source: C
   accessModes: ['ReadWriteOnce'],
   readOnly: source.readOnly ?? false,
   ephemeral: true,
+  block: false,
   publishSecret: source.nodePublishSecretRef && {
     name: source.nodePublishSecretRef.name,
     namespace: pod.metadata.namespace,
@@ -71,18 +75,22 @@ function accessMode(modes: readonly string[], knowsSingleNode: boolean): AccessM
 const groupOf = (pod: Pod): number | undefined => pod.spec?.securityContext?.fsGroup;
 
 export const capabilityOf = (volume: CsiVolume, pod: Pod, { singleNodeModes, mountGroup }: Capabilities): VolumeCapability => ({
-  mount: {
-    fsType: volume.fsType,
-    mountFlags: volume.mountOptions,
-    volumeMountGroup: mountGroup ? String(groupOf(pod) ?? '') : '',
-  },
+  ...(volume.block
+    ? { block: {} }
+    : {
+        mount: {
+          fsType: volume.fsType,
+          mountFlags: volume.mountOptions,
+          volumeMountGroup: mountGroup ? String(groupOf(pod) ?? '') : '',
+        },
+      }),
   accessMode: { mode: accessMode(volume.accessModes, singleNodeModes && !volume.ephemeral) },
 });
 
 /** Whether the kubelet gives the files of the volume to the pod's group (`fsGroupPolicy` of the driver). */
 export function changesOwner(volume: CsiVolume, driver: CSIDriver | undefined, { mountGroup }: Capabilities): boolean {
   const policy = driver?.spec.fsGroupPolicy ?? 'ReadWriteOnceWithFSType';
-  if (mountGroup || policy === 'None') return false;
+  if (volume.block || mountGroup || policy === 'None') return false;
   if (policy === 'File') return true;
   const single = volume.accessModes.includes('ReadWriteOnce') || volume.accessModes.includes('ReadWriteOncePod');
   return volume.fsType !== '' && single && !volume.readOnly;
@@ -90,20 +98,20 @@ export function changesOwner(volume: CsiVolume, driver: CSIDriver | undefined, {
 
 const prefix = 'csi.storage.k8s.io';
 
-/** With what the driver wants to know of the pod. `tokens`: of the pod's service account, by audience. */
-export function contextOf(volume: CsiVolume, pod: Pod, driver: CSIDriver | undefined, tokens: object | undefined): Texts {
-  return {
-    ...volume.attributes,
-    ...(driver?.spec.podInfoOnMount && {
-      [`${prefix}/pod.name`]: pod.metadata.name ?? '',
-      [`${prefix}/pod.namespace`]: pod.metadata.namespace ?? '',
-      [`${prefix}/pod.uid`]: pod.metadata.uid ?? '',
-      [`${prefix}/serviceAccount.name`]: pod.spec?.serviceAccountName ?? '',
-      [`${prefix}/ephemeral`]: String(volume.ephemeral),
-    }),
-    ...(tokens && { [`${prefix}/serviceAccount.tokens`]: JSON.stringify(tokens) }),
-  };
-}
+/** With what the driver wants to know of the pod. */
+export const contextOf = (volume: CsiVolume, pod: Pod, driver: CSIDriver | undefined): Texts => ({
+  ...volume.attributes,
+  ...(driver?.spec.podInfoOnMount && {
+    [`${prefix}/pod.name`]: pod.metadata.name ?? '',
+    [`${prefix}/pod.namespace`]: pod.metadata.namespace ?? '',
+    [`${prefix}/pod.uid`]: pod.metadata.uid ?? '',
+    [`${prefix}/serviceAccount.name`]: pod.spec?.serviceAccountName ?? '',
+    [`${prefix}/ephemeral`]: String(volume.ephemeral),
+  }),
+});
+
+/** How a driver is given tokens of the pod's service account, by audience. */
+export const tokenText = (tokens: object): Texts => ({ [`${prefix}/serviceAccount.tokens`]: JSON.stringify(tokens) });
 
 /** Throws when the driver does not serve volumes of pods alone, or nothing else. */
 export function checkLifecycle({ driver: name, ephemeral }: CsiVolume, driver: CSIDriver | undefined): void {

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readlink, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -9,7 +9,7 @@ import type { CsiDrivers } from '../../../csi/index.ts';
 import { NodeState } from '../../../node/state.ts';
 import { FakeApi } from '../../../test-support/fake-api.ts';
 import { ManualClock } from '../../../test-support/manual-clock.ts';
-import { attachmentName, ephemeralHandle, stagingDir, stagingPath, targetOf, uniqueName, volumeDir } from './places.ts';
+import { attachmentName, ephemeralHandle, placesOf, uniqueName } from './places.ts';
 import { capabilityOf, changesOwner, contextOf, inlineVolumeOf, persistentVolumeOf } from './requests.ts';
 import { CsiVolumes } from './volumes.ts';
 
@@ -27,7 +27,7 @@ const persistent: PersistentVolume = {
     mountOptions: ['noatime'],
   },
 };
-const can = { stages: true, expands: true, singleNodeModes: false, mountGroup: false };
+const can = { stages: true, expands: true, measures: true, singleNodeModes: false, mountGroup: false };
 
 let rootDir: string;
 let api: FakeApi;
@@ -50,7 +50,7 @@ beforeEach(async () => {
     seen.set(name, request);
     return failing === name ? Promise.reject(new Error(`${name} failed`)) : Promise.resolve();
   };
-  const names = ['stage', 'unstage', 'publish', 'unpublish', 'expand'];
+  const names = ['stage', 'unstage', 'publish', 'unpublish', 'expand', 'stats'];
   const fake = { capabilities: () => Promise.resolve(can), ...Object.fromEntries(names.map((name) => [name, answer(name)])) };
   csi = new CsiVolumes({
     client: createClient(api),
@@ -59,7 +59,10 @@ beforeEach(async () => {
     rootDir,
     state,
     drivers: { get: () => fake } as unknown as CsiDrivers,
-    tokens: {} as never,
+    tokens: {
+      issue: (_: Pod, audience: string) =>
+        Promise.resolve({ token: `for ${audience}`, expiresAtMs: Date.UTC(2026, 0), issuedAtMs: 0 }),
+    } as never,
     direct: {} as never,
     report: () => {
       const volumesInUse = [...state.volumesInUse];
@@ -71,6 +74,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(rootDir, { recursive: true, force: true }));
 
+const at = (uid: string, block = false) => placesOf(rootDir, uid, { name: 'pv-1', driver, handle: 'vol-1', block });
 const setUp = (uid: string): Promise<unknown> => csi.setUp(pod(uid), persistentVolumeOf(persistent, false));
 
 describe('a volume of a CSI driver', () => {
@@ -80,37 +84,37 @@ describe('a volume of a CSI driver', () => {
     expect(calls).toEqual(['stage', 'publish', 'stage', 'publish']);
     expect(seen.get('publish')).toMatchObject({
       volumeId: 'vol-1',
-      stagingTargetPath: stagingPath(stagingDir(rootDir, driver, 'vol-1')),
-      targetPath: targetOf(volumeDir(rootDir, 'b', 'pv-1')),
+      stagingTargetPath: at('b').staging,
+      targetPath: at('b').target,
       volumeContext: { kind: 'fast', 'csi.storage.k8s.io/pod.name': 'pod-b', 'csi.storage.k8s.io/ephemeral': 'false' },
       volumeCapability: { mount: { fsType: 'ext4', mountFlags: ['noatime'] }, accessMode: { mode: 'SINGLE_NODE_WRITER' } },
     });
     calls.length = 0;
-    await csi.tearDown('a', ['pv-1']);
+    await csi.tearDown('a');
     expect(calls).toEqual(['unpublish']);
-    await csi.tearDown('b', ['pv-1']);
+    await csi.tearDown('b');
     expect(calls).toEqual(['unpublish', 'unpublish', 'unstage']);
-    await csi.tearDown('b', ['pv-1']);
+    await csi.tearDown('b');
     expect(calls).toHaveLength(3);
   });
   it('keeps what is known of it as long as its driver fails', async () => {
     await setUp('a');
     for (const step of ['unpublish', 'unstage']) {
       failing = step;
-      await expect(csi.tearDown('a', ['pv-1'])).rejects.toThrow(`${step} failed`);
-      expect(await readdir(volumeDir(rootDir, 'a', 'pv-1'))).toContain('vol_data.json');
+      await expect(csi.tearDown('a')).rejects.toThrow(`${step} failed`);
+      expect(await readdir(at('a').ofPod)).toContain('vol_data.json');
     }
     failing = '';
-    await csi.tearDown('a', ['pv-1']);
-    expect(await readdir(volumeDir(rootDir, 'a', 'pv-1'))).toEqual([]);
+    await csi.tearDown('a');
+    expect(await readdir(at('a').ofPod)).toEqual([]);
   });
   it('is never emptied, whatever its driver says', async () => {
     await setUp('a');
-    const target = targetOf(volumeDir(rootDir, 'a', 'pv-1'));
+    const target = at('a').target;
     const { mkdir } = await import('node:fs/promises');
     await mkdir(target);
     await writeFile(join(target, 'precious'), '');
-    await csi.tearDown('a', ['pv-1']);
+    await csi.tearDown('a');
     expect(existsSync(join(target, 'precious'))).toBe(true);
   });
   it('waits until it is attached, and is not detached while it is used', async () => {
@@ -134,8 +138,64 @@ describe('a volume of a CSI driver', () => {
     const next = new NodeState({ nodeIPs: [], ownIPs: [] });
     await new CsiVolumes({ rootDir, state: next } as never).start();
     expect([...next.volumesInUse]).toEqual([unique]);
-    await csi.tearDown('a', ['pv-1']);
+    await csi.tearDown('a');
     expect([state.volumesInUse.size, state.node?.status?.volumesInUse]).toEqual([0, []]);
+  });
+  it('is a device where it is to be one, with a link for each pod', async () => {
+    const device = persistentVolumeOf({ ...persistent, spec: { ...persistent.spec, volumeMode: 'Block' } }, false);
+    expect(await csi.setUp(pod('a'), device)).toMatchObject({ hostPath: at('a', true).ofPod, block: true });
+    await csi.setUp(pod('b'), device);
+    const { target, staging } = at('b', true);
+    expect(seen.get('publish')).toMatchObject({
+      targetPath: target,
+      stagingTargetPath: staging,
+      volumeCapability: { block: {} },
+    });
+    expect(await readlink(at('b', true).ofPod)).toBe(target);
+    calls.length = 0;
+    await csi.tearDown('a');
+    expect(calls).toEqual(['unpublish']);
+    failing = 'unstage';
+    await expect(csi.tearDown('b')).rejects.toThrow('unstage failed');
+    failing = '';
+    await csi.tearDown('b');
+    expect(calls).toEqual(['unpublish', 'unpublish', 'unstage', 'unpublish', 'unstage']);
+    const left = await readdir(join(rootDir, 'plugins/kubernetes.io/csi/volumeDevices'), { recursive: true });
+    expect(left.sort()).toEqual(['publish', 'staging']);
+    expect(existsSync(at('b', true).ofPod)).toBe(false);
+  });
+  it('is published again where its driver wants that, and only there', async () => {
+    await setUp('a');
+    const volume = persistentVolumeOf(persistent, false);
+    await csi.republish(pod('a'), volume);
+    expect(calls).toEqual(['stage', 'publish']);
+    api.put('csidrivers', { metadata: { name: driver }, spec: { attachRequired: false, requiresRepublish: true } } as never);
+    await csi.republish(pod('a'), volume);
+    expect(calls).toEqual(['stage', 'publish', 'publish']);
+  });
+  it.each([
+    [false, 'volumeContext', 'secrets'],
+    [true, 'secrets', 'volumeContext'],
+  ])('comes with tokens of the pod where its driver wants them (among secrets: %s)', async (inSecrets, there, elsewhere) => {
+    const spec = { attachRequired: false, tokenRequests: [{ audience: 'vault' }], serviceAccountTokenInSecrets: inSecrets };
+    api.put('csidrivers', { metadata: { name: driver }, spec } as never);
+    await setUp('a');
+    const name = 'csi.storage.k8s.io/serviceAccount.tokens';
+    const request = seen.get('publish') as Record<string, Record<string, string>>;
+    expect(JSON.parse(request[there]?.[name] ?? '')).toEqual({
+      vault: { token: 'for vault', expirationTimestamp: '2026-01-01T00:00:00.000Z' },
+    });
+    expect(request[elsewhere]).not.toHaveProperty([name]);
+  });
+  it('is measured by its driver, once in a while', async () => {
+    const mounted = await csi.setUp(pod('a'), persistentVolumeOf(persistent, false));
+    await mounted.stats?.();
+    await mounted.stats?.();
+    expect(calls).toEqual(['stage', 'publish', 'stats']);
+    expect(seen.get('stats')).toMatchObject({ volumeId: 'vol-1', volumePath: at('a').target });
+    await clock.advance(60_000);
+    await mounted.stats?.();
+    expect(calls).toEqual(['stage', 'publish', 'stats', 'stats']);
   });
   it('of a pod alone is published only, where its driver serves such', async () => {
     const inline = inlineVolumeOf(pod('a'), 'scratch', ephemeralHandle('a', 'scratch'), { driver });
@@ -150,7 +210,7 @@ describe('a volume of a CSI driver', () => {
       volumeContext: { 'csi.storage.k8s.io/ephemeral': 'true' },
       stagingTargetPath: '',
     });
-    await csi.tearDown('a', ['scratch']);
+    await csi.tearDown('a');
     expect(calls).toEqual(['publish', 'unpublish']);
   });
 });
@@ -184,14 +244,12 @@ describe('what a driver is told', () => {
       ['MULTI_NODE_MULTI_WRITER', 'MULTI_NODE_MULTI_WRITER'],
     ]);
   });
-  it('says nothing of the pod unless it is asked, and hands tokens on', () => {
-    expect(contextOf(volume, pod('a'), undefined, undefined)).toEqual({ kind: 'fast' });
-    expect(contextOf(volume, pod('a'), undefined, { '': { token: 't' } })).toMatchObject({
-      'csi.storage.k8s.io/serviceAccount.tokens': '{"":{"token":"t"}}',
-    });
+  it('says nothing of the pod unless it is asked', () => {
+    expect(contextOf(volume, pod('a'), undefined)).toEqual({ kind: 'fast' });
   });
-  it('refuses block devices', () => {
-    const block = { ...persistent, spec: { ...persistent.spec, volumeMode: 'Block' } };
-    expect(() => persistentVolumeOf(block, false)).toThrow('volumes of mode Block are not supported on this node');
+  it('says that a volume is a device, which belongs to no group', () => {
+    const block = persistentVolumeOf({ ...persistent, spec: { ...persistent.spec, volumeMode: 'Block' } }, false);
+    expect(capabilityOf(block, pod('a'), can)).toEqual({ block: {}, accessMode: { mode: 'SINGLE_NODE_WRITER' } });
+    expect(changesOwner(block, policy('File'), can)).toBe(false);
   });
 });

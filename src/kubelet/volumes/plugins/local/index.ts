@@ -1,14 +1,45 @@
-// local: a directory of the node's disks as a persistent volume (upstream pkg/volume/local).
-import { checkHostPath } from '../host-path/check.ts';
+// local: a directory or a device of the node as a persistent volume (upstream pkg/volume/local).
+import { stat, statfs } from 'node:fs/promises';
+import { isErrno } from '#host';
+import type { VolumeUse } from '../../../container/volume.ts';
 import { giveToGroup } from '../directory.ts';
-import type { PersistentPlugin } from '../plugin.ts';
+import { checkHostPath } from '../host-path/check.ts';
+import type { PersistentPlugin, PersistentRequest } from '../plugin.ts';
+import type { LocalDevices } from './devices.ts';
 
-export const local: PersistentPlugin = {
+/** Of the file system that the directory is on. */
+async function spaceAt(path: string): Promise<VolumeUse> {
+  const { bsize, blocks, bfree, bavail, files, ffree } = await statfs(path);
+  return {
+    bytes: { available: bavail * bsize, total: blocks * bsize, used: (blocks - bfree) * bsize },
+    inodes: { available: ffree, total: files, used: files - ffree },
+  };
+}
+
+async function isDevice(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isBlockDevice();
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return false;
+    throw error;
+  }
+}
+
+/** `devices` mounts those that are to be file systems. */
+export const local = (devices: LocalDevices): PersistentPlugin => ({
   serves: ({ spec }) => spec?.local !== undefined,
-  async setUp({ pod, persistentVolume, readOnly }) {
+  blocks: true,
+  async setUp(request: PersistentRequest) {
+    const { pod, persistentVolume, readOnly } = request;
     const path = persistentVolume.spec?.local?.path ?? '';
-    await checkHostPath(path, 'Directory');
-    await giveToGroup(pod, path, readOnly);
-    return { hostPath: path, readOnly };
+    if (persistentVolume.spec?.volumeMode === 'Block') {
+      await checkHostPath(path, 'BlockDevice');
+      return { hostPath: path, readOnly, block: true };
+    }
+    const device = await isDevice(path);
+    if (!device) await checkHostPath(path, 'Directory');
+    const hostPath = device ? await devices.mount(request) : path;
+    await giveToGroup(pod, hostPath, readOnly);
+    return { hostPath, readOnly, stats: () => spaceAt(hostPath) };
   },
-};
+});
