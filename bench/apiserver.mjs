@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { podText } from './lib/pod.mjs';
 
 const root = resolve(fileURLToPath(import.meta.url), '..', '..');
 const { values } = parseArgs({
@@ -150,28 +151,6 @@ async function bareRate(name, clients, count, method, body) {
 
 const namespace = 'bench';
 const podsPath = `/api/v1/namespaces/${namespace}/pods`;
-const pod = (name) =>
-  JSON.stringify({
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { name, labels: { app: 'web', 'pod-template-hash': 'abcdef' } },
-    spec: {
-      automountServiceAccountToken: false,
-      containers: [
-        {
-          name: 'web',
-          image: 'registry.k8s.io/pause:3.10',
-          ports: [{ containerPort: 80, name: 'http' }],
-          env: [
-            { name: 'A', value: '1' },
-            { name: 'B', value: '2' },
-          ],
-          resources: { requests: { cpu: '100m', memory: '64Mi' } },
-          readinessProbe: { httpGet: { path: '/', port: 'http' } },
-        },
-      ],
-    },
-  });
 
 async function watchers(count) {
   let events = 0;
@@ -191,11 +170,11 @@ async function watchers(count) {
 try {
   await call('POST', '/api/v1/namespaces', JSON.stringify({ metadata: { name: namespace } }));
   await call('POST', `/api/v1/namespaces/${namespace}/serviceaccounts`, JSON.stringify({ metadata: { name: 'default' } }));
-  await measure('warm-up', 64, 500, (at) => call('POST', podsPath, pod(`warm-${at}`)));
-  const postOne = await bareRate('POST, 1 client', 1, 1000, 'POST', pod('x'));
-  await measure('create pod, 1 client', 1, 1000, (at) => call('POST', podsPath, pod(`one-${at}`)), postOne);
-  const postMany = await bareRate('POST, 64 clients', 64, pods, 'POST', pod('x'));
-  await measure('create pod, 64 clients', 64, pods, (at) => call('POST', podsPath, pod(`many-${at}`)), postMany);
+  await measure('warm-up', 64, 500, (at) => call('POST', podsPath, podText(`warm-${at}`)));
+  const postOne = await bareRate('POST, 1 client', 1, 1000, 'POST', podText('x'));
+  await measure('create pod, 1 client', 1, 1000, (at) => call('POST', podsPath, podText(`one-${at}`)), postOne);
+  const postMany = await bareRate('POST, 64 clients', 64, pods, 'POST', podText('x'));
+  await measure('create pod, 64 clients', 64, pods, (at) => call('POST', podsPath, podText(`many-${at}`)), postMany);
   const getOne = await bareRate('GET, 1 client', 1, 2000, 'GET');
   await measure('GET pod, 1 client', 1, 2000, () => call('GET', `${podsPath}/many-1`), getOne);
   const getMany = await bareRate('GET, 64 clients', 64, 20_000, 'GET');
@@ -206,7 +185,7 @@ try {
   const created = 500;
   const begun = performance.now();
   await measure('create pod, 64 clients, 100 watchers', 64, created, (at) =>
-    call('POST', podsPath, pod(`watched-${at}`).replace('"app":"web"', '"bench":"watch"')),
+    call('POST', podsPath, podText(`watched-${at}`).replace('"app":"web"', '"bench":"watch"')),
   );
   while (watching.seen() < created * 100 && performance.now() - begun < 30_000) await new Promise((done) => setTimeout(done, 20));
   const seconds = (performance.now() - begun) / 1000;

@@ -2,12 +2,12 @@
 // one) and the scheduler work in this process. A probe asks for a turn every few milliseconds; its lateness is the delay. The CPU column is
 // the longest CPU time this process spent between two turns: other programs on the machine do not count in it.
 //
-//   node bench/event-loop.mjs [--pods 10000] [--nodes 5000] [--watchers 100] [--data-dir DIR] [--only create,list,lease,scheduler]
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+//   node bench/event-loop.mjs [--pods 10000] [--nodes 5000] [--watchers 100] [--data-dir DIR] [--only create,list,lease,scheduler] [--src DIR]
+//
+// `--src DIR` measures another checkout in the same way.
 import { createHistogram } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
-import { build } from 'esbuild';
+import { core, everyone, loadRooms, many, ownCpuMs, startRooms } from './lib/rooms.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -16,6 +16,7 @@ const { values } = parseArgs({
     watchers: { type: 'string', default: '100' },
     'data-dir': { type: 'string', default: '' },
     only: { type: 'string', default: 'create,list,lease,scheduler' },
+    src: { type: 'string', default: '' },
   },
 });
 const podCount = Number(values.pods);
@@ -30,56 +31,23 @@ export { runKubeScheduler } from '#scheduler';
 export { seededRng, silentLogger } from '#utils';
 `;
 
-/** The rooms as one module; inside node_modules so that external packages are found. */
-async function load() {
-  await mkdir('node_modules/.cache', { recursive: true });
-  const directory = await mkdtemp(resolve('node_modules/.cache/bench-event-loop-'));
-  const outfile = join(directory, 'rooms.mjs');
-  const common = { bundle: true, packages: 'external', platform: 'node', format: 'esm', conditions: ['sagong-src'] };
-  try {
-    await build({ ...common, stdin: { contents, resolveDir: resolve('.'), loader: 'ts' }, outfile });
-    return await import(outfile);
-  } finally {
-    await rm(directory, { recursive: true });
-  }
-}
-
-const rooms = await load();
+const rooms = await loadRooms(contents, values.src || undefined);
 const clock = rooms.systemClock();
 const logger = rooms.silentLogger;
-const core = (resource) => ({ group: '', version: 'v1', resource });
 const leases = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' };
-const everyone = { name: 'bench', groups: ['system:masters', 'system:authenticated'] };
-
-async function startServer() {
-  const options = {
-    ...rooms.defaultOptions(),
-    store: { etcdServers: [], dataDir: values['data-dir'] },
-    bindAddress: '127.0.0.1',
-    securePort: 0,
-    disableAdmissionPlugins: ['ServiceAccount', 'TaintNodesByCondition'],
-  };
-  const server = await rooms.runKubeApiServer(options, { clock, rng: rooms.seededRng(1), logger });
-  await server.started;
-  return { server, client: rooms.createClient(server.transport(everyone, 'bench')) };
-}
 
 const probeMs = 5;
 const turn = () => new Promise((done) => setTimeout(done, 0));
-const cpuMs = () => {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1000;
-};
 
 /** Runs `work` beside a probe; prints the lateness of its turns. */
 async function measure(name, work) {
   const delays = createHistogram();
   let longestCpuMs = 0;
   let previous = performance.now();
-  let previousCpu = cpuMs();
+  let previousCpu = ownCpuMs();
   const look = () => {
     const now = performance.now();
-    const cpu = cpuMs();
+    const cpu = ownCpuMs();
     delays.record(Math.max(1, Math.round((now - previous - probeMs) * 1000)));
     longestCpuMs = Math.max(longestCpuMs, cpu - previousCpu);
     previous = now;
@@ -95,15 +63,6 @@ async function measure(name, work) {
   const at = (q) => (delays.percentile(q) / 1000).toFixed(1).padStart(7);
   const row = `p50 ${at(50)}  p90 ${at(90)}  p99 ${at(99)}  max ${(delays.max / 1000).toFixed(1).padStart(7)} ms  CPU ${longestCpuMs.toFixed(0).padStart(4)} ms`;
   console.log(`${name.padEnd(44)} ${row}   ${seconds.toFixed(1)} s${note ? `, ${note}` : ''}`);
-}
-
-/** `size` loops that take the next one each. */
-async function many(count, size, one) {
-  let next = 0;
-  const loop = async () => {
-    for (let i = next++; i < count; i = next++) await one(i);
-  };
-  await Promise.all(Array.from({ length: size }, loop));
 }
 
 const resources = { requests: { cpu: '100m', memory: '128Mi' } };
@@ -206,7 +165,7 @@ async function scheduling({ server, client }) {
 }
 
 const scenarios = { create: creates, list: lists, lease: heartbeats, scheduler: scheduling };
-const system = await startServer();
+const system = await startRooms(rooms, { clock, dataDir: values['data-dir'] });
 for (const name of values.only.split(',')) await scenarios[name](system);
 await system.server.close();
 process.exit(0);

@@ -1,8 +1,6 @@
 // The scheduler over many nodes: time of the algorithm alone per pod (plain, spread over zones, kept apart by anti-affinity), and pods bound
 // per second through an apiserver on the memory store in the same process. Usage: node bench/scheduler.mjs [nodes] [pods]
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
-import { build } from 'esbuild';
+import { core, everyone, loadRooms, many, startRooms } from './lib/rooms.mjs';
 
 const nodeCount = Number(process.argv[2] ?? 5000);
 const podCount = Number(process.argv[3] ?? 10_000);
@@ -16,21 +14,7 @@ export { cycle, podInfoOf, profilesOf, runKubeScheduler, Snapshot } from '#sched
 export { seededRng, silentLogger } from '#utils';
 `;
 
-/** The rooms as one module; inside node_modules so that external packages are found. */
-async function load() {
-  await mkdir('node_modules/.cache', { recursive: true });
-  const directory = await mkdtemp(resolve('node_modules/.cache/bench-scheduler-'));
-  const outfile = join(directory, 'rooms.mjs');
-  const common = { bundle: true, packages: 'external', platform: 'node', format: 'esm', conditions: ['sagong-src'] };
-  try {
-    await build({ ...common, stdin: { contents, resolveDir: resolve('.'), loader: 'ts' }, outfile });
-    return await import(outfile);
-  } finally {
-    await rm(directory, { recursive: true });
-  }
-}
-
-const rooms = await load();
+const rooms = await loadRooms(contents);
 const { Snapshot, cycle, podInfoOf, profilesOf, seededRng, silentLogger, systemClock } = rooms;
 
 const hostname = 'kubernetes.io/hostname';
@@ -82,31 +66,14 @@ function measureAlgorithm(extra) {
   return cpuSince(cpu) / algorithmPods;
 }
 
-async function inBatches(count, size, work) {
-  for (let i = 0; i < count; i += size)
-    await Promise.all(Array.from({ length: Math.min(size, count - i) }, (_, j) => work(i + j)));
-}
-
-const core = (resource) => ({ group: '', version: 'v1', resource });
-const everyone = { name: 'bench', groups: ['system:masters', 'system:authenticated'] };
-
 async function measureBinding() {
   const clock = systemClock();
   const rng = seededRng(2);
-  const options = {
-    ...rooms.defaultOptions(),
-    store: { etcdServers: [], dataDir: '' },
-    bindAddress: '127.0.0.1',
-    securePort: 0,
-    disableAdmissionPlugins: ['ServiceAccount', 'TaintNodesByCondition'],
-  };
-  const server = await rooms.runKubeApiServer(options, { clock, rng, logger: silentLogger });
-  await server.started;
-  const client = rooms.createClient(server.transport(everyone, 'bench'));
-  await inBatches(nodeCount, 200, (i) => client.resource(core('nodes')).create(node(i)));
+  const { server, client } = await startRooms(rooms, { clock, rng });
+  await many(nodeCount, 200, (i) => client.resource(core('nodes')).create(node(i)));
   const pods = client.resource(core('pods'), 'default');
   const createdAt = performance.now();
-  await inBatches(podCount, 200, (i) => pods.create({ ...pod(i), metadata: { name: `pod-${i}`, labels: { app: 'web' } } }));
+  await many(podCount, 200, (i) => pods.create({ ...pod(i), metadata: { name: `pod-${i}`, labels: { app: 'web' } } }));
   const creating = (performance.now() - createdAt) / 1000;
   const scheduler = rooms.runKubeScheduler(
     {},

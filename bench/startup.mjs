@@ -1,19 +1,23 @@
 #!/usr/bin/env node
 // How long a cluster takes to start, and what it weighs: from `sagong up` to the first answered /readyz (TLS, durable store open), and to two
 // Ready simulated nodes with a Running pod. Median of N runs (default 10) after one that fills the code cache; each run has a fresh
-// data directory. Next to it, as the unit of comparison on this machine: the start of Node itself.
-//   node bench/startup.mjs [runs]
+// data directory. Next to it, as the unit of comparison on this machine: the start of Node itself. `--before` measures another checkout, which has been
+// built, in turns with this one. CPU is that of the whole process, all its threads: other programs on the machine count less in it than in times.
+//   node bench/startup.mjs [runs] [--before CHECKOUT]
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
 import { parse } from 'yaml';
+import { cpuMs, median, residentMb } from './lib/process.mjs';
+import { pause, root } from './lib/servers.mjs';
 
-const binary = fileURLToPath(new URL('../bin/sagong.mjs', import.meta.url));
-const runs = Number(process.argv[2] ?? 10);
+const { values: options, positionals } = parseArgs({ options: { before: { type: 'string' } }, allowPositionals: true });
+const runs = Number(positionals[0] ?? 10);
+const checkouts = { ...(options.before && { before: resolve(options.before) }), now: root };
 const patienceMs = 30_000;
 // The code cache is saved at the second look of the launcher.
 const warmUpMs = 10_000;
@@ -25,8 +29,6 @@ const freePort = () =>
       server.close(() => resolve(port));
     });
   });
-const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
-const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
 
 function call(agent, port, path, { method = 'GET', body } = {}) {
   return new Promise((resolve, reject) => {
@@ -64,21 +66,24 @@ function adminAgent(dataDir) {
 }
 
 const pod = JSON.stringify({ metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'example.org/app:1' }] } });
-const memoryMb = (pid) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024;
 
-async function once({ settleMs = 1_000 } = {}) {
+async function once(checkout, { settleMs = 1_000 } = {}) {
   const home = mkdtempSync(join(tmpdir(), 'sagong-bench-'));
   const dataDir = join(home, 'cluster');
   const port = await freePort();
   const started = performance.now();
   const args = ['up', '--data-dir', dataDir, '--port', String(port), '--nodes', '2', '--runtime', 'simulated', '--no-kubeconfig'];
-  const child = spawn(process.execPath, [binary, ...args], { stdio: 'ignore', env: { ...process.env, HOME: home } });
+  const child = spawn(process.execPath, [join(checkout, 'bin', 'sagong.mjs'), ...args], {
+    stdio: 'ignore',
+    env: { ...process.env, HOME: home },
+  });
   const exited = new Promise((resolve) => child.once('exit', resolve));
   try {
     // One connection: a handshake for each look would be most of the server's work.
     const anyone = new Agent({ rejectUnauthorized: false, keepAlive: true, maxSockets: 1 });
     await until('/readyz', async () => (await call(anyone, port, '/readyz')).status === 200);
     const readyMs = performance.now() - started;
+    const readyCpuMs = cpuMs(child.pid);
     const agent = await until('kubeconfig', async () => adminAgent(dataDir));
     await until(
       'default service account',
@@ -96,8 +101,9 @@ async function once({ settleMs = 1_000 } = {}) {
       );
     });
     const runningMs = performance.now() - started;
+    const runningCpuMs = cpuMs(child.pid);
     await pause(settleMs);
-    return { readyMs, runningMs, memoryMb: memoryMb(child.pid) };
+    return { readyMs, readyCpuMs, runningMs, runningCpuMs, memoryMb: residentMb(child.pid) };
   } finally {
     child.kill('SIGTERM');
     await exited;
@@ -105,9 +111,13 @@ async function once({ settleMs = 1_000 } = {}) {
   }
 }
 
-await once({ settleMs: warmUpMs });
-const results = [];
-for (let run = 0; run < runs; run++) results.push(await once());
+const results = new Map();
+for (const [name, checkout] of Object.entries(checkouts)) {
+  await once(checkout, { settleMs: warmUpMs });
+  results.set(name, []);
+}
+for (let run = 0; run < runs; run++)
+  for (const [name, checkout] of Object.entries(checkouts)) results.get(name).push(await once(checkout));
 const nodeMs = median(
   Array.from({ length: 10 }, () => {
     const from = performance.now();
@@ -115,26 +125,18 @@ const nodeMs = median(
     return performance.now() - from;
   }),
 );
-const line = (name, values, unit) =>
-  console.log(
-    `${name.padEnd(44)} median ${median(values).toFixed(0)} ${unit}   (${Math.min(...values).toFixed(0)} to ${Math.max(...values).toFixed(0)})`,
-  );
+const line = (what, unit, pick) => {
+  for (const [name, found] of results) {
+    const values = found.map(pick);
+    const range = `(${Math.min(...values).toFixed(0)} to ${Math.max(...values).toFixed(0)})`;
+    console.log(`${what.padEnd(48)} ${name.padEnd(8)} median ${median(values).toFixed(0).padStart(5)} ${unit}   ${range}`);
+  }
+};
 console.log(`${runs} runs on Node ${process.version}`);
-line(
-  'sagong up -> /readyz',
-  results.map((one) => one.readyMs),
-  'ms',
-);
-line(
-  'sagong up -> 2 Ready nodes and a Running pod',
-  results.map((one) => one.runningMs),
-  'ms',
-);
-line(
-  'resident memory, idle, everything in it',
-  results.map((one) => one.memoryMb),
-  'MB',
-);
-console.log(
-  `starting Node alone: ${nodeMs.toFixed(0)} ms; /readyz is ${(median(results.map((one) => one.readyMs)) / nodeMs).toFixed(1)} times that`,
-);
+line('sagong up -> /readyz', 'ms', (one) => one.readyMs);
+line('sagong up -> /readyz, CPU', 'ms', (one) => one.readyCpuMs);
+line('sagong up -> 2 Ready nodes and a Running pod', 'ms', (one) => one.runningMs);
+line('sagong up -> 2 Ready nodes and a Running pod, CPU', 'ms', (one) => one.runningCpuMs);
+line('resident memory, idle, everything in it', 'MB', (one) => one.memoryMb);
+const readyMs = median(results.get('now').map((one) => one.readyMs));
+console.log(`starting Node alone: ${nodeMs.toFixed(0)} ms; /readyz is ${(readyMs / nodeMs).toFixed(1)} times that`);

@@ -1,29 +1,16 @@
 // Writes per second of each store (created keys with 2.6 kB values, each acknowledged only when durable), at 1, 16 and 64 writers, and
 // their ratio to a real etcd measured in the same run where one is installed. Usage: node bench/store.mjs [seconds per figure]
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { build } from 'esbuild';
+import { join } from 'node:path';
+import { loadRooms } from './lib/rooms.mjs';
 
+const contents = `export * from '#store';`;
 const seconds = Number(process.argv[2] ?? 2);
 const concurrencies = [1, 16, 64];
 const value = Buffer.alloc(2600, 'x');
-
-/** The store room as one module; inside node_modules so that its own imports are found. */
-async function loadStore() {
-  await mkdir('node_modules/.cache', { recursive: true });
-  const directory = await mkdtemp(resolve('node_modules/.cache/bench-store-'));
-  const outfile = join(directory, 'store.mjs');
-  const common = { bundle: true, packages: 'external', platform: 'node', format: 'esm', conditions: ['sagong-src'] };
-  try {
-    await build({ ...common, entryPoints: ['src/store/index.ts'], outfile });
-    return await import(outfile);
-  } finally {
-    await rm(directory, { recursive: true });
-  }
-}
 
 async function measure(store, concurrency, seconds) {
   const latencies = [];
@@ -110,7 +97,7 @@ const peer = 'etcd, our client';
 async function runCase(name) {
   const directory = await mkdtemp(join(tmpdir(), 'bench-store-'));
   try {
-    const { store, end, note = '' } = await cases[name](await loadStore(), directory);
+    const { store, end, note = '' } = await cases[name](await loadRooms(contents), directory);
     await measure(store, 16, 0.3);
     const figures = [];
     for (const concurrency of concurrencies) figures.push(await measure(store, concurrency, seconds));

@@ -2,38 +2,23 @@
 // bodies just below its limits, one at a time, and printed is the longest CPU time between two turns of the event loop. Other programs on the
 // machine do not count in it. docs/decisions/0014-fifty-milliseconds.md says what is to be kept.
 //
-//   node bench/turns.mjs [--only REGEX] [--profile FILE]
-import { openSync, readFileSync, readSync, writeFileSync } from 'node:fs';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+//   node bench/turns.mjs [--only REGEX] [--inside]      --inside: what the longest turn of each case was spent on
+import { openSync, readSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
-import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
-import { build } from 'esbuild';
 import { cases } from './lib/largest-bodies.mjs';
+import { printTurn } from './lib/print-turn.mjs';
+import { loadRooms, startRooms } from './lib/rooms.mjs';
 
-const { values } = parseArgs({ options: { only: { type: 'string', default: '' }, profile: { type: 'string', default: '' } } });
+const { values } = parseArgs({ options: { only: { type: 'string', default: '' }, inside: { type: 'boolean', default: false } } });
 
 const contents = `
 export { defaultOptions, runKubeApiServer } from '#apiserver/app';
+export { createClient } from '#client';
 export { systemClock, systemRng } from '#host';
-export { openMemoryStore } from '#store';
 export { silentLogger } from '#utils';
 `;
-
-/** The rooms as one module; inside node_modules so that external packages are found. */
-async function load() {
-  await mkdir('node_modules/.cache', { recursive: true });
-  const directory = await mkdtemp(resolve('node_modules/.cache/bench-turns-'));
-  const outfile = join(directory, 'rooms.mjs');
-  const common = { bundle: true, packages: 'external', platform: 'node', format: 'esm', conditions: ['sagong-src'] };
-  try {
-    await build({ ...common, stdin: { contents, resolveDir: resolve('.'), loader: 'ts' }, outfile });
-    return await import(outfile);
-  } finally {
-    await rm(directory, { recursive: true });
-  }
-}
 
 const client = `
 const { parentPort, workerData } = require('node:worker_threads');
@@ -51,21 +36,10 @@ parentPort.on('message', ({ method = 'POST', path, body, contentType = 'applicat
 });
 `;
 
-const rooms = await load();
-const clock = rooms.systemClock();
-const scratch = await mkdtemp(join(resolve('node_modules/.cache'), 'bench-turns-data-'));
-const tokens = join(scratch, 'tokens.csv');
-writeFileSync(tokens, 'secret,admin,1,"system:masters"\n');
-const options = {
-  ...rooms.defaultOptions(),
-  bindAddress: '127.0.0.1',
-  securePort: 0,
-  tokenFile: readFileSync(tokens, 'utf8'),
-  disableAdmissionPlugins: ['ServiceAccount', 'TaintNodesByCondition'],
-};
-const store = rooms.openMemoryStore({ clock });
-const server = await rooms.runKubeApiServer(options, { clock, rng: rooms.systemRng(), logger: rooms.silentLogger, store });
-await server.started;
+const rooms = await loadRooms(contents);
+// The text of --token-auth-file: the worker comes over TLS.
+const tokenFile = 'secret,admin,1,"system:masters"\n';
+const { server } = await startRooms(rooms, { rng: rooms.systemRng(), tokenFile });
 const worker = new Worker(client, { eval: true, workerData: { port: server.wire.port, token: 'secret' } });
 
 let longest = 0;
@@ -81,9 +55,18 @@ const cpuMs = () => {
   before = now;
   return spent;
 };
+// When the longest turn was, on the clock of the profiler.
+let longestTurn = [0, 0];
+let turnBegan = 0;
+const clockUs = () => Number(process.hrtime.bigint() / 1000n);
 const turn = () => {
   const spent = cpuMs();
-  if (spent > longest) longest = spent;
+  const now = values.inside ? clockUs() : 0;
+  if (spent > longest) {
+    longest = spent;
+    longestTurn = [turnBegan, now];
+  }
+  turnBegan = now;
   if (running) setImmediate(turn);
 };
 setImmediate(turn);
@@ -101,20 +84,20 @@ for (const { name, prepare = [], requests } of cases.filter((one) => new RegExp(
   for (const request of prepare) await send(request);
   // The compiler has seen the way once.
   await send(requests[0]);
-  longest = 0;
-  if (values.profile) {
+  if (values.inside) {
     await session.post('Profiler.enable');
     await session.post('Profiler.start');
   }
+  await new Promise((done) => setTimeout(done, 20));
+  longest = 0;
   let answer;
   for (const request of requests) answer = await send(request);
-  if (values.profile) writeFileSync(values.profile, JSON.stringify((await session.post('Profiler.stop')).profile));
   const said = answer.status < 300 ? '' : (/"message":"(.{0,60})/.exec(answer.text)?.[1] ?? answer.text.slice(0, 60));
+  const shown = longestTurn;
   console.log(`${longest.toFixed(0).padStart(6)} ms  ${String(answer.status).padStart(3)}  ${name}  ${said}`);
+  if (values.inside) printTurn((await session.post('Profiler.stop')).profile, shown);
 }
 running = false;
 await worker.terminate();
 await server.close();
-await store.close();
-await rm(scratch, { recursive: true });
 process.exit(0);

@@ -59,7 +59,12 @@ for (const signal of ['SIGINT', 'SIGTERM'])
     process.exit(1);
   });
 
-const command = (maker, name) => (maker === 'upstream' ? [join(upstreamBin, name)] : [process.execPath, binary, name]);
+/** What runs a component: upstream's own program, or ours on a Node. A build of ours is `ours`, or the one in another checkout. */
+function command(maker, name) {
+  if (maker === 'upstream') return [join(upstreamBin, name)];
+  const { node = process.execPath, checkout, flags = [] } = maker === 'ours' ? {} : maker;
+  return [node, ...flags, checkout ? join(checkout, 'bin', 'sagong.mjs') : binary, name];
+}
 
 /** One of upstream's components or ours, by the same name and flags. */
 export function startComponent(place, maker, name, args) {

@@ -26,6 +26,8 @@ export const bookmarkBeforeEndMs = 2_000;
 export const ringEventsMax = 20_000;
 export const ringEventsMin = 1_000;
 export const ringAgeMs = 300_000;
+/** What they may weigh together, in bytes of the stored objects; it comes before the least number. */
+export const ringBytesMax = 64 * 1024 * 1024;
 /** How long a read waits for a resource version that this server has not seen yet. */
 export const freshnessWaitMs = 3_000;
 /** How long the store may take to answer a health check (--etcd-healthcheck-timeout, --etcd-readycheck-timeout). */
@@ -47,6 +49,13 @@ export const loadPageKeys = 5_000;
 /** Subtrees remembered for sharing, and the size below which sharing costs more than it saves. */
 export const sharedSubtreesMax = 20_000;
 export const sharedSubtreeLengthMin = 40;
+/** Larger subtrees, and those below what has more members, are not shared: to recognise them would cost more than it saves. */
+export const sharedSubtreeLengthMax = 32 * 1024;
+export const sharingMembersMax = 100;
+/** What all remembered parts may weigh. */
+export const sharedSubtreeBytesMax = 32 * 1024 * 1024;
+/** Names of fields kept in quotes. */
+export const quotedKeysMax = 2_000;
 /** Objects deleted at once by deletecollection. */
 export const deleteCollectionWorkers = 64;
 /** Events written within this time share a lease, at most so many. */
@@ -92,3 +101,6 @@ export const answerStallMs = 30_000;
 export const waitingAnswersMax = 1_000;
 /** How often the objects of API priority and fairness are compared with what they have to be. */
 export const flowControlCheckMs = 60_000;
+/** Claims of node ports are compared with Services at most this often, and one that nobody stands behind goes after so many times (upstream's repair loop). */
+export const portRepairIntervalMs = 180_000;
+export const portRepairsBeforeRelease = 3;

@@ -3,7 +3,7 @@
 import { allowListeners } from './platform/streams.ts';
 import { builtinSchema, type KindSettings } from '#api';
 import { createMetrics, type Metrics, versionInfo } from '#component-base';
-import { createTurnstile, createTurns, nextTurn } from '#host';
+import { createTurnstile, createTurns } from '#host';
 import { type Logger, type Rng, silentLogger } from '#utils';
 import { createMemoryTransport } from './adapters/memory.ts';
 import { ownDomain } from './adapters/own-domain.ts';
@@ -94,7 +94,8 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     checks: options.checks ?? [],
     ...(options.components && { components: options.components }),
   });
-  const openApi = createOpenApi(ground.table, context.schema, options.descriptions, parts.aggregator);
+  const { rest } = context.settings;
+  const openApi = createOpenApi(ground.table, context.schema, options.descriptions, rest, parts.aggregator);
   const seats = serverSeats({ ...ground, clock });
   const documents = parts.documents && { documents: parts.documents };
   const route = createRoute(context, { health, openApi, debug: seats.debug, ...documents });
@@ -156,7 +157,6 @@ function specialOf({ options, feed }: Ground, parts: ApiServerParts): ReadonlyMa
 function contextOf(ground: Ground, parts: ApiServerParts): ServerContext & { endWatches(): void } {
   const { options, settings, kindSettings, table, feed, random, cluster, writer, metrics, logger } = ground;
   const special = specialOf(ground, parts);
-  const turns = createTurns(options.clock);
   const running = new Set<() => void>();
   return {
     table,
@@ -173,7 +173,7 @@ function contextOf(ground: Ground, parts: ApiServerParts): ServerContext & { end
       random,
       kinds: kindSettings,
       siblings: (resource) => table.siblings(resource),
-      rest: () => (turns.spent() ? nextTurn() : undefined),
+      rest: createTurnstile(createTurns(options.clock), true),
     },
     version: versionInfo(),
     watches: {

@@ -76,7 +76,7 @@ class Checker {
     return this.fail(node, `undeclared reference to '${name}' (in container '')`);
   }
 
-  /** The type of a name that may hold dots; undefined: it is none. */
+  /** The type of a name that may hold dots; undefined when the name is not a type. */
   private named(name: string, scope: Scope): Type | undefined {
     const plain = name.startsWith('.') ? name.slice(1) : name;
     return scope.get(plain) ?? (this.environment.typeNames.has(plain) ? types.typeType : undefined);

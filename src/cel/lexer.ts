@@ -1,4 +1,4 @@
-// Tokens of CEL (https://github.com/google/cel-spec/blob/master/doc/langdef.md#syntax), and upstream's texts for what is none.
+// Tokens of CEL (https://github.com/google/cel-spec/blob/master/doc/langdef.md#syntax), and upstream's messages for text that is no token.
 import type { Issue, Literal } from './ast.ts';
 
 export interface Token {

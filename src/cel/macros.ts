@@ -1,7 +1,7 @@
 // Macros: calls that bind names (https://github.com/google/cel-spec/blob/master/doc/langdef.md#macros, cel-go ext/comprehensions and optionals).
 import type { Fold, Issue, Node } from './ast.ts';
 
-/** What a call means when it is a macro; undefined: it is none; an issue: it is one that is written wrong. */
+/** What a call means when it is a macro; undefined when it is not a macro; an issue when it is a macro that is written wrong. */
 export function expandMacro(name: string, at: number, args: readonly Node[], target?: Node): Node | Issue | undefined {
   if (!target) return name === 'has' && args.length === 1 && args[0] ? expandHas(args[0]) : undefined;
   if (name === 'bind')

@@ -63,7 +63,7 @@ function plain(value: Value, form: Form): unknown {
   );
 }
 
-/** The apply configuration that an expression gives. Throws `CelError` for what is none. */
+/** The apply configuration that an expression gives. Throws `CelError` when the value is not an apply configuration. */
 export function applyConfigurationOf(value: Value): Record<string, unknown> {
   if (!(value instanceof StructValue))
     throw new CelError(`unsupported return type from ApplyConfiguration expression: ${typeNameOf(value)}`);
@@ -133,7 +133,7 @@ export interface PatchOperation {
   value?: unknown;
 }
 
-/** The JSON patch that an expression gives. Throws `CelError` for what is none. */
+/** The JSON patch that an expression gives. Throws `CelError` when the value is not a JSON patch. */
 export function jsonPatchOf(value: Value): PatchOperation[] {
   if (!(value instanceof ListValue)) throw new CelError('type mismatch: JSONPatchType.expression should evaluate to array');
   return value.values().map(operationOf);

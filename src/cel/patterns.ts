@@ -13,7 +13,7 @@ function withCelErrors<Result>(action: () => Result): Result {
   }
 }
 
-/** The pattern; throws `CelError` when the text is none. */
+/** The pattern; throws `CelError` when the text is not a valid pattern. */
 export const patternOf = (source: string): Regexp => withCelErrors(() => compileRegexp(source, workNow()));
 
 export const matches = (text: string, source: string): boolean => withCelErrors(() => patternOf(source).test(text, workNow()));

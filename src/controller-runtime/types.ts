@@ -66,7 +66,7 @@ export type Effect =
       fieldManager?: string;
       /** Left out once an earlier effect failed, even if it is a write to `status`. */
       afterSuccess?: boolean;
-      /** The object being gone is as good as done. */
+      /** An object that is gone already is no failure. */
       goneIsDone?: boolean;
       events?: EffectEvents;
     }

@@ -60,4 +60,30 @@ describe('turns', () => {
     await rest;
     expect(entered).toEqual([0, 1, 2, 3]);
   });
+
+  it('lets one long caller in per turn, and short ones past those who wait', async () => {
+    const clock = manual();
+    const enter = createTurnstile(createTurns(clock, 10), true);
+    const order: string[] = [];
+    let turn = 0;
+    const long = async (name: string): Promise<void> => {
+      await enter();
+      order.push(`${name} in turn ${turn}`);
+      clock.pass(40);
+    };
+    const count = (): void => {
+      turn++;
+      if (turn < 5) setImmediate(count);
+    };
+    setImmediate(count);
+    await long('first');
+    const others = Promise.all([long('second'), long('third')]);
+    await nextTurn();
+    // A new turn has begun for whoever comes from a socket now.
+    await new Promise<void>((resolve) => setTimeout(resolve, 0));
+    expect(enter()).toBeUndefined();
+    await others;
+    expect(order[0]).toBe('first in turn 0');
+    expect(new Set(order.map((text) => text.slice(-1))).size).toBe(3);
+  });
 });

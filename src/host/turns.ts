@@ -36,19 +36,24 @@ export function createTurns(clock: Pick<Clock, 'monotonic'>, shareMs: number = l
   };
 }
 
-/** Lets callers in one after the other: at once while the turn is young, else in later turns, in the order they came. */
-export function createTurnstile(turns: Turns): () => Promise<void> | undefined {
+/**
+ * Lets callers in one after the other: at once while the turn is young, else in later turns, in the order they came. `overtaking`: a young
+ * turn lets callers in past those who wait, so that little work is not held up by much.
+ */
+export function createTurnstile(turns: Turns, overtaking = false): () => Promise<void> | undefined {
   const waiting: (() => void)[] = [];
   const open = async (): Promise<void> => {
     await nextTurn();
     for (let i = 0; i < waiting.length; i++) {
+      // What is let in counts from its beginning on.
+      turns.spent();
       waiting[i]?.();
       await turns.rest();
     }
     waiting.length = 0;
   };
   return () => {
-    if (waiting.length === 0 && !turns.spent()) return undefined;
+    if ((overtaking || waiting.length === 0) && !turns.spent()) return undefined;
     if (waiting.length === 0) void open();
     return new Promise((resolve) => waiting.push(resolve));
   };

@@ -2,7 +2,8 @@
 // certificates and keys stay, so that clients and tokens of the original are known.
 import { deserialize, serialize } from 'node:v8';
 import type { World } from '#cloud';
-import type { MetricsChoice, PkiKeys, StorageChoice } from '#cluster';
+import type { PkiKeys } from '#cluster';
+import type { KeptFlags } from '#cluster/flags';
 import type { StoreSnapshot } from '#store';
 import type { TestCloudOptions } from './cloud.ts';
 import type { SavedMachine } from './nodes.ts';
@@ -12,8 +13,8 @@ export interface ClusterState {
   pki: PkiKeys;
   /** Of the cluster's own cloud; absent: it has none. */
   cloud?: { options: TestCloudOptions; world: World };
-  storage: StorageChoice;
-  metrics?: MetricsChoice;
+  storage: KeptFlags['storage'];
+  metrics?: KeptFlags['metrics'];
   /** Of all pods. */
   podCidr: string;
   /** Where the cloud does not tell. */

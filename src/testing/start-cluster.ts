@@ -11,14 +11,13 @@ import {
   type Identity,
   keysOf,
   objectNamed,
-  type MetricsChoice,
   pkiFrom,
   podCidrFor,
   SimulatedNodes,
   startControlPlane,
   startStorage,
-  type StorageChoice,
 } from '#cluster';
+import { type KeptFlags, upDefaults } from '#cluster/flags';
 import type { DecisionRecord } from '#controller-runtime';
 import { systemClock, systemRng } from '#host';
 import { openMemoryStore } from '#store';
@@ -65,9 +64,9 @@ export interface StartClusterOptions {
    * `local-path` (default): claims get a volume by the default StorageClass `standard`, an object without a directory, for pods are simulated. `none`:
    * there is no StorageClass, and claims stay pending unless your test makes volumes.
    */
-  storage?: StorageChoice;
+  storage?: KeptFlags['storage'];
   /** `kubelets` (default): metrics.k8s.io, for `kubectl top` and autoscalers; what pods use is said by their annotations. `none`: nobody serves it. */
-  metrics?: MetricsChoice;
+  metrics?: KeptFlags['metrics'];
   /** A virtual one goes on by itself while the cluster starts and stops, and while methods of its handle wait. */
   clock?: Clock;
   rng?: Rng;
@@ -125,8 +124,8 @@ function settle(options: StartClusterOptions, saved: ClusterState | undefined): 
     return {
       names,
       cloud: cloudProvider || cloud === false ? undefined : typeof cloud === 'object' ? cloud : {},
-      storage: storage ?? 'local-path',
-      metrics: metrics ?? 'kubelets',
+      storage: storage ?? upDefaults.storage,
+      metrics: metrics ?? upDefaults.metrics,
       podCidr: podCidrFor(names.length),
     };
   if (nodes !== undefined) throw new Error('the snapshot has its nodes; more are added by `cluster.nodes.add`');
@@ -137,7 +136,7 @@ function settle(options: StartClusterOptions, saved: ClusterState | undefined): 
     names: [],
     cloud: saved.cloud?.options,
     storage: saved.storage,
-    metrics: metrics ?? saved.metrics ?? 'kubelets',
+    metrics: metrics ?? saved.metrics ?? upDefaults.metrics,
     podCidr: saved.podCidr,
   };
 }
@@ -146,8 +145,8 @@ interface Settled {
   /** Of nodes to be made. */
   names: readonly string[];
   cloud: TestCloudOptions | undefined;
-  storage: StorageChoice;
-  metrics: MetricsChoice;
+  storage: KeptFlags['storage'];
+  metrics: KeptFlags['metrics'];
   podCidr: string;
 }
 

@@ -13,3 +13,4 @@ export { quote } from './quote.ts';
 export { isOneOf } from './membership.ts';
 export { parseGoInt } from './go-int.ts';
 export { goPrint, goSyntax, goTypeName } from './go-print.ts';
+export { finish, type Steps } from './steps.ts';

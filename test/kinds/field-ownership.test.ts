@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { builtinResources, builtinSchema } from '#api';
-import { createFieldManager } from '#apimachinery/managedfields';
+import { atOnce, createFieldManager } from '#apimachinery/managedfields';
 import { apiVersionOf, type UnknownObject } from '#apimachinery/meta';
 import { strategicMergePatch } from '#apimachinery/patch';
 
@@ -19,7 +19,7 @@ describe('every built-in kind', () => {
     (_, kind) => {
       const type = table.kind(kind.group, kind.version, kind.kind);
       const apiVersion = apiVersionOf(kind.group, kind.version);
-      const manager = createFieldManager(table, type?.name ?? '');
+      const manager = atOnce(createFieldManager(table, type?.name ?? ''));
       const patch: UnknownObject = { apiVersion, kind: kind.kind, metadata: { name: 'a', labels: { l: '1' } } };
       const made = manager.apply(undefined, patch, { ...writer, apiVersion });
       expect(made.metadata.managedFields).toEqual([
@@ -40,7 +40,7 @@ describe('every built-in kind', () => {
 });
 
 it('knows the keys and defaults of a Service', () => {
-  const manager = createFieldManager(table, 'io.k8s.api.core.v1.Service', { resetFields: [['status']] });
+  const manager = atOnce(createFieldManager(table, 'io.k8s.api.core.v1.Service', { resetFields: [['status']] }));
   const service: UnknownObject = {
     apiVersion: 'v1',
     kind: 'Service',

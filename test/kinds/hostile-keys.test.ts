@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { builtinKinds, builtinSchema, type KindDefinition } from '#api';
 import { decodeProtobuf, encodeProtobuf, formatYaml, parseYaml, supportsProtobuf } from '#apimachinery/codec';
 import { StatusError } from '#apimachinery/errors';
-import { createFieldManager } from '#apimachinery/managedfields';
+import { atOnce, createFieldManager } from '#apimachinery/managedfields';
 import { apiVersionOf, type KubeObject, type UnknownObject } from '#apimachinery/meta';
 import { jsonPatch, mergePatch, strategicMergePatch } from '#apimachinery/patch';
 import { decode, type FieldSchema, normalize } from '#apimachinery/schema';
@@ -112,7 +112,7 @@ function checkPatches(typeName: string, base: UnknownObject, full: UnknownObject
 }
 
 function checkOwners(typeName: string, base: UnknownObject, full: UnknownObject, way: (string | number)[]): void {
-  const manager = createFieldManager(table, typeName);
+  const manager = atOnce(createFieldManager(table, typeName));
   const writer = { manager: 'a', time: '2026-01-01T00:00:00Z', apiVersion: base.apiVersion ?? '' };
   const made = manager.create(full, writer);
   expect(keysAt(made, way)).toEqual(wanted);

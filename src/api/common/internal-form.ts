@@ -1,7 +1,7 @@
 // Values as upstream's internal types print in messages: every field by its Go name, in the order of its struct, what is absent as null or zero.
 import internalFile from '../internal.gen.json' with { type: 'json' };
 
-/** Go names whose JSON names are not theirs in other case, and those in lower case. */
+/** The Go name of a JSON field, where it is more than the JSON name with a capital letter, and where Go's name begins in lower case. */
 const jsonNames: Record<string, string> = {
   CephMonitors: 'monitors',
   RBDImage: 'image',

@@ -42,7 +42,7 @@ export const age = ({ creationTimestamp }: ObjectMeta, now: number): string => a
 /** `<none>` for an empty text. */
 export const orNone = (text: string | undefined): string => text || '<none>';
 
-/** A label selector in text form; `<error>` when it is none. Absent: `<none>`. */
+/** A label selector in text form; `<error>` when it is not a valid selector. Absent: `<none>`. */
 export function formatSelector(selector: LabelSelector | undefined): string {
   if (selector === undefined) return '<none>';
   try {

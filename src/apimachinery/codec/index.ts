@@ -22,3 +22,4 @@ export {
 export { type ParsedYaml, parseYaml } from './yaml-read.ts';
 export { formatYaml } from './yaml-write.ts';
 export { goEscaped } from './go-json.ts';
+export { protobufListWriter } from './proto-list.ts';

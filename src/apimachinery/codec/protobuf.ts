@@ -31,19 +31,26 @@ export function encodeProtobuf(table: SchemaTable, object: { apiVersion?: string
   const typeName = typeOf(table, apiVersion, kind);
   if (typeName === undefined || !hasProtobuf(table, typeName))
     throw new DecodeError(`${apiVersion} ${kind} cannot be written as protobuf`);
+  const writer = startEnvelope({ apiVersion, kind });
+  writer.tag(2, WireType.LengthDelimited).fork();
+  writeMessage(writer, protoPlansOf(table).message(typeName), object as Record<string, unknown>);
+  writer.join();
+  return endEnvelope(writer).finish();
+}
+
+/** What stands before the message: the prefix, and which kind it is. */
+export function startEnvelope({ apiVersion, kind }: { apiVersion: string; kind: string }): BinaryWriter {
   const writer = new BinaryWriter();
   writer.raw(prefix);
   writer.tag(1, WireType.LengthDelimited).fork();
   writer.tag(1, WireType.LengthDelimited).string(apiVersion);
   writer.tag(2, WireType.LengthDelimited).string(kind);
-  writer.join();
-  writer.tag(2, WireType.LengthDelimited).fork();
-  writeMessage(writer, protoPlansOf(table).message(typeName), object as Record<string, unknown>);
-  writer.join();
-  writer.tag(3, WireType.LengthDelimited).string('');
-  writer.tag(4, WireType.LengthDelimited).string('');
-  return writer.finish();
+  return writer.join();
 }
+
+/** What stands behind it: no content encoding, no content type. */
+export const endEnvelope = (writer: BinaryWriter): BinaryWriter =>
+  writer.tag(3, WireType.LengthDelimited).string('').tag(4, WireType.LengthDelimited).string('');
 
 /** The contents of runtime.Unknown. */
 export interface ProtobufEnvelope {

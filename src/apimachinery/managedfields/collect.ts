@@ -1,28 +1,19 @@
 // The paths a value occupies (sigs.k8s.io/structured-merge-diff, ToFieldSet and the added side of Compare). This is the hot path of every
-// create: it writes the FieldsV1 tree directly, fields in their final order.
+// create: it finds the FieldsV1 tree directly, fields in their final order.
 import { compareElements } from './element.ts';
 import { emptySet, type FieldNode, type FieldSet, leaf } from './field-set.ts';
 import { isEmptyObject, isObject, type JsonObject } from './json.ts';
+import { NodeBuilder } from './node-table.ts';
 import type { ListShape, MapShape, Shape } from './shape.ts';
 import { granularList, granularMap, itemElementOrNone, presentFields } from './typed.ts';
 
-type Children = Record<string, FieldNode>;
-
 const isHollow = (value: unknown): boolean => value === null || (isObject(value) && isEmptyObject(value));
 
-// A node whose members come first: adding `.` later would cost a copy.
-const startNode = (member: boolean): Children => (member ? { '.': leaf } : {});
-const finishNode = (member: boolean, node: Children, filled: boolean): FieldNode | undefined =>
-  filled ? node : member ? leaf : undefined;
-
 function mapNode(map: MapShape, object: JsonObject, member: boolean, all: boolean): FieldNode | undefined {
-  const out = startNode(member);
-  let filled = false;
+  const out = new NodeBuilder(member);
   const visit = (element: string, shape: Shape, value: unknown, named: boolean): void => {
     const node = nodeAt(shape, value, all || !named || isHollow(value), all);
-    if (node === undefined) return;
-    out[element] = node;
-    filled = true;
+    if (node !== undefined) out.add(element, node);
   };
   if (map.element === undefined) {
     for (const field of presentFields(map, object)) {
@@ -35,22 +26,25 @@ function mapNode(map: MapShape, object: JsonObject, member: boolean, all: boolea
       if (object[key] !== undefined) visit(`f:${key}`, named?.shape ?? map.element, object[key], named !== undefined);
     }
   }
-  return finishNode(member, out, filled);
+  return out.node();
 }
 
 // An item that occurs more than once is owned whole: its copies cannot be told apart.
 function listNode(list: ListShape, items: readonly unknown[], member: boolean, all: boolean): FieldNode | undefined {
+  const out = new NodeBuilder(member);
+  const nodeOf = (item: unknown): FieldNode => nodeAt(list.element, item, true, all) ?? leaf;
+  if (items.length === 1) {
+    const element = itemElementOrNone(list, items[0]);
+    if (element !== undefined) out.add(element, nodeOf(items[0]));
+    return out.node();
+  }
   const nodes = new Map<string, FieldNode>();
   for (const item of items) {
     const element = itemElementOrNone(list, item);
-    if (element === undefined) continue;
-    nodes.set(element, nodes.has(element) ? leaf : (nodeAt(list.element, item, true, all) ?? leaf));
+    if (element !== undefined) nodes.set(element, nodes.has(element) ? leaf : nodeOf(item));
   }
-  const out = startNode(member);
-  const elements = [...nodes.keys()];
-  if (elements.length > 1) elements.sort(compareElements);
-  for (const element of elements) out[element] = nodes.get(element) ?? leaf;
-  return finishNode(member, out, elements.length > 0);
+  for (const element of [...nodes.keys()].sort(compareElements)) out.add(element, nodes.get(element) ?? leaf);
+  return out.node();
 }
 
 function nodeAt(shape: Shape, value: unknown, member: boolean, all: boolean): FieldNode | undefined {

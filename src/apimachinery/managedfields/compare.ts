@@ -1,9 +1,9 @@
 // What changed between two objects of a type (sigs.k8s.io/structured-merge-diff, Compare), as three sets of paths.
 import { deepEqual, own } from '#utils';
 import { everyPath } from './collect.ts';
-import { compareElements } from './element.ts';
 import { type FieldNode, type FieldSet, emptySet, leaf, nodeOf } from './field-set.ts';
 import { isEmptyObject, isObject, type JsonObject } from './json.ts';
+import { NodeBuilder } from './node-table.ts';
 import type { ListShape, MapShape, Shape } from './shape.ts';
 import { asList, asMap, childShape, formOf, granularList, granularMap, itemElementOrNone, presentFields } from './typed.ts';
 
@@ -25,36 +25,25 @@ const changed: Change = Object.freeze({ modified: leaf });
 
 /** Gathers the changes of children under one parent. */
 class Gathering {
-  private readonly children: Partial<Record<(typeof sides)[number], Record<string, FieldNode>>> = {};
-  private sorted = true;
-  private last = '';
+  private readonly nodes: Partial<Record<(typeof sides)[number], NodeBuilder>> = {};
 
   put(element: string, change: Change): void {
     if (change === same) return;
-    if (this.sorted && this.last !== '' && compareElements(this.last, element) > 0) this.sorted = false;
-    this.last = element;
     for (const side of sides) {
       const node = change[side];
-      if (node !== undefined) (this.children[side] ??= {})[element] = node;
+      if (node !== undefined) (this.nodes[side] ??= new NodeBuilder(false)).put(element, node);
     }
   }
 
   result(): Change {
-    const out: Change = {};
+    let out: Change | undefined;
     for (const side of sides) {
-      const children = this.children[side];
-      if (children === undefined) continue;
-      out[side] = this.sorted ? children : sortChildren(children);
+      const node = this.nodes[side]?.node();
+      if (node !== undefined) (out ??= {})[side] = node;
     }
-    return isEmptyObject(out) ? same : out;
+    return out ?? same;
   }
 }
-
-const sortChildren = (children: Record<string, FieldNode>): FieldNode => {
-  const out: Record<string, FieldNode> = {};
-  for (const element of Object.keys(children).sort(compareElements)) out[element] = children[element] ?? leaf;
-  return out;
-};
 
 function compareMaps(map: MapShape, left: JsonObject, right: JsonObject): Change {
   const gathering = new Gathering();
@@ -65,8 +54,9 @@ function compareMaps(map: MapShape, left: JsonObject, right: JsonObject): Change
   if (map.element === undefined) {
     for (const field of presentFields(map, right, left)) visit(field.name, field.shape);
   } else {
-    const keys = new Set([...Object.keys(left), ...Object.keys(right)]);
-    for (const key of [...keys].sort()) visit(key, childShape(map, key));
+    const keys = Object.keys(right);
+    for (const key in left) if (!Object.hasOwn(right, key)) keys.push(key);
+    for (const key of keys.sort()) visit(key, childShape(map, key));
   }
   return gathering.result();
 }

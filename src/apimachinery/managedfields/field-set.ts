@@ -14,15 +14,36 @@ export type FieldSet = FieldNode;
 export const leaf: FieldNode = Object.freeze({});
 export const emptySet: FieldSet = leaf;
 
-export const isEmptySet = (set: FieldSet): boolean => isEmptyObject(set);
-export const isMember = (node: FieldNode): boolean => node['.'] !== undefined || isEmptyObject(node);
+// JavaScript looks at all keys of a large object before it tells the first one. Large sets are therefore remembered when they are made.
+const wide = new WeakSet<FieldNode>();
+const wideMin = 256;
+
+export const isEmptySet = (set: FieldSet): boolean => set === leaf || (!wide.has(set) && isEmptyObject(set));
+export const isMember = (node: FieldNode): boolean => node['.'] !== undefined || isEmptySet(node);
+
+/** Tells the room that a set just made has so many elements. */
+export function noteWidth<T extends FieldNode>(set: T, elements: number): T {
+  if (elements >= wideMin) wide.add(set);
+  return set;
+}
 
 type Children = Record<string, FieldNode>;
 
 /** Puts a node together of children without `.`; undefined when there is nothing in it. */
 export function nodeOf(member: boolean, children: Children): FieldNode | undefined {
-  if (isEmptyObject(children)) return member ? leaf : undefined;
-  return member ? { '.': leaf, ...children } : children;
+  if (isEmptySet(children)) return member ? leaf : undefined;
+  return member ? marked(children) : children;
+}
+
+/** Children, and the node itself as a member. */
+function marked(children: FieldNode): FieldNode {
+  const out: Children = { '.': leaf };
+  let count = 0;
+  for (const element in children) {
+    out[element] = children[element] ?? leaf;
+    count++;
+  }
+  return noteWidth(out, count);
 }
 
 function unionNodes(a: FieldNode, b: FieldNode): FieldNode {
@@ -30,7 +51,7 @@ function unionNodes(a: FieldNode, b: FieldNode): FieldNode {
   const joined = union(a, b);
   // A member without children has no `.`: it needs one now that it has some.
   const needsMark = joined['.'] === undefined && !isEmptySet(joined) && (isMember(a) || isMember(b));
-  return needsMark ? { '.': leaf, ...joined } : joined;
+  return needsMark ? marked(joined) : joined;
 }
 
 /** In `a` or in `b`. */
@@ -54,8 +75,8 @@ export function union(a: FieldSet, b: FieldSet): FieldSet {
 
 function fromElements(elements: readonly string[], nodes: readonly FieldNode[]): FieldNode {
   const out: Children = {};
-  elements.forEach((element, at) => (out[element] = nodes[at] ?? leaf));
-  return out;
+  for (let at = 0; at < elements.length; at++) out[elements[at] as string] = nodes[at] ?? leaf;
+  return noteWidth(out, elements.length);
 }
 
 /**
@@ -81,10 +102,9 @@ function mapChildren(a: FieldNode, kept: (left: FieldNode, element: string) => F
 
 /** What `mapChildren` made of a node, which is a member or not; undefined when there is nothing left of it. */
 function withMembership(children: FieldNode, member: boolean): FieldNode | undefined {
-  const marked = children['.'] !== undefined;
   if (children === emptySet) return member ? leaf : undefined;
-  if (marked === member) return children;
-  if (member) return { '.': leaf, ...children };
+  if ((children['.'] !== undefined) === member) return children;
+  if (member) return marked(children);
   const { '.': _, ...rest } = children;
   return nodeOf(false, rest);
 }
@@ -102,6 +122,7 @@ export function intersection(a: FieldSet, b: FieldSet): FieldSet {
 
 /** In `a` but not in `b`. */
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
+  if (b === emptySet) return isEmptySet(a) ? emptySet : a;
   return mapChildren(a, (left, element) => {
     const right = b[element];
     if (right === undefined) return left;
@@ -112,6 +133,7 @@ export function difference(a: FieldSet, b: FieldSet): FieldSet {
 
 /** In `a`, and neither in `b` nor below a member of `b`. */
 export function differenceWithBelow(a: FieldSet, b: FieldSet): FieldSet {
+  if (b === emptySet) return isEmptySet(a) ? emptySet : a;
   return mapChildren(a, (left, element) => {
     const right = b[element];
     if (right === undefined) return left;
@@ -155,8 +177,8 @@ export function paths(set: FieldSet, prefix = ''): string[] {
   }
   for (const element in set) {
     const node = set[element];
-    if (element === '.' || node === undefined || isEmptyObject(node)) continue;
-    out.push(...paths(node, prefix + elementText(element)));
+    if (element === '.' || node === undefined || isEmptySet(node)) continue;
+    for (const path of paths(node, prefix + elementText(element))) out.push(path);
   }
   return out;
 }
@@ -176,12 +198,15 @@ export function setOfPaths(fieldPaths: readonly (readonly string[])[]): FieldSet
 export function readFieldSet(input: unknown): FieldSet | undefined {
   if (!isObject(input)) return undefined;
   const out: Children = {};
+  let count = 0;
   const elements = Object.keys(input).filter((element) => element !== '.' && isElement(element));
   for (const element of elements.sort(compareElements)) {
     const below = readFieldSet(input[element]);
     if (below === undefined) return undefined;
     const node = nodeOf(isMember(input[element] as FieldNode), below);
-    if (node !== undefined) out[element] = node;
+    if (node === undefined) continue;
+    out[element] = node;
+    count++;
   }
-  return out;
+  return noteWidth(out, count);
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { badRequest } from '../errors/index.ts';
 import type { UnknownObject } from '../meta/index.ts';
 import type { FieldSchema, SchemaTable, TypeSchema } from '../schema/index.ts';
-import { createFieldManager, type Writer } from './index.ts';
+import { atOnce, createFieldManager, type Writer } from './index.ts';
 
 const field = (name: string, rest: Partial<FieldSchema> = {}): FieldSchema => ({
   name,
@@ -65,7 +65,7 @@ const table: SchemaTable = {
   kinds: () => [],
 };
 const spread: TypeSchema = { name: 'Spec', fields: [field('selector', { shape: 'map' })] };
-const manager = createFieldManager(table, 'Pod', { resetFields: [['status']] });
+const manager = atOnce(createFieldManager(table, 'Pod', { resetFields: [['status']] }));
 
 const writer = (name: string, rest: Partial<Writer> = {}): Writer => ({
   manager: name,
@@ -331,7 +331,7 @@ describe('apply', () => {
 });
 
 it('follows a type whose collection is now owned whole', () => {
-  const before = createFieldManager({ ...table, type: (name) => (name === 'Spec' ? spread : table.type(name)) }, 'Pod');
+  const before = atOnce(createFieldManager({ ...table, type: (name) => (name === 'Spec' ? spread : table.type(name)) }, 'Pod'));
   const live = stored(before.apply(undefined, pod({ selector: { a: '1' } }), writer('a')));
   expect(owned(live)).toEqual({ 'a Apply': { 'f:spec': { 'f:selector': { 'f:a': {} } } } });
   const next = manager.apply(live, pod({ selector: { a: '1' }, replicas: 1 }), writer('b'));
@@ -339,7 +339,23 @@ it('follows a type whose collection is now owned whole', () => {
 });
 
 it('tracks types it does not know as plain JSON', () => {
-  const untyped = createFieldManager(table, 'Unknown');
+  const untyped = atOnce(createFieldManager(table, 'Unknown'));
   const made = untyped.create(pod({ a: { b: 1 }, l: [1] }), writer('me'));
   expect(owned(made)).toEqual({ 'me Update': { 'f:spec': { '.': {}, 'f:a': { '.': {}, 'f:b': {} }, 'f:l': {} } } });
+});
+
+it('may pause between the passes over an object, and makes the same of it', () => {
+  const paused = createFieldManager(table, 'Pod', { resetFields: [['status']] });
+  const live = manager.create(pod({ nodeName: 'a' }), writer('one'));
+  const steps = paused.update(live, pod({ nodeName: 'b' }), writer('two'));
+  let pauses = 0;
+  for (;;) {
+    const step = steps.next();
+    if (step.done) {
+      expect(step.value).toEqual(manager.update(live, pod({ nodeName: 'b' }), writer('two')));
+      break;
+    }
+    pauses++;
+  }
+  expect(pauses).toBeGreaterThan(2);
 });

@@ -1,5 +1,5 @@
 // The bookkeeper one endpoint of one kind uses (k8s.io/apimachinery/pkg/util/managedfields, FieldManager; KEP-555).
-import { own } from '#utils';
+import { finish, own, type Steps } from '#utils';
 import { badRequest, plainError, plainRefusal } from '../errors/index.ts';
 import { apiVersionOf, type ManagedFieldsEntry, parseApiVersion, type UnknownObject } from '../meta/index.ts';
 import type { SchemaTable } from '../schema/index.ts';
@@ -49,17 +49,17 @@ export interface FieldManagerOptions {
 
 /**
  * Keeps `metadata.managedFields`. Objects in are never mutated; objects out share what did not change. Objects are in the writer's
- * version, in the form upstream's encoder writes them.
+ * version, in the form upstream's encoder writes them. Each is work in steps, because an object may have tens of thousands of fields.
  */
 export interface FieldManager {
-  create(object: UnknownObject, writer: Writer): UnknownObject;
-  update(live: UnknownObject, object: UnknownObject, writer: Writer): UnknownObject;
+  create(object: UnknownObject, writer: Writer): Steps<UnknownObject>;
+  update(live: UnknownObject, object: UnknownObject, writer: Writer): Steps<UnknownObject>;
   /**
    * Server-side apply; defaults are not applied to the result. `live` undefined: the object does not exist. When nothing changes the
    * result is `live` with its bookkeeping. Throws the 409 conflict, 400 for a patch of another kind, with managedFields, or one that does
    * not fit the schema.
    */
-  apply(live: UnknownObject | undefined, patch: UnknownObject, writer: Writer & { force?: boolean }): UnknownObject;
+  apply(live: UnknownObject | undefined, patch: UnknownObject, writer: Writer & { force?: boolean }): Steps<UnknownObject>;
 }
 
 const stripped: FieldSet = union(
@@ -78,6 +78,14 @@ const stripped: FieldSet = union(
     ].map((name) => ['metadata', name]),
   ),
 );
+
+/** What is left of a set without these; sets come again and again. */
+const strippedOf = new WeakMap<FieldSet, FieldSet>();
+const withoutStripped = (set: FieldSet): FieldSet => {
+  let kept = strippedOf.get(set);
+  if (kept === undefined) strippedOf.set(set, (kept = difference(set, stripped)));
+  return kept;
+};
 
 const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration';
 
@@ -182,21 +190,25 @@ class Manager implements FieldManager {
     return { apiVersion, shape: this.shapes.of(other.typeName), convert: (object) => this.convert(object, apiVersion) };
   }
 
-  create(object: UnknownObject, writer: Writer): UnknownObject {
+  create(object: UnknownObject, writer: Writer): Steps<UnknownObject> {
     return this.update(this.empty(object), object, writer);
   }
 
-  update(live: UnknownObject, object: UnknownObject, writer: Writer): UnknownObject {
+  *update(live: UnknownObject, object: UnknownObject, writer: Writer): Steps<UnknownObject> {
     const managed = liveOrNew(live, object, (writer.subresource ?? '') !== '');
     // Existing objects without any bookkeeping stay without until the first apply.
     if (managed.size === 0 && live.metadata?.uid !== undefined) return withManagedFields(object, managed);
-    this.record(live, object, managed, writer);
+    yield;
+    yield* this.record(live, object, managed, writer);
     return withManagedFields(object, managed);
   }
 
-  private record(live: UnknownObject, object: UnknownObject, managed: Managed, writer: Writer): void {
+  private *record(live: UnknownObject, object: UnknownObject, managed: Managed, writer: Writer): Steps<void> {
     const { updater, type } = this.inVersion(writer.apiVersion);
-    const earned = difference(updater.update(type, withoutManagedFields(live), withoutManagedFields(object), managed), stripped);
+    const changed = yield* updater.update(type, withoutManagedFields(live), withoutManagedFields(object), managed);
+    yield;
+    const earned = withoutStripped(changed);
+    yield;
     if (!isEmptySet(earned)) {
       const identity = identityFor(writer, 'Update');
       const id = identityOf(identity);
@@ -206,8 +218,9 @@ class Manager implements FieldManager {
     capUpdaters(managed);
   }
 
-  apply(live: UnknownObject | undefined, patch: UnknownObject, writer: Writer & { force?: boolean }): UnknownObject {
+  *apply(live: UnknownObject | undefined, patch: UnknownObject, writer: Writer & { force?: boolean }): Steps<UnknownObject> {
     this.checkPatch(patch, writer);
+    yield;
     const base = live ?? this.empty(patch);
     let managed: Managed;
     try {
@@ -216,9 +229,9 @@ class Manager implements FieldManager {
       if (error instanceof ManagedFieldsError) throw plainError(`failed to decode managed fields: ${error.message}`);
       throw error;
     }
-    if (managed.size === 0) this.record(this.empty(patch), base, managed, { ...writer, manager: 'before-first-apply' });
+    if (managed.size === 0) yield* this.record(this.empty(patch), base, managed, { ...writer, manager: 'before-first-apply' });
     try {
-      return this.applyOver(base, patch, managed, writer);
+      return yield* this.applyOver(base, patch, managed, writer);
     } catch (error) {
       if (error instanceof ShapeError) throw plainRefusal(`failed to merge config: ${error.message}`);
       if (!(error instanceof ConflictError)) throw error;
@@ -229,7 +242,7 @@ class Manager implements FieldManager {
         .map(({ owner, set }) => ({ owner, set: difference(set, allowed) }))
         .filter(({ set }) => !isEmptySet(set));
       if (left.length > 0) throw conflictStatus(left);
-      return this.applyOver(base, patch, managed, { ...writer, force: true });
+      return yield* this.applyOver(base, patch, managed, { ...writer, force: true });
     }
   }
 
@@ -244,21 +257,22 @@ class Manager implements FieldManager {
       throw plainRefusal(`failed to create typed patch object (${objectText(patch)}): ${problemText(problems)}`);
   }
 
-  private applyOver(
+  private *applyOver(
     live: UnknownObject,
     patch: UnknownObject,
     before: Managed,
     writer: Writer & { force?: boolean },
-  ): UnknownObject {
+  ): Steps<UnknownObject> {
     const managed: Managed = new Map(before);
     const identity = identityFor(writer, 'Apply');
     const id = identityOf(identity);
     const { updater, type } = this.inVersion(writer.apiVersion);
     const base = withoutManagedFields(live);
-    const merged = updater.apply(type, base, patch, managed, identity, writer.force ?? false);
+    const merged = yield* updater.apply(type, base, patch, managed, identity, writer.force ?? false);
     const owner = managed.get(id);
     if (owner !== undefined) {
-      const set = difference(owner.set, stripped);
+      yield;
+      const set = withoutStripped(owner.set);
       if (isEmptySet(set)) managed.delete(id);
       else managed.set(id, { ...owner, set, time: merged === base ? owner.time : writer.time });
     }
@@ -296,3 +310,10 @@ function refreshLastApplied(object: UnknownObject, patch: UnknownObject): Unknow
 /** The bookkeeper of a kind at one endpoint. `typeName` is looked up in the table; a type that is not there is tracked as untyped JSON. */
 export const createFieldManager = (table: SchemaTable, typeName: string, options: FieldManagerOptions = {}): FieldManager =>
   new Manager(table, typeName, options);
+
+/** The same without pauses, for small objects. */
+export const atOnce = (manager: FieldManager) => ({
+  create: (...of: Parameters<FieldManager['create']>) => finish(manager.create(...of)),
+  update: (...of: Parameters<FieldManager['update']>) => finish(manager.update(...of)),
+  apply: (...of: Parameters<FieldManager['apply']>) => finish(manager.apply(...of)),
+});

@@ -1,6 +1,6 @@
 // Taking fields out of an object (sigs.k8s.io/structured-merge-diff, RemoveItems), and the paths that stand for a struct that was emptied.
 import { setOwn } from '#utils';
-import { type FieldNode, type FieldSet, isEmptySet, isMember, nodeOf } from './field-set.ts';
+import { type FieldNode, type FieldSet, isEmptySet, isMember, nodeOf, noteWidth } from './field-set.ts';
 import { isObject, type JsonObject } from './json.ts';
 import type { ListShape, MapShape, Shape } from './shape.ts';
 import { childShape, granularList, granularMap, itemElementOrNone } from './typed.ts';
@@ -45,19 +45,23 @@ export const removeFields = (shape: Shape, object: JsonObject, set: FieldSet): J
 /** The set with every declared field on the way to a member made a member itself. */
 export function withNamedParents(shape: Shape | undefined, set: FieldNode): FieldNode {
   const out: Record<string, FieldNode> = {};
+  let width = 0;
   for (const element in set) {
     const node = set[element];
     if (node === undefined) continue;
     // Nothing is below most members, and they stay what they are.
     if (element === '.' || isEmptySet(node)) {
       out[element] = node;
+      width++;
       continue;
     }
     const named = element.startsWith('f:') ? shape?.map?.byName.get(element.slice(2)) : undefined;
     const below = element.startsWith('f:') ? (named?.shape ?? shape?.map?.element) : shape?.list?.element;
     const { '.': _, ...children } = withNamedParents(below, node);
     const out_ = nodeOf(isMember(node) || named !== undefined, children);
-    if (out_ !== undefined) out[element] = out_;
+    if (out_ === undefined) continue;
+    out[element] = out_;
+    width++;
   }
-  return out;
+  return noteWidth(out, width);
 }

@@ -1,6 +1,6 @@
 // The arithmetic of ownership (sigs.k8s.io/structured-merge-diff, merge.Updater): who loses what when an object changes, and what an apply
 // takes away from it.
-import { deepEqual } from '#utils';
+import { deepEqual, type Steps } from '#utils';
 import { fieldSetOf } from './collect.ts';
 import { type Comparison, compareObjects } from './compare.ts';
 import { type Conflict, ConflictError } from './conflict.ts';
@@ -42,6 +42,15 @@ const filter = (set: FieldSet, { reset, only }: Ignored): FieldSet => {
   return only === undefined ? kept : keepMatching(kept, only);
 };
 
+/** What a write changed: `set` is what it set, `removed` what it took out. */
+interface Changes {
+  set: FieldSet;
+  removed: FieldSet;
+}
+
+const changes = ({ added, modified, removed }: Comparison): Changes => ({ set: union(modified, added), removed });
+
+/** Every operation is work in steps: it may pause between two passes over an object or a set. */
 export class Updater {
   private readonly ignored: Ignored;
   /** undefined: the version is gone, its owners with it. */
@@ -62,15 +71,15 @@ export class Updater {
    * Takes from every owner but `writer` what changed. Changes `managed`; returns what changed in the writer's version. Throws
    * ConflictError unless `force`.
    */
-  private takeFromOthers(
+  private *takeFromOthers(
     type: VersionedType,
     before: JsonObject,
     after: JsonObject,
     managed: Managed,
     writer: string,
     force: boolean,
-  ): Comparison {
-    const own = this.compare(type, before, after);
+  ): Steps<Changes> {
+    const own = changes(this.compare(type, before, after));
     const comparisons = new Map([[type.apiVersion, own]]);
     const conflicts: Conflict[] = [];
     const left = new Map<string, FieldSet>();
@@ -83,12 +92,16 @@ export class Updater {
           left.set(id, emptySet);
           continue;
         }
-        comparison = this.compare(ownerType, before, after);
+        comparison = changes(this.compare(ownerType, before, after));
         comparisons.set(owner.apiVersion, comparison);
       }
-      const lost = intersection(owner.set, union(comparison.modified, comparison.added));
+      yield;
+      const lost = intersection(owner.set, comparison.set);
       if (!isEmptySet(lost)) conflicts.push({ owner, set: lost });
-      const rest = difference(difference(owner.set, lost), comparison.removed);
+      yield;
+      const kept = difference(owner.set, lost);
+      yield;
+      const rest = difference(kept, comparison.removed);
       if (rest !== owner.set) left.set(id, rest);
     }
     if (!force && conflicts.length > 0) throw new ConflictError(conflicts);
@@ -101,8 +114,9 @@ export class Updater {
   }
 
   /** Puts every owner's set in terms of today's type, and drops owners in versions that are gone. Changes `managed`. */
-  private reconcile(managed: Managed): void {
+  private *reconcile(managed: Managed): Steps<void> {
     for (const [id, owner] of managed) {
+      yield;
       const type = this.typeIn(owner.apiVersion);
       const set = type === undefined ? owner.set : reconcileSet(type.shape, owner.set);
       if (type === undefined) managed.delete(id);
@@ -111,60 +125,84 @@ export class Updater {
   }
 
   /** A plain write: others lose what changed. Changes `managed`; returns the set the write itself earns. */
-  update(type: VersionedType, before: JsonObject, after: JsonObject, managed: Managed): FieldSet {
-    this.reconcile(managed);
-    const { added, modified } = this.takeFromOthers(type, before, after, managed, '', true);
-    return union(modified, added);
+  *update(type: VersionedType, before: JsonObject, after: JsonObject, managed: Managed): Steps<FieldSet> {
+    yield* this.reconcile(managed);
+    const { set } = yield* this.takeFromOthers(type, before, after, managed, '', true);
+    return set;
   }
 
   /** An apply. Changes `managed`; returns the merged object. Throws ConflictError, ShapeError. */
-  apply(
+  *apply(
     type: VersionedType,
     live: JsonObject,
     config: JsonObject,
     managed: Managed,
     applier: Identity,
     force: boolean,
-  ): JsonObject {
-    this.reconcile(managed);
+  ): Steps<JsonObject> {
+    yield* this.reconcile(managed);
     const id = identityOf(applier);
     const merged = mergeValues(type.shape, live, config) as JsonObject;
+    yield;
     const last = managed.get(id);
     const set = filter(fieldSetOf(type.shape, config), this.ignored);
     managed.set(id, { ...applier, set, time: last?.time });
+    yield;
     // Who states again all that he stated takes nothing out.
     const statesAll = last !== undefined && last.apiVersion === applier.apiVersion && isEmptySet(difference(last.set, set));
     const pruned =
       last === undefined || isEmptySet(last.set) || statesAll
         ? merged
-        : this.prune(type, merged, managed, last.apiVersion, last.set);
-    this.takeFromOthers(type, live, pruned, managed, id, force);
+        : yield* this.prune(type, merged, managed, last.apiVersion, last.set);
+    yield;
+    yield* this.takeFromOthers(type, live, pruned, managed, id, force);
+    yield;
     return deepEqual(live, pruned) ? live : pruned;
   }
 
   /** Takes out what the applier stated last time and nobody states now. */
-  private prune(type: VersionedType, merged: JsonObject, managed: Managed, lastVersion: string, last: FieldSet): JsonObject {
+  private *prune(
+    type: VersionedType,
+    merged: JsonObject,
+    managed: Managed,
+    lastVersion: string,
+    last: FieldSet,
+  ): Steps<JsonObject> {
     const lastType = this.typeIn(lastVersion);
     if (lastType === undefined) return merged;
     const whole = lastType.convert(merged);
     const stated = withNamedParents(lastType.shape, last);
+    yield;
     let pruned = removeFields(lastType.shape, whole, stated);
-    pruned = this.addBackOwned(lastType, whole, pruned, managed);
-    const gone = difference(named(lastType.shape, whole), named(lastType.shape, pruned));
+    yield;
+    pruned = yield* this.addBackOwned(lastType, whole, pruned, managed);
+    yield;
+    const before = named(lastType.shape, whole);
+    yield;
+    const gone = difference(before, named(lastType.shape, pruned));
+    yield;
     return type.convert(removeFields(lastType.shape, whole, intersection(gone, stated)));
   }
 
-  private addBackOwned(lastType: VersionedType, whole: JsonObject, pruned: JsonObject, managed: Managed): JsonObject {
+  private *addBackOwned(lastType: VersionedType, whole: JsonObject, pruned: JsonObject, managed: Managed): Steps<JsonObject> {
     const byVersion = new Map<string, FieldSet>([[lastType.apiVersion, emptySet]]);
-    for (const { apiVersion, set } of managed.values())
+    for (const { apiVersion, set } of managed.values()) {
       byVersion.set(apiVersion, union(byVersion.get(apiVersion) ?? emptySet, set));
+      yield;
+    }
     let kept = pruned;
     for (const [apiVersion, set] of byVersion) {
       const type = apiVersion === lastType.apiVersion ? lastType : this.typeIn(apiVersion);
       if (type === undefined || isEmptySet(set)) continue;
       const all = type.convert(whole);
-      const keep = union(named(type.shape, type.convert(kept)), withNamedParents(type.shape, set));
-      kept = lastType.convert(removeFields(type.shape, all, difference(named(type.shape, all), keep)));
+      const stays = named(type.shape, type.convert(kept));
+      yield;
+      const keep = union(stays, withNamedParents(type.shape, set));
+      yield;
+      const goes = difference(named(type.shape, all), keep);
+      yield;
+      kept = lastType.convert(removeFields(type.shape, all, goes));
+      yield;
     }
     return kept;
   }

@@ -67,7 +67,7 @@ export class Quantity {
     return Number(this.scaled(scale));
   }
 
-  /** The same, exact. */
+  /** The value without rounding. */
   scaledBigInt(scale: number): bigint {
     return BigInt(this.scaled(scale));
   }

@@ -73,7 +73,7 @@ function parseIPv6(text: string): IPAddress | undefined {
   return { family: 6, value, mapped: value >> 32n === 0xffffn, leadingZeros: head.leadingZeros || tail.leadingZeros };
 }
 
-/** Reads an address tolerantly; undefined when it is none. Zones are refused. */
+/** Reads an address tolerantly; undefined when the text is not an address. Zones are refused. */
 export const parseIP = (text: string): IPAddress | undefined => (text.includes(':') ? parseIPv6(text) : parseIPv4(text));
 
 /** Reads `address/length` tolerantly. */

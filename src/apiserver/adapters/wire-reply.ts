@@ -6,7 +6,8 @@ import { isWebSocketRequest, type ResponseHeaders, type WireRequest, type WireRe
 import type { Reply, Shown } from '../chain/incoming.ts';
 import type { DocumentOutcome, Outcome } from '../chain/outcome.ts';
 import { mediaTypes, type Negotiated, negotiate, negotiateStatus } from '../endpoints/negotiation.ts';
-import { type Answer, plainJson, sendBytes, sendList, sendStatus, sendStored, sendValue } from '../endpoints/respond.ts';
+import { sendList } from '../endpoints/list-answer.ts';
+import { type Answer, plainJson, sendBytes, sendStatus, sendStored, sendValue } from '../endpoints/respond.ts';
 import { scaleTable } from '../endpoints/scale-table.ts';
 import { negotiateSpecial, sendSpecial } from '../endpoints/special-answer.ts';
 import { type IncludeObject, includeObjectOf } from '../endpoints/table.ts';
@@ -124,6 +125,10 @@ export class WireReply implements Reply, Answer {
 
   onWait(callback: () => void): void {
     this.#onWait = callback;
+  }
+
+  rest(): Promise<void> | undefined {
+    return this.#context.settings.rest();
   }
 
   async drained(): Promise<void> {

@@ -204,10 +204,13 @@ function specialEndpoints(
   ];
 }
 
-function storageHooks(options: KubeApiServerOptions, { rng }: PartsDeps, { cluster, writer, logger }: PartsInput): StorageHook[] {
+function storageHooks(options: KubeApiServerOptions, { rng }: PartsDeps, input: PartsInput): StorageHook[] {
+  const { cluster, writer, logger, store, clock } = input;
   const [first, last] = options.serviceNodePortRange;
+  const { serviceClusterIpRange: serviceCidrs } = options;
+  const shared = store.consistency === 'ask' ? { store, clock } : undefined;
   return [
-    serviceHook({ cluster, writer, rng, logger, serviceCidrs: options.serviceClusterIpRange, nodePorts: { first, last } }),
+    serviceHook({ cluster, writer, rng, logger, serviceCidrs, nodePorts: { first, last }, shared }),
     ...adminAccessHooks(cluster),
   ];
 }

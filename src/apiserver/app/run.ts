@@ -3,7 +3,7 @@ import { watchFile } from '#host';
 import { readText } from '../platform/files.ts';
 import { randomBytes } from '../platform/crypto.ts';
 import { builtinResources } from '#api';
-import { createMetrics, inDomain, type Metrics, processMetrics, Supervisor } from '#component-base';
+import { createMetrics, inDomain, type Metrics, ownProcess, processMetrics, Supervisor } from '#component-base';
 import { keptCertificate } from '#component-base/serving';
 import { createCertificateAuthority, issueCertificate } from '#pki';
 import { openEtcdStore, openDiskStore, openMemoryStore, type Store } from '#store';
@@ -53,6 +53,8 @@ export interface KubeApiServerDeps {
   gate?: RequestGate;
   /** Of the process; `/readyz` shows the components that run under it. Default: one of its own. */
   supervisor?: Supervisor;
+  /** Nothing else runs in this process: what happens in it is the apiserver's. */
+  alone?: boolean;
   /** What nodes of this process use, without a connection to their kubelets. */
   nodeStats?: NodeStatsShortcut;
 }
@@ -76,7 +78,9 @@ export async function runKubeApiServer(options: KubeApiServerOptions, deps: Kube
   supervisor.countIn(metrics);
   processMetrics(metrics);
   // An error that nobody caught, of one request or of one timer, is noted, and everybody else is served on.
-  return inDomain(supervisor.lasting('kube-apiserver'), () => run(options, { ...deps, metrics, supervisor }));
+  const domain = supervisor.lasting('kube-apiserver');
+  if (deps.alone) ownProcess(domain);
+  return inDomain(domain, () => run(options, { ...deps, metrics, supervisor }));
 }
 
 type Given = KubeApiServerDeps & { metrics: Metrics; supervisor: Supervisor };

@@ -55,13 +55,13 @@ function doorOf({ resource, request }: ResourceCall): Door {
   return door;
 }
 
-async function listOrWatch({ resource, request }: ResourceCall): Promise<Outcome> {
+async function listOrWatch({ resource, request, settings: { rest } }: ResourceCall): Promise<Outcome> {
   const { name = '', namespace: named = '' } = request.target ?? {};
   const options = listOptions(resource, request.options);
   if (name !== '') forName(options, name);
   const namespace = resource.namespaced ? named : '';
-  if (options.watch) return { is: 'watch', resource, start: await startWatch(resource, namespace, options), options };
-  return { is: 'list', resource, page: await list(resource, namespace, options) };
+  if (options.watch) return { is: 'watch', resource, start: await startWatch(resource, namespace, options, rest), options };
+  return { is: 'list', resource, page: await list(resource, namespace, options, rest) };
 }
 
 /** Fields in order, where the object is of the version that is stored. */

@@ -1,6 +1,6 @@
 // The `scale` subresource of any kind: read, replaced or patched as an autoscaling/v1 Scale, which is a view of the object.
 import { conflict, internalError } from '#apimachinery/errors';
-import { createFieldManager, type FieldManager } from '#apimachinery/managedfields';
+import { atOnce, createFieldManager, type FieldManager } from '#apimachinery/managedfields';
 import { formatTime, type UnknownObject } from '#apimachinery/meta';
 import { jsonPatch, mergePatch, strategicMergePatch } from '#apimachinery/patch';
 import { decode, DecodeError, type SchemaTable } from '#apimachinery/schema';
@@ -55,10 +55,10 @@ interface NextScale {
   make(current: UnknownObject, context: WriteContext): UnknownObject;
 }
 
-const managers = new WeakMap<SchemaTable, FieldManager>();
+const managers = new WeakMap<SchemaTable, ReturnType<typeof atOnce>>();
 
-function managerOf({ resource: { schema } }: WriteContext): FieldManager {
-  const known = managers.get(schema) ?? createFieldManager(schema, scaleType);
+function managerOf({ resource: { schema } }: WriteContext): ReturnType<typeof atOnce> {
+  const known = managers.get(schema) ?? atOnce(createFieldManager(schema, scaleType));
   managers.set(schema, known);
   return known;
 }
@@ -116,7 +116,8 @@ async function scaleFromPatch(call: ResourceCall): Promise<NextScale> {
     options,
     make(current, context) {
       const config = readApplied(context, request, { kind: 'Scale', apiVersion: scaleApiVersion });
-      const applied = managerOf(context).apply(current, config, { ...writerOf(context), force: request.force ?? false });
+      const writer = { ...writerOf(context), force: request.force ?? false };
+      const applied = managerOf(context).apply(current, config, writer);
       if (applied.metadata.uid !== current.metadata.uid) throw conflict(context.resource, context.target.name, 'uid mismatch');
       return applied;
     },

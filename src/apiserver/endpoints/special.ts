@@ -4,6 +4,7 @@ import { createFieldManager } from '#apimachinery/managedfields';
 import { badRequest } from '#apimachinery/errors';
 import { apiVersionOf, formatTime, type UnknownObject } from '#apimachinery/meta';
 import { applySchemaDefaults } from '#apimachinery/schema';
+import { paced } from '../registry/generic/paced.ts';
 import type { BodyTarget, Incoming } from '../chain/incoming.ts';
 import type { Outcome } from '../chain/outcome.ts';
 import type { SpecialRest } from '../registry/special.ts';
@@ -33,7 +34,7 @@ export async function performSpecial(context: ServerContext, request: Incoming, 
   const body = takesBody ? targetOf(context, special) : undefined;
   if (body) await request.body.arrive(false);
   const options = takesBody ? writeOptions('CreateOptions', request.options) : undefined;
-  const object = body && options && (await readObject(call, body, options));
+  const object = body && options && (await readObject(context, call, body, options));
   return run(context, call, object, options);
 }
 
@@ -53,11 +54,13 @@ function targetOf(context: ServerContext, { kind, alsoAccepts = [] }: SpecialRes
 }
 
 async function readObject(
+  { settings: { rest } }: ServerContext,
   { request, target, special }: SpecialCall,
   body: BodyTarget,
   options: WriteOptions,
 ): Promise<UnknownObject> {
-  const { object, strictErrors } = await request.body.decode(body, options.fieldValidation);
+  const { object, strictErrors } = await request.body.decode(body, options.fieldValidation, rest);
+  await rest();
   warnAll(request, options.fieldValidation, strictErrors);
   const sent = object.metadata?.namespace;
   prepare(object, body, target.namespace);
@@ -67,7 +70,16 @@ async function readObject(
     object.metadata,
   );
   const manager = options.fieldManager || managerFromUserAgent(request.userAgent);
-  return withManager(object, body, special.subresource, manager, request.now);
+  const writer = {
+    manager,
+    time: formatTime(request.now),
+    apiVersion: apiVersionOf(body.group, body.version),
+    ...(special.subresource !== '' && { subresource: special.subresource }),
+  };
+  // Review responses and the like carry managed fields too, although they are never stored.
+  const recorded = await paced(createFieldManager(body.schema, body.typeName).create(object, writer), rest);
+  const { kind, apiVersion, ...others } = recorded;
+  return { kind, apiVersion, ...others, metadata: { ...recorded.metadata } };
 }
 
 function prepare(object: UnknownObject, target: BodyTarget, namespace: string): void {
@@ -80,21 +92,6 @@ function prepare(object: UnknownObject, target: BodyTarget, namespace: string): 
   }
   if (namespace === '') delete object.metadata.namespace;
   else object.metadata.namespace ||= namespace;
-}
-
-/** Review responses and the like carry managed fields too, although they are never stored. */
-function withManager(
-  object: UnknownObject,
-  { schema, typeName, group, version }: BodyTarget,
-  subresource: string,
-  manager: string,
-  now: number,
-): UnknownObject {
-  const apiVersion = apiVersionOf(group, version);
-  const writer = { manager, time: formatTime(now), apiVersion, ...(subresource !== '' && { subresource }) };
-  const recorded = createFieldManager(schema, typeName).create(object, writer);
-  const { kind, apiVersion: named, ...rest } = recorded;
-  return { kind, apiVersion: named, ...rest, metadata: { ...recorded.metadata } };
 }
 
 function subpathOf({ segments, path = '' }: Incoming): string {

@@ -34,7 +34,7 @@ const backupName = (path: string, nowMs: number): string => {
   return join(dirname(path), `${basename(path, end)}-${time}${end}`);
 };
 
-/** When a file of the folder was put aside; undefined: it is none of ours. */
+/** When a file of the folder was put aside; undefined when the file is not one that was put aside here. */
 function backupTime(path: string, name: string): number | undefined {
   const end = extname(path);
   const start = `${basename(path, end)}-`;

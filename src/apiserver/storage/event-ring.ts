@@ -1,5 +1,5 @@
 // Recent changes of one resource, so that a watch can resume where it stopped (k8s.io/apiserver/pkg/storage/cacher, watch cache).
-import { ringAgeMs, ringEventsMax, ringEventsMin } from '../limits.ts';
+import { ringAgeMs, ringBytesMax, ringEventsMax, ringEventsMin } from '../limits.ts';
 import type { CacheEvent } from './event.ts';
 
 /** Forgotten events at the front of the list that it is made anew for, and their least share of it: one in so many. */
@@ -9,6 +9,7 @@ const compactionShare = 16;
 export class EventRing {
   #events: CacheEvent[] = [];
   #start = 0;
+  #bytes = 0;
   #since: number;
 
   /** `since`: the revision from which on nothing is missing. */
@@ -23,16 +24,20 @@ export class EventRing {
 
   push(event: CacheEvent): void {
     this.#events.push(event);
+    this.#bytes += event.bytes;
     for (;;) {
       const length = this.#events.length - this.#start;
       const head = this.#events[this.#start] as CacheEvent;
       const isOld = length > ringEventsMin && event.atMs - head.atMs > ringAgeMs;
-      if (length <= ringEventsMax && !isOld) break;
+      const isHeavy = length > 1 && this.#bytes > ringBytesMax;
+      if (length <= ringEventsMax && !isOld && !isHeavy) break;
       this.#since = head.revision;
+      this.#bytes -= head.bytes;
       this.#start++;
     }
     // What is no longer remembered is let go of soon: each event holds two objects.
-    if (this.#start > compactionMin && this.#start * compactionShare > this.#events.length) {
+    const isMuch = this.#start > compactionMin && this.#start * compactionShare > this.#events.length;
+    if (isMuch || this.#start * 2 > this.#events.length) {
       this.#events = this.#events.slice(this.#start);
       this.#start = 0;
     }

@@ -10,11 +10,14 @@ export class CacheEvent {
   readonly previous: StoredObject | undefined;
   /** When it was heard, for the age of the ring. */
   readonly atMs: number;
+  /** What the ring holds for its sake, in bytes of the stored object. */
+  readonly bytes: number;
   #gone: StoredObject | undefined;
   #frames: Map<string, Buffer> | undefined;
   #views: CacheEvent[] | undefined;
 
-  constructor(revision: number, current: StoredObject | undefined, previous: StoredObject | undefined, atMs: number) {
+  constructor(revision: number, current: StoredObject | undefined, previous: StoredObject | undefined, atMs: number, bytes = 0) {
+    this.bytes = bytes;
     this.revision = revision;
     this.current = current;
     this.previous = previous;

@@ -150,7 +150,8 @@ export class ResourceCache {
     if (event.type === 'DELETE') this.#unreadable.delete(key);
     this.lastChange = modRevision;
     if (!current && !previous) return;
-    const change = new CacheEvent(modRevision, current, previous, this.options.now());
+    const bytes = event.type === 'PUT' ? event.kv.value.length : (previous?.weight ?? 0);
+    const change = new CacheEvent(modRevision, current, previous, this.options.now(), bytes);
     this.#ring.push(change);
     this.watchers.dispatch(change);
     this.#tellHandlers(current, previous);

@@ -3,7 +3,7 @@ import type { UnknownObject } from '#apimachinery/meta';
 import { CompactedError, FutureRevisionError, type KeyValue, prefixEnd, type Store, type TxnResponse } from '#store';
 import type { ResourceCache } from './resource-cache.ts';
 import type { StoreFeed } from './store-feed.ts';
-import { canonical, encodeStored, spliceVersion, versionOffset } from './encoding.ts';
+import { canonical, spliceVersion, versionOffset } from './encoding.ts';
 import { objectKey } from './keys.ts';
 import { StoredObject } from './stored-object.ts';
 
@@ -11,8 +11,8 @@ export interface ResourceStorageOptions {
   store: Store;
   feed: StoreFeed;
   cache: ResourceCache;
-  /** Makes an object's subtrees shared; runs on what is about to be written. */
-  share(object: UnknownObject): void;
+  /** Makes an object's subtrees shared; runs on what is about to be written. Gives the object's JSON. */
+  share(object: UnknownObject): string;
   /** The lease a new object lives under; absent: for ever. */
   lease?: () => Promise<number>;
   /** Whether a value is to be written again although it did not change: it was encrypted with a key of before. */
@@ -129,7 +129,7 @@ export class ResourceStorage {
 
   #prepare(object: UnknownObject): { object: UnknownObject; value: Buffer } {
     const ordered = canonical(object);
-    return { object: ordered, value: encodeStored(ordered) };
+    return { object: ordered, value: Buffer.from(this.#options.share(ordered)) };
   }
 
   async #write(
@@ -138,7 +138,6 @@ export class ResourceStorage {
     ready: { object: UnknownObject; value: Buffer },
     request: (value: Buffer) => Parameters<Store['txn']>[0],
   ): Promise<TxnResponse> {
-    this.#options.share(ready.object);
     const forget = this.cache.expect(key, ready.value, ready.object);
     const started = this.#options.monotonicMs();
     try {

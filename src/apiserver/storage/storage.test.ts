@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { goJson } from '#apimachinery/field';
 import type { UnknownObject } from '#apimachinery/meta';
 import { canonical, encodeStored, itemOffset, spliceVersion, versionOffset } from './encoding.ts';
 import { builtinPrefix, customPrefix, keyParts, objectKey } from './keys.ts';
@@ -85,6 +86,37 @@ describe('SubtreeSharer', () => {
     expect(containers(a)).toBe(containers(b));
     expect(containers(c)).not.toBe(containers(a));
     expect(c).toEqual(make('other'));
+  });
+
+  it('gives the text that Go would write, whatever is in it', () => {
+    const { share } = createSubtreeSharer();
+    const fieldsV1 = { 'f:spec': { 'f:containers': { 'k:{"name":"main-container"}': { '.': {}, 'f:image': {} } } } };
+    const make = (): UnknownObject =>
+      ({
+        kind: 'Pod',
+        apiVersion: 'v1',
+        metadata: {
+          name: 'a',
+          labels: { 'a<b': '&\u2028', app: 'a label that is long enough to be shared' },
+          managedFields: [{ manager: 'm', operation: 'Update', fieldsV1 }, { manager: 'n' }],
+          generation: 7,
+        },
+        spec: {
+          containers: [{ name: 'main-container', image: 'nginx<>', args: null }],
+          odd: undefined,
+          nodeName: 'ä"\\',
+          priority: 0,
+        },
+        status: [],
+        ['__proto__x']: { a: 1 },
+        data: { a: '1' },
+      }) as unknown as UnknownObject;
+    const [a, b] = [make(), make()];
+    expect(share(a)).toBe(goJson(make()));
+    expect(share(b)).toBe(goJson(make()));
+    expect(share(a)).toBe(goJson(make()));
+    const many = { ...make(), spec: Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`k${at}`, { at }])) };
+    expect(share({ ...many, metadata: { ...many.metadata } })).toBe(goJson(many));
   });
 });
 

@@ -35,6 +35,11 @@ export class StoredObject {
     return this.#object;
   }
 
+  /** Its bytes, where they have been made. */
+  get weight(): number {
+    return this.#line?.length ?? 0;
+  }
+
   /** JSON with resourceVersion, kind and apiVersion first, then metadata. */
   get bytes(): Buffer {
     const { line } = this;

@@ -9,7 +9,7 @@ export interface Named {
 
 const isCalled = ({ name, aliases }: Named, word: string): boolean => name === word || (aliases?.includes(word) ?? false);
 
-/** Gives the chosen ones in list order. The first word about a loop decides. Throws for a name that is none of them. */
+/** Gives the chosen ones in list order. The first word about a loop decides. Throws for a name that no loop has. */
 export function selectControllers<C extends Named>(all: readonly C[], wanted: readonly string[]): C[] {
   for (const word of wanted) {
     const name = word.replace(/^-/, '');

@@ -11,18 +11,23 @@ export interface EtcdMember {
   /** '' for one that was added and has not started yet. */
   name: string;
   peerUrls: string[];
+  /** It follows the others and has no vote yet. */
+  isLearner: boolean;
 }
 
 export interface EtcdMembers {
   list(): Promise<EtcdMember[]>;
-  /** Gives all members, with the new one. */
-  add(peerUrl: string): Promise<EtcdMember[]>;
+  /** Adds a learner, which cannot cost the others their quorum. Gives all members, with the new one. */
+  addLearner(peerUrl: string): Promise<EtcdMember[]>;
+  /** Gives a learner its vote. Rejects while it has not caught up. */
+  promote(id: string): Promise<void>;
   remove(id: string): Promise<void>;
   close(): void;
 }
 
 const uint64 = (id: number) => ({ id, type: 'uint64' });
 const text = (id: number) => ({ id, type: 'string' });
+const bool = (id: number) => ({ id, type: 'bool' });
 const texts = (id: number) => ({ id, type: 'string', rule: 'repeated' as const });
 const members = (id: number) => ({ id, type: 'Member', rule: 'repeated' as const });
 
@@ -31,16 +36,18 @@ const descriptor = {
   nested: {
     etcdserverpb: {
       nested: {
-        Member: { fields: { ID: uint64(1), name: text(2), peerURLs: texts(3), clientURLs: texts(4) } },
+        Member: { fields: { ID: uint64(1), name: text(2), peerURLs: texts(3), clientURLs: texts(4), isLearner: bool(5) } },
         MemberListRequest: { fields: {} },
         MemberListResponse: { fields: { members: members(2) } },
-        MemberAddRequest: { fields: { peerURLs: texts(1) } },
+        MemberAddRequest: { fields: { peerURLs: texts(1), isLearner: bool(2) } },
         MemberAddResponse: { fields: { members: members(3) } },
         MemberRemoveRequest: { fields: { ID: uint64(1) } },
         MemberRemoveResponse: { fields: { members: members(2) } },
+        MemberPromoteRequest: { fields: { ID: uint64(1) } },
+        MemberPromoteResponse: { fields: { members: members(2) } },
         Cluster: {
           methods: Object.fromEntries(
-            ['MemberList', 'MemberAdd', 'MemberRemove'].map((name) => [
+            ['MemberList', 'MemberAdd', 'MemberRemove', 'MemberPromote'].map((name) => [
               name,
               { requestType: `${name}Request`, responseType: `${name}Response` },
             ]),
@@ -52,7 +59,7 @@ const descriptor = {
 };
 
 interface Answer {
-  members: { ID: string; name: string; peerURLs: string[] }[];
+  members: { ID: string; name: string; peerURLs: string[]; isLearner: boolean }[];
 }
 
 /** Speaks to one member at `host:port`. */
@@ -73,12 +80,13 @@ export function connectMembers(
       client.makeUnaryRequest(path, requestSerialize, responseDeserialize, request, options, (error, answer) =>
         error
           ? reject(error)
-          : resolve((answer as Answer).members.map(({ ID, name, peerURLs }) => ({ id: ID, name, peerUrls: peerURLs }))),
+          : resolve((answer as Answer).members.map(({ ID, peerURLs, ...rest }) => ({ id: ID, peerUrls: peerURLs, ...rest }))),
       );
     });
   return {
     list: () => call('MemberList', {}),
-    add: (peerUrl) => call('MemberAdd', { peerURLs: [peerUrl] }),
+    addLearner: (peerUrl) => call('MemberAdd', { peerURLs: [peerUrl], isLearner: true }),
+    promote: async (id) => void (await call('MemberPromote', { ID: id })),
     remove: async (id) => void (await call('MemberRemove', { ID: id })),
     close: () => client.close(),
   };

@@ -14,7 +14,7 @@ interface UrlParts {
   fragment: string;
 }
 
-/** A URL as Go's net/url reads one; a text: why it is none. */
+/** A URL as Go's net/url reads one; or a text that says why it is not a URL. */
 function parseUrl(text: string): UrlParts | string {
   const because = (why: string): string => `parse ${quote(text)}: ${why}`;
   for (const char of text) {

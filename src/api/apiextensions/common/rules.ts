@@ -15,14 +15,14 @@ import type { Work } from '#regexp';
 import { own } from '#utils';
 import { otherEntries, schemaItems } from './structure.ts';
 
-/** One rule, or why it is none. */
+/** A rule that compiles, or the reason why it does not. */
 export interface CompiledRule {
   rule: ValidationRule;
   program?: Program;
   problem?: string;
   message?: Program;
   messageProblem?: string;
-  /** Says something about a change, not about a value. */
+  /** The rule compares a value with the one before (it uses `oldSelf`), so that it is checked in updates only. */
   usesOld: boolean;
 }
 

@@ -111,7 +111,7 @@ class RuleRun {
     }
   }
 
-  /** Undefined, and told, where the text of a time or duration is none. */
+  /** Undefined where the text is not a valid time or duration; the error is reported then. */
   #value(tree: RuleTree, json: unknown, type: NonNullable<RuleTree['type']>, place: Place): Value | undefined {
     try {
       return fromJson(json, type);

@@ -10,7 +10,7 @@ export interface Definition {
   spec: crd.CustomResourceDefinitionSpec;
   /** What is the same in all versions. */
   common: Pick<crd.CustomResourceDefinitionVersion, Shared>;
-  /** The versions without it. */
+  /** The versions that have no schema. */
   versions: crd.CustomResourceDefinitionVersion[];
 }
 

@@ -14,7 +14,7 @@ import type { KindContext } from '../../kind.ts';
 export const templatePath: Path = root('spec', 'template');
 const mismatch = '`selector` does not match template `labels`';
 
-/** The selector as a function; undefined: it is none. Absent selects nothing. */
+/** The selector as a function; undefined when it is not a valid selector. An absent one selects nothing. */
 export function compiled(selector: SelectorShape | undefined): Selector | undefined {
   try {
     return fromLabelSelector(selector as LabelSelector | undefined);

@@ -5,7 +5,7 @@ import { dropRoundTripAnnotations } from './annotations.ts';
 
 const defaultUtilization = 80;
 
-/** Half of everything else that autoscalers do: keep the CPUs at this utilization, in percent. */
+/** The metric of an autoscaler that names none: it keeps the use of CPUs at this percentage of what the pods request. */
 export const cpuMetric = (averageUtilization = defaultUtilization): MetricSpec => ({
   type: 'Resource',
   resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization } },

@@ -107,7 +107,7 @@ export function validateSignerName(report: Report, path: Path, name: string): vo
   if (byteLength(name) > bytesMax) report.tooLong(path, bytesMax);
 }
 
-/** Only the first bad segment is told. */
+/** An error names only the first segment that is wrong, as upstream's does. */
 function validateSegments(report: Report, path: Path, text: string, rule: (segment: string) => string[]): void {
   for (const segment of text.split('.')) {
     const problems = rule(segment);

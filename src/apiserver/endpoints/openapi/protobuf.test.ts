@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { finish } from '#utils';
 import { encodeOpenApiV2 } from './protobuf.ts';
 
 const document = {
@@ -57,11 +58,12 @@ const known = Buffer.from(
   'base64',
 );
 
-const encoded = (schema: object): string => Buffer.from(encodeOpenApiV2({ definitions: { A: schema } })).toString('latin1');
+const encoded = (schema: object): string =>
+  Buffer.from(finish(encodeOpenApiV2({ definitions: { A: schema } }))).toString('latin1');
 
 describe('encodeOpenApiV2', () => {
   it('writes what upstream writes', () => {
-    expect(Buffer.from(encodeOpenApiV2(document)).toString('latin1')).toBe(known.toString('latin1'));
+    expect(Buffer.from(finish(encodeOpenApiV2(document))).toString('latin1')).toBe(known.toString('latin1'));
   });
 
   it.each([

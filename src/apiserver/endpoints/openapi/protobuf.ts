@@ -1,6 +1,7 @@
 // An OpenAPI v2 document in protobuf, as kubectl asks for it (k8s.io/kube-openapi/pkg/handler; message openapi.v2.Document of gnostic).
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { formatYaml } from '#apimachinery/codec';
+import type { Steps } from '#utils';
 import { entries, extensions, type Field, itself, type MessageName, messages, others, type Scalar } from './protobuf-messages.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
@@ -17,11 +18,35 @@ class DocumentWriter extends BinaryWriter {
   }
 }
 
-/** The document, a JSON value, as bytes; fields stand in the order of their numbers, and zero values of no oneof are left out. */
-export function encodeOpenApiV2(document: object): Uint8Array {
+/**
+ * The document, a JSON value, as bytes; fields stand in the order of their numbers, and zero values of no oneof are left out. It may pause
+ * between any two paths or definitions.
+ */
+export function* encodeOpenApiV2(document: object): Steps<Uint8Array> {
   const writer = new DocumentWriter();
-  writeMessage(writer, 'Document', document);
+  const { Document } = messages;
+  for (const [at, field] of ('choose' in Document ? [] : Document).entries()) {
+    const [source, type] = field;
+    const whole = (document as JsonObject)[source];
+    if (whole !== undefined && (type === 'Paths' || type === 'Definitions')) yield* writeLong(writer, at + 1, type, whole);
+    else writeField(writer, at + 1, field, document);
+  }
   return writer.finish();
+}
+
+/** A message of thousands of pairs. */
+function* writeLong(writer: DocumentWriter, number: number, type: 'Paths' | 'Definitions', value: unknown): Steps<void> {
+  const message = messages[type];
+  writer.tag(number, WireType.LengthDelimited).fork();
+  for (const [at, [source, of]] of ('choose' in message ? [] : message).entries()) {
+    const isPair = pairs[source] ?? (() => false);
+    for (const [name, item] of Object.entries(value as JsonObject)) {
+      if (!isPair(name)) continue;
+      writePair(writer, at + 1, of, name, item);
+      yield;
+    }
+  }
+  writer.join();
 }
 
 function writeMessage(writer: DocumentWriter, name: MessageName, value: unknown): void {

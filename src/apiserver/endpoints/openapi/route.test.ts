@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { finish } from '#utils';
 import { identifier, nameOf, type Parameter, pathsV2, pathsV3, type Route } from './route.ts';
 
 const pretty: Parameter = { name: 'pretty', in: 'query', type: 'string' };
@@ -55,7 +56,7 @@ describe('paths', () => {
   const routes = [route('get', [pretty, dryRun]), route('patch', [pretty, dryRun, force])];
 
   it('state once what all their operations take', () => {
-    const item = pathsV3(routes, refer)['/api/v1/things/{name}'] as Record<string, { parameters?: { name: string }[] }>;
+    const item = finish(pathsV3(routes, refer))['/api/v1/things/{name}'] as Record<string, { parameters?: { name: string }[] }>;
     expect((item['parameters'] as unknown as { name: string }[]).map(({ name }) => name)).toEqual(['dryRun', 'pretty']);
     expect(item['get']?.parameters).toBeUndefined();
     expect(item['patch']?.parameters?.map(({ name }) => name)).toEqual(['force']);
@@ -64,7 +65,7 @@ describe('paths', () => {
   it('of version 2 refer to shared parameters by names that upstream gives them', () => {
     const description =
       "If 'true', then the output is pretty printed. Defaults to 'false' unless the user-agent indicates a browser or command-line HTTP tool (curl and wget).";
-    const { paths, parameters } = pathsV2([route('get', [{ ...pretty, description }, dryRun])], refer);
+    const { paths, parameters } = finish(pathsV2([route('get', [{ ...pretty, description }, dryRun])], refer));
     expect(Object.keys(parameters)).toEqual(['pretty-tJGM1-ng']);
     expect((paths['/api/v1/things/{name}'] as { parameters: unknown[] }).parameters).toContainEqual({
       $ref: '#/parameters/pretty-tJGM1-ng',
@@ -72,7 +73,7 @@ describe('paths', () => {
   });
 
   it('of version 2 keep for themselves what old clients look for there', () => {
-    const { paths } = pathsV2([route('get', [dryRun]), route('patch', [force])], refer);
+    const { paths } = finish(pathsV2([route('get', [dryRun]), route('patch', [force])], refer));
     const { get } = paths['/api/v1/things/{name}'] as { get: { parameters: { name?: string }[] } };
     expect(get.parameters.map(({ name }) => name)).toEqual(['body', 'dryRun']);
   });

@@ -1,4 +1,5 @@
 // One operation of the OpenAPI documents before it is written in version 2 or 3, and what both versions say alike.
+import type { Steps } from '#utils';
 import type { Schema } from './schemas.ts';
 
 export interface Parameter {
@@ -78,11 +79,11 @@ const sorted = (parameters: Iterable<Parameter>): Parameter[] =>
 type Refer = (type: TypeName) => Schema;
 const schemaOf = (type: TypeName, refer: Refer): Schema => (type === bareString ? { type: 'string' } : refer(type));
 
-function writePaths(
+function* writePaths(
   routes: readonly Route[],
   parameter: (one: Parameter) => Schema,
   operation: (route: Route, own: readonly Parameter[]) => Schema,
-): Record<string, Schema> {
+): Steps<Record<string, Schema>> {
   const written: Record<string, Schema> = {};
   for (const { path, routes: all, common } of byPath(routes)) {
     const item: Schema = {};
@@ -90,6 +91,7 @@ function writePaths(
       item[route.method] = operation(route, sorted(route.parameters.filter((one) => !common.has(key(one)))));
     if (common.size > 0) item['parameters'] = sorted(common.values()).map(parameter);
     written[path] = item;
+    yield;
   }
   return written;
 }
@@ -110,7 +112,7 @@ const contentOf = (types: readonly string[], schema: Schema): Schema => ({
   content: Object.fromEntries(types.map((type) => [type, { schema }])),
 });
 
-export const pathsV3 = (routes: readonly Route[], refer: Refer): Record<string, Schema> =>
+export const pathsV3 = (routes: readonly Route[], refer: Refer): Steps<Record<string, Schema>> =>
   writePaths(routes, parameterV3, (route, own) => ({
     ...describes(route),
     ...(own.length > 0 && { parameters: own.map(parameterV3) }),
@@ -137,12 +139,12 @@ const parameterV2 = ({ type, description, name, in: place, required }: Parameter
 });
 
 /** Version 2, whose `parameters` are those that several operations share. */
-export function pathsV2(
+export function* pathsV2(
   routes: readonly Route[],
   refer: Refer,
-): { paths: Record<string, Schema>; parameters: Record<string, Schema> } {
+): Steps<{ paths: Record<string, Schema>; parameters: Record<string, Schema> }> {
   const shared = new SharedParameters();
-  const paths = writePaths(
+  const paths = yield* writePaths(
     routes,
     (parameter) => shared.refer(parameterV2(parameter)),
     (route, own) => {

@@ -1,9 +1,11 @@
 // Serves the OpenAPI documents: /openapi/v3 (an index and one document per group version) and /openapi/v2, as JSON or protobuf
-// (k8s.io/kube-openapi/pkg/handler). Each is built when first asked for and kept until the resource table changes.
-import { createHash } from '../../platform/crypto.ts';
+// (k8s.io/kube-openapi/pkg/handler). Each is built when first asked for, in steps between which others go on, and kept until the resource
+// table changes; who asks meanwhile waits for the same one.
 import { parseAccept } from '#apimachinery/codec';
 import { gitVersion } from '#component-base';
 import type { SchemaTable, TypeSchema } from '#apimachinery/schema';
+import type { Steps } from '#utils';
+import { paced } from '../../registry/generic/paced.ts';
 import type { RemoteApis } from '../remote-apis.ts';
 import { mergeV2 } from './merge.ts';
 import { openApiDocumentsMax } from '../../limits.ts';
@@ -14,7 +16,8 @@ import { acceptOf } from '../negotiation.ts';
 import { routesOf } from './paths.ts';
 import { groupRoute, plainDocuments, plainRoute, versionRoute, versionTypes } from './plain-paths.ts';
 import { pathsV2, pathsV3, type Route } from './route.ts';
-import { encodeOpenApiV2 } from './protobuf.ts';
+import { customGroups, documentsOf, listing } from './listing.ts';
+import { json, protobuf, type Rendered, rendering } from './render.ts';
 import { type CustomTypes, customTypes } from './custom.ts';
 import { collectSchemas, type Descriptions, type MoreTypes, type Schema, type SchemaCollector } from './schemas.ts';
 
@@ -23,8 +26,6 @@ export interface OpenApi {
   serve(request: Incoming, path: string): Promise<Outcome | undefined>;
 }
 
-const json = 'application/json';
-const protobuf = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
 /** What /openapi/v2 may be asked for, and what it is answered as; the second name is the one kubectl knows. */
 const formsV2: Readonly<Record<string, string>> = {
   [json]: json,
@@ -51,69 +52,60 @@ function formOfV2(accept: string): string | undefined {
   return undefined;
 }
 
-interface Rendered {
-  bytes: Buffer;
-  etag: string;
-}
-
-/**
- * Each form has its own tag, where upstream shares the one of the JSON: a client that holds one form under the name of the other, as kubectl's
- * cache may from a server that had JSON only, is not told to keep it.
- */
-const rendered = (bytes: Buffer): Rendered => ({
-  bytes,
-  etag: `"${createHash('sha512').update(bytes).digest('hex').toUpperCase()}"`,
-});
-
-const renderedAs = (form: string, document: object): Rendered =>
-  rendered(Buffer.from(form === protobuf ? encodeOpenApiV2(document) : JSON.stringify(document)));
-
 const keyOf = (path: string, form: string): string => `${form} ${path}`;
 
 export function createOpenApi(
   table: ResourceTable,
   schema: SchemaTable,
   readDescriptions: (() => Promise<string | undefined>) | undefined,
+  rest: () => Promise<void> | undefined,
   aggregator?: Pick<RemoteApis, 'openApi' | 'onOpenApi'>,
 ): OpenApi {
   /** By path and form: a client asks for one form, and pays for no other. */
   const documents = new Map<string, Promise<Rendered>>();
   let descriptions: Promise<Descriptions> | undefined;
-  table.onChange(() => documents.clear());
+  let index: Promise<object> | undefined;
+  table.onChange(() => {
+    documents.clear();
+    index = undefined;
+  });
   aggregator?.onOpenApi(() => Object.values(formsV2).forEach((form) => documents.delete(keyOf('/openapi/v2', form))));
-  const merged = (own: object): object => mergeV2(own as Record<string, unknown>, aggregator?.openApi.specsV2() ?? []);
+  const merged = function* (sources: Sources): Steps<object> {
+    let whole = yield* documentV2(sources);
+    for (const other of aggregator?.openApi.specsV2() ?? []) {
+      yield;
+      whole = mergeV2(whole, [other]);
+    }
+    return whole;
+  };
   const texts = (): Promise<Descriptions> => {
     descriptions ??= (readDescriptions?.() ?? Promise.resolve(undefined))
       .then((text) => (text === undefined ? {} : (JSON.parse(text) as Descriptions)))
       .catch(() => ({}));
     return descriptions;
   };
-  const built = (path: string, form: string, make: (descriptions: Descriptions) => object): Promise<Rendered> => {
+  const built = (path: string, form: string, make: (descriptions: Descriptions) => Steps<object>): Promise<Rendered> => {
     const key = keyOf(path, form);
     const known = documents.get(key);
     if (known) return known;
-    // Kept before it is made: who asks meanwhile waits for the same one.
-    const document = texts().then((known) => renderedAs(form, make(known)));
+    const document = texts().then((known) => paced(made(form, make(known)), rest));
     if (documents.size >= openApiDocumentsMax) documents.clear();
     documents.set(key, document);
-    document.catch(() => documents.delete(key));
+    document.catch(() => documents.get(key) === document && documents.delete(key));
     return document;
   };
   return {
     async serve(request, path) {
       const accept = acceptOf(request);
       if (path === '/openapi/v3') {
-        const body = JSON.stringify(indexOf(table, aggregator?.openApi.indexV3()));
+        index ??= paced(listing(table), rest);
+        const body = JSON.stringify({ paths: { ...aggregator?.openApi.indexV3(), ...(await index) } });
         return { is: 'bytes', status: 200, type: 'text/plain; charset=utf-8', body };
       }
       if (path === '/openapi/v2') {
         const form = formOfV2(accept);
         if (form === undefined) return empty(406, { vary: 'Accept' });
-        return documentOf(
-          request,
-          await built(path, form, (known) => merged(documentV2({ table, schema, descriptions: known }))),
-          form,
-        );
+        return documentOf(request, await built(path, form, (known) => merged({ table, schema, descriptions: known })), form);
       }
       if (!path.startsWith('/openapi/v3/')) return undefined;
       const name = path.slice('/openapi/v3/'.length);
@@ -130,6 +122,10 @@ export function createOpenApi(
   };
 }
 
+function* made(form: string, document: Steps<object>): Steps<Rendered> {
+  return yield* rendering(form, yield* document);
+}
+
 const empty = (status: number, headers: Record<string, string> = {}): DocumentOutcome => ({
   is: 'bytes',
   status,
@@ -144,37 +140,6 @@ function documentOf({ headers, query, now }: Incoming, { bytes, etag }: Rendered
     ? { 'cache-control': 'public, immutable', expires: new Date(now + 365 * 86_400_000).toUTCString() }
     : {};
   return { is: 'bytes', status: 200, type: form, body: bytes, headers: { etag, vary: 'Accept', ...cached } };
-}
-
-/** A group of custom resources has no document of its own, only its versions have. */
-const isCustomGroup = (table: ResourceTable, group: string): boolean => {
-  const own = table.all().filter((one) => one.group === group);
-  return own.length > 0 && own.every(({ custom }) => custom);
-};
-
-function documentsOf(table: ResourceTable): string[] {
-  const groups = table.groups.flatMap(({ group, versions }) =>
-    group === ''
-      ? versions.map((version) => `api/${version}`)
-      : [...(isCustomGroup(table, group) ? [] : [`apis/${group}`]), ...versions.map((version) => `apis/${group}/${version}`)],
-  );
-  return [...plainDocuments, ...groups].sort();
-}
-
-/** The hash changes when what is served under the path does; clients keep a document by it. */
-function indexOf(table: ResourceTable, others: object = {}): object {
-  const entries = documentsOf(table).map((path) => {
-    const [, group = '', version] = path.startsWith('api/') ? ['', '', path.slice(4)] : path.split('/');
-    const state = JSON.stringify([
-      gitVersion,
-      path,
-      version === undefined ? table.groups : (table.discovered(group, version) ?? []),
-      table.all().flatMap((one) => (one.custom && one.group === group && one.version === version ? [one.published] : [])),
-    ]);
-    const hash = createHash('sha512').update(state).digest('hex').toUpperCase();
-    return [path, { serverRelativeURL: `/openapi/v3/${path}?hash=${hash}` }];
-  });
-  return { paths: { ...others, ...(Object.fromEntries(entries) as object) } };
 }
 
 const typeNameIn =
@@ -236,7 +201,7 @@ const customInfo = { title: 'Kubernetes CRD Swagger', version: 'v0.1.0' };
 const isCustom = ({ table }: Sources, group: string, version: string): boolean =>
   table.all().some((one) => one.custom && one.group === group && one.version === version);
 
-function documentV3(sources: Sources, path: string): object {
+function* documentV3(sources: Sources, path: string): Steps<object> {
   const [root, first = '', second] = path.split('/');
   const [group, version] = root === 'api' ? ['', first] : [first, second];
   const custom = version !== undefined && isCustom(sources, group, version);
@@ -245,7 +210,7 @@ function documentV3(sources: Sources, path: string): object {
   const plain = plainRoute(path);
   const routes = plain ? [plain] : version ? versionRoutes(sources, types.custom, group, version) : [groupRoute(group)];
   const { schemas } = types.schemas;
-  const paths = pathsV3(routes, (type) => types.schemas.reference(type));
+  const paths = yield* pathsV3(routes, (type) => types.schemas.reference(type));
   const components = {
     ...(Object.keys(schemas).length > 0 && { schemas: sorted(schemas) }),
     ...(!custom && { securitySchemes: security }),
@@ -259,16 +224,19 @@ const builtinVersions = (sources: Sources): (readonly [group: string, version: s
     .filter(([group, version]) => !isCustom(sources, group, version))
     .sort(([one], [other]) => (one < other ? -1 : 1));
 
-function documentV2(sources: Sources): object {
+function* documentV2(sources: Sources): Steps<Record<string, unknown>> {
   const { custom, schemas } = typesOf(sources, 2, builtinVersions(sources));
-  const routes = [
-    ...plainDocuments.map((name) => plainRoute(name)).filter((route) => route !== undefined),
-    ...sources.table.groups.flatMap(({ group, versions }) => [
-      ...(group === '' || isCustomGroup(sources.table, group) ? [] : [groupRoute(group)]),
-      ...versions.flatMap((version) => versionRoutes(sources, custom, group, version)),
-    ]),
-  ];
-  const { paths, parameters } = pathsV2(routes, (type) => schemas.reference(type));
+  const routes: Route[] = plainDocuments.map((name) => plainRoute(name)).filter((route) => route !== undefined);
+  const ofCustom = customGroups(sources.table);
+  for (const { group, versions } of sources.table.groups) {
+    if (group !== '' && !ofCustom.has(group)) routes.push(groupRoute(group));
+    for (const version of versions) {
+      for (const route of versionRoutes(sources, custom, group, version)) routes.push(route);
+      yield;
+    }
+  }
+  const { paths, parameters } = yield* pathsV2(routes, (type) => schemas.reference(type));
+  yield;
   return {
     swagger: '2.0',
     info,

@@ -6,6 +6,7 @@ import type { StoredObject } from '../../storage/stored-object.ts';
 import { admissionOf, admit, validateAdmission } from './admit.ts';
 import { HookRun } from './hooks.ts';
 import { dedupOwners, ensureNamespace, fillSystemFields, generatedName, wipeSystemFields } from './metadata.ts';
+import { paced } from './paced.ts';
 import { beforeCreate } from './rules.ts';
 import { apiVersionText, type Door, type WriteContext } from './types.ts';
 import { deepCopy, dropNulls } from './values.ts';
@@ -16,7 +17,7 @@ export async function create(context: WriteContext, object: UnknownObject): Prom
   ensureNamespace(object.metadata, context);
   dedupOwners(object, context, false);
   await context.settings.rest();
-  const owned = recordManager(context, mainDoor(context), object);
+  const owned = await recordManager(context, mainDoor(context), object);
   await context.settings.rest();
   const draft = context.resource.toStorage(owned);
   const name = draft.metadata.name ?? '';
@@ -36,13 +37,14 @@ export function mainDoor(context: WriteContext): Door {
 }
 
 /** Managed fields of a new object, as seen before admission; '' as manager leaves them alone. */
-function recordManager(context: WriteContext, door: Door, object: UnknownObject): UnknownObject {
+async function recordManager(context: WriteContext, door: Door, object: UnknownObject): Promise<UnknownObject> {
   if (context.manager === '') return object;
-  const recorded = door.fieldManager.create(object, {
+  const writer = {
     manager: context.manager,
     time: formatTime(context.request.now),
     apiVersion: apiVersionText(context.resource),
-  });
+  };
+  const recorded = await paced(door.fieldManager.create(object, writer), context.settings.rest);
   return { ...recorded, metadata: { ...recorded.metadata } };
 }
 
@@ -106,6 +108,7 @@ async function commit(context: WriteContext, draft: UnknownObject): Promise<Stor
   const { storage, versions } = context.resource;
   const key = storage.keyOf(draft.metadata.namespace ?? '', draft.metadata.name ?? '');
   const object = context.resource.canonical(versions ? await versions.encode(draft) : draft);
+  await context.settings.rest();
   context.request.cancellation.check();
   const version = Number(object.metadata.resourceVersion ?? 0) || 0;
   if (context.dryRun) return storage.read(key) ? undefined : storage.unstored(key, object, version);

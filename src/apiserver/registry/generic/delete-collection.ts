@@ -10,7 +10,7 @@ import type { WriteContext } from './types.ts';
 /** Answers the list of what was there. Stops at the first failure other than "already gone". */
 export async function removeCollection(context: WriteContext, options: DeleteOptions, selection: ListOptions): Promise<ListPage> {
   warnOfPropagation(context, options);
-  const page = await list(context.resource, context.target.namespace, selection);
+  const page = await list(context.resource, context.target.namespace, selection, context.settings.rest);
   let next = 0;
   const work = async (): Promise<void> => {
     for (let at = next++; at < page.entries.length; at = next++) {

@@ -7,7 +7,8 @@ import type { StoredObject } from '../../storage/stored-object.ts';
 import { candidatesOf } from './candidates.ts';
 import { decodeContinue, encodeContinue } from './continue-token.ts';
 import { type ListOptions, matcherOf, parseResourceVersion } from './list-options.ts';
-import type { ServedResource } from './types.ts';
+import { chosen } from './choosing.ts';
+import type { ServedResource, WriteSettings } from './types.ts';
 
 export interface ListPage {
   entries: StoredObject[];
@@ -25,10 +26,17 @@ interface Question {
   matches: ((stored: StoredObject) => boolean) | undefined;
   /** Nothing else can match, where an index tells. In the order of keys, as of now. */
   candidates?: () => StoredObject[];
+  rest: WriteSettings['rest'];
 }
 
-export async function list(resource: ServedResource, namespace: string, options: ListOptions): Promise<ListPage> {
-  const question = questionOf(resource, namespace, options);
+/** `rest`: waited for between objects that a selector looks at. */
+export async function list(
+  resource: ServedResource,
+  namespace: string,
+  options: ListOptions,
+  rest: WriteSettings['rest'],
+): Promise<ListPage> {
+  const question = questionOf(resource, namespace, options, rest);
   const { feed } = resource.storage;
   resource.storage.cache.checkReadable(question.prefix);
   if (options.continueToken !== '') return continued(question, options);
@@ -42,12 +50,13 @@ export async function list(resource: ServedResource, namespace: string, options:
   return present(options.resourceVersion === '0' ? { ...question, limit: 0 } : question, feed.revision);
 }
 
-function questionOf(resource: ServedResource, namespace: string, options: ListOptions): Question {
+function questionOf(resource: ServedResource, namespace: string, options: ListOptions, rest: WriteSettings['rest']): Question {
   const { storage } = resource;
   const scope =
     namespace !== '' || !resource.namespaced ? namespace : (options.fieldSelector.exactMatch('metadata.namespace') ?? '');
   const prefix = resource.namespaced && scope !== '' ? `${storage.prefix}${scope}/` : storage.prefix;
-  const question = { resource, prefix, start: prefix, limit: Math.max(options.limit, 0), matches: matcherOf(resource, options) };
+  const limit = Math.max(options.limit, 0);
+  const question = { resource, prefix, start: prefix, limit, matches: matcherOf(resource, options), rest };
   const candidates = candidatesOf(resource, scope, options);
   return { ...question, ...(candidates && { candidates }) };
 }
@@ -89,23 +98,35 @@ async function presentViews(question: Question, revision: number): Promise<ListP
 const viewsOf = async ({ versions }: ServedResource, entries: StoredObject[]): Promise<StoredObject[]> =>
   versions ? versions.of(entries) : entries;
 
+/** Objects that a selector looks at before it lets others go on, and a small page needs no more. */
+const lookedAtOnceMax = 64;
+
 /** From memory, as of `revision`. */
-function present(question: Question, revision: number): ListPage | Promise<ListPage> {
+async function present(question: Question, revision: number): Promise<ListPage> {
   if (question.resource.versions) return presentViews(question, revision);
   const { entries } = question.resource.storage.cache;
   const { prefix, start, limit, matches, candidates } = question;
   const found: StoredObject[] = [];
+  const later: StoredObject[] = [];
   let next: string | undefined;
+  let looked = 0;
   const visit = (entry: StoredObject, key: string): boolean => {
     if (limit > 0 && found.length >= limit) {
       next = key;
       return false;
     }
-    if (matches === undefined || matches(entry)) found.push(entry);
+    // What is stored now is what is listed, although most of it is looked at in later turns.
+    if (matches !== undefined && looked++ >= lookedAtOnceMax) later.push(entry);
+    else if (matches === undefined || matches(entry)) found.push(entry);
     return true;
   };
   if (candidates) candidates().every((entry) => entry.key < start || !entry.key.startsWith(prefix) || visit(entry, entry.key));
   else entries.walk(prefix, start, visit);
+  if (matches && later.length > 0) {
+    const more = await chosen(later, matches, question.rest, limit === 0 ? Infinity : limit - found.length);
+    for (const entry of more.found) found.push(entry);
+    next ??= more.next?.key;
+  }
   const rest = next !== undefined && matches === undefined ? entries.count(prefix, next) : 0;
   return pageOf(question, found, next !== undefined, rest, revision);
 }

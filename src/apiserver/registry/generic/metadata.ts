@@ -61,17 +61,16 @@ export function dedupOwners(object: KubeObject, context: WriteContext, afterMuta
   if (!owners || owners.length < 2) return;
   const kept: typeof owners = [];
   const seen = new Set<string>();
+  const repeated = new Set<string>();
   for (const owner of owners) {
     const text = JSON.stringify(owner);
-    if (!seen.has(text)) kept.push(owner);
+    if (seen.has(text)) repeated.add(owner.uid);
+    else kept.push(owner);
     seen.add(text);
   }
   if (kept.length === owners.length) return;
-  const uids = [
-    ...new Set(owners.filter((owner, at) => owners.findIndex((other) => deepEqual(other, owner)) < at).map(({ uid }) => uid)),
-  ];
   object.metadata.ownerReferences = kept;
-  const list = uids.join(', ');
+  const list = [...repeated].join(', ');
   context.request.notes.warn(
     afterMutation
       ? `.metadata.ownerReferences contains duplicate entries after mutating admission happens; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${list}`
@@ -96,8 +95,8 @@ function generationPart(resource: ServedResource, object: KubeObject): unknown {
 }
 
 export function setGenerationOnCreate(resource: ServedResource, object: KubeObject): void {
-  // Kinds without generations keep what the client wrote.
-  if (generationPart(resource, object) !== undefined) object.metadata.generation = 1;
+  // Kinds without generations keep what the client wrote. Custom resources all have one.
+  if (resource.custom || generationPart(resource, object) !== undefined) object.metadata.generation = 1;
 }
 
 export function setGenerationOnUpdate(resource: ServedResource, object: KubeObject, old: KubeObject): void {

@@ -15,6 +15,7 @@ import { decode, DecodeError } from '#apimachinery/schema';
 import type { PatchType } from '#apimachinery/transport';
 import { dedupOwners, ensureName, ensureNamespace, keepFieldsReset } from './metadata.ts';
 import { admitUpdate, recordUpdate } from './put.ts';
+import { paced } from './paced.ts';
 import { asLibraryWrites, conversionText, goText, nameProblem } from './patch-texts.ts';
 import { apiVersionText, type Decoded, type Door, type WriteContext, type ServedResource } from './types.ts';
 import { update, type UpdateResult } from './update.ts';
@@ -48,13 +49,13 @@ function patching(
     const { rest } = context.settings;
     const patched = applyPatch(context, request, current);
     await rest();
-    const object = readPatched(context, request, current, patched);
+    const object = await readPatched(context, request, current, patched);
     await rest();
     ensureNamespace(object.metadata, context);
     ensureName(object.metadata, context);
     resource.setDefaults(object);
     dedupOwners(object, context, false);
-    const recorded = recordUpdate(context, door, live, object);
+    const recorded = await recordUpdate(context, door, live, object);
     await rest();
     return admitUpdate(context, live, recorded);
   };
@@ -71,13 +72,30 @@ function applyPatch(context: WriteContext, request: PatchRequest, current: Unkno
 }
 
 /** The result as the resource's type: unknown fields and wrong types are the client's fault. */
-function readPatched(context: WriteContext, request: PatchRequest, current: UnknownObject, patched: unknown): UnknownObject {
+async function readPatched(
+  context: WriteContext,
+  request: PatchRequest,
+  current: UnknownObject,
+  patched: unknown,
+): Promise<UnknownObject> {
   const refuse = (why: string, mismatch?: DecodeError['mismatch']): StatusError =>
     refusedPatch(request, current, patched, why, mismatch);
   const read = decodePatched(context, request, patched, refuse);
+  await context.settings.rest();
   const own = read.strictErrors.length === 0 ? [] : strictlyRead(context.resource, request, current, patched);
   strictProblems(context, request, own, refuse);
-  return read.object;
+  await context.settings.rest();
+  return privateCopy(context.resource, read.object, patched as Partial<UnknownObject>);
+}
+
+/** What decoding shares with the patch and with the stored object is copied. */
+function privateCopy(resource: ServedResource, read: UnknownObject, patched: Partial<UnknownObject>): UnknownObject {
+  const copy = deepCopy(read);
+  copy.kind = resource.kind;
+  copy.apiVersion = apiVersionText(resource);
+  copy.metadata ??= {};
+  keepFieldsReset(copy, patched);
+  return copy;
 }
 
 /** Refuses or warns of what strict reading of the patch and of its result (`own`) found. */
@@ -127,20 +145,13 @@ function decodePatched(
   patched: unknown,
   refuse: (why: string, mismatch?: DecodeError['mismatch']) => StatusError,
 ): { object: UnknownObject; strictErrors: string[] } {
-  const expected = apiVersionText(resource);
   if (typeof patched !== 'object' || patched === null || Array.isArray(patched))
     throw refuse('the patch does not yield an object');
   // A strategic patch is read into the type that the path names, whatever it calls itself.
   const problem = isStrategic(request) ? undefined : nameProblem(resource, patched);
   if (problem !== undefined) throw refuse(problem);
   try {
-    const { object, strictErrors } = read(resource, patched, request.fieldValidation !== 'Ignore');
-    const copy = deepCopy(object) as UnknownObject;
-    copy.kind = resource.kind;
-    copy.apiVersion = expected;
-    copy.metadata ??= {};
-    keepFieldsReset(copy, patched as Partial<UnknownObject>);
-    return { object: copy, strictErrors };
+    return read(resource, patched, request.fieldValidation !== 'Ignore');
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     throw refuse(error.message, error.mismatch);
@@ -169,9 +180,9 @@ function applying(
       ...(request.force !== undefined && { force: request.force }),
     };
     const current = live && resource.fromStorage(live);
-    const merged = door.fieldManager.apply(current, config, writer);
+    const merged = await paced(door.fieldManager.apply(current, config, writer), context.settings.rest);
     await context.settings.rest();
-    const applied = typed(context, merged);
+    const applied = await typed(context, merged);
     applied.metadata ??= {};
     ensureNamespace(applied.metadata, context);
     ensureName(applied.metadata, context);
@@ -210,9 +221,11 @@ const read = (resource: ServedResource, value: unknown, strict: boolean): Decode
   resource.read ? resource.read(value, strict) : (decode(resource.schema, resource.typeName, value, { strict }) as Decoded);
 
 /** The result as the resource's type, private to this attempt. */
-function typed({ resource }: WriteContext, applied: UnknownObject): UnknownObject {
+async function typed({ resource, settings }: WriteContext, applied: UnknownObject): Promise<UnknownObject> {
   try {
-    return deepCopy(read(resource, applied, false).object) as UnknownObject;
+    const { object } = read(resource, applied, false);
+    await settings.rest();
+    return deepCopy(object);
   } catch (error) {
     if (error instanceof DecodeError) throw plainRefusal(error.message);
     throw error;

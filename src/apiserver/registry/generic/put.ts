@@ -2,6 +2,7 @@
 import { formatTime, type UnknownObject } from '#apimachinery/meta';
 import { admissionOf, admit } from './admit.ts';
 import { ensureNamespace, dedupOwners, ensureName } from './metadata.ts';
+import { paced } from './paced.ts';
 import { apiVersionText, type Door, type WriteContext } from './types.ts';
 import { update, type UpdateResult } from './update.ts';
 import { deepCopy } from './values.ts';
@@ -18,7 +19,9 @@ export function put(context: WriteContext, door: Door, object: UnknownObject): P
     mayCreate: resource.definition.allowCreateOnUpdate === true && door.creates,
     ...(uid && { uid }),
     async next(live) {
-      const recorded = recordUpdate(context, door, live, deepCopy(object));
+      const draft = deepCopy(object);
+      await context.settings.rest();
+      const recorded = await recordUpdate(context, door, live, draft);
       await context.settings.rest();
       return admitUpdate(context, live, recorded);
     },
@@ -26,12 +29,12 @@ export function put(context: WriteContext, door: Door, object: UnknownObject): P
 }
 
 /** The new object with its managers brought up to date, in the storage version. */
-export function recordUpdate(
+export async function recordUpdate(
   context: WriteContext,
   door: Door,
   live: UnknownObject | undefined,
   object: UnknownObject,
-): UnknownObject {
+): Promise<UnknownObject> {
   const { resource } = context;
   if (context.manager === '') return resource.toStorage(object);
   const writer = {
@@ -40,9 +43,10 @@ export function recordUpdate(
     apiVersion: apiVersionText(resource),
     ...(context.target.subresource && { subresource: context.target.subresource }),
   };
-  const recorded = live
+  const steps = live
     ? door.fieldManager.update(resource.fromStorage(live), object, writer)
     : door.fieldManager.create(object, writer);
+  const recorded = await paced(steps, context.settings.rest);
   return resource.toStorage({ ...recorded, metadata: { ...recorded.metadata } });
 }
 

@@ -93,6 +93,7 @@ async function replace(context: WriteContext, request: UpdateRequest, live: Stor
   const draft = versions ? await versions.answering(() => request.next(old)) : await request.next(old);
   await context.settings.rest();
   if (!context.resource.custom && !context.unchecked) dropNulls(draft);
+  await context.settings.rest();
   checkResourceVersion(context, draft, old);
   const hooks = new HookRun(context);
   try {
@@ -101,6 +102,7 @@ async function replace(context: WriteContext, request: UpdateRequest, live: Stor
     if (!context.unchecked) beforeUpdate(context, request.door, draft, old);
     await context.settings.rest();
     if (draft.metadata.managedFields !== old.metadata.managedFields) keepManagerTimes(draft, old);
+    await context.settings.rest();
     await validateAdmission(context, admissionOf(context, { operation: 'UPDATE', object: draft, oldObject: old }));
     if (isReleased(context, draft, old)) return await removeReleased(context, hooks, draft, live);
     // What is stored in an old version is written in the new one, even when nothing else changes.
@@ -108,6 +110,7 @@ async function replace(context: WriteContext, request: UpdateRequest, live: Stor
     if (sameJson(withoutVersion(next), withoutVersion(live.object)) && !storage.isStale(live.key)) return live;
     await context.settings.rest();
     const object = context.resource.canonical(next);
+    await context.settings.rest();
     context.request.cancellation.check();
     if (context.dryRun) return storage.unstored(live.key, object, live.revision);
     const outcome = await storage.update(live, object);

@@ -5,7 +5,8 @@ import type { CacheEvent, ChangeType } from '../../storage/event.ts';
 import type { StoredObject } from '../../storage/stored-object.ts';
 import { candidatesOf } from './candidates.ts';
 import { type ListOptions, matcherOf, parseResourceVersion } from './list-options.ts';
-import type { ServedResource, VersionViews } from './types.ts';
+import { chosen } from './choosing.ts';
+import type { ServedResource, VersionViews, WriteSettings } from './types.ts';
 
 export interface WatchSink {
   onEvent(event: CacheEvent, type: ChangeType): void;
@@ -27,7 +28,12 @@ export interface WatchStart {
 }
 
 /** Rejects with 410 for a version that is not remembered. */
-export async function startWatch(resource: ServedResource, namespace: string, options: ListOptions): Promise<WatchStart> {
+export async function startWatch(
+  resource: ServedResource,
+  namespace: string,
+  options: ListOptions,
+  rest: WriteSettings['rest'],
+): Promise<WatchStart> {
   const { feed, cache } = resource.storage;
   const asked = parseResourceVersion(options.resourceVersion, 'other');
   const wantsState = options.sendInitialEvents === true || (options.sendInitialEvents === undefined && asked === 0);
@@ -39,7 +45,10 @@ export async function startWatch(resource: ServedResource, namespace: string, op
   const from = wantsState || asked === 0 ? feed.revision : asked;
   if (!wantsState && from < cache.oldestRevision) throw expired(expiredMessages.watch(from, cache.oldestRevision));
   if (resource.versions) return watchViews(resource, resource.versions, { scope, matches, options, from, wantsState });
-  const initial = wantsState ? stateOf(resource, scope, matches, options) : [];
+  const state = wantsState ? stateOf(resource, scope, options) : [];
+  const initial = matches ? (await chosen(state, matches, rest)).found : state;
+  // So much may have changed meanwhile that not all of it is remembered.
+  if (from < cache.oldestRevision) throw expired(expiredMessages.watch(from, cache.oldestRevision));
   return {
     initial,
     revision: from,
@@ -83,7 +92,7 @@ async function watchViews(
   { scope, matches, options, from, wantsState }: ViewedWatch,
 ): Promise<WatchStart> {
   const { cache } = resource.storage;
-  const views = wantsState ? await versions.of(stateOf(resource, scope, undefined, options)) : [];
+  const views = wantsState ? await versions.of(stateOf(resource, scope, options)) : [];
   if (from < cache.oldestRevision) throw expired(expiredMessages.watch(from, cache.oldestRevision));
   const waiting: number[] = [];
   return {
@@ -141,15 +150,10 @@ function scopeTest({ namespace, name }: Scope): (event: CacheEvent) => boolean {
   return ({ any }) => (namespace === '' || any.namespace === namespace) && (name === '' || any.name === name);
 }
 
-function stateOf(
-  resource: ServedResource,
-  scope: Scope,
-  matches: ((stored: StoredObject) => boolean) | undefined,
-  options: ListOptions,
-): StoredObject[] {
+function stateOf(resource: ServedResource, scope: Scope, options: ListOptions): StoredObject[] {
   const { cache, prefix } = resource.storage;
   const range = scope.namespace === '' ? prefix : `${prefix}${scope.namespace}/`;
   const candidates = candidatesOf(resource, scope.namespace, options);
   const all = candidates ? candidates().filter(({ key }) => key.startsWith(range)) : cache.entries.values(range);
-  return all.filter((entry) => (scope.name === '' || entry.name === scope.name) && (matches === undefined || matches(entry)));
+  return scope.name === '' ? all : all.filter((entry) => entry.name === scope.name);
 }

@@ -8,7 +8,7 @@ export interface ResourceWeight {
 }
 
 export interface UtilizationPoint {
-  /** Percent, 0 to 100. */
+  /** How much of the resource is used, in percent, from 0 to 100. */
   utilization: number;
   /** 0 to 10. */
   score: number;

@@ -154,6 +154,9 @@ function takeHealthPort(spec: ServiceSpec, operation: PortOperation): void {
   }
 }
 
+/** Whether a Service of this type has node ports. */
+export const usesNodePorts = (spec: ServiceSpec): boolean => hasPorts(spec) || needsHealthPort(spec);
+
 /** Takes the node ports a write needs; what the old service held and the new one does not is free once it is committed. */
 export function takePorts(service: Service, old: ServiceSpec | undefined, operation: PortOperation): void {
   const { spec } = service;

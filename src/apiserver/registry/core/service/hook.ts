@@ -13,10 +13,11 @@ import {
   needsClusterIp,
   normalizeClusterIps,
   takePorts,
+  usesNodePorts,
 } from './allocation.ts';
 import { completeFamilies } from './cluster-ip-rules.ts';
 import { IpAllocator } from './ip-allocator.ts';
-import { PortAllocator, type PortOperation, type PortRange } from './port-allocator.ts';
+import { PortAllocator, type PortOperation, type PortRange, portsOf, type SharedStore } from './port-allocator.ts';
 
 export interface ServiceAllocationOptions {
   cluster: ReadOnlyCluster;
@@ -27,32 +28,42 @@ export interface ServiceAllocationOptions {
   serviceCidrs: readonly string[];
   /** `--service-node-port-range`, default 30000-32767. */
   nodePorts?: PortRange;
+  /** Absent: nobody else writes to the store. */
+  shared?: SharedStore | undefined;
 }
 
 export const defaultNodePorts: PortRange = { first: 30000, last: 32767 };
+
+/** Gives back what a service had. What cannot be given back stays taken until a repair finds it without a service. */
+async function orLog(logger: Logger, failure: string, about: object, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    logger.error(failure, { ...about, error: String(error) });
+  }
+}
 
 /** The hook of services. `stop` ends its subscription. */
 export function serviceHook(options: ServiceAllocationOptions): StorageHook & { stop(): void } {
   const { cluster, writer, rng, logger } = options;
   const ips = new IpAllocator(cluster, writer, rng, options.serviceCidrs);
-  const ports = new PortAllocator(cluster, rng, options.nodePorts ?? defaultNodePorts);
+  const ports = new PortAllocator(cluster, rng, options.nodePorts ?? defaultNodePorts, options.shared);
   const { families } = ips;
 
   const release = async (addresses: readonly string[]): Promise<void> => {
-    for (const address of addresses) {
-      try {
-        await ips.release(address);
-      } catch (error) {
-        // The address stays taken until the repair loop finds it without a service.
-        logger.error('failed to release a cluster IP', { address, error: String(error) });
-      }
-    }
+    for (const address of addresses)
+      await orLog(logger, 'failed to release a cluster IP', { address }, () => ips.release(address));
   };
+  const releasePorts = (numbers: readonly number[]): Promise<void> =>
+    orLog(logger, 'failed to release node ports', { ports: numbers.join() }, () => ports.release(numbers));
   const finisher =
-    (change: IpChange, operation: PortOperation, dryRun: boolean): FinishWrite =>
+    (change: IpChange, operation: PortOperation, dropped: readonly number[], dryRun: boolean): FinishWrite =>
     async (committed) => {
+      const taken = [...operation.taken];
       operation.end();
-      if (!dryRun) await release(committed ? change.released : change.taken);
+      if (dryRun) return;
+      await release(committed ? change.released : change.taken);
+      await releasePorts(committed ? dropped : taken);
     };
   const begin = async (service: Service, old: Service | undefined, { dryRun, target: { subresource } }: HookedWrite) => {
     const { spec } = service;
@@ -60,13 +71,20 @@ export function serviceHook(options: ServiceAllocationOptions): StorageHook & { 
     if (old?.spec) keepAllocated(spec, old.spec);
     normalizeClusterIps(spec, old?.spec);
     completeFamilies(service, old?.spec, families);
-    const operation = ports.begin();
-    try {
+    const asked = structuredClone(spec);
+    const choose = (operation: PortOperation): void => {
+      service.spec = structuredClone(asked);
       takePorts(service, old?.spec, operation);
+    };
+    const operation = await ports.begin(choose, dryRun || !usesNodePorts(spec));
+    const taken = [...operation.taken];
+    try {
       const change = old ? await ipsOnUpdate(ips, service, old, dryRun) : await ipsOnCreate(ips, service, dryRun);
-      return finisher(change, operation, dryRun);
+      const kept = new Set(portsOf(service));
+      return finisher(change, operation, old ? portsOf(old).filter((port) => !kept.has(port)) : [], dryRun);
     } catch (error) {
       operation.end();
+      if (!dryRun) await releasePorts(taken);
       throw error;
     }
   };
@@ -78,6 +96,7 @@ export function serviceHook(options: ServiceAllocationOptions): StorageHook & { 
     async afterDelete(object, { dryRun }) {
       if (dryRun) return;
       const { metadata, spec } = object as unknown as Service;
+      await releasePorts(portsOf(object as unknown as Service));
       if (spec && needsClusterIp(spec)) await release((spec.clusterIPs ?? []).filter((ip) => ip !== 'None'));
       try {
         await writer.delete('', 'endpoints', metadata.namespace ?? '', metadata.name ?? '');

@@ -1,8 +1,10 @@
-// Node ports (pkg/registry/core/service/portallocator): which are in use follows from the services themselves, kept up as they change,
-// together with what writes under way hold.
+// Node ports (pkg/registry/core/service/portallocator): which are in use follows from the services themselves, kept up as they change, together with
+// what writes under way hold, and, where other apiservers write to the same store, with what is claimed there.
 import type { Service } from '#api/core/v1';
-import type { Rng } from '#utils';
+import type { Store } from '#store';
+import type { Clock, Rng } from '#utils';
 import type { ReadOnlyCluster } from '../../../storage/read-only-cluster.ts';
+import { PortClaims } from './port-claims.ts';
 
 export interface PortRange {
   first: number;
@@ -32,8 +34,11 @@ export class PortAllocator {
   /** Holders of each port: services, or writes under way. */
   readonly #holders = new Map<number, Set<unknown>>();
   readonly #stop: () => void;
+  /** Undefined: nobody else writes to the store, and what is seen here is all there is. */
+  readonly #claims: PortClaims | undefined;
 
-  constructor(cluster: ReadOnlyCluster, rng: Rng, range: PortRange) {
+  constructor(cluster: ReadOnlyCluster, rng: Rng, range: PortRange, shared?: SharedStore) {
+    this.#claims = shared && new PortClaims(shared.store, shared.clock, range, () => this.#ofServices());
     this.range = range;
     this.#rng = rng;
     const key = ({ metadata }: Service): string => `${metadata.namespace}/${metadata.name}`;
@@ -60,8 +65,44 @@ export class PortAllocator {
     if (holders?.size === 0) this.#holders.delete(port);
   }
 
-  /** The ports one write takes, until it ends. */
-  begin(): PortOperation {
+  /** Ports of services, without those that only a write under way has. */
+  #ofServices(): number[] {
+    return [...this.#holders].flatMap(([port, holders]) => ([...holders].some((one) => typeof one === 'string') ? [port] : []));
+  }
+
+  /** The record of claims knows of deletions before they are seen here; beside it count the writes under way. */
+  #isTaken(port: number): boolean {
+    if (!this.#claims) return this.#holders.has(port);
+    return this.#claims.has(port) || [...(this.#holders.get(port) ?? [])].some((holder) => typeof holder !== 'string');
+  }
+
+  /** Gives ports back that no service has any more. */
+  async release(ports: readonly number[]): Promise<void> {
+    if (ports.length > 0) await this.#claims?.release(ports);
+  }
+
+  /**
+   * The ports that one write takes, until it ends: those that `choose` allocates. It may be called several times, each time with nothing taken, until nobody
+   * else has them. `tentative`: nothing is claimed for others to see.
+   */
+  async begin(choose: (operation: PortOperation) => void, tentative: boolean): Promise<PortOperation> {
+    const operation = this.#operation();
+    const chosen = (): readonly number[] => {
+      operation.end();
+      choose(operation);
+      return operation.taken;
+    };
+    try {
+      if (this.#claims && !tentative) await this.#claims.claim(chosen);
+      else chosen();
+      return operation;
+    } catch (error) {
+      operation.end();
+      throw error;
+    }
+  }
+
+  #operation(): PortOperation {
     const holder = {};
     const taken: number[] = [];
     const take = (port: number): void => {
@@ -74,7 +115,7 @@ export class PortAllocator {
         if (port < first || port > last) {
           throw new PortAllocationError(`provided port is not in the valid range. The range of valid ports is ${first}-${last}`);
         }
-        if (this.#holders.has(port)) throw new PortAllocationError('provided port is already allocated');
+        if (this.#isTaken(port)) throw new PortAllocationError('provided port is already allocated');
         take(port);
       },
       allocateNext: () => {
@@ -85,6 +126,7 @@ export class PortAllocator {
         take(port);
         return port;
       },
+      taken,
       // The committed service holds its ports itself by now; a failed write holds none.
       end: () => {
         for (const port of taken) this.#drop(port, holder);
@@ -99,7 +141,7 @@ export class PortAllocator {
     const start = this.#rng.int(size);
     for (let step = 0; step < size; step++) {
       const port = first + ((start + step) % size);
-      if (!this.#holders.has(port)) return port;
+      if (!this.#isTaken(port)) return port;
     }
     return undefined;
   }
@@ -110,5 +152,13 @@ export interface PortOperation {
   allocate(port: number): void;
   /** Throws `PortAllocationError` when the range is full. */
   allocateNext(): number;
+  /** What was allocated so far. */
+  readonly taken: readonly number[];
   end(): void;
+}
+
+/** A store that other apiservers write to as well. */
+export interface SharedStore {
+  store: Store;
+  clock: Clock;
 }
