@@ -1,6 +1,7 @@
 #!/usr/bin/env node
-// Writes dist/openapi-descriptions.json: what every type and field of the API is for, taken from the model documentation of the pinned
-// package @kubernetes/client-node, for OpenAPI and `kubectl explain`. Nothing of it is kept in the repository.
+// Writes dist/openapi-descriptions.json: what every type and field of the API is for, for OpenAPI and `kubectl explain`. The texts are those of the model
+// documentation of the pinned package kubernetes-models, and of @kubernetes/client-node for types that it lacks and for parameters; the latter has none for
+// fields whose type is a message. Nothing of it is kept in the repository.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -41,7 +42,6 @@ const text = (lines) =>
     .replaceAll('\\"', '"');
 
 const descriptions = {};
-let fields = 0;
 for (const file of readdirSync(models)) {
   if (!file.endsWith('.d.ts')) continue;
   const type = typeOf(file.slice(0, -'.d.ts'.length));
@@ -49,10 +49,28 @@ for (const file of readdirSync(models)) {
   const own = {};
   for (const [, lines, className, field] of readFileSync(join(models, file), 'utf8').matchAll(comment)) {
     own[className === undefined ? field : ''] = text(lines);
-    fields++;
   }
   descriptions[type] = own;
 }
+
+/** 'iok8sapicorev1pod' -> 'io.k8s.api.core.v1.Pod': kubernetes-models names types without their dots. */
+const byFlatName = new Map(Object.keys(types).map((name) => [name.replaceAll(/[^A-Za-z0-9]/g, '').toLowerCase(), name]));
+const exported = /export (?:type )?\{ \w+ as I?(IoK8s\w+)/;
+const documented = /\/\*\*\n((?:\s*\*[^\n]*\n)*?)\s*\*\/\s*\n\s*(?:export interface (\w+)|"([^"]+)"\??:)/g;
+for (const name of ['kubernetes-models', '@kubernetes-models/apimachinery']) {
+  const folder = join(root, 'node_modules', name);
+  if (!existsSync(folder)) continue;
+  for (const file of readdirSync(folder, { recursive: true })) {
+    if (!file.endsWith('.d.ts')) continue;
+    const source = readFileSync(join(folder, file), 'utf8');
+    const type = byFlatName.get(exported.exec(source)?.[1].toLowerCase());
+    if (type === undefined) continue;
+    const own = (descriptions[type] ??= {});
+    for (const [, lines, interfaceName, field] of source.matchAll(documented))
+      own[interfaceName === undefined ? field : ''] = text(lines).replaceAll(/\\([*/])/g, '$1');
+  }
+}
+
 /** What parameters of requests are for: of connections by the type of their options, of all others by name. */
 const connections = {
   Exec: 'PodExecOptions',
@@ -84,4 +102,5 @@ for (const [, lines, operation, name] of requests.matchAll(request)) {
 descriptions.parameters = parameters;
 mkdirSync(join(root, 'dist'), { recursive: true });
 writeFileSync(join(root, 'dist/openapi-descriptions.json'), `${JSON.stringify(descriptions)}\n`);
+const fields = Object.values(descriptions).reduce((sum, own) => sum + Object.keys(own).length, 0);
 console.log(`gen-descriptions: ${Object.keys(descriptions).length} types, ${fields} descriptions`);

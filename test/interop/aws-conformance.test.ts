@@ -44,14 +44,9 @@ const network: ConformanceTarget = {
   },
 };
 
-const gone = 'load balancers: a machine that is gone keeps no other out';
-const skips = {
-  [gone]: 'as in upstream, what is known of instances counts for ten minutes, and a Node without one is deleted before',
-};
-
 describe.skipIf(python === undefined)(title, () => {
-  describe('classic load balancers, instances, routes', () => conformance({ open, instancesMany: 60, skips }, { describe, it }));
+  describe('classic load balancers, instances, routes', () => conformance({ open, instancesMany: 60 }, { describe, it }));
   describe('network load balancers', () => {
-    for (const { name, run } of conformanceCases(network)) if (name.startsWith('load balancers') && name !== gone) it(name, run);
+    for (const { name, run } of conformanceCases(network)) if (name.startsWith('load balancers')) it(name, run);
   });
 });

@@ -37,6 +37,7 @@ export async function main({ kubeconfig, port, dataDir = '' }: CorpusServerOptio
     rng: systemRng(),
     logger,
     descriptions: () => readFile('dist/openapi-descriptions.json', 'utf8').catch(() => undefined),
+    alone: true,
   });
   await server.started;
   writeFileSync(kubeconfig, kubeconfigText(server.ca ?? '', server.url));

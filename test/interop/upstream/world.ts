@@ -18,9 +18,11 @@ import { Api } from './api.ts';
 export type Maker = 'sagong' | 'upstream';
 export type Component = 'kube-apiserver' | 'kube-scheduler' | 'kube-controller-manager' | 'cloud-controller-manager';
 
-const upstreamBin = process.env['SAGONG_UPSTREAM_BIN'] ?? '';
+/** Where upstream's programs are; '': nowhere. */
+export const upstreamBin = process.env['SAGONG_UPSTREAM_BIN'] ?? '';
 /** Whether upstream's program of that name is there. */
-export const hasUpstream = (name: Component): boolean => upstreamBin !== '' && existsSync(join(upstreamBin, name));
+export const hasUpstream = (name: Component | 'kubeadm' | 'kubelet'): boolean =>
+  upstreamBin !== '' && existsSync(join(upstreamBin, name));
 
 const startTimeoutMs = 60_000;
 export const nodeNames = ['node-1', 'node-2'];

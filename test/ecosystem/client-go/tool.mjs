@@ -1,0 +1,20 @@
+// client-go: the program of test/interop/client-go, and one that execs and forwards ports as kubectl does.
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const version = 'v0.36.2';
+
+const program = {
+  what: 'typed clients with protobuf, informers, pager, server-side apply, dynamic client, discovery, leader election',
+  version,
+  async run({ execute, must, work, kubeconfig }) {
+    const binary = join(work, 'client-go');
+    await must('go', ['build', '-o', binary, '.'], { cwd: join(here, '../../interop/client-go') });
+    const { code, text } = await execute(binary, [kubeconfig]);
+    if (code !== 0) throw new Error(text.slice(-3000));
+    return { result: 'works', differs: `${text.match(/^ok /gm).length} checks` };
+  },
+};
+
+export default { name: 'client-go', needs: ['go'], runs: [program] };

@@ -1,0 +1,40 @@
+// The clusters that tools run against. Each is started when the first tool asks for it, has a directory and a kubeconfig of its own, and is removed at the end.
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { execute, must } from './programs.mjs';
+
+export const root = resolve(fileURLToPath(import.meta.url), '..', '..', '..', '..');
+export const sagong = join(root, 'bin/sagong.mjs');
+
+const flagsOf = {
+  simulated: ['--nodes', '2', '--runtime', 'simulated'],
+  containers: ['--nodes', '2', '--runtime', 'containerd', '--metrics', 'none'],
+};
+
+/** `get(kind)` answers `{ kubeconfig, env, place, kubectl }` of a running cluster: `simulated`, or `containers` with real nodes (root and containerd). */
+export function clusters(work) {
+  const started = new Map();
+  const up = async (kind) => {
+    const kubeconfig = join(work, `${kind}.kubeconfig`);
+    const env = { KUBECONFIG: kubeconfig };
+    const place = ['--name', `ecosystem-${kind}-${process.pid}`, '--data-dir', join(work, kind)];
+    await must(process.execPath, [sagong, 'up', ...place, ...flagsOf[kind], '--detach'], { env });
+    const kubectl = (...args) => must('kubectl', args, { env });
+    const apply = (text, ...args) => must('kubectl', ['apply', '-f', '-', ...args], { env, input: text });
+    return { kubeconfig, env, place, kubectl, apply };
+  };
+  const get = (kind) => {
+    if (!started.has(kind)) started.set(kind, up(kind));
+    return started.get(kind);
+  };
+  const endAll = async () => {
+    for (const [kind, pending] of started) {
+      await pending.catch(() => undefined);
+      if (!existsSync(join(work, kind))) continue;
+      const place = ['--name', `ecosystem-${kind}-${process.pid}`, '--data-dir', join(work, kind)];
+      await execute(process.execPath, [sagong, 'down', ...place], { env: { KUBECONFIG: join(work, `${kind}.kubeconfig`) } });
+    }
+  };
+  return { get, endAll };
+}
