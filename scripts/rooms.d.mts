@@ -6,5 +6,4 @@ export const rooms: Record<string, Room>;
 export const above: Record<string, string[]>;
 export const pureFolders: string[];
 export const ambientRooms: string[];
-export const ambientFiles: Record<string, string>;
 export function mayWait(file: string): boolean;

@@ -61,15 +61,6 @@ export const pureFolders = [
 /** Rooms that may read the machine's clock and draw chance: everybody else is given a Clock or an Rng. */
 export const ambientRooms = ['host', 'cmd'];
 
-/** Files of other rooms that read the machine's clock or draw chance, each with the reason. The list only shrinks. */
-export const ambientFiles = {
-  'cluster/progress.ts': 'draws for a person at a terminal',
-  'kubelet/probes/grpc.ts': 'a deadline as gRPC takes it',
-  'cri/client.ts': 'a deadline as gRPC takes it',
-  'kubelet/logs/rotate.ts': 'names rotated files by the time',
-  'apiserver/endpoints/resource-handler.ts': 'spreads the ends of watches',
-};
-
 /** Whether a file of a pure folder waits: `actions` of a control loop is its shell, which carries out and asks what the core decided. */
 export const mayWait = (file) => /^controllers\/[^/]+\/actions(\.ts$|\/)/.test(file);
 
@@ -120,7 +111,7 @@ export const inner = {
       cgroups: ['node'],
       probes: ['container', 'pod'],
       hooks: ['container', 'probes'],
-      csi: [],
+      csi: ['container'],
       volumes: ['container', 'csi', 'env', 'node'],
       eviction: ['container', 'logs', 'node'],
       images: ['container', 'env', 'eviction', 'pod'],

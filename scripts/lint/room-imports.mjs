@@ -1,6 +1,6 @@
 // The import table (scripts/rooms.mjs) as one function, shared by the lint rule and the tidy test.
 import { dirname, join, normalize, sep } from 'node:path';
-import { above, ambientFiles, ambientRooms, inner, mayWait, pureFolders, rooms } from '../rooms.mjs';
+import { above, ambientRooms, inner, mayWait, pureFolders, rooms } from '../rooms.mjs';
 
 const inPureFolder = (file) => pureFolders.some((folder) => file.startsWith(`${folder}/`));
 
@@ -88,12 +88,12 @@ const waiting = [/\basync\b|\bawait\b/, 'return data; the shell waits'];
 
 /**
  * What `file` with `text` uses although it may not: `[line, message]` pairs. Pure code touches no time, chance or I/O and does not wait, except where
- * `mayWait` says so. Other code touches ambient time and chance in `ambientRooms` and `ambientFiles` only.
+ * `mayWait` says so. Other code touches ambient time and chance in `ambientRooms` only.
  */
 export function impurities(file, text) {
   if (/\.test\.ts$|\/(suite|test-support|fixtures)\//.test(file)) return [];
   const pure = isPure(file, text);
-  const ambientIsFine = !pure && (ambientRooms.includes(file.split('/')[0]) || file in ambientFiles);
+  const ambientIsFine = !pure && ambientRooms.includes(file.split('/')[0]);
   const banned = [...(ambientIsFine ? [] : ambient), ...(pure ? outside : []), ...(pure && !mayWait(file) ? [waiting] : [])];
   const where = pure ? 'pure code' : file.split('/')[0];
   const found = [];

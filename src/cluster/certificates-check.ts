@@ -58,7 +58,8 @@ export async function clusterAuthorities(dataDir: string): Promise<KeptAuthority
 async function folders(dataDir: string): Promise<string[]> {
   const below = async (dir: string): Promise<string[]> => (await readdir(dir).catch(() => [])).map((name) => join(dir, name));
   const [nodes, planes] = await Promise.all([below(join(dataDir, 'nodes')), below(controlPlanesDir(dataDir))]);
-  return [dataDir, ...nodes, ...planes.flatMap((dir) => [dir, join(dir, 'pki'), join(dir, 'pki', 'etcd')])];
+  const machines = [...planes, ...nodes.map((dir) => join(dir, 'control-plane'))];
+  return [dataDir, ...nodes, ...machines.flatMap((dir) => [dir, join(dir, 'pki'), join(dir, 'pki', 'etcd')])];
 }
 
 interface Found {

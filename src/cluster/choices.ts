@@ -1,9 +1,10 @@
 // What a start of a cluster is to be: the flags of this one, else the choices of the first, each checked before anything is started.
 import type { ArgComponent, ComponentArgs } from './component-args/args.ts';
 import { obstacles } from './capabilities.ts';
-import { emulatorOfStart, nodesOfStart } from './cloud/emulator-choice.ts';
-import { controlPlanesOfStart } from './control-planes/choice.ts';
+import { addressesOfStart, emulatorOfStart, nodesOfStart } from './cloud/emulator-choice.ts';
+import { assertLayout, controlPlanesOfStart } from './control-planes/choice.ts';
 import { etcdOfStart } from './etcd-location.ts';
+import { keptOf, upDefaults } from './flags/index.ts';
 import { machineOfStart } from './machines/choice.ts';
 import { parseRegistryMirror } from './nodes/index.ts';
 import type { Progress } from './progress.ts';
@@ -16,7 +17,7 @@ const apiserverPort = 6443;
 
 /** Chooses between real and simulated nodes; throws when real ones were asked for and cannot be had. */
 async function chooseRuntime(
-  wanted: UpOptions['runtime'],
+  wanted: NonNullable<UpOptions['runtime']>,
   before: RuntimeChoice | undefined,
   progress: Progress,
 ): Promise<RuntimeChoice> {
@@ -33,14 +34,15 @@ async function chooseRuntime(
 export async function settle(options: UpOptions, progress: Progress): Promise<ClusterSettings> {
   const before = await loadSettings(options.dataDir);
   const machine = machineOfStart(options, before);
-  const controlPlanes = controlPlanesOfStart(options, before);
+  assertLayout(options, before, machine !== undefined);
+  const controlPlanes = machine ? undefined : controlPlanesOfStart(options, before);
   const cloudEmulator = await emulatorOfStart(options, before, { machines: machine !== undefined, controlPlanes });
   const nodes = machine ? [] : await nodesOfStart(options, before, cloudEmulator);
   const runtime =
     nodes.length === 0 && !controlPlanes
       ? (before?.runtime ?? 'simulated')
       : await chooseRuntime(
-          controlPlanes ? 'containerd' : options.runtime,
+          controlPlanes ? 'containerd' : (options.runtime ?? upDefaults.runtime),
           before?.nodes.length ? before.runtime : undefined,
           progress,
         );
@@ -58,56 +60,61 @@ export async function settle(options: UpOptions, progress: Progress): Promise<Cl
     const mirror = registryMirror(registryPort);
     if (!registryMirrors.includes(mirror)) registryMirrors.push(mirror);
   }
+  const portMappings = options.portMappings ?? before?.portMappings;
+  if (portMappings && (runtime === 'simulated' || machine))
+    throw new Error('extraPortMappings need real nodes of the local cloud: nobody answers on others');
   const etcd = etcdOfStart(options.etcd, before);
-  const componentArgs = await argsOfStart(options, before, { machine: machine !== undefined, runtime, controlPlanes });
+  const componentArgs = await argsOfStart(options, before, {
+    machine: machine !== undefined,
+    runtime,
+    alone: controlPlanes !== undefined || machine?.controlPlane !== undefined,
+  });
   for (const warning of componentArgs.warnings) progress.say(`   ${warning}`);
+  const { topology, endpointAccess } = topologyOf(options, before, runtime);
   return {
+    ...keptOf(options, before),
     name: before?.name ?? options.name,
     dataDir: options.dataDir,
     nodes,
     runtime,
     ...(controlPlanes && { controlPlanes }),
+    ...(portMappings && { portMappings }),
     podCidr: podCidrFor(nodes.length, before?.podCidr),
     port: options.port || (before?.port ?? (machine ? apiserverPort : 0)),
-    uplink: options.uplink ?? before?.uplink ?? 'auto',
-    nodeAddresses: options.nodeAddresses ?? before?.nodeAddresses ?? 'private',
     dnsUpstreams,
     registryMirrors,
     ...(registryPort !== undefined && { registryPort }),
-    cloudProvider: options.cloudProvider ?? before?.cloudProvider ?? 'local',
     ...(cloudEmulator && { cloudEmulator }),
+    ...(!options.nodeAddresses && !before?.nodeAddresses && (await addressesOfStart(cloudEmulator))),
     // Volumes of the built-in provisioner are directories of this machine.
-    storage: options.storage ?? before?.storage ?? (machine ? 'none' : 'local-path'),
+    ...(machine && !options.storage && !before?.storage && { storage: 'none' as const }),
     ...(machine && { machine }),
     ...(etcd && { etcd }),
-    metrics: options.metrics ?? before?.metrics ?? 'kubelets',
     ...((options.encryptSecrets || before?.encryptSecrets) && { encryptSecrets: true }),
-    networkPolicy: options.networkPolicy ?? before?.networkPolicy ?? 'nftables',
-    cni: options.cni ?? before?.cni ?? 'bridge',
-    proxyMode: options.proxyMode ?? before?.proxyMode ?? 'iptables',
     ...(Object.keys(componentArgs.args).length > 0 && { componentArgs: componentArgs.args }),
-    ...topologyOf(options, before, runtime),
+    endpointAccess,
+    topology,
   };
 }
 
 interface Shape {
   machine: boolean;
   runtime: RuntimeChoice;
-  controlPlanes: readonly string[] | undefined;
+  /** The control plane's components are processes of their own. */
+  alone: boolean;
 }
 
 /** A user's flags of components: those of this start replace those of the component that were given before. Throws what the component would say. */
 async function argsOfStart(
   { componentArgs: given = {} }: UpOptions,
   before: ClusterSettings | undefined,
-  { machine, runtime, controlPlanes }: Shape,
+  { machine, runtime, alone: processes }: Shape,
 ): Promise<{ args: ComponentArgs; warnings: string[] }> {
   const args: ComponentArgs = { ...before?.componentArgs, ...given };
   if (Object.keys(args).length === 0) return { args, warnings: [] };
   if ((given.kubelet || given['kube-proxy']) && (machine || runtime === 'simulated'))
     throw new Error('--kubelet-arg and --kube-proxy-arg are for real nodes of the local cloud');
   const { checkComponentArgs } = await import('./component-args/tables.ts');
-  const alone = (component: ArgComponent): boolean =>
-    controlPlanes !== undefined && component !== 'kubelet' && component !== 'kube-proxy';
+  const alone = (component: ArgComponent): boolean => processes && component !== 'kubelet' && component !== 'kube-proxy';
   return { args, warnings: await checkComponentArgs(args, alone) };
 }

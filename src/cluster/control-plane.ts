@@ -18,10 +18,11 @@ import type { Clock, Logger, Rng } from '#utils';
 import { type Dial, type ListenTarget, serve, type WireServer } from '#wire';
 import type { ArgComponent, ComponentArgs } from './component-args/args.ts';
 import { type ClusterPki, clientConfigFor, serverNames } from './certificates.ts';
+import type { KeptFlags } from './flags/index.ts';
 import { type Identity, identities } from './identities.ts';
 import { clusterNetworks } from './settings.ts';
 
-/** Of the audit log; the other flags keep their defaults. */
+/** Files of the audit log. All other settings of the log have the defaults of kube-apiserver's flags. */
 export interface AuditFiles {
   policyFile: string;
   /** '-': standard output. */
@@ -63,15 +64,12 @@ export interface ControlPlaneOptions {
   /** Opens connections to kubelets and pods. */
   dialKubelet?: Dial;
   /** Who serves metrics.k8s.io; default: the kubelets tell, through the apiserver. */
-  metrics?: MetricsChoice;
+  metrics?: KeptFlags['metrics'];
   /** What a simulated node uses; undefined for a node that is not in this process. */
   nodeStats?: NodeStatsShortcut;
   /** A user's flags of the components. */
   componentArgs?: ComponentArgs;
 }
-
-/** `none`: somebody else's API server, when there is one. */
-export type MetricsChoice = 'kubelets' | 'none';
 
 export interface ControlPlaneDeps {
   clock: Clock;

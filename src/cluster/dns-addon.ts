@@ -27,7 +27,7 @@ const managedBy = 'sagong';
 const sliceLabels = { 'kubernetes.io/service-name': service, 'endpointslice.kubernetes.io/managed-by': managedBy };
 
 /** What the name servers may read, as kubeadm grants it. Must be in place before they start to watch. */
-const grantDns = (client: KubeClient): Promise<void> =>
+export const grantDns = (client: KubeClient): Promise<void> =>
   grantClusterRole(client, {
     role: 'system:coredns',
     serviceAccount: 'coredns',
@@ -37,8 +37,8 @@ const grantDns = (client: KubeClient): Promise<void> =>
     ],
   });
 
-/** Publishes the Service. The loop below gives it endpoints. */
-const publishDns = (client: KubeClient): Promise<void> =>
+/** Publishes the Service. Its endpoints are the pods of `selector`, or else those that the loop below gives it. */
+export const publishDns = (client: KubeClient, selector?: Record<string, string>): Promise<void> =>
   applyObjects(client, [
     {
       resource: 'services',
@@ -50,7 +50,11 @@ const publishDns = (client: KubeClient): Promise<void> =>
           namespace,
           labels: { 'k8s-app': 'kube-dns', 'kubernetes.io/cluster-service': 'true', 'kubernetes.io/name': 'CoreDNS' },
         },
-        spec: { clusterIP: clusterNetworks.dnsServiceIp, ports: ports.map((port) => ({ ...port, targetPort: port.port })) },
+        spec: {
+          clusterIP: clusterNetworks.dnsServiceIp,
+          ports: ports.map((port) => ({ ...port, targetPort: port.port })),
+          ...(selector && { selector }),
+        },
       },
     },
   ]);

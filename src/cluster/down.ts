@@ -10,6 +10,8 @@ import { removeLoadBalancers } from '#cloud/load-balancers';
 import { removeMachine } from '#cloud/machine';
 import { cloudDir } from './cloud/settings.ts';
 import { ownMachineDir } from './machines/choice.ts';
+import { leaveOthers } from './machines/leave.ts';
+import { loadMachine } from './machines/machine.ts';
 import { powerOff } from './machines/power.ts';
 import { clusterEntries, clusterMark, clusterPaths, isClusterDir } from './paths.ts';
 import { previousContext } from './previous-context.ts';
@@ -46,13 +48,17 @@ export async function stop(dataDir: string, clock: Clock): Promise<boolean> {
 /** Ends everything and removes the data and the user's context. Gives whether there was a cluster. */
 export async function down(
   dataDir: string,
-  { clock, env }: { clock: Clock; env: Record<string, string | undefined> },
+  { clock, env, warn = () => {} }: { clock: Clock; env: Record<string, string | undefined>; warn?(text: string): void },
 ): Promise<boolean> {
   if (!isClusterDir(dataDir)) return false;
+  if (await loadMachine(dataDir))
+    throw new Error(`${dataDir} is of a machine that has joined a cluster: sagong leave takes it out`);
   const settings = await loadSettings(dataDir).catch(() => undefined);
+  const gone = settings?.machine && (await leaveOthers(dataDir, settings.machine, clock));
   const server = (await readRunState(dataDir))?.server ?? lastServer(dataDir);
   const previous = await previousContext(dataDir);
   await stop(dataDir, clock);
+  for (const what of (await gone?.()) ?? []) warn(what);
   for (const name of clusterEntries) await removeTree(join(dataDir, name));
   // What else is in there was put there by somebody else.
   await rmdir(dataDir).catch(() => {});

@@ -1,16 +1,13 @@
 // Where the data of a cluster is: in a store of its own, or in an etcd that was named at its first start, or that the data was moved to.
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import type { FlagValues } from '#component-base/flags';
 import type { EtcdAccess } from './control-plane.ts';
+import type { etcdRows } from './flags/index.ts';
 import type { ClusterSettings, EtcdLocation } from './settings.ts';
 
-/** Flags as kube-apiserver has them. */
-export interface EtcdFlags {
-  etcdServers?: string[];
-  etcdCafile?: string;
-  etcdCertfile?: string;
-  etcdKeyfile?: string;
-}
+/** What was given of them. */
+export type EtcdFlags = Partial<FlagValues<ReturnType<typeof etcdRows>>>;
 
 /** Throws a sentence for what cannot be meant. Undefined: nothing was said. */
 export function etcdFromFlags({ etcdServers, etcdCafile, etcdCertfile, etcdKeyfile }: EtcdFlags): EtcdLocation | undefined {
@@ -20,7 +17,7 @@ export function etcdFromFlags({ etcdServers, etcdCafile, etcdCertfile, etcdKeyfi
     if (etcdCafile !== undefined || etcdCertfile !== undefined) throw new Error('--etcd-cafile and its like need --etcd-servers');
     return undefined;
   }
-  const servers = etcdServers.flatMap((text) => text.split(',')).filter((text) => text !== '');
+  const servers = etcdServers.filter((text) => text !== '');
   const wrong = servers.find((text) => !/^https?:\/\/[^/\s]+:\d{1,5}\/?$/.test(text));
   if (servers.length === 0 || wrong !== undefined)
     throw new Error(`--etcd-servers must be http(s)://host:port, comma separated, not ${JSON.stringify(wrong ?? '')}`);

@@ -2,12 +2,13 @@
 export { clusterFlags, clusterMark, clusterPaths, dataDirOf } from './paths.ts';
 export { type EtcdFlags, etcdFromFlags } from './etcd-location.ts';
 export { migrateToEmbedded, migrateToEtcd } from './store-migrate.ts';
+export { wordOf } from './component-args/args.ts';
 export { createProgress, type Progress } from './progress.ts';
 export { down, stop } from './down.ts';
 export { readRunState, runningProcess, runStatePath, type RunState, writeRunState } from './run-state.ts';
 export { loadSettings, podCidrFor, type ClusterSettings, type RuntimeChoice } from './settings.ts';
 export { up, type RunningCluster, type UpOptions } from './up.ts';
-export { startControlPlane, type ControlPlane, type MetricsChoice } from './control-plane.ts';
+export { startControlPlane, type ControlPlane } from './control-plane.ts';
 export { certificateTables, renewCertificates } from './certificates-check.ts';
 export { serviceUnit, type ServiceUnit } from './service-unit.ts';
 export { identities, type Identity } from './identities.ts';
@@ -15,7 +16,7 @@ export { type ClusterPki, ephemeralPki, keysOf, openPki, pkiFrom, type PkiKeys }
 export { isNodeReady, waitFor } from './wait.ts';
 export { SimulatedNodes } from './simulated-nodes.ts';
 export { startCloudControllerManager } from './cloud/controller.ts';
-export { startStorage, type StorageChoice } from './storage-addon.ts';
+export { startStorage } from './storage-addon.ts';
 export { Machines } from './cloud/machines.ts';
 export { type ClusterNetwork, ensureNetwork } from './cloud/network.ts';
 export { createSimulatedInstances } from './cloud/simulated-instances.ts';
@@ -35,10 +36,22 @@ export { type EndpointAccess, endpointAccessOf, type Topology } from './cloud/en
 export { buildProgramImage } from './images/index.ts';
 export { listClusters, listedText } from './list.ts';
 export { adminClient, drainNode, removeNode } from './nodes-away.ts';
-export { createToken, deleteToken, listTokens, startJoining, tokenColumns } from './joining/index.ts';
+export {
+  createToken,
+  deleteToken,
+  listTokens,
+  newCertificateKey,
+  parseCertificateKey,
+  publishJoining,
+  startJoiningLoops,
+  tokenColumns,
+  uploadCertificates,
+} from './joining/index.ts';
 export { authorityHashes } from './machines/discovery.ts';
-export { join, type JoinOptions, leave } from './machines/join.ts';
+export { join, type JoinOptions } from './machines/join.ts';
+export { leave } from './machines/leave.ts';
+export { joinable } from './machines/joinable.ts';
 export { loadImage } from './load-image.ts';
-export { type ImageProgram, imagePrograms, withLocalImage } from './local-image.ts';
+export { type ImageProgram, withLocalImage } from './local-image.ts';
 export { nodeShell } from './node-shell.ts';
 export { clusterStatus, summary } from './summary.ts';

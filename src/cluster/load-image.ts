@@ -5,10 +5,10 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { execCommand, readFileIfExists } from '#host';
 import { importImage } from './images/index.ts';
-import { nodeDir } from './cloud/machines.ts';
+
 import { containerdPaths } from './nodes/index.ts';
-import { clusterFlags } from './paths.ts';
-import { loadSettings } from './settings.ts';
+import { clusterFlags, nodeDir } from './paths.ts';
+import { loadSettings, nodesOf } from './settings.ts';
 
 /** Whether somebody listens: the socket of a node that was stopped is still a file. */
 async function answers(path: string): Promise<boolean> {
@@ -49,7 +49,7 @@ export async function loadImage(dataDir: string, path: string): Promise<string[]
     throw new Error('the nodes of this cluster are simulated: they run any image name and hold no images');
   const archive = await readArchive(path);
   const nodes = await Promise.all(
-    settings.nodes.map(async (name) => {
+    nodesOf(settings).map(async (name) => {
       const { socket } = containerdPaths(nodeDir(dataDir, name));
       return { name, socket, runs: await answers(socket) };
     }),

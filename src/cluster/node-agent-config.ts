@@ -15,6 +15,8 @@ export interface NodeAgentConfig {
   dnsKubeconfig: string;
   /** Absent: the node makes the network of its pods itself. */
   cni?: 'none';
+  /** The cluster's own programs are pods: their image, as an archive, and (on a machine of the control plane) its configuration. */
+  pods?: { image: string; controlPlane?: string; tainted?: boolean };
   /** Of kube-proxy; absent: iptables. */
   proxyMode?: ProxyMode;
   /** A user's flags of these, as words of a command line. */

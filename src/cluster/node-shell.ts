@@ -1,9 +1,9 @@
 // `sagong node shell`: a program of this machine's in the namespaces of a real node, beside its kubelet.
 import { spawn } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
-import { agentConfigPath } from './cloud/machines.ts';
-import { controlPlaneConfigPath } from './control-planes/config.ts';
-import { clusterFlags } from './paths.ts';
+
+import { controlPlaneConfigPath, controlPlaneDir } from './control-planes/config.ts';
+import { agentConfigPath, clusterFlags } from './paths.ts';
 import { loadSettings } from './settings.ts';
 
 /** The agent itself; who only leads into the node (sh, nsenter, env) carries the same words behind its own. */
@@ -24,7 +24,7 @@ export async function nodeShell(dataDir: string, node: string, command: readonly
   const settings = await loadSettings(dataDir);
   if (!settings) throw new Error(`there is no cluster in ${dataDir}`);
   if (settings.runtime === 'simulated') throw new Error('the nodes of this cluster are simulated: no process runs on them');
-  const pid = await agentOf([agentConfigPath(dataDir, node), controlPlaneConfigPath(dataDir, node)]);
+  const pid = await agentOf([agentConfigPath(dataDir, node), controlPlaneConfigPath(controlPlaneDir(dataDir, node))]);
   const flags = clusterFlags(settings.name, dataDir);
   if (pid === undefined) throw new Error(`no node ${node} runs; see them with: sagong node list${flags}`);
   const inside = command.length > 0 ? command : [process.env['SHELL'] ?? '/bin/sh'];

@@ -5,7 +5,11 @@ import { clientConfigOf, createClient, createRestTransport, type KubeClient, rea
 import { userAgent } from '#component-base';
 import type { Clock } from '#utils';
 import { drainPollMs, drainTimeoutMs } from './machines/limits.ts';
+import { controlPlaneLabel } from './machines/labels.ts';
+import { removeFromEtcd } from './machines/leave-etcd.ts';
+import { loadMachine } from './machines/machine.ts';
 import { clusterPaths } from './paths.ts';
+import { loadSettings } from './settings.ts';
 
 const core = (resource: string) => ({ group: '', version: 'v1', resource });
 
@@ -75,11 +79,29 @@ export async function drainNode(client: KubeClient, name: string, clock: Clock, 
   say(`node/${name} drained`);
 }
 
-/** Drains it where it is Ready, and deletes its Node. */
-export async function removeNode(client: KubeClient, name: string, clock: Clock, say: (text: string) => void): Promise<void> {
+/** Of a machine that is gone for good: its member of etcd. */
+async function removeMember(dataDir: string, node: Node, clock: Clock, say: (text: string) => void): Promise<void> {
+  if (node.metadata.labels?.[controlPlaneLabel] === undefined) return;
+  const address = node.status?.addresses?.find(({ type }) => type === 'InternalIP')?.address ?? '';
+  const own = (await loadMachine(dataDir))?.nodeName ?? (await loadSettings(dataDir))?.machine?.controlPlane;
+  if (own === undefined) return;
+  if (own === node.metadata.name)
+    throw new Error(`${own} is this machine: sagong leave takes it out, and sagong down where it was the first one`);
+  if (await removeFromEtcd(dataDir, own, address, clock)) say(`etcd member at ${address} removed`);
+}
+
+/** Drains it where it is Ready, takes its member out of etcd, and deletes its Node. */
+export async function removeNode(
+  client: KubeClient,
+  name: string,
+  dataDir: string,
+  clock: Clock,
+  say: (text: string) => void,
+): Promise<void> {
   const node = await named(client, name);
   const ready = node.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
   if (ready) await drainNode(client, name, clock, say);
+  await removeMember(dataDir, node, clock, say);
   await client.resource<Node>(core('nodes')).delete(name);
   say(`node/${name} removed from the cluster`);
 }

@@ -5,7 +5,7 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 
 /** `~/.sagong/<name>`, unless a folder is given. Absolute. */
-export const dataDirOf = (name: string, given: string | undefined): string => resolve(given ?? join(homedir(), '.sagong', name));
+export const dataDirOf = (name: string, given: string | undefined): string => resolve(given || join(homedir(), '.sagong', name));
 
 /** Everything that a cluster writes into its directory: nothing else in there is ours to remove. */
 export const clusterEntries = [
@@ -14,6 +14,7 @@ export const clusterEntries = [
   'cluster.json',
   'control-planes',
   'control.sock',
+  'images',
   'kubeconfig',
   'logs',
   'machine',
@@ -63,3 +64,7 @@ export const clusterPaths = (dataDir: string) => ({
 
 /** Six hex digits that mark everything of a cluster on the machine: two clusters never collide, and a later process finds what a crashed one left. */
 export const clusterMark = (dataDir: string): string => createHash('sha256').update(dataDir).digest('hex').slice(0, 6);
+
+/** Everything a node keeps. Named by the first part of its name: paths of sockets are in there, which have about a hundred characters. */
+export const nodeDir = (dataDir: string, name: string): string => join(dataDir, 'nodes', name.split('.', 1)[0] ?? name);
+export const agentConfigPath = (dataDir: string, name: string): string => join(nodeDir(dataDir, name), 'agent.json');

@@ -1,4 +1,6 @@
 // Progress for people: one line a step, with a spinner on a terminal and plain lines elsewhere.
+import type { Clock } from '#utils';
+
 export interface Progress {
   /** Runs `work` under a title; prints how long it took when it was over a second. */
   step<T>(title: string, work: () => Promise<T>): Promise<T>;
@@ -9,19 +11,19 @@ const frames = ['-', '\\', '|', '/'];
 const frameMs = 120;
 const worthTellingMs = 1_000;
 
-export function createProgress(out: { write(text: string): unknown; isTTY?: boolean }): Progress {
+export function createProgress(out: { write(text: string): unknown; isTTY?: boolean }, clock: Clock): Progress {
   const say = (text: string): void => void out.write(`${text}\n`);
   return {
     say,
     async step(title, work) {
-      const started = performance.now();
+      const startedMs = clock.monotonic();
       let frame = 0;
       const draw = (): void => void out.write(`\r ${frames[frame++ % frames.length]} ${title} `);
       const timer = out.isTTY ? setInterval(draw, frameMs) : undefined;
       if (timer) draw();
       const finish = (mark: string): void => {
         if (timer) clearInterval(timer);
-        const tookMs = performance.now() - started;
+        const tookMs = clock.monotonic() - startedMs;
         say(`${timer ? '\r' : ''} ${mark} ${title}${tookMs > worthTellingMs ? ` (${(tookMs / 1000).toFixed(1)} s)` : ''}  `);
       };
       try {

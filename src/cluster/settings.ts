@@ -1,19 +1,11 @@
 // What a cluster is, as chosen at its first `up` and kept in `<data-dir>/cluster.json`: later starts find the same cluster again.
 import { join } from 'node:path';
 import type { EmulatorName } from '#cloud/emulators';
-import type { EndpointAccess, Topology } from './cloud/endpoint-access.ts';
 import { atomicWrite, readFileIfExists } from '#host';
-import type { ProxyMode } from '#kube-proxy';
 import type { ComponentArgs } from './component-args/args.ts';
-import type { MetricsChoice } from './control-plane.ts';
-import type { StorageChoice } from './storage-addon.ts';
+import type { KeptFlags } from './flags/index.ts';
 
 export type RuntimeChoice = 'containerd' | 'simulated';
-export type UplinkChoice = 'auto' | 'none';
-/** `public`: nodes also have addresses by which the machine reaches their node ports. */
-export type NodeAddressesChoice = 'private' | 'public';
-/** `local`: the cluster's own cloud-controller-manager; `external`: nodes wait for one that somebody else runs, e.g. as a pod. */
-export type CloudProviderChoice = 'local' | 'external';
 
 export interface EtcdLocation {
   servers: string[];
@@ -23,18 +15,27 @@ export interface EtcdLocation {
   keyFile?: string;
 }
 
-/** Who makes the network of pods on real nodes: `bridge`, the nodes themselves; `none` leaves it to an add-on, and nodes are not Ready before it came. */
-export type CniChoice = 'bridge' | 'none';
-/** Who enforces network policies on real nodes: `none` leaves them to somebody else. */
-export type NetworkPolicyChoice = 'nftables' | 'none';
-
 /** A cluster of machines: where the first one is reached, and whether it is a node, too. */
 export interface MachineChoice {
   advertiseAddress: string;
   node: boolean;
+  /** Its etcd, apiserver and managers are processes of their own, and other machines can be control planes, too: their name for this one. */
+  controlPlane?: string;
+  /** `host:port` under which all control planes are found, where that is not this machine. */
+  controlPlaneEndpoint?: string;
 }
 
-export interface ClusterSettings {
+/** A port of this machine that leads to one of a node. */
+export interface PortMapping {
+  /** Number of the node, from 0. */
+  node: number;
+  listenAddress: string;
+  hostPort: number;
+  containerPort: number;
+}
+
+/** Beside what is named here: the flags that are kept as they were given. One that is absent has its default. */
+export interface ClusterSettings extends Partial<KeptFlags> {
   name: string;
   /** Where everything of the cluster is kept; absolute. */
   dataDir: string;
@@ -47,40 +48,24 @@ export interface ClusterSettings {
   podCidr?: string;
   /** Of the apiserver on loopback; 0 picks a free one at the first start. */
   port: number;
-  /** Whether real nodes get a way out of the machine; default auto. */
-  uplink?: UplinkChoice;
-  /** Of real nodes, when they are made; default private. */
-  nodeAddresses?: NodeAddressesChoice;
+  /** Ports of this machine that lead to nodes. */
+  portMappings?: PortMapping[];
   /** Name servers for names outside the cluster, `address[:port]`; default: the machine's. */
   dnsUpstreams?: string[];
   /** Where nodes pull images from, `[registry=]url`. */
   registryMirrors?: string[];
   /** Of a registry on loopback that nodes know, too; absent: there is none. */
   registryPort?: number;
-  cloudProvider?: CloudProviderChoice;
   /** The vendor whose API is in front of the local cloud; absent: none. Fixed with the first start. */
   cloudEmulator?: EmulatorName;
   /** Where the data is, when not in the cluster's own store. */
   etcd?: EtcdLocation;
   /** Absent: the cluster is on one machine, and its nodes are instances of its cloud. */
   machine?: MachineChoice;
-  /** Default: local-path. */
-  storage?: StorageChoice;
-  metrics?: MetricsChoice;
-  /** Default: nftables. */
-  networkPolicy?: NetworkPolicyChoice;
-  /** Default: bridge. */
-  cni?: CniChoice;
-  /** Default: iptables. */
-  proxyMode?: ProxyMode;
-  /** Default: self-managed. */
-  topology?: Topology;
   /** Whether Secrets are encrypted in the store. Once on, it stays. */
   encryptSecrets?: boolean;
   /** A user's flags of the components. */
   componentArgs?: ComponentArgs;
-  /** Of a managed control plane. */
-  endpointAccess?: EndpointAccess;
 }
 
 export const clusterNetworks = {
@@ -104,6 +89,12 @@ export const widePodCidr = '10.192.0.0/10';
 /** The addresses of a cluster's pods. Once wide, always wide: nodes keep their blocks. */
 export const podCidrFor = (nodes: number, before: string = clusterNetworks.podCidr): string =>
   nodes >= wideFrom ? widePodCidr : before;
+
+/** Every real node, those that the control plane is on among them. */
+export const nodesOf = ({ nodes, controlPlanes = [], layout }: ClusterSettings): string[] => [
+  ...(layout === 'pods' ? controlPlanes : []),
+  ...nodes,
+];
 
 const settingsPath = (dataDir: string): string => join(dataDir, 'cluster.json');
 

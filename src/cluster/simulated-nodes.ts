@@ -106,7 +106,7 @@ export class SimulatedNodes {
       });
     });
   };
-  /** What the node uses; undefined for one that is none of these. */
+  /** What the node uses; undefined for a node that is not among these. */
   stats(name: string): Promise<StatsSummary> | undefined {
     const kubelet = this.#machines.get(name)?.kubelet;
     return kubelet && statsSummary(kubelet, true);

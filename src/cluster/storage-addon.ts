@@ -11,9 +11,6 @@ import { grantClusterRole } from './grant.ts';
 import { identities } from './identities.ts';
 import { runOwnLoop } from './own-loop.ts';
 
-/** `local-path`: volumes are directories on the disks of the nodes; `none`: claims wait for a provisioner that somebody else runs. */
-export type StorageChoice = 'local-path' | 'none';
-
 export interface StorageSetup {
   plane: PlaneAccess;
   /** Of the cluster; the nodes' disks are in it. */

@@ -20,9 +20,15 @@ const etcdStore = async (location: EtcdLocation): Promise<Store> => {
   return openEtcdStore({ endpoints: servers, ...(tls && { tls }) });
 };
 
-/** The settings say where the data is: they change when all of it is there. */
-export async function migrateToEtcd(dataDir: string, etcd: EtcdLocation): Promise<Migration> {
+/** The settings say where the data is: they change, to what `then` makes of them, when all of it is there. */
+export async function migrateToEtcd(
+  dataDir: string,
+  etcd: EtcdLocation,
+  then: (settings: ClusterSettings) => ClusterSettings = (settings) => ({ ...settings, etcd }),
+): Promise<Migration> {
   const settings = await settingsOf(dataDir);
+  if (settings.controlPlanes || settings.machine?.controlPlane)
+    throw new Error('the data of this cluster is in the etcd of its control planes already');
   if (settings.etcd) throw new Error(`the data of this cluster is in an etcd already: ${settings.etcd.servers.join(',')}`);
   const { store: path } = clusterPaths(dataDir);
   const source = await openDiskStore({ path, mustExist: true });
@@ -37,7 +43,7 @@ export async function migrateToEtcd(dataDir: string, etcd: EtcdLocation): Promis
   } finally {
     await source.close();
   }
-  await saveSettings({ ...settings, etcd });
+  await saveSettings(then(settings));
   return { ...moved, kept: (await moveStoreAside(path)) ?? path };
 }
 

@@ -4,7 +4,6 @@ import type { Node } from '#api/core/v1';
 import { createInformerFactory } from '#client';
 import { Supervisor } from '#component-base';
 import { ensureDir, execCommand } from '#host';
-import type { ProxyMode } from '#kube-proxy';
 import type { Clock, Logger, Rng } from '#utils';
 import type { ComponentArgs } from './component-args/args.ts';
 import { type ClusterPki, openPki } from './certificates.ts';
@@ -12,7 +11,6 @@ import {
   type AuditFiles,
   type ControlPlane,
   type ControlPlaneOptions,
-  type MetricsChoice,
   type PlaneAccess,
   startControlPlane,
 } from './control-plane.ts';
@@ -20,86 +18,34 @@ import { settle } from './choices.ts';
 import { controlRoutes } from './control-routes.ts';
 import { serveControl } from './control-socket.ts';
 import { openEtcdLocation } from './etcd-location.ts';
+import type { UpFlags } from './flags/index.ts';
 import { identities } from './identities.ts';
-import type { EndpointAccess, Topology } from './cloud/endpoint-access.ts';
 import type { ControlPlaneEndpoint } from './cloud/endpoint.ts';
 import type { ClusterNodes } from './cloud/nodes.ts';
 import { clusterPaths } from './paths.ts';
 import type { Progress } from './progress.ts';
 import { keepRenewing, renewAging } from './renewal.ts';
 import { removeRunState, runningProcess, writeRunState } from './run-state.ts';
-import {
-  type ClusterSettings,
-  type CloudProviderChoice,
-  type EtcdLocation,
-  loadSettings,
-  type CniChoice,
-  type NetworkPolicyChoice,
-  type NodeAddressesChoice,
-  type RuntimeChoice,
-  saveSettings,
-  type UplinkChoice,
-} from './settings.ts';
+import { type ClusterSettings, type EtcdLocation, loadSettings, type PortMapping, saveSettings } from './settings.ts';
 import { rewriteSecrets, secretEncryption } from './secret-encryption.ts';
-import type { StorageChoice } from './storage-addon.ts';
 import { accessBy, UserAccess } from './user-access.ts';
 import { isHeardSince, isNodeReadySince, waitFor } from './wait.ts';
 
-export interface UpOptions {
+/** What was given of the flags; those that name files and flags of components, as what they name. */
+export interface UpOptions extends UpFlags {
   name: string;
   /** Absolute. */
   dataDir: string;
-  /** Absent: as before, or 1. */
-  nodes?: number;
-  runtime: 'auto' | RuntimeChoice;
-  /** Machines of the control plane; absent: as before, or none, and it is in this process. */
-  controlPlanes?: number;
-  /** Absent or 0: as before, or a free one. */
-  port?: number;
-  /** Absent: as before, or auto. */
-  uplink?: UplinkChoice;
-  /** Absent: as before, or private. */
-  nodeAddresses?: NodeAddressesChoice;
-  /** `address[:port]`; absent: as before, or the machine's name servers. */
-  dnsUpstreams?: readonly string[];
-  /** `[registry=]url`; absent: as before, or none. */
-  registryMirrors?: readonly string[];
-  /** Of a registry on loopback that nodes know, too; absent: as before, or none. */
-  registryPort?: number | undefined;
-  /** Who completes the nodes and serves load balancers: absent: as before, or local. */
-  cloudProvider?: CloudProviderChoice;
-  /** The vendor whose API is put in front of the local cloud: absent: as before, or none. */
-  cloudProviderEmulator?: string | undefined;
-  /** Who makes volumes for claims: absent: as before, or local-path. */
-  storage?: StorageChoice;
-  /** Who serves metrics.k8s.io: absent: as before, or kubelets. */
-  metrics?: MetricsChoice;
-  /** Who enforces network policies: absent: as before, or nftables. */
-  networkPolicy?: NetworkPolicyChoice;
-  /** Who makes the network of pods on real nodes: absent: as before, or bridge. */
-  cni?: CniChoice;
-  /** How kube-proxy works on real nodes: absent: as before, or iptables. */
-  proxyMode?: ProxyMode;
-  /** Absent: as before, or self-managed. */
-  topology?: Topology;
-  /** Absent: as before, or public-and-private. */
-  endpointAccess?: EndpointAccess;
-  /** Where other machines reach this one, so that they can join; absent: as before, or none can. */
-  advertiseAddress?: string;
+  /** Ports of this machine that lead to nodes; absent: as before, or none. */
+  portMappings?: PortMapping[] | undefined;
   /** An etcd to keep the data in; absent: as before, or a store of its own. */
-  etcd?: EtcdLocation;
-  /** What the store may grow to in this run; absent: its default. */
-  quotaBytes?: number;
-  /** Secrets are encrypted in the store; absent: as before. */
-  encryptSecrets?: boolean;
+  etcd?: EtcdLocation | undefined;
   /** The audit log of this run; absent: none. */
   audit?: AuditFiles | undefined;
   /** Flags of components; of those that are absent: as before, or none. */
   componentArgs?: ComponentArgs;
   /** How to run this program, for node agents. */
   program: readonly string[];
-  /** Leave the user's kubeconfig alone. */
-  keepKubeconfig?: boolean;
   env: Record<string, string | undefined>;
 }
 
@@ -182,10 +128,11 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
   undo.push(() => nodes?.stop());
   booted?.catch(() => {});
   const planeOptions = controlPlaneOptions(settings, pki, nodes?.endpoint, () => nodes);
-  const own = settings.controlPlanes
-    ? undefined
-    : await progress.step('control plane', () => startOwnPlane(planeOptions, options, settings, deps));
-  const plane = own ?? (await remoteOf({ settings, pki, nodes, booted }, deps));
+  const own =
+    settings.controlPlanes || settings.machine?.controlPlane
+      ? undefined
+      : await progress.step('control plane', () => startOwnPlane(planeOptions, options, settings, deps));
+  const plane = own ?? (await remoteOf({ settings, pki, nodes, booted, program: options.program }, deps));
   if (hasCloud) nodes ??= await makeNodes();
   const managed = nodes?.endpoint !== undefined && settings.topology === 'managed';
   const kept = { ...settings, ...(own && !managed && { port: Number(new URL(own.apiserver.url).port) }) };
@@ -213,12 +160,12 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
     if (nodes.noUplink) progress.say(`   nodes have no way out of this machine (${nodes.noUplink})`);
     await progress.step(kept.cni === 'none' ? 'nodes' : 'nodes Ready', async () => {
       await nodes.kubeletsAnswer(deps.signal);
-      await nodesReady(plane, await nodes.bootTimes(), arrivalOf(kept), deps);
+      await nodesReady(plane, await nodes.bootTimes(), arrivalOf(kept), deps).then(() => nodes.mark(plane));
     });
   }
-  if (kept.machine && own) {
+  if (kept.machine) {
     const { startFirstMachine } = await import('./machines/first.ts');
-    await startFirstMachine({ settings: kept, machine: kept.machine, plane: own, pki, program: options.program }, deps);
+    await startFirstMachine({ settings: kept, machine: kept.machine, plane, own, pki, program: options.program }, deps);
   }
   await storage;
   for (const { component, state, last } of deps.supervisor.status())
@@ -242,10 +189,12 @@ interface Remote {
   pki: ClusterPki;
   nodes: ClusterNodes | undefined;
   booted: Promise<void> | undefined;
+  program: readonly string[];
 }
 
 /** The control plane on machines, once it answers. */
-async function remoteOf({ settings, pki, nodes, booted }: Remote, deps: StartDeps): Promise<PlaneAccess> {
+async function remoteOf({ settings, pki, nodes, booted, program }: Remote, deps: StartDeps): Promise<PlaneAccess> {
+  if (settings.machine) return (await import('./machines/first.ts')).startFirstPlane(settings, program, deps);
   const { startRemotePlane } = await import('./control-planes/start.ts');
   const { length } = settings.controlPlanes ?? [];
   return deps.progress.step(`control plane on ${length} machine${length === 1 ? '' : 's'}`, async () => {

@@ -14,8 +14,8 @@ import {
   failureCounter,
   type HealthCheck,
   type HealthEndpoint,
-  inDomain,
   type Metrics,
+  ownProcess,
   restClientMetrics,
   userAgent,
 } from '#component-base';
@@ -92,7 +92,8 @@ export const actingAs =
 export function startAlone<T>(component: string, metrics: Metrics, start: () => T): T {
   const failures = failureCounter(metrics);
   const stray = (error: unknown): never => die(error, 'uncaughtException');
-  return inDomain({ name: component, stray, caught: () => failures.inc(1, component, 'caught') }, start);
+  ownProcess({ name: component, stray, caught: () => failures.inc(1, component, 'caught') });
+  return start();
 }
 
 export interface OwnEndpoints extends Pick<ComponentServerOptions, 'setVerbosity'> {

@@ -8,7 +8,7 @@ import { ensureDir, onSignals, systemClock } from '#host';
 import { programOf } from './program.ts';
 
 const withDataDir = (dataDir: string): string[] => {
-  const given = process.argv.slice(2).filter((word) => word !== '--detach');
+  const given = process.argv.slice(2).filter((word) => !/^--detach(=|$)/.test(word));
   const at = given.findIndex((word) => word === '--data-dir' || word.startsWith('--data-dir='));
   if (at >= 0) given.splice(at, given[at] === '--data-dir' ? 2 : 1);
   return [...given, '--data-dir', dataDir];
@@ -43,7 +43,7 @@ export async function detach(dataDir: string, what: string): Promise<void> {
   // Until it is ready, whoever gives up waiting gives up the start.
   const giveUp = (): void => void child.kill(child.killed ? 'SIGKILL' : 'SIGTERM');
   onSignals({ SIGTERM: giveUp, SIGINT: giveUp, SIGHUP: giveUp });
-  const progress = createProgress(process.stdout);
+  const progress = createProgress(process.stdout, clock);
   await progress.step(`${what} in ${dataDir}`, async () => {
     for (;;) {
       if (exit !== undefined) throw new Error(`the ${what} did not start:\n${readFileSync(outFile, 'utf8')}`);

@@ -21,6 +21,35 @@ it('reads what has a counterpart', () => {
   expect(read('featureGates: {}\nnodes: []\nnetworking: { apiServerPort: -1 }\n')).toEqual({ nodes: 1, labels: [{}] });
 });
 
+it('reads what the whole cluster is told', () => {
+  const mirror = `[plugins."io.containerd.grpc.v1.cri".registry.mirrors."docker.io"]\n  endpoint = ["http://10.0.0.5:5000"]`;
+  const gates = 'feature-gates=A=true,B=false';
+  expect(
+    read(
+      `featureGates: { A: true, B: false }\nruntimeConfig: { api/alpha: "false" }\ncontainerdConfigPatches: [${JSON.stringify(mirror)}]\nnetworking: { disableDefaultCNI: true, kubeProxyMode: nftables }\n`,
+    ),
+  ).toEqual({
+    nodes: 1,
+    labels: [{}],
+    cni: 'none',
+    proxyMode: 'nftables',
+    registryMirrors: ['docker.io=http://10.0.0.5:5000'],
+    args: {
+      ...{ apiserverArg: [gates, 'runtime-config=api/alpha=false'], controllerManagerArg: [gates], schedulerArg: [gates] },
+      ...{ kubeletArg: [gates], kubeProxyArg: [gates] },
+    },
+  });
+});
+
+it('reads ports of this machine that lead to nodes, on loopback unless an address is named', () => {
+  const mapping = (host: number, more = '') => `  extraPortMappings: [{ containerPort: 30080, hostPort: ${host}${more} }]\n`;
+  const nodes = `nodes:\n- role: control-plane\n${mapping(80)}- role: worker\n- role: worker\n${mapping(81, ', listenAddress: 0.0.0.0')}`;
+  expect(read(nodes).ports).toEqual([
+    { node: 0, listenAddress: '127.0.0.1', hostPort: 80, containerPort: 30080 },
+    { node: 1, listenAddress: '0.0.0.0', hostPort: 81, containerPort: 30080 },
+  ]);
+});
+
 it('reads several control planes, and flags of components in the words of kubeadm', () => {
   const patch = 'apiServer:\n  extraArgs:\n    event-ttl: 2h\n';
   const listed = 'kind: JoinConfiguration\nnodeRegistration:\n  kubeletExtraArgs:\n  - { name: max-pods, value: "7" }\n';
@@ -41,17 +70,28 @@ test.each([
   ],
   [
     'nodes:\n- role: control-plane\n  extraPortMappings: [{ containerPort: 80 }]\n',
-    'nodes[0].extraPortMappings has no counterpart',
+    'nodes[0].extraPortMappings[0].hostPort must be a port',
+  ],
+  [
+    'nodes:\n- role: control-plane\n  extraPortMappings: [{ containerPort: 80, hostPort: 80, protocol: UDP }]\n',
+    'nodes[0].extraPortMappings[0].protocol: UDP has no counterpart',
+  ],
+  [
+    'nodes:\n- role: control-plane\n  extraPortMappings: [{ containerPort: 80, hostport: 80 }]\n',
+    'nodes[0].extraPortMappings[0].hostport is no field',
   ],
   ['nodes:\n- role: worker\n', 'with a node of the role control-plane'],
   ['nodes:\n- role: boss\n', 'nodes[0].role must be control-plane or worker'],
-  ['featureGates: { X: true }\n', 'featureGates has no counterpart'],
-  ['runtimeConfig: { api/all: "true" }\n', 'runtimeConfig has no counterpart'],
+  ['featureGates: { X: "yes" }\n', 'featureGates must be a map of gates to true or false'],
+  ['runtimeConfig: { api/all: true }\n', 'runtimeConfig must be a map of APIs to texts'],
+  ['containerdConfigPatches: ["[debug]"]\n', 'containerdConfigPatches[0]: "[debug]" has no counterpart'],
+  ['containerdConfigPatches: [1]\n', 'containerdConfigPatches must be a list of texts'],
+  ['networking: { kubeProxyMode: ipvs }\n', 'networking.kubeProxyMode: ipvs has no counterpart'],
   ['kubeadmConfigPatches: ["x"]\n', 'kubeadmConfigPatches[0] must be a text with an object in YAML'],
   ['kubeadmConfigPatches: ["kind: KubeletConfiguration"]\n', 'kind "KubeletConfiguration" has no counterpart'],
   ['kubeadmConfigPatches: ["networking: { podSubnet: 10.1.0.0/16 }"]\n', 'networking has no counterpart'],
   ['kubeadmConfigPatches: ["apiServer: { certSANs: [a] }"]\n', 'apiServer.certSANs has no counterpart'],
-  ['networking: { disableDefaultCNI: true }\n', 'networking.disableDefaultCNI: true has no counterpart'],
+  ['networking: { disableDefaultCNI: 1 }\n', 'networking.disableDefaultCNI must be true or false'],
   ['networking: { ipFamily: dual }\n', 'networking.ipFamily: dual has no counterpart'],
   ['networking: { podSubnet: 10.1.0.0/16 }\n', 'pods are in 10.244.0.0/16'],
   ['networking: { apiServerPort: 70000 }\n', 'networking.apiServerPort must be a port'],

@@ -1,6 +1,9 @@
 // `sagong up --config FILE`: a cluster in the words of kind's configuration (https://kind.sigs.k8s.io/docs/user/configuration/, kind.x-k8s.io/v1alpha4).
 // What has a counterpart becomes flags and labels; everything else is refused by its name, never ignored. Pure.
+import { fromContainerdPatches } from './containerd-patches.ts';
 import { fromKubeadmPatches, type PatchedArgs } from './kubeadm-patches.ts';
+import type { PortMapping } from '#cluster/start';
+import { portMappings } from './port-mappings.ts';
 
 /** Of every cluster. */
 export interface Networks {
@@ -16,6 +19,13 @@ export interface FromKind {
   controlPlanes?: number;
   /** Flags of components, by option of `sagong up`. */
   args?: PatchedArgs;
+  /** Who makes the network of pods, and how kube-proxy works, where it is not what holds anyway. */
+  cni?: 'none';
+  proxyMode?: 'nftables';
+  /** Where nodes pull images from. */
+  registryMirrors?: string[];
+  /** Ports of this machine that lead to one of a node. */
+  ports?: PortMapping[];
   /** Of each node, in order. */
   labels: Record<string, string>[];
 }
@@ -32,15 +42,12 @@ const isEmpty = (value: unknown): boolean =>
 /** Why a field cannot be had here. */
 const nodeRefusals: Record<string, string> = {
   image: 'nodes here are no containers and have no image: the version is that of this program',
-  extraMounts: 'put files on nodes with a hostPath volume or `sagong node shell`',
-  extraPortMappings: 'a Service of type LoadBalancer has an address that this machine reaches',
+  extraMounts:
+    'nodes have disks of their own: put files there with `sagong node shell NODE`, or take a claim of the StorageClass standard',
   kubeadmConfigPatchesJSON6902: 'use kubeadmConfigPatches',
 };
 const clusterRefusals: Record<string, string> = {
-  featureGates: 'feature gates are as in a default cluster',
-  runtimeConfig: 'the APIs served are those of a default cluster',
   kubeadmConfigPatchesJSON6902: 'use kubeadmConfigPatches',
-  containerdConfigPatches: 'use --registry-mirror for mirrors of registries',
   containerdConfigPatchesJSON6902: 'use --registry-mirror for mirrors of registries',
 };
 
@@ -74,18 +81,41 @@ const mergedArgs = (all: readonly PatchedArgs[]): PatchedArgs => {
   return merged;
 };
 
+/** Names of the fields that hold for the whole cluster, not for one node. */
+const settingNames = ['featureGates', 'runtimeConfig', 'containerdConfigPatches'];
+/** Options of the components that have feature gates. */
+const gatedOptions = ['apiserverArg', 'controllerManagerArg', 'schedulerArg', 'kubeletArg', 'kubeProxyArg'];
+
+/** Of every component; each checks them by its own table. */
+function gatesOf(value: unknown): PatchedArgs {
+  if (isEmpty(value)) return {};
+  if (!isObject(value) || Object.values(value).some((one) => typeof one !== 'boolean'))
+    return wrong('featureGates', 'a map of gates to true or false');
+  const words = Object.entries(value).map(([name, on]) => `${name}=${String(on)}`);
+  return Object.fromEntries(gatedOptions.map((option) => [option, [`feature-gates=${words.join(',')}`]]));
+}
+
+function apisOf(value: unknown): PatchedArgs {
+  if (isEmpty(value)) return {};
+  if (!isObject(value) || Object.values(value).some((one) => typeof one !== 'string'))
+    return wrong('runtimeConfig', 'a map of APIs to texts');
+  const words = Object.entries(value as Record<string, string>).map(([name, on]) => `${name}=${on}`);
+  return { apiserverArg: [`runtime-config=${words.join(',')}`] };
+}
+
 /** The control plane of a cluster here is on no node: it counts as one only where kind would run pods on it. */
-function nodesOf(value: unknown): Pick<FromKind, 'nodes' | 'labels' | 'args' | 'controlPlanes'> {
+function nodesOf(value: unknown): Pick<FromKind, 'nodes' | 'labels' | 'args' | 'controlPlanes' | 'ports'> {
   if (isEmpty(value)) return { nodes: 1, labels: [{}] };
   if (!Array.isArray(value)) return wrong('nodes', 'a list');
   const all = value.map((node: unknown, index) => {
     const path = `nodes[${index}]`;
     if (!isObject(node)) return wrong(path, 'an object');
-    known(node, path, ['role', 'labels', 'kubeadmConfigPatches'], nodeRefusals);
+    known(node, path, ['role', 'labels', 'kubeadmConfigPatches', 'extraPortMappings'], nodeRefusals);
     const { role = 'control-plane' } = node;
     if (role !== 'control-plane' && role !== 'worker') return wrong(`${path}.role`, 'control-plane or worker');
     const patches = fromKubeadmPatches(node['kubeadmConfigPatches'], `${path}.kubeadmConfigPatches`);
-    return { role, labels: labelsOf(node['labels'], `${path}.labels`), patches };
+    const ports = portMappings(node['extraPortMappings'], `${path}.extraPortMappings`);
+    return { role, labels: labelsOf(node['labels'], `${path}.labels`), patches, ports };
   });
   const workers = all.filter(({ role }) => role === 'worker');
   const planes = all.filter(({ role }) => role === 'control-plane');
@@ -93,11 +123,17 @@ function nodesOf(value: unknown): Pick<FromKind, 'nodes' | 'labels' | 'args' | '
   if (workers.length > 0 && planes.some(({ labels }) => !isEmpty(labels)))
     refuse('nodes[0].labels', 'the control plane is on no node where there are workers');
   const chosen = workers.length > 0 ? workers : planes;
+  // Node ports and ports of hosts answer on the first node for all: what is mapped to a control plane leads there.
+  const ports = all.flatMap(({ role, ports: mapped }) => {
+    const index = role === 'worker' ? workers.findIndex(({ ports: own }) => own === mapped) : 0;
+    return mapped.map((one) => ({ ...one, node: index }));
+  });
   return {
     nodes: chosen.length,
     ...(planes.length > 1 && { controlPlanes: planes.length }),
     args: mergedArgs(all.map(({ patches }) => patches)),
     labels: chosen.map(({ labels }) => labels),
+    ...(ports.length > 0 && { ports }),
   };
 }
 
@@ -111,7 +147,7 @@ const networkingNames = [
   'kubeProxyMode',
 ];
 
-function portOf(value: unknown, { podCidr, serviceCidr }: Networks): Pick<FromKind, 'port'> {
+function networkingOf(value: unknown, { podCidr, serviceCidr }: Networks): Pick<FromKind, 'port' | 'cni' | 'proxyMode'> {
   if (isEmpty(value)) return {};
   if (!isObject(value)) return wrong('networking', 'an object');
   known(value, 'networking', networkingNames, { dnsSearch: 'names are looked up as the machine does' });
@@ -123,13 +159,19 @@ function portOf(value: unknown, { podCidr, serviceCidr }: Networks): Pick<FromKi
   only('podSubnet', podCidr, `pods are in ${podCidr}`);
   only('serviceSubnet', serviceCidr, `Services are in ${serviceCidr}`);
   only('ipFamily', 'ipv4', 'networks are of IPv4');
-  only('disableDefaultCNI', false, 'pods are in the network that the nodes make');
-  only('kubeProxyMode', 'iptables', 'kube-proxy works with iptables');
+  const { disableDefaultCNI = false, kubeProxyMode: mode = 'iptables' } = value;
+  if (typeof disableDefaultCNI !== 'boolean') return wrong('networking.disableDefaultCNI', 'true or false');
+  if (mode !== 'iptables' && mode !== 'nftables')
+    refuse(`networking.kubeProxyMode: ${String(mode)}`, 'kube-proxy works with iptables or nftables');
+  const choices = {
+    ...(disableDefaultCNI && { cni: 'none' as const }),
+    ...(mode === 'nftables' && { proxyMode: mode as 'nftables' }),
+  };
   const port = value['apiServerPort'];
-  if (port === undefined || port === null || port === -1) return {};
+  if (port === undefined || port === null || port === -1) return choices;
   if (typeof port !== 'number' || !Number.isInteger(port) || port < 0 || port > 65_535)
     return wrong('networking.apiServerPort', 'a port');
-  return { port };
+  return { ...choices, port };
 }
 
 /** `document`: the parsed file. Throws a sentence that names what is wrong, or what there is no counterpart for. */
@@ -139,14 +181,22 @@ export function fromKindConfig(document: unknown, networks: Networks): FromKind 
   if (kind !== 'Cluster') throw new Error(`--config: kind must be "Cluster", not ${JSON.stringify(kind)}`);
   if (apiVersion !== 'kind.x-k8s.io/v1alpha4')
     throw new Error(`--config: apiVersion must be "kind.x-k8s.io/v1alpha4", not ${JSON.stringify(apiVersion)}`);
-  known(document, '', ['kind', 'apiVersion', 'name', 'nodes', 'networking', 'kubeadmConfigPatches'], clusterRefusals);
+  known(
+    document,
+    '',
+    ['kind', 'apiVersion', 'name', 'nodes', 'networking', 'kubeadmConfigPatches', ...settingNames],
+    clusterRefusals,
+  );
   if (name !== undefined && typeof name !== 'string') wrong('name', 'a text');
   const { args: ofNodes = {}, ...nodes } = nodesOf(document['nodes']);
-  const args = mergedArgs([fromKubeadmPatches(document['kubeadmConfigPatches'], 'kubeadmConfigPatches'), ofNodes]);
+  const patched = fromKubeadmPatches(document['kubeadmConfigPatches'], 'kubeadmConfigPatches');
+  const args = mergedArgs([gatesOf(document['featureGates']), apisOf(document['runtimeConfig']), patched, ofNodes]);
+  const mirrors = fromContainerdPatches(document['containerdConfigPatches']);
   return {
     ...(typeof name === 'string' && name !== '' && { name }),
     ...nodes,
     ...(Object.keys(args).length > 0 && { args }),
-    ...portOf(document['networking'], networks),
+    ...(mirrors.length > 0 && { registryMirrors: mirrors }),
+    ...networkingOf(document['networking'], networks),
   };
 }

@@ -13,7 +13,7 @@ const wrong = (path: string, what: string): never => {
 };
 
 /** A map (v1beta3) or a list of names and values (v1beta4). */
-function wordsOf(value: unknown, path: string): string[] {
+export function wordsOf(value: unknown, path: string): string[] {
   if (value === undefined || value === null) return [];
   if (Array.isArray(value))
     return value.map((one: unknown, index) => {

@@ -7,6 +7,7 @@ import { createForwarder, parseUpstream, type Upstream, upstreamsOf } from './fo
 import { type DnsSockets, serveDns } from './server.ts';
 import { resolve } from './zone.ts';
 
+export { type Corefile, parseCorefile } from './corefile.ts';
 export { parseUpstream, upstreamsOf, type Upstream, type DnsSockets, type Resolve };
 export type { Answer, RecordType, Resource } from './zone.ts';
 

@@ -1,16 +1,25 @@
 // Flags of components, given to `sagong up` (`--apiserver-arg audit-log-maxage=3`): which components have them, and which of their flags are not a
 // user's because the assembly decides them. Pure.
 
-/** Components by the name of the option of `up`. */
+/** Components by the flag of `up`; `key` is the name of its value. */
 export const componentArgFlags = {
-  'apiserver-arg': 'kube-apiserver',
-  'controller-manager-arg': 'kube-controller-manager',
-  'scheduler-arg': 'kube-scheduler',
-  'cloud-controller-manager-arg': 'cloud-controller-manager',
-  'kubelet-arg': 'kubelet',
-  'kube-proxy-arg': 'kube-proxy',
+  'apiserver-arg': { key: 'apiserverArg', component: 'kube-apiserver', example: 'event-ttl=2h' },
+  'controller-manager-arg': {
+    key: 'controllerManagerArg',
+    component: 'kube-controller-manager',
+    example: 'concurrent-job-syncs=10',
+  },
+  'scheduler-arg': { key: 'schedulerArg', component: 'kube-scheduler', example: 'kube-api-qps=100' },
+  'cloud-controller-manager-arg': {
+    key: 'cloudControllerManagerArg',
+    component: 'cloud-controller-manager',
+    example: 'concurrent-service-syncs=3',
+  },
+  'kubelet-arg': { key: 'kubeletArg', component: 'kubelet', example: 'max-pods=50' },
+  'kube-proxy-arg': { key: 'kubeProxyArg', component: 'kube-proxy', example: 'v=2' },
 } as const;
-export type ArgComponent = (typeof componentArgFlags)[keyof typeof componentArgFlags];
+export type ComponentArgFlag = (typeof componentArgFlags)[keyof typeof componentArgFlags];
+export type ArgComponent = ComponentArgFlag['component'];
 
 /** Words of a command line, `--flag=value`, by component. */
 export type ComponentArgs = Partial<Record<ArgComponent, readonly string[]>>;
@@ -113,13 +122,11 @@ export function wordOf(option: string, text: string): string {
   return `--${bare}`;
 }
 
-const camel = (option: string): string => option.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
-
-/** Out of the options of `sagong up`, by their names there (`kubeletArg`). */
-export const componentArgsOf = (options: Readonly<Record<string, unknown>>): ComponentArgs =>
+/** Out of the flags of `sagong up`. */
+export const componentArgsOf = (flags: Partial<Record<ComponentArgFlag['key'], readonly string[]>>): ComponentArgs =>
   Object.fromEntries(
-    Object.entries(componentArgFlags).flatMap(([option, component]) => {
-      const given = options[camel(option)] as readonly string[] | undefined;
+    Object.entries(componentArgFlags).flatMap(([option, { key, component }]) => {
+      const given = flags[key];
       return given === undefined ? [] : [[component, given.map((text) => wordOf(option, text))]];
     }),
   );

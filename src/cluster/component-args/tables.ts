@@ -12,7 +12,7 @@ const tables: Record<ArgComponent, () => Promise<FlagTable>> = {
 };
 
 const optionOf = (component: ArgComponent): string =>
-  Object.entries(componentArgFlags).find(([, name]) => name === component)?.[0] ?? component;
+  Object.entries(componentArgFlags).find(([, row]) => row.component === component)?.[0] ?? component;
 
 /** Parses words of a component. Throws its own message, with the option of `up` before it. */
 export function parseWords<F extends FlagTable>(component: ArgComponent, flags: F, words: readonly string[]): ParsedFlags<F> {

@@ -8,14 +8,23 @@ import type { Clock, Logger } from '#utils';
 import { accepts } from '../nodes/containerd.ts';
 import { type ManagedProcess, startProcess } from '../nodes/processes.ts';
 import { componentWords, etcdWords } from './commands.ts';
-import { type ControlPlaneConfig, controlPlaneFiles, type ControlPlaneProgram, controlPlanePrograms } from './config.ts';
+import {
+  type ControlPlaneConfig,
+  controlPlaneFiles,
+  type ControlPlaneProgram,
+  controlPlanePrograms,
+  programsOf,
+  readAtStart,
+} from './config.ts';
 import { acceptPollMs, renewalMs, stopPatienceMs } from './limits.ts';
-import { membershipOf, noteJoined } from './member.ts';
+import { membershipOf, whileMember } from './member.ts';
 import { apiPort, etcdPorts } from './names.ts';
 
 interface Deps {
   clock: Clock;
   logger: Logger;
+  /** Of the process; default: one of its own. */
+  supervisor?: Supervisor;
 }
 
 /** The kernel ends a program whose agent has died: the next agent starts its own. */
@@ -39,11 +48,11 @@ export class ControlPlaneAgent {
   constructor(config: ControlPlaneConfig, deps: Deps) {
     this.#config = config;
     this.#deps = deps;
-    this.#supervisor = new Supervisor(deps);
+    this.#supervisor = deps.supervisor ?? new Supervisor(deps);
   }
-  /** From now on every program is kept running. */
-  start(): void {
-    const wanted = controlPlanePrograms.filter((program) => program !== 'cloud-controller-manager' || this.#config.cloud);
+  /** From now on these programs are kept running. */
+  start(programs: readonly ControlPlaneProgram[] = controlPlanePrograms): void {
+    const wanted = programsOf(this.#config).filter((program) => programs.includes(program));
     this.#started = Promise.all(
       wanted.map((program) => this.#supervisor.run(program, (fail) => this.#begin(program, fail), { retryFirst: true })),
     );
@@ -65,7 +74,12 @@ export class ControlPlaneAgent {
       const how = signal ?? `exit code ${code}`;
       if (!stopping) fail(new Error(`${program} has ended (${how}): ${lastLine(started)}`));
     });
-    if (program === 'etcd') void this.#joined(started).catch(() => {});
+    if (program === 'etcd') {
+      const over = new AbortController();
+      void started.ended.then(() => over.abort());
+      const signal = AbortSignal.any([over.signal, this.#stopping.signal]);
+      void whileMember(this.#config, { ...this.#deps, signal }).catch(() => {});
+    }
     const renewed = this.#onRenewal(program, () => fail(new Error(`${program} is started again: its certificate was renewed`)));
     return {
       async stop() {
@@ -85,7 +99,7 @@ export class ControlPlaneAgent {
     const over = new AbortController();
     const inTurn = (): void =>
       void this.#deps.clock.sleep(renewalMs.settle + turn * renewalMs.turn, over.signal).then(changed, () => {});
-    const watches = certificateFiles(program, directory).map((path) => watchFile(path, inTurn));
+    const watches = readAtStart(program, directory).map((path) => watchFile(path, inTurn));
     return () => {
       over.abort();
       for (const watch of watches) watch.close();
@@ -101,31 +115,6 @@ export class ControlPlaneAgent {
     while (port !== undefined && !(await accepts({ host: loopback, port }))) await this.#deps.clock.sleep(acceptPollMs, signal);
     return [...this.#config.program, ...componentWords(this.#config, program)];
   }
-  /** etcd serves its clients once it has a leader. */
-  async #joined(started: ManagedProcess): Promise<void> {
-    let over = false;
-    void started.ended.then(() => {
-      over = true;
-    });
-    while (!(await accepts({ host: loopback, port: etcdPorts.client }))) {
-      if (over) return;
-      await this.#deps.clock.sleep(acceptPollMs, this.#stopping.signal);
-    }
-    await noteJoined(this.#config);
-  }
-}
-
-/** What a program reads once, at its start. etcd and the apiserver read what they serve with again by themselves. */
-function certificateFiles(program: ControlPlaneProgram, directory: string): string[] {
-  const files = controlPlaneFiles(directory);
-  const read: Record<ControlPlaneProgram, string[]> = {
-    etcd: [],
-    'kube-apiserver': [files.etcdClient.cert, files.kubeletClient.cert, files.frontProxyClient.cert],
-    'kube-controller-manager': [files.controllerManager],
-    'kube-scheduler': [files.scheduler],
-    'cloud-controller-manager': [files.cloudControllerManager],
-  };
-  return read[program];
 }
 
 const lastLine = (ended: ManagedProcess): string => ended.lastWords().split('\n').at(-1) ?? '';

@@ -4,9 +4,13 @@ import { copyFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '#utils';
 import type { ClusterPki } from '../certificates.ts';
+import { upDefaults } from '../flags/index.ts';
 import { clusterMark, clusterPaths } from '../paths.ts';
 import { secretEncryption } from '../secret-encryption.ts';
 import { clusterNetworks, type ClusterSettings } from '../settings.ts';
+import type { Instance } from '#cloud';
+import type { Machines } from '../cloud/machines.ts';
+import { etcdDataDir } from '../system-pods/places.ts';
 import { type ControlPlaneConfig, controlPlaneDir, controlPlaneFiles } from './config.ts';
 import { prepareControlPlane } from './disk.ts';
 import type { ControlPlaneMachines } from './machines.ts';
@@ -20,8 +24,8 @@ export interface BootOptions {
 }
 
 /** Once one machine's etcd has been a member, there is something to join. */
-async function noteBootstrapped(dataDir: string, names: readonly string[]): Promise<void> {
-  const notes = names.map((name) => controlPlaneFiles(controlPlaneDir(dataDir, name)).etcdJoined);
+async function noteBootstrapped({ dataDir, controlPlanes = [], layout }: ClusterSettings): Promise<void> {
+  const notes = controlPlanes.map((name) => controlPlaneFiles(controlPlaneDir(dataDir, name, layout)).etcdJoined);
   if (notes.some((path) => existsSync(path)))
     await Promise.all(notes.map((path) => writeFile(path, '', { mode: 0o600 }).catch(absent)));
 }
@@ -35,27 +39,30 @@ export async function prepareControlPlanes(
   { settings, pki, program, machines, clock }: BootOptions,
   names: readonly string[] = settings.controlPlanes ?? [],
 ): Promise<void> {
-  const { dataDir, name: cluster, podCidr = clusterNetworks.podCidr, cloudProvider, encryptSecrets } = settings;
+  const { dataDir, name: cluster, layout, podCidr = clusterNetworks.podCidr, cloudProvider, encryptSecrets } = settings;
   const pkiDir = clusterPaths(dataDir).pki;
   const { members } = machines;
   const { address: endpoint } = await machines.balancer();
   for (const { name, address } of members.filter((member) => names.includes(member.name))) {
-    const directory = controlPlaneDir(dataDir, name);
+    const directory = controlPlaneDir(dataDir, name, layout);
     const encryptionConfig = join(controlPlaneFiles(directory).pki, 'encryption.json');
     const config: ControlPlaneConfig = {
       ...{ name, address, directory, program, cluster, members, podCidr },
       args: settings.componentArgs ?? {},
+      ...(layout === 'pods' && { etcdData: etcdDataDir }),
       etcdToken: `sagong-${clusterMark(dataDir)}`,
-      cloud: (cloudProvider ?? 'local') === 'local',
+      cloud: (cloudProvider ?? upDefaults.cloudProvider) === 'local',
       ...(encryptSecrets && { encryptionConfig }),
     };
     await prepareControlPlane(config, { dataDir, pkiDir, pki, endpoint, clock });
     if (encryptSecrets) await copyFile((await secretEncryption(pkiDir)).path, encryptionConfig);
   }
-  await noteBootstrapped(dataDir, settings.controlPlanes ?? []);
+  await noteBootstrapped(settings);
 }
 
-export async function bootControlPlanes(options: BootOptions): Promise<void> {
+/** `nodes`: what makes nodes of them, where they are some. */
+export async function bootControlPlanes(options: BootOptions, nodes: Machines | undefined): Promise<Instance[]> {
   await prepareControlPlanes(options);
-  await options.machines.ensure();
+  if (nodes) for (const { name, address } of options.machines.members) await nodes.prepareControlPlane(name, address);
+  return options.machines.ensure();
 }

@@ -19,7 +19,6 @@ describe('machines of the control plane', () => {
     [{ controlPlanes: 3 }, before(), 'this cluster has no control-plane machines, which cannot change'],
     [{ controlPlanes: 1 }, before(['a', 'b', 'c']), 'this cluster has 3 control-plane machines'],
     [{ controlPlanes: 3, topology: 'managed' as const }, undefined, '--topology managed cannot be used with --control-planes'],
-    [{ controlPlanes: 3, advertiseAddress: '10.0.0.1' }, undefined, '--advertise-address cannot be used'],
     [{ port: 6443 }, before(['a']), '--port cannot be used with --control-planes'],
     [{ controlPlanes: 3, runtime: 'simulated' as const }, undefined, '--runtime simulated cannot be used'],
   ])('%o is refused', (more, was, message) => {

@@ -6,7 +6,7 @@ import { controlPlaneCounts, controlPlaneNames } from './names.ts';
 
 type Given = Pick<
   UpOptions,
-  'name' | 'controlPlanes' | 'topology' | 'advertiseAddress' | 'etcd' | 'port' | 'runtime' | 'audit' | 'quotaBytes'
+  'name' | 'controlPlanes' | 'layout' | 'topology' | 'etcd' | 'port' | 'runtime' | 'audit' | 'quotaBytes'
 >;
 
 /** Program, Debian package. */
@@ -16,28 +16,46 @@ const programs = [
   ['setpriv', 'util-linux'],
 ] as const;
 
-function assertPrograms(): void {
-  const missing = programs.filter(([program]) => !findProgram(program));
+export function assertControlPlanePrograms(
+  wanted: readonly string[] = programs.map(([program]) => program),
+  known: readonly (readonly [string, string])[] = programs,
+): void {
+  const missing = known.filter(([program]) => wanted.includes(program)).filter(([program]) => !findProgram(program));
   if (missing.length === 0) return;
   const names = missing.map(([program]) => program).join(', ');
   throw new Error(
-    `--control-planes needs ${names}, which ${missing.length > 1 ? 'are' : 'is'} not on this machine; install with: node scripts/setup.mjs --for control-planes (or: apt-get install ${missing.map(([, name]) => name).join(' ')})`,
+    `a control plane on etcd needs ${names}, which ${missing.length > 1 ? 'are' : 'is'} not on this machine; install with: node scripts/setup.mjs --for control-planes (or: apt-get install ${missing.map(([, name]) => name).join(' ')})`,
   );
 }
+
+/** Programs that pods of the cluster's own carry. */
+const podPrograms = [...[...programs, ['etcdctl', 'etcd-client'], ['nft', 'nftables'], ['conntrack', 'conntrack']]] as [
+  string,
+  string,
+][];
 
 /** What has no meaning beside control-plane machines, by flag. */
 const excluded = (given: Given): readonly [string, boolean][] => [
   ['--topology managed', given.topology === 'managed'],
-  ['--advertise-address', given.advertiseAddress !== undefined],
   ['--etcd-servers', given.etcd !== undefined],
   ['--port', Boolean(given.port)],
   ['--runtime simulated', given.runtime === 'simulated'],
   ['--audit-policy-file', given.audit !== undefined],
 ];
 
+/** The layout is chosen with the first start. Throws a sentence for another one, and where it cannot be had. */
+export function assertLayout({ layout }: Pick<Given, 'layout'>, before: ClusterSettings | undefined, machine: boolean): void {
+  const kept = before?.layout ?? 'processes';
+  if (before && layout !== undefined && layout !== kept)
+    throw new Error(
+      `this cluster has the layout ${kept}, which cannot change; start another one with a --name or --data-dir of its own`,
+    );
+  if (layout === 'pods' && machine) throw new Error('--layout pods cannot be used with --advertise-address');
+}
+
 /** The names of the machines; undefined: the control plane is in the process of `sagong up`. Throws a sentence for what cannot be. */
 export function controlPlanesOfStart(given: Given, before: ClusterSettings | undefined): string[] | undefined {
-  const { controlPlanes: count } = given;
+  const { controlPlanes: count = !before && given.layout === 'pods' ? 1 : undefined } = given;
   if (before && count !== undefined && count !== (before.controlPlanes?.length ?? 0))
     throw new Error(
       `this cluster has ${before.controlPlanes?.length ?? 'no'} control-plane machines, which cannot change; start another one with a --name or --data-dir of its own`,
@@ -46,7 +64,13 @@ export function controlPlanesOfStart(given: Given, before: ClusterSettings | und
   if (count !== undefined && !controlPlaneCounts.includes(count))
     throw new Error(`--control-planes must be one of ${controlPlaneCounts.join(', ')}, not ${count}`);
   if (!names) return undefined;
-  for (const [flag, is] of excluded(given)) if (is) throw new Error(`${flag} cannot be used with --control-planes`);
-  assertPrograms();
+  const pods = (given.layout ?? before?.layout) === 'pods';
+  for (const [flag, is] of excluded(given))
+    if (is) throw new Error(`${flag} cannot be used with ${pods ? '--layout pods' : '--control-planes'}`);
+  const needed = pods ? podPrograms : programs;
+  assertControlPlanePrograms(
+    needed.map(([program]) => program),
+    needed,
+  );
   return names;
 }

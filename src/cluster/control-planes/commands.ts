@@ -1,6 +1,6 @@
 // The command lines of a control-plane machine, with upstream's flags, as kubeadm writes them into its static pods. Pure.
 import { clusterNetworks } from '../settings.ts';
-import { type ControlPlaneConfig, controlPlaneFiles, type ControlPlaneProgram } from './config.ts';
+import { type ControlPlaneConfig, controlPlaneFiles, type ControlPlaneProgram, filesOf } from './config.ts';
 import { apiPort, etcdPorts } from './names.ts';
 
 type Flags = Record<string, string | number | boolean>;
@@ -15,8 +15,8 @@ export function etcdWords(
   config: ControlPlaneConfig,
   { cluster, fresh }: { cluster: [string, string][]; fresh: boolean },
 ): string[] {
-  const { name, address, directory, etcdToken } = config;
-  const files = controlPlaneFiles(directory);
+  const { name, address, etcdToken } = config;
+  const files = filesOf(config);
   return words({
     name,
     'data-dir': files.etcdData,

@@ -1,6 +1,8 @@
 // What a control-plane machine's agent process is told: written by `sagong up` into the machine's folder, beside its certificates and kubeconfigs.
 import { join } from 'node:path';
+import { nodeDir } from '../paths.ts';
 import type { ComponentArgs } from '../component-args/args.ts';
+import type { KeptFlags } from '../flags/index.ts';
 
 /** Programs that run on a control-plane machine. */
 export const controlPlanePrograms = [
@@ -25,6 +27,8 @@ export interface ControlPlaneConfig extends ControlPlaneMember {
   cluster: string;
   /** All machines of the control plane, this one among them. */
   members: readonly ControlPlaneMember[];
+  /** Where etcd keeps its data; absent: in `directory`. */
+  etcdData?: string;
   /** Name of the etcd cluster, so that members of two clusters never meet. */
   etcdToken: string;
   podCidr: string;
@@ -37,9 +41,10 @@ export interface ControlPlaneConfig extends ControlPlaneMember {
 }
 
 export const controlPlanesDir = (dataDir: string): string => join(dataDir, 'control-planes');
-export const controlPlaneDir = (dataDir: string, name: string): string => join(controlPlanesDir(dataDir), name);
-export const controlPlaneConfigPath = (dataDir: string, name: string): string =>
-  join(controlPlaneDir(dataDir, name), 'agent.json');
+/** Of a machine. One that is a node, too, has it on the disk of the node. */
+export const controlPlaneDir = (dataDir: string, name: string, layout?: KeptFlags['layout']): string =>
+  layout === 'pods' ? join(nodeDir(dataDir, name), 'control-plane') : join(controlPlanesDir(dataDir), name);
+export const controlPlaneConfigPath = (directory: string): string => join(directory, 'agent.json');
 
 /** Files of a machine; those of certificates have kubeadm's names. */
 export const controlPlaneFiles = (directory: string) => {
@@ -51,6 +56,8 @@ export const controlPlaneFiles = (directory: string) => {
     etcdData: join(directory, 'etcd'),
     /** Written when the machine's etcd has first been a member: from then on a disk without data joins anew. */
     etcdJoined: join(directory, 'etcd-joined'),
+    /** Addresses of all members, as this machine last saw them. */
+    etcdMembers: join(directory, 'etcd-members.json'),
     ca: join(pki, 'ca.crt'),
     caKey: join(pki, 'ca.key'),
     etcdCa: join(pki, 'etcd', 'ca.crt'),
@@ -63,9 +70,32 @@ export const controlPlaneFiles = (directory: string) => {
     frontProxyClient: pair('front-proxy-client'),
     etcdServer: pair(join('etcd', 'server')),
     etcdPeer: pair(join('etcd', 'peer')),
+    admin: join(directory, 'admin.conf'),
     controllerManager: join(directory, 'controller-manager.conf'),
     scheduler: join(directory, 'scheduler.conf'),
     cloudControllerManager: join(directory, 'cloud-controller-manager.conf'),
     cloudConfig: join(directory, 'cloud', 'cloud-config.yaml'),
   };
 };
+
+export const filesOf = ({ directory, etcdData }: Pick<ControlPlaneConfig, 'directory' | 'etcdData'>) => ({
+  ...controlPlaneFiles(directory),
+  ...(etcdData !== undefined && { etcdData }),
+});
+
+/** What a program reads once, at its start. etcd and the apiserver read what they serve with again by themselves. */
+export function readAtStart(program: ControlPlaneProgram, directory: string): string[] {
+  const files = controlPlaneFiles(directory);
+  const read: Record<ControlPlaneProgram, string[]> = {
+    etcd: [],
+    'kube-apiserver': [files.etcdClient.cert, files.kubeletClient.cert, files.frontProxyClient.cert],
+    'kube-controller-manager': [files.controllerManager],
+    'kube-scheduler': [files.scheduler],
+    'cloud-controller-manager': [files.cloudControllerManager],
+  };
+  return read[program];
+}
+
+/** Those that a machine has. */
+export const programsOf = ({ cloud }: Pick<ControlPlaneConfig, 'cloud'>): ControlPlaneProgram[] =>
+  controlPlanePrograms.filter((program) => program !== 'cloud-controller-manager' || cloud);

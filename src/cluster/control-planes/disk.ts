@@ -1,6 +1,7 @@
 // What a control-plane machine needs to boot, as a vendor's image and user data would bring it: certificates, kubeconfigs and configuration in its
 // folder (https://kubernetes.io/docs/setup/best-practices/certificates/). Certificates that are good for long yet stay as they are.
 import { copyFile, mkdir } from 'node:fs/promises';
+import { isIP } from 'node:net';
 import { dirname, join } from 'node:path';
 import { kubeconfigFor, writeKubeconfig } from '#client';
 import { atomicWrite, readFileIfExists } from '#host';
@@ -20,7 +21,7 @@ export interface DiskOptions {
   /** The folder with the cluster's authorities. */
   pkiDir: string;
   pki: ClusterPki;
-  /** Address of the load balancer. */
+  /** Address or name under which the apiservers are found together. */
   endpoint: string;
   clock: Clock;
 }
@@ -72,7 +73,7 @@ async function certificatesOf({ name, address, directory }: ControlPlaneConfig, 
     (subject: SubjectOptions): CertificateAndKey =>
       issueCertificate({ ca: etcd, ...subject, usages, days });
   const own = { commonName: name, dnsNames: [name, 'localhost'], ips: [address, '127.0.0.1'] };
-  const serving = serverNames([name], [address, endpoint]);
+  const serving = isIP(endpoint) ? serverNames([name], [address, endpoint]) : serverNames([name, endpoint], [address]);
   return [
     {
       files: files.apiserver,
@@ -99,7 +100,8 @@ async function writeCloudConfig(dataDir: string, target: string): Promise<void> 
 export async function prepareControlPlane(config: ControlPlaneConfig, options: DiskOptions): Promise<void> {
   const { dataDir, pki, pkiDir, clock } = options;
   const files = controlPlaneFiles(config.directory);
-  for (const dir of [config.directory, files.pki, files.logs, files.etcdData]) await mkdir(dir, { recursive: true, mode: 0o700 });
+  for (const dir of [config.directory, files.pki, files.logs, ...(config.etcdData ? [] : [files.etcdData])])
+    await mkdir(dir, { recursive: true, mode: 0o700 });
   const etcd = await etcdAuthority(pkiDir);
   await mkdir(dirname(files.etcdCa), { recursive: true, mode: 0o700 });
   const { authority, frontProxyAuthority, serviceAccount } = pki;
@@ -115,9 +117,10 @@ export async function prepareControlPlane(config: ControlPlaneConfig, options: D
   for (const wanted of await certificatesOf(config, options)) await write(wanted, clock);
   const kubeconfig = (path: string, identity: Identity): Promise<void> =>
     writeKubeconfig(path, kubeconfigFor(config.cluster, clientConfigFor(pki, identity, `https://127.0.0.1:${apiPort}`)));
+  if (config.etcdData !== undefined) await kubeconfig(files.admin, identities.admin);
   await kubeconfig(files.controllerManager, identities.controllerManager);
   await kubeconfig(files.scheduler, identities.scheduler);
   await kubeconfig(files.cloudControllerManager, identities.controller('cloud-controller-manager'));
   if (config.cloud) await writeCloudConfig(dataDir, files.cloudConfig);
-  await atomicWrite(controlPlaneConfigPath(dataDir, config.name), JSON.stringify(config, null, 2), { mode: 0o600 });
+  await atomicWrite(controlPlaneConfigPath(config.directory), JSON.stringify(config, null, 2), { mode: 0o600 });
 }

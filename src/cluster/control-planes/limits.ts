@@ -17,3 +17,5 @@ export const renewalMs = { settle: 5_000, turn: 60_000 };
 export const joinPollMs = 1_000;
 /** How long a machine asks for before it says again why it cannot join. */
 export const complaintMs = 10_000;
+/** Between two looks who the members of etcd are. */
+export const membersLookMs = 60_000;

@@ -1,8 +1,10 @@
 // Control-plane machines as instances of the cluster's cloud, one zone after the other, and the load balancer before them.
 import type { Instance, LoadBalancer, SecurityGroup } from '#cloud';
 import { type CloudClient, listAll } from '#cloud/client';
+import { nodeUserData } from '../cloud/machines.ts';
 import { type ClusterNetwork, clusterTag, controlPlanePlace, ensureControlPlaneGroup, roleTag } from '../cloud/network.ts';
 import { programFolders } from '../cloud/program-folders.ts';
+import type { KeptFlags } from '../flags/index.ts';
 import type { ControlPlaneMember } from './config.ts';
 import { controlPlaneConfigPath, controlPlaneDir } from './config.ts';
 import { healthCheckMs } from './limits.ts';
@@ -14,6 +16,8 @@ export interface ControlPlaneMachinesOptions {
   names: readonly string[];
   /** How to run this program. */
   program: readonly string[];
+  /** Of the cluster; `pods`: the machines are nodes. */
+  layout?: KeptFlags['layout'] | undefined;
 }
 
 const role = 'control-plane';
@@ -73,21 +77,26 @@ export class ControlPlaneMachines {
     return all;
   }
 
-  #run(name: string, group: SecurityGroup): Promise<Instance> {
-    const { cluster, dataDir, names, program } = this.#options;
-    const { subnets, vpc } = this.#network;
-    const { subnet, address } = controlPlanePlace(names.indexOf(name), subnets.length);
+  #userData(name: string) {
+    const { dataDir, program, layout } = this.#options;
+    if (layout === 'pods') return nodeUserData({ dataDir, program, name, pods: true });
     const { command, shows } = programFolders(program);
+    const directory = controlPlaneDir(dataDir, name);
+    return { command: [...command, 'control-plane-agent', '--config', controlPlaneConfigPath(directory)], directory, shows };
+  }
+  #run(name: string, group: SecurityGroup): Promise<Instance> {
+    const { cluster, names } = this.#options;
+    const { subnets, vpc, group: ofNodes } = this.#network;
+    const { subnet, address } = controlPlanePlace(names.indexOf(name), subnets.length);
+    const isNode = this.#options.layout === 'pods';
     return this.#cloud.runInstance({
       name,
       subnetId: subnets[subnet]?.id ?? '',
       privateAddress: address,
-      securityGroupIds: [group.id],
-      userData: {
-        command: [...command, 'control-plane-agent', '--config', controlPlaneConfigPath(dataDir, name)],
-        directory: controlPlaneDir(dataDir, name),
-        shows,
-      },
+      securityGroupIds: [group.id, ...(isNode ? [ofNodes.id] : [])],
+      // Pods are behind a node.
+      ...(isNode && { sourceDestCheck: false }),
+      userData: this.#userData(name),
       tags: { [clusterTag]: cluster, [roleTag]: role, Name: `${vpc.name}/${name}` },
     });
   }

@@ -1,13 +1,16 @@
-// How the etcd of a control-plane machine comes to be a member: with the others at the very first start, and later, when its disk has been lost, in
-// place of the member that it was (https://etcd.io/docs/v3.6/op-guide/runtime-configuration/).
+// How the etcd of a control-plane machine comes to be a member: with the others at the very first start, and later, when it has no data or has lost it, in
+// place of the member that it was (https://etcd.io/docs/v3.6/op-guide/runtime-configuration/). It begins as a learner, so that the others keep their
+// quorum whatever becomes of it, and gets a vote when it has caught up.
 import { existsSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { connectEtcdMembers, type EtcdMember } from '#store';
+import type { EtcdMember } from '#store';
 import type { Clock, Logger } from '#utils';
 import { peerUrl } from './commands.ts';
-import { type ControlPlaneConfig, controlPlaneFiles } from './config.ts';
-import { complaintMs, joinPollMs } from './limits.ts';
+import { type ControlPlaneConfig, filesOf } from './config.ts';
+import { isAt, noteMembers, otherMembers, promoteOwn, throughAny } from './etcd-members.ts';
+import { accepts } from '../nodes/containerd.ts';
+import { acceptPollMs, complaintMs, joinPollMs, membersLookMs } from './limits.ts';
 import { etcdPorts } from './names.ts';
 
 interface Deps {
@@ -24,57 +27,71 @@ export interface Membership {
 }
 
 /** Takes the lost member of this machine out and puts a new one in. Rejects when the others cannot agree on it. */
-async function replaceBy(through: string, config: ControlPlaneConfig, clock: Clock): Promise<Membership> {
-  const files = controlPlaneFiles(config.directory);
-  const [ca, cert, key] = await Promise.all(
-    [files.etcdCa, files.etcdPeer.cert, files.etcdPeer.key].map((path) => readFile(path, 'utf8')),
-  );
-  const members = await connectEtcdMembers(
-    `${through}:${etcdPorts.client}`,
-    { ca: ca ?? '', cert: cert ?? '', key: key ?? '' },
-    clock,
-  );
-  try {
-    const own = peerUrl(config.address);
-    const isOwn = ({ peerUrls }: EtcdMember): boolean => peerUrls.includes(own);
+function replaceBy(through: readonly string[], config: ControlPlaneConfig, clock: Clock): Promise<Membership> {
+  const isOwn = isAt(config.address);
+  const nameOf = (member: EtcdMember): string => (isOwn(member) ? config.name : member.name);
+  return throughAny(config, through, clock, async (members) => {
     for (const { id } of (await members.list()).filter(isOwn)) await members.remove(id);
-    const all = await members.add(own);
-    const nameOf = (member: EtcdMember): string => (isOwn(member) ? config.name : member.name);
+    const all = await members.addLearner(peerUrl(config.address));
     return { fresh: false, cluster: all.flatMap((one) => one.peerUrls.map((url): [string, string] => [nameOf(one), url])) };
-  } finally {
-    members.close();
-  }
+  });
 }
 
-/** What the machine's etcd is started with. Resolves only when it can be a member; why that takes time is said. */
-export async function membershipOf(config: ControlPlaneConfig, { clock, logger, signal }: Deps): Promise<Membership> {
-  const files = controlPlaneFiles(config.directory);
-  const cluster = config.members.map(({ name, address }): [string, string] => [name, peerUrl(address)]);
-  if (existsSync(join(files.etcdData, 'member'))) return { fresh: false, cluster };
-  if (!existsSync(files.etcdJoined)) return { fresh: true, cluster };
-  const others = config.members.filter(({ name }) => name !== config.name);
-  if (others.length === 0)
-    throw new Error(
-      `the data of etcd in ${files.etcdData} is gone, and no other member has it: restore it from a snapshot (etcdctl snapshot restore)`,
-    );
-  logger.warn('the data of this etcd member is gone: it joins the others as a new one', { directory: files.etcdData });
-  let complainedMs = Number.NEGATIVE_INFINITY;
+/** Does `work` until it gives something; says from time to time why it does not. */
+async function persist<T>(what: string, { clock, logger, signal }: Deps, work: () => Promise<T | undefined>): Promise<T> {
+  let complainedMs = clock.monotonic();
   for (;;) {
-    const failures: string[] = [];
-    for (const { address } of others)
-      try {
-        return await replaceBy(address, config, clock);
-      } catch (error) {
-        failures.push(`${address}: ${(error as Error).message}`);
-      }
+    let failures = '';
+    const outcome = await work().catch((error: unknown) => {
+      failures = (error as Error).message;
+      return undefined;
+    });
+    if (outcome !== undefined) return outcome;
     if (clock.monotonic() - complainedMs > complaintMs) {
       complainedMs = clock.monotonic();
-      logger.error('this machine cannot join etcd yet: the other members do not agree on it', { failures: failures.join('; ') });
+      logger.error(what, { failures });
     }
     await clock.sleep(joinPollMs, signal);
   }
 }
 
+/** What the machine's etcd is started with. Resolves only when it can be a member; why that takes time is said. */
+export async function membershipOf(config: ControlPlaneConfig, deps: Deps): Promise<Membership> {
+  const files = filesOf(config);
+  const cluster = config.members.map(({ name, address }): [string, string] => [name, peerUrl(address)]);
+  if (existsSync(join(files.etcdData, 'member'))) return { fresh: false, cluster };
+  if (!existsSync(files.etcdJoined)) return { fresh: true, cluster };
+  const others = await otherMembers(config);
+  if (others.length === 0)
+    throw new Error(
+      `the data of etcd in ${files.etcdData} is gone, and no other member has it: restore it from a snapshot (etcdctl snapshot restore)`,
+    );
+  deps.logger.warn('this etcd member has no data: it joins the others as a new one', { directory: files.etcdData });
+  return persist('this machine cannot join etcd yet: the other members do not agree on it', deps, () =>
+    replaceBy(others, config, deps.clock),
+  );
+}
+
+/** Resolves when the member that runs on this machine has a vote. */
+export async function untilVoting(config: ControlPlaneConfig, deps: Deps): Promise<void> {
+  await persist('the etcd of this machine has no vote yet', deps, async () =>
+    (await promoteOwn(config, deps.clock)) ? true : undefined,
+  );
+}
+
 /** From now on the machine's data is worth something: a disk without it has lost it. */
-export const noteJoined = (config: ControlPlaneConfig): Promise<void> =>
-  writeFile(controlPlaneFiles(config.directory).etcdJoined, '', { mode: 0o600 });
+export const noteJoined = ({ directory }: Pick<ControlPlaneConfig, 'directory'>): Promise<void> =>
+  writeFile(filesOf({ directory }).etcdJoined, '', { mode: 0o600 });
+
+/** What is done beside the etcd of this machine while it runs: it serves its clients once it has a leader. Rejects when `signal` says that it is over. */
+export async function whileMember(config: ControlPlaneConfig, deps: Deps): Promise<never> {
+  const { clock, signal } = deps;
+  while (!(await accepts({ host: '127.0.0.1', port: etcdPorts.client }))) await clock.sleep(acceptPollMs, signal);
+  signal.throwIfAborted();
+  await noteJoined(config);
+  await untilVoting(config, deps);
+  for (;;) {
+    await noteMembers(config, clock).catch(() => {});
+    await clock.sleep(membersLookMs, signal);
+  }
+}

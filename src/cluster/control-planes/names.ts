@@ -3,8 +3,8 @@ import type { ClusterSettings } from '../settings.ts';
 
 /** Of the API, at every machine and at the load balancer before them. */
 export const apiPort = 6443;
-/** Of etcd: for its clients, and among its members. */
-export const etcdPorts = { client: 2379, peer: 2380 } as const;
+/** Of etcd: for its clients, among its members, and of its health where it runs in a pod. */
+export const etcdPorts = { client: 2379, peer: 2380, metrics: 2381 } as const;
 
 /** How many there may be: with an even number no more may fail than with one less. */
 export const controlPlaneCounts: readonly number[] = [1, 3, 5];

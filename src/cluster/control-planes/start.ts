@@ -11,7 +11,7 @@ import { oncePlaneAnswers, remotePlane } from './plane.ts';
 import { grantControlPlanes } from './rights.ts';
 
 export interface RemoteStart {
-  settings: ClusterSettings;
+  settings: Pick<ClusterSettings, 'podCidr' | 'encryptSecrets'>;
   pki: ClusterPki;
   server: string;
   supervisor: Supervisor;

@@ -70,16 +70,21 @@ export interface ImportTarget {
   exec?: Exec;
 }
 
-/** Loads an image archive into containerd, where the kubelet finds it. Rejects with what `ctr` said. */
-export async function importImage({ socket, ctr = 'ctr', exec = execCommand }: ImportTarget, archive: Uint8Array): Promise<void> {
+/** Loads the archive in a file into containerd, where the kubelet finds it. Rejects with what `ctr` said. */
+export async function importArchive({ socket, ctr = 'ctr', exec = execCommand }: ImportTarget, path: string): Promise<void> {
+  const { code, stderr } = await exec(ctr, ['--address', socket, '--namespace', 'k8s.io', 'images', 'import', path], {
+    timeoutMs: 120_000,
+  });
+  if (code !== 0) throw new Error(`image import failed: ${stderr.trim()}`);
+}
+
+/** The same, of an archive in memory. */
+export async function importImage(target: ImportTarget, archive: Uint8Array): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'sagong-image-'));
   try {
     const path = join(directory, 'image.tar');
     await writeFile(path, archive);
-    const { code, stderr } = await exec(ctr, ['--address', socket, '--namespace', 'k8s.io', 'images', 'import', path], {
-      timeoutMs: 120_000,
-    });
-    if (code !== 0) throw new Error(`image import failed: ${stderr.trim()}`);
+    await importArchive(target, path);
   } finally {
     await rm(directory, { recursive: true, force: true });
   }

@@ -4,6 +4,7 @@ export {
   buildBusyboxImage,
   buildPauseImage,
   type ImportTarget,
+  importArchive,
   importImage,
   pauseImageReference,
 } from './images.ts';

@@ -8,6 +8,8 @@ export interface ImageDefinition {
   reference: string;
   files: readonly TarEntry[];
   architecture: string;
+  /** Default: true. */
+  compressed?: boolean;
   config: {
     Entrypoint?: string[];
     Cmd?: string[];
@@ -23,7 +25,7 @@ const digest = (data: Uint8Array): string => `sha256:${createHash('sha256').upda
 const epoch = '1970-01-01T00:00:00Z';
 
 /** The archive. The same definition gives the same bytes. */
-export function buildImage({ reference, files, architecture, config }: ImageDefinition): Buffer {
+export function buildImage({ reference, files, architecture, config, compressed = true }: ImageDefinition): Buffer {
   const blobs: TarEntry[] = [];
   const blob = (mediaType: string, data: Uint8Array): { mediaType: string; digest: string; size: number } => {
     const name = digest(data);
@@ -32,7 +34,8 @@ export function buildImage({ reference, files, architecture, config }: ImageDefi
   };
   const json = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
   const layer = tar(files);
-  const layerBlob = blob('application/vnd.oci.image.layer.v1.tar+gzip', gzipSync(layer));
+  const layerType = 'application/vnd.oci.image.layer.v1.tar';
+  const layerBlob = compressed ? blob(`${layerType}+gzip`, gzipSync(layer)) : blob(layerType, layer);
   const configBlob = blob(
     'application/vnd.oci.image.config.v1+json',
     json({

@@ -4,21 +4,32 @@ import { formatYaml } from '#apimachinery/codec';
 import type { PolicyRule } from '#api/rbac/v1';
 import { gitVersion } from '#component-base';
 import { kubeconfigFor } from '#client';
+import type { ProxyMode } from '#kube-proxy';
 import type { Applied } from '../apply.ts';
+import type { ComponentArgs } from '../component-args/args.ts';
+import type { KeptFlags } from '../flags/index.ts';
 import { clusterNetworks } from '../settings.ts';
 
 export const bootstrapGroup = 'system:bootstrappers:kubeadm:default-node-token';
+/** In which authorities go from one control plane to another. */
+export const certificatesSecret = 'kubeadm-certs';
 const nodesGroup = 'system:nodes';
 const rbac = 'rbac.authorization.k8s.io';
 const apiVersion = `${rbac}/v1`;
 
 export interface JoiningFacts {
   cluster: string;
-  /** `10.0.0.1:6443`. */
+  /** `10.0.0.1:6443`: where machines find the control plane. */
   endpoint: string;
   /** PEM. */
   ca: string;
   podCidr: string;
+  /** The data is in an etcd of the control plane's machines: others can be a part of it. */
+  growing: boolean;
+  proxyMode: ProxyMode;
+  networkPolicy: KeptFlags['networkPolicy'];
+  /** Of the control plane's components: others of it have the same. */
+  args: ComponentArgs;
 }
 
 interface Entry {
@@ -44,15 +55,21 @@ const clusterRole = (name: string, rules: PolicyRule[]): Entry => ({
   object: { apiVersion, kind: 'ClusterRole', metadata: { name }, rules },
 });
 
-/** The right to read one ConfigMap. */
-const readable = (name: string, namespace: string, configMap: string, subjects: object[]): Entry[] => [
+/** The right to read one object. */
+const readable = (
+  name: string,
+  namespace: string,
+  object: string,
+  subjects: object[],
+  resource: 'configmaps' | 'secrets' = 'configmaps',
+): Entry[] => [
   {
     resource: 'roles',
     object: {
       apiVersion,
       kind: 'Role',
       metadata: { name, namespace },
-      rules: [{ apiGroups: [''], resources: ['configmaps'], resourceNames: [configMap], verbs: ['get'] }],
+      rules: [{ apiGroups: [''], resources: [resource], resourceNames: [object], verbs: ['get'] }],
     },
   },
   {
@@ -97,14 +114,33 @@ export const kubeletConfiguration = () => ({
   staticPodPath: '/etc/kubernetes/manifests',
 });
 
-const clusterConfiguration = ({ cluster, endpoint, podCidr }: JoiningFacts) => ({
+function extraArgs(name: string, words: readonly string[] = []): Record<string, object> {
+  if (words.length === 0) return {};
+  const pairs = words.map((word) => /^--([^=]+)(?:=([^]*))?$/.exec(word) ?? []);
+  return { [name]: { extraArgs: pairs.map(([, flag = '', value = 'true']) => ({ name: flag, value })) } };
+}
+
+/** kubeadm, too, lets a control plane grow only where it has an endpoint of its own. */
+const clusterConfiguration = ({ cluster, endpoint, podCidr, growing, args }: JoiningFacts) => ({
   apiVersion: 'kubeadm.k8s.io/v1beta4',
   kind: 'ClusterConfiguration',
   clusterName: cluster,
   certificatesDir: '/etc/kubernetes/pki',
-  controlPlaneEndpoint: endpoint,
+  ...(growing && { controlPlaneEndpoint: endpoint, etcd: { local: { dataDir: '/var/lib/etcd' } } }),
+  ...extraArgs('apiServer', args['kube-apiserver']),
+  ...extraArgs('controllerManager', args['kube-controller-manager']),
+  ...extraArgs('scheduler', args['kube-scheduler']),
   kubernetesVersion: gitVersion.replace(/\+.*$/, ''),
   networking: { dnsDomain: clusterNetworks.domain, podSubnet: podCidr, serviceSubnet: clusterNetworks.serviceCidr },
+});
+
+const kubeProxyConfiguration = ({ podCidr, proxyMode }: JoiningFacts) => ({
+  apiVersion: 'kubeproxy.config.k8s.io/v1alpha1',
+  kind: 'KubeProxyConfiguration',
+  bindAddress: '0.0.0.0',
+  clientConnection: { kubeconfig: '/var/lib/kube-proxy/kubeconfig.conf' },
+  clusterCIDR: podCidr,
+  mode: proxyMode,
 });
 
 /** Applied at every start. */
@@ -120,6 +156,13 @@ export function joiningObjects(facts: JoiningFacts): Entry[] {
     ...readable('kubeadm:kubelet-config', 'kube-system', 'kubelet-config', both),
     configMap('kubeadm-config', 'kube-system', { ClusterConfiguration: formatYaml(clusterConfiguration(facts)) }),
     ...readable('kubeadm:nodes-kubeadm-config', 'kube-system', 'kubeadm-config', both),
+    configMap('kube-proxy', 'kube-system', { 'config.conf': formatYaml(kubeProxyConfiguration(facts)) }),
+    ...readable('kube-proxy', 'kube-system', 'kube-proxy', both),
+    configMap('sagong-config', 'kube-system', { networkPolicy: facts.networkPolicy }),
+    ...readable('sagong:config', 'kube-system', 'sagong-config', both),
+    ...(facts.growing
+      ? readable('kubeadm:kubeadm-certs', 'kube-system', certificatesSecret, groups(bootstrapGroup), 'secrets')
+      : []),
     clusterBinding('kubeadm:kubelet-bootstrap', 'system:node-bootstrapper', groups(bootstrapGroup)),
     clusterBinding('kubeadm:node-autoapprove-bootstrap', `${csr}:nodeclient`, groups(bootstrapGroup)),
     clusterBinding('kubeadm:node-autoapprove-certificate-rotation', `${csr}:selfnodeclient`, groups(nodesGroup)),

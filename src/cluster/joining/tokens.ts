@@ -12,7 +12,8 @@ const namespace = 'kube-system';
 const secrets = { group: '', version: 'v1', resource: 'secrets' };
 const type = 'bootstrap.kubernetes.io/token';
 const pattern = /^([a-z0-9]{6})\.([a-z0-9]{16})$/;
-const nameOf = (id: string): string => `bootstrap-token-${id}`;
+/** Of its Secret. */
+export const tokenSecretName = (id: string): string => `bootstrap-token-${id}`;
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
 export interface BootstrapToken {
@@ -67,7 +68,7 @@ export async function createToken(client: KubeClient, wish: TokenWish, clock: Cl
   await client.resource<Secret>(secrets, namespace).create({
     apiVersion: 'v1',
     kind: 'Secret',
-    metadata: { name: nameOf(id), namespace },
+    metadata: { name: tokenSecretName(id), namespace },
     type,
     data: Object.fromEntries(Object.entries(data).map(([key, value]) => [key, base64(value)])),
   });
@@ -105,7 +106,7 @@ export async function listTokens(client: KubeClient, clock: Clock): Promise<stri
 export async function deleteToken(client: KubeClient, text: string): Promise<string> {
   const id = /^[a-z0-9]{6}$/.test(text) ? text : parseToken(text).id;
   try {
-    await client.resource(secrets, namespace).delete(nameOf(id));
+    await client.resource(secrets, namespace).delete(tokenSecretName(id));
   } catch (error) {
     if (isNotFound(error)) throw new Error(`there is no bootstrap token ${JSON.stringify(id)}`, { cause: error });
     throw error;

@@ -1,24 +1,28 @@
 // The first machine of a cluster of machines (`sagong up --advertise-address`): serves the control plane where others reach it, publishes how to join, and
 // becomes a node itself by the same way as every other.
+import type { Supervisor } from '#component-base';
 import type { Clock, Logger, Rng } from '#utils';
 import type { ClusterPki } from '../certificates.ts';
-import type { ControlPlane } from '../control-plane.ts';
-import { startDnsAddon } from '../dns-addon.ts';
+import type { ControlPlane, PlaneAccess } from '../control-plane.ts';
 import { networkPolicyGrant } from '../cloud/node-choices.ts';
 import { grantClusterRole } from '../grant.ts';
 import { identities } from '../identities.ts';
-import { createToken, startJoining } from '../joining/index.ts';
+import { createToken, publishJoining, startJoiningLoops } from '../joining/index.ts';
 import type { Progress } from '../progress.ts';
+import { keepRenewing } from '../renewal.ts';
 import { type ClusterSettings, clusterNetworks, type MachineChoice } from '../settings.ts';
-import { ownMachineDir } from './choice.ts';
+import { endpointOfMachine, ownMachineDir } from './choice.ts';
 import { authorityHashes } from './discovery.ts';
 import { join as joinMachine } from './join.ts';
+import { markControlPlane } from './labels.ts';
 import { ownTokenTtlMs } from './limits.ts';
 
 export interface FirstMachineOptions {
   settings: ClusterSettings;
   machine: MachineChoice;
-  plane: ControlPlane;
+  plane: PlaneAccess;
+  /** The same, where it is in this process. */
+  own: ControlPlane | undefined;
   pki: ClusterPki;
   /** How to run this program. */
   program: readonly string[];
@@ -33,36 +37,61 @@ interface Deps {
   signal?: AbortSignal;
 }
 
+/** The control plane on etcd, of which other machines can be a part; what was in a store of its own is moved there first. */
+export async function startFirstPlane(
+  settings: ClusterSettings,
+  program: readonly string[],
+  deps: Deps & { supervisor: Supervisor },
+): Promise<PlaneAccess> {
+  const { firstPlaneOptions, moveToOwnEtcd, startMachinePlane } = await import('./control-plane.ts');
+  const options = firstPlaneOptions(settings, program);
+  return deps.progress.step('control plane of this machine, on etcd', async () => {
+    const moved = await moveToOwnEtcd(options, deps);
+    if (moved !== undefined) deps.progress.say(`   ${moved} keys were moved from the cluster's own store to etcd`);
+    const { plane, stop } = await startMachinePlane(options, deps);
+    deps.undo.push(stop);
+    deps.undo.push(keepRenewing(settings.dataDir, undefined, deps));
+    return plane;
+  });
+}
+
 /** Resolves when machines can join, and this one has, if it is to. */
 export async function startFirstMachine(options: FirstMachineOptions, deps: Deps): Promise<void> {
-  const { settings, machine, plane, pki, program } = options;
-  const { registryMirrors = [] } = settings;
-  const { advertiseAddress: host, node } = machine;
-  const port = Number(new URL(plane.apiserver.url).port);
-  const endpoint = `${host}:${port}`;
-  await plane.serveOn({ host, port });
-  const facts = {
-    cluster: settings.name,
-    endpoint,
-    ca: pki.authority.cert,
-    podCidr: settings.podCidr ?? clusterNetworks.podCidr,
-  };
-  await grantClusterRole(plane.client(identities.admin, 'sagong'), networkPolicyGrant);
-  const joining = await startJoining(plane, facts, deps);
-  deps.undo.push(() => joining.stop());
-  const dns = await startDnsAddon(plane, deps);
-  deps.undo.push(() => dns.stop());
+  const { settings, machine, plane, own, pki, program } = options;
+  const { registryMirrors = [], name: cluster, podCidr = clusterNetworks.podCidr } = settings;
+  const { proxyMode = 'iptables', networkPolicy = 'nftables', componentArgs: args = {} } = settings;
+  const { advertiseAddress: host, node, controlPlane } = machine;
+  const { port } = settings;
+  await own?.serveOn({ host, port });
+  const growing = controlPlane !== undefined;
+  const endpoint = endpointOfMachine(machine, port);
+  const ca = pki.authority.cert;
+  const admin = plane.client(identities.admin, 'sagong');
+  deps.undo.push(() => admin.close());
+  await grantClusterRole(admin, networkPolicyGrant);
+  await publishJoining(plane, { cluster, endpoint, ca, podCidr, growing, proxyMode, networkPolicy, args });
+  const loops = await startJoiningLoops(plane, deps, !growing);
+  deps.undo.push(() => loops.stop());
   if (!node) return;
   await deps.progress.step('this machine as a node', async () => {
     const dir = ownMachineDir(settings.dataDir);
-    const admin = plane.client(identities.admin, 'sagong');
     const description = 'The node of the first machine.';
     const token = await createToken(admin, { ttlMs: ownTokenTtlMs, description }, deps.clock);
-    const hashes = authorityHashes(pki.authority.cert);
+    const hashes = authorityHashes(ca);
     const joined = await joinMachine(
-      { dir, endpoint, token, hashes, nodeIp: host, registryMirrors, program },
+      {
+        dir,
+        endpoint: `${host}:${port}`,
+        serveBy: `https://${host}:${port}`,
+        token,
+        hashes,
+        nodeIp: host,
+        registryMirrors,
+        program,
+      },
       { ...deps, logger: deps.logger.with({ component: 'machine' }) },
     );
     deps.undo.push(() => joined.stop());
+    if (growing) await markControlPlane(admin, joined.settings.nodeName);
   });
 }

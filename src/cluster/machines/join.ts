@@ -1,51 +1,52 @@
-// `sagong join` and `sagong leave`: this machine becomes a node of a cluster, and stops being one. The flow is kubeadm's: the way in is discovered by
-// address, token and hash; the kubelet gets its certificate by TLS bootstrap; everything else follows from that identity.
-import { existsSync } from 'node:fs';
+// `sagong join`: this machine becomes a node of a cluster, and with --control-plane a part of its control plane. The flow is kubeadm's: the way in is
+// discovered by address, token and hash; the kubelet gets its certificate by TLS bootstrap; everything else follows from that identity.
 import { rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { connect, createServer } from 'node:net';
 import type { Node } from '#api/core/v1';
-import { isNotFound } from '#apimachinery/errors';
-import { createClient, createRestTransport, type KubeClient, loadClientConfig } from '#client';
-import { userAgent } from '#component-base';
-import { removeTree } from '#host';
-import type { Clock, Logger } from '#utils';
+import type { Clock, Logger, Rng } from '#utils';
 import { obstacles } from '../capabilities.ts';
 import { parseRegistryMirror } from '../nodes/index.ts';
-import { stopProcess } from '../run-state.ts';
-import { clusterNetworks } from '../settings.ts';
 import { isNodeReadySince } from '../wait.ts';
 import { type Discovered, discover } from './discovery.ts';
 import { joinTimeoutMs } from './limits.ts';
-import { loadMachine, type MachineSettings, machinePaths, prepareMachine, writeAgentConfig } from './machine.ts';
+import { loadMachine, type MachineSettings, machinePaths, prepareMachine, saveMachine } from './machine.ts';
 import { machineLinks } from './network/index.ts';
-import { powerOff, type RunningMachine, startMachine } from './power.ts';
+import { nodeClient, nodeConfig, nodesResource } from './node-client.ts';
+import { type RunningMachine, startMachine } from './power.ts';
+import { type Published, readPublished } from './published.ts';
 
 export interface JoinOptions {
   /** Absolute; of this machine's node. */
   dir: string;
   /** Absent: as before. */
-  endpoint?: string;
-  token?: string;
+  endpoint?: string | undefined;
+  token?: string | undefined;
   hashes?: readonly string[];
   /** Believe whoever knows the token. */
-  skipHashes?: boolean;
+  skipHashes?: boolean | undefined;
   nodeName?: string | undefined;
   nodeIp?: string | undefined;
-  registryMirrors?: readonly string[];
+  registryMirrors?: readonly string[] | undefined;
+  /** Flags of the kubelet, as words of a command line. */
+  kubeletArgs?: readonly string[];
+  /** The apiserver that this machine's programs ask; absent: the one that the cluster names. */
+  serveBy?: string;
+  /** Become a further control plane: the key of the uploaded certificates. */
+  certificateKey?: string | undefined;
   /** How to run this program. */
   program: readonly string[];
 }
 
 export interface JoinDeps {
   clock: Clock;
+  rng: Rng;
   logger: Logger;
   signal?: AbortSignal;
 }
 
 const kubeletPort = 10_250;
 const readyPollMs = 200;
-const nodesResource = { group: '', version: 'v1', resource: 'nodes' };
 
 /** The address by which this machine reaches another one. */
 export function addressTowards(host: string, port: number): Promise<string> {
@@ -87,43 +88,101 @@ function hostAndPort(server: string): { host: string; port: number } {
   return { host: host.replace(/^\[|\]$/g, ''), port: Number(port || 443) };
 }
 
-async function settingsFor(options: JoinOptions, { server }: Discovered, podCidr: string): Promise<MachineSettings> {
+interface Found extends Discovered {
+  published: Published;
+}
+
+async function settingsFor(options: JoinOptions, { server: theirs, published }: Found): Promise<MachineSettings> {
+  const { serveBy: server = theirs, kubeletArgs = [] } = options;
   const { host, port } = hostAndPort(server);
   const nodeIp = options.nodeIp ?? (await addressTowards(host, port));
   if (!(await machineLinks()).some(({ cidr }) => cidr.startsWith(`${nodeIp}/`)))
     throw new Error(`${nodeIp} is no IPv4 address of this machine; choose one with --node-ip`);
   const registryMirrors = (options.registryMirrors ?? []).map(parseRegistryMirror);
-  return { nodeName: nodeNameOf(options.nodeName), nodeIp, server, podCidr, registryMirrors };
+  const { podCidr, proxyMode, networkPolicy } = published;
+  const settings = { nodeName: nodeNameOf(options.nodeName), nodeIp, server, podCidr, registryMirrors, proxyMode, networkPolicy };
+  return { ...settings, ...(kubeletArgs.length > 0 && { kubeletArgs }) };
 }
 
-/** What kubeadm keeps of a cluster: where its pods are. */
-async function podCidrOf({ server, ca }: Discovered, token: string, clock: Clock): Promise<string> {
-  const client = createClient(createRestTransport({ config: { server, ca, token }, clock, userAgent: userAgent('sagong') }));
-  try {
-    const { data = {} } = await client
-      .resource<{ metadata: object; data?: Record<string, string> }>(
-        { group: '', version: 'v1', resource: 'configmaps' },
-        'kube-system',
-      )
-      .get('kubeadm-config');
-    return /podSubnet: *"?([\d./]+)/.exec(data['ClusterConfiguration'] ?? '')?.[1] ?? clusterNetworks.podCidr;
-  } finally {
-    client.close();
-  }
+/** What the cluster decides for all machines may have changed while this one was off. */
+async function refreshed(dir: string, before: MachineSettings, clock: Clock): Promise<MachineSettings> {
+  const client = nodeConfig(dir);
+  const published = client && (await readPublished(client, clock).catch(() => undefined));
+  if (!published) return before;
+  const { podCidr, proxyMode, networkPolicy } = published;
+  return { ...before, podCidr, proxyMode, networkPolicy };
 }
 
 /** Makes this machine a node; resolves when it is Ready. Once joined, it only starts again what the machine runs. */
 export async function join(options: JoinOptions, deps: JoinDeps): Promise<RunningMachine & { settings: MachineSettings }> {
-  const { dir } = options;
-  const { clock, signal } = deps;
+  const { dir, endpoint } = options;
   const before = await loadMachine(dir);
-  if (before && options.endpoint !== undefined && new URL(before.server).host !== new URL(`https://${options.endpoint}`).host)
+  if (before && endpoint !== undefined && !isOf(before, endpoint))
     throw new Error(`this machine is a node of ${before.server} already; leave it first: sagong leave --data-dir ${dir}`);
-  if (!before) await preflight();
-  const settings = before ?? (await firstJoin(options, deps));
-  if (before) await writeAgentConfig(dir, before);
+  if (before && options.certificateKey !== undefined && !before.controlPlane)
+    throw new Error(`this machine is a node already; to make it a control plane, leave first: sagong leave --data-dir ${dir}`);
+  if (before) return startAgain(options, before, deps);
+  await assertKubeletArgs(options.kubeletArgs);
+  await preflight();
+  const found = await wayIn(options, deps);
+  const settings = await settingsFor(options, found);
+  if (options.certificateKey === undefined) return startNode(options, { ...found, settings }, deps);
+  const { joinControlPlane } = await import('./join-control-plane.ts');
+  const { certificateKey: key } = options;
+  const joined = await joinControlPlane(options, { ...found, settings, certificateKey: key, token: options.token ?? '' }, deps);
+  try {
+    const machine = await startNode(options, { ...found, settings: joined.settings }, deps);
+    await joined.mark();
+    return together(machine, joined.stop);
+  } catch (error) {
+    await joined.undo();
+    throw error;
+  }
+}
+
+async function assertKubeletArgs(words: readonly string[] = []): Promise<void> {
+  if (words.length > 0) await (await import('../component-args/tables.ts')).checkComponentArgs({ kubelet: words }, () => false);
+}
+
+const isOf = ({ server, controlPlane }: MachineSettings, endpoint: string): boolean =>
+  [new URL(server).host, controlPlane?.endpoint].includes(new URL(`https://${endpoint}`).host);
+
+type Joined = RunningMachine & { settings: MachineSettings };
+
+const together = ({ settings, stop }: Joined, stopPlane: () => Promise<void>): Joined => ({
+  settings,
+  async stop() {
+    await stop();
+    await stopPlane();
+  },
+});
+
+async function startNode(options: JoinOptions, found: Found & { settings: MachineSettings }, deps: JoinDeps): Promise<Joined> {
+  const { settings, ca } = found;
+  await prepareMachine(options.dir, settings, ca, options.token ?? '');
+  const { stop } = await run(options, settings, deps);
+  return { settings, stop };
+}
+
+async function startAgain(options: JoinOptions, before: MachineSettings, deps: JoinDeps): Promise<Joined> {
+  const { dir } = options;
+  const plane =
+    before.controlPlane && (await (await import('./join-control-plane.ts')).startControlPlaneAgain(options, before, deps));
+  try {
+    const settings = await refreshed(dir, before, deps.clock);
+    await saveMachine(dir, settings);
+    const { stop } = await run(options, settings, deps);
+    return together({ settings, stop }, async () => plane?.stop());
+  } catch (error) {
+    await plane?.stop();
+    throw error;
+  }
+}
+
+async function run({ dir, program }: JoinOptions, settings: MachineSettings, deps: JoinDeps): Promise<RunningMachine> {
+  const { clock, signal } = deps;
   const startedMs = clock.now();
-  const machine = await startMachine(dir, options.program, deps);
+  const machine = await startMachine(dir, program, deps);
   try {
     await untilReady(dir, settings, startedMs, clock, signal);
   } catch (error) {
@@ -131,10 +190,11 @@ export async function join(options: JoinOptions, deps: JoinDeps): Promise<Runnin
     throw error;
   }
   await rm(machinePaths(dir).bootstrapKubeconfig, { force: true }).catch(() => {});
-  return { ...machine, settings };
+  return machine;
 }
 
-async function firstJoin(options: JoinOptions, { clock, signal }: JoinDeps): Promise<MachineSettings> {
+/** Of a cluster that is believed. */
+async function wayIn(options: JoinOptions, { clock, signal }: JoinDeps): Promise<Found> {
   const { endpoint, token, hashes = [], skipHashes = false } = options;
   if (endpoint === undefined || token === undefined)
     throw new Error(
@@ -145,17 +205,7 @@ async function firstJoin(options: JoinOptions, { clock, signal }: JoinDeps): Pro
       'give --discovery-token-ca-cert-hash, or --discovery-token-unsafe-skip-ca-verification to believe whoever knows the token',
     );
   const found = await discover({ endpoint, token, hashes }, clock, signal);
-  const settings = await settingsFor(options, found, await podCidrOf(found, token, clock));
-  await prepareMachine(options.dir, settings, found.ca, token);
-  return settings;
-}
-
-/** As the kubelet; undefined while it has no identity. */
-function nodeClient(dir: string, clock: Clock): KubeClient | undefined {
-  const { kubeconfig } = machinePaths(dir);
-  if (!existsSync(kubeconfig)) return undefined;
-  const config = loadClientConfig(kubeconfig, {});
-  return createClient(createRestTransport({ config, clock, userAgent: userAgent('sagong') }));
+  return { ...found, published: await readPublished({ ...found, token }, clock) };
 }
 
 async function untilReady(
@@ -179,24 +229,4 @@ async function untilReady(
       throw new Error(`the node ${nodeName} is not Ready after ${joinTimeoutMs / 1000} s; see ${machinePaths(dir).agentLog}`);
     await clock.sleep(readyPollMs, signal);
   }
-}
-
-/** Undoes all that join did: the Node, what runs, rules, routes, files. Gives what could not be undone, in sentences. */
-export async function leave(dir: string, clock: Clock): Promise<string[]> {
-  const settings = await loadMachine(dir);
-  if (!settings) throw new Error(`there is no node in ${dir}`);
-  const left: string[] = [];
-  await stopProcess(dir, clock);
-  // First, for a kubelet that runs would make the Node again.
-  await powerOff(dir, clock);
-  const client = nodeClient(dir, clock);
-  await client
-    ?.resource<Node>(nodesResource)
-    .delete(settings.nodeName)
-    .catch((error: unknown) => {
-      if (!isNotFound(error)) left.push(`the Node ${settings.nodeName} is still in the cluster: ${(error as Error).message}`);
-    });
-  client?.close();
-  await removeTree(dir);
-  return left;
 }

@@ -4,11 +4,14 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { emptyKubeconfig, kubeconfigFor, writeKubeconfig } from '#client';
 import { atomicWrite, readFileIfExists } from '#host';
+import type { ComponentArgs } from '../component-args/args.ts';
 import { findCniDir, hasSysResource } from '../capabilities.ts';
 import type { NodeAgentConfig } from '../node-agent-config.ts';
 import type { RegistryMirror } from '../nodes/index.ts';
 import { clusterMark } from '../paths.ts';
+import type { KeptFlags } from '../flags/index.ts';
 import { clusterNetworks } from '../settings.ts';
+import type { ProxyMode } from '#kube-proxy';
 
 /** Kept in `machine.json`. */
 export interface MachineSettings {
@@ -18,6 +21,24 @@ export interface MachineSettings {
   server: string;
   podCidr: string;
   registryMirrors: RegistryMirror[];
+  /** Default: iptables. */
+  proxyMode?: ProxyMode;
+  /** Default: nftables. */
+  networkPolicy?: KeptFlags['networkPolicy'];
+  /** A user's flags of the kubelet, as words of a command line. */
+  kubeletArgs?: readonly string[];
+  /** Absent: it is a node alone. */
+  controlPlane?: ControlPlaneOfMachine;
+}
+
+/** What a machine knows of the control plane of which it is a part. */
+export interface ControlPlaneOfMachine {
+  cluster: string;
+  /** `10.0.0.1:6443`: under which all control planes are found. */
+  endpoint: string;
+  encryptSecrets: boolean;
+  /** The cluster's flags of its components. */
+  args?: ComponentArgs;
 }
 
 export const machinePaths = (dir: string) => ({
@@ -48,11 +69,16 @@ export async function prepareMachine(dir: string, settings: MachineSettings, ca:
     ...emptyKubeconfig(),
     ...kubeconfigFor('kubelet-bootstrap', { server: settings.server, ca, token }),
   });
-  await writeAgentConfig(dir, settings);
-  await atomicWrite(paths.settings, `${JSON.stringify(settings, null, 2)}\n`, { mode: 0o600 });
+  await saveMachine(dir, settings);
 }
 
-export async function writeAgentConfig(dir: string, settings: MachineSettings): Promise<void> {
+/** Writes the settings of a machine. Its node agent reads them when it starts the next time. */
+export async function saveMachine(dir: string, settings: MachineSettings): Promise<void> {
+  await writeAgentConfig(dir, settings);
+  await atomicWrite(machinePaths(dir).settings, `${JSON.stringify(settings, null, 2)}\n`, { mode: 0o600 });
+}
+
+async function writeAgentConfig(dir: string, settings: MachineSettings): Promise<void> {
   const paths = machinePaths(dir);
   const { hostname: host, port } = new URL(settings.server);
   const config: NodeAgentConfig = {
@@ -62,7 +88,9 @@ export async function writeAgentConfig(dir: string, settings: MachineSettings): 
     kubeletKubeconfig: paths.kubeconfig,
     kubeProxyKubeconfig: '',
     dnsKubeconfig: '',
-    networkPolicyKubeconfig: '',
+    ...(settings.networkPolicy !== 'none' && { networkPolicyKubeconfig: '' }),
+    ...(settings.proxyMode && { proxyMode: settings.proxyMode }),
+    ...(settings.kubeletArgs && { kubeletArgs: settings.kubeletArgs }),
     apiserver: { host: host.replace(/^\[|\]$/g, ''), port: Number(port || 443) },
     cniBinDir: findCniDir() ?? '/usr/lib/cni',
     restrictOomScoreAdj: process.platform === 'linux' && !hasSysResource(),

@@ -9,7 +9,8 @@ import { runKubeProxy } from '#kube-proxy';
 import { defaultOptions, type KubeletOptions, runKubelet } from '#kubelet';
 import { type NetworkPolicyAgent, removePolicyRules, runNetworkPolicy } from '#network-policy';
 import type { Clock, Logger, Rng } from '#utils';
-import { buildPauseImage, importImage, pauseImageReference } from '../images/index.ts';
+import type { ControlPlaneConfig } from '../control-planes/config.ts';
+import { buildPauseImage, importArchive, importImage, pauseImageReference } from '../images/index.ts';
 import { dnsNodeLabel } from '../dns-label.ts';
 import type { NodeAgentConfig } from '../node-agent-config.ts';
 import { fileClients, type NodeClients } from './clients.ts';
@@ -17,6 +18,7 @@ import { accepts, ContainerdService } from './containerd.ts';
 import { apiserverPollMs, podPidsMax } from './limits.ts';
 import { startNameServer } from './name-server.ts';
 import { nodePlaces, prepareOwnRoot } from './places.ts';
+import { controlPlaneTaint } from '../system-pods/names.ts';
 
 export interface NodeAgentDeps {
   clock: Clock;
@@ -39,24 +41,33 @@ export async function runNodeAgent(config: NodeAgentConfig, deps: NodeAgentDeps)
     { ...config, cniBinDir, cniConfDir, sandboxImage: pauseImageReference, ...(mtu !== undefined && { podMtu: mtu }) },
     { clock, logger: deps.logger('containerd') },
   );
+  const { pods } = config;
   await Promise.all([
-    containerd.start().then(() => importImage({ socket: containerd.socket, exec: execCommand }, buildPauseImage())),
-    apiserverAnswers(config, clock),
+    containerd.start().then(() => importImages(containerd.socket, pods?.image)),
+    // What a node of the control plane would wait for, it has to start.
+    pods?.controlPlane === undefined && apiserverAnswers(config, clock),
   ]);
   const supervisor = new Supervisor({ clock, logger: deps.logger('node-agent') });
   const clients = await clientsOf(config, deps);
   const given: Given = { config, clients, deps };
-  const names = await supervisor
-    .run('coredns', () => startDns(given))
-    .catch((error: unknown) => {
-      deps.logger('coredns').error('this node answers no names', { error: String(error) });
-    });
+  const plane = pods?.controlPlane === undefined ? undefined : await startControlPlane(pods.controlPlane, deps);
+  const names = pods
+    ? undefined
+    : await supervisor
+        .run('coredns', () => startDns(given))
+        .catch((error: unknown) => {
+          deps.logger('coredns').error('this node answers no names', { error: String(error) });
+        });
   const policies = await guardOf(given, supervisor);
   const kubelet = { socket: containerd.socket, answersNames: names !== undefined, podNetwork: policies?.podNetwork };
   const running = await Promise.all([
-    supervisor.run('kube-proxy', (fail) => untilRenewed(config.kubeProxyKubeconfig, fail, startKubeProxy(given)), {
-      retryFirst: true,
-    }),
+    ...(pods
+      ? []
+      : [
+          supervisor.run('kube-proxy', (fail) => untilRenewed(config.kubeProxyKubeconfig, fail, startKubeProxy(given)), {
+            retryFirst: true,
+          }),
+        ]),
     supervisor.run('kubelet', (fail) => untilRenewed(config.kubeletKubeconfig, fail, startKubelet(given, kubelet)), {
       retryFirst: true,
     }),
@@ -66,10 +77,24 @@ export async function runNodeAgent(config: NodeAgentConfig, deps: NodeAgentDeps)
     async stop() {
       containerd.leave();
       await names?.stop();
-      await Promise.all([...running, policies].map(async (component) => component?.stop()));
+      await Promise.all([...running, policies, plane].map(async (component) => component?.stop()));
       clients.close();
     },
   };
+}
+
+async function importImages(socket: string, systemImage: string | undefined): Promise<void> {
+  await importImage({ socket, exec: execCommand }, buildPauseImage());
+  if (systemImage !== undefined) await importArchive({ socket, exec: execCommand }, systemImage);
+}
+
+/** The static pods of a machine of the control plane. */
+async function startControlPlane(path: string, deps: NodeAgentDeps): Promise<Running> {
+  const { StaticPodsOfMachine } = await import('../system-pods/static-pods.ts');
+  const config = JSON.parse(await readFile(path, 'utf8')) as ControlPlaneConfig;
+  const pods = new StaticPodsOfMachine(config, { ...deps, logger: deps.logger('control-plane') });
+  await pods.start();
+  return pods;
 }
 
 /** A component of an instance reads its identity at its start: it is started again with a new one. A joined machine renews its own in place. */
@@ -218,6 +243,7 @@ async function startKubelet(
     cloudProvider,
     routesFromCloud: cloudProvider === 'external',
     clusterDNS: [config.clusterDns],
+    registerWithTaints: config.pods?.tainted ? [controlPlaneTaint] : [],
     nodeLabels: answersNames ? { [dnsNodeLabel]: 'true' } : {},
     clusterDomain: config.clusterDomain,
     rootDir: kubeletDir,

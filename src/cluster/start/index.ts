@@ -1,11 +1,10 @@
 // The door for `sagong up`: what a start needs at once. What comes after the control plane (cloud, nodes, control loops) is loaded when its turn
 // comes: loading all first would hold up the first answer by a third.
-export { endpointAccessOf } from '../cloud/endpoint-access.ts';
 export { componentArgsOf } from '../component-args/args.ts';
-export { type EtcdFlags, etcdFromFlags } from '../etcd-location.ts';
+export { etcdFromFlags } from '../etcd-location.ts';
 export { assertFree, clusterPaths, dataDirOf } from '../paths.ts';
 export { createProgress } from '../progress.ts';
 export { readRunState, runningProcess } from '../run-state.ts';
 export { summary } from '../summary.ts';
 export { type RunningCluster, up, type UpOptions } from '../up.ts';
-export { clusterNetworks } from '../settings.ts';
+export { clusterNetworks, type PortMapping } from '../settings.ts';

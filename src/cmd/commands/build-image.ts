@@ -3,14 +3,14 @@ import { dirname } from 'node:path';
 import { vendorPackages } from '#cloud-provider';
 import { buildProgramImage, createProgress } from '#cluster';
 import { sagongVersion } from '#component-base';
-import { atomicWrite } from '#host';
+import { atomicWrite, systemClock } from '#host';
 import { packageFile } from '../program.ts';
 
 export async function runBuildImage(flags: { output: string; tag?: string; provider?: string[] }): Promise<void> {
   const { output, tag = `sagong.local/sagong:${sagongVersion}`, provider = [] } = flags;
   const providers = provider.map((name) => vendorPackages[name] ?? name);
   const packageRoot = dirname(packageFile('package.json'));
-  const progress = createProgress(process.stdout);
+  const progress = createProgress(process.stdout, systemClock());
   await progress.step(`image ${tag} in ${output}`, async () =>
     atomicWrite(output, buildProgramImage({ reference: tag, packageRoot, providers }), { mode: 0o644 }),
   );

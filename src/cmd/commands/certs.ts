@@ -1,5 +1,17 @@
-// `sagong certs check|renew`, as kubeadm's `certs check-expiration` and `certs renew all`.
-import { certificateTables, clusterFlags, dataDirOf, loadSettings, renewCertificates, textTable } from '#cluster';
+// `sagong certs check|renew|upload`, as kubeadm's `certs check-expiration`, `certs renew all` and `init phase upload-certs`.
+import {
+  adminClient,
+  certificateTables,
+  clusterFlags,
+  clusterPaths,
+  dataDirOf,
+  joinable,
+  loadSettings,
+  newCertificateKey,
+  renewCertificates,
+  textTable,
+  uploadCertificates,
+} from '#cluster';
 import { systemClock } from '#host';
 
 interface Flags {
@@ -12,8 +24,9 @@ const say = (text: string): void => void process.stdout.write(`${text}\n`);
 async function clusterDir({ name, dataDir }: Flags): Promise<{ dir: string; flags: string }> {
   const dir = dataDirOf(name, dataDir);
   const settings = await loadSettings(dir);
-  if (!settings) throw new Error(`there is no cluster in ${dir}`);
-  return { dir, flags: clusterFlags(settings.name, dir) };
+  // A machine that has joined as a control plane has certificates in the same places.
+  if (!settings) await joinable(dir);
+  return { dir, flags: clusterFlags(settings?.name ?? name, dir) };
 }
 
 export async function runCertsCheck(given: Flags): Promise<void> {
@@ -32,4 +45,24 @@ export async function runCertsRenew(which: string, given: Flags): Promise<void> 
     throw new Error(`there is no certificate ${JSON.stringify(which)}; see them with: sagong certs check${flags}`);
   for (const name of renewed) say(`certificate ${name} renewed`);
   say('Done. What runs with them takes the new ones by itself, one control-plane machine after the other.');
+}
+
+export const notGrowing =
+  'the control plane of this cluster is one process with a store of its own, which no other machine can share: `sagong stop` and `sagong up --control-planes 1` move its data to etcd';
+
+/** Prints the key, with which a machine gets them when it joins as a control plane. */
+export async function runCertsUpload({ certificateKey = newCertificateKey(), ...given }: Flags & { certificateKey?: string }) {
+  const { dir } = await clusterDir(given);
+  const { growing } = await joinable(dir);
+  if (!growing) throw new Error(notGrowing);
+  const clock = systemClock();
+  const client = adminClient(dir, clock);
+  try {
+    await uploadCertificates(client, clusterPaths(dir).pki, certificateKey, clock);
+  } finally {
+    client.close();
+  }
+  process.stderr.write('Storing the certificates in Secret "kubeadm-certs" in the "kube-system" Namespace, for two hours\n');
+  process.stderr.write('Using certificate key:\n');
+  say(certificateKey);
 }

@@ -1,5 +1,4 @@
 // `sagong cloud-controller-manager`.
-import type { Command } from 'commander';
 import {
   type CloudControllerManagerFlags,
   cloudControllerManagerFlags,
@@ -23,7 +22,8 @@ import {
 } from '#cloud-provider';
 import {
   createMetrics,
-  flagCommand,
+  type Command,
+  command,
   FlagError,
   type FlagTable,
   leaderElectionOf,
@@ -133,9 +133,10 @@ async function providerFlagTable(argv: readonly string[]): Promise<FlagTable> {
 }
 
 export const cloudControllerManagerCommand = (): Command =>
-  flagCommand({
+  command({
     name: component,
     description: 'The Cloud controller manager is a daemon that embeds the cloud specific control loops shipped with Kubernetes.',
+    upstream: true,
     flags: cloudControllerManagerFlags,
     moreFlags: providerFlagTable,
     run: ({ values }) => run(values),

@@ -1,7 +1,6 @@
 // `sagong cloud`: the local cloud alone, for whoever wants a cloud's API without a cluster, or with one of another make.
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import type { Command } from 'commander';
 import type { Driver, DriverContext } from '#cloud';
 import { memoryMachines } from '#cloud/memory';
 import {
@@ -16,7 +15,7 @@ import {
   startCloud,
 } from '#cloud/server';
 import { clusterMark, dataDirOf, nameServices } from '#cluster';
-import { flag, flagCommand, type FlagValues, loggingFlags } from '#component-base';
+import { type Command, command, flag, type FlagValues, loggingFlags } from '#component-base';
 import { ensureDir, execCommand } from '#host';
 import { type ComponentDeps, componentDeps, untilStopped } from '../component.ts';
 
@@ -96,9 +95,10 @@ export async function runCloud(flags: CloudFlags): Promise<{ cloud: RunningCloud
 }
 
 export const cloudCommand = (): Command =>
-  flagCommand({
+  command({
     name: 'cloud',
     description: 'This machine as a cloud: instances, networks and load balancers behind an HTTP API.',
+    upstream: true,
     flags: cloudFlags,
     async run({ values }) {
       const { cloud } = await runCloud(values);

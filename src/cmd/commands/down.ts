@@ -15,6 +15,10 @@ export async function runStop(flags: Flags): Promise<void> {
 
 export async function runDown(flags: Flags): Promise<void> {
   const dataDir = dataDirOf(flags.name, flags.dataDir);
-  const was = await down(dataDir, { clock: systemClock(), env: process.env });
+  const was = await down(dataDir, {
+    clock: systemClock(),
+    env: process.env,
+    warn: (text) => void process.stderr.write(`sagong: ${text}\n`),
+  });
   process.stdout.write(was ? `Removed the cluster in ${dataDir}\n` : `There is no cluster in ${dataDir}\n`);
 }

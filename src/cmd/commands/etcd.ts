@@ -3,8 +3,7 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { Command } from 'commander';
-import { createLogger, flagCommand, type FlagValues } from '#component-base';
+import { createLogger, type Command, command, type FlagValues } from '#component-base';
 import { systemClock } from '#host';
 import { type EtcdFront, type EtcdFrontTls, openDiskStore, serveEtcd } from '#store';
 import { untilStopped } from '../component.ts';
@@ -69,9 +68,10 @@ async function run(flags: Flags): Promise<void> {
 }
 
 export const etcdCommand = (): Command =>
-  flagCommand({
+  command({
     name: 'etcd',
     description: "Serve etcd's v3 API on an embedded store.",
+    upstream: true,
     flags: etcdFlags,
     run: ({ values }) => run(values),
   });

@@ -1,23 +1,15 @@
 // `sagong join` and `sagong leave`.
+import { readFileSync } from 'node:fs';
 import { join as joinPath } from 'node:path';
-import { dataDirOf, join, leave, runningProcess, writeRunState } from '#cluster';
-import { createLogger } from '#component-base';
-import { ensureDir, openLogFile, shutdownSignal, systemClock } from '#host';
+import { dataDirOf, join, type JoinOptions, leave, parseCertificateKey, runningProcess, wordOf, writeRunState } from '#cluster';
+import { createLogger, type FlagValues } from '#component-base';
+import { ensureDir, openLogFile, shutdownSignal, systemClock, systemRng } from '#host';
 import { again, detach } from '../detach.ts';
 import { programOf } from '../program.ts';
+import type { joinFlags } from '../tree/machines.ts';
 
-export interface JoinFlags {
-  token?: string;
-  discoveryTokenCaCertHash?: string[];
-  discoveryTokenUnsafeSkipCaVerification?: boolean;
-  nodeName?: string;
-  nodeIp?: string;
-  registryMirror?: string[];
-  dataDir?: string;
-  detach?: boolean;
-  controlPlane?: boolean;
-  certificateKey?: string;
-}
+/** What was given of them. */
+type JoinFlags = Partial<FlagValues<typeof joinFlags>>;
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 const dirOf = (given: string | undefined): string => dataDirOf('machine', given);
@@ -31,18 +23,39 @@ function endpointOf(text: string | undefined): string | undefined {
   return /:\d+$/.test(plain) ? plain : `${plain}:6443`;
 }
 
-function hashesOf(given: readonly string[] = []): string[] {
-  const hashes = given.flatMap((text) => text.split(','));
+function hashesOf(hashes: readonly string[] = []): string[] {
   const wrong = hashes.find((hash) => !/^sha256:[0-9a-f]{64}$/i.test(hash));
   if (wrong !== undefined) throw new Error(`invalid hash ${JSON.stringify(wrong)}, expected "sha256:" and 64 hexadecimal digits`);
   return hashes.map((hash) => hash.toLowerCase());
 }
 
-export async function runJoin(given: string | undefined, flags: JoinFlags): Promise<void> {
-  if (flags.controlPlane || flags.certificateKey !== undefined)
-    throw new Error('--control-plane is not supported: a cluster has one control plane, and other machines join it as nodes');
+/** Both or none. */
+function certificateKeyOf({ controlPlane = false, certificateKey }: JoinFlags): string | undefined {
+  if (certificateKey !== undefined && !controlPlane) throw new Error('--certificate-key needs --control-plane');
+  if (controlPlane && certificateKey === undefined)
+    throw new Error('--control-plane needs --certificate-key: make one on a control plane with: sagong certs upload');
+  if (certificateKey !== undefined) parseCertificateKey(certificateKey);
+  return certificateKey;
+}
+
+/** What a file in kubeadm's words says, where no flag does. */
+async function configured(
+  given: string | undefined,
+  flags: JoinFlags,
+): Promise<JoinFlags & Pick<JoinOptions, 'endpoint' | 'kubeletArgs'>> {
+  if (flags.config === undefined) return { ...flags, endpoint: given };
+  const { documentsIn, fromJoinConfig } = await import('../kubeadm-config.ts');
+  const { kubeletArgs, endpoint, ...rest } = fromJoinConfig(documentsIn(readFileSync(flags.config, 'utf8')));
+  const words = kubeletArgs.map((text) => wordOf('config', text));
+  return { ...rest, ...flags, endpoint: given ?? endpoint, kubeletArgs: words };
+}
+
+export async function runJoin(given: string | undefined, spoken: JoinFlags): Promise<void> {
+  const flags = await configured(given, spoken);
+  const { kubeletArgs = [] } = flags;
+  const certificateKey = certificateKeyOf(flags);
   const dir = dirOf(flags.dataDir);
-  const endpoint = endpointOf(given);
+  const endpoint = endpointOf(flags.endpoint);
   const hashes = hashesOf(flags.discoveryTokenCaCertHash);
   if (flags.detach) return detach(dir, 'node');
   // Other commands know the process by the folder in its command line.
@@ -56,19 +69,29 @@ export async function runJoin(given: string | undefined, flags: JoinFlags): Prom
   const { signal } = shutdownSignal();
   const startedAtMs = clock.now();
   await writeRunState(dir, { pid: process.pid, startedAtMs, ready: false });
-  const { token, nodeName, nodeIp, registryMirror: registryMirrors, discoveryTokenUnsafeSkipCaVerification: skipHashes } = flags;
+  const { token, nodeName, nodeIp, registryMirrors, discoveryTokenUnsafeSkipCaVerification: skipHashes } = flags;
   const machine = await join(
     {
-      ...{ dir, hashes, nodeName, nodeIp, program: programOf() },
-      ...(endpoint !== undefined && { endpoint }),
-      ...(token !== undefined && { token }),
-      ...(skipHashes && { skipHashes }),
-      ...(registryMirrors && { registryMirrors }),
+      dir,
+      hashes,
+      nodeName,
+      nodeIp,
+      endpoint,
+      token,
+      skipHashes,
+      registryMirrors,
+      kubeletArgs,
+      certificateKey,
+      program: programOf(),
     },
-    { clock, logger, signal },
+    { clock, rng: systemRng(), logger, signal },
   );
-  const { nodeName: name, server } = machine.settings;
-  say(`This machine is the node ${name} of ${server}; see it there with: kubectl get nodes`);
+  const { nodeName: name, server, controlPlane } = machine.settings;
+  say(
+    controlPlane
+      ? `This machine is the node ${name} and a control plane of ${controlPlane.cluster}; see it with: kubectl --kubeconfig ${joinPath(dir, 'kubeconfig')} get nodes`
+      : `This machine is the node ${name} of ${server}; see it there with: kubectl get nodes`,
+  );
   await writeRunState(dir, { pid: process.pid, startedAtMs, server, ready: true });
   if (!signal.aborted) await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
   await machine.stop();

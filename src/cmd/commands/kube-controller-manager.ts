@@ -1,6 +1,5 @@
 // `sagong kube-controller-manager`.
-import type { Command } from 'commander';
-import { createMetrics, flagCommand, leaderElectionOf, leaderMigrationOf } from '#component-base';
+import { createMetrics, type Command, command, leaderElectionOf, leaderMigrationOf } from '#component-base';
 import {
   concurrencyOf,
   configurationOf,
@@ -63,9 +62,10 @@ async function run(flags: KubeControllerManagerFlags): Promise<void> {
 }
 
 export const kubeControllerManagerCommand = (): Command =>
-  flagCommand({
+  command({
     name: component,
     description: 'The Kubernetes controller manager embeds the core control loops.',
+    upstream: true,
     flags: kubeControllerManagerFlags(),
     run: ({ values }) => run(values),
   });

@@ -1,18 +1,18 @@
 // `sagong kube-proxy`.
 import { readFile, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import type { Command } from 'commander';
 import { formatYaml } from '#apimachinery/codec';
 import { createEventRecorder, createInformerFactory } from '#client';
-import { flagCommand } from '#component-base';
+import { type Command, command } from '#component-base';
 import { execCommand } from '#host';
 import { configurationOf, kubeProxyFlags, optionsFromFlags, removeAllRules, runKubeProxy, withConfiguration } from '#kube-proxy';
 import { clientFor, componentDeps, untilStopped } from '../component.ts';
 
 export const kubeProxyCommand = (): Command =>
-  flagCommand({
+  command({
     name: 'kube-proxy',
     description: 'The Kubernetes network proxy carries traffic for Services to pods on this node.',
+    upstream: true,
     flags: kubeProxyFlags,
     async run({ values: given }) {
       const { values, warnings } =

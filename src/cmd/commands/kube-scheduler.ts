@@ -1,8 +1,7 @@
 // `sagong kube-scheduler`.
 import { readFile, writeFile } from 'node:fs/promises';
-import type { Command } from 'commander';
 import { formatYaml } from '#apimachinery/codec';
-import { createMetrics, flagCommand, type FlagValues } from '#component-base';
+import { createMetrics, type Command, command, type FlagValues } from '#component-base';
 import { configurationOf, type KubeSchedulerFlags, kubeSchedulerFlags, optionsFromFlags, runKubeScheduler } from '#scheduler';
 import { clientFor, componentDeps, processIdentity, serveOwnEndpoints, startAlone, untilStopped } from '../component.ts';
 
@@ -30,9 +29,10 @@ async function run(flags: FlagValues<KubeSchedulerFlags>): Promise<void> {
 }
 
 export const kubeSchedulerCommand = (): Command =>
-  flagCommand({
+  command({
     name: component,
     description: 'The Kubernetes scheduler assigns pods to nodes.',
+    upstream: true,
     flags: kubeSchedulerFlags(),
     run: ({ values }) => run(values),
   });

@@ -1,13 +1,13 @@
 // `sagong kubelet`.
-import type { Command } from 'commander';
-import { flagCommand } from '#component-base';
+import { type Command, command } from '#component-base';
 import { kubeletFlags, kubeletSettings, openIdentity, renewServing, runKubelet, serveHealthz } from '#kubelet';
 import { componentDeps, untilStopped } from '../component.ts';
 
 export const kubeletCommand = (): Command =>
-  flagCommand({
+  command({
     name: 'kubelet',
     description: 'The kubelet is the primary node agent: it registers the node and runs its pods.',
+    upstream: true,
     flags: kubeletFlags,
     async run({ values, changed }) {
       const { options, serving, healthz, certificates, logging, warnings } = await kubeletSettings(values, changed);

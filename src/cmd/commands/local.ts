@@ -1,6 +1,6 @@
 // `sagong list`, `sagong node shell` and `sagong completion`.
-import type { Command, Option } from 'commander';
 import { dataDirOf, listClusters, listedText, nodeShell } from '#cluster';
+import type { Command, FlagTable } from '#component-base';
 import { type CommandTree, completionScript, type Shell, shells } from '../completion.ts';
 
 export async function runList({ quiet = false }: { quiet?: boolean }): Promise<void> {
@@ -17,22 +17,25 @@ export async function runNodeShell(
   process.exitCode = await nodeShell(dataDirOf(flags.name, flags.dataDir), node, command);
 }
 
-/** commander keeps this to itself. */
-type Hidden = { _hidden?: boolean };
-const isShown = (command: Command): boolean => !(command as unknown as Hidden)._hidden;
-const flagOf = ({ long, short }: Option): string => long ?? short ?? '';
+const optionsOf = (flags: FlagTable): CommandTree['options'] =>
+  Object.values(flags)
+    .filter(({ hidden, deprecated }) => !hidden && deprecated === undefined)
+    .map(({ name, help }) => ({ flag: `--${name}`, description: help }));
 
-export const treeOf = (command: Command): CommandTree => ({
-  name: command.name(),
-  description: command.description(),
-  options: command.options
-    .filter(({ hidden }) => !hidden)
-    .map((option) => ({ flag: flagOf(option), description: option.description })),
-  commands: command.commands.filter(isShown).map(treeOf),
-});
+/** The commands as completion knows them; components are loaded for their flags. */
+export async function treeOf(given: Command): Promise<CommandTree> {
+  const command = (await given.load?.()) ?? given;
+  const shown = (command.commands ?? []).filter(({ hidden }) => !hidden);
+  return {
+    name: command.name,
+    description: given.description,
+    options: optionsOf(command.flags ?? {}),
+    commands: await Promise.all(shown.map(treeOf)),
+  };
+}
 
-export function runCompletion(shell: string, program: Command): void {
+export async function runCompletion(shell: string, program: Command): Promise<void> {
   if (!shells.includes(shell as Shell))
     throw new Error(`completion is there for ${shells.join(', ')}, not for ${JSON.stringify(shell)}`);
-  process.stdout.write(completionScript(shell as Shell, treeOf(program)));
+  process.stdout.write(completionScript(shell as Shell, await treeOf(program)));
 }

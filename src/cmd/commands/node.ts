@@ -48,9 +48,11 @@ export async function runNode(action: keyof typeof actions, node: string | undef
 /** Through the API alone: for nodes wherever they are. */
 export async function runNodeAway(action: 'drain' | 'remove', node: string, flags: Flags): Promise<void> {
   const clock = systemClock();
-  const client = adminClient(dataDirOf(flags.name, flags.dataDir), clock);
+  const dataDir = dataDirOf(flags.name, flags.dataDir);
+  const client = adminClient(dataDir, clock);
   try {
-    await (action === 'drain' ? drainNode : removeNode)(client, node, clock, say);
+    if (action === 'drain') await drainNode(client, node, clock, say);
+    else await removeNode(client, node, dataDir, clock, say);
   } finally {
     client.close();
   }

@@ -22,7 +22,7 @@ const say = (text: string): void => void process.stdout.write(`${text}\n`);
 async function unitOf({ name, dataDir, machine }: ServiceFlags): Promise<ServiceUnit> {
   const home = homedir();
   if (machine) {
-    const dir = resolve(dataDir ?? join(home, '.sagong', 'machine'));
+    const dir = resolve(dataDir || join(home, '.sagong', 'machine'));
     if (!existsSync(join(dir, 'machine.json')))
       throw new Error(`there is no node in ${dir}; make this machine one with: sagong join`);
     const command = [...programOf(), 'join', '--data-dir', dir];

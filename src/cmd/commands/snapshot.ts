@@ -26,8 +26,7 @@ export async function runSnapshotRestore(file: string, flags: Flags): Promise<vo
   if (before) process.stdout.write(`What was there is kept in ${before}\n`);
 }
 
-export async function runSnapshotStatus(file: string, { output }: { output?: string }): Promise<void> {
-  if (output !== undefined && output !== 'json') throw new Error(`--output must be json, not ${JSON.stringify(output)}`);
+export async function runSnapshotStatus(file: string, { output }: { output?: 'json' }): Promise<void> {
   const status = await readSnapshotStatus(resolve(file));
   if (output === 'json') return void process.stdout.write(`${JSON.stringify(status)}\n`);
   const { hash, revision, totalKey, totalSize, version } = status;

@@ -77,11 +77,9 @@ async function defragOffline(dataDir: string): Promise<DefragmentAnswer> {
   return { bytesBefore, bytes };
 }
 
-export async function runStoreMigrate(flags: Flags & EtcdFlags & { to: string }): Promise<void> {
+export async function runStoreMigrate(flags: Flags & EtcdFlags & { to: 'etcd' | 'embedded' }): Promise<void> {
   const dataDir = dataDirOf(flags.name, flags.dataDir);
   const etcd = etcdFromFlags(flags);
-  if (flags.to !== 'etcd' && flags.to !== 'embedded')
-    throw new Error(`--to must be etcd or embedded, not ${JSON.stringify(flags.to)}`);
   if (flags.to === 'etcd' && !etcd) throw new Error('--to etcd needs --etcd-servers');
   if (flags.to === 'embedded' && etcd) throw new Error('--etcd-servers is for --to etcd: the cluster knows where its data is');
   await assertStopped(dataDir);

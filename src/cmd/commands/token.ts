@@ -1,71 +1,50 @@
 // `sagong token create|list|delete`, as kubeadm's.
-import { parseDurationMs } from '#apimachinery/duration';
-import { clientConfigOf, readKubeconfig } from '#client';
 import {
   adminClient,
   authorityHashes,
-  clusterPaths,
   createToken,
   dataDirOf,
   deleteToken,
+  joinable,
   listTokens,
-  loadSettings,
+  parseCertificateKey,
   textTable,
   tokenColumns,
 } from '#cluster';
+import type { FlagValues } from '#component-base';
 import { systemClock } from '#host';
+import type { tokenFlags } from '../tree/machines.ts';
+import { notGrowing } from './certs.ts';
 
-export interface TokenFlags {
+interface Flags {
   name: string;
   dataDir?: string;
-  ttl?: string;
-  description?: string;
-  usages?: string[];
-  groups?: string[];
-  printJoinCommand?: boolean;
 }
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
-/** Rejects for a cluster that nothing can join. */
-async function joinable(dataDir: string): Promise<{ endpoint: string; ca: string }> {
-  const settings = await loadSettings(dataDir);
-  if (!settings) throw new Error(`there is no cluster in ${dataDir}`);
-  if (!settings.machine)
-    throw new Error(
-      'no machine can join this cluster: it is on this machine alone; start one with: sagong up --advertise-address',
-    );
-  const { ca = '' } = clientConfigOf(readKubeconfig(clusterPaths(dataDir).kubeconfig));
-  return { endpoint: `${settings.machine.advertiseAddress}:${settings.port}`, ca };
-}
-
-/** A duration in Go's words; '0' alone never ends. */
-function ttlOf(text: string): number {
-  const ms = text === '0' ? 0 : parseDurationMs(text);
-  if (!Number.isFinite(ms) || ms < 0) throw new Error(`--ttl must be a duration, e.g. 24h, not ${JSON.stringify(text)}`);
-  return ms;
-}
-
-const listed = (words: string[] | undefined): string[] | undefined => words?.flatMap((word) => word.split(','));
-
-export async function runTokenCreate(given: string | undefined, flags: TokenFlags): Promise<void> {
-  const { ttl = '24h', description, usages, groups, printJoinCommand } = flags;
-  const ttlMs = ttlOf(ttl);
+export async function runTokenCreate(given: string | undefined, flags: FlagValues<typeof tokenFlags>): Promise<void> {
+  const { ttlMs, description, usages, groups, printJoinCommand, certificateKey } = flags;
+  if (ttlMs < 0) throw new Error('--ttl must be a duration that is not negative, e.g. 24h');
+  if (certificateKey !== '' && !printJoinCommand) throw new Error('--certificate-key needs --print-join-command');
+  if (certificateKey !== '') parseCertificateKey(certificateKey);
   const dataDir = dataDirOf(flags.name, flags.dataDir);
-  const { endpoint, ca } = await joinable(dataDir);
+  const { endpoint, ca, growing } = await joinable(dataDir);
+  if (certificateKey !== '' && !growing) throw new Error(notGrowing);
   const clock = systemClock();
   const client = adminClient(dataDir, clock);
   try {
-    const wish = { token: given, ttlMs, description, usages: listed(usages), groups: listed(groups) };
+    const wish = { token: given, ttlMs, description, usages, groups };
     const token = await createToken(client, wish, clock);
     const hashes = authorityHashes(ca).map((hash) => `--discovery-token-ca-cert-hash ${hash}`);
-    say(printJoinCommand ? `sagong join ${endpoint} --token ${token} ${hashes.join(' ')}` : token);
+    const plane = certificateKey === '' ? '' : ` --control-plane --certificate-key ${certificateKey}`;
+    say(printJoinCommand ? `sagong join ${endpoint} --token ${token} ${hashes.join(' ')}${plane}` : token);
   } finally {
     client.close();
   }
 }
 
-export async function runTokenList(flags: TokenFlags): Promise<void> {
+export async function runTokenList(flags: Flags): Promise<void> {
   const clock = systemClock();
   const client = adminClient(dataDirOf(flags.name, flags.dataDir), clock);
   try {
@@ -76,7 +55,7 @@ export async function runTokenList(flags: TokenFlags): Promise<void> {
   }
 }
 
-export async function runTokenDelete(tokens: string[], flags: TokenFlags): Promise<void> {
+export async function runTokenDelete(tokens: readonly string[], flags: Flags): Promise<void> {
   const client = adminClient(dataDirOf(flags.name, flags.dataDir), systemClock());
   try {
     for (const token of tokens) say(`bootstrap token ${JSON.stringify(await deleteToken(client, token))} deleted`);

@@ -9,98 +9,22 @@ import {
   clusterPaths,
   createProgress,
   dataDirOf,
-  endpointAccessOf,
-  type EtcdFlags,
   etcdFromFlags,
+  type PortMapping,
   type RunningCluster,
   summary,
   up,
   type UpOptions,
 } from '#cluster/start';
-import { createLogger } from '#component-base';
+import { type UpFlags, upDefaults } from '#cluster/flags';
+import { createLogger, gitVersion } from '#component-base';
 import { ensureDir, onSignals, openLogFile, systemClock, systemRng } from '#host';
 import { again, detach } from '../detach.ts';
 import { onFatal } from '../fail.ts';
 import { descriptions, packageFile, programOf } from '../program.ts';
 
-export interface UpFlags extends EtcdFlags {
-  name: string;
-  dataDir?: string;
-  nodes?: number;
-  controlPlanes?: number;
-  runtime: string;
-  port?: number;
-  detach?: boolean;
-  demo?: boolean;
-  uplink?: string;
-  nodeAddresses?: string;
-  dnsUpstream?: string[];
-  registryMirror?: string[];
-  kubeconfig: boolean;
-  cloudProvider?: string;
-  cloudProviderEmulator?: string;
-  storage?: string;
-  metrics?: string;
-  config?: string;
-  registry?: number | true;
-  cni?: string;
-  networkPolicy?: string;
-  proxyMode?: string;
-  topology?: string;
-  endpointAccess?: string;
-  quotaBackendBytes?: number;
-  encryptSecrets?: boolean;
-  advertiseAddress?: string;
-  auditPolicyFile?: string;
-  auditLogPath?: string;
-  apiserverArg?: string[];
-  controllerManagerArg?: string[];
-  schedulerArg?: string[];
-  cloudControllerManagerArg?: string[];
-  kubeletArg?: string[];
-  kubeProxyArg?: string[];
-}
-
-/** Of `--name`. */
-const defaultName = 'sagong';
-
-/** A second signal after this long means it. */
+/** A second signal ends the process at once when it comes this long after the first; an earlier one is the same key press, heard twice. */
 const impatientMs = 1_000;
-const runtimes = ['auto', 'containerd', 'simulated'] as const;
-const uplinks = ['auto', 'none'] as const;
-const nodeAddressChoices = ['private', 'public'] as const;
-const cloudProviders = ['local', 'external'] as const;
-const storages = ['local-path', 'none'] as const;
-const metricsChoices = ['kubelets', 'none'] as const;
-const cnis = ['bridge', 'none'] as const;
-const networkPolicies = ['nftables', 'none'] as const;
-const proxyModes = ['iptables', 'nftables'] as const;
-const topologies = ['self-managed', 'managed'] as const;
-
-/** One of the words a flag may say; undefined when it was not given. */
-function chosen<T extends string>(flag: string, words: readonly T[], given: string | undefined): T | undefined {
-  const word = words.find((one) => one === given);
-  if (given !== undefined && !word) throw new Error(`${flag} must be one of ${words.join(', ')}, not ${JSON.stringify(given)}`);
-  return word;
-}
-
-/** Of docker's registry. */
-const defaultRegistryPort = 5000;
-
-/** Flags that say one of several words. */
-const choicesOf = (flags: UpFlags) => ({
-  runtime: chosen('--runtime', runtimes, flags.runtime) ?? ('auto' as const),
-  uplink: chosen('--uplink', uplinks, flags.uplink),
-  nodeAddresses: chosen('--node-addresses', nodeAddressChoices, flags.nodeAddresses),
-  cloudProvider: chosen('--cloud-provider', cloudProviders, flags.cloudProvider),
-  storage: chosen('--storage', storages, flags.storage),
-  metrics: chosen('--metrics', metricsChoices, flags.metrics),
-  cni: chosen('--cni', cnis, flags.cni),
-  networkPolicy: chosen('--network-policy', networkPolicies, flags.networkPolicy),
-  proxyMode: chosen('--proxy-mode', proxyModes, flags.proxyMode),
-  topology: chosen('--topology', topologies, flags.topology),
-  endpointAccess: flags.endpointAccess === undefined ? undefined : endpointAccessOf(flags.endpointAccess),
-});
 
 /** Both flags or none; paths of files as seen from here. */
 function auditOf({ auditPolicyFile: policy, auditLogPath: log }: UpFlags): UpOptions['audit'] {
@@ -110,25 +34,21 @@ function auditOf({ auditPolicyFile: policy, auditLogPath: log }: UpFlags): UpOpt
   return { policyFile: resolve(policy), logPath: log === '-' ? log : resolve(log) };
 }
 
-/** What a file in kind's words says, where no flag does. */
-async function configured(flags: UpFlags): Promise<{ flags: UpFlags; labels: readonly Record<string, string>[] }> {
+/** What a file in kind's or kubeadm's words says, where no flag does. */
+async function configured(
+  flags: UpFlags,
+): Promise<{ flags: UpFlags; labels: readonly Record<string, string>[]; ports?: PortMapping[] | undefined }> {
   if (flags.config === undefined) return { flags, labels: [] };
+  const { documentsIn, fromKubeadmConfig, isKubeadm } = await import('../kubeadm-config.ts');
+  const documents = documentsIn(readFileSync(flags.config, 'utf8'));
+  if (documents.some(isKubeadm)) {
+    const facts = { ...clusterNetworks, version: gitVersion.replace(/\+.*$/, '') };
+    const { args, ...shape } = fromKubeadmConfig(documents, facts);
+    return { flags: { ...args, ...shape, ...flags }, labels: [] };
+  }
   const [{ parse }, { fromKindConfig }] = await Promise.all([import('yaml'), import('../kind-config.ts')]);
-  const { name, nodes, port, labels, controlPlanes, args } = fromKindConfig(
-    parse(readFileSync(flags.config, 'utf8')),
-    clusterNetworks,
-  );
-  return {
-    flags: {
-      ...args,
-      ...(controlPlanes !== undefined && { controlPlanes }),
-      ...flags,
-      name: flags.name === defaultName ? (name ?? defaultName) : flags.name,
-      nodes: flags.nodes ?? nodes,
-      ...((flags.port ?? port) !== undefined && { port: flags.port ?? port }),
-    },
-    labels,
-  };
+  const { labels, ports, args, ...shape } = fromKindConfig(parse(readFileSync(flags.config, 'utf8')), clusterNetworks);
+  return { flags: { ...args, ...shape, ...flags }, labels, ports };
 }
 
 /** In the order of the nodes; those that have none are left alone. */
@@ -145,42 +65,28 @@ async function labelNodes({ plane, settings }: RunningCluster, labels: readonly 
 }
 
 export async function runUp(given: UpFlags): Promise<void> {
-  const { flags, labels } = await configured(given);
-  const choices = choicesOf(flags);
+  const { flags, labels, ports } = await configured(given);
+  const { name = upDefaults.name } = flags;
   const audit = auditOf(flags);
-  const componentArgs = componentArgsOf({ ...flags });
+  const componentArgs = componentArgsOf(flags);
   const etcd = etcdFromFlags(flags);
-  const dataDir = dataDirOf(flags.name, flags.dataDir);
+  const dataDir = dataDirOf(name, flags.dataDir);
   assertFree(dataDir);
   if (flags.detach) return detach(dataDir, 'cluster');
   const program = programOf();
   // The data directory belongs into the command line of every process of a cluster: start again with it when it was left out.
   if (flags.dataDir !== dataDir) return again(dataDir);
-  const { dnsUpstream: dnsUpstreams, registryMirror: registryMirrors, quotaBackendBytes: quotaBytes } = flags;
-  const options: UpOptions = {
-    ...flags,
-    dataDir,
-    ...choices,
-    registryPort: flags.registry === true ? defaultRegistryPort : flags.registry,
-    audit,
-    componentArgs,
-    ...(etcd && { etcd }),
-    dnsUpstreams,
-    registryMirrors,
-    quotaBytes,
-    program,
-    keepKubeconfig: !flags.kubeconfig,
-    env: process.env,
-  };
+  const files = { audit, componentArgs, etcd, portMappings: ports };
+  const options: UpOptions = { ...flags, ...files, name, dataDir, program, env: process.env };
   const clock = systemClock();
-  const progress = createProgress(process.stdout);
+  const progress = createProgress(process.stdout, clock);
   await ensureDir(clusterPaths(dataDir).logs);
   const log = openLogFile(clusterPaths(dataDir).log);
   const logger = createLogger({ clock, component: 'sagong', write: (text) => void log.write(text) });
   // The next start begins a new log of what was said here; this one keeps why the cluster ended.
   onFatal((text) => appendFileSync(clusterPaths(dataDir).log, text));
   const signal = stopSignal();
-  progress.say(`Starting cluster "${flags.name}" in ${dataDir}`);
+  progress.say(`Starting cluster "${name}" in ${dataDir}`);
   const cluster = await up(options, { clock, rng: systemRng(), logger, progress, descriptions, signal });
   let failure: Error | undefined;
   try {

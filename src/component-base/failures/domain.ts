@@ -11,6 +11,8 @@ export interface Domain {
 }
 
 const domains = new AsyncLocalStorage<Domain | undefined>();
+/** The domain of what runs in no other. */
+let ofProcess: Domain | undefined;
 /** The innermost domain that an error left: for microtasks, some versions of Node have forgotten it when the error arrives at the process. */
 const left = new WeakMap<object, Domain>();
 
@@ -26,30 +28,38 @@ export function inDomain<T>(domain: Domain | undefined, work: () => T): T {
       throw error;
     }
   };
-  return domains.getStore() === domain ? marked() : domains.run(domain, marked);
+  return domainOfNow() === domain ? marked() : domains.run(domain, marked);
+}
+
+/**
+ * Makes the domain that of all code of this process that is in no other: for the only component of a process. Nothing has to be followed then, which
+ * is what AsyncLocalStorage costs before Node 24: from its first use on it is asked at every promise.
+ */
+export function ownProcess(domain: Domain | undefined): void {
+  ofProcess = domain;
 }
 
 /** The function, to be called by others: whoever does, it works in the domain of now. */
 export function bound<A extends unknown[], R>(work: (...args: A) => R): (...args: A) => R {
-  const domain = domains.getStore();
+  const domain = domainOfNow();
   return (...args) => inDomain(domain, () => work(...args));
 }
 
 /** Undefined: none. */
-export const domainOfNow = (): Domain | undefined => domains.getStore();
+export const domainOfNow = (): Domain | undefined => domains.getStore() ?? ofProcess;
 
 /** The component for which this is called; undefined: for none. */
-export const domainName = (): string | undefined => domains.getStore()?.name;
+export const domainName = (): string | undefined => domainOfNow()?.name;
 
 /** Tells the domain of now about an error that was caught. */
-export const noteCaught = (where: string, error: unknown): void => domains.getStore()?.caught(where, error);
+export const noteCaught = (where: string, error: unknown): void => domainOfNow()?.caught(where, error);
 
 /**
  * For the process' own handler of uncaught exceptions and unhandled rejections: hands the error to the domain that it comes from. False: it comes
  * from none.
  */
 export function handStray(error: unknown): boolean {
-  const domain = (isObject(error) ? left.get(error) : undefined) ?? domains.getStore();
+  const domain = (isObject(error) ? left.get(error) : undefined) ?? domainOfNow();
   domain?.stray(error);
   return domain !== undefined;
 }

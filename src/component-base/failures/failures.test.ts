@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { type Clock, silentLogger } from '#utils';
 import { createMetrics } from '../metrics/index.ts';
 import { answerHealth } from '../health/index.ts';
-import { bound, handStray, inDomain, noteCaught, Supervisor } from './index.ts';
+import { bound, domainName, handStray, inDomain, noteCaught, ownProcess, Supervisor } from './index.ts';
 
 /** Time passes when the test says so. */
 function heldClock(): Clock & { pass(ms: number): Promise<void> } {
@@ -206,6 +206,23 @@ test('an error is of the innermost domain that it left', () => {
   expect(handStray(new Error('nobody’s'))).toBe(false);
   inDomain(domain('a component'), () => expect(inDomain(undefined, () => handStray(new Error('the server’s')))).toBe(false));
   expect(told).toEqual(['inner']);
+});
+
+test('what runs in no other domain is in that of the process, where there is one', () => {
+  const told: string[] = [];
+  const domain = (name: string) => ({ name, stray: () => void told.push(name), caught: () => void told.push(`${name} caught`) });
+  const before = bound(() => domainName());
+  ownProcess(domain('alone'));
+  try {
+    expect([domainName(), before()]).toEqual(['alone', 'alone']);
+    expect(handStray(new Error('odd'))).toBe(true);
+    noteCaught('here', new Error('odd'));
+    inDomain(domain('inner'), () => handStray(new Error('odd')));
+    expect(told).toEqual(['alone', 'alone caught', 'inner']);
+  } finally {
+    ownProcess(undefined);
+  }
+  expect(handStray(new Error('odd'))).toBe(false);
 });
 
 test('health tells of it, and stays healthy', async () => {

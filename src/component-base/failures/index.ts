@@ -1,5 +1,5 @@
 // The room's part for components that fail; reached through #component-base.
-export { bound, type Domain, domainName, domainOfNow, handStray, inDomain, noteCaught } from './domain.ts';
+export { bound, type Domain, domainName, domainOfNow, handStray, inDomain, noteCaught, ownProcess } from './domain.ts';
 export {
   type ComponentFailure,
   type ComponentStatus,

@@ -1,20 +1,43 @@
-// Flags as a command of the `sagong` binary. `commander` routes to the command; the flags themselves are parsed as pflag would.
-import { Command } from 'commander';
+// The commands of the `sagong` binary as a tree: groups, and commands with a table of flags each. Words are read as spf13/cobra and pflag read them.
 import { quote } from '#utils';
 import { gitVersion, versionInfo } from '../version.ts';
 import { type Flag, type FlagTable, FlagError, type ParsedFlags, parseFlags } from './flags.ts';
 
-export interface FlagCommandOptions<F extends FlagTable> {
+export interface CommandOptions<F extends FlagTable> {
   name: string;
   description: string;
+  /** What it takes beside flags, in order: `<file>` must be given, `[node]` may be, and `<image...>` or `[word...]` takes all that follow. */
+  takes?: string;
   flags: F;
   /** More flags, which depend on what the command line says; their values come beside the others. May throw a FlagError. */
   moreFlags?: (argv: readonly string[]) => Promise<FlagTable>;
-  /** Runs the component; its promise is the command's. */
+  /** Runs it; its promise is the command's. */
   run: (parsed: ParsedFlags<F>) => void | Promise<void>;
-  /** Receives help, warnings and errors. Default: the process's own streams. */
-  write?: (stream: 'stdout' | 'stderr', text: string) => void;
+  /** A program of upstream's: `--version` prints Kubernetes' version, and errors are followed by nothing. */
+  upstream?: boolean;
+  /** Not in help and completion. */
+  hidden?: boolean;
 }
+
+export interface Command {
+  name: string;
+  description: string;
+  hidden?: boolean;
+  /** Of a group. */
+  commands?: readonly Command[];
+  /** Loads the command: its code is needed only when it is called. */
+  load?: () => Promise<Command>;
+  takes?: string;
+  flags?: FlagTable;
+  upstream?: boolean;
+  /**
+   * Of a command: reads its words and answers with the work that they ask for. `path` is how it was called: `sagong node add`. Throws a FlagError for
+   * words that cannot be used.
+   */
+  read?: (argv: readonly string[], path: string, write: CommandWriter) => Promise<() => void | Promise<void>>;
+}
+
+export type CommandWriter = (stream: 'stdout' | 'stderr', text: string) => void;
 
 const indent = ' '.repeat(8);
 
@@ -28,17 +51,25 @@ function wrap(text: string, width: number): string[] {
   return lines;
 }
 
+/** `as before, or auto`; empty: nothing is worth saying. */
+export function defaultText({ type, default: usual, usual: words, kept }: Flag<unknown>): string {
+  const shown = type.format(usual);
+  const quiet = ['', 'false', '0', '[]', '0s'].includes(shown);
+  const text = words ?? (quiet ? '' : shown);
+  if (!kept) return text;
+  return text === '' ? 'as before' : `as before, or ${text}`;
+}
+
 function describe(flag: Flag<unknown>): string {
   const head = `${flag.shorthand ? `  -${flag.shorthand}, ` : ' '.repeat(6)}--${flag.name}${flag.type.name && ` ${flag.type.name}`}`;
-  const shown = flag.type.format(flag.default);
-  const quiet = shown === '' || shown === 'false' || shown === '0' || shown === '[]' || shown === '0s';
+  const usual = defaultText(flag);
   const help =
     flag.refused === undefined
       ? flag.noEffect === undefined
         ? flag.help
         : `No effect: ${flag.noEffect}.`
       : `Not supported: ${flag.refused}.`;
-  const lines = wrap(quiet ? help : `${help} (default ${shown})`, 120);
+  const lines = wrap(usual === '' ? help : `${help} (default ${usual})`, 120);
   return `${head}\n${lines.map((line) => `${indent}${line}\n`).join('')}`;
 }
 
@@ -65,34 +96,84 @@ export function flagHelp(flags: FlagTable): string {
 const versionText = (given: string): string =>
   given === 'raw' ? `${JSON.stringify(versionInfo())}\n` : `Kubernetes ${gitVersion}\n`;
 
-const processStreams = (stream: 'stdout' | 'stderr', text: string): void => void process[stream].write(text);
+const processStreams: CommandWriter = (stream, text) => void process[stream].write(text);
 
-/** A commander command over a flag table. A bad command line prints upstream's `Error: ...` and sets exit code 1. */
-export function flagCommand<F extends FlagTable>(options: FlagCommandOptions<F>): Command {
-  const write = options.write ?? processStreams;
-  const helpOf = (flags: FlagTable): string =>
-    `${options.description}\n\nUsage:\n  ${options.name} [flags]\n\n${flagHelp(flags)}`;
-  const command = new Command(options.name).description(options.description);
-  command.allowUnknownOption().allowExcessArguments().helpOption(false).passThroughOptions();
-  command.helpInformation = () => helpOf(options.flags);
-  return command.action(async () => {
-    let parsed: ParsedFlags<F>;
-    let flags = options.flags;
-    try {
-      flags = { ...flags, ...(await options.moreFlags?.(command.args)) };
-      parsed = parseFlags(flags, command.args);
-      const { args, help: asked, version } = parsed;
-      if (!asked && version === undefined && args.length > 0)
-        throw new FlagError(`${quote(options.name)} does not take any arguments, got [${args.map(quote).join(' ')}]`);
-    } catch (error) {
-      if (!(error instanceof FlagError)) throw error;
-      write('stderr', `Error: ${error.message}\n`);
-      process.exitCode = 1;
-      return;
+/** Throws for too few words and for too many. */
+function checkArguments(path: string, takes: string | undefined, args: readonly string[]): void {
+  const places = takes?.split(' ') ?? [];
+  const missing = places.find((place, index) => place.startsWith('<') && args.length <= index);
+  if (missing !== undefined) throw new FlagError(`${quote(path)} needs ${missing}`);
+  if (args.length <= places.length || places.at(-1)?.includes('...')) return;
+  const given = `[${args.map(quote).join(' ')}]`;
+  if (places.length === 0) throw new FlagError(`${quote(path)} does not take any arguments, got ${given}`);
+  throw new FlagError(`${quote(path)} takes ${takes} and no more, got ${given}`);
+}
+
+/** A command over a flag table. */
+export function command<F extends FlagTable>(options: CommandOptions<F>): Command {
+  const { name, description, takes, flags, upstream, hidden } = options;
+  const helpOf = (path: string, table: FlagTable): string => {
+    const usage = [path, ...(takes ? [takes] : []), ...(Object.keys(table).length > 0 ? ['[flags]'] : [])].join(' ');
+    return `${description}\n\nUsage:\n  ${usage}\n\n${flagHelp(table)}`;
+  };
+  return {
+    ...{ name, description, takes, flags, upstream, hidden },
+    async read(argv, path, write) {
+      const table = { ...flags, ...(await options.moreFlags?.(argv)) };
+      const parsed: ParsedFlags<F> = parseFlags(table, argv);
+      if (parsed.help) return () => write('stdout', helpOf(path, table));
+      if (parsed.version !== undefined && !upstream) throw new FlagError('unknown flag: --version');
+      const { version = 'false', warnings } = parsed;
+      if (version !== 'false') return () => write('stdout', versionText(version));
+      checkArguments(path, takes, parsed.args);
+      return () => {
+        for (const warning of warnings) write('stderr', `${warning}\n`);
+        return options.run(parsed);
+      };
+    },
+  };
+}
+
+function groupHelp({ description, commands = [] }: Command, path: string): string {
+  const shown = commands.filter(({ hidden }) => !hidden);
+  const width = Math.max(...shown.map(({ name }) => name.length)) + 2;
+  const lines = shown.map(({ name, description: what }) => `  ${name.padEnd(width)}${what}`);
+  return `${description}\n\nUsage:\n  ${path} <command>\n\nCommands:\n${lines.join('\n')}\n\nUse "${path} <command> --help" for more.\n`;
+}
+
+const isHelp = (word: string | undefined): boolean => word === 'help' || word === '--help' || word === '-h';
+
+/** The command of a group that the next words name, and what is left of them. Throws a FlagError where there is none. */
+function enter(group: Command, path: string, argv: readonly string[]): [next: Command, rest: readonly string[]] {
+  const [first, ...others] = argv;
+  // `sagong help node add` is `sagong node add --help`.
+  const [word = '', ...rest] = isHelp(first) && others.length > 0 ? [...others, '--help'] : argv;
+  if (word.startsWith('-')) throw new FlagError(`unknown flag: ${word}`);
+  const next = group.commands?.find(({ name }) => name === word);
+  if (!next) throw new FlagError(`unknown command ${quote(word)} for ${quote(path)}`);
+  return [next, rest];
+}
+
+/** Follows the words to a command and runs it. A bad command line prints upstream's `Error: ...` and sets exit code 1. */
+export async function runCommandLine(
+  root: Command,
+  argv: readonly string[],
+  write: CommandWriter = processStreams,
+): Promise<void> {
+  let [at, path, rest]: [Command, string, readonly string[]] = [root, root.name, argv];
+  let work: (() => void | Promise<void>) | undefined;
+  try {
+    while (!at.read) {
+      if (rest.length === 0 || (isHelp(rest[0]) && rest.length === 1)) return write('stdout', groupHelp(at, path));
+      [at, rest] = enter(at, path, rest);
+      path = `${path} ${at.name}`;
+      at = (await at.load?.()) ?? at;
     }
-    if (parsed.help) return write('stdout', helpOf(flags));
-    if (parsed.version !== undefined && parsed.version !== 'false') return write('stdout', versionText(parsed.version));
-    for (const warning of parsed.warnings) write('stderr', `${warning}\n`);
-    await options.run(parsed);
-  });
+    work = await at.read(rest, path, write);
+  } catch (error) {
+    if (!(error instanceof FlagError)) throw error;
+    write('stderr', `Error: ${error.message}\n${at.upstream ? '' : `See '${path} --help' for usage.\n`}`);
+    process.exitCode = 1;
+  }
+  await work?.();
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { defaultLeaderElection } from '../leader-election.ts';
-import { flagCommand } from './command.ts';
+import { command, runCommandLine } from './command.ts';
 import { leaderElectionFlags, loggingFlags } from './common.ts';
 import { flag, parseFlags } from './flags.ts';
 
@@ -81,14 +81,14 @@ test('a command runs with its values, prints help and reports a bad line', async
   const written: string[] = [];
   const ports: number[] = [];
   const before = process.exitCode;
-  const run = (...argv: string[]) =>
-    flagCommand({
-      name: 'kube-thing',
-      description: 'Does things.',
-      flags,
-      run: ({ values }) => void ports.push(values.securePort),
-      write: (stream, text) => void written.push(`${stream}: ${text}`),
-    }).parseAsync(argv, { from: 'user' });
+  const thing = command({
+    name: 'kube-thing',
+    description: 'Does things.',
+    upstream: true,
+    flags,
+    run: ({ values }) => void ports.push(values.securePort),
+  });
+  const run = (...argv: string[]) => runCommandLine(thing, argv, (stream, text) => void written.push(`${stream}: ${text}`));
   await run('--secure-port=7', '--old=x');
   expect(ports).toEqual([7]);
   expect(written.splice(0)).toEqual(['stderr: Flag --old has been deprecated, will be removed\n']);
@@ -105,4 +105,77 @@ test('a command runs with its values, prints help and reports a bad line', async
   expect(written.splice(0).join()).toContain('"gitVersion":"v1.36.');
   expect(ports).toEqual([7]);
   process.exitCode = before;
+});
+
+describe('a tree of commands', () => {
+  const port = flag.whole({ name: 'port', default: 80, max: 65_535, kept: true, help: 'Port.' });
+  const done: unknown[] = [];
+  const tree = {
+    name: 'tool',
+    description: 'A tool.',
+    commands: [
+      command({
+        name: 'up',
+        description: 'Starts.',
+        flags: {
+          port: { ...port, type: { ...port.type, bareValue: '5000', mayTake: /^[0-9]+$/ } },
+          mirrors: flag.stringArray({ name: 'mirror', default: [], help: 'Mirrors.' }),
+          plain: flag.bool({ name: 'no-colour', default: false, help: 'Plain.' }),
+        },
+        run: ({ given }) => void done.push(given),
+      }),
+      {
+        name: 'node',
+        description: 'Nodes.',
+        commands: [
+          command({
+            name: 'shell',
+            takes: '<node> [command...]',
+            description: 'Runs a shell.',
+            flags: { to: flag.string({ name: 'to', default: '', required: true, help: 'Where.' }) },
+            run: ({ args }) => void done.push(args),
+          }),
+        ],
+      },
+    ],
+  };
+  const say = async (...argv: string[]): Promise<string> => {
+    const written: string[] = [];
+    const before = process.exitCode;
+    await runCommandLine(tree, argv, (_stream, text) => void written.push(text));
+    process.exitCode = before;
+    return written.join('');
+  };
+
+  test('hands over only what was given', async () => {
+    await say('up', '--port', '7', '--mirror', 'a,b', '--mirror=c');
+    await say('up', '--port', '--no-colour');
+    await say('up');
+    expect(done.splice(0)).toEqual([{ port: 7, mirrors: ['a,b', 'c'] }, { port: 5000, plain: true }, {}]);
+  });
+
+  test('leads to a command inside a group, with words of its own behind --', async () => {
+    await say('node', 'shell', '--to=x', 'a', '--', 'ls', '-l');
+    expect(done.splice(0)).toEqual([['a', 'ls', '-l']]);
+  });
+
+  test.each([
+    [['up', 'x'], '"tool up" does not take any arguments, got ["x"]'],
+    [['up', '--port=70000'], 'invalid argument "70000" for "--port" flag: must be a whole number up to 65535'],
+    [['node', 'shell', '--to=x'], '"tool node shell" needs <node>'],
+    [['node', 'shell', 'a'], 'required flag(s) "to" not set'],
+    [['up', '--version'], 'unknown flag: --version'],
+    [['node', 'nothing'], 'unknown command "nothing" for "tool node"'],
+    [['--loud'], 'unknown flag: --loud'],
+  ])('%j is refused', async (argv, message) => {
+    expect(await say(...argv)).toContain(`Error: ${message}\nSee 'tool`);
+    expect(done).toEqual([]);
+  });
+
+  test('has help everywhere, with the defaults of the table', async () => {
+    expect(await say('--help')).toContain('Commands:\n  up    Starts.\n  node  Nodes.\n');
+    expect(await say()).toBe(await say('--help'));
+    expect(await say('help', 'node', 'shell')).toContain('Usage:\n  tool node shell <node> [command...] [flags]\n');
+    expect(await say('up', '-h')).toContain('--port int\n        Port. (default as before, or 80)\n');
+  });
 });

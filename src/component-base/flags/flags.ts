@@ -9,9 +9,11 @@ import {
   type FlagType,
   floatType,
   intType,
+  stringArrayType,
   stringMapType,
   stringsType,
   stringType,
+  wholeType,
 } from './types.ts';
 
 export interface FlagOptions<T> {
@@ -30,6 +32,12 @@ export interface FlagOptions<T> {
   noEffect?: string;
   /** What is not here that a value other than the default asks for: such a command line is refused. */
   refused?: string;
+  /** A command line without it is refused. */
+  required?: boolean;
+  /** The value is kept with what the command makes, and holds until another one is given: the default is that of the first time. */
+  kept?: boolean;
+  /** What stands for an empty default in the help: `the machine's host name`. */
+  usual?: string;
 }
 
 export interface Flag<T> extends FlagOptions<T> {
@@ -52,6 +60,10 @@ export const flag = {
   float: (options: FlagOptions<number>): Flag<number> => ({ ...options, type: floatType }),
   /** Values in milliseconds. */
   duration: (options: FlagOptions<number>): Flag<number> => ({ ...options, type: durationType }),
+  /** Digits only, `max` at most. */
+  whole: ({ max, ...options }: FlagOptions<number> & { max: number }): Flag<number> => ({ ...options, type: wholeType(max) }),
+  /** Repeatable; commas belong to the value. */
+  stringArray: (options: FlagOptions<string[]>): Flag<string[]> => ({ ...options, type: stringArrayType }),
   /** Comma separated, repeatable. */
   strings: (options: FlagOptions<string[]>): Flag<string[]> => ({ ...options, type: stringsType }),
   stringMap: (options: FlagOptions<Record<string, string>>): Flag<Record<string, string>> => ({
@@ -77,6 +89,8 @@ export interface ParsedFlags<F> {
   values: FlagValues<F>;
   /** Those given on the command line. */
   changed: ReadonlySet<keyof F>;
+  /** The values of those given on the command line, and no others. */
+  given: Partial<FlagValues<F>>;
   /** What is no flag, and everything after `--`. */
   args: string[];
   /** `-h` or `--help` was given. */
@@ -144,7 +158,9 @@ class Parser {
   }
 
   #set([key, one]: [string, Flag<unknown>], given: string | undefined, rest: string[], shown: string): void {
-    const text = given ?? one.type.bareValue ?? rest.shift();
+    const { bareValue, mayTake } = one.type;
+    const takesNext = rest[0] !== undefined && mayTake?.test(rest[0]) === true;
+    const text = given ?? (takesNext ? rest.shift() : (bareValue ?? rest.shift()));
     if (text === undefined) throw new FlagError(`flag needs an argument: ${shown}`);
     let value: unknown;
     try {
@@ -159,6 +175,12 @@ class Parser {
       this.warnings.push(`Flag --${one.name} has been deprecated, ${one.deprecated}`);
     this.changed.add(key);
   }
+}
+
+/** Refuses a command line that lacks what a command cannot do without. */
+function checkRequired(flags: FlagTable, changed: ReadonlySet<string>): void {
+  const missing = Object.entries(flags).flatMap(([key, { name, required }]) => (required && !changed.has(key) ? [name] : []));
+  if (missing.length > 0) throw new FlagError(`required flag(s) ${missing.map(quote).join(', ')} not set`);
 }
 
 /** Looks at what was given to flags that upstream has and that do nothing here. Throws `FlagError` for what may not go unheard. */
@@ -176,6 +198,10 @@ export function parseFlags<F extends FlagTable>(flags: F, argv: readonly string[
   const parser = new Parser(flags);
   parser.parse(argv);
   const { args, help, version, warnings } = parser;
-  if (!help && version === undefined) checkUnserved(flags, parser);
-  return { values: parser.values as FlagValues<F>, changed: parser.changed, args, help, version, warnings };
+  if (!help && version === undefined) {
+    checkUnserved(flags, parser);
+    checkRequired(flags, parser.changed);
+  }
+  const given = Object.fromEntries([...parser.changed].map((key) => [key, parser.values[key]])) as Partial<FlagValues<F>>;
+  return { values: parser.values as FlagValues<F>, changed: parser.changed, given, args, help, version, warnings };
 }

@@ -1,5 +1,5 @@
 // The room's flags; reached through #component-base.
-export { type FlagCommandOptions, flagCommand, flagHelp } from './command.ts';
+export { type Command, command, type CommandOptions, defaultText, flagHelp, runCommandLine } from './command.ts';
 export {
   featureGateFlags,
   fixedFeatureGateFlags,

@@ -13,6 +13,8 @@ export interface FlagType<T> {
   join?(first: T, next: T): T;
   /** The value of the flag given without one (`--leader-elect`). */
   bareValue?: string;
+  /** Beside `bareValue`: a next word that looks like this is the value all the same. */
+  mayTake?: RegExp;
 }
 
 const numberError = (parser: string, text: string, why: string): Error =>
@@ -75,6 +77,17 @@ export const stringType: FlagType<string> = {
 };
 export const boolType: FlagType<boolean> = { name: '', parse: parseBoolean, format: String, bareValue: 'true' };
 export const intType: FlagType<number> = { name: 'int', parse: parseInteger, format: String };
+/** A whole number from 0 to `max`, written in digits. */
+export const wholeType = (max: number): FlagType<number> => ({
+  name: 'int',
+  parse(text) {
+    const value = /^[0-9]+$/.test(text) ? Number(text) : Number.NaN;
+    if (!(value <= max)) throw new Error(`must be a whole number up to ${max}`);
+    return value;
+  },
+  format: String,
+});
+
 export const floatType: FlagType<number> = { name: 'float', parse: parseFloat64, format: String };
 /** Milliseconds inside, Go's form outside. */
 export const durationType: FlagType<number> = { name: 'duration', parse: parseDurationMs, format: formatDurationMs };
@@ -84,6 +97,8 @@ export const stringsType: FlagType<string[]> = {
   format: (list) => `[${list.join(',')}]`,
   join: (first, next) => [...first, ...next],
 };
+export const stringArrayType: FlagType<string[]> = { ...stringsType, name: 'stringArray', parse: (text) => [text] };
+
 export const stringMapType: FlagType<Record<string, string>> = {
   name: 'mapStringString',
   parse: parsePairs,

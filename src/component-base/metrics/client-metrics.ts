@@ -1,7 +1,7 @@
 // Metrics of what every client of the API has: work queues and requests (k8s.io/component-base/metrics/prometheus/workqueue and restclient).
 import { exponentialBuckets, type Metrics } from './metrics.ts';
 
-/** Told by one queue what happens in it. */
+/** Receives what happens in one work queue, and counts it. */
 export interface WorkQueueMetrics {
   added(depth: number): void;
   /** A key is handed out after it waited. */

@@ -3,11 +3,12 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { kubeApiServerFlags } from '#apiserver/app';
-import { type FlagTable, parseFlags } from '#component-base';
+import { type Command, defaultText, type FlagTable, parseFlags } from '#component-base';
 import { kubeControllerManagerFlags } from '#controller-manager';
 import { kubeletFlags } from '#kubelet';
 import { kubeProxyFlags } from '#kube-proxy';
 import { kubeSchedulerFlags } from '#scheduler';
+import { sagong } from '../../../src/cmd/tree/index.ts';
 
 interface Facts {
   source: string;
@@ -124,7 +125,24 @@ const rows = (flags: FlagTable, mark: 'noEffect' | 'refused'): string[] =>
     .sort();
 
 const section = (title: string, lines: readonly string[]): string =>
-  lines.length === 0 ? '' : `\n### ${title}\n\n| flag | why |\n|---|---|\n${lines.join('\n')}\n`;
+  lines.length === 0 ? '' : `\n### \`${title}\`\n\n| flag | why |\n|---|---|\n${lines.join('\n')}\n`;
+
+/** A table for each of our own commands; what every command about a cluster has is told once. */
+function ownCommands(group: Command, path: string): string {
+  const shown = (group.commands ?? []).filter(({ hidden, load }) => !hidden && !load);
+  return shown
+    .map((one) => {
+      const title = [path, one.name, ...(one.takes ? [one.takes] : [])].join(' ');
+      if (one.commands) return ownCommands(one, `${path} ${one.name}`);
+      const lines = Object.values(one.flags ?? {})
+        .filter(({ name, refused }) => refused === undefined && name !== 'name' && !(name === 'data-dir' && one.flags?.['name']))
+        .map((flag) => `| \`--${flag.name}\` | ${flag.help} | ${defaultText(flag)} |`);
+      return lines.length === 0
+        ? ''
+        : `\n### \`${title}\`\n\n| flag | what it does | default |\n|---|---|---|\n${lines.join('\n')}\n`;
+    })
+    .join('');
+}
 
 function document(): string {
   const parts = components.map(({ name, flags, own = [], defaults = {} }) => {
@@ -149,7 +167,12 @@ Each component of Sagong runs alone with the flags of its namesake of Kubernetes
 
 \`--feature-gates\` knows every gate of upstream and accepts its default; a gate that would have to be switched is refused. \`--enable-priority-and-fairness\` is
 not counted. This page is made from the tables of the components (\`test/component/cmd/flags.test.ts\`).
-${parts.join('')}`;
+${parts.join('')}
+## Commands of sagong
+
+Every command about a cluster takes \`--name\` (which cluster; default \`sagong\`) and \`--data-dir\` (where everything of it is kept; default
+\`~/.sagong/<name>\`); \`--help\` lists all flags of a command. *As before*: the cluster keeps what was given, and a later start needs not say it again.
+${ownCommands(sagong, 'sagong')}`;
 }
 
 test('docs/flags.md lists them', async () => {

@@ -73,6 +73,9 @@ describe('volumes', () => {
     expect([await exists(claims, 'used'), await exists(claims, 'unused')]).toEqual([true, false]);
     await on(pods).patch('web', merge, { status: { phase: 'Succeeded' } }, { subresource: 'status' });
     await clock.advance(2_000);
+    expect(await exists(claims, 'used'), 'the node of a pod that has finished has its volumes still').toBe(true);
+    await on(pods).delete('web', { gracePeriodSeconds: 0 });
+    await clock.advance(2_000);
     expect(await exists(claims, 'used')).toBe(false);
   });
 

@@ -4,7 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CertificateManager, createClient, kubeconfigFor, loadClientConfig, readCurrent, writeKubeconfig } from '#client';
-import { type ControlPlane, createToken, ephemeralPki, identities, startControlPlane, startJoining } from '#cluster';
+import {
+  type ControlPlane,
+  createToken,
+  ephemeralPki,
+  identities,
+  publishJoining,
+  startControlPlane,
+  startJoiningLoops,
+} from '#cluster';
 import { systemClock, systemRng } from '#host';
 import { openIdentity, renewServing } from '#kubelet';
 import { parseCertificates } from '#pki';
@@ -28,8 +36,13 @@ beforeAll(async () => {
     endpoint: new URL(plane.apiserver.url).host,
     ca: pki.authority.cert,
     podCidr: '10.244.0.0/16',
-  };
-  joining = await startJoining(plane, facts, deps);
+    growing: false,
+    proxyMode: 'iptables',
+    networkPolicy: 'nftables',
+    args: {},
+  } as const;
+  await publishJoining(plane, facts);
+  joining = await startJoiningLoops(plane, deps, true);
 });
 afterAll(async () => {
   await joining.stop();

@@ -40,7 +40,7 @@ afterAll(() => tree.remove());
 const podWith = (uid: string, options: Record<string, string>): Pod => ({
   metadata: { name: 'web', namespace: 'default', uid },
   spec: {
-    containers: [{ name: 'c', image: 'x' }],
+    containers: [{ name: 'c', image: 'x', volumeMounts: [{ name: 'hello', mountPath: '/hello' }] }],
     volumes: [{ name: 'hello', flexVolume: { driver: 'example.com/greeting', options } }],
   },
 });
@@ -53,6 +53,7 @@ test('a volume source is one folder and a line: its volumes are set up, told whe
   const manager = new module.VolumeManager({
     ...{
       client: unused,
+      recorder: unused,
       exec: unused,
       tokens: { nextDueMs: () => undefined, forget() {} } as never,
       downward: unused,

@@ -89,7 +89,13 @@ beforeAll(async () => {
   cluster = await TestCluster.create();
   const port = await startUpstream();
   const mirrors = ['http://10.77.0.10:5000', '10.77.0.10:5001=http://10.77.0.10:5001'];
-  await cluster.up('--nodes', '1', '--dns-upstream', `127.0.0.1:${port}`, '--registry-mirror', ...mirrors);
+  await cluster.up(
+    '--nodes',
+    '1',
+    '--dns-upstream',
+    `127.0.0.1:${port}`,
+    ...mirrors.flatMap((mirror) => ['--registry-mirror', mirror]),
+  );
   await cluster.loadBusybox(image);
   await eventually('the default service account', () => cluster.kubectl('get', 'serviceaccount', 'default'));
   await cluster.apply(

@@ -6,7 +6,7 @@ import { decodeProtobuf, decodeWatchFrame, encodeProtobuf, formatYaml, parseAcce
 import { parseDurationNs } from '#apimachinery/duration';
 import { parse as parseFields } from '#apimachinery/fields';
 import { parse as parseLabels } from '#apimachinery/labels';
-import { createFieldManager } from '#apimachinery/managedfields';
+import { atOnce, createFieldManager } from '#apimachinery/managedfields';
 import type { UnknownObject } from '#apimachinery/meta';
 import { jsonPatch, mergePatch, strategicMergePatch } from '#apimachinery/patch';
 import { parseQuantity } from '#apimachinery/quantity';
@@ -92,7 +92,7 @@ const two = (text: string): [unknown, unknown] => {
   return [JSON.parse(left), JSON.parse(right)];
 };
 
-const manager = createFieldManager(schema, podType);
+const manager = atOnce(createFieldManager(schema, podType));
 function apply(text: string): unknown {
   const [live, patch] = two(text) as [UnknownObject, UnknownObject];
   const writer = { manager: 'm', time: '2026-01-01T00:00:00Z', apiVersion: 'v1', force: true };

@@ -1,0 +1,141 @@
+// The control plane of a machine in a cluster of several: etcd, kube-apiserver and managers as processes of their own, kept running by the process of
+// `sagong up` or `sagong join`, with certificates in kubeadm's places below `control-planes/<name>` of its folder.
+import { copyFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Supervisor } from '#component-base';
+import { removeTree } from '#host';
+import type { Clock, Logger } from '#utils';
+import { type ClusterPki, openPki } from '../certificates.ts';
+import type { ComponentArgs } from '../component-args/args.ts';
+import type { PlaneAccess } from '../control-plane.ts';
+import { ControlPlaneAgent } from '../control-planes/agent.ts';
+import {
+  type ControlPlaneConfig,
+  controlPlaneDir,
+  controlPlaneFiles,
+  type ControlPlaneMember,
+} from '../control-planes/config.ts';
+import { prepareControlPlane } from '../control-planes/disk.ts';
+import { throughMember } from '../control-planes/etcd-members.ts';
+import { acceptPollMs } from '../control-planes/limits.ts';
+import { noteJoined } from '../control-planes/member.ts';
+import { apiPort, etcdPorts } from '../control-planes/names.ts';
+import { startRemotePlane } from '../control-planes/start.ts';
+import { clusterMark, clusterPaths } from '../paths.ts';
+import { secretEncryption } from '../secret-encryption.ts';
+import { accepts } from '../nodes/containerd.ts';
+import { type ClusterSettings, clusterNetworks, type EtcdLocation, loadSettings } from '../settings.ts';
+import { migrateToEtcd } from '../store-migrate.ts';
+
+export interface MachinePlaneOptions extends ControlPlaneMember {
+  dataDir: string;
+  cluster: string;
+  podCidr: string;
+  /** Host under which all control planes are found. */
+  endpointHost: string;
+  /** Others whose etcd this one joins; empty: it is the first. */
+  others: readonly ControlPlaneMember[];
+  args: ComponentArgs;
+  encryptSecrets: boolean;
+  program: readonly string[];
+}
+
+export interface MachinePlane {
+  plane: PlaneAccess;
+  pki: ClusterPki;
+  stop(): Promise<void>;
+}
+
+interface Deps {
+  clock: Clock;
+  logger: Logger;
+  supervisor: Supervisor;
+  signal?: AbortSignal;
+}
+
+const local = '127.0.0.1';
+
+/** Writes the machine's certificates and configuration, new ones where they are missing or old. */
+async function prepare(options: MachinePlaneOptions, pki: ClusterPki, clock: Clock): Promise<ControlPlaneConfig> {
+  const { name, address, dataDir, cluster, podCidr, args, others, encryptSecrets, endpointHost: endpoint, program } = options;
+  const pkiDir = clusterPaths(dataDir).pki;
+  const directory = controlPlaneDir(dataDir, name);
+  const encryptionConfig = join(controlPlaneFiles(directory).pki, 'encryption.json');
+  const config: ControlPlaneConfig = {
+    ...{ name, address, directory, program, cluster, podCidr, args },
+    members: [...others, { name, address }],
+    etcdToken: `sagong-${clusterMark(dataDir)}`,
+    cloud: false,
+    ...(encryptSecrets && { encryptionConfig }),
+  };
+  await prepareControlPlane(config, { dataDir, pkiDir, pki, endpoint, clock });
+  if (encryptSecrets) await copyFile((await secretEncryption(pkiDir)).path, encryptionConfig);
+  // There is something to join: it begins nothing of its own.
+  if (others.length > 0) await noteJoined(config);
+  return config;
+}
+
+/** Resolves when its apiserver answers. */
+export async function startMachinePlane(options: MachinePlaneOptions, deps: Deps): Promise<MachinePlane> {
+  const { address, dataDir, podCidr, encryptSecrets } = options;
+  const pki = await openPki(clusterPaths(dataDir).pki);
+  const config = await prepare(options, pki, deps.clock);
+  const agent = new ControlPlaneAgent(config, deps);
+  agent.start();
+  try {
+    const server = `https://${address}:${apiPort}`;
+    const settings = { podCidr, ...(encryptSecrets && { encryptSecrets }) };
+    const plane = await startRemotePlane({ settings, pki, server, supervisor: deps.supervisor }, deps);
+    return { plane, pki, stop: () => agent.stop() };
+  } catch (error) {
+    await agent.stop();
+    throw error;
+  }
+}
+
+/** What a first machine's control plane is, by the settings of the cluster. */
+export function firstPlaneOptions(settings: ClusterSettings, program: readonly string[]): MachinePlaneOptions {
+  const { dataDir, name: cluster, podCidr = clusterNetworks.podCidr, machine, componentArgs: args = {} } = settings;
+  const { advertiseAddress: address = '', controlPlane: name = '', controlPlaneEndpoint = address } = machine ?? {};
+  return {
+    ...{ dataDir, cluster, podCidr, args, program, name, address },
+    endpointHost: controlPlaneEndpoint.replace(/:\d+$/, '').replace(/^\[|\]$/g, ''),
+    others: [],
+    encryptSecrets: settings.encryptSecrets ?? false,
+  };
+}
+
+const etcdLocation = (config: ControlPlaneConfig): EtcdLocation => {
+  const { etcdCa, etcdClient } = controlPlaneFiles(config.directory);
+  return {
+    servers: [`https://${local}:${etcdPorts.client}`],
+    caFile: etcdCa,
+    certFile: etcdClient.cert,
+    keyFile: etcdClient.key,
+  };
+};
+
+/**
+ * A cluster that was one process with a store of its own: its data is moved to the etcd of this machine, once. What was begun and not finished is
+ * begun again. Gives how much was moved; undefined: there is nothing to move.
+ */
+export async function moveToOwnEtcd(options: MachinePlaneOptions, deps: Deps): Promise<number | undefined> {
+  const { dataDir, name } = options;
+  const before = await loadSettings(dataDir);
+  if (!before?.machine || before.machine.controlPlane !== undefined) return undefined;
+  await removeTree(controlPlaneDir(dataDir, name));
+  const config = await prepare(options, await openPki(clusterPaths(dataDir).pki), deps.clock);
+  const agent = new ControlPlaneAgent(config, { clock: deps.clock, logger: deps.logger });
+  agent.start(['etcd']);
+  try {
+    while (!(await accepts({ host: local, port: etcdPorts.client }))) await deps.clock.sleep(acceptPollMs, deps.signal);
+    await throughMember(config, local, deps.clock, (members) => members.list());
+    const grown = (settings: ClusterSettings): ClusterSettings => ({
+      ...settings,
+      ...(settings.machine && { machine: { ...settings.machine, controlPlane: name } }),
+    });
+    return (await migrateToEtcd(dataDir, etcdLocation(config), grown)).keys;
+  } finally {
+    await agent.stop();
+  }
+}

@@ -1,0 +1,76 @@
+// What `sagong up --layout pods` puts into the cluster once its apiserver answers: the add-ons, the ConfigMaps that tools of kubeadm's clusters look for,
+// and the marks of the nodes that the control plane is on.
+import type { ConfigMap, Node } from '#api/core/v1';
+import { isNotFound } from '#apimachinery/errors';
+import type { KubeClient } from '#client';
+import { type Applied, applyObjects } from '../apply.ts';
+import { grantDns, publishDns } from '../dns-addon.ts';
+import { joiningObjects } from '../joining/objects.ts';
+import type { ClusterSettings } from '../settings.ts';
+import { addOns } from './add-ons.ts';
+import { controlPlaneLabels } from './names.ts';
+
+export interface SystemPodsOptions {
+  settings: ClusterSettings;
+  /** `https://198.18.0.5:6443`. */
+  server: string;
+  podCidr: string;
+  /** PEM. */
+  ca: string;
+}
+
+/** A user's, once they are there: what was changed in them stays. */
+const isTheirs = ({ kind, metadata }: Applied): boolean => kind === 'ConfigMap' && metadata.name === 'coredns';
+
+async function withoutTheirs(client: KubeClient, objects: readonly { resource: string; object: Applied }[]) {
+  const kept: { resource: string; object: Applied }[] = [];
+  for (const entry of objects) {
+    const { name = '', namespace } = entry.object.metadata;
+    const there = async (): Promise<boolean> => {
+      try {
+        await client.resource<ConfigMap>({ group: '', version: 'v1', resource: entry.resource }, namespace).get(name);
+        return true;
+      } catch (error) {
+        if (isNotFound(error)) return false;
+        throw error;
+      }
+    };
+    if (!isTheirs(entry.object) || !(await there())) kept.push(entry);
+  }
+  return kept;
+}
+
+/** Applied at every start. */
+export async function startSystemPods(client: KubeClient, { settings, server, podCidr, ca }: SystemPodsOptions): Promise<void> {
+  const proxyArgs = settings.componentArgs?.['kube-proxy'] ?? [];
+  const proxyMode = settings.proxyMode ?? 'iptables';
+  await Promise.all([grantDns(client), publishDns(client, dnsSelector)]);
+  await applyObjects(client, await withoutTheirs(client, addOns({ server, podCidr, proxyMode, proxyArgs })));
+  const { host: endpoint } = new URL(server);
+  const { name: cluster, networkPolicy = 'nftables', componentArgs: args = {} } = settings;
+  const facts = { cluster, endpoint, ca, podCidr, growing: false, proxyMode, networkPolicy, args };
+  await applyObjects(
+    client,
+    joiningObjects(facts).filter(({ object }) => !isProxyConfiguration(object)),
+  );
+}
+
+/** Without the kubeconfig that the pods need. */
+const isProxyConfiguration = ({ kind, metadata }: Applied): boolean => kind === 'ConfigMap' && metadata.name === 'kube-proxy';
+
+const dnsSelector = { 'k8s-app': 'kube-dns' };
+
+/** Once, when a node is new: what was taken off it later stays off. */
+export async function markControlPlanes(
+  client: KubeClient,
+  { controlPlanes = [], nodes: workers }: ClusterSettings,
+): Promise<void> {
+  const nodes = client.resource<Node>({ group: '', version: 'v1', resource: 'nodes' });
+  const [role] = Object.keys(controlPlaneLabels) as [keyof typeof controlPlaneLabels];
+  // Where there are no others, it is they that load balancers lead to.
+  const labels = workers.length > 0 ? controlPlaneLabels : { [role]: '' };
+  for (const name of controlPlanes) {
+    const { metadata } = await nodes.get(name);
+    if (metadata.labels?.[role] === undefined) await nodes.patch(name, 'application/merge-patch+json', { metadata: { labels } });
+  }
+}

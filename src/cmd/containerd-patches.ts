@@ -1,0 +1,32 @@
+// Patches of containerd's configuration, as kind's configuration has them (TOML): what they are mostly for, mirrors of registries, becomes those of `sagong up`;
+// all else is refused. Pure.
+
+const refuse = (path: string, line: string): never => {
+  throw new Error(
+    `--config: ${path}: ${JSON.stringify(line)} has no counterpart: only mirrors of registries can be patched; a registry of the cluster's own is there with --registry`,
+  );
+};
+
+const table = /^\[plugins\."?io\.containerd\.[\w.-]+"?\.registry\.mirrors\."([^"]+)"\]$/;
+const endpoint = /^endpoint\s*=\s*\[\s*"([^"]+)"\s*\]$/;
+
+/** Gives mirrors as `registry=url`. Throws a sentence with the line that has no counterpart. */
+export function fromContainerdPatches(patches: unknown): string[] {
+  if (patches === undefined || patches === null) return [];
+  if (!Array.isArray(patches) || patches.some((patch) => typeof patch !== 'string'))
+    throw new Error('--config: containerdConfigPatches must be a list of texts');
+  return (patches as string[]).flatMap((text, index) => {
+    const path = `containerdConfigPatches[${index}]`;
+    const mirrors: string[] = [];
+    let registry: string | undefined;
+    for (const line of text.split('\n').map((one) => one.replace(/#.*$/, '').trim())) {
+      if (line === '') continue;
+      const [, named] = table.exec(line) ?? [];
+      const [, url] = endpoint.exec(line) ?? [];
+      if (named !== undefined) registry = named;
+      else if (url !== undefined && registry !== undefined) mirrors.push(`${registry}=${url}`);
+      else refuse(path, line);
+    }
+    return mirrors;
+  });
+}

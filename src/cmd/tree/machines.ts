@@ -1,0 +1,181 @@
+// Commands about machines: token, join, leave, certs (their words are kubeadm's), service.
+import { clusterRows, upFlags } from '#cluster/flags';
+import { type Command, command, flag } from '#component-base/flags';
+import { clusterCommand } from './cluster-command.ts';
+
+export const tokenFlags = {
+  ...clusterRows,
+  ttlMs: flag.duration({ name: 'ttl', default: 86_400_000, help: 'How long it lasts, e.g. 1s, 2m, 3h; 0: it never ends.' }),
+  description: flag.string({ name: 'description', default: '', help: 'What it is for.' }),
+  usages: flag.strings({
+    name: 'usages',
+    default: ['signing', 'authentication'],
+    help: 'What it may be used for: signing, authentication.',
+  }),
+  groups: flag.strings({
+    name: 'groups',
+    default: ['system:bootstrappers:kubeadm:default-node-token'],
+    help: 'Groups of those who use it.',
+  }),
+  printJoinCommand: flag.bool({
+    name: 'print-join-command',
+    default: false,
+    help: 'Print the whole command that joins a machine, and not the token alone.',
+  }),
+  certificateKey: flag.string({
+    name: 'certificate-key',
+    default: '',
+    help: 'With --print-join-command: the command that joins a machine as a control plane (sagong certs upload).',
+  }),
+};
+
+const token: Command = {
+  name: 'token',
+  description: 'Bootstrap tokens, by which machines join: create, list, delete.',
+  commands: [
+    command({
+      name: 'create',
+      takes: '[token]',
+      description: 'Make a token, or the one that is given.',
+      flags: tokenFlags,
+      run: async ({ values, args: [given] }) => (await import('../commands/token.ts')).runTokenCreate(given, values),
+    }),
+    clusterCommand({
+      name: 'list',
+      description: 'List the tokens.',
+      run: async (cluster) => (await import('../commands/token.ts')).runTokenList(cluster),
+    }),
+    clusterCommand({
+      name: 'delete',
+      takes: '<token...>',
+      description: 'Delete tokens, by themselves or by their ids.',
+      run: async (cluster, tokens) => (await import('../commands/token.ts')).runTokenDelete(tokens, cluster),
+    }),
+  ],
+};
+
+const certs: Command = {
+  name: 'certs',
+  description: 'Certificates of a cluster: check, renew, upload.',
+  commands: [
+    clusterCommand({
+      name: 'check',
+      description: 'List the certificates, how long they are good, and who has signed them.',
+      run: async (cluster) => (await import('../commands/certs.ts')).runCertsCheck(cluster),
+    }),
+    clusterCommand({
+      name: 'renew',
+      takes: '[certificate]',
+      description: 'Put a new certificate in the place of one, by its name, or of all.',
+      run: async (cluster, [which = 'all']) => (await import('../commands/certs.ts')).runCertsRenew(which, cluster),
+    }),
+    command({
+      name: 'upload',
+      description:
+        'Encrypt the authorities and keep them in the cluster for two hours, for machines that join as control planes.',
+      flags: {
+        ...clusterRows,
+        certificateKey: flag.string({
+          name: 'certificate-key',
+          default: '',
+          usual: 'a new one, which is printed',
+          help: 'Key to encrypt them with, 32 bytes in hexadecimal.',
+        }),
+      },
+      run: async ({ given, values: { name } }) => (await import('../commands/certs.ts')).runCertsUpload({ ...given, name }),
+    }),
+  ],
+};
+
+const machine = flag.bool({
+  name: 'machine',
+  default: false,
+  help: 'Not a cluster, but the node that this machine has joined as.',
+});
+
+const service: Command = {
+  name: 'service',
+  description: 'A cluster as a service of systemd: install, uninstall.',
+  commands: [
+    command({
+      name: 'install',
+      description: 'Have systemd start a cluster at boot, and again when it fails.',
+      flags: {
+        ...clusterRows,
+        machine,
+        now: flag.bool({ name: 'now', default: false, help: 'Also start it now.' }),
+        print: flag.bool({ name: 'print', default: false, help: 'Only print the unit.' }),
+      },
+      run: async ({ values }) => (await import('../commands/service.ts')).runServiceInstall(values),
+    }),
+    command({
+      name: 'uninstall',
+      description: 'Stop it and have systemd forget it; the data is kept.',
+      flags: { ...clusterRows, machine },
+      run: async ({ values }) => (await import('../commands/service.ts')).runServiceUninstall(values),
+    }),
+  ],
+};
+
+const machineDir = flag.string({
+  name: 'data-dir',
+  default: '',
+  usual: '~/.sagong/machine',
+  help: 'Where everything of the node is kept.',
+});
+
+export const joinFlags = {
+  token: flag.string({ name: 'token', default: '', help: 'A bootstrap token of the cluster; for discovery and TLS bootstrap.' }),
+  discoveryTokenCaCertHash: flag.strings({
+    name: 'discovery-token-ca-cert-hash',
+    default: [],
+    help: 'Public key of the authority that the cluster must have: sha256:<hex>.',
+  }),
+  discoveryTokenUnsafeSkipCaVerification: flag.bool({
+    name: 'discovery-token-unsafe-skip-ca-verification',
+    default: false,
+    help: 'Believe whoever knows the token.',
+  }),
+  nodeName: flag.string({ name: 'node-name', default: '', usual: "the machine's host name", help: 'Name of the node.' }),
+  nodeIp: flag.string({
+    name: 'node-ip',
+    default: '',
+    usual: 'the one that reaches the endpoint',
+    help: 'Address of the node.',
+  }),
+  registryMirrors: { ...upFlags.registryMirrors, section: undefined },
+  controlPlane: flag.bool({
+    name: 'control-plane',
+    default: false,
+    help: 'Become a further control plane: etcd member, kube-apiserver and managers.',
+  }),
+  certificateKey: flag.string({
+    name: 'certificate-key',
+    default: '',
+    help: 'Of the certificates that were uploaded (sagong certs upload).',
+  }),
+  config: flag.string({
+    name: 'config',
+    default: '',
+    help: "A file with a JoinConfiguration in kubeadm's words (kubeadm.k8s.io/v1beta4); flags win over it.",
+  }),
+  dataDir: machineDir,
+  detach: flag.bool({ name: 'detach', default: false, help: 'Return when the node is Ready and leave it running.' }),
+};
+
+const join = command({
+  name: 'join',
+  takes: '[endpoint]',
+  description: 'Make this machine a node of a cluster and stay in the foreground; Ctrl-C stops the node and keeps its data.',
+  flags: joinFlags,
+  run: async ({ given, args: [endpoint] }) => (await import('../commands/join.ts')).runJoin(endpoint, given),
+});
+
+const leave = command({
+  name: 'leave',
+  description: 'Undo all that join did on this machine, and take its node out of the cluster.',
+  flags: { dataDir: machineDir },
+  run: async ({ given }) => (await import('../commands/join.ts')).runLeave(given),
+});
+
+export const machineCommands: readonly Command[] = [token, certs, service, join, leave];
