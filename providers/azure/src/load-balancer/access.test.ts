@@ -1,45 +1,23 @@
-import { type LoadBalancer, type Service } from 'sagong/cloud-provider';
-import { testService } from 'sagong/cloud-provider/test-server';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { balancersIn, leftoversOf } from '../../test-server/conformance-world.ts';
+import type { Service } from 'sagong/cloud-provider';
+import { describe, expect, it } from 'vitest';
+import {
+  addressOf,
+  balancer,
+  named,
+  opened,
+  other,
+  own,
+  part,
+  publicIps,
+  security,
+  tcp,
+  web,
+} from '../../test-server/balancer-tests.ts';
+import { leftoversOf } from '../../test-server/conformance-world.ts';
 import { group, location } from '../../test-server/index.ts';
-import { type Part, partsOf, type Resource } from '../../test-server/resource.ts';
-import { addNodes, cluster, type OpenOptions, openWorld, type TestWorld } from '../../test-server/world.ts';
+import { addNodes, cluster } from '../../test-server/world.ts';
 import { servicePrefix } from '../names.ts';
 import { annotation, prefix } from './annotations.ts';
-
-const own = servicePrefix(testService());
-/** Annotations of the provider without their prefix. */
-const web = (
-  notes: Record<string, string> = {},
-  spec: Partial<Service['spec']> = {},
-  metadata: Partial<Service['metadata']> = {},
-) => testService(Object.fromEntries(Object.entries(notes).map(([name, value]) => [prefix + name, value])), spec, metadata);
-const other = (notes: Record<string, string> = {}, spec: Partial<Service['spec']> = {}) =>
-  web(notes, spec, { name: 'api', uid: '99999999-2222-4333-8444-555555555555' });
-const tcp = (port: number, nodePort = 30_000 + port) => ({ name: `p${port}`, protocol: 'TCP', port, nodePort });
-interface Opened extends TestWorld {
-  balancers: LoadBalancer;
-}
-async function opened(options: OpenOptions = {}): Promise<Opened> {
-  const world = await openWorld();
-  onTestFinished(() => world.server.close());
-  const { loadBalancer } = await world.open(options);
-  return { ...world, balancers: loadBalancer as LoadBalancer };
-}
-const balancer = ({ server }: TestWorld, name = cluster): Resource | undefined =>
-  balancersIn(server).find((one) => one.name === name);
-const part = (world: TestWorld, list: string, name: string, on = cluster): Part['properties'] =>
-  partsOf(balancer(world, on), list).find((one) => one.name === name)?.properties;
-const named = (world: TestWorld, list: string, on = cluster): (string | undefined)[] =>
-  partsOf(balancer(world, on), list).map(({ name }) => name);
-const security = ({ server }: TestWorld): Record<string, unknown>[] =>
-  partsOf(server.subscription.of('Microsoft.Network/networkSecurityGroups')[0], 'securityRules').map(({ name, properties }) => ({
-    name,
-    ...properties,
-  }));
-const publicIps = ({ server }: TestWorld): Resource[] => server.subscription.of('Microsoft.Network/publicIPAddresses');
-const addressOf = (status: { ingress?: { ip?: string }[] }): string | undefined => status.ingress?.[0]?.ip;
 
 describe('its address', () => {
   it('is a public IP that its owner has reserved, by name or address, and stays with them', async () => {
