@@ -1,7 +1,7 @@
 // What the conformance suite needs of a cloud, by the test server: machines, and a look at load balancers past the provider.
 import type { CloudProvider, Service } from 'sagong/cloud-provider';
 import { type ConformanceWorld, persistent, withAnnotations } from 'sagong/cloud-provider/conformance';
-import { noRates } from 'sagong/cloud-provider/test-server';
+import { everyFifth } from 'sagong/cloud-provider/test-server';
 import { annotation, prefix } from '../src/load-balancer/annotations.ts';
 import { ownsPiece } from '../src/names.ts';
 import { location, type TestServer } from './index.ts';
@@ -104,12 +104,7 @@ export async function openConformance({
   const cloud = await openAs();
   if (flaky)
     faults.rates = {
-      ...noRates,
-      error: 0.08,
-      throttle: 0.04,
-      lostAnswer: 0.04,
-      drop: 0.02,
-      conflict: 0.02,
+      ...everyFifth,
       lateFailure: 0.03,
       operationMs: 3_000,
     };

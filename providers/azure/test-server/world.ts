@@ -1,6 +1,6 @@
 // Providers over the test server.
 import type { Clock, CloudProvider, Logger, Node, ProviderMetrics, Rng } from 'sagong/cloud-provider';
-import { type HastyClock, hastyClock, seededRng, silentLogger, testCluster } from 'sagong/cloud-provider/test-server';
+import { openProviderWorld, type ProviderWorld, silentLogger, type WorldParts } from 'sagong/cloud-provider/test-server';
 import { formatProviderId, parseProviderId } from '../src/instances/provider-id.ts';
 import { createProvider } from '../src/provider.ts';
 import type { Resource } from './resource.ts';
@@ -30,25 +30,12 @@ export interface OpenOptions {
   /** Another address of the server. */
   url?: string;
 }
-export interface TestWorld {
-  server: TestServer;
-  clock: HastyClock;
-  /** Another provider over the same subscription, as a replica of the manager has. */
-  open(options?: OpenOptions): Promise<CloudProvider>;
-}
+export type TestWorld = ProviderWorld<TestServer, OpenOptions>;
 
-export async function openWorld({
-  clock = hastyClock(),
-  rng = seededRng(1),
-}: {
-  clock?: HastyClock;
-  rng?: Rng;
-} = {}): Promise<TestWorld> {
-  const server = await startTestServer({ clock, rng });
-  return { server, clock, open: (options = {}) => openProvider(server, { clock, rng }, options) };
-}
+export const openWorld = (parts: Partial<WorldParts> = {}): Promise<TestWorld> =>
+  openProviderWorld(startTestServer, openProvider, parts);
 
-export async function openProvider(
+export function openProvider(
   server: TestServer,
   { clock, rng }: { clock: Clock; rng: Rng },
   { config = {}, metrics, logger = silentLogger, url = server.url }: OpenOptions = {},
@@ -62,9 +49,7 @@ export async function openProvider(
     ...(metrics && { metrics }),
   };
   const credential = { getToken: () => Promise.resolve({ token: server.token, expiresOnTimestamp: Number.MAX_SAFE_INTEGER }) };
-  const cloud = await createProvider(context, { credential });
-  await cloud.initialize?.({ client: testCluster().client, signal: new AbortController().signal });
-  return cloud;
+  return createProvider(context, { credential });
 }
 
 /** The Node of a machine, as the manager keeps it. */

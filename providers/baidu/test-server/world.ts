@@ -1,14 +1,6 @@
 // Providers over the test server.
 import type { Clock, CloudProvider, Logger, Node, ProviderMetrics, Rng, Service } from 'sagong/cloud-provider';
-import {
-  type HastyClock,
-  hastyClock,
-  seededRng,
-  silentLogger,
-  type TestCluster,
-  testCluster,
-  testService,
-} from 'sagong/cloud-provider/test-server';
+import { openProviderWorld, type ProviderWorld, silentLogger, testService } from 'sagong/cloud-provider/test-server';
 import type { Config } from '../src/config/schema.ts';
 import { createProvider } from '../src/provider.ts';
 import type { InstanceOptions } from './account.ts';
@@ -24,25 +16,13 @@ export interface OpenOptions {
   /** Another address of the server. */
   url?: string;
 }
-export interface TestWorld {
-  server: TestServer;
-  clock: HastyClock;
-  cluster: TestCluster;
-  /** Another provider over the same account, as a replica of the manager has. */
-  open(options?: OpenOptions): Promise<CloudProvider>;
-}
+export type TestWorld = ProviderWorld<TestServer, OpenOptions>;
 
-export async function openWorld(): Promise<TestWorld> {
-  const [clock, rng] = [hastyClock(), seededRng(1)];
-  const server = await startTestServer({ clock, rng });
-  const cluster = testCluster();
-  return { server, clock, cluster, open: (options = {}) => openProvider(server, { clock, rng }, cluster, options) };
-}
+export const openWorld = (): Promise<TestWorld> => openProviderWorld(startTestServer, openProvider);
 
-export async function openProvider(
+export function openProvider(
   server: TestServer,
   { clock, rng }: { clock: Clock; rng: Rng },
-  cluster: Pick<TestCluster, 'client'>,
   { config = {}, env = {}, metrics, logger = silentLogger, url = server.url }: OpenOptions = {},
 ): Promise<CloudProvider> {
   const [{ accessKeyId, secretAccessKey }] = server.credentials;
@@ -61,9 +41,7 @@ export async function openProvider(
     logger,
     ...(metrics && { metrics }),
   };
-  const cloud = await createProvider(context, env);
-  await cloud.initialize?.({ client: cluster.client, signal: new AbortController().signal });
-  return cloud;
+  return createProvider(context, env);
 }
 
 /** The Service shop/web. Annotations come without `service.beta.kubernetes.io/`. */

@@ -1,7 +1,7 @@
 // What the conformance suite needs of a cloud, by the test server: droplets, and a look at load balancers past the provider.
 import { type CloudProvider, defaultLoadBalancerName, type Service } from 'sagong/cloud-provider';
 import { type ConformanceWorld, persistent } from 'sagong/cloud-provider/conformance';
-import { noRates } from 'sagong/cloud-provider/test-server';
+import { everyFifth } from 'sagong/cloud-provider/test-server';
 import type { ForwardingRule } from '../src/api/types.ts';
 import { openWorld, settling } from './world.ts';
 
@@ -19,7 +19,7 @@ export async function openConformance({ flaky = false } = {}): Promise<Conforman
     return { ...cloud, ...(cloud.loadBalancer && { loadBalancer: settling(cloud.loadBalancer) }) };
   };
   const cloud = await openAs();
-  if (flaky) faults.rates = { ...noRates, error: 0.08, throttle: 0.04, lostAnswer: 0.04, drop: 0.02, conflict: 0.02 };
+  if (flaky) faults.rates = { ...everyFifth };
   return {
     cloud,
     cluster: 'kubernetes',

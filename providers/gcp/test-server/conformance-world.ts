@@ -1,7 +1,7 @@
 // What the conformance suite needs of a cloud, by the test server: machines, and a look at load balancers past the provider.
 import { type CloudProvider, defaultLoadBalancerName } from 'sagong/cloud-provider';
 import { type ConformanceWorld, persistent, withAnnotations } from 'sagong/cloud-provider/conformance';
-import { noRates } from 'sagong/cloud-provider/test-server';
+import { everyFifth } from 'sagong/cloud-provider/test-server';
 import { annotation } from '../src/annotations.ts';
 import { nameIn, pathIn, project, type Resource, type TestServer, zones } from './index.ts';
 import { openWorld } from './world.ts';
@@ -57,12 +57,7 @@ export async function openConformance({ internal = false, flaky = false } = {}):
   const cloud = await openAs();
   if (flaky)
     server.faults.rates = {
-      ...noRates,
-      error: 0.08,
-      throttle: 0.04,
-      lostAnswer: 0.04,
-      drop: 0.02,
-      conflict: 0.02,
+      ...everyFifth,
       lateFailure: 0.03,
       operationMs: 3_000,
     };

@@ -10,8 +10,10 @@ it('a token that the API does not take ends the start with --enable-token-health
   const clock = manualClock();
   const server = await startTestServer({ clock, rng: seededRng(1) });
   onTestFinished(() => server.close());
-  const open = (env: Record<string, string>, tokenChecker: boolean) =>
-    openProvider(server, { clock, rng: seededRng(1) }, testCluster(), { env, flags: { tokenChecker } });
+  const open = async (env: Record<string, string>, tokenChecker: boolean): Promise<void> => {
+    const cloud = await openProvider(server, { clock, rng: seededRng(1) }, { env, flags: { tokenChecker } });
+    await cloud.initialize?.({ client: testCluster().client, signal: new AbortController().signal });
+  };
   await expect(open({ LINODE_API_TOKEN: 'old' }, true)).rejects.toThrow('linode api token from LINODE_API_TOKEN is invalid');
   await open({ LINODE_API_TOKEN: 'old' }, false);
 });

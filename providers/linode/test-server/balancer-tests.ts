@@ -1,49 +1,16 @@
 // What the tests of NodeBalancers have in common: a provider over the test server, fresh for each test, and what it wrote.
-import type { LoadBalancer, Node, Service } from 'sagong/cloud-provider';
+import { useLoadBalancers } from 'sagong/cloud-provider/test-server';
 import { afterEach, beforeEach, expect } from 'vitest';
-import { type OpenOptions, openWorld, type TestWorld } from './world.ts';
+import { openWorld } from './world.ts';
 
 export const acl = (...ipv4: string[]) => ({ 'firewall-acl': JSON.stringify({ allowList: { ipv4 } }) });
 
-/** What a promise is rejected with. */
-export const rejection = (promise: Promise<unknown>): Promise<Error> =>
-  promise.then(
-    () => expect.unreachable('it resolved'),
-    (error: unknown) => error as Error,
-  );
-
 /** For the file of tests that calls it. `world` is that of the test under way. */
 export function useBalancers() {
-  let current: TestWorld;
-  let balancers: LoadBalancer;
-  const world: TestWorld = {
-    get server() {
-      return current.server;
-    },
-    get clock() {
-      return current.clock;
-    },
-    get cluster() {
-      return current.cluster;
-    },
-    open: (options) => current.open(options),
-  };
-  async function reopen(options: OpenOptions = {}): Promise<void> {
-    balancers = (await current.open(options)).loadBalancer as LoadBalancer;
-  }
-  beforeEach(async () => {
-    current = await openWorld();
-    await reopen();
-  });
-  afterEach(() => current.server.close());
+  const balancers = useLoadBalancers(() => openWorld(), { beforeEach, afterEach });
+  const { world } = balancers;
   return {
-    world,
-    /** Another provider takes the place of the one that each test begins with. */
-    reopen,
-    ensure: (service: Service, nodes: readonly Node[]) => balancers.ensureLoadBalancer('kubernetes', service, nodes),
-    update: (service: Service, nodes: readonly Node[]) => balancers.updateLoadBalancer('kubernetes', service, nodes),
-    remove: (service: Service) => balancers.ensureLoadBalancerDeleted('kubernetes', service),
-    get: (service: Service) => balancers.getLoadBalancer('kubernetes', service),
+    ...balancers,
     /** The only NodeBalancer. */
     one() {
       const all = world.server.account.of('balancer');

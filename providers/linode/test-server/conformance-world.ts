@@ -1,7 +1,7 @@
 // What the conformance suite needs of a cloud, by the test server: machines, and a look at NodeBalancers past the provider.
 import type { CloudProvider, Service } from 'sagong/cloud-provider';
 import { type ConformanceWorld, persistent, withAnnotations } from 'sagong/cloud-provider/conformance';
-import { noRates } from 'sagong/cloud-provider/test-server';
+import { everyFifth } from 'sagong/cloud-provider/test-server';
 import { annotation, prefix } from '../src/annotations.ts';
 import { balancerLabel, serviceTag } from '../src/names.ts';
 import { Configs } from './configs.ts';
@@ -58,7 +58,7 @@ export async function openConformance({ vpc = false, firewalls = false, flaky = 
     return flaky ? persistent(kind, { passes: (error) => String(error).includes(plannedFailure) }) : kind;
   };
   const cloud = await openAs();
-  if (flaky) faults.rates = { ...noRates, error: 0.08, throttle: 0.04, lostAnswer: 0.04, drop: 0.02, conflict: 0.02 };
+  if (flaky) faults.rates = { ...everyFifth };
   return {
     cloud,
     cluster: 'kubernetes',

@@ -1,14 +1,12 @@
 // Providers over the test server.
 import type { Clock, CloudProvider, Logger, Node, ProviderMetrics, Rng, Service } from 'sagong/cloud-provider';
 import {
-  type HastyClock,
-  hastyClock,
-  seededRng,
+  openProviderWorld,
+  type ProviderWorld,
   silentLogger,
-  type TestCluster,
-  testCluster,
   testService,
   testServiceUid,
+  type WorldParts,
 } from 'sagong/cloud-provider/test-server';
 import { prefix } from '../src/annotations.ts';
 import type { Config } from '../src/config/schema.ts';
@@ -26,37 +24,19 @@ export interface OpenOptions {
   /** Another address of the server. */
   url?: string;
 }
-export interface TestWorld {
-  server: TestServer;
-  clock: HastyClock;
-  cluster: TestCluster;
-  /** Another provider over the same account, as a replica of the manager has. */
-  open(options?: OpenOptions): Promise<CloudProvider>;
-}
+export type TestWorld = ProviderWorld<TestServer, OpenOptions>;
 
-export async function openWorld({
-  clock = hastyClock(),
-  rng = seededRng(1),
-}: {
-  clock?: HastyClock;
-  rng?: Rng;
-} = {}): Promise<TestWorld> {
-  const server = await startTestServer({ clock, rng });
-  const cluster = testCluster();
-  return { server, clock, cluster, open: (options = {}) => openProvider(server, { clock, rng }, cluster, options) };
-}
+export const openWorld = (parts: Partial<WorldParts> = {}): Promise<TestWorld> =>
+  openProviderWorld(startTestServer, openProvider, parts);
 
-export async function openProvider(
+export function openProvider(
   server: TestServer,
   { clock, rng }: { clock: Clock; rng: Rng },
-  cluster: Pick<TestCluster, 'client'>,
   { config = {}, flags = {}, env = {}, metrics, logger = silentLogger, url = server.endpoint }: OpenOptions = {},
 ): Promise<CloudProvider> {
   const variables = { LINODE_API_TOKEN: server.token, LINODE_REGION: region, LINODE_URL: url, ...env };
   const context = { config, configDir: '/', clock, rng, logger, flags, ...(metrics && { metrics }) };
-  const cloud = await createProvider(context, variables);
-  await cloud.initialize?.({ client: cluster.client, signal: new AbortController().signal });
-  return cloud;
+  return createProvider(context, variables);
 }
 
 /** The Service shop/web. Annotations come without their prefix. */

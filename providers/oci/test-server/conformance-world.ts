@@ -1,7 +1,7 @@
 // What the conformance suite needs of a cloud, by the test server: machines, and a look at load balancers past the provider.
 import type { CloudProvider, Service } from 'sagong/cloud-provider';
 import { type ConformanceWorld, persistent, withAnnotations } from 'sagong/cloud-provider/conformance';
-import { noRates } from 'sagong/cloud-provider/test-server';
+import { everyFifth, noRates } from 'sagong/cloud-provider/test-server';
 import { balancerName } from '../src/names.ts';
 import type { StoredBalancer, TestServer } from './index.ts';
 import { openWorld } from './world.ts';
@@ -73,12 +73,7 @@ export async function openConformance({
   const cloud = await openAs();
   faults.rates = flaky
     ? {
-        ...noRates,
-        error: 0.08,
-        throttle: 0.04,
-        lostAnswer: 0.04,
-        drop: 0.02,
-        conflict: 0.02,
+        ...everyFifth,
         lateFailure: 0.05,
         operationMs: 4_000,
       }

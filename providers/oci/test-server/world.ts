@@ -1,13 +1,6 @@
 // Providers over the test server.
 import type { Clock, CloudProvider, Logger, Node, ProviderMetrics, Rng } from 'sagong/cloud-provider';
-import {
-  type HastyClock,
-  hastyClock,
-  seededRng,
-  silentLogger,
-  type TestCluster,
-  testCluster,
-} from 'sagong/cloud-provider/test-server';
+import { openProviderWorld, type ProviderWorld, silentLogger } from 'sagong/cloud-provider/test-server';
 import type { Config } from '../src/config/schema.ts';
 import { createProvider } from '../src/provider.ts';
 import { balancerSubnet, compartment, type InstanceOptions, region, startTestServer, type TestServer, vcn } from './index.ts';
@@ -20,20 +13,9 @@ export interface OpenOptions {
   /** Another address of the server. */
   url?: string;
 }
-export interface TestWorld {
-  server: TestServer;
-  clock: HastyClock;
-  cluster: TestCluster;
-  /** Another provider over the same account, as a replica of the manager has. */
-  open(options?: OpenOptions): Promise<CloudProvider>;
-}
+export type TestWorld = ProviderWorld<TestServer, OpenOptions>;
 
-export async function openWorld(): Promise<TestWorld> {
-  const [clock, rng] = [hastyClock(), seededRng(1)];
-  const server = await startTestServer({ clock, rng });
-  const cluster = testCluster();
-  return { server, clock, cluster, open: (options = {}) => openProvider(server, { clock, rng }, cluster, options) };
-}
+export const openWorld = (): Promise<TestWorld> => openProviderWorld(startTestServer, openProvider);
 
 export const configFor = ({ user, url }: TestServer): Config => ({
   auth: { region, tenancy: user.tenancy, user: user.user, fingerprint: user.fingerprint, key: user.key },
@@ -44,17 +26,14 @@ export const configFor = ({ user, url }: TestServer): Config => ({
   rateLimiter: { disableRateLimiter: true },
 });
 
-export async function openProvider(
+export function openProvider(
   server: TestServer,
   { clock, rng }: { clock: Clock; rng: Rng },
-  cluster: Pick<TestCluster, 'client'>,
   { config = {}, env = {}, metrics, logger = silentLogger, url = server.url }: OpenOptions = {},
 ): Promise<CloudProvider> {
   const whole = { ...configFor(server), endpoint: url, ...config };
   const context = { config: whole, configDir: '/', clock, rng, logger, ...(metrics && { metrics }) };
-  const cloud = await createProvider(context, env);
-  await cloud.initialize?.({ client: cluster.client, signal: new AbortController().signal });
-  return cloud;
+  return createProvider(context, env);
 }
 
 /** Starts instances and gives their Nodes as the manager keeps them. */

@@ -63,6 +63,15 @@ export const noRates: Readonly<FaultRates> = {
   lagMs: 0,
   operationMs: 0,
 };
+/** Every fifth request fails, in every way that needs no time. */
+export const everyFifth: Readonly<FaultRates> = {
+  ...noRates,
+  error: 0.08,
+  throttle: 0.04,
+  lostAnswer: 0.04,
+  drop: 0.02,
+  conflict: 0.02,
+};
 
 /** What happens to one request. */
 export type Fault = Pick<FaultRule, 'status' | 'code' | 'message' | 'headers' | 'afterwards' | 'drop' | 'delayMs' | 'then'> & {

@@ -1,6 +1,7 @@
 // Signed calls over HTTP against the local server: pages, limits, what failures mean.
 import { type ProviderMetrics, retryAfterOf } from 'sagong/cloud-provider';
 import { callErrorOf } from 'sagong/cloud-provider/kit';
+import { rejection } from 'sagong/cloud-provider/test-server';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openWorld, type TestWorld } from '../../test-server/world.ts';
 import { baiduApi } from './baidu.ts';
@@ -26,11 +27,6 @@ const open = (more: { metrics?: ProviderMetrics; credentials?: Credentials } = {
     }),
   );
 };
-const rejection = (promise: Promise<unknown>): Promise<Error> =>
-  promise.then(
-    () => expect.unreachable('it resolved'),
-    (error: unknown) => error as Error,
-  );
 const request = { name: 'web', desc: 'd e/s+c', vpcId: 'vpc-k8s', subnetId: 'sbn-nodes', tags: [] };
 
 describe('a call', () => {

@@ -1,6 +1,6 @@
 // What happens to load balancers when the APIs fail: nothing twice, nothing left behind, and words that a user can act on.
 import { retryAfterOf } from 'sagong/cloud-provider';
-import { noRates } from 'sagong/cloud-provider/test-server';
+import { noRates, rejection } from 'sagong/cloud-provider/test-server';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { leftoversOf } from '../../test-server/conformance-world.ts';
 import { addNodes, serviceWith } from '../../test-server/world.ts';
@@ -9,12 +9,6 @@ import { type BalancerWorld, openBalancers } from '../../test-server/balancer-wo
 let world: BalancerWorld;
 beforeEach(async () => void (world = await openBalancers()));
 afterEach(() => world.server.close());
-
-const rejection = (promise: Promise<unknown>): Promise<Error> =>
-  promise.then(
-    () => expect.unreachable('it resolved'),
-    (error: unknown) => error as Error,
-  );
 
 describe('a lost answer', () => {
   it.each(['/v1/blb', '/v1/eip', '/v2/securityGroup'])('of POST %s makes no second one', async (path) => {

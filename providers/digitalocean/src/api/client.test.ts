@@ -1,5 +1,6 @@
 // The client against what the API documents: pages, refusals, limits. And the local server against the reference, read without the client.
 import { retryAfterOf } from 'sagong/cloud-provider';
+import { rejection } from 'sagong/cloud-provider/test-server';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { pathOf, startTestServer, type TestServer, type TestServerOptions } from '../../test-server/index.ts';
 import { readSdk, sdkTimeoutMs, testClock } from '../../test-server/world.ts';
@@ -16,12 +17,6 @@ const start = async (options: TestServerOptions = {}, accessToken = 'dop_v1_test
   server = await startTestServer({ now: () => clock.now(), ...options });
   return connectApi({ accessToken, apiUrl: server.url, clock });
 };
-const rejection = (promise: Promise<unknown>): Promise<Error> =>
-  promise.then(
-    () => new Error('resolved'),
-    (error: unknown) => error as Error,
-  );
-
 describe('the client', () => {
   it('reads lists to their last page', async () => {
     const api = await start();

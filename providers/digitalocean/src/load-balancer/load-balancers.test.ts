@@ -1,6 +1,7 @@
 // The life of a Service's load balancer, call by call, against the local server of the API.
 import type { CloudProvider, LoadBalancer, Node, Service } from 'sagong/cloud-provider';
 import { retryAfterOf } from 'sagong/cloud-provider';
+import { rejection } from 'sagong/cloud-provider/test-server';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   nodeWith,
@@ -48,12 +49,6 @@ const change = (service: Service): Service => {
   cluster.services.set('web', service);
   return service;
 };
-const rejection = (promise: Promise<unknown>): Promise<Error> =>
-  promise.then(
-    () => new Error('resolved'),
-    (error: unknown) => error as Error,
-  );
-
 describe('a load balancer', () => {
   it('is made, waited for, set anew and deleted, found by the annotated id', async () => {
     const [a, b] = [machine('a'), machine('b')];

@@ -1,7 +1,7 @@
 // The API's client: what refusals mean, which calls are made again, what is counted.
 import { retryAfterOf } from 'sagong/cloud-provider';
 import { callErrorOf, HttpAnswerError } from 'sagong/cloud-provider/kit';
-import { hastyClock, manualClock, seededRng } from 'sagong/cloud-provider/test-server';
+import { hastyClock, manualClock, rejection, seededRng } from 'sagong/cloud-provider/test-server';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { project, region, startTestServer, type TestServer } from '../../test-server/index.ts';
 import { createComputeApi, type TokenSource } from './compute.ts';
@@ -37,12 +37,6 @@ const addresses = (signal?: AbortSignal) =>
     { region },
     signal,
   );
-const rejection = (promise: Promise<unknown>): Promise<Error> =>
-  promise.then(
-    () => expect.unreachable('it resolved'),
-    (error: unknown) => error as Error,
-  );
-
 describe('the client', () => {
   it('says which call failed and in which words', async () => {
     const error = await rejection(addresses().get('nobody'));

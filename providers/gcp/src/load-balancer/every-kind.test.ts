@@ -1,7 +1,8 @@
 // What holds for load balancers of either kind: changes between kinds, refusals, what is left of failures.
 import { isImplementedElsewhere, type Service } from 'sagong/cloud-provider';
+import { rejection } from 'sagong/cloud-provider/test-server';
 import { describe, expect, it } from 'vitest';
-import { internal, local, rejection, useBalancers } from '../../test-server/balancer-tests.ts';
+import { internal, local, useBalancers } from '../../test-server/balancer-tests.ts';
 import { leftoversOf } from '../../test-server/conformance-world.ts';
 import { addNodes, balancerName, region, serviceWith, zones } from '../../test-server/world.ts';
 import { annotation } from '../annotations.ts';

@@ -1,6 +1,7 @@
 // External load balancers over HTTP against the local server: names and descriptions as upstream gives them, and what changes in place.
+import { rejection } from 'sagong/cloud-provider/test-server';
 import { describe, expect, it } from 'vitest';
-import { local, rejection, useBalancers } from '../../test-server/balancer-tests.ts';
+import { local, useBalancers } from '../../test-server/balancer-tests.ts';
 import { backendsOf, leftoversOf, listenersOf } from '../../test-server/conformance-world.ts';
 import { addNodes, balancerName, clusterId, nodeIn, project, region, serviceWith, zones } from '../../test-server/world.ts';
 import { annotation } from '../annotations.ts';

@@ -1,7 +1,8 @@
 // Internal load balancers over HTTP against the local server.
 import { isImplementedElsewhere, type Service } from 'sagong/cloud-provider';
+import { rejection } from 'sagong/cloud-provider/test-server';
 import { describe, expect, it } from 'vitest';
-import { internal, rejection, useBalancers } from '../../test-server/balancer-tests.ts';
+import { internal, useBalancers } from '../../test-server/balancer-tests.ts';
 import { leftoversOf } from '../../test-server/conformance-world.ts';
 import { addNodes, balancerName, clusterId, nodeIn, project, region, serviceWith, zones } from '../../test-server/world.ts';
 import { annotation } from '../annotations.ts';

@@ -2,6 +2,7 @@
 import type { ProviderMetrics } from 'sagong/cloud-provider';
 import { isInstanceNotFound, retryAfterOf } from 'sagong/cloud-provider';
 import { callErrorOf } from 'sagong/cloud-provider/kit';
+import { rejection } from 'sagong/cloud-provider/test-server';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openWorld, region, type TestWorld } from '../../test-server/world.ts';
 import { createClient } from './client.ts';
@@ -17,12 +18,6 @@ const open = (more: { metrics?: ProviderMetrics; token?: string; timeoutMs?: num
   const options = { url: world.server.endpoint, token: () => Promise.resolve(token), timeoutMs, clock: world.clock };
   return linodeApi(createClient({ ...options, ...(metrics && { metrics }) }));
 };
-const rejection = (promise: Promise<unknown>): Promise<Error> =>
-  promise.then(
-    () => expect.unreachable('it resolved'),
-    (error: unknown) => error as Error,
-  );
-
 describe('lists', () => {
   it('are read over all their pages', async () => {
     for (let number = 0; number < 1_001; number++) world.server.account.addLinode(`node-${number}`, region);

@@ -1,6 +1,7 @@
 // NodeBalancers over HTTP against the local server: what they are made of, and what changes in place.
+import { rejection } from 'sagong/cloud-provider/test-server';
 import { describe, expect, it } from 'vitest';
-import { acl, rejection, useBalancers } from '../../test-server/balancer-tests.ts';
+import { acl, useBalancers } from '../../test-server/balancer-tests.ts';
 import { firstCertificate, secondCertificate } from '../../test-server/certificates.ts';
 import { backendsOf, leftoversOf, listenersOf } from '../../test-server/conformance-world.ts';
 import { addNodes, label, type OpenOptions, region, serviceUid, serviceWith } from '../../test-server/world.ts';

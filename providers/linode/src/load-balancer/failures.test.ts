@@ -1,8 +1,8 @@
 // What happens to NodeBalancers when calls fail: nothing twice, and nothing left behind.
 import { retryAfterOf } from 'sagong/cloud-provider';
-import { noRates } from 'sagong/cloud-provider/test-server';
+import { noRates, rejection } from 'sagong/cloud-provider/test-server';
 import { describe, expect, it } from 'vitest';
-import { acl, rejection, useBalancers } from '../../test-server/balancer-tests.ts';
+import { acl, useBalancers } from '../../test-server/balancer-tests.ts';
 import { backendsOf, leftoversOf } from '../../test-server/conformance-world.ts';
 import { addNodes, serviceWith } from '../../test-server/world.ts';
 

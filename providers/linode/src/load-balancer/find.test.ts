@@ -1,6 +1,7 @@
 // NodeBalancers that are found again, whatever is lost, and those of others.
+import { rejection } from 'sagong/cloud-provider/test-server';
 import { describe, expect, it } from 'vitest';
-import { rejection, useBalancers } from '../../test-server/balancer-tests.ts';
+import { useBalancers } from '../../test-server/balancer-tests.ts';
 import { leftoversOf } from '../../test-server/conformance-world.ts';
 import { addNodes, serviceWith } from '../../test-server/world.ts';
 import { serviceTag } from '../names.ts';

@@ -1,6 +1,7 @@
 // Cloud Firewalls of NodeBalancers: who is let in, and whose firewall it is.
+import { rejection } from 'sagong/cloud-provider/test-server';
 import { describe, expect, it } from 'vitest';
-import { acl, rejection, useBalancers } from '../../test-server/balancer-tests.ts';
+import { acl, useBalancers } from '../../test-server/balancer-tests.ts';
 import { leftoversOf } from '../../test-server/conformance-world.ts';
 import { addNodes, label, serviceWith } from '../../test-server/world.ts';
 

@@ -1,7 +1,8 @@
 // NodeBalancers and their nodes in VPCs.
 import type { Node } from 'sagong/cloud-provider';
+import { rejection } from 'sagong/cloud-provider/test-server';
 import { describe, expect, it } from 'vitest';
-import { rejection, useBalancers } from '../../test-server/balancer-tests.ts';
+import { useBalancers } from '../../test-server/balancer-tests.ts';
 import { addNodes, region, serviceWith } from '../../test-server/world.ts';
 
 const { ensure, one, remove, reopen, world, writes } = useBalancers();

@@ -1,43 +1,12 @@
-import type { CloudProvider, LoadBalancer, Node, Service } from 'sagong/cloud-provider';
+import type { Service } from 'sagong/cloud-provider';
 import { retryAfterOf } from 'sagong/cloud-provider';
 import { noRates, testService, testServiceUid } from 'sagong/cloud-provider/test-server';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { balancersOf, leftoversOf } from '../../test-server/conformance-world.ts';
-import { addNodes, openWorld, type TestWorld } from '../../test-server/world.ts';
+import { describe, expect, it } from 'vitest';
+import { http, https, nlb, secret, useBalancers } from '../../test-server/balancer-tests.ts';
+import { leftoversOf } from '../../test-server/conformance-world.ts';
 import { annotation, nameFor } from '../annotations.ts';
 
-let world: TestWorld;
-let cloud: CloudProvider;
-let nodes: Node[];
-beforeEach(async () => {
-  world = await openWorld();
-  cloud = await world.open();
-  nodes = addNodes(world, ['node-a', 'node-b']);
-});
-afterEach(() => world.server.close());
-const balancers = (): LoadBalancer => cloud.loadBalancer as LoadBalancer;
-const ensure = (service: Service, on = nodes) => balancers().ensureLoadBalancer('kubernetes', service, on);
-const remove = (service: Service) => balancers().ensureLoadBalancerDeleted('kubernetes', service);
-const only = (service: Service) => {
-  const [found, ...others] = balancersOf(world.server, service);
-  expect(others).toEqual([]);
-  if (!found) throw new Error('there is none');
-  return found;
-};
-const writes = () =>
-  world.server.requests.filter(({ method, url }) => method !== 'GET' && !url.pathname.endsWith('getByIpAddress')).length;
-const nlb = { [annotation.type]: 'nlb' };
-const https = { name: 'https', protocol: 'TCP', port: 443, nodePort: 30_443 };
-const http = { name: 'http', protocol: 'TCP', port: 80, nodePort: 30_080 };
-const secret = (certificate: string) => ({
-  metadata: { name: 'web-tls' },
-  data: Object.fromEntries(
-    Object.entries({ 'tls.crt': certificate, 'tls.key': 'key' }).map(([name, text]) => [
-      name,
-      Buffer.from(text).toString('base64'),
-    ]),
-  ),
-});
+const { ensure, get, nameOf, nodes, only, remove, reopen, update, world, writes } = useBalancers();
 
 describe('a change', () => {
   it('costs no write when there is none', async () => {
@@ -46,7 +15,7 @@ describe('a change', () => {
     await ensure(service);
     const before = writes();
     await ensure(service);
-    await balancers().updateLoadBalancer('kubernetes', service, nodes);
+    await update(service, nodes);
     expect(writes()).toBe(before);
   });
   it('keeps the address and the other ports when one port changes its protocol', async () => {
@@ -159,8 +128,8 @@ describe('a Service', () => {
       id: account.id('loadbalancer'),
       displayName: `${testServiceUid}-theirs`,
     });
-    cloud = await world.open();
-    expect(await balancers().getLoadBalancer('kubernetes', testService())).toBeDefined();
+    await reopen();
+    expect(await get(testService())).toBeDefined();
     await remove(testService());
     expect(account.of('balancer').filter(({ lifecycleState }) => lifecycleState === 'ACTIVE')).toEqual([theirs]);
   });
@@ -176,7 +145,7 @@ describe('a Service', () => {
     });
     await expect(ensure(service)).rejects.toThrow('no more load balancers');
     world.clock.skip(3_600_000);
-    expect(await balancers().getLoadBalancer('kubernetes', service)).toEqual({});
+    expect(await get(service)).toEqual({});
     await remove(service);
     expect(leftoversOf(world.server)).toEqual([]);
   });
@@ -185,7 +154,7 @@ describe('a Service', () => {
     world.clock.skip(60_000);
     faults.rates = { ...noRates, lagMs: 20_000 };
     await ensure(testService()).catch(() => {});
-    expect(await balancers().getLoadBalancer('kubernetes', testService())).toBeDefined();
+    expect(await get(testService())).toBeDefined();
     faults.clear();
     await remove(testService());
     expect(leftoversOf(world.server)).toEqual([]);
@@ -196,8 +165,8 @@ describe('a Service', () => {
     expect(leftoversOf(world.server)).toEqual([]);
   });
   it('has the names of its account’s prefix', async () => {
-    cloud = await world.open({ env: { LOAD_BALANCER_PREFIX: 'prod' } });
-    expect(balancers().getLoadBalancerName('kubernetes', testService())).toBe(`prod-${testServiceUid}`);
+    await reopen({ env: { LOAD_BALANCER_PREFIX: 'prod' } });
+    expect(nameOf(testService())).toBe(`prod-${testServiceUid}`);
   });
 });
 

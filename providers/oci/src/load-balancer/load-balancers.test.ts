@@ -1,41 +1,11 @@
-import type { CloudProvider, LoadBalancer, Node, Service } from 'sagong/cloud-provider';
+import type { Service } from 'sagong/cloud-provider';
 import { testService, testServiceUid } from 'sagong/cloud-provider/test-server';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { balancersOf } from '../../test-server/conformance-world.ts';
+import { describe, expect, it } from 'vitest';
+import { http, https, nlb, secret, useBalancers } from '../../test-server/balancer-tests.ts';
 import { balancerSubnet, compartment } from '../../test-server/index.ts';
-import { addNodes, openWorld, type TestWorld } from '../../test-server/world.ts';
 import { annotation, nameFor } from '../annotations.ts';
 
-let world: TestWorld;
-let cloud: CloudProvider;
-let nodes: Node[];
-beforeEach(async () => {
-  world = await openWorld();
-  cloud = await world.open();
-  nodes = addNodes(world, ['node-a', 'node-b']);
-});
-afterEach(() => world.server.close());
-const balancers = (): LoadBalancer => cloud.loadBalancer as LoadBalancer;
-const ensure = (service: Service, on = nodes) => balancers().ensureLoadBalancer('kubernetes', service, on);
-const remove = (service: Service) => balancers().ensureLoadBalancerDeleted('kubernetes', service);
-const only = (service: Service) => {
-  const [found, ...others] = balancersOf(world.server, service);
-  expect(others).toEqual([]);
-  if (!found) throw new Error('there is none');
-  return found;
-};
-const nlb = { [annotation.type]: 'nlb' };
-const https = { name: 'https', protocol: 'TCP', port: 443, nodePort: 30_443 };
-const http = { name: 'http', protocol: 'TCP', port: 80, nodePort: 30_080 };
-const secret = (certificate: string) => ({
-  metadata: { name: 'web-tls' },
-  data: Object.fromEntries(
-    Object.entries({ 'tls.crt': certificate, 'tls.key': 'key' }).map(([name, text]) => [
-      name,
-      Buffer.from(text).toString('base64'),
-    ]),
-  ),
-});
+const { ensure, nodes, only, remove, world } = useBalancers();
 
 describe('a load balancer', () => {
   it('is made whole in one request, with upstream’s names', async () => {

@@ -1,32 +1,14 @@
-import type { CloudProvider, LoadBalancer, Node, Service } from 'sagong/cloud-provider';
+import type { Service } from 'sagong/cloud-provider';
 import { testService, testServiceUid } from 'sagong/cloud-provider/test-server';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { balancersOf, leftoversOf } from '../../test-server/conformance-world.ts';
+import { describe, expect, it } from 'vitest';
+import { http, https, useBalancers } from '../../test-server/balancer-tests.ts';
+import { leftoversOf } from '../../test-server/conformance-world.ts';
 import { balancerList, compartment, nodeList, nodeSubnet, vcn } from '../../test-server/index.ts';
-import { addNodes, openWorld, type TestWorld } from '../../test-server/world.ts';
+import { addNodes } from '../../test-server/world.ts';
 import { annotation, nameFor } from '../annotations.ts';
 import { listRuleMark } from '../names.ts';
 
-let world: TestWorld;
-let cloud: CloudProvider;
-let nodes: Node[];
-beforeEach(async () => {
-  world = await openWorld();
-  cloud = await world.open();
-  nodes = addNodes(world, ['node-a', 'node-b']);
-});
-afterEach(() => world.server.close());
-const balancers = (): LoadBalancer => cloud.loadBalancer as LoadBalancer;
-const ensure = (service: Service, on = nodes) => balancers().ensureLoadBalancer('kubernetes', service, on);
-const remove = (service: Service) => balancers().ensureLoadBalancerDeleted('kubernetes', service);
-const only = (service: Service) => {
-  const [found, ...others] = balancersOf(world.server, service);
-  expect(others).toEqual([]);
-  if (!found) throw new Error('there is none');
-  return found;
-};
-const http = { name: 'http', protocol: 'TCP', port: 80, nodePort: 30_080 };
-const https = { name: 'https', protocol: 'TCP', port: 443, nodePort: 30_443 };
+const { ensure, nodes, only, remove, reopen, update, world, writes } = useBalancers();
 const rulesIn = (id: string, side: 'ingress' | 'egress'): string[] => {
   const list = world.server.account.must('list', id);
   const all = side === 'ingress' ? list.ingressSecurityRules : list.egressSecurityRules;
@@ -58,7 +40,7 @@ describe('rules', () => {
     await ensure(second);
     await remove(first);
     expect(rulesIn(balancerList, 'ingress')).toEqual(['0.0.0.0/0 80']);
-    cloud = await world.open();
+    await reopen();
     await remove(second);
     expect(leftoversOf(world.server)).toEqual([]);
   });
@@ -165,7 +147,7 @@ it('nodes in another subnet open that subnet’s list as well', async () => {
   account.put('list', { ...account.must('list', nodeList), id: 'ocid1.securitylist.oc1.phx.more' });
   account.put('subnet', { ...account.must('subnet', nodeSubnet), id, securityListIds: ['ocid1.securitylist.oc1.phx.more'] });
   await ensure(testService());
-  await balancers().updateLoadBalancer('kubernetes', testService(), [...nodes, ...addNodes(world, ['node-c'], { subnet: id })]);
+  await update(testService(), [...nodes, ...addNodes(world, ['node-c'], { subnet: id })]);
   expect(rulesIn('ocid1.securitylist.oc1.phx.more', 'ingress')).toEqual(['10.1.20.0/24 10256', '10.1.20.0/24 30080']);
   await remove(testService());
   expect(leftoversOf(world.server)).toEqual([]);
