@@ -31,9 +31,10 @@ export class LaggingMap<Value> {
     return true;
   }
   *values(): Generator<Value> {
-    for (const key of this.#versions.keys()) {
-      const value = this.get(key);
+    for (const [key, versions] of this.#versions) {
+      const value = versions.at(-1)?.value;
       if (value !== undefined) yield value;
+      else this.#forget(key, versions);
     }
   }
   *keys(): Generator<string> {
@@ -50,7 +51,7 @@ export class LaggingMap<Value> {
     for (const [key, versions] of this.#versions) {
       const value = this.#seenIn(versions);
       if (value !== undefined) yield value;
-      else if (versions.length === 1 && versions[0]?.value === undefined) this.#versions.delete(key);
+      else this.#forget(key, versions);
     }
   }
   #seenIn(versions: Version<Value>[]): Value | undefined {
@@ -58,6 +59,11 @@ export class LaggingMap<Value> {
     const at = versions.findLastIndex(({ sinceMs }) => sinceMs <= atMs);
     if (at > 0) versions.splice(0, at);
     return at < 0 ? undefined : versions[0]?.value;
+  }
+  /** What is deleted, and is seen to be, is not looked at again. */
+  #forget(key: string, versions: readonly Version<Value>[]): void {
+    const latest = versions.at(-1);
+    if (latest && latest.value === undefined && latest.sinceMs <= this.#now() - this.#lagMs()) this.#versions.delete(key);
   }
   #note(key: string, value: Value | undefined): void {
     const versions = this.#versions.get(key) ?? [];

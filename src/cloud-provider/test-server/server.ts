@@ -158,7 +158,7 @@ class Exchanges {
       return undefined;
     }
     this.requests.push(request);
-    if (this.requests.length > seenRequestsMax) this.requests.shift();
+    if (this.requests.length > 2 * seenRequestsMax) this.requests.splice(0, seenRequestsMax);
     return request;
   }
   /** Lets time pass. A request whose client has gone meanwhile does not count as waiting. */

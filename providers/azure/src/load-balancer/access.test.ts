@@ -1,4 +1,3 @@
-import type { Service } from 'sagong/cloud-provider';
 import { describe, expect, it } from 'vitest';
 import {
   addressOf,
@@ -17,7 +16,7 @@ import { leftoversOf } from '../../test-server/conformance-world.ts';
 import { group, location } from '../../test-server/index.ts';
 import { addNodes, cluster } from '../../test-server/world.ts';
 import { servicePrefix } from '../names.ts';
-import { annotation, prefix } from './annotations.ts';
+import { annotation } from './annotations.ts';
 
 describe('its address', () => {
   it('is a public IP that its owner has reserved, by name or address, and stays with them', async () => {

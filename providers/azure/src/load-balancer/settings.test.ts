@@ -6,7 +6,7 @@ import { backendsOf, balancersIn, leftoversOf } from '../../test-server/conforma
 import { location } from '../../test-server/index.ts';
 import type { Resource } from '../../test-server/resource.ts';
 import { addMembers, addNodes, cluster } from '../../test-server/world.ts';
-import { annotation, portAnnotation, prefix } from './annotations.ts';
+import { annotation, portAnnotation } from './annotations.ts';
 
 describe('annotations', () => {
   it('set timeouts, resets, affinity and probes', async () => {

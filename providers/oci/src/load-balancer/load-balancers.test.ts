@@ -1,4 +1,3 @@
-import type { Service } from 'sagong/cloud-provider';
 import { testService, testServiceUid } from 'sagong/cloud-provider/test-server';
 import { describe, expect, it } from 'vitest';
 import { http, https, nlb, secret, useBalancers } from '../../test-server/balancer-tests.ts';

@@ -1,4 +1,3 @@
-import type { Service } from 'sagong/cloud-provider';
 import { testService, testServiceUid } from 'sagong/cloud-provider/test-server';
 import { describe, expect, it } from 'vitest';
 import { http, https, useBalancers } from '../../test-server/balancer-tests.ts';
@@ -8,7 +7,7 @@ import { addNodes } from '../../test-server/world.ts';
 import { annotation, nameFor } from '../annotations.ts';
 import { listRuleMark } from '../names.ts';
 
-const { ensure, nodes, only, remove, reopen, update, world, writes } = useBalancers();
+const { ensure, nodes, only, remove, reopen, update, world } = useBalancers();
 const rulesIn = (id: string, side: 'ingress' | 'egress'): string[] => {
   const list = world.server.account.must('list', id);
   const all = side === 'ingress' ? list.ingressSecurityRules : list.egressSecurityRules;
