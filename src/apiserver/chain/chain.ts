@@ -1,15 +1,11 @@
 // The way of every request through the apiserver, in upstream's order (k8s.io/apiserver/pkg/server/config.go, DefaultBuildHandlerChain).
 // Requests over a connection, over a transport in memory and on raw paths all take it; they differ in how they are read and answered.
 import type { Incoming } from './incoming.ts';
-import { aggregate } from './links/aggregate.ts';
-import { answer } from './links/answer.ts';
-import { audit } from './links/audit.ts';
-import { authenticate, impersonate } from './links/identity.ts';
-import { authorize } from './links/authorize.ts';
+import { authenticate, authorize, impersonate } from './links/access.ts';
+import { aggregate, answer, send } from './links/answer.ts';
 import { bound, deadline } from './links/bounds.ts';
 import { limit } from './links/limit.ts';
-import { observe } from './links/observe.ts';
-import { send } from './links/send.ts';
+import { audit, observe } from './links/record.ts';
 import type { ChainServices } from './services.ts';
 import type { Outcome } from './outcome.ts';
 

@@ -1,5 +1,4 @@
-// Whatever is thrown becomes a Status that whoever asked may see. It stands in the chain twice: the audit log sees the answers to known users
-// as outcomes, and has one event for those whom nobody knows.
+// How a request is answered: with its outcome, by another API server, or with the Status of what failed.
 import { internalError, serverTimeout, StatusError } from '#apimachinery/errors';
 import { StoreError, UnavailableError } from '#store';
 import type { Logger } from '#utils';
@@ -9,7 +8,7 @@ import { NoAnswerError } from '../../request/cancellation.ts';
 import type { Attributes } from '../../request/request.ts';
 import type { Link } from '../chain.ts';
 import type { ChainServices } from '../services.ts';
-import { recordRefusal } from './audit.ts';
+import { recordRefusal } from './record.ts';
 
 /** Failures that nobody hears of: the connection is gone. */
 const isUnheard = (error: unknown): boolean => error instanceof ClientGoneError || error instanceof NoAnswerError;
@@ -33,6 +32,10 @@ function statusErrorOf(error: unknown, { target, verb }: Attributes, logger: Log
   return internalError(error instanceof Error ? error.message : 'unknown error');
 }
 
+/**
+ * Makes a Status that whoever asked may see of whatever is thrown. It stands in the chain twice: the audit log sees the answers to known users as
+ * outcomes, and has one event for those whom nobody knows.
+ */
 export const answer =
   (services: ChainServices): Link =>
   async (request, next) => {
@@ -45,3 +48,16 @@ export const answer =
       return { is: 'failed', error: failure, cause: error };
     }
   };
+
+/** Hands the outcome to whoever asked. */
+export const send: Link = async (request, next) => {
+  const outcome = await next(request);
+  if (outcome.is !== 'failed') await request.reply.send(outcome);
+  return outcome;
+};
+
+/** Hands requests for what other API servers serve on to them (k8s.io/kube-aggregator/pkg/apiserver). */
+export const aggregate =
+  ({ remotes }: ChainServices): Link =>
+  (request, next) =>
+    remotes?.serve(request) ?? next(request);

@@ -1,5 +1,5 @@
-// The audit log's record of a request: it begins when it is known who asks and ends with the answer, or with the stream that the answer was
-// (k8s.io/apiserver/pkg/endpoints/filters, audit.go and authn_audit.go).
+// What is kept of a request: counts and times for metrics, and the audit log's record of it. The record begins when it is known who asks and ends with
+// the answer, or with the stream that the answer was (k8s.io/apiserver/pkg/endpoints/filters, audit.go and authn_audit.go).
 import { StatusError } from '#apimachinery/errors';
 import { StoreError } from '#store';
 import type { AuditRecord, AuditTrail, Stage } from '../../audit/index.ts';
@@ -9,6 +9,25 @@ import type { Link, Next } from '../chain.ts';
 import type { Incoming } from '../incoming.ts';
 import type { Outcome } from '../outcome.ts';
 import type { ChainServices } from '../services.ts';
+
+/** Counts and times the request, and ends what listens to it. */
+export const observe =
+  ({ clock, observer }: ChainServices): Link =>
+  async (request, next) => {
+    const started = clock.monotonic();
+    const ended = observer.began(request);
+    try {
+      return await next(request);
+    } finally {
+      const { reply, notes } = request;
+      if (reply.streaming) reply.onEnd(ended);
+      else ended();
+      request.cancellation.release();
+      const seconds = (clock.monotonic() - started) / 1000;
+      const { sentBytes, receivedBytes, awayMs } = notes;
+      observer.over({ request, status: reply.status, seconds, sentBytes, receivedBytes, awaySeconds: awayMs / 1000 });
+    }
+  };
 
 type Audited = Pick<ChainServices, 'audit' | 'clock'>;
 
