@@ -108,6 +108,7 @@ export const inner = {
       network: [],
       node: ['container'],
       pod: ['container'],
+      certificates: [],
       cgroups: ['node'],
       probes: ['container', 'pod'],
       hooks: ['container', 'probes'],
@@ -126,7 +127,7 @@ export const inner = {
     },
   },
   cloud: {
-    shared: ['limits.ts'],
+    shared: [],
     folders: {
       model: [],
       core: ['model', 'api'],

@@ -16,7 +16,8 @@ import {
 import type { Decisions } from '#controller-runtime';
 import { ControllerSet, type Leading, runLeading, selectControllers, untilAborted } from '#controller-runtime/manager';
 import type { Clock, Logger, Rng } from '#utils';
-import { type CloudControllerEntry, cloudControllers, type CloudControllersConfig } from './controllers.ts';
+import type { CloudControllerEntry } from './controller-entry.ts';
+import { cloudControllers, type CloudControllersConfig } from './controllers.ts';
 import { apiserverPollMs, apiserverWaitMs } from './limits.ts';
 import { cloudMetrics } from './metrics.ts';
 

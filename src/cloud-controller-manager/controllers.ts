@@ -1,8 +1,8 @@
 // The list of cloud loops that a provider supports, and which of them run (`--controllers`).
 import type { IPPrefix } from '#apimachinery/validation';
 import type { CloudProvider } from '#cloud-provider';
-import type { ControllerDefinition } from '#controller-runtime';
 import type { Clock, Rng } from '#utils';
+import type { CloudControllerEntry } from './controller-entry.ts';
 import { instanceSourceOf } from './instance-source.ts';
 import { cloudNodeLifecycleController } from './lifecycle/index.ts';
 import type { CloudMetrics } from './metrics.ts';
@@ -40,19 +40,6 @@ export const defaultCloudControllersConfig: CloudControllersConfig = {
   concurrentNodeStatusUpdates: 0,
   concurrentServiceSyncs: 1,
 };
-
-/** One loop, and why it cannot run where it cannot. */
-export interface CloudControllerEntry {
-  name: string;
-  aliases: readonly string[];
-  /** Label of `running_managed_controllers`. */
-  metric: string;
-  /** `*` is not enough to run it. */
-  disabledByDefault?: boolean;
-  /** Why it cannot be asked for. */
-  problem?: string;
-  make(): ControllerDefinition | { notStarted: string };
-}
 
 /** Names that `--controllers` knows. */
 export const cloudControllerNames = [

@@ -6,8 +6,8 @@ export {
   type RunningCloudControllerManager,
 } from './app.ts';
 export { configurationOf } from './configz.ts';
+export type { CloudControllerEntry } from './controller-entry.ts';
 export {
-  type CloudControllerEntry,
   cloudControllers,
   type CloudControllersConfig,
   defaultCloudControllersConfig,

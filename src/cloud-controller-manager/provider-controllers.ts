@@ -2,7 +2,7 @@
 import type { KubeObject } from '#apimachinery/meta';
 import type { CloudControllerDefinition, CloudProvider, CloudWatch } from '#cloud-provider';
 import { type Cache, type ControllerDefinition, defineController, type WatchDefinition, wholeCluster } from '#controller-runtime';
-import type { CloudControllerEntry } from './controllers.ts';
+import type { CloudControllerEntry } from './controller-entry.ts';
 
 /** Whether this very object is no longer there, told by what the cache has under its name. */
 const isGone = ({ resource }: CloudWatch, { metadata }: KubeObject, cache: Cache): boolean =>

@@ -14,8 +14,6 @@ export interface Dataplane<R> {
   readonly mode: ProxyMode;
   /** Pure. */
   rulesOf(port: ServicePort, endpoints: ServiceEndpoints, node: ProxyNode): R;
-  /** Prepares the kernel: takes away what another mode left. */
-  start(): Promise<void>;
   /** Brings the rules into the kernel, only what changed unless `full`. After a failure the next call writes everything. */
   sync(rules: ReadonlyMap<string, R>, healthChecks: readonly HealthCheckPort[], full: boolean): Promise<void>;
   /** Takes all rules out of the kernel. */

@@ -8,6 +8,7 @@ import type { Clock, Exec, Logger, Timer } from '#utils';
 import type { WireServer } from '#wire';
 import { clearFlows } from './conntrack.ts';
 import { HealthCheckServers, isHealthy, type ProxyHealth, serveHealthz } from './health.ts';
+import { removeRulesOfOther } from './cleanup.ts';
 import type { Dataplane, ProxyMode } from './dataplane.ts';
 import { supportsRandomFully } from './iptables/applier.ts';
 import { iptablesDataplane } from './iptables/dataplane.ts';
@@ -225,7 +226,7 @@ async function dataplaneOf({ mode, masqueradeBit = 14, masqueradeAll = false, cl
 /** Starts kube-proxy. The informers are started by the caller, after this. */
 export async function runKubeProxy(options: KubeProxyOptions, deps: KubeProxyDeps): Promise<RunningKubeProxy> {
   const dataplane = (await dataplaneOf(options, deps.exec)) as Dataplane<unknown>;
-  await dataplane.start();
+  await removeRulesOfOther(dataplane.mode, deps.exec);
   const metrics = proxyMetrics(dataplane.mode);
   const proxy = new KubeProxy(options, dataplane, deps, metrics);
   const port = options.healthzPort ?? healthzPort;

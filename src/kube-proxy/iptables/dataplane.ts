@@ -1,7 +1,6 @@
 // The iptables mode: upstream's chains, written by iptables-restore.
 import type { Exec } from '#utils';
 import type { Dataplane } from '../dataplane.ts';
-import { removeTable } from '../nftables/nft.ts';
 import { applyRules, ensureJumps, ownChains, removeRules } from './applier.ts';
 import { type AllRules, restoreInput } from './restore.ts';
 import { type PortRules, portRules, type RuleOptions } from './rules.ts';
@@ -11,7 +10,6 @@ export function iptablesDataplane(exec: Exec, options: RuleOptions): Dataplane<P
   return {
     mode: 'iptables',
     rulesOf: (port, endpoints, node) => portRules(port, endpoints, options, node.address),
-    start: () => removeTable(exec),
     async sync(rules, healthCheckPorts, full) {
       const before = full ? undefined : applied;
       applied = undefined;

@@ -1,7 +1,7 @@
 // iptables rules of Services, in upstream's chain shape (pkg/proxy/iptables). Pure: services and endpoints in, chains of rules out.
-import { parseCIDR, parseIP } from '#apimachinery/validation';
 import type { ProxyEndpoint, ServiceEndpoints, ServicePort } from '../model.ts';
-import { endpointChain, serviceChains } from './names.ts';
+import { endpointChain, serviceChains } from '../chain-names.ts';
+import { ownSources } from '../own-sources.ts';
 
 export interface RuleOptions {
   /** Packets with this mark are masqueraded. */
@@ -128,28 +128,6 @@ function exposeRules(
       out.nodePorts.push(`-A KUBE-NODEPORTS ${comment(port.name)} ${proto(port)} --dport ${port.nodePort} -j ${names.external}`);
     refuse(`-m addrtype --dst-type LOCAL --dport ${port.nodePort}`);
   }
-}
-
-/** What a node whose address is not known is taken for, as upstream does. */
-const unknownAddress = '127.0.0.1';
-
-/**
- * Where the node has the load balancer's address as its own, what it sends there comes back with that address as its source: let in when the node
- * itself is.
- */
-export function ownSources(
-  { loadBalancerSourceRanges, loadBalancerIps }: ServicePort,
-  nodeAddress: string | undefined,
-): string[] {
-  const node = parseIP(nodeAddress ?? unknownAddress);
-  if (!node) return [];
-  const isLetIn = loadBalancerSourceRanges.some((range) => {
-    const prefix = parseCIDR(range);
-    if (prefix?.network.family !== node.family) return false;
-    const hostBits = BigInt(32 - prefix.length);
-    return prefix.network.value >> hostBits === node.value >> hostBits;
-  });
-  return isLetIn ? loadBalancerIps : [];
 }
 
 /** From outside: policy Cluster hides the client's address, policy Local keeps it and stays on the node. */

@@ -1,7 +1,6 @@
 // The nftables mode: maps in a table of our own, written by nft.
 import type { Exec } from '#utils';
 import type { Dataplane } from '../dataplane.ts';
-import { removeRules } from '../iptables/applier.ts';
 import type { NftOptions } from './base.ts';
 import { isThere, nft, removeTable } from './nft.ts';
 import { nftRules, type NftRules } from './rules.ts';
@@ -12,11 +11,6 @@ export function nftablesDataplane(exec: Exec, options: NftOptions): Dataplane<Nf
   return {
     mode: 'nftables',
     rulesOf: (port, endpoints, node) => nftRules(port, endpoints, options, node.address),
-    start: () =>
-      removeRules(exec).catch((error: NodeJS.ErrnoException) => {
-        // Without iptables there is nothing of it.
-        if (error.code !== 'ENOENT') throw error;
-      }),
     async sync(rules, _healthChecks, full) {
       // Writing everything forgets which client was with which endpoint: only where somebody has taken the table away.
       const before = full && known && !(await isThere(exec)) ? undefined : known;

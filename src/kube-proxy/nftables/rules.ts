@@ -1,8 +1,8 @@
 // What one service port has in the maps, and the chains that its verdicts lead to. Pure: services and endpoints in, elements out. Which endpoints traffic may
 // reach is decided in model.ts; the cases are those of the iptables mode.
 import { cidrText, type IPPrefix, parseCIDR } from '#apimachinery/validation';
-import { endpointChain, serviceChains } from '../iptables/names.ts';
-import { ownSources } from '../iptables/rules.ts';
+import { endpointChain, serviceChains } from '../chain-names.ts';
+import { ownSources } from '../own-sources.ts';
 import type { ProxyEndpoint, ServiceEndpoints, ServicePort } from '../model.ts';
 import type { NftOptions } from './base.ts';
 

@@ -1,6 +1,6 @@
 // Chain names in upstream's form (pkg/proxy/iptables): a prefix and 16 characters of a base32 SHA-256, because chain names are short.
 import { createHash } from 'node:crypto';
-import type { ServicePort } from '../model.ts';
+import type { ServicePort } from './model.ts';
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 const suffixLength = 16;
