@@ -156,6 +156,8 @@ export interface KindDefinition<T extends KubeObject = KubeObject> extends Write
     defaultPropagationWarning?: string;
     /** Finalizers besides metadata.finalizers that hold a deleted object back (spec.finalizers of a namespace). */
     ownFinalizers?(object: T): readonly string[];
+    /** The first DELETE marks the object whatever it says of dependents. Default: false. */
+    ignoresPropagation?: boolean;
     /** Marks a draft as terminating beyond its metadata (status.phase of a namespace). */
     markTerminating?(draft: T): void;
     /** DELETE answers with the object instead of a Status. */

@@ -9,6 +9,7 @@ export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io';
 
 const deletion: NonNullable<KindDefinition<CustomResourceDefinition>['deletion']> = {
   ownFinalizers: ({ metadata }) => (metadata.deletionTimestamp === undefined ? [cleanupFinalizer] : []),
+  ignoresPropagation: true,
   markTerminating(draft) {
     const { metadata } = draft;
     if (!metadata.finalizers?.includes(cleanupFinalizer))
@@ -18,7 +19,7 @@ const deletion: NonNullable<KindDefinition<CustomResourceDefinition>['deletion']
       status: 'True',
       lastTransitionTime: metadata.deletionTimestamp ?? '',
       reason: 'InstanceDeletionPending',
-      message: 'CustomResourceDefinition marked for deletion; CustomResource deletion will be initiated as soon as possible.',
+      message: 'CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon',
     });
   },
 };

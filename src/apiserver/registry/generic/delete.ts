@@ -67,6 +67,7 @@ async function admitDelete(context: WriteContext, old: UnknownObject, name: stri
 function checkPreconditions(context: WriteContext, object: KubeObject, { preconditions }: DeleteOptions): void {
   const { uid = '', resourceVersion = '', name = '' } = object.metadata;
   const { storageGroup, definition } = context.resource;
+  if (definition.deletion?.ownFinalizers) return checkOwnPreconditions(context, object, preconditions);
   // Upstream names the kind here, not the resource.
   const about = { group: storageGroup, resource: definition.kind };
   if (preconditions?.uid !== undefined && preconditions.uid !== uid) {
@@ -77,6 +78,21 @@ function checkPreconditions(context: WriteContext, object: KubeObject, { precond
     const why = `the ResourceVersion in the precondition (${preconditions.resourceVersion}) does not match the ResourceVersion in record (${resourceVersion}). The object might have been modified`;
     throw conflict(about, name, why);
   }
+}
+
+/** Kinds with finalizers of their own compare by themselves, and in other words. */
+function checkOwnPreconditions(
+  { resource }: WriteContext,
+  { metadata }: KubeObject,
+  preconditions: DeleteOptions['preconditions'],
+): void {
+  const differs = (what: string, wanted: string | undefined, has = ''): void => {
+    if (wanted === undefined || wanted === has) return;
+    const why = `Precondition failed: ${what} in precondition: ${wanted}, ${what} in object meta: ${has}`;
+    throw conflict(resource, metadata.name ?? '', why);
+  };
+  differs('UID', preconditions?.uid, metadata.uid);
+  differs('ResourceVersion', preconditions?.resourceVersion, metadata.resourceVersion);
 }
 
 function decide(context: WriteContext, live: UnknownObject, options: DeleteOptions): Step {
@@ -97,9 +113,10 @@ function decide(context: WriteContext, live: UnknownObject, options: DeleteOptio
 /** Held by finalizers of the kind's own: marked once, without a grace period. */
 function ownStep(context: WriteContext, live: UnknownObject, options: DeleteOptions): Step {
   if (live.metadata.deletionTimestamp !== undefined) return { do: 'nothing', pending: false };
-  const finalizers = deletionFinalizers(context.resource, live, options);
+  const { deletion } = context.resource.definition;
+  const finalizers = deletion?.ignoresPropagation ? undefined : deletionFinalizers(context.resource, live, options);
   const object = withMetadata(live, { ...(finalizers && { finalizers }), deletionTimestamp: formatTime(context.request.now) });
-  context.resource.definition.deletion?.markTerminating?.(object);
+  deletion?.markTerminating?.(object);
   return { do: 'mark', object, thenRemove: false };
 }
 

@@ -28,9 +28,9 @@ const refuseProblem = (problem: string | undefined): void => {
 
 /** Throws 400 and 422. */
 export function listOptions(resource: ServedResource, given: RequestOptions): ListOptions {
+  refuseProblem(given.problems?.['timeoutSeconds'] ?? given.problems?.['limit']);
   const labelSelector = given.labelSelector === undefined ? anyLabels : parseLabels(given.labelSelector);
   const fieldSelector = given.fieldSelector === undefined ? everything : parseFields(given.fieldSelector);
-  refuseProblem(given.problems?.['timeoutSeconds'] ?? given.problems?.['limit']);
   const options: ListOptions = {
     labelSelector,
     fieldSelector,
@@ -87,13 +87,17 @@ function watchProblems(options: ListOptions): FieldError[] {
 function knownFields(resource: ServedResource, selector: FieldSelector): FieldSelector {
   if (selector.empty || selector.nothing) return selector;
   return selector.transform((term) => {
-    if (term.field === 'metadata.name' || term.field === 'metadata.namespace') return term;
+    if (term.field === 'metadata.name' || (term.field === 'metadata.namespace' && hasNamespaceField(resource))) return term;
     const labels = fieldLabelsOf(resource);
     const field = labels ? (Object.hasOwn(labels, term.field) ? labels[term.field] : undefined) : term.field;
     if (field !== undefined && selectableNames(resource).has(field)) return { ...term, field };
     throw badRequest(unknownFieldText(resource, term.field));
   });
 }
+
+/** Kinds without namespaces that say themselves what they are selected by do not name the namespace. */
+const hasNamespaceField = ({ namespaced, custom, definition }: ServedResource): boolean =>
+  namespaced || !(custom || definition.selectableFields);
 
 /** Names of fields in a version that calls them differently from the storage version. */
 const fieldLabelsOf = ({
