@@ -22,18 +22,12 @@ function dangling(cluster: ReadOnlyCluster, { spec }: FlowSchema): Omit<FlowSche
   };
 }
 
-/** The schema with the condition it should have; undefined when it has it. */
-function corrected(cluster: ReadOnlyCluster, schema: FlowSchema, nowMs: number): FlowSchema | undefined {
+/** The condition that a schema should have; undefined when it has it. */
+function corrected(cluster: ReadOnlyCluster, schema: FlowSchema, nowMs: number): FlowSchemaCondition | undefined {
   const wanted = dangling(cluster, schema);
-  const conditions = schema.status?.conditions ?? [];
-  const current = conditions.find(({ type }) => type === wanted.type);
+  const current = schema.status?.conditions?.find(({ type }) => type === wanted.type);
   const same = (['status', 'reason', 'message'] as const).every((field) => current?.[field] === wanted[field]);
-  if (same) return undefined;
-  const fresh = { ...wanted, lastTransitionTime: formatTime(nowMs) };
-  return {
-    ...schema,
-    status: { ...schema.status, conditions: [...conditions.filter((condition) => condition !== current), fresh] },
-  };
+  return same ? undefined : { ...wanted, lastTransitionTime: formatTime(nowMs) };
 }
 
 /** Corrects every schema now, and those that change (or whose level comes or goes) until the signal. */
@@ -44,10 +38,16 @@ export async function followFlowSchemas(
   now: () => number,
 ): Promise<void> {
   const correct = async (schema: FlowSchema): Promise<void> => {
-    if (signal.aborted || !corrected(cluster, schema, now())) return;
-    const change = (latest: FlowSchema) => corrected(cluster, latest, now());
+    const condition = corrected(cluster, schema, now());
+    if (signal.aborted || !condition) return;
+    const { name = '', uid = '' } = schema.metadata;
     try {
-      await writer.update<FlowSchema>(group, 'flowschemas', '', schema.metadata.name ?? '', change, written);
+      await writer.apply<FlowSchema>(
+        group,
+        'flowschemas',
+        { metadata: { name, uid }, status: { conditions: [condition] } },
+        written,
+      );
     } catch (error) {
       // Another writer came first, and its change is followed as well; or the server is going down.
       if (!isConflict(error) && !isNotFound(error) && !signal.aborted) throw error;

@@ -49,19 +49,17 @@ async function serviceRange(
   const isReady = (object: ServiceCIDR | undefined): boolean =>
     object?.status?.conditions?.some((condition) => condition.type === 'Ready') ?? false;
   if (isReady(cluster.get<ServiceCIDR>(group, 'servicecidrs', '', 'kubernetes'))) return;
-  const change = (current: ServiceCIDR): ServiceCIDR | undefined =>
-    isReady(current)
-      ? undefined
-      : { ...current, status: { conditions: [...(current.status?.conditions ?? []), readyCondition(now())] } };
+  const status = { conditions: [readyCondition(now())] } as ServiceCIDR['status'];
+  const wanted = { metadata: { name: 'kubernetes' }, ...(status && { status }) };
   const written = { subresource: 'status', manager: 'kubernetes-service-cidr-controller' };
-  await writer.update<ServiceCIDR>(group, 'servicecidrs', '', 'kubernetes', change, written);
+  await writer.apply<ServiceCIDR>(group, 'servicecidrs', wanted, written);
 }
 
+/** Upstream applies no reason, so nobody owns that field. */
 const readyCondition = (nowMs: number) => ({
   type: 'Ready',
   status: 'True',
   lastTransitionTime: formatTime(nowMs),
-  reason: '',
   message: 'Kubernetes default Service CIDR is ready',
 });
 

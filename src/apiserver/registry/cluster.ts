@@ -8,6 +8,7 @@ import { ownRequest } from '../request/own.ts';
 import { create } from './generic/create.ts';
 import { remove } from './generic/delete.ts';
 import type { DeleteOptions } from './generic/delete-options.ts';
+import { patch } from './generic/patch.ts';
 import { recordUpdate } from './generic/put.ts';
 import { apiVersionText, type Randomness, type WriteContext, type ServedResource } from './generic/types.ts';
 import { update } from './generic/update.ts';
@@ -114,6 +115,22 @@ export function createWriter(table: ResourceTable, now: () => number, random: Ra
           return recordUpdate(context, door, live, draft);
         },
       });
+      return stored.object as unknown as T;
+    },
+    async apply<T extends KubeObject>(
+      group: string,
+      resource: string,
+      config: Partial<T> & KubeObject,
+      options: InternalWriteOptions & { manager: string; subresource?: string },
+    ): Promise<T> {
+      const { namespace = '', name = '' } = config.metadata;
+      const { subresource = '' } = options;
+      const context = contextOf(group, resource, 'patch', { namespace, name, subresource }, options);
+      const door = context.resource.doors.get(subresource);
+      if (!door) throw notFound({ group, resource: `${resource}/${subresource}` }, name);
+      const body = { ...deepCopy(config), apiVersion: apiVersionText(context.resource), kind: context.resource.kind };
+      const type = 'application/apply-patch+yaml';
+      const { stored } = await patch(context, door, { type, body, force: true, fieldValidation: 'Ignore', strictErrors: [] });
       return stored.object as unknown as T;
     },
     async delete<T extends KubeObject>(

@@ -18,6 +18,16 @@ export interface ClusterWriter {
     change: (current: T) => T | undefined,
     options?: InternalWriteOptions & { subresource?: string; unchecked?: boolean },
   ): Promise<T>;
+  /**
+   * Applies the fields that `options.manager` wants to own, as a server-side apply that takes them from other managers; `config` names its
+   * object and no other field. Rejects with 404 when the object is absent and `subresource` is a door that creates none.
+   */
+  apply<T extends KubeObject>(
+    group: string,
+    resource: string,
+    config: Partial<T> & KubeObject,
+    options: InternalWriteOptions & { manager: string; subresource?: string },
+  ): Promise<T>;
   /** Rejects with 404 when absent, 409 when a precondition fails. Answers the object as last seen. */
   delete<T extends KubeObject>(
     group: string,

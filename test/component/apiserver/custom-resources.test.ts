@@ -196,6 +196,27 @@ describe('custom resources', () => {
     expect(scale).toMatchObject({ kind: 'Scale', spec: { replicas: 2 } });
   });
 
+  it('go with a definition whose deletion asks for other preconditions first, and nothing of dependents', async () => {
+    const name = `widgets.${group}`;
+    const remove = (deleteOptions: Record<string, unknown>, dryRun = false) =>
+      client.call<KubeObject>({
+        ...definitions,
+        verb: 'delete',
+        name,
+        deleteOptions,
+        ...(dryRun && { query: { dryRun: 'All' } }),
+      });
+    const { uid } = (await client.call<KubeObject>({ ...definitions, verb: 'get', name })).metadata;
+    await expect(remove({ preconditions: { uid: 'x' } })).rejects.toMatchObject({
+      status: {
+        code: 409,
+        message: `Operation cannot be fulfilled on customresourcedefinitions.apiextensions.k8s.io "${name}": Precondition failed: UID in precondition: x, UID in object meta: ${uid}`,
+      },
+    });
+    const marked = await remove({ propagationPolicy: 'Orphan', dryRun: ['All'] }, true);
+    expect(marked.metadata.finalizers).toEqual(['customresourcecleanup.apiextensions.k8s.io']);
+  });
+
   it('are found by discovery, and gone with their definition', async () => {
     const discovery = await client.raw('GET', `/apis/${group}/v1`);
     expect(JSON.parse(discovery.text)).toMatchObject({

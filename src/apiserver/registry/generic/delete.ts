@@ -117,6 +117,7 @@ function ownStep(context: WriteContext, live: UnknownObject, options: DeleteOpti
   const finalizers = deletion?.ignoresPropagation ? undefined : deletionFinalizers(context.resource, live, options);
   const object = withMetadata(live, { ...(finalizers && { finalizers }), deletionTimestamp: formatTime(context.request.now) });
   deletion?.markTerminating?.(object);
+  object.metadata = inWireOrder(object.metadata);
   return { do: 'mark', object, thenRemove: false };
 }
 

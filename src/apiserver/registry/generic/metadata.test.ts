@@ -7,6 +7,10 @@ test.each([
     { uid: 'u', finalizers: [], generation: 1, namespace: 'n', deletionGracePeriodSeconds: 0, deletionTimestamp: 't', name: 'x' },
     ['name', 'namespace', 'uid', 'generation', 'deletionTimestamp', 'deletionGracePeriodSeconds', 'finalizers'],
   ],
+  [
+    { managedFields: [], finalizers: ['orphan'], ownerReferences: [], annotations: {}, labels: {} },
+    ['labels', 'annotations', 'ownerReferences', 'finalizers', 'managedFields'],
+  ],
   [{}, []],
 ])('metadata %j on the wire', (metadata, expected) => {
   expect(Object.keys(inWireOrder(metadata))).toEqual(expected);

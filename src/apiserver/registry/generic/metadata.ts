@@ -124,8 +124,8 @@ export function sameManagers(
 /** Metadata with its fields as the wire has them, whoever set which first. */
 export function inWireOrder(metadata: KubeObject['metadata']): KubeObject['metadata'] {
   const { name, generateName, namespace, selfLink, uid, resourceVersion, generation, creationTimestamp, ...others } = metadata;
-  const { deletionTimestamp, deletionGracePeriodSeconds, ...rest } = others;
+  const { deletionTimestamp, deletionGracePeriodSeconds, labels, annotations, ownerReferences, finalizers, ...rest } = others;
   const head = { name, generateName, namespace, selfLink, uid, resourceVersion, generation, creationTimestamp };
-  const first = { ...head, deletionTimestamp, deletionGracePeriodSeconds };
+  const first = { ...head, deletionTimestamp, deletionGracePeriodSeconds, labels, annotations, ownerReferences, finalizers };
   return { ...(Object.fromEntries(Object.entries(first).filter(([, value]) => value !== undefined)) as typeof first), ...rest };
 }

@@ -1,6 +1,7 @@
 // The cluster as a map: the in-memory implementation of `ReadOnlyCluster` and `ClusterWriter`, for tests of what reads and writes it.
 import { alreadyExists, notFound } from '#apimachinery/errors';
 import type { KubeObject } from '#apimachinery/meta';
+import { mergePatch } from '#apimachinery/patch';
 import type { ClusterWriter } from '../writer.ts';
 import type { ReadOnlyCluster } from '../../storage/read-only-cluster.ts';
 
@@ -92,6 +93,12 @@ export class MemoryCluster implements ReadOnlyCluster, ClusterWriter {
     const changed = change(current);
     if (!changed) return current;
     return options.dryRun ? changed : this.put(group, resource, changed);
+  }
+
+  /** Fields of `config` take the place of what is there, lists as a whole. */
+  async apply<T extends KubeObject>(group: string, resource: string, config: Partial<T> & KubeObject): Promise<T> {
+    const { namespace = '', name = '' } = config.metadata;
+    return this.update<T>(group, resource, namespace, name, (current) => mergePatch(current, config) as T);
   }
 
   async delete<T extends KubeObject>(
