@@ -162,6 +162,12 @@ describe.each(ways)('%s', (way, open) => {
     expect(rest.items.map(({ metadata }) => metadata.name)).toEqual([name('c')]);
   });
 
+  it('is refused where its target is too long, which only a client over a connection can send', async () => {
+    const labelSelector = `of=none,${Array.from({ length: 5_000 }, (_, at) => `l${at}!=value`).join(',')}`;
+    const list = failure(as('alice', { verb: 'list', options: { labelSelector } }));
+    expect(await list).toEqual(way === 'over HTTPS' ? [414, undefined] : 'none');
+  });
+
   it('a dry run leaves nothing behind', async () => {
     const dry = await as('alice', { verb: 'create', object: map(name('dry')), options: { dryRun: true } });
     expect(dry.metadata?.uid).toBeTruthy();
