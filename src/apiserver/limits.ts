@@ -92,7 +92,7 @@ export const kubeletStatsFreshMs = 5_000;
 export const kubeletsAskedAtOnceMax = 64;
 /** Before a configuration file that could not be reloaded is tried again. */
 export const reloadRetryMs = 5_000;
-/** Of all warnings of an answer; with more, each is cut. */
+/** How long all warnings of an answer may be together; where they are longer, each of them is cut. */
 export const warningCharsMax = 4 * 1024;
 export const cutWarningCharsMax = 256;
 /** How long a client may take nothing of a list that is sent in pieces. */

@@ -82,7 +82,7 @@ export interface ApiServerOptions {
   checks?: readonly HealthCheck[];
   /** `host:port` shown by legacy discovery. */
   address?(): string;
-  /** Which built-in versions are served; default: all. */
+  /** Says which built-in versions are served; default: all. */
   isServed?(group: string, version: string): boolean;
   /** Checks of components beside this server, for `/readyz`. */
   components?: () => readonly HealthCheck[];

@@ -28,7 +28,7 @@ export interface RestTransportOptions {
   userAgent: string;
   /** Opens connections elsewhere, e.g. in another network namespace. */
   dial?: Dial;
-  /** Told about every request. */
+  /** The metrics in which every request is counted. */
   metrics?: RestClientMetrics | undefined;
   /** Asked for a bearer token before every request; keeps it fresh itself. Instead of the token in `config`. */
   token?(): Promise<string>;

@@ -52,7 +52,7 @@ export interface CloudControllerManagerDeps {
   metrics?: Metrics;
   /** Kept for explanation. */
   decisions?: Decisions;
-  /** Of the process, where it has one: each loop runs under it. */
+  /** The supervisor of the process, where it has one: each loop runs under it. */
   supervisor?: Supervisor | undefined;
   /** As `ended`: at once, and not when the loops have stopped. */
   onLeadershipLost?(): void;

@@ -7,7 +7,7 @@ export const instanceMetadata = question<Node, InstanceMetadata | undefined>('in
 export const nodeAddresses = question<Node, NodeAddress[] | undefined>('nodeAddresses');
 export const instanceExists = question<Node, boolean>('instanceExists');
 export const instanceShutdown = question<Node, boolean>('instanceShutdown');
-/** Of a cluster, by its name. */
+/** The question for the routes of a cluster, by its name. */
 export const listRoutes = question<string, Route[]>('listRoutes');
 export const getLoadBalancer = question<Service, LoadBalancerStatus | undefined>('getLoadBalancer');
 

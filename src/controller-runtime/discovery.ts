@@ -90,7 +90,7 @@ export async function readDiscovery(transport: Transport, signal?: AbortSignal):
 
 const latest = new WeakMap<object, { atMs: number; discovery: Promise<Discovery> }>();
 
-/** The same, asked at most once in `ageMaxMs` by all loops that share `owner`. */
+/** What discovery says, asked at most once in `ageMaxMs` by all loops that share `owner`. */
 export function sharedDiscovery(owner: object, transport: Transport, nowMs: number, ageMaxMs: number): Promise<Discovery> {
   const known = latest.get(owner);
   if (known && nowMs - known.atMs < ageMaxMs) return known.discovery;

@@ -89,7 +89,7 @@ export type Effect =
 
 /** Something to ask outside the apiserver (a cloud), by one of the controller's `questions`. Asking changes nothing. */
 export interface Question {
-  /** Which of `questions`. */
+  /** The name of one of `questions`. */
   name: string;
   /** What tells it from others of that name in the same reconcile. */
   about: string;
@@ -241,7 +241,7 @@ export interface ControllerDefinition<View = unknown> {
   periodic?: { everyMs: number; keys(cache: Cache): Iterable<string> };
   /** Handlers of `action` effects. Rejections requeue the key with back-off. */
   actions?(deps: ActionDeps): readonly Named<Action>[];
-  /** Who answers `needsAnswers`. */
+  /** Makes what answers `needsAnswers`. */
   questions?(deps: ActionDeps): readonly Named<Asker>[];
   /** Watches on what the apiserver serves, asked again every so often: for loops over all resources. */
   discover?: { everyMs: number; watch(resource: DiscoveredResource): WatchDefinition | undefined };

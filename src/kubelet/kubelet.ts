@@ -27,7 +27,7 @@ const nodeResource = { group: '', version: 'v1', resource: 'nodes' };
 /** What a kubelet is made of; built by `runKubelet` or by who simulates. */
 export interface KubeletParts {
   client: KubeClient;
-  /** Of this node alone; started and stopped by the kubelet. */
+  /** Informers of this node alone; the kubelet starts and stops them. */
   informers: InformerFactory;
   recorder: EventRecorder;
   clock: Clock;
@@ -42,7 +42,7 @@ export interface KubeletParts {
   hooks?: LifecycleHooks;
   /** Where a pod's volumes are, by name; absent: there are none. */
   volumePaths?(uid: string): ReadonlyMap<string, MountedVolume>;
-  /** Of the pods; absent: they have none. */
+  /** The cgroups of the pods; absent: they have none. */
   cgroups?: Pick<CgroupManager, 'parentOf' | 'version'>;
   podNetwork?: PodNetwork | undefined;
   machine(): Promise<Machine>;

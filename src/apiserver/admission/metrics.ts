@@ -79,7 +79,7 @@ export interface ObservedCall {
   seconds: number;
   rejected: boolean;
   errorType: 'calling_webhook_error' | 'apiserver_internal_error' | 'no_error';
-  /** Of the refusal; 200 where there is none. */
+  /** The code of the refusal; 200 where nothing was refused. */
   code: number;
   failedOpen: boolean;
 }

@@ -10,7 +10,7 @@ import { apiServiceGroup } from './registration.ts';
 
 /** One group version that another API server serves. */
 export interface Remote {
-  /** Of the APIService. */
+  /** The name of the APIService. */
   name: string;
   group: string;
   version: string;

@@ -31,11 +31,11 @@ export interface StoreLocation {
   /** A real etcd; none: the embedded store. */
   etcdServers: readonly string[];
   etcdTls?: { ca?: string; cert?: string; key?: string };
-  /** Of the embedded store; '' keeps everything in memory. */
+  /** The folder of the embedded store; '' keeps everything in memory. */
   dataDir: string;
   /** An embedded store was there before: finding none is damage. */
   mustExist?: boolean;
-  /** Of the embedded store; 0 or absent: its default. */
+  /** The size that the embedded store may reach; 0 or absent: its default. */
   quotaBytes?: number;
 }
 
@@ -58,7 +58,7 @@ export interface KubeApiServerOptions extends ServerSettings {
   tls?: TlsSettings;
   /** Requests at once on one HTTP/2 connection; absent: the server's own. */
   streamsMax?: number;
-  /** Where the serving certificate is read again when it changes. */
+  /** The files that the serving certificate is read from again when they change. */
   servingFiles?: { cert: string; key: string };
   /** `--permit-port-sharing`. */
   reusePort?: boolean;

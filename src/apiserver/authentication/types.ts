@@ -1,7 +1,7 @@
 // What recognises who asks: one contract for each kind of credential.
 import type { Credentials, UserInfo } from '../request/request.ts';
 
-/** Who was recognised, and for which of the audiences that were asked for. */
+/** The user that was recognised, and for which of the audiences that were asked for. */
 export interface AuthenticatedUser {
   user: UserInfo;
   /** Only for tokens that name audiences. */

@@ -15,7 +15,7 @@ export type Outcome =
   | { is: 'value'; status: number; resource: ServedResource; value: UnknownObject }
   | { is: 'list'; resource: ServedResource; page: ListPage }
   | { is: 'watch'; resource: ServedResource; start: WatchStart; options: ListOptions }
-  /** Of an endpoint that is not the storage of a kind. */
+  /** What an endpoint answers that is not the storage of a kind. */
   | { is: 'special'; status: number; special: SpecialRest; value: UnknownObject }
   | DocumentOutcome
   /** What another API server answered to a component of this process, in the request's version. */

@@ -13,7 +13,7 @@ export interface ObservedRequest {
   request: RequestData;
   status: number;
   seconds: number;
-  /** Of the answer's body, and of the request's. */
+  /** The bytes of the answer's body, and below of the request's. */
   sentBytes: number;
   receivedBytes: number;
   /** Spent on webhooks and in queues. */

@@ -25,7 +25,7 @@ export interface Answer {
   readonly now: number;
   /** Learns of the answer, where the request is recorded. */
   readonly audit?: RequestRecord | undefined;
-  /** Told how many bytes of the body are sent. */
+  /** It is called with the number of bytes of the body that are sent. */
   sent?(bytes: number): void;
 }
 

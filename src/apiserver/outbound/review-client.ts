@@ -21,7 +21,7 @@ export class ReviewError extends Error {
 export interface ReviewDeps {
   clock: Clock;
   rng: Rng;
-  /** Told of each try: the server's status, 0 where it did not answer. */
+  /** It is called after each try, with the server's status (0 where it did not answer). */
   observe?(code: number, seconds: number): void;
 }
 

@@ -14,7 +14,7 @@ export interface PublishedType {
 export interface VirtualGroup {
   group: string;
   version: string;
-  /** Of its APIService. */
+  /** The priorities of its APIService. */
   priority: { groupPriorityMinimum: number; versionPriority: number };
   resources: readonly DiscoveredResource[];
   types: readonly PublishedType[];

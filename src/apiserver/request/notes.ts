@@ -34,7 +34,7 @@ export interface Notes {
   flow?: { schema: string; level: string } | undefined;
   /** Absent: the request is not recorded. */
   audit?: RequestRecord | undefined;
-  /** Of the request's body and of its answer, where they go over a connection. */
+  /** The bytes of the request's body and of its answer, where they go over a connection. */
   receivedBytes: number;
   sentBytes: number;
   /** How long others were waited for: webhooks, and a seat. */

@@ -39,7 +39,7 @@ export class ResourceCache {
   readonly options: ResourceCacheOptions;
   readonly entries = new SortedEntries<StoredObject>();
   readonly watchers: WatcherIndex;
-  /** Of the field that watchers are indexed by. */
+  /** The index of the field that watchers are told apart by. */
   readonly byField: FieldIndex | undefined;
   #ring = new EventRing(0);
   #handlers: ChangeHandler[] = [];

@@ -17,7 +17,7 @@ export interface ResourceStorageOptions {
   lease?: () => Promise<number>;
   /** Whether a value is to be written again although it did not change: it was encrypted with a key of before. */
   isStale?(key: string): boolean;
-  /** Told after each request to the store: operation and seconds. */
+  /** It is called after each request to the store, with the operation and its seconds. */
   observe?(operation: 'get' | 'list' | 'create' | 'update' | 'delete', seconds: number): void;
   monotonicMs(): number;
 }

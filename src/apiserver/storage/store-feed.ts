@@ -68,7 +68,7 @@ export class StoreFeed {
     return this.#probe;
   }
 
-  /** The same, and rejects as well while the store takes no writes. */
+  /** Checks the store as `check` does, and rejects as well while the store takes no writes. */
   async checkWritable(): Promise<void> {
     await this.check();
     const refusal = this.#store.writeRefusal();

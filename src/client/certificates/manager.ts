@@ -14,7 +14,7 @@ export interface CertificateManagerOptions {
   usages: readonly string[];
   /** What to ask for now; undefined: it is not known yet. When it differs from what is held, another one is asked for. */
   subject(): SubjectOptions | undefined;
-  /** Who asks; may change with the certificate itself. */
+  /** Makes the client that asks; it may change with the certificate itself. */
   client(): KubeClient;
   /** Used while none is kept. */
   initial?: CertificateAndKey | undefined;

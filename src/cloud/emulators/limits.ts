@@ -1,6 +1,6 @@
 // Bounds of emulators.
 
-/** Of a request. */
+/** How long a request may be. */
 export const requestBytesMax = 512 * 1024;
 /** Connections of one address: managers are on this machine, so all of them share one. */
 export const connectionsPerAddressMax = 512;

@@ -27,5 +27,5 @@ export function emulatorNameOf(text: string): EmulatorName {
 }
 
 export const loadEmulator = (name: EmulatorName): Promise<EmulatorDefinition> => emulators[name].load();
-/** Of the provider that a vendor's clusters have. */
+/** The name of the provider that a vendor's clusters have. */
 export const providerOfEmulator = (name: EmulatorName): string => emulators[name].provider;

@@ -4,7 +4,7 @@ export const limits = {
   commandTimeoutMs: 30_000,
   /** Probes under way at a time in one VPC; others wait their turn. */
   probesMax: 32,
-  /** Of an HTTP answer to a probe: the status line is in its beginning. */
+  /** How much is read of an HTTP answer to a probe: the status line is in its beginning. */
   probeAnswerBytesMax: 4_096,
   /** Answer of HAProxy on one of its sockets. */
   answerBytesMax: 64 * 1024 * 1024,

@@ -49,7 +49,7 @@ export const chains = {
   source: `${chainPrefix}-SRC`,
   /** Marks packets to the router itself by where they came from. */
   arrival: `${chainPrefix}-ARR`,
-  /** Of a load balancer: who may use it. */
+  /** The chain that says who may use a load balancer. */
   balancer: (id: string): string => `${chainPrefix}-${short(id)}`,
   /** What becomes of those who may. */
   listeners: (id: string): string => `${chainPrefix}-${short(id)}-L`,

@@ -10,7 +10,7 @@ export interface Seen {
 }
 
 export function createTold(observe: (observation: Observation) => void) {
-  /** Told last, and of which value in the world. */
+  /** What was reported last of each resource, and about which value in the world. */
   const told = new Map<string, { text: string; about: unknown }>();
 
   const one = (key: string, known: boolean, observation: Observation, about: unknown): void => {

@@ -12,7 +12,7 @@ import { type BalancerPlan, type Place, tcpListeners, type VpcPlan } from './pla
 
 export interface VpcBalancersOptions {
   netns: string;
-  /** Of the driver; absolute. */
+  /** The driver's directory, as an absolute path. */
   dir: string;
   exec: Exec;
   clock: Clock;

@@ -13,7 +13,7 @@ import { foldersOf, type RootPlan, rootPlan } from './root-files.ts';
 
 export interface ComputerDeps {
   mark: string;
-  /** Of the cloud; an instance's files are below `instances/<id>`. */
+  /** The directory of the cloud; an instance's files are below `instances/<id>`. */
   dir: string;
   /** The static pause program. */
   pausePath: string;

@@ -22,7 +22,7 @@ interface Entry {
   lost: boolean;
   /** A step is under way. */
   busy: Promise<void> | undefined;
-  /** Of the last boot, successful or not; 0: none. */
+  /** The number of the last boot, successful or not; 0: it was never booted. */
   boots: number;
   /** Something ran, or may have run, in its network namespace: it is made afresh before the next boot. */
   used: boolean;

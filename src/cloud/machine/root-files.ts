@@ -32,7 +32,7 @@ export interface MachineRoot {
 export interface RootOptions {
   /** The instance's disk, seen inside at the same path. */
   disk: string;
-  /** Of the machine, seen inside at the same paths, for reading. */
+  /** Paths of the machine that are seen inside at the same place, for reading. */
   shows: readonly string[];
   /** Copied into the root, to the same path. */
   pausePath: string;
@@ -50,7 +50,7 @@ export interface RootPlan {
   notInherited: readonly string[];
 }
 
-/** Where the new root is put together. */
+/** The folder in which the new root is put together. */
 export const rootOf = (disk: string): string => `${disk}/root`;
 const changesOf = (name: string): string => `changes/${name}`;
 

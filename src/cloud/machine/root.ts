@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { isErrno } from '#host';
 import type { MachineRoot, RootPlan } from './root-files.ts';
 
-/** Of a line of proc_pid_mountinfo(5). */
+/** The mount point in a line of proc_pid_mountinfo(5). */
 const mountPoint = (line: string): string =>
   (line.split(' ')[4] ?? '').replaceAll(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
 

@@ -14,7 +14,7 @@ export const netnsPrefix = (mark: string): string => `sagong-${mark}-`;
 export const edgeNetns = (mark: string): string => `${netnsPrefix(mark)}edge`;
 export const routerNetns = (mark: string, vpcId: string): string => `${netnsPrefix(mark)}vpc-${short(vpcId)}`;
 export const instanceNetns = (mark: string, instanceId: string): string => `${netnsPrefix(mark)}i-${short(instanceId)}`;
-/** Of an interface without an attachment. */
+/** The network namespace of an interface that is attached to nothing. */
 export const interfaceNetns = (mark: string, interfaceId: string): string => `${netnsPrefix(mark)}eni-${short(interfaceId)}`;
 
 /** The machine's end of the uplink. */

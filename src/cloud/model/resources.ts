@@ -187,7 +187,7 @@ export const loadBalancer = resource.extend({
   state: z.enum(['provisioning', 'active', 'failed']),
   stateReason: z.string().optional(),
   listeners: z.array(listener),
-  /** Who may use it; empty: nobody. */
+  /** The addresses that may use it; empty: nobody. */
   sourceRanges: z.array(cidr),
   healthCheck: healthCheck.optional(),
   proxyProtocol: z.enum(['none', 'v1', 'v2']),

@@ -2,7 +2,7 @@
 import type { ConfigSchema } from '#cloud-provider';
 
 export interface LocalCloudConfig {
-  /** Of the cloud's API. */
+  /** Where the cloud's API answers. */
   url: string;
   token?: string;
   /** Read again from time to time. Relative to the folder of `--cloud-config`. */

@@ -24,7 +24,7 @@ export const cloudConfig = z.strictObject({
   accounts: z.array(account).min(1).optional(),
   /** More addresses than the one of the flags. */
   listen: z.array(z.strictObject({ host: z.string(), port: z.int().min(0).max(65_535) })).default([]),
-  /** Of the API; default: made and signed by an authority of the cloud's own. */
+  /** The certificate of the API; default: one that an authority of the cloud's own signs. */
   tls: z.strictObject({ certFile: z.string(), keyFile: z.string() }).optional(),
   /** Names and addresses of the API's own certificate, beside localhost and 127.0.0.1. */
   names: z.array(z.string()).default([]),

@@ -63,7 +63,7 @@ export interface CloudDeps {
 
 export interface RunningCloud {
   readonly addresses: readonly ListenAddress[];
-  /** Of the first address. */
+  /** The port of the first address. */
   readonly port: number;
   /** The newest world that is on disk. */
   readonly world: World;

@@ -31,7 +31,7 @@ export interface Call {
   errorCode?: string;
 }
 
-/** Of an operation that asks for failures, which never fails by request. */
+/** Whether an operation is about the failures that were asked for: those never fail by request. */
 const isAboutFaults = (operation: OperationId): boolean =>
   operation === 'getFaults' || operation === 'putFaults' || operation === 'deleteFaults';
 

@@ -20,7 +20,7 @@ export interface ControllerSetDeps {
   /** Label of `running_managed_controllers`. */
   manager: string;
   decisions?: Decisions;
-  /** Of the process, where it has one. */
+  /** The supervisor of the process, where it has one. */
   supervisor?: Supervisor | undefined;
 }
 

@@ -90,7 +90,7 @@ export const genericManagerFlags = (component: string, all: readonly string[], d
 
 const cloud = 'Cloud provider';
 
-/** Which cloud, and who acts in it. */
+/** The flags that say which cloud it is, and who acts in it. */
 const providerFlags = () => ({
   cloudProvider: flag.string({ name: 'cloud-provider', default: '', help: 'The provider for cloud services.', section: cloud }),
   cloudConfig: flag.string({ name: 'cloud-config', default: '', help: "Path of the provider's configuration.", section: cloud }),

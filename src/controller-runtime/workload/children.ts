@@ -12,7 +12,7 @@ const orphanIndexers = {
   [orphanIndex]: (object: KubeObject) => (controllerOf(object.metadata) ? [] : [object.metadata.namespace ?? '']),
 };
 
-/** Who may own what is watched. */
+/** A kind that may own what is watched. */
 export interface OwnerKind<Owner extends KubeObject> {
   kind: string;
   apiVersion: string;

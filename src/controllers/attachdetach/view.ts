@@ -27,7 +27,7 @@ export interface Attempt {
   failures: number;
   /** Set while it waits after a failure. */
   retryAt?: number;
-  /** Who is told how it went: those that were there when it began. */
+  /** The pods that are told how it went: those that were there when it began. */
   pods: readonly Pod[];
 }
 
@@ -40,7 +40,7 @@ export interface Memory {
   unwantedSince: Readonly<Record<string, number>>;
   /** Detached by this process, not yet gone. */
   detaching: readonly string[];
-  /** Whose pods were told that the volume is elsewhere. */
+  /** The pods that were told that the volume is elsewhere. */
   told: readonly string[];
   /** Volumes by the name of their attachment: the persistent volume may go before it. */
   known: Readonly<Record<string, Volume>>;

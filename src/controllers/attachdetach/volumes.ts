@@ -15,7 +15,7 @@ const uniquePrefix = 'kubernetes.io/csi/';
 export interface Volume {
   /** As in `volumesInUse` and `volumesAttached` of nodes. */
   uniqueName: string;
-  /** Of the persistent volume. */
+  /** The name of the persistent volume. */
   name: string;
   driver: string;
   handle: string;

@@ -13,7 +13,7 @@ const sameLabels: readonly [string, string][] = [
 
 export interface NodeView {
   node: Node | undefined;
-  /** Of a node whose kubelet is silent. */
+  /** The pods of a node whose kubelet is silent. */
   pods: readonly Pod[];
 }
 

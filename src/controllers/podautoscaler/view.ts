@@ -8,7 +8,7 @@ export type Hpa = HorizontalPodAutoscaler;
 
 export interface AutoscalerView {
   hpa: Hpa | undefined;
-  /** Of the namespace. */
+  /** The pods of the namespace. */
   pods: readonly Pod[];
   discovered: readonly DiscoveredResource[];
   history: History | undefined;

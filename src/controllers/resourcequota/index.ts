@@ -28,7 +28,7 @@ export interface Counted {
 
 export interface QuotaView {
   quota: ResourceQuota | undefined;
-  /** Of every resource that the quota's names are about. */
+  /** The objects of every resource that the quota's names are about. */
   counted: readonly Counted[];
 }
 

@@ -8,7 +8,7 @@ export interface ServingOptions {
   nodeName: string;
   hostname: string;
   certDir: string;
-  /** Of the node, as far as they are known. */
+  /** The node's addresses, as far as they are known. */
   addresses(): readonly string[];
   client: KubeClient;
   server: WireServer;

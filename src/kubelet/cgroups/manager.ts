@@ -61,7 +61,7 @@ export class CgroupManager {
     this.#options = options;
   }
 
-  /** Of the cgroups in use; undefined where they cannot be written. */
+  /** The version of the cgroups in use; undefined where they cannot be written. */
   get version(): 1 | 2 | undefined {
     return this.#hierarchy?.version;
   }

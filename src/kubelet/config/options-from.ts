@@ -117,7 +117,7 @@ export interface KubeletSettings {
   healthz: { host: string; port: number };
   /** Of certificates that are asked for from the cluster. */
   certificates: { dir: string; rotateClient: boolean; serving: boolean };
-  /** Of the log, where the file says so. */
+  /** What the file says of the log. */
   logging: { verbosity: number; loggingFormat: 'text' | 'json' };
   /** What of the file changes nothing. */
   warnings: readonly string[];

@@ -7,7 +7,7 @@ import { quote } from '#utils';
 export interface DownwardContext {
   podIPs: readonly string[];
   hostIPs: readonly string[];
-  /** Of the node: what a container without limit may use. */
+  /** The resources of the node that pods may have: what a container without a limit may use. */
   allocatable: Readonly<Record<string, string>>;
 }
 

@@ -38,7 +38,7 @@ export interface EvictionInput {
   threshold: Threshold;
   observations: Observations;
   pods: readonly Pod[];
-  /** Of the resource that the threshold is about. */
+  /** How much a pod uses of the resource that the threshold is about. */
   usage(pod: Pod): Usage;
 }
 

@@ -4,7 +4,7 @@ import { type FileHandle, unlink } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { Descriptor, holding, isErrno, openInside } from '#host';
 
-/** Of one pod. */
+/** The directory of one pod's logs. */
 export const podLogDirectory = (
   podLogsDir: string,
   { namespace, name, uid }: { namespace: string; name: string; uid: string },

@@ -6,7 +6,7 @@ import type { ProbeKind, ProbeResult } from '../pod/probe-results.ts';
 const types: Record<ProbeKind, string> = { startup: 'Startup', liveness: 'Liveness', readiness: 'Readiness' };
 const results: Record<ProbeResult, string> = { success: 'successful', failure: 'failed', unknown: 'unknown' };
 
-/** Which probe of which pod. */
+/** A probe of one container, as metrics name it. */
 interface Probed {
   kind: ProbeKind;
   pod: Pod;

@@ -8,10 +8,10 @@ import type { Exec } from '#utils';
 import { mountDescriptor, mountsUnder, unmount } from './mount-table.ts';
 
 export interface SubPathRequest {
-  /** Where the volume is; its own links are followed. */
+  /** The folder that the volume is mounted at; links on the way to it are followed. */
   volumePath: string;
   subPath: string;
-  /** Of the mount: where it goes below the pod's directory. */
+  /** The volume and the mount, which name the place below the pod's directory. */
   volumeName: string;
   containerName: string;
   index: number;

@@ -10,7 +10,7 @@ import { StoredObject } from '../../storage/stored-object.ts';
 import type { Converter } from './converter.ts';
 
 export interface ViewsOptions {
-  /** Of the view, and of what is written. */
+  /** The version that the view shows, and in which a write through it is made. */
   apiVersion: string;
   storageApiVersion: string;
   convert: Converter;

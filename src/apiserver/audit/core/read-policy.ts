@@ -6,7 +6,7 @@ import { quote } from '#utils';
 import type { GroupResources, Policy, PolicyRule } from './policy.ts';
 import { policyErrors } from './validation.ts';
 
-/** Of a field: a text, a switch, texts, or objects of that shape. */
+/** What a field holds: a text, a switch, texts, anything, or objects of that shape. */
 type Shape = 'text' | 'flag' | 'texts' | 'any' | { readonly each: Fields };
 type Fields = Readonly<Record<string, Shape>>;
 

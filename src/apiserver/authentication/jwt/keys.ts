@@ -13,7 +13,7 @@ export interface ProviderOptions {
   certificateAuthority: string;
   clock: Clock;
   logger: Logger;
-  /** Told of each reading of the key set. */
+  /** It is called after each reading of the key set. */
   onKeys?(succeeded: boolean): void;
 }
 

@@ -33,7 +33,7 @@ interface Rule {
   program: Program;
 }
 
-/** Of an expression that validation accepted. */
+/** The program of an expression that validation accepted. */
 function programOf(compiled: Program | { problem: string }): Program {
   if (!isProgram(compiled)) throw new Error(compiled.problem);
   return compiled;

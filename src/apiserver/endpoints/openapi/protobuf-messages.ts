@@ -17,7 +17,7 @@ export const entries = '*';
 
 /** One field; its number is its place in the message, counted from one. */
 export type Field = readonly [source: Source, type: Scalar | MessageName, repeated?: 'repeated'];
-/** Of a oneof: the number and type of what the JSON value is. */
+/** One alternative of a oneof: its number, and the type that the JSON value has. */
 interface Choice {
   choose(value: unknown): readonly [number: number, type: Scalar | MessageName];
 }

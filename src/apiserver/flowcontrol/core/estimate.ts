@@ -14,7 +14,7 @@ import type { Work } from './queue-set.ts';
 /** What is known of a stored resource. */
 export interface ResourceStats {
   objects: number;
-  /** Of an object on average; 0: unknown. */
+  /** The size of an object on average; 0: unknown. */
   bytes: number;
 }
 

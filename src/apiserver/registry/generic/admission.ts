@@ -38,7 +38,7 @@ export interface AdmissionRequest {
   readonly warn: (message: string) => void;
   /** Adds an annotation to the request's event in the audit log, for its level and those that show more (default Metadata). */
   readonly annotate?: AddAnnotation | undefined;
-  /** Told how long somebody outside was waited for. */
+  /** It is called with the time for which somebody outside was waited for. */
   readonly onAway?: ((ms: number) => void) | undefined;
 }
 

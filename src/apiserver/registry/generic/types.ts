@@ -86,7 +86,7 @@ export interface ServedResource {
   custom: boolean;
   /** Of a custom resource: its version's schema as its definition says it, for OpenAPI. */
   published?: JSONSchemaProps;
-  /** Of a custom resource: what every request on this version is warned of. */
+  /** What every request on this version of a custom resource is warned of. */
   deprecation?: string;
   /** How JSON becomes an object of this resource; absent: by the schema table. */
   read?(value: unknown, strict: boolean): Decoded;

@@ -24,7 +24,7 @@ export interface ClassicPolicy {
 }
 export interface ClassicFacts {
   name: string;
-  /** Of the load balancer in the local cloud. */
+  /** The id of the load balancer in the local cloud. */
   localId: string;
   dnsName: string;
   subnets: string[];

@@ -13,5 +13,5 @@ export const pageItems = 1000;
 export const balancerNameMax = 32;
 /** Health checks of the local cloud are at least this frequent: its targets are on the same machine. */
 export const healthIntervalMaxMs = 2_000;
-/** Of the names of load balancers. */
+/** How long the names of load balancers may be remembered. */
 export const dnsTtlSeconds = 60;

@@ -67,7 +67,7 @@ class ManagedHaproxy implements Haproxy {
   /** Nothing of it is on the machine. */
   #absent = false;
   #folder: FileHandle | undefined;
-  /** Of the configuration that the newest worker was started with. */
+  /** The structure of the configuration that the newest worker was started with. */
   #structure: string | undefined;
   /** What is in the configuration file. */
   #written: string | undefined;

@@ -12,7 +12,7 @@ import {
 } from '../../model/index.ts';
 import type { Rules } from './types.ts';
 
-/** Of the packet: a group lets it out. */
+/** The mark of a packet that a security group lets out. */
 const letOut = '0x40000000/0x40000000';
 const short = (id: string): string => id.slice(id.indexOf('-') + 1).slice(0, 16);
 const chain = (kind: 'IN' | 'OUT' | 'FROM' | 'TO', groupId: string): string => `VPC-${kind}-${short(groupId)}`;

@@ -13,5 +13,5 @@ export const prefixLength = (cidr: string): number => Number(cidr.slice(cidr.ind
 
 /** Held by the VPC's router in every subnet. */
 export const gatewayOf = (subnetCidr: string): string => addressIn(subnetCidr, 1);
-/** Of the VPC's name server; the router holds the address. */
+/** The address of the VPC's name server, which the router holds. */
 export const nameServerOf = (vpcCidr: string): string => addressIn(vpcCidr, 2);

@@ -18,7 +18,7 @@ export const forwarding: [string, string][] = [
   ['ipv4/conf/all/accept_redirects', '0'],
 ];
 
-/** Of the one link that is there before the settings for all links are made. */
+/** Settings of the one link that is there before the settings for all links are made. */
 const edgeSysctls: [string, string][] = [
   [`ipv4/conf/${routerToEdge}/rp_filter`, '0'],
   [`ipv4/conf/${routerToEdge}/send_redirects`, '0'],

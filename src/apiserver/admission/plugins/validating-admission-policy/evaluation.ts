@@ -8,7 +8,7 @@ import type { Input } from '../../policy/input.ts';
 export interface Denial {
   message: string;
   reason: string;
-  /** Of the validation. */
+  /** The place of the validation in its policy. */
   index?: number;
 }
 

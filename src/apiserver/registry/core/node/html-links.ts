@@ -135,7 +135,7 @@ export class LinkRewriter {
 export interface ProxiedPage {
   /** Path of the apiserver under which the backend is seen, without '/' at its end. */
   prefix: string;
-  /** Of the backend. */
+  /** The host of the backend. */
   host: string;
   /** What the client calls the apiserver. */
   clientHost: string;

@@ -112,7 +112,7 @@ async function failed(deps: GrowDeps, { pod, persistentVolume, claim, accounted 
   throw error;
 }
 
-/** Of the claim's status, as long as nobody else has changed it. */
+/** Patches the claim's status, if nobody else has changed it meanwhile. */
 function update({ client }: GrowDeps, { metadata }: PersistentVolumeClaim, status: object): Promise<PersistentVolumeClaim> {
   const { name = '', namespace, resourceVersion } = metadata;
   const resource = client.resource<PersistentVolumeClaim>(claims, namespace);

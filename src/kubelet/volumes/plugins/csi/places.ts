@@ -23,9 +23,9 @@ export interface VolumeData {
 export interface Places {
   /** The directory, or the link to the device, that says that the pod has the volume. */
   ofPod: string;
-  /** Where the driver publishes it. */
+  /** The path at which the driver publishes the volume. */
   target: string;
-  /** Where the driver stages it for the whole node. */
+  /** The path at which the driver stages the volume for the whole node. */
   staging: string;
   /** Directories with what is kept about it for the pod, and for the node. */
   podData: string;
@@ -95,7 +95,7 @@ export async function volumesOfPod(rootDir: string, podUid: string): Promise<Fou
   return found;
 }
 
-/** Of all pods that have a directory, as far as it can be read. */
+/** The volumes of all pods that have a directory, as far as it can be read. */
 export async function volumesOfPods(rootDir: string): Promise<FoundVolume[]> {
   const lists = (await namesIn(join(rootDir, 'pods'))).map((podUid) => volumesOfPod(rootDir, podUid).catch(() => []));
   return (await Promise.all(lists)).flat();

@@ -5,7 +5,7 @@ import type { AccessMode, Capabilities, Texts, VolumeCapability } from '../../..
 
 /** A volume as it is to be mounted, whether a persistent one or one of the pod alone. */
 export interface CsiVolume {
-  /** Of the persistent volume, or of the volume in the pod. */
+  /** The name of the persistent volume, or of the volume in the pod. */
   name: string;
   driver: string;
   handle: string;

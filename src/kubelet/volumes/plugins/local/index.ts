@@ -7,7 +7,7 @@ import { checkHostPath } from '../host-path/check.ts';
 import type { PersistentPlugin, PersistentRequest } from '../plugin.ts';
 import type { LocalDevices } from './devices.ts';
 
-/** Of the file system that the directory is on. */
+/** The space of the file system that the directory is on. */
 async function spaceAt(path: string): Promise<VolumeUse> {
   const { bsize, blocks, bfree, bavail, files, ffree } = await statfs(path);
   return {
