@@ -29,17 +29,29 @@ const valueOf = (fields: Fields, field: string): string => {
   return typeof value === 'string' ? value : '';
 };
 
+/** All terms as one test. It costs what the fields are, however many the terms are. */
+function compile(requirements: readonly FieldRequirement[]): (fields: Fields) => boolean {
+  const wanted = new Map<string, string>();
+  const refused = new Map<string, Set<string>>();
+  for (const { field, operator, value } of requirements) {
+    if (operator === '!=') refused.set(field, (refused.get(field) ?? new Set()).add(value));
+    else if ((wanted.get(field) ?? value) !== value) return () => false;
+    else wanted.set(field, value);
+  }
+  return (fields) => {
+    for (const [field, value] of wanted) if (valueOf(fields, field) !== value) return false;
+    for (const [field, values] of refused) if (values.has(valueOf(fields, field))) return false;
+    return true;
+  };
+}
+
 /** Terms joined by "and". */
 export function fieldSelectorOf(requirements: readonly FieldRequirement[]): FieldSelector {
   return {
+    matches: compile(requirements),
     requirements,
     empty: requirements.length === 0,
     nothing: false,
-    matches(fields) {
-      for (const { field, operator, value } of requirements)
-        if ((valueOf(fields, field) === value) !== (operator === '=')) return false;
-      return true;
-    },
     exactMatch: (field) => requirements.find((term) => term.field === field && term.operator === '=')?.value,
     transform(change) {
       const terms = requirements.flatMap((term) => change(term) ?? []);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { add, everything, fromLabelSelector, fromSet, labelsText, nothing, parse, requirement } from './index.ts';
+import { add, everything, fromLabelSelector, fromSet, labelsText, nothing, parse, requirement, selectorOf } from './index.ts';
 
 describe('parse', () => {
   it.each([
@@ -84,6 +84,29 @@ it('matches the set it was made from', () => {
     fc.property(fc.dictionary(name, name, { maxKeys: 5 }), (labels) => {
       expect(fromSet(labels).matches(labels)).toBe(true);
       expect(parse(fromSet(labels).toString()).matches(labels)).toBe(true);
+    }),
+  );
+});
+
+it('judges by all requirements together as by each', () => {
+  const key = fc.constantFrom(...'abcdefghijklmnop');
+  const value = fc.constantFrom('1', '2', '3', 'x', '');
+  const one = fc.oneof(
+    fc.record({
+      key,
+      operator: fc.constantFrom('in' as const, 'notin' as const),
+      values: fc.uniqueArray(value, { minLength: 1 }),
+    }),
+    fc.record({ key, operator: fc.constantFrom('=' as const, '!=' as const), values: fc.tuple(value) }),
+    fc.record({ key, operator: fc.constantFrom('exists' as const, '!' as const), values: fc.constant([]) }),
+    fc.record({ key, operator: fc.constantFrom('gt' as const, 'lt' as const), values: fc.tuple(fc.constantFrom('1', '2')) }),
+  );
+  const labels = fc.dictionary(key, value);
+  fc.assert(
+    fc.property(fc.array(one, { minLength: 1, maxLength: 12 }), labels, (terms, given) => {
+      const requirements = terms.map((term) => requirement(term.key, term.operator, term.values));
+      const each = requirements.every((term) => selectorOf([term]).matches(given));
+      expect(selectorOf(requirements).matches(given)).toBe(each);
     }),
   );
 });

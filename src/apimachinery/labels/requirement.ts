@@ -1,7 +1,7 @@
 // One term of a label selector (k8s.io/apimachinery/pkg/labels, Requirement).
 import { badRequest } from '../errors/index.ts';
 import { aggregate, type FieldError, invalid, notSupported, Path } from '../field/index.ts';
-import { isOneOf, parseGoInt } from '#utils';
+import { parseGoInt } from '#utils';
 import { isLabelValue, isQualifiedName } from '../validation/names.ts';
 
 export type Labels = Readonly<Record<string, string>>;
@@ -70,33 +70,72 @@ export function requirement(key: string, operator: Operator, values: readonly st
   return { key, operator, values };
 }
 
-/** The requirement as a test on labels. */
-export function compile({ key, operator, values }: Requirement): (labels: Labels) => boolean {
-  const [only] = values;
-  switch (operator) {
-    case 'in':
-    case '=':
-    case '==':
-      if (values.length === 1) return (labels) => labels[key] === only;
-      return (labels) => typeof labels[key] === 'string' && isOneOf(labels[key], values);
-    case 'notin':
-    case '!=':
-      if (values.length === 1) return (labels) => labels[key] !== only;
-      return (labels) => typeof labels[key] !== 'string' || !isOneOf(labels[key], values);
-    case 'exists':
-      return (labels) => typeof labels[key] === 'string';
-    case '!':
-      return (labels) => typeof labels[key] !== 'string';
-    case 'gt':
-    case 'lt': {
-      const bound = parseInt64(only ?? '');
-      return (labels) => {
-        const value = typeof labels[key] === 'string' ? parseInt64(labels[key]) : undefined;
-        if (value === undefined || bound === undefined) return false;
-        return operator === 'gt' ? value > bound : value < bound;
-      };
-    }
+/** What all requirements on one key say together. */
+interface Bounds {
+  /** Without the label nothing is selected. */
+  needed: boolean;
+  /** It must not be there. */
+  absent: boolean;
+  among?: ReadonlySet<string>;
+  notAmong?: Set<string>;
+  above?: bigint;
+  below?: bigint;
+}
+
+function narrow(bounds: Bounds, { operator, values }: Requirement): void {
+  if (operator === '!') bounds.absent = true;
+  else if (operator !== 'notin' && operator !== '!=') bounds.needed = true;
+  if (operator === 'in' || operator === '=' || operator === '==') {
+    const { among } = bounds;
+    bounds.among = new Set(among ? values.filter((value) => among.has(value)) : values);
+  } else if (operator === 'notin' || operator === '!=') {
+    bounds.notAmong ??= new Set();
+    for (const value of values) bounds.notAmong.add(value);
+  } else if (operator === 'gt' || operator === 'lt') {
+    const bound = parseInt64(values[0] ?? '');
+    if (bound === undefined) bounds.among = new Set();
+    else if (operator === 'gt') bounds.above = bounds.above === undefined || bound > bounds.above ? bound : bounds.above;
+    else bounds.below = bounds.below === undefined || bound < bounds.below ? bound : bounds.below;
   }
+}
+
+function allows(bounds: Bounds, value: string): boolean {
+  if (bounds.absent || bounds.notAmong?.has(value)) return false;
+  if (bounds.among && !bounds.among.has(value)) return false;
+  if (bounds.above === undefined && bounds.below === undefined) return true;
+  const number = parseInt64(value);
+  if (number === undefined) return false;
+  return (bounds.above === undefined || number > bounds.above) && (bounds.below === undefined || number < bounds.below);
+}
+
+/** With so many keys that may be absent, an object's labels are gone through and not the keys. */
+const keysMax = 8;
+
+/** All requirements as one test. It costs what the labels hold, however many the requirements are. */
+export function compile(requirements: readonly Requirement[]): (labels: Labels) => boolean {
+  const byKey = new Map<string, Bounds>();
+  for (const requirement of requirements) {
+    let bounds = byKey.get(requirement.key);
+    if (!bounds) byKey.set(requirement.key, (bounds = { needed: false, absent: false }));
+    narrow(bounds, requirement);
+  }
+  const all = [...byKey];
+  const needed = all.filter(([, bounds]) => bounds.needed);
+  const optional = all.filter(([, bounds]) => !bounds.needed);
+  const passes = (labels: Labels, [key, bounds]: [string, Bounds]): boolean =>
+    typeof labels[key] === 'string' ? allows(bounds, labels[key]) : !bounds.needed;
+  return (labels) => {
+    for (const one of needed) if (!passes(labels, one)) return false;
+    if (optional.length <= keysMax) {
+      for (const one of optional) if (!passes(labels, one)) return false;
+      return true;
+    }
+    for (const key in labels) {
+      const bounds = byKey.get(key);
+      if (bounds && !passes(labels, [key, bounds])) return false;
+    }
+    return true;
+  };
 }
 
 const infix: Partial<Record<Operator, string>> = {

@@ -35,17 +35,12 @@ const noLabels: Labels = {};
 /** Requirements joined by "and". */
 export function selectorOf(terms: readonly Requirement[]): Selector {
   const requirements = [...terms].sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
-  const tests = requirements.map(compile);
-  const [first, second] = tests;
+  const test = compile(requirements);
   return {
     requirements,
-    empty: tests.length === 0,
+    empty: requirements.length === 0,
     nothing: false,
-    matches(labels = noLabels) {
-      if (second === undefined) return first === undefined || first(labels);
-      for (const test of tests) if (!test(labels)) return false;
-      return true;
-    },
+    matches: (labels = noLabels) => test(labels),
     exactMatch(key) {
       const term = requirements.find((one) => one.key === key);
       const exact = term?.operator === '=' || term?.operator === '==' || term?.operator === 'in';
