@@ -1,5 +1,6 @@
 // The options of a request (metav1.ListOptions, CreateOptions, DeleteOptions, ...), read once from the query string. A value that its
 // parameter cannot have is kept as a problem. Operations that have the parameter refuse it; other operations ignore it, as upstream's do.
+import { parseGoInt } from '#utils';
 
 export interface RequestOptions {
   labelSelector?: string;
@@ -59,7 +60,7 @@ export const boolOf = (text: string): boolean => text !== '0' && text.toLowerCas
 
 function numberProblem(text: string): string | undefined {
   if (!/^[+-]?\d+$/.test(text)) return `strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`;
-  if (Math.abs(Number(text)) <= Number.MAX_SAFE_INTEGER) return undefined;
+  if (parseGoInt(text, 64) !== undefined) return undefined;
   return `strconv.ParseInt: parsing ${JSON.stringify(text)}: value out of range`;
 }
 
@@ -71,7 +72,7 @@ export function readOptions(query: string): RequestOptions {
   for (const [name, text] of new URLSearchParams(query)) {
     const kind = Object.hasOwn(kinds, name) ? kinds[name as Name] : undefined;
     if (kind === undefined) continue;
-    if (kind === 'texts') options[name] = [...((options[name] as string[] | undefined) ?? []), text];
+    if (kind === 'texts') ((options[name] ??= []) as string[]).push(text);
     else if (name in options || (problems && name in problems)) continue;
     else if (kind === 'text') options[name] = text;
     else if (kind === 'bool') options[name] = boolOf(text);

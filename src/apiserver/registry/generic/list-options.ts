@@ -148,12 +148,23 @@ export function forName(options: ListOptions, name: string): void {
   }
 }
 
-const versionProblem = (text: string): string =>
-  errorText(invalid(root('resourceVersion'), text, `strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`));
+const versionProblem = (text: string, why: string): string =>
+  errorText(invalid(root('resourceVersion'), text, `strconv.ParseUint: parsing ${JSON.stringify(text)}: ${why}`));
+
+/** Nothing that is longer is a number of 64 bits. */
+const versionDigitsMax = 20;
+
+function whyNoVersion(text: string): string | undefined {
+  if (!/^\d+$/.test(text)) return 'invalid syntax';
+  const digits = text.replace(/^0+/, '');
+  return digits.length > versionDigitsMax || BigInt(digits || '0') >= 2n ** 64n ? 'value out of range' : undefined;
+}
 
 /** A resource version as a number, '' as 0. Nonsense is refused in upstream's words, which differ. */
 export function parseResourceVersion(text: string, use: 'list' | 'other'): number {
   if (text === '') return 0;
-  if (/^\d+$/.test(text)) return Number(text);
-  throw use === 'list' ? badRequest(`invalid resource version: ${versionProblem(text)}`) : plainRefusal(versionProblem(text));
+  const why = whyNoVersion(text);
+  if (why === undefined) return Number(text);
+  const problem = versionProblem(text, why);
+  throw use === 'list' ? badRequest(`invalid resource version: ${problem}`) : plainRefusal(problem);
 }
