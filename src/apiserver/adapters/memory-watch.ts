@@ -6,7 +6,7 @@ import type { WatchEvent } from '#apimachinery/watch';
 import { bookmarkIntervalMs } from '../limits.ts';
 import type { ListOptions } from '../registry/generic/list-options.ts';
 import type { ServedResource } from '../registry/generic/types.ts';
-import type { WatchStart } from '../registry/generic/watch.ts';
+import type { WatchSink, WatchStart } from '../registry/generic/watch.ts';
 import type { AnswerContext } from '../endpoints/answer-context.ts';
 import { inVersion } from '../endpoints/respond.ts';
 import { initialEventsEnd } from '../endpoints/watch-stream.ts';
@@ -36,9 +36,11 @@ export class MemoryWatch implements WatchStream {
     const show = (type: WatchEvent['type'], object: KubeObject): void => this.#push({ type, object });
     for (const stored of start.initial) show('ADDED', inVersion(resource, stored).object);
     if (start.endMark) this.#bookmark(start.revision, initialEventsEnd);
+    const change: WatchSink['onEvent'] = (event, type) => show(type, inVersion(resource, event.objectFor(type)).object);
+    for (const { event, type } of start.missed) change(event, type);
     this.#stops.push(
       start.subscribe({
-        onEvent: (event, type) => show(type, inVersion(resource, event.objectFor(type)).object),
+        onEvent: change,
         onEnd: (failure) =>
           this.#finish(new StatusError(failure ?? { code: 410, reason: 'Expired', message: 'too old resource version' })),
       }),

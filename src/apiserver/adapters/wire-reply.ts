@@ -201,7 +201,7 @@ export class WireReply implements Reply, Answer {
 
   async #watch({ resource, start, options }: Extract<Outcome, { is: 'watch' }>): Promise<void> {
     const negotiated = this.#agreed;
-    const { clock, schema, feed, watches, watchEvents, watchTimeoutMinMs, random } = this.#context;
+    const { clock, schema, feed, watches, watchEvents, watchTimeoutMinMs, random, settings } = this.#context;
     const { encoding } = negotiated;
     if (encoding === 'yaml') throw notAcceptable(streamable);
     const response =
@@ -220,6 +220,7 @@ export class WireReply implements Reply, Answer {
       timeoutMs: seconds > 0 ? seconds * 1000 : watchTimeoutMinMs * (1 + random.fraction()),
       revision: () => feed.revision,
       clock,
+      rest: settings.rest,
       onEvent: watchEvents(resource),
       onEnd: watches.add(() => stream.end()),
     });

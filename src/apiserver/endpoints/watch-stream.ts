@@ -25,6 +25,8 @@ export interface WatchStreamOptions {
   /** Newest revision that has been delivered to every cache. */
   revision(): number;
   clock: Clock;
+  /** Waited for before events are sent: of one change thousands of watchers may hear. */
+  rest(): Promise<void> | undefined;
   /** Called with the bytes of each event. */
   onEvent(bytes: number): void;
   /** Called once, when the stream is over. */
@@ -51,7 +53,7 @@ export class WatchStream {
 
   /** Resolves when the initial state was sent; the stream goes on until timeout, client or server end it. */
   async run(): Promise<void> {
-    const { response, headers, start, frames, clock, timeoutMs, bookmarks } = this.#options;
+    const { response, headers, start, clock, timeoutMs, bookmarks } = this.#options;
     this.#unsubscribe = start.subscribe({
       onEvent: (event, type) => this.#take(event, type),
       onEnd: (failure) => this.#fail(failure ?? expired('too old resource version').status),
@@ -60,9 +62,8 @@ export class WatchStream {
     response.flushHead();
     this.#timers.push(clock.setTimer(timeoutMs, () => this.end()));
     if (bookmarks) this.#scheduleBookmarks(timeoutMs);
-    await this.#sendInitial();
+    await this.#sendBeginning();
     if (this.#over) return;
-    if (start.endMark) this.#push(frames.bookmark(start.revision, initialEventsEnd));
     this.#live = true;
     this.#flush();
   }
@@ -85,13 +86,27 @@ export class WatchStream {
     this.#options.onEnd();
   }
 
-  async #sendInitial(): Promise<void> {
-    const { start, frames, response } = this.#options;
-    let pieces: Buffer[] = [];
-    let bytes = 0;
+  /** The state, the end of it, and what has changed since. */
+  *#beginning(): Generator<Buffer> {
+    const { start, frames, onEvent } = this.#options;
     for (const stored of start.initial) {
       const frame = frames.initial(stored);
-      this.#options.onEvent(frame.length);
+      onEvent(frame.length);
+      yield frame;
+    }
+    if (start.endMark) yield frames.bookmark(start.revision, initialEventsEnd);
+    for (const { event, type } of start.missed) {
+      const frame = frames.change(event, type);
+      onEvent(frame.length);
+      yield frame;
+    }
+  }
+
+  async #sendBeginning(): Promise<void> {
+    const { response } = this.#options;
+    let pieces: Buffer[] = [];
+    let bytes = 0;
+    for (const frame of this.#beginning()) {
       pieces.push(frame);
       bytes += frame.length;
       if (bytes < listChunkBytes) continue;
@@ -127,11 +142,16 @@ export class WatchStream {
   /** At once when it was quiet, gathered when it is not. */
   #scheduleFlush(): void {
     if (this.#flushTimer || this.#stalled) return;
-    const { clock } = this.#options;
+    const { clock, rest } = this.#options;
     const quiet = clock.monotonic() - this.#lastFlushMs > 2 * watchCoalesceMs;
-    this.#flushTimer = clock.setTimer(quiet ? 0 : watchCoalesceMs, () => {
+    const flush = (): void => {
       this.#flushTimer = undefined;
       this.#flush();
+    };
+    this.#flushTimer = clock.setTimer(quiet ? 0 : watchCoalesceMs, () => {
+      const pause = rest();
+      if (pause) void pause.then(flush);
+      else flush();
     });
   }
 

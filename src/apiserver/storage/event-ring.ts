@@ -6,6 +6,9 @@ import type { CacheEvent } from './event.ts';
 const compactionMin = 256;
 const compactionShare = 16;
 
+/** So many of the newest keep what they look like on the wire, for those who hear of them now. */
+const hotEvents = 64;
+
 export class EventRing {
   #events: CacheEvent[] = [];
   #start = 0;
@@ -24,6 +27,7 @@ export class EventRing {
 
   push(event: CacheEvent): void {
     this.#events.push(event);
+    this.#events[this.#events.length - 1 - hotEvents]?.coolDown();
     this.#bytes += event.bytes;
     for (;;) {
       const length = this.#events.length - this.#start;

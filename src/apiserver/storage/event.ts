@@ -13,6 +13,7 @@ export class CacheEvent {
   /** What the ring holds for its sake, in bytes of the stored object. */
   readonly bytes: number;
   #gone: StoredObject | undefined;
+  #hot = true;
   #frames: Map<string, Buffer> | undefined;
   #views: CacheEvent[] | undefined;
 
@@ -43,8 +44,9 @@ export class CacheEvent {
     return this.#gone;
   }
 
-  /** Encoded once for all watchers of one encoding. */
+  /** Encoded once for all watchers of one encoding, as long as the event is hot. */
   frame(type: ChangeType, encoding: string, make: (type: ChangeType, object: StoredObject) => Buffer): Buffer {
+    if (!this.#hot) return make(type, this.objectFor(type));
     this.#frames ??= new Map();
     const key = type + encoding;
     let frame = this.#frames.get(key);
@@ -58,12 +60,14 @@ export class CacheEvent {
   /** The same change in another version; it cools down together with this one. */
   shownAs(current: StoredObject | undefined, previous: StoredObject | undefined): CacheEvent {
     const view = new CacheEvent(this.revision, current, previous, this.atMs);
+    view.#hot = this.#hot;
     this.#views = [...(this.#views ?? []), view];
     return view;
   }
 
   /** Frames are only wanted while events are hot; the ring keeps events without them. */
   coolDown(): void {
+    this.#hot = false;
     this.#frames = undefined;
     for (const view of this.#views ?? []) view.coolDown();
   }

@@ -6,6 +6,7 @@ import type { StoredObject } from '../../storage/stored-object.ts';
 import { candidatesOf } from './candidates.ts';
 import { type ListOptions, matcherOf, parseResourceVersion } from './list-options.ts';
 import { chosen } from './choosing.ts';
+import { type Heard, type Missed, missedSince } from './missed-changes.ts';
 import type { ServedResource, VersionViews, WriteSettings } from './types.ts';
 
 export interface WatchSink {
@@ -19,11 +20,13 @@ export interface WatchStart {
   initial: StoredObject[];
   /** Everything up to here is in `initial` or was seen by the client before. */
   revision: number;
+  /** What has changed since then, as far as it is known by now. */
+  missed: readonly Missed[];
   /** A bookmark that ends the initial objects was asked for. */
   endMark: boolean;
   /** What a bookmark may say of `revision`, when events up to there are still on their way; absent: the revision itself. */
   reached?(revision: number): number;
-  /** Begins delivery; changes since the start come first. Returns the way to stop. Must be called in the same turn. */
+  /** Begins delivery of what comes after `missed`. Returns the way to stop. Must be called in the same turn. */
   subscribe(sink: WatchSink): () => void;
 }
 
@@ -44,22 +47,30 @@ export async function startWatch(
   const scope = scopeOf(resource, namespace, options);
   const from = wantsState || asked === 0 ? feed.revision : asked;
   if (!wantsState && from < cache.oldestRevision) throw expired(expiredMessages.watch(from, cache.oldestRevision));
-  if (resource.versions) return watchViews(resource, resource.versions, { scope, matches, options, from, wantsState });
+  if (resource.versions) return watchViews(resource, resource.versions, { scope, matches, options, from, wantsState, rest });
   const state = wantsState ? stateOf(resource, scope, options) : [];
   const initial = matches ? (await chosen(state, matches, rest)).found : state;
-  // So much may have changed meanwhile that not all of it is remembered.
-  if (from < cache.oldestRevision) throw expired(expiredMessages.watch(from, cache.oldestRevision));
+  const inScope = scopeTest(scope);
+  const { missed, upTo } = await missedSince(cache, from, rest, (event) =>
+    inScope(event) ? heardOf(event, matches) : undefined,
+  );
   return {
     initial,
     revision: from,
+    missed,
     endMark: options.sendInitialEvents === true && options.allowWatchBookmarks,
     subscribe: (sink) =>
-      follow(resource, scope, from, sink, (event) => {
+      follow(resource, scope, upTo, sink, (event) => {
         const type = event.typeFor(matches);
         if (type) sink.onEvent(event, type);
       }),
   };
 }
+
+const heardOf = (event: CacheEvent, matches: Matcher): Heard => {
+  const type = event.typeFor(matches);
+  return type && { event, type };
+};
 
 /** Every change in scope after `from`: those remembered, then those to come. */
 function follow(
@@ -77,27 +88,34 @@ function follow(
   return cache.watch({ scope, onEvent: tell, onEnd: () => sink.onEnd() });
 }
 
+type Matcher = ((stored: StoredObject) => boolean) | undefined;
+
 interface ViewedWatch {
   scope: Scope;
-  matches: ((stored: StoredObject) => boolean) | undefined;
+  matches: Matcher;
   options: ListOptions;
   from: number;
   wantsState: boolean;
+  rest: WriteSettings['rest'];
 }
 
 /** In a version that has to be converted to: changes wait for each other, so that they arrive in order. */
 async function watchViews(
   resource: ServedResource,
   versions: VersionViews,
-  { scope, matches, options, from, wantsState }: ViewedWatch,
+  { scope, matches, options, from, wantsState, rest }: ViewedWatch,
 ): Promise<WatchStart> {
   const { cache } = resource.storage;
   const views = wantsState ? await versions.of(stateOf(resource, scope, options)) : [];
-  if (from < cache.oldestRevision) throw expired(expiredMessages.watch(from, cache.oldestRevision));
+  const inScope = scopeTest(scope);
+  const viewed = async (event: CacheEvent): Promise<Heard> =>
+    heardOf(await versions.event(event, matches !== undefined), matches);
+  const { missed, upTo } = await missedSince(cache, from, rest, (event) => (inScope(event) ? viewed(event) : undefined));
   const waiting: number[] = [];
   return {
     initial: matches ? views.filter(matches) : views,
     revision: from,
+    missed,
     endMark: options.sendInitialEvents === true && options.allowWatchBookmarks,
     reached: (revision) => Math.min(revision, (waiting[0] ?? revision + 1) - 1),
     subscribe(sink) {
@@ -113,7 +131,7 @@ async function watchViews(
         const type = over ? undefined : event.typeFor(matches);
         if (type) sink.onEvent(event, type);
       };
-      const stop = follow(resource, scope, from, sink, (event) => {
+      const stop = follow(resource, scope, upTo, sink, (event) => {
         if (over) return;
         waiting.push(event.revision);
         const view = versions.event(event, matches !== undefined);
