@@ -27,14 +27,15 @@ async function freePort() {
 
 const places = new Set();
 
-/** Processes in a folder of their own; `end` stops them and removes it. */
-export function workshop() {
+/** Processes in a folder of their own; `end` stops them and removes it. `env`: what they see beside this process' own environment. */
+export function workshop(env = {}) {
   const dir = mkdtempSync(join(tmpdir(), 'sagong-bench-'));
   const children = [];
   const place = {
     path: (name) => join(dir, name),
     run(command, args) {
-      const child = spawn(command, args, { cwd: dir, stdio: 'ignore', env: { ...process.env, NODE_ENV: 'production' } });
+      const seen = { ...process.env, NODE_ENV: 'production', ...env };
+      const child = spawn(command, args, { cwd: dir, stdio: 'ignore', env: seen });
       children.push(child);
       return child;
     },

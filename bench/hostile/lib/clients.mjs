@@ -30,7 +30,7 @@ export function attackClients({ port }) {
     thing.once?.('close', () => kept.delete(thing));
     return thing;
   };
-  const agent = new https.Agent({ keepAlive: false, rejectUnauthorized: false });
+  const agent = new https.Agent({ keepAlive: true, maxSockets: 64, rejectUnauthorized: false });
   return {
     keep,
     /** Half open: it does not end when the server does. */

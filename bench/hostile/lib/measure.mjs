@@ -1,10 +1,12 @@
 // One attack on one server: starts it, lets the innocent go on beside the attack, and tells what both of them met.
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { call, pause, startApiServer, workshop } from '../../lib/servers.mjs';
 import { attackClients } from './clients.mjs';
 
-const users = ['mallory,mallory,2', 'innocent,innocent,3'];
+const users = ['mallory,mallory,2', 'innocent,innocent,3', 'tenant,tenant,4'];
 /** After this long an attack that does not end by itself is left alone. */
 const attackMsMax = 90_000;
 /** How long a server may take to let go of connections whose clients are gone. */
@@ -23,17 +25,22 @@ const orMissing = (read) => {
   }
 };
 
-/** What the innocent may do: config maps of its own namespace. */
-async function settle(url) {
-  const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['*'] }];
-  const rbac = '/apis/rbac.authorization.k8s.io/v1/namespaces/innocent';
-  await call(url, 'POST', '/api/v1/namespaces', { metadata: { name: 'innocent' } });
+/** A namespace of that name in which the user of that name may do `rules`. */
+async function own(url, name, rules) {
+  const rbac = `/apis/rbac.authorization.k8s.io/v1/namespaces/${name}`;
+  await call(url, 'POST', '/api/v1/namespaces', { metadata: { name } });
   await call(url, 'POST', `${rbac}/roles`, { metadata: { name: 'own' }, rules });
   await call(url, 'POST', `${rbac}/rolebindings`, {
     metadata: { name: 'own' },
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'own' },
-    subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'innocent' }],
+    subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name }],
   });
+}
+
+/** The innocent writes config maps, the tenant does what it likes, each in its own namespace. */
+async function settle(url) {
+  await own(url, 'tenant', [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }]);
+  await own(url, 'innocent', [{ apiGroups: [''], resources: ['configmaps'], verbs: ['*'] }]);
   await call(url, 'POST', '/api/v1/namespaces/innocent/configmaps', { metadata: { name: 'own' }, data: { at: '' } });
 }
 
@@ -61,16 +68,29 @@ async function problemsOf(server, attack, target) {
   return [...problems, ...((await attack.after?.(target)) ?? [])];
 }
 
+/** The longest that the main thread of ours was held since `sinceMs`. */
+function longestHold(file, sinceMs) {
+  const lines = orMissing(() => readFileSync(file, 'latin1').trim().split('\n'));
+  if (!Array.isArray(lines)) return 0;
+  const holds = lines.map((line) => line.split(' ').map(Number)).filter(([at]) => at > sinceMs);
+  return Math.max(0, ...holds.map(([, ms]) => ms));
+}
+
 export async function measure(maker, attack, seconds) {
-  const place = workshop();
+  const told = mkdtempSync(join(tmpdir(), 'sagong-holds-'));
+  const holds = join(told, 'holds');
+  const watchdog = new URL('./watchdog.mjs', import.meta.url).href;
+  const place = workshop(maker === 'sagong' ? { NODE_OPTIONS: `--import=${watchdog}`, SAGONG_WATCHDOG: holds } : {});
   try {
     const server = await startApiServer(place, maker, users);
     const { pid, port, url } = server;
     await settle(url);
     const clients = attackClients(server);
     const ends = { maker, url, host: '127.0.0.1', port, pid };
-    const target = { ...ends, seconds, token: 'mallory', adminToken: 'admin', ask: clients.ask, keep: clients.keep, clients };
+    const tokens = { token: 'mallory', tenantToken: 'tenant', adminToken: 'admin' };
+    const target = { ...ends, seconds, ...tokens, ask: clients.ask, keep: clients.keep, clients };
     await attack.prepare?.(target);
+    const begunMs = Date.now();
     const before = { cpu: cpuMs(pid), descriptors: descriptors(pid) };
     const innocent = await startInnocent(port);
     const failure = await Promise.race([
@@ -90,8 +110,10 @@ export async function measure(maker, attack, seconds) {
       left = orMissing(() => descriptors(pid)) - before.descriptors;
     }
     const problems = [...(failure ? [failure] : []), ...(await problemsOf(server, attack, target))];
-    return { ...seen, cpuMs: cpu, rssMb: orMissing(() => memoryMb(pid)), descriptorsLeft: Math.max(0, left), problems };
+    const holdMs = maker === 'sagong' ? longestHold(holds, begunMs) : Number.NaN;
+    return { ...seen, holdMs, cpuMs: cpu, rssMb: orMissing(() => memoryMb(pid)), descriptorsLeft: Math.max(0, left), problems };
   } finally {
     await place.end();
+    rmSync(told, { recursive: true });
   }
 }

@@ -17,3 +17,12 @@ export const repeat =
   };
 
 export const times = (count, each) => Array.from({ length: count }, (_, at) => each(at));
+
+/** `size` loops that take the next one each. */
+export async function many(count, size, one) {
+  let next = 0;
+  const loop = async () => {
+    for (let at = next++; at < count; at = next++) await one(at);
+  };
+  await Promise.all(Array.from({ length: size }, loop));
+}
