@@ -33,9 +33,8 @@ export async function missedSince(
     for (let at = 0; at < events.length; at += groupEvents) {
       const pause = at > 0 ? rest() : undefined;
       if (pause) await pause;
-      const heard = events.slice(at, at + groupEvents).map(hear);
-      const known = heard.some((one) => one instanceof Promise) ? await Promise.all(heard) : (heard as Heard[]);
-      for (const one of known) if (one) missed.push(one);
+      const heard = await Promise.all(events.slice(at, at + groupEvents).map(async (event) => hear(event)));
+      for (const one of heard) if (one) missed.push(one);
     }
     upTo = events.at(-1)?.revision ?? upTo;
   }
