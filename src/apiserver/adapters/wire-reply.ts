@@ -194,8 +194,8 @@ export class WireReply implements Reply, Answer {
       delete form.as;
       return sendValue(this, outcome.status, outcome.value, form);
     }
-    const { status, type, body, headers = {}, uncompressed } = outcome;
-    if (!uncompressed && type !== '') return sendBytes(this, status, type, Buffer.from(body as Uint8Array), headers);
+    const { status, type, body, headers = {}, uncompressed, shared = false } = outcome;
+    if (!uncompressed && type !== '') return sendBytes(this, status, type, bufferOf(body), headers, shared);
     this.response.send(status, { ...this.headers(), ...(type !== '' && { 'content-type': type }), ...headers }, body);
   }
 
@@ -228,3 +228,7 @@ export class WireReply implements Reply, Answer {
     await stream.run();
   }
 }
+
+/** The same memory, not a copy: documents are large, and many may be on their way to clients that do not read. */
+const bufferOf = (body: Uint8Array | string): Buffer =>
+  typeof body === 'string' ? Buffer.from(body) : Buffer.from(body.buffer, body.byteOffset, body.byteLength);

@@ -38,4 +38,6 @@ export type DocumentOutcome =
       headers?: Readonly<Record<string, string>>;
       /** As it is, whatever its size. */
       uncompressed?: boolean;
+      /** The same bytes are sent to many: their compressed form is kept with them. */
+      shared?: boolean;
     };

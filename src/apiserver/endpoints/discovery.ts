@@ -136,10 +136,30 @@ function aggregatedResources(resources: readonly DiscoveredResource[], group: st
   return [...byName.values()];
 }
 
-/** `/api` (core) or `/apis` (all other groups) in the aggregated form. */
+interface Kept {
+  key: string;
+  answer: DiscoveryAnswer;
+}
+const keptAnswers = new WeakMap<ResourceTable, Map<boolean, Kept>>();
+
+/** `/api` (core) or `/apis` (all other groups) in the aggregated form. It is kept until the table changes, where all of it is this server's own. */
 export function aggregatedDiscovery(table: ResourceTable, core: boolean, aggregator: RemoteApis | undefined): DiscoveryAnswer {
   const all = aggregator?.groups(table.groups) ?? table.groups;
   const groups = all.filter(({ group }) => (group === '') === core);
+  const isForeign = groups.some(({ group, versions }) => versions.some((version) => aggregator?.version(group, version)));
+  if (isForeign) return newDiscovery(table, groups, aggregator);
+  // The order of groups is not the table's alone.
+  const key = `${table.generation} ${groups.map(({ group, versions }) => `${group}:${versions.join()}`).join(' ')}`;
+  const kept = keptAnswers.get(table) ?? new Map<boolean, Kept>();
+  keptAnswers.set(table, kept);
+  const known = kept.get(core);
+  if (known?.key === key) return known.answer;
+  const answer = newDiscovery(table, groups, aggregator);
+  kept.set(core, { key, answer });
+  return answer;
+}
+
+function newDiscovery(table: ResourceTable, groups: readonly ServedGroup[], aggregator: RemoteApis | undefined): DiscoveryAnswer {
   const contentOf = (group: string, version: string): object => {
     const resources = aggregatedResources(table.discovered(group, version) ?? [], group, version);
     const { resources: shown, freshness } = aggregator?.version(group, version) ?? { resources, freshness: 'Current' };

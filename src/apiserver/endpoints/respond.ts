@@ -67,11 +67,28 @@ function encodeStoredObject(schema: SchemaTable, stored: StoredObject, negotiate
   return encodeValue(schema, JSON.parse(stored.bytes.toString()) as object, negotiated);
 }
 
-export function sendBytes(answer: Answer, status: number, type: string, body: Buffer, extra: ResponseHeaders = {}): void {
+/** Of bytes that are sent to many, by the memory that they are in. */
+const packedDocuments = new WeakMap<ArrayBufferLike, Buffer>();
+
+function packedOnce(body: Buffer): Buffer {
+  const packed = packedDocuments.get(body.buffer) ?? gzipped(body);
+  packedDocuments.set(body.buffer, packed);
+  return packed;
+}
+
+/** `shared`: the body is sent to many. */
+export function sendBytes(
+  answer: Answer,
+  status: number,
+  type: string,
+  body: Buffer,
+  extra: ResponseHeaders = {},
+  shared = false,
+): void {
   const headers = { ...answer.headers(), 'content-type': type, ...extra };
   answer.sent?.(body.length);
   if (answer.acceptsGzip && body.length > compressBytesMin) {
-    const packed = gzipped(body);
+    const packed = shared && body.length === body.buffer.byteLength ? packedOnce(body) : gzipped(body);
     const vary = ['Accept-Encoding', ...[extra.vary ?? []].flat()].join(', ');
     answer.response.send(status, { ...headers, 'content-encoding': 'gzip', vary }, packed);
   } else answer.response.send(status, headers, body);

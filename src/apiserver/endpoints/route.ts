@@ -139,8 +139,13 @@ function aggregated({ schema }: ServerContext, request: Incoming, answer: Discov
   const { etag = '', contentType = mediaTypes.json } = answer;
   const headers = { etag, vary: 'Accept', 'cache-control': 'public' };
   if (request.headers['if-none-match'] === etag) return { is: 'bytes', status: 304, type: '', body: '', headers };
-  return { is: 'bytes', status: 200, type: contentType, body: encodeValue(schema, answer.value, plainJson), headers };
+  const body = encodedAnswers.get(answer) ?? encodeValue(schema, answer.value, plainJson);
+  encodedAnswers.set(answer, body);
+  return { is: 'bytes', status: 200, type: contentType, body, headers, shared: true };
 }
+
+/** Answers that are kept stay encoded. */
+const encodedAnswers = new WeakMap<DiscoveryAnswer, Buffer>();
 
 function discoveryOf(
   { table, address, aggregator }: ServerContext,

@@ -139,7 +139,7 @@ function documentOf({ headers, query, now }: Incoming, { bytes, etag }: Rendered
   const cached: Record<string, string> = new URLSearchParams(query).has('hash')
     ? { 'cache-control': 'public, immutable', expires: new Date(now + 365 * 86_400_000).toUTCString() }
     : {};
-  return { is: 'bytes', status: 200, type: form, body: bytes, headers: { etag, vary: 'Accept', ...cached } };
+  return { is: 'bytes', status: 200, type: form, body: bytes, headers: { etag, vary: 'Accept', ...cached }, shared: true };
 }
 
 const typeNameIn =
