@@ -44,5 +44,7 @@ export interface NodeAgentConfig {
     /** Where the certificates are kept. */
     certificates: string;
     cgroupRoot: string;
+    /** File of the apiservers that are asked when the one at `apiserver` does not answer; absent: no other is. */
+    apiservers?: string;
   };
 }

@@ -1,5 +1,6 @@
 // Who the programs of a joined machine are: the kubelet comes by TLS bootstrap, the others by certificates that the kubelet asks for in their names.
 // All of them are renewed while they are in use.
+import type { EndpointSlice } from '#api/discovery/v1';
 import {
   CertificateManager,
   type ClientConfig,
@@ -13,9 +14,12 @@ import { userAgent } from '#component-base';
 import { type KubeletHandle, openIdentity, renewServing } from '#kubelet';
 import { createCertificateAuthority, issueCertificate } from '#pki';
 import type { Clock, Logger, Rng } from '#utils';
+import type { Dial } from '#wire';
 import { type Identity, identities } from '../identities.ts';
 import type { NodeAgentConfig } from '../node-agent-config.ts';
 import type { NodeClients } from '../nodes/clients.ts';
+import { waysMs } from './limits.ts';
+import { type Way, Ways } from './ways.ts';
 
 interface Deps {
   clock: Clock;
@@ -26,6 +30,15 @@ interface Deps {
 const signerName = 'kubernetes.io/kube-apiserver-client';
 const usages = ['digital signature', 'client auth'];
 
+interface BesideOptions {
+  /** Of certificates. */
+  dir: string;
+  config: ClientConfig;
+  /** The kubelet, which asks for the certificate. */
+  asker: KubeClient;
+  dial: Dial | undefined;
+}
+
 /** A program beside the kubelet, and its open connections. */
 class Beside {
   readonly #transports = new Set<RestTransport>();
@@ -33,9 +46,11 @@ class Beside {
   readonly #config: ClientConfig;
   readonly #clock: Clock;
   readonly #name: string;
+  readonly #dial: Dial | undefined;
 
-  constructor(name: string, identity: Identity, dir: string, config: ClientConfig, asker: KubeClient, deps: Deps) {
+  constructor(name: string, identity: Identity, { dir, config, asker, dial }: BesideOptions, deps: Deps) {
     this.#name = name;
+    this.#dial = dial;
     this.#config = config;
     this.#clock = deps.clock;
     const organizations = identity.groups.filter((group) => group !== 'system:authenticated');
@@ -55,7 +70,9 @@ class Beside {
     return this.#manager.start();
   }
   client(): KubeClient {
-    const transport = createRestTransport({ config: this.#current(), clock: this.#clock, userAgent: userAgent(this.#name) });
+    const dial = this.#dial;
+    const options = { config: this.#current(), clock: this.#clock, userAgent: userAgent(this.#name), ...(dial && { dial }) };
+    const transport = createRestTransport(options);
     this.#transports.add(transport);
     const client = createClient(transport);
     return {
@@ -80,14 +97,18 @@ class Beside {
 /** Resolves when every program has its certificate. */
 export async function machineClients(config: NodeAgentConfig, server: ClientConfig, deps: Deps): Promise<NodeClients> {
   const { nodeName, nodeIp, kubeletKubeconfig: kubeconfig, machine } = config;
-  const { bootstrapKubeconfig = '', certificates: certDir = '' } = machine ?? {};
-  const identity = await openIdentity({ nodeName, kubeconfig, bootstrapKubeconfig, certDir, rotate: true }, deps);
+  const { bootstrapKubeconfig = '', certificates: certDir = '', apiservers: file } = machine ?? {};
+  const ways = file === undefined ? undefined : await Ways.open({ server: server.server, ca: server.ca ?? '', file }, deps);
+  const dial = ways?.dial;
+  const identity = await openIdentity({ nodeName, kubeconfig, bootstrapKubeconfig, certDir, rotate: true, dial }, deps);
+  const shared = { dir: certDir, config: server, asker: identity.client, dial };
   const beside = {
-    'kube-proxy': new Beside('kube-proxy', identities.kubeProxy, certDir, server, identity.client, deps),
-    coredns: new Beside('coredns', identities.dns, certDir, server, identity.client, deps),
-    'kube-network-policy': new Beside('kube-network-policy', identities.networkPolicy, certDir, server, identity.client, deps),
+    'kube-proxy': new Beside('kube-proxy', identities.kubeProxy, shared, deps),
+    coredns: new Beside('coredns', identities.dns, shared, deps),
+    'kube-network-policy': new Beside('kube-network-policy', identities.networkPolicy, shared, deps),
   };
   await Promise.all(Object.values(beside).map((one) => one.start()));
+  const learning = ways && learn(ways, beside['kube-proxy'].client(), deps);
   return {
     // The kubelet's connections are shared by its lives: its certificate is renewed whether or not it runs.
     client: (component) => (component === 'kubelet' ? { ...identity.client, close: () => {} } : beside[component].client()),
@@ -99,11 +120,41 @@ export async function machineClients(config: NodeAgentConfig, server: ClientConf
       return renewServing({ nodeName, hostname: nodeName, certDir, addresses, client, server: wire, tls }, deps);
     },
     close() {
+      learning?.();
+      ways?.close();
       for (const one of Object.values(beside)) one.close();
       identity.close();
     },
   };
 }
+
+const slices = { group: 'discovery.k8s.io', version: 'v1', resource: 'endpointslices' };
+
+/** Asks again and again which apiservers there are. Gives what ends that. */
+function learn(ways: Ways, client: KubeClient, { clock, logger }: Deps): () => void {
+  const over = new AbortController();
+  const loop = async (): Promise<never> => {
+    for (;;) {
+      try {
+        const labelSelector = 'kubernetes.io/service-name=kubernetes';
+        await ways.learn(apiserversIn((await client.resource<EndpointSlice>(slices, 'default').list({ labelSelector })).items));
+      } catch (error) {
+        logger.debug('the apiservers of the cluster are not known anew', { err: error });
+      }
+      await clock.sleep(waysMs.learn, over.signal);
+    }
+  };
+  void loop().catch(() => {});
+  return () => {
+    over.abort();
+    client.close();
+  };
+}
+
+const apiserversIn = (items: readonly EndpointSlice[]): Way[] =>
+  items.flatMap(({ endpoints, ports }) =>
+    (endpoints ?? []).flatMap(({ addresses }) => addresses.map((host) => ({ host, port: ports?.[0]?.port ?? 443 }))),
+  );
 
 /** Nobody trusts it: it only lets the server begin. */
 function temporary(nodeName: string, nodeIp: string): { cert: string; key: string } {

@@ -50,6 +50,7 @@ export const machinePaths = (dir: string) => ({
   kubeconfig: join(dir, 'kubelet.conf'),
   certificates: join(dir, 'pki'),
   authority: join(dir, 'ca.crt'),
+  apiservers: join(dir, 'apiservers.json'),
 });
 
 /** Name of the machine's cgroup: everything that it runs is in it. */
@@ -106,6 +107,7 @@ async function writeAgentConfig(dir: string, settings: MachineSettings): Promise
       bootstrapKubeconfig: paths.bootstrapKubeconfig,
       certificates: paths.certificates,
       cgroupRoot: machineCgroup(dir),
+      ...(settings.controlPlane === undefined && { apiservers: paths.apiservers }),
     },
   };
   await atomicWrite(paths.agentConfig, JSON.stringify(config, null, 2), { mode: 0o600 });

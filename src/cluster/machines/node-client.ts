@@ -4,6 +4,7 @@ import { type ClientConfig, createClient, createRestTransport, type KubeClient, 
 import { userAgent } from '#component-base';
 import type { Clock } from '#utils';
 import { machinePaths } from './machine.ts';
+import { dialFirst, keptWays, waysOf } from './ways.ts';
 
 export const nodesResource = { group: '', version: 'v1', resource: 'nodes' };
 
@@ -13,10 +14,12 @@ export function nodeConfig(dir: string): ClientConfig | undefined {
   return existsSync(kubeconfig) ? loadClientConfig(kubeconfig, {}) : undefined;
 }
 
-/** As the kubelet; `server`: another one than its own. Undefined while it has no identity. */
+/** As the kubelet, by the first way on which somebody answers, or at `server`. Undefined while it has no identity. */
 export function nodeClient(dir: string, clock: Clock, server?: string): KubeClient | undefined {
   const config = nodeConfig(dir);
   if (!config) return undefined;
-  const at = { ...config, ...(server !== undefined && { server }) };
-  return createClient(createRestTransport({ config: at, clock, userAgent: userAgent('sagong') }));
+  const transport = { config, clock, userAgent: userAgent('sagong') };
+  if (server !== undefined) return createClient(createRestTransport({ ...transport, config: { ...config, server } }));
+  const ways = async () => waysOf(config.server, await keptWays(machinePaths(dir).apiservers));
+  return createClient(createRestTransport({ ...transport, dial: dialFirst(ways, clock) }));
 }

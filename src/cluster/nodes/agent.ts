@@ -111,8 +111,13 @@ async function untilRenewed(kubeconfig: string, fail: (error: Error) => void, st
 }
 
 /** A node may boot before its control plane; clients would wait longer and longer between their tries. */
-async function apiserverAnswers({ apiserver }: NodeAgentConfig, clock: Clock): Promise<void> {
-  while (!(await accepts(apiserver))) await clock.sleep(apiserverPollMs);
+async function apiserverAnswers({ apiserver, machine }: NodeAgentConfig, clock: Clock): Promise<void> {
+  const accepted = async (): Promise<boolean> => {
+    if (machine?.apiservers === undefined) return accepts(apiserver);
+    const { anyAccepts, keptWays } = await import('../machines/ways.ts');
+    return anyAccepts([apiserver, ...(await keptWays(machine.apiservers))], clock);
+  };
+  while (!(await accepted())) await clock.sleep(apiserverPollMs);
 }
 
 /** What the components of one node share. */

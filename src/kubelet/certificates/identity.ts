@@ -15,6 +15,7 @@ import {
 import { userAgent } from '#component-base';
 import { parseCertificates } from '#pki';
 import type { Clock, Logger, Rng } from '#utils';
+import type { Dial } from '#wire';
 
 export interface IdentityOptions {
   nodeName: string;
@@ -26,6 +27,8 @@ export interface IdentityOptions {
   certDir: string;
   /** Whether the certificate is renewed before its end. */
   rotate: boolean;
+  /** Opens connections in place of the kubelet. */
+  dial?: Dial | undefined;
 }
 
 export interface NodeIdentity {
@@ -55,14 +58,15 @@ function usable(path: string, clock: Clock): ClientConfig | undefined {
   }
 }
 
-const clientOf = (config: ClientConfig, clock: Clock) => createRestTransport({ config, clock, userAgent: userAgent('kubelet') });
+const clientOf = (config: ClientConfig, clock: Clock, dial: Dial | undefined) =>
+  createRestTransport({ config, clock, userAgent: userAgent('kubelet'), ...(dial && { dial }) });
 
 /** Resolves when the kubelet has a client certificate; rejects when it is denied one, or with what is wrong with the files. */
 export async function openIdentity(options: IdentityOptions, deps: Deps, signal?: AbortSignal): Promise<NodeIdentity> {
   const { kubeconfig, bootstrapKubeconfig, certDir, rotate } = options;
   if (bootstrapKubeconfig !== '' && !usable(kubeconfig, deps.clock)) await bootstrap(options, deps, signal);
   const config = loadClientConfig(kubeconfig || undefined, process.env);
-  const transport = clientOf(config, deps.clock);
+  const transport = clientOf(config, deps.clock, options.dial);
   const client = createClient(transport);
   if (!rotate || !config.certificate || !config.key) return { client, close: () => client.close() };
   const manager = new CertificateManager(
@@ -93,7 +97,7 @@ async function bootstrap(options: IdentityOptions, deps: Deps, signal: AbortSign
   const { logger, clock } = deps;
   logger.info('Using bootstrap kubeconfig to generate TLS client cert, key and kubeconfig file', { bootstrapKubeconfig });
   const config = loadClientConfig(bootstrapKubeconfig, {});
-  const transport = clientOf(config, clock);
+  const transport = clientOf(config, clock, options.dial);
   const client = createClient(transport);
   const wish = { dir: certDir, name, signerName, usages, subject: () => subjectOf(options), client: () => client };
   const manager = new CertificateManager(wish, deps);

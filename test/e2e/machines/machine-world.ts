@@ -113,6 +113,13 @@ export class TestMachine {
   async kubectl(...words: string[]): Promise<string> {
     return this.must('kubectl', ...words);
   }
+  /** As root types it at the machine, at home, where `sagong` is a command. */
+  async type(command: string): Promise<string> {
+    const program = `printf '#!/bin/sh\\nexec ${process.execPath} ${binary} "$@"\\n' > /usr/local/bin/sagong && chmod +x /usr/local/bin/sagong`;
+    const { code, stdout, stderr } = await this.run('sh', '-c', `${program}; unset KUBECONFIG; cd; ${command}`);
+    if (code !== 0) throw new Error(`${this.name}# ${command}\nexit code ${code}\n${stdout}${stderr}\n${await this.logs()}`);
+    return stdout;
+  }
   async copyIn(content: Buffer, path: string): Promise<void> {
     const child = spawn('nsenter', ['-t', String(this.#pid), '--mount', 'sh', '-c', `cat > ${path}`], {
       stdio: ['pipe', 'ignore', 'inherit'],
@@ -162,32 +169,51 @@ async function wire(a: TestMachine, portA: string, b: TestMachine, portB: string
 }
 
 export interface TestWorld {
-  /** On one link: 10.50.1.1 and 10.50.1.2. */
+  /** On one link: 10.50.1.1, 10.50.1.2 and, where it is asked for, 10.50.1.3. */
   first: TestMachine;
   near: TestMachine;
+  worker: TestMachine | undefined;
   /** Behind a router: 10.50.2.1. */
   far: TestMachine;
+  /** The plug of `far` is pulled, and another machine of its name and address, with an empty disk, is put in its place. */
+  replaceFar(): Promise<void>;
   destroy(): Promise<void>;
 }
 
-export async function bootWorld(): Promise<TestWorld> {
+async function plugFar(far: TestMachine, router: TestMachine): Promise<void> {
+  await wire(far, 'eth0', router, 'link2');
+  await router.sh('ip addr add 10.50.2.254/24 dev link2');
+  await far.sh('ip addr add 10.50.2.1/24 dev eth0 && ip route add default via 10.50.2.254');
+}
+
+export async function bootWorld({ worker: withWorker = false } = {}): Promise<TestWorld> {
   const machines: TestMachine[] = [];
   const destroy = async (): Promise<void> => {
     for (const machine of machines) await machine.destroy();
   };
   try {
-    for (const name of ['router', 'first', 'near', 'far']) machines.push(await TestMachine.boot(name));
-    const [router, first, near, far] = machines as [TestMachine, TestMachine, TestMachine, TestMachine];
+    const names = ['router', 'first', 'near', 'far', ...(withWorker ? ['worker'] : [])];
+    for (const name of names) machines.push(await TestMachine.boot(name));
+    const [router, first, near, far, worker] = machines as [TestMachine, TestMachine, TestMachine, TestMachine, TestMachine?];
     await router.sh('ip link add link1 type bridge && ip link set link1 up && ip addr add 10.50.1.254/24 dev link1');
-    for (const [index, machine] of [first, near].entries()) {
+    for (const [index, machine] of [first, near, ...(worker ? [worker] : [])].entries()) {
       await wire(machine, 'eth0', router, `port${index}`);
       await router.sh(`ip link set port${index} master link1`);
       await machine.sh(`ip addr add 10.50.1.${index + 1}/24 dev eth0 && ip route add default via 10.50.1.254`);
     }
-    await wire(far, 'eth0', router, 'link2');
-    await router.sh('ip addr add 10.50.2.254/24 dev link2 && echo 1 > /proc/sys/net/ipv4/ip_forward');
-    await far.sh('ip addr add 10.50.2.1/24 dev eth0 && ip route add default via 10.50.2.254');
-    return { first, near, far, destroy };
+    await router.sh('echo 1 > /proc/sys/net/ipv4/ip_forward');
+    await plugFar(far, router);
+    const world: TestWorld = {
+      ...{ first, near, far, worker, destroy },
+      async replaceFar() {
+        await world.far.destroy();
+        await eventually('its wire is gone', async () => (await router.run('ip', 'link', 'show', 'link2')).code !== 0);
+        world.far = await TestMachine.boot('far');
+        machines.push(world.far);
+        await plugFar(world.far, router);
+      },
+    };
+    return world;
   } catch (error) {
     await destroy();
     throw error;
