@@ -25,7 +25,7 @@ const packages = [
   { name: 'busybox-static', program: 'busybox', why: 'the shell and wget of the demo image', for: 'start' },
   { name: 'ca-certificates', program: '/etc/ssl/certs/ca-certificates.crt', why: 'pulling images over TLS', for: 'start' },
   { name: 'etcd-server', program: 'etcd', why: 'control planes of several machines', for: 'control-planes' },
-  { name: 'etcd-client', program: 'etcdctl', why: 'tests of the embedded store with etcdctl', for: 'test' },
+  { name: 'etcd-client', program: 'etcdctl', why: 'snapshots of the etcd of control planes', for: 'control-planes' },
   { name: 'docker-registry', program: 'docker-registry', why: 'tests that pull from a registry on this machine', for: 'test' },
   { name: 'haproxy', program: 'haproxy', why: 'load balancers of the local cloud', for: 'start' },
   { name: 'curl', program: 'curl', why: 'tests as a user would make a request', for: 'test' },

@@ -49,7 +49,9 @@ export {
 } from './joining/index.ts';
 export { authorityHashes } from './machines/discovery.ts';
 export { join, type JoinOptions } from './machines/join.ts';
+export { restoreEtcdSnapshot, saveEtcdSnapshot } from './machines/etcd-snapshot.ts';
 export { leave } from './machines/leave.ts';
+export { ownControlPlane } from './machines/own-plane.ts';
 export { joinable } from './machines/joinable.ts';
 export { loadImage } from './load-image.ts';
 export { type ImageProgram, withLocalImage } from './local-image.ts';

@@ -4,12 +4,11 @@ import { isNotFound, type StatusError } from '#apimachinery/errors';
 import { clientConfigOf, createClient, createRestTransport, type KubeClient, readKubeconfig } from '#client';
 import { userAgent } from '#component-base';
 import type { Clock } from '#utils';
+import { removeMember as removeEtcdMember } from './control-planes/etcd-members.ts';
 import { drainPollMs, drainTimeoutMs } from './machines/limits.ts';
 import { controlPlaneLabel } from './machines/labels.ts';
-import { removeFromEtcd } from './machines/leave-etcd.ts';
-import { loadMachine } from './machines/machine.ts';
+import { ownControlPlane } from './machines/own-plane.ts';
 import { clusterPaths } from './paths.ts';
-import { loadSettings } from './settings.ts';
 
 const core = (resource: string) => ({ group: '', version: 'v1', resource });
 
@@ -83,11 +82,12 @@ export async function drainNode(client: KubeClient, name: string, clock: Clock, 
 async function removeMember(dataDir: string, node: Node, clock: Clock, say: (text: string) => void): Promise<void> {
   if (node.metadata.labels?.[controlPlaneLabel] === undefined) return;
   const address = node.status?.addresses?.find(({ type }) => type === 'InternalIP')?.address ?? '';
-  const own = (await loadMachine(dataDir))?.nodeName ?? (await loadSettings(dataDir))?.machine?.controlPlane;
+  const own = await ownControlPlane(dataDir);
   if (own === undefined) return;
-  if (own === node.metadata.name)
-    throw new Error(`${own} is this machine: sagong leave takes it out, and sagong down where it was the first one`);
-  if (await removeFromEtcd(dataDir, own, address, clock)) say(`etcd member at ${address} removed`);
+  if (own.name === node.metadata.name)
+    throw new Error(`${own.name} is this machine: sagong leave takes it out, and sagong down where it was the first one`);
+  await removeEtcdMember(own, address, clock);
+  say(`etcd member at ${address} removed`);
 }
 
 /** Drains it where it is Ready, takes its member out of etcd, and deletes its Node. */

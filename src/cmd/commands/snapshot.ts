@@ -1,6 +1,17 @@
 // `sagong snapshot save|restore|status`: in the form of etcd's snapshots.
 import { resolve } from 'node:path';
-import { askCluster, clusterPaths, dataDirOf, runningProcess, type SavedSnapshotAnswer, textTable } from '#cluster';
+import {
+  askCluster,
+  clusterPaths,
+  type ControlPlaneConfig,
+  dataDirOf,
+  ownControlPlane,
+  restoreEtcdSnapshot,
+  runningProcess,
+  type SavedSnapshotAnswer,
+  saveEtcdSnapshot,
+  textTable,
+} from '#cluster';
 import { readSnapshotStatus, restoreSnapshot, saveSnapshot } from '#store';
 
 interface Flags {
@@ -11,6 +22,11 @@ interface Flags {
 export async function runSnapshotSave(file: string, flags: Flags): Promise<void> {
   const dataDir = dataDirOf(flags.name, flags.dataDir);
   const path = resolve(file);
+  const plane = await ownControlPlane(dataDir);
+  if (plane) {
+    const size = await saveEtcdSnapshot(plane, path);
+    return void process.stdout.write(`Snapshot of etcd saved at ${path}: ${sizeText(size)}\n`);
+  }
   const { controlSocket, store } = clusterPaths(dataDir);
   const { revision, bytes } = (await runningProcess(dataDir))
     ? await askCluster<SavedSnapshotAnswer>(controlSocket, 'PUT', '/snapshot', { file: path })
@@ -21,9 +37,21 @@ export async function runSnapshotSave(file: string, flags: Flags): Promise<void>
 export async function runSnapshotRestore(file: string, flags: Flags): Promise<void> {
   const dataDir = dataDirOf(flags.name, flags.dataDir);
   await assertStopped(dataDir);
+  const plane = await ownControlPlane(dataDir);
+  if (plane) return restoreEtcd(plane, resolve(file));
   const { revision, before } = await restoreSnapshot(clusterPaths(dataDir).store, resolve(file));
   process.stdout.write(`Restored revision ${revision} into ${clusterPaths(dataDir).store}\n`);
   if (before) process.stdout.write(`What was there is kept in ${before}\n`);
+}
+
+/** Of a control plane of machines: the other members join it anew. */
+async function restoreEtcd(plane: ControlPlaneConfig, file: string): Promise<void> {
+  const before = await restoreEtcdSnapshot(plane, file);
+  process.stdout.write(`Restored ${file} as the etcd of this machine alone\n`);
+  if (before !== undefined) process.stdout.write(`What was there is kept in ${before}\n`);
+  process.stdout.write(
+    'On every other control plane, while it is stopped, remove the folder etcd of its control plane; it joins this one when it starts (docs/several-machines.md)\n',
+  );
 }
 
 export async function runSnapshotStatus(file: string, { output }: { output?: 'json' }): Promise<void> {

@@ -1,0 +1,20 @@
+// The part of a control plane on etcd that this machine is, found by its folder: that of the first machine's cluster, or of a machine that has joined.
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { type ControlPlaneConfig, controlPlaneConfigPath, controlPlaneDir } from '../control-planes/config.ts';
+import { loadSettings } from '../settings.ts';
+import { loadMachine } from './machine.ts';
+
+/** Undefined: this machine is none. */
+export async function ownControlPlane(dir: string): Promise<ControlPlaneConfig | undefined> {
+  const name = (await loadSettings(dir))?.machine?.controlPlane ?? (await loadMachine(dir))?.nodeName;
+  return name === undefined ? undefined : controlPlaneNamed(dir, name);
+}
+
+/** The folder may have been made under another path than it has now. */
+export async function controlPlaneNamed(dir: string, name: string): Promise<ControlPlaneConfig | undefined> {
+  const directory = controlPlaneDir(dir, name);
+  const path = controlPlaneConfigPath(directory);
+  if (!existsSync(path)) return undefined;
+  return { ...(JSON.parse(await readFile(path, 'utf8')) as ControlPlaneConfig), directory };
+}
