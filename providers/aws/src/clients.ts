@@ -16,11 +16,13 @@ import type {
   ServiceOutputTypes as Elbv2Output,
 } from '@aws-sdk/client-elastic-load-balancing-v2';
 import type { Clock } from 'sagong/cloud-provider';
+import { inTime } from 'sagong/cloud-provider/kit';
 import { assumedRole } from './assumed-role.ts';
+import { boundedStream } from './bounded-stream.ts';
 import { endpointOf, type ServiceId } from './config/overrides.ts';
 import type { AwsConfig } from './config/schema.ts';
 import { forController, isThrottling } from './errors.ts';
-import { listItemsMax } from './limits.ts';
+import { callTimeoutMs, listItemsMax } from './limits.ts';
 import type { ApiMetrics } from './metrics.ts';
 import { createThrottle, type Throttle } from './throttle.ts';
 
@@ -96,7 +98,12 @@ export interface ClientDeps {
 export function createClients(config: AwsConfig, region: string, deps: ClientDeps): Clients {
   const throttle = createThrottle(deps.clock);
   const credentials = assumedRole(config, region);
-  const optionsOf = (id: ServiceId) => ({ region, ...(credentials && { credentials }), ...endpointOf(config, id, region) });
+  const optionsOf = (id: ServiceId) => ({
+    region,
+    streamCollector: boundedStream,
+    ...(credentials && { credentials }),
+    ...endpointOf(config, id, region),
+  });
   const ec2 = new EC2Client(optionsOf('EC2'));
   const elb = new ElasticLoadBalancingClient(optionsOf('Elastic Load Balancing'));
   const elbv2 = new ElasticLoadBalancingV2Client(optionsOf('Elastic Load Balancing v2'));
@@ -109,8 +116,8 @@ export function createClients(config: AwsConfig, region: string, deps: ClientDep
     async (command: object): Promise<never> => {
       const operation = command.constructor.name.replace(/Command$/, '');
       try {
-        const options = signal ? { abortSignal: signal } : {};
-        return (await (client as Sendable).send(command as never, options)) as never;
+        const send = (abortSignal: AbortSignal): Promise<unknown> => (client as Sendable).send(command as never, { abortSignal });
+        return (await inTime(send, deps.clock, callTimeoutMs, signal)) as never;
       } catch (error) {
         throw forController(operation, error, throttle.delayMs());
       }

@@ -24,6 +24,10 @@ export const pagesMax = 1_000;
 /** Items of one list. */
 export const listItemsMax = 100_000;
 
+/** One call with all tries of the SDK, to the last byte of its answer. */
+export const callTimeoutMs = 90_000;
+export const answerBytesMax = 33_554_432;
+
 /** How long «no topology here» is believed. */
 export const topologyUnsupportedMs = 86_400_000;
 

@@ -1,5 +1,6 @@
 // Bounds of what the provider asks of Azure.
 
+export const answerBytesMax = 33_554_432;
 /** Things in a list; a list that goes on is an error. */
 export const listItemsMax = 100_000;
 export const listPagesMax = 1_000;

@@ -1,10 +1,10 @@
 // The one way a provider's calls go out: rate limit, bound in time, retry with jitter for what is worth it, metrics, and an error that says which
 // call failed. Throttling that outlasts the retries becomes a delay that the controller keeps.
-import { setMaxListeners } from 'node:events';
 import { systemRng } from '#host';
 import type { Clock, Rng } from '#utils';
 import { retryAfter } from '../errors.ts';
 import { CallError, type Failure, httpFailure, textOf } from './failure.ts';
+import { inTime } from './in-time.ts';
 import {
   callAttemptsMax,
   callTimeoutMs,
@@ -74,29 +74,6 @@ export interface Calls {
   write<T>(name: string, attempt: Attempt<T>, options: WriteOptions): Promise<T>;
 }
 
-const timedOut = (timeoutMs: number): Error =>
-  Object.assign(new Error(`no answer within ${timeoutMs / 1000} s`), { name: 'TimeoutError' });
-
-/** Runs one try, and gives up waiting for it when time is over or its caller has gone, whether or not the SDK heeds the signal. */
-async function bounded<T>(attempt: Attempt<T>, clock: Clock, timeoutMs: number, signal?: AbortSignal): Promise<T> {
-  signal?.throwIfAborted();
-  const end = new AbortController();
-  const timer = clock.setTimer(timeoutMs, () => end.abort(timedOut(timeoutMs)));
-  const onAbort = (): void => end.abort(signal?.reason);
-  // Many calls wait under the one signal of their controller; no listener outlives its call.
-  if (signal) setMaxListeners(0, signal);
-  signal?.addEventListener('abort', onAbort, { once: true });
-  try {
-    return await new Promise<T>((resolve, reject) => {
-      end.signal.addEventListener('abort', () => reject(end.signal.reason as Error), { once: true });
-      attempt(end.signal).then(resolve, reject);
-    });
-  } finally {
-    timer.cancel();
-    signal?.removeEventListener('abort', onAbort);
-  }
-}
-
 /** The wait before try number `next` (2, 3, ...): anything up to an exponentially growing bound, so that callers spread. */
 const backoffMs = ({ baseMs, waitMaxMs }: RetryPolicy, next: number, rng: Pick<Rng, 'next'>): number =>
   rng.next() * Math.min(waitMaxMs, baseMs * 2 ** (next - 2));
@@ -133,7 +110,7 @@ export function createCalls(options: CallsOptions): Calls {
     for (let next = 2; ; next++) {
       await pace?.wait(signal);
       try {
-        return await bounded(attempt, clock, timeoutMs, signal);
+        return await inTime(attempt, clock, timeoutMs, signal);
       } catch (error) {
         if (signal?.aborted) throw new Error(`${name}: ${textOf(signal.reason)}`, { cause: error });
         const failure = classify(error);

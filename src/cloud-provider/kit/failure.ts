@@ -113,6 +113,13 @@ export function kindOfStatus(status: number): FailureKind {
   return status === 408 || status >= 500 ? 'transient' : 'refused';
 }
 
+/**
+ * For APIs that tell every refusal in words of their own: an absence that is told in other words, as by a proxy or a gateway in between, proves
+ * nothing, and passes. Believed, it would take a machine for gone.
+ */
+export const unlessForeign = (failure: Failure, isInOwnWords: boolean): Failure =>
+  failure.kind === 'absent' && !isInOwnWords ? { ...failure, kind: 'transient' } : failure;
+
 const statusIn = ({ status, statusCode }: Record<string, unknown>): number | undefined => {
   const found = typeof status === 'number' ? status : statusCode;
   return typeof found === 'number' && found >= 400 && found < 600 ? found : undefined;

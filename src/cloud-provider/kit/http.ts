@@ -1,6 +1,6 @@
 // JSON over HTTP for what no SDK of a vendor covers: metadata services, token endpoints, single calls. Bounded in size; time is the caller's signal.
 import { answerBytesMax } from './limits.ts';
-import { retryAfterHeaderMs, kindOfStatus, type Failure } from './failure.ts';
+import { type Failure, kindOfStatus, retryAfterHeaderMs, unlessForeign } from './failure.ts';
 
 export interface HttpRequest {
   method?: string;
@@ -76,10 +76,20 @@ export async function sendHttp(request: HttpRequest): Promise<HttpAnswer> {
   return { ...answer, json: <T>() => JSON.parse(answer.text) as T };
 }
 
-/** What an `HttpAnswerError` means, its Retry-After included; undefined: it is another error. */
+/** Whether a text can be an API's: nothing at all, or JSON. */
+function isJsonOrEmpty(text: string): boolean {
+  try {
+    return text === '' || typeof JSON.parse(text) === 'object';
+  } catch {
+    return false;
+  }
+}
+
+/** What an `HttpAnswerError` means, its Retry-After included; undefined: it is another error. A page of HTML does not say that a thing is absent. */
 export function answerFailure(error: unknown, nowMs: number): Failure | undefined {
   if (!(error instanceof HttpAnswerError)) return undefined;
   const retryAfterMs = retryAfterHeaderMs(error.headers.get('retry-after'), nowMs);
   const kind = kindOfStatus(error.status);
-  return { kind, status: error.status, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+  const failure = { kind, status: error.status, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+  return unlessForeign(failure, isJsonOrEmpty(error.text));
 }

@@ -8,6 +8,7 @@ export * from './credentials.ts';
 export * from './difference.ts';
 export * from './failure.ts';
 export * from './http.ts';
+export { inTime } from './in-time.ts';
 export { type IniSection, parseIni } from './ini.ts';
 export { iniFields } from './ini-fields.ts';
 export * from './metrics.ts';

@@ -17,6 +17,13 @@ export function listIn<Item>(answer: unknown, field: string): Item[] {
   return value as Item[];
 }
 
+/** The same things, once each is seen to have a text in these fields: without its name a thing would not be found, and count as gone. */
+export function withTexts<Thing extends object>(things: readonly Thing[], ...fields: (keyof Thing & string)[]): Thing[] {
+  for (const thing of things)
+    for (const field of fields) if (typeof thing[field] !== 'string') throw new Error(`a thing in the answer has no "${field}"`);
+  return [...things];
+}
+
 /** The thing in a field of an answer. Throws when there is none: only the cloud's own words for it say that a thing is gone. */
 export function thingIn<Thing>(answer: unknown, field: string): Thing {
   const value = fieldOf(answer, field);

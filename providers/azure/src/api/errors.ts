@@ -7,6 +7,7 @@ import {
   httpFailure,
   kindOfStatus,
   retryAfterHeaderMs,
+  unlessForeign,
 } from 'sagong/cloud-provider/kit';
 
 /** By code, in lower case. */
@@ -34,10 +35,13 @@ const kinds: Readonly<Record<string, FailureKind>> = {
   instanceidnotfound: 'absent',
 };
 
-interface ErrorBody {
-  error?: { code?: string; message?: string; details?: { code?: string; message?: string }[] };
-  code?: string;
-  message?: string;
+interface ErrorWords {
+  code?: unknown;
+  message?: unknown;
+  details?: unknown;
+}
+interface ErrorBody extends ErrorWords {
+  error?: ErrorWords;
 }
 
 /** An answer of 400 or more, or an operation that ended badly. */
@@ -62,9 +66,10 @@ export class AzureError extends Error {
 function wordsOf(text: string): { code: string; message: string } {
   try {
     const body = JSON.parse(text) as ErrorBody;
-    const { code = '', message = '', details = [] } = body.error ?? (body as { code?: string; message?: string; details?: [] });
-    const more = details.map((one) => one.message).filter((one) => one && one !== message);
-    return { code, message: [message, ...more].join(' ') };
+    const { code, message, details }: ErrorWords = body.error ?? body;
+    const more = Array.isArray(details) ? (details as (ErrorWords | null)[]).map((one) => one?.message) : [];
+    const words = [message, ...more].filter((one, at) => typeof one === 'string' && one !== '' && (at === 0 || one !== message));
+    return { code: typeof code === 'string' ? code : '', message: words.join(' ') };
   } catch {
     // A proxy in between may answer in HTML.
     return { code: '', message: text.slice(0, 200) };
@@ -76,13 +81,14 @@ export function failureOf(error: unknown): Failure {
   if (!(error instanceof AzureError)) return httpFailure(error);
   const { code, status, retryAfterMs, requestId } = error;
   const kind = kinds[code.toLowerCase()] ?? (status >= 400 ? kindOfStatus(status) : 'refused');
-  return {
+  const failure = {
     kind,
     ...(status > 0 && { status }),
     ...(code !== '' && { code }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(requestId !== undefined && { requestId }),
   };
+  return unlessForeign(failure, code !== '');
 }
 
 /** The failure of an operation that Azure carried out in its own time. */

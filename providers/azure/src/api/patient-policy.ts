@@ -3,6 +3,7 @@
 import type { PipelinePolicy, PipelineRequest, PipelineResponse, SendRequest } from '@azure/core-rest-pipeline';
 import type { Clock, ProviderMetrics, Rng } from 'sagong/cloud-provider';
 import { type Calls, createCalls, type RateLimiter, type RetryPolicy } from 'sagong/cloud-provider/kit';
+import { answerBytesMax } from '../limits.ts';
 import { AzureError, failureOf, operationFailure } from './errors.ts';
 import { createCallMetrics } from './metrics.ts';
 import { requestName, type RequestName } from './requests.ts';
@@ -37,6 +38,19 @@ function refuseBadEnd(name: RequestName, response: PipelineResponse, nowMs: numb
   throw operationFailure('operation', new AzureError(response.bodyAsText, { status: 0, header }, nowMs));
 }
 
+/** Sends a request until its signal ends it. An answer without an end is given up: the SDK would keep all of it. */
+const bounded = (request: PipelineRequest, signal: AbortSignal, next: SendRequest): Promise<PipelineResponse> =>
+  new Promise((resolve, reject) => {
+    const tooLarge = new AbortController();
+    request.abortSignal = AbortSignal.any([signal, tooLarge.signal]);
+    request.onDownloadProgress = ({ loadedBytes }) => {
+      if (loadedBytes <= answerBytesMax) return;
+      reject(new Error(`the answer is larger than ${answerBytesMax} bytes`));
+      tooLarge.abort();
+    };
+    next(request).then(resolve, reject);
+  });
+
 export function patientPolicy({ clock, rng, metrics, paceOf, retry }: PolicyOptions): PipelinePolicy {
   const callMetrics = createCallMetrics(metrics);
   const known = new Map<string, Calls>();
@@ -66,8 +80,7 @@ export function patientPolicy({ clock, rng, metrics, paceOf, retry }: PolicyOpti
       const name = requestName(request.method, request.url);
       const signal = request.abortSignal as AbortSignal | undefined;
       const attempt = async (until: AbortSignal): Promise<PipelineResponse> => {
-        request.abortSignal = until;
-        const response = await next(request);
+        const response = await bounded(request, until, next);
         if (response.status < 400) return response;
         const { status, headers, bodyAsText } = response;
         throw new AzureError(bodyAsText ?? '', { status, header: (one) => headers.get(one) }, clock.now());

@@ -1,6 +1,6 @@
 // The operations of the APIs, by the names that the vendor's reference gives them: they begin each error and are the labels of metrics. A question
 // about one thing gives undefined where there is none; deleting what is gone succeeds.
-import { fineIfAbsent, thingIn, undefinedIfAbsent } from 'sagong/cloud-provider/kit';
+import { fineIfAbsent, thingIn, undefinedIfAbsent, withTexts } from 'sagong/cloud-provider/kit';
 import type { ApiClient, Query } from './client.ts';
 import type {
   Backend,
@@ -25,7 +25,8 @@ function balancerApi(client: ApiClient, signal?: AbortSignal) {
   const put = (name: string, path: string, query: Query, body: unknown) =>
     client.change<void>(name, { ...blb(path, query), method: 'PUT', body }, signal);
   return {
-    balancers: (query: Query = {}) => client.list<Balancer>('DescribeLoadBalancers', 'blbList', blb('', query), signal),
+    balancers: async (query: Query = {}) =>
+      withTexts(await client.list<Balancer>('DescribeLoadBalancers', 'blbList', blb('', query), signal), 'blbId', 'name'),
     balancer: (id: string) => client.get<Balancer>('DescribeLoadBalancerDetail', blb(`/${id}`), signal).catch(undefinedIfAbsent),
     /** With the same token it is the same one, for a day. */
     createBalancer: (body: BalancerRequest, clientToken: string) =>
@@ -136,8 +137,10 @@ export function baiduApi(client: ApiClient, signal?: AbortSignal) {
     ...eipApi(client, signal),
     ...networkApi(client, signal),
     ...groupApi(client, signal),
-    instances: (query: Query = {}) =>
-      client.list<Instance>('ListInstances', 'instances', { service: 'bcc', path: 'v2/instance', query }, signal),
+    instances: async (query: Query = {}) => {
+      const request = { service: 'bcc', path: 'v2/instance', query } as const;
+      return withTexts(await client.list<Instance>('ListInstances', 'instances', request, signal), 'id', 'name');
+    },
     instance: async (id: string) => {
       const request = { service: 'bcc', path: `v2/instance/${encodeURIComponent(id)}` } as const;
       const found = client.get('GetInstance', request, signal).then((answer) => thingIn<Instance>(answer, 'instance'));

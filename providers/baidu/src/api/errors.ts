@@ -1,5 +1,13 @@
 // What refusals of the APIs mean: `{"requestId", "code", "message"}` with a status (https://cloud.baidu.com/doc/Reference/s/Ojwvynvx5).
-import { answerFailure, callErrorOf, causesOf, type Failure, HttpAnswerError, httpFailure } from 'sagong/cloud-provider/kit';
+import {
+  answerFailure,
+  callErrorOf,
+  causesOf,
+  type Failure,
+  HttpAnswerError,
+  httpFailure,
+  unlessForeign,
+} from 'sagong/cloud-provider/kit';
 
 /** A refusal in the API's own words. */
 export class ApiError extends Error {
@@ -53,7 +61,7 @@ export const isRefused = (error: unknown): boolean => {
 };
 
 export function failureOf(error: unknown, nowMs: number): Failure {
-  if (!(error instanceof ApiError)) return answerFailure(error, nowMs) ?? httpFailure(error);
+  if (!(error instanceof ApiError)) return unlessForeign(answerFailure(error, nowMs) ?? httpFailure(error), false);
   const { code, requestId, cause } = error;
   const failure = { ...(answerFailure(cause, nowMs) ?? httpFailure(cause)), code, ...(requestId && { requestId }) };
   if (throttling.test(code)) return { ...failure, kind: 'throttled' };

@@ -1,6 +1,6 @@
 // The calls of DigitalOcean's API that the provider makes: one method each, bounded in time and size, lists over all their pages.
 import type { Clock } from 'sagong/cloud-provider';
-import { listIn } from 'sagong/cloud-provider/kit';
+import { listIn, withTexts } from 'sagong/cloud-provider/kit';
 import { listItemsMax, pageItems, pagesMax, requestsAtOnceMax, requestTimeoutMs, responseBytesMax } from '../limits.ts';
 import { errorOf, isNotFound, messageOf } from './errors.ts';
 import { gate, pacer } from './pace.ts';
@@ -170,7 +170,7 @@ class HttpApi implements DigitalOceanApi {
     if (value === undefined || value === null) throw new Error(`${request.URL}: the answer has no "${root}"`);
     return value as T;
   }
-  async #all<T>(
+  async #all<T extends { name: string }>(
     root: string,
     request: (page: { page: number; perPage: number }) => SdkRequest,
     signal?: AbortSignal,
@@ -178,7 +178,7 @@ class HttpApi implements DigitalOceanApi {
     const all: T[] = [];
     for (let page = 1; page <= pagesMax; page++) {
       const answer = await this.#send(request({ page, perPage: pageItems }), signal);
-      const items = listIn<T>(answer, root);
+      const items = withTexts(listIn<T>(answer, root), 'name');
       if (all.length + items.length > listItemsMax) throw new Error(`the list of ${root} has more than ${listItemsMax} items`);
       for (const item of items) all.push(item);
       if (!(answer as Page).links?.pages?.next) return all;
@@ -199,7 +199,7 @@ class HttpApi implements DigitalOceanApi {
     let response: Response;
     let text: string;
     try {
-      response = await fetch(url, { method, headers, signal: bound, ...(body && { body }) });
+      response = await fetch(url, { method, headers, redirect: 'error', signal: bound, ...(body && { body }) });
       text = await textOf(response);
     } catch (error) {
       const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;

@@ -6,15 +6,19 @@ import { throttledDefaultMs, throttledMaxMs } from '../limits.ts';
 /** An answer with a status of 400 or more. */
 export class ApiError extends Error {
   readonly status: number;
+  /** The API's word for it; empty: somebody else answered, as a proxy in between. */
+  readonly id: string;
 
-  constructor(message: string, status: number) {
+  constructor(message: string, status: number, id: string) {
     super(message);
     this.name = 'ApiError';
     this.status = status;
+    this.id = id;
   }
 }
 
-export const isNotFound = (error: unknown): boolean => error instanceof ApiError && error.status === 404;
+/** Only the API itself can say so. */
+export const isNotFound = (error: unknown): boolean => error instanceof ApiError && error.status === 404 && error.id !== '';
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 export interface FailedAnswer {
@@ -26,6 +30,7 @@ export interface FailedAnswer {
 }
 
 interface ErrorBody {
+  id?: unknown;
   message?: unknown;
   request_id?: unknown;
 }
@@ -51,12 +56,13 @@ export function throttledMs(headers: Headers, nowMs: number): number {
 
 /** The error of a failed answer; of a 429 one that says when to come again. */
 export function errorOf({ method, url, status, headers, body }: FailedAnswer, nowMs: number): Error {
-  const { message, request_id } = bodyOf(body);
+  const { id, message, request_id } = bodyOf(body);
   const requestId = typeof request_id === 'string' ? request_id : headers.get('x-request-id');
   const request = requestId ? ` (request ${JSON.stringify(requestId)})` : '';
   const error = new ApiError(
     `${method} ${url}: ${status}${request} ${typeof message === 'string' ? message : ''}`.trim(),
     status,
+    typeof id === 'string' ? id : '',
   );
   return status === 429 ? retryAfter(error.message, throttledMs(headers, nowMs), error) : error;
 }

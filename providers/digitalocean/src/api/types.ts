@@ -91,6 +91,7 @@ export interface Certificate {
 }
 
 export interface Region {
+  name: string;
   slug: string;
 }
 

@@ -8,6 +8,7 @@ import {
   httpFailure,
   kindOfStatus,
   retryAfterHeaderMs,
+  unlessForeign,
 } from 'sagong/cloud-provider/kit';
 import type { Operation } from './types.ts';
 
@@ -35,7 +36,8 @@ const plain = (code: string): string => code.toLowerCase().replace(/[^a-z]/g, ''
 
 function reasonIn(text: string): string | undefined {
   try {
-    return (JSON.parse(text) as ErrorBody).error?.errors?.[0]?.reason;
+    const reason: unknown = (JSON.parse(text) as ErrorBody | null)?.error?.errors?.[0]?.reason;
+    return typeof reason === 'string' ? reason : undefined;
   } catch {
     // A proxy in between may answer in HTML.
     return undefined;
@@ -66,12 +68,13 @@ export function failureOf(error: unknown, nowMs: number): Failure {
   const { status } = error;
   const code = reasonIn(error.text);
   const retryAfterMs = retryAfterHeaderMs(error.headers.get('retry-after'), nowMs);
-  return {
+  const failure = {
     kind: kinds[plain(code ?? '')] ?? kindOfStatus(status),
     status,
     ...(code !== undefined && { code }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   };
+  return unlessForeign(failure, code !== undefined);
 }
 
 /** Whether something else still uses what was to be deleted. */

@@ -2,7 +2,7 @@
 // labels of the metric that linode-cloud-controller-manager keeps.
 import type { Clock, ProviderMetrics, Rng } from 'sagong/cloud-provider';
 import {
-  allNumberedPages,
+  allPages,
   type CallObserver,
   createCalls,
   listIn,
@@ -83,12 +83,10 @@ export function createClient({ url, token, timeoutMs, clock, rng, metrics }: Cli
     get: <T>(name: string, path: string, signal?: AbortSignal) =>
       calls.read(name, (end) => send<T>('GET', path, end), until(signal)),
     list: <T>(name: string, path: string, filter?: Filter, signal?: AbortSignal) =>
-      allNumberedPages(pageItems, async (page) => {
+      allPages<T, number>(async (page = 1) => {
         const query = `${path}?page=${page}&page_size=${pageItems}`;
-        return listIn<T>(
-          await lists.read(name, (end) => send<Page<T>>('GET', query, end, undefined, filter), until(signal)),
-          'data',
-        );
+        const answer = await lists.read(name, (end) => send<Page<T>>('GET', query, end, undefined, filter), until(signal));
+        return { items: listIn<T>(answer, 'data'), next: page < answer.pages ? page + 1 : undefined };
       }),
     change: <T>(name: string, method: string, path: string, body?: unknown, signal?: AbortSignal) =>
       calls.write(name, (end) => send<T>(method, path, end, body), { idempotent: true, ...until(signal) }),

@@ -1,5 +1,13 @@
 // What the API's refusals mean: `{"errors": [{"reason", "field"}]}` with a status (https://techdocs.akamai.com/linode-api/reference/errors).
-import { answerFailure, callErrorOf, causesOf, type Failure, HttpAnswerError, httpFailure } from 'sagong/cloud-provider/kit';
+import {
+  answerFailure,
+  callErrorOf,
+  causesOf,
+  type Failure,
+  HttpAnswerError,
+  httpFailure,
+  unlessForeign,
+} from 'sagong/cloud-provider/kit';
 
 export interface Reason {
   reason: string;
@@ -22,7 +30,7 @@ export class ApiError extends Error {
 function reasonsIn(text: string): Reason[] {
   try {
     const { errors } = JSON.parse(text) as { errors?: unknown };
-    if (Array.isArray(errors)) return (errors as Reason[]).filter(({ reason }) => typeof reason === 'string');
+    if (Array.isArray(errors)) return (errors as (Reason | null)[]).filter((one) => typeof one?.reason === 'string') as Reason[];
   } catch {
     // A proxy in between may answer in HTML.
   }
@@ -61,6 +69,6 @@ export const isRefused = (error: unknown): boolean => {
 
 export function failureOf(error: unknown, nowMs: number): Failure {
   const cause = error instanceof ApiError ? error.cause : error;
-  const failure = answerFailure(cause, nowMs) ?? httpFailure(cause);
+  const failure = unlessForeign(answerFailure(cause, nowMs) ?? httpFailure(cause), error instanceof ApiError);
   return failure.status === 400 && isBusy(error) ? { ...failure, kind: 'transient' } : failure;
 }

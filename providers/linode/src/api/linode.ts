@@ -1,6 +1,6 @@
 // The operations of the API, with their paths and types. A question about one thing gives undefined where there is none; deleting what is gone
 // succeeds.
-import { fineIfAbsent, undefinedIfAbsent } from 'sagong/cloud-provider/kit';
+import { fineIfAbsent, undefinedIfAbsent, withTexts } from 'sagong/cloud-provider/kit';
 import type { ApiClient } from './client.ts';
 import type {
   BalancerConfig,
@@ -34,7 +34,8 @@ function balancerApi({ find, list, post, put, remove }: ReturnType<typeof verbs>
   const config = (balancer: number, id: number): string => `nodebalancers/${balancer}/configs/${id}`;
   return {
     balancer: (id: number) => find<NodeBalancer>('GetNodeBalancer', `nodebalancers/${id}`),
-    balancers: (filter?: Filter) => list<NodeBalancer>('ListNodeBalancers', 'nodebalancers', filter),
+    balancers: async (filter?: Filter) =>
+      withTexts(await list<NodeBalancer>('ListNodeBalancers', 'nodebalancers', filter), 'label'),
     createBalancer: (body: NodeBalancerRequest) => post<NodeBalancer>('CreateNodeBalancer', 'nodebalancers', body),
     updateBalancer: (id: number, body: Partial<Pick<NodeBalancer, 'client_conn_throttle' | 'tags'>>) =>
       put<NodeBalancer>('UpdateNodeBalancer', `nodebalancers/${id}`, body),
@@ -63,7 +64,7 @@ export function linodeApi(client: ApiClient, signal?: AbortSignal) {
     profile: () => client.get<unknown>('GetProfile', 'profile', signal),
 
     linode: (id: number) => find<Linode>('GetInstance', `linode/instances/${id}`),
-    linodes: (filter?: Filter) => list<Linode>('ListInstances', 'linode/instances', filter),
+    linodes: async (filter?: Filter) => withTexts(await list<Linode>('ListInstances', 'linode/instances', filter), 'label'),
 
     firewalls: (filter?: Filter) => list<Firewall>('ListFirewalls', 'networking/firewalls', filter),
     firewallsOf: (balancer: number) => list<Firewall>('ListNodeBalancerFirewalls', `nodebalancers/${balancer}/firewalls`),

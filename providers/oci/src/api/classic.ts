@@ -1,6 +1,7 @@
 // Load balancers, layer 7 (https://docs.oracle.com/iaas/api/#/en/loadbalancer/20170115/).
 import type { LoadBalancerClient, models } from 'oci-loadbalancer';
 import { type BalancerApi, byAge, newRetryToken } from './balancer-api.ts';
+import { withTexts } from 'sagong/cloud-provider/kit';
 import type { ApiClient } from './client.ts';
 import type { Balancer, PieceChange, WorkRequest } from './types.ts';
 
@@ -81,8 +82,7 @@ export function classicApi({ balancers: client, read, write, list }: ApiClient, 
         (page) => client.listLoadBalancers({ compartmentId, ...(displayName && { displayName }), ...page }),
         signal,
       );
-      return all
-        .map(balancerOf)
+      return withTexts(all.map(balancerOf), 'id', 'displayName')
         .filter((one) => one.lifecycleState !== 'DELETED' && (!displayName || one.displayName === displayName))
         .sort(byAge);
     },

@@ -1,6 +1,6 @@
 // Instances, VNICs, subnets, security lists, network security groups and public IPs (https://docs.oracle.com/iaas/api/#/en/iaas/20160918/).
 import type { models } from 'oci-core';
-import { undefinedIfAbsent } from 'sagong/cloud-provider/kit';
+import { undefinedIfAbsent, withTexts } from 'sagong/cloud-provider/kit';
 import type { ApiClient } from './client.ts';
 import type { GroupRule, Instance, PublicIp, SecurityGroup, SecurityList, Subnet, Tags, Vnic, VnicAttachment } from './types.ts';
 
@@ -43,12 +43,14 @@ function computeApi({ compute, read, list }: ApiClient, signal?: AbortSignal) {
       const answer = await read('instance.get', () => compute.getInstance({ instanceId }), signal).catch(undefinedIfAbsent);
       return answer?.instance as Instance | undefined;
     },
-    instances: (compartmentId: string, displayName?: string) =>
-      list<Instance>(
+    async instances(compartmentId: string, displayName?: string) {
+      const found = await list<Instance>(
         'instance.list',
         (page) => compute.listInstances({ compartmentId, ...(displayName && { displayName }), ...page }),
         signal,
-      ),
+      );
+      return withTexts(found, 'id', 'displayName', 'lifecycleState');
+    },
     attachments: (compartmentId: string, instanceId?: string) =>
       list<VnicAttachment>(
         'vnic_attachment.list',

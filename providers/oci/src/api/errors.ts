@@ -7,6 +7,7 @@ import {
   httpFailure,
   kindOfStatus,
   retryAfterHeaderMs,
+  unlessForeign,
 } from 'sagong/cloud-provider/kit';
 
 export interface AnswerParts {
@@ -52,13 +53,14 @@ export function failureOf(error: unknown, nowMs: number): Failure {
   if (!(error instanceof OciAnswerError)) return httpFailure(error);
   const { status, serviceCode: code, requestId, retryAfter } = error;
   const retryAfterMs = retryAfterHeaderMs(retryAfter, nowMs);
-  return {
+  const failure = {
     kind: kinds[code] ?? kindOfStatus(status),
     status,
     code,
     ...(requestId !== undefined && { requestId }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   };
+  return unlessForeign(failure, code !== '');
 }
 
 /** Under this retry token something was made that is gone since. */

@@ -1,6 +1,7 @@
 // Network load balancers, layer 4 (https://docs.oracle.com/iaas/api/#/en/networkloadbalancer/20200501/).
 import type { models, NetworkLoadBalancerClient } from 'oci-networkloadbalancer';
 import { type BalancerApi, byAge, newRetryToken } from './balancer-api.ts';
+import { withTexts } from 'sagong/cloud-provider/kit';
 import type { ApiClient } from './client.ts';
 import type { Balancer, PieceChange, WorkRequest } from './types.ts';
 
@@ -110,8 +111,7 @@ export function networkApi({ networkBalancers: client, read, write, list }: ApiC
         },
         signal,
       );
-      return all
-        .map(balancerOf)
+      return withTexts(all.map(balancerOf), 'id', 'displayName')
         .filter((one) => one.lifecycleState !== 'DELETED' && (!displayName || one.displayName === displayName))
         .sort(byAge);
     },
