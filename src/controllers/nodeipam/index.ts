@@ -3,7 +3,7 @@
 import type { Node } from '#api/core/v1';
 import { type ControllerDefinition, defineController, type Effect, type Plan, watch, wholeCluster } from '#controller-runtime';
 import { mergePatch, nodes } from '#controller-runtime/platform';
-import { allow, recordEvents } from '#controller-runtime/workload';
+import { nodeControllerRights } from '../node-controller-rights.ts';
 import type { ControllersConfig } from '../config.ts';
 import { CidrSet, noCidrsRemaining } from './cidr-set.ts';
 
@@ -85,13 +85,7 @@ export const nodeIpamController = (config: Config): ControllerDefinition =>
     for: wholeCluster,
     serviceAccount: 'node-controller',
     eventSource: 'cidrAllocator',
-    rights: [
-      allow('delete,get,list,patch,update,watch', 'core', 'nodes'),
-      allow('patch,update', 'core', 'nodes/status'),
-      allow('patch,update', 'core', 'pods/status'),
-      allow('delete,get,list,watch', 'core', 'pods'),
-      recordEvents,
-    ],
+    rights: nodeControllerRights,
     watches: [
       watch<Node>({
         resource: nodes,

@@ -4,7 +4,7 @@ import type { Lease } from '#api/coordination/v1';
 import type { Node, Pod } from '#api/core/v1';
 import { type ControllerDefinition, defineController, watch } from '#controller-runtime';
 import { leases, nodeIndexer, nodes, pods, podsByNode } from '#controller-runtime/platform';
-import { allow, recordEvents } from '#controller-runtime/workload';
+import { nodeControllerRights } from '../node-controller-rights.ts';
 import type { ControllersConfig } from '../config.ts';
 import type { HealthConfig } from './health.ts';
 import { monitor, type MonitorMemory, type MonitorView } from './monitor.ts';
@@ -25,13 +25,7 @@ export const nodeLifecycleController = (config: Config): ControllerDefinition =>
     for: (key) => (key === allKey ? undefined : { ...nodes, key: key.slice(prefix.length) }),
     serviceAccount: 'node-controller',
     eventSource: 'node-controller',
-    rights: [
-      allow('delete,get,list,patch,update,watch', 'core', 'nodes'),
-      allow('patch,update', 'core', 'nodes/status'),
-      allow('patch,update', 'core', 'pods/status'),
-      allow('delete,get,list,watch', 'core', 'pods'),
-      recordEvents,
-    ],
+    rights: nodeControllerRights,
     watches: [
       watch<Node>({
         resource: nodes,

@@ -3,7 +3,7 @@
 import type { Node, Pod, PodCondition, Taint, Toleration } from '#api/core/v1';
 import { type ControllerDefinition, defineController, type Effect, ownKey, type Plan, watch } from '#controller-runtime';
 import { nodeIndexer, nodes, patchPodStatus, pods, podsByNode, refOf, saysCondition } from '#controller-runtime/platform';
-import { allow, recordEvents } from '#controller-runtime/workload';
+import { nodeControllerRights } from '../node-controller-rights.ts';
 import { tolerates } from '#component-helpers/pod';
 import { keyOf, splitKey } from '#apimachinery/meta';
 import { deepEqual } from '#utils';
@@ -86,13 +86,7 @@ export const taintEvictionController: ControllerDefinition = defineController<Ev
   name: 'taint-eviction-controller',
   for: pods,
   serviceAccount: 'node-controller',
-  rights: [
-    allow('delete,get,list,patch,update,watch', 'core', 'nodes'),
-    allow('patch,update', 'core', 'nodes/status'),
-    allow('patch,update', 'core', 'pods/status'),
-    allow('delete,get,list,watch', 'core', 'pods'),
-    recordEvents,
-  ],
+  rights: nodeControllerRights,
   watches: [
     watch<Node>({
       resource: nodes,
