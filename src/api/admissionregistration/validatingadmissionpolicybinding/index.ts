@@ -1,11 +1,10 @@
 // Bindings of validating policies (admissionregistration.k8s.io/v1; pkg/registry/admissionregistration/validatingadmissionpolicybinding).
 import type { ValidatingAdmissionPolicyBinding } from '#api/admissionregistration/v1';
 import { root } from '#apimachinery/field';
-import { age, columns } from '../../common/printing.ts';
 import { collect, isEmpty, type Report } from '../../common/report.ts';
 import { defineKind } from '../../kind.ts';
-import { paramRefText, validateBinding } from '../common/policies.ts';
-import { defaultMatchResources, nameWarnings } from '../common/rules.ts';
+import { bindingRules } from '../common/binding-rules.ts';
+import { validateBinding } from '../common/policies.ts';
 
 const bothActions =
   'must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)';
@@ -30,21 +29,7 @@ export const validatingAdmissionPolicyBinding = defineKind<ValidatingAdmissionPo
   group: 'admissionregistration.k8s.io',
   version: 'v1',
   kind: 'ValidatingAdmissionPolicyBinding',
-  metadataRules: 'whole',
-  kubeFinalizers: false,
-  generation: ({ spec }) => spec ?? {},
-  defaults: ({ spec }) => defaultMatchResources(spec?.matchResources),
+  ...bindingRules,
   validate,
   validateUpdate: validate,
-  warnings: nameWarnings,
-  allowUnconditionalUpdate: false,
-  printer: {
-    columns: columns('Name', 'PolicyName', 'ParamRef', 'Age'),
-    cells: ({ metadata, spec }, now) => [
-      metadata.name ?? '',
-      spec?.policyName ?? '',
-      paramRefText(spec?.paramRef),
-      age(metadata, now),
-    ],
-  },
 });

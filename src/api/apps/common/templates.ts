@@ -3,13 +3,14 @@
 import type { PodTemplateSpec } from '#api/core/v1';
 import { type Path, root } from '#apimachinery/field';
 import { fromLabelSelector, type LabelSelector, type Selector } from '#apimachinery/labels';
+import type { KubeObject } from '#apimachinery/meta';
 import { isDNS1123Label } from '#apimachinery/validation';
 import { isEmptySelector, type SelectorShape, sortedByKey, validateLabelSelector } from '../../common/labels.ts';
 import type { Report } from '../../common/report.ts';
 import { dropDisabledPodFields } from '../../core/pod/drop.ts';
 import { validatePodTemplateSpec } from '../../core/pod/validation/spec.ts';
 import { podTemplateWarnings } from '../../core/pod/warnings.ts';
-import type { KindContext } from '../../kind.ts';
+import type { KindContext, ScaleMapping } from '../../kind.ts';
 
 export const templatePath: Path = root('spec', 'template');
 const mismatch = '`selector` does not match template `labels`';
@@ -94,3 +95,18 @@ export function containerCells(template: PodTemplateSpec | undefined): [string, 
 
 /** `selector` of a Scale. */
 export const scaleSelector = (selector: SelectorShape | undefined): string => compiled(selector)?.toString() ?? '';
+
+interface Scaled extends KubeObject {
+  spec?: { replicas?: number; selector?: SelectorShape };
+  status?: { replicas?: number };
+}
+
+/** How kinds are scaled that have `spec.replicas`, `status.replicas` and a label selector. */
+export const replicasScale = <T extends Scaled>(): ScaleMapping<T> => ({
+  specReplicas: ({ spec }) => spec?.replicas ?? 0,
+  setSpecReplicas(draft, replicas) {
+    if (draft.spec) draft.spec = { ...draft.spec, replicas };
+  },
+  statusReplicas: ({ status }) => status?.replicas ?? 0,
+  selector: ({ spec }) => scaleSelector(spec?.selector),
+});

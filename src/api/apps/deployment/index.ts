@@ -121,14 +121,7 @@ export const deployment = defineKind<Deployment>({
     },
     'labels',
   ),
-  scale: {
-    specReplicas: ({ spec }) => spec?.replicas ?? 0,
-    setSpecReplicas(draft, replicas) {
-      if (draft.spec) draft.spec = { ...draft.spec, replicas };
-    },
-    statusReplicas: ({ status }) => status?.replicas ?? 0,
-    selector: ({ spec }) => templates.scaleSelector(spec?.selector),
-  },
+  scale: templates.replicasScale(),
   printer: {
     columns: [
       ...columns('Name', 'Ready'),

@@ -59,14 +59,7 @@ export const replicaSet = defineKind<ReplicaSet>({
         validateCounters(report, status ?? { replicas: 0 }, [...fields], [...parts], 'readyReplicas');
       }),
   }),
-  scale: {
-    specReplicas: ({ spec }) => spec?.replicas ?? 0,
-    setSpecReplicas(draft, replicas) {
-      if (draft.spec) draft.spec = { ...draft.spec, replicas };
-    },
-    statusReplicas: ({ status }) => status?.replicas ?? 0,
-    selector: ({ spec }) => templates.scaleSelector(spec?.selector),
-  },
+  scale: templates.replicasScale(),
   printer: {
     columns: [
       column('Name', { name: true }),

@@ -77,14 +77,7 @@ export const statefulSet = defineKind<StatefulSet>({
   warnings,
   resetFields: [['status']],
   status: statusDoor<StatefulSet>({ validateUpdate: validateStatefulSetStatus }),
-  scale: {
-    specReplicas: ({ spec }) => spec?.replicas ?? 0,
-    setSpecReplicas(draft, replicas) {
-      if (draft.spec) draft.spec = { ...draft.spec, replicas };
-    },
-    statusReplicas: ({ status }) => status?.replicas ?? 0,
-    selector: ({ spec }) => templates.scaleSelector(spec?.selector),
-  },
+  scale: templates.replicasScale(),
   printer: {
     columns: [...columns('Name', 'Ready', 'Age'), ...wideColumns('Containers', 'Images')],
     cells: ({ metadata, spec, status }, now) => [
