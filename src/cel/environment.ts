@@ -40,26 +40,29 @@ export function functionTable(...tables: readonly (readonly (readonly [string, O
 
 type Row = readonly [string, Overload];
 
-/** A row of a table: a function called by its name alone. */
-export const global = (
+type RowOf = (
   name: string,
   params: readonly Type[],
   result: Type,
   call: (...args: never[]) => Value,
   cost?: (...args: never[]) => number,
-): Row => [
-  name,
-  { member: false, params, result, call: call as Overload['call'], ...(cost && { cost: cost as NonNullable<Overload['cost']> }) },
-];
+) => Row;
+
+const rowOf =
+  (isMember: boolean): RowOf =>
+  (name, params, result, call, cost) => [
+    name,
+    {
+      member: isMember,
+      params,
+      result,
+      call: call as Overload['call'],
+      ...(cost && { cost: cost as NonNullable<Overload['cost']> }),
+    },
+  ];
+
+/** A row of a table: a function called by its name alone. */
+export const global = rowOf(false);
 
 /** A row of a table: a function called on its first parameter. */
-export const member = (
-  name: string,
-  params: readonly Type[],
-  result: Type,
-  call: (...args: never[]) => Value,
-  cost?: (...args: never[]) => number,
-): Row => [
-  name,
-  { member: true, params, result, call: call as Overload['call'], ...(cost && { cost: cost as NonNullable<Overload['cost']> }) },
-];
+export const member = rowOf(true);
