@@ -117,6 +117,14 @@ function identityFamilies(metrics: Metrics): Pick<RequestObserver, 'authenticate
   };
 }
 
+/** The series of requests that are alike, each made when it is first used. */
+interface Series {
+  codes: Map<number, { inc(): void }>;
+  durations?: { observe(value: number): void };
+  sli?: { observe(value: number): void };
+  answers?: { observe(value: number): void };
+}
+
 /** `isServed`: whether a group version, resource and subresource is something this server, or one behind it, answers. */
 export function requestMetrics(metrics: Metrics, isServed: (target: Target) => boolean): RequestObserver {
   const { total, durations, sli, answers, bodies, longRunning, inFlight, self } = requestFamilies(metrics);
@@ -126,6 +134,13 @@ export function requestMetrics(metrics: Metrics, isServed: (target: Target) => b
     if (!target || !isServed(target)) return [verbOf(request), '', '', '', '', target ? scopeOf(request) : ''];
     const { group, version, resource, subresource } = target;
     return [verbOf(request), group, version, resource, subresource, scopeOf(request)];
+  };
+  // Every request is counted in several series: they are found by one key, because making keys costs more than counting.
+  const known = new Map<string, Series>();
+  const seriesOf = (key: string): Series => {
+    let series = known.get(key);
+    if (!series) known.set(key, (series = { codes: new Map() }));
+    return series;
   };
   return {
     began(request) {
@@ -140,17 +155,26 @@ export function requestMetrics(metrics: Metrics, isServed: (target: Target) => b
       };
     },
     over({ request, status, seconds, sentBytes, receivedBytes, awaySeconds }) {
-      const [verb, ...rest] = labelsOf(request);
-      const [group, , resource, subresource] = rest;
+      const labels = labelsOf(request);
+      const [verb, group, , resource, subresource] = labels;
       const dryRun = dryRunOf(request);
+      const series = seriesOf(`${labels.join(' ')} ${dryRun}`);
+      const rest = labels.slice(1);
       // A connection taken over counts as done.
-      total.inc(1, verb, dryRun, ...rest, 'apiserver', status === 0 ? 200 : status);
+      const code = status === 0 ? 200 : status;
+      let counter = series.codes.get(code);
+      if (!counter) series.codes.set(code, (counter = total.labels(verb, dryRun, ...rest, 'apiserver', code)));
+      counter.inc();
       if (request.via === 'memory' && request.user.name === 'system:apiserver') self.inc(1, verb, group, resource, subresource);
       if (receivedBytes > 0 && changingVerbs.has(request.verb)) bodies.observe(receivedBytes, group, resource, request.verb);
       if (request.verb === 'watch') return;
-      durations.observe(seconds, verb, dryRun, ...rest, 'apiserver');
-      sli.observe(Math.max(0, seconds - awaySeconds), verb, ...rest, 'apiserver');
-      if (verb === 'GET' || verb === 'LIST') answers.observe(sentBytes, verb, ...rest, 'apiserver');
+      series.durations ??= durations.labels(verb, dryRun, ...rest, 'apiserver');
+      series.durations.observe(seconds);
+      series.sli ??= sli.labels(verb, ...rest, 'apiserver');
+      series.sli.observe(Math.max(0, seconds - awaySeconds));
+      if (verb !== 'GET' && verb !== 'LIST') return;
+      series.answers ??= answers.labels(verb, ...rest, 'apiserver');
+      series.answers.observe(sentBytes);
     },
     ...identityFamilies(metrics),
   };

@@ -172,18 +172,19 @@ export function flowMetrics(metrics: Metrics, levels: Levels): FlowMetrics {
     labels: byFlow,
     buckets: [1, 2, 4, 10, 100],
   });
-  // Every request is counted here: what its labels lead to is looked up by one key.
+  // Every request is counted here: what its labels lead to is looked up by the names that it has, without a key made of them.
   const made = (level: string, schema: string) => ({
     dispatched: dispatched.labels(level, schema),
     waited: waited.labels(level, schema, 'true'),
     seats: seats.labels(level, schema),
     executed: new Map<string, { observe(value: number): void }>(),
   });
-  const known = new Map<string, ReturnType<typeof made>>();
+  const known = new Map<string, Map<string, ReturnType<typeof made>>>();
   const childrenOf = (level: string, schema: string): ReturnType<typeof made> => {
-    const key = `${schema}/${level}`;
-    let children = known.get(key);
-    if (!children) known.set(key, (children = made(level, schema)));
+    let ofLevel = known.get(level);
+    if (!ofLevel) known.set(level, (ofLevel = new Map()));
+    let children = ofLevel.get(schema);
+    if (!children) ofLevel.set(schema, (children = made(level, schema)));
     return children;
   };
   return {
