@@ -71,6 +71,10 @@ export interface VendorEmulation extends AnsweringApi {
   balancers(): EmulatedBalancer[];
   /** Absent: the vendor has no routes. */
   routes?(): EmulatedRoute[];
+  /** Public addresses that it holds, of those that it was given. Absent: its load balancers get theirs from the local cloud when they are made. */
+  addresses?(): string[];
+  /** Public addresses of the local cloud that nobody has, before each change: what is made next may take them. */
+  setFreeAddresses?(addresses: readonly string[]): void;
   /** All that is not the local cloud's, as text. */
   save(): string;
 }
@@ -78,14 +82,26 @@ export interface VendorEmulation extends AnsweringApi {
 export interface VendorEmulationContext {
   /** What `save` gave at another time; undefined at first. */
   saved: string | undefined;
-  /** The secret of the account's owner. */
-  token: string;
+  /** The secret of the account's owner, as `newSecret` made it. */
+  secret: string;
   region: string;
+  zones: readonly string[];
   /** ID of the cluster's network in the local cloud. */
   networkId: string;
+  /** The ranges of its subnets; load balancers have their private addresses in the first. */
+  subnetCidrs: readonly string[];
   instanceTypes: readonly string[];
   now(): number;
   rng: Rng;
+}
+
+export interface VendorManagerContext extends Pick<VendorEmulationContext, 'secret' | 'region' | 'zones' | 'networkId'> {
+  /** Where the API answers. */
+  url: string;
+  /** Name of the cluster. */
+  cluster: string;
+  /** Folder of the configuration and of `files`. */
+  dir: string;
 }
 
 /** What a cloud-controller-manager of the vendor is started with. */
@@ -96,6 +112,10 @@ export interface VendorManagerSetup {
   unset: readonly string[];
   /** Text of `--cloud-config`; '' for none. */
   config: string;
+  /** Further files, as keys, by their names in `dir`; the owner alone may read them. */
+  files?: Readonly<Record<string, string>>;
+  /** Flags of the provider, by their names on the command line without dashes. */
+  flags?: Readonly<Record<string, string | boolean | readonly string[]>>;
   /** What the provider does in the cluster under names of its own, beyond the documented role: by service account in kube-system. */
   rights: Readonly<Record<string, readonly { apiGroups: string[]; resources: string[]; verbs: string[] }[]>>;
 }
@@ -103,10 +123,10 @@ export interface VendorManagerSetup {
 export interface VendorEmulatorDefinition {
   /** `--cloud-provider` of the vendor. */
   readonly provider: string;
-  /** What a token of the vendor's begins with. */
-  readonly tokenPrefix: string;
+  /** A secret as the vendor's users have it: a token, a key. Made once for an account. */
+  newSecret(): string;
   /** Whether its machines have public addresses, whatever else is asked for. */
   readonly publicAddresses: boolean;
   open(context: VendorEmulationContext): VendorEmulation;
-  manager(given: { url: string; token: string; region: string; cluster: string }): VendorManagerSetup;
+  manager(given: VendorManagerContext): VendorManagerSetup;
 }

@@ -67,6 +67,8 @@ export class LaggingMap<Value> {
   }
   #note(key: string, value: Value | undefined): void {
     const versions = this.#versions.get(key) ?? [];
+    // What no question sees any more.
+    if (versions.length > 0) this.#seenIn(versions);
     versions.push({ value, sinceMs: this.#now() });
     this.#versions.set(key, versions);
   }

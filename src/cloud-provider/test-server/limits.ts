@@ -7,3 +7,5 @@ export const seenRequestsMax = 10_000;
 export const soonMs = 1_000;
 /** Turns of the event loop after each timer of the manual clock. */
 export const turnsAfterTimer = 4;
+/** Of an account, that are remembered: as long as anybody asks how they ended. */
+export const operationsMax = 10_000;

@@ -1,5 +1,6 @@
 // Long-running operations of an account: begun by a request, done after a while, and now and then failed at their end, with or without their work
 // done. What they work on is busy meanwhile.
+import { operationsMax } from './limits.ts';
 import { Refusal } from './request.ts';
 
 export interface Operation<Result = unknown> {
@@ -74,6 +75,11 @@ export class Operations {
     for (const entry of due.sort((a, b) => a.operation.endsMs - b.operation.endsMs)) this.#end(entry);
     for (const { operation } of this.#open) if (operation.startedMs < nowMs) operation.state = 'running';
   }
+  /** Those of another life, all of them over. */
+  restore(operations: readonly Operation[]): void {
+    const over = { work() {}, failure: undefined };
+    for (const operation of operations) this.#entries.set(operation.id, { operation, ...over });
+  }
   get(id: string): Operation | undefined {
     this.settle();
     return this.#entries.get(id)?.operation;
@@ -87,9 +93,17 @@ export class Operations {
     this.settle();
     return [...this.#open].find(({ operation }) => operation.target === target)?.operation;
   }
+  /** Those that have been over for the longest time. */
+  #forget(): void {
+    for (const [id, entry] of this.#entries) {
+      if (this.#entries.size <= operationsMax) return;
+      if (!this.#open.has(entry)) this.#entries.delete(id);
+    }
+  }
   #end(entry: Entry): void {
     const { operation, work, failure } = entry;
     this.#open.delete(entry);
+    this.#forget();
     try {
       if (!failure || failure.workDone) operation.result = work();
       operation.state = failure ? 'failed' : 'done';

@@ -41,6 +41,8 @@ export interface ManagerSetup {
   unset: readonly string[];
   /** What the vendor's provider does in the cluster under names of its own: by service account in kube-system. */
   rights?: Readonly<Record<string, readonly { apiGroups: string[]; resources: string[]; verbs: string[] }[]>>;
+  /** Flags of the provider, by their names on the command line without dashes. */
+  flags?: Readonly<Record<string, string | boolean | readonly string[]>>;
   /** Absent: the vendor has routes. `local`: it has none; the local cloud's own provider makes those of pods, in the place of an overlay network. */
   routes?: 'local';
 }

@@ -10,7 +10,14 @@ import {
   providerOfEmulator,
   serveEmulator,
 } from '#cloud/emulators';
-import { type CloudProvider, CloudProviderLoadError, findCloudProvider, loadCloudProvider } from '#cloud-provider';
+import {
+  type CloudProvider,
+  CloudProviderLoadError,
+  findCloudProvider,
+  loadCloudProvider,
+  type ProviderFlags,
+  type ProviderFlagValues,
+} from '#cloud-provider';
 import { atomicWrite, ensureDir, isErrno, readFileIfExists } from '#host';
 import type { Clock, Logger, Rng } from '#utils';
 import { nodeNames, type ClusterSettings } from '../settings.ts';
@@ -122,6 +129,10 @@ export async function startEmulation(
 export const vendorPublicAddresses = async (emulator: EmulatorName): Promise<boolean> =>
   (await loadEmulator(emulator)).publicAddresses === true;
 
+/** By key, what is given by name. */
+const flagValues = (flags: ProviderFlags = {}, given: ManagerSetup['flags'] = {}): ProviderFlagValues =>
+  Object.fromEntries(Object.entries(flags).map(([key, { name, default: usual }]) => [key, given[name] ?? usual]));
+
 /** The vendor's provider, in this process. Vendors' SDKs look for keys in the environment, where real ones of the user may be: those are set aside. */
 export async function loadVendorProvider(
   { setup }: Emulation,
@@ -129,7 +140,9 @@ export async function loadVendorProvider(
 ): Promise<{ name: string; cloud: CloudProvider }> {
   for (const variable of setup.unset) delete process.env[variable];
   Object.assign(process.env, setup.env);
-  const loaded = await loadCloudProvider({ provider: setup.provider, configFile: setup.configFile, builtIn: {} }, deps);
+  const options = { provider: setup.provider, configFile: setup.configFile, builtIn: {} };
+  const definition = await findCloudProvider(options);
+  const loaded = await loadCloudProvider(options, { ...deps, flags: flagValues(definition?.flags, setup.flags) });
   if (!loaded) throw new Error(`there is no provider ${setup.provider}`);
   return loaded;
 }

@@ -64,7 +64,7 @@ describe('the emulated DigitalOcean', () => {
       expect(droplets[0]?.networks).toMatchObject({ v4: [{ type: 'private' }, { type: 'public' }] });
       for (const authorization of ['', 'Bearer dop_v1_other', `Bearer ${'x'.repeat(5_000)}`])
         expect((await ask('/v2/droplets', { headers: { authorization } })).status).toBe(401);
-      expect((await stat(join(world.dir, 'token'))).mode & 0o077).toBe(0);
+      expect((await stat(join(world.dir, 'secret'))).mode & 0o077).toBe(0);
       expect((await stat(join(world.dir, 'env'))).mode & 0o077).toBe(0);
     }));
 

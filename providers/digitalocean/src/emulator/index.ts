@@ -1,9 +1,13 @@
 // DigitalOcean's API before the local cloud (`sagong up --cloud-provider-emulator digitalocean`): droplets, load balancers, tags and regions, from the
 // vendor's API reference (https://docs.digitalocean.com/reference/api/). What is kept here is what the vendor knows beyond the local cloud.
-import { randomUUID, timingSafeEqual } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import {
   answeringApi,
   type EmulatedMachine,
+  machineNumber,
+  sameSecret,
+  savedAccount,
+  savedText,
   type VendorEmulation,
   type VendorEmulationContext,
   type VendorEmulatorDefinition,
@@ -11,7 +15,7 @@ import {
 import type { Routes } from 'sagong/cloud-provider/test-server';
 import { clientName } from '../cloud.ts';
 import { Account, type Droplet, type LoadBalancer, type Network, type Region, regionOf } from './account.ts';
-import { balancerOf, dropletId } from './local-cloud.ts';
+import { balancerOf } from './local-cloud.ts';
 import { Refusal, refusalBody } from './refusal.ts';
 import { apiRoutes } from './routes.ts';
 
@@ -41,7 +45,7 @@ const network = (address: string, type: Network['type']): Network => ({
 function dropletOf(machine: EmulatedMachine, region: Region, vpc: string): Droplet {
   const { privateAddress, publicAddress } = machine;
   return {
-    id: dropletId(machine.id),
+    id: machineNumber(machine.id),
     name: machine.name,
     memory: machine.memoryMiB,
     vcpus: machine.cpus,
@@ -69,7 +73,6 @@ const uuidOf = (networkId: string): string =>
     .padStart(12, '0')}`;
 
 interface Saved {
-  version: 1;
   loadBalancers: LoadBalancer[];
   tags: [string, string[]][];
   /** By load balancer. */
@@ -77,8 +80,7 @@ interface Saved {
 }
 
 function restore(account: Account, text: string): void {
-  const saved = JSON.parse(text) as Saved;
-  if (saved.version !== 1) throw new Error('the account of the emulated DigitalOcean is of another version of this program');
+  const saved = savedAccount<Saved>('DigitalOcean', text);
   for (const balancer of saved.loadBalancers) account.loadBalancers.set(balancer.id, balancer);
   for (const [tag, resources] of saved.tags) account.tags.set(tag, new Set(resources));
   for (const [id, address] of saved.ownAddresses) account.ownAddresses.set(id, address);
@@ -88,10 +90,10 @@ function saveOf(account: Account): string {
   // Address and state are the local cloud's.
   const loadBalancers = [...account.loadBalancers.values()].map((one) => ({ ...one, ip: '', status: 'new' as const }));
   const tags = [...account.tags].map(([tag, resources]): [string, string[]] => [tag, [...resources]]);
-  return JSON.stringify({ version: 1, loadBalancers, tags, ownAddresses: [...account.ownAddresses] } satisfies Saved);
+  return savedText({ loadBalancers, tags, ownAddresses: [...account.ownAddresses] } satisfies Saved);
 }
 
-function open({ saved, token, region: slug, networkId, instanceTypes, now }: VendorEmulationContext): VendorEmulation {
+function open({ saved, secret, region: slug, networkId, instanceTypes, now }: VendorEmulationContext): VendorEmulation {
   const account = new Account(now);
   const region = { ...regionOf(slug, slug), sizes: [...instanceTypes], features: ['private_networking'] };
   const vpc = uuidOf(networkId);
@@ -99,15 +101,10 @@ function open({ saved, token, region: slug, networkId, instanceTypes, now }: Ven
   account.activationMs = Number.POSITIVE_INFINITY;
   account.vpc = vpc;
   if (saved !== undefined) restore(account, saved);
-  const expected = Buffer.from(`Bearer ${token}`);
-  const isOwner = (given = ''): boolean => {
-    const bytes = Buffer.from(given);
-    return bytes.length === expected.length && timingSafeEqual(bytes, expected);
-  };
   const api = answeringApi({
     routes: routesOf(account),
     enter({ headers }) {
-      if (!isOwner(headers['authorization'])) throw new Refusal(401, 'Unable to authenticate you.');
+      if (!sameSecret(headers['authorization'], `Bearer ${secret}`)) throw new Refusal(401, 'Unable to authenticate you.');
     },
     refusalAnswer: (refusal) => ({ body: refusalBody(refusal, randomUUID()) }),
     headers: () => ({ 'x-request-id': randomUUID() }),
@@ -136,11 +133,11 @@ function open({ saved, token, region: slug, networkId, instanceTypes, now }: Ven
 
 const definition: VendorEmulatorDefinition = {
   provider: 'digitalocean',
-  tokenPrefix: 'dop_v1_',
+  newSecret: () => `dop_v1_${randomBytes(32).toString('hex')}`,
   publicAddresses: true,
   open,
-  manager: ({ url, token, region, cluster }) => ({
-    env: { DO_ACCESS_TOKEN: token, DO_OVERRIDE_URL: `${url}/`, REGION: region, DO_CLUSTER_ID: cluster },
+  manager: ({ url, secret, region, cluster }) => ({
+    env: { DO_ACCESS_TOKEN: secret, DO_OVERRIDE_URL: `${url}/`, REGION: region, DO_CLUSTER_ID: cluster },
     unset: [
       'DO_CLUSTER_VPC_ID',
       'DO_API_RATE_LIMIT_QPS',

@@ -1,11 +1,7 @@
 // A load balancer of DigitalOcean in the words of the local cloud. Throws, in the vendor's way, for what that cannot do. Pure.
-import type { EmulatedBalancer, EmulatedHealthCheck } from 'sagong/cloud-provider/emulator';
+import { type EmulatedBalancer, type EmulatedHealthCheck, machineOfNumber } from 'sagong/cloud-provider/emulator';
 import type { LoadBalancer } from './account.ts';
 import { unprocessable } from './refusal.ts';
-
-/** Droplets are numbered; instances have a hexadecimal number after `i-`. */
-export const dropletId = (machine: string): number => Number.parseInt(machine.replace(/^i-/, ''), 16);
-const machineId = (droplet: number): string => `i-${droplet.toString(16).padStart(8, '0')}`;
 
 interface Rule {
   entry_protocol: string;
@@ -64,7 +60,7 @@ export function balancerOf(balancer: LoadBalancer, address: string | undefined):
     scheme: balancer['network'] === 'INTERNAL' ? 'internal' : 'internet-facing',
     ...(address !== undefined && { address }),
     listeners: (balancer['forwarding_rules'] as Rule[]).map((rule) => listenerOf(isNetwork, rule)),
-    machines: balancer.droplet_ids.map(machineId),
+    machines: balancer.droplet_ids.map(machineOfNumber),
     sourceRanges: allow.length > 0 ? allow.map(rangeOf) : ['0.0.0.0/0'],
     healthCheck: healthOf(balancer['health_check'] as Check),
     proxyProtocol: isTold ? 'v1' : 'none',

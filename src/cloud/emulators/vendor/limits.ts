@@ -2,7 +2,7 @@
 
 /** Health checks of the local cloud are at least this frequent: its targets are on the same machine. */
 export const healthIntervalMaxMs = 2_000;
-/** Random bytes of a token. */
-export const tokenBytes = 32;
+/** Public addresses that are had in advance: for what one request makes. */
+export const spareAddresses = 1;
 /** After a failure of the local cloud that names no time. */
 export const retryAfterSeconds = 1;

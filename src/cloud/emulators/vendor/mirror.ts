@@ -7,6 +7,7 @@ import { atomicWrite, readFileIfExists } from '#host';
 import { CloudApiError, listAll } from '../../client/index.ts';
 import type { Instance, InstanceType } from '../../model/index.ts';
 import type { EmulatedAnswer, EmulatedNetwork, EmulatedRequest, Emulator, EmulatorContext, ManagerSetup } from '../emulator.ts';
+import { AddressStock } from './addresses.ts';
 import { retryAfterSeconds } from './limits.ts';
 import { madeOf, Projection } from './projection.ts';
 
@@ -35,6 +36,11 @@ function refusalOf(error: unknown): unknown {
   return new Refusal(422, 'refused', `The local cloud does not do this: ${error.message}`);
 }
 
+const linesOf = (values: Readonly<Record<string, unknown>>, line: (name: string, value: string) => string): string =>
+  Object.entries(values)
+    .map(([name, value]) => `${line(name, String(value))}\n`)
+    .join('');
+
 interface Running {
   network: EmulatedNetwork;
   emulation: VendorEmulation;
@@ -45,22 +51,26 @@ export class Mirror implements Emulator {
   readonly #vendor: string;
   readonly #definition: VendorEmulatorDefinition;
   readonly #context: EmulatorContext;
-  readonly #token: string;
+  readonly #secret: string;
+  readonly #addresses: AddressStock;
   #types: ReadonlyMap<string, InstanceType> = new Map();
+  #subnetCidrs: readonly string[] = [];
+  #zones: readonly string[] = [];
   #running: Running | undefined;
   #machines = '';
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(vendor: string, definition: VendorEmulatorDefinition, context: EmulatorContext, token: string) {
+  constructor(vendor: string, definition: VendorEmulatorDefinition, context: EmulatorContext, secret: string) {
     this.#vendor = vendor;
     this.#definition = definition;
     this.#context = context;
-    this.#token = token;
+    this.#secret = secret;
+    this.#addresses = new AddressStock(context.cloud, vendor);
   }
   answer(request: EmulatedRequest): Promise<EmulatedAnswer> {
     const { emulation } = this.#running ?? {};
     if (!emulation) return Promise.resolve({ status: 503, headers: { 'content-type': 'text/plain' }, body: 'not ready yet' });
-    // What nobody with the token has sent costs the local cloud nothing.
+    // What nobody with the secret has sent costs the local cloud nothing.
     const stop = emulation.checkAccess(request);
     if (stop) return Promise.resolve(stop);
     return this.#inTurn((running) => this.#answer(running, request));
@@ -86,17 +96,24 @@ export class Mirror implements Emulator {
   async #change(running: Running, request: EmulatedRequest): Promise<EmulatedAnswer> {
     const { emulation } = running;
     const before = emulation.save();
+    await this.#addresses.offer(emulation);
     try {
       const answer = await emulation.answer(request);
       const after = emulation.save();
       if (after === before) return answer;
       await this.#project(running);
       await atomicWrite(this.#statePath, after, { mode: 0o600 });
+      await this.#trimAddresses(emulation);
       return answer;
     } catch (error) {
       await this.#takeBack(running.network, before);
       throw error;
     }
+  }
+  /** Done again after the next change where it cannot be done now. */
+  async #trimAddresses(emulation: VendorEmulation): Promise<void> {
+    const { logger } = this.#context;
+    await this.#addresses.trim(emulation).catch((error: unknown) => logger.warn('addresses that nobody has are kept', { error }));
   }
   /** The account as it was; the local cloud follows now, or with the next change. */
   async #takeBack(network: EmulatedNetwork, saved: string): Promise<void> {
@@ -134,9 +151,11 @@ export class Mirror implements Emulator {
     const { region, clock, rng, cloud } = this.#context;
     const emulation = this.#definition.open({
       saved,
-      token: this.#token,
+      secret: this.#secret,
       region,
+      zones: this.#zones,
       networkId: network.vpcId,
+      subnetCidrs: this.#subnetCidrs,
       instanceTypes: [...this.#types.keys()],
       now: () => clock.now(),
       rng,
@@ -144,27 +163,39 @@ export class Mirror implements Emulator {
     this.#running = { network, emulation, projection: new Projection(cloud, this.#vendor, network) };
     return this.#running;
   }
+  /** What does not change. */
+  async #learn({ subnetIds }: EmulatedNetwork): Promise<void> {
+    const { cloud } = this.#context;
+    const [types, zones, subnets] = await Promise.all([
+      cloud.listInstanceTypes(),
+      cloud.listZones(),
+      Promise.all(subnetIds.map((subnetId) => cloud.getSubnet({ subnetId }))),
+    ]);
+    this.#types = new Map(types.items.map((type) => [type.name, type]));
+    this.#zones = zones.items.map(({ name }) => name);
+    this.#subnetCidrs = subnets.map(({ cidr }) => cidr);
+  }
   get #statePath(): string {
     return join(this.#context.dir, 'account.json');
   }
   async setUpManager(network: EmulatedNetwork, url: string): Promise<ManagerSetup> {
-    const { cloud, region, dir } = this.#context;
-    const { items } = await cloud.listInstanceTypes();
-    this.#types = new Map(items.map((type) => [type.name, type]));
+    const { region, dir } = this.#context;
+    await this.#learn(network);
     const running = this.#open(network, (await readFileIfExists(this.#statePath))?.toString('utf8'));
     await this.#inTurn(() => this.#refresh(running));
-    const { env, unset, config, rights } = this.#definition.manager({
-      url,
-      token: this.#token,
-      region,
-      cluster: network.cluster,
-    });
+    const { cluster, vpcId: networkId } = network;
+    const given = { url, secret: this.#secret, region, zones: this.#zones, networkId, cluster, dir };
+    const { env, unset, config, files = {}, flags = {}, rights } = this.#definition.manager(given);
     const configFile = config === '' ? '' : join(dir, 'cloud-config');
-    if (configFile !== '') await atomicWrite(configFile, config, { mode: 0o600 });
-    const lines = Object.entries(env).map(([name, value]) => `${name}=${value}\n`);
-    await atomicWrite(join(dir, 'env'), lines.join(''), { mode: 0o600 });
+    const texts = {
+      ...files,
+      ...(configFile !== '' && { 'cloud-config': config }),
+      ...(Object.keys(flags).length > 0 && { flags: linesOf(flags, (name, value) => `--${name}=${value}`) }),
+      env: linesOf(env, (name, value) => `${name}=${value}`),
+    };
+    for (const [name, text] of Object.entries(texts)) await atomicWrite(join(dir, name), text, { mode: 0o600 });
     const { provider } = this.#definition;
     const routes = running.emulation.routes ? {} : { routes: 'local' as const };
-    return { provider, configFile, env, unset, rights, ...routes };
+    return { provider, configFile, env, unset, rights, flags, ...routes };
   }
 }

@@ -69,7 +69,8 @@ export class Projection {
   async #ensure(wanted: EmulatedBalancer, found: LoadBalancer | undefined): Promise<void> {
     const { key, kind, scheme, address } = wanted;
     const is = JSON.stringify(wanted);
-    if (found && found.kind === kind && found.scheme === scheme) {
+    const isSame = found?.kind === kind && found.scheme === scheme && (address ?? found.address) === found.address;
+    if (isSame) {
       if (this.#done.get(key) === is) return;
       await this.#cloud.modifyLoadBalancer({ loadBalancerId: found.id, ...frontOf(wanted) });
     } else {
