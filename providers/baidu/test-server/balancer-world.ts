@@ -1,7 +1,7 @@
 // What the tests of load balancers have in common: a provider over the test server, and what it wrote.
 import type { LoadBalancer, Node, Service } from 'sagong/cloud-provider';
 import type { Eip } from '../src/api/types.ts';
-import type { StoredBalancer } from './account.ts';
+import type { StoredBalancer } from '../src/emulator/account.ts';
 import { type OpenOptions, openWorld, type TestWorld } from './world.ts';
 
 export interface BalancerWorld extends TestWorld {

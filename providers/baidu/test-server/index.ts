@@ -3,15 +3,15 @@
 import type { Clock, Rng } from 'sagong/cloud-provider';
 import { type Refusal, startVendorServer, type VendorRequest, type VendorServer } from 'sagong/cloud-provider/test-server';
 import type { Credentials } from '../src/api/sign.ts';
-import { Account } from './account.ts';
-import { checkSignature } from './auth.ts';
-import { balancerRoutes } from './balancers.ts';
-import { eipRoutes } from './eips.ts';
-import { groupRoutes } from './groups.ts';
-import { networkRoutes } from './network.ts';
-import { refusalBody } from './refusals.ts';
+import { Account, vpc } from '../src/emulator/account.ts';
+import { checkSignature } from '../src/emulator/auth.ts';
+import { balancerRoutes } from '../src/emulator/balancers.ts';
+import { eipRoutes } from '../src/emulator/eips.ts';
+import { groupRoutes } from '../src/emulator/groups.ts';
+import { networkRoutes } from '../src/emulator/network.ts';
+import { refusalBody } from '../src/emulator/refusals.ts';
 
-export { type Account, region, vpc } from './account.ts';
+export { type Account, region, vpc } from '../src/emulator/account.ts';
 
 export interface TestServerOptions {
   clock: Clock;
@@ -35,6 +35,7 @@ export async function startTestServer({ clock, rng }: TestServerOptions): Promis
     () => clock.now(),
     () => server.faults,
   );
+  account.addSubnet('cn-bj-a', vpc);
   const server: VendorServer = await startVendorServer({
     clock,
     rng,

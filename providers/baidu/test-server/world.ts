@@ -3,7 +3,7 @@ import type { Clock, CloudProvider, Logger, Node, ProviderMetrics, Rng, Service 
 import { openProviderWorld, type ProviderWorld, silentLogger, testService } from 'sagong/cloud-provider/test-server';
 import type { Config } from '../src/config/schema.ts';
 import { createProvider } from '../src/provider.ts';
-import type { InstanceOptions } from './account.ts';
+import type { InstanceOptions } from '../src/emulator/account.ts';
 import { startTestServer, type TestServer, vpc } from './index.ts';
 
 export const clusterId = 'c-test0001';

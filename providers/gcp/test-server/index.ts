@@ -4,12 +4,12 @@
 import { type Clock, type Rng } from 'sagong/cloud-provider';
 import { Refusal, startVendorServer, type VendorServer } from 'sagong/cloud-provider/test-server';
 import { metadataRoutes } from './metadata.ts';
-import { Projects } from './project.ts';
-import { refusalBody } from './refusals.ts';
-import { computeRoutes } from './routes.ts';
+import { Projects } from '../src/emulator/project.ts';
+import { refusalBody } from '../src/emulator/refusals.ts';
+import { computeRoutes } from '../src/emulator/routes.ts';
 
-export type { Projects } from './project.ts';
-export { nameIn, pathIn, type Resource } from './resource.ts';
+export type { Projects } from '../src/emulator/project.ts';
+export { nameIn, pathIn, type Resource } from '../src/emulator/resource.ts';
 
 export interface TestServerOptions {
   clock: Clock;

@@ -4,7 +4,7 @@ import { type ConformanceWorld, persistent, withAnnotations } from 'sagong/cloud
 import { everyFifth } from 'sagong/cloud-provider/test-server';
 import { annotation, prefix } from '../src/annotations.ts';
 import { balancerLabel, serviceTag } from '../src/names.ts';
-import { Configs } from './configs.ts';
+import { Configs } from '../src/emulator/configs.ts';
 import { region, type TestServer } from './index.ts';
 import { openWorld } from './world.ts';
 

@@ -2,14 +2,14 @@
 // reference (https://techdocs.akamai.com/linode-api/reference).
 import type { Clock, Rng } from 'sagong/cloud-provider';
 import { Refusal, startVendorServer, type VendorServer } from 'sagong/cloud-provider/test-server';
-import { Account } from './account.ts';
-import { refusalBody, unauthorized } from './refusals.ts';
-import { balancerRoutes } from './balancer-routes.ts';
-import { firewallRoutes } from './firewalls.ts';
-import { linodeRoutes } from './linodes.ts';
-import { vpcRoutes } from './vpcs.ts';
+import { Account } from '../src/emulator/account.ts';
+import { refusalBody, unauthorized } from '../src/emulator/refusals.ts';
+import { balancerRoutes } from '../src/emulator/balancer-routes.ts';
+import { firewallRoutes } from '../src/emulator/firewalls.ts';
+import { linodeRoutes } from '../src/emulator/linodes.ts';
+import { vpcRoutes } from '../src/emulator/vpcs.ts';
 
-export type { Account } from './account.ts';
+export type { Account } from '../src/emulator/account.ts';
 
 export interface TestServerOptions {
   clock: Clock;

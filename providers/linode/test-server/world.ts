@@ -12,7 +12,7 @@ import { prefix } from '../src/annotations.ts';
 import type { Config } from '../src/config/schema.ts';
 import { createProvider } from '../src/provider.ts';
 import { balancerLabel } from '../src/names.ts';
-import type { LinodeOptions } from './account.ts';
+import type { LinodeOptions } from '../src/emulator/account.ts';
 import { region, startTestServer, type TestServer } from './index.ts';
 
 export interface OpenOptions {

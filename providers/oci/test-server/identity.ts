@@ -2,9 +2,9 @@
 // (https://docs.oracle.com/iaas/Content/Identity/Tasks/callingservicesfrominstances.htm), and for workloads, whose token is exchanged in an identity domain.
 import { createHash, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { Refusal, type Routes, type VendorRequest } from 'sagong/cloud-provider/test-server';
-import { compartment, region } from './account.ts';
-import { notAuthenticated } from './refusals.ts';
-import { checkSignature } from './signature.ts';
+import { compartment, region } from '../src/emulator/account.ts';
+import { notAuthenticated } from '../src/emulator/refusals.ts';
+import { checkSignature } from '../src/emulator/signature.ts';
 
 export interface InstanceIdentity {
   /** PEM. */
@@ -57,15 +57,15 @@ export function createIdentity(keys: Map<string, KeyObject>): Identity {
           .digest('hex')
           .toUpperCase()
           .replace(/(..)(?=.)/g, '$1:');
-        checkSignature(request, (keyId) =>
-          keyId.toUpperCase().endsWith(`/FED-X509/${fingerprint}`) ? leaf.publicKey : undefined,
-        );
+        const leafKey = (keyId: string): KeyObject | undefined =>
+          keyId.toUpperCase().endsWith(`/FED-X509/${fingerprint}`) ? leaf.publicKey : undefined;
+        checkSignature(request, leafKey, Date.now());
         return { body: sessionFor(publicKey, 'instance') };
       },
       'POST /oauth2/v1/token': (request) => {
         const { token, clientId, clientSecret } = identity.workload;
         const basic = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
-        if (request.headers['authorization'] !== basic) checkSignature(request, (keyId) => keys.get(keyId));
+        if (request.headers['authorization'] !== basic) checkSignature(request, (keyId) => keys.get(keyId), Date.now());
         const form = request.body as Record<string, string>;
         const isWhole =
           form['grant_type'] === 'urn:ietf:params:oauth:grant-type:token-exchange' && form['res_type'] && form['public_key'];

@@ -3,16 +3,16 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import type { Clock, Rng } from 'sagong/cloud-provider';
 import { Refusal, startVendorServer, type VendorServer } from 'sagong/cloud-provider/test-server';
-import { Account } from './account.ts';
-import { settleBalancers } from './balancers.ts';
-import { classicRoutes } from './classic.ts';
-import { coreRoutes } from './core.ts';
+import { Account } from '../src/emulator/account.ts';
+import { settleBalancers } from '../src/emulator/balancers.ts';
+import { classicRoutes } from '../src/emulator/classic.ts';
+import { coreRoutes } from '../src/emulator/core.ts';
 import { createIdentity, type Identity } from './identity.ts';
-import { networkRoutes } from './nlb.ts';
-import { refusalBody } from './refusals.ts';
-import { checkSignature } from './signature.ts';
+import { networkRoutes } from '../src/emulator/nlb.ts';
+import { refusalBody } from '../src/emulator/refusals.ts';
+import { checkSignature } from '../src/emulator/signature.ts';
 
-export * from './account.ts';
+export * from '../src/emulator/account.ts';
 
 export interface TestUser {
   tenancy: string;
@@ -53,18 +53,18 @@ export async function startTestServer({ clock, rng }: TestServerOptions): Promis
     server.faults.happens('lateFailure', server.faults.rates.lateFailure)
       ? new Refusal(500, 'INTERNAL_ERROR', 'the work request failed on request')
       : undefined;
-  const account: Account = new Account(
-    () => clock.now(),
-    () => server?.faults.rates.lagMs ?? 0,
-    () => server.faults.rates.operationMs,
-    lateFailure,
-  );
+  const account: Account = new Account(() => clock.now(), {
+    lagMs: () => server?.faults.rates.lagMs ?? 0,
+    durationMs: () => server.faults.rates.operationMs,
+    failureOf: lateFailure,
+  });
+  account.addNetwork();
   const server: VendorServer = await startVendorServer({
     clock,
     rng,
     routes: { ...identity.routes, ...coreRoutes(account), ...classicRoutes(account), ...networkRoutes(account) },
     enter(request) {
-      if (!identity.isOpen(request)) checkSignature(request, (keyId) => keys.get(keyId));
+      if (!identity.isOpen(request)) checkSignature(request, (keyId) => keys.get(keyId), Date.now());
       settleBalancers(account);
     },
     refusalAnswer: (refusal) => ({ body: refusalBody(refusal) }),

@@ -8,11 +8,15 @@ const ofPackage = (vendor: string, provider: string) => async (): Promise<Emulat
 /** `provider`: its name as `--cloud-provider`. Without `load` the vendor is known, and has no emulator. */
 const emulators = {
   aws: { provider: 'aws', load: async (): Promise<EmulatorDefinition> => (await import('./aws/index.ts')).awsEmulator },
+  baidu: { provider: 'cce', load: ofPackage('baidu', 'cce') },
   digitalocean: { provider: 'digitalocean', load: ofPackage('digitalocean', 'digitalocean') },
+  gcp: { provider: 'gce', load: ofPackage('gcp', 'gce') },
+  linode: { provider: 'linode', load: ofPackage('linode', 'linode') },
+  oci: { provider: 'oci', load: ofPackage('oci', 'oci') },
 } as const;
 
 /** Vendors with a provider and without an emulator. */
-const notYet: readonly string[] = ['azure', 'baidu', 'gcp', 'linode', 'oci'];
+const notYet: readonly string[] = ['azure'];
 
 export type EmulatorName = keyof typeof emulators;
 export const emulatorNames = Object.keys(emulators) as EmulatorName[];

@@ -1,7 +1,7 @@
 import type { CloudInformers, Node, Routes } from 'sagong/cloud-provider';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { vpc } from '../../test-server/index.ts';
-import { rulesMax, tableOf } from '../../test-server/network.ts';
+import { rulesMax, tableOf } from '../emulator/network.ts';
 import { clusterId, openWorld, type TestWorld } from '../../test-server/world.ts';
 
 let world: TestWorld;

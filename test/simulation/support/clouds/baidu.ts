@@ -6,7 +6,7 @@ import { annotation } from '../../../../providers/baidu/src/annotations.ts';
 import { holderOf, taggedUid } from '../../../../providers/baidu/src/names.ts';
 import { createProvider } from '../../../../providers/baidu/src/provider.ts';
 import { startTestServer, type TestServer, vpc } from '../../../../providers/baidu/test-server/index.ts';
-import { tableOf } from '../../../../providers/baidu/test-server/network.ts';
+import { tableOf } from '../../../../providers/baidu/src/emulator/network.ts';
 import { type ChaosCloud, type ChaosCloudOptions, compare } from '../chaos-cloud.ts';
 import { watchWire } from '../on-the-wire.ts';
 

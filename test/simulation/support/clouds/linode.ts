@@ -5,7 +5,7 @@ import { seededRng, silentLogger } from '#utils';
 import { prefix } from '../../../../providers/linode/src/annotations.ts';
 import { balancerLabel, serviceTag } from '../../../../providers/linode/src/names.ts';
 import { createProvider } from '../../../../providers/linode/src/provider.ts';
-import { Configs } from '../../../../providers/linode/test-server/configs.ts';
+import { Configs } from '../../../../providers/linode/src/emulator/configs.ts';
 import { region, startTestServer, type TestServer } from '../../../../providers/linode/test-server/index.ts';
 import { type ChaosCloud, type ChaosCloudOptions, compare } from '../chaos-cloud.ts';
 import { watchWire } from '../on-the-wire.ts';

@@ -1,6 +1,6 @@
 // Security groups of BCC (https://cloud.baidu.com/doc/BCC/s/Yjwvyo9xs), and those that are bound to load balancers.
 import type { Routes, VendorRequest } from 'sagong/cloud-provider/test-server';
-import type { GroupRule, SecurityGroup } from '../src/api/types.ts';
+import type { GroupRule, SecurityGroup } from '../api/types.ts';
 import { type Account, bodyOf } from './account.ts';
 import { listAnswer } from './lists.ts';
 import { exists, inUse, invalid, noSuch } from './refusals.ts';

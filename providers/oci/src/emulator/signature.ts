@@ -9,13 +9,13 @@ const withBody = ['POST', 'PUT', 'PATCH'];
 const fieldsIn = (header: string): Record<string, string> =>
   Object.fromEntries([...header.matchAll(/(\w+)="([^"]*)"/g)].map(([, name = '', value = '']) => [name, value]));
 
-function checkHeaders(request: VendorRequest, signed: readonly string[]): void {
+function checkHeaders(request: VendorRequest, signed: readonly string[], nowMs: number): void {
   const date = signed.includes('x-date') ? 'x-date' : 'date';
   const needed = [date, '(request-target)', 'host'];
   if (withBody.includes(request.method)) needed.push('content-length', 'content-type', 'x-content-sha256');
   const missing = needed.find((name) => !signed.includes(name));
   if (missing !== undefined) throw notAuthenticated(`${missing} is not signed`);
-  const skewMs = Math.abs(Date.now() - Date.parse(request.headers[date] ?? ''));
+  const skewMs = Math.abs(nowMs - Date.parse(request.headers[date] ?? ''));
   if (!(skewMs <= skewMaxMs)) throw notAuthenticated(`${date} is not near the time of the server`);
 }
 
@@ -27,7 +27,7 @@ function checkBody({ method, headers, bytes }: VendorRequest): void {
 }
 
 /** `keyOf`: the public key by the key ID, `<tenancy>/<user>/<fingerprint>` or `ST$<token>`. */
-export function checkSignature(request: VendorRequest, keyOf: (keyId: string) => KeyObject | undefined): void {
+export function checkSignature(request: VendorRequest, keyOf: (keyId: string) => KeyObject | undefined, nowMs: number): void {
   const header = request.headers['authorization'] ?? '';
   if (!header.startsWith('Signature ')) throw notAuthenticated('there is no signature');
   const { version, keyId = '', algorithm, headers = 'date', signature = '' } = fieldsIn(header);
@@ -35,7 +35,7 @@ export function checkSignature(request: VendorRequest, keyOf: (keyId: string) =>
   const key = keyOf(keyId);
   if (!key) throw notAuthenticated(`the key ${keyId} is not known`);
   const signed = headers.toLowerCase().split(' ');
-  checkHeaders(request, signed);
+  checkHeaders(request, signed, nowMs);
   checkBody(request);
   const target = `${request.method.toLowerCase()} ${request.url.pathname}${request.url.search}`;
   const text = signed

@@ -1,6 +1,6 @@
 // VPC: the route table (https://cloud.baidu.com/doc/VPC/s/8jwvyu9j2) and subnets; BCC: instances (https://cloud.baidu.com/doc/BCC/s/Fjwvyo8mb).
 import type { Routes, VendorRequest } from 'sagong/cloud-provider/test-server';
-import type { RouteRequest } from '../src/api/types.ts';
+import type { RouteRequest } from '../api/types.ts';
 import { type Account, bodyOf } from './account.ts';
 import { listAnswer } from './lists.ts';
 import { exists, invalid, noSuch, quota } from './refusals.ts';

@@ -1,6 +1,6 @@
 // BLB: ordinary load balancers (https://cloud.baidu.com/doc/BLB/s/njwvxnv79), their listeners and backend servers.
 import type { Routes, VendorRequest } from 'sagong/cloud-provider/test-server';
-import type { Tag } from '../src/api/types.ts';
+import type { Tag } from '../api/types.ts';
 import { type Account, bodyOf, type StoredBalancer } from './account.ts';
 import { backendRoutes } from './backends.ts';
 import { listAnswer } from './lists.ts';

@@ -19,7 +19,7 @@ export class Projects {
   readonly now: () => number;
   #count = 0;
 
-  constructor(now: () => number, faults: () => Faults, rng: Rng) {
+  constructor(now: () => number, faults: () => Pick<Faults, 'rates' | 'happens'>, rng: Rng) {
     this.now = now;
     this.resources = new LaggingMap(now, () => faults().rates.lagMs);
     this.operations = new Operations({
@@ -34,6 +34,13 @@ export class Projects {
   }
   number(): number {
     return ++this.#count;
+  }
+  /** How many numbers were given. */
+  get count(): number {
+    return this.#count;
+  }
+  set count(count: number) {
+    this.#count = count;
   }
   get(path: string): Resource | undefined {
     return this.resources.get(path);
@@ -132,11 +139,11 @@ export class Projects {
     }
   }
   /** An address that nobody has. */
-  newAddress(type: 'EXTERNAL' | 'INTERNAL'): string {
+  newAddress = (type: 'EXTERNAL' | 'INTERNAL'): string => {
     const number = this.number();
     const rest = `${(number >> 8) & 255}.${number & 255}`;
     return type === 'EXTERNAL' ? `198.51.${rest}` : `10.128.${rest}`;
-  }
+  };
   /** What uses the resource at this path. */
   userOf(path: string): Resource | undefined {
     return [...this.resources.values()].find((other) => usedBy(other).some((link) => pathIn(link, projectIn(path)) === path));

@@ -1,7 +1,7 @@
 // Core Services: instances, VNICs, subnets, security lists, network security groups, public IPs
 // (https://docs.oracle.com/iaas/api/#/en/iaas/20160918/).
 import type { Routes, VendorRequest } from 'sagong/cloud-provider/test-server';
-import type { EgressRule, GroupRule, IngressRule } from '../src/api/types.ts';
+import type { EgressRule, GroupRule, IngressRule } from '../api/types.ts';
 import type { Account, StoredGroup, StoredList } from './account.ts';
 import { bodyOf, listAnswer, matching, needed } from './lists.ts';
 import { incorrectState, invalid, noEtagMatch, notFound } from './refusals.ts';

@@ -1,6 +1,6 @@
 // Network load balancers (https://docs.oracle.com/iaas/api/#/en/networkloadbalancer/20200501/).
 import type { Operation, Routes, VendorRequest } from 'sagong/cloud-provider/test-server';
-import type { BackendSet, Listener, NewBalancer } from '../src/api/types.ts';
+import type { BackendSet, Listener, NewBalancer } from '../api/types.ts';
 import type { Account, StoredBalancer } from './account.ts';
 import { Balancers, checkGroups, workKind } from './balancers.ts';
 import { bodyOf, listAnswer, matching, needed } from './lists.ts';

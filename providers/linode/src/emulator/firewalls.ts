@@ -1,6 +1,6 @@
 // Cloud Firewalls and what they are attached to.
 import type { Routes, VendorRequest } from 'sagong/cloud-provider/test-server';
-import type { Firewall, FirewallRule, FirewallRules } from '../src/api/types.ts';
+import type { Firewall, FirewallRule, FirewallRules } from '../api/types.ts';
 import { type Account, bodyOf, idIn, type StoredDevice } from './account.ts';
 import { listAnswer } from './lists.ts';
 import { checkLabel, checkTags } from './labels.ts';

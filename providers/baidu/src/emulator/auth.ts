@@ -1,7 +1,7 @@
 // Who asks: signatures of bce-auth-v1 (https://cloud.baidu.com/doc/Reference/s/njwvz1yfu), made again from what came.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { VendorRequest } from 'sagong/cloud-provider/test-server';
-import type { Credentials } from '../src/api/sign.ts';
+import type { Credentials } from '../api/sign.ts';
 import { denied } from './refusals.ts';
 
 const hmac = (key: string, text: string): string => createHmac('sha256', key).update(text).digest('hex');

@@ -1,6 +1,6 @@
 // VPCs, their subnets, and the addresses and ranges in them.
 import type { Routes } from 'sagong/cloud-provider/test-server';
-import type { VpcIp } from '../src/api/types.ts';
+import type { VpcIp } from '../api/types.ts';
 import { type Account, idIn, type StoredInterface, type StoredSubnet } from './account.ts';
 import { listAnswer } from './lists.ts';
 import { notFound } from './refusals.ts';

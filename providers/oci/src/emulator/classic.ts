@@ -1,6 +1,6 @@
 // Load balancers (https://docs.oracle.com/iaas/api/#/en/loadbalancer/20170115/).
 import type { Operation, Routes, VendorRequest } from 'sagong/cloud-provider/test-server';
-import type { BackendSet, Certificate, Listener, NewBalancer, RuleSet, ShapeDetails } from '../src/api/types.ts';
+import type { BackendSet, Certificate, Listener, NewBalancer, RuleSet, ShapeDetails } from '../api/types.ts';
 import type { Account, StoredBalancer } from './account.ts';
 import { Balancers, checkGroups, checkShape, type PartName, workKind } from './balancers.ts';
 import { bodyOf, listAnswer, matching, needed } from './lists.ts';

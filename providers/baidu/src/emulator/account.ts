@@ -1,6 +1,6 @@
 // The state of the account behind the server: its things by kind and ID, and what happens to them outside of Kubernetes.
-import { type Faults, LaggingMap, Operations, type VendorRequest } from 'sagong/cloud-provider/test-server';
-import type { Backend, Balancer, Eip, Instance, Listener, RouteRule, SecurityGroup, Subnet } from '../src/api/types.ts';
+import { type Faults, LaggingMap, noRates, Operations, type VendorRequest } from 'sagong/cloud-provider/test-server';
+import type { Backend, Balancer, Eip, Instance, Listener, RouteRule, SecurityGroup, Subnet } from '../api/types.ts';
 import { inUse, invalid, noSuch, tokenMismatch } from './refusals.ts';
 
 export interface StoredBalancer extends Balancer {
@@ -53,22 +53,35 @@ export interface InstanceOptions {
 
 export const region = 'bj';
 export const vpc = 'vpc-k8s';
+export const nodeSubnet = 'sbn-nodes';
 /** A token for idempotence counts for a day after its last use. */
 const tokenMs = 86_400_000;
 
 export class Account {
   readonly operations: Operations;
-  readonly faults: () => Faults;
+  readonly faults: () => Pick<Faults, 'rates' | 'happens'>;
   readonly now: () => number;
   readonly #maps = new Map<Kind, LaggingMap<unknown>>();
   readonly #answers = new Map<string, { request: string; body: unknown; untilMs: number }>();
   #count = 0;
 
-  constructor(now: () => number, faults: () => Faults) {
+  constructor(now: () => number, faults: Account['faults'] = () => ({ rates: noRates, happens: () => false })) {
     this.now = now;
     this.faults = faults;
     this.operations = new Operations({ now, durationMs: () => faults().rates.operationMs, idOf: (number) => `op-${number}` });
-    this.put('subnet', { subnetId: 'sbn-nodes', name: 'nodes', zoneName: 'cn-bj-a', vpcId: vpc, subnetType: 'BCC' });
+  }
+  /** The subnet that everything is in. */
+  addSubnet(zoneName: string, vpcId: string): void {
+    this.put('subnet', { subnetId: nodeSubnet, name: 'nodes', zoneName, vpcId, subnetType: 'BCC' });
+  }
+  /** A token for idempotence gives the same answer also when what was made is gone. Not where the next one may have its ID, as EIPs here. */
+  tokensOutlive = true;
+  /** How many IDs and addresses were given. */
+  get count(): number {
+    return this.#count;
+  }
+  set count(count: number) {
+    this.#count = count;
   }
   id(prefix: string): string {
     return `${prefix}-${(1_000 + ++this.#count).toString(36).padStart(8, '0')}`;
@@ -78,6 +91,10 @@ export class Account {
     const number = ++this.#count;
     return `${network}.${(number >> 8) & 255}.${number & 255}`;
   }
+  /** Of EIPs. */
+  publicAddress = (): string => this.newAddress('106.13');
+  /** Of load balancers. */
+  privateAddress = (): string => this.newAddress('192.168');
   #map<K extends Kind>(kind: K): LaggingMap<Kinds[K]> {
     const known = this.#maps.get(kind) ?? new LaggingMap<unknown>(this.now, () => this.faults().rates.lagMs);
     this.#maps.set(kind, known);
@@ -110,6 +127,8 @@ export class Account {
   }
   delete(kind: Kind, id: string): void {
     this.#map(kind).delete(id);
+    if (this.tokensOutlive) return;
+    for (const [token, { body }] of this.#answers) if (JSON.stringify(body).includes(`"${id}"`)) this.#answers.delete(token);
   }
   /** The same answer to the same request under the same token. */
   once(request: VendorRequest, work: () => unknown): unknown {
@@ -153,7 +172,7 @@ export class Account {
   }
   /** Bought by a user. */
   addEip(name: string, more: Partial<Eip> = {}): Eip {
-    const eip = this.newAddress('106.13');
+    const eip = this.publicAddress();
     return this.put('eip', {
       name,
       eip,
@@ -165,7 +184,7 @@ export class Account {
     });
   }
   addBalancer(name: string, more: Partial<StoredBalancer> = {}): StoredBalancer {
-    const address = this.newAddress('192.168');
+    const address = more.address ?? this.privateAddress();
     const own = { desc: '', status: 'available' as const, vpcId: vpc, subnetId: 'sbn-nodes', tags: [], groups: [] };
     return this.put('balancer', { blbId: this.id('lb'), name, address, allowDelete: true, ...own, ...more });
   }

@@ -1,5 +1,6 @@
 // The kinds of resources that clients may make: what a request must say, what is filled in, what may change
 // (https://cloud.google.com/compute/docs/reference/rest/v1).
+import { randomBytes } from 'node:crypto';
 import type { Projects } from './project.ts';
 import { conditionNotMet, inUse, invalid, notFound } from './refusals.ts';
 import { pathIn, projectIn, type Resource } from './resource.ts';
@@ -29,8 +30,7 @@ const text = (value: unknown): string => (typeof value === 'string' ? value : ''
 const oneOf = (field: string, value: unknown, ...words: string[]): void => {
   if (!words.includes(text(value))) throw invalid(field, value, `must be one of ${words.join(', ')}`);
 };
-let versions = 0;
-const newFingerprint = (): string => Buffer.from(`v${++versions}`).toString('base64');
+const newFingerprint = (): string => randomBytes(8).toString('base64');
 
 const portsIn = (value: unknown): [number, number] => {
   const [from = 0, to = from] = text(value).split('-').map(Number);

@@ -1,6 +1,6 @@
 // The state of the account behind the server: its things by kind and ID, and what happens to them outside of Kubernetes.
 import { LaggingMap, type VendorRequest } from 'sagong/cloud-provider/test-server';
-import type { BalancerConfig, BalancerNode, Firewall, Linode, NodeBalancer, Subnet, Vpc } from '../src/api/types.ts';
+import type { BalancerConfig, BalancerNode, Firewall, Linode, NodeBalancer, Subnet, Vpc } from '../api/types.ts';
 import { notFound } from './refusals.ts';
 
 export interface StoredInterface {
@@ -71,6 +71,10 @@ export interface LinodeOptions {
 
 export class Account {
   token = '';
+  /** Of NodeBalancers. */
+  publicAddress = (): string => this.newAddress('172.234');
+  privateAddress = (): string => this.newAddress('10.254');
+  publicIpv6 = (id: number): string | null => `2600:3c06:1::${id.toString(16)}`;
   readonly #maps = new Map<Kind, LaggingMap<unknown>>();
   readonly #now: () => number;
   readonly #lagMs: () => number;
@@ -79,6 +83,13 @@ export class Account {
   constructor(now: () => number, lagMs: () => number) {
     this.#now = now;
     this.#lagMs = lagMs;
+  }
+  /** How many IDs and addresses were given. */
+  get count(): number {
+    return this.#count;
+  }
+  set count(count: number) {
+    this.#count = count;
   }
   id(): number {
     return 1_000 + ++this.#count;

@@ -1,6 +1,6 @@
 // EIP: public addresses (https://cloud.baidu.com/doc/EIP/s/Wjwvz30fv), made and bound in the cloud's own time; a binding may fail late.
 import type { Routes, VendorRequest } from 'sagong/cloud-provider/test-server';
-import type { Eip, EipRequest, EipStatus } from '../src/api/types.ts';
+import type { Eip, EipRequest, EipStatus } from '../api/types.ts';
 import { type Account, bodyOf } from './account.ts';
 import { listAnswer } from './lists.ts';
 import { inUse, invalid, noSuch, quota } from './refusals.ts';

@@ -1,6 +1,6 @@
 // NodeBalancers, their configs and nodes, and reserved addresses.
 import type { Routes, VendorRequest } from 'sagong/cloud-provider/test-server';
-import type { VpcRequest } from '../src/api/types.ts';
+import type { VpcRequest } from '../api/types.ts';
 import { type Account, bodyOf, idIn, type StoredBalancer, type StoredConfig, type StoredNode } from './account.ts';
 import { Configs } from './configs.ts';
 import { attach, devicesOf, firewallShown } from './firewalls.ts';
@@ -31,7 +31,7 @@ function vpcsOf(account: Account, region: string, body: Record<string, unknown>)
 }
 
 function addressOf(account: Account, region: string, wanted: unknown): string {
-  if (wanted === undefined) return account.newAddress('172.234');
+  if (wanted === undefined) return account.publicAddress();
   const reserved = account.of('address').find((one) => one.address === wanted && one.reserved && one.region === region);
   if (!reserved) throw invalid('ipv4', 'Must be a reserved address in the same region');
   if (account.of('balancer').some(({ ipv4 }) => ipv4 === wanted)) throw invalid('ipv4', 'Address is already assigned');
@@ -42,20 +42,20 @@ function create(account: Account, configs: Configs, body: Record<string, unknown
   const id = account.id();
   const label = typeof body['label'] === 'string' ? body['label'] : `balancer${id}`;
   const region = String(body['region'] ?? '');
-  if (!/^[a-z]{2}-[a-z0-9-]+$/.test(region)) throw invalid('region', 'region is not valid');
+  if (!/^[a-z]+-[a-z0-9-]+$/.test(region)) throw invalid('region', 'region is not valid');
   checkLabel(label, account.of('balancer'));
   const type = String(body['type'] ?? 'common');
   if (!types.includes(type)) throw invalid('type', `Must be one of ${types.join(', ')}`);
   const vpcs = vpcsOf(account, region, body);
   const frontend = vpcs.find(({ purpose }) => purpose === 'frontend');
-  const ipv4 = frontend ? account.newAddress('10.254') : addressOf(account, region, body['ipv4']);
+  const ipv4 = frontend ? account.privateAddress() : addressOf(account, region, body['ipv4']);
   const balancer: StoredBalancer = {
     id,
     label,
     region,
     hostname: `${ipv4.replaceAll('.', '-')}.ip.linodeusercontent.com`,
     ipv4,
-    ipv6: `2600:3c06:1::${id.toString(16)}`,
+    ipv6: account.publicIpv6(id),
     client_conn_throttle: throttleOf(body['client_conn_throttle']),
     tags: checkTags(body['tags']),
     type,

@@ -10,7 +10,7 @@ import type {
   Subnet,
   Vnic,
   VnicAttachment,
-} from '../src/api/types.ts';
+} from '../api/types.ts';
 import { notFound, tokenInvalidated } from './refusals.ts';
 
 export const compartment = 'ocid1.compartment.oc1..cluster';
@@ -63,6 +63,14 @@ export interface InstanceOptions {
   compartmentId?: string;
 }
 
+export interface AccountOptions {
+  lagMs?(): number;
+  /** Of work requests. Default: they are done at once. */
+  durationMs?(): number;
+  failureOf?(): Refusal | undefined;
+  workRequestId?(number: number): string;
+}
+
 export class Account {
   readonly #maps: { [K in Kind]: LaggingMap<Kinds[K]> };
   readonly #now: () => number;
@@ -70,7 +78,9 @@ export class Account {
   readonly operations: Operations;
   #count = 0;
 
-  constructor(now: () => number, lagMs: () => number, durationMs: () => number, failureOf: () => Refusal | undefined) {
+  constructor(now: () => number, options: AccountOptions = {}) {
+    const { lagMs = () => 0, durationMs = () => 0, failureOf = () => undefined } = options;
+    const { workRequestId = (number) => `ocid1.workrequest.oc1.phx.${number}` } = options;
     this.#now = now;
     const map = <T>(): LaggingMap<T> => new LaggingMap<T>(now, lagMs);
     this.#maps = {
@@ -84,8 +94,19 @@ export class Account {
       publicIp: map(),
       balancer: map(),
     };
-    this.operations = new Operations({ now, durationMs, failureOf, idOf: (number) => `ocid1.workrequest.oc1.phx.${number}` });
-    this.#addNetwork();
+    this.operations = new Operations({ now, durationMs, failureOf, idOf: workRequestId });
+  }
+  /** Addresses of the load balancer that has this number. */
+  publicAddress = (low: string): string => `132.226.${low}`;
+  privateAddress = (low: string): string => `10.1.${low}`;
+  /** Public network load balancers show their private address, too. */
+  showsInside = true;
+  /** How many IDs were given. */
+  get count(): number {
+    return this.#count;
+  }
+  set count(count: number) {
+    this.#count = count;
   }
   id(kind: string): string {
     return `ocid1.${kind}.oc1.phx.${String(++this.#count).padStart(8, '0')}`;
@@ -134,7 +155,8 @@ export class Account {
     if (token !== undefined) this.#tokens.set(token, made);
     return made;
   }
-  #addNetwork(): void {
+  /** Two subnets with a security list each. */
+  addNetwork(): void {
     const common = {
       compartmentId: compartment,
       vcnId: vcn,

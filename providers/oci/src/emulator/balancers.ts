@@ -1,7 +1,7 @@
 // What load balancers of both kinds have in common: how they are checked, made, changed and deleted. Each change is a work request, during which the
 // load balancer takes no other.
 import type { VendorRequest } from 'sagong/cloud-provider/test-server';
-import type { BackendSet, BalancerKind, Certificate, Listener, RuleSet } from '../src/api/types.ts';
+import type { BackendSet, BalancerKind, Certificate, Listener, RuleSet } from '../api/types.ts';
 import type { Account, StoredBalancer } from './account.ts';
 import { alreadyExists, incorrectState, invalid, notFound, related } from './refusals.ts';
 
@@ -137,13 +137,13 @@ export class Balancers {
   #addresses({ isPrivate, id }: StoredBalancer, reserved: { id: string; ipAddress: string }[]): StoredBalancer['ipAddresses'] {
     const number = Number(id.slice(-8));
     const low = `${(number >> 8) & 255}.${number & 255}`;
-    const inside = { ipAddress: `10.1.${low}`, isPublic: false };
-    if (isPrivate) return [inside];
+    if (isPrivate) return [{ ipAddress: this.#account.privateAddress(low), isPublic: false }];
     const [first] = reserved;
     const outside = first
       ? { ipAddress: first.ipAddress, isPublic: true, reservedIp: { id: first.id } }
-      : { ipAddress: `132.226.${low}`, isPublic: true };
-    return this.#kind === 'nlb' ? [inside, outside] : [outside];
+      : { ipAddress: this.#account.publicAddress(low), isPublic: true };
+    const inside = { ipAddress: this.#account.privateAddress(low), isPublic: false };
+    return this.#kind === 'nlb' && this.#account.showsInside ? [inside, outside] : [outside];
   }
   /** Changes a piece, or makes it. */
   setPart<P extends PartName>(id: string, part: P, name: string, details: Parts[P][string], isNew: boolean): string {

@@ -1,0 +1,6 @@
+// Bounds of the emulated API.
+
+/** How long clients stay with a node: NodeBalancers say half an hour of their session tables. */
+export const affinitySeconds = 1_800;
+/** Random bytes of a token. */
+export const tokenBytes = 32;
