@@ -20,6 +20,7 @@ import type { ArgComponent, ComponentArgs } from './component-args/args.ts';
 import { type ClusterPki, clientConfigFor, serverNames } from './certificates.ts';
 import type { KeptFlags } from './flags/index.ts';
 import { type Identity, identities } from './identities.ts';
+import { grantKubeletClient, kubeletClientName } from './kubelet-client.ts';
 import { clusterNetworks } from './settings.ts';
 
 /** Files of the audit log. All other settings of the log have the defaults of kube-apiserver's flags. */
@@ -173,7 +174,7 @@ function apiServerOptions(given: ControlPlaneOptions): KubeApiServerOptions {
     allowPrivileged: true,
     serviceClusterIpRange: [clusterNetworks.serviceCidr],
     kubelet: {
-      client: pki.client('kube-apiserver-kubelet-client', ['system:masters']),
+      client: pki.client(kubeletClientName, []),
       ca: pki.authority.cert,
       addressTypes: ['InternalIP', 'Hostname', 'ExternalIP'],
     },
@@ -254,6 +255,7 @@ export async function startControlPlane(options: ControlPlaneOptions, deps: Cont
     serveOn: (listen) => doors.open(listen),
     renewServing: () => doors.renew(servingPair(options)),
     async startLoops() {
+      await grantKubeletClient(client(identities.admin, 'sagong'));
       const of = { clock, rng, logger, supervisor, plane, argsOf };
       const controllers = ['*', ...(options.joinable ? joiningLoops : [])];
       loops.push(await supervisor.run('kube-controller-manager', await managerOf({ pki, controllers }, of)));

@@ -12,7 +12,7 @@ import { cloudDir } from '../cloud/settings.ts';
 import { type Identity, identities } from '../identities.ts';
 import { type ControlPlaneConfig, controlPlaneConfigPath, controlPlaneFiles } from './config.ts';
 import { apiPort } from './names.ts';
-import { kubeletClientName } from './rights.ts';
+import { kubeletClientName } from '../kubelet-client.ts';
 
 const days = 365;
 

@@ -3,27 +3,20 @@ import { beyondDocumented, delegationRole, documentedRole, leaderElectionRole } 
 import type { KubeClient } from '#client';
 import { type Applied, applyObjects } from '../apply.ts';
 import { grantClusterRole } from '../grant.ts';
+import { kubeletClientBinding } from '../kubelet-client.ts';
 
 const rbac = 'rbac.authorization.k8s.io';
 const apiVersion = `${rbac}/v1`;
 const namespace = 'kube-system';
 const name = 'cloud-controller-manager';
 
-/** As whom apiservers speak to kubelets. */
-export const kubeletClientName = 'kube-apiserver-kubelet-client';
-
-const binding = (
-  kind: 'Role' | 'ClusterRole',
-  role: string,
-  bound: string,
-  subject: Record<string, string>,
-): { resource: string; object: Applied } => ({
-  resource: kind === 'Role' ? 'rolebindings' : 'clusterrolebindings',
+const binding = (role: string, bound: string, subject: Record<string, string>): { resource: string; object: Applied } => ({
+  resource: 'rolebindings',
   object: {
     apiVersion,
-    kind: `${kind}Binding`,
-    metadata: { name: bound, ...(kind === 'Role' && { namespace }) },
-    roleRef: { apiGroup: rbac, kind, name: role },
+    kind: 'RoleBinding',
+    metadata: { name: bound, namespace },
+    roleRef: { apiGroup: rbac, kind: 'Role', name: role },
     subjects: [subject],
   },
 });
@@ -42,17 +35,12 @@ export async function grantControlPlanes(client: KubeClient): Promise<void> {
   const role = { apiVersion, kind: 'Role', metadata: { name: `system:${name}`, namespace }, rules: leaderElectionRole };
   await applyObjects(client, [
     { resource: 'roles', object: role },
-    binding('Role', `system:${name}`, `system:${name}`, account),
+    binding(`system:${name}`, `system:${name}`, account),
     binding(
-      'Role',
       'extension-apiserver-authentication-reader',
       `system:${name}:extension-apiserver-authentication-reader`,
       account,
     ),
-    binding('ClusterRole', 'system:kubelet-api-admin', `sagong:${kubeletClientName}`, {
-      apiGroup: rbac,
-      kind: 'User',
-      name: kubeletClientName,
-    }),
+    kubeletClientBinding,
   ]);
 }
