@@ -1,5 +1,5 @@
-// A whole cluster for odd objects: control plane, cloud and nodes, and over TLS the name server and the proxy that run on nodes. It notes what any
-// of them complains about, and tells by a canary whether each still does its work.
+// A whole cluster for odd objects: control plane, cloud and nodes, and over TLS the name server, the proxy and the agent of network policies that run
+// on nodes. It notes what any of them complains about, and tells by a canary whether each still does its work.
 import { createSocket } from 'node:dgram';
 import { Resolver } from 'node:dns/promises';
 import { once } from 'node:events';
@@ -18,6 +18,7 @@ import {
 } from '#client';
 import { runDns } from '#dns';
 import { runKubeProxy } from '#kube-proxy';
+import { runNetworkPolicy } from '#network-policy';
 import { type ClusterSnapshot, startCluster, type TestCluster, type VirtualClock, virtualClock } from '#testing';
 import { type Exec, type Logger, type Rng, seededRng } from '#utils';
 
@@ -102,15 +103,16 @@ async function onTheWire(cluster: TestCluster, deps: Deps, written: string[], co
   const client = wireClient(cluster, deps.clock);
   const informers = createInformerFactory({ ...deps, client });
   const names = await nameServer(informers, deps.clock);
+  const exec = fakeIptables(written, complaints);
+  const recorderOf = (component: string) => createEventRecorder({ ...deps, client, component, host: 'node-1' });
   const proxy = await runKubeProxy(
     { nodeName: 'node-1', healthzPort: 0 },
-    {
-      ...deps,
-      informers,
-      exec: fakeIptables(written, complaints),
-      recorder: createEventRecorder({ ...deps, client, component: 'kube-proxy', host: 'node-1' }),
-    },
+    { ...deps, informers, exec, recorder: recorderOf('kube-proxy') },
   );
+  const policies = runNetworkPolicy('node-1', {
+    ...{ ...deps, informers, exec, recorder: recorderOf('network-policy') },
+    seeBridgedPackets: () => Promise.resolve(),
+  });
   informers.start();
   return {
     resolver: names.resolver,
@@ -118,6 +120,7 @@ async function onTheWire(cluster: TestCluster, deps: Deps, written: string[], co
       informers.stop();
       names.close();
       await proxy.stop();
+      await policies.stop();
       client.close();
     },
   };
