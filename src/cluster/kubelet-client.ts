@@ -1,5 +1,5 @@
 // As whom apiservers speak to kubelets, and what that user may do there: what upstream's role for it allows (nodes/proxy, nodes/log, nodes/stats,
-// ...), and nothing at the API.
+// ...), and at the API to read nodes.
 import type { KubeClient } from '#client';
 import { type Applied, applyObjects } from './apply.ts';
 

@@ -36,11 +36,7 @@ export async function grantControlPlanes(client: KubeClient): Promise<void> {
   await applyObjects(client, [
     { resource: 'roles', object: role },
     binding(`system:${name}`, `system:${name}`, account),
-    binding(
-      'extension-apiserver-authentication-reader',
-      `system:${name}:extension-apiserver-authentication-reader`,
-      account,
-    ),
+    binding('extension-apiserver-authentication-reader', `system:${name}:extension-apiserver-authentication-reader`, account),
     kubeletClientBinding,
   ]);
 }

@@ -1,6 +1,7 @@
 // The promise to users: a whole cluster in their test process, several at once, with real controllers and real authorization.
 import { describe, expect, it } from 'vitest';
 import type { Deployment } from '#api/apps/v1';
+import type { SubjectAccessReview } from '#api/authorization/v1';
 import type { Pod } from '#api/core/v1';
 import type { KubeObject } from '#apimachinery/meta';
 import type { KubeClient } from '#client';
@@ -8,6 +9,7 @@ import { startCluster } from '#testing';
 
 const pods = { group: '', version: 'v1', resource: 'pods' };
 const deployments = { group: 'apps', version: 'v1', resource: 'deployments' };
+const accessReviews = { group: 'authorization.k8s.io', version: 'v1', resource: 'subjectaccessreviews' };
 const labels = { app: 'web' };
 const deployment: Deployment = {
   apiVersion: 'apps/v1',
@@ -50,6 +52,24 @@ describe('startCluster', () => {
         .poll(() => cluster.explain('service/web').map(({ controller }) => controller), { timeout: 10_000 })
         .toContain('endpointslice-controller');
       expect(cluster.explain('deployment/web').map(({ controller }) => controller)).toEqual(['deployment-controller']);
+    } finally {
+      await cluster.stop();
+    }
+  });
+
+  it('lets the apiserver do at kubelets what the role for it says, and no more at the API than read nodes', async () => {
+    const cluster = await startCluster({ nodes: 0 });
+    try {
+      const may = async (resourceAttributes: object): Promise<boolean | undefined> => {
+        const spec = { user: 'kube-apiserver-kubelet-client', groups: ['system:authenticated'], resourceAttributes };
+        const reviews = cluster.client.resource<SubjectAccessReview>(accessReviews);
+        return (await reviews.create({ metadata: {}, spec })).status?.allowed;
+      };
+      expect(await may({ verb: 'create', resource: 'nodes', subresource: 'proxy', name: 'a' })).toBe(true);
+      expect(await may({ verb: 'get', resource: 'nodes', subresource: 'stats', name: 'a' })).toBe(true);
+      expect(await may({ verb: 'list', resource: 'nodes' })).toBe(true);
+      expect(await may({ verb: 'update', resource: 'nodes', name: 'a' })).toBe(false);
+      expect(await may({ verb: 'list', resource: 'secrets' })).toBe(false);
     } finally {
       await cluster.stop();
     }
