@@ -153,12 +153,16 @@ function take(world: World, one: Step): World[] {
   return change(world, one.operation, makers[one.operation]?.(world, pick) ?? {}, accounts[one.account] as Account);
 }
 
-/** Deletes all there is, as each owner would. */
+/** Deletes all there is, as each owner, or who manages it for the owner, would. */
 function emptied(start: World): World {
   let world = start;
-  const as = (operation: OperationId, key: string, ids: Iterable<{ id: string; ownerId: string }>) => {
-    for (const { id, ownerId } of ids) {
-      const account = accounts.find((one) => one.id === ownerId) as Account;
+  const as = (
+    operation: OperationId,
+    key: string,
+    ids: Iterable<{ id: string; ownerId: string; requesterId?: string | undefined }>,
+  ) => {
+    for (const { id, ownerId, requesterId = ownerId } of ids) {
+      const account = accounts.find((one) => one.id === requesterId) as Account;
       world = change(world, operation, { [key]: id }, account)[0] ?? world;
     }
   };

@@ -1,5 +1,5 @@
 // Network interfaces. One that a service makes in a customer's subnet is the service's, and the customer can see but not change it.
-import { accessDenied, conflicting, inUse, invalid } from '../api/errors.ts';
+import { conflicting, inUse, invalid } from '../api/errors.ts';
 import type { NetworkInterface, Subnet, World } from '../model/index.ts';
 import { choosePrivate } from './allocate.ts';
 import type { Changes } from './command.ts';
@@ -24,12 +24,14 @@ export interface NewInterface {
   tags: Record<string, string>;
 }
 
-/** An interface that belongs to the account, attached to nothing yet. */
+/** An interface that belongs to who has the subnet, attached to nothing that its owner could see. */
 export function newInterface(world: World, context: Context, subnet: Subnet, wanted: NewInterface): NetworkInterface {
-  withinAccountQuota(world, context, 'interfaces');
-  const foreign = subnet.ownerId !== context.account.id;
+  const { ownerId } = subnet;
+  withinAccountQuota(world, { ...context, account: { id: ownerId } }, 'interfaces');
+  const foreign = ownerId !== context.account.id;
   return {
     ...newResource(world, 'interfaces', context, wanted.tags),
+    ownerId,
     vpcId: subnet.vpcId,
     subnetId: subnet.id,
     zone: subnet.zone,
@@ -40,7 +42,7 @@ export function newInterface(world: World, context: Context, subnet: Subnet, wan
       : defaultGroup(world, subnet.vpcId),
     sourceDestCheck: wanted.sourceDestCheck,
     requesterManaged: foreign,
-    ...(foreign && { requesterId: context.account.id }),
+    ...(foreign && { requesterId: context.account.id, instanceOwnerId: context.account.id }),
   };
 }
 
@@ -117,9 +119,7 @@ export const interfaceChanges: Changes<
     return { world: detach(world, item), result: withoutAttachment(item) };
   },
   deleteInterface(world, { interfaceId }, context) {
-    const item = visible(world, context, 'interfaces', interfaceId);
-    if (item.ownerId !== context.account.id)
-      throw accessDenied(`${interfaceId} is managed by ${item.requesterId ?? 'another account'}`);
+    const item = own(world, context, 'interfaces', interfaceId);
     if (item.attachment) throw inUse(`${interfaceId} is attached to ${item.attachment.instanceId}`);
     return { world: dropInterface(world, interfaceId), result: undefined };
   },

@@ -66,6 +66,7 @@ interface Owned {
   ownerId: string;
   vpcId?: string;
   requesterManaged?: boolean;
+  requesterId?: string | undefined;
 }
 
 /** Accounts see what is theirs, and interfaces that services have in their networks. Services see everything. */
@@ -85,11 +86,16 @@ export function visible<C extends Collection>(
   if (item === undefined || !isVisible(world, account, item)) throw notFound(kinds[collection].noun, id);
   return item;
 }
-/** The resource, when it is the account's own. Throws `<Kind>NotFound` or `AccessDenied`. */
+/** Who may change it: its owner, or the service that has it in the owner's network. */
+const managerOf = ({ ownerId, requesterManaged, requesterId }: Owned): string =>
+  requesterManaged && requesterId !== undefined ? requesterId : ownerId;
+
+/** The resource, when the account may change it. Throws `<Kind>NotFound` or `AccessDenied`. */
 export function own<C extends Collection>(world: World, context: Pick<Context, 'account'>, collection: C, id: string): ItemOf<C> {
   const item = visible(world, context, collection, id);
-  if (item.ownerId !== context.account.id) throw accessDenied(`${id} belongs to another account`);
-  return item;
+  const manager = managerOf(item);
+  if (manager === context.account.id) return item;
+  throw accessDenied(manager === item.ownerId ? `${id} belongs to another account` : `${id} is managed by ${manager}`);
 }
 
 /** What every new resource has. */
@@ -111,7 +117,7 @@ export function withinQuota(have: number, most: number, what: string): void {
 }
 export function withinAccountQuota(
   world: World,
-  { account, settings }: Context,
+  { account, settings }: Pick<Context, 'settings'> & { account: Pick<Account, 'id'> },
   collection: 'vpcs' | 'interfaces' | 'instances' | 'addresses' | 'loadBalancers' | 'dnsZones',
 ): void {
   const have = itemsOf(world, collection).filter(({ ownerId }) => ownerId === account.id).length;

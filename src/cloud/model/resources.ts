@@ -89,6 +89,8 @@ export const networkInterface = resource.extend({
   requesterManaged: z.boolean(),
   /** The service that made it. */
   requesterId: z.string().optional(),
+  /** Whose instance it leads to, where the owner of the interface does not see that instance. */
+  instanceOwnerId: z.string().optional(),
   attachment: z.object({ instanceId: z.string(), deviceIndex: z.int() }).optional(),
   /**
    * On the machine that plays the cloud: the network namespace its address lives in. An interface without an attachment has a namespace of its

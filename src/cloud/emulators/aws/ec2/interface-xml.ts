@@ -21,7 +21,7 @@ function common(item: NetworkInterface, names: ReadonlyMap<string, string>, regi
     vpcId,
     description,
     ownerId: accountId,
-    status: item.attachment ? 'in-use' : 'available',
+    status: item.attachment || item.instanceOwnerId !== undefined ? 'in-use' : 'available',
     privateIpAddress: privateAddress,
     privateDnsName: dnsName,
     sourceDestCheck,
@@ -32,13 +32,22 @@ function common(item: NetworkInterface, names: ReadonlyMap<string, string>, regi
   };
 }
 
+const attachmentId = (id: string): string => `eni-attach-${id.slice(id.indexOf('-') + 1)}`;
+
 const attachmentOf = ({ id, attachment, createdAt }: NetworkInterface) =>
   attachment && {
-    attachmentId: `eni-attach-${id.slice(id.indexOf('-') + 1)}`,
+    attachmentId: attachmentId(id),
     deviceIndex: attachment.deviceIndex,
     status: 'attached',
     attachTime: createdAt,
     deleteOnTermination: true,
+  };
+
+/** At an instance of the provider's, which nobody else sees. */
+const managedAttachment = ({ id, createdAt, instanceOwnerId }: NetworkInterface) =>
+  instanceOwnerId && {
+    attachmentId: attachmentId(id),
+    ...{ deviceIndex: 1, status: 'attached', attachTime: createdAt, deleteOnTermination: false, instanceOwnerId },
   };
 
 export const instanceInterface = (item: NetworkInterface, names: ReadonlyMap<string, string>, region: string): Xml => ({
@@ -51,6 +60,8 @@ export const loneInterface = (item: NetworkInterface, names: ReadonlyMap<string,
   availabilityZone: item.zone,
   requesterManaged: item.requesterManaged,
   requesterId: item.requesterId,
-  attachment: item.attachment && { ...attachmentOf(item), instanceId: item.attachment.instanceId, instanceOwnerId: accountId },
+  attachment: item.attachment
+    ? { ...attachmentOf(item), instanceId: item.attachment.instanceId, instanceOwnerId: accountId }
+    : managedAttachment(item),
   tagSet: tagItems(item.tags),
 });
