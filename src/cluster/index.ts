@@ -32,6 +32,7 @@ export { type Explained, explain, explanationText, objectNamed } from './explain
 export { askCluster } from './control-socket.ts';
 export type { DefragmentAnswer, SavedSnapshotAnswer } from './store-control.ts';
 export { textTable } from './text-table.ts';
+export { describeCluster, describedTable } from './cloud/describe.ts';
 export { type EndpointAccess, endpointAccessOf, type Topology } from './cloud/endpoint.ts';
 export { buildProgramImage } from './images/index.ts';
 export { listClusters, listedText } from './list.ts';

@@ -16,6 +16,21 @@ const life: readonly Command[] = [
     description: 'Change the access to a managed control plane while it runs: public, public-and-private or private.',
     run: async (cluster, [mode = '']) => (await import('../commands/endpoint-access.ts')).runEndpointAccess(mode, cluster),
   }),
+  command({
+    name: 'describe-cluster',
+    description: 'Describe a managed cluster as its customer sees it: endpoint, access, network, authority.',
+    flags: {
+      ...clusterRows,
+      output: flag.choice(['json', 'table'] as const, {
+        name: 'output',
+        shorthand: 'o',
+        default: 'json' as 'json' | 'table',
+        help: 'json or table.',
+      }),
+    },
+    run: async ({ given, values: { name } }) =>
+      (await import('../commands/endpoint-access.ts')).runDescribeCluster({ ...given, name }),
+  }),
   clusterCommand({
     name: 'stop',
     description: 'Stop a running cluster and keep its data.',

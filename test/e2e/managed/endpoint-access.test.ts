@@ -100,6 +100,11 @@ afterAll(async () => {
 
 const publicAddress = async (): Promise<string> => /https:\/\/([\d.]+):443/.exec(await text('kubeconfig'))?.[1] ?? '';
 
+interface Described {
+  resourcesVpcConfig: { subnetIds: string[]; vpcId: string };
+  certificateAuthority: { data: string };
+}
+
 describe('a managed control plane', () => {
   it('has two interfaces of its own in subnets of different zones of the customer', async () => {
     const { port } = JSON.parse(await text('cloud/cloud.json')) as { port: number };
@@ -116,7 +121,10 @@ describe('a managed control plane', () => {
       expect(owned.map(({ privateAddress }) => privateAddress).sort()).toEqual(inside);
       expect(new Set(owned.map(({ zone }) => zone)).size).toBe(2);
       for (const one of owned) {
-        expect(one.ownerId).not.toBe(node?.ownerId);
+        // The customer's, on an instance that is not.
+        expect(one.ownerId).toBe(node?.ownerId);
+        expect(one.requesterId).toBe(one.instanceOwnerId);
+        expect(one.instanceOwnerId).not.toBe(node?.ownerId);
         expect(one.vpcId).toBe(node?.vpcId);
         expect(one.securityGroupIds).toEqual(nodeInterface?.securityGroupIds);
       }
@@ -126,6 +134,21 @@ describe('a managed control plane', () => {
     } finally {
       cloud.close();
     }
+  });
+
+  it('is described as its customer sees it', async () => {
+    const described = async () => JSON.parse((await cluster.sagong('describe-cluster')).stdout) as { cluster: Described };
+    const { cluster: said } = await described();
+    expect(said).toMatchObject({
+      version: '1.36',
+      endpoint: `https://${endpointName}`,
+      status: 'ACTIVE',
+      resourcesVpcConfig: { endpointPublicAccess: true, endpointPrivateAccess: false, publicAccessCidrs: ['0.0.0.0/0'] },
+    });
+    expect(said.resourcesVpcConfig.subnetIds).toHaveLength(2);
+    expect(Buffer.from(said.certificateAuthority.data, 'base64').toString('utf8')).toBe(await text('pki/ca.crt'));
+    const { stdout } = await cluster.sagong('describe-cluster', '-o', 'table');
+    expect(stdout).toMatch(new RegExp(`^resourcesVpcConfig.vpcId +${said.resourcesVpcConfig.vpcId}$`, 'm'));
   });
 
   it('public: nodes and people use the load balancer; kubelets are reached from a provider-owned interface', async () => {

@@ -1,0 +1,105 @@
+// `sagong describe-cluster`: a managed cluster as its customer sees it, in the form in which managed services say it (Amazon EKS, DescribeCluster:
+// https://docs.aws.amazon.com/eks/latest/APIReference/API_Cluster.html). Who has which part is asked of the cloud, with the customer's rights.
+import type { NetworkInterface } from '#cloud';
+import { createCloudClient } from '#cloud/client';
+import { clientConfigOf, readKubeconfig } from '#client';
+import { versionInfo } from '#component-base';
+import { clusterMark, clusterPaths } from '../paths.ts';
+import { runningProcess } from '../run-state.ts';
+import { type ClusterSettings, clusterNetworks, loadSettings } from '../settings.ts';
+import { textTable } from '../text-table.ts';
+import type { EndpointAccess } from './endpoint-access.ts';
+import { managedServer } from './managed-endpoint.ts';
+import { openCloudSettings } from './settings.ts';
+
+export interface DescribedCluster {
+  cluster: {
+    name: string;
+    /** RFC 3339. */
+    createdAt: string;
+    version: string;
+    endpoint: string;
+    resourcesVpcConfig: {
+      subnetIds: string[];
+      clusterSecurityGroupId: string;
+      vpcId: string;
+      endpointPublicAccess: boolean;
+      endpointPrivateAccess: boolean;
+      publicAccessCidrs: string[];
+    };
+    kubernetesNetworkConfig: { serviceIpv4Cidr: string; ipFamily: 'ipv4' };
+    status: 'ACTIVE';
+    /** Base64 of PEM. */
+    certificateAuthority: { data: string };
+    tags: Record<string, string>;
+  };
+}
+
+interface Facts {
+  settings: Pick<ClusterSettings, 'name' | 'endpointAccess' | 'dataDir'>;
+  /** Those of the control plane in the customer's subnets; at least one. */
+  interfaces: readonly NetworkInterface[];
+  ca: string;
+}
+
+const inPublic: readonly EndpointAccess[] = ['public', 'public-and-private'];
+const inPrivate: readonly EndpointAccess[] = ['private', 'public-and-private'];
+
+export function describedCluster({ settings, interfaces, ca }: Facts): DescribedCluster {
+  const { name, endpointAccess = 'public-and-private', dataDir } = settings;
+  const [first] = interfaces;
+  const { major, minor } = versionInfo();
+  const isPublic = inPublic.includes(endpointAccess);
+  return {
+    cluster: {
+      name,
+      createdAt: interfaces.map(({ createdAt }) => createdAt).sort()[0] ?? '',
+      version: `${major}.${minor}`,
+      endpoint: `https://${managedServer(clusterMark(dataDir)).host}`,
+      resourcesVpcConfig: {
+        subnetIds: interfaces.map(({ subnetId }) => subnetId).sort(),
+        clusterSecurityGroupId: first?.securityGroupIds[0] ?? '',
+        vpcId: first?.vpcId ?? '',
+        endpointPublicAccess: isPublic,
+        endpointPrivateAccess: inPrivate.includes(endpointAccess),
+        publicAccessCidrs: isPublic ? ['0.0.0.0/0'] : [],
+      },
+      kubernetesNetworkConfig: { serviceIpv4Cidr: clusterNetworks.serviceCidr, ipFamily: 'ipv4' },
+      status: 'ACTIVE',
+      certificateAuthority: { data: Buffer.from(ca, 'utf8').toString('base64') },
+      tags: {},
+    },
+  };
+}
+
+/** Every fact in a row of its own, by its path. */
+export function describedTable(described: DescribedCluster): string {
+  const rows = (value: unknown, path: string): string[][] => {
+    if (typeof value !== 'object' || value === null) return [[path, String(value)]];
+    if (Array.isArray(value)) return [[path, value.join(',')]];
+    return Object.entries(value).flatMap(([key, inner]) => rows(inner, path === '' ? key : `${path}.${key}`));
+  };
+  return textTable(['NAME', 'VALUE'], rows(described.cluster, ''));
+}
+
+/** Rejects with a sentence where there is no managed cluster that runs. */
+export async function describeCluster(dataDir: string): Promise<DescribedCluster> {
+  const settings = await loadSettings(dataDir);
+  if (!settings) throw new Error(`there is no cluster in ${dataDir}; start one with: sagong up --topology managed`);
+  if (settings.topology !== 'managed')
+    throw new Error(
+      `the control plane of cluster "${settings.name}" is self-managed: no provider has one to describe (sagong status)`,
+    );
+  if (!(await runningProcess(dataDir))?.ready)
+    throw new Error(`the cluster in ${dataDir} does not run; start it with: sagong up --data-dir ${dataDir}`);
+  const { port, customerToken: token, ca: cloudCa } = await openCloudSettings(dataDir, () => Promise.resolve(new Set()));
+  const cloud = createCloudClient({ url: `https://127.0.0.1:${port}`, token, ca: cloudCa });
+  try {
+    const { items } = await cloud.listInterfaces({ limit: 100 });
+    const interfaces = items.filter(({ requesterManaged }) => requesterManaged);
+    const { ca = '' } = clientConfigOf(readKubeconfig(clusterPaths(dataDir).kubeconfig));
+    return describedCluster({ settings, interfaces, ca });
+  } finally {
+    cloud.close();
+  }
+}
