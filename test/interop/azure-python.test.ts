@@ -1,40 +1,17 @@
 // The local server of Azure Resource Manager, used by Azure's own Python clients: so that it is not a mirror image of our provider.
-import { execFile, spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { mkdtemp, rename, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { seededRng } from 'sagong/cloud-provider/test-server';
 import { expect, it } from 'vitest';
 import { systemClock } from '#host';
 import { group, location, startTestServer, subscriptionId } from '../../providers/azure/test-server/index.ts';
+import { pythonWith } from './python.ts';
 
 const packages = ['azure-mgmt-network==33.1.0', 'azure-mgmt-compute==39.0.0'];
 const run = promisify(execFile);
 
-/** A Python with the clients, installed into a folder of its own when need be; undefined where that is not possible. */
-async function pythonWithClients(): Promise<string | undefined> {
-  const home = join(tmpdir(), `sagong-${packages.join('-').replaceAll('==', '-')}`);
-  const python = join(home, 'bin', 'python');
-  if (existsSync(python)) return python;
-  if (spawnSync('python3', ['-m', 'venv', '--help']).status !== 0) return undefined;
-  const draft = await mkdtemp(`${home}-`);
-  try {
-    await run('python3', ['-m', 'venv', draft]);
-    await run(join(draft, 'bin', 'python'), ['-m', 'pip', 'install', '-q', ...packages]);
-    // Whoever is first wins; the other's is as good.
-    await rename(draft, home).catch(() => {});
-    return existsSync(python) ? python : undefined;
-  } catch {
-    return undefined;
-  } finally {
-    await rm(draft, { recursive: true, force: true });
-  }
-}
-
-const python = await pythonWithClients();
+const python = await pythonWith(...packages);
 const script = fileURLToPath(new URL('azure-python.py', import.meta.url));
 
 it.skipIf(!python)('Azure’s Python clients work on the local server (skipped without python3 and PyPI)', async () => {

@@ -1,10 +1,6 @@
 // The local server of Baidu AI Cloud's APIs, used by the vendor's own Python SDK: so that it is not a mirror image of our provider. Its requests are
 // signed by the SDK, too.
-import { execFile, spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { mkdtemp, rename, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { seededRng } from 'sagong/cloud-provider/test-server';
@@ -12,31 +8,12 @@ import { expect, it } from 'vitest';
 import { systemClock } from '#host';
 import { leftoversOf } from '../../providers/baidu/test-server/conformance-world.ts';
 import { startTestServer, vpc } from '../../providers/baidu/test-server/index.ts';
+import { pythonWith } from './python.ts';
 
 const version = '0.9.79';
 const run = promisify(execFile);
 
-/** A Python with the SDK, installed into a folder of its own when need be; undefined where that is not possible. */
-async function pythonWithSdk(): Promise<string | undefined> {
-  const home = join(tmpdir(), `sagong-bce-python-sdk-${version}`);
-  const python = join(home, 'bin', 'python');
-  if (existsSync(python)) return python;
-  if (spawnSync('python3', ['-m', 'venv', '--help']).status !== 0) return undefined;
-  const draft = await mkdtemp(`${home}-`);
-  try {
-    await run('python3', ['-m', 'venv', draft]);
-    await run(join(draft, 'bin', 'python'), ['-m', 'pip', 'install', '-q', `bce-python-sdk==${version}`]);
-    // Whoever is first wins; the other's is as good.
-    await rename(draft, home).catch(() => {});
-    return existsSync(python) ? python : undefined;
-  } catch {
-    return undefined;
-  } finally {
-    await rm(draft, { recursive: true, force: true });
-  }
-}
-
-const python = await pythonWithSdk();
+const python = await pythonWith(`bce-python-sdk==${version}`);
 const script = fileURLToPath(new URL('baidu-python.py', import.meta.url));
 
 it.skipIf(!python)('Baidu’s Python SDK works on the local server (skipped without python3 and PyPI)', async () => {

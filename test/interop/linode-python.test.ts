@@ -1,40 +1,17 @@
 // The local server of Linode's API, used by Linode's own Python client: so that it is not a mirror image of our provider.
-import { execFile, spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { mkdtemp, rename, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { seededRng } from 'sagong/cloud-provider/test-server';
 import { expect, it } from 'vitest';
 import { systemClock } from '#host';
 import { region, startTestServer } from '../../providers/linode/test-server/index.ts';
+import { pythonWith } from './python.ts';
 
 const version = '5.48.0';
 const run = promisify(execFile);
 
-/** A Python with the client, installed into a folder of its own when need be; undefined where that is not possible. */
-async function pythonWithClient(): Promise<string | undefined> {
-  const home = join(tmpdir(), `sagong-linode-api4-${version}`);
-  const python = join(home, 'bin', 'python');
-  if (existsSync(python)) return python;
-  if (spawnSync('python3', ['-m', 'venv', '--help']).status !== 0) return undefined;
-  const draft = await mkdtemp(`${home}-`);
-  try {
-    await run('python3', ['-m', 'venv', draft]);
-    await run(join(draft, 'bin', 'python'), ['-m', 'pip', 'install', '-q', `linode-api4==${version}`]);
-    // Whoever is first wins; the other's is as good.
-    await rename(draft, home).catch(() => {});
-    return existsSync(python) ? python : undefined;
-  } catch {
-    return undefined;
-  } finally {
-    await rm(draft, { recursive: true, force: true });
-  }
-}
-
-const python = await pythonWithClient();
+const python = await pythonWith(`linode-api4==${version}`);
 const script = fileURLToPath(new URL('linode-python.py', import.meta.url));
 
 it.skipIf(!python)('Linode’s Python client works on the local server (skipped without python3 and PyPI)', async () => {

@@ -1,7 +1,6 @@
 // The local server of OCI's APIs, used by OCI's own Python SDK: so that it is not a mirror image of our provider.
-import { execFile, spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,31 +10,12 @@ import { expect, it } from 'vitest';
 import { systemClock } from '#host';
 import { leftoversOf } from '../../providers/oci/test-server/conformance-world.ts';
 import { balancerList, balancerSubnet, compartment, startTestServer, vcn } from '../../providers/oci/test-server/index.ts';
+import { pythonWith } from './python.ts';
 
 const version = '2.189.0';
 const run = promisify(execFile);
 
-/** A Python with the SDK, installed into a folder of its own when need be; undefined where that is not possible. */
-async function pythonWithSdk(): Promise<string | undefined> {
-  const home = join(tmpdir(), `sagong-oci-${version}`);
-  const python = join(home, 'bin', 'python');
-  if (existsSync(python)) return python;
-  if (spawnSync('python3', ['-m', 'venv', '--help']).status !== 0) return undefined;
-  const draft = await mkdtemp(`${home}-`);
-  try {
-    await run('python3', ['-m', 'venv', draft]);
-    await run(join(draft, 'bin', 'python'), ['-m', 'pip', 'install', '-q', `oci==${version}`]);
-    // Whoever is first wins; the other's is as good.
-    await rename(draft, home).catch(() => {});
-    return existsSync(python) ? python : undefined;
-  } catch {
-    return undefined;
-  } finally {
-    await rm(draft, { recursive: true, force: true });
-  }
-}
-
-const python = await pythonWithSdk();
+const python = await pythonWith(`oci==${version}`);
 const script = fileURLToPath(new URL('oci-python.py', import.meta.url));
 
 it.skipIf(!python)(
