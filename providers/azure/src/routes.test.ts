@@ -1,7 +1,7 @@
 import type { Routes } from 'sagong/cloud-provider';
 import { expect, it, onTestFinished } from 'vitest';
 import { location } from '../test-server/index.ts';
-import { partsOf } from '../test-server/resource.ts';
+import { partsOf } from './emulator/resource.ts';
 import { cluster, type OpenOptions, openWorld } from '../test-server/world.ts';
 
 async function opened(options: OpenOptions = {}) {

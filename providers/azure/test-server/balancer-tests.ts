@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 import { prefix } from '../src/load-balancer/annotations.ts';
 import { servicePrefix } from '../src/names.ts';
 import { balancersIn } from './conformance-world.ts';
-import { type Part, partsOf, type Resource } from './resource.ts';
+import { type Part, partsOf, type Resource } from '../src/emulator/resource.ts';
 import { cluster, type OpenOptions, openWorld, type TestWorld } from './world.ts';
 
 /** The beginning of the names of what belongs to `web()`. */

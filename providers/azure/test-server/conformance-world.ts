@@ -5,7 +5,7 @@ import { everyFifth } from 'sagong/cloud-provider/test-server';
 import { annotation, prefix } from '../src/load-balancer/annotations.ts';
 import { ownsPiece } from '../src/names.ts';
 import { location, type TestServer } from './index.ts';
-import { idOf, type Part, partsOf, type Resource } from './resource.ts';
+import { idOf, type Part, partsOf, type Resource } from '../src/emulator/resource.ts';
 import { cluster, openWorld } from './world.ts';
 
 const plannedFailure = 'failed on request';

@@ -3,9 +3,9 @@ import type { Clock, CloudProvider, Logger, Node, ProviderMetrics, Rng } from 's
 import { openProviderWorld, type ProviderWorld, silentLogger, type WorldParts } from 'sagong/cloud-provider/test-server';
 import { formatProviderId, parseProviderId } from '../src/instances/provider-id.ts';
 import { createProvider } from '../src/provider.ts';
-import type { Resource } from './resource.ts';
+import type { Resource } from '../src/emulator/resource.ts';
 import { group, location, startTestServer, subscriptionId, type TestServer } from './index.ts';
-import type { MachineOptions } from './subscription.ts';
+import type { MachineOptions } from '../src/emulator/subscription.ts';
 
 export const cluster = 'kubernetes';
 

@@ -176,7 +176,7 @@ export const upFlags = {
     default: '',
     kept: true,
     usual: 'none',
-    help: "Put a vendor's API (aws, baidu, digitalocean, gcp, linode, oci) in front of the local cloud, and the vendor's provider in the place of the local one.",
+    help: "Put a vendor's API (aws, azure, baidu, digitalocean, gcp, linode, oci) in front of the local cloud, and the vendor's provider in the place of the local one.",
     section: shape,
   }),
   ...keptFlags,

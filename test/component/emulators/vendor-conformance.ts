@@ -10,7 +10,7 @@ import { systemClock, systemRng } from '#host';
 import { type Clock, silentLogger } from '#utils';
 import type { EmulatorName } from '#cloud/emulators';
 import { loadVendorProvider } from '../../../src/cluster/cloud/emulation.ts';
-import { cluster, vendorWorld, type VendorWorld } from './vendor-world.ts';
+import { cluster, type VendorPlace, vendorWorld, type VendorWorld } from './vendor-world.ts';
 
 /** Waits of seconds take milliseconds, and have passed then. */
 const hastyClock = (): Clock => {
@@ -69,6 +69,7 @@ export interface VendorProviderOptions {
   objects?: Parameters<typeof testCluster>[0];
   /** Without them a provider takes the names of Nodes for those of its machines. */
   informers?: boolean;
+  place?: VendorPlace;
 }
 
 /** The vendor's provider with what the emulator wrote for it. */
@@ -87,7 +88,7 @@ export async function providerOf(
 
 /** A world of the suite. */
 export async function openVendor(vendor: EmulatorName, options: VendorProviderOptions = {}): Promise<ConformanceWorld> {
-  const world = await vendorWorld(vendor);
+  const world = await vendorWorld(vendor, options.place);
   const patience: Patience = {};
   const cloud = await providerOf(world, options, patience);
   const own = async (service: Service) => {
@@ -150,7 +151,7 @@ export const webService = (spec: Partial<Service['spec']> = {}, annotations: Rec
 
 /** One Service is made, known in another life, and gone with all that was made for it. */
 export async function anotherLife(vendor: EmulatorName, options: VendorProviderOptions = {}): Promise<void> {
-  const world = await vendorWorld(vendor);
+  const world = await vendorWorld(vendor, options.place);
   try {
     await world.addInstance('node-a');
     const cloud = await providerOf(world, options);

@@ -1,5 +1,5 @@
 // A vendor's API over a cloud in memory, with the network of a cluster in it: what `sagong up --cloud-provider-emulator` puts together, without nodes.
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { listAll } from '#cloud/client';
@@ -33,7 +33,13 @@ export interface VendorWorld {
 export const region = 'local-1';
 export const cluster = 'kubernetes';
 
-export async function vendorWorld(vendor: EmulatorName): Promise<VendorWorld> {
+/** Of one world after the other, for a library that keeps where it was told first that its machine's identity is. */
+export interface VendorPlace {
+  port?: number;
+  secret: string;
+}
+
+export async function vendorWorld(vendor: EmulatorName, place?: VendorPlace): Promise<VendorWorld> {
   const dir = await mkdtemp(join(tmpdir(), `sagong-emulated-${vendor}-`));
   const deps = { clock: systemClock(), rng: systemRng(), logger: silentLogger };
   const zones = ['local-1a', 'local-1b'];
@@ -47,7 +53,9 @@ export async function vendorWorld(vendor: EmulatorName): Promise<VendorWorld> {
     const server = await serveEmulator(emulator, port, silentLogger);
     return { server, setup: await emulator.setUpManager({ cluster, ...network }, server.url) };
   };
-  let { server, setup } = await begin(0);
+  if (place) await writeFile(join(dir, 'secret'), place.secret, { mode: 0o600 });
+  let { server, setup } = await begin(place?.port ?? 0);
+  if (place) place.port = server.port;
   const instances = new Map<string, string>();
   const idOf = (name: string): { instanceId: string } => ({ instanceId: instances.get(name) ?? '' });
   return {

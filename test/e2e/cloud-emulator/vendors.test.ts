@@ -41,6 +41,16 @@ const vendors: Vendor[] = [
     type: 'BCC',
     zone: ({ zone }) => zone,
   },
+  {
+    vendor: 'azure',
+    // The subscription is of this cluster alone.
+    providerId: ({ name }) =>
+      expect.stringMatching(
+        `^azure:///subscriptions/[0-9a-f-]{36}/resourceGroups/local-cloud/providers/Microsoft.Compute/virtualMachines/${name}$`,
+      ) as string,
+    region: 'local-1',
+    zone: ({ zone }) => `local-1-${(zone.at(-1)?.charCodeAt(0) ?? 97) - 96}`,
+  },
 ];
 
 const asked = process.env['SAGONG_EMULATORS'] ?? '';
@@ -68,7 +78,7 @@ describe.each(vendors)('a cluster on the emulated $vendor', ({ vendor, providerI
     expect(instances).toHaveLength(2);
     for (const instance of instances) {
       const { spec, metadata, status } = (await world.node(instance.name)) ?? {};
-      expect(spec?.providerID).toBe(providerId(instance));
+      expect(spec?.providerID).toEqual(providerId(instance));
       expect(metadata?.labels).toMatchObject({
         'topology.kubernetes.io/region': region,
         'node.kubernetes.io/instance-type': type,

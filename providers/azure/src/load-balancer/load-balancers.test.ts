@@ -15,7 +15,7 @@ import {
 } from '../../test-server/balancer-tests.ts';
 import { backendsOf, balancersIn, leftoversOf } from '../../test-server/conformance-world.ts';
 import { location } from '../../test-server/index.ts';
-import type { Resource } from '../../test-server/resource.ts';
+import type { Resource } from '../emulator/resource.ts';
 import { addNodes, cluster } from '../../test-server/world.ts';
 import { servicePrefix } from '../names.ts';
 import { annotation } from './annotations.ts';

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { balancer, named, opened, other, own, part, publicIps, security, tcp, web } from '../../test-server/balancer-tests.ts';
 import { backendsOf, balancersIn, leftoversOf } from '../../test-server/conformance-world.ts';
 import { location } from '../../test-server/index.ts';
-import type { Resource } from '../../test-server/resource.ts';
+import type { Resource } from '../emulator/resource.ts';
 import { addMembers, addNodes, cluster } from '../../test-server/world.ts';
 import { annotation, portAnnotation } from './annotations.ts';
 

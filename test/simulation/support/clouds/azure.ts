@@ -7,7 +7,7 @@ import { isInternal } from '../../../../providers/azure/src/load-balancer/plan.t
 import { ownsPiece, publicIpName } from '../../../../providers/azure/src/names.ts';
 import { backendsOf, balancersIn, listenersOf } from '../../../../providers/azure/test-server/conformance-world.ts';
 import { group, location, startTestServer, type TestServer } from '../../../../providers/azure/test-server/index.ts';
-import { type Part, partsOf, type Resource } from '../../../../providers/azure/test-server/resource.ts';
+import { type Part, partsOf, type Resource } from '../../../../providers/azure/src/emulator/resource.ts';
 import { openProvider } from '../../../../providers/azure/test-server/world.ts';
 import { type ChaosCloud, type ChaosCloudOptions, compare } from '../chaos-cloud.ts';
 import { watchWire } from '../on-the-wire.ts';

@@ -38,8 +38,7 @@ function completeFrontend(subscription: Subscription, balancer: Resource, part: 
   if (!subscription.get(idOf(subnet)))
     refuse('InvalidResourceReference', `Resource ${idOf(subnet)} referenced by the request was not found.`);
   const isIpv6 = properties['privateIPAddressVersion'] === 'IPv6';
-  const network = lastOf(idOf(subnet)) === 'inside' ? '10.100' : '10.225';
-  const given = isIpv6 ? subscription.newIpv6('fd00:db8:0:0:1') : subscription.newAddress(network);
+  const given = isIpv6 ? subscription.newIpv6('fd00:db8:0:0:1') : subscription.privateAddress(lastOf(idOf(subnet)));
   const known = old && idOf(old.properties?.['subnet']) === idOf(subnet) ? old.properties?.['privateIPAddress'] : undefined;
   const isStatic = properties['privateIPAllocationMethod'] === 'Static';
   const privateIPAddress = isStatic ? properties['privateIPAddress'] : (known ?? given);

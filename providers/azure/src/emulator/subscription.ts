@@ -23,11 +23,11 @@ export class Subscription {
   readonly id: string;
   readonly operations: Operations;
   readonly resources: LaggingMap<Resource>;
-  readonly #faults: () => Faults;
+  readonly #faults: () => Pick<Faults, 'rates' | 'happens'>;
   readonly #groups = new Set<string>();
   #count = 0;
 
-  constructor(id: string, now: () => number, faults: () => Faults, rng: Rng) {
+  constructor(id: string, now: () => number, faults: () => Pick<Faults, 'rates' | 'happens'>, rng: Rng) {
     this.id = id;
     this.#faults = faults;
     this.resources = new LaggingMap<Resource>(now, () => faults().rates.lagMs);
@@ -84,8 +84,17 @@ export class Subscription {
     const number = ++this.#count;
     return `${network}.${(number >> 8) & 255}.${number & 255}`;
   }
-  newIpv6(network: string): string {
-    return `${network}::${(++this.#count).toString(16)}`;
+  newIpv6 = (network: string): string => `${network}::${(++this.#count).toString(16)}`;
+  /** Of public IPs. */
+  publicAddress = (): string => this.newAddress('20.50');
+  /** Of frontends in a subnet. */
+  privateAddress = (subnet: string): string => this.newAddress(subnet === 'inside' ? '10.100' : '10.225');
+  /** How many numbers were given. */
+  get count(): number {
+    return this.#count;
+  }
+  set count(count: number) {
+    this.#count = count;
   }
   happens(what: string, rate: number): boolean {
     return this.#faults().happens(what, rate);

@@ -67,7 +67,7 @@ function publicIps(subscription: Subscription): Kind {
         );
       const ipAddress =
         before?.properties['ipAddress'] ??
-        (version === 'IPv6' ? subscription.newIpv6('2603:1020') : subscription.newAddress('20.50'));
+        (version === 'IPv6' ? subscription.newIpv6('2603:1020') : subscription.publicAddress());
       return {
         ...resource,
         properties: {
