@@ -101,6 +101,10 @@ export const answerStallMs = 30_000;
 export const waitingAnswersMax = 1_000;
 /** How often the objects of API priority and fairness are compared with what they have to be. */
 export const flowControlCheckMs = 60_000;
+/** A claimed cluster IP is let go when no Service has had it for so long: as long as a request that claims one may take (upstream's repair loop). */
+export const ipClaimGraceMs = 60_000;
+/** So long after its claim is gone a cluster IP is claimed again for a Service that still has it. */
+export const ipClaimRestoreMs = 1_000;
 /** Claims of node ports are compared with Services at most this often, and one that nobody stands behind goes after so many times (upstream's repair loop). */
 export const portRepairIntervalMs = 180_000;
 export const portRepairsBeforeRelease = 3;

@@ -2,6 +2,7 @@
 // name server beside its kubelet, so names resolve as long as a pod's own node lives, whether or not the control plane does.
 import type { Node } from '#api/core/v1';
 import type { Endpoint, EndpointSlice } from '#api/discovery/v1';
+import { isInvalid } from '#apimachinery/errors';
 import { type Clock, deepEqual, type Logger, type Rng } from '#utils';
 import type { KubeClient } from '#client';
 import { type ControllerDefinition, defineController, type Plan, watch, wholeCluster } from '#controller-runtime';
@@ -37,8 +38,28 @@ export const grantDns = (client: KubeClient): Promise<void> =>
     ],
   });
 
-/** Publishes the Service. Its endpoints are the pods of `selector`, or else those that the loop below gives it. */
-export const publishDns = (client: KubeClient, selector?: Record<string, string>): Promise<void> =>
+// A little longer than an apiserver keeps the claim of a Service whose write it could not finish.
+const claimedTimeoutMs = 90_000;
+const claimedRetryMs = 1_000;
+
+/**
+ * Publishes the Service. Its endpoints are the pods of `selector`, or else those that the loop below gives it. An earlier try may have claimed the
+ * address and not have come further, as while etcd elects a leader: then this waits until the apiserver lets it go.
+ */
+export async function publishDns(client: KubeClient, clock: Clock, selector?: Record<string, string>): Promise<void> {
+  const deadline = clock.monotonic() + claimedTimeoutMs;
+  for (;;) {
+    try {
+      return await applyDns(client, selector);
+    } catch (error) {
+      const isClaimed = isInvalid(error) && error.message.includes('provided IP is already allocated');
+      if (!isClaimed || clock.monotonic() > deadline) throw error;
+      await clock.sleep(claimedRetryMs);
+    }
+  }
+}
+
+const applyDns = (client: KubeClient, selector?: Record<string, string>): Promise<void> =>
   applyObjects(client, [
     {
       resource: 'services',
@@ -149,7 +170,7 @@ export async function startDnsAddon(
   await Promise.all([
     grantDns(admin),
     grantClusterRole(admin, { role: `system:controller:${name}`, serviceAccount: name, rules: rights }),
-    publishDns(admin),
+    publishDns(admin, deps.clock),
   ]);
   return runOwnLoop(plane, name, dnsEndpoints, deps);
 }

@@ -23,7 +23,13 @@ import { accessReviewEndpoints } from '../registry/authorization/reviews.ts';
 import { escalationHooks } from '../registry/rbac/escalation.ts';
 import { adminAccessHooks } from '../registry/resource/admin-access.ts';
 import { metricsGroup, metricsRoleHook, type NodeStatsShortcut, StatsSource } from '../registry/metrics/index.ts';
-import { coreEndpoints, type KubeletConnectionOptions, serviceHook, type TokenRequestOptions } from '../registry/core/index.ts';
+import {
+  coreEndpoints,
+  ipRepairHook,
+  type KubeletConnectionOptions,
+  serviceHook,
+  type TokenRequestOptions,
+} from '../registry/core/index.ts';
 import type { ApiServerParts, PartsInput } from '../server-options.ts';
 import { byClusterIp, byEndpoint, hostPort, type ServiceResolver, withLoopback } from '../outbound/service-resolver.ts';
 import { audiencesOf, authenticationOf } from './authentication.ts';
@@ -87,6 +93,7 @@ export async function buildParts(options: KubeApiServerOptions, deps: PartsDeps,
         },
         clock,
       }),
+      ipRepairHook({ clock, logger }),
       ...(options.metricsApi ? [metricsRoleHook] : []),
     ],
     webhooks,

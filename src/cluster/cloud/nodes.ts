@@ -142,7 +142,13 @@ export class ClusterNodes {
       if (settings.layout === 'pods') {
         const { startSystemPods } = await import('../system-pods/start.ts');
         const { server, podCidr } = plane;
-        await startSystemPods(admin, { settings, server, podCidr, ca: this.#options.pki.authority.cert });
+        await startSystemPods(admin, {
+          settings,
+          server,
+          podCidr,
+          ca: this.#options.pki.authority.cert,
+          clock: this.#deps.clock,
+        });
       } else {
         const names = await startDnsAddon(plane, this.#deps);
         this.#connected.push(() => names.stop());

@@ -3,6 +3,7 @@
 import type { ConfigMap, Node } from '#api/core/v1';
 import { isNotFound } from '#apimachinery/errors';
 import type { KubeClient } from '#client';
+import type { Clock } from '#utils';
 import { type Applied, applyObjects } from '../apply.ts';
 import { grantDns, publishDns } from '../dns-addon.ts';
 import { joiningObjects } from '../joining/objects.ts';
@@ -17,6 +18,7 @@ export interface SystemPodsOptions {
   podCidr: string;
   /** PEM. */
   ca: string;
+  clock: Clock;
 }
 
 /** A user's, once they are there: what was changed in them stays. */
@@ -41,10 +43,13 @@ async function withoutTheirs(client: KubeClient, objects: readonly { resource: s
 }
 
 /** Applied at every start. */
-export async function startSystemPods(client: KubeClient, { settings, server, podCidr, ca }: SystemPodsOptions): Promise<void> {
+export async function startSystemPods(
+  client: KubeClient,
+  { settings, server, podCidr, ca, clock }: SystemPodsOptions,
+): Promise<void> {
   const proxyArgs = settings.componentArgs?.['kube-proxy'] ?? [];
   const proxyMode = settings.proxyMode ?? 'iptables';
-  await Promise.all([grantDns(client), publishDns(client, dnsSelector)]);
+  await Promise.all([grantDns(client), publishDns(client, clock, dnsSelector)]);
   await applyObjects(client, await withoutTheirs(client, addOns({ server, podCidr, proxyMode, proxyArgs })));
   const { host: endpoint } = new URL(server);
   const { name: cluster, networkPolicy = 'nftables', componentArgs: args = {} } = settings;

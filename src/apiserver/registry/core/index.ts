@@ -13,6 +13,7 @@ import { tokenEndpoint, type TokenRequestOptions } from './serviceaccount/token.
 
 export { type KubeletConnectionOptions } from './node/kubelet-clients.ts';
 export { type ServiceAllocationOptions, serviceHook } from './service/hook.ts';
+export { ipRepairHook } from './service/ip-repair.ts';
 export type { PortRange } from './service/port-allocator.ts';
 export type { TokenRequestOptions } from './serviceaccount/token.ts';
 

@@ -4,10 +4,24 @@ import { isAlreadyExists, isNotFound } from '#apimachinery/errors';
 import type { Rng } from '#utils';
 import type { ReadOnlyCluster } from '../../../storage/read-only-cluster.ts';
 import type { ClusterWriter } from '../../writer.ts';
-import { type AddressRange, addressRange, addressValue, formatAddress, type IpFamily, rangeHolds } from './addresses.ts';
+import {
+  type AddressRange,
+  addressRange,
+  addressValue,
+  familyOf,
+  formatAddress,
+  type IpFamily,
+  rangeHolds,
+} from './addresses.ts';
 
-const group = 'networking.k8s.io';
-const managedBy = 'ipallocator.k8s.io';
+export const claimGroup = 'networking.k8s.io';
+const group = claimGroup;
+export const claimLabels = {
+  managedBy: 'ipaddress.kubernetes.io/managed-by',
+  family: 'ipaddress.kubernetes.io/ip-family',
+  /** What the first label says of claims made here. */
+  allocator: 'ipallocator.k8s.io',
+} as const;
 
 /** An address cannot be had; the message is upstream's. */
 export class IpAllocationError extends Error {
@@ -24,6 +38,15 @@ export interface ServiceName {
   namespace: string;
   name: string;
 }
+
+/** The object whose creation claims an address for a Service. `address` must be an address in its usual form. */
+export const claimOf = (address: string, service: ServiceName): IPAddress => ({
+  metadata: {
+    name: address,
+    labels: { [claimLabels.family]: familyOf(address) ?? 'IPv4', [claimLabels.managedBy]: claimLabels.allocator },
+  },
+  spec: { parentRef: { group: '', resource: 'services', namespace: service.namespace, name: service.name } },
+});
 
 /** Addresses tried at random before the range is walked from there on. */
 const walkMax = 1n << 20n;
@@ -54,16 +77,9 @@ export class IpAllocator {
     return [...this.#configured, ...added].filter((range) => range.family === family);
   }
 
-  async #claim(address: string, family: IpFamily, service: ServiceName): Promise<void> {
-    const object: IPAddress = {
-      metadata: {
-        name: address,
-        labels: { 'ipaddress.kubernetes.io/ip-family': family, 'ipaddress.kubernetes.io/managed-by': managedBy },
-      },
-      spec: { parentRef: { group: '', resource: 'services', namespace: service.namespace, name: service.name } },
-    };
+  async #claim(address: string, service: ServiceName): Promise<void> {
     try {
-      await this.#writer.create(group, 'ipaddresses', object, { manager: 'kube-apiserver' });
+      await this.#writer.create(group, 'ipaddresses', claimOf(address, service), { manager: 'kube-apiserver' });
     } catch (error) {
       if (isAlreadyExists(error)) throw new IpAllocationError('provided IP is already allocated');
       throw error;
@@ -88,7 +104,7 @@ export class IpAllocator {
     }
     if (dryRun) return;
     if (this.#taken(address)) throw new IpAllocationError('provided IP is already allocated');
-    await this.#claim(formatAddress(value, family), family, service);
+    await this.#claim(formatAddress(value, family), service);
   }
 
   /** Takes any free address. Rejects with `IpAllocationError` when there is none. */
@@ -113,7 +129,7 @@ export class IpAllocator {
       const address = formatAddress(first + ((start + step) % size), family);
       if (this.#taken(address)) continue;
       try {
-        await this.#claim(address, family, service);
+        await this.#claim(address, service);
         return address;
       } catch (error) {
         if (!(error instanceof IpAllocationError)) throw error;
