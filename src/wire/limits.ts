@@ -35,6 +35,8 @@ export const limits = {
   handshakeTimeoutMs: 30_000,
   /** Requests at once on one HTTP/2 connection. */
   concurrentStreamsMax: 250,
+  /** A request that was reset before so many others came in the same turn of the event loop ends its HTTP/2 connection. */
+  resetsInTurnMax: 100,
   /** HTTP/2 receive window of one stream and of the connection. */
   streamWindowBytes: 256 * 1024,
   connectionWindowBytes: 1024 * 1024,

@@ -1,7 +1,7 @@
 // Which connections a server has: for counting, for an orderly end, and so that those who open many and say little cannot keep others out.
 // When there is no room for a new connection, the one that has been idle for longest is closed, of the address that has the most. A connection
 // is idle while no request or upgraded protocol runs on it, which includes those that never finish a handshake or a head.
-import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
+import { constants, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Logger } from '#utils';
 import { limits as defaults } from '../limits.ts';
@@ -18,6 +18,22 @@ interface Connection {
   /** Bytes read when it was last looked at, and whether a ping was sent since. */
   seenBytes: number;
   pinged: boolean;
+}
+
+/**
+ * Ends a session whose client takes back what it asks for before anybody can look at it (rapid reset, CVE-2023-44487). Making a stream costs many
+ * times what its two frames cost the client, and all frames of one read come in one turn of the event loop.
+ */
+function endRapidResets(session: ServerHttp2Session, logger: Logger): void {
+  let opened: ServerHttp2Stream[] = [];
+  session.on('stream', (stream: ServerHttp2Stream) => {
+    if (opened.length === 0) setImmediate(() => (opened = []));
+    opened.push(stream);
+    const earlier = opened.at(-defaults.resetsInTurnMax);
+    if (!earlier?.aborted || session.destroyed) return;
+    logger.debug('HTTP/2 connection closed: too many requests were reset as soon as they were made');
+    session.destroy(undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM);
+  });
 }
 
 /** The connections of one remote address. */
@@ -110,6 +126,7 @@ class TrackedConnections implements Connections {
     if (connection) connection.session = session;
     session.once('close', () => this.#sessions.delete(session));
     session.on('error', () => {});
+    endRapidResets(session, this.#logger);
     let streams = 0;
     session.on('stream', (stream: ServerHttp2Stream) => {
       streams++;
