@@ -20,11 +20,18 @@ export function formatProviderId({ subscription, group, scaleSet, name }: Machin
 
 /** Throws for the ID of another cloud. */
 export function parseProviderId(providerId: string): MachineId {
+  const id = machineIdOf(providerId);
+  if (id) return id;
+  throw new Error(`error splitting providerID: ${JSON.stringify(providerId)}`);
+}
+
+/** Undefined for the ID of another cloud. */
+export function machineIdOf(providerId: string): MachineId | undefined {
   const id = parseId(instanceIdOf(providerName, providerId));
   const [first, second] = id?.names ?? [];
   const type = id?.namespace.toLowerCase() === 'microsoft.compute' ? id.type.toLowerCase() : '';
   if (id && first && type === 'virtualmachines') return { subscription: id.subscription, group: id.group, name: first };
   if (id && first && second && type === 'virtualmachinescalesets/virtualmachines')
     return { subscription: id.subscription, group: id.group, scaleSet: first, name: second };
-  throw new Error(`error splitting providerID: ${JSON.stringify(providerId)}`);
+  return undefined;
 }

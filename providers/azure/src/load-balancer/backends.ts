@@ -6,7 +6,7 @@ import type { Cloud } from '../cloud.ts';
 import { networkId, parseId, sameText } from '../ids.ts';
 import { groupLabel, isUnmanaged } from '../instances/finder.ts';
 import type { Machine } from '../instances/machine.ts';
-import { parseProviderId } from '../instances/provider-id.ts';
+import { machineIdOf } from '../instances/provider-id.ts';
 import { interfaceWritesMax, namesShown } from '../limits.ts';
 import { type Family, poolName } from '../names.ts';
 import type { Settings } from '../settings.ts';
@@ -141,7 +141,7 @@ export class Backends {
       });
     return found;
   }
-  /** Undefined: its machine is gone. */
+  /** Undefined: its machine is gone, or it never was one of this cloud. */
   async #ofNode(node: Node, signal?: AbortSignal): Promise<Backend | undefined> {
     const { finder, inventory } = this.#cloud;
     const { providerID } = node.spec ?? {};
@@ -149,7 +149,8 @@ export class Backends {
       const machine = await finder.ofNode(node, signal);
       return machine && backendOfMachine(machine);
     }
-    const id = parseProviderId(providerID);
+    const id = machineIdOf(providerID);
+    if (!id) return undefined;
     if (id.scaleSet !== undefined) return backendOfMachine({ id, interfaceId: undefined });
     const machine = await inventory.machineNamed(id.group, id.name, { asComputer: false }, signal);
     return machine && backendOfMachine(machine);

@@ -21,6 +21,18 @@ import { servicePrefix } from '../names.ts';
 import { annotation } from './annotations.ts';
 
 describe('a load balancer', () => {
+  it('is made over the machines of this cloud, whatever else calls itself a node', async () => {
+    const world = await opened();
+    const nodes = addNodes(world, ['node-a']);
+    const foreign = ['evil:///../../x', 'azure://', 'azure:///subscriptions/a'].map((providerID, at) => ({
+      metadata: { name: `foreign-${at}` },
+      spec: { providerID },
+    }));
+    const status = await world.balancers.ensureLoadBalancer(cluster, web(), [...foreign, ...nodes]);
+    expect(addressOf(status)).toBeDefined();
+    await world.balancers.updateLoadBalancer(cluster, web(), [...nodes, ...foreign]);
+    expect(backendsOf(world.server, web())).toHaveLength(1);
+  });
   it('is made of the pieces that upstream makes, by the same names', async () => {
     const world = await opened();
     const nodes = addNodes(world, ['node-a', 'node-b']);

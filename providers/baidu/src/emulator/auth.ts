@@ -23,7 +23,10 @@ const skewMs = 900_000;
 
 function canonical({ method, url, headers }: VendorRequest, signed: readonly string[]): string {
   const query = [...url.searchParams].map(([name, value]) => `${encoded(name)}=${encoded(value)}`).sort();
-  const lines = signed.flatMap((name) => (headers[name] ? [`${encoded(name)}:${encoded(headers[name].trim())}`] : []));
+  const lines = signed.flatMap((name) => {
+    const value = Object.hasOwn(headers, name) ? headers[name] : undefined;
+    return value ? [`${encoded(name)}:${encoded(value.trim())}`] : [];
+  });
   return [method, encoded(decodeURIComponent(url.pathname), true), query.join('&'), lines.sort().join('\n')].join('\n');
 }
 

@@ -1,5 +1,6 @@
 // Linode's API before the local cloud (`sagong up --cloud-provider-emulator linode`): Linodes in a VPC, NodeBalancers and Cloud Firewalls, from the vendor's
 // API reference (https://techdocs.akamai.com/linode-api/reference). What is kept here is what the vendor knows beyond the local cloud.
+import { nodeNotesAccount, nodeNotesRights } from '../instances/node-notes.ts';
 import { randomBytes } from 'node:crypto';
 import {
   answeringApi,
@@ -146,6 +147,7 @@ const definition: VendorEmulatorDefinition = {
         { apiGroups: [''], resources: ['secrets'], verbs: ['get'] },
         { apiGroups: [''], resources: ['events'], verbs: ['create'] },
       ],
+      [nodeNotesAccount]: nodeNotesRights,
     },
   }),
 };

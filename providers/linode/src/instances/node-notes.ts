@@ -47,6 +47,10 @@ const isOurs = (node: Node): boolean => {
   }
 };
 
+/** The service account of the controller, and what it may do. */
+export const nodeNotesAccount = 'linode-node-metadata';
+export const nodeNotesRights = [{ apiGroups: [''], resources: ['nodes'], verbs: ['get', 'list', 'patch', 'watch'] }];
+
 export function nodeNotes({ finder, isPrivate, ttlMs }: NodeNotesDeps): CloudControllerDefinition {
   const said = ({ metadata, spec }: Node): string =>
     JSON.stringify([
@@ -55,10 +59,10 @@ export function nodeNotes({ finder, isPrivate, ttlMs }: NodeNotesDeps): CloudCon
       ...Object.values(note).map((key) => metadata.annotations?.[key]),
     ]);
   return defineCloudController<Node | undefined>({
-    name: 'linode-node-metadata',
-    serviceAccount: 'linode-node-metadata',
+    name: nodeNotesAccount,
+    serviceAccount: nodeNotesAccount,
     for: { group: '', resource: 'nodes' },
-    rights: [{ apiGroups: [''], resources: ['nodes'], verbs: ['get', 'list', 'patch', 'watch'] }],
+    rights: nodeNotesRights,
     watches: [
       {
         resource: nodes,

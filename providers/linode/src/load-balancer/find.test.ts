@@ -45,6 +45,14 @@ describe('a NodeBalancer is found again', () => {
     expect(await get(other)).toEqual({ ingress });
     expect((await ensure(stale, nodes)).ingress).not.toEqual(ingress);
   });
+  it.each(['__proto__', 'true', 'a'.repeat(60_000)])(
+    'and goes with its Service, whose annotated ID %.10s never named any',
+    async (id) => {
+      await ensure(serviceWith(), addNodes(world, ['node-a']));
+      await remove(serviceWith({ 'nodebalancer-id': id }));
+      expect(leftoversOf(world.server)).toEqual([]);
+    },
+  );
   it('by the ID that an annotation names; what served before goes', async () => {
     const nodes = addNodes(world, ['node-a']);
     await ensure(serviceWith(), nodes);

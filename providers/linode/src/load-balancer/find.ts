@@ -58,10 +58,19 @@ export async function findBalancers(cloud: Cloud, service: Service): Promise<Fou
   return { current: named, old: before.filter((one) => one.id !== id) };
 }
 
+/** The annotated ID; a text that is none never named anything. */
+function namedId(service: Service): number | undefined {
+  try {
+    return idOf(service, annotation.balancerId);
+  } catch {
+    return undefined;
+  }
+}
+
 /** All that is to go with the Service. An annotated one that does not exist is none. */
 export async function allBalancers(cloud: Cloud, service: Service): Promise<NodeBalancer[]> {
   const own = await byIdentity(cloud, service);
-  const id = idOf(service, annotation.balancerId);
+  const id = namedId(service);
   const named = id === undefined || own.some((one) => one.id === id) ? undefined : await cloud.api.balancer(id);
   const all = named && !isOthers(named, service) ? [...own, named] : own;
   if (all.length > 0) return all;

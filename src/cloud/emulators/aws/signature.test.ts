@@ -26,6 +26,11 @@ describe('a signed request', () => {
   it('passes with the signature that AWS publishes for it', () => expect(verify()).toBe('service'));
   it.each<[string, () => string, string]>([
     ['another body', () => verify({ body }), 'SignatureDoesNotMatch'],
+    ...['constructor', '__proto__'].map((name): [string, () => string, string] => [
+      `a header named ${name} that was not sent`,
+      () => verify(withHeader('authorization', published.headers['authorization']?.toString().replace('host;', `host;${name};`))),
+      'SignatureDoesNotMatch',
+    ]),
     ['another query', () => verify({ path: '/?Param2=value2&Param1=value3' }), 'SignatureDoesNotMatch'],
     ['another method', () => verify({ method: 'POST' }), 'SignatureDoesNotMatch'],
     ['another host', () => verify(withHeader('host', 'evil.example')), 'SignatureDoesNotMatch'],

@@ -50,7 +50,7 @@ function canonicalRequest({ method, path, headers, body }: EmulatedRequest, sign
     .sort()
     .join('&');
   const lines = signedHeaders.map((name) => {
-    const value = headers[name] ?? '';
+    const value = (Object.hasOwn(headers, name) ? headers[name] : undefined) ?? '';
     return `${name}:${(Array.isArray(value) ? value.join(',') : value).trim().replace(/ +/g, ' ')}\n`;
   });
   const uri = pathname.split('/').map(encoded).join('/');
