@@ -17,13 +17,16 @@ def client(kind):
 
 
 def done(operation):
-    """Waits for it by the operations client of its place: the client's own futures ask Google, whatever the endpoint is."""
-    if operation.zone:
-        operation = client("ZoneOperationsClient").wait(project=project, zone=zone, operation=operation.name)
-    elif operation.region:
-        operation = client("RegionOperationsClient").wait(project=project, region=region, operation=operation.name)
-    else:
-        operation = client("GlobalOperationsClient").wait(project=project, operation=operation.name)
+    """Waits for it by the operations client of its place: the client's own futures ask Google, whatever the endpoint is. A wait may end early."""
+    for _ in range(20):
+        if operation.status == gce.Operation.Status.DONE:
+            break
+        if operation.zone:
+            operation = client("ZoneOperationsClient").wait(project=project, zone=zone, operation=operation.name)
+        elif operation.region:
+            operation = client("RegionOperationsClient").wait(project=project, region=region, operation=operation.name)
+        else:
+            operation = client("GlobalOperationsClient").wait(project=project, operation=operation.name)
     assert operation.status == gce.Operation.Status.DONE, operation
     assert not operation.error.errors, operation
 

@@ -188,7 +188,7 @@ endpoints: [{addresses: [${await cluster.kubectl('get', 'pod', 'who-1', '-o', 'j
     const text = names
       .map((name) => service(name, '{app: who}').replace('metadata: {', 'metadata: {labels: {batch: many}, '))
       .join('');
-    expect((await cluster.kubectlWithInput(text, 'create', '-f', '-')).code).toBe(0);
+    expect(await cluster.kubectlWithInput(text, 'create', '-f', '-')).toMatchObject({ code: 0, stderr: '' });
     await eventually('rules of all', async () => {
       const rules = await rulesOf(1);
       return names.every((name) => rules.includes(`"default/${name}:http cluster IP"`));
