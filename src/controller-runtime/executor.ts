@@ -272,6 +272,8 @@ class Executor<View> implements RunningController {
   async #process(key: string): Promise<void> {
     const plan = await this.#plan(key);
     this.#remember(key, plan.remember);
+    const before = this.#failures.get(key);
+    this.#explain(key, plan, before?.error.message ?? plan.failure);
     let { requeueAfterMs } = plan;
     const failed = await applyEffects(key, plan.effects, {
       ...this.#deps,
@@ -285,17 +287,21 @@ class Executor<View> implements RunningController {
     });
     const failure =
       failed ?? (plan.failure === undefined ? undefined : { op: 'action' as const, error: new Error(plan.failure) });
-    if (plan.because !== undefined)
-      this.#deps.decisions?.record({
-        controller: this.name,
-        key,
-        about: objectOf(this.#definition.for, key),
-        atMs: this.#deps.clock.now(),
-        because: plan.because,
-        effects: plan.effects.map(short),
-        ...(failure && { failure: failure.error.message }),
-      });
+    if (before ?? failed) this.#explain(key, plan, failure?.error.message);
     this.#settle(key, plan, requeueAfterMs, failure);
+  }
+  /** A decision is told before its effects begin (with the last failure, while there is one), so that nobody sees an effect without its reason. */
+  #explain(key: string, plan: Plan, failure: string | undefined): void {
+    if (plan.because === undefined) return;
+    this.#deps.decisions?.record({
+      controller: this.name,
+      key,
+      about: objectOf(this.#definition.for, key),
+      atMs: this.#deps.clock.now(),
+      because: plan.because,
+      effects: plan.effects.map(short),
+      ...(failure !== undefined && { failure }),
+    });
   }
   #remember(key: string, memory: unknown): void {
     if (memory === undefined || memory === null) this.#memory.delete(key);
