@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 // Builds dist/: one ES module and one .d.ts per source (for those who import Sagong), and dist/sagong.cjs, everything the binary
-// needs in one file. Then dist/ of each provider.
+// needs in one file, with its manual page. Then dist/ of each provider.
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundle } from './bundle.mjs';
@@ -37,6 +37,10 @@ if (existsSync(join(root, 'scripts/gen-descriptions.mjs'))) {
 }
 
 await bundle(join(dist, 'sagong.cjs'));
+
+const man = spawnSync(process.execPath, [join(dist, 'sagong.cjs'), 'man'], { stdio: ['ignore', 'pipe', 'inherit'] });
+if (man.status !== 0) process.exit(man.status ?? 1);
+writeFileSync(join(dist, 'sagong.1'), man.stdout);
 
 /** Providers are packages of their own, compiled against what was just built. One without its SDK, or the link to this package, here is left out. */
 const providers = join(root, 'providers');

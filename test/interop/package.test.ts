@@ -56,6 +56,8 @@ describe('the packed package, installed elsewhere', () => {
       expect((await sagong('status')).code).toBe(0);
       expect((await sagong('down')).code).toBe(0);
       expect((await sagong('list', '-q')).text).toBe('');
+      const { man } = JSON.parse(await readFile(join(dir, 'empty/node_modules/sagong/package.json'), 'utf8')) as { man: string };
+      expect(await readFile(join(dir, 'empty/node_modules/sagong', man), 'utf8')).toBe((await sagong('man')).text);
     },
     runTimeoutMs,
   );

@@ -1,7 +1,10 @@
-// `sagong list`, `sagong node shell` and `sagong completion`.
+// `sagong list`, `sagong node shell`, `sagong completion` and `sagong man`.
+import { readFile } from 'node:fs/promises';
 import { dataDirOf, listClusters, listedText, nodeShell } from '#cluster';
 import type { Command, FlagTable } from '#component-base';
 import { type CommandTree, completionScript, type Shell, shells } from '../completion.ts';
+import { manPage } from '../man.ts';
+import { packageFile } from '../program.ts';
 
 export async function runList({ quiet = false }: { quiet?: boolean }): Promise<void> {
   const clusters = await listClusters();
@@ -38,4 +41,9 @@ export async function runCompletion(shell: string, program: Command): Promise<vo
   if (!shells.includes(shell as Shell))
     throw new Error(`completion is there for ${shells.join(', ')}, not for ${JSON.stringify(shell)}`);
   process.stdout.write(completionScript(shell as Shell, await treeOf(program)));
+}
+
+export async function runMan(program: Command): Promise<void> {
+  const { version } = JSON.parse(await readFile(packageFile('package.json'), 'utf8')) as { version: string };
+  process.stdout.write(manPage(program, version));
 }

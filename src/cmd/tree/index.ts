@@ -15,6 +15,12 @@ const about: readonly Command[] = [
     run: async ({ args: [shell = ''] }) => (await import('../commands/local.ts')).runCompletion(shell, sagong),
   }),
   command({
+    name: 'man',
+    description: 'Print the manual page: sagong man | man -l -',
+    flags: {},
+    run: async () => (await import('../commands/local.ts')).runMan(sagong),
+  }),
+  command({
     name: 'version',
     description: 'Print the version.',
     flags: {},
