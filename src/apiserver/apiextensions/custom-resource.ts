@@ -3,11 +3,11 @@ import { createHash } from '../platform/crypto.ts';
 import { applyDefaults, declaresDefaults, isObject, prune } from '#api/apiextensions/common';
 import type { CustomResourceDefinition, CustomResourceDefinitionVersion, JSONSchemaProps } from '#api/apiextensions/v1';
 import { createFieldManager, type FieldManagerOptions } from '#apimachinery/managedfields';
-import { apiVersionOf, type KubeObject, type UnknownObject } from '#apimachinery/meta';
+import { apiVersionOf, type KubeObject, parseApiVersion, type UnknownObject } from '#apimachinery/meta';
 import { decode, type SchemaTable } from '#apimachinery/schema';
 import type { KindDefinition, WriteStrategy } from '#api';
 import type { StorageHook } from '../registry/generic/storage-hook.ts';
-import type { Decoded, Door, ServedResource, SubresourceInfo } from '../registry/generic/types.ts';
+import type { Door, ServedResource, SubresourceInfo } from '../registry/generic/types.ts';
 import { deepCopy } from '../registry/generic/values.ts';
 import type { DiscoveredResource } from '../registry/resource-table.ts';
 import type { ResourceStorage } from '../storage/resource-storage.ts';
@@ -62,13 +62,22 @@ export function discoveredOf(crd: CustomResourceDefinition, version: CustomResou
   ];
 }
 
-/** Reads JSON as this resource: metadata typed, the rest pruned; what was dropped counts as unknown fields. */
-function reader(builtin: SchemaTable, schema: JSONSchemaProps): (value: unknown, strict: boolean) => Decoded {
-  return (value, strict) => {
+/**
+ * Reads JSON as this resource: metadata typed, the rest pruned; what was dropped counts as unknown fields. Of a version of the group that is none of
+ * the definition's nothing is known, so all is dropped; what calls itself of another group is not looked at.
+ */
+function reader(
+  builtin: SchemaTable,
+  { group, versions }: CustomResourceDefinition['spec'],
+  own: string,
+): NonNullable<ServedResource['read']> {
+  const schemas = new Map(versions.map((version) => [version.name, schemaOf(version)]));
+  return (value, strict, apiVersion = apiVersionOf(group, own)) => {
+    const named = parseApiVersion(apiVersion);
     const object = deepCopy(isObject(value) ? value : {});
     const metadata = decode(builtin, metaType, object['metadata'] ?? {}, { strict });
     object['metadata'] = deepCopy(metadata.object);
-    const dropped = prune(schema, object, true).sort();
+    const dropped = named.group === group ? prune(schemas.get(named.version) ?? {}, object, true).sort() : [];
     const unknown = [
       ...metadata.strictErrors.map((text) => text.replace('"', '"metadata.')),
       ...dropped.map((path) => `unknown field ${JSON.stringify(path)}`),
@@ -170,7 +179,7 @@ export function customResource(
     custom: true,
     ...(deprecation !== undefined && { deprecation }),
     ...(version.schema?.openAPIV3Schema && { published: version.schema.openAPIV3Schema }),
-    read: reader(builtin, schema),
+    read: reader(builtin, crd.spec, version.name),
     // Also what admission or an apply has made of an object is pruned.
     setDefaults: (object) => {
       prune(schema, object, true);

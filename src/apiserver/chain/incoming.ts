@@ -21,8 +21,8 @@ export interface BodyTarget {
   otherKindText?: string;
   /** Group and version in other forms that are read alike. */
   alsoAccepts?: readonly string[];
-  /** Reads the value in another way than by the table (custom resources). */
-  read?(value: unknown, strict: boolean): Decoded;
+  /** Reads the value in another way than by the table (custom resources). `apiVersion`: as what it is read, by default the target's. */
+  read?(value: unknown, strict: boolean, apiVersion?: string): Decoded;
 }
 
 export interface Patch {

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { builtinSchema } from '#api';
+import type { CustomResourceDefinition } from '#api/apiextensions/v1';
+import { customResource } from '../apiextensions/custom-resource.ts';
 import { decodeBody } from './body.ts';
 
 const target = {
@@ -39,5 +41,55 @@ describe('a body', () => {
     await expect(read('{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition"}')).rejects.toThrow(
       'no kind "CustomResourceDefinition" is registered for version "apiextensions.k8s.io/v1"',
     );
+  });
+});
+
+describe('an object of another version than that of the path', () => {
+  const widgets = {
+    spec: {
+      group: 'example.com',
+      scope: 'Namespaced',
+      names: { plural: 'widgets', kind: 'Widget' },
+      versions: [
+        { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { properties: { spec: {} } } } },
+        { name: 'v2', served: true, storage: false, schema: { openAPIV3Schema: { properties: { size: {} } } } },
+      ],
+    },
+  } as unknown as CustomResourceDefinition;
+  const [v1 = expect.fail('no versions')] = widgets.spec.versions;
+  const custom = customResource(widgets, v1, undefined as never, builtinSchema(), undefined as never);
+  const autoscaler = {
+    ...target,
+    typeName: 'io.k8s.api.autoscaling.v2.HorizontalPodAutoscaler',
+    group: 'autoscaling',
+    version: 'v2',
+  };
+  const refusedAs = async (wanted: object, object: object, validation: 'Warn' | 'Strict' = 'Warn') => {
+    const raw = { bytes: Buffer.from(JSON.stringify(object)), encoding: 'json' } as const;
+    const { strictErrors, refusal } = await decodeBody(raw, wanted as Parameters<typeof decodeBody>[1], validation);
+    return [refusal?.message, ...strictErrors];
+  };
+
+  it.each([
+    ['example.com/v2', ['unknown field "spec"']],
+    ['example.com/v3', ['unknown field "size"', 'unknown field "spec"']],
+    ['example.org/v1', []],
+  ])('is told its unknown fields by the schema of %s, then refused', async (apiVersion, problems) => {
+    const refusal = `the API version in the data (${apiVersion}) does not match the expected API version (example.com/v1)`;
+    const object = { apiVersion, kind: 'Widget', metadata: { name: 'a' }, spec: {}, size: 1 };
+    expect(await refusedAs(custom, object)).toEqual([refusal, ...problems]);
+    if (problems.length > 0)
+      await expect(refusedAs(custom, object, 'Strict')).rejects.toThrow(
+        `cannot be handled as a Widget: strict decoding error: ${problems.join(', ')}`,
+      );
+  });
+
+  it('is, of a built-in kind, read as what it says', async () => {
+    const spec = { targetCPUUtilizationPercentage: 5, metrics: [] };
+    const object = { apiVersion: 'autoscaling/v1', kind: 'HorizontalPodAutoscaler', spec };
+    expect(await refusedAs({ ...autoscaler, kind: 'HorizontalPodAutoscaler' }, object)).toEqual([
+      'the API version in the data (autoscaling/v1) does not match the expected API version (autoscaling/v2)',
+      'unknown field "spec.metrics"',
+    ]);
   });
 });

@@ -1,6 +1,6 @@
 // Request bodies (k8s.io/apiserver/pkg/endpoints/handlers): media type, size, text to object, and what is wrong with it in upstream's words.
 import { openProtobuf, parseYaml, readProtobuf } from '#apimachinery/codec';
-import { badRequest, invalidObject, requestEntityTooLarge, unsupportedMediaType } from '#apimachinery/errors';
+import { badRequest, invalidObject, requestEntityTooLarge, type StatusError, unsupportedMediaType } from '#apimachinery/errors';
 import { invalid, root } from '#apimachinery/field';
 import { apiVersionOf, parseApiVersion, readApiVersion, type UnknownObject } from '#apimachinery/meta';
 import { decode, DecodeError, type Duplicates, jsonKind, parseJson, strictErrorsMax, TooLargeError } from '#apimachinery/schema';
@@ -117,12 +117,10 @@ export async function decodeBody(
   await rest();
   const named = namesOf(parsed.value, target, raw.bytes);
   if (target.read) checkCustomKind(parsed.value, raw, target);
-  checkNames(named, target);
+  const refusal = versionProblem(named, target);
   let decoded: Decoded;
   try {
-    decoded = target.read
-      ? target.read(parsed.value, strict)
-      : (decode(target.schema, target.typeName, parsed.value, { strict, duplicates: parsed.duplicates }) as Decoded);
+    decoded = refusal ? readAsNamed(named, target, parsed, strict) : readAsWanted(target, parsed, strict);
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     throw cannotHandle(named, target, error.message);
@@ -132,9 +130,27 @@ export async function decodeBody(
   if (validation === 'Strict' && strictErrors.length > 0) {
     throw cannotHandle(named, target, `strict decoding error: ${strictErrors.join(', ')}`);
   }
+  if (refusal) return { object: decoded.object, strictErrors, refusal };
   const object = identified(decoded.object, target);
   keepFieldsReset(object, parsed.value as Partial<UnknownObject>);
   return { object, strictErrors };
+}
+
+const readAsWanted = (target: BodyTarget, { value, duplicates }: ParsedText, strict: boolean): Decoded =>
+  target.read ? target.read(value, strict) : (decode(target.schema, target.typeName, value, { strict, duplicates }) as Decoded);
+
+/** An object of another version than the wanted one: it is read as what it says, so that its unknown fields are told before it is refused. */
+function readAsNamed(
+  { apiVersion, kind }: Names,
+  target: BodyTarget,
+  { value, duplicates }: ParsedText,
+  strict: boolean,
+): Decoded {
+  if (target.read) return target.read(value, strict, apiVersion);
+  const { group, version } = parseApiVersion(apiVersion);
+  const type = target.schema.kind(group, version, kind);
+  if (type) return decode(target.schema, type.name, value, { strict, duplicates }) as Decoded;
+  return { object: value as UnknownObject, strictErrors: duplicates ? duplicateFields(value, duplicates) : [] };
 }
 
 const identified = (object: UnknownObject, { group, version, kind }: BodyTarget): UnknownObject => {
@@ -213,15 +229,16 @@ const cannotHandle = ({ apiVersion, kind }: Names, target: BodyTarget, why: stri
     `${kind} in version ${JSON.stringify(parseApiVersion(apiVersion).version)} cannot be handled as a ${target.kind}: ${why}`,
   );
 
-function checkNames(names: Names, target: BodyTarget): void {
+/** Why the wanted kind in another version is refused; throws for what is not of the wanted kind at all. */
+function versionProblem(names: Names, target: BodyTarget): StatusError | undefined {
   const expected = apiVersionOf(target.group, target.version);
   const isAccepted = names.apiVersion === expected || target.alsoAccepts?.includes(names.apiVersion) === true;
-  if (names.kind === target.kind && isAccepted) return;
+  if (names.kind === target.kind && isAccepted) return undefined;
   const { group, version } = parseApiVersion(names.apiVersion);
   if (target.otherKindText !== undefined) throw badRequest(target.otherKindText);
   const named = { ...names, group, version };
   if (target.read ? names.kind === target.kind : isSameKind(target, named))
-    throw badRequest(`the API version in the data (${names.apiVersion}) does not match the expected API version (${expected})`);
+    return badRequest(`the API version in the data (${names.apiVersion}) does not match the expected API version (${expected})`);
   throw cannotHandle(names, target, conversionProblem(target, named));
 }
 
@@ -232,7 +249,8 @@ function protobufBody(bytes: Buffer, target: BodyTarget): UnknownObject {
       apiVersion: envelope.apiVersion || apiVersionOf(target.group, target.version),
       kind: envelope.kind || target.kind,
     };
-    checkNames(names, target);
+    const refusal = versionProblem(names, target);
+    if (refusal) throw refusal;
     return identified(readProtobuf(target.schema, target.typeName, envelope.raw) as UnknownObject, target);
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;

@@ -16,7 +16,7 @@ import { startWatch } from '../registry/generic/watch.ts';
 import type { Outcome } from '../chain/outcome.ts';
 import { scaleRequest } from './scale-request.ts';
 import { checkDeleteOptions, type WriteOptions, writeOptions } from './write-options.ts';
-import { bodyTarget, contextOf, get, patchBody, type ResourceCall, warnAll } from './resource-call.ts';
+import { bodyTarget, contextOf, get, patchBody, type ResourceCall, taken } from './resource-call.ts';
 
 export async function execute(call: ResourceCall): Promise<Outcome> {
   const { verb, target } = call.request;
@@ -73,9 +73,9 @@ async function readObject(
   { fieldValidation }: WriteOptions,
 ): Promise<UnknownObject> {
   await settings.rest();
-  const { object, strictErrors } = await request.body.decode(bodyTarget(resource), fieldValidation, settings.rest);
+  const decoded = await request.body.decode(bodyTarget(resource), fieldValidation, settings.rest);
   await settings.rest();
-  warnAll(request, fieldValidation, strictErrors);
+  const object = taken(request, fieldValidation, decoded);
   resource.setDefaults(object);
   request.notes.audit?.requestObject(() => JSON.stringify(asWritten(resource, object)), object.metadata);
   return object;

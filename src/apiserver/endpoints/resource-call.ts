@@ -1,9 +1,10 @@
 // What the operations of stored resources share: a request met with the resource it names.
 import { notFound, StatusError, unsupportedMediaType } from '#apimachinery/errors';
+import type { UnknownObject } from '#apimachinery/meta';
 import type { BodyTarget, Incoming, Patch } from '../chain/incoming.ts';
 import type { Outcome } from '../chain/outcome.ts';
 import { parseResourceVersion } from '../registry/generic/list-options.ts';
-import type { ServedResource, WriteContext, WriteSettings } from '../registry/generic/types.ts';
+import type { Decoded, ServedResource, WriteContext, WriteSettings } from '../registry/generic/types.ts';
 import type { Target } from '../request/request.ts';
 import { warningTexts } from './body.ts';
 import { patchTypes } from './patch-body.ts';
@@ -61,9 +62,12 @@ export async function get(call: ResourceCall, version = call.request.options.res
   return { is: 'stored', status: 200, resource, stored: resource.versions ? await resource.versions.one(stored) : stored };
 }
 
-export const warnAll = ({ notes }: Incoming, validation: string, problems: readonly string[]): void => {
-  if (validation === 'Warn') for (const problem of problems.flatMap(warningTexts)) notes.warn(problem);
-};
+/** The object of a body, once its strict failures are told as warnings. Throws what it is refused for. */
+export function taken({ notes }: Incoming, validation: string, { object, strictErrors, refusal }: Decoded): UnknownObject {
+  if (validation === 'Warn') for (const problem of strictErrors.flatMap(warningTexts)) notes.warn(problem);
+  if (refusal) throw refusal;
+  return object;
+}
 
 /** The object that a patch is for is looked for before an unreadable patch is refused. */
 export async function patchBody(call: ResourceCall): Promise<Patch> {

@@ -12,7 +12,7 @@ import { scaleApiVersion, scaleOf, updateScale } from '../registry/generic/scale
 import type { WriteContext, ServedResource } from '../registry/generic/types.ts';
 import type { BodyTarget } from '../chain/incoming.ts';
 import type { Outcome } from '../chain/outcome.ts';
-import { bodyTarget, contextOf, get, patchBody, type ResourceCall, warnAll } from './resource-call.ts';
+import { bodyTarget, contextOf, get, patchBody, type ResourceCall, taken } from './resource-call.ts';
 import { type WriteOptions, writeOptions } from './write-options.ts';
 
 const scaleType = 'io.k8s.api.autoscaling.v1.Scale';
@@ -85,8 +85,11 @@ const scaleTarget = (resource: ServedResource): BodyTarget => {
 
 async function scaleFromPut({ request, resource }: ResourceCall): Promise<NextScale> {
   const options = writeOptions('UpdateOptions', request.options);
-  const { object, strictErrors } = await request.body.decode(scaleTarget(resource), options.fieldValidation);
-  warnAll(request, options.fieldValidation, strictErrors);
+  const object = taken(
+    request,
+    options.fieldValidation,
+    await request.body.decode(scaleTarget(resource), options.fieldValidation),
+  );
   request.notes.audit?.requestObject(() => JSON.stringify(object), object.metadata);
   return {
     options,

@@ -11,7 +11,7 @@ import type { SpecialRest } from '../registry/special.ts';
 import { Admission, bodyType } from '../registry/generic/admit.ts';
 import type { Target } from '../request/request.ts';
 import type { ServerContext } from './context.ts';
-import { managerFromUserAgent, warnAll } from './resource-call.ts';
+import { managerFromUserAgent, taken } from './resource-call.ts';
 import { methodNotAllowed, pathNotFound } from './route-errors.ts';
 import { type WriteOptions, writeOptions } from './write-options.ts';
 
@@ -59,9 +59,9 @@ async function readObject(
   body: BodyTarget,
   options: WriteOptions,
 ): Promise<UnknownObject> {
-  const { object, strictErrors } = await request.body.decode(body, options.fieldValidation, rest);
+  const decoded = await request.body.decode(body, options.fieldValidation, rest);
   await rest();
-  warnAll(request, options.fieldValidation, strictErrors);
+  const object = taken(request, options.fieldValidation, decoded);
   const sent = object.metadata?.namespace;
   prepare(object, body, target.namespace);
   special.setDefaults?.(object);

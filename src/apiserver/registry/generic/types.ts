@@ -38,6 +38,8 @@ export interface Decoded {
   object: UnknownObject;
   /** Strict decoding failures, in upstream's words. */
   strictErrors: string[];
+  /** Why the object is not taken all the same; its strict failures are told before. */
+  refusal?: Error;
 }
 
 /**
@@ -88,8 +90,8 @@ export interface ServedResource {
   published?: JSONSchemaProps;
   /** What every request on this version of a custom resource is warned of. */
   deprecation?: string;
-  /** How JSON becomes an object of this resource; absent: by the schema table. */
-  read?(value: unknown, strict: boolean): Decoded;
+  /** How JSON becomes an object of this resource (`apiVersion`: as what it is read); absent: by the schema table. */
+  read?(value: unknown, strict: boolean, apiVersion?: string): Decoded;
   /** Fills defaults of schema and kind, in place; `object` is of this version. */
   setDefaults(object: UnknownObject): void;
   toStorage(object: UnknownObject): UnknownObject;
