@@ -107,18 +107,17 @@ async function run(tier, beside = false) {
 
 const text = ({ tier, file, name, message }) => `${tier}: ${file ?? ''}: ${name}\n    ${message.split('\n').join('\n    ')}`;
 
-/** Runs the files of `live` tiers that failed once more, one at a time. Those that pass leave `failures`. */
+/** Runs the files of `live` tiers that failed once more, one at a time; the whole tier for an error of no file. Those that pass leave `failures`. */
 async function again() {
-  const files = new Map();
-  for (const { tier, file } of failures) if (live.includes(tier) && file) files.set(file, tier);
-  if (files.size > againMax) return;
-  for (const [file, tier] of files) {
-    console.log(`\n== ${tier} once more, alone: ${file}`);
-    const result = await vitest(tier, { files: [file], alone: true });
+  const places = new Map();
+  for (const { tier, file } of failures) if (live.includes(tier)) places.set(file ?? tier, { tier, file });
+  if (places.size > againMax) return;
+  for (const [place, { tier, file }] of places) {
+    console.log(`\n== ${tier} once more, alone: ${place}`);
+    const result = await vitest(tier, { files: file ? [file] : [], alone: true });
     if (result.failures.length > 0 || result.passed === 0) continue;
-    const first = failures.filter((failure) => failure.file === file);
+    const first = failures.filter((failure) => failure.tier === tier && failure.file === file);
     for (const failure of first) failures.splice(failures.indexOf(failure), 1);
-    totals.passed += first.length;
     notes.push(`unsteady, passed when it ran once more: ${first.map(text).join('\n')}`);
   }
 }
