@@ -92,6 +92,8 @@ export interface WriteStrategy<T extends KubeObject> {
   warnings?(object: T, old: T | undefined): string[];
   /** Field paths a manager cannot own through this door (upstream's GetResetFields), e.g. ['status'] or ['spec', 'metadata']. */
   resetFields?: string[][];
+  /** False: upstream answers a wish for a table with 406 at this door. */
+  tables?: false;
 }
 
 export interface ScaleMapping<T extends KubeObject> {

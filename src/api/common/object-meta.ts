@@ -3,6 +3,23 @@ import type { KubeObject, ObjectMeta } from '#apimachinery/meta';
 import type { WriteStrategy } from '../kind.ts';
 import { keep } from './strategy.ts';
 
+/** What the metadata of an object inside another object may not have, in the order of upstream's struct. */
+export const unsettableInTemplates = [
+  'name',
+  'generateName',
+  'namespace',
+  'selfLink',
+  'uid',
+  'resourceVersion',
+  'generation',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'ownerReferences',
+  'finalizers',
+  'managedFields',
+] as const satisfies readonly (keyof ObjectMeta)[];
+
 const kept: readonly (keyof ObjectMeta)[] = [
   'deletionTimestamp',
   'generation',

@@ -5,7 +5,7 @@ import { emptySet, type FieldNode, type FieldSet, leaf } from './field-set.ts';
 import { isEmptyObject, isObject, type JsonObject } from './json.ts';
 import { NodeBuilder } from './node-table.ts';
 import type { ListShape, MapShape, Shape } from './shape.ts';
-import { granularList, granularMap, itemElementOrNone, presentFields } from './typed.ts';
+import { granularList, granularMap, itemElement, presentFields } from './typed.ts';
 
 const isHollow = (value: unknown): boolean => value === null || (isObject(value) && isEmptyObject(value));
 
@@ -34,14 +34,14 @@ function listNode(list: ListShape, items: readonly unknown[], member: boolean, a
   const out = new NodeBuilder(member);
   const nodeOf = (item: unknown): FieldNode => nodeAt(list.element, item, true, all) ?? leaf;
   if (items.length === 1) {
-    const element = itemElementOrNone(list, items[0]);
-    if (element !== undefined) out.add(element, nodeOf(items[0]));
+    const element = itemElement(list, items[0]);
+    out.add(element, nodeOf(items[0]));
     return out.node();
   }
   const nodes = new Map<string, FieldNode>();
   for (const item of items) {
-    const element = itemElementOrNone(list, item);
-    if (element !== undefined) nodes.set(element, nodes.has(element) ? leaf : nodeOf(item));
+    const element = itemElement(list, item);
+    nodes.set(element, nodes.has(element) ? leaf : nodeOf(item));
   }
   for (const element of [...nodes.keys()].sort(compareElements)) out.add(element, nodes.get(element) ?? leaf);
   return out.node();

@@ -5,7 +5,7 @@ import { type FieldNode, type FieldSet, emptySet, leaf, nodeOf } from './field-s
 import { isEmptyObject, isObject, type JsonObject } from './json.ts';
 import { NodeBuilder } from './node-table.ts';
 import type { ListShape, MapShape, Shape } from './shape.ts';
-import { asList, asMap, childShape, formOf, granularList, granularMap, itemElementOrNone, presentFields } from './typed.ts';
+import { asList, asMap, childShape, formOf, granularList, granularMap, itemElement, presentFields } from './typed.ts';
 
 export interface Comparison {
   added: FieldSet;
@@ -64,8 +64,7 @@ function compareMaps(map: MapShape, left: JsonObject, right: JsonObject): Change
 function groupItems(list: ListShape, items: readonly unknown[]): Map<string, unknown[]> {
   const groups = new Map<string, unknown[]>();
   for (const item of items) {
-    const element = itemElementOrNone(list, item);
-    if (element === undefined) continue;
+    const element = itemElement(list, item);
     const group = groups.get(element);
     if (group === undefined) groups.set(element, [item]);
     else group.push(item);

@@ -199,7 +199,13 @@ class Manager implements FieldManager {
     // Existing objects without any bookkeeping stay without until the first apply.
     if (managed.size === 0 && live.metadata?.uid !== undefined) return withManagedFields(object, managed);
     yield;
-    yield* this.record(live, object, managed, writer);
+    try {
+      yield* this.record(live, object, managed, writer);
+    } catch (error) {
+      // Whose fields they are cannot be told of a list whose items have no keys: the object is written without bookkeeping, as upstream writes it.
+      if (!(error instanceof ShapeError)) throw error;
+      managed.clear();
+    }
     return withManagedFields(object, managed);
   }
 

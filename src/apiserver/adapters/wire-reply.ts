@@ -56,7 +56,6 @@ export class WireReply implements Reply, Answer {
   readonly #notes: Notes;
   readonly #wire: WireRequest;
   #agreed: Negotiated = plainJson;
-  #include: IncludeObject = 'Metadata';
   #switched = false;
   #onWait: (() => void) | undefined;
 
@@ -150,9 +149,13 @@ export class WireReply implements Reply, Answer {
     else {
       const { custom, group, version, kind } = shown.resource;
       const protobuf = supportsProtobuf(this.schema, { group, version, kind });
-      this.#agreed = negotiate(accept, { tables: true, custom, protobuf, listable: shown.collection }, query, userAgent);
-      if (this.#agreed.as === 'Table') this.#include = includeObjectOf(query);
+      this.#agreed = negotiate(accept, { tables: shown.tables, custom, protobuf, listable: shown.collection }, query, userAgent);
     }
+  }
+
+  /** How much of each object a table holds. Throws 400 for an odd wish, which upstream looks at when the object was found. */
+  #include(): IncludeObject {
+    return this.#agreed.as === 'Table' ? includeObjectOf(this.query) : 'Metadata';
   }
 
   async send(outcome: Exclude<Outcome, { is: 'failed' }>): Promise<void> {
@@ -160,13 +163,13 @@ export class WireReply implements Reply, Answer {
     const agreed = this.#agreed;
     switch (outcome.is) {
       case 'stored':
-        return sendStored(this, outcome.status, outcome.resource, outcome.stored, agreed, this.#include);
+        return sendStored(this, outcome.status, outcome.resource, outcome.stored, agreed, this.#include());
       case 'list':
-        return sendList(this, outcome.resource, outcome.page, agreed, this.#include);
+        return sendList(this, outcome.resource, outcome.page, agreed, this.#include());
       case 'value': {
         const { resource, value } = outcome;
         const asTable = agreed.as === 'Table' && value.kind === 'Scale';
-        const shown = asTable ? scaleTable(resource.custom, value, agreed, this.#include, this.now) : value;
+        const shown = asTable ? scaleTable(resource.custom, value, agreed, this.#include(), this.now) : value;
         return sendValue(this, outcome.status, shown, agreed);
       }
       case 'special':
@@ -215,7 +218,7 @@ export class WireReply implements Reply, Answer {
       response,
       headers,
       start,
-      frames: frameMaker(resource, schema, negotiated, this.#include, () => clock.now()),
+      frames: frameMaker(resource, schema, negotiated, this.#include(), () => clock.now()),
       bookmarks: options.allowWatchBookmarks,
       timeoutMs: seconds > 0 ? seconds * 1000 : watchTimeoutMinMs * (1 + random.fraction()),
       revision: () => feed.revision,

@@ -3,7 +3,7 @@
 import { parse as parseFields } from '#apimachinery/fields';
 import { nodeIdentity } from '../authentication/users.ts';
 import { clusterRoles } from './policy/cluster-roles.ts';
-import { parseRule } from './policy/role-data.ts';
+import { isRules, parseRule } from './policy/role-data.ts';
 import type { Attributes } from '../request/request.ts';
 import type { ReadOnlyCluster } from '../storage/read-only-cluster.ts';
 import type { Authorizer, Decision } from './types.ts';
@@ -21,7 +21,7 @@ type Rule = (node: string, asked: Attributes, target: Target) => Decision;
 
 const nodeRules = (): readonly CompiledRule[] => {
   const data = clusterRoles['system:node'] ?? [];
-  return compileRules(('rules' in data ? data.rules : data).map(parseRule));
+  return compileRules((isRules(data) ? data : (data.rules ?? [])).map(parseRule));
 };
 
 /** The value a list is limited to. */

@@ -47,7 +47,7 @@ export interface Body {
 }
 
 /** What will be answered, as far as it decides in which forms it can be shown. */
-export type Shown = { resource: ServedResource; collection: boolean } | { special: SpecialRest } | 'document';
+export type Shown = { resource: ServedResource; collection: boolean; tables: boolean } | { special: SpecialRest } | 'document';
 
 /** How whoever asked hears of the outcome. */
 export interface Reply {

@@ -167,7 +167,9 @@ function parsedBody({ bytes, encoding }: RawBody, target: BodyTarget, strict: bo
     return parsed;
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
-    const why = encoding === 'json' ? `couldn't get version/kind; json parse error: ${error.message}` : error.message;
+    // A text that is no YAML is told as it is; YAML that holds something else than an object fails where JSON does.
+    const isText = encoding === 'yaml' && !error.message.startsWith('json: ');
+    const why = isText ? error.message : `couldn't get version/kind; json parse error: ${error.message}`;
     throw badRequest(`the object provided is unrecognized (must be of type ${target.kind}): ${why} (${summary(bytes)})`);
   }
 }

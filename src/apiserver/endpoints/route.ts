@@ -61,14 +61,15 @@ async function routeResource(context: ServerContext, request: Incoming, target: 
     throw pathNotFound();
   if (isOutOfPlace(request, target, resource)) return pageNotFound;
   checkVerb(request, target, resource);
+  if (request.verb === 'patch' && !resource.custom) request.body.checkPatchType();
   const deprecation = deprecationWarning(apiVersionText(resource), resource.kind);
   if (deprecation !== undefined) {
     request.notes.warn(deprecation);
     request.notes.audit?.annotate('k8s.io/deprecated', 'true');
   }
   if (resource.deprecation !== undefined) request.notes.warn(resource.deprecation);
-  if (request.verb === 'patch' && !resource.custom) request.body.checkPatchType();
-  request.reply.agree({ resource, collection: target.name === '' && (request.verb === 'list' || request.verb === 'watch') });
+  const collection = target.name === '' && (request.verb === 'list' || request.verb === 'watch');
+  request.reply.agree({ resource, collection, tables: resource.doors.get(subresource)?.strategy.tables !== false });
   return execute({ request, resource, settings: context.settings });
 }
 

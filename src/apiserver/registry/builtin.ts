@@ -133,7 +133,7 @@ function doorsOf(
       subresource,
       strategy,
       fieldManager: createFieldManager(schema, typeName, strategy.resetFields ? { resetFields: strategy.resetFields } : {}),
-      creates: subresource === '',
+      creates: subresource === '' || (subresource === 'status' && definition.allowCreateOnUpdate === true),
     },
   ];
   const doors = new Map([door('', definition)]);

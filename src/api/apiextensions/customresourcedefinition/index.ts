@@ -67,5 +67,5 @@ export const customResourceDefinition = defineKind<CustomResourceDefinition>({
       .map((format) => `unrecognized format ${quote(format)}`);
   },
   allowUnconditionalUpdate: false,
-  status: statusDoor<CustomResourceDefinition>({ validateUpdate: validateDefinitionStatus }),
+  status: statusDoor<CustomResourceDefinition>({ tables: false, validateUpdate: validateDefinitionStatus }),
 });

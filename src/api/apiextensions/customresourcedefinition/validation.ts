@@ -319,8 +319,10 @@ function validateRest(report: Report, object: crd.CustomResourceDefinition, old?
 export const validateDefinition = (object: crd.CustomResourceDefinition): FieldError[] =>
   collect((report) => {
     const { metadata, spec } = object;
-    if (metadata.name && metadata.name !== `${spec.names?.plural ?? ''}.${spec.group ?? ''}`) {
-      report.invalid(root('metadata', 'name'), metadata.name ?? '', 'must be spec.names.plural+"."+spec.group');
+    const wanted = `${spec.names?.plural ?? ''}.${spec.group ?? ''}`;
+    for (const field of ['generateName', 'name'] as const) {
+      const name = metadata[field];
+      if (name && name !== wanted) report.invalid(root('metadata', field), name, 'must be spec.names.plural+"."+spec.group');
     }
     validateSpec(report, definitionOf(spec));
     validateRest(report, object);

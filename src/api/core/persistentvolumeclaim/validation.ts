@@ -4,6 +4,7 @@ import type { Path } from '#apimachinery/field';
 import { parseQuantity } from '#apimachinery/quantity';
 import { isDNS1123Label, isDNS1123Subdomain } from '#apimachinery/validation';
 import { validateAnnotations, validateLabels, validateLabelSelector } from '../../common/labels.ts';
+import { unsettableInTemplates } from '../../common/object-meta.ts';
 import { isEmpty, type Report } from '../../common/report.ts';
 import { validatePositiveQuantity, validateResourceQuantity } from '../common/resources.ts';
 
@@ -74,23 +75,6 @@ function validateSource(report: Report, path: Path, source: core.TypedLocalObjec
     report.problems(path.child('apiGroup'), apiGroup, isDNS1123Subdomain(apiGroup));
 }
 
-// Fields of metadata in the order of upstream's struct.
-const metadataFields = [
-  'name',
-  'generateName',
-  'namespace',
-  'selfLink',
-  'uid',
-  'resourceVersion',
-  'generation',
-  'creationTimestamp',
-  'deletionTimestamp',
-  'deletionGracePeriodSeconds',
-  'ownerReferences',
-  'finalizers',
-  'managedFields',
-] as const;
-
 /** A claim inside another object: of its metadata only labels and annotations count. */
 export function validateClaimTemplate(report: Report, path: Path, template: core.PersistentVolumeClaimTemplate): void {
   validateTemplateMetadata(report, path.child('metadata'), template.metadata);
@@ -104,5 +88,6 @@ export function validateTemplateMetadata(
 ): void {
   validateAnnotations(report, path.child('annotations'), metadata?.annotations);
   validateLabels(report, path.child('labels'), metadata?.labels);
-  for (const field of metadataFields) if (!isEmpty(metadata?.[field])) report.forbidden(path.child(field), 'cannot be set');
+  for (const field of unsettableInTemplates)
+    if (!isEmpty(metadata?.[field])) report.forbidden(path.child(field), 'cannot be set');
 }

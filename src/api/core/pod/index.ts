@@ -42,10 +42,11 @@ export const pod = defineKind<Pod>({
   },
   doors: {
     ephemeralcontainers: {
+      tables: false,
       prepareForUpdate: strategy.prepareForEphemeralContainers,
       validateUpdate: validateEphemeralContainersUpdate,
     },
-    resize: { prepareForUpdate: strategy.prepareForResize, validateUpdate: validateResize },
+    resize: { tables: false, prepareForUpdate: strategy.prepareForResize, validateUpdate: validateResize },
   },
   printer,
   indexedBy: 'spec.nodeName',

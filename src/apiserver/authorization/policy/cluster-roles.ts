@@ -3,9 +3,9 @@
 import type { RoleData } from './role-data.ts';
 
 export const clusterRoles: Readonly<Record<string, RoleData>> = {
-  admin: { aggregates: 'admin', rules: [] },
+  admin: { aggregates: 'admin' },
   'cluster-admin': ['* * *', '* - *'],
-  edit: { aggregateTo: 'admin', aggregates: 'edit', rules: [] },
+  edit: { aggregateTo: 'admin', aggregates: 'edit' },
   'system:aggregate-to-admin': {
     aggregateTo: 'admin',
     rules: [
@@ -177,5 +177,5 @@ export const clusterRoles: Readonly<Record<string, RoleData>> = {
     'get,list,watch storage.k8s.io storageclasses',
     'get,list,patch,update,watch core persistentvolumeclaims',
   ],
-  view: { aggregateTo: 'edit', aggregates: 'view', rules: [] },
+  view: { aggregateTo: 'edit', aggregates: 'view' },
 };

@@ -3,8 +3,8 @@ import type { ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding, Su
 
 export const rbacGroup = 'rbac.authorization.k8s.io';
 
-/** Rules alone, or with aggregation: `aggregateTo` marks the role as a part of that one, `aggregates` makes it the sum of its parts. */
-export type RoleData = readonly string[] | { aggregateTo?: string; aggregates?: string; rules: readonly string[] };
+/** Rules alone, or with aggregation: `aggregateTo` marks the role as a part of that one, `aggregates` makes it the sum of its parts (it has no `rules`). */
+export type RoleData = readonly string[] | { aggregateTo?: string; aggregates?: string; rules?: readonly string[] };
 
 const list = (words: string): string[] => words.split(',');
 
@@ -30,15 +30,16 @@ const metadata = (name: string, namespace?: string) => ({
   annotations: { 'rbac.authorization.kubernetes.io/autoupdate': 'true' },
 });
 
+export const isRules = (data: RoleData): data is readonly string[] => Array.isArray(data);
+
 /** The ClusterRole of one line of a table. */
 export function clusterRole(name: string, data: RoleData): ClusterRole {
-  const { rules, aggregateTo, aggregates } =
-    'rules' in data ? data : { rules: data, aggregateTo: undefined, aggregates: undefined };
+  const { rules, aggregateTo, aggregates }: Exclude<RoleData, readonly string[]> = isRules(data) ? { rules: data } : data;
   const meta = metadata(name);
   if (aggregateTo !== undefined) meta.labels[aggregateLabel(aggregateTo)] = 'true';
   return {
     metadata: meta,
-    rules: rules.map(parseRule),
+    ...(rules && { rules: rules.map(parseRule) }),
     ...(aggregates !== undefined && {
       aggregationRule: { clusterRoleSelectors: [{ matchLabels: { [aggregateLabel(aggregates)]: 'true' } }] },
     }),

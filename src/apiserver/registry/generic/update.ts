@@ -71,6 +71,7 @@ function uidConflict(
 
 async function insertNew(context: WriteContext, request: UpdateRequest): Promise<StoredObject | WriteConflict> {
   const draft = await request.next(undefined);
+  checkVersionText(draft.metadata.resourceVersion);
   if (request.uid !== undefined) {
     const { resource } = context;
     const { name, namespace } = context.target;
@@ -133,8 +134,12 @@ function checkResourceVersion({ resource, target: { name } }: WriteContext, draf
     draft.metadata.resourceVersion = stored;
     return;
   }
-  if (!/^\d+$/.test(given)) throw plainRefusal(`strconv.ParseUint: parsing ${JSON.stringify(given)}: invalid syntax`);
+  checkVersionText(given);
   if (given !== stored) throw conflict(resource, name, modifiedMessage);
+}
+
+function checkVersionText(given = ''): void {
+  if (!/^\d*$/.test(given)) throw plainRefusal(`strconv.ParseUint: parsing ${JSON.stringify(given)}: invalid syntax`);
 }
 
 /** When nothing but the managers' times changed, nothing changed. */

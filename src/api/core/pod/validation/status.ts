@@ -46,7 +46,7 @@ export function validatePodStatusUpdate(pod: core.Pod, old: core.Pod, context: K
     validateNodeAllocatable(report, statusPath.child('nodeAllocatableResourceClaimStatuses'), status, spec);
     validateIPs(report, statusPath.child('podIPs'), status.podIPs, before.podIPs);
     const hostIP = status.hostIPs?.[0]?.ip;
-    if (hostIP !== undefined && status.hostIP !== hostIP)
+    if (hostIP !== undefined && (status.hostIP ?? '') !== hostIP)
       report.invalid(statusPath.child('hostIPs').index(0).child('ip'), hostIP, 'must be equal to `hostIP`');
     validateIPs(report, statusPath.child('hostIPs'), status.hostIPs, before.hostIPs);
     validateUsers(report, status, spec);

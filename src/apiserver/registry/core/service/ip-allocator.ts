@@ -45,7 +45,7 @@ export const claimOf = (address: string, service: ServiceName): IPAddress => ({
     name: address,
     labels: { [claimLabels.family]: familyOf(address) ?? 'IPv4', [claimLabels.managedBy]: claimLabels.allocator },
   },
-  spec: { parentRef: { group: '', resource: 'services', namespace: service.namespace, name: service.name } },
+  spec: { parentRef: { resource: 'services', namespace: service.namespace, name: service.name } },
 });
 
 /** Addresses tried at random before the range is walked from there on. */
