@@ -1,5 +1,8 @@
 // The provider for Google Cloud on the emulated Compute Engine: the suite that every provider passes, and what only this vendor has. What is looked at past the
 // provider is the local cloud's.
+import { sign } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { conformance } from '#cloud-provider/conformance';
 import { anotherLife, forgotten, nodeOf, openVendor, ownerOnly, providerOf, webService } from './vendor-conformance.ts';
@@ -39,6 +42,22 @@ describe('the emulated Compute Engine', () => {
         const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
         return `${part({ alg: 'none', kid: 'x' })}.${part(claims)}.${Buffer.from('x').toString('base64url')}`;
       };
+      const key = JSON.parse(await readFile(join(world.dir, 'key.json'), 'utf8')) as Record<string, string>;
+      const signed = (seconds: number): string => {
+        const iat = Math.floor(Date.now() / 1_000);
+        const scope = 'https://www.googleapis.com/auth/cloud-platform';
+        const parts = [
+          { alg: 'RS256', kid: key['private_key_id'] },
+          { iss: key['client_email'], scope, iat, exp: iat + seconds },
+        ];
+        const text = parts.map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
+        return `Bearer ${text}.${sign('RSA-SHA256', Buffer.from(text), key['private_key'] ?? '').toString('base64url')}`;
+      };
+      const zonesUrl = `${world.server.url}/compute/v1/projects/local-cloud/zones`;
+      const statusOf = async (seconds: number) => (await fetch(zonesUrl, { headers: { authorization: signed(seconds) } })).status;
+      expect([await statusOf(3_600), await statusOf(3_601), await statusOf(1e99), await statusOf(-1)]).toEqual([
+        200, 401, 401, 401,
+      ]);
       for (const authorization of ['', 'Bearer x', `Bearer ${jwt({ iss: 'sagong' })}`, `Bearer ${'x'.repeat(5_000)}`]) {
         const answer = await fetch(`${world.server.url}/compute/v1/projects/local-cloud/zones`, { headers: { authorization } });
         expect([answer.status, await answer.json()]).toMatchObject([401, { error: { code: 401, status: 'UNAUTHENTICATED' } }]);
@@ -70,6 +89,28 @@ describe('the emulated Compute Engine', () => {
       ]);
       await forgotten(world);
     }));
+
+  it.each([
+    [100, undefined],
+    [250, 'listeners'],
+    [2_000, '2000 ports of one rule'],
+  ])('has a load balancer of %i ports, or says why not: %s', (count, refusal) =>
+    withWorld(async (world) => {
+      await world.addInstance('a');
+      const cloud = await providerOf(world, options);
+      const ports = Array.from({ length: count }, (_, index) => ({
+        name: `p${index}`,
+        protocol: 'TCP' as const,
+        port: 8_000 + index,
+        nodePort: 30_000 + index,
+      }));
+      const done = cloud.loadBalancer?.ensureLoadBalancer(cluster, webService({ ports }), [await nodeOf(cloud, 'a')]);
+      if (refusal !== undefined) await expect(done).rejects.toThrow(refusal);
+      else await done;
+      const made = (await world.balancers()).map(({ listeners }) => listeners.length);
+      expect(made).toEqual(refusal === undefined ? [count] : []);
+    }),
+  );
 
   it('makes one inside the network of a backend service and its groups', () =>
     withWorld(async (world) => {

@@ -3,7 +3,7 @@
 // Google's own. So no server of Google's is asked for tokens.
 import { createHash, createPublicKey, generateKeyPairSync, type KeyObject, verify } from 'node:crypto';
 import { Refusal } from 'sagong/cloud-provider/test-server';
-import { keyBits, skewSeconds } from './limits.ts';
+import { keyBits, lifetimeSecondsMax, skewSeconds } from './limits.ts';
 
 const account = 'sagong@local-cloud.iam.gserviceaccount.com';
 const scope = 'https://www.googleapis.com/auth/cloud-platform';
@@ -60,6 +60,7 @@ export function createGate(pem: string, now: () => number): (authorization: stri
     const { iss, iat, exp, scope: scopes } = read(claims);
     const seconds = now() / 1_000;
     if (iss !== account || !String(scopes).split(' ').includes(scope)) throw denied();
-    if (!(Number(iat) <= seconds + skewSeconds && Number(exp) > seconds)) throw denied();
+    const [from, to] = [Number(iat), Number(exp)];
+    if (!(from <= seconds + skewSeconds && to > seconds && to - from <= lifetimeSecondsMax)) throw denied();
   };
 }

@@ -1,7 +1,7 @@
 // Forwarding rules in the words of the local cloud: those of one address are one load balancer, whose clients are those that firewalls let in. Throws, in the
 // vendor's way, for what the local cloud cannot do. Pure.
 import type { EmulatedBalancer, EmulatedHealthCheck, EmulatedRoute } from 'sagong/cloud-provider/emulator';
-import { affinitySeconds } from './limits.ts';
+import { affinitySeconds, portsOfRuleMax } from './limits.ts';
 import type { Projects } from './project.ts';
 import { invalid } from './refusals.ts';
 import { pathIn, type Resource } from './resource.ts';
@@ -53,6 +53,8 @@ interface Port {
   ranges: string[];
 }
 
+const isEverything = ({ from, to }: Open): boolean => from <= 1 && to === 65_535;
+
 /** The ports that a rule takes and firewalls let through, one by one. */
 function portsOf(rule: Resource, open: readonly Open[]): Port[] {
   if (rule['allPorts'] === true) throw unable('resource.allPorts', 'all ports');
@@ -60,11 +62,13 @@ function portsOf(rule: Resource, open: readonly Open[]): Port[] {
   const spans = (rule['ports'] === undefined ? [String(rule['portRange'])] : texts(rule['ports'])).map(spanOf);
   const numbers = new Map<number, string[]>();
   for (const [low, high] of spans)
-    for (const { protocol: allowed, from, to, ranges } of open) {
-      // What is open to everything says nothing about single ports.
-      if (allowed !== protocol || (to - from > 100 && high !== low)) continue;
-      for (let port = Math.max(low, from); port <= Math.min(high, to); port++)
-        numbers.set(port, [...new Set([...(numbers.get(port) ?? []), ...ranges])].sort());
+    for (const opening of open) {
+      // A firewall that is open to everything says nothing about the single ports of a span.
+      if (opening.protocol !== protocol || (isEverything(opening) && high !== low)) continue;
+      const [first, last] = [Math.max(low, opening.from), Math.min(high, opening.to)];
+      if (last - first >= portsOfRuleMax) throw unable('resource.portRange', `${last - first + 1} ports of one rule`);
+      for (let port = first; port <= last; port++)
+        numbers.set(port, [...new Set([...(numbers.get(port) ?? []), ...opening.ranges])].sort());
     }
   return [...numbers].map(([port, ranges]) => ({ protocol, port, ranges }));
 }
