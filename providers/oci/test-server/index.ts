@@ -10,7 +10,7 @@ import { coreRoutes } from '../src/emulator/core.ts';
 import { createIdentity, type Identity } from './identity.ts';
 import { networkRoutes } from '../src/emulator/nlb.ts';
 import { refusalBody } from '../src/emulator/refusals.ts';
-import { checkSignature } from '../src/emulator/signature.ts';
+import { checkBody, checkSignature } from '../src/emulator/signature.ts';
 
 export * from '../src/emulator/account.ts';
 
@@ -67,6 +67,7 @@ export async function startTestServer({ clock, rng }: TestServerOptions): Promis
       if (!identity.isOpen(request)) checkSignature(request, (keyId) => keys.get(keyId), Date.now());
       settleBalancers(account);
     },
+    checkBody: (request) => void (identity.isOpen(request) || checkBody(request)),
     refusalAnswer: (refusal) => ({ body: refusalBody(refusal) }),
     headers: ({ number, headers }) => ({ 'opc-request-id': headers['opc-request-id'] ?? `request-${number}` }),
   });

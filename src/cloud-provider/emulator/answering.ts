@@ -1,12 +1,14 @@
 // Answers requests to a vendor's API without a socket: they come as they were read from one.
-import { dispatcher } from '../test-server/dispatch.ts';
+import { dispatcher, faultOf } from '../test-server/dispatch.ts';
 import { readBody, Refusal, type VendorAnswer, type VendorApi, type VendorRequest } from '../test-server/request.ts';
 
-export interface RawRequest {
+export interface RawHead {
   method: string;
   /** With the query, as sent. */
   path: string;
   headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+export interface RawRequest extends RawHead {
   body: Buffer;
 }
 
@@ -17,12 +19,14 @@ export interface RawAnswer {
 }
 
 export interface AnsweringApi {
-  /** The answer to one who may not ask; undefined for all others. Nothing else of the request is looked at. */
-  checkAccess(request: RawRequest): RawAnswer | undefined;
+  /** All that it can be asked for, as `GET /v4/nodebalancers/{id}`. */
+  readonly operations: readonly string[];
+  /** The answer to one who may not ask; undefined for all others. Nothing else of the request is looked at, nor is its body read. */
+  checkAccess(head: RawHead): RawAnswer | undefined;
   /** Rejects with what is no `Refusal`: a defect. */
   answer(request: RawRequest): Promise<RawAnswer>;
   /** A failure in the vendor's words; what is no `Refusal` becomes an internal error. */
-  refused(failure: unknown, request: RawRequest): RawAnswer;
+  refused(failure: unknown, request: RawHead): RawAnswer;
 }
 
 /** By its shape: the vendor's package may have its own copy of the class. */
@@ -30,16 +34,16 @@ const isRefusal = (error: unknown): error is Refusal => error instanceof Error &
 
 const internal = new Refusal(500, 'internalError', 'An internal error has occurred');
 
-const targetOf = ({ path, headers }: RawRequest): string => `http://${String(headers['host'] ?? 'localhost')}${path}`;
+const targetOf = ({ path, headers }: RawHead): string => `http://${String(headers['host'] ?? 'localhost')}${path}`;
 
 /** With the host that the client named, for links in answers. */
-function urlOf(request: RawRequest): URL {
+function urlOf(request: RawHead): URL {
   const target = targetOf(request);
-  if (!URL.canParse(target)) throw new Refusal(400, 'badRequest', 'the target of the request is no path');
+  if (!URL.canParse(target)) throw new Refusal(400, '', 'the target of the request is no path');
   return new URL(target);
 }
 
-const textsOf = (headers: RawRequest['headers']): Record<string, string> =>
+const textsOf = (headers: RawHead['headers']): Record<string, string> =>
   Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')]),
   );
@@ -48,7 +52,7 @@ function bodyOf(bytes: Buffer, contentType: string | undefined): unknown {
   try {
     return readBody(bytes, contentType);
   } catch {
-    throw new Refusal(400, 'parseError', 'the request body cannot be read');
+    throw new Refusal(400, '', 'the request body cannot be read');
   }
 }
 
@@ -56,10 +60,10 @@ function bodyOf(bytes: Buffer, contentType: string | undefined): unknown {
 export function answeringApi(api: VendorApi): AnsweringApi {
   const dispatch = dispatcher(api.routes, api);
   let count = 0;
-  const read = (raw: RawRequest): VendorRequest => {
-    const { method, headers, body } = raw;
+  const read = (head: RawHead, bytes: Buffer = Buffer.alloc(0)): VendorRequest => {
+    const { method, headers } = head;
     count += 1;
-    return { method, url: urlOf(raw), params: {}, headers: textsOf(headers), bytes: body, body: undefined, number: count };
+    return { method, url: urlOf(head), params: {}, headers: textsOf(headers), bytes, body: undefined, number: count };
   };
   const sent = ({ status, body, headers = {} }: VendorAnswer, request: VendorRequest): RawAnswer => ({
     status: status ?? (body === undefined ? 204 : 200),
@@ -70,25 +74,32 @@ export function answeringApi(api: VendorApi): AnsweringApi {
     },
     body: body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body),
   });
-  const refused = (failure: unknown, raw: RawRequest): RawAnswer => {
+  const refused = (failure: unknown, raw: RawHead): RawAnswer => {
     const { status, code, message, headers } = isRefusal(failure) ? failure : internal;
     const request = read(URL.canParse(targetOf(raw)) ? raw : { ...raw, path: '/', headers: {} });
     const answer = api.refusalAnswer(new Refusal(status, code, message, headers), request);
     return sent({ status, ...answer, headers: { ...headers, ...answer.headers } }, request);
   };
   return {
+    operations: Object.keys(api.routes),
     refused,
-    checkAccess(raw) {
+    checkAccess(head) {
       try {
-        api.enter?.(read(raw));
+        const request = read(head);
+        try {
+          api.enter?.(request);
+        } catch (error) {
+          throw faultOf(error, request);
+        }
         return undefined;
       } catch (error) {
-        return refused(error, raw);
+        return refused(error, head);
       }
     },
     async answer(raw) {
       try {
-        const request = read(raw);
+        const request = read(raw, raw.body);
+        api.checkBody?.(request);
         const whole = { ...request, body: bodyOf(raw.body, request.headers['content-type']) };
         return sent(await dispatch(whole), whole);
       } catch (error) {

@@ -1,6 +1,7 @@
 // The base of servers that speak a vendor's API, for the tests of its provider. Public: `import ... from 'sagong/cloud-provider/test-server'`.
 export { type HastyClock, hastyClock, type ManualClock, manualClock } from './clock.ts';
 export { silentLogger, type TestCluster, testCluster, testService, testServiceUid } from './cluster.ts';
+export { refusalOfShape } from './dispatch.ts';
 export { everyFifth, type FaultRates, type FaultRule, Faults, noRates } from './faults.ts';
 export { LaggingMap } from './lagging-map.ts';
 export { type Operation, Operations, type OperationsOptions } from './operations.ts';

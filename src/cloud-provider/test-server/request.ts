@@ -47,8 +47,10 @@ export interface VendorApi {
   routes: Readonly<Record<string, Handler>>;
   /** Paths are compared without case, as Azure does. */
   ignoreCase?: boolean;
-  /** Before a request is routed: checks credentials, settles what time has brought. Throws `Refusal`. */
+  /** Before a request is routed: checks credentials, settles what time has brought. Its body may not be there yet. Throws `Refusal`. */
   enter?(request: VendorRequest): void;
+  /** Whether the body is the one that the headers promise, where they do. Throws `Refusal`. */
+  checkBody?(request: VendorRequest): void;
   /** How the vendor answers a refusal. */
   refusalAnswer(refusal: Refusal, request: VendorRequest): VendorAnswer;
   /** Headers of every answer: request IDs, rate limits. */

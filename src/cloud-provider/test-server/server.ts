@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { systemClock } from '#host';
 import { type Clock, type Rng, seededRng } from '#utils';
 import { type Fault, Faults } from './faults.ts';
-import { dispatcher } from './dispatch.ts';
+import { dispatcher, faultOf } from './dispatch.ts';
 import { bodyBytesMax, seenRequestsMax } from './limits.ts';
 import { readBody, Refusal, type VendorAnswer, type VendorApi, type VendorRequest } from './request.ts';
 
@@ -26,6 +26,8 @@ export interface VendorServer {
   /** `http://127.0.0.1:<port>`, without a slash at its end. */
   url: string;
   faults: Faults;
+  /** All that it can be asked for, as `GET /v4/nodebalancers/{id}`. */
+  operations: readonly string[];
   /** The latest requests, oldest first. */
   requests: VendorRequest[];
   /** Requests so far. */
@@ -153,7 +155,7 @@ class Exchanges {
     } catch (error) {
       // The client went away in the middle of its request.
       if (incoming.errored && !(error instanceof Refusal)) return undefined;
-      const refusal = error instanceof Refusal ? error : new Refusal(400, 'parseError', 'the request body cannot be read');
+      const refusal = error instanceof Refusal ? error : new Refusal(400, '', 'the request body cannot be read');
       send(response, this.#refused(refusal, request));
       return undefined;
     }
@@ -204,7 +206,12 @@ class Exchanges {
     return { status: refusal.status, ...answer, headers: { ...refusal.headers, ...answer.headers } };
   }
   #handle(request: VendorRequest): Promise<VendorAnswer> {
-    this.#options.enter?.(request);
+    try {
+      this.#options.enter?.(request);
+      this.#options.checkBody?.(request);
+    } catch (error) {
+      throw faultOf(error, request);
+    }
     return this.#dispatch(request);
   }
 }
@@ -234,6 +241,7 @@ export async function startVendorServer(options: VendorServerOptions): Promise<V
   return {
     url,
     faults: exchanges.faults,
+    operations: Object.keys(options.routes),
     requests: exchanges.requests,
     count: () => exchanges.count,
     waiting: () => exchanges.waiting,

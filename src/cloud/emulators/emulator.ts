@@ -15,11 +15,13 @@ export interface EmulatorContext {
   logger: Logger;
 }
 
-export interface EmulatedRequest {
+export interface EmulatedHead {
   method: string;
   /** With the query, as sent. */
   path: string;
   headers: IncomingHttpHeaders;
+}
+export interface EmulatedRequest extends EmulatedHead {
   body: Buffer;
 }
 
@@ -57,6 +59,8 @@ export interface EmulatedNetwork {
 }
 
 export interface Emulator {
+  /** The answer to one whose headers alone say that they may not ask, before anybody waits for a body. */
+  checkHead?(head: EmulatedHead): EmulatedAnswer | undefined;
   /** Never rejects: what goes wrong is an answer in the vendor's words. */
   answer(request: EmulatedRequest): Promise<EmulatedAnswer>;
   /** Writes keys and configuration for a manager of a cluster. `url`: where the API answers. */

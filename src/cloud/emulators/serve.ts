@@ -1,8 +1,8 @@
 // The HTTP side of an emulator. It listens on loopback and speaks plain HTTP: nothing leaves the machine.
 import type { Logger } from '#utils';
 import { BodyTooLargeError, serve, type WireRequest, type WireServer } from '#wire';
-import type { Emulator } from './emulator.ts';
-import { closeGraceMs, connectionsPerAddressMax, requestBytesMax } from './limits.ts';
+import type { EmulatedAnswer, Emulator } from './emulator.ts';
+import { bodyTimeoutMs, closeGraceMs, connectionsPerAddressMax, requestBytesMax } from './limits.ts';
 
 export interface EmulatorServer {
   readonly url: string;
@@ -23,14 +23,16 @@ async function bodyOf(request: WireRequest): Promise<Buffer | undefined> {
 export async function serveEmulator(emulator: Emulator, port: number, logger: Logger): Promise<EmulatorServer> {
   const server: WireServer = await serve({
     listen: { host: '127.0.0.1', port },
-    limits: { connectionsPerAddressMax },
+    limits: { connectionsPerAddressMax, bodyTimeoutMs },
     logger,
     async onRequest(request, response) {
+      const { method, path, headers } = request;
+      const send = ({ status, headers: own, body }: EmulatedAnswer): void => response.send(status, own, body);
+      const stop = emulator.checkHead?.({ method, path, headers });
+      if (stop) return send(stop);
       const body = await bodyOf(request);
       if (!body) return response.send(413, { 'content-type': 'text/plain' }, `a request has at most ${requestBytesMax} bytes`);
-      const { method, path, headers } = request;
-      const answer = await emulator.answer({ method, path, headers, body });
-      response.send(answer.status, answer.headers, answer.body);
+      send(await emulator.answer({ method, path, headers, body }));
     },
   });
   return {

@@ -2,15 +2,22 @@
 // provider is the local cloud's.
 import { describe, expect, it } from 'vitest';
 import { conformance } from '#cloud-provider/conformance';
-import { anotherLife, forgotten, nodeOf, openVendor, ownerOnly, providerOf, webService } from './vendor-conformance.ts';
-import { cluster, type VendorPlace, vendorWorld, type VendorWorld } from './vendor-world.ts';
-
-const place: VendorPlace = { secret: 'f'.repeat(64) };
+import {
+  anotherLife,
+  azurePlace,
+  forgotten,
+  nodeOf,
+  openVendor,
+  ownerOnly,
+  providerOf,
+  webService,
+} from './vendor-conformance.ts';
+import { cluster, vendorWorld, type VendorWorld } from './vendor-world.ts';
 
 describe('the provider for Azure on the emulated Azure', () =>
   conformance(
     {
-      open: () => openVendor('azure', { place }),
+      open: () => openVendor('azure', { place: azurePlace }),
       instancesMany: 30,
       skips: { 'routes: two families of one node are two routes': 'the local cloud has IPv4 only' },
     },
@@ -19,7 +26,7 @@ describe('the provider for Azure on the emulated Azure', () =>
 
 describe('the emulated Azure', () => {
   const withWorld = async (work: (world: VendorWorld) => Promise<void>): Promise<void> => {
-    const world = await vendorWorld('azure', place);
+    const world = await vendorWorld('azure', azurePlace);
     try {
       await work(world);
     } finally {
@@ -29,7 +36,7 @@ describe('the emulated Azure', () => {
   const prefix = 'service.beta.kubernetes.io/azure-';
 
   it('knows its load balancers in another life, and keeps nothing of those that are deleted', () =>
-    anotherLife('azure', { place }));
+    anotherLife('azure', { place: azurePlace }));
 
   it('gives tokens to who has the secret of its managed identity, and answers nobody without one', () =>
     withWorld(async (world) => {

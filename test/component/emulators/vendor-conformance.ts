@@ -12,6 +12,9 @@ import type { EmulatorName } from '#cloud/emulators';
 import { loadVendorProvider } from '../../../src/cluster/cloud/emulation.ts';
 import { cluster, type VendorPlace, vendorWorld, type VendorWorld } from './vendor-world.ts';
 
+/** Of all emulated Azures, for its library keeps where the machine's identity is. */
+export const azurePlace: VendorPlace = { secret: 'f'.repeat(64) };
+
 /** Waits of seconds take milliseconds, and have passed then. */
 const hastyClock = (): Clock => {
   const clock = systemClock();

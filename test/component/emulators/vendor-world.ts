@@ -3,7 +3,15 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { listAll } from '#cloud/client';
-import { type EmulatorName, type EmulatorServer, loadEmulator, type ManagerSetup, serveEmulator } from '#cloud/emulators';
+import {
+  type Emulator,
+  type EmulatorDefinition,
+  type EmulatorName,
+  type EmulatorServer,
+  loadEmulator,
+  type ManagerSetup,
+  serveEmulator,
+} from '#cloud/emulators';
 import { type MemoryCloud, memoryLoadBalancers, memoryMachines, startMemoryCloud } from '#cloud/memory';
 import type { LoadBalancer } from '#cloud';
 import { systemClock, systemRng } from '#host';
@@ -12,6 +20,7 @@ import { makeNetwork } from './aws-world.ts';
 
 export interface VendorWorld {
   memory: MemoryCloud;
+  emulator: Emulator;
   server: EmulatorServer;
   setup: ManagerSetup;
   dir: string;
@@ -39,27 +48,31 @@ export interface VendorPlace {
   secret: string;
 }
 
-export async function vendorWorld(vendor: EmulatorName, place?: VendorPlace): Promise<VendorWorld> {
+/** `own`: in the place of the vendor's. */
+export async function vendorWorld(vendor: EmulatorName, place?: VendorPlace, own?: EmulatorDefinition): Promise<VendorWorld> {
   const dir = await mkdtemp(join(tmpdir(), `sagong-emulated-${vendor}-`));
   const deps = { clock: systemClock(), rng: systemRng(), logger: silentLogger };
   const zones = ['local-1a', 'local-1b'];
   const drivers = [memoryMachines(deps), memoryLoadBalancers()];
   const memory = await startMemoryCloud({ region, zones, publicCidr: '198.18.7.0/24', drivers }, deps);
   const cloud = memory.client();
-  const definition = await loadEmulator(vendor);
+  const definition = own ?? (await loadEmulator(vendor));
   const network = await makeNetwork(memory, {});
-  const begin = async (port: number): Promise<{ server: EmulatorServer; setup: ManagerSetup }> => {
+  const begin = async (port: number): Promise<{ emulator: Emulator; server: EmulatorServer; setup: ManagerSetup }> => {
     const emulator = await definition.open({ cloud, region, dir, ...deps });
     const server = await serveEmulator(emulator, port, silentLogger);
-    return { server, setup: await emulator.setUpManager({ cluster, ...network }, server.url) };
+    return { emulator, server, setup: await emulator.setUpManager({ cluster, ...network }, server.url) };
   };
   if (place) await writeFile(join(dir, 'secret'), place.secret, { mode: 0o600 });
-  let { server, setup } = await begin(place?.port ?? 0);
+  let { emulator, server, setup } = await begin(place?.port ?? 0);
   if (place) place.port = server.port;
   const instances = new Map<string, string>();
   const idOf = (name: string): { instanceId: string } => ({ instanceId: instances.get(name) ?? '' });
   return {
     memory,
+    get emulator() {
+      return emulator;
+    },
     get server() {
       return server;
     },
@@ -83,7 +96,7 @@ export async function vendorWorld(vendor: EmulatorName, place?: VendorPlace): Pr
     async again() {
       const { port } = server;
       await server.close();
-      ({ server, setup } = await begin(port));
+      ({ emulator, server, setup } = await begin(port));
     },
     async close() {
       await server.close();

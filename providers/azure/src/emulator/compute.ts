@@ -2,6 +2,7 @@
 import { Refusal, type Routes, type VendorAnswer, type VendorRequest } from 'sagong/cloud-provider/test-server';
 import { checkPool, page } from './network.ts';
 import { begin, checkPreconditions } from './operations.ts';
+import { resourceIn } from './requests.ts';
 import { idOf, type Part, type Resource } from './resource.ts';
 import type { Subscription } from './subscription.ts';
 
@@ -48,7 +49,7 @@ function putMember(base: Base): VendorAnswer {
   const { subscription, request } = base;
   const id = memberId(base);
   const there = free(base, id);
-  const { properties = {} } = request.body as { properties?: Record<string, unknown> };
+  const { properties = {} } = resourceIn(request);
   const cards = (properties['networkProfileConfiguration'] as Cards | undefined)?.networkInterfaceConfigurations;
   if (!cards) throw new Refusal(400, 'InvalidParameter', 'Required parameter networkProfileConfiguration is missing (null).');
   checkPools(subscription, cards);
@@ -65,8 +66,8 @@ function patchSet(base: Base): VendorAnswer {
   const { subscription, request } = base;
   const id = setId(base);
   const there = free(base, id);
-  const body = request.body as { properties?: { virtualMachineProfile?: { networkProfile?: Cards } } };
-  const networkProfile = body.properties?.virtualMachineProfile?.networkProfile;
+  const profile = resourceIn(request).properties?.['virtualMachineProfile'] as { networkProfile?: Cards } | undefined;
+  const networkProfile = profile?.networkProfile;
   checkPools(subscription, networkProfile?.networkInterfaceConfigurations ?? []);
   const work = (): void => {
     const now = subscription.get(id);

@@ -2,6 +2,7 @@
 import { pageByToken, Refusal, type Routes, type VendorAnswer, type VendorRequest } from 'sagong/cloud-provider/test-server';
 import { completeBalancer, shownBalancer } from './balancers.ts';
 import { begin, checkPreconditions } from './operations.ts';
+import { resourceIn } from './requests.ts';
 import { idOf, partsOf, type Resource } from './resource.ts';
 import type { Subscription } from './subscription.ts';
 import { checkSecurityRules } from './security-rules.ts';
@@ -182,8 +183,8 @@ export function networkRoutes(subscription: Subscription): Routes {
       const id = idIn(request);
       checkPreconditions(subscription, request, id);
       const before = subscription.get(id);
-      const body = request.body as Resource | undefined;
-      if (!body?.location) throw new Refusal(400, 'LocationRequired', 'The location property is required for this definition.');
+      const body = resourceIn(request);
+      if (!body.location) throw new Refusal(400, 'LocationRequired', 'The location property is required for this definition.');
       const { etag: _etag, ...rest } = body;
       const wanted = kind.complete(
         { ...rest, id, name: request.params['name'] ?? '', type, properties: body.properties ?? {} },
@@ -215,7 +216,7 @@ export function networkRoutes(subscription: Subscription): Routes {
     };
     routes[`PATCH ${base}/{name}`] = (request) => {
       const there = subscription.must(idIn(request));
-      const { tags = {} } = request.body as { tags?: Record<string, string> };
+      const { tags = {} } = resourceIn(request);
       return { body: show(subscription.put({ ...there, tags })) };
     };
   }

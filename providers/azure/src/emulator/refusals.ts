@@ -3,6 +3,7 @@ import type { Refusal } from 'sagong/cloud-provider/test-server';
 
 /** Where nobody has named one. */
 const codes: Readonly<Record<number, string>> = {
+  400: 'BadRequest',
   409: 'AnotherOperationInProgress',
   422: 'NotSupportedByLocalCloud',
   429: 'TooManyRequests',

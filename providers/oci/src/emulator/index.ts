@@ -23,7 +23,7 @@ import { keyBits, workRequestsKept } from './limits.ts';
 import { balancerOf } from './local-cloud.ts';
 import { networkRoutes } from './nlb.ts';
 import { refusalBody } from './refusals.ts';
-import { checkSignature } from './signature.ts';
+import { checkBody, checkSignature } from './signature.ts';
 
 const realm = 'oc1';
 const idOf = (kind: string, name: string): string => `ocid1.${kind}.${realm}.local.${name}`;
@@ -141,6 +141,7 @@ function open({ saved, secret, region, subnetCidrs, now, rng }: VendorEmulationC
   const api = answeringApi({
     routes: { ...coreRoutes(account), ...classicRoutes(account), ...networkRoutes(account) },
     enter: (request) => checkSignature(request, (given) => (given === keyId ? key : undefined), now()),
+    checkBody,
     refusalAnswer: (refusal) => ({ body: refusalBody(refusal) }),
     headers: ({ number, headers }) => ({ 'opc-request-id': headers['opc-request-id'] ?? `request-${number}` }),
   });

@@ -92,11 +92,14 @@ const none: Facts = { version: 1, classic: {}, network: {}, targetGroups: {} };
 export class FactStore {
   readonly #path: string;
   #facts: Facts;
+  /** The facts as they are in the file. */
+  #text: string;
   #last: Promise<unknown> = Promise.resolve();
 
   private constructor(path: string, facts: Facts) {
     this.#path = path;
     this.#facts = facts;
+    this.#text = JSON.stringify(facts);
   }
   /** Throws a sentence for a file that is not its own. */
   static async open(dir: string): Promise<FactStore> {
@@ -112,12 +115,13 @@ export class FactStore {
   /** Runs one change at a time over a copy, which is kept when `work` succeeds and has changed something. */
   change<T>(work: (facts: Facts) => Promise<T>): Promise<T> {
     const turn = this.#last.then(async () => {
-      const before = JSON.stringify(this.#facts);
-      const draft = JSON.parse(before) as Facts;
+      const draft = JSON.parse(this.#text) as Facts;
       const result = await work(draft);
       const text = JSON.stringify(draft);
-      if (text !== before) await atomicWrite(this.#path, text, { mode: 0o600 });
+      if (text === this.#text) return result;
+      await atomicWrite(this.#path, text, { mode: 0o600 });
       this.#facts = draft;
+      this.#text = text;
       return result;
     });
     this.#last = turn.catch(() => {});

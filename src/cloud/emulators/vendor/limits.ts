@@ -6,3 +6,6 @@ export const healthIntervalMaxMs = 2_000;
 export const spareAddresses = 1;
 /** After a failure of the local cloud that names no time. */
 export const retryAfterSeconds = 1;
+/** How long a change waits for load balancers to serve, and how often it looks. */
+export const servingWithinMs = 5_000;
+export const servingPollMs = 50;

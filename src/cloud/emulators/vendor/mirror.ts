@@ -1,14 +1,28 @@
 // A vendor's API before the local cloud, from the description that the vendor's package brings: before each request the account sees what exists, and
 // what a request changes is done in the local cloud before it is answered, or is taken back. One request at a time.
 import { join } from 'node:path';
-import type { EmulatedMachine, VendorEmulation, VendorEmulatorDefinition } from '#cloud-provider/emulator';
-import { Refusal } from '#cloud-provider/test-server';
+import type {
+  EmulatedBalancer,
+  EmulatedMachine,
+  EmulatedRoute,
+  VendorEmulation,
+  VendorEmulatorDefinition,
+} from '#cloud-provider/emulator';
+import { Refusal, refusalOfShape } from '#cloud-provider/test-server';
 import { atomicWrite, readFileIfExists } from '#host';
 import { CloudApiError, listAll } from '../../client/index.ts';
 import type { Instance, InstanceType } from '../../model/index.ts';
-import type { EmulatedAnswer, EmulatedNetwork, EmulatedRequest, Emulator, EmulatorContext, ManagerSetup } from '../emulator.ts';
+import type {
+  EmulatedAnswer,
+  EmulatedHead,
+  EmulatedNetwork,
+  EmulatedRequest,
+  Emulator,
+  EmulatorContext,
+  ManagerSetup,
+} from '../emulator.ts';
 import { AddressStock } from './addresses.ts';
-import { retryAfterSeconds } from './limits.ts';
+import { retryAfterSeconds, servingPollMs, servingWithinMs } from './limits.ts';
 import { madeOf, Projection } from './projection.ts';
 
 const states: Readonly<Partial<Record<Instance['state'], EmulatedMachine['state']>>> = {
@@ -41,6 +55,17 @@ const linesOf = (values: Readonly<Record<string, unknown>>, line: (name: string,
     .map(([name, value]) => `${line(name, String(value))}\n`)
     .join('');
 
+/** Throws a refusal for what was taken in and has no meaning. */
+function wantedOf(emulation: VendorEmulation): [EmulatedBalancer[], EmulatedRoute[] | undefined] {
+  try {
+    return [emulation.balancers(), emulation.routes?.()];
+  } catch (error) {
+    throw refusalOfShape(error);
+  }
+}
+
+const notReady: EmulatedAnswer = { status: 503, headers: { 'content-type': 'text/plain' }, body: 'not ready yet' };
+
 interface Running {
   network: EmulatedNetwork;
   emulation: VendorEmulation;
@@ -67,11 +92,12 @@ export class Mirror implements Emulator {
     this.#secret = secret;
     this.#addresses = new AddressStock(context.cloud, vendor);
   }
+  checkHead(head: EmulatedHead): EmulatedAnswer | undefined {
+    return this.#running ? this.#running.emulation.checkAccess(head) : notReady;
+  }
   answer(request: EmulatedRequest): Promise<EmulatedAnswer> {
-    const { emulation } = this.#running ?? {};
-    if (!emulation) return Promise.resolve({ status: 503, headers: { 'content-type': 'text/plain' }, body: 'not ready yet' });
     // What nobody with the secret has sent costs the local cloud nothing.
-    const stop = emulation.checkAccess(request);
+    const stop = this.checkHead(request);
     if (stop) return Promise.resolve(stop);
     return this.#inTurn((running) => this.#answer(running, request));
   }
@@ -102,6 +128,7 @@ export class Mirror implements Emulator {
       const after = emulation.save();
       if (after === before) return answer;
       await this.#project(running);
+      await this.#untilServing(running);
       await atomicWrite(this.#statePath, after, { mode: 0o600 });
       await this.#trimAddresses(emulation);
       return answer;
@@ -144,8 +171,19 @@ export class Mirror implements Emulator {
     );
   }
   async #project({ emulation, projection }: Running): Promise<void> {
-    await projection.apply(emulation.balancers(), emulation.routes?.());
+    await projection.apply(...wantedOf(emulation));
     emulation.setBalancers(madeOf(await projection.made()));
+  }
+  /** Who is told an address may use it at once: not every vendor has a word for a load balancer that does not serve yet. */
+  async #untilServing({ emulation, projection }: Running): Promise<void> {
+    const { clock } = this.#context;
+    const untilMs = clock.monotonic() + servingWithinMs;
+    for (;;) {
+      const made = await projection.made();
+      emulation.setBalancers(madeOf(made));
+      if ([...made.values()].every(({ state }) => state !== 'provisioning') || clock.monotonic() >= untilMs) return;
+      await clock.sleep(servingPollMs);
+    }
   }
   #open(network: EmulatedNetwork, saved: string | undefined): Running {
     const { region, clock, rng, cloud } = this.#context;
