@@ -89,6 +89,7 @@ export async function up(options: UpOptions, deps: UpDeps): Promise<RunningClust
     );
   await ensureDir(clusterPaths(dataDir).logs);
   const settings = await settle(options, progress);
+  progress.say(`Starting cluster "${settings.name}" in ${dataDir}`);
   const startedAtMs = clock.now();
   await writeRunState(dataDir, { pid: process.pid, startedAtMs, ready: false });
   const undo: (() => Promise<void> | void)[] = [];

@@ -5,7 +5,7 @@ export interface CommandTree {
   name: string;
   description: string;
   /** With their dashes. */
-  options: readonly { flag: string; description: string }[];
+  options: readonly { flag: string; description: string; values?: readonly string[] }[];
   commands: readonly CommandTree[];
 }
 
@@ -36,7 +36,22 @@ function walk(tree: CommandTree): string[] {
     ),
   );
   const nexts = places.map(({ path, at }) => `    ${quoted(path)}) known=${quoted(words(at))} ;;`);
-  return ['    case "$place:$word" in', ...steps, '    esac', '  done', '  case "$place" in', ...nexts, '  esac'];
+  const values = places.flatMap(({ path, at }) =>
+    at.options.flatMap((option) =>
+      option.values ? [`    ${quoted(`${path}:${option.flag}`)}) known=${quoted(option.values.join(' '))} ;;`] : [],
+    ),
+  );
+  return [
+    '    case "$place:$word" in',
+    ...steps,
+    '    esac',
+    '  done',
+    '  case "$place" in',
+    ...nexts,
+    '  esac',
+    // Behind a flag that has so many values, one of them.
+    ...(values.length > 0 ? ['  case "$place:$word" in', ...values, '  esac'] : []),
+  ];
 }
 
 const bash = (tree: CommandTree): string =>
@@ -77,10 +92,11 @@ function fish(tree: CommandTree): string {
     const condition = here === '' ? '' : ` -n ${quoted(here)}`;
     for (const { name, description } of at.commands)
       lines.push(`complete -c sagong -f${condition} -a ${name} -d ${quoted(description)}`);
-    for (const { flag, description } of at.options)
-      lines.push(
-        `complete -c sagong${condition} ${flag.startsWith('--') ? '-l' : '-s'} ${flag.replace(/^-+/, '')} -d ${quoted(description)}`,
-      );
+    for (const { flag, description, values } of at.options) {
+      const value = values ? ` -x -a ${quoted(values.join(' '))}` : '';
+      const name = `${flag.startsWith('--') ? '-l' : '-s'} ${flag.replace(/^-+/, '')}`;
+      lines.push(`complete -c sagong${condition} ${name}${value} -d ${quoted(description)}`);
+    }
   }
   return `${lines.join('\n')}\n`;
 }

@@ -1,10 +1,22 @@
 // The flags of `sagong up`: one row each, with the only place of its default. Reading, help, completion, docs/flags.md, and the type of what a cluster keeps
 // of them come from this table.
+import type { EmulatorName } from '#cloud/emulators';
 import { defaultsOf, type Flag, flag, type FlagValues } from '#component-base/flags';
 import { endpointAccesses, topologies } from '../cloud/endpoint-access.ts';
 import { type ComponentArgFlag, componentArgFlags } from '../component-args/args.ts';
 import { clusterRows } from './cluster.ts';
 import { etcdRows } from './etcd.ts';
+
+/** Vendors that can be emulated: all of them, by name, without their code. */
+const emulated = Object.keys({
+  aws: true,
+  azure: true,
+  baidu: true,
+  digitalocean: true,
+  gcp: true,
+  linode: true,
+  oci: true,
+} satisfies Record<EmulatorName, true>) as EmulatorName[];
 
 const [shape, nodes, network, addOns, data, components, start] = [
   'Shape',
@@ -171,12 +183,12 @@ export const upFlags = {
     help: 'With --advertise-address: host:port of a name or load balancer under which all control planes are found.',
     section: shape,
   }),
-  cloudProviderEmulator: flag.string({
+  cloudProviderEmulator: flag.choice<EmulatorName | ''>(['', ...emulated], {
     name: 'cloud-provider-emulator',
     default: '',
     kept: true,
     usual: 'none',
-    help: "Put a vendor's API (aws, azure, baidu, digitalocean, gcp, linode, oci) in front of the local cloud, and the vendor's provider in the place of the local one.",
+    help: `Put a vendor's API (${emulated.join(', ')}) in front of the local cloud, and the vendor's provider in the place of the local one.`,
     section: shape,
   }),
   ...keptFlags,

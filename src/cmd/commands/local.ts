@@ -23,7 +23,11 @@ export async function runNodeShell(
 const optionsOf = (flags: FlagTable): CommandTree['options'] =>
   Object.values(flags)
     .filter(({ hidden, deprecated }) => !hidden && deprecated === undefined)
-    .map(({ name, help }) => ({ flag: `--${name}`, description: help }));
+    .map(({ name, help, type: { choices } }) => ({
+      flag: `--${name}`,
+      description: help,
+      ...(choices && { values: choices.filter((choice) => choice !== '') }),
+    }));
 
 /** The commands as completion knows them; components are loaded for their flags. */
 export async function treeOf(given: Command): Promise<CommandTree> {

@@ -86,7 +86,6 @@ export async function runUp(given: UpFlags): Promise<void> {
   // The next start begins a new log of what was said here; this one keeps why the cluster ended.
   onFatal((text) => appendFileSync(clusterPaths(dataDir).log, text));
   const signal = stopSignal();
-  progress.say(`Starting cluster "${name}" in ${dataDir}`);
   const cluster = await up(options, { clock, rng: systemRng(), logger, progress, descriptions, signal });
   let failure: Error | undefined;
   try {

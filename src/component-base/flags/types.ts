@@ -15,6 +15,8 @@ export interface FlagType<T> {
   bareValue?: string;
   /** Beside `bareValue`: a next word that looks like this is the value all the same. */
   mayTake?: RegExp;
+  /** All its values, for completion. */
+  choices?: readonly string[];
 }
 
 const numberError = (parser: string, text: string, why: string): Error =>
@@ -130,6 +132,7 @@ export const boolMapType: FlagType<Record<string, boolean>> = {
 /** One of `choices`. */
 export const choiceType = <T extends string>(choices: readonly T[]): FlagType<T> => ({
   name: 'string',
+  choices,
   parse(text) {
     const choice = choices.find((candidate) => candidate === text);
     if (choice === undefined) throw new Error(`must be one of: ${choices.join(', ')}`);
