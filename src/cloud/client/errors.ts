@@ -32,8 +32,9 @@ export class CloudApiError extends Error {
   }
 }
 
-/** Whether the resource asked for, or one that the request names, is not there. */
-export const isNotFound = (error: unknown): boolean => error instanceof CloudApiError && error.status === 404;
+/** Whether the resource asked for, or one that the request names, is not there. The 404 of a proxy in between proves nothing. */
+export const isNotFound = (error: unknown): boolean =>
+  error instanceof CloudApiError && error.status === 404 && error.code !== 'BadAnswer';
 
 /** `Retry-After` in seconds (RFC 9110 section 10.2.3); its date form is not used by this API. */
 const retryAfterOf = (header: string | undefined): number | undefined =>
