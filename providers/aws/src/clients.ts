@@ -42,6 +42,9 @@ export interface Clients {
   destroy(): void;
 }
 
+/** Versions are pinned to those that run on the Node that this package names: what later ones will need is told to who pins them, and to nobody's output. */
+process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
+
 interface Sendable {
   send(command: never, options: { abortSignal?: AbortSignal }): Promise<unknown>;
   middlewareStack: { add(middleware: never, options: never): void };

@@ -1,6 +1,5 @@
 // A small server of DigitalOcean's public API on loopback, for tests: droplets, load balancers, certificates, tags, firewalls and regions of one
 // account, and the metadata service, written from the vendor's API reference (https://docs.digitalocean.com/reference/api/).
-import { randomUUID } from 'node:crypto';
 import type { Clock, Rng } from 'sagong/cloud-provider';
 import {
   type FaultRule,
@@ -11,7 +10,7 @@ import {
 } from 'sagong/cloud-provider/test-server';
 import { Account } from '../src/emulator/account.ts';
 import { RateLimiter, type RateLimits } from '../src/emulator/rate-limit.ts';
-import { notFound, Refusal, refusalBody } from '../src/emulator/refusal.ts';
+import { notFound, Refusal, refusalBody, requestIdOf } from '../src/emulator/refusal.ts';
 import { apiRoutes } from '../src/emulator/routes.ts';
 
 export type { Account, Droplet, LoadBalancer } from '../src/emulator/account.ts';
@@ -61,8 +60,8 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       if (request.headers['authorization'] !== `Bearer ${token}`) throw new Refusal(401, 'Unable to authenticate you.');
       limiter.take();
     },
-    refusalAnswer: (refusal: VendorRefusal) => ({ body: refusalBody(refusal, randomUUID()) }),
-    headers: () => ({ 'x-request-id': randomUUID(), ...limiter.headers() }),
+    refusalAnswer: (refusal: VendorRefusal, request) => ({ body: refusalBody(refusal, request) }),
+    headers: (request) => ({ 'x-request-id': requestIdOf(request), ...limiter.headers() }),
   });
   return { ...server, token, account, fail: (fault) => server.faults.add(fault) };
 }

@@ -30,10 +30,10 @@ export function freeAddress(free: readonly string[], taken: readonly string[]): 
   return address;
 }
 
-/** Addresses at the end of a subnet: where the local cloud's own choice comes last. */
+/** So many addresses at the end of a subnet are looked at. The local cloud hands out addresses from the beginning, so these are free for longest. */
 const privateChoices = 256;
 
-/** One of a subnet that is none of `taken`, by chance: another one is tried where somebody else has it. */
+/** An address of a subnet that is not in `taken`, chosen by chance: if the local cloud has given it to somebody else, the next try takes another. */
 export function privateAddress(cidr: string, taken: readonly string[], rng: Pick<Rng, 'int'>): string {
   const [network = '', bits = '32'] = cidr.split('/');
   const first = network.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);

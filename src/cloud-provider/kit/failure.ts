@@ -114,8 +114,8 @@ export function kindOfStatus(status: number): FailureKind {
 }
 
 /**
- * For APIs that tell every refusal in words of their own: an absence that is told in other words, as by a proxy or a gateway in between, proves
- * nothing, and passes. Believed, it would take a machine for gone.
+ * For APIs whose refusals have a form of their own. A 404 without that form may come from a proxy or a gateway in between, and does not prove that
+ * the thing is gone: it becomes a transient failure, so that the call is made again and no machine is taken for deleted.
  */
 export const unlessForeign = (failure: Failure, isInOwnWords: boolean): Failure =>
   failure.kind === 'absent' && !isInOwnWords ? { ...failure, kind: 'transient' } : failure;

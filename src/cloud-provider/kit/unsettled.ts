@@ -1,5 +1,5 @@
-// What was made or deleted a moment ago. An API may do it and lose its answer, and may not show it yet: until that has passed the absence of what was
-// made is no proof, and what was deleted does not count although it is shown.
+// Remembers what was made or deleted a moment ago, because an eventually consistent API may not show it yet. For a while after a thing was made, an
+// answer without it does not prove that it is missing. For a while after a thing was deleted, an answer with it does not prove that it still exists.
 import type { Clock } from '#utils';
 
 export interface Unsettled {

@@ -1,6 +1,6 @@
 // DigitalOcean's API before the local cloud (`sagong up --cloud-provider-emulator digitalocean`): droplets, load balancers, tags and regions, from the
 // vendor's API reference (https://docs.digitalocean.com/reference/api/). What is kept here is what the vendor knows beyond the local cloud.
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import {
   answeringApi,
   type EmulatedMachine,
@@ -16,7 +16,7 @@ import type { Routes } from 'sagong/cloud-provider/test-server';
 import { clientName } from '../cloud.ts';
 import { Account, type Droplet, type LoadBalancer, type Network, type Region, regionOf } from './account.ts';
 import { balancerOf } from './local-cloud.ts';
-import { Refusal, refusalBody } from './refusal.ts';
+import { Refusal, refusalBody, requestIdOf } from './refusal.ts';
 import { apiRoutes } from './routes.ts';
 
 /** What the reference has and this cloud has not is answered by name. */
@@ -106,8 +106,8 @@ function open({ saved, secret, region: slug, networkId, instanceTypes, now }: Ve
     enter({ headers }) {
       if (!sameSecret(headers['authorization'], `Bearer ${secret}`)) throw new Refusal(401, 'Unable to authenticate you.');
     },
-    refusalAnswer: (refusal) => ({ body: refusalBody(refusal, randomUUID()) }),
-    headers: () => ({ 'x-request-id': randomUUID() }),
+    refusalAnswer: (refusal, request) => ({ body: refusalBody(refusal, request) }),
+    headers: (request) => ({ 'x-request-id': requestIdOf(request) }),
   });
   return {
     ...api,

@@ -1,5 +1,6 @@
 // Answers of 400 and more, as the reference describes them ("HTTP Statuses"): an id that goes with the status, a message, and a request id.
-import { Refusal as VendorRefusal } from 'sagong/cloud-provider/test-server';
+import { randomUUID } from 'node:crypto';
+import { Refusal as VendorRefusal, type VendorRequest } from 'sagong/cloud-provider/test-server';
 
 const ids: Readonly<Record<number, string>> = {
   400: 'bad_request',
@@ -20,10 +21,19 @@ export class Refusal extends VendorRefusal {
   }
 }
 
-export const refusalBody = ({ status, message }: VendorRefusal, requestId: string): Record<string, string> => ({
+const requestIds = new WeakMap<VendorRequest, string>();
+
+/** The same in the headers and in the body of an answer. */
+export function requestIdOf(request: VendorRequest): string {
+  const id = requestIds.get(request) ?? randomUUID();
+  requestIds.set(request, id);
+  return id;
+}
+
+export const refusalBody = ({ status, message }: VendorRefusal, request: VendorRequest): Record<string, string> => ({
   id: ids[status] ?? 'example_error',
   message,
-  request_id: requestId,
+  request_id: requestIdOf(request),
 });
 
 export const notFound = (): Refusal => new Refusal(404, 'The resource you requested could not be found.');

@@ -58,7 +58,7 @@ export async function findBalancers(cloud: Cloud, service: Service): Promise<Fou
   return { current: named, old: before.filter((one) => one.id !== id) };
 }
 
-/** The annotated ID; a text that is none never named anything. */
+/** The annotated ID. Undefined where the annotation is missing, and where its text is no ID: such a text has never led to a NodeBalancer. */
 function namedId(service: Service): number | undefined {
   try {
     return idOf(service, annotation.balancerId);
