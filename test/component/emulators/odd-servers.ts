@@ -1,8 +1,7 @@
 // The vendors' test servers with a provider that has been at work on them, and how a request to each is signed by hand.
-import type { HttpRequest } from 'oci-common';
 import type { CloudProvider, Node } from '#cloud-provider';
 import type { VendorServer } from '#cloud-provider/test-server';
-import { createSigner } from '../../../providers/oci/src/api/signer.ts';
+import { createSigner, type Signer } from '../../../providers/oci/src/api/signer.ts';
 import { signedHeaders } from '../../../providers/baidu/src/api/sign.ts';
 import * as azure from '../../../providers/azure/test-server/world.ts';
 import * as baidu from '../../../providers/baidu/test-server/world.ts';
@@ -70,7 +69,7 @@ export const testServers: Readonly<Record<string, () => Promise<OpenedServer>>> 
     });
     const sign = async (method: string, url: URL, body: string): Promise<Record<string, string>> => {
       const headers = new Headers();
-      await signer.sign({ method, headers, uri: url.href, body } as HttpRequest);
+      await signer.sign({ method, headers, uri: url.href, body } as Parameters<Signer['sign']>[0]);
       return Object.fromEntries(headers);
     };
     return { server: world.server, cloud: await world.open(), nodes, sign };
