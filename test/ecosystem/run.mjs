@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Runs software that others wrote, unmodified and pinned, against a cluster of Sagong, and writes down what came of it. Opt-in: everything comes
-// from package registries (Go modules, PyPI) and takes minutes. `npm run build` first; README.md beside this file tells how a tool is added.
+// from package registries (Go modules, npm, PyPI, Maven Central) and takes minutes. `npm run build` first; README.md beside this file tells how a tool is added.
 //
 //   node test/ecosystem/run.mjs [TOOL...] [--what TEXT]        all, or those folders of test/ecosystem; with --what those rows whose text or version holds TEXT
 //   node test/ecosystem/run.mjs --page                         runs nothing, makes docs/compatibility.md again

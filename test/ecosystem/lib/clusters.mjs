@@ -1,5 +1,5 @@
 // The clusters that tools run against. Each is started when the first tool asks for it, has a directory and a kubeconfig of its own, and is removed at the end.
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execute, must } from './programs.mjs';
@@ -8,11 +8,25 @@ export const root = resolve(fileURLToPath(import.meta.url), '..', '..', '..', '.
 export const sagong = join(root, 'bin/sagong.mjs');
 
 const flagsOf = {
+  bare: ['--nodes', '0'],
   simulated: ['--nodes', '2', '--runtime', 'simulated'],
   containers: ['--nodes', '2', '--runtime', 'containerd', '--metrics', 'none'],
 };
 
-/** `get(kind)` answers `{ kubeconfig, env, place, kubectl }` of a running cluster: `simulated`, or `containers` with real nodes (root and containerd). */
+/** Writes a kubeconfig with the rights of a service account, and answers its path. */
+const accountOf = (work, kubectl) => async (namespace, account) => {
+  const config = JSON.parse(await kubectl('config', 'view', '--raw', '--flatten', '--minify', '-o', 'json'));
+  const token = (await kubectl('create', 'token', account, '-n', namespace, '--duration=2h')).trim();
+  for (const one of config.users) one.user = { token };
+  const file = join(work, `${account}.kubeconfig`);
+  writeFileSync(file, JSON.stringify(config), { mode: 0o600 });
+  return file;
+};
+
+/**
+ * `get(kind)` answers `{ kubeconfig, env, place, kubectl, apply, kubeconfigOf }` of a running cluster: `simulated`, `bare` without nodes, or `containers`
+ * with real nodes (root and containerd).
+ */
 export function clusters(work) {
   const started = new Map();
   const up = async (kind) => {
@@ -22,7 +36,7 @@ export function clusters(work) {
     await must(process.execPath, [sagong, 'up', ...place, ...flagsOf[kind], '--detach'], { env });
     const kubectl = (...args) => must('kubectl', args, { env });
     const apply = (text, ...args) => must('kubectl', ['apply', '-f', '-', ...args], { env, input: text });
-    return { kubeconfig, env, place, kubectl, apply };
+    return { kubeconfig, env, place, kubectl, apply, kubeconfigOf: accountOf(work, kubectl) };
   };
   const get = (kind) => {
     if (!started.has(kind)) started.set(kind, up(kind));

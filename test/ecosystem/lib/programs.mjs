@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, wri
 import { dirname, join } from 'node:path';
 
 const commandTimeoutMs = 900_000;
+const buildTimeoutMs = 4 * 3_600_000;
 const outputBytesMax = 64 << 20;
 const pollMs = 250;
 
@@ -94,7 +95,7 @@ export async function goProgram(work, cache, { module, version, path = '.', name
     writeFileSync(join(copy, file), text);
   }
   const partial = `${binary}.partial`;
-  await must('go', ['build', ...flags, '-o', partial, path], { cwd: copy, env: { CGO_ENABLED: '0', GOWORK: 'off' } });
+  await must('go', ['build', '-trimpath', ...flags, '-o', partial, path], { cwd: copy, env: { CGO_ENABLED: '0', GOWORK: 'off' }, timeoutMs: buildTimeoutMs });
   await must('mv', [partial, binary]);
   rmSync(copy, { recursive: true, force: true });
   return binary;
