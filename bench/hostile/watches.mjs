@@ -25,7 +25,7 @@ async function change(target) {
 }
 
 const prepare = ({ ask, adminToken: token }) => ask('POST', space, busy, { token });
-/** About the longest that a target may be; no object has any of these labels. */
+/** A selector of about the longest length that a request's target may have. No object has any of the labels that it names. */
 const absent = times(9_000, (at) => `!k${at.toString(36)}`).join(',');
 
 export default [

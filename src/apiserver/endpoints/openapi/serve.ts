@@ -54,6 +54,21 @@ function formOfV2(accept: string): string | undefined {
 
 const keyOf = (path: string, form: string): string => `${form} ${path}`;
 
+/** What is made when first asked for, and again once it was forgotten or could not be made. */
+function untilForgotten<T>(make: () => Promise<T>): { get(): Promise<T>; forget(): void } {
+  let kept: Promise<T> | undefined;
+  const get = (): Promise<T> => {
+    if (kept) return kept;
+    const made = make();
+    kept = made;
+    made.catch(() => {
+      if (kept === made) kept = undefined;
+    });
+    return made;
+  };
+  return { get, forget: () => (kept = undefined) };
+}
+
 export function createOpenApi(
   table: ResourceTable,
   schema: SchemaTable,
@@ -64,10 +79,10 @@ export function createOpenApi(
   /** By path and form: a client asks for one form, and pays for no other. */
   const documents = new Map<string, Promise<Rendered>>();
   let descriptions: Promise<Descriptions> | undefined;
-  let index: Promise<object> | undefined;
+  const index = untilForgotten(() => paced(listing(table), rest));
   table.onChange(() => {
     documents.clear();
-    index = undefined;
+    index.forget();
   });
   aggregator?.onOpenApi(() => Object.values(formsV2).forEach((form) => documents.delete(keyOf('/openapi/v2', form))));
   const merged = function* (sources: Sources): Steps<object> {
@@ -98,8 +113,7 @@ export function createOpenApi(
     async serve(request, path) {
       const accept = acceptOf(request);
       if (path === '/openapi/v3') {
-        index ??= paced(listing(table), rest);
-        const body = JSON.stringify({ paths: { ...aggregator?.openApi.indexV3(), ...(await index) } });
+        const body = JSON.stringify({ paths: { ...aggregator?.openApi.indexV3(), ...(await index.get()) } });
         return { is: 'bytes', status: 200, type: 'text/plain; charset=utf-8', body };
       }
       if (path === '/openapi/v2') {

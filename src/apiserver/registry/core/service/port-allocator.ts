@@ -70,7 +70,7 @@ export class PortAllocator {
     return [...this.#holders].flatMap(([port, holders]) => ([...holders].some((one) => typeof one === 'string') ? [port] : []));
   }
 
-  /** The record of claims knows of deletions before they are seen here; beside it count the writes under way. */
+  /** A port is taken where the record of claims has it, which is told of deletions before this process sees them, or where a write under way holds it. */
   #isTaken(port: number): boolean {
     if (!this.#claims) return this.#holders.has(port);
     return this.#claims.has(port) || [...(this.#holders.get(port) ?? [])].some((holder) => typeof holder !== 'string');
