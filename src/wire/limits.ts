@@ -62,16 +62,21 @@ export const limits = {
   /** Client, HTTP/2: how often a request the server did not process is sent. */
   http2Attempts: 3,
   /** SPDY: one control frame, one header block unpacked, headers in it, streams of a connection. */
-  spdyControlBytesMax: 64 * 1024,
-  spdyHeaderBytesMax: 256 * 1024,
+  spdyControlBytesMax: 16 * 1024,
+  spdyHeaderBytesMax: 16 * 1024,
   spdyHeadersMax: 256,
   spdyStreamsMax: 1_000,
   /** SPDY: payload of the data frames we send; receive window we announce; bytes buffered per stream before its writer or the peer must wait. */
   spdyDataFrameBytes: 32 * 1024,
   spdyWindowBytes: 256 * 1024,
   spdyStreamBufferBytes: 64 * 1024,
-  /** WebSocket: one message, and how long the close handshake may take. */
-  webSocketMessageBytesMax: 16 * 1024 * 1024,
+  /** SPDY: what waits for the readers of all streams of a connection, before the peer must wait. */
+  spdyUnreadBytesMax: 4 * 1024 * 1024,
+  /** Upgraded connections: how much is taken before the age of the turn is looked at; answers that wait to be read before no more is taken. */
+  intakePieceBytes: 4 * 1024,
+  unreadAnswerBytesMax: 64 * 1024,
+  /** WebSocket: a frame up to this size is handed on whole, and how long the close handshake may take. */
+  webSocketWholeFrameBytes: 64 * 1024,
   webSocketCloseTimeoutMs: 10_000,
   /** Remote command: how long the client may take to open its streams (kubelet's StreamCreationTimeout). */
   streamCreationTimeoutMs: 30_000,

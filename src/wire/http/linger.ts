@@ -21,3 +21,11 @@ export function endAndClose(connection: Duplex, unread: Readable = connection): 
   connection.end();
   unread.resume();
 }
+
+/** Ends a connection whose peer may still have much to read; who reads nothing of it, or does not end its side, loses it after a while. */
+export function endInTime(connection: Duplex): void {
+  const timer = setTimeout(() => connection.destroy(), limits.stallTimeoutMs);
+  timer.unref();
+  connection.once('close', () => clearTimeout(timer));
+  connection.end();
+}

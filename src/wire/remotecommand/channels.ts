@@ -1,7 +1,7 @@
 // Channels of a WebSocket (wsstream): the first octet of a message (a digit in the base64 form) names the channel. Each channel is given as a
 // Node stream; a reader that is behind holds the whole connection back.
 import { Readable, Writable } from 'node:stream';
-import type { WebSocketConnection } from '../websocket/connection.ts';
+import type { MessagePart, WebSocketConnection } from '../websocket/connection.ts';
 import { channel, type ProtocolRules } from './protocol.ts';
 
 export interface Channels {
@@ -11,6 +11,31 @@ export interface Channels {
   writable(id: number): Writable;
   close(): void;
 }
+
+/** Tells the channel and the bytes of each part of a message. Parts without bytes are left out. */
+function partReader(base64: boolean, onData: (id: number, data: Buffer) => void): (part: MessagePart) => void {
+  let id: number | undefined;
+  /** Digits of base64 that do not make up whole octets yet. */
+  let digits = '';
+  return ({ data, begins, ends }) => {
+    let rest = data;
+    if (begins) [id, digits] = [undefined, ''];
+    if (id === undefined) {
+      if (data.length === 0) return;
+      id = (data[0] as number) - (base64 ? zeroDigit : 0);
+      rest = data.subarray(1);
+    }
+    if (base64) {
+      const text = digits + rest.toString('latin1');
+      const length = ends ? text.length : text.length - (text.length % 4);
+      digits = text.slice(length);
+      rest = Buffer.from(text.slice(0, length), 'base64');
+    }
+    if (rest.length > 0) onData(id, rest);
+  };
+}
+
+const zeroDigit = '0'.charCodeAt(0);
 
 /** `sayEnd`: announce the end of a channel we write to; only clients do. */
 export function webSocketChannels(connection: WebSocketConnection, rules: ProtocolRules, sayEnd: boolean): Channels {
@@ -23,19 +48,13 @@ export function webSocketChannels(connection: WebSocketConnection, rules: Protoc
     rules.base64
       ? connection.send(Buffer.from(String(id) + data.toString('base64'), 'latin1'), false)
       : connection.send(Buffer.concat([Buffer.from([id]), data]));
-  const decode = (message: Buffer): [id: number, data: Buffer] =>
-    rules.base64
-      ? [(message[0] ?? 0) - 48, Buffer.from(message.toString('latin1', 1), 'base64')]
-      : [message[0] ?? channel.stdin, message.subarray(1)];
-
-  connection.on('message', (message) => {
-    if (message.length === 0) return;
-    const [id, data] = decode(message);
+  const read = partReader(rules.base64, (id, data) => {
     if (rules.closeSignal && id === channel.close) return void readers.get(data[0] ?? channel.close)?.push(null);
     const reader = readers.get(id);
-    if (reader === undefined || reader.readableEnded || data.length === 0) return;
-    if (!reader.push(data)) connection.pause();
+    if (reader === undefined || reader.readableEnded) return;
+    if (!reader.push(data)) connection.hold(reader);
   });
+  connection.on('part', read);
   connection.on('drain', wakeAll);
   connection.once('close', () => {
     wakeAll();
@@ -44,7 +63,7 @@ export function webSocketChannels(connection: WebSocketConnection, rules: Protoc
 
   return {
     readable(id) {
-      const reader = new Readable({ read: () => connection.resume() });
+      const reader: Readable = new Readable({ read: () => connection.release(reader) });
       // A push after the end (data after a close signal) is the peer's mistake, not a reason to fall.
       reader.on('error', () => {});
       readers.set(id, reader);

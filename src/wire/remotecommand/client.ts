@@ -64,7 +64,21 @@ function session(parts: Parts): RemoteCommandClientSession {
         .catch((error: Error) => ({ error: error.message }));
       return outcome;
     },
-    resize: (size) => void (sizes?.writable && sizes.write(encodeSize(size))),
+    resize: newest((size) => sizes?.writable === true && sizes.write(encodeSize(size)), sizes),
+  };
+}
+
+/** Sends what it is given; while the stream takes no more, only the newest is kept. */
+function newest<T>(send: (value: T) => boolean, stream: Writable | undefined): (value: T) => void {
+  let next: { value: T } | undefined;
+  return (value) => {
+    if (!stream?.writableNeedDrain) return void send(value);
+    if (!next)
+      stream.once('drain', () => {
+        if (next) send(next.value);
+        next = undefined;
+      });
+    next = { value };
   };
 }
 

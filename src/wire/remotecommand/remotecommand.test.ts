@@ -269,7 +269,11 @@ describe('an independent WebSocket implementation', () => {
     const { port } = other.address() as { port: number };
     const connection = await dialWebSocket(createWireClient({ baseUrl: `http://127.0.0.1:${port}` }), { path: '/' });
     const messages: string[] = [];
-    connection.on('message', (data, binary) => messages.push(`${binary}:${data.length}:${data.toString('utf8', 0, 9)}`));
+    let whole = '';
+    connection.on('part', ({ data, binary, begins, ends }) => {
+      whole = begins ? data.toString() : whole + data.toString();
+      if (ends) messages.push(`${binary}:${whole.length}:${whole.slice(0, 9)}`);
+    });
     connection.send(Buffer.from('hello'), false);
     expect(await once(connection, 'close')).toEqual([4001, 'enough']);
     expect(received).toEqual(['hello']);

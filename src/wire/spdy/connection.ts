@@ -3,6 +3,8 @@
 // implementation, on the other end of most connections, neither announces windows nor updates them and relies on TCP's back-pressure.
 import { EventEmitter } from 'node:events';
 import type { Duplex } from 'node:stream';
+import { Intake } from '../http/intake.ts';
+import { endInTime } from '../http/linger.ts';
 import { limits } from '../limits.ts';
 import { SpdyError } from './errors.ts';
 import {
@@ -46,7 +48,9 @@ export class SpdyConnection extends EventEmitter<{ close: [error?: Error] }> {
   #nextPingId: number;
   readonly #pings = new Map<number, () => void>();
   #peerWindow: number | undefined;
-  #blocked = new Set<number>();
+  readonly #intake: Intake;
+  /** Bytes of all streams whose readers are behind. */
+  #unreadBytes = 0;
   #goneAway = false;
   #closed = false;
 
@@ -59,15 +63,15 @@ export class SpdyConnection extends EventEmitter<{ close: [error?: Error] }> {
     this.#port = {
       sendData: (stream, chunk, fin, done) => this.#sendData(stream, chunk, fin, done),
       consumed: (stream, bytes) => this.#consumed(stream, bytes),
-      released: (stream, needsReset) => this.#released(stream, needsReset),
+      released: (stream, needsReset, unreadBytes) => this.#released(stream, needsReset, unreadBytes),
     };
     const parse = frameParser({
       control: (type, flags, payload) => this.#control(type, flags, payload),
       data: (id, piece, fin) => this.#data(id, piece, fin),
     });
-    transport.on('data', (chunk: Buffer) => {
+    this.#intake = new Intake(transport, (piece) => {
       try {
-        if (!this.#closed) parse(chunk);
+        if (!this.#closed) parse(piece);
       } catch (error) {
         this.destroy(error as Error);
       }
@@ -79,7 +83,7 @@ export class SpdyConnection extends EventEmitter<{ close: [error?: Error] }> {
     // Servers' sockets stay half open until they are ended on this side too.
     transport.once('end', () => {
       this.#shut();
-      transport.end();
+      endInTime(transport);
     });
     transport.once('close', () => this.#shut());
     this.#write(settingsFrame(limits.spdyWindowBytes));
@@ -126,7 +130,7 @@ export class SpdyConnection extends EventEmitter<{ close: [error?: Error] }> {
     if (this.#closed) return;
     this.#write(goAwayFrame(this.#lastPeerId));
     this.#shut();
-    this.#transport.end();
+    endInTime(this.#transport);
   }
 
   /** Ends at once. */
@@ -139,6 +143,12 @@ export class SpdyConnection extends EventEmitter<{ close: [error?: Error] }> {
     const stream = new SpdyStream(this.#port, id, headers, { replied, sendWindow: this.#peerWindow ?? 0 });
     this.#streams.set(id, stream);
     return stream;
+  }
+
+  /** Writes what the peer's own frames made necessary. */
+  #answer(frame: Buffer): void {
+    this.#write(frame);
+    this.#intake.answered(frame.length);
   }
 
   #write(frame: Buffer): boolean {
@@ -169,17 +179,19 @@ export class SpdyConnection extends EventEmitter<{ close: [error?: Error] }> {
 
   #consumed(stream: SpdyStream, bytes: number): void {
     this.#grant(stream, bytes);
-    if (this.#blocked.delete(stream.id) && this.#blocked.size === 0) this.#transport.resume();
+    this.#unreadBytes -= bytes;
+    if (this.#unreadBytes <= limits.spdyUnreadBytesMax) this.#intake.release(this);
+    this.#intake.release(stream);
   }
 
   #grant(stream: SpdyStream, bytes: number): void {
-    if (this.#peerWindow !== undefined && this.#streams.has(stream.id)) this.#write(windowUpdateFrame(stream.id, bytes));
+    if (this.#peerWindow !== undefined && this.#streams.has(stream.id)) this.#answer(windowUpdateFrame(stream.id, bytes));
   }
 
-  #released(stream: SpdyStream, needsReset: boolean): void {
+  #released(stream: SpdyStream, needsReset: boolean, unreadBytes: number): void {
     if (!this.#streams.delete(stream.id)) return;
-    if (needsReset) this.#write(rstStreamFrame(stream.id, resetStatus.cancel));
-    this.#consumed(stream, 0);
+    if (needsReset) this.#answer(rstStreamFrame(stream.id, resetStatus.cancel));
+    this.#consumed(stream, unreadBytes);
   }
 
   #data(id: number, piece: Buffer, fin: boolean): void {
@@ -187,11 +199,12 @@ export class SpdyConnection extends EventEmitter<{ close: [error?: Error] }> {
     if (stream === undefined) return;
     if (stream.receive(piece, fin)) {
       if (piece.length > 0) this.#grant(stream, piece.length);
-    } else if (this.#peerWindow === undefined || stream.readableLength > limits.spdyWindowBytes * 2) {
-      // A peer without flow control can only be held back through the whole connection.
-      this.#blocked.add(id);
-      this.#transport.pause();
+      return;
     }
+    this.#unreadBytes += piece.length;
+    // A peer without flow control can only be held back through the whole connection; one that opens many streams, too.
+    if (this.#peerWindow === undefined || stream.readableLength > limits.spdyWindowBytes * 2) this.#intake.hold(stream);
+    if (this.#unreadBytes > limits.spdyUnreadBytesMax) this.#intake.hold(this);
   }
 
   #control(type: number, flags: number, payload: Buffer): void {
@@ -228,14 +241,14 @@ export class SpdyConnection extends EventEmitter<{ close: [error?: Error] }> {
     if (payload.length < 10) throw new SpdyError('truncated SYN_STREAM frame');
     const headers = this.#decode(payload.subarray(10));
     const peerParity = this.#options.role === 'client' ? 0 : 1;
-    if (id % 2 !== peerParity || id <= this.#lastPeerId) return void this.#write(rstStreamFrame(id, resetStatus.protocolError));
+    if (id % 2 !== peerParity || id <= this.#lastPeerId) return this.#answer(rstStreamFrame(id, resetStatus.protocolError));
     this.#lastPeerId = id;
     if (this.#options.onStream === undefined || this.#streams.size >= limits.spdyStreamsMax) {
-      return void this.#write(rstStreamFrame(id, resetStatus.refusedStream));
+      return this.#answer(rstStreamFrame(id, resetStatus.refusedStream));
     }
     const stream = this.#add(id, headers, true);
     // The reply comes before anything the handler writes.
-    this.#write(synReplyFrame(id, false, this.#encode({})));
+    this.#answer(synReplyFrame(id, false, this.#encode({})));
     if (flags & flagFin) stream.finishReading();
     try {
       this.#options.onStream(stream);
@@ -247,23 +260,25 @@ export class SpdyConnection extends EventEmitter<{ close: [error?: Error] }> {
   #ping(payload: Buffer): void {
     const id = readWord(payload, 0, 'PING');
     const own = id % 2 === (this.#options.role === 'client' ? 1 : 0);
-    if (!own) return void this.#write(pingFrame(id));
+    if (!own) return this.#answer(pingFrame(id));
     this.#pings.get(id)?.();
     this.#pings.delete(id);
   }
 
   #settings(payload: Buffer): void {
     const count = readWord(payload, 0, 'SETTINGS');
+    let window: number | undefined;
     for (let i = 0; i < count; i++) {
       const id = readWord(payload, 4 + i * 8, 'SETTINGS') & 0xffffff;
       const value = readWord(payload, 8 + i * 8, 'SETTINGS');
-      if (id !== settingInitialWindowSize) continue;
-      const change = value - (this.#peerWindow ?? 0);
-      this.#peerWindow = value;
-      for (const stream of this.#streams.values()) {
-        stream.sendWindow += change;
-        stream.wake();
-      }
+      if (id === settingInitialWindowSize) window = value;
+    }
+    if (window === undefined || window === this.#peerWindow) return;
+    const change = window - (this.#peerWindow ?? 0);
+    this.#peerWindow = window;
+    for (const stream of this.#streams.values()) {
+      stream.sendWindow += change;
+      stream.wake();
     }
   }
 
@@ -273,7 +288,7 @@ export class SpdyConnection extends EventEmitter<{ close: [error?: Error] }> {
     if (stream === undefined) return;
     stream.sendWindow += delta;
     if (stream.sendWindow > 0x7fffffff) {
-      this.#write(rstStreamFrame(stream.id, resetStatus.flowControlError));
+      this.#answer(rstStreamFrame(stream.id, resetStatus.flowControlError));
       stream.cutOff();
     } else stream.wake();
   }
@@ -283,9 +298,7 @@ export class SpdyConnection extends EventEmitter<{ close: [error?: Error] }> {
     this.#closed = true;
     for (const stream of [...this.#streams.values()]) stream.cutOff();
     this.#streams.clear();
-    // Held back for slow readers that are no more; unread bytes would hide the end of the connection.
-    this.#blocked.clear();
-    this.#transport.resume();
+    this.#intake.stop();
     for (const wake of this.#drainWaiters.splice(0)) wake();
     this.emit('close', error);
   }

@@ -1,6 +1,7 @@
 // Header blocks: name/value pairs inside one zlib stream per direction (SPDY 3.1 section 2.6.10). Every block ends at a byte boundary
-// (sync flush), so the only state carried to the next block is the 32 KiB window; that lets each block be done in one synchronous call.
-import { constants, deflateRawSync, inflateRawSync } from 'node:zlib';
+// (sync flush), so the only state carried to the next block is the 32 KiB window; that lets each block be read in one synchronous call. Ours are not
+// compressed: they are short, and a peer that opens thousands of streams would have us make a compressor for the answer to each.
+import { constants, inflateRawSync } from 'node:zlib';
 import { limits } from '../limits.ts';
 import { dictionary, dictionaryId } from './dictionary.ts';
 import { SpdyError } from './errors.ts';
@@ -62,14 +63,30 @@ function decodePairs(block: Buffer): Record<string, string> {
   return headers;
 }
 
+/**
+ * Blocks of a zlib stream that hold their bytes as they are (RFC 1951 section 3.2.4); none of them is the stream's last. The empty one at the end is a
+ * sync flush: Go's reader gives nothing out before it.
+ */
+function stored(bytes: Buffer): Buffer {
+  const parts: Buffer[] = [];
+  for (let at = 0; at < bytes.length; at += storedBytesMax) {
+    const piece = bytes.subarray(at, at + storedBytesMax);
+    const head = Buffer.alloc(5);
+    head.writeUInt16LE(piece.length, 1);
+    head.writeUInt16LE(~piece.length & 0xffff, 3);
+    parts.push(head, piece);
+  }
+  return Buffer.concat([...parts, syncFlush]);
+}
+
+const storedBytesMax = 65_535;
+const syncFlush = Buffer.from([0, 0, 0, 0xff, 0xff]);
+
 /** One direction's encoder. Blocks must be sent in the order they were made. */
 export function headerEncoder(): (headers: SpdyHeaders) => Buffer {
-  let window = dictionary;
   let first = true;
   return (headers) => {
-    const plain = encodePairs(headers);
-    const packed = deflateRawSync(plain, { dictionary: window, finishFlush: constants.Z_SYNC_FLUSH });
-    window = slide(window, plain);
+    const packed = stored(encodePairs(headers));
     if (!first) return packed;
     first = false;
     return Buffer.concat([streamPrefix, packed]);

@@ -8,7 +8,8 @@ export interface StreamPort {
   sendData(stream: SpdyStream, chunk: Buffer, fin: boolean, done: (error?: Error | null) => void): void;
   /** The reader has taken `bytes` that had filled its buffer. */
   consumed(stream: SpdyStream, bytes: number): void;
-  released(stream: SpdyStream, needsReset: boolean): void;
+  /** `unreadBytes` of it will never be taken. */
+  released(stream: SpdyStream, needsReset: boolean, unreadBytes: number): void;
 }
 
 type Done = (error?: Error | null) => void;
@@ -105,7 +106,9 @@ export class SpdyStream extends Duplex {
   }
 
   override _destroy(error: Error | null, done: Done): void {
-    this.#port.released(this, !this.#reset && !(this.#localFin && this.#remoteFin));
+    const unread = this.#unread;
+    this.#unread = 0;
+    this.#port.released(this, !this.#reset && !(this.#localFin && this.#remoteFin), unread);
     this.#reset = true;
     this.wake();
     done(error);

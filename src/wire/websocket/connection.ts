@@ -1,33 +1,43 @@
-// A WebSocket connection (RFC 6455) over any duplex stream, server or client side: whole messages, control frames, the close handshake.
+// A WebSocket connection (RFC 6455) over any duplex stream, server or client side: messages in the pieces they arrive in, control frames, the close
+// handshake. What a message carries is a part of some stream of bytes, so nobody has to keep a whole one, and a peer cannot make us keep it.
 // Written here because the usual package refuses the subprotocol names Kubernetes uses for port-forward ("SPDY/3.1+...").
 import { EventEmitter } from 'node:events';
 import type { Duplex } from 'node:stream';
 import { limits } from '../limits.ts';
+import { Intake } from '../http/intake.ts';
+import { endInTime } from '../http/linger.ts';
 import { closeCode, encodeFrame, type Frame, frameParser, opcode, WebSocketError } from './frames.ts';
 
 export interface WebSocketOptions {
   role: 'client' | 'server';
   /** The subprotocol agreed on; '' for none. */
   protocol: string;
-  /** Default `limits.webSocketMessageBytesMax`. */
-  messageBytesMax?: number;
 }
 
-/** `message`: payload, and whether it was a binary one. `close`: once, when nothing will come any more. */
+/** A part of a message. One that has begun may end with an empty part. */
+export interface MessagePart {
+  data: Buffer;
+  binary: boolean;
+  begins: boolean;
+  ends: boolean;
+}
+
+/** `close`: once, when nothing will come any more. */
 export interface WebSocketEvents {
-  message: [data: Buffer, binary: boolean];
+  part: [part: MessagePart];
   close: [code: number, reason: string];
   drain: [];
 }
+
+const frameHeadBytesMax = 14;
 
 export class WebSocketConnection extends EventEmitter<WebSocketEvents> {
   readonly protocol: string;
   readonly #transport: Duplex;
   readonly #masked: boolean;
-  readonly #bytesMax: number;
-  #fragments: Buffer[] = [];
-  #fragmentBytes = 0;
-  #fragmentOp = 0;
+  readonly #intake: Intake;
+  /** Of the message under way; 0: none. */
+  #messageOp = 0;
   #closeSent = false;
   #closed = false;
   #closeTimer: NodeJS.Timeout | undefined;
@@ -37,12 +47,12 @@ export class WebSocketConnection extends EventEmitter<WebSocketEvents> {
     this.protocol = options.protocol;
     this.#transport = transport;
     this.#masked = options.role === 'client';
-    this.#bytesMax = options.messageBytesMax ?? limits.webSocketMessageBytesMax;
-    const parse = frameParser({ expectMasked: !this.#masked, payloadBytesMax: this.#bytesMax }, (frame) => this.#frame(frame));
-    transport.on('data', (chunk: Buffer) => {
+    const frames = { expectMasked: !this.#masked, wholeBytesMax: limits.webSocketWholeFrameBytes };
+    const parse = frameParser(frames, (frame) => this.#frame(frame));
+    this.#intake = new Intake(transport, (piece) => {
       if (this.#closed) return;
       try {
-        parse(chunk);
+        parse(piece);
       } catch (error) {
         const code = error instanceof WebSocketError ? error.code : closeCode.internal;
         this.close(code, error instanceof WebSocketError ? error.message : '');
@@ -68,12 +78,12 @@ export class WebSocketConnection extends EventEmitter<WebSocketEvents> {
     this.#write(opcode.ping, Buffer.alloc(0));
   }
 
-  /** Stops and resumes the arrival of messages, and with it the peer. */
-  pause(): void {
-    this.#transport.pause();
+  /** Stops the arrival of messages, and with it the peer, until everybody who holds it has let go. */
+  hold(who: unknown): void {
+    if (!this.#closeSent) this.#intake.hold(who);
   }
-  resume(): void {
-    if (!this.#closed) this.#transport.resume();
+  release(who: unknown): void {
+    this.#intake.release(who);
   }
 
   /** Starts the close handshake; the connection ends when the peer answers, or after `limits.webSocketCloseTimeoutMs`. */
@@ -85,7 +95,7 @@ export class WebSocketConnection extends EventEmitter<WebSocketEvents> {
     text.copy(payload, 2);
     this.#write(opcode.close, payload);
     this.#closeSent = true;
-    this.#transport.resume();
+    this.#intake.releaseAll();
     this.#closeTimer = setTimeout(() => this.destroy(), limits.webSocketCloseTimeoutMs);
     this.#closeTimer.unref();
   }
@@ -109,36 +119,26 @@ export class WebSocketConnection extends EventEmitter<WebSocketEvents> {
   #frame({ op, fin, payload }: Frame): void {
     switch (op) {
       case opcode.ping:
-        if (!this.#closeSent) this.#write(opcode.pong, Buffer.from(payload));
-        return;
+        if (this.#closeSent) return;
+        this.#write(opcode.pong, Buffer.from(payload));
+        return this.#intake.answered(payload.length + frameHeadBytesMax);
       case opcode.pong:
         return;
       case opcode.close:
         return this.#peerClosed(payload);
       default:
-        return this.#fragment(op, fin, payload);
+        return this.#part(op, fin, payload);
     }
   }
 
-  #fragment(op: number, fin: boolean, payload: Buffer): void {
-    const started = this.#fragmentOp !== 0;
-    if ((op === opcode.continuation) !== started) throw new WebSocketError(closeCode.protocolError, 'unexpected fragment');
-    if (fin && !started) return this.#message(payload, op === opcode.binary);
-    if (!started) this.#fragmentOp = op;
-    this.#fragments.push(payload);
-    this.#fragmentBytes += payload.length;
-    if (this.#fragmentBytes > this.#bytesMax) throw new WebSocketError(closeCode.tooLarge, 'message too large');
-    if (!fin) return;
-    const whole = Buffer.concat(this.#fragments, this.#fragmentBytes);
-    const binary = this.#fragmentOp === opcode.binary;
-    this.#fragments = [];
-    this.#fragmentBytes = 0;
-    this.#fragmentOp = 0;
-    this.#message(whole, binary);
-  }
-
-  #message(data: Buffer, binary: boolean): void {
-    if (!this.#closed) this.emit('message', data, binary);
+  #part(op: number, fin: boolean, data: Buffer): void {
+    const begins = this.#messageOp === 0;
+    if ((op === opcode.continuation) === begins) throw new WebSocketError(closeCode.protocolError, 'unexpected fragment');
+    if (begins) this.#messageOp = op;
+    const binary = this.#messageOp === opcode.binary;
+    if (fin) this.#messageOp = 0;
+    // Whoever has said good-bye waits for the answer to it alone.
+    if (!this.#closed && !this.#closeSent) this.emit('part', { data, binary, begins, ends: fin });
   }
 
   #peerClosed(payload: Buffer): void {
@@ -152,9 +152,8 @@ export class WebSocketConnection extends EventEmitter<WebSocketEvents> {
     if (this.#closed) return;
     this.#closed = true;
     clearTimeout(this.#closeTimer);
-    this.#transport.end();
-    // Nobody reads on; without this the peer's last bytes would keep the socket half open.
-    this.#transport.resume();
+    endInTime(this.#transport);
+    this.#intake.stop();
     this.emit('close', code, reason);
   }
 }

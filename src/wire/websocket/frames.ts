@@ -77,35 +77,75 @@ function readHead(input: Buffer, at: number): FrameHead | undefined {
   return { op, fin, length, size, masked };
 }
 
-/** Feed it what arrives; throws `WebSocketError`. `expectMasked` is true on the server's side. */
+function joined(chunks: Buffer[]): Buffer {
+  if (chunks.length > 1) chunks.splice(0, chunks.length, Buffer.concat(chunks));
+  return chunks[0] ?? Buffer.alloc(0);
+}
+
+/** Chunks are joined when a frame is complete, so that it is not copied again with each of them; but not thousands of tiny ones are kept. */
+const chunksMax = 64;
+
+/**
+ * Feed it what arrives; throws `WebSocketError`. `expectMasked` is true on the server's side. A data frame of more than `wholeBytesMax` is given in the
+ * pieces that it arrives in, as if the peer had made fragments of it.
+ */
 export function frameParser(
-  options: { expectMasked: boolean; payloadBytesMax: number },
+  options: { expectMasked: boolean; wholeBytesMax: number },
   onFrame: (frame: Frame) => void,
 ): (chunk: Buffer) => void {
-  // Chunks are joined only once a frame is complete: a large message must not be copied again with each piece of it.
-  let chunks: Buffer[] = [];
+  const chunks: Buffer[] = [];
   let bytes = 0;
   let needed = 2;
+  /** A large frame under way: its next operation, what is left of it, and its mask, turned to where the payload goes on. */
+  let large: { op: number; fin: boolean; left: number; mask: Buffer | undefined } | undefined;
+
+  /** Octets used of `input`; 0: more are needed. */
+  const whole = (input: Buffer): number => {
+    const head = readHead(input, 0);
+    if (head === undefined) return 0;
+    if (head.masked !== options.expectMasked) throw new WebSocketError(closeCode.protocolError, 'wrong masking');
+    if (!Number.isSafeInteger(head.length)) throw new WebSocketError(closeCode.tooLarge, 'frame too large');
+    const { op, fin, length, size, masked } = head;
+    const mask = masked ? input.subarray(size - 4, size) : undefined;
+    if (length > options.wholeBytesMax) {
+      large = { op, fin, left: length, mask: mask && Buffer.from(mask) };
+      return size;
+    }
+    needed = size + length;
+    if (input.length < needed) return 0;
+    const payload = input.subarray(size, needed);
+    if (mask) applyMask(payload, mask);
+    onFrame({ op, fin, payload });
+    return size + length;
+  };
+  const piece = (frame: NonNullable<typeof large>, input: Buffer): number => {
+    const payload = input.subarray(0, Math.min(input.length, frame.left));
+    const { op, mask } = frame;
+    if (mask) {
+      applyMask(payload, mask);
+      const turned = payload.length % 4;
+      frame.mask = Buffer.concat([mask.subarray(turned), mask.subarray(0, turned)]);
+    }
+    frame.left -= payload.length;
+    frame.op = opcode.continuation;
+    if (frame.left === 0) large = undefined;
+    onFrame({ op, fin: frame.fin && frame.left === 0, payload });
+    return payload.length;
+  };
+
   return (chunk) => {
     chunks.push(chunk);
     bytes += chunk.length;
-    if (bytes < needed) return;
-    const input = chunks.length === 1 ? chunk : Buffer.concat(chunks, bytes);
-    let at = 0;
-    needed = 2;
-    for (let head = readHead(input, at); head !== undefined; head = readHead(input, at)) {
-      if (head.masked !== options.expectMasked) throw new WebSocketError(closeCode.protocolError, 'wrong masking');
-      if (head.length > options.payloadBytesMax) throw new WebSocketError(closeCode.tooLarge, 'message too large');
-      const start = at + head.size;
-      needed = head.size + head.length;
-      if (input.length - at < needed) break;
-      const payload = input.subarray(start, start + head.length);
-      if (head.masked) applyMask(payload, input.subarray(start - 4, start));
-      at = start + head.length;
-      needed = 2;
-      onFrame({ op: head.op, fin: head.fin, payload });
+    if (bytes < needed) return void (chunks.length > chunksMax && joined(chunks));
+    let input = joined(chunks);
+    while (input.length > 0) {
+      needed = large ? 1 : 2;
+      const used = large ? piece(large, input) : whole(input);
+      if (used === 0) break;
+      input = input.subarray(used);
     }
-    chunks = at < input.length ? [input.subarray(at)] : [];
-    bytes = input.length - at;
+    if (input.length === 0) needed = 1;
+    chunks.splice(0, chunks.length, ...(input.length > 0 ? [input] : []));
+    bytes = input.length;
   };
 }

@@ -32,7 +32,6 @@ export const offeredSubprotocols = (upgrade: Pick<WireUpgrade, 'headers'>): stri
 export function acceptWebSocket(
   upgrade: WireUpgrade,
   choose: (offered: readonly string[]) => string | undefined,
-  options: { messageBytesMax?: number } = {},
 ): WebSocketConnection | undefined {
   const key = upgrade.headers['sec-websocket-key'];
   const valid =
@@ -50,16 +49,16 @@ export function acceptWebSocket(
     'sec-websocket-accept': acceptKey(key),
     ...(protocol !== '' && { 'sec-websocket-protocol': protocol }),
   });
-  return new WebSocketConnection(socket, { role: 'server', protocol, ...options });
+  return new WebSocketConnection(socket, { role: 'server', protocol });
 }
 
 /** Opens a WebSocket. Rejects with `UpgradeRefusedError` when the server answers anything but 101, with another Error when it answers badly. */
 export async function dialWebSocket(
   client: WireClient,
-  request: Omit<ClientRequest, 'body' | 'method'> & { protocols?: readonly string[]; messageBytesMax?: number },
+  request: Omit<ClientRequest, 'body' | 'method'> & { protocols?: readonly string[] },
 ): Promise<WebSocketConnection> {
   const key = randomBytes(16).toString('base64');
-  const { protocols = [], messageBytesMax, ...rest } = request;
+  const { protocols = [], ...rest } = request;
   const { headers, socket } = await client.upgrade({
     ...rest,
     method: 'GET',
@@ -77,9 +76,5 @@ export async function dialWebSocket(
     socket.destroy();
     throw new Error('websocket: bad handshake');
   }
-  return new WebSocketConnection(socket, {
-    role: 'client',
-    protocol: chosen,
-    ...(messageBytesMax !== undefined && { messageBytesMax }),
-  });
+  return new WebSocketConnection(socket, { role: 'client', protocol: chosen });
 }

@@ -4,8 +4,8 @@ import type { WebSocketConnection } from './connection.ts';
 
 /** Ending the stream closes the WebSocket; there is no half-close in it. */
 export function webSocketTunnel(connection: WebSocketConnection): Duplex {
-  const tunnel = new Duplex({
-    read: () => connection.resume(),
+  const tunnel: Duplex = new Duplex({
+    read: () => connection.release(tunnel),
     write(chunk: Buffer, _encoding, done) {
       if (connection.closed) done(new Error('websocket: connection is closed'));
       else if (connection.send(chunk)) done();
@@ -28,9 +28,9 @@ export function webSocketTunnel(connection: WebSocketConnection): Duplex {
       done(error);
     },
   });
-  connection.on('message', (data, binary) => {
+  connection.on('part', ({ data, binary }) => {
     if (!binary) return void tunnel.destroy(new Error('websocket: unexpected text message in tunnel'));
-    if (!tunnel.push(data)) connection.pause();
+    if (data.length > 0 && !tunnel.push(data)) connection.hold(tunnel);
   });
   connection.once('close', () => tunnel.push(null));
   return tunnel;

@@ -119,8 +119,11 @@ async function messagesOf(
   const messages: { text: string; binary: boolean }[] = [];
   await new Promise<void>((resolve) => {
     socket.once('close', () => resolve());
-    socket.on('message', (data, binary) => {
-      messages.push({ text: data.toString(), binary });
+    let text = '';
+    socket.on('part', ({ data, binary, begins, ends }) => {
+      text = begins ? data.toString() : text + data.toString();
+      if (!ends) return;
+      messages.push({ text, binary });
       if (messages.length >= count) resolve();
     });
   });

@@ -275,7 +275,7 @@ export const targets: readonly FuzzTarget[] = [
       Buffer.from([0x88, 0x80, 0, 0, 0, 0]),
       Buffer.from([0x82, 0xfe, 0, 4, 0, 0, 0, 0, 1, 2, 3, 4]),
     ],
-    read: framed(() => webSocketParser({ expectMasked: true, payloadBytesMax: 10_000 }, () => {})),
+    read: framed(() => webSocketParser({ expectMasked: true, wholeBytesMax: 1_000 }, () => {})),
   },
   {
     name: 'SPDY frames',
