@@ -1,10 +1,13 @@
 // Linearizability of a control plane of three machines, each with an apiserver and an etcd member: 64 clients swap and write while one machine after the other
-// is switched off, paused or cut off at random, and porcupine looks for an order that explains all that they saw. Real machines for a minute or more, so it runs
-// on request: SAGONG_HA_MINUTES=1, or 10 for the whole; SAGONG_SEED=7 plays the same failures again.
-import { execFile, spawnSync } from 'node:child_process';
+// is switched off, paused or cut off at random, and porcupine looks for an order that explains all that they saw. Meanwhile informers and watches of client-go
+// see every write of others once and in order. Real machines for a minute or more, so it runs on request: SAGONG_HA_MINUTES=1, or 10 for the whole; SAGONG_SEED=7 plays the same failures again.
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -13,6 +16,7 @@ import { TestCluster } from '../e2e/cluster/harness.ts';
 import { failureKinds, Planes } from '../e2e/control-planes/planes.ts';
 
 const source = fileURLToPath(new URL('./linearizability', import.meta.url));
+const watchers = fileURLToPath(new URL('./watchers', import.meta.url));
 const minutes = Number(process.env['SAGONG_HA_MINUTES'] ?? 0);
 const seed = Number(process.env['SAGONG_SEED'] ?? 1);
 const hasGo = spawnSync('go', ['version']).status === 0;
@@ -50,6 +54,7 @@ describe.skipIf(!hasGo || minutes === 0)('a control plane of three (skipped with
   beforeAll(async () => {
     dir = await mkdtemp(join(tmpdir(), 'sagong-linear-'));
     await run('nice', ['-n', '15', 'go', 'build', '-o', join(dir, 'program'), '.'], { cwd: source });
+    await run('nice', ['-n', '15', 'go', 'build', '-o', join(dir, 'watchers'), '.'], { cwd: watchers });
     cluster = await TestCluster.create();
     planes = new Planes(cluster);
     await cluster.up('--control-planes', '3', '--nodes', '0');
@@ -77,8 +82,21 @@ describe.skipIf(!hasGo || minutes === 0)('a control plane of three (skipped with
     ];
   }
 
-  it('explains all that 64 clients saw by one order', { timeout: minutes * 60_000 + spareMs }, async () => {
+  /** Informers and watches that have begun; their standard input is theirs to end. */
+  async function watching(): Promise<ChildProcess> {
+    await cluster.kubectl('create', 'namespace', 'watched');
+    const words = [`--kubeconfig=${planes.kubeconfig}`, '--namespace=watched'];
+    const started = spawn(join(dir, 'watchers'), words, { stdio: ['pipe', 'pipe', 'inherit'] });
+    await once(started.stdout, 'readable');
+    return started;
+  }
+
+  it('explains all that 64 clients saw by one order, and watchers see every event once', {
+    timeout: minutes * 60_000 + spareMs,
+  }, async () => {
     const draw = drawing(seed);
+    const watches = await watching();
+    const witnessed = text(watches.stdout as Readable);
     let over = false;
     const asked = run(join(dir, 'program'), await flags(), { maxBuffer: 16 << 20 }).finally(() => {
       over = true;
@@ -96,9 +114,14 @@ describe.skipIf(!hasGo || minutes === 0)('a control plane of three (skipped with
       if (!over) await planes.healthy();
     }
     const { stdout } = await asked;
-    console.info(stdout.trim(), Object.fromEntries(happened));
+    watches.stdin?.end();
+    const seen = (await witnessed).trim().split('\n').at(-1) ?? '';
+    console.info(stdout.trim(), seen, Object.fromEntries(happened));
     const { verdict, operations } = JSON.parse(stdout) as { verdict: string; operations: number };
     expect(verdict).toBe('Ok');
     expect(operations).toBeGreaterThan(1_000 * minutes);
+    const { acknowledged, faults } = JSON.parse(seen) as { acknowledged: number; faults: object };
+    expect(faults).toEqual({});
+    expect(acknowledged).toBeGreaterThan(100 * minutes);
   });
 });
