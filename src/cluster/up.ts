@@ -200,9 +200,16 @@ async function remoteOf({ settings, pki, nodes, booted, program }: Remote, deps:
   const { length } = settings.controlPlanes ?? [];
   return deps.progress.step(`control plane on ${length} machine${length === 1 ? '' : 's'}`, async () => {
     await booted;
-    const server = nodes?.endpoint?.publicServer?.url ?? '';
+    const { way, publicServer } = nodes?.endpoint ?? {};
     deps.undo.push(keepRenewing(settings.dataDir, undefined, deps));
-    return startRemotePlane({ settings, pki, server, supervisor: deps.supervisor }, deps);
+    const at = { url: publicServer?.url ?? '', ...way };
+    if (way) {
+      const { hostname: host, port } = new URL(way.url);
+      const { relay } = await import('./control-planes/relay.ts');
+      const open = () => way.dial({ host, port: Number(port) || 443 });
+      deps.undo.push(await relay(clusterPaths(settings.dataDir).apiSocket, open));
+    }
+    return startRemotePlane({ settings, pki, at, supervisor: deps.supervisor }, deps);
   });
 }
 
@@ -253,7 +260,7 @@ async function beginRegistry(
   plane: PlaneAccess,
   deps: StartDeps,
 ): Promise<void> {
-  if (port === undefined || !endpoint) return;
+  if (port === undefined || !endpoint?.sockets) return;
   const { startRegistry } = await import('./registry-addon.ts');
   const registry = await startRegistry({ port, dataDir, plane, sockets: endpoint.sockets }, deps);
   deps.undo.push(() => registry.stop());

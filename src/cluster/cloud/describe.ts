@@ -9,7 +9,7 @@ import { runningProcess } from '../run-state.ts';
 import { type ClusterSettings, clusterNetworks, loadSettings } from '../settings.ts';
 import { textTable } from '../text-table.ts';
 import type { EndpointAccess } from './endpoint-access.ts';
-import { managedServer } from './managed-endpoint.ts';
+import { managedServer } from './managed-server.ts';
 import { openCloudSettings } from './settings.ts';
 
 export interface DescribedCluster {

@@ -5,6 +5,7 @@ import { type NetnsSockets, joinNetns, systemClock } from '#host';
 import type { Dial, WireServer } from '#wire';
 import type { CloudClient } from '#cloud/client';
 import type { ControlPlane } from '../control-plane.ts';
+import type { ControlPlaneMachines } from '../control-planes/machines.ts';
 import { type ClusterNetwork, endpointAddress, ensureEndpoint } from './network.ts';
 
 export { type EndpointAccess, endpointAccessOf, type Topology } from './endpoint-access.ts';
@@ -20,11 +21,15 @@ export interface ControlPlaneEndpoint {
   open(network: ClusterNetwork): Promise<void>;
   /** Serves the control plane there, where it is in this process. */
   connect(own: ControlPlane | undefined): Promise<void>;
-  /** Sockets among the nodes, at `advertised.address`. */
-  readonly sockets: NetnsSockets;
+  /** Sockets among the nodes, at `advertised.address`; absent: the control plane is elsewhere. */
+  readonly sockets?: NetnsSockets;
   readonly dial: Dial;
   /** How people reach it from the machine; undefined: not from there. */
   readonly publicServer: { url: string; serverName: string } | undefined;
+  /** How the process of `sagong up` reaches it, where that is another way. */
+  readonly way?: { url: string; serverName: string; dial: Dial } | undefined;
+  /** The machines it is on, where it is on some. */
+  readonly machines?: ControlPlaneMachines | undefined;
   close(): Promise<void>;
 }
 

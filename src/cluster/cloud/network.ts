@@ -12,9 +12,13 @@ export interface ClusterNetwork {
 }
 
 export const vpcCidr = '10.77.0.0/16';
+/** Of the provider's network, which a managed control plane is in. */
+export const providerCidr = '10.177.0.0/16';
 /** Of the apiserver and the name server, as nodes and pods see them: in the first zone, and (managed control planes) in the second. */
 export const endpointAddress = '10.77.0.10';
 export const secondEndpointAddress = '10.77.16.10';
+/** Of `sagong up` where a managed control plane is on machines, in the provider's network and in the cluster's own. */
+export const operatorAddress = (cidr: string): string => addressAt(9, cidr);
 /** Inside each subnet, of the cluster's first node. */
 const firstNodeHost = 11;
 /** Of its first control-plane machine: before the nodes. */
@@ -25,8 +29,15 @@ const subnetSize = 4096;
 export const clusterTag = 'sagong.dev/cluster';
 export const roleTag = 'sagong.dev/role';
 
-const addressAt = (offset: number): string => `10.77.${Math.floor(offset / 256)}.${offset % 256}`;
-const subnetCidr = (index: number): string => `${addressAt(index * subnetSize)}/20`;
+/** In a network with a /16. */
+const addressAt = (offset: number, cidr = vpcCidr): string =>
+  `${cidr.split('.').slice(0, 2).join('.')}.${Math.floor(offset / 256)}.${offset % 256}`;
+const subnetCidr = (index: number, cidr: string): string => `${addressAt(index * subnetSize, cidr)}/20`;
+/** The router's address in the subnet of an address. */
+export const gatewayNear = (address: string): string => {
+  const [, , third = 0] = address.split('.').map(Number);
+  return addressAt(Math.floor((third * 256) / subnetSize) * subnetSize + 1);
+};
 
 /** Nodes take the zones in turn. `index` from 0. */
 export const nodePlace = (index: number, zones: number): { subnet: number; address: string } => ({
@@ -35,9 +46,9 @@ export const nodePlace = (index: number, zones: number): { subnet: number; addre
 });
 
 /** Control-plane machines take the zones in turn. `index` from 0. */
-export const controlPlanePlace = (index: number, zones: number): { subnet: number; address: string } => ({
+export const controlPlanePlace = (index: number, zones: number, cidr = vpcCidr): { subnet: number; address: string } => ({
   subnet: index % zones,
-  address: addressAt((index % zones) * subnetSize + firstControlPlaneHost + Math.floor(index / zones)),
+  address: addressAt((index % zones) * subnetSize + firstControlPlaneHost + Math.floor(index / zones), cidr),
 });
 /** The place of a node that is called by its private DNS name (`ip-10-77-0-11.…`); undefined for other names. */
 export function placeNamed(name: string): { subnet: number; address: string } | undefined {
@@ -53,15 +64,18 @@ interface Wanted {
   internet: boolean;
   /** Whether node ports are let in from outside. */
   nodePorts?: boolean;
+  /** The network of the provider's, in place of the cluster's own. */
+  provider?: boolean;
 }
 
 export async function ensureNetwork(
   cloud: CloudClient,
-  { cluster, internet, nodePorts = false }: Wanted,
+  { cluster, internet, nodePorts = false, provider = false }: Wanted,
 ): Promise<ClusterNetwork> {
-  const tags = { [clusterTag]: cluster };
+  const tags = { [clusterTag]: cluster, ...(provider && { [roleTag]: 'control-plane' }) };
   const [known] = (await cloud.listVpcs({ tags })).items;
-  const vpc = known ?? (await cloud.createVpc({ name: cluster, cidr: vpcCidr, tags }));
+  const wanted = provider ? { name: `${cluster}-control-plane`, cidr: providerCidr } : { name: cluster, cidr: vpcCidr };
+  const vpc = known ?? (await cloud.createVpc({ ...wanted, tags }));
   const [subnets, routeTable, group] = await Promise.all([
     ensureSubnets(cloud, vpc, tags),
     ensureRouteTable(cloud, vpc, internet),
@@ -70,13 +84,13 @@ export async function ensureNetwork(
   return { vpc, subnets, routeTable, group };
 }
 
-async function ensureSubnets(cloud: CloudClient, { id: vpcId }: Vpc, tags: Record<string, string>): Promise<Subnet[]> {
+async function ensureSubnets(cloud: CloudClient, { id: vpcId, cidr }: Vpc, tags: Record<string, string>): Promise<Subnet[]> {
   const zones = (await cloud.listZones()).items;
   const present = await listAll((page) => cloud.listSubnets({ vpcId, tags, ...page }));
   const wanted = zones.map(
     async ({ name: zone }, index) =>
       present.find((subnet) => subnet.zone === zone) ??
-      cloud.createSubnet({ name: `${tags[clusterTag]}-${zone}`, vpcId, zone, cidr: subnetCidr(index), tags }),
+      cloud.createSubnet({ name: `${tags[clusterTag]}-${zone}`, vpcId, zone, cidr: subnetCidr(index, cidr), tags }),
   );
   return Promise.all(wanted);
 }
@@ -111,7 +125,11 @@ async function ensureGroup(
 }
 
 /** Of control-plane machines: the API is for all, etcd for themselves. The cluster's nodes let them in. */
-export async function ensureControlPlaneGroup(cloud: CloudClient, { vpc, group }: ClusterNetwork): Promise<SecurityGroup> {
+export async function ensureControlPlaneGroup(
+  cloud: CloudClient,
+  { vpc, group }: ClusterNetwork,
+  port: number,
+): Promise<SecurityGroup> {
   const name = `${vpc.name}-control-plane`;
   const description = 'control-plane machines';
   const [known] = (await cloud.listSecurityGroups({ vpcId: vpc.id, name })).items;
@@ -121,7 +139,7 @@ export async function ensureControlPlaneGroup(cloud: CloudClient, { vpc, group }
       securityGroupId: own.id,
       rules: [
         { protocol: 'all', groupId: own.id, description },
-        { protocol: 'tcp', fromPort: 6443, toPort: 6443, cidr: '0.0.0.0/0', description: 'the API' },
+        { protocol: 'tcp', fromPort: port, toPort: port, cidr: '0.0.0.0/0', description: 'the API' },
       ],
     });
   if (!group.ingress.some((rule) => rule.groupId === own.id))

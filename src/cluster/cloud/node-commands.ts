@@ -6,6 +6,7 @@ import { removeTree } from '#host';
 import type { Clock } from '#utils';
 import { openPki } from '../certificates.ts';
 import { prepareControlPlanes } from '../control-planes/boot.ts';
+import { machinesOptions } from '../control-planes/options.ts';
 import { controlPlaneDir } from '../control-planes/config.ts';
 import { ControlPlaneMachines } from '../control-planes/machines.ts';
 import { apiPort, isControlPlane } from '../control-planes/names.ts';
@@ -17,7 +18,7 @@ import { textTable } from '../text-table.ts';
 import { selfManagedServer } from './endpoint.ts';
 import { vendorNodeNames, vendorTags } from './emulation.ts';
 import { Machines } from './machines.ts';
-import { managedServer } from './managed-endpoint.ts';
+import { managedServer } from './managed-server.ts';
 import { type ClusterNetwork, ensureNetwork } from './network.ts';
 import { openCloudSettings } from './settings.ts';
 
@@ -51,22 +52,27 @@ export async function nodeCommands({ dataDir, program, clock }: NodeCommandOptio
   if (settings.nodes.length === 0 && !settings.controlPlanes)
     throw new Error('this cluster is a control plane alone and has no cloud; start it again with: sagong up --nodes 1');
   const cloudSettings = await openCloudSettings(dataDir, () => Promise.resolve(new Set()));
-  const cloud = createCloudClient({
-    url: `https://127.0.0.1:${cloudSettings.port}`,
-    token: cloudSettings.customerToken,
-    ca: cloudSettings.ca,
-  });
-  return new Commands(cloud, settings, program, clock);
+  const { port, ca, customerToken, serviceToken } = cloudSettings;
+  const as = (token: string): CloudClient => createCloudClient({ url: `https://127.0.0.1:${port}`, token, ca });
+  return new Commands({ cloud: as(customerToken), service: as(serviceToken) }, settings, program, clock);
 }
 
 class Commands implements NodeCommands {
   readonly #cloud: CloudClient;
+  /** As the service that manages control planes. */
+  readonly #service: CloudClient;
   readonly #settings: ClusterSettings;
   readonly #program: readonly string[];
   readonly #clock: Clock;
 
-  constructor(cloud: CloudClient, settings: ClusterSettings, program: readonly string[], clock: Clock) {
+  constructor(
+    { cloud, service }: { cloud: CloudClient; service: CloudClient },
+    settings: ClusterSettings,
+    program: readonly string[],
+    clock: Clock,
+  ) {
     this.#cloud = cloud;
+    this.#service = service;
     this.#settings = settings;
     this.#program = program;
     this.#clock = clock;
@@ -120,20 +126,20 @@ class Commands implements NodeCommands {
     return chosen;
   }
   async stop(name: string): Promise<void> {
-    const { id } = await this.#of(name);
-    await this.#settled(await this.#cloud.stopInstance({ instanceId: id }), 'stopped');
+    const { id, cloud } = await this.#of(name);
+    await this.#settled(await cloud.stopInstance({ instanceId: id }), 'stopped');
   }
   async start(name: string): Promise<void> {
-    const { id } = await this.#of(name);
-    await this.#settled(await this.#cloud.startInstance({ instanceId: id }), 'running');
+    const { id, cloud } = await this.#of(name);
+    await this.#settled(await cloud.startInstance({ instanceId: id }), 'running');
   }
   async reboot(name: string): Promise<void> {
-    const { id } = await this.#of(name);
-    await this.#settled(await this.#cloud.rebootInstance({ instanceId: id }), 'running');
+    const { id, cloud } = await this.#of(name);
+    await this.#settled(await cloud.rebootInstance({ instanceId: id }), 'running');
   }
   async terminate(name: string): Promise<void> {
-    const { id } = await this.#of(name);
-    await this.#settled(await this.#cloud.terminateInstance({ instanceId: id }), 'terminated');
+    const { id, cloud } = await this.#of(name);
+    await this.#settled(await cloud.terminateInstance({ instanceId: id }), 'terminated');
     const { dataDir, layout } = this.#settings;
     if (isControlPlane(this.#settings, name))
       return removeTree(layout === 'pods' ? nodeDir(dataDir, name) : controlPlaneDir(dataDir, name));
@@ -142,6 +148,7 @@ class Commands implements NodeCommands {
   }
   close(): void {
     this.#cloud.close();
+    this.#service.close();
   }
 
   /** A new machine in the place of one that was terminated: its etcd joins the others. */
@@ -156,24 +163,29 @@ class Commands implements NodeCommands {
     if (made) await this.#settled(made, 'running');
     return name;
   }
-  async #of(name: string): Promise<Instance> {
+  /** The machine, and who may do something to it. */
+  async #of(name: string): Promise<{ id: string; cloud: CloudClient }> {
     const plane = (await (await this.#controlPlanes())?.list())?.find((one) => one.name === name);
-    return plane ?? (await this.#machines()).of(name);
+    if (plane) return { id: plane.id, cloud: this.#settings.topology === 'managed' ? this.#service : this.#cloud };
+    return { id: (await (await this.#machines()).of(name)).id, cloud: this.#cloud };
   }
   async #controlPlanes(): Promise<ControlPlaneMachines | undefined> {
-    const { name: cluster, dataDir, controlPlanes: names, layout } = this.#settings;
-    if (!names) return undefined;
-    const options = { cluster, dataDir, names, program: this.#program, layout };
-    return new ControlPlaneMachines(this.#cloud, await this.#network(), options);
+    const options = machinesOptions(this.#settings, this.#program);
+    if (!options) return undefined;
+    if (!options.managed) return new ControlPlaneMachines(this.#cloud, await this.#network(), options);
+    // Who runs this command is the provider, too.
+    const { name: cluster } = this.#settings;
+    const network = await ensureNetwork(this.#service, { cluster, internet: true, provider: true });
+    return new ControlPlaneMachines(this.#service, network, options);
   }
   #network(): Promise<ClusterNetwork> {
     const { name: cluster, uplink, nodeAddresses } = this.#settings;
     return ensureNetwork(this.#cloud, { cluster, internet: uplink !== 'none', nodePorts: nodeAddresses === 'public' });
   }
   async #server(): Promise<{ host: string; port: number }> {
+    if (this.#settings.topology === 'managed') return managedServer(clusterMark(this.#settings.dataDir));
     const planes = await this.#controlPlanes();
-    if (planes) return { host: (await planes.balancer()).address, port: apiPort };
-    return this.#settings.topology === 'managed' ? managedServer(clusterMark(this.#settings.dataDir)) : selfManagedServer;
+    return planes ? { host: (await planes.balancer()).address, port: apiPort } : selfManagedServer;
   }
   async #machines(instanceType?: string): Promise<Machines> {
     const {
@@ -213,7 +225,7 @@ class Commands implements NodeCommands {
   async #settled({ id, name }: Instance, wanted: Instance['state']): Promise<void> {
     const deadline = this.#clock.monotonic() + settledTimeoutMs;
     for (;;) {
-      const now = await this.#cloud.getInstance({ instanceId: id }).catch((error: unknown) => {
+      const now = await this.#service.getInstance({ instanceId: id }).catch((error: unknown) => {
         if (wanted === 'terminated' && error instanceof CloudApiError && error.status === 404) return undefined;
         throw error;
       });

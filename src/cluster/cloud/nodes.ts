@@ -12,6 +12,8 @@ import type { ControlPlane, PlaneAccess } from '../control-plane.ts';
 import { bootControlPlanes } from '../control-planes/boot.ts';
 import { BalancedEndpoint } from '../control-planes/endpoint.ts';
 import type { ControlPlaneMachines } from '../control-planes/machines.ts';
+import { ManagedPlanes } from '../control-planes/managed.ts';
+import { machinesOptions } from '../control-planes/options.ts';
 import { importImage } from '../images/index.ts';
 import { containerdPaths, parseRegistryMirror } from '../nodes/index.ts';
 import { startDnsAddon } from '../dns-addon.ts';
@@ -26,6 +28,7 @@ import { type ControlPlaneEndpoint, type EndpointAccess, SelfManagedEndpoint } f
 import { type Emulation, type EmulationDeps, loadVendorProvider, startEmulation, vendorTags } from './emulation.ts';
 import { Machines } from './machines.ts';
 import { ManagedEndpoint } from './managed-endpoint.ts';
+import { ManagedProcess } from './managed-process.ts';
 import { type ClusterNetwork, ensureNetwork } from './network.ts';
 import { networkPolicyGrant, updateNodes } from './node-choices.ts';
 import { writePodConfig } from './settings.ts';
@@ -118,9 +121,9 @@ export class ClusterNodes {
       registryMirrors: (settings.registryMirrors ?? []).map(parseRegistryMirror),
     });
     const planes =
-      this.endpoint instanceof BalancedEndpoint
+      this.endpoint && settings.controlPlanes
         ? await bootControlPlanes(
-            { settings, pki, program, machines: this.endpoint.machines, clock: this.#deps.clock },
+            { settings, pki, program, machines: this.endpoint.machines as ControlPlaneMachines, clock: this.#deps.clock },
             pods ? machines : undefined,
           )
         : [];
@@ -261,7 +264,7 @@ export class ClusterNodes {
   }
   /** The machines of the control plane, where it is on some. */
   get controlPlanes(): ControlPlaneMachines | undefined {
-    return this.endpoint instanceof BalancedEndpoint ? this.endpoint.machines : undefined;
+    return this.endpoint?.machines;
   }
   /** What a simulated node uses; undefined for real ones. */
   stats(name: string): Promise<StatsSummary> | undefined {
@@ -286,17 +289,20 @@ export class ClusterNodes {
     const sockets = nodesOf(this.#options.settings).map((name) => containerdPaths(nodeDir(dataDir, name)).socket);
     await Promise.all(sockets.map((socket) => importImage({ socket, exec: this.#deps.exec }, archive)));
   }
-  #endpointOf({ name, dataDir, topology, endpointAccess, controlPlanes: names, layout }: ClusterSettings): ControlPlaneEndpoint {
-    const { program } = this.#options;
-    if (names) return new BalancedEndpoint(() => this.#running.client, { cluster: name, dataDir, names, program, layout });
-    if (topology !== 'managed') return new SelfManagedEndpoint(() => this.#running.client, dataDir);
+  #endpointOf(settings: ClusterSettings): ControlPlaneEndpoint {
+    const { name: cluster, dataDir, topology, endpointAccess } = settings;
+    const { clock } = this.#deps;
+    const [customer, service] = [() => this.#running.client, () => this.#running.service];
+    const machines = machinesOptions(settings, this.#options.program);
+    if (topology !== 'managed')
+      return machines ? new BalancedEndpoint(customer, machines) : new SelfManagedEndpoint(customer, dataDir);
     return new ManagedEndpoint({
-      cluster: name,
+      ...{ cluster, service },
       mark: clusterMark(dataDir),
-      dataDir,
       access: endpointAccess ?? upDefaults.endpointAccess,
-      clock: this.#deps.clock,
-      service: () => this.#running.service,
+      plane: machines?.managed
+        ? new ManagedPlanes({ ...machines, managed: machines.managed, clock, service, customer })
+        : new ManagedProcess({ cluster, dataDir, clock, service }),
     });
   }
   get #running(): ClusterCloud {

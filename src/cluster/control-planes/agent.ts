@@ -19,6 +19,7 @@ import {
 import { acceptPollMs, renewalMs, stopPatienceMs } from './limits.ts';
 import { membershipOf, whileMember } from './member.ts';
 import { apiPort, etcdPorts } from './names.ts';
+import { keepRoutes } from './customer-side.ts';
 
 interface Deps {
   clock: Clock;
@@ -31,11 +32,9 @@ interface Deps {
 const withAgent = ['setpriv', '--pdeathsig', 'KILL', '--'];
 const loopback = '127.0.0.1';
 /** What must accept connections before a program is started. */
-const after: Partial<Record<ControlPlaneProgram, number>> = {
-  'kube-apiserver': etcdPorts.client,
-  'kube-controller-manager': apiPort,
-  'kube-scheduler': apiPort,
-  'cloud-controller-manager': apiPort,
+const after = (program: ControlPlaneProgram, { port = apiPort }: ControlPlaneConfig): number | undefined => {
+  if (program === 'etcd') return undefined;
+  return program === 'kube-apiserver' ? etcdPorts.client : port;
 };
 
 export class ControlPlaneAgent {
@@ -52,6 +51,8 @@ export class ControlPlaneAgent {
   }
   /** From now on these programs are kept running. */
   start(programs: readonly ControlPlaneProgram[] = controlPlanePrograms): void {
+    const { customer } = this.#config;
+    if (customer) void keepRoutes(customer, { ...this.#deps, signal: this.#stopping.signal }).catch(() => {});
     const wanted = programsOf(this.#config).filter((program) => programs.includes(program));
     this.#started = Promise.all(
       wanted.map((program) => this.#supervisor.run(program, (fail) => this.#begin(program, fail), { retryFirst: true })),
@@ -111,7 +112,7 @@ export class ControlPlaneAgent {
       const membership = await membershipOf(this.#config, { ...this.#deps, signal });
       return ['etcd', ...etcdWords(this.#config, membership)];
     }
-    const port = after[program];
+    const port = after(program, this.#config);
     while (port !== undefined && !(await accepts({ host: loopback, port }))) await this.#deps.clock.sleep(acceptPollMs, signal);
     return [...this.#config.program, ...componentWords(this.#config, program)];
   }

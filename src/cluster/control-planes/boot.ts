@@ -42,19 +42,20 @@ export async function prepareControlPlanes(
   const { dataDir, name: cluster, layout, podCidr = clusterNetworks.podCidr, cloudProvider, encryptSecrets } = settings;
   const pkiDir = clusterPaths(dataDir).pki;
   const { members } = machines;
-  const { address: endpoint } = await machines.balancer();
+  const endpoints = await machines.endpoints();
   for (const { name, address } of members.filter((member) => names.includes(member.name))) {
     const directory = controlPlaneDir(dataDir, name, layout);
     const encryptionConfig = join(controlPlaneFiles(directory).pki, 'encryption.json');
     const config: ControlPlaneConfig = {
       ...{ name, address, directory, program, cluster, members, podCidr },
+      ...machines.sideOf(name),
       args: settings.componentArgs ?? {},
       ...(layout === 'pods' && { etcdData: etcdDataDir }),
       etcdToken: `sagong-${clusterMark(dataDir)}`,
       cloud: (cloudProvider ?? upDefaults.cloudProvider) === 'local',
       ...(encryptSecrets && { encryptionConfig }),
     };
-    await prepareControlPlane(config, { dataDir, pkiDir, pki, endpoint, clock });
+    await prepareControlPlane(config, { dataDir, pkiDir, pki, endpoints, clock });
     if (encryptSecrets) await copyFile((await secretEncryption(pkiDir)).path, encryptionConfig);
   }
   await noteBootstrapped(settings);

@@ -18,7 +18,7 @@ describe('machines of the control plane', () => {
     [{ controlPlanes: 0 }, undefined, '--control-planes must be one of 1, 3, 5, not 0'],
     [{ controlPlanes: 3 }, before(), 'this cluster has no control-plane machines, which cannot change'],
     [{ controlPlanes: 1 }, before(['a', 'b', 'c']), 'this cluster has 3 control-plane machines'],
-    [{ controlPlanes: 3, topology: 'managed' as const }, undefined, '--topology managed cannot be used with --control-planes'],
+    [{ controlPlanes: 1, topology: 'managed' as const }, undefined, 'a managed control plane on machines has 3 or 5'],
     [{ port: 6443 }, before(['a']), '--port cannot be used with --control-planes'],
     [{ controlPlanes: 3, runtime: 'simulated' as const }, undefined, '--runtime simulated cannot be used'],
   ])('%o is refused', (more, was, message) => {

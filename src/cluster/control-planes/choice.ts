@@ -36,7 +36,6 @@ const podPrograms = [...[...programs, ['etcdctl', 'etcd-client'], ['nft', 'nftab
 
 /** What has no meaning beside control-plane machines, by flag. */
 const excluded = (given: Given): readonly [string, boolean][] => [
-  ['--topology managed', given.topology === 'managed'],
   ['--etcd-servers', given.etcd !== undefined],
   ['--port', Boolean(given.port)],
   ['--runtime simulated', given.runtime === 'simulated'],
@@ -65,6 +64,8 @@ export function controlPlanesOfStart(given: Given, before: ClusterSettings | und
     throw new Error(`--control-planes must be one of ${controlPlaneCounts.join(', ')}, not ${count}`);
   if (!names) return undefined;
   const pods = (given.layout ?? before?.layout) === 'pods';
+  if ((given.topology ?? before?.topology) === 'managed' && (pods || names.length < 3))
+    throw new Error('a managed control plane on machines has 3 or 5 of them, in the zones of the provider: --control-planes 3');
   for (const [flag, is] of excluded(given))
     if (is) throw new Error(`${flag} cannot be used with ${pods ? '--layout pods' : '--control-planes'}`);
   const needed = pods ? podPrograms : programs;

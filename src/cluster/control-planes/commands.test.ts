@@ -4,7 +4,7 @@ import { cloudControllerManagerFlags } from '#cloud-controller-manager';
 import { kubeControllerManagerFlags } from '#controller-manager';
 import { kubeSchedulerFlags } from '#scheduler';
 import { componentWords, etcdWords } from './commands.ts';
-import type { ControlPlaneConfig } from './config.ts';
+import { type ControlPlaneConfig, programsOf } from './config.ts';
 
 const config: ControlPlaneConfig = {
   name: 'control-plane-2',
@@ -37,6 +37,13 @@ describe('command lines of a control-plane machine', () => {
     expect(words.map((word) => /^--([a-z0-9-]+)=/.exec(word)?.[1]).filter((flag) => !known.has(flag ?? ''))).toEqual([]);
     expect(words.length).toBeGreaterThan(5);
     if (program === 'kube-scheduler') expect(words.at(-1)).toBe('--v=4');
+  });
+  it('of a managed control plane are found by the customer', () => {
+    const customer = { link: 'eth1', address: '10.77.16.10', gateway: '10.77.16.1', destinations: ['10.77.0.0/16'] };
+    const words = componentWords({ ...config, port: 443, customer }, 'kube-apiserver');
+    expect(words).toContain('--advertise-address=10.77.16.10');
+    expect(words).toContain('--secure-port=443');
+    expect(programsOf({ cloud: true, etcdOnly: true })).toEqual(['etcd']);
   });
   it('name all members of etcd, and whether they begin together', () => {
     const cluster: [string, string][] = [

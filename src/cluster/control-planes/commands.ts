@@ -42,12 +42,12 @@ export function etcdWords(
   });
 }
 
-function apiserver({ address, directory, encryptionConfig }: ControlPlaneConfig): Flags {
+function apiserver({ address, directory, encryptionConfig, customer, port = apiPort }: ControlPlaneConfig): Flags {
   const files = controlPlaneFiles(directory);
   return {
-    'advertise-address': address,
+    'advertise-address': customer?.address ?? address,
     'bind-address': '0.0.0.0',
-    'secure-port': apiPort,
+    'secure-port': port,
     'allow-privileged': true,
     'authorization-mode': 'Node,RBAC',
     'client-ca-file': files.ca,

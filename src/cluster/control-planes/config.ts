@@ -19,6 +19,15 @@ export interface ControlPlaneMember {
   address: string;
 }
 
+/** A second interface of a machine, in the network of who has the cluster: of a managed control plane. */
+export interface CustomerSide {
+  link: string;
+  address: string;
+  gateway: string;
+  /** What is reached by it: nodes and pods. */
+  destinations: string[];
+}
+
 export interface ControlPlaneConfig extends ControlPlaneMember {
   /** Everything the machine keeps. */
   directory: string;
@@ -34,6 +43,12 @@ export interface ControlPlaneConfig extends ControlPlaneMember {
   podCidr: string;
   /** The cloud-controller-manager runs on the machine. */
   cloud: boolean;
+  /** Of the API; default: `apiPort`. */
+  port?: number;
+  /** Absent: nodes and pods are reached as all else is. */
+  customer?: CustomerSide;
+  /** The machine has a member of etcd and nothing else. */
+  etcdOnly?: boolean;
   /** A user's flags of the components. */
   args: ComponentArgs;
   /** Configuration of encryption at rest; absent: objects are stored as they are. */
@@ -97,5 +112,5 @@ export function readAtStart(program: ControlPlaneProgram, directory: string): st
 }
 
 /** Those that a machine has. */
-export const programsOf = ({ cloud }: Pick<ControlPlaneConfig, 'cloud'>): ControlPlaneProgram[] =>
-  controlPlanePrograms.filter((program) => program !== 'cloud-controller-manager' || cloud);
+export const programsOf = ({ cloud, etcdOnly = false }: Pick<ControlPlaneConfig, 'cloud' | 'etcdOnly'>): ControlPlaneProgram[] =>
+  etcdOnly ? ['etcd'] : controlPlanePrograms.filter((program) => program !== 'cloud-controller-manager' || cloud);

@@ -21,8 +21,8 @@ export interface DiskOptions {
   /** The folder with the cluster's authorities. */
   pkiDir: string;
   pki: ClusterPki;
-  /** Address or name under which the apiservers are found together. */
-  endpoint: string;
+  /** Addresses and names under which the apiservers are found, beside their own. */
+  endpoints: readonly string[];
   clock: Clock;
 }
 
@@ -64,8 +64,11 @@ async function write({ files, issue, ...subject }: Wanted, clock: Clock): Promis
 }
 
 /** All certificates of a machine. */
-async function certificatesOf({ name, address, directory }: ControlPlaneConfig, options: DiskOptions): Promise<Wanted[]> {
-  const { pki, pkiDir, endpoint } = options;
+async function certificatesOf(
+  { name, address, directory, etcdOnly }: ControlPlaneConfig,
+  options: DiskOptions,
+): Promise<Wanted[]> {
+  const { pki, pkiDir, endpoints } = options;
   const files = controlPlaneFiles(directory);
   const etcd = await etcdAuthority(pkiDir);
   const byEtcd =
@@ -73,7 +76,17 @@ async function certificatesOf({ name, address, directory }: ControlPlaneConfig, 
     (subject: SubjectOptions): CertificateAndKey =>
       issueCertificate({ ca: etcd, ...subject, usages, days });
   const own = { commonName: name, dnsNames: [name, 'localhost'], ips: [address, '127.0.0.1'] };
-  const serving = isIP(endpoint) ? serverNames([name], [address, endpoint]) : serverNames([name, endpoint], [address]);
+  const isAddress = (endpoint: string): boolean => isIP(endpoint) !== 0;
+  const serving = serverNames(
+    [name, ...endpoints.filter((endpoint) => !isAddress(endpoint))],
+    [address, ...endpoints.filter(isAddress)],
+  );
+  // A member is a client of the others, and of itself.
+  const member: Wanted[] = [
+    { files: files.etcdServer, ...own, issue: byEtcd('server auth', 'client auth') },
+    { files: files.etcdPeer, ...own, issue: byEtcd('server auth', 'client auth') },
+  ];
+  if (etcdOnly) return member;
   return [
     {
       files: files.apiserver,
@@ -84,9 +97,7 @@ async function certificatesOf({ name, address, directory }: ControlPlaneConfig, 
     { files: files.kubeletClient, commonName: kubeletClientName, issue: ({ commonName }) => pki.client(commonName) },
     { files: files.frontProxyClient, commonName: 'front-proxy-client', issue: () => pki.frontProxyClient() },
     { files: files.etcdClient, commonName: 'kube-apiserver-etcd-client', issue: byEtcd('client auth') },
-    // A member is a client of the others, and of itself.
-    { files: files.etcdServer, ...own, issue: byEtcd('server auth', 'client auth') },
-    { files: files.etcdPeer, ...own, issue: byEtcd('server auth', 'client auth') },
+    ...member,
   ];
 }
 
@@ -105,22 +116,26 @@ export async function prepareControlPlane(config: ControlPlaneConfig, options: D
   const etcd = await etcdAuthority(pkiDir);
   await mkdir(dirname(files.etcdCa), { recursive: true, mode: 0o700 });
   const { authority, frontProxyAuthority, serviceAccount } = pki;
+  await atomicWrite(files.etcdCa, etcd.cert, { mode: 0o644 });
+  for (const wanted of await certificatesOf(config, options)) await write(wanted, clock);
+  await atomicWrite(controlPlaneConfigPath(config.directory), JSON.stringify(config, null, 2), { mode: 0o600 });
+  if (config.etcdOnly) return;
   for (const [path, text, mode] of [
     [files.ca, authority.cert, 0o644],
     [files.caKey, authority.key, 0o600],
-    [files.etcdCa, etcd.cert, 0o644],
     [files.frontProxyCa, frontProxyAuthority.cert, 0o644],
     [files.serviceAccountPublic, serviceAccount.publicKey, 0o644],
     [files.serviceAccountPrivate, serviceAccount.privateKey, 0o600],
   ] as const)
     await atomicWrite(path, text, { mode });
-  for (const wanted of await certificatesOf(config, options)) await write(wanted, clock);
   const kubeconfig = (path: string, identity: Identity): Promise<void> =>
-    writeKubeconfig(path, kubeconfigFor(config.cluster, clientConfigFor(pki, identity, `https://127.0.0.1:${apiPort}`)));
+    writeKubeconfig(
+      path,
+      kubeconfigFor(config.cluster, clientConfigFor(pki, identity, `https://127.0.0.1:${config.port ?? apiPort}`)),
+    );
   if (config.etcdData !== undefined) await kubeconfig(files.admin, identities.admin);
   await kubeconfig(files.controllerManager, identities.controllerManager);
   await kubeconfig(files.scheduler, identities.scheduler);
   await kubeconfig(files.cloudControllerManager, identities.controller('cloud-controller-manager'));
   if (config.cloud) await writeCloudConfig(dataDir, files.cloudConfig);
-  await atomicWrite(controlPlaneConfigPath(config.directory), JSON.stringify(config, null, 2), { mode: 0o600 });
 }

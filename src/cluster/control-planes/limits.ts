@@ -7,6 +7,10 @@ export const readyTimeoutMs = 180_000;
 /** How long the cluster's own process asks again when its connections are cut. */
 export const patienceMs = 20_000;
 export const readyPollMs = 100;
+/** Between two looks which apiservers of a managed control plane are well. */
+export const endpointsLookMs = 500;
+/** Between two looks at the routes into a customer's network, and while they cannot be made. */
+export const customerSideMs = { look: 10_000, retry: 200 };
 /** Between two looks whether a program of the machine that others wait for accepts connections. */
 export const acceptPollMs = 50;
 /** Between SIGTERM to a program and SIGKILL. */

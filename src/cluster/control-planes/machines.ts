@@ -2,13 +2,30 @@
 import type { Instance, LoadBalancer, SecurityGroup } from '#cloud';
 import { type CloudClient, listAll } from '#cloud/client';
 import { nodeUserData } from '../cloud/machines.ts';
-import { type ClusterNetwork, clusterTag, controlPlanePlace, ensureControlPlaneGroup, roleTag } from '../cloud/network.ts';
+import {
+  type ClusterNetwork,
+  clusterTag,
+  controlPlanePlace,
+  ensureControlPlaneGroup,
+  gatewayNear,
+  roleTag,
+} from '../cloud/network.ts';
 import { programFolders } from '../cloud/program-folders.ts';
 import type { KeptFlags } from '../flags/index.ts';
-import type { ControlPlaneMember } from './config.ts';
+import type { ControlPlaneConfig, ControlPlaneMember } from './config.ts';
 import { controlPlaneConfigPath, controlPlaneDir } from './config.ts';
 import { healthCheckMs } from './limits.ts';
-import { apiPort } from './names.ts';
+import { apiPort, managedApiPort, managedApiservers } from './names.ts';
+
+/** Machines in a network of the provider's. */
+export interface ManagedMachines {
+  /** Name of the endpoint. */
+  endpoint: string;
+  /** Addresses of the control plane's interfaces in the customer's network: of the first machine, and of the second. */
+  interfaces: readonly string[];
+  /** What is reached by them. */
+  destinations: string[];
+}
 
 export interface ControlPlaneMachinesOptions {
   cluster: string;
@@ -18,7 +35,12 @@ export interface ControlPlaneMachinesOptions {
   program: readonly string[];
   /** Of the cluster; `pods`: the machines are nodes. */
   layout?: KeptFlags['layout'] | undefined;
+  /** Absent: the machines are in the cluster's own network. */
+  managed?: ManagedMachines | undefined;
 }
+
+/** What a machine is told beside its name and address. */
+export type Side = Pick<ControlPlaneConfig, 'port' | 'customer' | 'etcdOnly'>;
 
 const role = 'control-plane';
 const isGone = ({ state }: Instance): boolean => state === 'terminated' || state === 'shutting-down';
@@ -35,8 +57,28 @@ export class ControlPlaneMachines {
   }
   /** All of them, whether or not their instances exist. */
   get members(): ControlPlaneMember[] {
-    const zones = this.#network.subnets.length;
-    return this.#options.names.map((name, index) => ({ name, address: controlPlanePlace(index, zones).address }));
+    const { subnets, vpc } = this.#network;
+    return this.#options.names.map((name, index) => ({
+      name,
+      address: controlPlanePlace(index, subnets.length, vpc.cidr).address,
+    }));
+  }
+  /** Of the API, at every machine and before them. */
+  get port(): number {
+    return this.#options.managed ? managedApiPort : apiPort;
+  }
+  sideOf(name: string): Side {
+    const { managed, names } = this.#options;
+    if (!managed) return {};
+    const address = managed.interfaces[names.indexOf(name)];
+    if (!this.#serves(name) || address === undefined) return { etcdOnly: true };
+    const { destinations } = managed;
+    return { port: this.port, customer: { link: 'eth1', address, gateway: gatewayNear(address), destinations } };
+  }
+  /** Under which the apiservers are found, beside their own addresses. */
+  async endpoints(): Promise<string[]> {
+    const { managed } = this.#options;
+    return [(await this.balancer()).address, ...(managed ? [managed.endpoint, ...managed.interfaces] : [])];
   }
   async list(): Promise<Instance[]> {
     const tags = { [clusterTag]: this.#options.cluster, [roleTag]: role };
@@ -45,6 +87,7 @@ export class ControlPlaneMachines {
   /** The load balancer, made where it is missing: its address is in certificates before there is a machine. */
   async balancer(): Promise<LoadBalancer> {
     const name = `${this.#options.cluster}-${role}`;
+    const { port } = this;
     const [known] = (await this.#cloud.listLoadBalancers({ name })).items;
     return (
       known ??
@@ -52,10 +95,10 @@ export class ControlPlaneMachines {
         name,
         kind: 'proxy',
         subnetIds: this.#network.subnets.map(({ id }) => id),
-        listeners: [{ protocol: 'tcp', port: apiPort, targetPort: apiPort }],
+        listeners: [{ protocol: 'tcp', port, targetPort: port }],
         healthCheck: {
           protocol: 'https',
-          port: apiPort,
+          port,
           path: '/readyz',
           ...healthCheckMs,
           terminateConnections: true,
@@ -67,16 +110,31 @@ export class ControlPlaneMachines {
   }
   /** Asks for the instances that do not exist, starts none that was stopped, and has the load balancer know all. Their disks must be prepared. */
   async ensure(names: readonly string[] = this.#options.names): Promise<Instance[]> {
-    const group = await ensureControlPlaneGroup(this.#cloud, this.#network);
+    const group = await ensureControlPlaneGroup(this.#cloud, this.#network, this.port);
     const known = new Map((await this.list()).map((instance) => [instance.name, instance]));
     await Promise.all(names.map(async (name) => known.get(name) ?? this.#run(name, group)));
     const all = await this.list();
+    await this.#attach(all);
     const { id } = await this.balancer();
-    const targets = all.map((instance) => ({ instanceId: instance.id }));
+    const targets = all.filter((instance) => this.#serves(instance.name)).map((instance) => ({ instanceId: instance.id }));
     await this.#cloud.putTargets({ loadBalancerId: id, targets });
     return all;
   }
 
+  /** Gives machines their interfaces in the customer's network. */
+  async #attach(machines: readonly Instance[]): Promise<void> {
+    for (const { id: instanceId, name } of machines) {
+      const { customer } = this.sideOf(name);
+      if (!customer) continue;
+      const [item] = (await this.#cloud.listInterfaces({ privateAddress: customer.address })).items;
+      if (item && !item.attachment) await this.#cloud.attachInterface({ interfaceId: item.id, instanceId, deviceIndex: 1 });
+    }
+  }
+  /** Whether the machine has an apiserver. */
+  #serves(name: string): boolean {
+    const { managed, names } = this.#options;
+    return !managed || names.indexOf(name) < managedApiservers;
+  }
   #userData(name: string) {
     const { dataDir, program, layout } = this.#options;
     if (layout === 'pods') return nodeUserData({ dataDir, program, name, pods: true });
@@ -87,7 +145,7 @@ export class ControlPlaneMachines {
   #run(name: string, group: SecurityGroup): Promise<Instance> {
     const { cluster, names } = this.#options;
     const { subnets, vpc, group: ofNodes } = this.#network;
-    const { subnet, address } = controlPlanePlace(names.indexOf(name), subnets.length);
+    const { subnet, address } = controlPlanePlace(names.indexOf(name), subnets.length, vpc.cidr);
     const isNode = this.#options.layout === 'pods';
     return this.#cloud.runInstance({
       name,

@@ -3,6 +3,10 @@ import type { ClusterSettings } from '../settings.ts';
 
 /** Of the API, at every machine and at the load balancer before them. */
 export const apiPort = 6443;
+/** Of a managed one, and of the endpoint before it. */
+export const managedApiPort = 443;
+/** Machines of a managed one that have an apiserver, and an interface in the customer's network; the others have etcd alone. */
+export const managedApiservers = 2;
 /** Of etcd: for its clients, among its members, and of its health where it runs in a pod. */
 export const etcdPorts = { client: 2379, peer: 2380, metrics: 2381 } as const;
 

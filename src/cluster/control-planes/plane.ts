@@ -5,6 +5,7 @@ import { createClient, createRestTransport } from '#client';
 import { Supervisor, userAgent } from '#component-base';
 import { Decisions } from '#controller-runtime';
 import type { Clock, Logger } from '#utils';
+import type { Dial } from '#wire';
 import { type ClusterPki, clientConfigFor } from '../certificates.ts';
 import type { PlaneAccess } from '../control-plane.ts';
 import { patienceMs, readyPollMs, readyTimeoutMs } from './limits.ts';
@@ -30,15 +31,27 @@ function patient(inner: Transport, clock: Clock): Transport {
   };
 }
 
+/** Where a control plane is reached. */
+export interface PlaneAddress {
+  /** `https://198.18.0.5:6443`. */
+  url: string;
+  /** In its certificate; default: what the URL names. */
+  serverName?: string;
+  /** Opens connections from elsewhere. */
+  dial?: Dial;
+}
+
 export interface RemotePlaneOptions {
   pki: ClusterPki;
-  /** `https://198.18.0.5:6443`. */
-  server: string;
+  at: PlaneAddress;
   podCidr: string;
   supervisor: Supervisor;
 }
 
-export function remotePlane({ pki, server, podCidr, supervisor }: RemotePlaneOptions, { clock }: { clock: Clock }): PlaneAccess {
+export function remotePlane(
+  { pki, at: { url: server, serverName, dial }, podCidr, supervisor }: RemotePlaneOptions,
+  { clock }: { clock: Clock },
+): PlaneAccess {
   return {
     decisions: new Decisions(),
     supervisor,
@@ -46,8 +59,9 @@ export function remotePlane({ pki, server, podCidr, supervisor }: RemotePlaneOpt
     server,
     explainScheduling: () => undefined,
     client: (identity, agent) => {
-      const config = clientConfigFor(pki, identity, server);
-      return createClient(patient(createRestTransport({ config, clock, userAgent: userAgent(agent) }), clock));
+      const config = { ...clientConfigFor(pki, identity, server), ...(serverName !== undefined && { serverName }) };
+      const transport = createRestTransport({ config, clock, userAgent: userAgent(agent), ...(dial && { dial }) });
+      return createClient(patient(transport, clock));
     },
     clientConfig: (identity, at = server) => clientConfigFor(pki, identity, at),
   };

@@ -7,13 +7,13 @@ import type { ClusterPki } from '../certificates.ts';
 import type { PlaneAccess } from '../control-plane.ts';
 import { identities } from '../identities.ts';
 import { clusterNetworks, type ClusterSettings } from '../settings.ts';
-import { oncePlaneAnswers, remotePlane } from './plane.ts';
+import { oncePlaneAnswers, type PlaneAddress, remotePlane } from './plane.ts';
 import { grantControlPlanes } from './rights.ts';
 
 export interface RemoteStart {
   settings: Pick<ClusterSettings, 'podCidr' | 'encryptSecrets'>;
   pki: ClusterPki;
-  server: string;
+  at: PlaneAddress;
   supervisor: Supervisor;
 }
 
@@ -23,9 +23,9 @@ interface Deps {
   signal?: AbortSignal;
 }
 
-export async function startRemotePlane({ settings, pki, server, supervisor }: RemoteStart, deps: Deps): Promise<PlaneAccess> {
+export async function startRemotePlane({ settings, pki, at, supervisor }: RemoteStart, deps: Deps): Promise<PlaneAccess> {
   const { podCidr = clusterNetworks.podCidr, encryptSecrets } = settings;
-  const plane = remotePlane({ pki, server, podCidr, supervisor }, deps);
+  const plane = remotePlane({ pki, at, podCidr, supervisor }, deps);
   const admin = plane.client(identities.admin, 'sagong');
   const prepare = async (): Promise<void> => {
     await admin.resource({ group: '', version: 'v1', resource: 'namespaces' }).get('kube-system');

@@ -149,7 +149,7 @@ export const upFlags = {
     max: 5,
     kept: true,
     usual: 'none: all is one process',
-    help: 'Machines of the control plane, 1, 3 or 5, each with etcd, kube-apiserver and managers as processes of their own, behind a load balancer; with --advertise-address 1, this machine, and others join.',
+    help: 'Machines of the control plane, 1, 3 or 5, each with etcd, kube-apiserver and managers as processes of their own, behind a load balancer; with --advertise-address 1, this machine, and others join; with --topology managed 3 or 5, in the network of the provider.',
     section: shape,
   }),
   runtime: flag.choice(['auto', 'containerd', 'simulated'] as const, {

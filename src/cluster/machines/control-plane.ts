@@ -68,7 +68,7 @@ async function prepare(options: MachinePlaneOptions, pki: ClusterPki, clock: Clo
     cloud: false,
     ...(encryptSecrets && { encryptionConfig }),
   };
-  await prepareControlPlane(config, { dataDir, pkiDir, pki, endpoint, clock });
+  await prepareControlPlane(config, { dataDir, pkiDir, pki, endpoints: [endpoint], clock });
   if (encryptSecrets) await copyFile((await secretEncryption(pkiDir)).path, encryptionConfig);
   // There is something to join: it begins nothing of its own.
   if (others.length > 0) await noteJoined(config);
@@ -83,9 +83,9 @@ export async function startMachinePlane(options: MachinePlaneOptions, deps: Deps
   const agent = new ControlPlaneAgent(config, deps);
   agent.start();
   try {
-    const server = `https://${address}:${apiPort}`;
+    const at = { url: `https://${address}:${apiPort}` };
     const settings = { podCidr, ...(encryptSecrets && { encryptSecrets }) };
-    const plane = await startRemotePlane({ settings, pki, server, supervisor: deps.supervisor }, deps);
+    const plane = await startRemotePlane({ settings, pki, at, supervisor: deps.supervisor }, deps);
     return { plane, pki, stop: () => agent.stop() };
   } catch (error) {
     await agent.stop();

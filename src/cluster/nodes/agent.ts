@@ -129,7 +129,7 @@ interface Given {
 
 /** A joined machine asks for its certificates, an instance of the cluster's cloud has them on its disk. */
 async function clientsOf(config: NodeAgentConfig, deps: NodeAgentDeps): Promise<NodeClients> {
-  if (!config.machine) return fileClients(config, deps.clock);
+  if (!config.machine) return fileClients(config, deps);
   const { machineClients } = await import('../machines/clients.ts');
   const { host, port } = config.apiserver;
   const server = `https://${host}:${port}`;

@@ -9,6 +9,8 @@ export const stderrTailBytesMax = 4_096;
 export const restartMs = { first: 1_000, max: 30_000, forgivenAfter: 60_000 };
 /** Between two looks whether the apiserver answers yet, when a node boots before it. */
 export const apiserverPollMs = 25;
+/** Between two looks what the name of the control plane means. */
+export const nameLookMs = 1_000;
 /** Processes and threads of one pod: nodes share the machine's process table, and no pod may fill it (CIS Kubernetes Benchmark 4.2.13). */
 export const podPidsMax = 4_096;
 /** Until a mount is made. */

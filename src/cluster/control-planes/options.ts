@@ -1,0 +1,19 @@
+// The machines of a cluster's control plane, from its settings.
+import { managedServer } from '../cloud/managed-server.ts';
+import { endpointAddress, secondEndpointAddress, vpcCidr } from '../cloud/network.ts';
+import { clusterMark } from '../paths.ts';
+import { type ClusterSettings, clusterNetworks } from '../settings.ts';
+import type { ControlPlaneMachinesOptions, ManagedMachines } from './machines.ts';
+
+export const managedMachines = ({ dataDir, podCidr = clusterNetworks.podCidr }: ClusterSettings): ManagedMachines => ({
+  endpoint: managedServer(clusterMark(dataDir)).host,
+  interfaces: [endpointAddress, secondEndpointAddress],
+  destinations: [vpcCidr, podCidr],
+});
+
+/** Undefined: it is on none. */
+export function machinesOptions(settings: ClusterSettings, program: readonly string[]): ControlPlaneMachinesOptions | undefined {
+  const { name: cluster, dataDir, controlPlanes: names, layout, topology } = settings;
+  if (!names) return undefined;
+  return { cluster, dataDir, names, program, layout, ...(topology === 'managed' && { managed: managedMachines(settings) }) };
+}
