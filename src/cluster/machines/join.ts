@@ -12,7 +12,7 @@ import { type Discovered, discover } from './discovery.ts';
 import { joinTimeoutMs } from './limits.ts';
 import { loadMachine, type MachineSettings, machinePaths, prepareMachine, saveMachine } from './machine.ts';
 import { machineLinks } from './network/index.ts';
-import { nodeClient, nodeConfig, nodesResource } from './node-client.ts';
+import { nodeClient, nodeConfig, nodeDial, nodesResource } from './node-client.ts';
 import { type RunningMachine, startMachine } from './power.ts';
 import { type Published, readPublished } from './published.ts';
 
@@ -106,8 +106,8 @@ async function settingsFor(options: JoinOptions, { server: theirs, published }: 
 
 /** What the cluster decides for all machines may have changed while this one was off. */
 async function refreshed(dir: string, before: MachineSettings, clock: Clock): Promise<MachineSettings> {
-  const client = nodeConfig(dir);
-  const published = client && (await readPublished(client, clock).catch(() => undefined));
+  const config = nodeConfig(dir);
+  const published = config && (await readPublished(config, clock, nodeDial(dir, config, clock)).catch(() => undefined));
   if (!published) return before;
   const { podCidr, proxyMode, networkPolicy } = published;
   return { ...before, podCidr, proxyMode, networkPolicy };

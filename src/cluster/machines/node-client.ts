@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { type ClientConfig, createClient, createRestTransport, type KubeClient, loadClientConfig } from '#client';
 import { userAgent } from '#component-base';
 import type { Clock } from '#utils';
+import type { Dial } from '#wire';
 import { machinePaths } from './machine.ts';
 import { dialFirst, keptWays, waysOf } from './ways.ts';
 
@@ -20,6 +21,9 @@ export function nodeClient(dir: string, clock: Clock, server?: string): KubeClie
   if (!config) return undefined;
   const transport = { config, clock, userAgent: userAgent('sagong') };
   if (server !== undefined) return createClient(createRestTransport({ ...transport, config: { ...config, server } }));
-  const ways = async () => waysOf(config.server, await keptWays(machinePaths(dir).apiservers));
-  return createClient(createRestTransport({ ...transport, dial: dialFirst(ways, clock) }));
+  return createClient(createRestTransport({ ...transport, dial: nodeDial(dir, config, clock) }));
 }
+
+/** By the first way on which somebody answers. */
+export const nodeDial = (dir: string, { server }: ClientConfig, clock: Clock): Dial =>
+  dialFirst(async () => waysOf(server, await keptWays(machinePaths(dir).apiservers)), clock);

@@ -6,6 +6,7 @@ import { type ClientConfig, createClient, createRestTransport } from '#client';
 import { userAgent } from '#component-base';
 import type { ProxyMode } from '#kube-proxy';
 import type { Clock } from '#utils';
+import type { Dial } from '#wire';
 import type { ComponentArgs } from '../component-args/args.ts';
 import type { KeptFlags } from '../flags/index.ts';
 import { clusterNetworks } from '../settings.ts';
@@ -48,8 +49,8 @@ function argsOf({ apiServer, controllerManager, scheduler }: Configuration): Com
 
 const configMaps = { group: '', version: 'v1', resource: 'configmaps' };
 
-export async function readPublished(config: ClientConfig, clock: Clock): Promise<Published> {
-  const client = createClient(createRestTransport({ config, clock, userAgent: userAgent('sagong') }));
+export async function readPublished(config: ClientConfig, clock: Clock, dial?: Dial): Promise<Published> {
+  const client = createClient(createRestTransport({ config, clock, userAgent: userAgent('sagong'), ...(dial && { dial }) }));
   const entry = async (name: string, key: string): Promise<string> => {
     try {
       const { data = {} } = await client

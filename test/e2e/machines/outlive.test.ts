@@ -95,7 +95,10 @@ describe.skipIf(process.env['SAGONG_OUTLIVE'] === undefined)('a worker', { timeo
     );
     await world.near.type(`sagong node remove first --data-dir ${joined}`);
     await worker.type(`sagong stop --data-dir ${joined}`);
+    // What the cluster decides for all machines is learned from another one, too.
+    await there('patch cm sagong-config -n kube-system -p \'{"data":{"networkPolicy":"none"}}\'');
     await worker.type('sagong join --detach');
+    expect(JSON.parse(await worker.sh(`cat ${joined}/machine.json`))).toMatchObject({ networkPolicy: 'none' });
     await started('restarted');
     expect(await there('get nodes -o name')).toBe('node/far\nnode/near\nnode/worker\n');
     await worker.type('sagong leave');
