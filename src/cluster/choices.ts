@@ -6,6 +6,7 @@ import { assertLayout, controlPlanesOfStart } from './control-planes/choice.ts';
 import { etcdOfStart } from './etcd-location.ts';
 import { keptOf, upDefaults } from './flags/index.ts';
 import { machineOfStart } from './machines/choice.ts';
+import { mountsOfStart } from './mounts.ts';
 import { parseRegistryMirror } from './nodes/index.ts';
 import type { Progress } from './progress.ts';
 import { type ClusterSettings, loadSettings, podCidrFor, type RuntimeChoice } from './settings.ts';
@@ -63,6 +64,7 @@ export async function settle(options: UpOptions, progress: Progress): Promise<Cl
   const portMappings = options.portMappings ?? before?.portMappings;
   if (portMappings && (runtime === 'simulated' || machine))
     throw new Error('extraPortMappings need real nodes of the local cloud: nobody answers on others');
+  const mounts = await mountsOfStart(options, before, runtime === 'simulated' || machine !== undefined);
   const etcd = etcdOfStart(options.etcd, before);
   const componentArgs = await argsOfStart(options, before, {
     machine: machine !== undefined,
@@ -79,6 +81,7 @@ export async function settle(options: UpOptions, progress: Progress): Promise<Cl
     runtime,
     ...(controlPlanes && { controlPlanes }),
     ...(portMappings && { portMappings }),
+    ...(mounts && { mounts }),
     podCidr: podCidrFor(nodes.length, before?.podCidr),
     port: options.port || (before?.port ?? (machine ? apiserverPort : 0)),
     dnsUpstreams,

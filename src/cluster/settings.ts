@@ -34,6 +34,16 @@ export interface PortMapping {
   containerPort: number;
 }
 
+/** A folder of this machine that a node sees. */
+export interface NodeMount {
+  /** Number of the node, from 0. */
+  node: number;
+  /** Absolute, on this machine and on the node. */
+  source: string;
+  target: string;
+  readOnly: boolean;
+}
+
 /** Beside what is named here: the flags that are kept as they were given. One that is absent has its default. */
 export interface ClusterSettings extends Partial<KeptFlags> {
   name: string;
@@ -50,6 +60,8 @@ export interface ClusterSettings extends Partial<KeptFlags> {
   port: number;
   /** Ports of this machine that lead to nodes. */
   portMappings?: PortMapping[];
+  /** Folders of this machine that nodes see from their first boot on. */
+  mounts?: NodeMount[];
   /** Name servers for names outside the cluster, `address[:port]`; default: the machine's. */
   dnsUpstreams?: string[];
   /** Where nodes pull images from, `[registry=]url`. */

@@ -26,7 +26,14 @@ import { clusterPaths } from './paths.ts';
 import type { Progress } from './progress.ts';
 import { keepRenewing, renewAging } from './renewal.ts';
 import { removeRunState, runningProcess, writeRunState } from './run-state.ts';
-import { type ClusterSettings, type EtcdLocation, loadSettings, type PortMapping, saveSettings } from './settings.ts';
+import {
+  type ClusterSettings,
+  type EtcdLocation,
+  loadSettings,
+  type NodeMount,
+  type PortMapping,
+  saveSettings,
+} from './settings.ts';
 import { rewriteSecrets, secretEncryption } from './secret-encryption.ts';
 import { accessBy, UserAccess } from './user-access.ts';
 import { isHeardSince, isNodeReadySince, waitFor } from './wait.ts';
@@ -38,6 +45,8 @@ export interface UpOptions extends UpFlags {
   dataDir: string;
   /** Ports of this machine that lead to nodes; absent: as before, or none. */
   portMappings?: PortMapping[] | undefined;
+  /** Folders of this machine that nodes see; absent: as before, or none. */
+  mounts?: NodeMount[] | undefined;
   /** An etcd to keep the data in; absent: as before, or a store of its own. */
   etcd?: EtcdLocation | undefined;
   /** The audit log of this run; absent: none. */

@@ -50,6 +50,18 @@ it('reads ports of this machine that lead to nodes, on loopback unless an addres
   ]);
 });
 
+it('reads folders of this machine that nodes see', () => {
+  const mount = (path: string, more = '') => `  extraMounts: [{ hostPath: ${path}, containerPath: /data/${more} }]\n`;
+  expect(read(`nodes:\n- role: control-plane\n${mount('./here')}`).mounts).toEqual([
+    { node: 0, source: './here', target: '/data', readOnly: false },
+  ]);
+  const worker = '- role: worker\n';
+  const third = mount('/there', 'x, readOnly: true, propagation: None, selinuxRelabel: false');
+  expect(read(`nodes:\n- role: control-plane\n${worker}${worker}${third}`).mounts).toEqual([
+    { node: 1, source: '/there', target: '/data/x', readOnly: true },
+  ]);
+});
+
 it('reads several control planes, and flags of components in the words of kubeadm', () => {
   const patch = 'apiServer:\n  extraArgs:\n    event-ttl: 2h\n';
   const listed = 'kind: JoinConfiguration\nnodeRegistration:\n  kubeletExtraArgs:\n  - { name: max-pods, value: "7" }\n';
@@ -65,9 +77,21 @@ it('reads several control planes, and flags of components in the words of kubead
 
 test.each([
   [
-    'nodes:\n- role: control-plane\n  extraMounts: [{ hostPath: /a, containerPath: /b }]\n',
+    'nodes:\n- role: control-plane\n  extraMounts: [{ hostPath: /a, containerPath: /b }]\n- role: worker\n',
     'nodes[0].extraMounts has no counterpart',
   ],
+  ...[
+    ['{ hostPath: /a }', 'containerPath must be an absolute path below the root of the node'],
+    ['{ hostPath: /a, containerPath: / }', 'containerPath must be an absolute path below the root of the node'],
+    ['{ hostPath: /a, containerPath: /./ }', 'containerPath must be an absolute path below the root of the node'],
+    ['{ hostPath: /a, containerPath: b }', 'containerPath must be an absolute path below the root of the node'],
+    ['{ hostPath: /a, containerPath: /b/../../etc }', 'containerPath must be an absolute path below the root of the node'],
+    ['{ hostPath: "", containerPath: /b }', 'hostPath must be a path of this machine'],
+    ['{ hostPath: /a, containerPath: /b, readonly: true }', 'readonly is no field of a mount'],
+    ['{ hostPath: /a, containerPath: /b, readOnly: 1 }', 'readOnly must be true or false'],
+    ['{ hostPath: /a, containerPath: /b, selinuxRelabel: true }', 'selinuxRelabel has no counterpart'],
+    ['{ hostPath: /a, containerPath: /b, propagation: Bidirectional }', 'propagation: Bidirectional has no counterpart'],
+  ].map(([mount, why]) => [`nodes:\n- role: control-plane\n  extraMounts: [${mount}]\n`, `nodes[0].extraMounts[0].${why}`]),
   [
     'nodes:\n- role: control-plane\n  extraPortMappings: [{ containerPort: 80 }]\n',
     'nodes[0].extraPortMappings[0].hostPort must be a port',

@@ -2,7 +2,8 @@
 // What has a counterpart becomes flags and labels; everything else is refused by its name, never ignored. Pure.
 import { fromContainerdPatches } from './containerd-patches.ts';
 import { fromKubeadmPatches, type PatchedArgs } from './kubeadm-patches.ts';
-import type { PortMapping } from '#cluster/start';
+import type { NodeMount, PortMapping } from '#cluster/start';
+import { extraMounts } from './extra-mounts.ts';
 import { portMappings } from './port-mappings.ts';
 
 /** Of every cluster. */
@@ -26,6 +27,8 @@ export interface FromKind {
   registryMirrors?: string[];
   /** Ports of this machine that lead to one of a node. */
   ports?: PortMapping[];
+  /** Folders of this machine that a node sees; sources as they are written. */
+  mounts?: NodeMount[];
   /** Of each node, in order. */
   labels: Record<string, string>[];
 }
@@ -42,8 +45,6 @@ const isEmpty = (value: unknown): boolean =>
 /** Why a field cannot be had here. */
 const nodeRefusals: Record<string, string> = {
   image: 'nodes here are no containers and have no image: the version is that of this program',
-  extraMounts:
-    'nodes have disks of their own: put files there with `sagong node shell NODE`, or take a claim of the StorageClass standard',
   kubeadmConfigPatchesJSON6902: 'use kubeadmConfigPatches',
 };
 const clusterRefusals: Record<string, string> = {
@@ -104,24 +105,27 @@ function apisOf(value: unknown): PatchedArgs {
 }
 
 /** The control plane of a cluster here is on no node: it counts as one only where kind would run pods on it. */
-function nodesOf(value: unknown): Pick<FromKind, 'nodes' | 'labels' | 'args' | 'controlPlanes' | 'ports'> {
+function nodesOf(value: unknown): Pick<FromKind, 'nodes' | 'labels' | 'args' | 'controlPlanes' | 'ports' | 'mounts'> {
   if (isEmpty(value)) return { nodes: 1, labels: [{}] };
   if (!Array.isArray(value)) return wrong('nodes', 'a list');
   const all = value.map((node: unknown, index) => {
     const path = `nodes[${index}]`;
     if (!isObject(node)) return wrong(path, 'an object');
-    known(node, path, ['role', 'labels', 'kubeadmConfigPatches', 'extraPortMappings'], nodeRefusals);
+    known(node, path, ['role', 'labels', 'kubeadmConfigPatches', 'extraPortMappings', 'extraMounts'], nodeRefusals);
     const { role = 'control-plane' } = node;
     if (role !== 'control-plane' && role !== 'worker') return wrong(`${path}.role`, 'control-plane or worker');
     const patches = fromKubeadmPatches(node['kubeadmConfigPatches'], `${path}.kubeadmConfigPatches`);
     const ports = portMappings(node['extraPortMappings'], `${path}.extraPortMappings`);
-    return { role, labels: labelsOf(node['labels'], `${path}.labels`), patches, ports };
+    const mounts = extraMounts(node['extraMounts'], `${path}.extraMounts`);
+    return { role, labels: labelsOf(node['labels'], `${path}.labels`), patches, ports, mounts };
   });
   const workers = all.filter(({ role }) => role === 'worker');
   const planes = all.filter(({ role }) => role === 'control-plane');
   if (planes.length === 0) wrong('nodes', 'a list with a node of the role control-plane');
   if (workers.length > 0 && planes.some(({ labels }) => !isEmpty(labels)))
     refuse('nodes[0].labels', 'the control plane is on no node where there are workers');
+  if (workers.length > 0 && planes.some(({ mounts }) => mounts.length > 0))
+    refuse('nodes[0].extraMounts', 'the control plane is on no node where there are workers');
   const chosen = workers.length > 0 ? workers : planes;
   // Node ports and ports of hosts answer on the first node for all: what is mapped to a control plane leads there.
   const ports = all.flatMap(({ role, ports: mapped }) => {
@@ -134,6 +138,9 @@ function nodesOf(value: unknown): Pick<FromKind, 'nodes' | 'labels' | 'args' | '
     args: mergedArgs(all.map(({ patches }) => patches)),
     labels: chosen.map(({ labels }) => labels),
     ...(ports.length > 0 && { ports }),
+    ...(chosen.some(({ mounts }) => mounts.length > 0) && {
+      mounts: chosen.flatMap(({ mounts }, node) => mounts.map((one) => ({ ...one, node }))),
+    }),
   };
 }
 

@@ -78,8 +78,8 @@ export class Computer {
       disk: options.userData?.directory ?? join(this.#dir, 'disk'),
       dir: this.#dir,
     };
-    const { command = [], shows = foldersOf(command, init.disk) } = options.userData ?? {};
-    const plan = rootPlan({ ...init, shows, machine: await machineRoot() });
+    const { command = [], shows = foldersOf(command, init.disk), mounts } = options.userData ?? {};
+    const plan = rootPlan({ ...init, shows, mounts, machine: await machineRoot() });
     await this.#prepare(init, plan);
     await clearCgroups(layout, this.#cgroup, clock);
     const joinCgroups = await createCgroups(layout, this.#cgroup);

@@ -88,6 +88,17 @@ describe('an instance', () => {
       '/usr/data/nodes/one/logs /usr/data/nodes/one/root/var/log',
     ]);
   });
+  it('has further folders of the machine where it was asked to, over all else', () => {
+    const further = [
+      { source: '/home/me/my code', target: '/src', readOnly: true },
+      { source: '/srv/data', target: '/var/log/data' },
+    ];
+    const { mounts: lines } = rootPlan({ ...options, machine, shows: [], mounts: further });
+    expect(lines.slice(-2)).toEqual([
+      String.raw`/home/me/my\040code /data/my\040disk/root/src none rbind,ro,rprivate,X-mount.mkdir 0 0`,
+      String.raw`/srv/data /data/my\040disk/root/var/log/data none rbind,rprivate,X-mount.mkdir 0 0`,
+    ]);
+  });
   it('shows the folders of a command that does not say what it needs', () => {
     const command = ['/work/bin/run', '--config', '/data/disks/one/config', '/work/more'];
     expect(foldersOf(command, '/data/disks/one')).toEqual(['/work']);

@@ -2,6 +2,8 @@
 // neither the machine's nor another instance's. Programs and settings of the machine are seen through overlays (https://docs.kernel.org/filesystems/overlayfs.html):
 // a write makes a copy on the instance's disk. Everything else (`/var`, `/tmp`, `/home`, `/root`, ...) is empty at first and on its disk. Pure.
 
+import type { UserData } from '../model/index.ts';
+
 /** Folders of a machine's root that hold its programs and settings, where it has them. */
 const systemFolders = ['usr', 'etc', 'opt', 'bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32', 'boot', 'nix', 'gnu', 'snap'];
 /** Settings of the machine that an instance does not have: those of the machine's own kubelet and container networks. */
@@ -34,6 +36,8 @@ export interface RootOptions {
   disk: string;
   /** Paths of the machine that are seen inside at the same place, for reading. */
   shows: readonly string[];
+  /** Folders of the machine that are seen inside at other places. */
+  mounts?: UserData['mounts'];
   /** Copied into the root, to the same path. */
   pausePath: string;
   machine: MachineRoot;
@@ -88,7 +92,7 @@ function shownFolders(
 }
 
 export function rootPlan(options: RootOptions): RootPlan {
-  const { disk, pausePath, machine } = options;
+  const { disk, pausePath, machine, mounts = [] } = options;
   const root = rootOf(disk);
   const system = systemFolders.filter((name) => machine.entries.get(name) === 'folder');
   const inOverlay = (path: string): boolean => system.some((name) => below(path, `/${name}`));
@@ -116,6 +120,9 @@ export function rootPlan(options: RootOptions): RootPlan {
       ...hidden.map((path) => fstabEntry('sagong-hidden', `${root}${path}`, 'tmpfs', 'mode=755')),
       bind(disk, 'bind'),
       fstabEntry(`${disk}/logs`, `${root}/var/log`, 'none', 'bind'),
+      ...mounts.map(({ source, target, readOnly }) =>
+        fstabEntry(source, `${root}${target}`, 'none', `${readOnly ? 'rbind,ro' : 'rbind'},rprivate,X-mount.mkdir`),
+      ),
     ],
     notInherited: notInherited.map((path) => `${root}/${path}`),
   };

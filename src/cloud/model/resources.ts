@@ -111,6 +111,8 @@ export const userData = z.object({
   directory: z.string(),
   /** Folders of the machine that the program is in: seen inside at the same paths, for reading. What the machine has in `/usr` and the like is seen anyway. */
   shows: z.array(z.string()).optional(),
+  /** Folders of the machine that are seen inside at paths of their own, and written to unless `readOnly`. */
+  mounts: z.array(z.object({ source: z.string(), target: z.string(), readOnly: z.boolean().optional() })).optional(),
 });
 export type UserData = z.infer<typeof userData>;
 

@@ -16,7 +16,7 @@ import { type Identity, identities } from '../identities.ts';
 import type { NodeAgentConfig } from '../node-agent-config.ts';
 import type { RegistryMirror } from '../nodes/index.ts';
 import type { KeptFlags } from '../flags/index.ts';
-import { clusterNetworks } from '../settings.ts';
+import { clusterNetworks, type NodeMount } from '../settings.ts';
 import { systemImagePath, systemImagesDir } from '../system-pods/places.ts';
 import { type ClusterNetwork, clusterTag, nodePlace, placeNamed, roleTag } from './network.ts';
 import { agentConfigPath, nodeDir } from '../paths.ts';
@@ -50,6 +50,8 @@ export interface MachinesOptions {
   publicAddresses?: boolean;
   /** Instances are kubelets in the cluster's process: they read nothing from a disk. */
   simulated: boolean;
+  /** Folders of this machine that a new node sees. */
+  mountsOf?(name: string): readonly NodeMount[];
   /** Beside the cluster's own. */
   tags?: Readonly<Record<string, string>>;
   /** Type of the instances; default: the cloud's smallest. */
@@ -65,14 +67,16 @@ interface Booted {
   program: readonly string[];
   name: string;
   pods: boolean;
+  mounts?: readonly NodeMount[];
 }
 /** What the instance of a node runs. */
-export function nodeUserData({ dataDir, program, name, pods }: Booted) {
+export function nodeUserData({ dataDir, program, name, pods, mounts = [] }: Booted) {
   const { command, shows } = programFolders(program);
   return {
     command: [...command, 'node-agent', '--config', agentConfigPath(dataDir, name)],
     directory: nodeDir(dataDir, name),
     shows: [...shows, ...(pods ? [systemImagesDir(dataDir)] : [])],
+    ...(mounts.length > 0 && { mounts: mounts.map(({ source, target, readOnly }) => ({ source, target, readOnly })) }),
   };
 }
 
@@ -137,6 +141,7 @@ export class Machines {
   }
   async #run(name: string, { subnet, address }: Place): Promise<Instance> {
     const { cluster, dataDir, program, layout, simulated, instanceType, publicAddresses = false } = this.#options;
+    const mounts = this.#options.mountsOf?.(name) ?? [];
     const { vpc, subnets, group } = this.#network;
     if (!simulated) await this.#prepareDisk(name, address);
     return this.#cloud.runInstance({
@@ -147,7 +152,7 @@ export class Machines {
       securityGroupIds: [group.id],
       // Pods are behind the node.
       sourceDestCheck: false,
-      userData: nodeUserData({ dataDir, program, name, pods: layout === 'pods' }),
+      userData: nodeUserData({ dataDir, program, name, pods: layout === 'pods', mounts }),
       tags: { ...this.#options.tags, [clusterTag]: cluster, Name: `${vpc.name}/${name}` },
       ...(instanceType !== undefined && { type: instanceType }),
     });

@@ -117,6 +117,7 @@ export class ClusterNodes {
       layout: settings.layout,
       workers: settings.nodes.length > 0,
       simulated: settings.runtime === 'simulated',
+      mountsOf: (name) => (settings.mounts ?? []).filter(({ node }) => settings.nodes[node] === name),
       tags: await vendorTags(settings),
       registryMirrors: (settings.registryMirrors ?? []).map(parseRegistryMirror),
     });

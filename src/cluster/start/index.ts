@@ -7,4 +7,4 @@ export { createProgress } from '../progress.ts';
 export { readRunState, runningProcess } from '../run-state.ts';
 export { summary } from '../summary.ts';
 export { type RunningCluster, up, type UpOptions } from '../up.ts';
-export { clusterNetworks, type PortMapping } from '../settings.ts';
+export { clusterNetworks, type NodeMount, type PortMapping } from '../settings.ts';

@@ -10,6 +10,7 @@ import {
   createProgress,
   dataDirOf,
   etcdFromFlags,
+  type NodeMount,
   type PortMapping,
   type RunningCluster,
   summary,
@@ -37,7 +38,7 @@ function auditOf({ auditPolicyFile: policy, auditLogPath: log }: UpFlags): UpOpt
 /** What a file in kind's or kubeadm's words says, where no flag does. */
 async function configured(
   flags: UpFlags,
-): Promise<{ flags: UpFlags; labels: readonly Record<string, string>[]; ports?: PortMapping[] | undefined }> {
+): Promise<{ flags: UpFlags; labels: readonly Record<string, string>[]; ports?: PortMapping[]; mounts?: NodeMount[] }> {
   if (flags.config === undefined) return { flags, labels: [] };
   const { documentsIn, fromKubeadmConfig, isKubeadm } = await import('../kubeadm-config.ts');
   const documents = documentsIn(readFileSync(flags.config, 'utf8'));
@@ -47,8 +48,13 @@ async function configured(
     return { flags: { ...args, ...shape, ...flags }, labels: [] };
   }
   const [{ parse }, { fromKindConfig }] = await Promise.all([import('yaml'), import('../kind-config.ts')]);
-  const { labels, ports, args, ...shape } = fromKindConfig(parse(readFileSync(flags.config, 'utf8')), clusterNetworks);
-  return { flags: { ...args, ...shape, ...flags }, labels, ports };
+  const { labels, ports, mounts, args, ...shape } = fromKindConfig(parse(readFileSync(flags.config, 'utf8')), clusterNetworks);
+  return {
+    flags: { ...args, ...shape, ...flags },
+    labels,
+    ...(ports && { ports }),
+    ...(mounts && { mounts: mounts.map((mount) => ({ ...mount, source: resolve(mount.source) })) }),
+  };
 }
 
 /** In the order of the nodes; those that have none are left alone. */
@@ -65,7 +71,7 @@ async function labelNodes({ plane, settings }: RunningCluster, labels: readonly 
 }
 
 export async function runUp(given: UpFlags): Promise<void> {
-  const { flags, labels, ports } = await configured(given);
+  const { flags, labels, ports, mounts } = await configured(given);
   const { name = upDefaults.name } = flags;
   const audit = auditOf(flags);
   const componentArgs = componentArgsOf(flags);
@@ -76,7 +82,7 @@ export async function runUp(given: UpFlags): Promise<void> {
   const program = programOf();
   // The data directory belongs into the command line of every process of a cluster: start again with it when it was left out.
   if (flags.dataDir !== dataDir) return again(dataDir);
-  const files = { audit, componentArgs, etcd, portMappings: ports };
+  const files = { audit, componentArgs, etcd, portMappings: ports, mounts };
   const options: UpOptions = { ...flags, ...files, name, dataDir, program, env: process.env };
   const clock = systemClock();
   const progress = createProgress(process.stdout, clock);

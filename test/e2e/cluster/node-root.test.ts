@@ -1,6 +1,6 @@
 // Each node has a root of its own: what pods see of "the host" is their node's, with logs, static pods and mounts where the agents of other people look.
 import { existsSync } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually, type Output, TestCluster } from './harness.ts';
@@ -18,7 +18,17 @@ const machine = async () => ({ etc: (await readdir('/etc')).sort(), log: (await 
 beforeAll(async () => {
   before = await machine();
   cluster = await TestCluster.create();
-  await cluster.up('--nodes', '2');
+  const shared = join(cluster.home, 'shared folder');
+  await mkdir(shared);
+  await writeFile(join(shared, 'from'), 'the machine');
+  const mounts = [
+    { hostPath: shared, containerPath: '/shared' },
+    { hostPath: shared, containerPath: '/var/log/read', readOnly: true },
+  ];
+  const config = { kind: 'Cluster', apiVersion: 'kind.x-k8s.io/v1alpha4' };
+  const nodes = [{ role: 'control-plane' }, { role: 'worker', extraMounts: mounts }, { role: 'worker' }];
+  await writeFile(join(cluster.home, 'config.yaml'), JSON.stringify({ ...config, nodes }));
+  await cluster.up('--config', join(cluster.home, 'config.yaml'));
   await cluster.loadBusybox(image);
 });
 afterAll(async () => {
@@ -66,6 +76,17 @@ it('shows a pod the files of its node, and of no other, and never writes to the 
   expect([await seen(''), await seen('nodes'), await seen('cloud')]).toEqual(['cloud\nnodes\n', 'node-1\n', 'machines\n']);
   expect([existsSync(`/etc/${mark}`), existsSync(`/tmp/${mark}`)]).toEqual([false, false]);
   expect(await machine()).toEqual(before);
+});
+
+it('shows a folder of the machine to the node that was given it, for writing where that was asked for', async () => {
+  const mounts = { volumes: '{ name: given, hostPath: { path: /shared } }', mounts: '{ name: given, mountPath: /given }' };
+  await cluster.apply(pod('given', 'node-1', 'cp /given/from /given/back; exec sleep 100000', mounts));
+  await ready('given');
+  expect(await readFile(join(cluster.home, 'shared folder/back'), 'utf8')).toBe('the machine');
+  expect((await shell('node-1', 'cat /var/log/read/back; touch /var/log/read/x')).stderr).toContain('Read-only file system');
+  expect((await shell('node-2', 'ls -d /shared /var/log/read')).stdout).toBe('');
+  expect((await cluster.sagong('node', 'reboot', 'node-1')).code).toBe(0);
+  expect((await shell('node-1', 'cat /shared/from')).stdout).toBe('the machine');
 });
 
 it('has the logs of pods where log agents look, and a DaemonSet collects them', async () => {

@@ -1,0 +1,26 @@
+// Folders of this machine that nodes see (kind's extraMounts): from their first boot on, so that they are chosen with the first start.
+import { stat } from 'node:fs/promises';
+import type { ClusterSettings } from './settings.ts';
+import type { UpOptions } from './up.ts';
+
+/** `elsewhere`: nodes have no root on this machine. Rejects with a sentence for folders that cannot be shown. */
+export async function mountsOfStart(
+  { mounts: given }: Pick<UpOptions, 'mounts'>,
+  before: ClusterSettings | undefined,
+  elsewhere: boolean,
+): Promise<ClusterSettings['mounts']> {
+  if (!given) return before?.mounts;
+  if (elsewhere) throw new Error('extraMounts need real nodes of the local cloud: others have no files');
+  if (before && JSON.stringify(given) !== JSON.stringify(before.mounts))
+    throw new Error(
+      'extraMounts cannot change after the first start: nodes have them from their first boot on; start another cluster with a --name or --data-dir of its own',
+    );
+  for (const { source } of given) {
+    const found = await stat(source).catch(() => undefined);
+    if (!found?.isDirectory())
+      throw new Error(
+        `extraMounts: ${source} ${found ? 'is no folder' : 'is not there'}; nodes can be shown folders of this machine`,
+      );
+  }
+  return given;
+}
