@@ -1,5 +1,8 @@
 // One suite through every way in: the same request has the same fate whether it comes over HTTPS, over a transport in memory or on a raw path
 // of this process. Where a way lacks what a case needs, the case says so.
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { get } from 'node:https';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -95,6 +98,31 @@ function raw(user: User): Transport {
     },
   };
 }
+
+/** The status of a GET over HTTPS with headers of one's own. */
+async function statusOf(path: string, headers: Record<string, string>): Promise<number | undefined> {
+  const asked = get(new URL(path, server.url), { ca: server.ca, headers });
+  const [response] = (await once(asked, 'response')) as [IncomingMessage];
+  response.resume();
+  return response.statusCode;
+}
+
+describe('over HTTPS alone, where the client says who it is', () => {
+  const path = '/api/v1/namespaces/ways/secrets';
+  const authorization = 'Bearer admin';
+
+  it('somebody without credentials may do nothing', async () => {
+    expect(await statusOf(path, {})).toBe(403);
+    expect(await statusOf(path, { authorization: 'Bearer nobody' })).toBe(401);
+  });
+
+  it('who acts as another has their rights, and nobody acts as another who may not', async () => {
+    expect(await statusOf(path, { authorization })).toBe(200);
+    expect(await statusOf(path, { authorization, 'impersonate-user': 'alice' })).toBe(403);
+    expect(await statusOf(path, { authorization: 'Bearer alice', 'impersonate-user': 'admin' })).toBe(403);
+    expect(await statusOf(path, { authorization, 'impersonate-user': 'alice', 'impersonate-group': 'system:masters' })).toBe(200);
+  });
+});
 
 const ways: [name: string, open: (user: User) => Transport][] = [
   ['over HTTPS', wire],
@@ -221,6 +249,18 @@ describe.each(ways)('%s', (way, open) => {
       'RequestReceived get -',
       'ResponseComplete get 404',
     ]);
+  });
+
+  it('is counted, by what it asked for and how it ended', async () => {
+    const count = async (): Promise<number> => {
+      const { text } = await memory('admin').raw('GET', '/metrics');
+      const wanted = ['apiserver_request_total{', 'code="404"', 'resource="configmaps"', 'verb="GET"'];
+      const lines = text.split('\n').filter((line) => wanted.every((part) => line.includes(part)));
+      return lines.reduce((sum, line) => sum + Number(line.split(' ').pop()), 0);
+    };
+    const before = await count();
+    expect(await failure(as('alice', { verb: 'get', name: 'none' }))).toEqual([404, 'NotFound']);
+    expect(await count()).toBe(before + 1);
   });
 
   it('has an end when its time is over', async () => {
