@@ -73,12 +73,23 @@ export function startComponent(place, maker, name, args) {
   return place.run(program, [...first, ...args]);
 }
 
-async function startEtcd(place) {
-  const [client, peer] = [`http://127.0.0.1:${await freePort()}`, `http://127.0.0.1:${await freePort()}`];
-  const args = [`--data-dir=${place.path('etcd')}`, `--listen-client-urls=${client}`, `--advertise-client-urls=${client}`];
-  args.push(`--listen-peer-urls=${peer}`, `--initial-advertise-peer-urls=${peer}`, `--initial-cluster=default=${peer}`);
-  place.run('etcd', [...args, '--log-level=error']);
-  return client;
+/** An etcd of so many members: of each its URL for clients, its process, and what starts it again. */
+export async function startEtcd(place, count = 1) {
+  const url = async () => `http://127.0.0.1:${await freePort()}`;
+  const members = [];
+  for (let at = 0; at < count; at++) members.push({ name: `etcd-${at}`, client: await url(), peer: await url() });
+  const cluster = members.map(({ name, peer }) => `${name}=${peer}`).join(',');
+  for (const member of members) {
+    const { name, client, peer } = member;
+    const args = [`--name=${name}`, `--data-dir=${place.path(name)}`, `--listen-client-urls=${client}`];
+    args.push(`--advertise-client-urls=${client}`, `--listen-peer-urls=${peer}`, `--initial-advertise-peer-urls=${peer}`);
+    args.push(`--initial-cluster=${cluster}`, '--log-level=error');
+    member.start = () => {
+      member.child = place.run('etcd', args);
+    };
+    member.start();
+  }
+  return members;
 }
 
 const agent = new https.Agent({ keepAlive: true, maxSockets: 64, rejectUnauthorized: false });
@@ -101,20 +112,17 @@ export function call(url, method, path, object, { token = 'admin', contentType =
   });
 }
 
-/** Resolves when it is ready. `users`: lines of the token file beside `admin`. */
-export async function startApiServer(place, maker, users = []) {
+/** Resolves when it is ready. `users`: lines of the token file beside `admin`. `etcd`: a member to keep the data in, in place of a store of its own. */
+export async function startApiServer(place, maker, users = [], etcd = undefined) {
   const port = await freePort();
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   writeFileSync(place.path('sa.key'), privateKey.export({ type: 'pkcs1', format: 'pem' }), { mode: 0o600 });
   writeFileSync(place.path('tokens.csv'), `${['admin,admin,1,system:masters', ...users].join('\n')}\n`, { mode: 0o600 });
-  const store =
-    maker === 'upstream'
-      ? [
-          `--etcd-servers=${await startEtcd(place)}`,
-          '--endpoint-reconciler-type=none',
-          `--cert-dir=${place.path('certificates')}`,
-        ]
-      : [`--data-dir=${place.path('store')}`];
+  const member = etcd ?? (maker === 'upstream' ? (await startEtcd(place))[0].client : undefined);
+  const store = [
+    member === undefined ? `--data-dir=${place.path('store')}` : `--etcd-servers=${member}`,
+    ...(maker === 'upstream' ? ['--endpoint-reconciler-type=none', `--cert-dir=${place.path(`certificates-${port}`)}`] : []),
+  ];
   const keys = ['--service-account-key-file=sa.key', '--service-account-signing-key-file=sa.key'];
   const access = ['--token-auth-file=tokens.csv', '--authorization-mode=RBAC'];
   const child = startComponent(place, maker, 'kube-apiserver', [
