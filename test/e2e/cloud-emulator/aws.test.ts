@@ -127,4 +127,10 @@ describe('a cluster on the emulated AWS', () => {
     await world.kubectl('delete', 'service', 'web', 'net', 'net-udp', '--timeout', '55s');
     expect(await leftovers()).toEqual([]);
   });
+
+  it('leaves nothing on the machine after sagong down', async () => {
+    expect(await world.traces()).not.toEqual([]);
+    expect((await world.cluster.sagong('down')).code).toBe(0);
+    expect(await world.traces()).toEqual([]);
+  });
 });

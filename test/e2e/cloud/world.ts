@@ -1,7 +1,7 @@
 // A cluster of real nodes in its cloud, with pods behind load balancers and clients outside of it: this process, on the machine.
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
-import { realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { get } from 'node:http';
 import { connect } from 'node:net';
@@ -76,6 +76,22 @@ export class CloudWorld {
     for (const socket of this.#sockets) socket.close();
     this.#api?.close();
     await this.cluster.destroy();
+  }
+
+  /** What `sagong down` has left on the machine, as sentences. */
+  async traces(): Promise<string[]> {
+    const { cluster } = this;
+    const linesOf = async (...[command, ...args]: [string, ...string[]]): Promise<string[]> =>
+      (await run(command, args)).stdout.split('\n').filter((line) => line.includes(cluster.mark));
+    const mounts = (await readFile('/proc/self/mounts', 'utf8')).split('\n').filter((line) => line.includes(cluster.dataDir));
+    return [
+      ...(await cluster.processes()).map((process) => `process ${String(process)}`),
+      ...mounts.map((line) => `mount ${line}`),
+      ...(await linesOf('ip', 'netns', 'list')).map((line) => `namespace ${line}`),
+      ...(await linesOf('ip', 'link')).map((line) => `link ${line}`),
+      ...(await linesOf('nft', 'list', 'tables')),
+      ...(existsSync(cluster.dataDir) ? [cluster.dataDir] : []),
+    ];
   }
 
   kubectl(...args: string[]): Promise<string> {
