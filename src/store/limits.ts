@@ -4,6 +4,9 @@
 export const requestBytesMax = 1.5 * 1024 * 1024;
 /** Operations in one branch of a transaction, as the etcd front accepts them (etcd `--max-txn-ops`). */
 export const txnOperationsMax = 128;
+/** Comparisons and operations of a transaction with all that are nested in it, and keys that its ranges may look at unless it has only one. */
+export const txnStepsMax = 4096;
+export const txnRangeKeysMax = 100_000;
 /** Longest lease, about 285 years (etcd `lease.MaxLeaseTTL`). */
 export const leaseSecondsMax = 9_000_000_000;
 /** Shortest lease; shorter ones are raised to it (etcd: one and a half election timeouts, rounded up). */

@@ -160,6 +160,8 @@ export interface EmbeddedStore extends Store {
   /** The same with its history: all that a reader or watcher can still ask for. */
   capture(): StoreContents;
   leases(): LeaseStatus[];
+  /** Undefined: there is no such lease. */
+  lease(id: number): LeaseStatus | undefined;
   /** Gives the disk back what is not needed any more, as far as that does not happen by itself. */
   defragment(): Promise<void>;
 }

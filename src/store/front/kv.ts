@@ -1,7 +1,7 @@
 // The KV service on an embedded store. A transaction's comparisons are evaluated against the newest accepted state and its operations
 // handed in during the same turn, so that values, ranges and nested transactions, which the store's own compares do not know, stay atomic.
 import { InvalidRequestError } from '../errors.ts';
-import { txnOperationsMax } from '../limits.ts';
+import { txnOperationsMax, txnRangeKeysMax, txnStepsMax } from '../limits.ts';
 import { keyOf } from '../rpc/bytes.ts';
 import type {
   RpcCompaction,
@@ -35,7 +35,7 @@ export function kvHandlers(store: EmbeddedStore): KvHandlers {
   /** Runs one request as a transaction of its own. */
   const single = async (request: RpcRequestOp): Promise<RpcResponseOp> => {
     const operations: Operation[] = [];
-    const finish = plan(store, request, operations);
+    const finish = plan({ store, operations, spend: budget(store) }, request);
     const { responses, revision } = await store.txn({ compare: [], success: operations });
     return finish(taker(responses), revision);
   };
@@ -59,12 +59,38 @@ const taker = (responses: readonly OperationResponse[]): (() => OperationRespons
   return () => responses[next++] as OperationResponse;
 };
 
+/** One request while it is planned. */
+interface Planning {
+  store: EmbeddedStore;
+  operations: Operation[];
+  /** Throws when one step more is too much: of the keys, a comparison or an operation looks at one, or at a range. */
+  spend(step: { key: Buffer; rangeEnd?: Buffer }): void;
+}
+
+/** All of a transaction happens in one turn, and what is nested in it may be a thousand times what one level may hold. */
+function budget(store: EmbeddedStore): Planning['spend'] {
+  let [steps, ranges, keys] = [0, 0, 0];
+  return ({ key, rangeEnd = Buffer.alloc(0) }) => {
+    if (rangeEnd.length > 0) {
+      ranges++;
+      keys += store.rangeSync({ ...rangeFields({ key, rangeEnd }), countOnly: true }).count;
+    }
+    if (++steps > txnStepsMax || (ranges > 1 && keys > txnRangeKeysMax)) throw tooMany();
+  };
+}
+
+const tooMany = (): Error => new InvalidRequestError('etcdserver: too many operations in txn request');
+
 /** Adds the store operations of `request`; answers how to read their responses. */
-function plan(store: EmbeddedStore, request: RpcRequestOp, operations: Operation[]): Finish {
-  if (request.requestRange) return planRange(request.requestRange, operations);
-  if (request.requestPut) return planPut(store, request.requestPut, operations);
-  if (request.requestDeleteRange) return planDelete(request.requestDeleteRange, operations);
-  if (request.requestTxn) return planTxn(store, request.requestTxn, operations);
+function plan(planning: Planning, request: RpcRequestOp): Finish {
+  const { store, operations, spend } = planning;
+  const { requestRange, requestPut, requestDeleteRange, requestTxn } = request;
+  const step = requestRange ?? requestPut ?? requestDeleteRange;
+  if (step) spend(step);
+  if (requestRange) return planRange(requestRange, operations);
+  if (requestPut) return planPut(store, requestPut, operations);
+  if (requestDeleteRange) return planDelete(requestDeleteRange, operations);
+  if (requestTxn) return planTxn(planning, requestTxn);
   throw new InvalidRequestError('etcdserver: key is not provided');
 }
 
@@ -108,12 +134,15 @@ function planDelete(request: RpcDeleteRange, operations: Operation[]): Finish {
   };
 }
 
-function planTxn(store: EmbeddedStore, request: RpcTxn, operations: Operation[]): Finish {
+function planTxn(planning: Planning, request: RpcTxn): Finish {
   for (const list of [request.compare, request.success, request.failure]) {
-    if (list.length > txnOperationsMax) throw new InvalidRequestError('etcdserver: too many operations in txn request');
+    if (list.length > txnOperationsMax) throw tooMany();
   }
-  const succeeded = request.compare.every((compare) => holds(store, compare));
-  const finishes = (succeeded ? request.success : request.failure).map((operation) => plan(store, operation, operations));
+  const succeeded = request.compare.every((compare) => {
+    planning.spend(compare);
+    return holds(planning.store, compare);
+  });
+  const finishes = (succeeded ? request.success : request.failure).map((operation) => plan(planning, operation));
   return (take, revision) => {
     const responses = finishes.map((finish) => finish(take, revision));
     return { responseTxn: { header: headerAt(revision), succeeded, responses } };

@@ -29,7 +29,7 @@ export function leaseHandlers(store: EmbeddedStore): LeaseHandlers {
       return { header: header() };
     },
     async LeaseTimeToLive({ ID, keys }) {
-      const lease = store.leases().find(({ id }) => id === ID);
+      const lease = store.lease(ID);
       if (!lease) return { header: header(), ID, TTL: -1 };
       const { ttlSeconds, remainingSeconds } = lease;
       const held = keys ? [...lease.keys].sort().map((key) => Buffer.from(key)) : [];

@@ -84,13 +84,14 @@ export class Leases {
     return Array.from(this.#leases.values(), ({ id, ttlSeconds }) => ({ id, ttlSeconds }));
   }
   list(): LeaseStatus[] {
-    const now = this.#clock.monotonic();
-    return Array.from(this.#leases.values(), ({ id, ttlSeconds, expiresAt, keys }) => ({
-      id,
-      ttlSeconds,
-      remainingSeconds: Math.max(0, Math.floor((expiresAt - now) / 1000)),
-      keys: [...keys],
-    }));
+    return [...this.#leases.keys()].flatMap((id) => this.status(id) ?? []);
+  }
+  status(id: number): LeaseStatus | undefined {
+    const lease = this.#leases.get(id);
+    if (!lease) return undefined;
+    const { ttlSeconds, expiresAt, keys } = lease;
+    const remainingMs = expiresAt - this.#clock.monotonic();
+    return { id, ttlSeconds, remainingSeconds: Math.max(0, Math.floor(remainingMs / 1000)), keys: [...keys] };
   }
 
   stop(): void {

@@ -115,7 +115,6 @@ export class MvccStore implements EmbeddedStore {
     if (this.#closing) throw closed();
     return readRange(request, this.#view('durable'));
   }
-
   rangeAccepted(request: RangeRequest): RangeResponse {
     this.#assertOpen();
     return readRange(request, this.#view('head'));
@@ -199,6 +198,9 @@ export class MvccStore implements EmbeddedStore {
 
   leases(): LeaseStatus[] {
     return this.#leases.list();
+  }
+  lease(id: number): LeaseStatus | undefined {
+    return this.#leases.status(id);
   }
 
   snapshot(): StoreSnapshot {
