@@ -37,11 +37,13 @@ export async function startNameServer(
   { address, domain, client }: NameServerOptions,
   deps: { clock: Clock; rng: Rng; logger: Logger },
 ): Promise<() => void> {
-  const [udp, tcp, resolvConf] = await Promise.all([
-    bindUdp(address),
-    listenTcp(address),
-    readFile('/etc/resolv.conf', 'utf8').catch(() => ''),
-  ]);
+  const resolvConf = await readFile('/etc/resolv.conf', 'utf8').catch(() => '');
+  const udp = await bindUdp(address);
+  const tcp = await listenTcp(address).catch((error: unknown) => {
+    // The next try must find the port free.
+    udp.close();
+    throw error;
+  });
   const informers = createInformerFactory({ ...deps, client });
   const dns = runDns({
     sockets: { udp, tcp },

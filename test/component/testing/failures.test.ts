@@ -2,63 +2,18 @@
 // the cluster rolls out a Deployment as ever.
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Deployment } from '#api/apps/v1';
-import { domainName } from '#component-base/failures';
-import { startCluster, type TestCluster, type VirtualClock, virtualClock } from '#testing';
+import { startCluster, type TestCluster, type VirtualClock } from '#testing';
+import { type How, SabotagedClock, takeListeners } from './sabotage.ts';
 
 const deployments = { group: 'apps', version: 'v1', resource: 'deployments' };
 const timeout = 120_000;
 const limitMs = 900_000;
 
-type Listener = (...args: unknown[]) => void;
-/** Vitest fails a run for errors that nobody caught; here they are the point. */
-let taken: [string, Listener][] = [];
+let undo = (): void => {};
 beforeEach(() => {
-  const events = ['uncaughtException', 'unhandledRejection'];
-  taken = events.flatMap((event) =>
-    process.listeners(event as 'exit').map((listener) => [event, listener as Listener] as [string, Listener]),
-  );
-  for (const [event, listener] of taken) process.off(event, listener);
+  undo = takeListeners();
 });
-afterEach(() => {
-  for (const [event, listener] of taken) process.on(event, listener);
-});
-
-type How = 'throws' | 'rejects';
-
-/** A clock on which the next thing that `victim` waits for goes wrong. */
-class SabotagedClock implements VirtualClock {
-  readonly #inner = virtualClock();
-  #victim: { name: string; how: How } | undefined;
-
-  sabotage(name: string, how: How): void {
-    this.#victim = { name, how };
-  }
-  now = (): number => this.#inner.now();
-  monotonic = (): number => this.#inner.monotonic();
-  advance = (ms: number): Promise<void> => this.#inner.advance(ms);
-  until: VirtualClock['until'] = (...args) => this.#inner.until(...args);
-  settle = (): Promise<void> => this.#inner.settle();
-  pending = (): number => this.#inner.pending();
-  setTimer: VirtualClock['setTimer'] = (delayMs, callback) => {
-    const name = domainName();
-    return this.#inner.setTimer(delayMs, () => {
-      this.#strike(name);
-      callback();
-    });
-  };
-  sleep: VirtualClock['sleep'] = async (delayMs, signal) => {
-    const name = domainName();
-    await this.#inner.sleep(delayMs, signal);
-    if (this.#victim?.name === name) this.#strike(name, 'rejects');
-  };
-  #strike(name: string | undefined, how = this.#victim?.how): void {
-    if (name === undefined || this.#victim?.name !== name) return;
-    this.#victim = undefined;
-    const error = new Error(`sabotage of ${name}`);
-    if (how === 'throws') throw error;
-    void Promise.reject(error);
-  }
-}
+afterEach(() => undo());
 
 const deployment = (name: string): Deployment => {
   const labels = { app: name };
