@@ -25,3 +25,8 @@ it('says what is wrong with one', async () => {
   await expect(readArchive(join(dir, 'none.tar'))).rejects.toThrow('none.tar: no such file (expected is an archive');
   await expect(readArchive(dir)).rejects.toThrow(`${dir} is a directory (expected is an archive`);
 });
+
+it('refuses one that unpacks to gigabytes of nothing', async () => {
+  await writeFile(join(dir, 'bomb.tar.gz'), gzipSync(Buffer.alloc(128 * 2 ** 20)));
+  await expect(readArchive(join(dir, 'bomb.tar.gz'))).rejects.toThrow(/bomb\.tar\.gz cannot be unpacked: its \d+ bytes grow/);
+});

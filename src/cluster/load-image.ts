@@ -1,11 +1,11 @@
 // `sagong load-image`: an image archive into every node's containerd.
+import { kMaxLength } from 'node:buffer';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { execCommand, readFileIfExists } from '#host';
 import { importImage } from './images/index.ts';
-
 import { containerdPaths } from './nodes/index.ts';
 import { clusterFlags, nodeDir } from './paths.ts';
 import { loadSettings, nodesOf } from './settings.ts';
@@ -25,6 +25,9 @@ async function answers(path: string): Promise<boolean> {
 
 const expected = '(expected is an archive made by "docker save", or an OCI layout tar)';
 
+/** Images pack to a half or a third, zeros to a thousandth: what grows so far beyond that is made to fill memory. */
+const unpackedBytesMax = (packedBytes: number): number => Math.min(64 * 2 ** 20 + 50 * packedBytes, kMaxLength);
+
 /** The archive as containerd wants it: a compressed one is unpacked. Rejects with a sentence. */
 export async function readArchive(path: string): Promise<Uint8Array> {
   const bytes = await readFileIfExists(path).catch((error: NodeJS.ErrnoException) => {
@@ -33,9 +36,11 @@ export async function readArchive(path: string): Promise<Uint8Array> {
   if (!bytes) throw new Error(`${path}: no such file ${expected}`);
   if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes;
   try {
-    return await promisify(gunzip)(bytes);
+    return await promisify(gunzip)(bytes, { maxOutputLength: unpackedBytesMax(bytes.length) });
   } catch (error) {
-    throw new Error(`${path} cannot be unpacked: ${(error as Error).message}`, { cause: error });
+    const { code, message } = error as NodeJS.ErrnoException;
+    const why = code === 'ERR_BUFFER_TOO_LARGE' ? `its ${bytes.length} bytes grow beyond all measure` : message;
+    throw new Error(`${path} cannot be unpacked: ${why}`, { cause: error });
   }
 }
 
