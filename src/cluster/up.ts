@@ -179,7 +179,7 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
   }
   await storage;
   for (const { component, state, last } of deps.supervisor.status())
-    if (state !== 'running') progress.say(`   ${component} has failed and is started again: ${last?.message}`);
+    if (state !== 'running' && last) progress.say(`   ${component} has failed and is started again: ${last.message}`);
   if (access.contextTrouble) progress.say(`   ${access.contextTrouble}`);
   return {
     settings: kept,

@@ -67,13 +67,15 @@ const systemFiles: readonly TarEntry[] = [
   { name: 'tmp/', mode: 0o1777 },
 ];
 
+/** The program by a name of its own, with the words that this name stands for. */
+function namedFile(path: string, words: readonly string[]): TarEntry {
+  const program = `/${modules}/sagong/bin/sagong.mjs`;
+  const argv = [program, ...words].map((word) => `'${word}'`).join(', ');
+  return file(path, `#!/usr/bin/node\nprocess.argv.splice(1, 1, ${argv});\nimport('${program}');\n`, 0o755);
+}
+
 /** A component by its own name: `kube-proxy --help` is `sagong kube-proxy --help`. */
-const componentFile = (name: string): TarEntry =>
-  file(
-    `usr/local/bin/${name}`,
-    `#!/usr/bin/node\nprocess.argv.splice(1, 1, '/${modules}/sagong/bin/sagong.mjs', '${name}');\nimport('/${modules}/sagong/bin/sagong.mjs');\n`,
-    0o755,
-  );
+const componentFile = (name: string): TarEntry => namedFile(`usr/local/bin/${name}`, [name]);
 
 /** What bin/sagong.mjs keeps beside the bundle, where it has. In an image all files are of the beginning of time, as its name there says. */
 function compiled(packageRoot: string): TarEntry[] {
@@ -113,6 +115,7 @@ export function buildProgramImage({
     ...machinePrograms(programs),
     ...nodeFiles(),
     ...programFiles(packageRoot, providers.length > 0),
+    namedFile('usr/bin/sagong', []),
     ...components.map(componentFile),
     ...found,
   ];
