@@ -24,7 +24,7 @@ export async function emulatorOfStart(
   if (machines) throw new Error('nodes that are machines are no instances of a cloud: --cloud-provider-emulator cannot be given');
   if (controlPlanes)
     throw new Error(
-      'an emulator is a part of a control plane in one process: --cloud-provider-emulator goes without --control-planes',
+      'an emulator is a part of a control plane in one process: --cloud-provider-emulator goes without --control-planes and --layout pods',
     );
   const { emulatorOf } = await import('./emulation.ts');
   return emulatorOf(wanted, before, {

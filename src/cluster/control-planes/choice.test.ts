@@ -20,6 +20,12 @@ describe('machines of the control plane', () => {
     [{ controlPlanes: 1 }, before(['a', 'b', 'c']), 'this cluster has 3 control-plane machines'],
     [{ controlPlanes: 1, topology: 'managed' as const }, undefined, 'a managed control plane on machines has 3 or 5'],
     [{ port: 6443 }, before(['a']), '--port cannot be used with --control-planes'],
+    [{ layout: 'pods' as const, quotaBytes: 1 }, undefined, '--quota-backend-bytes cannot be used with --layout pods'],
+    [
+      { layout: 'pods' as const, metrics: 'kubelets' as const },
+      undefined,
+      '--metrics kubelets cannot be used with --layout pods',
+    ],
     [{ controlPlanes: 3, runtime: 'simulated' as const }, undefined, '--runtime simulated cannot be used'],
   ])('%o is refused', (more, was, message) => {
     expect(() => controlPlanesOfStart({ ...given, ...more }, was)).toThrow(message);

@@ -6,7 +6,7 @@ import { controlPlaneCounts, controlPlaneNames } from './names.ts';
 
 type Given = Pick<
   UpOptions,
-  'name' | 'controlPlanes' | 'layout' | 'topology' | 'etcd' | 'port' | 'runtime' | 'audit' | 'quotaBytes'
+  'name' | 'controlPlanes' | 'layout' | 'topology' | 'etcd' | 'port' | 'runtime' | 'audit' | 'quotaBytes' | 'metrics'
 >;
 
 /** Program, Debian package. */
@@ -40,6 +40,8 @@ const excluded = (given: Given): readonly [string, boolean][] => [
   ['--port', Boolean(given.port)],
   ['--runtime simulated', given.runtime === 'simulated'],
   ['--audit-policy-file', given.audit !== undefined],
+  ['--quota-backend-bytes', given.quotaBytes !== undefined],
+  ['--metrics kubelets', given.metrics === 'kubelets'],
 ];
 
 /** The layout is chosen with the first start. Throws a sentence for another one, and where it cannot be had. */
