@@ -63,8 +63,8 @@ export class MemoryWatch implements WatchStream {
   #timers(): void {
     const { clock } = this.#context;
     const seconds = this.#options.timeoutSeconds ?? 0;
-    if (seconds > 0) {
-      const timer = clock.setTimer(seconds * 1000, () => this.#finish());
+    if (seconds !== 0) {
+      const timer = clock.setTimer(Math.max(0, seconds * 1000), () => this.#finish());
       this.#stops.push(() => timer.cancel());
     }
     if (!this.#options.allowWatchBookmarks) return;

@@ -211,9 +211,9 @@ export class WireReply implements Reply, Answer {
       this.upgrade && isWebSocketRequest(this.upgrade) ? watchSocket(this.upgrade, encoding, () => stream.stop()) : this.response;
     if (!response) return;
     const headers = { ...this.headers(), 'content-type': streamTypes[negotiated.encoding] };
-    // No event can be shown as a list: upstream ends the stream at the first.
-    if (negotiated.as === 'PartialObjectMetadataList') return response.send(200, headers, '');
     const seconds = options.timeoutSeconds ?? 0;
+    // No event can be shown as a list: upstream ends the stream at the first. A time below zero is over before it begins.
+    if (negotiated.as === 'PartialObjectMetadataList' || seconds < 0) return response.send(200, headers, '');
     const stream = new WatchStream({
       response,
       headers,

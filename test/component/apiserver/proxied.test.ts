@@ -161,4 +161,10 @@ describe('over a WebSocket', () => {
     const socket = await open('/api/v1/replicationcontrollers?watch=1&timeoutSeconds=1', [], { origin: 'http://localhost' });
     expect(await messagesOf(socket)).toEqual([]);
   });
+  it('a watch whose time is below zero is over before its first event', async () => {
+    const path = '/api/v1/nodes?watch=1&timeoutSeconds=-1';
+    expect(await messagesOf(await open(path, [], { origin: 'http://localhost' }))).toEqual([]);
+    const plain = await client.request({ path, headers: { authorization } });
+    expect([plain.status, await plain.text()]).toEqual([200, '']);
+  });
 });
