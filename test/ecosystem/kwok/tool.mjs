@@ -59,4 +59,4 @@ const controller = {
   },
 };
 
-export default { name: 'KWOK', cluster: 'bare', needs: ['go', 'kubectl'], runs: [controller] };
+export default { name: 'KWOK', cluster: 'nodeless', needs: ['go', 'kubectl'], runs: [controller] };

@@ -8,7 +8,7 @@ export const root = resolve(fileURLToPath(import.meta.url), '..', '..', '..', '.
 export const sagong = join(root, 'bin/sagong.mjs');
 
 const flagsOf = {
-  bare: ['--nodes', '0'],
+  nodeless: ['--nodes', '0'],
   simulated: ['--nodes', '2', '--runtime', 'simulated'],
   containers: ['--nodes', '2', '--runtime', 'containerd', '--metrics', 'none'],
 };
@@ -24,7 +24,7 @@ const accountOf = (work, kubectl) => async (namespace, account) => {
 };
 
 /**
- * `get(kind)` answers `{ kubeconfig, env, place, kubectl, apply, kubeconfigOf }` of a running cluster: `simulated`, `bare` without nodes, or `containers`
+ * `get(kind)` answers `{ kubeconfig, env, place, kubectl, apply, kubeconfigOf }` of a running cluster: `simulated`, `nodeless`, or `containers`
  * with real nodes (root and containerd).
  */
 export function clusters(work) {
