@@ -135,7 +135,7 @@ export const choiceType = <T extends string>(choices: readonly T[]): FlagType<T>
   choices,
   parse(text) {
     const choice = choices.find((candidate) => candidate === text);
-    if (choice === undefined) throw new Error(`must be one of: ${choices.join(', ')}`);
+    if (choice === undefined) throw new Error(`must be one of: ${choices.filter((each) => each !== '').join(', ')}`);
     return choice;
   },
   format: (value) => (value === '' ? '' : quote(value)),
