@@ -62,6 +62,23 @@ describe('the packed package, installed elsewhere', () => {
     runTimeoutMs,
   );
 
+  it(
+    'is started by the step of the GitHub Action, with nothing but a PATH and an empty home, and told to later steps',
+    async () => {
+      const clean = { PATH: process.env['PATH'], HOME: home };
+      const files = { GITHUB_OUTPUT: join(dir, 'output'), GITHUB_ENV: join(dir, 'env') };
+      const inputs = { SAGONG_NAME: 'action', SAGONG_NODES: '2', SAGONG_RUNTIME: 'simulated', SAGONG: 'npx --no-install sagong' };
+      const cwd = join(dir, 'empty');
+      const step = await run(join(root, 'scripts/action/start.sh'), [], { cwd, env: { ...clean, ...inputs, ...files } });
+      expect(step.code, step.text).toBe(0);
+      const kubeconfig = join(home, '.sagong/action/kubeconfig');
+      expect(await readFile(files.GITHUB_OUTPUT, 'utf8')).toBe(`kubeconfig=${kubeconfig}\n`);
+      expect(await readFile(files.GITHUB_ENV, 'utf8')).toBe(`KUBECONFIG=${kubeconfig}\n`);
+      expect((await run('npx', ['--no-install', 'sagong', 'down', '--name', 'action'], { cwd, env: clean })).code).toBe(0);
+    },
+    runTimeoutMs,
+  );
+
   it('says what fields are for, in paragraphs, also of those that hold further fields', async () => {
     const file = join(dir, 'empty/node_modules/sagong/dist/openapi-descriptions.json');
     const texts = JSON.parse(await readFile(file, 'utf8')) as Record<string, Record<string, string>>;
