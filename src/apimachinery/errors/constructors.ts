@@ -166,14 +166,11 @@ export const internalError = (message: string): StatusError =>
     details: { causes: [{ message }] },
   });
 
-/** A failure of the server that upstream answers as a plain error: 500 without reason, the text alone. */
-export const plainError = (message: string): StatusError => new StatusError({ code: 500, message });
-
 /**
- * A fault of the client's that upstream answers as a plain error, a 500. Here it is the client's 400, with upstream's text: a server that answers
- * 500 looks broken to whoever watches it, and clients retry (docs/differences.md).
+ * What upstream answers with the text of an error of a library and nothing else: 500 without reason or details. It does so also where the client is
+ * at fault (a strategic patch with an unknown directive, an applied object that does not fit its type).
  */
-export const plainRefusal = (message: string): StatusError => badRequest(message);
+export const plainError = (message: string): StatusError => new StatusError({ code: 500, message });
 
 /** The server could not do it now; the client may try again. */
 export const serverTimeout = (resource: ResourceName, operation: string, retryAfterSeconds: number): StatusError =>

@@ -19,7 +19,6 @@ export {
   notAcceptable,
   notFound,
   plainError,
-  plainRefusal,
   requestEntityTooLarge,
   serverTimeout,
   serviceUnavailable,

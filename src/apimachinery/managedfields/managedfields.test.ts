@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { badRequest } from '../errors/index.ts';
+import { plainError } from '../errors/index.ts';
 import type { UnknownObject } from '../meta/index.ts';
 import type { FieldSchema, SchemaTable, TypeSchema } from '../schema/index.ts';
 import { atOnce, createFieldManager, type Writer } from './index.ts';
@@ -284,7 +284,7 @@ describe('apply', () => {
     ],
   ])('refuses %j', (spec, message) => {
     expect(() => apply(undefined, 'a', spec)).toThrow(
-      badRequest(`failed to create typed patch object (/; /v1, Kind=Pod): ${message}`),
+      plainError(`failed to create typed patch object (/; /v1, Kind=Pod): ${message}`),
     );
   });
 

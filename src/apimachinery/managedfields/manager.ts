@@ -1,6 +1,6 @@
 // The bookkeeper one endpoint of one kind uses (k8s.io/apimachinery/pkg/util/managedfields, FieldManager; KEP-555).
 import { finish, own, type Steps } from '#utils';
-import { badRequest, plainError, plainRefusal } from '../errors/index.ts';
+import { badRequest, plainError } from '../errors/index.ts';
 import { apiVersionOf, type ManagedFieldsEntry, parseApiVersion, type UnknownObject } from '../meta/index.ts';
 import type { SchemaTable } from '../schema/index.ts';
 import { compareObjects } from './compare.ts';
@@ -239,7 +239,7 @@ class Manager implements FieldManager {
     try {
       return yield* this.applyOver(base, patch, managed, writer);
     } catch (error) {
-      if (error instanceof ShapeError) throw plainRefusal(`failed to merge config: ${error.message}`);
+      if (error instanceof ShapeError) throw plainError(`failed to merge config: ${error.message}`);
       if (!(error instanceof ConflictError)) throw error;
       const { conflicts } = error;
       if (writer.manager !== 'kubectl') throw conflictStatus(conflicts);
@@ -260,7 +260,7 @@ class Manager implements FieldManager {
     }
     const problems = shapeProblems(this.inVersion(apiVersion).type.shape, patch);
     if (problems.length > 0)
-      throw plainRefusal(`failed to create typed patch object (${objectText(patch)}): ${problemText(problems)}`);
+      throw plainError(`failed to create typed patch object (${objectText(patch)}): ${problemText(problems)}`);
   }
 
   private *applyOver(

@@ -79,12 +79,12 @@ describe('strategicMergePatch', () => {
   });
 
   it.each([
-    [{ containers: [{ image: 'x' }] }, 400, 'map: map[image:x] does not contain declared merge key: name'],
-    [{ containers: [{ name: 'a', $patch: 'nope' }] }, 400, 'unknown patch type: nope in map: map[$patch:nope name:a]'],
+    [{ containers: [{ image: 'x' }] }, 500, 'map: map[image:x] does not contain declared merge key: name'],
+    [{ containers: [{ name: 'a', $patch: 'nope' }] }, 500, 'unknown patch type: nope in map: map[$patch:nope name:a]'],
     [{ strategy: { $retainKeys: ['a'], b: '1' } }, 400, 'invalid patch format of retainKeys'],
     [
       { '$setElementOrder/containers': [{ name: 'b' }], containers: [{ name: 'a', image: 'x' }] },
-      400,
+      500,
       "The order in patch list:\n[map[image:x name:a]]\n doesn't match $setElementOrder list:\n[map[name:b]]\n",
     ],
     [['x'], 400, 'json: cannot unmarshal array into Go value of type map[string]interface {}'],

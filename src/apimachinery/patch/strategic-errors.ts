@@ -1,7 +1,7 @@
 // What can be wrong with a strategic merge patch (k8s.io/apimachinery/pkg/util/mergepatch). All of it is the client's
 // fault and a 400; upstream answers most of it as a plain 500.
 import { goPrint, goTypeName } from '#utils';
-import { badRequest, plainRefusal, type StatusError } from '../errors/index.ts';
+import { badRequest, plainError, type StatusError } from '../errors/index.ts';
 import type { Json } from './json.ts';
 
 export const badDeleteList = (): StatusError => badRequest('invalid patch format of primitive list');
@@ -9,19 +9,19 @@ export const badRetainKeys = (): StatusError => badRequest('invalid patch format
 export const badElementOrder = (): StatusError => badRequest('invalid patch format of setElementOrder list');
 
 export const noMergeKey = (item: Json, key: string): StatusError =>
-  plainRefusal(`map: ${goPrint(item)} does not contain declared merge key: ${key}`);
+  plainError(`map: ${goPrint(item)} does not contain declared merge key: ${key}`);
 
 export const unknownDirective = (directive: Json, patch: Json): StatusError =>
-  plainRefusal(`unknown patch type: ${goPrint(directive)} in map: ${goPrint(patch)}`);
+  plainError(`unknown patch type: ${goPrint(directive)} in map: ${goPrint(patch)}`);
 
 export const wrongType = (expected: Json, actual: Json): StatusError =>
-  plainRefusal(`expected a ${goTypeName(expected)}, but received a ${goTypeName(actual)}`);
+  plainError(`expected a ${goTypeName(expected)}, but received a ${goTypeName(actual)}`);
 
 export const orderMismatch = (patch: Json, order: Json): StatusError =>
-  plainRefusal(`The order in patch list:\n${goPrint(patch)}\n doesn't match $setElementOrder list:\n${goPrint(order)}\n`);
+  plainError(`The order in patch list:\n${goPrint(patch)}\n doesn't match $setElementOrder list:\n${goPrint(order)}\n`);
 
 export const mixedTypes = (lists: readonly Json[]): StatusError =>
-  plainRefusal(`list element types are not identical: ${goPrint(lists)}`);
+  plainError(`list element types are not identical: ${goPrint(lists)}`);
 
 export const unknownField = (type: string, field: string): StatusError =>
-  plainRefusal(`unable to find api field in struct ${type.slice(type.lastIndexOf('.') + 1)} for the json field "${field}"`);
+  plainError(`unable to find api field in struct ${type.slice(type.lastIndexOf('.') + 1)} for the json field "${field}"`);

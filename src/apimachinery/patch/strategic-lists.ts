@@ -1,6 +1,6 @@
 // Lists in strategic merge patches: items matched by a merge key (or by value), deletions by directive, and the order of the result.
 import { own } from '#utils';
-import { plainRefusal } from '../errors/index.ts';
+import { plainError } from '../errors/index.ts';
 import { isObject, type Json, type JsonObject } from './json.ts';
 import { mixedTypes, noMergeKey, orderMismatch, unknownDirective, wrongType } from './strategic-errors.ts';
 
@@ -27,10 +27,10 @@ export function itemKind(...lists: readonly (readonly Json[])[]): string {
   let kind: string | undefined;
   for (const item of lists.flat()) {
     kind ??= kindOf(item);
-    if (kind === 'list') throw plainRefusal('lists of lists are not supported');
+    if (kind === 'list') throw plainError('lists of lists are not supported');
     if (kind !== kindOf(item)) throw mixedTypes(lists);
   }
-  if (kind === undefined) throw plainRefusal('no elements in any of the given slices');
+  if (kind === undefined) throw plainError('no elements in any of the given slices');
   return kind;
 }
 
@@ -96,7 +96,7 @@ export function mergeItems(
     else if (wanted === 'replace') replace = true;
     else if (wanted === 'delete') {
       deleted.add(requireKey(item, mergeKey));
-    } else if (wanted === 'merge') throw plainRefusal('merging lists cannot yet be specified in the patch');
+    } else if (wanted === 'merge') throw plainError('merging lists cannot yet be specified in the patch');
     else throw unknownDirective(wanted, item);
   }
   if (replace) return arrange(plain, [], plain, mergeKey);

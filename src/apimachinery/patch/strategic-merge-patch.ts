@@ -1,7 +1,7 @@
 // Strategic merge patch (k8s.io/apimachinery/pkg/util/strategicpatch; sig-api-machinery/strategic-merge-patch.md): a merge patch that knows
 // which lists merge and by which key, with directives: $patch, $retainKeys, $setElementOrder/<list>, $deleteFromPrimitiveList/<list>.
 import { own, setOwn } from '#utils';
-import { badRequest, plainRefusal } from '../errors/index.ts';
+import { badRequest, plainError } from '../errors/index.ts';
 import type { FieldSchema, SchemaTable, TypeSchema } from '../schema/index.ts';
 import { isObject, type Json, type JsonObject, jsonTypeName, withoutNulls } from './json.ts';
 import { badDeleteList, badElementOrder, badRetainKeys, unknownDirective, unknownField, wrongType } from './strategic-errors.ts';
@@ -81,7 +81,7 @@ class StrategicMerge {
     if (strategy.patch !== 'merge') return patch;
     if (original.length === 0 && patch.length === 0) return original;
     if (itemKind(original, patch) !== 'map') return mergeScalars(original, patch);
-    if (strategy.mergeKey === '') throw plainRefusal('cannot merge lists without merge key');
+    if (strategy.mergeKey === '') throw plainError('cannot merge lists without merge key');
     return mergeItems(original, patch, strategy.mergeKey, (one, other) => this.object(one, other, strategy.context));
   }
 

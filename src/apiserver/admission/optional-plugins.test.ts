@@ -174,7 +174,7 @@ test('PodTolerationRestriction: an annotation that lists something else is refus
     const annotations = { 'scheduler.alpha.kubernetes.io/defaultTolerations': listed };
     await expect(world({ enable: ['PodTolerationRestriction'], annotations }).create({})).rejects.toMatchObject({
       status: {
-        code: 400,
+        code: 500,
         message: expect.stringContaining('invalid annotation scheduler.alpha.kubernetes.io/defaultTolerations'),
       },
     });

@@ -211,7 +211,7 @@ export class OddWriter {
       this.log.push(`${what}: ${JSON.stringify(object).slice(0, 2000)}`);
       return 'accepted';
     } catch (error) {
-      if (error instanceof StatusError && error.status.code !== undefined && error.status.code < 500) return 'refused';
+      if (error instanceof StatusError && (Number(error.status.code) < 500 || !error.status.reason)) return 'refused';
       if (isConflict(error) || isNotFound(error) || isAlreadyExists(error)) return 'refused';
       this.faults.push(
         `${what}: ${error instanceof Error ? error.stack : String(error)}\n${JSON.stringify(object).slice(0, 2000)}`,

@@ -1,5 +1,5 @@
 // POST of an object (k8s.io/apiserver/pkg/endpoints/handlers/create.go and registry/generic/registry/store.go, Create).
-import { alreadyExists, generateNameConflict, plainError, plainRefusal, type StatusError } from '#apimachinery/errors';
+import { alreadyExists, generateNameConflict, plainError, type StatusError } from '#apimachinery/errors';
 import { formatTime, type UnknownObject } from '#apimachinery/meta';
 import { generateNameAttemptsMax } from '../../limits.ts';
 import type { StoredObject } from '../../storage/stored-object.ts';
@@ -113,7 +113,7 @@ async function commit(context: WriteContext, draft: UnknownObject): Promise<Stor
   const version = Number(object.metadata.resourceVersion ?? 0) || 0;
   if (context.dryRun) return storage.read(key) ? undefined : storage.unstored(key, object, version);
   // Upstream's store says so, when all others have judged the object; what is no number it passes over.
-  if (version > 0) throw plainRefusal('resourceVersion should not be set on objects to be created');
+  if (version > 0) throw plainError('resourceVersion should not be set on objects to be created');
   delete object.metadata.resourceVersion;
   return storage.create(key, object);
 }

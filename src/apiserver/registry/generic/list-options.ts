@@ -1,6 +1,6 @@
 // metav1.ListOptions and GetOptions, checked as upstream checks them
 // (k8s.io/apimachinery/pkg/apis/meta/internalversion/validation).
-import { badRequest, invalidObject, plainRefusal } from '#apimachinery/errors';
+import { badRequest, invalidObject, plainError } from '#apimachinery/errors';
 import { type FieldError, errorText, forbidden, invalid, notSupported, root } from '#apimachinery/field';
 import { type FieldSelector, everything, oneTermEqual, parse as parseFields } from '#apimachinery/fields';
 import { type Selector, everything as anyLabels, parse as parseLabels } from '#apimachinery/labels';
@@ -166,5 +166,5 @@ export function parseResourceVersion(text: string, use: 'list' | 'other'): numbe
   const why = whyNoVersion(text);
   if (why === undefined) return Number(text);
   const problem = versionProblem(text, why);
-  throw use === 'list' ? badRequest(`invalid resource version: ${problem}`) : plainRefusal(problem);
+  throw use === 'list' ? badRequest(`invalid resource version: ${problem}`) : plainError(problem);
 }

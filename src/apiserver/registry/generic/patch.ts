@@ -4,7 +4,7 @@ import {
   conflict,
   invalidObject,
   notFound,
-  plainRefusal,
+  plainError,
   StatusError,
   unsupportedMediaType,
 } from '#apimachinery/errors';
@@ -227,7 +227,7 @@ async function typed({ resource, settings }: WriteContext, applied: UnknownObjec
     await settings.rest();
     return deepCopy(object);
   } catch (error) {
-    if (error instanceof DecodeError) throw plainRefusal(error.message);
+    if (error instanceof DecodeError) throw plainError(error.message);
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 // PUT, PATCH and every other change of a stored object (k8s.io/apiserver/pkg/registry/generic/registry/store.go, Update): read, change,
 // write if nobody wrote in between, else again.
-import { alreadyExists, conflict, invalidObject, modifiedMessage, notFound, plainRefusal } from '#apimachinery/errors';
+import { alreadyExists, conflict, invalidObject, modifiedMessage, notFound, plainError } from '#apimachinery/errors';
 import { invalid, root } from '#apimachinery/field';
 import type { UnknownObject } from '#apimachinery/meta';
 import { updateAttemptsMax } from '../../limits.ts';
@@ -139,7 +139,7 @@ function checkResourceVersion({ resource, target: { name } }: WriteContext, draf
 }
 
 function checkVersionText(given = ''): void {
-  if (!/^\d*$/.test(given)) throw plainRefusal(`strconv.ParseUint: parsing ${JSON.stringify(given)}: invalid syntax`);
+  if (!/^\d*$/.test(given)) throw plainError(`strconv.ParseUint: parsing ${JSON.stringify(given)}: invalid syntax`);
 }
 
 /** When nothing but the managers' times changed, nothing changed. */

@@ -1,7 +1,7 @@
 // Nobody grants what they do not hold (pkg/registry/rbac, policybased storage): writes of roles need every right in them, or the verb
 // `escalate`; writes of bindings every right of the role, or the verb `bind`.
 import type { ClusterRole, PolicyRule, Role, RoleBinding, RoleRef } from '#api/rbac/v1';
-import { badRequest, forbidden, notFound, plainRefusal } from '#apimachinery/errors';
+import { badRequest, forbidden, notFound, plainError } from '#apimachinery/errors';
 import type { UnknownObject } from '#apimachinery/meta';
 import { quote } from '#utils';
 import { mastersGroup } from '../../authentication/users.ts';
@@ -105,7 +105,7 @@ function bindingHook(
   };
   const rulesOf = (ref: RoleRef, namespace: string): readonly PolicyRule[] => {
     if (ref.kind !== 'Role' && ref.kind !== 'ClusterRole') {
-      throw plainRefusal(`unsupported role reference kind: ${quote(ref.kind)}`);
+      throw plainError(`unsupported role reference kind: ${quote(ref.kind)}`);
     }
     if (ref.kind === 'Role' && namespace === '') throw badRequest('Namespace parameter required.');
     try {

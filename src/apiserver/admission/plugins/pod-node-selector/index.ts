@@ -2,7 +2,7 @@
 // (plugin/pkg/admission/podnodeselector).
 import type { Namespace, Pod } from '#api/core/v1';
 import { parseYaml } from '#apimachinery/codec';
-import { forbidden, notFound, plainRefusal } from '#apimachinery/errors';
+import { forbidden, notFound, plainError } from '#apimachinery/errors';
 import { isLabelValue, isQualifiedName } from '#apimachinery/validation';
 import { own } from '#utils';
 import type { AdmissionRequest } from '../../../registry/generic/admission.ts';
@@ -19,9 +19,9 @@ function labelsOf(text = ''): Labels {
   for (const part of text === '' ? [] : text.split(',')) {
     const words = part.split('=');
     const [key = '', value = ''] = words.map((word) => word.trim());
-    if (words.length !== 2) throw plainRefusal(`invalid selector: [${words.join(' ')}]`);
+    if (words.length !== 2) throw plainError(`invalid selector: [${words.join(' ')}]`);
     const problems = [...isQualifiedName(key), ...isLabelValue(value)];
-    if (problems.length > 0) throw plainRefusal(`invalid selector: ${part}: ${problems.join('; ')}`);
+    if (problems.length > 0) throw plainError(`invalid selector: ${part}: ${problems.join('; ')}`);
     labels[key] = value;
   }
   return labels;

@@ -2,7 +2,7 @@
 // (plugin/pkg/admission/podtolerationrestriction).
 import { computeQOS } from '#api/core/pod';
 import type { Namespace, Pod, Toleration } from '#api/core/v1';
-import { notFound, plainRefusal } from '#apimachinery/errors';
+import { notFound, plainError } from '#apimachinery/errors';
 import { own } from '#utils';
 import { type Fields, type FieldsOf, readConfiguration } from '../../../configuration/index.ts';
 import type { AdmissionRequest } from '../../../registry/generic/admission.ts';
@@ -36,10 +36,10 @@ function listed({ metadata }: Namespace, name: string): Toleration[] | undefined
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw plainRefusal(`invalid annotation ${prefix}${name}: ${(error as Error).message}`);
+    throw plainError(`invalid annotation ${prefix}${name}: ${(error as Error).message}`);
   }
   if (!Array.isArray(value) || !value.every(isToleration))
-    throw plainRefusal(`invalid annotation ${prefix}${name}: not a list of tolerations`);
+    throw plainError(`invalid annotation ${prefix}${name}: not a list of tolerations`);
   return value;
 }
 
@@ -57,9 +57,7 @@ export const podTolerationRestriction: PluginFactory = ({ cluster }, text) => {
     const allowed = ofNamespace ?? (configuration.whitelist as Toleration[] | undefined) ?? [];
     if (areAllowed(pod.spec?.tolerations ?? [], allowed)) return;
     const scope = ofNamespace ? 'namespace' : 'cluster';
-    throw plainRefusal(
-      `pod tolerations (possibly merged with namespace default tolerations) conflict with its ${scope} whitelist`,
-    );
+    throw plainError(`pod tolerations (possibly merged with namespace default tolerations) conflict with its ${scope} whitelist`);
   };
   return {
     name: 'PodTolerationRestriction',

@@ -2,7 +2,7 @@
 // (pkg/registry/core/{pod,service,node}/rest proxy).
 import { addressesOf, isElsewhere } from '../../../platform/network.ts';
 import type { Endpoints, Pod, Service } from '#api/core/v1';
-import { badRequest, notFound, plainRefusal, serviceUnavailable } from '#apimachinery/errors';
+import { badRequest, notFound, plainError, serviceUnavailable } from '#apimachinery/errors';
 import type { UnknownObject } from '#apimachinery/meta';
 import type { Rng } from '#utils';
 import type { SpecialContext, SpecialRest } from '../../special.ts';
@@ -146,7 +146,7 @@ export function proxyEndpoints(kubelets: KubeletClients, rng: Rng): SpecialRest[
       await checkHost(address.host);
       if (port === '' || Number(port) === address.port)
         return forward(context, 'nodes', () => client, { keep: true, host: `${address.host}:${address.port}` });
-      if (portNumber(port) === undefined) throw plainRefusal(`invalid port "${port}"`);
+      if (portNumber(port) === undefined) throw plainError(`invalid port "${port}"`);
       return reach('nodes', { scheme, host: address.host, port: portNumber(port) }, context);
     }),
   ];

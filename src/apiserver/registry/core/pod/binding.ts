@@ -1,6 +1,6 @@
 // Assigning a pod to a node: pods/binding and the older bindings (pkg/registry/core/pod/storage, BindingREST).
 import type { Binding, Pod, PodCondition } from '#api/core/v1';
-import { badRequest, conflict, plainRefusal } from '#apimachinery/errors';
+import { badRequest, conflict, plainError } from '#apimachinery/errors';
 import { aggregate, type FieldError, notSupported, required, root } from '#apimachinery/field';
 import { formatTime, type KubeObject } from '#apimachinery/meta';
 import type { SpecialContext, SpecialRest } from '../../special.ts';
@@ -58,7 +58,7 @@ export function assigned(pod: Pod, wanted: Binding, nowMs: number): Pod {
 async function bind(context: SpecialContext, name: string, now: () => number): Promise<KubeObject> {
   const wanted = context.object as unknown as Binding;
   const errors = targetErrors(wanted);
-  if (errors.length > 0) throw plainRefusal(aggregate(errors));
+  if (errors.length > 0) throw plainError(aggregate(errors));
   await context.validate();
   if (name === '') throw badRequest('Name parameter required.');
   await context.writer.update<Pod>(
