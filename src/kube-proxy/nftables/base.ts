@@ -14,14 +14,18 @@ export interface NftOptions {
 const address = 'ipv4_addr . inet_proto . inet_service';
 const endpoint = 'ip daddr . th dport';
 
+export type Declaration = readonly [kind: 'map' | 'set', text: string];
+
+/** Where a packet goes by what it asked for and by the number it drew. */
+export const endpointsOf: Readonly<Record<'ip' | 'node', Declaration>> = {
+  ip: ['map', `typeof ip daddr . meta l4proto . th dport . numgen random mod 2 : ${endpoint};`],
+  node: ['map', `typeof meta l4proto . th dport . numgen random mod 2 : ${endpoint};`],
+};
+
 /** Maps and sets by name, with their declaration. */
-export const sets: Readonly<Record<string, readonly [kind: 'map' | 'set', declaration: string]>> = {
+export const sets: Readonly<Record<string, Declaration>> = {
   'service-ips': ['map', `type ${address} : verdict;`],
   'service-nodeports': ['map', 'type inet_proto . inet_service : verdict;'],
-  endpoints: ['map', `typeof ip daddr . meta l4proto . th dport . numgen random mod 2 : ${endpoint};`],
-  'local-endpoints': ['map', `typeof ip daddr . meta l4proto . th dport . numgen random mod 2 : ${endpoint};`],
-  'nodeport-endpoints': ['map', `typeof meta l4proto . th dport . numgen random mod 2 : ${endpoint};`],
-  'nodeport-local-endpoints': ['map', `typeof meta l4proto . th dport . numgen random mod 2 : ${endpoint};`],
   'cluster-ips': ['set', 'type ipv4_addr;'],
   'no-endpoint-services': ['map', `type ${address} : verdict;`],
   'no-endpoint-nodeports': ['map', 'type inet_proto . inet_service : verdict;'],

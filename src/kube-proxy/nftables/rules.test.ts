@@ -41,10 +41,15 @@ const there = endpoint('10.244.2.3', false);
 function replay(...texts: string[]): string[] {
   const objects = new Map<string, Map<string, string>>();
   const usedBy = (text: string): string[] => [...text.matchAll(/(?:@|goto |jump )([\w-]+)/g)].map(([, name = '']) => name);
-  for (const line of texts.join('').split('\n').filter(Boolean)) {
+  const made = new Set<string>();
+  for (const [at, line] of texts.flatMap((text, at) => text.split('\n').map((line) => [at, line] as const))) {
+    if (line === '') continue;
     const [, verb, kind, name = '', rest = ''] = /^(\w+) (\w+) ip kube-proxy ?(\S*) ?(.*)$/.exec(line) ?? [];
     const found = objects.get(name);
     for (const used of usedBy(rest)) if (!objects.has(used)) throw new Error(`no ${used}: ${line}`);
+    const [, mapped] = / map @([\w-]+)$/.exec(rest) ?? [];
+    if (mapped && !made.has(`${at} ${mapped}`)) throw new Error(`conflicting protocols specified: tcp vs. th: ${line}`);
+    if (kind === 'map') made.add(`${at} ${name}`);
     if (kind === 'table') {
       if (verb === 'delete') objects.clear();
     } else if (verb === 'add' && (kind === 'map' || kind === 'set' || kind === 'chain')) objects.set(name, found ?? new Map());
@@ -73,7 +78,7 @@ describe('the maps', () => {
     expect(elements).toEqual({
       'cluster-ips': { '10.96.0.9': '' },
       'hairpin-connections': { '10.244.1.2 . 10.244.1.2': '', '10.244.2.3 . 10.244.2.3': '' },
-      endpoints: { '10.96.0.9 . tcp . 80 . 0': '10.244.1.2 . 8080', '10.96.0.9 . tcp . 80 . 1': '10.244.2.3 . 8080' },
+      'endpoints-2': { '10.96.0.9 . tcp . 80 . 0': '10.244.1.2 . 8080', '10.96.0.9 . tcp . 80 . 1': '10.244.2.3 . 8080' },
       'service-ips': { '10.96.0.9 . tcp . 80': 'goto internal-pick-2' },
     });
     expect(chains['internal-pick-2']).toEqual(['ip saddr != 10.244.0.0/16 jump mark-for-masquerade', 'goto pick-2']);
@@ -106,11 +111,12 @@ describe('the maps', () => {
     expect(elements['firewall-allowed']).toEqual({ '198.18.0.9 . tcp . 80 . 203.0.113.0/24': '' });
   });
   it('remember clients of a service with affinity by endpoint', () => {
-    const { chains, learned } = nftRules(port({ affinitySeconds: 60 }), { cluster: [here, there], local: [here] }, options);
+    const { chains, sets } = nftRules(port({ affinitySeconds: 60 }), { cluster: [here, there], local: [here] }, options);
     const [name = ''] = Object.keys(chains).filter((one) => one.startsWith('KUBE-SVC-'));
     expect(chains[name]?.at(-1)).toMatch(/^numgen random mod 2 vmap \{ 0 : goto KUBE-SEP-\w+, 1 : goto KUBE-SEP-\w+ \}$/);
     expect(chains[name]?.[0]).toMatch(/^ip saddr @clients-60-KUBE-SEP-\w+ goto KUBE-SEP-\w+$/);
-    expect(Object.values(learned)).toEqual(Array(2).fill('type ipv4_addr; flags dynamic,timeout; timeout 60s; size 65535;'));
+    const remembering = ['set', 'type ipv4_addr; flags dynamic,timeout; timeout 60s; size 65535;'];
+    expect(Object.values(sets)).toEqual([remembering, remembering]);
   });
 });
 
@@ -157,6 +163,6 @@ describe('transactions', () => {
       new Map([...ports, ['one', nftRules(port({ port: 9_999 }), { cluster: [here], local: [here] }, options)]]),
     );
     expect(more.trim().split('\n')).toHaveLength(2);
-    expect(one.learned).toEqual({});
+    expect(Object.keys(one.sets)).toEqual(['endpoints-1']);
   });
 });

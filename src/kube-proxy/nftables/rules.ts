@@ -4,15 +4,15 @@ import { cidrText, type IPPrefix, parseCIDR } from '#apimachinery/validation';
 import { endpointChain, serviceChains } from '../chain-names.ts';
 import { ownSources } from '../own-sources.ts';
 import type { ProxyEndpoint, ServiceEndpoints, ServicePort } from '../model.ts';
-import type { NftOptions } from './base.ts';
+import { type Declaration, endpointsOf, type NftOptions } from './base.ts';
 
 export interface NftRules {
   /** By map or set, then by key; with the value, or '' in a set. */
   elements: Record<string, Record<string, string>>;
   /** Rules by chain. Chains of one name have the same rules, whoever needs them. */
   chains: Record<string, readonly string[]>;
-  /** Sets that the kernel fills, with their declaration. */
-  learned: Record<string, string>;
+  /** Maps and sets that are there while a port needs them, with their declaration. */
+  sets: Record<string, Declaration>;
 }
 
 /** Where clients come in: an address, or every address of the node. */
@@ -35,7 +35,7 @@ function outermost(sources: readonly string[]): string[] {
 const anyProtocol = 'meta l4proto { tcp, udp, sctp }';
 
 class Builder {
-  readonly rules: NftRules = { elements: {}, chains: {}, learned: {} };
+  readonly rules: NftRules = { elements: {}, chains: {}, sets: {} };
   readonly #port: ServicePort;
   readonly #options: NftOptions;
   constructor(port: ServicePort, options: NftOptions) {
@@ -73,7 +73,9 @@ class Builder {
     for (const { ip } of endpoints) this.add('hairpin-connections', `${ip} . ${ip}`);
     if (this.#port.affinitySeconds > 0) return this.#sticky(endpoints, isLocal);
     const [node, local] = [front === 'node' ? 'nodeport-' : '', isLocal ? 'local-' : ''];
-    const map = `${node}${local}endpoints`;
+    // Each number of endpoints has a map of its own: nft refuses a rule that sends to ports out of a map which an earlier transaction made.
+    const map = `${node}${local}endpoints-${endpoints.length}`;
+    this.rules.sets[map] = endpointsOf[front === 'node' ? 'node' : 'ip'];
     endpoints.forEach(({ ip, port }, index) => this.add(map, `${this.#key(front)} . ${index}`, `${ip} . ${port}`));
     const asked = `${front === 'node' ? '' : 'ip daddr . '}meta l4proto . th dport . numgen random mod ${endpoints.length}`;
     return this.#chain(`${node}pick-${local}${endpoints.length}`, [`${anyProtocol} dnat ip to ${asked} map @${map}`]);
@@ -84,7 +86,7 @@ class Builder {
     const names = endpoints.map((endpoint) => {
       const name = endpointChain(this.#port, endpoint.address);
       const clients = `clients-${affinitySeconds}-${name}`;
-      this.rules.learned[clients] = `type ipv4_addr; flags dynamic,timeout; timeout ${affinitySeconds}s; size 65535;`;
+      this.rules.sets[clients] = ['set', `type ipv4_addr; flags dynamic,timeout; timeout ${affinitySeconds}s; size 65535;`];
       this.#chain(name, [
         `update @${clients} { ip saddr }`,
         `meta l4proto ${protocol.toLowerCase()} dnat to ${endpoint.ip}:${endpoint.port}`,

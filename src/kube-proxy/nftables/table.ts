@@ -1,6 +1,6 @@
 // What is in our table, and the transaction to what should be. Only ports whose rules changed are looked at. Two Services may claim one address and port:
 // the one whose name comes first has it, and the other gets it when that one goes. Pure.
-import { baseText, type NftOptions, sets } from './base.ts';
+import { baseText, type Declaration, type NftOptions, sets } from './base.ts';
 import { table } from './nft.ts';
 import type { NftRules } from './rules.ts';
 
@@ -48,7 +48,7 @@ export class ProxyTable {
   readonly #options: NftOptions;
   readonly #elements = new Map(Object.keys(sets).map((name) => [name, new Ledger<string>()]));
   readonly #chains = new Ledger<readonly string[]>();
-  readonly #learned = new Ledger<string>();
+  readonly #sets = new Ledger<Declaration>();
   #ports: ReadonlyMap<string, NftRules> = new Map();
   #isNew = true;
 
@@ -64,22 +64,23 @@ export class ProxyTable {
     this.#isNew = false;
     return text.length === 0 ? '' : `${text.join('\n')}\n`;
   }
-  #claim(id: string, { elements, chains, learned }: NftRules, wanted: boolean): void {
-    for (const [set, own] of Object.entries(elements))
-      for (const [key, value] of Object.entries(own)) this.#elements.get(set)?.set(key, id, wanted ? value : undefined);
+  #claim(id: string, { elements, chains, sets: own }: NftRules, wanted: boolean): void {
+    for (const [set, entries] of Object.entries(elements)) {
+      const ledger = this.#elements.get(set) ?? new Ledger<string>();
+      this.#elements.set(set, ledger);
+      for (const [key, value] of Object.entries(entries)) ledger.set(key, id, wanted ? value : undefined);
+    }
     for (const [name, rules] of Object.entries(chains)) this.#chains.set(name, id, wanted ? rules : undefined);
-    for (const [name, declaration] of Object.entries(learned)) this.#learned.set(name, id, wanted ? declaration : undefined);
+    for (const [name, declaration] of Object.entries(own)) this.#sets.set(name, id, wanted ? declaration : undefined);
   }
   /** What is used is made before who uses it, and goes after them. */
   #changes(): string[] {
     const chains = this.#chains.changes();
-    const learned = this.#learned.changes();
+    const own = this.#sets.changes();
     const elements = [...this.#elements].map(([set, ledger]) => ({ set, changes: ledger.changes() }));
     const isThere = (value: unknown): boolean => value !== undefined;
     return [
-      ...learned
-        .filter(({ before, after }) => isThere(after) && !isThere(before))
-        .map(({ key, after }) => `add set ${table} ${key} { ${after} }`),
+      ...own.flatMap(({ key, before, after }) => (after && !before ? [`add ${after[0]} ${table} ${key} { ${after[1]} }`] : [])),
       ...chains.filter(({ after }) => isThere(after)).map(({ key }) => `add chain ${table} ${key}`),
       ...elements.flatMap(({ set, changes }) =>
         lines(
@@ -98,7 +99,7 @@ export class ProxyTable {
         ),
       ),
       ...chains.filter(({ after }) => !isThere(after)).map(({ key }) => `delete chain ${table} ${key}`),
-      ...learned.filter(({ after }) => !isThere(after)).map(({ key }) => `delete set ${table} ${key}`),
+      ...own.flatMap(({ key, before, after }) => (before && !after ? [`delete ${before[0]} ${table} ${key}`] : [])),
     ];
   }
 }
