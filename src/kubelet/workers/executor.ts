@@ -140,7 +140,7 @@ export class PodExecutor {
         this.kill(pod, { id, name, message: `Stopping container ${name}`, reason: '' }, { graceSeconds, order }),
       ),
     );
-    for (const { id, ready } of record.sandboxes) if (ready) await this.#deps.runtime.stopSandbox(id);
+    await stopSandboxes(this.#deps.runtime, record);
   }
 
   /** Runs the preStop hook and stops one container, in its turn. */
@@ -276,6 +276,16 @@ export class PodExecutor {
       throw new StartFailure('PostStartHookError', (error as Error).message, { cause: error });
     }
   }
+}
+
+/**
+ * Stops all sandboxes of a pod. One that is not ready is stopped again: the network that it failed to give back is taken down then. Rejects
+ * with the first failure once each was tried.
+ */
+export async function stopSandboxes(runtime: Pick<PodRuntime, 'stopSandbox'>, { sandboxes }: PodRecord): Promise<void> {
+  const failures: unknown[] = [];
+  for (const { id } of sandboxes) await runtime.stopSandbox(id).catch((error: unknown) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
 }
 
 /** Whether a resource that changed is one the container cannot take while it runs. */

@@ -9,6 +9,7 @@ import { refusalOf } from '../node/admission.ts';
 import type { SysctlRules } from '../node/sysctls.ts';
 import type { PodRuntime } from '../container/runtime.ts';
 import type { Eviction } from '../status/pod-status.ts';
+import { stopSandboxes } from './executor.ts';
 import { PodWorker, type PodWorkerDeps } from './pod-worker.ts';
 
 export interface PodWorkersDeps extends Omit<PodWorkerDeps, 'onGone'> {
@@ -140,9 +141,10 @@ export class PodWorkers {
 }
 
 /** Stops all of a pod and leaves nothing of it. */
-async function endRecord(runtime: PodRuntime, { uid, containers, sandboxes }: PodRecord): Promise<void> {
+async function endRecord(runtime: PodRuntime, record: PodRecord): Promise<void> {
+  const { uid, containers, sandboxes } = record;
   for (const { id, state } of containers) if (state === 'running') await runtime.stopContainer(id, 1);
-  for (const { id, ready } of sandboxes) if (ready) await runtime.stopSandbox(id);
+  await stopSandboxes(runtime, record);
   await runtime.cleanupPod(uid);
   for (const { id } of containers) await runtime.removeContainer(id);
   for (const { id } of sandboxes) await runtime.removeSandbox(id);

@@ -120,11 +120,14 @@ export function loggingContainer(id: string, labels: Record<string, string>): Lo
   return pod && { id, name: labels[containerNameLabel] ?? '', podName: pod.name, namespace: pod.namespace };
 }
 
-export const byNewest = <T extends { createdAtMs: number }>(items: T[]): T[] =>
-  items.sort((a, b) => b.createdAtMs - a.createdAtMs);
+const byNewest = <T extends { createdAtMs: number }>(items: T[]): T[] => items.sort((a, b) => b.createdAtMs - a.createdAtMs);
+
+/** The last attempt comes first, whatever time of creation a runtime gives to a sandbox that never ran. */
+const byAttempt = (sandboxes: SandboxRecord[]): SandboxRecord[] =>
+  sandboxes.sort((a, b) => b.attempt - a.attempt || b.createdAtMs - a.createdAtMs);
 
 export const recordOf = (
   { uid, namespace, name }: { uid: string; namespace: string; name: string },
   sandboxes: SandboxRecord[],
   containers: ContainerRecord[],
-): PodRecord => ({ ...emptyRecord(uid, namespace, name), sandboxes: byNewest(sandboxes), containers: byNewest(containers) });
+): PodRecord => ({ ...emptyRecord(uid, namespace, name), sandboxes: byAttempt(sandboxes), containers: byNewest(containers) });
