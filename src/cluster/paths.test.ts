@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { existsSync } from 'node:fs';
 import { systemClock } from '#host';
 import { down } from './down.ts';
-import { assertFree, clusterFlags, isClusterDir } from './paths.ts';
+import { containerdPaths } from './nodes/index.ts';
+import { assertFree, assertSocketPaths, clusterFlags, isClusterDir, nodeDir } from './paths.ts';
 import { clusterStatus } from './summary.ts';
 
 let dir = '';
@@ -74,4 +75,16 @@ it('names a cluster in commands as shortly as it can be', () => {
   expect(clusterFlags('sagong', join(home, 'sagong'))).toBe('');
   expect(clusterFlags('a', join(home, 'a'))).toBe(' --name a');
   expect(clusterFlags('a', '/elsewhere')).toBe(' --data-dir /elsewhere');
+});
+
+it('takes a data directory as long as the sockets of its nodes, and says by how much another is too long', () => {
+  const check = (length: number): void => {
+    const dataDir = `/${'d'.repeat(length - 1)}`;
+    assertSocketPaths(dataDir, [containerdPaths(nodeDir(dataDir, 'node-1')).ttrpcSocket]);
+  };
+  const rest = '/nodes/node-1/containerd/containerd.sock.ttrpc'.length;
+  expect(() => check(107 - rest)).not.toThrow();
+  expect(() => check(109 - rest)).toThrow(
+    'is 2 bytes too long for the sockets in it; choose a shorter directory with --data-dir',
+  );
 });

@@ -44,6 +44,18 @@ export function assertFree(dataDir: string): void {
   if (taken) throw new Error(`${join(dataDir, taken)} is of no cluster; choose another directory with --data-dir`);
 }
 
+/** What the kernel takes as the path of a unix socket, without the zero at its end. */
+const socketPathBytesMax = 107;
+
+/** Throws a sentence where the data directory makes the path of a socket in it longer than the kernel takes. */
+export function assertSocketPaths(dataDir: string, sockets: readonly string[]): void {
+  const over = Math.max(...sockets.map((path) => Buffer.byteLength(path))) - socketPathBytesMax;
+  if (over > 0)
+    throw new Error(
+      `the path ${dataDir} is ${over} byte${over === 1 ? '' : 's'} too long for the sockets in it; choose a shorter directory with --data-dir`,
+    );
+}
+
 /** For a sentence that names a command: how to say that it is about this cluster. */
 export function clusterFlags(name: string, dataDir: string): string {
   if (dataDir !== dataDirOf(name, undefined)) return ` --data-dir ${dataDir}`;

@@ -22,7 +22,8 @@ import type { UpFlags } from './flags/index.ts';
 import { identities } from './identities.ts';
 import type { ControlPlaneEndpoint } from './cloud/endpoint.ts';
 import type { ClusterNodes } from './cloud/nodes.ts';
-import { clusterPaths } from './paths.ts';
+import { containerdPaths } from './nodes/index.ts';
+import { assertSocketPaths, clusterPaths, nodeDir } from './paths.ts';
 import type { Progress } from './progress.ts';
 import { keepRenewing, renewAging } from './renewal.ts';
 import { removeRunState, runningProcess, writeRunState } from './run-state.ts';
@@ -30,6 +31,7 @@ import {
   type ClusterSettings,
   type EtcdLocation,
   loadSettings,
+  nodesOf,
   type NodeMount,
   type PortMapping,
   saveSettings,
@@ -98,6 +100,7 @@ export async function up(options: UpOptions, deps: UpDeps): Promise<RunningClust
     );
   await ensureDir(clusterPaths(dataDir).logs);
   const settings = await settle(options, progress);
+  assertSocketPaths(dataDir, socketsOf(settings));
   progress.say(`Starting cluster "${settings.name}" in ${dataDir}`);
   const startedAtMs = clock.now();
   await writeRunState(dataDir, { pid: process.pid, startedAtMs, ready: false });
@@ -114,6 +117,14 @@ export async function up(options: UpOptions, deps: UpDeps): Promise<RunningClust
     await stop().catch((second: unknown) => deps.logger.error('clean-up failed', { error: String(second) }));
     throw error;
   }
+}
+
+/** Those in the data directory whose paths are the longest. */
+function socketsOf(settings: ClusterSettings): string[] {
+  const { dataDir, runtime } = settings;
+  const { controlSocket, apiSocket } = clusterPaths(dataDir);
+  const nodes = runtime === 'simulated' ? [] : nodesOf(settings);
+  return [controlSocket, apiSocket, ...nodes.map((name) => containerdPaths(nodeDir(dataDir, name)).ttrpcSocket)];
 }
 
 interface StartDeps extends UpDeps {

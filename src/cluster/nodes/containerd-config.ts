@@ -5,6 +5,8 @@ export interface ContainerdPaths {
   dir: string;
   configFile: string;
   socket: string;
+  /** The longest path of a socket that a node has. */
+  ttrpcSocket: string;
   /** The pod network, for containerd to fill in the pod CIDR. */
   cniTemplate: string;
   pidFile: string;
@@ -17,6 +19,7 @@ export const containerdPaths = (nodeDir: string): ContainerdPaths => {
     dir,
     configFile: `${dir}/config.toml`,
     socket: `${dir}/containerd.sock`,
+    ttrpcSocket: `${dir}/containerd.sock.ttrpc`,
     cniTemplate: `${nodeDir}/cni.template`,
     pidFile: `${dir}/containerd.pid`,
     certsDir: `${nodeDir}/certs.d`,
@@ -57,7 +60,7 @@ state = ${quote(`${paths.dir}/state`)}
 [grpc]
   address = ${quote(paths.socket)}
 [ttrpc]
-  address = ${quote(`${paths.socket}.ttrpc`)}
+  address = ${quote(paths.ttrpcSocket)}
 [plugins."io.containerd.internal.v1.opt"]
   path = ${quote(`${paths.dir}/opt`)}
 [${cri}]
