@@ -5,6 +5,7 @@ import { connectEtcdMembers, type EtcdMember, type EtcdMembers } from '#store';
 import type { Clock } from '#utils';
 import { peerUrl } from './commands.ts';
 import { type ControlPlaneConfig, controlPlaneFiles } from './config.ts';
+import { removalPatienceMs, removalPollMs } from './limits.ts';
 import { etcdPorts } from './names.ts';
 
 const loopback = '127.0.0.1';
@@ -77,12 +78,24 @@ export async function promoteOwn(config: ControlPlaneConfig, clock: Clock): Prom
   });
 }
 
-/** Takes the member at `gone` out, where it is one and not the only one. */
+/** Etcd says so while one of the members that would stay has not been back for five seconds. */
+const isUnsettled = (error: unknown): boolean => /unhealthy cluster/.test((error as Error).message);
+
+/** Takes the member at `gone` out, where it is one and not the only one. Waits for members that came back a moment ago. */
 export async function removeMember(config: ControlPlaneConfig, gone: string, clock: Clock): Promise<void> {
   const others = (await otherMembers(config)).filter((address) => address !== gone);
   const asked = gone === config.address ? others : [loopback, ...others];
   if (asked.length === 0) return;
-  await throughAny(config, asked, clock, async (members) => {
-    for (const { id } of (await members.list()).filter(isAt(gone))) await members.remove(id);
-  });
+  const end = clock.monotonic() + removalPatienceMs;
+  const remove = (): Promise<void> =>
+    throughAny(config, asked, clock, async (members) => {
+      for (const { id } of (await members.list()).filter(isAt(gone))) await members.remove(id);
+    });
+  for (;;)
+    try {
+      return await remove();
+    } catch (error) {
+      if (!isUnsettled(error) || clock.monotonic() > end) throw error;
+      await clock.sleep(removalPollMs);
+    }
 }

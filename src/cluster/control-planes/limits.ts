@@ -23,3 +23,6 @@ export const joinPollMs = 1_000;
 export const complaintMs = 10_000;
 /** Between two looks who the members of etcd are. */
 export const membersLookMs = 60_000;
+/** A member is not taken out of etcd while another has been back for less than five seconds: how long and how often it is tried. */
+export const removalPatienceMs = 20_000;
+export const removalPollMs = 500;

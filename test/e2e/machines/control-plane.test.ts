@@ -131,7 +131,9 @@ test('a machine is started again and is a control plane as before', async () => 
 
 test('a control plane that leaves takes its member and everything else with it', async () => {
   const { first, near } = world;
-  await near.mustSagong('leave', ...joined);
+  // One of the members that stay came back a moment ago.
+  const left = await near.sagong('leave', ...joined);
+  expect([left.code, left.stderr]).toEqual([0, expect.not.stringContaining('still a member')]);
   expect(
     await near.sh(
       'ls -A /data; iptables-save | grep -ciE "sagong|kube|cni" || true; ps -eo stat=,args= | grep -v "^Z" | grep -E "[e]tcd|[c]ontainerd|data.[m]achine" || true',
