@@ -39,7 +39,10 @@ export async function readArchive(path: string): Promise<Uint8Array> {
     return await promisify(gunzip)(bytes, { maxOutputLength: unpackedBytesMax(bytes.length) });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    const why = code === 'ERR_BUFFER_TOO_LARGE' ? `its ${bytes.length} bytes grow beyond all measure` : message;
+    const why =
+      code === 'ERR_BUFFER_TOO_LARGE'
+        ? `its ${bytes.length} bytes unpack to more than ${unpackedBytesMax(bytes.length)}; unpack it first`
+        : message;
     throw new Error(`${path} cannot be unpacked: ${why}`, { cause: error });
   }
 }

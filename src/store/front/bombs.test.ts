@@ -35,10 +35,17 @@ async function fill(count: number): Promise<void> {
   }
 }
 
+test('transactions within a transaction count, also those that do nothing', async () => {
+  const { Txn } = kvHandlers(store);
+  const idle = { requestTxn: txn({}) };
+  expect((await Txn(nested(2, idle))).succeeded).toBe(true);
+  await expect(Txn(nested(Math.ceil(txnStepsMax / txnOperationsMax), idle))).rejects.toThrow(tooMany);
+});
+
 test('what is nested in a transaction counts', async () => {
   const { Txn } = kvHandlers(store);
   const get = { requestRange: { ...wholeRange, key: Buffer.from('/a'), rangeEnd: none } };
-  const width = txnStepsMax / txnOperationsMax;
+  const width = txnStepsMax / txnOperationsMax - 1;
   await expect(Txn(nested(width, get))).resolves.toMatchObject({ succeeded: true });
   await expect(Txn(nested(width + 1, get))).rejects.toThrow(tooMany);
   const comparing = { requestTxn: txn({ compare: times(txnOperationsMax, compare({})) }) };

@@ -63,14 +63,14 @@ const taker = (responses: readonly OperationResponse[]): (() => OperationRespons
 interface Planning {
   store: EmbeddedStore;
   operations: Operation[];
-  /** Throws when one step more is too much: of the keys, a comparison or an operation looks at one, or at a range. */
-  spend(step: { key: Buffer; rangeEnd?: Buffer }): void;
+  /** Throws when one step more is too much. A comparison or an operation looks at a key or at a range, a transaction within at none of its own. */
+  spend(step?: { key: Buffer; rangeEnd?: Buffer }): void;
 }
 
 /** All of a transaction happens in one turn, and what is nested in it may be a thousand times what one level may hold. */
 function budget(store: EmbeddedStore): Planning['spend'] {
   let [steps, ranges, keys] = [0, 0, 0];
-  return ({ key, rangeEnd = Buffer.alloc(0) }) => {
+  return ({ key, rangeEnd = Buffer.alloc(0) } = { key: Buffer.alloc(0) }) => {
     if (rangeEnd.length > 0) {
       ranges++;
       keys += store.rangeSync({ ...rangeFields({ key, rangeEnd }), countOnly: true }).count;
@@ -85,8 +85,7 @@ const tooMany = (): Error => new InvalidRequestError('etcdserver: too many opera
 function plan(planning: Planning, request: RpcRequestOp): Finish {
   const { store, operations, spend } = planning;
   const { requestRange, requestPut, requestDeleteRange, requestTxn } = request;
-  const step = requestRange ?? requestPut ?? requestDeleteRange;
-  if (step) spend(step);
+  spend(requestRange ?? requestPut ?? requestDeleteRange);
   if (requestRange) return planRange(requestRange, operations);
   if (requestPut) return planPut(store, requestPut, operations);
   if (requestDeleteRange) return planDelete(requestDeleteRange, operations);
