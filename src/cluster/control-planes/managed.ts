@@ -60,16 +60,21 @@ export class ManagedPlanes implements ManagedPlane {
   }
 
   #joined(): Promise<{ provider: NetnsSockets; customer: NetnsSockets }> {
-    const { dataDir } = this.#options;
-    const join = async () => {
-      const { provider, customer } = this.#netns;
-      return { provider: await joinedNetns(provider, dataDir), customer: await joinedNetns(customer, dataDir) };
-    };
-    this.#sockets ??= join();
-    this.#sockets.catch(() => {
+    this.#sockets ??= this.#join().catch((error: unknown) => {
       this.#sockets = undefined;
+      throw error;
     });
     return this.#sockets;
+  }
+  async #join(): Promise<{ provider: NetnsSockets; customer: NetnsSockets }> {
+    const { dataDir } = this.#options;
+    const provider = await joinedNetns(this.#netns.provider, dataDir);
+    try {
+      return { provider, customer: await joinedNetns(this.#netns.customer, dataDir) };
+    } catch (error) {
+      provider.close();
+      throw error;
+    }
   }
   /** Names lead to interfaces whose apiserver is well, as the load balancer sees it; to all of them where none is. */
   async #watch(tell: (addresses: readonly string[]) => Promise<void>): Promise<never> {
