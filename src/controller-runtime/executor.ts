@@ -290,7 +290,7 @@ class Executor<View> implements RunningController {
     if (before ?? failed) this.#explain(key, plan, failure?.error.message);
     this.#settle(key, plan, requeueAfterMs, failure);
   }
-  /** A decision is told before its effects begin (with the last failure, while there is one), so that nobody sees an effect without its reason. */
+  /** Records a decision for `sagong explain`. It runs before the effects begin, so that no effect can be seen before its reason can be read. */
   #explain(key: string, plan: Plan, failure: string | undefined): void {
     if (plan.because === undefined) return;
     this.#deps.decisions?.record({

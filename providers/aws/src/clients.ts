@@ -42,7 +42,7 @@ export interface Clients {
   destroy(): void;
 }
 
-/** Versions are pinned to those that run on the Node that this package names: what later ones will need is told to who pins them, and to nobody's output. */
+/** The SDK's warning about the Node that its later versions will need is off: its version is pinned to one that runs on the Node that this package names. */
 process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
 
 interface Sendable {

@@ -167,7 +167,7 @@ function parsedBody({ bytes, encoding }: RawBody, target: BodyTarget, strict: bo
     return parsed;
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
-    // A text that is no YAML is told as it is; YAML that holds something else than an object fails where JSON does.
+    // What the YAML parser cannot read is refused in the parser's own words. YAML that holds no object is refused in the words for JSON.
     const isText = encoding === 'yaml' && !error.message.startsWith('json: ');
     const why = isText ? error.message : `couldn't get version/kind; json parse error: ${error.message}`;
     throw badRequest(`the object provided is unrecognized (must be of type ${target.kind}): ${why} (${summary(bytes)})`);

@@ -15,8 +15,8 @@ const saysMuch = ({ method, url, bytes }: VendorRequest): boolean =>
   bytes.length > 0 || (method !== 'GET' && method !== 'HEAD') || url.search !== '' || url.pathname.includes('%');
 
 /**
- * A failure of the code that looks at a request, as its sender is told it. A value of a shape that the operation does not take is the sender's fault,
- * a failure over a request that says next to nothing is ours.
+ * Turns an error that was thrown while a request was read into the answer for its sender: a refusal of the request. An error over a request without a
+ * body, a query or an escaped path stays as it is, because the sender gave nothing that could be wrong.
  */
 export const faultOf = (error: unknown, request: VendorRequest): unknown => (saysMuch(request) ? refusalOfShape(error) : error);
 

@@ -39,7 +39,7 @@ export interface ControlPlaneMachinesOptions {
   managed?: ManagedMachines | undefined;
 }
 
-/** What a machine is told beside its name and address. */
+/** The part of a machine's configuration that only managed control planes set. */
 export type Side = Pick<ControlPlaneConfig, 'port' | 'customer' | 'etcdOnly'>;
 
 const role = 'control-plane';

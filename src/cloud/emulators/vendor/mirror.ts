@@ -174,7 +174,7 @@ export class Mirror implements Emulator {
     await projection.apply(...wantedOf(emulation));
     emulation.setBalancers(madeOf(await projection.made()));
   }
-  /** Who is told an address may use it at once: not every vendor has a word for a load balancer that does not serve yet. */
+  /** Waits until the load balancer serves, because a client may use an address as soon as it learns it, and not every vendor's API has a state for «not yet». */
   async #untilServing({ emulation, projection }: Running): Promise<void> {
     const { clock } = this.#context;
     const untilMs = clock.monotonic() + servingWithinMs;

@@ -70,7 +70,7 @@ export class PortAllocator {
     return [...this.#holders].flatMap(([port, holders]) => ([...holders].some((one) => typeof one === 'string') ? [port] : []));
   }
 
-  /** A port is taken where the record of claims has it, which is told of deletions before this process sees them, or where a write under way holds it. */
+  /** A port is taken when the shared record of claims has it or when a write that has not ended yet holds it. The record knows of deletions first. */
   #isTaken(port: number): boolean {
     if (!this.#claims) return this.#holders.has(port);
     return this.#claims.has(port) || [...(this.#holders.get(port) ?? [])].some((holder) => typeof holder !== 'string');
