@@ -62,6 +62,18 @@ export const cases = [
     requests: [post(review, `{${times(120_000, (at) => `k${at}: 1`).join(', ')}}`, { contentType: 'application/yaml' })],
   },
   {
+    name: 'YAML: 99,000 anchors',
+    requests: [post(review, times(99_000, (at) => `- &a${at} 1`).join('\n'), { contentType: 'application/yaml' })],
+  },
+  {
+    name: 'YAML: a map of 49,000 keys',
+    requests: [post(review, times(49_000, (at) => `k${at}: 1`).join('\n'), { contentType: 'application/yaml' })],
+  },
+  {
+    name: 'YAML: a flow list of 90,000 tags and anchors',
+    requests: [post(review, `[${times(90_000, () => '!!str &a 1').join(',')}]`, { contentType: 'application/yaml' })],
+  },
+  {
     name: 'create: config map of 48,000 keys',
     requests: [post(`${space}/configmaps${dry}`, configMap('a', { data: data(48_000) }))],
   },

@@ -19,7 +19,7 @@ export {
   readProtobuf,
   supportsProtobuf,
 } from './protobuf.ts';
-export { type ParsedYaml, parseYaml } from './yaml-read.ts';
+export { type ParsedYaml, parseYaml, readYaml } from './yaml-read.ts';
 export { formatYaml } from './yaml-write.ts';
 export { goEscaped } from './go-json.ts';
 export { protobufListWriter } from './proto-list.ts';

@@ -9,6 +9,13 @@ export const frameBytesMax = 16 * 1024 * 1024;
 /** Scalars and collections of one YAML document, with those that its aliases stand for; each costs several times what one of JSON does. */
 export const yamlValuesMax = 100_000;
 
+/** Tokens of one YAML document: a value has seven of them at most, and a line can be a directive. */
+export const yamlTokensMax = 1_000_000;
+
+/** Tokens, and values, of a YAML text that are read without a pause. */
+export const yamlTokensPerStep = 4_096;
+export const yamlValuesPerStep = 2_048;
+
 /** Lines of one YAML text. */
 export const yamlLinesMax = 200_000;
 

@@ -1,10 +1,12 @@
 // Tokens of a YAML text to the nodes of its first document, by the grammar of YAML 1.1 (libyaml's, as go-yaml has it). Others are not read:
 // upstream looks at the first one only.
+import type { Steps } from '#utils';
 import { DecodeError, TooLargeError } from '../schema/index.ts';
-import { yamlValuesMax } from './limits.ts';
+import { yamlValuesMax, yamlValuesPerStep } from './limits.ts';
 import { asDecodeError, grammarError, YamlProblem } from './yaml-errors.ts';
-import { type Sign, type Token, YamlScanner } from './yaml-scan.ts';
+import type { Sign, Token } from './yaml-scan.ts';
 import type { Tag } from './yaml-tags.ts';
+import { YamlTokens } from './yaml-tokens.ts';
 
 interface Common {
   /** Where it begins in the text. */
@@ -37,45 +39,55 @@ export type YamlNode = ScalarNode | SequenceNode | MappingNode | AliasNode;
 const standardPrefix = 'tag:yaml.org,2002:';
 
 /** The first document; undefined when there is none. Throws `DecodeError`, `TooLargeError` for one that holds too much. */
-export function composeYaml(text: string): YamlNode | undefined {
+export function* composeYaml(text: string): Steps<YamlNode | undefined> {
   try {
-    return new Composer(text).document();
+    return yield* new Composer(yield* YamlTokens.of(text)).document();
   } catch (error) {
     throw error instanceof YamlProblem ? asDecodeError(error, text) : error;
   }
 }
 
+/** Steps that are over. */
+const nothing: Steps<void> = (function* () {})();
+
+function* afterRest(steps: Steps<void>): Steps<void> {
+  yield;
+  yield* steps;
+}
+
 class Composer {
-  readonly #scanner: YamlScanner;
+  readonly #tokens: YamlTokens;
   readonly #anchors = new Map<string, YamlNode>();
   readonly #prefixes = new Map<string, string>();
   #count = 0;
+  /** How many nodes there are when others have their turn. */
+  #restsAt = yamlValuesPerStep;
 
-  constructor(text: string) {
-    this.#scanner = new YamlScanner(text);
+  constructor(tokens: YamlTokens) {
+    this.#tokens = tokens;
   }
 
-  document(): YamlNode | undefined {
-    const scanner = this.#scanner;
-    const { is } = scanner.peek();
+  *document(): Steps<YamlNode | undefined> {
+    const tokens = this.#tokens;
+    const { is } = tokens.peek();
     if (is === 'end') return undefined;
     let root: YamlNode;
-    if (is !== 'directive' && is !== 'documentStart') root = this.#node(true, false);
+    if (is !== 'directive' && is !== 'documentStart') root = yield* this.#root();
     else {
       this.#directives();
-      const { at } = scanner.take();
-      const next = scanner.peek().is;
+      const { at } = tokens.take();
+      const next = tokens.peek().is;
       const isEmpty = next === 'directive' || next === 'documentStart' || next === 'documentEnd' || next === 'end';
-      root = isEmpty ? this.#empty(at) : this.#node(true, false);
+      root = isEmpty ? this.#empty(at) : yield* this.#root();
     }
-    scanner.peek();
+    tokens.peek();
     return root;
   }
 
   #directives(): void {
-    const scanner = this.#scanner;
+    const tokens = this.#tokens;
     let versions = 0;
-    for (let token = scanner.peek(); token.directive !== undefined; token = scanner.peek()) {
+    for (let token = tokens.peek(); token.directive !== undefined; token = tokens.peek()) {
       const { directive } = token;
       if ('isKnown' in directive) {
         if (versions++ > 0) throw grammarError(token, 'found duplicate %YAML directive');
@@ -84,15 +96,15 @@ class Composer {
         if (this.#prefixes.has(directive.handle)) throw grammarError(token, 'found duplicate %TAG directive');
         this.#prefixes.set(directive.handle, directive.prefix);
       }
-      scanner.take();
+      tokens.take();
     }
-    const token = scanner.peek();
+    const token = tokens.peek();
     if (token.is !== 'documentStart') throw grammarError(token, 'did not find expected <document start>');
   }
 
   /** Whether the next token is none of these: then a node begins. */
   #isNot(...signs: Sign[]): boolean {
-    return !signs.includes(this.#scanner.peek().is);
+    return !signs.includes(this.#tokens.peek().is);
   }
 
   #counted<T extends YamlNode>(node: T): T {
@@ -104,17 +116,34 @@ class Composer {
     return this.#counted({ is: 'scalar', at, tag: '', value: '', implicit: true });
   }
 
+  *#root(): Steps<YamlNode> {
+    const items: YamlNode[] = [];
+    yield* this.#child(items, true, false);
+    return items[0] as YamlNode;
+  }
+
+  /** Puts the next node among the items. What is in it follows in steps, and has to before anything else is read. */
+  #child(items: YamlNode[], inBlock: boolean, indentless: boolean): Steps<void> {
+    const node = this.#node(inBlock, indentless);
+    items.push(node);
+    const inside = node.is === 'sequence' || node.is === 'mapping' ? this.#fill(this.#tokens.peek().is, node.items) : nothing;
+    if (this.#count < this.#restsAt) return inside;
+    this.#restsAt = this.#count + yamlValuesPerStep;
+    return afterRest(inside);
+  }
+
+  /** A node; of a collection its head, its start is the next token. */
   #node(inBlock: boolean, indentless: boolean): YamlNode {
-    const scanner = this.#scanner;
-    let token = scanner.peek();
-    if (token.is === 'alias') return this.#alias(scanner.take());
+    const tokens = this.#tokens;
+    let token = tokens.peek();
+    if (token.is === 'alias') return this.#alias(tokens.take());
     const { at } = token;
     let anchor: string | undefined;
     let tag = '';
-    for (; (token.is === 'anchor' && anchor === undefined) || (token.is === 'tag' && tag === ''); token = scanner.peek()) {
+    for (; (token.is === 'anchor' && anchor === undefined) || (token.is === 'tag' && tag === ''); token = tokens.peek()) {
       if (token.is === 'anchor') anchor = token.text;
       else tag = this.#tagText(token);
-      scanner.take();
+      tokens.take();
     }
     const named = <T extends YamlNode>(node: T): T => {
       if (anchor !== undefined) this.#anchors.set(anchor, node);
@@ -122,15 +151,13 @@ class Composer {
     };
     if (token.is === 'scalar') {
       const implicit = tag === '' ? token.plain : tag === '!';
-      scanner.take();
+      tokens.take();
       return named({ is: 'scalar', at, tag, value: token.text, implicit });
     }
     const isMapping = token.is === '{' || (inBlock && token.is === 'blockMapping');
     const isSequence = token.is === '[' || (inBlock && token.is === 'blockSequence') || (indentless && token.is === '-');
     if (isMapping || isSequence) {
-      const node = named<SequenceNode | MappingNode>({ is: isMapping ? 'mapping' : 'sequence', at, tag, items: [] });
-      this.#fill(token.is, node.items);
-      return node;
+      return named<SequenceNode | MappingNode>({ is: isMapping ? 'mapping' : 'sequence', at, tag, items: [] });
     }
     if (anchor !== undefined || tag !== '') return named({ is: 'scalar', at, tag, value: '', implicit: tag === '' });
     throw grammarError(token, 'did not find expected node content');
@@ -150,93 +177,99 @@ class Composer {
     return prefix + suffix;
   }
 
-  #fill(start: Sign, items: YamlNode[]): void {
-    if (start === '-') return this.#indentlessSequence(items);
-    this.#scanner.take();
-    if (start === '[') this.#flowSequence(items);
-    else if (start === '{') this.#flowMapping(items);
-    else if (start === 'blockSequence') this.#blockSequence(items);
-    else this.#blockMapping(items);
+  *#fill(start: Sign, items: YamlNode[]): Steps<void> {
+    if (start === '-') return yield* this.#indentlessSequence(items);
+    this.#tokens.take();
+    if (start === '[') yield* this.#flowSequence(items);
+    else if (start === '{') yield* this.#flowMapping(items);
+    else if (start === 'blockSequence') yield* this.#blockSequence(items);
+    else yield* this.#blockMapping(items);
   }
 
-  #blockSequence(items: YamlNode[]): void {
+  *#blockSequence(items: YamlNode[]): Steps<void> {
     for (;;) {
-      const token = this.#scanner.peek();
+      const token = this.#tokens.peek();
       if (token.is !== '-' && token.is !== 'blockEnd') throw grammarError(token, "did not find expected '-' indicator");
-      this.#scanner.take();
+      this.#tokens.take();
       if (token.is === 'blockEnd') return;
-      items.push(this.#isNot('-', 'blockEnd') ? this.#node(true, false) : this.#empty(token.at));
+      if (this.#isNot('-', 'blockEnd')) yield* this.#child(items, true, false);
+      else items.push(this.#empty(token.at));
     }
   }
 
   /** A sequence in a mapping that is not indented further: it ends where the mapping goes on. */
-  #indentlessSequence(items: YamlNode[]): void {
+  *#indentlessSequence(items: YamlNode[]): Steps<void> {
     while (!this.#isNot('-')) {
-      const { at } = this.#scanner.take();
-      items.push(this.#isNot('-', '?', ':', 'blockEnd') ? this.#node(true, false) : this.#empty(at));
+      const { at } = this.#tokens.take();
+      if (this.#isNot('-', '?', ':', 'blockEnd')) yield* this.#child(items, true, false);
+      else items.push(this.#empty(at));
     }
   }
 
-  #blockMapping(items: YamlNode[]): void {
+  *#blockMapping(items: YamlNode[]): Steps<void> {
     for (;;) {
-      const token = this.#scanner.peek();
+      const token = this.#tokens.peek();
       if (token.is !== '?' && token.is !== 'blockEnd') throw grammarError(token, 'did not find expected key');
-      this.#scanner.take();
+      this.#tokens.take();
       if (token.is === 'blockEnd') return;
-      items.push(this.#isNot('?', ':', 'blockEnd') ? this.#node(true, true) : this.#empty(token.at));
-      const next = this.#scanner.peek();
-      if (next.is === ':') this.#scanner.take();
-      const isThere = next.is === ':' && this.#isNot('?', ':', 'blockEnd');
-      items.push(isThere ? this.#node(true, true) : this.#empty(next.at));
+      if (this.#isNot('?', ':', 'blockEnd')) yield* this.#child(items, true, true);
+      else items.push(this.#empty(token.at));
+      const next = this.#tokens.peek();
+      if (next.is === ':') this.#tokens.take();
+      if (next.is === ':' && this.#isNot('?', ':', 'blockEnd')) yield* this.#child(items, true, true);
+      else items.push(this.#empty(next.at));
     }
   }
 
   /** Passes what separates entries; false at the end, which is passed, too. */
   #nextEntry(end: ']' | '}', isFirst: boolean): boolean {
-    const scanner = this.#scanner;
+    const tokens = this.#tokens;
     if (this.#isNot(end) && !isFirst) {
-      const token = scanner.peek();
+      const token = tokens.peek();
       if (token.is !== ',') throw grammarError(token, `did not find expected ',' or '${end}'`);
-      scanner.take();
+      tokens.take();
     }
     if (this.#isNot(end)) return true;
-    scanner.take();
+    tokens.take();
     return false;
   }
 
-  #flowSequence(items: YamlNode[]): void {
+  *#flowSequence(items: YamlNode[]): Steps<void> {
     for (let isFirst = true; this.#nextEntry(']', isFirst); isFirst = false) {
-      items.push(this.#isNot('?') ? this.#node(false, false) : this.#pair());
+      if (this.#isNot('?')) yield* this.#child(items, false, false);
+      else yield* this.#pair(items);
     }
   }
 
   /** A mapping of one pair without braces. */
-  #pair(): YamlNode {
-    const { at } = this.#scanner.take();
+  *#pair(items: YamlNode[]): Steps<void> {
+    const { at } = this.#tokens.take();
     const pair = this.#counted<MappingNode>({ is: 'mapping', at, tag: '', items: [] });
+    items.push(pair);
     // Where the key is missing upstream's parser passes the sign that stands there instead.
-    pair.items.push(this.#isNot(':', ',', ']') ? this.#node(false, false) : this.#empty(this.#scanner.take().at));
-    pair.items.push(this.#flowValue(']'));
-    return pair;
+    if (this.#isNot(':', ',', ']')) yield* this.#child(pair.items, false, false);
+    else pair.items.push(this.#empty(this.#tokens.take().at));
+    yield* this.#flowValue(pair.items, ']');
   }
 
-  #flowMapping(items: YamlNode[]): void {
+  *#flowMapping(items: YamlNode[]): Steps<void> {
     for (let isFirst = true; this.#nextEntry('}', isFirst); isFirst = false) {
       if (this.#isNot('?')) {
-        items.push(this.#node(false, false));
-        items.push(this.#empty(this.#scanner.peek().at));
+        yield* this.#child(items, false, false);
+        items.push(this.#empty(this.#tokens.peek().at));
         continue;
       }
-      this.#scanner.take();
-      items.push(this.#isNot(':', ',', '}') ? this.#node(false, false) : this.#empty(this.#scanner.peek().at));
-      items.push(this.#flowValue('}'));
+      this.#tokens.take();
+      if (this.#isNot(':', ',', '}')) yield* this.#child(items, false, false);
+      else items.push(this.#empty(this.#tokens.peek().at));
+      yield* this.#flowValue(items, '}');
     }
   }
 
-  #flowValue(end: ']' | '}'): YamlNode {
-    const token = this.#scanner.peek();
-    if (token.is !== ':') return this.#empty(token.at);
-    this.#scanner.take();
-    return this.#isNot(',', end) ? this.#node(false, false) : this.#empty(this.#scanner.peek().at);
+  *#flowValue(items: YamlNode[], end: ']' | '}'): Steps<void> {
+    const token = this.#tokens.peek();
+    if (token.is === ':') this.#tokens.take();
+    if (token.is === ':' && this.#isNot(',', end)) yield* this.#child(items, false, false);
+    else items.push(this.#empty(token.is === ':' ? this.#tokens.peek().at : token.at));
   }
 }

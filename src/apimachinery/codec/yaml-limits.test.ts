@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { DecodeError } from '../schema/index.ts';
-import { parseYaml } from './yaml-read.ts';
+import { parseYaml, readYaml } from './yaml-read.ts';
 
 const repeat = (text: string, times: number): string => text.repeat(times);
 const numbered = (times: number, text: (i: number) => string): string =>
@@ -52,4 +52,19 @@ const cpuMs = (text: string): number => {
 test.each(Object.entries(hostile))('%s: 64 times as much text takes nowhere near 4,096 times the work', (_, textOf) => {
   const small = Math.min(...[1, 2, 3].map(() => cpuMs(textOf(40_000))));
   expect(cpuMs(textOf(2_560_000)) / Math.max(small, 1)).toBeLessThan(1000);
+});
+
+test.each([
+  ['anchors', (at: number) => `- &a${at} 1\n`],
+  ['keys', (at: number) => `k${at}: 1\n`],
+  ['maps', (at: number) => `- {a: ${at}}\n`],
+  ['aliases', (at: number) => (at === 0 ? '- &a [1, 2, 3]\n' : at % 9 === 0 ? '- *a\n' : '- [[1, 2]]\n')],
+])('a large text of %s is read in many small steps', (_, line) => {
+  const text = numbered(20_000, line);
+  const steps = readYaml(text);
+  let count = 0;
+  let step = steps.next();
+  for (; step.done !== true; step = steps.next()) count++;
+  expect(step.value).toEqual(parseYaml(text));
+  expect(count).toBeGreaterThan(20);
 });

@@ -1,9 +1,9 @@
 // YAML text to JSON value, as upstream turns YAML bodies into JSON first (sigs.k8s.io/yaml YAMLToJSON over go-yaml v2). Only the first document
 // counts. Time grows with the length of the text, and what a text may hold or stand for is limited.
-import { quote, setOwn } from '#utils';
+import { finish, quote, setOwn, type Steps } from '#utils';
 import { decodeBase64, DecodeError, jsonDepthMax, parseJson, strictErrorsMax, TooLargeError } from '../schema/index.ts';
-import { yamlLinesMax, yamlValuesMax } from './limits.ts';
-import { composeYaml, type MappingNode, type ScalarNode, type YamlNode } from './yaml-compose.ts';
+import { yamlLinesMax, yamlValuesMax, yamlValuesPerStep } from './limits.ts';
+import { type AliasNode, composeYaml, type MappingNode, type ScalarNode, type YamlNode } from './yaml-compose.ts';
 import { forbiddenCharacters, hasMoreLines, Lines } from './yaml-cursor.ts';
 import { float32Text, resolveScalar } from './yaml-scalar.ts';
 
@@ -14,8 +14,12 @@ export interface ParsedYaml {
 }
 
 /** Reads YAML, or JSON, which YAML includes and clients mostly send. Throws `DecodeError`, mostly with a message that starts with "yaml: ". */
-export function parseYaml(text: string): ParsedYaml {
-  return (/^[ \r\n]*\{/.test(text) ? jsonValue(text) : undefined) ?? yamlValue(text);
+export const parseYaml = (text: string): ParsedYaml => finish(readYaml(text));
+
+/** `parseYaml` in steps: a text near the limits takes a few hundred milliseconds. */
+export function* readYaml(text: string): Steps<ParsedYaml> {
+  const json = /^[ \r\n]*\{/.test(text) ? jsonValue(text) : undefined;
+  return json ?? (yield* yamlValue(text));
 }
 
 /** Undefined when the text is no JSON or holds something that YAML sees otherwise. */
@@ -28,14 +32,16 @@ function jsonValue(text: string): ParsedYaml | undefined {
   }
 }
 
-function yamlValue(given: string): ParsedYaml {
+function* yamlValue(given: string): Steps<ParsedYaml> {
   const text = given.startsWith('\ufeff') ? given.slice(1) : given;
   if (forbiddenCharacters.test(text)) throw new DecodeError('yaml: control characters are not allowed');
   if (hasMoreLines(text, yamlLinesMax)) throw new TooLargeError(yamlLinesMax, 'lines');
-  const root = composeYaml(text);
+  yield;
+  const root = yield* composeYaml(text);
   if (root === undefined) return { value: null };
+  yield;
   const reader = new YamlReader(text);
-  const value = reader.read(root);
+  const value = yield* reader.read(root);
   return reader.duplicates.length === 0
     ? { value }
     : { value, duplicateKeys: `yaml: unmarshal errors:\n  ${reader.duplicates.join('\n  ')}` };
@@ -50,30 +56,54 @@ class YamlReader {
   readonly #open = new Set<YamlNode>();
   #count = 0;
   #aliased = 0;
+  /** How many values there are when others have their turn. */
+  #restsAt = yamlValuesPerStep;
 
   constructor(text: string) {
     this.#lines = new Lines(text);
   }
 
-  read(root: YamlNode): unknown {
-    return this.#node(root, 0);
+  *read(root: YamlNode): Steps<unknown> {
+    return root.is === 'scalar' ? this.#scalar(root, 0) : yield* this.#node(root, 0);
   }
 
-  #node(node: YamlNode, depth: number, isKey = false): unknown {
+  /** Apart from the others, as most nodes are scalars, and a generator for each would cost more than the scalar. */
+  #scalar(node: ScalarNode, depth: number, isKey = false): unknown {
+    this.#tally(depth);
+    return isKey ? scalarValue(node) : finite(scalarValue(node));
+  }
+
+  *#node(node: Exclude<YamlNode, ScalarNode>, depth: number, isKey = false): Steps<unknown> {
     this.#tally(depth);
     switch (node.is) {
-      case 'scalar':
-        return isKey ? scalarValue(node) : finite(scalarValue(node));
-      case 'sequence':
-        return node.items.map((item) => this.#node(item, depth + 1));
+      case 'sequence': {
+        const values: unknown[] = [];
+        for (const item of node.items) {
+          if (this.#isLong()) yield;
+          values.push(item.is === 'scalar' ? this.#scalar(item, depth + 1) : yield* this.#node(item, depth + 1));
+        }
+        return values;
+      }
       case 'mapping': {
         const target: JsonObject = {};
-        this.#fill(target, new Set(), node, depth);
+        yield* this.#fill(target, new Set(), node, depth);
         return target;
       }
-      case 'alias':
-        return this.#aliasOf(node, (target) => this.#node(target, depth + 1, isKey));
+      case 'alias': {
+        const target = this.#enter(node);
+        const value =
+          target.is === 'scalar' ? this.#scalar(target, depth + 1, isKey) : yield* this.#node(target, depth + 1, isKey);
+        this.#open.delete(node);
+        return value;
+      }
     }
+  }
+
+  /** Whether as much has been read as may be without a pause. */
+  #isLong(): boolean {
+    if (this.#count < this.#restsAt) return false;
+    this.#restsAt = this.#count + yamlValuesPerStep;
+    return true;
   }
 
   /** Upstream takes a document for an attack when nearly all of it comes from aliases. */
@@ -87,25 +117,25 @@ class YamlReader {
     if (this.#count > yamlValuesMax) throw new TooLargeError(yamlValuesMax);
   }
 
-  #aliasOf<T>(node: Extract<YamlNode, { is: 'alias' }>, read: (target: YamlNode) => T): T {
+  /** What an alias stands for; the alias is open until its value has been read. */
+  #enter(node: AliasNode): YamlNode {
     if (this.#open.has(node)) throw new DecodeError(`yaml: anchor '${node.name}' value contains itself`);
     this.#open.add(node);
-    const value = read(node.target);
-    this.#open.delete(node);
-    return value;
+    return node.target;
   }
 
   /** `keys`: those the target has, each with its type. */
-  #fill(target: JsonObject, keys: Set<string>, { items }: MappingNode, depth: number): void {
+  *#fill(target: JsonObject, keys: Set<string>, { items }: MappingNode, depth: number): Steps<void> {
     for (let at = 0; at < items.length; at += 2) {
+      if (this.#isLong()) yield;
       const [name, inner] = [items[at], items[at + 1]] as [YamlNode, YamlNode];
       if (isMergeKey(name)) {
-        this.#merge(target, keys, inner, depth);
+        yield* this.#merge(target, keys, inner, depth);
         continue;
       }
-      const given = this.#node(name, depth + 1, true);
+      const given = name.is === 'scalar' ? this.#scalar(name, depth + 1, true) : yield* this.#node(name, depth + 1, true);
       if (typeof given === 'object' && given !== null) throw new DecodeError(`yaml: invalid map key: ${goSyntax(given)}`);
-      const value = this.#node(inner, depth + 1);
+      const value = inner.is === 'scalar' ? this.#scalar(inner, depth + 1) : yield* this.#node(inner, depth + 1);
       if (given === null) throw new DecodeError(`unsupported map key of type: %!s(<nil>), key: <nil>, value: ${goSyntax(value)}`);
       const key = typeof given === 'number' && isFloat(name) ? float32Text(given) : String(given);
       const typed = typeof given === 'string' ? key : `\n${key}`;
@@ -117,21 +147,20 @@ class YamlReader {
   }
 
   /** Of several mappings the first wins, so it comes last. */
-  #merge(target: JsonObject, keys: Set<string>, node: YamlNode, depth: number): void {
+  *#merge(target: JsonObject, keys: Set<string>, node: YamlNode, depth: number): Steps<void> {
     const sources = node.is === 'sequence' ? [...node.items].reverse() : [node];
-    for (const source of sources) this.#mergeOne(target, keys, source, depth);
+    for (const source of sources) yield* this.#mergeOne(target, keys, source, depth);
   }
 
-  #mergeOne(target: JsonObject, keys: Set<string>, source: YamlNode, depth: number): void {
+  *#mergeOne(target: JsonObject, keys: Set<string>, source: YamlNode, depth: number): Steps<void> {
     const mapping = source.is === 'alias' ? source.target : source;
     if (mapping.is !== 'mapping') throw new DecodeError('yaml: map merge requires map or sequence of maps as the value');
     this.#tally(depth);
-    if (source.is === 'alias') {
-      this.#aliasOf(source, () => {
-        this.#tally(depth);
-        this.#fill(target, keys, mapping, depth);
-      });
-    } else this.#fill(target, keys, mapping, depth);
+    if (source.is !== 'alias') return yield* this.#fill(target, keys, mapping, depth);
+    this.#enter(source);
+    this.#tally(depth);
+    yield* this.#fill(target, keys, mapping, depth);
+    this.#open.delete(source);
   }
 }
 

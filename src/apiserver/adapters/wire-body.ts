@@ -5,11 +5,12 @@ import type { Body } from '../chain/incoming.ts';
 import { bodyEncoding, decodeBody, type RawBody, readBytes } from '../endpoints/body.ts';
 import { patchText, patchTypes } from '../endpoints/patch-body.ts';
 import { deleteOptionsBody } from '../endpoints/write-options.ts';
+import type { WriteSettings } from '../registry/generic/types.ts';
 
 const customPatchTypes = ['application/json-patch+json', 'application/merge-patch+json', 'application/apply-patch+yaml'];
 
-/** The body of this request. `onRead` is called with its length in bytes once it has been read. */
-export function wireBody(request: WireRequest, onRead: (bytes: number) => void): Body {
+/** The body of this request. `rest`: waited for between the steps of reading it. `onRead` is called with its length in bytes once it is there. */
+export function wireBody(request: WireRequest, rest: WriteSettings['rest'], onRead: (bytes: number) => void): Body {
   let read: Promise<RawBody> | undefined;
   const contentType = request.headers['content-type'];
   const patchType = (contentType ?? '').split(';')[0]?.trim() ?? '';
@@ -18,7 +19,7 @@ export function wireBody(request: WireRequest, onRead: (bytes: number) => void):
     async arrive(custom) {
       await raw(custom);
     },
-    async decode(target, validation, rest) {
+    async decode(target, validation) {
       return decodeBody(await raw(!target.protobuf), target, validation, rest);
     },
     checkPatchType() {
@@ -29,11 +30,11 @@ export function wireBody(request: WireRequest, onRead: (bytes: number) => void):
       if (!patchTypes.includes(type)) throw custom ? unsupportedMediaType(customPatchTypes) : routerUnsupported();
       const bytes = await readBytes(request);
       onRead(bytes.length);
-      return { type, ...patchText(bytes, type, true) };
+      return { type, ...(await patchText(bytes, type, true, rest)) };
     },
     async deleteOptions(schema, custom) {
       const body = await raw(custom);
-      return body.bytes.length > 0 ? deleteOptionsBody(body, schema) : undefined;
+      return body.bytes.length > 0 ? deleteOptionsBody(body, schema, rest) : undefined;
     },
   };
 }

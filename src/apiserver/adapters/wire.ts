@@ -65,12 +65,14 @@ class WireIncoming implements Incoming {
   readonly reply: WireReply;
   readonly cancellation: Cancellation;
   readonly #wire: WireRequest;
+  readonly #context: AnswerContext;
   #body: Body | undefined;
 
   constructor(context: AnswerContext, exchange: WireExchange) {
     const { request, response, component } = exchange;
     const { method, path: uri } = request;
     this.#wire = request;
+    this.#context = context;
     this.via = component ? 'memory' : 'wire';
     this.user = component ?? nobody;
     this.progress = component ? 'identified' : 'received';
@@ -106,7 +108,7 @@ class WireIncoming implements Incoming {
     return peer && [peer.certificate.raw];
   }
   get body(): Body {
-    return (this.#body ??= wireBody(this.#wire, (bytes) => (this.notes.receivedBytes += bytes)));
+    return (this.#body ??= wireBody(this.#wire, this.#context.settings.rest, (bytes) => (this.notes.receivedBytes += bytes)));
   }
   get connection(): RawExchange {
     return connectionOf(this.#wire, this.reply);

@@ -36,7 +36,7 @@ export interface Patch {
 export interface Body {
   /** Until it is all there. Rejects with 413 or 415. `custom`: custom resources have no protobuf form. */
   arrive(custom: boolean): Promise<void>;
-  decode(target: BodyTarget, validation: FieldValidation, rest?: () => Promise<void> | undefined): Promise<Decoded>;
+  decode(target: BodyTarget, validation: FieldValidation): Promise<Decoded>;
   patch(custom: boolean): Promise<Patch>;
   /** Throws 415 for a patch of a media type that no resource takes. */
   checkPatchType(): void;

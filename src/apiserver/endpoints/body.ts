@@ -1,15 +1,17 @@
 // Request bodies (k8s.io/apiserver/pkg/endpoints/handlers): media type, size, text to object, and what is wrong with it in upstream's words.
-import { openProtobuf, parseYaml, readProtobuf } from '#apimachinery/codec';
+import { openProtobuf, readProtobuf, readYaml } from '#apimachinery/codec';
 import { badRequest, invalidObject, requestEntityTooLarge, type StatusError, unsupportedMediaType } from '#apimachinery/errors';
 import { invalid, root } from '#apimachinery/field';
 import { apiVersionOf, parseApiVersion, readApiVersion, type UnknownObject } from '#apimachinery/meta';
 import { decode, DecodeError, type Duplicates, jsonKind, parseJson, strictErrorsMax, TooLargeError } from '#apimachinery/schema';
+import type { Steps } from '#utils';
 import { BodyTooLargeError, type WireRequest } from '#wire';
 import type { BodyTarget, FieldValidation } from '../chain/incoming.ts';
 import { requestBodyBytesMax } from '../limits.ts';
 import { conversionProblem, isSameKind } from '../registry/generic/kind-problems.ts';
 import { keepFieldsReset } from '../registry/generic/metadata.ts';
-import type { Decoded } from '../registry/generic/types.ts';
+import { paced } from '../registry/generic/paced.ts';
+import type { Decoded, WriteSettings } from '../registry/generic/types.ts';
 
 type Encoding = 'json' | 'yaml' | 'protobuf';
 
@@ -58,22 +60,27 @@ export interface ParsedText {
   strictErrors: string[];
 }
 
-/** JSON or YAML text to a value. Throws `DecodeError`, and 413 when the text holds too many values. */
-export function parseText(bytes: Buffer, encoding: 'json' | 'yaml', strict: boolean): ParsedText {
+/** JSON or YAML text to a value. Rejects with `DecodeError`, and with 413 when the text holds too many values. */
+export async function parseText(
+  bytes: Buffer,
+  encoding: 'json' | 'yaml',
+  strict: boolean,
+  rest: WriteSettings['rest'],
+): Promise<ParsedText> {
   try {
-    return valueOf(bytes.toString(), encoding, strict);
+    return await paced(valueOf(bytes.toString(), encoding, strict), rest);
   } catch (error) {
     if (error instanceof TooLargeError) throw requestEntityTooLarge(`limit is ${error.limit}`);
     throw error;
   }
 }
 
-function valueOf(text: string, encoding: 'json' | 'yaml', strict: boolean): ParsedText {
+function* valueOf(text: string, encoding: 'json' | 'yaml', strict: boolean): Steps<ParsedText> {
   if (encoding === 'json') {
     const parsed = parseJson(text, { findDuplicates: strict });
     return { value: parsed.value, duplicates: parsed.duplicates, strictErrors: [] };
   }
-  const parsed = parseYaml(text);
+  const parsed = yield* readYaml(text);
   return {
     value: parsed.value,
     duplicates: undefined,
@@ -104,16 +111,16 @@ export const warningTexts = (problem: string): string[] =>
     .split('\n')
     .map((line) => line.trim());
 
-/** A body as the target's type, canonical and private. Rejects with 400. `rest`: waited for between reading the text and the object. */
+/** A body as the target's type, canonical and private. Rejects with 400. `rest`: waited for between the steps of reading. */
 export async function decodeBody(
   raw: RawBody,
   target: BodyTarget,
   validation: FieldValidation,
-  rest: () => Promise<void> | undefined = () => undefined,
+  rest: WriteSettings['rest'] = () => undefined,
 ): Promise<Decoded> {
   const strict = validation !== 'Ignore';
   if (raw.encoding === 'protobuf') return { object: protobufBody(raw.bytes, target), strictErrors: [] };
-  const parsed = parsedBody(raw, target, strict);
+  const parsed = await parsedBody(raw, target, strict, rest);
   await rest();
   const named = namesOf(parsed.value, target, raw.bytes);
   if (target.read) checkCustomKind(parsed.value, raw, target);
@@ -160,9 +167,14 @@ const identified = (object: UnknownObject, { group, version, kind }: BodyTarget)
   return object;
 };
 
-function parsedBody({ bytes, encoding }: RawBody, target: BodyTarget, strict: boolean): ParsedText {
+async function parsedBody(
+  { bytes, encoding }: RawBody,
+  target: BodyTarget,
+  strict: boolean,
+  rest: WriteSettings['rest'],
+): Promise<ParsedText> {
   try {
-    const parsed = parseText(bytes, encoding as 'json' | 'yaml', strict);
+    const parsed = await parseText(bytes, encoding as 'json' | 'yaml', strict, rest);
     checkIsObject(parsed.value);
     return parsed;
   } catch (error) {

@@ -73,7 +73,7 @@ async function readObject(
   { fieldValidation }: WriteOptions,
 ): Promise<UnknownObject> {
   await settings.rest();
-  const decoded = await request.body.decode(bodyTarget(resource), fieldValidation, settings.rest);
+  const decoded = await request.body.decode(bodyTarget(resource), fieldValidation);
   await settings.rest();
   const object = taken(request, fieldValidation, decoded);
   resource.setDefaults(object);

@@ -1,6 +1,7 @@
 // The text of a PATCH to what it asks for, with what strict reading finds (k8s.io/apiserver/pkg/endpoints/handlers/patch.go).
 import { badRequest } from '#apimachinery/errors';
 import { DecodeError, jsonKind } from '#apimachinery/schema';
+import type { WriteSettings } from '../registry/generic/types.ts';
 import { duplicateFields, parseText, warningTexts } from './body.ts';
 
 export const patchTypes: readonly string[] = [
@@ -16,16 +17,15 @@ export interface PatchText {
   strictErrors: string[];
 }
 
-/** Throws 400. */
-export function patchText(bytes: Buffer, type: string, strict: boolean): PatchText {
-  return type === 'application/apply-patch+yaml' ? applyText(bytes, strict) : jsonText(bytes, type, strict);
-}
+/** Rejects with 400. `rest`: waited for between the steps of reading. */
+export const patchText = (bytes: Buffer, type: string, strict: boolean, rest: WriteSettings['rest']): Promise<PatchText> =>
+  type === 'application/apply-patch+yaml' ? applyText(bytes, strict, rest) : jsonText(bytes, type, strict, rest);
 
 const prefixed = new Set(['application/json-patch+json', 'application/merge-patch+json']);
 
-function jsonText(bytes: Buffer, type: string, strict: boolean): PatchText {
+async function jsonText(bytes: Buffer, type: string, strict: boolean, rest: WriteSettings['rest']): Promise<PatchText> {
   try {
-    const { value, duplicates } = parseText(bytes, 'json', strict);
+    const { value, duplicates } = await parseText(bytes, 'json', strict, rest);
     const doubled = duplicates === undefined ? [] : duplicateFields(value, duplicates);
     if (type !== 'application/json-patch+json') return { value, strictErrors: doubled };
     return { value, strictErrors: [...doubled, ...checkOperations(value)].map((text) => `json patch ${text}`) };
@@ -55,9 +55,9 @@ function checkOperations(value: unknown): string[] {
   return unknown;
 }
 
-function applyText(bytes: Buffer, strict: boolean): PatchText {
+async function applyText(bytes: Buffer, strict: boolean, rest: WriteSettings['rest']): Promise<PatchText> {
   try {
-    const { value, strictErrors } = parseText(bytes, 'yaml', strict);
+    const { value, strictErrors } = await parseText(bytes, 'yaml', strict, rest);
     if (value !== null && value !== undefined && (typeof value !== 'object' || Array.isArray(value))) {
       throw badRequest(
         `error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${jsonKind(value)} into Go value of type map[string]interface {}`,

@@ -59,7 +59,7 @@ async function readObject(
   body: BodyTarget,
   options: WriteOptions,
 ): Promise<UnknownObject> {
-  const decoded = await request.body.decode(body, options.fieldValidation, rest);
+  const decoded = await request.body.decode(body, options.fieldValidation);
   await rest();
   const object = taken(request, options.fieldValidation, decoded);
   const sent = object.metadata?.namespace;

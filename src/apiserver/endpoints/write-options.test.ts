@@ -14,11 +14,11 @@ test.each([
   [{ kind: 'ListOptions', apiVersion: 'v1' }, unregistered('ListOptions', 'v1')],
   [{ kind: 'CreateOptions', apiVersion: 'apps/v1' }, 'converting (v1.CreateOptions) to (v1.DeleteOptions): unknown conversion'],
   [{ kind: 'Table', apiVersion: 'meta.k8s.io/v1' }, 'converting (v1.Table) to (v1.DeleteOptions): unknown conversion'],
-])('options of deletion that are %j', (body, expected) => {
+])('options of deletion that are %j', async (body, expected) => {
   let message = '';
   try {
     const raw = { bytes: Buffer.from(JSON.stringify(body)), encoding: 'json' } as const;
-    deleteOptionsBody(raw, builtinSchema());
+    await deleteOptionsBody(raw, builtinSchema(), () => undefined);
   } catch (error) {
     message = (error as StatusError).message;
   }

@@ -8,6 +8,7 @@ import { validateDeleteOptions, validatePatchOptions, validateWriteOptions } fro
 import type { DeleteOptions } from '../registry/generic/delete-options.ts';
 import type { FieldValidation } from '../chain/incoming.ts';
 import type { RequestOptions } from '../request/options.ts';
+import type { WriteSettings } from '../registry/generic/types.ts';
 import { checkIsObject, parseText, type RawBody } from './body.ts';
 
 const none: readonly string[] = [];
@@ -81,7 +82,11 @@ function otherOptionsText(kind: string, apiVersion: string): string {
 }
 
 /** Every group registers DeleteOptions, so the group and version that a client names say nothing. */
-export function deleteOptionsBody(raw: RawBody, schema: SchemaTable): DeleteOptions & Record<string, unknown> {
+export async function deleteOptionsBody(
+  raw: RawBody,
+  schema: SchemaTable,
+  rest: WriteSettings['rest'],
+): Promise<DeleteOptions & Record<string, unknown>> {
   const typeName = `${metaPackage}.DeleteOptions`;
   const checkKind = (kind: unknown, apiVersion: unknown): void => {
     if (typeof kind !== 'string' || kind === '' || kind === 'DeleteOptions') return;
@@ -95,7 +100,7 @@ export function deleteOptionsBody(raw: RawBody, schema: SchemaTable): DeleteOpti
       checkKind(envelope.kind, envelope.apiVersion);
       return readProtobuf(schema, typeName, envelope.raw) as DeleteOptions & Record<string, unknown>;
     }
-    const parsed = parseText(raw.bytes, raw.encoding === 'yaml' ? 'yaml' : 'json', false).value;
+    const { value: parsed } = await parseText(raw.bytes, raw.encoding === 'yaml' ? 'yaml' : 'json', false, rest);
     checkIsObject(parsed);
     const value = (parsed ?? {}) as Record<string, unknown>;
     checkKind(value['kind'], value['apiVersion']);
