@@ -14,16 +14,16 @@ import {
   watchChildren,
 } from '#controller-runtime/workload';
 import { claimNames } from './claims.ts';
-import { ordinalOf, replicasOf, startOrdinal, statefulSetKind } from './kind.ts';
+import { ordinalOf, ordinalsOfPass, statefulSetKind } from './kind.ts';
 import { reconcile, type StatefulSetView } from './reconcile.ts';
 import { revisionName } from './revisions.ts';
 
-/** Claims of every ordinal that is wanted or there. */
+/** Claims of every ordinal that is there, or that a pass may make. */
 function claimsOf(set: StatefulSet, found: readonly Pod[], cache: Cache): Map<string, PersistentVolumeClaim> {
   const { spec } = set;
   if (!spec?.volumeClaimTemplates?.length) return new Map();
   const ordinals = new Set(found.flatMap((pod) => ordinalOf(set, pod) ?? []));
-  for (let index = 0; index < replicasOf(spec); index++) ordinals.add(startOrdinal(spec) + index);
+  for (const ordinal of [...ordinalsOfPass(spec, (one) => ordinals.has(one))]) ordinals.add(ordinal);
   const names = [...ordinals].flatMap((ordinal) => claimNames(set, ordinal));
   return new Map(
     names.flatMap((name): [string, PersistentVolumeClaim][] => {

@@ -3,6 +3,7 @@ import type { StatefulSet, StatefulSetSpec } from '#api/apps/v1';
 import type { Pod } from '#api/core/v1';
 import { workloadSelector } from '#component-helpers/workload';
 import { type OwnerKind, statefulSets } from '#controller-runtime/workload';
+import { podsPerPassMax } from './limits.ts';
 
 export const podNameLabel = 'statefulset.kubernetes.io/pod-name';
 export const podIndexLabel = 'apps.kubernetes.io/pod-index';
@@ -31,3 +32,13 @@ export const inRange = (spec: StatefulSetSpec, ordinal: number): boolean =>
   ordinal >= startOrdinal(spec) && ordinal < startOrdinal(spec) + replicasOf(spec);
 
 export const isParallel = ({ podManagementPolicy }: StatefulSetSpec): boolean => podManagementPolicy === 'Parallel';
+
+/** The wanted ordinals that one pass looks at, upwards: those that are there, and of the others as many as a pass may make. */
+export function* ordinalsOfPass(spec: StatefulSetSpec, isThere: (ordinal: number) => boolean): Iterable<number> {
+  const end = startOrdinal(spec) + replicasOf(spec);
+  let missing = isParallel(spec) ? podsPerPassMax : 1;
+  for (let ordinal = startOrdinal(spec); ordinal < end && missing > 0; ordinal++) {
+    if (!isThere(ordinal)) missing--;
+    yield ordinal;
+  }
+}

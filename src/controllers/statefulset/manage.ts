@@ -4,7 +4,7 @@ import type { Pod } from '#api/core/v1';
 import { isPodAvailable, isPodReady } from '#component-helpers/workload';
 import type { Effect } from '#controller-runtime';
 import { claimNames, type Claims, createClaims, fixClaimOwners, waitsForStaleClaim } from './claims.ts';
-import { inRange, isParallel, ordinalOf, podName, replicasOf, startOrdinal } from './kind.ts';
+import { inRange, isParallel, ordinalOf, ordinalsOfPass, podName, replicasOf, startOrdinal } from './kind.ts';
 import { correctPod, createPod, deletePod, podFor, revisionOfPod } from './pods.ts';
 import type { Revisions } from './revisions.ts';
 
@@ -33,6 +33,13 @@ interface Place {
   exists: boolean;
 }
 
+interface Places {
+  there: ReadonlyMap<number, Pod>;
+  /** Those that this pass looks at. */
+  replicas: Place[];
+  condemned: Place[];
+}
+
 const isLeaving = ({ metadata }: Pod): boolean => metadata.deletionTimestamp !== undefined;
 const isReady = (pod: Pod): boolean => pod.status?.phase === 'Running' && isPodReady(pod);
 
@@ -40,36 +47,36 @@ const isAvailable = ({ spec, now }: SetState, pod: Pod): boolean => isPodAvailab
 const isUnavailable = (state: SetState, pod: Pod): boolean => !isAvailable(state, pod) || isLeaving(pod);
 
 export function manageSet(state: SetState): SetWork {
-  const { replicas, condemned } = placesOf(state);
+  const { there, replicas, condemned } = placesOf(state);
   const unhealthy = [...replicas, ...[...condemned].reverse()].find(({ pod }) => isUnavailable(state, pod));
   const work: SetWork = { effects: [], updated: 0, told: '' };
   const stopped =
     eachOf(state, replicas, (place) => settleReplica(state, place, work)) ||
     eachOf(state, condemned, (place) => void work.effects.push(...fixOwners(state, place))) ||
     eachOf(state, condemned, (place) => removeCondemned(state, place, unhealthy, work));
-  if (!stopped && state.spec.updateStrategy?.type === 'RollingUpdate') updateOne(state, replicas, work);
+  if (!stopped && state.spec.updateStrategy?.type === 'RollingUpdate') updateOne(state, there, work);
   return { ...work, effects: state.spec && isParallel(state.spec) ? grouped(work.effects) : work.effects };
 }
 
 /** Pods by ordinal, missing ones as they are to be made; those beyond the range from the highest down. */
-function placesOf(state: SetState): { replicas: Place[]; condemned: Place[] } {
-  const { set, spec, pods, revisions } = state;
+function placesOf({ set, spec, pods, revisions }: SetState): Places {
   const there = new Map<number, Pod>();
   for (const pod of pods) {
     const ordinal = ordinalOf(set, pod);
     if (ordinal !== undefined) there.set(ordinal, pod);
   }
-  const start = startOrdinal(spec);
-  const replicas = Array.from({ length: replicasOf(spec) }, (_, index): Place => {
-    const ordinal = start + index;
-    const pod = there.get(ordinal);
-    return pod ? { ordinal, pod, exists: true } : { ordinal, pod: podFor(set, spec, revisions, ordinal), exists: false };
-  });
+  const replicas = Array.from(
+    ordinalsOfPass(spec, (ordinal) => there.has(ordinal)),
+    (ordinal): Place => {
+      const pod = there.get(ordinal);
+      return pod ? { ordinal, pod, exists: true } : { ordinal, pod: podFor(set, spec, revisions, ordinal), exists: false };
+    },
+  );
   const condemned = [...there]
     .filter(([ordinal]) => !inRange(spec, ordinal))
     .sort(([a], [b]) => b - a)
     .map(([ordinal, pod]): Place => ({ ordinal, pod, exists: true }));
-  return { replicas, condemned };
+  return { there, replicas, condemned };
 }
 
 /** In order, ended by the first that says stop; all of them with the policy Parallel. Whether it was ended. */
@@ -132,18 +139,20 @@ function removeCondemned(state: SetState, { pod }: Place, unhealthy: Place | und
 }
 
 /** From the highest ordinal down to the partition, one pod at a time. */
-function updateOne(state: SetState, replicas: readonly Place[], work: SetWork): void {
+function updateOne(state: SetState, there: ReadonlyMap<number, Pod>, work: SetWork): void {
   const { set, spec, revisions } = state;
   const partition = spec.updateStrategy?.rollingUpdate?.partition ?? 0;
-  for (const { pod, exists } of replicas.slice(partition).reverse()) {
-    if (exists && revisionOfPod(pod) !== revisions.update.metadata.name && !isLeaving(pod)) {
+  const first = startOrdinal(spec);
+  for (let ordinal = first + replicasOf(spec) - 1; ordinal >= first + partition; ordinal--) {
+    const pod = there.get(ordinal);
+    if (pod && revisionOfPod(pod) !== revisions.update.metadata.name && !isLeaving(pod)) {
       work.effects.push(deletePod(set, pod));
       work.updated = 1;
       work.told ||= `pod ${pod.metadata.name ?? ''} is of an old revision and is replaced`;
       return;
     }
-    if (isUnavailable(state, pod)) {
-      work.told ||= `the update waits for pod ${pod.metadata.name ?? ''} to be available`;
+    if (!pod || isUnavailable(state, pod)) {
+      work.told ||= `the update waits for pod ${podName(set, ordinal)} to be available`;
       return;
     }
   }

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { ControllerRevision, StatefulSet, StatefulSetSpec, StatefulSetStatus } from '#api/apps/v1';
 import type { PersistentVolumeClaim, Pod } from '#api/core/v1';
-import type { Effect, Plan } from '#controller-runtime';
+import type { Cache, Effect, Plan } from '#controller-runtime';
 import { revisionData } from '#controller-runtime/workload';
+import { statefulSetController } from './index.ts';
 import { reconcile } from './reconcile.ts';
 
 const now = Date.parse('2026-01-01T00:10:00Z');
@@ -95,6 +96,29 @@ test('Parallel: all at once', () => {
     'delete s-1',
     'delete s-0',
   ]);
+});
+
+describe('as many replicas as a number can say', () => {
+  const replicas = 2 ** 31 - 1;
+  test('in order: the first that is missing', () => {
+    expect(told(run(set({ replicas }), [pod(0)]))).toEqual(['create s-1']);
+    expect(told(run(set({ replicas, ordinals: { start: 7 } }), []))).toEqual(['create s-7']);
+  });
+  test('Parallel: as many as one pass makes', () => {
+    const made = told(run(set({ replicas, podManagementPolicy: 'Parallel' }), [pod(1)]));
+    expect([made.length, made[0], made[1]]).toEqual([500, 'create s-0', 'create s-2']);
+  });
+  test('claims are looked for where a pod is, or may be made', () => {
+    const one = set({ replicas, volumeClaimTemplates: [{ metadata: { name: 'data' } }] });
+    const asked: string[] = [];
+    const get = (resource: { resource: string }, _: string, name: string): unknown => {
+      if (resource.resource === 'persistentvolumeclaims') asked.push(name);
+      return resource.resource === 'statefulsets' ? one : undefined;
+    };
+    const cache = { get, ownedBy: () => [pod(0)], list: () => [], byIndex: () => [] };
+    statefulSetController.view('ns/s', cache as unknown as Cache, { live: new Map() });
+    expect(asked).toEqual(['data-s-0', 'data-s-1']);
+  });
 });
 
 describe('update', () => {
