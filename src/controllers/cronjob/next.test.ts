@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseSchedule } from '#api/batch/cronjob';
 import { missedTimes, next } from './next.ts';
@@ -40,4 +41,60 @@ describe('missed times', () => {
     expect(missed('2026-01-01T00:00:00Z', '2026-01-01T01:05:00Z')).toEqual({ latest: '01:00', many: false }));
   test('more than a hundred', () =>
     expect(missed('2026-01-01T00:00:00Z', '2026-01-02T00:05:00Z')).toEqual({ latest: '00:00', many: true }));
+});
+
+const latestByWalking = (
+  schedule: ReturnType<typeof parseSchedule>,
+  from: number,
+  now: number,
+  zone: ReturnType<typeof zoneOf>,
+) => {
+  let latest: number | undefined;
+  for (let at = next(schedule, from, zone); at !== undefined && at <= now; at = next(schedule, at, zone)) latest = at;
+  return latest;
+};
+
+test('the newest missed time is that which one finds by walking through all of them', () => {
+  const field = (min: number, max: number) =>
+    fc.oneof(
+      fc.constant('*'),
+      fc.integer({ min, max }).map(String),
+      fc.integer({ min: 2, max: 20 }).map((step) => `*/${step}`),
+    );
+  const text = fc.tuple(field(0, 59), field(0, 23), field(1, 28), field(1, 12), field(0, 6)).map((fields) => fields.join(' '));
+  const frequent = fc.oneof(
+    text,
+    fc.integer({ min: 1, max: 7200 }).map((seconds) => `@every ${seconds}s`),
+  );
+  const daily = fc.tuple(field(1, 28), field(1, 12), field(0, 6)).map((fields) => `30 2 ${fields.join(' ')}`);
+  const hours = (max: number) => fc.integer({ min: 0, max: max * 3600_000 });
+  const spans = fc.oneof(fc.tuple(frequent, hours(10)), fc.tuple(daily, hours(9_000)));
+  const zones = fc.constantFrom(undefined, 'America/New_York', 'Europe/Berlin', 'Asia/Kolkata', 'Pacific/Apia');
+  const start = fc.integer({ min: Date.parse('2021-01-01T00:00:00Z'), max: Date.parse('2026-01-01T00:00:00Z') });
+  fc.assert(
+    fc.property(spans, zones, start, ([spec, spanMs], name, from) => {
+      const [schedule, zone] = [parseSchedule(spec), zoneOf(name)];
+      const { latest } = missedTimes(schedule, from, from + spanMs, zone);
+      // Where the gaps differ the estimate of upstream's may begin behind the newest one: then there is none.
+      if (latest !== undefined) expect(latest).toBe(latestByWalking(schedule, from, from + spanMs, zone));
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('years of minutes are not gone through one by one', () => {
+  let asked = 0;
+  const newYork = zoneOf('America/New_York');
+  const zone = (at: number): number => {
+    asked++;
+    return newYork(at);
+  };
+  const [from, now] = [Date.parse('2021-01-01T04:58:30Z'), Date.parse('2026-11-22T12:00:30Z')];
+  const { latest } = missedTimes(parseSchedule('* * * 7-12 *'), from, now, zone);
+  expect(latest).toBe(Date.parse('2026-11-22T12:00:00Z'));
+  expect(asked).toBeLessThan(1000);
+});
+
+test('a schedule of a megabyte is refused', () => {
+  expect(() => parseSchedule(`${'*,'.repeat(500_000)}* * * * *`)).toThrow('may not be more than 10000 characters');
 });

@@ -56,11 +56,29 @@ export function missedTimes(schedule: Schedule, fromMs: number, now: number, zon
   const betweenMs = Math.round((second - first) / 1000) * 1000;
   if (betweenMs < 1000) throw new Error('time difference between two schedules is less than 1 second');
   const count = Math.floor((now - first) / betweenMs) + 1;
-  let latest: number | undefined;
-  let at = next(schedule, first + (count - 2) * betweenMs, zone);
-  while (at !== undefined && at <= now) {
-    latest = at;
-    at = next(schedule, at, zone);
+  return { latest: latestAfter(schedule, first + (count - 2) * betweenMs, now, zone), many: count > 100, any: true };
+}
+
+/** The newest time after `fromMs`, up to and including `now`. It is looked for from `now` backwards: there may be millions in between. */
+function latestAfter(schedule: Schedule, fromMs: number, now: number, zone: Zone): number | undefined {
+  if (schedule.every !== undefined) {
+    const first = next(schedule, fromMs, zone) as number;
+    return first > now ? undefined : first + Math.floor((now - first) / schedule.every) * schedule.every;
   }
-  return { latest, many: count > 100, any: true };
+  for (let at = Math.floor(now / minuteMs) * minuteMs; at > fromMs; ) {
+    const earlier = retreat(schedule, at, wallTime(at, zone), zone);
+    if (earlier === at) return at;
+    at = earlier;
+  }
+  return undefined;
+}
+
+/** `at` when it fits, else the last minute before its month, day, hour or minute, which do not. */
+function retreat(schedule: Fields, at: number, wall: WallTime, zone: Zone): number {
+  const { months, hours, minutes } = schedule;
+  const before = (start: number): number => Math.min(start, at) - minuteMs;
+  if (!months.has(wall.month)) return before(midnight(wall.year, wall.month, 1, zone));
+  if (!dayFits(schedule, wall)) return before(midnight(wall.year, wall.month, wall.day, zone));
+  if (!hours.has(wall.hour)) return before(at - wall.minute * minuteMs);
+  return minutes.has(wall.minute) ? at : at - minuteMs;
 }

@@ -3,6 +3,9 @@
 import { DurationError, parseDurationMs } from '#apimachinery/duration';
 import { quote } from '#utils';
 
+/** A schedule that names each minute, hour, day and month has some 300 characters. It is read again in every pass of the loop. */
+const scheduleCharactersMax = 10_000;
+
 /** A schedule that cannot be read; `message` is upstream's. */
 export class ScheduleError extends Error {
   constructor(message: string) {
@@ -127,6 +130,7 @@ export function isTimeZone(name: string): boolean {
 /** Reads a schedule. Throws ScheduleError. */
 export function parseSchedule(text: string): Schedule {
   if (text === '') throw new ScheduleError('empty spec string');
+  if (text.length > scheduleCharactersMax) throw new ScheduleError(`may not be more than ${scheduleCharactersMax} characters`);
   const zoned = /^(?:TZ|CRON_TZ)=([^ ]*) ?(.*)$/s.exec(text);
   const timeZone = zoned?.[1];
   if (timeZone !== undefined && !isTimeZone(timeZone)) {
