@@ -27,15 +27,39 @@ export const withIndexes = (intervals: Intervals, indexes: Iterable<number>): In
 
 export const total = (intervals: Intervals): number => intervals.reduce((sum, { first, last }) => sum + last - first + 1, 0);
 
-export const includes = (intervals: Intervals, index: number): boolean =>
-  intervals.some(({ first, last }) => first <= index && index <= last);
+export function includes(intervals: Intervals, index: number): boolean {
+  let [low, high] = [0, intervals.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((intervals[middle] as Interval).last < index) low = middle + 1;
+    else high = middle;
+  }
+  return (intervals[low]?.first ?? Infinity) <= index;
+}
 
 /** How many are in both. */
-export const overlap = (a: Intervals, b: Intervals): number =>
-  a.reduce(
-    (sum, x) => sum + b.reduce((part, y) => part + Math.max(0, Math.min(x.last, y.last) - Math.max(x.first, y.first) + 1), 0),
-    0,
-  );
+export function overlap(a: Intervals, b: Intervals): number {
+  let sum = 0;
+  for (let [i, j] = [0, 0]; i < a.length && j < b.length; ) {
+    const [x, y] = [a[i], b[j]] as [Interval, Interval];
+    sum += Math.max(0, Math.min(x.last, y.last) - Math.max(x.first, y.first) + 1);
+    if (x.last < y.last) i++;
+    else j++;
+  }
+  return sum;
+}
+
+/** The lowest indexes below `end` that are in none of the intervals, `count` of them at most. */
+export function lowestOutside(intervals: Intervals, end: number, count: number): number[] {
+  const found: number[] = [];
+  let index = 0;
+  for (const { first, last } of [...intervals, { first: end, last: end }]) {
+    for (; index < Math.min(first, end) && found.length < count; index++) found.push(index);
+    if (found.length === count) break;
+    index = last + 1;
+  }
+  return found;
+}
 
 export const intervalsText = (intervals: Intervals): string =>
   intervals

@@ -1,8 +1,9 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Job, JobSpec, JobStatus } from '#api/batch/v1';
 import type { Pod } from '#api/core/v1';
 import type { Effect, Plan } from '#controller-runtime';
-import { includes, intervalsText, overlap, parseIntervals, total, withIndexes } from './intervals.ts';
+import { includes, intervalsText, lowestOutside, overlap, parseIntervals, total, withIndexes } from './intervals.ts';
 import { judgeFailure, successMet } from './policies.ts';
 import { reconcile } from './reconcile.ts';
 
@@ -215,4 +216,26 @@ test('intervals', () => {
   expect(intervalsText(withIndexes(some, [6, 5, 1]))).toBe('0-9');
   expect(overlap(some, parseIntervals('3-8', 10))).toBe(4);
   expect(intervalsText(parseIntervals('1,2', 10))).toBe('1,2');
+});
+
+test('what is asked of intervals is what one finds by counting', () => {
+  const indexes = fc.uniqueArray(fc.nat(40), { maxLength: 30 });
+  fc.assert(
+    fc.property(indexes, indexes, fc.nat(45), fc.nat(10), (a, b, end, count) => {
+      const [one, two] = [withIndexes([], a), withIndexes([], b)];
+      const all = Array.from({ length: end }, (_, index) => index);
+      expect(all.filter((index) => includes(one, index))).toEqual(all.filter((index) => a.includes(index)));
+      expect(overlap(one, two)).toBe(a.filter((index) => b.includes(index)).length);
+      expect(lowestOutside(one, end, count)).toEqual(all.filter((index) => !a.includes(index)).slice(0, count));
+    }),
+  );
+});
+
+test('two thousand million completions are not counted one by one', () => {
+  const completions = 2 ** 31 - 1;
+  const one = job(
+    { completions, parallelism: 2, completionMode: 'Indexed' },
+    { startTime: '2026-01-01T00:00:00Z', completedIndexes: `0-${completions - 2}` },
+  );
+  expect(told(run(one, [])).filter((effect) => effect === 'create')).toHaveLength(1);
 });

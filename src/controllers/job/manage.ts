@@ -1,7 +1,7 @@
 // Which pods of a Job are made and which go (pkg/controller/job manageJob).
 import type { Container, Pod, PodTemplateSpec } from '#api/core/v1';
 import { deletionOrder } from '#component-helpers/workload';
-import { type Intervals, includes, withIndexes } from './intervals.ts';
+import { type Intervals, lowestOutside, withIndexes } from './intervals.ts';
 import { podBackoffMaxMs, podBackoffMs, podsPerSyncMax } from './limits.ts';
 import { completionIndexName, indexFailureCount, indexIgnoredFailureCount, trackingFinalizer } from './names.ts';
 import { judgeFailure } from './policies.ts';
@@ -112,11 +112,7 @@ function pendingIndexes({ spec, pods, active, succeededIndexes, failedIndexes = 
     [...succeededIndexes, ...failedIndexes],
     busy.flatMap((pod) => indexOf(pod) ?? []),
   );
-  const result: number[] = [];
-  for (let index = 0; index < (spec.completions ?? 0) && result.length < count; index++) {
-    if (!includes(taken, index)) result.push(index);
-  }
-  return result;
+  return lowestOutside(taken, spec.completions ?? 0, count);
 }
 
 const indexVariable = {

@@ -95,10 +95,11 @@ export function stateOf(job: Job, spec: JobSpec, pods: readonly Pod[], now: numb
   const indexed = isIndexed(spec);
   const active = pods.filter(isPodActive);
   const uncounted = status.uncountedTerminatedPods ?? {};
-  const isNew = (pod: Pod, waiting: readonly string[] | undefined): boolean =>
-    isTracked(pod) && !waiting?.includes(pod.metadata.uid ?? '') && (!indexed || validIndexOf(pod, spec) !== undefined);
-  const newSucceeded = pods.filter((pod) => pod.status?.phase === 'Succeeded' && isNew(pod, uncounted.succeeded));
-  const newFailed = pods.filter((pod) => isFailed(pod, spec) && isNew(pod, uncounted.failed));
+  const isNew = (pod: Pod, waiting: ReadonlySet<string>): boolean =>
+    isTracked(pod) && !waiting.has(pod.metadata.uid ?? '') && (!indexed || validIndexOf(pod, spec) !== undefined);
+  const waiting = { succeeded: new Set(uncounted.succeeded), failed: new Set(uncounted.failed) };
+  const newSucceeded = pods.filter((pod) => pod.status?.phase === 'Succeeded' && isNew(pod, waiting.succeeded));
+  const newFailed = pods.filter((pod) => isFailed(pod, spec) && isNew(pod, waiting.failed));
   const countedFailed = newFailed.filter((pod) => judgeFailure(spec.podFailurePolicy, pod).counts);
   const succeededIndexes = indexed
     ? indexesWith(status.completedIndexes, pods, spec, ({ status: now }) => now?.phase === 'Succeeded')
