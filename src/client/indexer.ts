@@ -59,7 +59,7 @@ export class Indexer<T extends KubeObject> implements Lister<T> {
       const buckets = this.#indexes.get(name);
       if (!buckets) continue;
       const now = this.#valuesOf(name, object);
-      if (old) for (const value of this.#valuesOf(name, old)) if (!now.includes(value)) drop(buckets, value, key);
+      if (old) for (const value of without(this.#valuesOf(name, old), now)) drop(buckets, value, key);
       for (const value of now) insert(buckets, value, key, object);
     }
     return old;
@@ -82,6 +82,13 @@ export class Indexer<T extends KubeObject> implements Lister<T> {
       return [];
     }
   }
+}
+
+/** Those of `old` that are not in `now`. Both are mostly of one value, and of tens of thousands where an object has as many owners. */
+function without(old: readonly string[], now: readonly string[]): readonly string[] {
+  if (old.length * now.length < 64) return old.filter((value) => !now.includes(value));
+  const kept = new Set(now);
+  return old.filter((value) => !kept.has(value));
 }
 
 function insert<T>(buckets: Map<string, Map<string, T>>, value: string, key: string, object: T): void {

@@ -109,12 +109,11 @@ export const waitsFor = (object: KubeObject, finalizer: string): boolean =>
 
 const stateOf = (owner: KubeObject): OwnerState => (waitsFor(owner, foregroundFinalizer) ? 'waiting' : 'solid');
 
-export function ownerOf(ref: OwnerReference, item: Item, cache: Cache, { live }: ViewContext): Owner {
+export function ownerOf(ref: OwnerReference, item: Item, cache: Cache, { live }: ViewContext, elsewhere: Elsewhere): Owner {
   const resource = resourceOf(cache.discovered(), ref.apiVersion, ref.kind);
   if (!resource) return { ref, state: cache.isGone(ref.uid) ? 'absent' : 'unknown' };
   const { namespace = '' } = item.object.metadata;
-  if (resource.namespaced && !item.resource.namespaced)
-    return { ref, state: 'misplaced', elsewhere: isElsewhere(ref, resource, cache) };
+  if (resource.namespaced && !item.resource.namespaced) return { ref, state: 'misplaced', elsewhere: elsewhere(ref, resource) };
   if (cache.isGone(ref.uid)) return { ref, state: 'absent' };
   const ask: Ref = { resource, namespace: resource.namespaced ? namespace : '', name: ref.name };
   const cached = isCollected(resource) ? cache.get(resource, ask.namespace, ask.name) : undefined;
@@ -122,8 +121,18 @@ export function ownerOf(ref: OwnerReference, item: Item, cache: Cache, { live }:
   if (!live.has(refKey(ask))) return { ref, state: 'ask', ask };
   const found = live.get(refKey(ask));
   if (found?.metadata.uid === ref.uid) return { ref, state: stateOf(found), unseen: isCollected(resource) };
-  return { ref, state: 'absent', elsewhere: isElsewhere(ref, resource, cache) };
+  return { ref, state: 'absent', elsewhere: elsewhere(ref, resource) };
 }
 
-const isElsewhere = ({ uid }: OwnerReference, resource: DiscoveredResource, cache: Cache): boolean =>
-  resource.namespaced && isCollected(resource) && cache.list(resource).some(({ metadata }) => metadata.uid === uid);
+type Elsewhere = (ref: OwnerReference, resource: DiscoveredResource) => boolean;
+
+/** Tells whether an owner that is not where it should be is in some namespace. A resource is gone through once, however many owners are looked for. */
+export function elsewhereIn(cache: Cache): Elsewhere {
+  const known = new Map<DiscoveredResource, Set<string>>();
+  const uidsOf = (resource: DiscoveredResource): Set<string> => {
+    const found = known.get(resource) ?? new Set(cache.list(resource).map(({ metadata }) => metadata.uid ?? ''));
+    known.set(resource, found);
+    return found;
+  };
+  return ({ uid }, resource) => resource.namespaced && isCollected(resource) && uidsOf(resource).has(uid);
+}

@@ -15,6 +15,7 @@ import { deepEqual } from '#utils';
 import { decide, type Graph } from './decide.ts';
 import {
   dependentsOf,
+  elsewhereIn,
   foregroundFinalizer,
   isCollected,
   isDeleting,
@@ -42,8 +43,10 @@ function* releasedOwners(
   object: KubeObject,
   cache: Cache,
 ): Iterable<string> {
+  // Of two with one uid the first counts.
+  const byUid = new Map([...left].reverse().map((ref) => [ref.uid, ref]));
   for (const ref of refs) {
-    const kept = left.find(({ uid }) => uid === ref.uid);
+    const kept = byUid.get(ref.uid);
     if (kept && !(ref.blockOwnerDeletion && !kept.blockOwnerDeletion)) continue;
     const key = ownerKey(ref, object.metadata.namespace, cache);
     const owner = key === undefined ? undefined : itemAt(key, cache);
@@ -103,7 +106,8 @@ export const garbageCollector = defineController<GraphView>({
     const object = fresh ? context.live.get(refKey(ask)) : cached.object;
     if (!object) return { item: undefined, owners: [], dependents: [], fresh };
     const item = { ...cached, object };
-    const owners = ownersOf(object).map((ref) => ownerOf(ref, item, cache, context));
+    const elsewhere = elsewhereIn(cache);
+    const owners = ownersOf(object).map((ref) => ownerOf(ref, item, cache, context, elsewhere));
     const looksDown = awaitsCollector(object) || owners.some(({ state }) => state === 'waiting');
     return { item, owners, dependents: looksDown ? dependentsOf(object.metadata.uid ?? '', cache) : [], fresh };
   },
