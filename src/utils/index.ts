@@ -14,3 +14,4 @@ export { isOneOf } from './membership.ts';
 export { parseGoInt } from './go-int.ts';
 export { goPrint, goSyntax, goTypeName } from './go-print.ts';
 export { finish, type Steps } from './steps.ts';
+export { withoutTrailing } from './trailing.ts';

@@ -5,6 +5,9 @@ export const limits = {
   /** Namespaces for which one user's grants are kept. */
   cachedNamespacesMax: 10_000,
 };
+/** Single permissions of rules that are compared one by one before somebody may grant them, and comparisons without a pause. */
+export const grantsMax = 20_000;
+export const looksPerStep = 2_000;
 /** Conditions of one webhook. */
 export const matchConditionsMax = 64;
 /** Answers of a webhook that are remembered, and how long what was asked may be for that. */

@@ -2,6 +2,7 @@
 // subjects, never takes away, and leaves objects alone whose autoupdate annotation is false.
 import type { ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding, Subject } from '#api/rbac/v1';
 import type { KubeObject } from '#apimachinery/meta';
+import { finish } from '#utils';
 import { compact, uncovered } from '../authorization/covers.ts';
 import type { ClusterWriter } from '../registry/writer.ts';
 import type { ReadOnlyCluster } from '../storage/read-only-cluster.ts';
@@ -31,7 +32,7 @@ function withMetadata<T extends KubeObject>(current: T, wanted: T): T {
 
 type Rules = ClusterRole['rules'];
 
-const missingRules = (current: Rules, wanted: Rules): PolicyRule[] => compact(uncovered(current ?? [], wanted ?? []));
+const missingRules = (current: Rules, wanted: Rules): PolicyRule[] => compact(finish(uncovered(current ?? [], wanted ?? [])));
 
 /** The role with what it lacks; undefined when it lacks nothing. */
 export function reconciledRole<T extends ClusterRole | Role>(current: T, wanted: T): T | undefined {

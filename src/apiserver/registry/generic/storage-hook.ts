@@ -3,7 +3,7 @@ import type { UnknownObject } from '#apimachinery/meta';
 import type { WriteContext } from './types.ts';
 
 /** The write that a storage hook joins; hooks of allocators only act on the main resource. */
-export type HookedWrite = Pick<WriteContext, 'request' | 'target' | 'dryRun'>;
+export type HookedWrite = Pick<WriteContext, 'request' | 'target' | 'dryRun' | 'settings'>;
 
 /** Called exactly once: whether the write was committed. A dry run counts as not committed. */
 export type FinishWrite = (committed: boolean) => void | Promise<void>;

@@ -4,8 +4,10 @@ import { MemoryCluster } from '../test-support/memory-cluster.ts';
 import { ownRequest } from '../../request/own.ts';
 import { RbacAuthorizer } from '../../authorization/rbac.ts';
 import type { UserInfo } from '../../request/request.ts';
+import type { HookedWrite } from '../generic/storage-hook.ts';
 import { escalationHooks } from './escalation.ts';
 
+const settings = { rest: () => undefined } as HookedWrite['settings'];
 const rbac = 'rbac.authorization.k8s.io';
 const alice: UserInfo = { name: 'alice', groups: ['system:authenticated'] };
 
@@ -32,7 +34,7 @@ function setUp(...rules: object[]) {
     namespace: 'ns',
     name: '',
   };
-  const context = { request: ownRequest(alice, 'create', target, 0), target, dryRun: false };
+  const context = { request: ownRequest(alice, 'create', target, 0), target, dryRun: false, settings };
   const meta = (name: string) => ({ name, namespace: 'ns' });
   return {
     role: (wanted: object[], old?: UnknownObject) =>
@@ -69,4 +71,20 @@ test('a binding needs the rights of its role, or the verb bind', async () => {
     'ClusterRole',
     'all',
   );
+});
+
+const words = (count: number, letter: string): string[] => Array.from({ length: count }, (_, at) => `${letter}${at}`);
+
+test('a rule of a thousand million permissions is refused before they are looked at', async () => {
+  const rule = { apiGroups: words(1000, 'g'), resources: words(1000, 'r'), verbs: words(1000, 'v') };
+  await expect(setUp().role([rule])).rejects.toThrow('the rules stand for 1000000000 single permissions');
+  await setUp(rule).role([rule]);
+  await setUp({ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }).role([rule]);
+});
+
+test('a rule that several others hold together is looked at permission by permission', async () => {
+  const rule = { apiGroups: words(10, 'g'), resources: words(10, 'r'), verbs: words(10, 'v') };
+  const halves = [rule.verbs.slice(0, 5), rule.verbs.slice(5)].map((verbs) => ({ ...rule, verbs }));
+  await setUp(...halves).role([rule]);
+  await expect(setUp(halves[0] as object).role([rule])).rejects.toThrow('Verbs:["v5" "v6" "v7" "v8" "v9"]');
 });

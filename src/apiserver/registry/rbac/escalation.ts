@@ -5,10 +5,11 @@ import { badRequest, forbidden, notFound, plainError } from '#apimachinery/error
 import type { UnknownObject } from '#apimachinery/meta';
 import { quote } from '#utils';
 import { mastersGroup } from '../../authentication/users.ts';
-import { compact, uncovered } from '../../authorization/covers.ts';
+import { compact, TooManyGrants, uncovered } from '../../authorization/covers.ts';
 import type { RbacAuthorizer } from '../../authorization/rbac.ts';
 import type { Authorizer } from '../../authorization/types.ts';
 import type { Attributes, UserInfo } from '../../request/request.ts';
+import { paced } from '../generic/paced.ts';
 import type { HookedWrite, StorageHook } from '../generic/storage-hook.ts';
 
 const group = 'rbac.authorization.k8s.io';
@@ -31,14 +32,20 @@ function ruleText(rule: PolicyRule): string {
 }
 
 /** Why the user may not grant these rules in the namespace, in upstream's words; undefined when they may. */
-export function escalationProblem(
+async function escalationProblem(
   rbac: RbacAuthorizer,
-  user: UserInfo,
+  { request: { user }, settings: { rest } }: HookedWrite,
   namespace: string,
   rules: readonly PolicyRule[],
-): string | undefined {
+): Promise<string | undefined> {
   const { rules: owned, problems } = rbac.policyRules(user, namespace);
-  const missing = uncovered(owned, rules);
+  let missing: readonly PolicyRule[];
+  try {
+    missing = await paced(uncovered(owned, rules), rest);
+  } catch (error) {
+    if (error instanceof TooManyGrants) return error.message;
+    throw error;
+  }
   if (missing.length === 0) return undefined;
   const lines = [...new Set(compact(missing).map(ruleText))].sort();
   const head = `user ${quote(user.name)} (groups=${goList(user.groups)}) is attempting to grant RBAC permissions not currently held:`;
@@ -79,15 +86,16 @@ function roleHook(rbac: RbacAuthorizer, authorizer: Authorizer, resource: 'roles
   return {
     group,
     resource,
-    async check(draft, old, { request: { user } }: HookedWrite) {
+    async check(draft, old, write) {
+      const { user } = write.request;
       if (isMaster(user)) return;
       const { namespace = '', name = '' } = draft.metadata;
       if (await may(authorizer, user, 'escalate', { resource, namespace, name: old ? name : '' })) return;
       if (onlyBookkeeping(draft, old)) return;
-      const problem = escalationProblem(rbac, user, namespace, (draft as unknown as Role).rules ?? []);
+      const problem = await escalationProblem(rbac, write, namespace, (draft as unknown as Role).rules ?? []);
       if (problem !== undefined) throw forbidden({ group, resource }, name, problem);
       if (selectorsOf(draft) + selectorsOf(old) === 0) return;
-      if (escalationProblem(rbac, user, namespace, everything) === undefined) return;
+      if ((await escalationProblem(rbac, write, namespace, everything)) === undefined) return;
       throw forbidden({ group, resource }, name, 'must have cluster-admin privileges to use the aggregationRule');
     },
   };
@@ -118,12 +126,13 @@ function bindingHook(
   return {
     group,
     resource,
-    async check(draft, old, { request: { user } }: HookedWrite) {
+    async check(draft, old, write) {
+      const { user } = write.request;
       if (isMaster(user) || onlyBookkeeping(draft, old)) return;
       const { namespace = '', name = '' } = draft.metadata;
       const { roleRef } = draft as unknown as RoleBinding;
       if (await mayBind(user, roleRef, namespace)) return;
-      const problem = escalationProblem(rbac, user, namespace, rulesOf(roleRef, namespace));
+      const problem = await escalationProblem(rbac, write, namespace, rulesOf(roleRef, namespace));
       if (problem !== undefined) throw forbidden({ group, resource }, name, problem);
     },
   };

@@ -5,13 +5,16 @@ import { seededRng, silentLogger } from '#utils';
 import { MemoryCluster } from '../../test-support/memory-cluster.ts';
 import { ownRequest } from '../../../request/own.ts';
 import { addressRange, addressValue, formatAddress } from './addresses.ts';
+import type { HookedWrite } from '../../generic/storage-hook.ts';
 import { serviceHook } from './hook.ts';
+
+const settings = { rest: () => undefined } as HookedWrite['settings'];
 
 function setUp(serviceCidrs = ['10.96.0.0/16']) {
   const cluster = new MemoryCluster();
   const hook = serviceHook({ cluster, writer: cluster, rng: seededRng(1), logger: silentLogger, serviceCidrs });
   const target = { group: '', version: 'v1', resource: 'services', subresource: '', namespace: 'ns', name: '' };
-  const context = { request: ownRequest({ name: 'u', groups: [] }, 'create', target, 0), target, dryRun: false };
+  const context = { request: ownRequest({ name: 'u', groups: [] }, 'create', target, 0), target, dryRun: false, settings };
   const create = async (name: string, spec: ServiceSpec, dryRun = false): Promise<Service> => {
     const draft = {
       metadata: { name, namespace: 'ns' },
