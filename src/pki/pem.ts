@@ -8,17 +8,48 @@ export interface PemBlock {
   bytes: Buffer;
 }
 
-const blockPattern = /-----BEGIN ([A-Z0-9 ]+)-----\r?\n([\s\S]*?)-----END \1-----/g;
+const beginPattern = /-----BEGIN ([A-Z0-9 ]+)-----\r?\n/g;
+const endPattern = /-----END ([A-Z0-9 ]+)(?=-----)/g;
+const dashes = 5;
 
-/** All blocks, in order; text between them is ignored, as in Go. */
-export function parsePem(text: string | Buffer): PemBlock[] {
-  if (text.length > limits.pemBytesMax) throw new PkiError('PEM data too large');
-  return [...text.toString('latin1').matchAll(blockPattern)].map(([, label = '', body = '']) => ({
-    label,
-    // Headers ("Proc-Type: ...") end with an empty line; what follows is the data.
-    bytes: Buffer.from(body.includes(':') ? body.slice(body.search(/\r?\n\r?\n/) + 1) : body, 'base64'),
-  }));
+/** All blocks, in order; text between them, and a beginning without its end, is ignored, as in Go. */
+export function parsePem(data: string | Buffer): PemBlock[] {
+  if (data.length > limits.pemBytesMax) throw new PkiError('PEM data too large');
+  const text = data.toString('latin1');
+  const blocks: PemBlock[] = [];
+  const ends = endsOf(text);
+  let over = 0;
+  for (const { 0: line, 1: label = '', index } of text.matchAll(beginPattern)) {
+    if (index < over) continue;
+    const start = index + line.length;
+    const end = ends(label, start);
+    if (end === undefined) continue;
+    blocks.push({ label, bytes: bytesOf(text.slice(start, end.index)) });
+    over = end.index + end.length;
+  }
+  return blocks;
 }
+
+/** Where the first end of a label is, from a place on; places are asked for upwards, so that all questions together cost one look at the text. */
+function endsOf(text: string): (label: string, from: number) => { index: number; length: number } | undefined {
+  const found = new Map<string, { places: number[]; next: number }>();
+  for (const { 1: label = '', index } of text.matchAll(endPattern)) {
+    const known = found.get(label);
+    if (known) known.places.push(index);
+    else found.set(label, { places: [index], next: 0 });
+  }
+  return (label, from) => {
+    const ends = found.get(label);
+    if (!ends) return undefined;
+    while ((ends.places[ends.next] ?? Infinity) < from) ends.next++;
+    const index = ends.places[ends.next];
+    return index === undefined ? undefined : { index, length: `-----END ${label}`.length + dashes };
+  };
+}
+
+/** Headers ("Proc-Type: ...") end with an empty line; what follows is the data. */
+const bytesOf = (body: string): Buffer =>
+  Buffer.from(body.includes(':') ? body.slice(body.search(/\r?\n\r?\n/) + 1) : body, 'base64');
 
 /** The first block with this label. */
 export function findPem(text: string | Buffer, label: string): Buffer {

@@ -79,3 +79,24 @@ describe('arithmetic', () => {
     );
   });
 });
+
+it('tells quantities from other texts as the grammar of upstream does, at the cost of their length', () => {
+  const upstream = /^([+-]?)(0*)([0-9]*)(\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)$/;
+  const form = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+  const problem = (text: string): string => {
+    try {
+      parseQuantity(text);
+      return '';
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  const word = fc.array(fc.constantFrom('0', '1', '.', '+', '-', 'e', 'K', 'i', 'm', 'x'), { minLength: 1, maxLength: 8 });
+  fc.assert(
+    fc.property(word, (letters) => {
+      const text = letters.join('');
+      expect(problem(text) === form).toBe(!upstream.test(text));
+    }),
+  );
+  for (let tries = 0; tries < 2_000; tries++) expect(problem(`${'0'.repeat(1_023)}x`)).toBe(form);
+});

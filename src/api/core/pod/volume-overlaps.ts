@@ -1,6 +1,6 @@
 // Files of one volume that would hide each other (pkg/api/pod, warningsForOverlappingVirtualPaths).
 import type { Volume, VolumeProjection } from '#api/core/v1';
-import { quote } from '#utils';
+import { quote, withoutTrailing } from '#utils';
 import { isEmptyMap } from '../../common/report.ts';
 
 interface Place {
@@ -13,18 +13,49 @@ const text = ({ path, source }: Place): string => (source === '' ? quote(path) :
 const places = (items: { path: string }[] | undefined, source = ''): Place[] =>
   (items ?? []).map(({ path }) => ({ path: path ?? '', source }));
 
+/** More are not told: an answer has room for some of them only, and n equal paths overlap in n * n / 2 ways. */
+const collisionsMax = 100;
+
+/** A name on the way of paths: which places end here, and which go on, by their numbers. */
+interface Way {
+  here: number[];
+  beyond: number[];
+  next: Map<string, Way>;
+}
+
+const newWay = (): Way => ({ here: [], beyond: [], next: new Map() });
+
+/** Each place with those before it that it is in, or that are in it. */
 function collisions(list: Place[]): string[] {
+  const root = newWay();
   const known: Place[] = [];
   const found: string[] = [];
   for (const { path: written, source } of list) {
-    const place = { path: written.replace(/\/+$/, ''), source };
-    for (const other of place.path === '' ? [] : known) {
-      const inside = `${other.path}/`.startsWith(`${place.path}/`) || `${place.path}/`.startsWith(`${other.path}/`);
-      if (other.path !== '' && inside) found.push(`${text(place)} with ${text(other)}`);
-    }
+    const place = { path: withoutTrailing(written, '/'), source };
+    if (place.path === '') continue;
+    const others = enter(root, place.path, known.length);
     known.push(place);
+    for (const other of others.sort((a, b) => a - b)) {
+      if (found.length === collisionsMax) return found;
+      found.push(`${text(place)} with ${text(known[other] as Place)}`);
+    }
   }
   return found;
+}
+
+/** Notes the way of a path; gives the numbers of those that it meets. */
+function enter(root: Way, path: string, number: number): number[] {
+  const met: number[] = [];
+  let way = root;
+  for (const name of path.split('/')) {
+    if (way !== root) way.beyond.push(number);
+    const next = way.next.get(name) ?? newWay();
+    way.next.set(name, next);
+    way = next;
+    for (const other of way.here) met.push(other);
+  }
+  way.here.push(number);
+  return [...met, ...way.beyond];
 }
 
 function projectedPlaces(source: VolumeProjection): Place[] {
