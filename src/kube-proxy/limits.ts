@@ -12,5 +12,7 @@ export const retryMs = 1_000;
 export const applyTimeoutMs = 60_000;
 /** `-w`: seconds to wait for the xtables lock. */
 export const lockWaitSeconds = 5;
+/** Rules, about, of one Service: ports and addresses are multiplied with each other, and one Service is not to hold up all others. */
+export const rulesOfServiceMax = 50_000;
 export const healthzPort = 10256;
 export const metricsPort = 10249;

@@ -96,6 +96,10 @@ export function servicePorts(service: Service): ServicePort[] {
     ({ ip, ipMode }) => ip && isV4(ip) && ipMode !== 'Proxy',
   );
   const external = spec.type === 'NodePort' || spec.type === 'LoadBalancer';
+  // Shared by all ports, of which there may be thousands.
+  const externalIps = (spec.externalIPs ?? []).filter(isV4);
+  const loadBalancerIps = spec.type === 'LoadBalancer' ? proxiedIngress.map(({ ip = '' }) => ip) : [];
+  const loadBalancerSourceRanges = (spec.loadBalancerSourceRanges ?? []).filter(isV4).map(canonical);
   return (spec.ports ?? []).map((port) => ({
     name: `${namespace}/${serviceName}${port.name ? `:${port.name}` : ''}`,
     namespace,
@@ -105,9 +109,9 @@ export function servicePorts(service: Service): ServicePort[] {
     clusterIp,
     port: port.port,
     nodePort: external ? (port.nodePort ?? 0) : 0,
-    externalIps: (spec.externalIPs ?? []).filter(isV4),
-    loadBalancerIps: spec.type === 'LoadBalancer' ? proxiedIngress.map(({ ip = '' }) => ip) : [],
-    loadBalancerSourceRanges: (spec.loadBalancerSourceRanges ?? []).filter(isV4).map(canonical),
+    externalIps,
+    loadBalancerIps,
+    loadBalancerSourceRanges,
     affinitySeconds:
       spec.sessionAffinity === 'ClientIP' ? (spec.sessionAffinityConfig?.clientIP?.timeoutSeconds ?? affinitySecondsDefault) : 0,
     externalLocal: spec.externalTrafficPolicy === 'Local',
@@ -115,6 +119,18 @@ export function servicePorts(service: Service): ServicePort[] {
     healthCheckNodePort: spec.healthCheckNodePort ?? 0,
   }));
 }
+
+/** About how many rules a port takes: its addresses, its endpoints, and the ranges that may reach each address of a load balancer. */
+export const rulesCount = (
+  { externalIps, loadBalancerIps, loadBalancerSourceRanges }: ServicePort,
+  { cluster, local }: ServiceEndpoints,
+): number =>
+  2 +
+  externalIps.length +
+  loadBalancerIps.length * (1 + loadBalancerSourceRanges.length) +
+  loadBalancerSourceRanges.length +
+  cluster.length +
+  local.length;
 
 /** Endpoints of one service port out of all slices of the service, sorted, without doubles. */
 export function portEndpoints(slices: readonly EndpointSlice[], port: ServicePort, node: ProxyNode): ProxyEndpoint[] {

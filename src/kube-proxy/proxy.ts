@@ -12,11 +12,19 @@ import { removeRulesOfOther } from './cleanup.ts';
 import type { Dataplane, ProxyMode } from './dataplane.ts';
 import { supportsRandomFully } from './iptables/applier.ts';
 import { iptablesDataplane } from './iptables/dataplane.ts';
-import { coalesceMs, healthzPort, metricsPort as defaultMetricsPort, minSyncPeriodMs, retryMs, syncPeriodMs } from './limits.ts';
+import {
+  coalesceMs,
+  healthzPort,
+  metricsPort as defaultMetricsPort,
+  minSyncPeriodMs,
+  retryMs,
+  rulesOfServiceMax,
+  syncPeriodMs,
+} from './limits.ts';
 import { type ProxyMetrics, proxyMetrics, serveMetrics } from './metrics.ts';
 import { isProxiedSlice, type ProxyNode, serviceKeyOf } from './model.ts';
 import { nftablesDataplane } from './nftables/dataplane.ts';
-import { type StaleFlows, Tracker } from './tracker.ts';
+import { type StaleFlows, Tracker, type TrackerSource } from './tracker.ts';
 
 export interface KubeProxyOptions {
   nodeName: string;
@@ -110,7 +118,7 @@ class KubeProxy<R> implements RunningKubeProxy, ProxyHealth {
     if (cleanup) await this.#dataplane.remove();
   }
 
-  #watch(nodeName: string): { service(key: string): Service | undefined; slices(key: string): readonly EndpointSlice[] } {
+  #watch(nodeName: string): TrackerSource {
     const { informers } = this.#deps;
     const services = informers.informer<Service>({ group: '', version: 'v1', resource: 'services' });
     const slices = informers.informer<EndpointSlice>({ group: 'discovery.k8s.io', version: 'v1', resource: 'endpointslices' });
@@ -147,6 +155,10 @@ class KubeProxy<R> implements RunningKubeProxy, ProxyHealth {
         return services.lister.get(namespace, name);
       },
       slices: (key) => slices.lister.byIndex('service', key),
+      leftOut: (key, ports) =>
+        this.#deps.logger.error(
+          `Service ${key} needs more than ${rulesOfServiceMax} rules: its last ${ports} ports are not served`,
+        ),
     };
   }
   /** One sync at a time; bursts become one, and syncs keep their distance. */

@@ -3,7 +3,8 @@
 import type { Service } from '#api/core/v1';
 import type { EndpointSlice } from '#api/discovery/v1';
 import type { Dataplane } from './dataplane.ts';
-import { chooseEndpoints, portEndpoints, type ProxyNode, type ServicePort, servicePorts } from './model.ts';
+import { rulesOfServiceMax } from './limits.ts';
+import { chooseEndpoints, portEndpoints, type ProxyNode, rulesCount, type ServicePort, servicePorts } from './model.ts';
 
 interface TrackedPort<R> {
   port: ServicePort;
@@ -25,6 +26,8 @@ export interface StaleFlows {
 export interface TrackerSource {
   service(key: string): Service | undefined;
   slices(key: string): readonly EndpointSlice[];
+  /** A Service has more than the rules that one may have: its last ports are not served. */
+  leftOut(key: string, ports: number): void;
 }
 
 export class Tracker<R> {
@@ -85,8 +88,15 @@ export class Tracker<R> {
     const now = new Map<string, TrackedPort<R>>();
     const service = this.#source.service(key);
     const slices = service ? this.#source.slices(key) : [];
-    for (const port of service ? servicePorts(service) : []) {
+    const ports = service ? servicePorts(service) : [];
+    let count = 0;
+    for (const [index, port] of ports.entries()) {
       const endpoints = chooseEndpoints(portEndpoints(slices, port, this.#node), this.#node);
+      count += rulesCount(port, endpoints);
+      if (count > rulesOfServiceMax) {
+        this.#source.leftOut(key, ports.length - index);
+        break;
+      }
       const rules = this.#dataplane.rulesOf(port, endpoints, this.#node);
       const id = `${port.name}/${port.protocol}`;
       const old = before.get(id);

@@ -4,7 +4,7 @@ import type { Labels } from '#apimachinery/labels';
 import { deepEqual } from '#utils';
 import type { Direction, PodFacts, PolicyFacts } from './facts.ts';
 import { Groups } from './groups.ts';
-import { podsPerStep } from './limits.ts';
+import { podsPerStep, portsPerPod } from './limits.ts';
 import { commentOf, hashedName } from './names.ts';
 import { type PolicyChain, PolicyChainBuilder } from './policy-rules.ts';
 import { type Chain, type NamedSet, noRules, type Rule, type Ruleset } from './ruleset.ts';
@@ -22,6 +22,9 @@ interface Selected {
 
 /** Chains of policies by direction and address of a pod of this node. */
 type Profiles = Map<string, Set<PolicyFacts>>;
+
+/** How many ordinary pods a pod is worth: some have thousands of ports. */
+const weightOf = (pod: PodFacts | undefined): number => 1 + Math.floor((pod?.ports.length ?? 0) / portsPerPod);
 
 export class Compiler {
   readonly #nodeName: string;
@@ -99,7 +102,11 @@ export class Compiler {
         this.#changedPods.delete(key);
         const pod = this.#pods.get(key);
         this.#groups.show(key, pod, this.#namespaces.get(pod?.namespace ?? ''));
-        if (++count % podsPerStep === 0) yield;
+        count += weightOf(pod);
+        if (count >= podsPerStep) {
+          count = 0;
+          yield;
+        }
       }
     }
     this.#publish();
@@ -136,7 +143,8 @@ export class Compiler {
     let count = 0;
     for (const [key, pod] of this.#pods) {
       this.#groups.show(key, pod, this.#namespaces.get(pod.namespace), fresh);
-      if ((count += fresh.length) >= podsPerStep) {
+      count += fresh.length * weightOf(pod);
+      if (count >= podsPerStep) {
         count = 0;
         yield;
       }

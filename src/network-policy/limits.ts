@@ -13,6 +13,8 @@ export const applyTimeoutMs = 60_000;
 export const admitTimeoutMs = 10_000;
 /** Pods looked at before others may have a turn. */
 export const podsPerStep = 200;
+/** Ports, in a count of pods, that are as much work as a pod. */
+export const portsPerPod = 10;
 /** Elements in one line of nft's input. */
 export const elementsPerLine = 500;
 /** Pods and peers that an explanation names. */

@@ -43,10 +43,10 @@ function portMatches(ports: readonly PortRange[]): Match[] {
 }
 
 /** Where a pod listens under the names of a rule. */
-const destinations = (pod: PodFacts, named: RuleFacts['named']): string[] =>
-  pod.ports
-    .filter(({ name, protocol }) => named.some((one) => one.name === name && one.protocol === protocol))
-    .map(({ protocol, port }) => `${pod.ip} . ${protocol} . ${port}`);
+const destinations = (pod: PodFacts, named: ReadonlySet<string>): string[] =>
+  pod.ports.filter((port) => named.has(nameText(port))).map(({ protocol, port }) => `${pod.ip} . ${protocol} . ${port}`);
+
+const nameText = ({ name, protocol }: { name: string; protocol: Protocol }): string => `${protocol} ${name}`;
 
 export class PolicyChainBuilder {
   readonly #policy: PolicyFacts;
@@ -89,19 +89,21 @@ export class PolicyChainBuilder {
   /** A name means what each pod that the policy selects calls so. */
   #namedOfSelected({ named }: RuleFacts): Match {
     const { namespace, pods } = this.#policy;
+    const names = new Set(named.map(nameText));
     const set = hashedName('ports', [namespace, pods.nothing, pods.toString(), named]);
     const elementsOf: Elements = (pod) =>
-      !pod.hostNetwork && pod.namespace === namespace && pods.matches(pod.labels) ? destinations(pod, named) : [];
+      !pod.hostNetwork && pod.namespace === namespace && pods.matches(pod.labels) ? destinations(pod, names) : [];
     this.#groups.set(set, { type: 'destination', elementsOf });
     return { kind: 'destination', set };
   }
   /** A name means what each pod that is reached calls so: outside of pods nobody has names for ports. */
   #namedOfPeers({ anybody, peers, blocks, named }: RuleFacts): Match {
+    const names = new Set(named.map(nameText));
     const set = hashedName('ports', [anybody, peersText(peers), blocks, named]);
     const isReached = (pod: PodFacts, namespace: Labels | undefined): boolean =>
       anybody || peers.some((peer) => isPeer(peer, pod, namespace)) || covers(blocks, addressNumber(pod.ip ?? '') ?? -1);
     const elementsOf: Elements = (pod, namespace) =>
-      !pod.hostNetwork && isReached(pod, namespace) ? destinations(pod, named) : [];
+      !pod.hostNetwork && isReached(pod, namespace) ? destinations(pod, names) : [];
     this.#groups.set(set, { type: 'destination', elementsOf });
     return { kind: 'destination', set };
   }

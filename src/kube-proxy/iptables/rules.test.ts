@@ -28,14 +28,20 @@ const pod = (ip: string, nodeName = 'node-1', conditions = {}) => ({ addresses: 
 /** A tracker over a world that the test may change. */
 function world(service: Service | undefined, slices: EndpointSlice[]) {
   const state = { service, slices };
-  const tracker = new Tracker({ service: () => state.service, slices: () => state.slices }, dataplane, node);
+  const leftOut: number[] = [];
+  const source = {
+    service: () => state.service,
+    slices: () => state.slices,
+    leftOut: (_: string, ports: number) => leftOut.push(ports),
+  };
+  const tracker = new Tracker(source, dataplane, node);
   const update = () => {
     tracker.touch('ns/web');
     return tracker.update();
   };
   const text = () => restoreInput(tracker.rules(), { ...options, healthCheckPorts: [] }).text.split('\n');
   update();
-  return { state, tracker, update, text };
+  return { state, tracker, update, text, leftOut };
 }
 
 describe('iptables rules', () => {
@@ -192,6 +198,14 @@ describe('iptables rules', () => {
     update();
     const none = restoreInput(tracker.rules(), { ...options, healthCheckPorts: [] }, { rules, chains: first.chains });
     expect(none.text.match(/^-X /gm)).toHaveLength(first.chains.size);
+  });
+
+  it('are bounded for one Service: of too many ports the last are not served', () => {
+    const ports = Array.from({ length: 4_000 }, (_, at) => ({ name: `p${at}`, port: at + 1 }));
+    const loadBalancerSourceRanges = Array.from({ length: 2_000 }, (_, at) => `10.${at >> 8}.${at & 255}.0/24`);
+    const { tracker, leftOut } = world(web({ type: 'LoadBalancer', ports, loadBalancerSourceRanges }), []);
+    expect(tracker.rules().size).toBe(24);
+    expect(leftOut).toEqual([3_976]);
   });
 
   it('know which UDP flows go stale', () => {
