@@ -62,8 +62,8 @@ export function formatLabels(labels: Record<string, string> | undefined): string
 }
 
 /** At most `max` items, then how many more. */
-export function formatList(items: readonly string[], max: number): string {
-  return items.length > max ? `${items.slice(0, max).join(',')} + ${items.length - max} more...` : items.join(',');
+export function formatList(items: readonly string[], max: number, count: number = items.length): string {
+  return count > max ? `${items.slice(0, max).join(',')} + ${count - max} more...` : items.join(',');
 }
 
 interface ColumnOptions {

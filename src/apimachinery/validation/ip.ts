@@ -13,10 +13,9 @@ const notAnIP = (path: Path, value: string): FieldError =>
 
 /** A field that once took any spelling. `strict`: StrictIPCIDRValidation; `old`: values it may keep. */
 export function validateLegacyIP(path: Path, value: string, strict: boolean, old: readonly string[] = []): FieldError[] {
-  if (old.includes(value)) return [];
   const ip = parseIP(value);
-  if (ip === undefined) return [notAnIP(path, value)];
-  return strict ? strictIPProblems(path, value, ip) : [];
+  const problems = ip === undefined ? [notAnIP(path, value)] : strict ? strictIPProblems(path, value, ip) : [];
+  return problems.length > 0 && old.includes(value) ? [] : problems;
 }
 
 /** An address in canonical form. */
@@ -41,10 +40,9 @@ const notACIDR = (path: Path, value: string): FieldError =>
 
 /** A prefix in a field that once took any spelling. */
 export function validateLegacyCIDR(path: Path, value: string, strict: boolean, old: readonly string[] = []): FieldError[] {
-  if (old.includes(value)) return [];
   const prefix = parseCIDR(value);
-  if (prefix === undefined) return [notACIDR(path, value)];
-  return strict ? strictCIDRProblems(path, value, prefix) : [];
+  const problems = prefix === undefined ? [notACIDR(path, value)] : strict ? strictCIDRProblems(path, value, prefix) : [];
+  return problems.length > 0 && old.includes(value) ? [] : problems;
 }
 
 /** A prefix in canonical form. */

@@ -77,9 +77,11 @@ function validateExitCodes(
   const codes = values ?? [];
   if (codes.length === 0) report.invalid(at, values ?? null, 'at least one value is required');
   else if (codes.length > exitCodesMax) report.tooMany(at, codes.length, exitCodesMax);
+  const seen = new Set<number>();
   codes.forEach((code, index) => {
     if (operator === 'In' && code === 0) report.invalid(at.index(index), code, 'must not be 0 for the In operator');
-    if (codes.indexOf(code) < index) report.duplicate(at.index(index), code);
+    if (seen.has(code)) report.duplicate(at.index(index), code);
+    seen.add(code);
   });
   if (codes.some((code, index) => index > 0 && (codes[index - 1] ?? 0) > code)) report.invalid(at, codes, 'must be ordered');
 }

@@ -60,8 +60,10 @@ function validateUsages(report: Report, path: Path, given: string[], old: string
   if (old.every((usage) => usages.includes(usage)))
     given.forEach((usage, index) => report.known(path.index(index), usage, usages));
   if (hasDuplicates(old)) return;
+  const seen = new Set<string>();
   given.forEach((usage, index) => {
-    if (given.indexOf(usage) < index) report.duplicate(path.index(index), usage);
+    if (seen.has(usage)) report.duplicate(path.index(index), usage);
+    seen.add(usage);
   });
 }
 

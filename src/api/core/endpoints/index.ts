@@ -43,15 +43,21 @@ function validateSubsets({ subsets }: core.Endpoints): FieldError[] {
   );
 }
 
+/** Each address with each port: they are counted, not made, as there may be thousands of both. */
 function addressesText({ subsets }: core.Endpoints): string {
   if (isEmpty(subsets)) return '<none>';
-  const all = (subsets ?? []).flatMap(({ addresses = [], ports = [] }) => {
-    const ips = addresses.map(({ ip }) => ip);
-    if (ports.length === 0) return ips;
-    return ports.flatMap(({ port }) => ips.map((ip) => (ip.includes(':') ? `[${ip}]:${port}` : `${ip}:${port}`)));
-  });
-  return formatList(all, shownMax);
+  let count = 0;
+  const shown: string[] = [];
+  for (const { addresses = [], ports = [] } of subsets ?? []) {
+    count += addresses.length * Math.max(ports.length, 1);
+    for (const { port } of ports.length === 0 ? [{ port: undefined }] : ports.slice(0, shownMax))
+      for (const { ip } of addresses.slice(0, shownMax - shown.length)) shown.push(placeText(ip, port));
+  }
+  return formatList(shown, shownMax, count);
 }
+
+const placeText = (ip: string, port: number | undefined): string =>
+  port === undefined ? ip : ip.includes(':') ? `[${ip}]:${port}` : `${ip}:${port}`;
 
 export const endpoints = defineKind<core.Endpoints>({
   group: '',

@@ -16,7 +16,8 @@ export function validateVolumeMounts(
   volumes: ReadonlyMap<string, Volume>,
 ): void {
   const seen = new Set<string>();
-  const devices = container.volumeDevices ?? [];
+  const devices = new Set(container.volumeDevices?.map(({ name }) => name));
+  const devicePaths = new Set(container.volumeDevices?.map(({ devicePath }) => devicePath));
   container.volumeMounts?.forEach((mount, index) => {
     const at = path.index(index);
     const name = mount.name ?? '';
@@ -26,9 +27,8 @@ export function validateVolumeMounts(
     if (mountPath === '') report.required(at.child('mountPath'));
     if (seen.has(mountPath)) report.invalid(at.child('mountPath'), mountPath, 'must be unique');
     seen.add(mountPath);
-    if (devices.some((device) => device.name === name))
-      report.invalid(at.child('name'), name, 'must not already exist in volumeDevices');
-    if (devices.some(({ devicePath }) => devicePath === mountPath)) {
+    if (devices.has(name)) report.invalid(at.child('name'), name, 'must not already exist in volumeDevices');
+    if (devicePaths.has(mountPath)) {
       report.invalid(at.child('mountPath'), mountPath, 'must not already exist as a path in volumeDevices');
     }
     validateSubPaths(report, path, at, mount);
@@ -70,6 +70,8 @@ export function validateVolumeDevices(
 ): void {
   const names = new Set<string>();
   const paths = new Set<string>();
+  const mounts = new Set(container.volumeMounts?.map((mount) => mount.name));
+  const mountPaths = new Set(container.volumeMounts?.map(({ mountPath }) => mountPath));
   container.volumeDevices?.forEach((device, index) => {
     const at = path.index(index);
     const name = device.name ?? '';
@@ -79,10 +81,8 @@ export function validateVolumeDevices(
     if (paths.has(devicePath)) report.invalid(at.child('devicePath'), devicePath, 'must be unique');
     if (hasBackstep(devicePath)) report.invalid(at.child('devicePath'), devicePath, "can not contain backsteps ('..')");
     else paths.add(devicePath);
-    const mounts = container.volumeMounts ?? [];
-    if (mounts.some((mount) => mount.name === name))
-      report.invalid(at.child('name'), name, 'must not already exist in volumeMounts');
-    if (mounts.some(({ mountPath }) => mountPath === devicePath)) {
+    if (mounts.has(name)) report.invalid(at.child('name'), name, 'must not already exist in volumeMounts');
+    if (mountPaths.has(devicePath)) {
       report.invalid(at.child('devicePath'), devicePath, 'must not already exist as a path in volumeMounts');
     }
     if (name !== '') names.add(name);

@@ -125,12 +125,12 @@ function validateExtendedClaim(
   if (!status) return;
   const mappings = path.child('requestMappings');
   if (isEmpty(status.requestMappings)) report.required(mappings, 'at least one request mapping is required');
-  const containers = [...(spec.initContainers ?? []), ...(spec.containers ?? [])];
+  const containers = byName([...(spec.initContainers ?? []), ...(spec.containers ?? [])]);
   const where = 'spec.initContainers.resources.requests or spec.containers.resources.requests';
   const seen = new Set<string>();
   status.requestMappings?.forEach(({ containerName, resourceName, requestName }, index) => {
     const at = mappings.index(index);
-    const container = containers.find(({ name }) => name === containerName);
+    const container = containers.get(containerName);
     if (!container) {
       report.invalid(
         at.child('containerName'),
@@ -189,14 +189,19 @@ function validateUsers(report: Report, status: core.PodStatus, spec: core.PodSpe
   }
 }
 
+/** The first of each name. */
+const byName = (containers: readonly core.Container[]): ReadonlyMap<string, core.Container> =>
+  new Map([...containers].reverse().map((container) => [container.name, container]));
+
 function validateAllocated(
   report: Report,
   path: Path,
   statuses: core.ContainerStatus[] | undefined,
   containers: core.Container[] | undefined,
 ): void {
+  const named = byName(containers ?? []);
   statuses?.forEach((status, index) => {
-    const container = containers?.find(({ name }) => name === status.name);
+    const container = named.get(status.name);
     status.allocatedResourcesStatus?.forEach((allocated, item) => {
       const at = path.index(index).child('allocatedResourcesStatus').index(item);
       if (container) validateAllocatedName(report, at.child('name'), allocated.name, container);

@@ -2,7 +2,6 @@
 import type { Toleration } from '#api/core/v1';
 import type { Path } from '#apimachinery/field';
 import { isDecimalInteger, isLabelValue } from '#apimachinery/validation';
-import { semanticEqual } from '../../../common/equality.ts';
 import { validateLabelName } from '../../../common/labels.ts';
 import type { Report } from '../../../common/report.ts';
 
@@ -46,6 +45,9 @@ function validateOperator(report: Report, path: Path, operator: string, value: s
   else report.problems(path.child('value'), value, isDecimalInteger(value));
 }
 
+const withoutSeconds = ({ key = '', operator = '', value = '', effect = '' }: Toleration): string =>
+  JSON.stringify([key, operator, value, effect]);
+
 /** An update may add tolerations, and change for how long the old ones hold. */
 export function validateOnlyAddedTolerations(
   report: Report,
@@ -54,9 +56,8 @@ export function validateOnlyAddedTolerations(
   old: Toleration[] | undefined,
   allowComparison = false,
 ): void {
-  const kept = (before: Toleration): boolean =>
-    (tolerations ?? []).some((now) => semanticEqual({ ...before, tolerationSeconds: 0 }, { ...now, tolerationSeconds: 0 }));
-  if (!(old ?? []).every(kept))
+  const there = new Set(tolerations?.map(withoutSeconds));
+  if (!(old ?? []).every((before) => there.has(withoutSeconds(before))))
     return report.forbidden(path, 'existing toleration can not be modified except its tolerationSeconds');
   validateTolerations(report, path, tolerations, allowComparison);
 }
