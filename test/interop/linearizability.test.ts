@@ -1,21 +1,20 @@
 // Linearizability of a control plane of three machines, each with an apiserver and an etcd member: 64 clients swap and write while one machine after the other
 // is switched off, paused or cut off at random, and porcupine looks for an order that explains all that they saw. Meanwhile informers and watches of client-go
 // see every write of others once and in order. Real machines for a minute or more, so it runs on request: SAGONG_HA_MINUTES=1, or 10 for the whole; SAGONG_SEED=7 plays the same failures again.
-import { execFile, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile, spawnSync } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { seededRng } from '#utils';
 import { TestCluster } from '../e2e/cluster/harness.ts';
 import { failureKinds, Planes } from '../e2e/control-planes/planes.ts';
+import { buildGo, buildWatchers, startWatchers, type Watched } from './watchers/watching.ts';
 
 const source = fileURLToPath(new URL('./linearizability', import.meta.url));
-const watchers = fileURLToPath(new URL('./watchers', import.meta.url));
 const minutes = Number(process.env['SAGONG_HA_MINUTES'] ?? 0);
 const seed = Number(process.env['SAGONG_SEED'] ?? 1);
 const hasGo = spawnSync('go', ['version']).status === 0;
@@ -27,16 +26,6 @@ interface Kubeconfig {
   users: { user: { 'client-certificate-data': string; 'client-key-data': string } }[];
 }
 
-/** Numbers from 0 to `below`, the same for the same seed (Marsaglia's xorshift). */
-function drawing(from: number): (below: number) => number {
-  let state = (from * 2_654_435_761) >>> 0 || 1;
-  return (below) => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    return (state >>> 0) % below;
-  };
-}
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe.skipIf(!hasGo)('the checker (skipped without a Go toolchain)', { timeout: spareMs }, () => {
@@ -52,8 +41,8 @@ describe.skipIf(!hasGo || minutes === 0)('a control plane of three (skipped with
 
   beforeAll(async () => {
     dir = await mkdtemp(join(tmpdir(), 'sagong-linear-'));
-    await run('nice', ['-n', '15', 'go', 'build', '-o', join(dir, 'program'), '.'], { cwd: source });
-    await run('nice', ['-n', '15', 'go', 'build', '-o', join(dir, 'watchers'), '.'], { cwd: watchers });
+    await buildGo(source, join(dir, 'program'));
+    await buildWatchers(join(dir, 'watchers'));
     cluster = await TestCluster.create();
     planes = new Planes(cluster);
     await cluster.up('--control-planes', '3', '--nodes', '0');
@@ -81,19 +70,9 @@ describe.skipIf(!hasGo || minutes === 0)('a control plane of three (skipped with
     ];
   }
 
-  /** Informers and watches that have begun, in a namespace of their own. Gives what ends them, with what they saw. */
-  async function watching(namespace: string): Promise<() => Promise<{ acknowledged: number; faults: object }>> {
+  async function watching(namespace: string): Promise<() => Promise<Watched>> {
     await cluster.kubectl('create', 'namespace', namespace);
-    const words = [`--kubeconfig=${planes.kubeconfig}`, `--namespace=${namespace}`];
-    const started = spawn(join(dir, 'watchers'), words, { stdio: ['pipe', 'pipe', 'inherit'] });
-    await once(started.stdout, 'readable');
-    const said = text(started.stdout);
-    return async () => {
-      started.stdin.end();
-      const seen = (await said).trim().split('\n').at(-1) ?? '';
-      console.info(`${namespace}: ${seen}`);
-      return JSON.parse(seen) as { acknowledged: number; faults: object };
-    };
+    return startWatchers(join(dir, 'watchers'), planes.kubeconfig, namespace);
   }
 
   it('is started anew, one machine after the other, and watchers miss and double nothing', { timeout: spareMs }, async () => {
@@ -112,7 +91,7 @@ describe.skipIf(!hasGo || minutes === 0)('a control plane of three (skipped with
   it('explains all that 64 clients saw by one order, and watchers see every event once', {
     timeout: minutes * 60_000 + spareMs,
   }, async () => {
-    const draw = drawing(seed);
+    const { int: draw } = seededRng(seed);
     const end = await watching('watched');
     let over = false;
     const asked = run(join(dir, 'program'), await flags(), { maxBuffer: 16 << 20 }).finally(() => {

@@ -45,12 +45,17 @@ export class TestCluster {
   readonly dataDir: string;
   /** Of nodes by name: found once, as an instance keeps its own. */
   readonly #netns = new Map<string, string>();
-  constructor(home: string) {
+  /** The binary of its package. */
+  readonly #program: string;
+  constructor(home: string, program = binary) {
     this.home = home;
     this.dataDir = join(home, 'cluster');
+    this.#program = program;
   }
-  static async create(): Promise<TestCluster> {
-    return new TestCluster(await mkdtemp(join(tmpdir(), 'sagong-e2e-')));
+  /** `packed`: as an installed package with a folder of its own, which a test replaces; default: the binary under test. */
+  static async create(packed?: (home: string) => Promise<string>): Promise<TestCluster> {
+    const home = await mkdtemp(join(tmpdir(), 'sagong-e2e-'));
+    return new TestCluster(home, await packed?.(home));
   }
   get env(): Record<string, string> {
     return { HOME: this.home, KUBECONFIG: join(this.home, 'config'), KUBECACHEDIR: join(this.home, 'kubecache') };
@@ -58,7 +63,7 @@ export class TestCluster {
   sagong(...args: string[]): Promise<Output> {
     const words = args[0] === 'node' ? 2 : 1;
     const [command, rest] = [args.slice(0, words), args.slice(words)];
-    return run(process.execPath, [binary, ...command, '--data-dir', this.dataDir, ...rest], {
+    return run(process.execPath, [this.#program, ...command, '--data-dir', this.dataDir, ...rest], {
       env: this.env,
       timeoutMs: 110_000,
     });
@@ -66,7 +71,7 @@ export class TestCluster {
   /** A command of several words about this cluster, or with `named` false one that asks for none. */
   run(command: readonly string[], args: readonly string[], named = true): Promise<Output> {
     const where = named ? ['--data-dir', this.dataDir] : [];
-    return run(process.execPath, [binary, ...command, ...where, ...args], { env: this.env, timeoutMs: 110_000 });
+    return run(process.execPath, [this.#program, ...command, ...where, ...args], { env: this.env, timeoutMs: 110_000 });
   }
   async up(...args: string[]): Promise<Output> {
     const output = await this.sagong('up', '--detach', ...args);
@@ -159,7 +164,7 @@ export class TestCluster {
   }
   /** The binary in the network of a node; throws when it fails. */
   async sagongInNode(node: number, ...words: string[]): Promise<void> {
-    const output = await this.inNode(node, process.execPath, binary, ...words);
+    const output = await this.inNode(node, process.execPath, this.#program, ...words);
     if (output.code !== 0) throw new Error(`sagong ${words.join(' ')}: ${output.stdout}${output.stderr}`);
   }
   /** The process of a node's kubelet and kube-proxy. */

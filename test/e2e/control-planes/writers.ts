@@ -56,13 +56,16 @@ export class Writers {
   /** What clients were told meanwhile, and how often. */
   readonly refusals = new Map<string, number>();
   readonly #callers: Caller[];
+  readonly #restMs: number;
   readonly #loops: Promise<void>[];
   #stopped = false;
   #lastMs = performance.now();
   #gapMs = 0;
   #slowestMs = 0;
 
-  constructor(kubeconfig: string, count: number) {
+  /** `restMs`: of each writer between two writes. */
+  constructor(kubeconfig: string, count: number, restMs = 0) {
+    this.#restMs = restMs;
     this.#callers = Array.from({ length: count }, () => new Caller(kubeconfig));
     this.#loops = this.#callers.map((caller, index) => this.#write(caller, index));
   }
@@ -96,7 +99,14 @@ export class Writers {
       this.#gapMs = Math.max(this.#gapMs, now - this.#lastMs);
       this.#slowestMs = Math.max(this.#slowestMs, now - startedMs);
       this.#lastMs = now;
+      if (this.#restMs > 0) await new Promise((resolve) => setTimeout(resolve, this.#restMs));
     }
+  }
+  /** Those of the acknowledged writes that are not there. */
+  async lost(kubeconfig: string): Promise<string[]> {
+    const before = [...this.acknowledged];
+    const there = await stored(kubeconfig);
+    return before.filter((name) => !there.has(name));
   }
   /** Asks again until it is there: a try that had no answer may have been carried out. */
   async #untilAcknowledged(caller: Caller, name: string): Promise<void> {
