@@ -15,3 +15,4 @@ export { parseGoInt } from './go-int.ts';
 export { goPrint, goSyntax, goTypeName } from './go-print.ts';
 export { finish, type Steps } from './steps.ts';
 export { withoutTrailing } from './trailing.ts';
+export { firstOfEach, repeats } from './repeats.ts';

@@ -3,6 +3,7 @@ import type * as admission from '#api/admissionregistration/v1';
 import type { Path } from '#apimachinery/field';
 import { isQualifiedName } from '#apimachinery/validation';
 import { AdmissionCompiler, type AdmissionExpression } from '#cel';
+import { repeats } from '#utils';
 import { isEmpty, type Report } from '../../common/report.ts';
 
 const conditionsMax = 64;
@@ -34,7 +35,7 @@ export function validateMatchConditions(
 ): void {
   if (!conditions || conditions.length === 0) return;
   if (conditions.length > conditionsMax) report.tooMany(path, conditions.length, conditionsMax);
-  const names = conditions.map(({ name }) => name);
+  const isRepeat = repeats();
   const compiler = new AdmissionCompiler({ hasVariables: false });
   conditions.forEach(({ name = '', expression = '' }: Partial<admission.MatchCondition>, index) => {
     const at = path.index(index);
@@ -48,7 +49,7 @@ export function validateMatchConditions(
       });
     if (isEmpty(name)) report.required(at.child('name'));
     else report.problems(at.child('name'), name, isQualifiedName(name));
-    if (name !== '' && names.indexOf(name) < index) report.duplicate(at.child('name'), name);
+    if (name !== '' && isRepeat(name)) report.duplicate(at.child('name'), name);
   });
 }
 

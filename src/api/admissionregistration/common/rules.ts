@@ -2,6 +2,7 @@
 import type * as admission from '#api/admissionregistration/v1';
 import type { Path } from '#apimachinery/field';
 import { isPathSegmentName } from '#apimachinery/validation';
+import { repeats } from '#utils';
 import { validateLabelSelector } from '../../common/labels.ts';
 import { isEmpty, type Report } from '../../common/report.ts';
 
@@ -64,10 +65,11 @@ function validateResources(report: Report, path: Path, resources: string[]): voi
 
 function validateNamedRule(report: Report, path: Path, rule: admission.NamedRuleWithOperations): void {
   const { resourceNames = [] } = rule;
+  const isRepeat = repeats();
   resourceNames.forEach((name, index) => {
     const at = path.child('resourceNames').index(index);
     report.problems(at, name, isPathSegmentName(name));
-    if (resourceNames.indexOf(name) < index) report.duplicate(at, name);
+    if (isRepeat(name)) report.duplicate(at, name);
   });
   validateRule(report, path, rule);
 }

@@ -3,7 +3,7 @@ import type * as admission from '#api/admissionregistration/v1';
 import { type Path, root } from '#apimachinery/field';
 import type { KubeObject } from '#apimachinery/meta';
 import { isDNS1035Label, validateFullyQualifiedName } from '#apimachinery/validation';
-import { deepEqual } from '#utils';
+import { deepEqual, repeats } from '#utils';
 import { selectorHasInvalidValue, validateLabelSelector } from '../../common/labels.ts';
 import { age, column } from '../../common/printing.ts';
 import { collect, isEmpty, type Report } from '../../common/report.ts';
@@ -58,8 +58,9 @@ function rulesForUpdate(hooks: Webhook[], old: Webhook[]): WebhookRules {
 
 function validateReviewVersions(report: Report, path: Path, versions: string[], rules: WebhookRules): void {
   if (versions.length === 0) return report.required(path, `must specify one of ${reviewVersions.join(', ')}`);
+  const isRepeat = repeats();
   versions.forEach((version, index) => {
-    if (versions.indexOf(version) < index) return report.invalid(path.index(index), version, 'duplicate version');
+    if (isRepeat(version)) return report.invalid(path.index(index), version, 'duplicate version');
     report.problems(path.index(index), version, isDNS1035Label(version));
   });
   if (rules.requireKnownReviewVersion && !versions.some((version) => reviewVersions.includes(version)))
@@ -86,13 +87,12 @@ function validateWebhook(report: Report, path: Path, hook: Webhook, rules: Webho
 }
 
 function validateAll(report: Report, { webhooks = [] }: WebhookConfiguration, rules: WebhookRules): void {
-  const names = webhooks.map(({ name }) => name);
+  const isRepeat = repeats();
   webhooks.forEach((hook, index) => {
     const path = root('webhooks').index(index);
     validateWebhook(report, path, hook, rules);
     validateReviewVersions(report, path.child('admissionReviewVersions'), hook.admissionReviewVersions ?? [], rules);
-    if (rules.requireUniqueNames && hook.name && names.indexOf(hook.name) < index)
-      report.duplicate(path.child('name'), hook.name);
+    if (rules.requireUniqueNames && hook.name && isRepeat(hook.name)) report.duplicate(path.child('name'), hook.name);
   });
 }
 

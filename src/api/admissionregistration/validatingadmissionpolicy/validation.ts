@@ -3,6 +3,7 @@ import type * as admission from '#api/admissionregistration/v1';
 import { type FieldError, type Path, root } from '#apimachinery/field';
 import { byteLength, type Condition, isQualifiedName, validateConditions } from '#apimachinery/validation';
 import { AdmissionCompiler } from '#cel';
+import { repeats } from '#utils';
 import { collect, isEmpty, type Report } from '../../common/report.ts';
 import { validateExpression, validateMatchConditions, validateVariables } from '../common/expressions.ts';
 import { sameConditions, validateParamKind } from '../common/policies.ts';
@@ -57,10 +58,10 @@ function validateSpec(
   );
   if (auditAnnotations.length > annotationsMax)
     report.invalid(annotationsPath, auditAnnotations, `must not have more than ${annotationsMax} auditAnnotations`);
-  const keys = auditAnnotations.map(({ key }) => key);
+  const isRepeat = repeats<string | undefined>();
   auditAnnotations.forEach((annotation, index) => {
     validateAnnotation(report, annotationsPath.index(index), annotation, context);
-    if (keys.indexOf(annotation.key) < index) report.duplicate(annotationsPath.index(index).child('key'), annotation.key);
+    if (isRepeat(annotation.key)) report.duplicate(annotationsPath.index(index).child('key'), annotation.key);
   });
 }
 

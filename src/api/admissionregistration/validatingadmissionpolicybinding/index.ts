@@ -1,6 +1,7 @@
 // Bindings of validating policies (admissionregistration.k8s.io/v1; pkg/registry/admissionregistration/validatingadmissionpolicybinding).
 import type { ValidatingAdmissionPolicyBinding } from '#api/admissionregistration/v1';
 import { root } from '#apimachinery/field';
+import { repeats } from '#utils';
 import { collect, isEmpty, type Report } from '../../common/report.ts';
 import { defineKind } from '../../kind.ts';
 import { bindingRules } from '../common/binding-rules.ts';
@@ -11,9 +12,10 @@ const bothActions =
 
 function validateActions(report: Report, actions: string[]): void {
   const path = root('spec', 'validationActions');
+  const isRepeat = repeats();
   actions.forEach((action, index) => {
     report.known(path.index(index), action, ['Audit', 'Deny', 'Warn']);
-    if (actions.indexOf(action) < index) report.duplicate(path.index(index), action);
+    if (isRepeat(action)) report.duplicate(path.index(index), action);
   });
   if (actions.includes('Deny') && actions.includes('Warn')) report.invalid(path, actions, bothActions);
   if (isEmpty(actions)) report.required(path, 'at least one validation action is required');

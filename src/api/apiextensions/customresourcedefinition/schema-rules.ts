@@ -2,7 +2,7 @@
 // ValidateCustomResourceDefinitionOpenAPISchema).
 import type { JSONSchemaProps, ValidationRule } from '#api/apiextensions/v1';
 import type { Path } from '#apimachinery/field';
-import { own } from '#utils';
+import { own, repeats } from '#utils';
 import { isEmpty, isEmptyMap, type Report } from '../../common/report.ts';
 import { resolveFieldPath } from '../common/field-path.ts';
 
@@ -76,14 +76,15 @@ function validateMapList(report: Report, path: Path, schema: JSONSchemaProps): v
     const detail = "must be object if parent array's x-kubernetes-list-type is map";
     return report.invalid(path.child('items', 'type'), items.type ?? '', detail);
   }
-  keys.forEach((key, index) => {
+  const isRepeat = repeats();
+  keys.forEach((key) => {
     const property = own(items.properties ?? {}, key);
     if (!property) report.invalid(keysPath, keys, 'entries must all be names of item properties');
     else if (property.type === 'array' || property.type === 'object') {
       const detail = "must be a scalar type if parent array's x-kubernetes-list-type is map";
       report.invalid(path.child('items', 'properties').key(key).child('type'), items.type, detail);
     }
-    if (keys.indexOf(key) < index) report.invalid(keysPath, keys, 'must not contain duplicate entries');
+    if (isRepeat(key)) report.invalid(keysPath, keys, 'must not contain duplicate entries');
   });
 }
 
@@ -96,12 +97,13 @@ function validateListKeys(report: Report, path: Path, schema: JSONSchemaProps): 
   if (items.nullable)
     report.forbidden(itemsPath.child('nullable'), `cannot be nullable when x-kubernetes-list-type is ${listType}`);
   if (listType !== 'map') return;
+  const required = new Set(items.required);
   const which = 'this property is in x-kubernetes-list-map-keys, so it';
   for (const key of schema['x-kubernetes-list-map-keys'] ?? []) {
     const property = own(items.properties ?? {}, key);
     if (!property) continue;
     const at = itemsPath.child('properties').key(key);
-    const known = items.required?.includes(key) || property.default !== undefined;
+    const known = required.has(key) || property.default !== undefined;
     if (!known) report.required(at.child('default'), `${which} must have a default or be a required property`);
     if (property.nullable) report.forbidden(at.child('nullable'), `${which} cannot be nullable`);
   }

@@ -3,7 +3,7 @@ import type * as crd from '#api/apiextensions/v1';
 import { type FieldError, type Path, root } from '#apimachinery/field';
 import { byteLength, isDNS1035Label, isDNS1123Subdomain } from '#apimachinery/validation';
 import { Work } from '#regexp';
-import { quote } from '#utils';
+import { quote, repeats } from '#utils';
 import { validateClientConfig } from '../../admissionregistration/common/client-config.ts';
 import { semanticEqual } from '../../common/equality.ts';
 import { immutable } from '../../common/immutable.ts';
@@ -173,8 +173,9 @@ function validateConversion(report: Report, at: Path, conversion: crd.CustomReso
   if (config) validateClientConfig(report, configPath, config);
   else report.required(configPath, 'required when strategy is set to Webhook');
   if (versions.length === 0) return report.required(versionsPath);
+  const isRepeat = repeats();
   versions.forEach((version, index) => {
-    if (versions.indexOf(version) < index) report.invalid(versionsPath.index(index), version, 'duplicate version');
+    if (isRepeat(version)) report.invalid(versionsPath.index(index), version, 'duplicate version');
     else report.problems(versionsPath.index(index), version, isDNS1035Label(version));
   });
   if (!versions.some((version) => version === 'v1' || version === 'v1beta1')) {

@@ -1,6 +1,7 @@
 // Certificate signing requests (certificates.k8s.io/v1; pkg/registry/certificates/certificates).
-import type { CertificateSigningRequest } from '#api/certificates/v1';
+import type { CertificateSigningRequest, CertificateSigningRequestCondition } from '#api/certificates/v1';
 import { formatTime } from '#apimachinery/meta';
+import { firstOfEach } from '#utils';
 import { age, columns, humanDuration } from '../../common/printing.ts';
 import { keep } from '../../common/strategy.ts';
 import { defineKind, type KindContext } from '../../kind.ts';
@@ -31,11 +32,14 @@ function preserveDecisions(draft: CSR, old: CSR): void {
 }
 
 function fillTimes(draft: CSR, old: CSR, now: number): void {
+  const key = ({ type, status }: CertificateSigningRequestCondition): string => JSON.stringify([type, status]);
+  const before = firstOfEach(
+    conditionsOf(old).filter(({ lastTransitionTime }) => lastTransitionTime),
+    key,
+  );
   for (const condition of conditionsOf(draft)) {
     condition.lastUpdateTime ??= formatTime(now);
-    const same = conditionsOf(old, condition.type).find(
-      ({ status, lastTransitionTime }) => status === condition.status && lastTransitionTime,
-    );
+    const same = before.get(key(condition));
     condition.lastTransitionTime ??= same?.lastTransitionTime ?? formatTime(now);
   }
 }

@@ -1,5 +1,6 @@
 // The row of `kubectl get pods` (pkg/printers/internalversion, printPod).
 import type { Container, ContainerStatus, Pod } from '#api/core/v1';
+import { firstOfEach } from '#utils';
 import type { Printer } from '../../kind.ts';
 import { age, ago, columns, orNone, wideColumns } from '../../common/printing.ts';
 import { isSidecar } from './containers.ts';
@@ -115,7 +116,8 @@ export function summarizePod(pod: Pod): Summary {
 function readinessGates({ spec, status }: Pod): string {
   const gates = spec?.readinessGates ?? [];
   if (gates.length === 0) return '<none>';
-  const open = gates.filter((gate) => status?.conditions?.find(({ type }) => type === gate.conditionType)?.status === 'True');
+  const conditions = firstOfEach(status?.conditions ?? [], ({ type }) => type);
+  const open = gates.filter((gate) => conditions.get(gate.conditionType)?.status === 'True');
   return `${open.length}/${gates.length}`;
 }
 

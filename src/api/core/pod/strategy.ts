@@ -1,7 +1,7 @@
 // What happens to a pod on its way into the store (pkg/registry/core/pod, strategy.go).
 import type * as core from '#api/core/v1';
 import { formatTime } from '#apimachinery/meta';
-import { own } from '#utils';
+import { firstOfEach, own } from '#utils';
 import type { KindContext } from '../../kind.ts';
 import { alignPodIPs, alignServiceAccount } from './defaults.ts';
 import { applyAppArmorAnnotations } from './apparmor.ts';
@@ -71,8 +71,9 @@ export function prepareForStatusUpdate(pod: core.Pod, old: core.Pod): void {
   const status = (pod.status ??= {});
   if (!status.qosClass && old.status?.qosClass) status.qosClass = old.status.qosClass;
   if (!status.observedGeneration && old.status?.observedGeneration) status.observedGeneration = old.status.observedGeneration;
+  const conditions = firstOfEach(old.status?.conditions ?? [], ({ type }) => type);
   for (const condition of status.conditions ?? []) {
-    const before = old.status?.conditions?.find(({ type }) => type === condition.type);
+    const before = conditions.get(condition.type);
     if (!condition.observedGeneration && before?.observedGeneration) condition.observedGeneration = before.observedGeneration;
   }
   alignPodIPs(status);

@@ -3,7 +3,7 @@ import type * as core from '#api/core/v1';
 import type { Path } from '#apimachinery/field';
 import { ipWarnings, isDNS1123Label } from '#apimachinery/validation';
 import { root } from '#apimachinery/field';
-import { quote } from '#utils';
+import { quote, repeats } from '#utils';
 import { semanticEqual } from '../../common/equality.ts';
 import { isWhole, type ResourceList } from '../../common/quantities.ts';
 import { claimSizeWarnings } from '../persistentvolumeclaim/warnings.ts';
@@ -134,11 +134,12 @@ function volumeWarnings(path: Path, spec: core.PodSpec): string[] {
 
 function duplicateWarnings(path: Path, spec: core.PodSpec): string[] {
   const warnings: string[] = [];
-  const repeated = (list: Path, field: string, values: string[]): void =>
+  const repeated = (list: Path, field: string, values: string[]): void => {
+    const isRepeat = repeats();
     values.forEach((value, index) => {
-      if (values.indexOf(value) < index)
-        warnings.push(`${list.index(index).child(field).toString()}: duplicate ${field} ${quote(value)}`);
+      if (isRepeat(value)) warnings.push(`${list.index(index).child(field).toString()}: duplicate ${field} ${quote(value)}`);
     });
+  };
   repeated(
     path.child('hostAliases'),
     'ip',
@@ -200,10 +201,9 @@ const only = (list: ResourceList | undefined, name: string): ResourceList =>
 
 // A second definition may build on the first, and only then is it meant.
 function hiddenVariableWarnings(path: Path, variables: core.EnvVar[]): string[] {
-  const seen = new Set<string>();
+  const isRepeat = repeats();
   return variables.flatMap(({ name, value = '', valueFrom }, index) => {
-    const first = !seen.has(name);
-    seen.add(name);
+    const first = !isRepeat(name);
     const reference = `$(${name})`;
     if (first || (!valueFrom && value !== reference && value.includes(reference))) return [];
     return [

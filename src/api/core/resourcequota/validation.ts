@@ -36,14 +36,17 @@ export function validateAmounts(report: Report, path: Path, amounts: Record<stri
   }
 }
 
-/** One report for each counted resource that the scope says nothing about. */
-function validateScopeResources(report: Report, path: Path, scope: string, { hard }: ResourceQuotaSpec, shown: unknown): void {
-  if (!isKnown(scope)) return;
-  for (const name of Object.keys(hard ?? {}).sort()) {
-    if (isStandardQuotaResourceName(name) && !scopeResources[scope]?.includes(name)) {
-      report.invalid(path, shown, 'unsupported scope applied to resource');
-    }
-  }
+/** Reports each counted resource that a scope says nothing about, for scopes of which there may be many, all the same. */
+function scopeValidator(report: Report, { hard }: ResourceQuotaSpec): (path: Path, scope: string, shown: () => unknown) => void {
+  const counted = Object.keys(hard ?? {}).filter(isStandardQuotaResourceName);
+  const unsupported = new Map<string, number>();
+  const unsupportedBy = (scope: string): number => counted.filter((name) => !scopeResources[scope]?.includes(name)).length;
+  return (path, scope, shown) => {
+    if (!isKnown(scope)) return;
+    const count = unsupported.get(scope) ?? unsupportedBy(scope);
+    unsupported.set(scope, count);
+    for (let at = 0; at < count; at++) report.invalid(path, shown(), 'unsupported scope applied to resource');
+  };
 }
 
 function validateConflicts(report: Report, path: Path, scopes: readonly string[], shown: unknown): void {
@@ -54,9 +57,10 @@ function validateConflicts(report: Report, path: Path, scopes: readonly string[]
 
 function validateScopes(report: Report, path: Path, spec: ResourceQuotaSpec): void {
   const { scopes = [] } = spec;
+  const validateResources = scopeValidator(report, spec);
   for (const scope of scopes) {
     if (!isKnown(scope)) report.invalid(path, scopes, 'unsupported scope');
-    validateScopeResources(report, path, scope, spec, scopes);
+    validateResources(path, scope, () => scopes);
   }
   validateConflicts(report, path, scopes, scopes);
 }
@@ -73,9 +77,12 @@ const printedSelector = ({ scopeSelector }: ResourceQuotaSpec): unknown => ({
 
 function validateScopeSelector(report: Report, path: Path, spec: ResourceQuotaSpec): void {
   const expressions = spec.scopeSelector?.matchExpressions ?? [];
+  const validateResources = scopeValidator(report, spec);
+  let printed: unknown;
+  const shown = (): unknown => (printed ??= printedSelector(spec));
   for (const { scopeName: scope = '', operator = '', values } of expressions) {
     if (!isKnown(scope)) report.invalid(path.child('scopeName'), scope, 'unsupported scope');
-    validateScopeResources(report, path, scope, spec, printedSelector(spec));
+    validateResources(path, scope, shown);
     if (onlyExists.has(scope) && operator !== 'Exists') report.invalid(path.child('operator'), operator, onlyExistsText);
     if (operator === 'In' || operator === 'NotIn') {
       const text = "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector";

@@ -64,7 +64,8 @@ export function dropTypeDependentFields(service: Service, old: Service): void {
     if (same('ipFamilies')) drop('ipFamilies');
     if (same('ipFamilyPolicy')) drop('ipFamilyPolicy');
   }
-  if (needsNodePort(before) && !needsNodePort(spec) && [...nodePortsOf(spec)].every((port) => nodePortsOf(before).has(port))) {
+  const portsBefore = nodePortsOf(before);
+  if (needsNodePort(before) && !needsNodePort(spec) && [...nodePortsOf(spec)].every((port) => portsBefore.has(port))) {
     for (const port of spec.ports ?? []) delete port.nodePort;
   }
   if (needsHealthCheckNodePort(before) && !needsHealthCheckNodePort(spec) && same('healthCheckNodePort'))

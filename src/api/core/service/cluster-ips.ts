@@ -2,6 +2,7 @@
 // and validateUpgradeDowngrade*; KEP-563).
 import type { ServiceSpec } from '#api/core/v1';
 import { root } from '#apimachinery/field';
+import { repeats } from '#utils';
 import { familyOf, isDualStack, validateLegacyIP } from '../../common/ip.ts';
 import { isEmpty, type Report } from '../../common/report.ts';
 import { isHeadless } from './rules.ts';
@@ -18,9 +19,10 @@ export function validateClusterIPs(report: Report, spec: ServiceSpec, old: Servi
     if (clusterIPs.length === 0) report.required(ipsPath);
     else if (clusterIPs[0] !== clusterIP) report.invalid(ipsPath, clusterIPs, 'first value must match `clusterIP`');
   } else if (clusterIPs.length > 0) report.invalid(ipsPath, clusterIPs, 'must be empty when `clusterIP` is not specified');
+  const isRepeat = repeats();
   ipFamilies.forEach((family, index) => {
     report.known(familiesPath.index(index), family, ['IPv4', 'IPv6']);
-    if (ipFamilies.indexOf(family) < index) report.duplicate(familiesPath.index(index), family);
+    if (isRepeat(family)) report.duplicate(familiesPath.index(index), family);
   });
   report.knownIfSet(policyPath, spec.ipFamilyPolicy, ['PreferDualStack', 'RequireDualStack', 'SingleStack']);
   if (!validateAddresses(report, clusterIPs, old?.clusterIPs)) return;

@@ -4,6 +4,7 @@ import type { Path } from '#apimachinery/field';
 import { byteLength, isLabelValue } from '#apimachinery/validation';
 import { deviceSelectorProblem, selectorsWorkUnits } from '#cel';
 import { Work, WorkError } from '#regexp';
+import { repeats } from '#utils';
 import { validateLabelName } from '../../common/labels.ts';
 import { isEmpty, type Report } from '../../common/report.ts';
 import { limits } from './limits.ts';
@@ -90,12 +91,15 @@ export function validateBindingConditions(
     [failuresAt, failures],
   ] as const)
     validateSlice(report, at, list, limits.bindingConditionsMax, (name, item) => validateLabelName(report, item, name));
+  const isRepeatedWanted = repeats();
   wanted.forEach((name, index) => {
-    if (wanted.indexOf(name) < index) report.duplicate(wantedAt.index(index), name);
+    if (isRepeatedWanted(name)) report.duplicate(wantedAt.index(index), name);
   });
+  const isRepeatedFailure = repeats();
+  const isWanted = new Set(wanted);
   failures.forEach((name, index) => {
-    if (failures.indexOf(name) < index) report.duplicate(failuresAt.index(index), name);
-    if (wanted.includes(name))
+    if (isRepeatedFailure(name)) report.duplicate(failuresAt.index(index), name);
+    if (isWanted.has(name))
       report.invalid(failuresAt.index(index), name, 'bindingFailureConditions must not overlap with bindingConditions');
   });
   if (isEmpty(wanted) && !isEmpty(failures))

@@ -2,6 +2,7 @@
 import type * as resource from '#api/resource/v1';
 import { type FieldError, type Path, root } from '#apimachinery/field';
 import { byteLength, type Condition, validateConditions, validateInterfaceAddress } from '#apimachinery/validation';
+import { firstOfEach } from '#utils';
 import { semanticEqual } from '../../common/equality.ts';
 import { immutable } from '../../common/immutable.ts';
 import { internalForm } from '../../common/internal-form.ts';
@@ -67,8 +68,8 @@ export function validateStatusUpdate(claim: Claim, old: Claim): FieldError[] {
 
 function validateReservations(report: Report, at: Path, { metadata, status }: Claim, old: Claim): void {
   if (!status?.allocation) return report.forbidden(at, 'may not be specified when `allocated` is not set');
-  const before = old.status?.reservedFor ?? [];
-  const isNew = (user: resource.ResourceClaimConsumerReference): boolean => !before.some((one) => semanticEqual(one, user));
+  const before = firstOfEach(old.status?.reservedFor ?? [], ({ uid }) => uid);
+  const isNew = (user: resource.ResourceClaimConsumerReference): boolean => !semanticEqual(before.get(user.uid), user);
   if (metadata.deletionTimestamp && status.reservedFor?.some(isNew))
     report.forbidden(at, 'new entries may not be added while `deallocationRequested` or `deletionTimestamp` are set');
 }

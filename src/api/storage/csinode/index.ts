@@ -2,6 +2,7 @@
 import type { CSINode, CSINodeDriver } from '#api/storage/v1';
 import { type Path, root } from '#apimachinery/field';
 import { byteLength, isQualifiedName } from '#apimachinery/validation';
+import { repeats } from '#utils';
 import { immutable } from '../../common/immutable.ts';
 import { internalForm } from '../../common/internal-form.ts';
 import { nonnegative } from '../../common/numbers.ts';
@@ -24,18 +25,17 @@ function validateDriver(report: Report, at: Path, driver: CSINodeDriver, isRepea
     report.invalid(at.child('nodeID'), nodeID, `must be ${nodeIDLengthMax} characters or less`);
   nonnegative(report, at.child('allocatable', 'count'), allocatable?.count);
   if (isRepeated) report.duplicate(at.child('name'), name);
-  keys.forEach((key, index) => {
+  const isRepeat = repeats();
+  keys.forEach((key) => {
     if (key === '') report.required(at);
-    if (keys.indexOf(key) < index) report.duplicate(at, key);
+    if (isRepeat(key)) report.duplicate(at, key);
     report.problems(at, key, isQualifiedName(key));
   });
 }
 
 function validateCSINode(report: Report, object: CSINode): void {
-  const names = driversOf(object).map(({ name }) => name);
-  driversOf(object).forEach((driver, index) =>
-    validateDriver(report, path.index(index), driver, names.indexOf(driver.name) < index),
-  );
+  const isRepeat = repeats();
+  driversOf(object).forEach((driver, index) => validateDriver(report, path.index(index), driver, isRepeat(driver.name)));
 }
 
 const fixedPart = ({ allocatable: _, ...driver }: CSINodeDriver): Partial<CSINodeDriver> => driver;

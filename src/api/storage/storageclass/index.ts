@@ -2,7 +2,7 @@
 import type { TopologySelectorLabelRequirement, TopologySelectorTerm } from '#api/core/v1';
 import type { StorageClass } from '#api/storage/v1';
 import { type Path, root } from '#apimachinery/field';
-import { deepEqual } from '#utils';
+import { deepEqual, repeats } from '#utils';
 import type { ObjectMeta } from '#apimachinery/meta';
 import { immutable } from '../../common/immutable.ts';
 import { validateLabelName } from '../../common/labels.ts';
@@ -21,8 +21,9 @@ function validateTopologyTerm(report: Report, path: Path, term: TopologySelector
     const values = given ?? [];
     const at = path.child('matchLabelExpressions').index(index);
     if (isEmpty(values)) report.required(at.child('values'));
+    const isRepeat = repeats();
     values.forEach((value, item) => {
-      if (values.indexOf(value) < item) report.duplicate(at.child('values').index(item), value);
+      if (isRepeat(value)) report.duplicate(at.child('values').index(item), value);
     });
     validateLabelName(report, at.child('key'), key);
     if (Object.hasOwn(found, key)) report.duplicate(at.child('key'), key);

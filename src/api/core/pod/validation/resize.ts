@@ -2,7 +2,7 @@
 // ValidatePodEphemeralContainersUpdate; KEP-1287, KEP-277).
 import type * as core from '#api/core/v1';
 import { type FieldError, root } from '#apimachinery/field';
-import { quote } from '#utils';
+import { firstOfEach, quote } from '#utils';
 import type { KindContext } from '../../../kind.ts';
 import { semanticEqual } from '../../../common/equality.ts';
 import type { ResourceList } from '../../../common/quantities.ts';
@@ -26,8 +26,9 @@ export function validateEphemeralContainersUpdate(pod: core.Pod, old: core.Pod, 
     validatePodAndSpec(report, pod, rules);
     validateAnnotationUpdates(report, root('metadata', 'annotations'), pod.metadata, old.metadata);
     validatePodAnnotations(report, root('metadata', 'annotations'), pod, rules);
+    const named = firstOfEach(specOf(pod).ephemeralContainers ?? [], ({ name }) => name);
     for (const before of specOf(old).ephemeralContainers ?? []) {
-      const now = specOf(pod).ephemeralContainers?.find(({ name }) => name === before.name);
+      const now = named.get(before.name);
       if (!now) report.forbidden(path, `existing ephemeral containers ${quote(before.name)} may not be removed\n`);
       else if (!semanticEqual(now, before)) {
         report.forbidden(

@@ -4,7 +4,7 @@ import type { Path } from '#apimachinery/field';
 import type { ObjectMeta } from '#apimachinery/meta';
 import { parseQuantity } from '#apimachinery/quantity';
 import { inclusiveRangeError, isDNS1123Label, isDNS1123Subdomain, isQualifiedName } from '#apimachinery/validation';
-import { own } from '#utils';
+import { firstOfEach, own } from '#utils';
 import type { KindContext } from '../../../kind.ts';
 import { validateAnnotations, validateLabels } from '../../../common/labels.ts';
 import { maxInt32 } from '../../../common/numbers.ts';
@@ -204,12 +204,13 @@ function validateHostUsers(report: Report, path: Path, spec: core.PodSpec, rules
 }
 
 function validateFileKeyVolumes(report: Report, path: Path, spec: core.PodSpec): void {
+  const volumes = firstOfEach(spec.volumes ?? [], ({ name }) => name);
   visitContainers(spec, path, ({ env }, at) => {
     env?.forEach(({ valueFrom }, index) => {
       const ref = valueFrom?.fileKeyRef;
       if (!ref) return;
       const field = at.child('env').index(index).child('valueFrom', 'fileKeyRef', 'volumeName');
-      const volume = spec.volumes?.find(({ name }) => name === ref.volumeName);
+      const volume = volumes.get(ref.volumeName);
       if (!volume) report.notFound(field, ref.volumeName);
       else if (!volume.emptyDir) report.invalid(field, ref.volumeName, 'referenced volume must be of type emptyDir');
     });

@@ -2,6 +2,7 @@
 // ValidateContainerStateTransition; pkg/api/v1/pod, ContainerShouldRestart).
 import type * as core from '#api/core/v1';
 import type { Path } from '#apimachinery/field';
+import { firstOfEach } from '#utils';
 import type { Report } from '../../../common/report.ts';
 
 /** Whether a container that ended with `exitCode` is started again. */
@@ -67,12 +68,13 @@ function validateList(
   containers: core.Container[] | undefined,
   podPolicy: string | undefined,
 ): void {
+  const running = new Set(statuses?.filter(({ state }) => !state?.terminated).map(({ name }) => name));
+  const named = firstOfEach(containers ?? [], ({ name }) => name);
   old?.forEach((before, index) => {
     const ended = before.state?.terminated;
     if (!ended) return;
-    const runsAgain = statuses?.some(({ name, state }) => name === before.name && !state?.terminated);
-    if (!runsAgain) return;
-    const container = containers?.find(({ name }) => name === before.name);
+    if (!running.has(before.name)) return;
+    const container = named.get(before.name);
     if (container && shouldRestart(container, podPolicy, ended.exitCode)) return;
     report.forbidden(path.index(index).child('state'), 'may not be transitioned to non-terminated state');
   });

@@ -15,16 +15,18 @@ export function validateTopologySpread(
   constraints: TopologySpreadConstraint[] | undefined,
   rules: PodRules,
 ): void {
+  const pairOf = ({ topologyKey, whenUnsatisfiable }: TopologySpreadConstraint): string =>
+    JSON.stringify([topologyKey, whenUnsatisfiable]);
+  // A pair is told where a later constraint has it, too.
+  const last = new Map(constraints?.map((constraint, index) => [pairOf(constraint), index]));
   constraints?.forEach((constraint, index) => {
     const at = path.index(index);
     const { topologyKey, whenUnsatisfiable, minDomains } = constraint;
     positive(report, at.child('maxSkew'), constraint.maxSkew);
     if (isEmpty(topologyKey)) report.required(at.child('topologyKey'), 'can not be empty');
     report.known(at.child('whenUnsatisfiable'), whenUnsatisfiable, actions);
-    const repeated = constraints
-      .slice(index + 1)
-      .some((later) => later.topologyKey === topologyKey && later.whenUnsatisfiable === whenUnsatisfiable);
-    if (repeated) report.duplicate(at.child('{topologyKey, whenUnsatisfiable}'), `{${topologyKey}, ${whenUnsatisfiable}}`);
+    if (last.get(pairOf(constraint)) !== index)
+      report.duplicate(at.child('{topologyKey, whenUnsatisfiable}'), `{${topologyKey}, ${whenUnsatisfiable}}`);
     if (minDomains !== undefined) {
       positive(report, at.child('minDomains'), minDomains);
       if (whenUnsatisfiable !== 'DoNotSchedule') {
@@ -58,14 +60,17 @@ export function validateMatchAndMismatchLabelKeys(
   validateKeys(report, path.child('mismatchLabelKeys'), mismatch, selector);
   if (selector && match) {
     const known = new Set(Object.keys(selector.matchLabels ?? {}));
+    const last = new Map(match.map((key, index) => [key, index]));
     for (const { key } of selector.matchExpressions ?? []) {
-      const index = match.lastIndexOf(key);
-      if (index >= 0 && known.has(key)) report.invalid(path.index(index), key, 'exists in both matchLabelKeys and labelSelector');
+      const index = last.get(key);
+      if (index !== undefined && known.has(key))
+        report.invalid(path.index(index), key, 'exists in both matchLabelKeys and labelSelector');
       known.add(key);
     }
   }
+  const mismatches = new Set(mismatch);
   match?.forEach((key, index) => {
-    if (mismatch?.includes(key))
+    if (mismatches.has(key))
       report.invalid(path.child('matchLabelKeys').index(index), key, 'exists in both matchLabelKeys and mismatchLabelKeys');
   });
 }

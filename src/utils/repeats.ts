@@ -1,0 +1,17 @@
+// One pass over a list where a search for each of its items would be as many passes as it has items.
+
+/** A function that says of each value it is given whether it was given that value before. */
+export function repeats<T = string>(): (value: T) => boolean {
+  const seen = new Set<T>();
+  return (value) => {
+    const before = seen.size;
+    return seen.add(value).size === before;
+  };
+}
+
+/** The first item of each key. */
+export function firstOfEach<T, K>(items: readonly T[], keyOf: (item: T) => K): ReadonlyMap<K, T> {
+  const first = new Map<K, T>();
+  for (const item of items) if (!first.has(keyOf(item))) first.set(keyOf(item), item);
+  return first;
+}
