@@ -69,13 +69,21 @@ const settings = [
 /** The command line of PID 1. Its arguments only tell a later process of the cloud what it is, and which of its boots this was. */
 export const initCommand = (pausePath: string, dir: string, boots: number): string[] => [pausePath, dir, `boots=${boots}`];
 
+/** What is mounted below a folder is not made read-only with it: each is, with the other options that it has. */
+function readOnlyBelow([path, except]: RootPlan['readOnly'][number]): string {
+  const others = except.map((other) => `${sh(other)}|${sh(`${other}/`)}*) continue;;`).join(' ');
+  const each = `${others && `case "$at" in ${others} esac; `}mount -o remount,bind,ro "$at" || exit 1`;
+  return `findmnt --submounts --list --noheadings --output TARGET ${sh(path)} | while IFS= read -r at; do ${each}; done`;
+}
+
 /** Makes what is mounted below the new root the root of everything, and takes the machine's away. */
-function changeRoot({ disk, dir, pausePath }: InitOptions, { notInherited }: RootPlan): string[] {
+function changeRoot({ disk, dir, pausePath }: InitOptions, { notInherited, readOnly }: RootPlan): string[] {
   const root = rootOf(disk);
   const made = sh(`${disk}/changes/made`);
   return [
     `cd ${sh(disk)}`,
     `mount --all --fstab ${sh(`${dir}/${files.mounts}`)}`,
+    ...readOnly.map(readOnlyBelow),
     `[ -e ${made} ] || { rm -rf ${notInherited.map(sh).join(' ')}; : > ${made}; }`,
     // A file of the machine's may be a link that leads elsewhere.
     `cp --remove-destination ${sh(`${dir}/${files.etc}`)}/* ${sh(`${root}/etc/`)}`,

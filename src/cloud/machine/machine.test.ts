@@ -92,11 +92,19 @@ describe('an instance', () => {
     const further = [
       { source: '/home/me/my code', target: '/src', readOnly: true },
       { source: '/srv/data', target: '/var/log/data' },
+      { source: '/home/me/out', target: '/src/out' },
     ];
-    const { mounts: lines } = rootPlan({ ...options, machine, shows: [], mounts: further });
-    expect(lines.slice(-2)).toEqual([
+    const asked = rootPlan({ ...options, machine, shows: [], mounts: further });
+    const { mounts: lines } = asked;
+    expect(initScript(options, asked)).toMatch(/findmnt .* '\/data\/my disk\/root\/src' \| .* mount -o remount,bind,ro "\$at"/);
+    expect(initScript(options, asked)).toContain(
+      "case \"$at\" in '/data/my disk/root/src/out'|'/data/my disk/root/src/out/'*) continue;;",
+    );
+    expect(initScript(options, asked)).not.toMatch(/findmnt .*\/var\/log\/data/);
+    expect(lines.slice(-3)).toEqual([
       String.raw`/home/me/my\040code /data/my\040disk/root/src none rbind,ro,rprivate,X-mount.mkdir 0 0`,
       String.raw`/srv/data /data/my\040disk/root/var/log/data none rbind,rprivate,X-mount.mkdir 0 0`,
+      String.raw`/home/me/out /data/my\040disk/root/src/out none rbind,rprivate,X-mount.mkdir 0 0`,
     ]);
   });
   it('shows the folders of a command that does not say what it needs', () => {

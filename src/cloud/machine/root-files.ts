@@ -50,6 +50,8 @@ export interface RootPlan {
   links: readonly (readonly [path: string, target: string])[];
   /** Lines of fstab(5). */
   mounts: readonly string[];
+  /** Folders that are read-only with all that is mounted below them, except for what is below the others. */
+  readOnly: readonly (readonly [path: string, except: readonly string[]])[];
   /** Removed once, after the mounts of the first boot. */
   notInherited: readonly string[];
 }
@@ -124,6 +126,12 @@ export function rootPlan(options: RootOptions): RootPlan {
         fstabEntry(source, `${root}${target}`, 'none', `${readOnly ? 'rbind,ro' : 'rbind'},rprivate,X-mount.mkdir`),
       ),
     ],
+    readOnly: mounts
+      .filter(({ readOnly }) => readOnly)
+      .map(({ target }) => [
+        `${root}${target}`,
+        mounts.filter((one) => !one.readOnly && below(one.target, target)).map((one) => `${root}${one.target}`),
+      ]),
     notInherited: notInherited.map((path) => `${root}/${path}`),
   };
 }

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { eventually, type Output, TestCluster } from './harness.ts';
+import { eventually, type Output, run, TestCluster } from './harness.ts';
 
 const image = 'sagong.local/root:1';
 const mark = `sagong-root-test-${process.pid}`;
@@ -15,12 +15,17 @@ const machineMounts = async (): Promise<string[]> =>
 let before: { etc: string[]; log: string[] };
 const machine = async () => ({ etc: (await readdir('/etc')).sort(), log: (await readdir('/var/log')).sort() });
 
+const below = (): string => join(cluster.home, 'shared folder/file system');
+
 beforeAll(async () => {
   before = await machine();
   cluster = await TestCluster.create();
   const shared = join(cluster.home, 'shared folder');
   await mkdir(shared);
   await writeFile(join(shared, 'from'), 'the machine');
+  // Another file system below it, as a disk of the machine would be.
+  await mkdir(below());
+  expect((await run('mount', ['-t', 'tmpfs', 'none', below()])).code).toBe(0);
   const mounts = [
     { hostPath: shared, containerPath: '/shared' },
     { hostPath: shared, containerPath: '/var/log/read', readOnly: true },
@@ -32,6 +37,7 @@ beforeAll(async () => {
   await cluster.loadBusybox(image);
 });
 afterAll(async () => {
+  await run('umount', [below()]);
   await cluster?.destroy();
 });
 
@@ -84,6 +90,8 @@ it('shows a folder of the machine to the node that was given it, for writing whe
   await ready('given');
   expect(await readFile(join(cluster.home, 'shared folder/back'), 'utf8')).toBe('the machine');
   expect((await shell('node-1', 'cat /var/log/read/back; touch /var/log/read/x')).stderr).toContain('Read-only file system');
+  const file = (folder: string): string => `'${folder}/file system/x'`;
+  expect((await shell('node-1', `touch ${file('/shared')} && touch ${file('/var/log/read')}`)).stderr).toContain('Read-only');
   expect((await shell('node-2', 'ls -d /shared /var/log/read')).stdout).toBe('');
   expect((await cluster.sagong('node', 'reboot', 'node-1')).code).toBe(0);
   expect((await shell('node-1', 'cat /shared/from')).stdout).toBe('the machine');
@@ -191,6 +199,7 @@ it('keeps its files over a reboot, and leaves nothing on the machine', async () 
   );
   const { dataDir, home } = cluster;
   expect((await cluster.sagong('down')).code).toBe(0);
+  expect((await run('umount', [below()])).code).toBe(0);
   expect((await machineMounts()).filter((path) => path.startsWith(home))).toEqual([]);
   expect([existsSync(dataDir), await machine()]).toEqual([false, before]);
 });
