@@ -98,9 +98,9 @@ export async function up(options: UpOptions, deps: UpDeps): Promise<RunningClust
     throw new Error(
       `the cluster in ${dataDir} is already running (process ${other.pid}); stop it with: sagong stop --data-dir ${dataDir}`,
     );
-  await ensureDir(clusterPaths(dataDir).logs);
   const settings = await settle(options, progress);
   assertSocketPaths(dataDir, socketsOf(settings));
+  await ensureDir(clusterPaths(dataDir).logs);
   progress.say(`Starting cluster "${settings.name}" in ${dataDir}`);
   const startedAtMs = clock.now();
   await writeRunState(dataDir, { pid: process.pid, startedAtMs, ready: false });

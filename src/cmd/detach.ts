@@ -1,7 +1,7 @@
 // Commands that stay in the foreground, run in a process of their own: with their folder in the command line, by which other commands know whose
 // processes they are, or detached from the terminal.
 import { spawn } from 'node:child_process';
-import { openSync, readFileSync } from 'node:fs';
+import { openSync, readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createProgress, readRunState, runningProcess } from '#cluster/start';
 import { ensureDir, onSignals, systemClock } from '#host';
@@ -25,6 +25,16 @@ export async function again(dataDir: string): Promise<void> {
   process.exitCode = await new Promise<number>((resolve) => child.once('exit', (code) => resolve(code ?? 1)));
 }
 
+/** Removes the file and the folders around it, from the inner to the outer, unless they hold anything else: a start that was refused leaves nothing. */
+function removeAlone(file: string, folders: readonly string[]): void {
+  if (readdirSync(folders[0] ?? '').length > 1) return;
+  rmSync(file);
+  for (const folder of folders) {
+    if (readdirSync(folder).length > 0) return;
+    rmdirSync(folder);
+  }
+}
+
 /** Returns when the process says that it is ready, and leaves it running. `what` it is: cluster, machine. */
 export async function detach(dataDir: string, what: string): Promise<void> {
   const clock = systemClock();
@@ -46,7 +56,11 @@ export async function detach(dataDir: string, what: string): Promise<void> {
   const progress = createProgress(process.stdout, clock);
   await progress.step(`${what} in ${dataDir}`, async () => {
     for (;;) {
-      if (exit !== undefined) throw new Error(`the ${what} did not start:\n${readFileSync(outFile, 'utf8')}`);
+      if (exit !== undefined) {
+        const said = readFileSync(outFile, 'utf8');
+        removeAlone(outFile, [logs, dataDir]);
+        throw new Error(`the ${what} did not start:\n${said}`);
+      }
       const state = await readRunState(dataDir);
       if (state?.ready && state.pid === child.pid) return;
       await clock.sleep(25);

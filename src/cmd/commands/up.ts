@@ -19,7 +19,7 @@ import {
 } from '#cluster/start';
 import { type UpFlags, upDefaults } from '#cluster/flags';
 import { createLogger, gitVersion } from '#component-base';
-import { ensureDir, onSignals, openLogFile, systemClock, systemRng } from '#host';
+import { onSignals, openLogFile, systemClock, systemRng } from '#host';
 import { again, detach } from '../detach.ts';
 import { onFatal } from '../fail.ts';
 import { descriptions, packageFile, programOf } from '../program.ts';
@@ -86,7 +86,6 @@ export async function runUp(given: UpFlags): Promise<void> {
   const options: UpOptions = { ...flags, ...files, name, dataDir, program, env: process.env };
   const clock = systemClock();
   const progress = createProgress(process.stdout, clock);
-  await ensureDir(clusterPaths(dataDir).logs);
   const log = openLogFile(clusterPaths(dataDir).log);
   const logger = createLogger({ clock, component: 'sagong', write: (text) => void log.write(text) });
   // The next start begins a new log of what was said here; this one keeps why the cluster ended.

@@ -1,4 +1,5 @@
 // `sagong up` by somebody who is not root: simulated nodes, said so, and the same kubectl commands.
+import { existsSync } from 'node:fs';
 import { chmod, chown, cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -55,10 +56,16 @@ describe('an ordinary user', () => {
     expect(await kubectl('get', 'nodes', '-o', 'wide')).toMatch(
       /node-1 +Ready .*Simulated \(no processes run here\).*simulated:\/\//,
     );
-    const refused = await sagong('up', '--detach', '--name', 'other', '--runtime', 'containerd');
-    expect(refused.code).not.toBe(0);
-    expect(refused.stdout + refused.stderr).toContain('real nodes cannot run here: not root');
-    await sagong('down', '--name', 'other');
+  });
+
+  it('is refused real nodes, and nothing is left of that', async () => {
+    for (const how of [[], ['--detach']]) {
+      const dataDir = join(home, 'refused');
+      const refused = await sagong('up', ...how, '--data-dir', dataDir, '--name', 'other', '--runtime', 'containerd');
+      expect(refused.code).not.toBe(0);
+      expect(refused.stdout + refused.stderr).toContain('real nodes cannot run here: not root');
+      expect(existsSync(dataDir)).toBe(false);
+    }
   });
 
   it('uses kubectl as ever', async () => {
