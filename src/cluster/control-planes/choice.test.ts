@@ -19,6 +19,11 @@ describe('machines of the control plane', () => {
     [{ controlPlanes: 3 }, before(), 'this cluster has no control-plane machines, which cannot change'],
     [{ controlPlanes: 1 }, before(['a', 'b', 'c']), 'this cluster has 3 control-plane machines'],
     [{ controlPlanes: 1, topology: 'managed' as const }, undefined, 'a managed control plane on machines has 3 or 5'],
+    [
+      { controlPlanes: 3, layout: 'pods' as const, topology: 'managed' as const },
+      undefined,
+      '--layout pods cannot be used with --topology managed',
+    ],
     [{ port: 6443 }, before(['a']), '--port cannot be used with --control-planes'],
     [{ layout: 'pods' as const, quotaBytes: 1 }, undefined, '--quota-backend-bytes cannot be used with --layout pods'],
     [

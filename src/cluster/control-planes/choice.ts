@@ -66,7 +66,10 @@ export function controlPlanesOfStart(given: Given, before: ClusterSettings | und
     throw new Error(`--control-planes must be one of ${controlPlaneCounts.join(', ')}, not ${count}`);
   if (!names) return undefined;
   const pods = (given.layout ?? before?.layout) === 'pods';
-  if ((given.topology ?? before?.topology) === 'managed' && (pods || names.length < 3))
+  const managed = (given.topology ?? before?.topology) === 'managed';
+  if (managed && pods)
+    throw new Error('--layout pods cannot be used with --topology managed: nobody sees the parts of a managed control plane');
+  if (managed && names.length < 3)
     throw new Error('a managed control plane on machines has 3 or 5 of them, in the zones of the provider: --control-planes 3');
   for (const [flag, is] of excluded(given))
     if (is) throw new Error(`${flag} cannot be used with ${pods ? '--layout pods' : '--control-planes'}`);
