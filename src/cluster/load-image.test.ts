@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { readArchive } from './load-image.ts';
+import { inEach, readArchive } from './load-image.ts';
 
 let dir = '';
 beforeAll(async () => {
@@ -31,4 +31,16 @@ it('refuses one that unpacks to gigabytes of nothing', async () => {
   await expect(readArchive(join(dir, 'bomb.tar.gz'))).rejects.toThrow(
     /bomb\.tar\.gz cannot be unpacked: its \d+ bytes unpack to more than \d+; unpack it first/,
   );
+});
+
+it('names the nodes that could not take it, and those that could', async () => {
+  const full = async ({ name }: { name: string }): Promise<void> => {
+    if (name !== 'node-2') throw new Error('image import failed: no space left on device');
+  };
+  const [first, second] = [{ name: 'node-1' }, { name: 'node-2' }];
+  await expect(inEach([first, second], full)).rejects.toThrow(
+    'node-1: image import failed: no space left on device\nloaded into node-2 only',
+  );
+  await expect(inEach([first], full)).rejects.toThrow(/^node-1: image import failed: no space left on device$/);
+  await inEach([second], full);
 });

@@ -47,6 +47,18 @@ export async function readArchive(path: string): Promise<Uint8Array> {
   }
 }
 
+/** Ends when all are done with. Rejects with what went wrong, by node, and with who has it all the same. */
+export async function inEach<N extends { name: string }>(nodes: readonly N[], load: (node: N) => Promise<void>): Promise<void> {
+  const ends = await Promise.allSettled(nodes.map(load));
+  const failed = nodes.flatMap(({ name }, at) => {
+    const end = ends[at];
+    return end?.status === 'rejected' ? [`${name}: ${(end.reason as Error).message}`] : [];
+  });
+  if (failed.length === 0) return;
+  const loaded = nodes.filter((_, at) => ends[at]?.status === 'fulfilled').map(({ name }) => name);
+  throw new Error([...failed, ...(loaded.length > 0 ? [`loaded into ${loaded.join(', ')} only`] : [])].join('\n'));
+}
+
 /**
  * Resolves with the nodes that do not run and so do not get it. Rejects with a sentence when there is no cluster, no archive or no node that runs.
  */
@@ -67,6 +79,6 @@ export async function loadImage(dataDir: string, path: string): Promise<string[]
     throw new Error(
       `the nodes of the cluster in ${dataDir} do not run; start it with: sagong up${clusterFlags(settings.name, dataDir)}`,
     );
-  await Promise.all(running.map(({ socket }) => importImage({ socket, exec: execCommand }, archive)));
+  await inEach(running, ({ socket }) => importImage({ socket, exec: execCommand }, archive));
   return nodes.filter(({ runs }) => !runs).map(({ name }) => name);
 }
