@@ -7,7 +7,7 @@ import type { ControlRequest } from './control-socket.ts';
 import { explain } from './explain.ts';
 import { type ClusterSettings, loadSettings, saveSettings } from './settings.ts';
 import { storeRoutes } from './store-control.ts';
-import { accessBy, type UserAccess } from './user-access.ts';
+import type { UserAccess } from './user-access.ts';
 
 interface Asked {
   settings: ClusterSettings;
@@ -30,6 +30,6 @@ export const controlRoutes = ({ settings, plane, own, nodes, access }: Asked): R
     if (!nodes) throw new Error('this cluster has no nodes');
     await nodes.setEndpointAccess(mode);
     await saveSettings({ ...((await loadSettings(settings.dataDir)) ?? settings), endpointAccess: mode });
-    if (nodes.endpoint) await access.tell(accessBy(nodes.endpoint));
+    if (nodes.endpoint) await access.tellEndpoint(nodes.endpoint);
   },
 });

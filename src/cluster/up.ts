@@ -37,7 +37,7 @@ import {
   saveSettings,
 } from './settings.ts';
 import { rewriteSecrets, secretEncryption } from './secret-encryption.ts';
-import { accessBy, UserAccess } from './user-access.ts';
+import { UserAccess } from './user-access.ts';
 import { isHeardSince, isNodeReadySince, waitFor } from './wait.ts';
 
 /** What was given of the flags; those that name files and flags of components, as what they name. */
@@ -159,7 +159,7 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
   const kept = { ...settings, ...(own && !managed && { port: Number(new URL(own.apiserver.url).port) }) };
   await saveSettings(kept);
   const keepKubeconfig = options.keepKubeconfig ?? false;
-  const access = new UserAccess({ settings: kept, plane, startedAtMs, keepKubeconfig, env: options.env });
+  const access = new UserAccess({ settings: kept, plane, startedAtMs, keepKubeconfig, env: options.env }, deps.clock);
   if (!managed) await access.tell();
   await own?.startLoops();
   const routes = controlRoutes({ settings: kept, plane, own, nodes, access });
@@ -173,7 +173,7 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
       await nodes.connect(plane, own);
       await beginRegistry(kept, nodes, plane, deps);
     });
-    if (managed && nodes.endpoint) await access.tell(accessBy(nodes.endpoint));
+    if (managed && nodes.endpoint) await access.tellEndpoint(nodes.endpoint);
     if (nodes.emulated)
       progress.say(
         `   ${kept.cloudEmulator} answers at ${nodes.emulated.url}; keys and configuration are in ${nodes.emulated.dir}`,

@@ -1,9 +1,11 @@
 // How people reach the apiserver of a running cluster, told where they and other commands look: the cluster's own kubeconfig, the user's, and who
 // runs it. A managed control plane changes it while it lives.
 import { kubeconfigFor, writeKubeconfig } from '#client';
+import type { Clock } from '#utils';
 import type { ControlPlaneEndpoint } from './cloud/endpoint.ts';
 import type { PlaneAccess } from './control-plane.ts';
 import { identities } from './identities.ts';
+import { addressesOf } from './nodes/index.ts';
 import { clusterPaths } from './paths.ts';
 import { writeRunState } from './run-state.ts';
 import type { ClusterSettings } from './settings.ts';
@@ -16,11 +18,20 @@ export interface Access {
   serverName?: string;
 }
 
-/** A private endpoint is found by its name, and only from inside the cluster's network. */
-export const accessBy = ({ publicServer, server }: ControlPlaneEndpoint): Access =>
-  publicServer
-    ? { server: publicServer.url, serverName: publicServer.serverName }
-    : { server: `https://${server.host}:${server.port}` };
+/**
+ * By the endpoint's name where this machine knows it, by its address otherwise, with the name for TLS. A private endpoint is found by its name alone, from inside
+ * the cluster's network.
+ */
+export async function accessBy(
+  { publicServer, server }: Pick<ControlPlaneEndpoint, 'publicServer' | 'server'>,
+  meansHere: (name: string) => Promise<readonly string[]>,
+): Promise<Access> {
+  const byName = { server: `https://${server.host}:${server.port}` };
+  if (!publicServer) return byName;
+  const { hostname: address } = new URL(publicServer.url);
+  const known = await meansHere(server.host).catch((): readonly string[] => []);
+  return known.includes(address) ? byName : { server: publicServer.url, serverName: publicServer.serverName };
+}
 
 export interface UserAccessOptions {
   settings: Pick<ClusterSettings, 'name' | 'dataDir'>;
@@ -33,12 +44,14 @@ export interface UserAccessOptions {
 
 export class UserAccess {
   readonly #options: UserAccessOptions;
+  readonly #clock: Clock;
   #access: Access;
   #ready = false;
   #contextTrouble: string | undefined;
 
-  constructor(options: UserAccessOptions) {
+  constructor(options: UserAccessOptions, clock: Clock) {
     this.#options = options;
+    this.#clock = clock;
     this.#access = { server: options.plane.server };
   }
   /** Why the user's kubeconfig has no context of the cluster, where it was to have one. */
@@ -65,6 +78,10 @@ export class UserAccess {
         (previous) => this.#keepPrevious(previous),
         (error: unknown) => (error as Error).message,
       );
+  }
+  /** Of a managed control plane. */
+  async tellEndpoint(endpoint: ControlPlaneEndpoint): Promise<void> {
+    await this.tell(await accessBy(endpoint, (name) => addressesOf(name, this.#clock)));
   }
   /** Tells other commands that the cluster is ready. */
   announce(): Promise<void> {

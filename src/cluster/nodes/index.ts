@@ -1,2 +1,3 @@
+export { addressesOf } from './name-lookup.ts';
 export { containerdPaths } from './containerd-config.ts';
 export { parseRegistryMirror, type RegistryMirror } from './registry-mirrors.ts';

@@ -15,3 +15,5 @@ export const nameLookMs = 1_000;
 export const podPidsMax = 4_096;
 /** Until a mount is made. */
 export const mountTimeoutMs = 10_000;
+/** Longest wait for what a name means. */
+export const nameLookupTimeoutMs = 2_000;

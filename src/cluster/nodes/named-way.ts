@@ -1,14 +1,11 @@
 // The way of a node to a control plane that is found by a name. A provider changes what the name means: with the mode of the endpoint, and when a zone is lost.
 // Connections to an address that the name no longer means end, all others go on.
-import { lookup } from 'node:dns/promises';
 import type { Socket } from 'node:net';
 import type { Clock, Rng } from '#utils';
 import type { Dial } from '#wire';
 import { connectTo } from '../machines/ways.ts';
 import { nameLookMs } from './limits.ts';
-
-const addressesOf = async (host: string): Promise<string[]> =>
-  (await lookup(host, { all: true, family: 4 })).map(({ address }) => address);
+import { addressesOf } from './name-lookup.ts';
 
 interface Deps {
   clock: Clock;
@@ -22,7 +19,7 @@ export class NamedWay {
   readonly #open = new Map<Socket, string>();
   readonly #over = new AbortController();
 
-  constructor(host: string, deps: Deps, find = addressesOf) {
+  constructor(host: string, deps: Deps, find: (host: string) => Promise<string[]> = (name) => addressesOf(name, deps.clock)) {
     this.#host = host;
     this.#deps = deps;
     this.#lookup = find;
