@@ -7,6 +7,7 @@ import { get } from 'node:http';
 import { connect } from 'node:net';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { expect } from 'vitest';
 import type { LoadBalancer } from '#cloud';
 import { type CloudClient, createCloudClient, listAll } from '#cloud/client';
 import type { Node, Service } from '#cloud-provider';
@@ -217,6 +218,19 @@ export class CloudWorld {
     const words = `timeout 5 wget -qO- http://${address}:${port}/`.split(' ');
     const { stdout, stderr } = await this.cluster.tryKubectl('exec', pod, '--', ...words);
     return stdout.trim() || (stderr.includes('refused') ? 'ECONNREFUSED' : 'nothing');
+  }
+  /** One pod of an app reaches another by its address. */
+  async podsReachPods(app: string): Promise<void> {
+    const [one, two] = await this.podsReady(app);
+    const answer = await this.askFromPod(one?.metadata.name ?? '', two?.status.podIP ?? '', 8080);
+    expect(answer).toContain(two?.metadata.name);
+  }
+  /** A Service's load balancer answers this machine unless it lets in others only. */
+  async letsIn(name: string, address: string): Promise<void> {
+    await this.patch('service', name, { spec: { loadBalancerSourceRanges: ['192.0.2.0/24'] } });
+    await unreachable(address);
+    await this.patch('service', name, { spec: { loadBalancerSourceRanges: null } });
+    await reachable(address, 80, name);
   }
   async udpClient(): Promise<UdpClient> {
     const socket = createSocket('udp4');

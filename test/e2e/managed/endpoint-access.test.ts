@@ -1,26 +1,16 @@
 // The shape of managed services (requirements section 4): control plane in the provider's network, two provider-owned interfaces in the
 // customer's, and the three endpoint modes, switched on a living cluster. Real packets: what connections are open on a node, what the
 // endpoint's name means inside and outside, where `kubectl exec` comes from, and who gets no answer.
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { NetworkInterface } from '#cloud';
-import { createCloudClient } from '#cloud/client';
 import { eventually, type Output, run, TestCluster } from '../cluster/harness.ts';
+import { inside, ManagedKit } from './kit.ts';
 
-const image = 'sagong.local/tools:1';
-const inside = ['10.77.0.10', '10.77.16.10'];
 let cluster: TestCluster;
+let kit: ManagedKit;
 let endpointName = '';
 let publicNameServer = '';
 
-const text = (path: string): Promise<string> => readFile(join(cluster.dataDir, path), 'utf8');
-
-/** Peers of the established connections of a node's kubelet and kube-proxy to port 443. */
-async function peers(node: number): Promise<string[]> {
-  const { stdout } = await cluster.inNode(node, 'ss', '-Htn', 'state', 'established', '( dport = :443 )');
-  return [...new Set([...stdout.matchAll(/ ([\d.]+):443\b/g)].map(([, address = '']) => address))].sort();
-}
 const addressesIn = ({ stdout }: Output): string[] =>
   [
     ...stdout
@@ -46,7 +36,7 @@ const restarts = (): Promise<string> =>
   );
 /** kubectl inside the customer's network: on a node, which resolves names as the network does and is given a copy of the kubeconfig. */
 async function kubectlOnNode(...args: string[]): Promise<string> {
-  const kubeconfig = Buffer.from(await text('kubeconfig')).toString('base64');
+  const kubeconfig = Buffer.from(await kit.text('kubeconfig')).toString('base64');
   const words = ['kubectl', '--kubeconfig', '/tmp/kubeconfig', ...args];
   const [init] = (
     await run('ip', ['netns', 'pids', (await cluster.nodeNetns('node-1')).slice('--net=/run/netns/'.length)])
@@ -56,10 +46,6 @@ async function kubectlOnNode(...args: string[]): Promise<string> {
   const output = await run('nsenter', entering, { env: cluster.env });
   if (output.code !== 0) throw new Error(`kubectl ${args.join(' ')}: ${output.stdout}${output.stderr}`);
   return output.stdout;
-}
-async function switchTo(mode: string): Promise<void> {
-  const output = await cluster.sagong('endpoint-access', mode);
-  if (output.code !== 0) throw new Error(output.stderr);
 }
 /** Where exec and logs arrive from at the kubelet's port while a command runs. */
 async function callersOfKubelet(): Promise<string[]> {
@@ -77,28 +63,18 @@ async function callersOfKubelet(): Promise<string[]> {
 
 beforeAll(async () => {
   cluster = await TestCluster.create();
+  kit = new ManagedKit(cluster);
   await cluster.up('--nodes', '2', '--topology', 'managed', '--endpoint-access', 'public');
   endpointName = `${cluster.mark}.local-1.eks.sagong.internal`;
-  const { publicCidr } = JSON.parse(await text('cloud/cloud.json')) as { publicCidr: string };
+  const { publicCidr } = JSON.parse(await kit.text('cloud/cloud.json')) as { publicCidr: string };
   publicNameServer = publicCidr.replace('.0/24', '.2');
-  await cluster.loadBusybox(image);
-  await eventually('the default service account', () => cluster.kubectl('get', 'serviceaccount', 'default'));
-  await cluster.apply(`
-apiVersion: v1
-kind: Pod
-metadata: {name: worker}
-spec:
-  nodeName: node-1
-  terminationGracePeriodSeconds: 1
-  containers: [{name: main, image: "${image}", imagePullPolicy: Never, command: [sh, -c, "echo hello; exec sleep 3600"]}]
-`);
-  await cluster.kubectl('wait', 'pod', '--all', '--for', 'condition=Ready', '--timeout', '60s');
+  await kit.runWorker('echo hello; exec sleep 3600');
 });
 afterAll(async () => {
   await cluster?.destroy();
 });
 
-const publicAddress = async (): Promise<string> => /https:\/\/([\d.]+):443/.exec(await text('kubeconfig'))?.[1] ?? '';
+const publicAddress = async (): Promise<string> => /https:\/\/([\d.]+):443/.exec(await kit.text('kubeconfig'))?.[1] ?? '';
 
 interface Described {
   resourcesVpcConfig: { subnetIds: string[]; vpcId: string };
@@ -107,20 +83,13 @@ interface Described {
 
 describe('a managed control plane', () => {
   it('has two interfaces of its own in subnets of different zones of the customer', async () => {
-    const { port } = JSON.parse(await text('cloud/cloud.json')) as { port: number };
-    const cloud = createCloudClient({
-      url: `https://127.0.0.1:${port}`,
-      token: (await text('cloud/customer.token')).trim(),
-      ca: await text('cloud/ca.crt'),
-    });
-    try {
-      const interfaces = (await cloud.listInterfaces({ limit: 100 })).items as NetworkInterface[];
-      const owned = interfaces.filter(({ requesterManaged }) => requesterManaged);
+    await kit.asCustomer(async (cloud, managed) => {
       const [node] = (await cloud.listInstances({ name: 'node-1' })).items;
+      const interfaces = (await cloud.listInterfaces({ limit: 100 })).items as NetworkInterface[];
       const nodeInterface = interfaces.find(({ attachment }) => attachment?.instanceId === node?.id);
-      expect(owned.map(({ privateAddress }) => privateAddress).sort()).toEqual(inside);
-      expect(new Set(owned.map(({ zone }) => zone)).size).toBe(2);
-      for (const one of owned) {
+      expect(managed.map(({ privateAddress }) => privateAddress).sort()).toEqual(inside);
+      expect(new Set(managed.map(({ zone }) => zone)).size).toBe(2);
+      for (const one of managed) {
         // The customer's, on an instance that is not.
         expect(one.ownerId).toBe(node?.ownerId);
         expect(one.requesterId).toBe(one.instanceOwnerId);
@@ -129,11 +98,9 @@ describe('a managed control plane', () => {
         expect(one.securityGroupIds).toEqual(nodeInterface?.securityGroupIds);
       }
       // The customer sees them, and can change nothing about them.
-      await expect(cloud.deleteInterface({ interfaceId: owned[0]?.id ?? '' })).rejects.toMatchObject({ code: 'AccessDenied' });
+      await expect(cloud.deleteInterface({ interfaceId: managed[0]?.id ?? '' })).rejects.toMatchObject({ code: 'AccessDenied' });
       expect((await cloud.listVpcs()).items).toHaveLength(1);
-    } finally {
-      cloud.close();
-    }
+    });
   });
 
   it('is described as its customer sees it', async () => {
@@ -146,7 +113,7 @@ describe('a managed control plane', () => {
       resourcesVpcConfig: { endpointPublicAccess: true, endpointPrivateAccess: false, publicAccessCidrs: ['0.0.0.0/0'] },
     });
     expect(said.resourcesVpcConfig.subnetIds).toHaveLength(2);
-    expect(Buffer.from(said.certificateAuthority.data, 'base64').toString('utf8')).toBe(await text('pki/ca.crt'));
+    expect(Buffer.from(said.certificateAuthority.data, 'base64').toString('utf8')).toBe(await kit.text('pki/ca.crt'));
     const { stdout } = await cluster.sagong('describe-cluster', '-o', 'table');
     expect(stdout).toMatch(new RegExp(`^resourcesVpcConfig.vpcId +${said.resourcesVpcConfig.vpcId}$`, 'm'));
   });
@@ -156,7 +123,7 @@ describe('a managed control plane', () => {
     expect(outside).toMatch(/^198\.1[89]\./);
     expect(await meansInside()).toEqual([outside]);
     expect(await meansOutside()).toEqual([outside]);
-    for (const node of [1, 2]) expect(await peers(node)).toEqual([outside]);
+    for (const node of [1, 2]) expect(await kit.peers(node)).toEqual([outside]);
     expect(inside).toContain((await callersOfKubelet())[0]);
     expect(await cluster.kubectl('logs', 'worker')).toBe('hello\n');
   });
@@ -164,16 +131,8 @@ describe('a managed control plane', () => {
   it('public and private: nodes use the provider-owned interfaces, people the load balancer; nothing restarts', async () => {
     const before = await restarts();
     const outside = await publicAddress();
-    await switchTo('public-and-private');
-    for (const node of [1, 2])
-      await eventually(
-        'private peers',
-        async () => {
-          const found = await peers(node);
-          return found.length > 0 && found.every((peer) => inside.includes(peer));
-        },
-        60_000,
-      );
+    await kit.switchTo('public-and-private');
+    await kit.nodesComeInside();
     expect(await meansInside()).toEqual(inside);
     expect(await meansOutside()).toEqual([outside]);
     expect(await cluster.kubectl('exec', 'worker', '--', 'echo', 'there')).toBe('there\n');
@@ -184,7 +143,7 @@ describe('a managed control plane', () => {
   it('private: only the customer’s network finds and reaches it', async () => {
     const before = await restarts();
     const outside = await publicAddress();
-    await switchTo('private');
+    await kit.switchTo('private');
     expect(await meansInside()).toEqual(inside);
     expect(await meansOutside()).toEqual(inside);
     // Neither by the address of before, nor by the private ones, nor by loopback.
@@ -201,8 +160,8 @@ describe('a managed control plane', () => {
     expect(await kubectlOnNode('exec', 'worker', '--', 'echo', 'inside')).toBe('inside\n');
     expect(await kubectlOnNode('logs', 'worker')).toBe('hello\n');
     for (const node of [1, 2])
-      await eventually('private peers', async () => (await peers(node)).some((peer) => inside.includes(peer)), 60_000);
-    await switchTo('public');
+      await eventually('private peers', async () => (await kit.peers(node)).some((peer) => inside.includes(peer)), 60_000);
+    await kit.switchTo('public');
     await eventually(
       'the public way again',
       async () => (await cluster.tryKubectl('get', 'nodes', '--request-timeout', '5s')).code === 0,
@@ -212,7 +171,7 @@ describe('a managed control plane', () => {
   });
 
   it('comes back in the mode it had, and goes without a trace', async () => {
-    await switchTo('private');
+    await kit.switchTo('private');
     await cluster.sagong('stop');
     await cluster.up();
     expect((await cluster.tryKubectl('get', 'nodes', '--request-timeout', '5s')).code).not.toBe(0);

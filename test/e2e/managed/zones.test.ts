@@ -2,36 +2,22 @@
 // subnet of the customer's, behind the provider's load balancer. The mode of the endpoint is switched while exec and logs go on; a zone is switched off while
 // clients create a thousand objects and a Deployment is rolled out; everything is killed, and comes back. Minutes of a whole machine, so it runs on request:
 // SAGONG_MANAGED_ZONES=1.
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { NetworkInterface } from '#cloud';
-import { createCloudClient } from '#cloud/client';
 import { eventually, type Output, run, TestCluster } from '../cluster/harness.ts';
 import { Planes } from '../control-planes/planes.ts';
-import { stored, Writers } from '../control-planes/writers.ts';
+import { Writers } from '../control-planes/writers.ts';
+import { image, inside, ManagedKit } from './kit.ts';
 
-const image = 'sagong.local/tools:1';
-const inside = ['10.77.0.10', '10.77.16.10'];
 let cluster: TestCluster;
+let kit: ManagedKit;
 let planes: Planes;
 
-const text = (path: string): Promise<string> => readFile(join(cluster.dataDir, path), 'utf8');
 const healthy = (count: number): Promise<unknown> =>
   eventually(
     `${count} apiservers are ready`,
     async () => ((await cluster.sagong('status')).stdout.match(/ healthy$/gm)?.length ?? 0) === count,
     120_000,
   );
-async function switchTo(mode: string): Promise<void> {
-  const output = await cluster.sagong('endpoint-access', mode);
-  if (output.code !== 0) throw new Error(output.stderr);
-}
-/** Peers of what a node has open to port 443. */
-async function peers(node: number): Promise<string[]> {
-  const { stdout } = await cluster.inNode(node, 'ss', '-Htn', 'state', 'established', '( dport = :443 )');
-  return [...new Set([...stdout.matchAll(/ ([\d.]+):443\b/g)].map(([, address = '']) => address))].sort();
-}
 const ready = (name: string): Promise<string> =>
   cluster.kubectl('get', 'deployment', name, '-o', 'jsonpath={.status.updatedReplicas}/{.status.readyReplicas}');
 const manifest = (version: string): string => `
@@ -51,21 +37,11 @@ spec:
 describe.skipIf(!process.env['SAGONG_MANAGED_ZONES'])('a managed control plane in three zones', { timeout: 300_000 }, () => {
   beforeAll(async () => {
     cluster = await TestCluster.create();
+    kit = new ManagedKit(cluster);
     planes = new Planes(cluster);
     await cluster.up('--topology', 'managed', '--control-planes', '3', '--nodes', '2', '--endpoint-access', 'public');
     await healthy(2);
-    await cluster.loadBusybox(image);
-    await eventually('the default service account', () => cluster.kubectl('get', 'serviceaccount', 'default'));
-    await cluster.apply(`
-apiVersion: v1
-kind: Pod
-metadata: {name: worker}
-spec:
-  nodeName: node-1
-  terminationGracePeriodSeconds: 1
-  containers: [{name: main, image: "${image}", imagePullPolicy: Never, command: [sh, -c, "i=0; while :; do echo $((i=i+1)); sleep 0.2; done"]}]
-`);
-    await cluster.kubectl('wait', 'pod', 'worker', '--for', 'condition=Ready', '--timeout', '90s');
+    await kit.runWorker('i=0; while :; do echo $((i=i+1)); sleep 0.2; done');
   }, 300_000);
   afterAll(async () => {
     await cluster?.destroy();
@@ -80,12 +56,7 @@ spec:
     const members = (await planes.etcdctl('control-plane-3', 'member', 'list')).trim().split('\n');
     expect(members).toHaveLength(3);
     expect(members.every((line) => line.includes(', started, '))).toBe(true);
-    const { port } = JSON.parse(await text('cloud/cloud.json')) as { port: number };
-    const token = (await text('cloud/customer.token')).trim();
-    const cloud = createCloudClient({ url: `https://127.0.0.1:${port}`, token, ca: await text('cloud/ca.crt') });
-    try {
-      const all = (await cloud.listInterfaces({ limit: 100 })).items as NetworkInterface[];
-      const managed = all.filter(({ requesterManaged }) => requesterManaged);
+    await kit.asCustomer(async (cloud, managed) => {
       expect(managed.map(({ privateAddress }) => privateAddress).sort()).toEqual(inside);
       for (const { ownerId, requesterId, instanceOwnerId, attachment } of managed) {
         expect(ownerId).toBe('customer');
@@ -95,9 +66,7 @@ spec:
       // The machines behind them, their network and their load balancer are not the customer's to see.
       expect((await cloud.listInstances()).items.map(({ name }) => name).sort()).toEqual(['node-1', 'node-2']);
       expect((await cloud.listLoadBalancers()).items).toEqual([]);
-    } finally {
-      cloud.close();
-    }
+    });
     const slices = await cluster.kubectl('get', 'endpointslices', 'kubernetes', '-o', 'jsonpath={.endpoints[*].addresses[0]}');
     expect(slices.split(' ').sort()).toEqual(inside);
   });
@@ -124,16 +93,8 @@ spec:
       cluster.tryKubectl('exec', 'worker', '--', 'sh', '-c', script),
       cluster.tryKubectl('get', 'pods', '--watch', '--output-watch-events', '--request-timeout', '25s', '-v', '6'),
     ];
-    await switchTo('public-and-private');
-    for (const node of [1, 2])
-      await eventually(
-        'nodes come by the interfaces',
-        async () => {
-          const found = await peers(node);
-          return found.length > 0 && found.every((peer) => inside.includes(peer));
-        },
-        60_000,
-      );
+    await kit.switchTo('public-and-private');
+    await kit.nodesComeInside();
     const [exec, watch] = (await Promise.all(going)) as [Output, Output];
     expect(exec.stdout.trim().split('\n')).toHaveLength(60);
     expect(exec.code).toBe(0);
@@ -162,12 +123,11 @@ spec:
       180_000,
     );
     expect(await cluster.kubectl('exec', 'worker', '--', 'echo', 'there')).toBe('there\n');
-    for (const node of [1, 2]) expect(await peers(node)).toEqual(['10.77.16.10']);
+    for (const node of [1, 2]) expect(await kit.peers(node)).toEqual(['10.77.16.10']);
     await planes.node('start', lost);
     await healthy(2);
     await writers.stop();
-    const there = await stored(planes.kubeconfig);
-    expect(writers.acknowledged.filter((name) => !there.has(name))).toEqual([]);
+    expect(await writers.lost(planes.kubeconfig)).toEqual([]);
     const { code, stdout } = await logs;
     console.info(`zone off: nobody wrote for ${nobodyMs} ms, the slowest write took ${slowestMs} ms; logs -f ended with ${code}`);
     expect(stdout.trim().split('\n').length).toBeGreaterThan(1);

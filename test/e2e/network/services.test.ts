@@ -1,41 +1,9 @@
 // kube-proxy with real packets, on two real nodes: from the network outside the nodes, from nodes and from pods.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually, type Output, TestCluster } from '../cluster/harness.ts';
+import { image, pod, service } from './who.ts';
 
-const image = 'sagong.local/who:1';
 let cluster: TestCluster;
-
-/** A web server that says who answers and whom it sees. */
-const pod = (name: string, node: string, port = ''): string => `
-apiVersion: v1
-kind: Pod
-metadata: {name: ${name}, labels: {app: who, name: ${name}}}
-spec:
-  nodeName: ${node}
-  terminationGracePeriodSeconds: 1
-  containers:
-  - name: web
-    image: ${image}
-    imagePullPolicy: Never
-    command: [sh, -c]
-    args:
-    - |
-      mkdir -p /www/cgi-bin
-      printf '#!/bin/sh\\necho Content-Type: text/plain\\necho\\necho "$(hostname) sees $REMOTE_ADDR"\\n' > /www/cgi-bin/who
-      chmod +x /www/cgi-bin/who
-      exec httpd -f -p 8080 -h /www
-    ports: [{name: http, containerPort: 8080${port}}]
-    readinessProbe: {httpGet: {path: /cgi-bin/who, port: http}, periodSeconds: 1}
----`;
-const service = (name: string, selector: string, spec = '', port = ''): string => `
-apiVersion: v1
-kind: Service
-metadata: {name: ${name}}
-spec:
-  selector: ${selector}
-  ports: [{name: http, port: 80, targetPort: 8080${port}}]
-  ${spec}
----`;
 
 const nodes = ['10.77.0.11', '10.77.16.11'];
 // busybox's own `wget -T` crashes in some builds.
