@@ -9,7 +9,12 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = resolve(fileURLToPath(import.meta.url), '..', '..');
-const purpose = process.argv.includes('--for') ? process.argv[process.argv.indexOf('--for') + 1] : 'start';
+const purposes = ['start', 'control-planes', 'test'];
+const [option = '--for', purpose = process.argv.length > 2 ? '' : 'start', ...rest] = process.argv.slice(2);
+if (option !== '--for' || !purposes.includes(purpose) || rest.length > 0) {
+  console.error(`usage: node scripts/setup.mjs [--for ${purposes.join('|')}]`);
+  process.exit(2);
+}
 const say = (text) => console.log(`[setup] ${text}`);
 
 /** Debian package, the program that shows it is there, why it is wanted, and for which purpose. */
