@@ -4,6 +4,7 @@ import type { StatsSummary } from '#component-helpers/stats';
 import type { Clock, Logger } from '#utils';
 import { kubeletStatsBytesMax, kubeletStatsFreshMs, kubeletStatsTimeoutMs, kubeletsAskedAtOnceMax } from '../../limits.ts';
 import type { KubeletClients } from '../core/node/kubelet-clients.ts';
+import { type NodeReading, readSummary } from './reading.ts';
 
 /** The summary of a node whose kubelet is in this process; undefined: it is asked over its connection. */
 export type NodeStatsShortcut = (nodeName: string) => Promise<StatsSummary> | undefined;
@@ -17,7 +18,7 @@ export interface StatsSourceDeps {
 
 interface Read {
   atMs: number;
-  summary: Promise<StatsSummary | undefined>;
+  summary: Promise<NodeReading | undefined>;
 }
 
 export class StatsSource {
@@ -30,9 +31,9 @@ export class StatsSource {
     this.#deps = deps;
   }
 
-  /** What these nodes say, by name; one that does not answer is absent. */
-  async of(nodeNames: Iterable<string>): Promise<Map<string, StatsSummary>> {
-    const found = new Map<string, StatsSummary>();
+  /** What these nodes say, by name; one that does not answer, or that answers what is no summary, is absent. */
+  async of(nodeNames: Iterable<string>): Promise<Map<string, NodeReading>> {
+    const found = new Map<string, NodeReading>();
     await Promise.all(
       [...new Set(nodeNames)].map(async (name) => {
         const summary = await this.#summary(name);
@@ -42,7 +43,7 @@ export class StatsSource {
     return found;
   }
 
-  #summary(name: string): Promise<StatsSummary | undefined> {
+  #summary(name: string): Promise<NodeReading | undefined> {
     const { clock, logger, shortcut } = this.#deps;
     const atMs = clock.monotonic();
     const known = this.#read.get(name);
@@ -52,14 +53,14 @@ export class StatsSource {
       logger.warn('Failed to scrape node', { node: name, err: (error as Error).message });
     };
     const near = shortcut?.(name);
-    if (near) return near.catch(failed);
+    if (near) return near.then(readSummary).catch(failed);
     const summary = this.#inTurn(() => this.#ask(name)).catch(failed);
     this.#forgetOld(atMs);
     this.#read.set(name, { atMs, summary });
     return summary;
   }
 
-  async #ask(name: string): Promise<StatsSummary> {
+  async #ask(name: string): Promise<NodeReading> {
     const { kubelets, clock } = this.#deps;
     const abort = new AbortController();
     const timer = clock.setTimer(kubeletStatsTimeoutMs, () => abort.abort(new Error('context deadline exceeded')));
@@ -68,7 +69,7 @@ export class StatsSource {
       const answer = await client.request({ path: '/stats/summary?only_cpu_and_memory=true', signal: abort.signal });
       const text = await answer.text(kubeletStatsBytesMax);
       if (answer.status !== 200) throw new Error(`request failed, status: "${answer.status}"`);
-      return JSON.parse(text) as StatsSummary;
+      return readSummary(JSON.parse(text));
     } finally {
       timer.cancel();
     }

@@ -4,7 +4,7 @@ import type { Node, Pod } from '#api/core/v1';
 import type { ObjectMeta } from '#apimachinery/meta';
 import { formatTime } from '#apimachinery/meta';
 import { parseQuantity, Quantity, quantityOf, zeroQuantity } from '#apimachinery/quantity';
-import type { ContainerStats, CpuStats, MemoryStats, PodStats, StatsSummary } from '#component-helpers/stats';
+import { type ContainerReading, type NodeReading, podKey, type Reading } from './reading.ts';
 
 export interface Usage {
   cpu: string;
@@ -26,19 +26,21 @@ export interface PodMetrics extends Measurement {
 /** Kubelets compare readings of CPU time that are so far apart (their housekeeping interval). */
 const window = '10s';
 const nanoScale = -9;
+/** The API writes years of four digits. */
+const timeMax = Date.parse('9999-12-31T23:59:59Z');
 
 const text = (quantity: Quantity): string => quantity.toString();
 const cpuText = (nanoCores: number): string => text(new Quantity(Math.round(nanoCores), nanoScale, 'DecimalSI'));
 
 /** Undefined while the kubelet has not yet two readings to compare. */
-function usageOf({ cpu, memory }: { cpu?: CpuStats; memory?: MemoryStats }): Usage | undefined {
+function usageOf({ cpu, memory }: Reading): Usage | undefined {
   if (cpu?.usageNanoCores === undefined || memory?.workingSetBytes === undefined) return undefined;
   return { cpu: cpuText(cpu.usageNanoCores), memory: text(quantityOf(memory.workingSetBytes, 'BinarySI')) };
 }
 
 const inSeconds = (time: string | undefined, nowMs: number): string => {
   const atMs = Date.parse(time ?? '');
-  return formatTime(Number.isNaN(atMs) ? nowMs : atMs);
+  return formatTime(atMs > 0 && atMs < timeMax ? atMs : nowMs);
 };
 
 function metaOf({ metadata }: Node | Pod, nowMs: number): ObjectMeta {
@@ -52,28 +54,25 @@ function metaOf({ metadata }: Node | Pod, nowMs: number): ObjectMeta {
 }
 
 /** Undefined: nothing is known of it yet. */
-export function nodeMetrics(node: Node, { node: stats }: StatsSummary, nowMs: number): NodeMetrics | undefined {
+export function nodeMetrics(node: Node, { node: stats }: NodeReading, nowMs: number): NodeMetrics | undefined {
   const usage = usageOf(stats);
   return usage && { metadata: metaOf(node, nowMs), timestamp: inSeconds(stats.cpu?.time, nowMs), window, usage };
 }
 
-const isOf = (pod: Pod, { podRef }: PodStats): boolean =>
-  podRef.namespace === pod.metadata.namespace && podRef.name === pod.metadata.name && podRef.uid === pod.metadata.uid;
-
 /** Undefined: it does not run, or one of its containers has not been measured twice: half a pod would look idle to an autoscaler. */
-export function podMetrics(pod: Pod, { pods }: StatsSummary, nowMs: number): PodMetrics | undefined {
-  const stats = pods.find((one) => isOf(pod, one));
-  if (!stats || stats.containers.length === 0) return undefined;
+export function podMetrics(pod: Pod, { pods }: NodeReading, nowMs: number): PodMetrics | undefined {
+  const measured = pods.get(podKey(pod.metadata)) ?? [];
+  if (measured.length === 0) return undefined;
   const containers: PodMetrics['containers'] = [];
-  for (const container of stats.containers) {
+  for (const container of measured) {
     const usage = usageOf(container);
     if (!usage) return undefined;
     containers.push({ name: container.name, usage });
   }
-  return { metadata: metaOf(pod, nowMs), timestamp: inSeconds(earliest(stats.containers), nowMs), window, containers };
+  return { metadata: metaOf(pod, nowMs), timestamp: inSeconds(earliest(measured), nowMs), window, containers };
 }
 
-const earliest = (containers: readonly ContainerStats[]): string | undefined =>
+const earliest = (containers: readonly ContainerReading[]): string | undefined =>
   containers.flatMap(({ cpu }) => cpu?.time ?? []).sort()[0];
 
 /** What the containers of a pod use together. */
