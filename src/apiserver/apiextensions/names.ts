@@ -34,7 +34,8 @@ export function acceptNames(
   };
   accept('plural', resources, 'PluralConflict');
   accept('singular', resources, 'SingularConflict');
-  const clashing = (wanted.shortNames ?? []).filter((name) => !before.shortNames?.includes(name) && resources.has(name));
+  const kept = new Set(before.shortNames);
+  const clashing = (wanted.shortNames ?? []).filter((name) => !kept.has(name) && resources.has(name));
   const texts = [...new Set(clashing.map(inUse))];
   if (texts.length > 0) {
     conflict = { reason: 'ShortNamesConflict', message: texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]` };

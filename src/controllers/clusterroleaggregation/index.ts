@@ -1,6 +1,6 @@
 // Fills cluster roles that are put together from others (pkg/controller/clusterroleaggregation).
 import type { ClusterRole, PolicyRule } from '#api/rbac/v1';
-import { fromLabelSelector } from '#apimachinery/labels';
+import { fromLabelSelector, type LabelSelector } from '#apimachinery/labels';
 import { type ControllerDefinition, defineController, type Plan, watch } from '#controller-runtime';
 import { clusterRoles, refOf } from '#controller-runtime/platform';
 import { allow } from '#controller-runtime/workload';
@@ -13,18 +13,40 @@ export interface AggregationView {
 
 const byName = (a: ClusterRole, b: ClusterRole): number => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1);
 
+const labelText = (key: string, value: string): string => `${key}=${value}`;
+
+/** For a selector, the roles it may select: those that have one of the labels it asks for, all where it asks for none. */
+function candidatesAmong(roles: readonly ClusterRole[]): (selector: LabelSelector) => readonly ClusterRole[] {
+  const byLabel = new Map<string, ClusterRole[]>();
+  for (const role of roles)
+    for (const [key, value] of Object.entries(role.metadata.labels ?? {})) {
+      const text = labelText(key, value);
+      const those = byLabel.get(text);
+      if (those) those.push(role);
+      else byLabel.set(text, [role]);
+    }
+  return ({ matchLabels }) => {
+    const [wanted] = Object.entries(matchLabels ?? {});
+    return wanted ? (byLabel.get(labelText(...wanted)) ?? []) : roles;
+  };
+}
+
 /** The rules of all roles that are selected, each once. */
 export function aggregate(role: ClusterRole, roles: readonly ClusterRole[]): PolicyRule[] {
-  const rules: PolicyRule[] = [];
+  const others = roles.filter(({ metadata }) => metadata.name !== role.metadata.name).sort(byName);
+  const candidates = candidatesAmong(others);
+  const rules = new Map<string, PolicyRule>();
   for (const selector of role.aggregationRule?.clusterRoleSelectors ?? []) {
     const labels = fromLabelSelector(selector);
-    const selected = roles.filter(
-      ({ metadata }) => metadata.name !== role.metadata.name && labels.matches(metadata.labels ?? {}),
-    );
-    for (const { rules: own = [] } of selected.sort(byName))
-      for (const rule of own ?? []) if (!rules.some((known) => deepEqual(known, rule))) rules.push(rule);
+    for (const { metadata, rules: own } of candidates(selector)) {
+      if (!labels.matches(metadata.labels ?? {})) continue;
+      for (const rule of own ?? []) {
+        const text = JSON.stringify(rule, Object.keys(rule).sort());
+        if (!rules.has(text)) rules.set(text, rule);
+      }
+    }
   }
-  return rules;
+  return [...rules.values()];
 }
 
 export function reconcileAggregation({ role, roles }: AggregationView): Plan {
