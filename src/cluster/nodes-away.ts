@@ -4,7 +4,7 @@ import { isNotFound, type StatusError } from '#apimachinery/errors';
 import { clientConfigOf, createClient, createRestTransport, type KubeClient, readKubeconfig } from '#client';
 import { userAgent } from '#component-base';
 import type { Clock } from '#utils';
-import { removeMember as removeEtcdMember } from './control-planes/etcd-members.ts';
+import { membersOf, removeMember as removeEtcdMember } from './control-planes/etcd-members.ts';
 import { drainPollMs, drainTimeoutMs } from './machines/limits.ts';
 import { controlPlaneLabel } from './machines/labels.ts';
 import { ownControlPlane } from './machines/own-plane.ts';
@@ -23,11 +23,13 @@ const isDaemon = ({ metadata }: Pod): boolean =>
   metadata.ownerReferences?.some(({ kind, controller }) => controller === true && kind === 'DaemonSet') ?? false;
 const isOver = ({ status }: Pod): boolean => status?.phase === 'Succeeded' || status?.phase === 'Failed';
 
-async function named(client: KubeClient, name: string): Promise<Node> {
+const noNode = (name: string): Error => new Error(`there is no node ${JSON.stringify(name)} in the cluster`);
+
+async function nodeNamed(client: KubeClient, name: string): Promise<Node | undefined> {
   try {
     return await client.resource<Node>(core('nodes')).get(name);
   } catch (error) {
-    if (isNotFound(error)) throw new Error(`there is no node ${JSON.stringify(name)} in the cluster`, { cause: error });
+    if (isNotFound(error)) return undefined;
     throw error;
   }
 }
@@ -53,7 +55,8 @@ async function evict(client: KubeClient, { metadata: { name = '', namespace = ''
 
 /** Resolves when no pod is left that could go elsewhere. `say` is told what happens. */
 export async function drainNode(client: KubeClient, name: string, clock: Clock, say: (text: string) => void): Promise<void> {
-  const node = await named(client, name);
+  const node = await nodeNamed(client, name);
+  if (!node) throw noNode(name);
   if (!node.spec?.unschedulable) {
     await client.resource<Node>(core('nodes')).patch(name, 'application/merge-patch+json', { spec: { unschedulable: true } });
     say(`node/${name} cordoned`);
@@ -78,8 +81,10 @@ export async function drainNode(client: KubeClient, name: string, clock: Clock, 
   say(`node/${name} drained`);
 }
 
+type Say = (text: string) => void;
+
 /** Of a machine that is gone for good: its member of etcd. */
-async function removeMember(dataDir: string, node: Node, clock: Clock, say: (text: string) => void): Promise<void> {
+async function removeMember(dataDir: string, node: Node, clock: Clock, say: Say): Promise<void> {
   if (node.metadata.labels?.[controlPlaneLabel] === undefined) return;
   const address = node.status?.addresses?.find(({ type }) => type === 'InternalIP')?.address ?? '';
   const own = await ownControlPlane(dataDir);
@@ -90,15 +95,34 @@ async function removeMember(dataDir: string, node: Node, clock: Clock, say: (tex
   say(`etcd member at ${address} removed`);
 }
 
+/**
+ * Of a machine that never became a node: its join was interrupted. A member has a name when it has run, before that an address alone. Whether there was
+ * one; throws a sentence where addresses are all that can be told.
+ */
+async function removeBegun(dataDir: string, name: string, clock: Clock, say: Say): Promise<boolean> {
+  const own = await ownControlPlane(dataDir);
+  if (own === undefined || own.name === name) return false;
+  const members = await membersOf(own, clock);
+  const begun = members.find((member) => member.name === name || member.address === name);
+  if (begun) {
+    await removeEtcdMember(own, begun.address, clock);
+    say(`etcd member at ${begun.address} removed`);
+    return true;
+  }
+  const nameless = members.filter((member) => member.name === '').map(({ address }) => address);
+  if (nameless.length === 0) return false;
+  throw new Error(
+    `${noNode(name).message}; members of etcd that have never run are at ${nameless.join(', ')}: name one of these`,
+  );
+}
+
 /** Drains it where it is Ready, takes its member out of etcd, and deletes its Node. */
-export async function removeNode(
-  client: KubeClient,
-  name: string,
-  dataDir: string,
-  clock: Clock,
-  say: (text: string) => void,
-): Promise<void> {
-  const node = await named(client, name);
+export async function removeNode(client: KubeClient, name: string, dataDir: string, clock: Clock, say: Say): Promise<void> {
+  const node = await nodeNamed(client, name);
+  if (!node) {
+    if (!(await removeBegun(dataDir, name, clock, say))) throw noNode(name);
+    return;
+  }
   const ready = node.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
   if (ready) await drainNode(client, name, clock, say);
   await removeMember(dataDir, node, clock, say);

@@ -22,6 +22,7 @@ import type { UpFlags } from './flags/index.ts';
 import { identities } from './identities.ts';
 import type { ControlPlaneEndpoint } from './cloud/endpoint.ts';
 import type { ClusterNodes } from './cloud/nodes.ts';
+import { ownMachineDir } from './machines/choice.ts';
 import { containerdPaths } from './nodes/index.ts';
 import { assertSocketPaths, clusterPaths, nodeDir } from './paths.ts';
 import type { Progress } from './progress.ts';
@@ -121,10 +122,11 @@ export async function up(options: UpOptions, deps: UpDeps): Promise<RunningClust
 
 /** Those in the data directory whose paths are the longest. */
 function socketsOf(settings: ClusterSettings): string[] {
-  const { dataDir, runtime } = settings;
+  const { dataDir, runtime, machine } = settings;
   const { controlSocket, apiSocket } = clusterPaths(dataDir);
-  const nodes = runtime === 'simulated' ? [] : nodesOf(settings);
-  return [controlSocket, apiSocket, ...nodes.map((name) => containerdPaths(nodeDir(dataDir, name)).ttrpcSocket)];
+  const nodes = runtime === 'simulated' ? [] : nodesOf(settings).map((name) => nodeDir(dataDir, name));
+  if (machine?.node) nodes.push(ownMachineDir(dataDir));
+  return [controlSocket, apiSocket, ...nodes.map((dir) => containerdPaths(dir).ttrpcSocket)];
 }
 
 interface StartDeps extends UpDeps {

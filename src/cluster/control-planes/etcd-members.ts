@@ -4,7 +4,7 @@ import { atomicWrite, readFileIfExists } from '#host';
 import { connectEtcdMembers, type EtcdMember, type EtcdMembers } from '#store';
 import type { Clock } from '#utils';
 import { peerUrl } from './commands.ts';
-import { type ControlPlaneConfig, controlPlaneFiles } from './config.ts';
+import { type ControlPlaneConfig, controlPlaneFiles, type ControlPlaneMember } from './config.ts';
 import { removalPatienceMs, removalPollMs } from './limits.ts';
 import { etcdPorts } from './names.ts';
 
@@ -65,6 +65,12 @@ export async function noteMembers(config: ControlPlaneConfig, clock: Clock): Pro
   const all = await throughMember(config, loopback, clock, (members) => members.list());
   const addresses = all.flatMap(({ peerUrls }) => peerUrls.map(hostOf));
   await atomicWrite(controlPlaneFiles(config.directory).etcdMembers, JSON.stringify(addresses), { mode: 0o600 });
+}
+
+/** All of them as the member of this machine sees them; without a name: it has not run yet. */
+export async function membersOf(config: ControlPlaneConfig, clock: Clock): Promise<ControlPlaneMember[]> {
+  const all = await throughMember(config, loopback, clock, (members) => members.list());
+  return all.map(({ name, peerUrls: [url = ''] }) => ({ name, address: hostOf(url) }));
 }
 
 /** Gives the machine's member its vote. Whether it has one now. */

@@ -56,7 +56,11 @@ interface Deps {
 const local = '127.0.0.1';
 
 /** Writes the machine's certificates and configuration, new ones where they are missing or old. */
-async function prepare(options: MachinePlaneOptions, pki: ClusterPki, clock: Clock): Promise<ControlPlaneConfig> {
+export async function prepareMachinePlane(
+  options: MachinePlaneOptions,
+  pki: ClusterPki,
+  clock: Clock,
+): Promise<ControlPlaneConfig> {
   const { name, address, dataDir, cluster, podCidr, args, others, encryptSecrets, endpointHost: endpoint, program } = options;
   const pkiDir = clusterPaths(dataDir).pki;
   const directory = controlPlaneDir(dataDir, name);
@@ -79,7 +83,7 @@ async function prepare(options: MachinePlaneOptions, pki: ClusterPki, clock: Clo
 export async function startMachinePlane(options: MachinePlaneOptions, deps: Deps): Promise<MachinePlane> {
   const { address, dataDir, podCidr, encryptSecrets } = options;
   const pki = await openPki(clusterPaths(dataDir).pki);
-  const config = await prepare(options, pki, deps.clock);
+  const config = await prepareMachinePlane(options, pki, deps.clock);
   const agent = new ControlPlaneAgent(config, deps);
   agent.start();
   try {
@@ -124,7 +128,7 @@ export async function moveToOwnEtcd(options: MachinePlaneOptions, deps: Deps): P
   const before = await loadSettings(dataDir);
   if (!before?.machine || before.machine.controlPlane !== undefined) return undefined;
   await removeTree(controlPlaneDir(dataDir, name));
-  const config = await prepare(options, await openPki(clusterPaths(dataDir).pki), deps.clock);
+  const config = await prepareMachinePlane(options, await openPki(clusterPaths(dataDir).pki), deps.clock);
   const agent = new ControlPlaneAgent(config, { clock: deps.clock, logger: deps.logger });
   agent.start(['etcd']);
   try {

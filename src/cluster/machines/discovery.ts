@@ -8,6 +8,7 @@ import { createRestTransport, type ClientConfig } from '#client';
 import { userAgent } from '#component-base';
 import { detachedJws, parseCertificates, publicKeyDer, secretsEqual } from '#pki';
 import type { Clock } from '#utils';
+import { certificateClockProblem } from './clocks.ts';
 import { parseToken } from '../joining/tokens.ts';
 import { clusterInfoBytesMax, discoveryPollMs, discoveryTimeoutMs } from './limits.ts';
 
@@ -82,6 +83,8 @@ export function trusted(content: string, hashes: readonly string[]): Discovered 
   return { server, ca };
 }
 
+const untimely: ReadonlySet<string> = new Set(['CERT_NOT_YET_VALID', 'CERT_HAS_EXPIRED']);
+
 /** Tries again while nobody answers or the token has not signed yet. Rejects with a sentence. */
 export async function discover({ endpoint, token, hashes }: Discovery, clock: Clock, signal?: AbortSignal): Promise<Discovered> {
   const deadlineMs = clock.monotonic() + discoveryTimeoutMs;
@@ -102,6 +105,8 @@ export async function discover({ endpoint, token, hashes }: Discovery, clock: Cl
     } catch (error) {
       if (error instanceof DiscoveryError || signal?.aborted || clock.monotonic() > deadlineMs) throw error;
       const { code } = error as NodeJS.ErrnoException;
+      if (code !== undefined && untimely.has(code))
+        throw new DiscoveryError(certificateClockProblem(code, endpoint, clock.now()));
       if (code === undefined && !/publish|answered/.test((error as Error).message)) throw error;
       if (/publish/.test((error as Error).message)) throw error;
     }

@@ -3,7 +3,7 @@
 import { rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { createClient, createRestTransport, kubeconfigFor, writeKubeconfig } from '#client';
+import { createClient, createRestTransport, kubeconfigFor, type KubeClient, writeKubeconfig } from '#client';
 import { Supervisor, userAgent } from '#component-base';
 import { readFileIfExists, removeTree } from '#host';
 import type { Clock } from '#utils';
@@ -16,11 +16,13 @@ import { downloadCertificates, writeCertificates } from '../joining/certificates
 import { startJoiningLoops } from '../joining/index.ts';
 import { clusterPaths } from '../paths.ts';
 import { keepRenewing } from '../renewal.ts';
-import { type MachinePlane, type MachinePlaneOptions, startMachinePlane } from './control-plane.ts';
+import { type MachinePlane, type MachinePlaneOptions, prepareMachinePlane, startMachinePlane } from './control-plane.ts';
 import type { JoinDeps, JoinOptions } from './join.ts';
+import { clocksProblem } from './clocks.ts';
 import { markControlPlane } from './labels.ts';
 import { leaveEtcd } from './leave-etcd.ts';
-import { type MachineSettings, machinePaths } from './machine.ts';
+import { type MachineSettings, machinePaths, prepareMachine } from './machine.ts';
+import { controlPlaneNamed } from './own-plane.ts';
 import type { Published } from './published.ts';
 
 export interface WayIn {
@@ -32,11 +34,14 @@ export interface WayIn {
   certificateKey: string;
 }
 
-interface JoinedPlane {
+export interface JoinedPlane {
   settings: MachineSettings;
   /** Has its Node say what it is. */
   mark(): Promise<void>;
   stop(): Promise<void>;
+}
+
+interface BegunPlane extends JoinedPlane {
   /** Of a join that failed: it is no member any more, and has no authorities. */
   undo(): Promise<void>;
 }
@@ -61,22 +66,36 @@ async function preflight({ controlPlaneEndpoint }: Published): Promise<void> {
     if (!(await isFree(port))) throw new Error(`port ${port} of this machine is in use: is it a control plane already?`);
 }
 
-/** The machines of the control plane, as their apiservers say: the etcd of each is beside it. */
-async function others(server: string, pki: ClusterPki, own: string, clock: Clock): Promise<ControlPlaneMember[]> {
+/** As the cluster's administrator. */
+async function asAdmin<T>(server: string, pki: ClusterPki, clock: Clock, work: (client: KubeClient) => Promise<T>): Promise<T> {
   const config = clientConfigFor(pki, identities.admin, server);
   const client = createClient(createRestTransport({ config, clock, userAgent: userAgent('sagong') }));
   try {
-    const { subsets = [] } = await client
-      .resource<{ metadata: object; subsets?: { addresses?: { ip: string }[] }[] }>(
-        { group: '', version: 'v1', resource: 'endpoints' },
-        'default',
-      )
-      .get('kubernetes');
-    const addresses = subsets.flatMap((subset) => (subset.addresses ?? []).map(({ ip }) => ip));
-    return addresses.filter((address) => address !== own).map((address) => ({ name: address, address }));
+    return await work(client);
   } finally {
     client.close();
   }
+}
+
+const core = (resource: string) => ({ group: '', version: 'v1', resource });
+
+/** The machines of the control plane, as their apiservers say: the etcd of each is beside it. */
+async function others(client: KubeClient, own: string): Promise<ControlPlaneMember[]> {
+  const { subsets = [] } = await client
+    .resource<{ metadata: object; subsets?: { addresses?: { ip: string }[] }[] }>(core('endpoints'), 'default')
+    .get('kubernetes');
+  const addresses = subsets.flatMap((subset) => (subset.addresses ?? []).map(({ ip }) => ip));
+  return addresses.filter((address) => address !== own).map((address) => ({ name: address, address }));
+}
+
+/** Rejects where this machine's clock is so far from the cluster's that they would not believe each other's tokens. */
+async function assertClock(client: KubeClient, clock: Clock): Promise<void> {
+  const beforeMs = clock.now();
+  const { metadata } = await client
+    .resource<{ metadata: { generateName?: string; creationTimestamp?: string } }>(core('configmaps'), 'kube-system')
+    .create({ metadata: { generateName: 'what-time-is-it-' } }, { dryRun: true });
+  const problem = clocksProblem(beforeMs, Date.parse(metadata.creationTimestamp ?? ''), clock.now());
+  if (problem !== undefined) throw new Error(problem);
 }
 
 async function authorities({ server, ca, token, certificateKey }: WayIn, pkiDir: string, clock: Clock): Promise<ClusterPki> {
@@ -113,7 +132,31 @@ function planeOptions({ dir, program }: JoinOptions, settings: MachineSettings, 
   return { ...facts, name, address, podCidr, cluster, program, encryptSecrets, dataDir: dir, endpointHost: hostOf(endpoint) };
 }
 
-export async function joinControlPlane(options: JoinOptions, way: WayIn, deps: JoinDeps): Promise<JoinedPlane> {
+/** Starts the machine's part of the control plane with its loops. */
+async function startPlane(
+  { dir }: JoinOptions,
+  settings: MachineSettings,
+  options: MachinePlaneOptions,
+  deps: JoinDeps,
+): Promise<JoinedPlane> {
+  const machine = await startMachinePlane(options, { ...deps, supervisor: new Supervisor(deps) });
+  const mark = async (): Promise<void> => {
+    const admin = machine.plane.client(identities.admin, 'sagong');
+    await markControlPlane(admin, settings.nodeName).finally(() => admin.close());
+  };
+  try {
+    return { settings, mark, stop: await withLoops(dir, machine, deps) };
+  } catch (error) {
+    await machine.stop();
+    throw error;
+  }
+}
+
+/**
+ * What a machine needs to go on is on its disk before it is a member of etcd: with a vote of two, the cluster stands still until it is back, and nobody
+ * could be asked.
+ */
+export async function joinControlPlane(options: JoinOptions, way: WayIn, deps: JoinDeps): Promise<BegunPlane> {
   const { dir } = options;
   const { clock } = deps;
   const { pki: pkiDir, kubeconfig } = clusterPaths(dir);
@@ -124,27 +167,28 @@ export async function joinControlPlane(options: JoinOptions, way: WayIn, deps: J
   const server = `https://${nodeIp}:${apiPort}`;
   const encryptSecrets = await hasEncryptionKey(pkiDir);
   const settings: MachineSettings = { ...way.settings, server, controlPlane: { cluster, endpoint, encryptSecrets, args } };
+  let stop: (() => Promise<void>) | undefined;
   const undo = async (): Promise<void> => {
     await leaveEtcd(dir, settings, clock).catch((error: unknown) =>
       deps.logger.error('this machine may still be a member of etcd', { err: error }),
     );
     await stop?.();
+    const { settings: kept, bootstrapKubeconfig, authority, agentConfig } = machinePaths(dir);
     for (const path of [pkiDir, controlPlaneDir(dir, nodeName)]) await removeTree(path);
-    for (const path of [kubeconfig, machinePaths(dir).settings]) await rm(path, { force: true });
+    for (const path of [kubeconfig, kept, bootstrapKubeconfig, authority, agentConfig]) await rm(path, { force: true });
   };
-  let stop: (() => Promise<void>) | undefined;
   try {
-    const found = await others(way.server, pki, nodeIp, clock);
-    const supervised = { ...deps, supervisor: new Supervisor(deps) };
-    const machine = await startMachinePlane(planeOptions(options, settings, { others: found, args }), supervised);
-    stop = machine.stop;
+    const found = await asAdmin(way.server, pki, clock, async (admin) => {
+      await assertClock(admin, clock);
+      return others(admin, nodeIp);
+    });
+    const plane = planeOptions(options, settings, { others: found, args });
     await writeKubeconfig(kubeconfig, kubeconfigFor(cluster, clientConfigFor(pki, identities.admin, server)));
-    stop = await withLoops(dir, machine, deps);
-    const mark = async (): Promise<void> => {
-      const admin = machine.plane.client(identities.admin, 'sagong');
-      await markControlPlane(admin, nodeName).finally(() => admin.close());
-    };
-    return { settings, mark, stop, undo };
+    await prepareMachinePlane(plane, pki, clock);
+    await prepareMachine(dir, settings, way.ca, way.token);
+    const joined = await startPlane(options, settings, plane, deps);
+    ({ stop } = joined);
+    return { ...joined, undo };
   } catch (error) {
     await undo();
     throw error;
@@ -154,14 +198,20 @@ export async function joinControlPlane(options: JoinOptions, way: WayIn, deps: J
 const hasEncryptionKey = async (pkiDir: string): Promise<boolean> =>
   (await readFileIfExists(join(pkiDir, 'encryption.json'))) !== undefined;
 
-/** After a restart of the machine. */
+/** Members that a join had found which has not come to its end. */
+async function othersOfJoin(dir: string, { nodeName, nodeIp }: MachineSettings): Promise<readonly ControlPlaneMember[]> {
+  const begun = await controlPlaneNamed(dir, nodeName);
+  return begun?.members.filter(({ address }) => address !== nodeIp) ?? [];
+}
+
+/** After a restart of the machine; `interrupted`: it was joining. */
 export async function startControlPlaneAgain(
   options: JoinOptions,
   settings: MachineSettings,
+  interrupted: boolean,
   deps: JoinDeps,
-): Promise<{ stop(): Promise<void> }> {
+): Promise<JoinedPlane> {
   const args = settings.controlPlane?.args ?? {};
-  const supervised = { ...deps, supervisor: new Supervisor(deps) };
-  const machine = await startMachinePlane(planeOptions(options, settings, { others: [], args }), supervised);
-  return { stop: await withLoops(options.dir, machine, deps) };
+  const others = interrupted ? await othersOfJoin(options.dir, settings) : [];
+  return startPlane(options, settings, planeOptions(options, settings, { others, args }), deps);
 }

@@ -1,12 +1,14 @@
 // `sagong join`: this machine becomes a node of a cluster, and with --control-plane a part of its control plane. The flow is kubeadm's: the way in is
 // discovered by address, token and hash; the kubelet gets its certificate by TLS bootstrap; everything else follows from that identity.
-import { rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readFile, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { connect, createServer } from 'node:net';
 import type { Node } from '#api/core/v1';
 import type { Clock, Logger, Rng } from '#utils';
 import { obstacles } from '../capabilities.ts';
-import { parseRegistryMirror } from '../nodes/index.ts';
+import { containerdPaths, parseRegistryMirror } from '../nodes/index.ts';
+import { assertSocketPaths } from '../paths.ts';
 import { isNodeReadySince } from '../wait.ts';
 import { type Discovered, discover } from './discovery.ts';
 import { joinTimeoutMs } from './limits.ts';
@@ -123,6 +125,7 @@ export async function join(options: JoinOptions, deps: JoinDeps): Promise<Runnin
     throw new Error(`this machine is a node already; to make it a control plane, leave first: sagong leave --data-dir ${dir}`);
   if (before) return startAgain(options, before, deps);
   await assertKubeletArgs(options.kubeletArgs);
+  assertSocketPaths(dir, [containerdPaths(dir).ttrpcSocket]);
   await preflight();
   const found = await wayIn(options, deps);
   const settings = await settingsFor(options, found);
@@ -131,9 +134,8 @@ export async function join(options: JoinOptions, deps: JoinDeps): Promise<Runnin
   const { certificateKey: key } = options;
   const joined = await joinControlPlane(options, { ...found, settings, certificateKey: key, token: options.token ?? '' }, deps);
   try {
-    const machine = await startNode(options, { ...found, settings: joined.settings }, deps);
-    await joined.mark();
-    return together(machine, joined.stop);
+    const { stop } = await run(options, joined.settings, deps, joined.mark);
+    return together({ settings: joined.settings, stop }, joined.stop);
   } catch (error) {
     await joined.undo();
     throw error;
@@ -164,14 +166,24 @@ async function startNode(options: JoinOptions, found: Found & { settings: Machin
   return { settings, stop };
 }
 
+/** A join that was interrupted may go on with another token: that of before may be over. Whether it was. */
+async function wasInterrupted({ dir, token }: JoinOptions, settings: MachineSettings): Promise<boolean> {
+  const { bootstrapKubeconfig, authority } = machinePaths(dir);
+  if (!existsSync(bootstrapKubeconfig)) return false;
+  if (token !== undefined) await prepareMachine(dir, settings, await readFile(authority, 'utf8'), token);
+  return true;
+}
+
 async function startAgain(options: JoinOptions, before: MachineSettings, deps: JoinDeps): Promise<Joined> {
   const { dir } = options;
+  const interrupted = await wasInterrupted(options, before);
   const plane =
-    before.controlPlane && (await (await import('./join-control-plane.ts')).startControlPlaneAgain(options, before, deps));
+    before.controlPlane &&
+    (await (await import('./join-control-plane.ts')).startControlPlaneAgain(options, before, interrupted, deps));
   try {
     const settings = await refreshed(dir, before, deps.clock);
     await saveMachine(dir, settings);
-    const { stop } = await run(options, settings, deps);
+    const { stop } = await run(options, settings, deps, interrupted ? plane?.mark : undefined);
     return together({ settings, stop }, async () => plane?.stop());
   } catch (error) {
     await plane?.stop();
@@ -179,12 +191,19 @@ async function startAgain(options: JoinOptions, before: MachineSettings, deps: J
   }
 }
 
-async function run({ dir, program }: JoinOptions, settings: MachineSettings, deps: JoinDeps): Promise<RunningMachine> {
+/** `mark`: what is done once it is Ready for the first time. */
+async function run(
+  { dir, program }: JoinOptions,
+  settings: MachineSettings,
+  deps: JoinDeps,
+  mark?: () => Promise<void>,
+): Promise<RunningMachine> {
   const { clock, signal } = deps;
   const startedMs = clock.now();
   const machine = await startMachine(dir, program, deps);
   try {
     await untilReady(dir, settings, startedMs, clock, signal);
+    await mark?.();
   } catch (error) {
     await machine.stop();
     throw error;

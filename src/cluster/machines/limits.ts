@@ -24,3 +24,5 @@ export const etcdSnapshotTimeoutMs = 10 * 60_000;
 export const waysMs = { look: 500, connect: 2_000, answer: 750, keepAlive: 30_000, learn: 10_000 };
 /** Looks in a row without an answer, and a way is left. */
 export const waysFailuresMax = 2;
+/** Between the clocks of two control planes: a token of a service account is not believed before it was signed, but for a minute. */
+export const clocksApartMsMax = 60_000;
