@@ -1,8 +1,8 @@
 // A cluster that grows over machines which share nothing but wires: up, join, pods and Services across all of them, restarts, leave.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { buildBusyboxImage } from '#cluster/images';
 import { eventually } from '../cluster/harness.ts';
-import { bootWorld, type TestMachine, type TestWorld } from './machine-world.ts';
+import * as kit from './kit.ts';
+import { bootWorld, type TestWorld } from './machine-world.ts';
 
 const image = 'test.local/busybox:1';
 const address = '10.50.1.1';
@@ -13,55 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.destroy());
 
-const nodesReady = (names: readonly string[]) =>
-  eventually(`nodes ${names.join(', ')} are Ready`, async () => {
-    const lines = (await world.first.kubectl('get', 'nodes', '--no-headers')).trim().split('\n');
-    const ready = lines.flatMap((line) => /^(\S+) +Ready /.exec(line)?.[1] ?? []);
-    return ready.sort().join() === [...names].sort().join() && lines.length === names.length;
-  });
-
-async function loadImage(machine: TestMachine, nodeDir: string): Promise<void> {
-  await machine.copyIn(await buildBusyboxImage({ busyboxPath: '/bin/busybox', reference: image }), '/tmp/busybox.tar');
-  await machine.must(
-    'ctr',
-    '-a',
-    `${nodeDir}/containerd/containerd.sock`,
-    '-n',
-    'k8s.io',
-    'images',
-    'import',
-    '/tmp/busybox.tar',
-  );
-}
-
-/** A web server on every node that says who it is and who asks, and has a large file. */
-const web = `
-apiVersion: apps/v1
-kind: DaemonSet
-metadata: {name: web}
-spec:
-  selector: {matchLabels: {app: web}}
-  template:
-    metadata: {labels: {app: web}}
-    spec:
-      containers:
-      - name: web
-        image: ${image}
-        imagePullPolicy: Never
-        command: [sh, -c]
-        args:
-        - |
-          mkdir -p /tmp/www/cgi-bin && cd /tmp/www
-          printf '#!/bin/sh\\necho Content-Type: text/plain\\necho\\necho $NODE $REMOTE_ADDR\\n' > cgi-bin/who && chmod +x cgi-bin/who
-          dd if=/dev/zero of=big bs=1024 count=2048 2>/dev/null
-          exec httpd -f -p 8080
-        env: [{name: NODE, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}]
----
-apiVersion: v1
-kind: Service
-metadata: {name: web}
-spec: {selector: {app: web}, ports: [{port: 80, targetPort: 8080}]}
-`;
+const nodesReady = (names: readonly string[]) => kit.nodesReady(() => world.first.kubectl('get', 'nodes', '--no-headers'), names);
 
 interface WebPod {
   name: string;
@@ -127,9 +79,9 @@ test('others join with the printed command, on the same link and behind a router
 
 test('pods on all machines reach each other without NAT, and a Service by its name', async () => {
   const { first, near, far } = world;
-  await loadImage(first, '/data/cluster/machine');
-  for (const machine of [near, far]) await loadImage(machine, '/data/machine');
-  const applied = await first.runWith(web, 'kubectl', 'apply', '-f', '-');
+  await kit.importBusybox(first, '/data/cluster/machine', image);
+  for (const machine of [near, far]) await kit.importBusybox(machine, '/data/machine', image);
+  const applied = await first.runWith(kit.webServers(image), 'kubectl', 'apply', '-f', '-');
   expect([applied.code, applied.stderr]).toEqual([0, '']);
   const pods = await webPods(3);
   await allReachAll(pods);
@@ -146,7 +98,7 @@ test('pods on all machines reach each other without NAT, and a Service by its na
     );
     for (const to of pods) {
       const size = await first.kubectl('exec', from.name, '--', 'sh', '-c', `wget -qO- http://${to.ip}:8080/big | wc -c`);
-      expect([from.node, to.node, size.trim()]).toEqual([from.node, to.node, String(2048 * 1024)]);
+      expect([from.node, to.node, size.trim()]).toEqual([from.node, to.node, String(kit.bigBytes)]);
     }
   }
   for (const { name } of pods) expect(await first.kubectl('logs', name)).toBe('');

@@ -1,11 +1,11 @@
 // docs/several-machines.md followed literally: each of its commands is typed on the machine that the page names, in the order of the page. Minutes long, so
 // it runs on request: SAGONG_PAGE=1.
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { binary, eventually, run } from '../cluster/harness.ts';
+import { Computer } from '../cluster/computer.ts';
+import { binary, eventually } from '../cluster/harness.ts';
+import * as kit from './kit.ts';
 import { bootWorld, type TestMachine, type TestWorld } from './machine-world.ts';
 import { type Block, blocksOf, Printed } from './page.ts';
 
@@ -31,25 +31,17 @@ describe.skipIf(!requested)('on three machines', { timeout: 600_000 }, () => {
   const printed = new Printed();
   beforeAll(async () => {
     world = await bootWorld();
+    untouched = await traces(world.first);
   });
   afterAll(() => world?.destroy());
 
-  const nodesReady = (...names: string[]) =>
-    eventually(
-      `nodes ${names.join(', ')} are Ready`,
-      async () => {
-        const lines = (await world.first.type('kubectl get nodes --no-headers')).trim().split('\n');
-        const ready = lines.flatMap((line) => /^(\S+) +Ready[ ,]/.exec(line)?.[1] ?? []);
-        return ready.sort().join() === [...names].sort().join() && lines.length === names.length;
-      },
-      90_000,
-    );
+  const nodesReady = (...names: string[]) => kit.nodesReady(() => world.first.type('kubectl get nodes --no-headers'), names);
   const keep = (name: string) => world.first.type(`kubectl create configmap ${name}`);
   const kept = async (): Promise<string[]> => {
     const names = await world.first.type('kubectl get configmaps -o name');
     return ['before', 'after'].filter((name) => names.includes(`configmap/${name}\n`));
   };
-  const nothingLeft = async (machine: TestMachine): Promise<void> => {
+  const traces = async (machine: TestMachine): Promise<string[]> => {
     const looks = [
       'ls -A ~/.sagong 2>/dev/null',
       'ip -4 route show proto 83',
@@ -64,8 +56,11 @@ describe.skipIf(!requested)('on three machines', { timeout: 600_000 }, () => {
     ];
     const found = [];
     for (const look of looks) found.push((await machine.sh(`HOME=/root; { ${look}; } || true`)).replace(programs, ''));
-    expect(found).toEqual(looks.map(() => ''));
+    return found;
   };
+  /** What a machine shows before anything has run on it: of the machine that the test runs on. */
+  let untouched: string[] = [];
+  const nothingLeft = async (machine: TestMachine): Promise<void> => expect(await traces(machine)).toEqual(untouched);
   /** Where this package lies is no trace of a cluster. */
   const programs = new RegExp(`^.*${resolve(binary, '..', '..')} .*\n`, 'gm');
 
@@ -119,22 +114,12 @@ describe.skipIf(!requested)('on three machines', { timeout: 600_000 }, () => {
 });
 
 describe.skipIf(!requested)('on one computer', { timeout: 600_000 }, () => {
-  let home: string;
-  /** As its user, whose home is a folder of this test's. */
-  async function type(command: string): Promise<string> {
-    const env = { HOME: home, KUBECONFIG: join(home, '.kube', 'config'), PATH: `${home}:${process.env['PATH']}` };
-    const { code, stdout, stderr } = await run('sh', ['-c', command], { env, timeoutMs: 240_000 });
-    if (code !== 0) throw new Error(`${command}\nexit code ${code}\n${stdout}${stderr}`);
-    return stdout;
-  }
+  let computer: Computer;
   beforeAll(async () => {
-    home = await mkdtemp(join(tmpdir(), 'sagong-page-'));
-    await writeFile(join(home, 'sagong'), `#!/bin/sh\nexec ${process.execPath} ${binary} "$@"\n`, { mode: 0o755 });
+    computer = await Computer.create();
   });
-  afterAll(async () => {
-    await type('sagong down');
-    await rm(home, { recursive: true });
-  }, 120_000);
+  afterAll(() => computer?.destroy(), 120_000);
+  const type = (command: string): Promise<string> => computer.type(command);
   for (const [section, typed] of grouped(local))
     test(section, async () => {
       for (const { commands } of typed) for (const command of commands) await type(command);

@@ -1,8 +1,8 @@
 // What a cluster decides for all machines holds on the joined ones: kube-proxy in nftables mode, network policies, packets as large as the way between
 // machines, and all of it after a restart of a machine. Minutes long, so it runs on request: SAGONG_MACHINES_POLICIES=1.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { buildBusyboxImage } from '#cluster/images';
 import { eventually } from '../cluster/harness.ts';
+import { bigBytes, importBusybox, webServers } from './kit.ts';
 import { bootWorld, type TestMachine, type TestWorld } from './machine-world.ts';
 
 const image = 'test.local/busybox:1';
@@ -10,27 +10,6 @@ const cluster = ['--data-dir', '/data/cluster'];
 const machine = ['--data-dir', '/data/machine'];
 let world: TestWorld;
 
-const web = `
-apiVersion: apps/v1
-kind: DaemonSet
-metadata: {name: web}
-spec:
-  selector: {matchLabels: {app: web}}
-  template:
-    metadata: {labels: {app: web}}
-    spec:
-      terminationGracePeriodSeconds: 1
-      containers:
-      - name: web
-        image: ${image}
-        imagePullPolicy: Never
-        command: [sh, -c, "mkdir -p /www && cd /www && dd if=/dev/zero of=big bs=1024 count=1024 2>/dev/null && echo hello >index.html && exec httpd -f -p 8080"]
----
-apiVersion: v1
-kind: Service
-metadata: {name: web}
-spec: {selector: {app: web}, ports: [{port: 80, targetPort: 8080}]}
-`;
 const denied = `
 apiVersion: networking.k8s.io/v1
 kind: NetworkPolicy
@@ -62,7 +41,7 @@ async function everythingWorks(): Promise<void> {
   const pods = { first: await podOf('first'), near: await podOf('near'), far: await podOf('far') };
   for (const from of [pods.near, pods.far]) {
     await reaches(from, 'http://web/', 6);
-    for (const to of Object.values(pods)) await reaches(from, `http://${to.ip}:8080/big`, 1024 * 1024);
+    for (const to of Object.values(pods)) await reaches(from, `http://${to.ip}:8080/big`, bigBytes);
   }
 }
 const mtus = (of: TestMachine): Promise<string> => of.sh('cat /sys/class/net/sagong-vxlan/mtu /sys/class/net/eth0/mtu');
@@ -83,16 +62,9 @@ describe.skipIf(!process.env['SAGONG_MACHINES_POLICIES'])('joined machines', { t
     );
     const words = (await first.mustSagong('token', 'create', ...cluster, '--print-join-command')).trim().split(' ').slice(1);
     for (const joining of [near, far]) await joining.mustSagong(...words, ...machine, '--detach');
-    const archive = await buildBusyboxImage({ busyboxPath: '/bin/busybox', reference: image });
-    for (const [of, dir] of [
-      [first, '/data/cluster/machine'],
-      [near, '/data/machine'],
-      [far, '/data/machine'],
-    ] as const) {
-      await of.copyIn(archive, '/tmp/busybox.tar');
-      await of.sh(`ctr -a ${dir}/containerd/containerd.sock -n k8s.io images import /tmp/busybox.tar`);
-    }
-    const { code, stderr } = await first.runWith(web, 'kubectl', 'apply', '-f', '-');
+    await importBusybox(first, '/data/cluster/machine', image);
+    for (const of of [near, far]) await importBusybox(of, '/data/machine', image);
+    const { code, stderr } = await first.runWith(webServers(image), 'kubectl', 'apply', '-f', '-');
     expect([code, stderr]).toEqual([0, '']);
   }, 300_000);
   afterAll(() => world?.destroy());
