@@ -91,13 +91,23 @@ function unreliable(inner: Emulator): Emulator {
   };
 }
 
+const noted = (inner: Emulator, onRequest: (body: string) => void): Emulator => ({
+  setUpManager: (network, url) => inner.setUpManager(network, url),
+  answer(request) {
+    onRequest(request.body.toString('utf8'));
+    return inner.answer(request);
+  },
+});
+
 export interface EmulatedAwsOptions {
   flaky?: boolean;
   /** What stands between the provider and the API: takes the address of the one, gives that for the other. */
   between?(url: string): Promise<string>;
+  /** Sees the body of every request. */
+  onRequest?(body: string): void;
 }
 
-export async function emulatedAws({ flaky = false, between }: EmulatedAwsOptions = {}): Promise<EmulatedAws> {
+export async function emulatedAws({ flaky = false, between, onRequest }: EmulatedAwsOptions = {}): Promise<EmulatedAws> {
   const dir = await mkdtemp(join(tmpdir(), 'sagong-emulated-aws-'));
   const deps = { clock: systemClock(), rng: systemRng(), logger: silentLogger };
   const memory = await startMemoryCloud(
@@ -114,7 +124,8 @@ export async function emulatedAws({ flaky = false, between }: EmulatedAwsOptions
   const tags = definition.tagsOf(cluster);
   const network = await makeNetwork(memory, tags);
   const emulator = await definition.open({ cloud, region, dir, ...deps });
-  const server = await serveEmulator(flaky ? unreliable(emulator) : emulator, 0, silentLogger);
+  const served = flaky ? unreliable(emulator) : emulator;
+  const server = await serveEmulator(onRequest ? noted(served, onRequest) : served, 0, silentLogger);
   const url = between ? await between(server.url) : server.url;
   const setup = await emulator.setUpManager({ cluster, ...network }, url);
   const key = await keyIn(join(dir, 'credentials'));
