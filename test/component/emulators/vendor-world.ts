@@ -13,7 +13,7 @@ import {
   serveEmulator,
 } from '#cloud/emulators';
 import { type MemoryCloud, memoryLoadBalancers, memoryMachines, startMemoryCloud } from '#cloud/memory';
-import type { LoadBalancer } from '#cloud';
+import type { Driver, DriverContext, LoadBalancer } from '#cloud';
 import { systemClock, systemRng } from '#host';
 import { silentLogger } from '#utils';
 import { makeNetwork } from './aws-world.ts';
@@ -48,12 +48,17 @@ export interface VendorPlace {
   secret: string;
 }
 
-/** `own`: in the place of the vendor's. */
-export async function vendorWorld(vendor: EmulatorName, place?: VendorPlace, own?: EmulatorDefinition): Promise<VendorWorld> {
+/** `own`: in the place of the vendor's. `loadBalancers`: in the place of those that serve at once. */
+export async function vendorWorld(
+  vendor: EmulatorName,
+  place?: VendorPlace,
+  own?: EmulatorDefinition,
+  loadBalancers: (context: DriverContext) => Driver = memoryLoadBalancers(),
+): Promise<VendorWorld> {
   const dir = await mkdtemp(join(tmpdir(), `sagong-emulated-${vendor}-`));
   const deps = { clock: systemClock(), rng: systemRng(), logger: silentLogger };
   const zones = ['local-1a', 'local-1b'];
-  const drivers = [memoryMachines(deps), memoryLoadBalancers()];
+  const drivers = [memoryMachines(deps), loadBalancers];
   const memory = await startMemoryCloud({ region, zones, publicCidr: '198.18.7.0/24', drivers }, deps);
   const cloud = memory.client();
   const definition = own ?? (await loadEmulator(vendor));
