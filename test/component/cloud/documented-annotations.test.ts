@@ -1,5 +1,5 @@
-// The Service annotations that each vendor documents: every one is read by our provider, or refused by its name, and is in the provider's README. The lists
-// are the vendors' own; what is named at each is where they are found.
+// The Service annotations that each vendor documents: every one is read by our provider, or refused by its name, or has no effect as with the vendor's own
+// manager, and is in the provider's README. The lists are the vendors' own; what is named at each is where they are found.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -23,6 +23,8 @@ interface Vendor {
   documented: readonly string[];
   /** What the provider reads: names in full by the key that its sources use. */
   read: Readonly<Record<string, string>>;
+  /** Those that the vendor's own manager ignores, too, with the configurations that the provider takes. */
+  ignored?: readonly string[];
   /** Throws for those that it refuses. */
   check?(service: Service): void;
   /** How the README writes them: without this. */
@@ -44,6 +46,10 @@ const ociWishes = [
   'definedTags',
 ] as const;
 
+const azureOfPorts = Object.entries(azure.ofPort).map(
+  ([key, what]) => [`ofPort.${key}`, azure.portAnnotation(80, what)] as const,
+);
+
 const vendors: Readonly<Record<string, Vendor>> = {
   // cloud-provider-aws, docs/service_controller.md
   aws: {
@@ -61,9 +67,11 @@ const vendors: Readonly<Record<string, Vendor>> = {
   // https://learn.microsoft.com/azure/aks/configure-load-balancer-standard, and https://cloud-provider-azure.sigs.k8s.io/topics/loadbalancer/
   azure: {
     folder: 'azure',
-    documented: prefixed(
-      azure.prefix,
-      `load-balancer-internal load-balancer-internal-subnet dns-label-name shared-securityrule load-balancer-resource-group
+    documented: [
+      ...azureOfPorts.map(([, name]) => name),
+      ...prefixed(
+        azure.prefix,
+        `load-balancer-mode load-balancer-configurations load-balancer-internal load-balancer-internal-subnet dns-label-name shared-securityrule load-balancer-resource-group
       allowed-service-tags allowed-ip-ranges load-balancer-tcp-idle-timeout load-balancer-disable-tcp-reset load-balancer-ipv4
       load-balancer-ipv6 load-balancer-health-probe-protocol load-balancer-health-probe-interval
       load-balancer-health-probe-num-of-probe load-balancer-health-probe-request-path pip-name pip-name-ipv6 pip-prefix-id
@@ -71,10 +79,17 @@ const vendors: Readonly<Record<string, Vendor>> = {
       deny-all-except-load-balancer-source-ranges additional-public-ips disable-load-balancer-nsg-rule pls-create pls-name
       pls-resource-group pls-ip-configuration-subnet pls-ip-configuration-ip-address-count pls-ip-configuration-ip-address
       pls-fqdns pls-proxy-protocol pls-visibility pls-auto-approval`,
-    ),
-    read: Object.fromEntries(Object.entries(azure.annotation).map(([key, name]) => [key, azure.prefix + name])),
+      ),
+    ],
+    read: Object.fromEntries([
+      ...azureOfPorts,
+      ...Object.entries(azure.annotation).map(([key, name]) => [key, azure.prefix + name] as const),
+    ]),
+    // They choose among several load balancers, which the configuration refuses (`multipleStandardLoadBalancerConfigurations`).
+    ignored: prefixed(azure.prefix, 'load-balancer-mode load-balancer-configurations'),
     check: azure.refuseUnsupported,
     written: [
+      [azure.portAnnotation(80, ''), '_'],
       [azure.prefix, ''],
       ['pls-', 'pls-*'],
     ],
@@ -188,8 +203,9 @@ const codeOf = (folder: string): string =>
     .map((file) => readFileSync(join(providers, folder, 'src', file), 'utf8'))
     .join('\n');
 
-/** As `annotation.name` or as a word of its own, beside where it is declared. */
-const isUsed = (code: string, key: string): boolean => new RegExp(`annotations?\\.${key}\\b|'${key}'`).test(code);
+/** As `annotation.name`, as a word of its own, or as it is written here with a dot; beside where it is declared. */
+const isUsed = (code: string, key: string): boolean =>
+  new RegExp(key.includes('.') ? `\\b${key.replace('.', '\\.')}\\b` : `annotations?\\.${key}\\b|'${key}'`).test(code);
 
 /** What is said of one that is refused. */
 function refusalOf({ check }: Vendor, name: string): string | undefined {
@@ -202,13 +218,14 @@ function refusalOf({ check }: Vendor, name: string): string | undefined {
 }
 
 describe.each(Object.entries(vendors))('the annotations that %s documents', (_vendor, vendor) => {
-  const { folder, documented, read, written = [] } = vendor;
+  const { folder, documented, read, ignored = [], written = [] } = vendor;
   const code = codeOf(folder);
   const readme = readFileSync(join(providers, folder, 'README.md'), 'utf8');
 
-  it.each(documented)('%s is read, or refused by its name', (name) => {
+  it.each(documented)('%s is read, refused by its name, or known to have no effect', (name) => {
     const [key] = Object.entries(read).find(([, full]) => full === name) ?? [];
     if (key !== undefined) expect(isUsed(code, key.split(' ').at(-1) ?? ''), 'its code uses it').toBe(true);
+    else if (ignored.includes(name)) expect(refusalOf(vendor, name)).toBeUndefined();
     else expect(refusalOf(vendor, name)).toContain(name);
   });
   it('are in the README', () => {
