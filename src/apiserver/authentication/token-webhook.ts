@@ -47,13 +47,14 @@ export function createTokenWebhook(
   const client = createReviewClient(server, limits.issuerTimeoutMs, { ...deps, observe: observer(deps.metrics) });
   return {
     async authenticateToken(token, asked) {
-      const status = await client.post<TokenReviewStatus>({
+      const review = {
         kind: 'TokenReview',
         apiVersion: `authentication.k8s.io/${version}`,
         metadata: { creationTimestamp: null },
         spec: { token, ...(asked.length > 0 && { audiences: asked }) },
         status: { user: {} },
-      });
+      };
+      const status = await client.post<TokenReviewStatus>(review, 'io.k8s.api.authentication.v1.TokenReview');
       const given = status.audiences?.length ? status.audiences : apiAudiences;
       const audiences = asked.filter((audience) => given.includes(audience));
       if (asked.length > 0 && audiences.length === 0) return undefined;

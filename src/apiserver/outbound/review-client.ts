@@ -1,12 +1,17 @@
 // Reviews posted to a server that a kubeconfig names, of tokens and of access (k8s.io/apiserver/pkg/util/webhook, WithExponentialBackoff).
+import { DecodeError } from '#apimachinery/schema';
 import type { Clock, Rng } from '#utils';
 import { createWireClient } from '#wire';
 import { dialErrorText } from './dial-error.ts';
 import type { WebhookServer } from './kubeconfig.ts';
+import { readReview } from './read-review.ts';
 
 export interface ReviewClient {
-  /** The status of the answer. Rejects with an Error that says why there is none; `code` is the server's, 0 where it did not answer. */
-  post<T>(review: object): Promise<T>;
+  /**
+   * The status of the answer, which is of the type that the review is of. Rejects with an Error that says why there is none; `code` is the server's,
+   * 0 where it did not answer.
+   */
+  post<T>(review: object, typeName: string): Promise<T>;
   close(): void;
 }
 
@@ -34,7 +39,7 @@ const shouldRetry = (error: ReviewError): boolean =>
 export function createReviewClient(server: WebhookServer, timeoutMs: number, { clock, rng, observe }: ReviewDeps): ReviewClient {
   const { origin, pathname, search, host } = new URL(server.url);
   const client = createWireClient({ baseUrl: origin, tls: server.tls });
-  const once = async <T>(body: string): Promise<T> => {
+  const once = async <T>(body: string, typeName: string): Promise<T> => {
     const abort = new AbortController();
     const timer = clock.setTimer(timeoutMs, () => abort.abort());
     try {
@@ -53,11 +58,11 @@ export function createReviewClient(server: WebhookServer, timeoutMs: number, { c
       const text = await answer.text(answerBytesMax);
       if (answer.status < 200 || answer.status > 206)
         throw new ReviewError(`the server answered ${answer.status}: ${text.slice(0, 256)}`, answer.status);
-      const { status } = JSON.parse(text) as { status?: T };
+      const { status } = readReview<{ status?: T }>(text, typeName);
       return status ?? ({} as T);
     } catch (error) {
       if (error instanceof ReviewError) throw error;
-      if (error instanceof SyntaxError) throw new ReviewError(`the answer is no review: ${error.message}`, 0);
+      if (error instanceof DecodeError) throw new ReviewError(`the answer is no review: ${error.message}`, 0);
       const reset = (error as NodeJS.ErrnoException).code === 'ECONNRESET' && !abort.signal.aborted;
       const why = abort.signal.aborted ? 'context deadline exceeded' : dialErrorText(error, host);
       throw new ReviewError(`Post ${JSON.stringify(server.url)}: ${why}`, reset ? -1 : 0);
@@ -66,13 +71,13 @@ export function createReviewClient(server: WebhookServer, timeoutMs: number, { c
     }
   };
   return {
-    async post<T>(review: object): Promise<T> {
+    async post<T>(review: object, typeName: string): Promise<T> {
       const body = JSON.stringify(review);
       for (let attempt = 1, waitMs = retry.firstMs; ; attempt++, waitMs *= retry.factor) {
         const since = clock.monotonic();
         const told = (code: number): void => observe?.(Math.max(code, 0), (clock.monotonic() - since) / 1000);
         try {
-          const status = await once<T>(body);
+          const status = await once<T>(body, typeName);
           told(200);
           return status;
         } catch (error) {

@@ -26,7 +26,7 @@ const serving = issueCertificate({
 const bundle = (of = ca) => Buffer.from(of.cert).toString('base64');
 const asked: AdmissionReview[] = [];
 
-/** Answers by path: /allow, /deny, /label (a patch), /hang, /broken, /error. */
+/** Answers by path: /allow, /deny, /label (a patch), /hang, /broken, /error; by query: with other members of the response. */
 const server = createServer({ cert: serving.cert, key: serving.key }, async (request, response) => {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
@@ -43,6 +43,7 @@ const server = createServer({ cert: serving.cert, key: serving.key }, async (req
     ...(path === '/deny' && { status: { message: 'not today', code: 403 } }),
     ...(path === '/label' && { patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(patch)).toString('base64') }),
     warnings: ['careful'],
+    ...(JSON.parse(new URL(request.url ?? '', 'https://hook').searchParams.get('response') ?? '{}') as object),
   };
   response.end(JSON.stringify({ apiVersion: review.apiVersion, kind: review.kind, response: answer }));
 });
@@ -151,7 +152,12 @@ test.each([
 test('what a webhook changed is defaulted again', async () => {
   const same = (object: UnknownObject) => object;
   const type: AdmissionRequest['type'] = {
-    ...{ kind: { group: '', version: 'v1', kind: 'ConfigMap' }, schema: builtinSchema(), typeName: '', custom: false },
+    ...{
+      kind: { group: '', version: 'v1', kind: 'ConfigMap' },
+      schema: builtinSchema(),
+      typeName: 'io.k8s.api.core.v1.ConfigMap',
+      custom: false,
+    },
     ...{ setDefaults: (object) => Object.assign(object, { immutable: false }), toStorage: same, fromStorage: same },
   };
   const { request } = await run('mutating', at('/label'), { type });
@@ -177,6 +183,42 @@ test('failurePolicy Ignore lets unreachable webhooks be, but not their refusals'
   await run('validating', { ...at('/hang'), ...ignore });
   await run('validating', { ...at('/allow', other), ...ignore });
   await expect(run('validating', { ...at('/deny'), ...ignore })).rejects.toThrow('not today');
+});
+
+const answering = (response: object) => at(`/allow?response=${encodeURIComponent(JSON.stringify(response))}`);
+
+test.each([
+  [{ allowed: 'false' }, 'json: cannot unmarshal string into Go struct field AdmissionResponse.response.allowed of type bool'],
+  [{ allowed: 1 }, 'cannot unmarshal number'],
+  [{ allowed: {} }, 'cannot unmarshal object'],
+  [{ warnings: 5 }, 'cannot unmarshal number'],
+  [{ warnings: [{}] }, 'cannot unmarshal object'],
+  [{ auditAnnotations: 'abc' }, 'cannot unmarshal string'],
+  [{ allowed: false, status: { code: 'abc' } }, 'cannot unmarshal string'],
+  [{ patch: '%%%', patchType: 'JSONPatch' }, 'illegal base64 data'],
+  [{ patch: 5, patchType: 'JSONPatch' }, 'cannot unmarshal number'],
+])('an answer of %j is none: the failure policy decides', async (response, message) => {
+  for (const type of ['mutating', 'validating'] as const) {
+    await expect(run(type, answering(response))).rejects.toThrow(message);
+    await run(type, { ...answering(response), failurePolicy: 'Ignore' });
+  }
+});
+
+const patching = (operations: unknown) =>
+  answering({ patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(operations)).toString('base64') });
+
+test.each([
+  ['that makes it another kind', [{ op: 'replace', path: '/kind', value: 'Secret' }], 'unknown conversion'],
+  ['of no type of its own', [{ op: 'add', path: '/metadata/labels', value: 5 }], 'cannot unmarshal number'],
+  ['without an object', [{ op: 'replace', path: '', value: [] }], 'cannot unmarshal array'],
+])('a patch %s is refused', async (_, operations, message) => {
+  await expect(run('mutating', patching(operations))).rejects.toThrow(message);
+});
+
+test('a patch of nothing changes nothing, one that takes the metadata away leaves an object without a name', async () => {
+  expect((await run('mutating', patching(null))).request.object?.metadata).toMatchObject({ name: 'x' });
+  const { request } = await run('mutating', patching([{ op: 'remove', path: '/metadata' }]));
+  expect(request.object?.metadata).toEqual({});
 });
 
 test('a dry run does not reach webhooks with side effects', async () => {

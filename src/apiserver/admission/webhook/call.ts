@@ -4,6 +4,7 @@ import type { WebhookClientConfig } from '#api/admissionregistration/v1';
 import { parseApiVersion } from '#apimachinery/meta';
 import type { Clock } from '#utils';
 import type { AdmissionRequest, EquivalentResource } from '../../registry/generic/admission.ts';
+import { readReview } from '../../outbound/read-review.ts';
 import { WebhookClients, type WebhookReach } from '../../outbound/webhook-client.ts';
 import { limits } from '../limits.ts';
 import { requestKind, type Sight } from '../sight.ts';
@@ -103,9 +104,8 @@ export class WebhookCaller {
     let review: AdmissionReview;
     try {
       const responseBytesMax = limits.webhookResponseBytesMax;
-      review = JSON.parse(
-        await this.#clients.post({ clientConfig, timeoutSeconds, body, responseBytesMax, cancelled }),
-      ) as AdmissionReview;
+      const text = await this.#clients.post({ clientConfig, timeoutSeconds, body, responseBytesMax, cancelled });
+      review = readReview<AdmissionReview>(text, 'io.k8s.api.admission.v1.AdmissionReview');
     } catch (error) {
       throw new CallFailure(`failed to call webhook: ${(error as Error).message}`, { cause: error });
     }

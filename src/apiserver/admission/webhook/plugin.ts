@@ -1,11 +1,13 @@
 // MutatingAdmissionWebhook and ValidatingAdmissionWebhook
 // (https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/; k8s.io/apiserver/pkg/admission/plugin/webhook).
 import type { MutatingWebhook, ValidatingWebhook } from '#api/admissionregistration/v1';
+import { builtinSchema } from '#api';
 import { badRequest, internalError, StatusError, type Status } from '#apimachinery/errors';
 import type { KubeObject, UnknownObject } from '#apimachinery/meta';
 import { jsonPatch } from '#apimachinery/patch';
 import { goEscaped } from '#apimachinery/codec';
-import type { AdmissionRequest } from '../../registry/generic/admission.ts';
+import { decode, DecodeError, parseJson } from '#apimachinery/schema';
+import type { AdmissionRequest, AdmittedType } from '../../registry/generic/admission.ts';
 import type { ReadOnlyCluster } from '../../storage/read-only-cluster.ts';
 import { byClusterIp } from '../../outbound/service-resolver.ts';
 import type { AuthorizationSource } from '#cel';
@@ -21,6 +23,7 @@ import { compileSelectors, isExempt, matchesSelectors, namedThrough, type Select
 
 const group = 'admissionregistration.k8s.io';
 const defaultTimeoutSeconds = 10;
+const httpCodeMax = 599;
 
 type AnyWebhook = MutatingWebhook | ValidatingWebhook;
 
@@ -117,7 +120,8 @@ export function denial(name: string, given: Partial<Status> | undefined): Status
   const why = given?.message || given?.reason;
   const { code = 0, reason, details } = given ?? {};
   return new StatusError({
-    code: code < 400 ? 400 : code,
+    // Beyond these it is no code that HTTP can say.
+    code: code < 400 || code > httpCodeMax ? 400 : code,
     message: why ? `${head}: ${why}` : `${head} without explanation`,
     ...(reason && { reason }),
     ...(details && { details }),
@@ -199,11 +203,40 @@ async function applyPatch(name: string, sight: Sight, patch: string, patchType: 
     );
   }
   const before = JSON.stringify(object);
-  const patched = jsonPatch(JSON.parse(before), JSON.parse(Buffer.from(patch, 'base64').toString('utf8'))) as UnknownObject;
-  if (JSON.stringify(patched) === before) return false;
+  let patched: UnknownObject;
+  try {
+    const { value: operations } = parseJson(Buffer.from(patch, 'base64').toString('utf8'));
+    if (operations === null) return false;
+    const made = jsonPatch(JSON.parse(before), operations);
+    if (JSON.stringify(made) === before) return false;
+    patched = readPatched(made, type);
+  } catch (error) {
+    if (error instanceof DecodeError) throw internalError(error.message);
+    throw error;
+  }
+  checkKind(patched, object);
   type?.setDefaults(patched);
   await writeBack(sight, patched);
   return true;
+}
+
+/** What a patch made, as an object of the type that it is of. Throws `DecodeError`. */
+function readPatched(made: unknown, type: AdmittedType | undefined): UnknownObject {
+  const { schema = builtinSchema(), typeName = anyObject } = type ?? {};
+  const { object } = type?.read?.(made, false) ?? decode(schema, typeName, made);
+  const { apiVersion, kind } = made as UnknownObject;
+  // Of what no table knows only the metadata has a type.
+  const whole = (type ? object : made) as UnknownObject;
+  return { ...whole, apiVersion, kind, metadata: (object as Partial<UnknownObject>).metadata ?? {} } as UnknownObject;
+}
+
+const anyObject = 'io.k8s.apimachinery.pkg.apis.meta.v1.PartialObjectMetadata';
+
+/** A patch may not make it something else. */
+function checkKind(made: UnknownObject, { apiVersion, kind }: Partial<UnknownObject>): void {
+  if (made.kind === kind && made.apiVersion === apiVersion) return;
+  const [from, to] = [`${made.apiVersion}, Kind=${made.kind}`, `${apiVersion}, Kind=${kind}`];
+  throw internalError(`failed to convert object: converting (${from}) to (${to}): unknown conversion`);
 }
 
 const callerOf = ({ cluster, clock, rng, webhooks }: PluginContext): WebhookCaller =>

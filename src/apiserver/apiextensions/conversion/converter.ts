@@ -72,7 +72,7 @@ export function converterFactory({ clients, uuid, clock, metrics }: ConverterDep
           body: JSON.stringify(reviewOf(version, request)),
           responseBytesMax: remoteDocumentBytesMax,
         })
-        .then((answer) => JSON.parse(answer) as Parameters<typeof convertedObjects>[0])
+        .then((answer) => (JSON.parse(answer) ?? {}) as Parameters<typeof convertedObjects>[0])
         .catch((error: unknown) => {
           const message = `${failedText(objects)} failed: ${(error as Error).message}`;
           throw new ConversionFailure('conversion_webhook_call_failure', message, error);

@@ -137,13 +137,14 @@ function webhookAuthorizer({ name, configuration, client, version }: Made, { clo
     try {
       // The older version spells the field in the singular.
       const { groups, ...rest } = spec;
-      const status = await client.post<Status>({
+      const review = {
         kind: 'SubjectAccessReview',
         apiVersion: `authorization.k8s.io/${version}`,
         metadata: { creationTimestamp: null },
         spec: { ...rest, [version === 'v1' ? 'groups' : 'group']: groups },
         status: { allowed: false },
-      });
+      };
+      const status = await client.post<Status>(review, 'io.k8s.api.authorization.v1.SubjectAccessReview');
       told('success');
       if (isShort(spec)) known.remember(key, status);
       return decided(status);
