@@ -1,4 +1,4 @@
-// client-go: the program of test/interop/client-go, and one that execs and forwards ports as kubectl does.
+// client-go: the program of test/interop/client-go.
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -6,7 +6,7 @@ const here = dirname(fileURLToPath(import.meta.url));
 const version = 'v0.36.2';
 
 const program = {
-  what: 'typed clients with protobuf, informers, pager, server-side apply, dynamic client, discovery, leader election',
+  what: 'typed clients with protobuf, informers, pager, server-side apply, dynamic and metadata clients with their informers, discovery, leader election',
   version,
   async run({ execute, must, work, kubeconfig }) {
     const binary = join(work, 'client-go');

@@ -29,10 +29,12 @@ const accountOf = (work, kubectl) => async (namespace, account) => {
  */
 export function clusters(work) {
   const started = new Map();
+  // Sockets of nodes, whose names begin with the cluster's, are in its directory: both are short.
+  const placeOf = (kind) => ['--name', `${kind}-${process.pid}`, '--data-dir', join(work, kind)];
   const up = async (kind) => {
     const kubeconfig = join(work, `${kind}.kubeconfig`);
     const env = { KUBECONFIG: kubeconfig };
-    const place = ['--name', `ecosystem-${kind}-${process.pid}`, '--data-dir', join(work, kind)];
+    const place = placeOf(kind);
     await must(process.execPath, [sagong, 'up', ...place, ...flagsOf[kind], '--detach'], { env });
     const kubectl = (...args) => must('kubectl', args, { env });
     const apply = (text, ...args) => must('kubectl', ['apply', '-f', '-', ...args], { env, input: text });
@@ -46,8 +48,7 @@ export function clusters(work) {
     for (const [kind, pending] of started) {
       await pending.catch(() => undefined);
       if (!existsSync(join(work, kind))) continue;
-      const place = ['--name', `ecosystem-${kind}-${process.pid}`, '--data-dir', join(work, kind)];
-      await execute(process.execPath, [sagong, 'down', ...place], { env: { KUBECONFIG: join(work, `${kind}.kubeconfig`) } });
+      await execute(process.execPath, [sagong, 'down', ...placeOf(kind)], { env: { KUBECONFIG: join(work, `${kind}.kubeconfig`) } });
     }
   };
   return { get, endAll };

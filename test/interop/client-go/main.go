@@ -1,5 +1,5 @@
 // An ordinary client-go program, as operators are made of: typed clients with protobuf bodies, informers, pagers, server-side apply, the
-// dynamic client, discovery and leader election. Prints a line for each thing that works and fails with the first that does not.
+// dynamic client, the metadata client, discovery and leader election. Prints a line for each thing that works and fails with the first that does not.
 //
 //	go run . KUBECONFIG
 package main
@@ -12,6 +12,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -20,8 +21,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/dynamic/dynamicinformer"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/metadata/metadatainformer"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/clientcmd"
@@ -66,6 +70,7 @@ func main() {
 	watch(ctx, client)
 	page(ctx, client)
 	dynamically(ctx, config)
+	inform(ctx, config)
 	lead(ctx, client)
 	must("delete the namespace", client.CoreV1().Namespaces().Delete(ctx, namespace, metav1.DeleteOptions{}))
 }
@@ -176,6 +181,38 @@ func dynamically(ctx context.Context, config *rest.Config) {
 		ready, _, _ := unstructured.NestedInt64(current.Object, "status", "readyReplicas")
 		return ready == 2, nil
 	}))
+}
+
+// inform looks at Deployments through the informers of the dynamic and of the metadata client, neither of which knows their type.
+func inform(ctx context.Context, config *rest.Config) {
+	resource := schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
+	client, err := metadata.NewForConfig(config)
+	must("metadata client", err)
+	found, err := client.Resource(resource).Namespace(namespace).Get(ctx, "web", metav1.GetOptions{})
+	must("metadata of one object", err)
+	whole, err := dynamic.NewForConfig(config)
+	must("dynamic client for informers", err)
+	untyped := dynamicinformer.NewFilteredDynamicSharedInformerFactory(whole, 0, namespace, nil)
+	partial := metadatainformer.NewFilteredSharedInformerFactory(client, 0, namespace, nil)
+	objects, heads := untyped.ForResource(resource), partial.ForResource(resource)
+	synced := []cache.InformerSynced{objects.Informer().HasSynced, heads.Informer().HasSynced}
+	untyped.Start(ctx.Done())
+	partial.Start(ctx.Done())
+	expect("dynamic and metadata informers sync", cache.WaitForCacheSync(ctx.Done(), synced...))
+	_, err = client.Resource(resource).Namespace(namespace).Patch(ctx, "web", types.MergePatchType, []byte(`{"metadata":{"labels":{"seen":"yes"}}}`), metav1.PatchOptions{})
+	must("patch by the metadata client", err)
+	seen := func(informer cache.GenericLister) bool {
+		object, err := informer.ByNamespace(namespace).Get("web")
+		if err != nil {
+			return false
+		}
+		head, err := meta.Accessor(object)
+		return err == nil && head.GetLabels()["seen"] == "yes" && head.GetUID() == found.UID
+	}
+	must("both informers tell of it", wait.PollUntilContextCancel(ctx, 50*time.Millisecond, true, func(context.Context) (bool, error) {
+		return seen(objects.Lister()) && seen(heads.Lister()), nil
+	}))
+	must("delete a collection by metadata", client.Resource(resource).Namespace(namespace).DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{LabelSelector: "seen=yes"}))
 }
 
 func lead(ctx context.Context, client *kubernetes.Clientset) {
