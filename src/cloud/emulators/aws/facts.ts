@@ -89,6 +89,14 @@ export interface Facts {
 
 const none: Facts = { version: 1, classic: {}, network: {}, targetGroups: {} };
 
+function parsed(text: string, path: string): Facts | null {
+  try {
+    return JSON.parse(text) as Facts | null;
+  } catch (error) {
+    throw new Error(`${path} is not JSON: move it away to begin without load balancers`, { cause: error });
+  }
+}
+
 export class FactStore {
   readonly #path: string;
   #facts: Facts;
@@ -105,8 +113,8 @@ export class FactStore {
   static async open(dir: string): Promise<FactStore> {
     const path = join(dir, 'facts.json');
     const text = (await readFileIfExists(path))?.toString('utf8');
-    const facts = text === undefined ? none : (JSON.parse(text) as Facts);
-    if (facts.version !== none.version) throw new Error(`${path} is of another version of this program`);
+    const facts = text === undefined ? none : parsed(text, path);
+    if (facts?.version !== none.version) throw new Error(`${path} is of another version of this program`);
     return new FactStore(path, facts);
   }
   get now(): Readonly<Facts> {
