@@ -60,12 +60,11 @@ export class ManagedProcess implements ManagedPlane {
   }
   async connect(plane: ControlPlane | undefined): Promise<void> {
     if (!plane) return;
-    this.#presences = await Promise.all(
-      this.#places.map(async ({ netns, address }) => {
-        const { sockets, handle } = await presenceAt({ netns, address, port }, this.#options.dataDir);
-        return { sockets, address, served: await plane.serveOn({ handle }) };
-      }),
-    );
+    const settled = await Promise.allSettled(this.#places.map((place) => this.#present(plane, place)));
+    // Where one place fails, `close` still finds the others.
+    this.#presences = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    const failed = settled.find(({ status }) => status === 'rejected') as PromiseRejectedResult | undefined;
+    if (failed) throw failed.reason;
   }
   async close(): Promise<void> {
     for (const { served, sockets } of this.#presences.splice(0)) {
@@ -74,6 +73,15 @@ export class ManagedProcess implements ManagedPlane {
     }
   }
 
+  async #present(plane: ControlPlane, { netns, address }: { netns: string; address: string }): Promise<Presence> {
+    const { sockets, handle } = await presenceAt({ netns, address, port }, this.#options.dataDir);
+    try {
+      return { sockets, address, served: await plane.serveOn({ handle }) };
+    } catch (error) {
+      sockets.close();
+      throw error;
+    }
+  }
   async #ensureInstance(network: ClusterNetwork): Promise<Instance> {
     const cloud = this.#options.service();
     const tags = { [clusterTag]: this.#options.cluster, [roleTag]: 'control-plane' };
