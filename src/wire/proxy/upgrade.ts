@@ -113,12 +113,11 @@ export async function translateRemoteCommand(
   // Older protocols have text of a failure where newer ones have a Status: only what both sides read the same way is passed on as it is.
   const [theirs, ours] = [rulesOf(backend.protocol), rulesOf(session.protocol)];
   const alike = theirs.statusOnErrorStream === ours.statusOnErrorStream;
-  const [outcome] = await Promise.all([
-    alike ? pump(backend.error, session.error).then(() => undefined) : backend.outcome(),
-    pump(backend.stdout, session.stdout),
-    pump(backend.stderr, session.stderr),
-  ]);
-  if (outcome) await session.finish(outcome);
+  const outcome = alike ? undefined : backend.outcome();
+  // Clients take the outcome for the end of everything: it comes after all output.
+  await Promise.all([pump(backend.stdout, session.stdout), pump(backend.stderr, session.stderr)]);
+  if (outcome) await session.finish(await outcome);
+  else await pump(backend.error, session.error);
   session.close();
   backend.close();
   await input;

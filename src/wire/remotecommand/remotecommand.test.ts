@@ -332,6 +332,24 @@ describe('between a client and a backend', () => {
     expect(protocols[0]).toContain('v4.channel.k8s.io');
   });
 
+  test('the outcome comes after all output, whichever stream of the backend is first', async () => {
+    const options = { ...all, stdin: false, stderr: false };
+    const backend = await start(async (upgrade) => {
+      const command = await acceptRemoteCommand(upgrade, options);
+      command?.error.end('{"status":"Success"}');
+      setTimeout(() => command?.stdout?.end(Buffer.alloc(1 << 20)), 50);
+    });
+    const front = await start((upgrade) => translateRemoteCommand(upgrade, { client: backend.client, path: '/exec', options }));
+    const socket = new OtherWebSocket(front.url.replace('http', 'ws'), ['v5.channel.k8s.io']);
+    let received = 0;
+    socket.on('message', (data: Buffer) => {
+      if (data[0] === 1) received += data.length - 1;
+      if (data[0] === 3 && data.length > 1) socket.emit('outcome', `${received} bytes, then ${data.subarray(1)}`);
+    });
+    expect((await once(socket, 'outcome'))[0]).toBe(`${1 << 20} bytes, then {"status":"Success"}`);
+    socket.terminate();
+  });
+
   test.each([
     ['a success', 0, ''],
     ['a failure', 7, 'command terminated with non-zero exit code: exit status 7'],
