@@ -22,7 +22,7 @@ const has = (program) => spawnSync('which', [program]).status === 0;
 function lacks({ needs, cluster }) {
   const missing = needs.filter((program) => !has(program));
   if (missing.length > 0) return `needs ${missing.join(', ')}`;
-  if (cluster === 'containers' && process.getuid() !== 0) return 'needs root, for nodes with real containers';
+  if (['containers', 'machines'].includes(cluster) && process.getuid() !== 0) return 'needs root, for nodes with real containers';
   return undefined;
 }
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execCommand, goArchitecture, pauseProgram } from '#host';
 import type { Exec } from '#utils';
-import { buildImage } from './oci-image.ts';
+import { buildImage, type ImageDefinition } from './oci-image.ts';
 import type { TarEntry } from './ustar.ts';
 
 export const pauseImageReference = 'registry.k8s.io/pause:3.10.1';
@@ -30,6 +30,10 @@ export interface BusyboxImageOptions {
   exec?: Exec;
   /** Further files of the root file system. */
   files?: readonly TarEntry[];
+  /** What it runs; default: a shell. */
+  config?: ImageDefinition['config'];
+  /** Default: true. */
+  compressed?: boolean;
 }
 
 const directories = ['bin/', 'dev/', 'etc/', 'home/', 'proc/', 'root/', 'sys/', 'usr/', 'usr/bin/', 'var/'];
@@ -40,6 +44,8 @@ export async function buildBusyboxImage({
   reference,
   exec = execCommand,
   files = [],
+  config = { Cmd: ['sh'] },
+  compressed = true,
 }: BusyboxImageOptions): Promise<Buffer> {
   const program = await readFile(busyboxPath);
   const { code, stdout } = await exec(busyboxPath, ['--list'], { timeoutMs: 10_000 });
@@ -49,6 +55,7 @@ export async function buildBusyboxImage({
   return buildImage({
     reference: reference ?? busyboxImageReference,
     architecture: goArchitecture(),
+    compressed,
     files: [
       ...directories.map((name) => ({ name, mode: 0o755 })),
       { name: 'tmp/', mode: 0o1777 },
@@ -58,7 +65,7 @@ export async function buildBusyboxImage({
       text('etc/group', 'root:x:0:\nnobody:x:65534:\n'),
       ...files,
     ],
-    config: { Cmd: ['sh'], Env: ['PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'] },
+    config: { Env: ['PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'], ...config },
   });
 }
 

@@ -8,5 +8,6 @@ export {
   importImage,
   pauseImageReference,
 } from './images.ts';
+export { machinePrograms } from './machine-programs.ts';
 export { buildImage, type ImageDefinition } from './oci-image.ts';
 export { buildProgramImage, type ProgramImageOptions } from './program-image.ts';

@@ -10,6 +10,7 @@ export const sagong = join(root, 'bin/sagong.mjs');
 const flagsOf = {
   nodeless: ['--nodes', '0'],
   simulated: ['--nodes', '2', '--runtime', 'simulated'],
+  machines: ['--nodes', '2', '--runtime', 'containerd', '--cni', 'none'],
   containers: ['--nodes', '2', '--runtime', 'containerd', '--metrics', 'none'],
 };
 
@@ -24,8 +25,8 @@ const accountOf = (work, kubectl) => async (namespace, account) => {
 };
 
 /**
- * `get(kind)` answers `{ kubeconfig, env, place, kubectl, apply, kubeconfigOf }` of a running cluster: `simulated`, `nodeless`, or `containers`
- * with real nodes (root and containerd).
+ * `get(kind)` answers `{ kubeconfig, env, place, kubectl, apply, kubeconfigOf }` of a running cluster: `simulated`, `nodeless`, or
+ * with real nodes (root and containerd) `containers`, or `machines` without a network of pods.
  */
 export function clusters(work) {
   const started = new Map();

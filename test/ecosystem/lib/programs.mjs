@@ -1,7 +1,8 @@
 // Programs that a run starts: commands with what they printed, servers that stay until the end, and Go programs built from their published modules.
 import { execFile, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 const commandTimeoutMs = 900_000;
@@ -72,6 +73,42 @@ export function background(work) {
 /** The folder of a Go module at a version, from the module cache. */
 export async function goModule(work, module) {
   return JSON.parse(await must('go', ['mod', 'download', '-json', module], { cwd: work })).Dir;
+}
+
+/**
+ * Programs of several modules, built in one that requires them all on top of what `base` pins, so that what they share is compiled once; built once and kept.
+ * `modules`: version by path. `replaced`: the same of those that stay older than others ask for. `programs`: `{ path, version }` of a package by
+ * name, of which those in `wanted` are built. `files` are added. Resolves with `{ bin, folderOf(module) }`.
+ */
+export async function goPrograms(cache, { base, modules, replaced = {}, programs, wanted, files = {} }) {
+  const pins = createHash('sha256').update(JSON.stringify([modules, replaced, files, readFileSync(join(base, 'go.mod'), 'utf8')]));
+  const folder = join(cache, `programs-${pins.digest('hex').slice(0, 12)}`);
+  const bin = join(folder, 'bin');
+  mkdirSync(bin, { recursive: true });
+  const env = { CGO_ENABLED: '0', GOWORK: 'off', GOFLAGS: `${process.env.GOFLAGS ?? ''} -mod=mod` };
+  const go = (...args) => must('go', args, { cwd: folder, env, timeoutMs: buildTimeoutMs });
+  if (!existsSync(join(folder, 'go.mod'))) {
+    for (const [file, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(folder, file)), { recursive: true });
+      writeFileSync(join(folder, file), text);
+    }
+    copyFileSync(join(base, 'go.sum'), join(folder, 'go.sum'));
+    const pinned = join(folder, 'pinned.mod');
+    copyFileSync(join(base, 'go.mod'), pinned);
+    const required = Object.entries(modules).map(([path, version]) => `-require=${path}@${version}`);
+    await go('mod', 'edit', ...required, ...Object.entries(replaced).map(([path, version]) => `-replace=${path}=${path}@${version}`), pinned);
+    await must('mv', [pinned, join(folder, 'go.mod')]);
+    // Versions are settled for all of them: one that another program asks for later would have the others compiled anew.
+    await go('list', '-deps', ...Object.values(programs).map(({ path }) => path));
+  }
+  for (const name of wanted) {
+    const out = join(bin, name);
+    if (existsSync(out)) continue;
+    const { path, version } = programs[name];
+    await go('build', '-trimpath', '-ldflags', `-s -w -X main.version=${version}`, '-o', `${out}.partial`, path);
+    await must('mv', [`${out}.partial`, out]);
+  }
+  return { bin, folderOf: async (module) => (await go('list', '-m', '-f', '{{.Dir}}', module)).trim() };
 }
 
 /** A copy of a Go module that can be written to; the module cache cannot. */
