@@ -42,6 +42,9 @@ export const limits = {
   connectionWindowBytes: 1024 * 1024,
   /** Default of `readBody`; a resource write upstream may have 3 MiB. */
   bodyBytesMax: 3 * 1024 * 1024,
+  /** A body may come in so many pieces; one of more ends its connection when they are smaller than `bodyPieceBytesMin` on average. */
+  bodyPiecesMax: 10_000,
+  bodyPieceBytesMin: 32,
   /** How long `close` lets running requests go on. */
   shutdownGraceMs: 60_000,
   /** Contexts kept for server names. */

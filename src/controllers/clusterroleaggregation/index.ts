@@ -35,12 +35,15 @@ function candidatesAmong(roles: readonly ClusterRole[]): (selector: LabelSelecto
 export function aggregate(role: ClusterRole, roles: readonly ClusterRole[]): PolicyRule[] {
   const others = roles.filter(({ metadata }) => metadata.name !== role.metadata.name).sort(byName);
   const candidates = candidatesAmong(others);
+  const taken = new Set<ClusterRole>();
   const rules = new Map<string, PolicyRule>();
   for (const selector of role.aggregationRule?.clusterRoleSelectors ?? []) {
+    if (taken.size === others.length) break;
     const labels = fromLabelSelector(selector);
-    for (const { metadata, rules: own } of candidates(selector)) {
-      if (!labels.matches(metadata.labels ?? {})) continue;
-      for (const rule of own ?? []) {
+    for (const other of candidates(selector)) {
+      if (taken.has(other) || !labels.matches(other.metadata.labels ?? {})) continue;
+      taken.add(other);
+      for (const rule of other.rules ?? []) {
         const text = JSON.stringify(rule, Object.keys(rule).sort());
         if (!rules.has(text)) rules.set(text, rule);
       }

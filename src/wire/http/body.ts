@@ -1,5 +1,6 @@
 // Collects a body that is bounded in size and in time (RFC 9112 section 6.3 lets a peer announce more than it ever sends).
 import type { Readable } from 'node:stream';
+import { limits } from '../limits.ts';
 import { BodyTimeoutError, BodyTooLargeError, ClientGoneError } from './types.ts';
 
 const emptyBody = Buffer.alloc(0);
@@ -34,10 +35,15 @@ export function collectBody(stream: Readable, { announced, bytesMax, timeoutMs, 
       stream.pause();
       reject(error());
     };
+    // Each piece costs some hundred bytes and a call, however small it is.
+    const isCrumbled = (): boolean => chunks.length > limits.bodyPiecesMax && bytes < chunks.length * limits.bodyPieceBytesMin;
     const onData = (chunk: Buffer): void => {
       bytes += chunk.length;
       chunks.push(chunk);
-      if (bytes > bytesMax) fail(() => new BodyTooLargeError(bytesMax));
+      if (isCrumbled()) {
+        fail(() => new ClientGoneError());
+        stream.destroy();
+      } else if (bytes > bytesMax) fail(() => new BodyTooLargeError(bytesMax));
     };
     const timer = timeoutMs === undefined ? undefined : setTimeout(() => fail(() => new BodyTimeoutError()), timeoutMs);
     timer?.unref();

@@ -88,6 +88,33 @@ test('a body that comes a byte at a time is given up after its time as well', as
   await expect.poll(() => server.connections).toBe(0);
 });
 
+test('a body of crumbs ends its connection; one of few, or of larger pieces, is read', async () => {
+  const failures: unknown[] = [];
+  const server = await start({
+    async onRequest(request, response) {
+      const body = await request.readBody().catch((error: unknown) => void failures.push(error));
+      if (body) response.send(200, {}, String(body.length));
+    },
+  });
+  const head = 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n';
+  const sent = async (piece: string, count: number): Promise<Awaited<ReturnType<typeof raw>>> => {
+    const client = await raw(server);
+    const chunk = `${piece.length.toString(16)}\r\n${piece}\r\n`;
+    client.send(`${head}${chunk.repeat(count)}0\r\n\r\n`);
+    return client;
+  };
+  const few = await sent('x', limits.bodyPiecesMax);
+  await expect.poll(few.text).toMatch(/^HTTP\/1\.1 200 [^]*10000$/);
+  const larger = await sent('x'.repeat(2 * limits.bodyPieceBytesMin), 2 * limits.bodyPiecesMax);
+  await expect.poll(larger.text).toMatch(/^HTTP\/1\.1 200 [^]*1280000$/);
+  few.destroy();
+  larger.destroy();
+  const crumbs = await sent('x', 2 * limits.bodyPiecesMax);
+  await expect.poll(crumbs.ended).toBe(true);
+  expect(failures).toMatchObject([{ name: 'ClientGoneError' }]);
+  await expect.poll(() => server.connections).toBe(0);
+});
+
 test.each(['read', 'unread'])('an endless body is not taken without bound when the answer is out (%s)', async (how) => {
   const server = await start({
     onRequest(request, response) {
