@@ -12,6 +12,8 @@ export const unschedulableFlushMs = 30_000;
 export const bindingsInFlightMax = 256;
 /** Longest time the loop decides without letting others run. */
 export const sliceMs = 5;
+/** Events that waiting pods have not been asked about yet; with one more, all of them are tried again. */
+export const eventsBehindMax = 1_000;
 /** Longest note of an event; longer ones are cut (events.k8s.io). */
 export const eventNoteBytesMax = 1024;
 /** Decisions kept for explanation. */

@@ -33,21 +33,37 @@ class HandClock implements Clock {
 const pod = (name: string, priority = 0): PodInfo =>
   podInfoOf({ metadata: { name, namespace: 'ns', uid: name }, spec: { containers: [], priority } });
 
-function setUp() {
+const fit = new Set(['Fit']);
+
+/** `askingMs`: what it takes to ask a pod whether an event helps it. */
+function setUp(askingMs = 0) {
   const clock = new HandClock();
+  const asked: string[] = [];
   const queue = new SchedulingQueue({
     clock,
     compare: (a, b) => b.info.priority - a.info.priority || a.timestampMs - b.timestampMs,
     preEnqueue: () => undefined,
     interests: (_pod, plugin) => (plugin === 'Fit' ? [interest('Node', ['Add'])] : []),
-    helps: (one, info, event) => one.helps?.(info, event, { get: () => undefined, list: () => [] }) ?? true,
+    helps: (one, info, event) => {
+      clock.nowMs += askingMs;
+      asked.push(info.key);
+      return one.helps?.(info, event, { get: () => undefined, list: () => [] }) ?? true;
+    },
     onReady: () => {},
   });
   const pop = () => queue.pop()?.info.key;
-  return { clock, queue, pop };
+  /** Pods that wait for an event, beyond their back-off. */
+  const unschedulable = (...names: string[]): void => {
+    for (const name of names) {
+      queue.add(pod(name));
+      const entry = queue.pop();
+      if (entry) queue.retry(entry, fit);
+      clock.advance(1);
+    }
+    clock.advance(2_000);
+  };
+  return { clock, queue, pop, asked, unschedulable };
 }
-
-const fit = new Set(['Fit']);
 
 test('higher priority first, then first come', () => {
   const { clock, queue, pop } = setUp();
@@ -69,6 +85,27 @@ test('only an event that its plugin waits for moves a pod', () => {
   expect(pop()).toBeUndefined();
   queue.onEvent({ resource: 'Node', actions: ['Add'] });
   expect(pop()).toBe('ns/a');
+});
+
+test('pods that take long to ask are asked in turns, each once for each event', () => {
+  const { clock, queue, pop, asked, unschedulable } = setUp(3);
+  unschedulable('a', 'b', 'c', 'd', 'e');
+  queue.onEvent({ resource: 'Node', actions: ['Add'] });
+  expect(asked).toEqual(['ns/a', 'ns/b']);
+  queue.delete('c');
+  queue.onEvent({ resource: 'Node', actions: ['Add'] });
+  expect(asked).toHaveLength(2);
+  clock.advance(100);
+  expect(asked).toEqual(['ns/a', 'ns/b', 'ns/d', 'ns/e']);
+  expect([pop(), pop(), pop(), pop(), pop()]).toEqual(['ns/a', 'ns/b', 'ns/d', 'ns/e', undefined]);
+});
+
+test('with more events than can be asked about everybody is tried again', () => {
+  const { queue, pop, asked, unschedulable } = setUp(10);
+  unschedulable('a', 'b', 'c');
+  for (let event = 0; event < 1_002; event++) queue.onEvent({ resource: 'Node', actions: ['Add'] });
+  expect(asked).toEqual(['ns/a']);
+  expect([pop(), pop(), pop(), pop()]).toEqual(['ns/a', 'ns/b', 'ns/c', undefined]);
 });
 
 test('after an error back-off doubles from one second to ten', () => {

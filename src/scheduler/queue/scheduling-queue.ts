@@ -2,7 +2,14 @@
 // that an event has to help first (KEP-4247 queueing hints).
 import type { Clock, Timer } from '#utils';
 import type { ClusterEvent, EventInterest, PodInfo, QueuedPod, Status } from '../framework/index.ts';
-import { podInitialBackoffMs, podMaxBackoffMs, unschedulableFlushMs, unschedulableTimeoutMs } from '../limits.ts';
+import {
+  eventsBehindMax,
+  podInitialBackoffMs,
+  podMaxBackoffMs,
+  sliceMs,
+  unschedulableFlushMs,
+  unschedulableTimeoutMs,
+} from '../limits.ts';
 import { Heap } from './heap.ts';
 import { Nominator } from './nominator.ts';
 
@@ -47,6 +54,9 @@ export class SchedulingQueue {
   readonly #backoff: Heap<QueueEntry>;
   #backoffTimer: (Timer & { atMs: number }) | undefined;
   #flushTimer: Timer | undefined;
+  /** Events with the pods that have not been asked yet whether it helps them, the oldest first. */
+  readonly #behind: { event: ClusterEvent; entries: Iterator<QueueEntry> }[] = [];
+  #offerTimer: Timer | undefined;
   #closed = false;
 
   constructor(options: QueueOptions) {
@@ -64,6 +74,7 @@ export class SchedulingQueue {
     this.#closed = true;
     this.#backoffTimer?.cancel();
     this.#flushTimer?.cancel();
+    this.#offerTimer?.cancel();
   }
   /** Pods by place, for metrics. */
   sizes(): Record<Place | 'gated', number> {
@@ -141,10 +152,35 @@ export class SchedulingQueue {
     if (plugins.size + pendingPlugins.size === 0) this.#toBackoff(entry);
     else this.#put(entry, 'unschedulable');
   }
-  /** Something changed: moves the pods that it may help. */
+  /** Something changed: moves the pods that it may help, at once or, where asking them takes long, in turns. */
   onEvent(event: ClusterEvent): void {
-    if (this.#unschedulable.size === 0) return;
-    for (const entry of [...this.#unschedulable.values()]) if (entry.gate === undefined) this.#offer(entry, event);
+    const entries = [...this.#unschedulable.values()].filter(({ gate }) => gate === undefined);
+    if (entries.length === 0) return;
+    this.#behind.push({ event, entries: entries.values() });
+    if (this.#behind.length > eventsBehindMax) this.#tryAll();
+    else if (this.#offerTimer === undefined) this.#offerBehind();
+  }
+  #offerBehind(): void {
+    const { clock } = this.#options;
+    const untilMs = clock.monotonic() + sliceMs;
+    for (let [first] = this.#behind; first; [first] = this.#behind) {
+      for (let next = first.entries.next(); !next.done; next = first.entries.next()) {
+        const entry = next.value;
+        if (this.#unschedulable.get(entry.info.uid) === entry && entry.gate === undefined) this.#offer(entry, first.event);
+        if (clock.monotonic() < untilMs) continue;
+        this.#offerTimer = clock.setTimer(0, () => {
+          this.#offerTimer = undefined;
+          this.#offerBehind();
+        });
+        return;
+      }
+      this.#behind.shift();
+    }
+  }
+  /** More events came than could be judged: every pod is tried again, after its back-off. */
+  #tryAll(): void {
+    this.#behind.length = 0;
+    for (const entry of [...this.#unschedulable.values()]) if (entry.gate === undefined) this.#toBackoff(entry);
   }
   /** Looks again at what keeps gated pods out. */
   regate(match: (info: PodInfo) => boolean): void {

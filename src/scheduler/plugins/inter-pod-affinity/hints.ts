@@ -2,6 +2,7 @@
 import type { Node, Pod } from '#api/core/v1';
 import { own } from '#utils';
 import {
+  type AffinityTerm,
   affinityTerms,
   allTermsMatch,
   type ClusterEvent,
@@ -10,29 +11,28 @@ import {
   interest,
   type PodInfo,
 } from '../../framework/index.ts';
-import { resolveTerm } from './terms.ts';
 
 const hasPlace = (pod: Pod | undefined): boolean =>
   pod === undefined || Boolean(pod.spec?.nodeName || pod.status?.nominatedNodeName);
 
+/** Ends at the first term that does not match, and looks only at the namespace of `other`: a pod may have thousands of terms. */
+const allMatch = (terms: readonly AffinityTerm[], other: Pod, view: ClusterView): boolean =>
+  allTermsMatch(terms, other, view.get('Namespace', '', other.metadata.namespace ?? '')?.metadata.labels);
+
 function podHelps(pod: PodInfo, { old, now }: ClusterEvent<Pod>, view: ClusterView): boolean {
   if (old && now && now.metadata.uid === pod.uid) return true;
   if (!hasPlace(old) || !hasPlace(now)) return false;
-  const terms = pod.requiredAffinity.map((term) => resolveTerm(term, view));
-  const anti = pod.requiredAntiAffinity.map((term) => resolveTerm(term, view));
+  const { requiredAffinity: terms, requiredAntiAffinity: anti } = pod;
   if (old && now) {
-    return (!allTermsMatch(terms, old) && allTermsMatch(terms, now)) || (allTermsMatch(anti, old) && !allTermsMatch(anti, now));
+    return (
+      (!allMatch(terms, old, view) && allMatch(terms, now, view)) || (allMatch(anti, old, view) && !allMatch(anti, now, view))
+    );
   }
-  if (now) return allTermsMatch(terms, now);
+  if (now) return allMatch(terms, now, view);
   if (old === undefined) return false;
+  if (allMatch(anti, old, view)) return true;
   const theirs = affinityTerms(old, old.spec?.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution);
-  return (
-    allTermsMatch(anti, old) ||
-    allTermsMatch(
-      theirs.map((term) => resolveTerm(term, view)),
-      pod.pod,
-    )
-  );
+  return allMatch(theirs, pod.pod, view);
 }
 
 function nodeHelps(pod: PodInfo, { old, now }: ClusterEvent<Node>): boolean {
