@@ -225,9 +225,11 @@ spec:
         child.stdin.on('error', () => {});
         const closed = new Promise((resolve) => child.once('close', resolve));
         try {
-          await until(`a prompt: ${shown}`, 20_000, async () => shown.includes(prompt));
+          await until('a prompt', 40_000, async () => shown.includes(prompt));
           child.stdin.write(line);
-          await Promise.race([closed, until(`the end: ${shown}`, 20_000, async () => child.exitCode !== null)]);
+          await Promise.race([closed, until('the end', 20_000, async () => child.exitCode !== null)]);
+        } catch (error) {
+          throw new Error(`${(error as Error).message}; it showed: ${shown}`, { cause: error });
         } finally {
           child.kill();
         }
@@ -245,7 +247,7 @@ spec:
       const terminal = `${kubectl} debug web -it -c term ${common.join(' ')} -- sh`;
       expect(await typed(['script', '-qec', terminal, '/dev/null'], '# ', 'tty; exit\n')).toMatch(/\/dev\/pts\/0/);
       await ended('term');
-    }, 60_000);
+    }, 180_000);
 
     it('runs static pods and shows their mirrors', async () => {
       const file = join(manifests, 'fixed.yaml');
