@@ -1,5 +1,5 @@
-// The tokens of a YAML text, read ahead of who makes nodes of them: reading takes half of the time that a large text takes, and so it can be
-// done in steps. What is wrong with the text is told only to those who come that far.
+// The tokens of a YAML text. They are all read before nodes are made of them, in steps, because reading them takes half of the time that a large
+// text takes. An error in the text is kept, and thrown when the token at which it occurred is asked for.
 import type { Steps } from '#utils';
 import { TooLargeError } from '../schema/index.ts';
 import { yamlTokensMax, yamlTokensPerStep, yamlValuesMax } from './limits.ts';

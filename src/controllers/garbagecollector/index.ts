@@ -11,7 +11,7 @@ import {
   type WatchDefinition,
 } from '#controller-runtime';
 import { allow, recordEvents } from '#controller-runtime/workload';
-import { deepEqual } from '#utils';
+import { deepEqual, firstOfEach } from '#utils';
 import { decide, type Graph } from './decide.ts';
 import {
   dependentsOf,
@@ -43,8 +43,7 @@ function* releasedOwners(
   object: KubeObject,
   cache: Cache,
 ): Iterable<string> {
-  // Of two with one uid the first counts.
-  const byUid = new Map([...left].reverse().map((ref) => [ref.uid, ref]));
+  const byUid = firstOfEach(left, ({ uid }) => uid);
   for (const ref of refs) {
     const kept = byUid.get(ref.uid);
     if (kept && !(ref.blockOwnerDeletion && !kept.blockOwnerDeletion)) continue;

@@ -13,16 +13,25 @@ export const imagesIn = (text) => [...new Set([...text.matchAll(/image: *"?([^\s
  * Makes images and loads them into the nodes of a cluster. `programs`: built ones, by their path in the image; `beside`: names of programs of this machine;
  * `config`: what runs.
  */
-export async function loadImages({ work, must, sagong, place }, images) {
-  const archives = [];
+export const loadImages = (context, images) => loadArchives(context, archivesOf(images));
+
+async function* archivesOf(images) {
   for (const { reference, programs = {}, beside = [], config } of images) {
     const built = Object.entries(programs).map(([path, from]) => ({ name: path.replace(/^\//, ''), mode: 0o755, content: readFileSync(from) }));
-    const archive = join(work, `${reference.replaceAll(/\W/g, '_')}.tar`);
     const files = [...machinePrograms(beside), ...built];
     const options = { busyboxPath: '/bin/busybox', reference: full(reference), files, compressed: false };
-    writeFileSync(archive, await buildBusyboxImage({ ...options, ...(config && { config }) }));
-    archives.push(archive);
+    yield await buildBusyboxImage({ ...options, ...(config && { config }) });
   }
-  await must(process.execPath, [sagong, 'load-image', ...place, ...archives]);
-  for (const archive of archives) rmSync(archive);
+}
+
+/** Loads archives that `docker save` could have written into the nodes of a cluster. `archives`: made one after the other, as they are asked for. */
+export async function loadArchives({ work, must, sagong, place }, archives) {
+  const files = [];
+  for await (const archive of archives) {
+    const file = join(work, `image-${files.length}.tar`);
+    writeFileSync(file, archive);
+    files.push(file);
+  }
+  await must(process.execPath, [sagong, 'load-image', ...place, ...files]);
+  for (const file of files) rmSync(file);
 }

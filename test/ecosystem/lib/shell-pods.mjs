@@ -1,21 +1,11 @@
 // Pods of real nodes that run a shell, and one whose streams programs open. Their image is made here: none can be pulled.
-import { rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { buildBusyboxImage } from '#cluster/images';
+import { loadImages } from './images.mjs';
 
 const image = 'sagong.local/ecosystem:1';
 export const container = (name, command, more = '') => `{name: ${name}, image: ${image}, imagePullPolicy: Never, command: [sh, -c, ${JSON.stringify(command)}]${more}}`;
 
-/** Loads an archive that `docker save` could have written into the nodes of a cluster. */
-export async function loadImage({ work, must, sagong, place }, archive) {
-  const file = join(work, 'image.tar');
-  writeFileSync(file, archive);
-  await must(process.execPath, [sagong, 'load-image', ...place, file]);
-  rmSync(file);
-}
-
 /** The image that `container` names is on the nodes. */
-export const loadShell = async (context) => loadImage(context, await buildBusyboxImage({ busyboxPath: '/bin/busybox', reference: image }));
+export const loadShell = (context) => loadImages(context, [{ reference: image }]);
 
 const pod = (name) => `apiVersion: v1
 kind: Pod

@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildImage } from '#cluster/images';
-import { container, loadImage, loadShell } from '../lib/shell-pods.mjs';
+import { loadArchives } from '../lib/images.mjs';
+import { container, loadShell } from '../lib/shell-pods.mjs';
 
 const module = 'sigs.k8s.io/metrics-server';
 const version = 'v0.9.0';
@@ -48,7 +49,7 @@ async function install({ goModule, goProgram, must, kubectl, ...context }) {
   const architecture = process.arch === 'x64' ? 'amd64' : process.arch;
   // As in the image of its makers there is nothing but the program.
   const files = [{ name: 'metrics-server', mode: 0o755, content: readFileSync(program) }];
-  await loadImage({ must, ...context }, buildImage({ reference, architecture, files, compressed: false, config: { Entrypoint: ['/metrics-server'], User: '65534' } }));
+  await loadArchives({ must, ...context }, [buildImage({ reference, architecture, files, compressed: false, config: { Entrypoint: ['/metrics-server'], User: '65534' } })]);
   await kubectl('apply', '-k', overlay);
   await kubectl('rollout', 'status', '-n', 'kube-system', 'deployment/metrics-server', '--timeout=180s');
   await kubectl('wait', '--for=condition=Available', 'apiservice/v1beta1.metrics.k8s.io', '--timeout=120s');

@@ -2,7 +2,7 @@
 // (k8s.io/apiserver/pkg/cel/common, CorrelatedObject and MakeMapList).
 import type { JSONSchemaProps } from '#api/apiextensions/v1';
 import { Path, root } from '#apimachinery/field';
-import { own, setOwn } from '#utils';
+import { firstOfEach, own, setOwn } from '#utils';
 
 export type JsonObject = Record<string, unknown>;
 
@@ -33,7 +33,8 @@ export function itemKey(schema: JSONSchemaProps, item: JsonObject): JsonObject {
 export function correlatedItem(schema: JSONSchemaProps, item: unknown, old: unknown): { value: unknown } | undefined {
   if (!isMapList(schema) || !isObject(item) || !Array.isArray(old)) return undefined;
   let known = itemsByKey.get(old);
-  if (known?.schema !== schema) itemsByKey.set(old, (known = { schema, items: indexed(schema, old) }));
+  if (known?.schema !== schema)
+    itemsByKey.set(old, (known = { schema, items: firstOfEach(old.filter(isObject), (one) => keyText(schema, one)) }));
   const found = known.items.get(keyText(schema, item));
   return found === undefined ? undefined : { value: found };
 }
@@ -42,17 +43,7 @@ export function correlatedItem(schema: JSONSchemaProps, item: unknown, old: unkn
 const keyText = (schema: JSONSchemaProps, item: JsonObject): string => JSON.stringify(itemKey(schema, item));
 
 /** Of old lists, which nobody changes: each item of a new one is looked for in them. */
-const itemsByKey = new WeakMap<readonly unknown[], { schema: JSONSchemaProps; items: Map<string, JsonObject> }>();
-
-/** The first of each key. */
-function indexed(schema: JSONSchemaProps, list: readonly unknown[]): Map<string, JsonObject> {
-  const items = new Map<string, JsonObject>();
-  for (const one of list.filter(isObject)) {
-    const text = keyText(schema, one);
-    if (!items.has(text)) items.set(text, one);
-  }
-  return items;
-}
+const itemsByKey = new WeakMap<readonly unknown[], { schema: JSONSchemaProps; items: ReadonlyMap<string, JsonObject> }>();
 
 /** Where a value is; undefined: it is the whole object. */
 export type Place = Path | undefined;

@@ -2,7 +2,7 @@
 import type * as batch from '#api/batch/v1';
 import type { Path } from '#apimachinery/field';
 import { byteLength, isQualifiedName } from '#apimachinery/validation';
-import { quote } from '#utils';
+import { quote, repeats } from '#utils';
 import { nonnegative } from '../../common/numbers.ts';
 import { isEmpty, type Report } from '../../common/report.ts';
 import { countIndexes } from './indexes.ts';
@@ -77,11 +77,10 @@ function validateExitCodes(
   const codes = values ?? [];
   if (codes.length === 0) report.invalid(at, values ?? null, 'at least one value is required');
   else if (codes.length > exitCodesMax) report.tooMany(at, codes.length, exitCodesMax);
-  const seen = new Set<number>();
+  const isRepeat = repeats<number>();
   codes.forEach((code, index) => {
     if (operator === 'In' && code === 0) report.invalid(at.index(index), code, 'must not be 0 for the In operator');
-    if (seen.has(code)) report.duplicate(at.index(index), code);
-    seen.add(code);
+    if (isRepeat(code)) report.duplicate(at.index(index), code);
   });
   if (codes.some((code, index) => index > 0 && (codes[index - 1] ?? 0) > code)) report.invalid(at, codes, 'must be ordered');
 }

@@ -8,7 +8,7 @@ import {
   isDNS1123Label,
   isDNS1123Subdomain,
 } from '#apimachinery/validation';
-import { quote } from '#utils';
+import { quote, repeats } from '#utils';
 import { semanticEqual } from '../../common/equality.ts';
 import { collect, isEmpty, type Report } from '../../common/report.ts';
 import { internalDiff } from '../../common/unified-diff.ts';
@@ -60,10 +60,9 @@ function validateUsages(report: Report, path: Path, given: string[], old: string
   if (old.every((usage) => usages.includes(usage)))
     given.forEach((usage, index) => report.known(path.index(index), usage, usages));
   if (hasDuplicates(old)) return;
-  const seen = new Set<string>();
+  const isRepeat = repeats();
   given.forEach((usage, index) => {
-    if (seen.has(usage)) report.duplicate(path.index(index), usage);
-    seen.add(usage);
+    if (isRepeat(usage)) report.duplicate(path.index(index), usage);
   });
 }
 

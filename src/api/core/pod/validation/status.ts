@@ -3,7 +3,7 @@ import type * as core from '#api/core/v1';
 import { type FieldError, type Path, root } from '#apimachinery/field';
 import { parseQuantity } from '#apimachinery/quantity';
 import { byteLength, isDNS1123Label, isDNS1123Subdomain, isGroupID, isQualifiedName, isUserID } from '#apimachinery/validation';
-import {} from '#utils';
+import { firstOfEach, repeats } from '#utils';
 import type { KindContext } from '../../../kind.ts';
 import { immutable } from '../../../common/immutable.ts';
 import { familyOf, isDualStack, validateLegacyIP } from '../../../common/ip.ts';
@@ -103,14 +103,14 @@ function validateClaimStatuses(
   statuses: core.PodResourceClaimStatus[] | undefined,
   spec: core.PodSpec,
 ): void {
-  const seen = new Set<string>();
+  const isRepeat = repeats();
+  const claims = new Set(spec.resourceClaims?.map((claim) => claim.name));
   statuses?.forEach(({ name, resourceClaimName }, index) => {
     const at = path.index(index);
-    if (!spec.resourceClaims?.some((claim) => claim.name === name)) {
+    if (!claims.has(name)) {
       report.invalid(at.child('name'), name, 'must match the name of an entry in `spec.resourceClaims`');
     }
-    if (seen.has(name)) report.duplicate(at.child('name'), name);
-    seen.add(name);
+    if (isRepeat(name)) report.duplicate(at.child('name'), name);
     if (resourceClaimName !== undefined)
       report.problems(at.child('resourceClaimName'), resourceClaimName, isDNS1123Subdomain(resourceClaimName));
   });
@@ -189,9 +189,8 @@ function validateUsers(report: Report, status: core.PodStatus, spec: core.PodSpe
   }
 }
 
-/** The first of each name. */
 const byName = (containers: readonly core.Container[]): ReadonlyMap<string, core.Container> =>
-  new Map([...containers].reverse().map((container) => [container.name, container]));
+  firstOfEach(containers, ({ name }) => name);
 
 function validateAllocated(
   report: Report,

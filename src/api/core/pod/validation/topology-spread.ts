@@ -17,7 +17,7 @@ export function validateTopologySpread(
 ): void {
   const pairOf = ({ topologyKey, whenUnsatisfiable }: TopologySpreadConstraint): string =>
     JSON.stringify([topologyKey, whenUnsatisfiable]);
-  // A pair is told where a later constraint has it, too.
+  // Of constraints with the same pair each but the last is reported as a duplicate, as upstream does.
   const last = new Map(constraints?.map((constraint, index) => [pairOf(constraint), index]));
   constraints?.forEach((constraint, index) => {
     const at = path.index(index);
