@@ -2,9 +2,14 @@
 import { spawn } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 
+import type { Clock } from '#utils';
 import { controlPlaneConfigPath, controlPlaneDir } from './control-planes/config.ts';
 import { agentConfigPath, clusterFlags } from './paths.ts';
 import { loadSettings } from './settings.ts';
+
+/** A node that was switched on a moment ago has a first process before it has an agent. */
+const bootedWithinMs = 5_000;
+const pollMs = 100;
 
 /** The agent itself; who only leads into the node (sh, nsenter, env) carries the same words behind its own. */
 const leads = /(^|\/)(sh|nsenter|env)$/;
@@ -19,12 +24,19 @@ async function agentOf(configPaths: readonly string[]): Promise<string | undefin
   return undefined;
 }
 
-/** Answers the exit code. Rejects with a sentence when there is no such node, or it does not run. */
-export async function nodeShell(dataDir: string, node: string, command: readonly string[]): Promise<number> {
+/** Answers the exit code. Waits for a node that boots just now; rejects with a sentence when there is no such node, or it does not run. */
+export async function nodeShell(dataDir: string, node: string, command: readonly string[], clock: Clock): Promise<number> {
   const settings = await loadSettings(dataDir);
   if (!settings) throw new Error(`there is no cluster in ${dataDir}`);
   if (settings.runtime === 'simulated') throw new Error('the nodes of this cluster are simulated: no process runs on them');
-  const pid = await agentOf([agentConfigPath(dataDir, node), controlPlaneConfigPath(controlPlaneDir(dataDir, node))]);
+  const paths = [agentConfigPath(dataDir, node), controlPlaneConfigPath(controlPlaneDir(dataDir, node))];
+  const isKnown = [...settings.nodes, ...(settings.controlPlanes ?? [])].includes(node);
+  const deadline = clock.monotonic() + (isKnown ? bootedWithinMs : 0);
+  let pid = await agentOf(paths);
+  while (pid === undefined && clock.monotonic() < deadline) {
+    await clock.sleep(pollMs);
+    pid = await agentOf(paths);
+  }
   const flags = clusterFlags(settings.name, dataDir);
   if (pid === undefined) throw new Error(`no node ${node} runs; see them with: sagong node list${flags}`);
   const inside = command.length > 0 ? command : [process.env['SHELL'] ?? '/bin/sh'];

@@ -135,7 +135,11 @@ class Commands implements NodeCommands {
   }
   async reboot(name: string): Promise<void> {
     const { id, cloud } = await this.#of(name);
-    await this.#settled(await cloud.rebootInstance({ instanceId: id }), 'running');
+    const { initPid } = await cloud.getInstance({ instanceId: id });
+    // As at other clouds, an instance stays `running` while it reboots; its first process tells one boot from the next.
+    const rebooted = ({ state, ...now }: Instance): boolean =>
+      state === 'running' && (initPid === undefined || (now.initPid !== undefined && now.initPid !== initPid));
+    await this.#settled(await cloud.rebootInstance({ instanceId: id }), 'running', rebooted);
   }
   async terminate(name: string): Promise<void> {
     const { id, cloud } = await this.#of(name);
@@ -222,14 +226,18 @@ class Commands implements NodeCommands {
     });
   }
   /** The API answers when a change is accepted; states tell its progress. */
-  async #settled({ id, name }: Instance, wanted: Instance['state']): Promise<void> {
+  async #settled(
+    { id, name }: Instance,
+    wanted: Instance['state'],
+    isThere = ({ state }: Instance): boolean => state === wanted,
+  ): Promise<void> {
     const deadline = this.#clock.monotonic() + settledTimeoutMs;
     for (;;) {
       const now = await this.#service.getInstance({ instanceId: id }).catch((error: unknown) => {
         if (wanted === 'terminated' && error instanceof CloudApiError && error.status === 404) return undefined;
         throw error;
       });
-      if (!now || now.state === wanted) return;
+      if (!now || isThere(now)) return;
       if (this.#clock.monotonic() > deadline)
         throw new Error(`the instance of ${name} is still ${now.state}${now.stateReason ? `: ${now.stateReason}` : ''}`);
       await this.#clock.sleep(settledPollMs);

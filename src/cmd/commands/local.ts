@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { dataDirOf, listClusters, listedText, nodeShell } from '#cluster';
 import type { Command, FlagTable } from '#component-base';
+import { systemClock } from '#host';
 import { type CommandTree, completionScript, type Shell, shells } from '../completion.ts';
 import { manPage } from '../man.ts';
 import { packageFile } from '../program.ts';
@@ -17,7 +18,7 @@ export async function runNodeShell(
   command: readonly string[],
   flags: { name: string; dataDir?: string },
 ): Promise<void> {
-  process.exitCode = await nodeShell(dataDirOf(flags.name, flags.dataDir), node, command);
+  process.exitCode = await nodeShell(dataDirOf(flags.name, flags.dataDir), node, command, systemClock());
 }
 
 const optionsOf = (flags: FlagTable): CommandTree['options'] =>
