@@ -35,12 +35,18 @@ export interface NodesDeps extends CloudDeps {
 const readyTimeoutMs = 30_000;
 const powerTimeoutMs = 10_000;
 const powerPollMs = 5;
-const uninitialized = 'node.cloudprovider.kubernetes.io/uninitialized';
+/** Taints that loops take off a node some time after its kubelet has said Ready; until then no pod is placed there. */
+const ofStart: ReadonlySet<string> = new Set([
+  'node.cloudprovider.kubernetes.io/uninitialized',
+  'node.kubernetes.io/not-ready',
+  'node.kubernetes.io/unreachable',
+  'node.kubernetes.io/network-unavailable',
+]);
 
-/** Ready, known to the cloud, and reached by its network. */
+/** Ready, known to the cloud, reached by its network, and open to pods. */
 const isUsable = (node: Node): boolean =>
   isNodeReady(node) &&
-  !node.spec?.taints?.some(({ key }) => key === uninitialized) &&
+  !node.spec?.taints?.some(({ key }) => ofStart.has(key)) &&
   !node.status?.conditions?.some(({ type, status }) => type === 'NetworkUnavailable' && status === 'True');
 
 /** Resolves when all of these are usable. `since`: what a Node says counts only when its kubelet has said it after that. */

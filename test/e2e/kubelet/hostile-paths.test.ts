@@ -24,7 +24,7 @@ function startSwapping(entry: string, link: string): () => Promise<number> {
      while (Atomics.load(shared, 0) === 0) {
        move(entry, aside); move(link, entry); move(entry, link);
        // Where it was missing for a moment the kubelet may have made another.
-       while (!move(aside, entry) && Atomics.load(shared, 0) === 0) rmSync(entry, { recursive: true, force: true });
+       while (!move(aside, entry) && Atomics.load(shared, 0) === 0) try { rmSync(entry, { recursive: true, force: true }); } catch {}
        Atomics.add(shared, 1, 1);
      }`,
     { eval: true, workerData: { entry, link, shared } },
