@@ -26,11 +26,10 @@ export interface Attachment {
   metadata: Texts;
 }
 
-/** Waits for it; rejects with upstream's words when it does not come in time. */
+/** Waits until a volume that is in use is attached; rejects with upstream's words when it does not come in time. */
 export async function attachmentOf(deps: AttachmentDeps, { driver, handle, name }: CsiVolume): Promise<Attachment> {
   const { client, clock, nodeName, state, report } = deps;
   const unique = uniqueName(driver, handle);
-  state.volumesInUse.add(unique);
   if (!state.node?.status?.volumesInUse?.includes(unique)) await report();
   const isThere = await state.untilNode(
     (node) =>

@@ -141,6 +141,27 @@ describe('a volume of a CSI driver', () => {
     await csi.tearDown('a');
     expect([state.volumesInUse.size, state.node?.status?.volumesInUse]).toEqual([0, []]);
   });
+  it.each(['it never was attached', 'it could not be staged'])(
+    'is not in use by a pod that goes before it is mounted: %s',
+    async (why) => {
+      api.put('csidrivers', { metadata: { name: driver }, spec: {} } as never);
+      const metadata = { name: attachmentName('vol-1', driver, 'node-1') };
+      api.put('volumeattachments', { metadata, spec: {}, status: { attached: true } } as never);
+      const isAttached = why.includes('staged');
+      const volumesAttached = isAttached ? [{ name: unique, devicePath: '' }] : [];
+      state.learnNode({ metadata: { name: 'node-1', uid: 'n' }, status: { volumesAttached } });
+      failing = 'stage';
+      for (const uid of ['a', 'b']) {
+        const failed = expect(setUp(uid)).rejects.toThrow(isAttached ? 'stage failed' : 'Volume not attached');
+        await clock.advance(isAttached ? 0 : 30_000);
+        await failed;
+      }
+      await csi.tearDown('a');
+      expect(state.node?.status?.volumesInUse).toEqual([unique]);
+      await csi.tearDown('b');
+      expect([state.volumesInUse.size, state.node?.status?.volumesInUse]).toEqual([0, []]);
+    },
+  );
   it('is a device where it is to be one, with a link for each pod', async () => {
     const device = persistentVolumeOf({ ...persistent, spec: { ...persistent.spec, volumeMode: 'Block' } }, false);
     expect(await csi.setUp(pod('a'), device)).toMatchObject({ hostPath: at('a', true).ofPod, block: true });

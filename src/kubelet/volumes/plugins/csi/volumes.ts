@@ -53,14 +53,28 @@ export class CsiVolumes {
   readonly #deps: CsiVolumesDeps;
   /** What is being done to a volume of the node: one thing at a time. */
   readonly #turns = new Map<string, Promise<unknown>>();
+  /** Pods that have an attached volume, or wait for it: the node has it in use as long as there is one. */
+  readonly #users = new Map<string, Set<string>>();
 
   constructor(deps: CsiVolumesDeps) {
     this.#deps = deps;
   }
   /** Takes up what an earlier kubelet mounted: it must not be detached. */
   async start(): Promise<void> {
-    for (const { data } of await places.volumesOfPods(this.#deps.rootDir))
-      if (data.attachmentID !== '') this.#deps.state.volumesInUse.add(places.uniqueName(data.driverName, data.volumeHandle));
+    for (const { podUid, data } of await places.volumesOfPods(this.#deps.rootDir))
+      if (data.attachmentID !== '') this.#use(places.uniqueName(data.driverName, data.volumeHandle), podUid);
+  }
+  #use(unique: string, podUid: string): void {
+    const users = this.#users.get(unique) ?? new Set();
+    this.#users.set(unique, users.add(podUid));
+    this.#deps.state.volumesInUse.add(unique);
+  }
+  async #leave(unique: string, podUid: string): Promise<void> {
+    const users = this.#users.get(unique);
+    if (!users?.delete(podUid) || users.size > 0) return;
+    this.#users.delete(unique);
+    this.#deps.state.volumesInUse.delete(unique);
+    await this.#deps.report();
   }
 
   /** Rejects with an Error that says why the volume cannot be had now. */
@@ -86,6 +100,7 @@ export class CsiVolumes {
     const object = await orUndefined(client.resource<CSIDriver>(csiDrivers).get(volume.driver));
     checkLifecycle(volume, object);
     const isAttached = !volume.ephemeral && object?.spec.attachRequired !== false;
+    if (isAttached) this.#use(places.uniqueName(volume.driver, volume.handle), pod.metadata.uid ?? '');
     const { name: attachment, metadata: publishContext } = isAttached
       ? await attachmentOf(this.#deps, volume)
       : { name: '', metadata: {} };
@@ -101,12 +116,16 @@ export class CsiVolumes {
     await this.#inTurn(key, async () => this.#publish(await this.#mounting(pod, volume)));
   }
 
-  /** Undoes it for all volumes of a pod, as found on the disk. Rejects when a driver does not: nothing of the volume is removed then. */
+  /**
+   * Undoes it for all volumes of a pod, as found on the disk, and what the pod still waits for is not in use by it any more. Rejects when a driver does
+   * not undo it: nothing of the volume is removed then.
+   */
   async tearDown(podUid: string): Promise<void> {
     for (const found of await places.volumesOfPod(this.#deps.rootDir, podUid)) {
       const { driverName, volumeHandle } = found.data;
       await this.#inTurn(places.uniqueName(driverName, volumeHandle), () => this.#tearDown(found));
     }
+    for (const unique of this.#users.keys()) await this.#leave(unique, podUid);
   }
   async #tearDown(found: places.FoundVolume): Promise<void> {
     const { block, data } = found;
@@ -116,10 +135,11 @@ export class CsiVolumes {
     await places.removeTarget(at);
     await this.#release(found, at);
     await places.forgetOfPod(at, block);
+    await this.#leave(places.uniqueName(data.driverName, data.volumeHandle), found.podUid);
   }
   /** The last pod of the node that had the volume is done with it. */
   async #release({ podUid, block, data }: places.FoundVolume, at: places.Places): Promise<void> {
-    const { rootDir, drivers, state, report } = this.#deps;
+    const { rootDir, drivers } = this.#deps;
     const { driverName, volumeHandle } = data;
     if (data.volumeLifecycleMode === 'Ephemeral') return;
     const same = (other: places.VolumeData): boolean => other.driverName === driverName && other.volumeHandle === volumeHandle;
@@ -128,7 +148,6 @@ export class CsiVolumes {
     if (await places.wasStaged(at, block))
       await drivers.get(driverName).unstage({ volumeId: volumeHandle, stagingTargetPath: at.staging });
     await places.forgetStaging(at, block);
-    if (state.volumesInUse.delete(places.uniqueName(driverName, volumeHandle))) await report();
   }
 
   /** Grows a mounted volume that has become larger. Resolves with false where its driver does not do that on nodes. */
