@@ -98,8 +98,8 @@ async function presentViews(question: Question, revision: number): Promise<ListP
 const viewsOf = async ({ versions }: ServedResource, entries: StoredObject[]): Promise<StoredObject[]> =>
   versions ? versions.of(entries) : entries;
 
-/** Objects that a selector looks at before it lets others go on, and a small page needs no more. */
-const lookedAtOnceMax = 64;
+/** After so many objects that a selector has looked at, the age of the turn is asked for. */
+const lookedAtOnceMax = 16;
 
 /** From memory, as of `revision`. */
 async function present(question: Question, revision: number): Promise<ListPage> {
@@ -110,19 +110,22 @@ async function present(question: Question, revision: number): Promise<ListPage> 
   const later: StoredObject[] = [];
   let next: string | undefined;
   let looked = 0;
+  let pause: Promise<void> | undefined;
   const visit = (entry: StoredObject, key: string): boolean => {
     if (limit > 0 && found.length >= limit) {
       next = key;
       return false;
     }
-    // What is stored now is what is listed, although most of it is looked at in later turns.
-    if (matches !== undefined && looked++ >= lookedAtOnceMax) later.push(entry);
+    if (matches !== undefined && looked++ % lookedAtOnceMax === 0) pause ??= question.rest();
+    // What is stored now is what is listed, although objects are looked at in later turns once this one is old.
+    if (pause) later.push(entry);
     else if (matches === undefined || matches(entry)) found.push(entry);
     return true;
   };
   if (candidates) candidates().every((entry) => entry.key < start || !entry.key.startsWith(prefix) || visit(entry, entry.key));
   else entries.walk(prefix, start, visit);
-  if (matches && later.length > 0) {
+  if (matches && pause) {
+    await pause;
     const more = await chosen(later, matches, question.rest, limit === 0 ? Infinity : limit - found.length);
     for (const entry of more.found) found.push(entry);
     next ??= more.next?.key;
