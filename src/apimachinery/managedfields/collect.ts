@@ -65,5 +65,12 @@ export function fieldSetOf(shape: Shape, object: JsonObject): FieldSet {
   return map === undefined ? emptySet : (mapNode(map, object, false, false) ?? emptySet);
 }
 
+/** The paths below a map that was empty before. */
+export const everyField = (map: MapShape, object: JsonObject): FieldNode | undefined => mapNode(map, object, false, true);
+
+/** The paths below a list that was empty before. */
+export const everyItem = (list: ListShape, items: readonly unknown[]): FieldNode | undefined =>
+  listNode(list, items, false, true);
+
 /** The node of a value that appears or disappears as a whole: every step of every path. */
 export const everyPath = (shape: Shape, value: unknown): FieldNode => nodeAt(shape, value, true, true) ?? leaf;

@@ -1,6 +1,6 @@
 // What changed between two objects of a type (sigs.k8s.io/structured-merge-diff, Compare), as three sets of paths.
 import { deepEqual, own } from '#utils';
-import { everyPath } from './collect.ts';
+import { everyField, everyItem, everyPath } from './collect.ts';
 import { type FieldNode, type FieldSet, emptySet, leaf, nodeOf } from './field-set.ts';
 import { isEmptyObject, isObject, type JsonObject } from './json.ts';
 import { NodeBuilder } from './node-table.ts';
@@ -45,7 +45,11 @@ class Gathering {
   }
 }
 
+/** What comes where nothing was: on the way of every create. */
+const onlyAdded = (added: FieldNode | undefined): Change => (added === undefined ? same : { added });
+
 function compareMaps(map: MapShape, left: JsonObject, right: JsonObject): Change {
+  if (isEmptyObject(left)) return onlyAdded(everyField(map, right));
   const gathering = new Gathering();
   const visit = (key: string, shape: Shape | undefined): void => {
     const [before, after] = [own(left, key), own(right, key)];
@@ -85,6 +89,7 @@ function compareGroups(shape: Shape, left: readonly unknown[], right: readonly u
 }
 
 function compareLists(list: ListShape, left: readonly unknown[], right: readonly unknown[]): Change {
+  if (left.length === 0) return onlyAdded(everyItem(list, right));
   const before = groupItems(list, left);
   const after = groupItems(list, right);
   const gathering = new Gathering();
