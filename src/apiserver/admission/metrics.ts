@@ -1,5 +1,5 @@
 // Metrics of admission by upstream's names (k8s.io/apiserver/pkg/admission/metrics): each plugin, each step of the chain, and each webhook.
-import type { Metrics } from '#component-base';
+import type { Histogram, Metrics } from '#component-base';
 import type { Clock } from '#utils';
 import type { AdmissionPlugin, AdmissionRequest } from '../registry/generic/admission.ts';
 import type { AdmissionChain } from '../registry/generic/types.ts';
@@ -7,9 +7,10 @@ import type { AdmissionChain } from '../registry/generic/types.ts';
 const buckets = [0.005, 0.025, 0.1, 0.5, 1, 2.5];
 type Phase = 'admit' | 'validate';
 type Work = (request: AdmissionRequest) => void | Promise<void>;
+type Observe = (request: AdmissionRequest, seconds: number, rejected: boolean) => void;
 
 /** Times some work by the phase, the operation, and whether it refused; what does not wait stays so. */
-function timed(clock: Clock, work: Work, observe: (request: AdmissionRequest, seconds: number, rejected: boolean) => void): Work {
+function timed(clock: Clock, work: Work, observe: Observe): Work {
   return (request) => {
     const started = clock.monotonic();
     const over = (rejected: boolean): void => observe(request, (clock.monotonic() - started) / 1000, rejected);
@@ -28,6 +29,17 @@ function timed(clock: Clock, work: Work, observe: (request: AdmissionRequest, se
   };
 }
 
+/** Observes with the labels `first`, the operation and whether it refused; the children of what is not refused are kept. */
+function observer(durations: Histogram, ...first: string[]): Observe {
+  const accepted = new Map<string, ReturnType<Histogram['labels']>>();
+  return ({ operation }, seconds, rejected) => {
+    if (rejected) return durations.observe(seconds, ...first, operation, rejected);
+    let child = accepted.get(operation);
+    if (!child) accepted.set(operation, (child = durations.labels(...first, operation, rejected)));
+    child.observe(seconds);
+  };
+}
+
 /** The plugins, each counted and timed under its name. */
 export function measuredPlugins(plugins: readonly AdmissionPlugin[], metrics: Metrics, clock: Clock): AdmissionPlugin[] {
   const durations = metrics.histogram({
@@ -40,11 +52,7 @@ export function measuredPlugins(plugins: readonly AdmissionPlugin[], metrics: Me
     const measured = (phase: Phase): Partial<AdmissionPlugin> => {
       const work = plugin[phase]?.bind(plugin);
       if (!work) return {};
-      return {
-        [phase]: timed(clock, work, ({ operation }, seconds, rejected) =>
-          durations.observe(seconds, plugin.name, phase, operation, rejected),
-        ),
-      };
+      return { [phase]: timed(clock, work, observer(durations, plugin.name, phase)) };
     };
     return {
       name: plugin.name,
@@ -63,12 +71,7 @@ export function measuredChain(chain: AdmissionChain, metrics: Metrics, clock: Cl
     labels: ['type', 'operation', 'rejected'],
     buckets,
   });
-  const step = (phase: Phase): Work =>
-    timed(
-      clock,
-      (request) => chain[phase](request),
-      ({ operation }, seconds, rejected) => durations.observe(seconds, phase, operation, rejected),
-    );
+  const step = (phase: Phase): Work => timed(clock, (request) => chain[phase](request), observer(durations, phase));
   return { admit: step('admit'), validate: step('validate') };
 }
 
