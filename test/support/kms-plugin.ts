@@ -21,7 +21,7 @@ const mask = (bytes: Uint8Array, keyId: string): Buffer =>
 export async function startKmsPlugin(socket: string, keyId = 'key-1'): Promise<TestPlugin> {
   const server = new Server();
   const plugin = { keyId, healthz: 'ok', calls: { status: 0, encrypt: 0, decrypt: 0 }, stop };
-  server.addService(kmsServiceDefinition(), {
+  server.addService(await kmsServiceDefinition(), {
     Status(_call: Call, answer: Answer) {
       plugin.calls.status++;
       answer(null, { version: 'v2', healthz: plugin.healthz, keyId: plugin.keyId });

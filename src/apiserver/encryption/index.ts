@@ -1,4 +1,5 @@
 // Encryption of objects in the store, as --encryption-provider-config says it (https://kubernetes.io/docs/tasks/administer-cluster/encrypt-data/).
+import type { ServiceDefinition } from '@grpc/grpc-js';
 import { readText } from '../platform/files.ts';
 import type { HealthCheck, Metrics } from '#component-base';
 import type { Store } from '#store';
@@ -13,7 +14,10 @@ import { makeProviders, type ProviderDeps, type Providers } from './providers.ts
 
 export type { EncryptedStore } from './encrypted-store.ts';
 export type { GroupResource } from './group-resource.ts';
-export { kmsServiceDefinition } from './kms/descriptors.ts';
+
+/** The gRPC service that a KMS plugin serves. The gRPC runtime is loaded with it, which few clusters need. */
+export const kmsServiceDefinition = async (): Promise<ServiceDefinition> =>
+  (await import('./kms/descriptors.ts')).kmsServiceDefinition();
 
 export interface EncryptionOptions {
   /** `--encryption-provider-config`. */
