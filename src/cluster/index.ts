@@ -50,7 +50,8 @@ export {
 } from './joining/index.ts';
 export { authorityHashes } from './machines/discovery.ts';
 export { join, type JoinOptions } from './machines/join.ts';
-export { restoreEtcdSnapshot, saveEtcdSnapshot } from './machines/etcd-snapshot.ts';
+export { restoreEtcdSnapshot, saveEtcdSnapshot, setAside } from './control-planes/etcd-snapshot.ts';
+export { saveOfAny, localPlanes } from './control-planes/local-snapshot.ts';
 export { leave } from './machines/leave.ts';
 export { ownControlPlane } from './machines/own-plane.ts';
 export { joinable } from './machines/joinable.ts';

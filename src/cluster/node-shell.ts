@@ -14,7 +14,10 @@ const pollMs = 100;
 /** The agent itself; who only leads into the node (sh, nsenter, env) carries the same words behind its own. */
 const leads = /(^|\/)(sh|nsenter|env)$/;
 
-async function agentOf(configPaths: readonly string[]): Promise<string | undefined> {
+/** The process of the agent of a node or of a control-plane machine; undefined: it does not run. */
+export async function agentOf(dataDir: string, node: string): Promise<string | undefined> {
+  const planeDirs = [controlPlaneDir(dataDir, node), controlPlaneDir(dataDir, node, 'pods')];
+  const configPaths = [agentConfigPath(dataDir, node), ...planeDirs.map(controlPlaneConfigPath)];
   for (const pid of await readdir('/proc')) {
     if (!/^\d+$/.test(pid)) continue;
     const words = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0');
@@ -29,13 +32,12 @@ export async function nodeShell(dataDir: string, node: string, command: readonly
   const settings = await loadSettings(dataDir);
   if (!settings) throw new Error(`there is no cluster in ${dataDir}`);
   if (settings.runtime === 'simulated') throw new Error('the nodes of this cluster are simulated: no process runs on them');
-  const paths = [agentConfigPath(dataDir, node), controlPlaneConfigPath(controlPlaneDir(dataDir, node))];
   const isKnown = [...settings.nodes, ...(settings.controlPlanes ?? [])].includes(node);
   const deadline = clock.monotonic() + (isKnown ? bootedWithinMs : 0);
-  let pid = await agentOf(paths);
+  let pid = await agentOf(dataDir, node);
   while (pid === undefined && clock.monotonic() < deadline) {
     await clock.sleep(pollMs);
-    pid = await agentOf(paths);
+    pid = await agentOf(dataDir, node);
   }
   const flags = clusterFlags(settings.name, dataDir);
   if (pid === undefined) throw new Error(`no node ${node} runs; see them with: sagong node list${flags}`);

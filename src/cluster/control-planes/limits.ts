@@ -26,3 +26,5 @@ export const membersLookMs = 60_000;
 /** A member is not taken out of etcd while another has been back for less than five seconds: how long and how often it is tried. */
 export const removalPatienceMs = 20_000;
 export const removalPollMs = 500;
+/** Longest saving or restoring of a snapshot of etcd. */
+export const etcdSnapshotTimeoutMs = 10 * 60_000;

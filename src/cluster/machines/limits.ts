@@ -17,8 +17,6 @@ export const drainTimeoutMs = 5 * 60_000;
 export const drainPollMs = 500;
 /** Of the token by which the first machine joins itself. */
 export const ownTokenTtlMs = 15 * 60_000;
-/** Longest saving or restoring of a snapshot of etcd. */
-export const etcdSnapshotTimeoutMs = 10 * 60_000;
 /** Of the ways to apiservers: between two looks at the one in use, longest wait for a connection and for an answer, idle time of a connection, and between two
  * looks which apiservers there are. */
 export const waysMs = { look: 500, connect: 2_000, answer: 750, keepAlive: 30_000, learn: 10_000 };

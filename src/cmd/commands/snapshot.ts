@@ -10,6 +10,9 @@ import {
   runningProcess,
   type SavedSnapshotAnswer,
   saveEtcdSnapshot,
+  saveOfAny,
+  setAside,
+  localPlanes,
   textTable,
 } from '#cluster';
 import { readSnapshotStatus, restoreSnapshot, saveSnapshot } from '#store';
@@ -27,6 +30,11 @@ export async function runSnapshotSave(file: string, flags: Flags): Promise<void>
     const size = await saveEtcdSnapshot(plane, path);
     return void process.stdout.write(`Snapshot of etcd saved at ${path}: ${sizeText(size)}\n`);
   }
+  const planes = await localPlanes(dataDir);
+  if (planes.length > 0) {
+    const { name: member, bytes } = await saveOfAny(dataDir, planes, path);
+    return void process.stdout.write(`Snapshot of etcd saved at ${path} from ${member}: ${sizeText(bytes)}\n`);
+  }
   const { controlSocket, store } = clusterPaths(dataDir);
   const { revision, bytes } = (await runningProcess(dataDir))
     ? await askCluster<SavedSnapshotAnswer>(controlSocket, 'PUT', '/snapshot', { file: path })
@@ -39,6 +47,8 @@ export async function runSnapshotRestore(file: string, flags: Flags): Promise<vo
   await assertStopped(dataDir);
   const plane = await ownControlPlane(dataDir);
   if (plane) return restoreEtcd(plane, resolve(file));
+  const [first, ...others] = await localPlanes(dataDir);
+  if (first) return restoreLocalEtcd(first, others, resolve(file));
   const { revision, before } = await restoreSnapshot(clusterPaths(dataDir).store, resolve(file));
   process.stdout.write(`Restored revision ${revision} into ${clusterPaths(dataDir).store}\n`);
   if (before) process.stdout.write(`What was there is kept in ${before}\n`);
@@ -52,6 +62,15 @@ async function restoreEtcd(plane: ControlPlaneConfig, file: string): Promise<voi
   process.stdout.write(
     'On every other control plane, while it is stopped, remove the folder etcd of its control plane; it joins this one when it starts (docs/several-machines.md)\n',
   );
+}
+
+/** Of machines of the local cloud, which all begin again at the next start. */
+async function restoreLocalEtcd(first: ControlPlaneConfig, others: readonly ControlPlaneConfig[], file: string): Promise<void> {
+  const kept = [await restoreEtcdSnapshot(first, file)];
+  for (const other of others) kept.push(await setAside(other));
+  process.stdout.write(`Restored ${file} as the etcd of ${first.name}\n`);
+  for (const before of kept) if (before !== undefined) process.stdout.write(`What was there is kept in ${before}\n`);
+  if (others.length > 0) process.stdout.write(`${others.map(({ name }) => name).join(' and ')} will join it at the next start\n`);
 }
 
 export async function runSnapshotStatus(file: string, { output }: { output?: 'json' }): Promise<void> {

@@ -96,11 +96,19 @@ describe('a control plane on three machines', { timeout: 240_000 }, () => {
     expect(writers.acknowledged.length).toBeGreaterThan(1_000);
   });
 
-  it('still runs pods and comes back after a stop of everything', async () => {
+  it('comes back from a snapshot after a stop of everything, and still runs pods', async () => {
+    const file = join(cluster.home, 'etcd.db');
+    const saved = await cluster.run(['snapshot', 'save'], [file]);
+    expect(saved.stdout + saved.stderr).toMatch(/^Snapshot of etcd saved at .*etcd\.db from control-plane-\d: /);
+    await cluster.kubectl('create', 'configmap', 'later');
+    expect((await cluster.run(['snapshot', 'restore'], [file])).stderr).toContain('stop it first');
     expect((await cluster.sagong('stop')).code).toBe(0);
+    const restored = await cluster.run(['snapshot', 'restore'], [file]);
+    expect(restored.stdout).toContain('control-plane-2 and control-plane-3 will join it at the next start\n');
     await cluster.up();
-    await planes.healthy();
+    await planes.whole();
     expect((await stored(planes.kubeconfig)).size).toBeGreaterThan(1_000);
+    expect((await cluster.tryKubectl('get', 'configmap', 'later')).stderr).toContain('NotFound');
     expect(await cluster.kubectl('get', 'nodes')).toMatch(/node-1 +Ready/);
   });
 });

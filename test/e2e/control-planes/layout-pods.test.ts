@@ -1,5 +1,6 @@
 // A control plane in pods of kube-system, as somebody finds it who knows clusters of kubeadm: names, labels, flags and files, logs, and a kubelet that starts again
 // what was killed. Many processes: SAGONG_LAYOUT_PODS=1 runs it (docs/contributing.md).
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { eventually, TestCluster } from '../cluster/harness.ts';
@@ -110,6 +111,17 @@ describe.skipIf(!process.env['SAGONG_LAYOUT_PODS'])('a control plane in pods', {
       },
       180_000,
     );
+  });
+
+  it('comes back from a snapshot of its etcd', async () => {
+    const file = join(cluster.home, 'etcd.db');
+    expect((await cluster.run(['snapshot', 'save'], [file])).stdout).toContain(`from ${node}: `);
+    await cluster.kubectl('create', 'configmap', 'later');
+    expect((await cluster.sagong('stop')).code).toBe(0);
+    expect((await cluster.run(['snapshot', 'restore'], [file])).stdout).toContain(`as the etcd of ${node}\n`);
+    await cluster.up();
+    expect((await cluster.tryKubectl('get', 'configmap', 'later')).stderr).toContain('NotFound');
+    await eventually('all pods are ready', async () => (await system()).every(isReady), 240_000);
   });
 
   it('gives pods of other nodes names and Services through its add-ons', async () => {

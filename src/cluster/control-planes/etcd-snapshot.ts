@@ -4,30 +4,37 @@ import { existsSync } from 'node:fs';
 import { rename, rm, stat } from 'node:fs/promises';
 import { execCommand, removeTree } from '#host';
 import { findProgram } from '../capabilities.ts';
-import { peerUrl } from '../control-planes/commands.ts';
-import { type ControlPlaneConfig, filesOf } from '../control-planes/config.ts';
-import { noteJoined } from '../control-planes/member.ts';
-import { etcdPorts } from '../control-planes/names.ts';
+import { peerUrl } from './commands.ts';
+import { type ControlPlaneConfig, controlPlaneFiles, filesOf } from './config.ts';
 import { etcdSnapshotTimeoutMs } from './limits.ts';
+import { noteJoined } from './member.ts';
+import { etcdPorts } from './names.ts';
 
-async function etcdTool(program: string, words: readonly string[]): Promise<void> {
+/** `inside`: words before the program that lead to where the member listens. */
+async function etcdTool(program: string, words: readonly string[], inside: readonly string[] = []): Promise<void> {
   if (findProgram(program) === undefined)
     throw new Error(`${program} is not on this machine; install it with: node scripts/setup.mjs --for control-planes`);
   const env = { ...process.env, ETCDCTL_API: '3' };
-  const { code, stderr } = await execCommand(program, words, { env, timeoutMs: etcdSnapshotTimeoutMs });
+  const [command = program, ...rest] = [...inside, program, ...words];
+  const { code, stderr } = await execCommand(command, rest, { env, timeoutMs: etcdSnapshotTimeoutMs });
   if (code !== 0) throw new Error(`${program} ${words.slice(-3).join(' ')}: ${stderr.trim() || `exit code ${code}`}`);
 }
 
-/** Rejects when the member of this machine does not answer. Gives the size of the file in bytes. */
-export async function saveEtcdSnapshot(config: ControlPlaneConfig, file: string): Promise<number> {
-  const { etcdCa, etcdClient } = filesOf(config);
-  await etcdTool('etcdctl', [
+/** Rejects when the member does not answer. Gives the size of the file in bytes. */
+export async function saveEtcdSnapshot(
+  config: ControlPlaneConfig,
+  file: string,
+  inside: readonly string[] = [],
+): Promise<number> {
+  const { etcdCa, etcdPeer } = filesOf(config);
+  const words = [
     `--cacert=${etcdCa}`,
-    `--cert=${etcdClient.cert}`,
-    `--key=${etcdClient.key}`,
+    `--cert=${etcdPeer.cert}`,
+    `--key=${etcdPeer.key}`,
     `--endpoints=https://127.0.0.1:${etcdPorts.client}`,
     ...['snapshot', 'save', file],
-  ]);
+  ];
+  await etcdTool('etcdctl', words, inside);
   return (await stat(file)).size;
 }
 
@@ -38,9 +45,9 @@ function asideOf(directory: string): string {
   }
 }
 
-/** Where nothing of the control plane runs. Gives where the member's data of before is kept; undefined: it had none. */
+/** For a control plane of which nothing runs. Gives where the member's data of before is kept; undefined: it had none. */
 export async function restoreEtcdSnapshot(config: ControlPlaneConfig, file: string): Promise<string | undefined> {
-  const { etcdData, etcdMembers } = filesOf(config);
+  const { etcdData } = filesOf(config);
   // etcdctl had this before etcd 3.6 gave it to a tool for files.
   const program = findProgram('etcdutl') === undefined ? 'etcdctl' : 'etcdutl';
   const draft = `${etcdData}-restored`;
@@ -59,11 +66,18 @@ export async function restoreEtcdSnapshot(config: ControlPlaneConfig, file: stri
     await removeTree(draft);
     throw error;
   }
+  const before = await setAside(config);
+  await rename(draft, etcdData);
+  return before;
+}
+
+/** Makes the member of this machine one that has lost its data: at its next start it joins the others anew. Gives where the data of before is kept. */
+export async function setAside(config: ControlPlaneConfig): Promise<string | undefined> {
+  const { etcdData } = filesOf(config);
   const before = existsSync(etcdData) ? asideOf(etcdData) : undefined;
   if (before !== undefined) await rename(etcdData, before);
-  await rename(draft, etcdData);
   // Those of before are members of another cluster now.
-  await rm(etcdMembers, { force: true });
+  await rm(controlPlaneFiles(config.directory).etcdMembers, { force: true });
   await noteJoined(config);
   return before;
 }

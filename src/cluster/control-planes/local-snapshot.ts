@@ -1,0 +1,46 @@
+// Snapshots of the etcd of control-plane machines of the local cloud, whose disks are folders of this machine.
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { agentOf } from '../node-shell.ts';
+import { nodeDir } from '../paths.ts';
+import { loadSettings } from '../settings.ts';
+import { type ControlPlaneConfig, controlPlaneConfigPath, controlPlaneDir } from './config.ts';
+import { saveEtcdSnapshot } from './etcd-snapshot.ts';
+
+/** Every machine of the control plane that has a disk, as it is told on this machine; none: the cluster is another kind. */
+export async function localPlanes(dataDir: string): Promise<ControlPlaneConfig[]> {
+  const { controlPlanes = [], layout } = (await loadSettings(dataDir)) ?? {};
+  const found: ControlPlaneConfig[] = [];
+  for (const name of controlPlanes) {
+    const directory = controlPlaneDir(dataDir, name, layout);
+    const path = controlPlaneConfigPath(directory);
+    if (!existsSync(path)) continue;
+    const config = { ...(JSON.parse(await readFile(path, 'utf8')) as ControlPlaneConfig), directory };
+    // What a node has in its own root is below the node's folder, seen from here.
+    const etcdData = config.etcdData && join(nodeDir(dataDir, name), 'root', config.etcdData);
+    found.push({ ...config, ...(etcdData !== undefined && { etcdData }) });
+  }
+  return found;
+}
+
+/** Saves from the first member that answers. Rejects with what each of them said. Gives who it was, and the size of the file in bytes. */
+export async function saveOfAny(
+  dataDir: string,
+  planes: readonly ControlPlaneConfig[],
+  file: string,
+): Promise<{ name: string; bytes: number }> {
+  const failures: string[] = [];
+  for (const plane of planes) {
+    const { name } = plane;
+    const pid = await agentOf(dataDir, name);
+    if (pid === undefined) failures.push(`${name} does not run`);
+    else
+      try {
+        return { name, bytes: await saveEtcdSnapshot(plane, file, ['nsenter', '-t', pid, '-n', '--']) };
+      } catch (error) {
+        failures.push(`${name}: ${(error as Error).message}`);
+      }
+  }
+  throw new Error(`no member of etcd has given a snapshot: ${failures.join('; ')}`);
+}
