@@ -36,9 +36,9 @@ export const healthCheckTimeoutMs = 2_000;
 export const startHookRetryMs = { first: 250, max: 5_000, giveUpAfter: 60_000 };
 /** How long a server that closes waits for its address to be taken out of the endpoints of the Service `kubernetes`. */
 export const leaveTimeoutMs = 2_000;
-/** Before a custom resource definition that could not be served is looked at again. */
+/** A custom resource definition that could not be served is looked at again after this time. */
 export const definitionRetryMs = 1_000;
-/** Before APIServices that could not be brought up to date are looked at again. */
+/** APIServices that could not be brought up to date are looked at again after this time. */
 export const aggregationRetryMs = 1_000;
 /** Writes that lose a race are tried again this often before giving up. */
 export const updateAttemptsMax = 100;
@@ -90,7 +90,7 @@ export const kubeletStatsBytesMax = 8 * 1024 * 1024;
 export const kubeletStatsFreshMs = 5_000;
 /** Kubelets asked at once. */
 export const kubeletsAskedAtOnceMax = 64;
-/** Before a configuration file that could not be reloaded is tried again. */
+/** A configuration file that could not be reloaded is tried again after this time. */
 export const reloadRetryMs = 5_000;
 /** How long all warnings of an answer may be together; where they are longer, each of them is cut. */
 export const warningCharsMax = 4 * 1024;
@@ -103,7 +103,7 @@ export const waitingAnswersMax = 1_000;
 export const flowControlCheckMs = 60_000;
 /** A claimed cluster IP is let go when no Service has had it for so long: as long as a request that claims one may take (upstream's repair loop). */
 export const ipClaimGraceMs = 60_000;
-/** So long after its claim is gone a cluster IP is claimed again for a Service that still has it. */
+/** When the claim of a cluster IP is gone although its Service still has the address, it is claimed again after this time. */
 export const ipClaimRestoreMs = 1_000;
 /** Claims of node ports are compared with Services at most this often, and one that nobody stands behind goes after so many times (upstream's repair loop). */
 export const portRepairIntervalMs = 180_000;

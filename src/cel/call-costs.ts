@@ -27,7 +27,7 @@ export const patternCost = (text: string, pattern: string): number =>
 export const comparisonCost = (one: Value, two: Value): number =>
   Math.ceil(Math.min(sizeOfValue(one), sizeOfValue(two)) * traversal);
 
-/** Of walking a value with all that it holds. */
+/** The cost of walking a value with all that it holds. */
 export function traversalCost(value: Value): number {
   if (typeof value === 'string' || value instanceof Uint8Array) return Math.trunc(value.length * traversal);
   if (value instanceof ListValue) return value.values().reduce((sum: number, item) => sum + traversalCost(item), 0);
@@ -35,10 +35,10 @@ export function traversalCost(value: Value): number {
   return value.keys.reduce((sum: number, key) => sum + traversalCost(key) + traversalCost(value.get(key) ?? null), 0);
 }
 
-/** Of making a list of so many items. */
+/** The cost of making a list of `items` items. */
 export const madeListCost = (items: number, factor = 1): number => Math.trunc(items * factor) + 1 + listCost;
 
-/** Of comparing all items of a list with one another. */
+/** The cost of comparing all items of a list with one another. */
 export function selfComparisonCost(list: ListValue): number {
   const isText = list.size > 0 && (typeof list.at(0) === 'string' || list.at(0) instanceof Uint8Array);
   return madeListCost(list.size ** 2, isText ? 2 + traversal : 2);

@@ -10,11 +10,11 @@ export const issuesMax = 100;
 export const sizedRequestBytesMax = 3 * 1024 * 1024;
 /** Estimated cost of one rule of a definition, times how often it may run for one object. */
 export const ruleCostMax = 10_000_000;
-/** Of all rules of a version of a definition. */
+/** The cost limit of all rules of one version of a definition. */
 export const definitionCostMax = 100_000_000;
-/** Of a selector of devices. */
+/** The cost limit of one selector of devices. */
 export const selectorCostMax = 1_000_000;
-/** Of a line that is shown beside a problem. */
+/** The longest line that is shown beside a problem. */
 export const snippetBytesMax = 16_384;
 /** What one evaluation may cost. */
 export const callCostMax = 1_000_000;
@@ -23,13 +23,13 @@ export const budgetCostMax = 10_000_000;
 
 // Of our own, because expressions run on the only thread: real work in units of 10 to 20 ns, see meter.ts.
 
-/** To compile one token of an expression. */
+/** The work that compiling one token of an expression counts as. */
 export const tokenWorkUnits = 500;
 /** To compile all expressions of one policy or webhook configuration: some 40,000 tokens. */
 export const policyWorkUnits = 20_000_000;
-/** To compile all selectors of one object. */
+/** The work that compiling all selectors of one object may take. */
 export const selectorsWorkUnits = 10_000_000;
-/** Of one evaluation. */
+/** The work that one evaluation may take. */
 export const evaluationWorkUnits = 5_000_000;
 /** Of all rules of one object, or all expressions of one policy. */
 export const budgetWorkUnits = 20_000_000;

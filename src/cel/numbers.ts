@@ -36,7 +36,7 @@ export function doubleFrom(text: string): number {
   return value;
 }
 
-/** As Go's %g prints. */
+/** The text of a number as Go's %g prints it. */
 export function doubleText(value: number): string {
   if (Number.isNaN(value)) return 'NaN';
   if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf';

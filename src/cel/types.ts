@@ -73,7 +73,7 @@ export function declaredType(type: Type | undefined): Type {
   }
 }
 
-/** As error messages of the checker name a type. */
+/** The name of a type in error messages of the checker. */
 export function typeText(type: Type): string {
   switch (type.kind) {
     case 'list':
@@ -92,7 +92,7 @@ export function typeText(type: Type): string {
   }
 }
 
-/** As upstream names the type of a whole expression. */
+/** The name that upstream gives to the type of a whole expression. */
 export const declaredText = (type: Type): string => (type.kind === 'null' ? 'null_type' : typeText(type));
 
 /** What the parameters of one call's overload stand for. */

@@ -30,7 +30,7 @@ export const watchLineBytesMax = 16 * 1024 * 1024;
 export const serviceAccountTokenSeconds = 3_600;
 /** Longest wait for a certificate that was asked for (client-go). */
 export const certificateWaitMs = 15 * 60_000;
-/** Between two looks whether a certificate is to be renewed: the machine's clock may be set meanwhile. */
+/** The time between two checks whether a certificate is to be renewed. It is short because the machine's clock may be set meanwhile. */
 export const certificateLookMs = 60_000;
 /** Pauses before a certificate is asked for again. */
 export const certificateRetryMs = { first: 1_000, max: 5 * 60_000 };

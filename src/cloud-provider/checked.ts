@@ -103,7 +103,7 @@ const over = (inner: object, instead: (key: string) => unknown): object =>
 
 const isPart = (key: string): key is Part => Object.hasOwn(parts, key);
 
-/** The same provider, whose answers are what `CloudProvider` says they are: others are rejections that name the method. */
+/** Wraps a provider so that its answers are what `CloudProvider` says: an answer that is not becomes a rejection that names the method. */
 export function checkedProvider(cloud: CloudProvider): CloudProvider {
   const made = new WeakMap<object, object>();
   return over(cloud, (key) => {

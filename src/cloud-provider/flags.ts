@@ -17,7 +17,7 @@ export type ProviderFlag = Described &
     | { type: 'stringMap'; default: Record<string, string> }
   );
 
-/** By the key under which `create` gets the value. */
+/** A provider's flags by the key under which `create` gets the value. */
 export type ProviderFlags = Readonly<Record<string, ProviderFlag>>;
 /** Values by key. */
 export type ProviderFlagValues = Readonly<Record<string, unknown>>;

@@ -3,7 +3,7 @@ import type { Service } from '#api/core/v1';
 
 /** Put on a Node by its kubelet with `--cloud-provider=external`: nothing schedules before the node controller took it away. */
 export const uninitializedTaint = 'node.cloudprovider.kubernetes.io/uninitialized';
-/** On Nodes whose machine is powered off. */
+/** The taint of Nodes whose machine is powered off. */
 export const shutdownTaint = 'node.cloudprovider.kubernetes.io/shutdown';
 /** What the kubelet was told by `--node-ip`: one address or two, comma separated. */
 export const providedNodeIpAnnotation = 'alpha.kubernetes.io/provided-node-ip';
@@ -13,7 +13,7 @@ export const loadBalancerCleanupFinalizer = 'service.kubernetes.io/load-balancer
 export const excludeBalancersLabel = 'node.kubernetes.io/exclude-from-external-load-balancers';
 export const sourceRangesAnnotation = 'service.beta.kubernetes.io/load-balancer-source-ranges';
 
-/** `<provider>://<instance id>`. */
+/** The provider ID of an instance: `<provider>://<instance id>`. */
 export const providerIdOf = (provider: string, instanceId: string): string => `${provider}://${instanceId}`;
 
 /** The instance id in a provider ID of this provider; undefined: it is another's, or none. */
@@ -28,7 +28,10 @@ export const defaultLoadBalancerName = (service: Service): string =>
 
 const anywhere = ['0.0.0.0/0'];
 
-/** Who may reach the load balancer, as CIDRs: the Service's field, else its annotation, else everybody (IPv4). Throws for an unusable CIDR. */
+/**
+ * The clients that may reach the load balancer, as CIDRs: the Service's field, else its annotation, else everybody (IPv4). Throws for an unusable
+ * CIDR.
+ */
 export function sourceRangesOf({ metadata, spec }: Service): string[] {
   const annotated = metadata.annotations?.[sourceRangesAnnotation]?.trim();
   const ranges = spec?.loadBalancerSourceRanges?.length ? spec.loadBalancerSourceRanges : annotated?.split(',');

@@ -43,7 +43,7 @@ export async function obstacles(): Promise<string[]> {
 
 const capSysResource = 1n << 24n;
 
-/** Without CAP_SYS_RESOURCE no process may lower its oom_score_adj. */
+/** Whether this process has CAP_SYS_RESOURCE, without which no process may lower its oom_score_adj. */
 export function hasSysResource(): boolean {
   const effective = /^CapEff:\s*([0-9a-f]+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1];
   return effective !== undefined && (BigInt(`0x${effective}`) & capSysResource) !== 0n;

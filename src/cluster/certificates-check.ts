@@ -155,7 +155,7 @@ const units: [number, string, number][] = [
   [3_600_000, 'h', 86_400_000],
   [86_400_000, 'd', 365 * 86_400_000],
 ];
-/** As kubeadm says it. */
+/** The time that a certificate has left, in kubeadm's form. */
 export function residual(ms: number): string {
   if (ms < -1_000) return '<invalid>';
   const unit = units.find(([, , below]) => ms < below);

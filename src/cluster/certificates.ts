@@ -117,7 +117,7 @@ export const keysOf = ({ authority, frontProxyAuthority, serviceAccount }: Clust
   serviceAccount: { ...serviceAccount },
 });
 
-/** The same certificates again. */
+/** The certificates of a cluster, made from keys that were kept. */
 export const pkiFrom = ({ authority, frontProxyAuthority, serviceAccount }: PkiKeys): ClusterPki =>
   pkiOf({
     authority: loadCertificateAuthority(authority),

@@ -12,7 +12,7 @@ import { clusterPaths } from './paths.ts';
 
 const core = (resource: string) => ({ group: '', version: 'v1', resource });
 
-/** As the administrator of a cluster on this machine. */
+/** A client with the rights of the administrator of a cluster on this machine. */
 export function adminClient(dataDir: string, clock: Clock): KubeClient {
   const config = clientConfigOf(readKubeconfig(clusterPaths(dataDir).kubeconfig));
   return createClient(createRestTransport({ config, clock, userAgent: userAgent('sagong') }));

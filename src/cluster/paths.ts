@@ -56,7 +56,7 @@ export function assertSocketPaths(dataDir: string, sockets: readonly string[]): 
     );
 }
 
-/** For a sentence that names a command: how to say that it is about this cluster. */
+/** The flags by which a command that is shown to the user names this cluster. */
 export function clusterFlags(name: string, dataDir: string): string {
   if (dataDir !== dataDirOf(name, undefined)) return ` --data-dir ${dataDir}`;
   return name === 'sagong' ? '' : ` --name ${name}`;

@@ -19,7 +19,7 @@ import { identities } from './identities.ts';
 const startTimeoutMs = 15_000;
 const startPollMs = 50;
 
-/** As people and pods name it. */
+/** The registry's name as people and pods write it. */
 export const registryName = (port: number): string => `localhost:${port}`;
 /** Where nodes find what has that name. */
 export const registryMirror = (port: number): string => `${registryName(port)}=http://${endpointAddress}:${port}`;

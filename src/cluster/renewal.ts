@@ -13,7 +13,7 @@ export interface RenewalDeps {
   logger: Logger;
 }
 
-/** Of the files on this machine. What cannot be renewed is said, and tried again. */
+/** Renews certificates in the files on this machine that are about to expire. What cannot be renewed is logged and tried again. */
 export async function renewAging(dataDir: string, { clock, logger }: RenewalDeps): Promise<void> {
   try {
     const renewed = await renewCertificates(dataDir, (kept) => isAging(kept, clock));

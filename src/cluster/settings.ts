@@ -44,7 +44,7 @@ export interface NodeMount {
   readOnly: boolean;
 }
 
-/** Beside what is named here: the flags that are kept as they were given. One that is absent has its default. */
+/** The settings of a cluster. Beside the fields named here they are the flags that are kept as they were given; an absent one has its default. */
 export interface ClusterSettings extends Partial<KeptFlags> {
   name: string;
   /** Where everything of the cluster is kept; absolute. */

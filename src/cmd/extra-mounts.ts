@@ -9,7 +9,7 @@ const wrong = (path: string, what: string): never => {
   throw new Error(`--config: ${path} ${what}`);
 };
 
-/** Of one node; sources as they are written. Throws a sentence for what cannot be had. */
+/** Reads the extra mounts of one node, with sources as they are written. Throws a sentence for one that cannot be made. */
 export function extraMounts(value: unknown, path: string): NodeMount[] {
   if (value === undefined || value === null) return [];
   if (!Array.isArray(value)) return wrong(path, 'must be a list');

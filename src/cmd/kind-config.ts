@@ -6,7 +6,7 @@ import type { NodeMount, PortMapping } from '#cluster/start';
 import { extraMounts } from './extra-mounts.ts';
 import { portMappings } from './port-mappings.ts';
 
-/** Of every cluster. */
+/** The networks of a cluster. */
 export interface Networks {
   podCidr: string;
   serviceCidr: string;

@@ -205,7 +205,7 @@ export interface UpFacts extends Networks {
 export const isKubeadm = (document: unknown): boolean =>
   isObject(document) && /^kube(adm|proxy\.config)\./.test(String(document['apiVersion']));
 
-/** For `sagong up`. Throws a sentence that names what is wrong, or what there is no counterpart for. */
+/** Reads documents of kubeadm for `sagong up`. Throws a sentence that names what is wrong, or what has no counterpart here. */
 export function fromKubeadmConfig(documents: readonly unknown[], facts: UpFacts): FromKubeadm {
   const found = documentsOf(documents, {
     InitConfiguration: versions,
@@ -276,7 +276,7 @@ function planeOf(join: Section): Pick<FromJoin, 'controlPlane' | 'certificateKey
   };
 }
 
-/** For `sagong join`. Throws a sentence that names what is wrong, or what there is no counterpart for. */
+/** Reads documents of kubeadm for `sagong join`. Throws a sentence that names what is wrong, or what has no counterpart here. */
 export function fromJoinConfig(documents: readonly unknown[]): FromJoin {
   const join = documentsOf(documents, { JoinConfiguration: versions }).get('JoinConfiguration');
   if (!join) throw new Error('--config: the file holds no JoinConfiguration');

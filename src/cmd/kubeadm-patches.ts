@@ -2,7 +2,7 @@
 // the control plane's components and of the kubelet. Pure.
 import { parse } from 'yaml';
 
-/** By option of `sagong up`. */
+/** Arguments that patches change, by the option of `sagong up` that sets them. */
 export type PatchedArgs = Record<string, string[]>;
 
 type Fields = Record<string, unknown>;

@@ -13,7 +13,7 @@ const wrong = (path: string, what: string): never => {
 const portOf = (value: unknown, path: string): number =>
   typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= 65_535 ? value : wrong(path, 'must be a port');
 
-/** Of one node. Only loopback is listened at, unless an address is named. Throws a sentence for what cannot be had. */
+/** Reads the port mappings of one node. They listen at loopback only, unless an address is named. Throws a sentence for one that cannot be made. */
 export function portMappings(value: unknown, path: string): PortMapping[] {
   if (value === undefined || value === null) return [];
   if (!Array.isArray(value)) return wrong(path, 'must be a list');

@@ -2,7 +2,7 @@
 // this build has; the rest is what is true of this build.
 import { goArchitecture } from '#host';
 
-/** apimachinery/pkg/version.Info, as JSON on `/version`. */
+/** What `/version` answers as JSON (apimachinery/pkg/version.Info). */
 export interface VersionInfo {
   major: string;
   minor: string;
@@ -30,7 +30,7 @@ export const gitVersion = `v${kubernetesVersion.major}.${kubernetesVersion.minor
 
 const goPlatforms: Record<string, string> = { win32: 'windows' };
 
-/** `linux/amd64`. */
+/** The platform in Go's words, as in `linux/amd64`. */
 export const platform = (): string => `${goPlatforms[process.platform] ?? process.platform}/${goArchitecture()}`;
 
 export function versionInfo(build: { commit?: string; date?: string } = {}): VersionInfo {

@@ -23,7 +23,7 @@ export const concurrencyFlags = (): Readonly<Record<never, Flag<number>>> =>
     ]),
   );
 
-/** By loop. Throws for a number that lets nothing run. */
+/** How many keys each loop works on at once, by the loop's name. Throws for a number below 1. */
 export function concurrencyOf(flags: object): Readonly<Record<string, number>> {
   return Object.fromEntries(
     bounded().map(({ loop, name }) => {

@@ -1,7 +1,7 @@
 // Flags of upstream's kube-controller-manager that have nothing to do here, and why. docs/flags.md is made from these tables.
 import type { UnservedRows } from '#component-base';
 
-/** They tune machinery that is not here: accepted with a warning. */
+/** Flags that tune machinery which is not here. They are accepted with a warning. */
 export const withoutEffect: UnservedRows = {
   'concurrent-device-taint-eviction-syncs': ['int', 8, 'there is no device taint loop'],
   'concurrent-resourceclaim-syncs': ['int', 50, 'there is no resource claim loop'],
@@ -14,7 +14,7 @@ export const withoutEffect: UnservedRows = {
   'show-hidden-metrics-for-version': ['string', '', 'no metric is hidden here'],
 };
 
-/** They ask for behaviour that is not here: refused at the start. */
+/** Flags that ask for behaviour which is not here. They are refused at the start. */
 export const refused: UnservedRows = {
   'allow-metric-labels': ['map', {}, 'values of metric labels cannot be limited'],
   'allow-metric-labels-manifest': ['string', '', 'values of metric labels cannot be limited'],

@@ -8,7 +8,7 @@ export const pullTimeoutMs = 15 * 60_000;
 export const stopSlackMs = 120_000;
 /** One message: a list of thousands of containers (upstream maxMsgSize). */
 export const messageBytesMax = 16 * 1024 * 1024;
-/** Between attempts to get the event stream back. */
+/** The time between attempts to get the event stream back. */
 export const eventsRetryMs = 1_000;
 /** An event stream that has not been refused for so long counts as accepted: runtimes say nothing until there is an event. */
 export const eventsAcceptedMs = 2_000;

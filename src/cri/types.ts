@@ -281,7 +281,7 @@ export interface ImageService {
   imageFsInfo(): Promise<FilesystemUsage[]>;
 }
 
-/** As mount(8) takes it. */
+/** One mount, in the words of mount(8). */
 export interface SnapshotMount {
   type: string;
   source: string;

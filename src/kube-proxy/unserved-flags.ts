@@ -1,7 +1,7 @@
 // Flags of upstream's kube-proxy that have nothing to do here, and why. docs/flags.md is made from these tables.
 import type { UnservedRows } from '#component-base';
 
-/** They tune machinery that is not here: accepted with a warning. */
+/** Flags that tune machinery which is not here. They are accepted with a warning. */
 export const withoutEffect: UnservedRows = {
   'bind-address-hard-fail': ['bool', false, 'nothing is served at the bind address but /healthz'],
   'config-sync-period': ['duration', 900_000, 'Services and endpoints are watched'],
@@ -31,7 +31,7 @@ export const withoutEffect: UnservedRows = {
   'show-hidden-metrics-for-version': ['string', '', 'no metric is hidden here'],
 };
 
-/** They ask for behaviour that is not here: refused at the start. */
+/** Flags that ask for behaviour which is not here. They are refused at the start. */
 export const refused: UnservedRows = {
   'bind-address': ['string', '0.0.0.0', '/healthz has an address of its own, and rules are for all addresses of the node'],
   'conntrack-tcp-be-liberal': ['bool', false, 'connection tracking of the kernel is left as it is'],

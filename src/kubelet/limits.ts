@@ -24,7 +24,7 @@ export const leaseRenewFraction = 0.25;
 export const nodeStatusUpdateMs = 10_000;
 export const nodeStatusReportMs = 300_000;
 export const nodeStatusRetries = 5;
-/** Registration back-off. */
+/** The shortest and the longest pause between tries to register the node. */
 export const registerBackoffMinMs = 100;
 export const registerBackoffMaxMs = 7_000;
 /** Names reported of one image. */

@@ -71,7 +71,7 @@ class Explainer {
   }
 }
 
-/** Who reaches a pod and whom it reaches, and by which policy. */
+/** Sentences that say who may reach a pod and whom it may reach, and by which policy. */
 export function explainPod(pod: Pod, world: PolicyWorld): string[] {
   const facts = podFacts(pod);
   if (!facts) return ['network policies: none counts for a pod that has ended'];

@@ -8,7 +8,7 @@ export class NftError extends Error {
   override name = 'NftError';
 }
 
-/** nft is not installed here. */
+/** Whether an error says that nft is not installed here. */
 export const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException | undefined)?.code === 'ENOENT';
 
 /** One transaction: all of it, or nothing. */

@@ -57,6 +57,6 @@ export function covers(ranges: readonly Range[], value: number): boolean {
   return false;
 }
 
-/** As nft reads a range of addresses. */
+/** A range of addresses in nft's notation. */
 export const rangeText = ([first, last]: Range): string =>
   first === last ? addressText(first) : `${addressText(first)}-${addressText(last)}`;

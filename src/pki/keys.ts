@@ -24,7 +24,7 @@ export const privateKeyPem = (key: KeyObject): string =>
 /** `PUBLIC KEY` (SubjectPublicKeyInfo). */
 export const publicKeyPem = (key: KeyObject): string => key.export({ type: 'spki', format: 'pem' }) as string;
 
-/** SubjectPublicKeyInfo, DER. */
+/** The public key in DER, as SubjectPublicKeyInfo. */
 export const publicKeyDer = (key: KeyObject): Buffer => key.export({ type: 'spki', format: 'der' }) as Buffer;
 
 /** Any unencrypted PEM private key. */

@@ -68,7 +68,7 @@ const charClass = /\[\^?\]?(?:\[:\^?[a-z]+:\]|\\[^]|[^\]\\])*\]/.source;
 const namedGroup = /\(\?P?<\w+>/.source;
 const parts = new RegExp(`${quotation}|${charClass}|${namedGroup}|${unicodeClass.source}`, 'g');
 
-/** The same pattern without names of groups, and with names of Unicode classes in the spelling that the compiler knows. */
+/** Rewrites a pattern without names of groups, and with names of Unicode classes in the spelling that the compiler knows. */
 export const withCanonicalNames = (pattern: string): string =>
   pattern.replace(parts, (part) => {
     if (part.startsWith('(')) return '(';

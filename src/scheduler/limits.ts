@@ -2,7 +2,7 @@
 
 /** Back-off of a pod after its first failed attempt, doubled by each further one (podInitialBackoffSeconds). */
 export const podInitialBackoffMs = 1_000;
-/** podMaxBackoffSeconds. */
+/** The default of podMaxBackoffSeconds. */
 export const podMaxBackoffMs = 10_000;
 /** A pod that no event moved is tried again after this long. */
 export const unschedulableTimeoutMs = 300_000;

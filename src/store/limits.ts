@@ -48,7 +48,7 @@ export const garbageFactor = 2;
 export const diskRetryMs = 1000;
 /** How often a store that somebody else has open is read again when files went away meanwhile. */
 export const checkReadsMax = 3;
-/** After this long without a write the log notes that everything before was acknowledged. */
+/** When nothing was written for this long, the log notes that everything before was acknowledged. */
 export const markDelayMs = 200;
 /** A flush that takes longer is worth a warning (etcd's `warnSyncDuration`). */
 export const slowSyncMs = 1000;
@@ -58,7 +58,7 @@ export const readSlabBytes = 64 * 1024;
 export const requestTimeoutMs = 10_000;
 /** Longest wait for a member to say its version. */
 export const statusTimeoutMs = 2_000;
-/** Between two complaints about an etcd that does not answer. */
+/** The time between two warnings about an etcd that does not answer. */
 export const complaintMs = 10_000;
 /** Wait before the first of them, when a store is opened: a member that starts beside this program is soon there. */
 export const openComplaintMs = 3_000;
@@ -72,7 +72,9 @@ export const reconnectDelayMsMax = 2_000;
 /** Pings on a quiet connection, and how long their answer may take (upstream's etcd client in the apiserver). */
 export const keepAliveTimeMs = 30_000;
 export const keepAliveTimeoutMs = 10_000;
-/** After this long without an answer progress of a watch is asked for again (upstream's cacher asks every 100 ms while somebody waits). */
+/**
+ * When a watch has not said for this long how far it is, its progress is asked for again (upstream's cacher asks every 100 ms while somebody waits).
+ */
 export const progressRetryMs = 100;
 /** How old the figures of `stats()` of a remote store may be before they are asked for again. */
 export const statsAgeMsMax = 10_000;
@@ -88,9 +90,9 @@ export const migratePageKeys = 1000;
 export const migrateTxnOperations = 128;
 export const migrateTxnBytes = 512 * 1024;
 export const migrateRequestsAtOnce = 16;
-/** Of a lease whose time cannot be asked for: as long as apiservers keep events. */
+/** The lifetime that is assumed for a lease whose own cannot be asked for: as long as apiservers keep events. */
 export const unknownLeaseSeconds = 3600;
-/** Of one message of a snapshot's stream. */
+/** The size of one message of a snapshot's stream. */
 export const snapshotBlobBytes = 64 * 1024;
 /** Period of the progress notices that a watch can ask for (etcd `--experimental-watch-progress-notify-interval`). */
 export const progressNotifyMs = 10 * 60 * 1000;

@@ -10,7 +10,7 @@ const pauseMs = 1;
 
 const isVirtual = (clock: Clock): clock is VirtualClock => 'advance' in clock && 'settle' in clock;
 
-/** The same promise; a virtual clock goes on until it is settled. */
+/** Waits for the promise, and lets a virtual clock go on until it is settled. */
 export async function driven<T>(clock: Clock, work: Promise<T>): Promise<T> {
   if (!isVirtual(clock)) return work;
   let over = false;

@@ -6,7 +6,7 @@ const number = (value: number): string => {
   return String(value).replace(/e([+-])(\d)$/, 'e$10$2');
 };
 
-/** %v: `map[a:1 b:[x y]]`. */
+/** Prints a value as Go's %v: `map[a:1 b:[x y]]`. */
 export function goPrint(value: unknown): string {
   if (value === null || value === undefined) return '<nil>';
   if (typeof value === 'number') return number(value);
@@ -16,7 +16,7 @@ export function goPrint(value: unknown): string {
   return `map[${entries.map(([key, inner]) => `${key}:${goPrint(inner)}`).join(' ')}]`;
 }
 
-/** %#v: `map[string]interface {}{"a":1}`. */
+/** Prints a value as Go's %#v: `map[string]interface {}{"a":1}`. */
 export function goSyntax(value: unknown): string {
   if (value === null || value === undefined) return 'interface {}(nil)';
   if (typeof value === 'string') return quote(value);
@@ -27,7 +27,7 @@ export function goSyntax(value: unknown): string {
   return `map[string]interface {}{${entries.map(([key, inner]) => `${quote(key)}:${goSyntax(inner)}`).join(', ')}}`;
 }
 
-/** %T of a decoded JSON value. */
+/** The name of a decoded JSON value's type as Go's %T prints it. */
 export function goTypeName(value: unknown): string {
   if (value === null || value === undefined) return '<nil>';
   if (Array.isArray(value)) return '[]interface {}';

@@ -21,7 +21,7 @@ export function familyOf(value: string): 4 | 6 | undefined {
   return address && ip.ipFamily(address);
 }
 
-/** The same of a prefix. */
+/** The family of a CIDR prefix; undefined when the text is not a valid prefix. */
 export function prefixFamilyOf(value: string): 4 | 6 | undefined {
   const prefix = ip.parseCIDR(value);
   return prefix && ip.ipFamily(prefix.address);

@@ -85,5 +85,5 @@ export function column(name: string, options: ColumnOptions = {}): Column {
 /** Plain columns of texts, the first being the name. */
 export const columns = (...names: string[]): Column[] => names.map((name, index) => column(name, { name: index === 0 }));
 
-/** The same, always shown only with `-o wide`. */
+/** Columns of type string that are shown only with `-o wide`. */
 export const wideColumns = (...names: string[]): Column[] => names.map((name) => column(name, { wide: true }));

@@ -18,7 +18,7 @@ export interface Selector {
   toString(): string;
 }
 
-/** metav1.LabelSelector. */
+/** The selector as objects write it (metav1.LabelSelector). */
 export interface LabelSelector {
   matchLabels?: Record<string, string>;
   matchExpressions?: LabelSelectorRequirement[];

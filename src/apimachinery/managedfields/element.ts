@@ -86,7 +86,7 @@ function valueText(value: unknown): string {
     .join('');
 }
 
-/** As messages print it: `.name`, `[name="x"]`, `[="x"]`, `[0]`. */
+/** A step of a path as messages print it: `.name`, `[name="x"]`, `[="x"]`, `[0]`. */
 export function elementText(element: string): string {
   const body = element.slice(2);
   if (element.startsWith('f:')) return `.${body}`;

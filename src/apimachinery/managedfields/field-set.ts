@@ -54,7 +54,7 @@ function unionNodes(a: FieldNode, b: FieldNode): FieldNode {
   return needsMark ? marked(joined) : joined;
 }
 
-/** In `a` or in `b`. */
+/** The paths that are in `a` or in `b`. */
 export function union(a: FieldSet, b: FieldSet): FieldSet {
   if (a === b || isEmptySet(b)) return a;
   if (isEmptySet(a)) return b;
@@ -109,7 +109,7 @@ function withMembership(children: FieldNode, member: boolean): FieldNode | undef
   return nodeOf(false, rest);
 }
 
-/** In `a` and in `b`. */
+/** The paths that are in `a` and in `b`. */
 export function intersection(a: FieldSet, b: FieldSet): FieldSet {
   if (a === b) return a;
   return mapChildren(a, (left, element) => {
@@ -120,7 +120,7 @@ export function intersection(a: FieldSet, b: FieldSet): FieldSet {
   });
 }
 
-/** In `a` but not in `b`. */
+/** The paths that are in `a` but not in `b`. */
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
   if (b === emptySet) return isEmptySet(a) ? emptySet : a;
   return mapChildren(a, (left, element) => {

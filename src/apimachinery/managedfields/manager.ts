@@ -317,7 +317,7 @@ function refreshLastApplied(object: UnknownObject, patch: UnknownObject): Unknow
 export const createFieldManager = (table: SchemaTable, typeName: string, options: FieldManagerOptions = {}): FieldManager =>
   new Manager(table, typeName, options);
 
-/** The same without pauses, for small objects. */
+/** The operations of a manager without pauses, for small objects. */
 export const atOnce = (manager: FieldManager) => ({
   create: (...of: Parameters<FieldManager['create']>) => finish(manager.create(...of)),
   update: (...of: Parameters<FieldManager['update']>) => finish(manager.update(...of)),

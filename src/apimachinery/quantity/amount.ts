@@ -10,7 +10,7 @@ export const compact = (value: bigint): Unscaled => (value <= safe && value >= -
 
 const powers = Array.from({ length: 16 }, (_, exponent) => 10 ** exponent);
 
-/** unscaled * 10^exponent for exponent >= 0. */
+/** Computes unscaled * 10^exponent for exponent >= 0. */
 export function timesPowerOfTen(unscaled: Unscaled, exponent: number): Unscaled {
   if (exponent === 0) return unscaled;
   const power = powers[exponent];
@@ -21,7 +21,7 @@ export function timesPowerOfTen(unscaled: Unscaled, exponent: number): Unscaled 
   return compact(BigInt(unscaled) * 10n ** BigInt(exponent));
 }
 
-/** unscaled / 10^exponent for exponent >= 0, rounded away from zero. */
+/** Computes unscaled / 10^exponent for exponent >= 0, rounded away from zero. */
 export function overPowerOfTen(unscaled: Unscaled, exponent: number): Unscaled {
   if (exponent === 0) return unscaled;
   const power = powers[exponent];

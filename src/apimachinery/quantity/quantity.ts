@@ -152,11 +152,11 @@ export function parseQuantity(input: string | number): Quantity {
 /** The text an apiserver stores for a quantity. Throws QuantityError. */
 export const canonicalize = (input: string | number): string => parseQuantity(input).toString();
 
-/** So many whole units. */
+/** A quantity of `value` whole units. */
 export const quantityOf = (value: number | bigint, format: QuantityFormat = 'DecimalSI'): Quantity =>
   new Quantity(typeof value === 'bigint' ? compact(value) : value, 0, format);
 
-/** So many thousandths. */
+/** A quantity of `value` thousandths of a unit. */
 export const milliQuantity = (value: number, format: QuantityFormat = 'DecimalSI'): Quantity => new Quantity(value, -3, format);
 
 export const zeroQuantity: Quantity = quantityOf(0);

@@ -151,7 +151,7 @@ export function valueCoder(type: FieldSchema['type'], goType: string): ValueCode
   }
 }
 
-/** apiextensions' JSONSchemaPropsOrArray, OrBool and OrStringArray, whose own decoders are not strict. */
+/** The coder of JSONSchemaPropsOrArray, OrBool and OrStringArray of apiextensions, whose own decoders are not strict. */
 export function eitherCoder(type: FieldSchema['type'], schema: ValueCoder): ValueCoder {
   const list = (value: unknown[], read: Read, context: DecodeContext): unknown[] | null =>
     value.length === 0 ? null : value.map((element) => (element === null ? {} : read(element, context)));

@@ -27,7 +27,7 @@ export interface CallOptions {
   force?: boolean;
 }
 
-/** metav1.DeleteOptions. */
+/** The options of a deletion (metav1.DeleteOptions). */
 export interface DeleteOptions {
   gracePeriodSeconds?: number;
   propagationPolicy?: 'Orphan' | 'Background' | 'Foreground';

@@ -4,7 +4,7 @@ import { validateLabelName } from './labels.ts';
 import { conditionMessageLengthMax, conditionReasonLengthMax } from './limits.ts';
 import { byteLength, regexError } from './texts.ts';
 
-/** metav1.Condition. */
+/** One condition of a status (metav1.Condition). */
 export interface Condition {
   type: string;
   status: 'True' | 'False' | 'Unknown';

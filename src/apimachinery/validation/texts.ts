@@ -16,7 +16,7 @@ export function byteLength(text: string): number {
 /** Longer than names may be. */
 export const maxLenError = (length: number): string => `must be no more than ${length} characters`;
 
-/** The same limit as newer checks word it (label keys and values). */
+/** The message about a text that is too long, as newer checks (label keys and values) word it. */
 export const maxBytesError = (length: number): string => `must be no more than ${length} bytes`;
 
 export const emptyError = 'must be non-empty';

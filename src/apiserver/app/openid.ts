@@ -23,7 +23,10 @@ export function checkJwksUri(uri: string): string {
   return uri;
 }
 
-/** By path. Empty where the first issuer is no https URL, or there are no keys: upstream serves neither document then. */
+/**
+ * The OpenID Connect discovery documents by their path. There are none where the first issuer is not an https URL or there are no keys, as upstream
+ * serves none then.
+ */
 export function openIdDocuments(
   options: Pick<KubeApiServerOptions, 'serviceAccountIssuers' | 'serviceAccountKeys' | 'serviceAccountSigningKey' | 'jwksUri'>,
   address: () => string,

@@ -1,7 +1,7 @@
 // Flags of upstream's kube-apiserver that have nothing to do here, and why. docs/flags.md is made from these tables.
 import type { UnservedRows } from '#component-base';
 
-/** They tune machinery that is not here: accepted with a warning. */
+/** Flags that tune machinery which is not here. They are accepted with a warning. */
 export const withoutEffect: UnservedRows = {
   'apiserver-count': ['int', 1, 'it is for --endpoint-reconciler-type=master-count only'],
   'contention-profiling': ['bool', false, 'there is one thread, without locks to profile'],
@@ -42,7 +42,7 @@ export const withoutEffect: UnservedRows = {
   'watch-cache-sizes': ['strings', [], 'the watch cache holds every object and a ring of events of one size'],
 };
 
-/** They ask for behaviour that is not here: refused at the start. */
+/** Flags that ask for behaviour which is not here. They are refused at the start. */
 export const refused: UnservedRows = {
   'admission-control': ['strings', [], 'use --enable-admission-plugins and --disable-admission-plugins'],
   'aggregator-reject-forwarding-redirect': ['bool', true, 'redirects of aggregated API servers are never followed nor handed on'],

@@ -8,7 +8,7 @@ export const bufferBytesMax = 256 * 1024 * 1024;
 export const batchWaitMs = 30_000;
 export const batchesPerSecond = 10;
 export const batchBurst = 15;
-/** --audit-*-truncate-max-batch-size, --audit-*-truncate-max-event-size. */
+/** The defaults of --audit-*-truncate-max-batch-size and --audit-*-truncate-max-event-size. */
 export const truncateBatchBytes = 10 * 1024 * 1024;
 export const truncateEventBytes = 100 * 1024;
 /** --audit-log-maxsize, -maxage, -maxbackup. */

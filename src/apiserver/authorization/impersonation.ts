@@ -49,7 +49,7 @@ export function asksToImpersonate({ headers }: Credentials): boolean {
   return false;
 }
 
-/** Who the headers ask for; undefined when they ask for nobody. Throws 400 when they name groups and so on without a user. */
+/** The identity that the headers ask for; undefined when they ask for nobody. Throws 400 when they name groups, a UID or extras without a user. */
 export function wantedUser({ headers }: Credentials): Wanted | undefined {
   const name = headerValue(headers, userHeader);
   const uid = headerValue(headers, uidHeader);

@@ -22,7 +22,7 @@ export interface FollowedFile {
   close(): void;
 }
 
-/** As upstream writes it into metrics: it tells versions of a file apart without telling what is in it. */
+/** The hash of a file that upstream writes into metrics: it tells versions of the file apart without revealing its contents. */
 export const contentHash = (text: string): string => `sha256:${createHash('sha256').update(text).digest('hex')}`;
 
 export function followFile(options: FollowOptions): FollowedFile {

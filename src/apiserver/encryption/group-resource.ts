@@ -10,7 +10,7 @@ export function parseGroupResource(text: string): GroupResource {
   return dot < 0 ? { group: '', resource: text } : { group: text.slice(dot + 1), resource: text.slice(0, dot) };
 }
 
-/** As metrics and messages name it. */
+/** The text by which metrics and messages name the resource. */
 export const groupResourceText = ({ group, resource }: GroupResource): string => {
   if (group === '') return resource === '*' ? '*.' : resource;
   return `${resource}.${group}`;

@@ -9,7 +9,7 @@ export const kmsWriteMs = 180_000;
 /** Decrypted seeds are remembered for so long, and so many of them. */
 export const seedCacheMs = 24 * 3_600_000;
 export const seedsMax = 10_000;
-/** Of what a KMS plugin answers. */
+/** The longest key ID, encrypted seed and annotations that a KMS plugin may answer. */
 export const keyIdBytesMax = 1024;
 export const encryptedSeedBytesMax = 1024;
 export const annotationsBytesMax = 32 * 1024;

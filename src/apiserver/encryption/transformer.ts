@@ -23,7 +23,7 @@ export interface Prefixed {
   transformer: Transformer;
 }
 
-/** Told of each transformation: from when it took, by which prefix, and how it ended. */
+/** Called after each transformation with its direction, the prefix of the provider, how long it took, and its error, if there was one. */
 export type ObserveTransformation = (
   type: 'from_storage' | 'to_storage',
   prefix: string,

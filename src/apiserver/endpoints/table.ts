@@ -56,7 +56,7 @@ export const describeColumns = (columns: readonly Column[]): Required<Column>[] 
     priority,
   }));
 
-/** metadata only, as PartialObjectMetadata: without the annotations that stand for fields. */
+/** The metadata of an object as PartialObjectMetadata, without the annotations that stand for fields. */
 export const partialMetadata = (object: KubeObject, apiVersion: string, resource?: ServedResource): UnknownObject => ({
   kind: 'PartialObjectMetadata',
   apiVersion,

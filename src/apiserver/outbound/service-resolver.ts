@@ -33,7 +33,7 @@ function portOf({ spec }: Service, name: string, port: number): ServicePort {
 
 const unsupported = (service: Service): Error => new Error(`unsupported service type ${quote(typeOf(service))}`);
 
-/** By cluster IP; the network does the rest. */
+/** Finds a Service by its cluster IP; the network does the rest. */
 export const byClusterIp =
   (cluster: ReadOnlyCluster): ServiceResolver =>
   (namespace, name, port) => {
@@ -55,7 +55,7 @@ function preferred(slices: readonly EndpointSlice[], { spec }: Service, rng: Rng
   return keyed.sort((a, b) => a.key - b.key).map(({ slice }) => slice);
 }
 
-/** By any ready endpoint. */
+/** Finds a Service by choosing any of its ready endpoints. */
 export const byEndpoint =
   (cluster: ReadOnlyCluster, rng: Rng): ServiceResolver =>
   (namespace, name, port) => {

@@ -54,5 +54,5 @@ export class Cancellation {
   }
 }
 
-/** Of requests that nobody can call off. */
+/** The cancellation of requests that nobody can call off. */
 export const neverCancelled = (): Cancellation => new Cancellation(() => undefined);

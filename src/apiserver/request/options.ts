@@ -64,7 +64,9 @@ function numberProblem(text: string): string | undefined {
   return `strconv.ParseInt: parsing ${JSON.stringify(text)}: value out of range`;
 }
 
-/** Of a parameter that is given twice the first counts. Unknown ones are left to the endpoints that know them. */
+/**
+ * Reads the query of a request. When a parameter is given twice, its first value counts. Unknown parameters are left to the endpoints that know them.
+ */
 export function readOptions(query: string): RequestOptions {
   if (query === '') return noOptions;
   const options: Record<string, unknown> = {};

@@ -90,7 +90,7 @@ export function encodeServed(object: UnknownObject): Buffer {
   return lineOf(encodeStored(ordered));
 }
 
-/** From the store's value. Values in another form than ours (protobuf, other field order) are decoded at once. */
+/** Makes an object from the store's value. Values in another form than ours (protobuf, other field order) are decoded at once. */
 export function fromStored(
   at: { key: string; namespace: string; name: string; revision: number },
   value: Uint8Array,

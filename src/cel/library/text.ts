@@ -121,7 +121,7 @@ export function joined(parts: readonly string[], by: string): string {
   return parts.join(by);
 }
 
-/** At most `most` parts; below 0: all. */
+/** Splits a text into at most `most` parts; a number below 0 means all. */
 export function split(text: string, by: string, most: number): string[] {
   if (most === 0) return [];
   if (by === '') return splitChars(text, most);
@@ -142,7 +142,7 @@ function splitChars(text: string, most: number): string[] {
   return most < 0 || chars.length <= most ? chars : [...chars.slice(0, most - 1), chars.slice(most - 1).join('')];
 }
 
-/** At most `most` times; below 0: everywhere. Nothing is found before each character and at the end. */
+/** Replaces `from` at most `most` times; a number below 0 means everywhere. An empty `from` is found before each character and at the end. */
 export function replace(text: string, from: string, to: string, most = -1n): string {
   if (most === 0n) return text;
   const times = most < 0n ? Infinity : Number(most);

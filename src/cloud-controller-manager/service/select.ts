@@ -12,7 +12,10 @@ export const wantsLoadBalancer = ({ spec }: Service): boolean =>
 export const hasFinalizer = ({ metadata }: Service): boolean =>
   (metadata.finalizers ?? []).includes(loadBalancerCleanupFinalizer);
 
-/** It carries our finalizer, and goes or is of another type now. Also one of a foreign class that shares the finalizer, as upstream. */
+/**
+ * Whether the load balancer of a Service is to be deleted: the Service carries our finalizer, and is being deleted or is no longer of type
+ * LoadBalancer. As upstream, this holds for a Service of another class, too, if it has the finalizer.
+ */
 export const needsCleanup = (service: Service): boolean =>
   hasFinalizer(service) && (service.metadata.deletionTimestamp !== undefined || service.spec?.type !== 'LoadBalancer');
 

@@ -21,7 +21,7 @@ type AnyCall = (...args: unknown[]) => unknown;
 const hasMeaning = (error: unknown): boolean =>
   isInstanceNotFound(error) || isNotImplemented(error) || isImplementedElsewhere(error);
 
-/** The same provider; each call is made until it succeeds, says something with a meaning, or has failed too often. */
+/** Wraps a provider so that each call is repeated until it succeeds, fails in a way that has a meaning, or has failed too often. */
 export function persistent(cloud: CloudProvider, options: PersistentOptions = {}): CloudProvider {
   const { attemptsMax = attemptsMaxDefault, passes = () => false } = options;
   const again =

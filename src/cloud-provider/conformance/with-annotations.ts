@@ -1,7 +1,7 @@
 // A provider of which every Service asks for something by annotation, so that the suite also runs over another kind of load balancer.
 import type { CloudProvider, Service } from '../types.ts';
 
-/** The same provider; its load balancers see each Service with these annotations added. */
+/** Wraps a provider so that its load balancers see each Service with these annotations added. */
 export function withAnnotations(cloud: CloudProvider, annotations: Readonly<Record<string, string>>): CloudProvider {
   const inner = cloud.loadBalancer;
   if (!inner) return cloud;

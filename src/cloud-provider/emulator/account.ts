@@ -19,7 +19,7 @@ export function sameSecret(given: string | undefined, expected: string): boolean
   return given !== undefined && timingSafeEqual(digest(given), digest(expected));
 }
 
-/** For vendors whose machines are numbered: the number after `i-`. */
+/** The number of a machine in the local cloud, which is what follows `i-`, for vendors whose machines are numbered. */
 export const machineNumber = (id: string): number => Number.parseInt(id.replace(/^i-/, ''), 16);
 export const machineOfNumber = (number: number): string => `i-${number.toString(16).padStart(8, '0')}`;
 

@@ -71,16 +71,19 @@ export const failedWith = (error: unknown, ...kinds: readonly FailureKind[]): bo
 export const isAbsent = (error: unknown): boolean => failedWith(error, 'absent');
 export const isConflict = (error: unknown): boolean => failedWith(error, 'conflict');
 
-/** For `.catch` of a question: what is absent is undefined; every other error stays one. */
+/** For the `.catch` of a question: an error that says «absent» becomes undefined; every other error is thrown again. */
 export const undefinedIfAbsent = (error: unknown): undefined => {
   if (!isAbsent(error)) throw error;
 };
-/** For `.catch` of a deletion: what is absent is as good as deleted. */
+/** For the `.catch` of a deletion: an error that says «absent» is ignored, because the thing is gone; every other error is thrown again. */
 export const fineIfAbsent = (error: unknown): void => {
   if (!isAbsent(error)) throw error;
 };
 
-/** For `.catch`: the same failure with what was being done in front of it. The wish for a later time is kept in its cause. */
+/**
+ * For a `.catch`: throws the error again with what was being done in front of its message. The original, with its wish for a later time, is its
+ * cause.
+ */
 export const during =
   (what: string) =>
   (error: unknown): never => {

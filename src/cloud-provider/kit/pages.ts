@@ -17,7 +17,7 @@ export function listIn<Item>(answer: unknown, field: string): Item[] {
   return value as Item[];
 }
 
-/** The same things, once each is seen to have a text in these fields: without its name a thing would not be found, and count as gone. */
+/** Gives back the things after a check that each has a text in these fields: a thing without its name would not be found, and so count as deleted. */
 export function withTexts<Thing extends object>(things: readonly Thing[], ...fields: (keyof Thing & string)[]): Thing[] {
   for (const thing of things)
     for (const field of fields) if (typeof thing[field] !== 'string') throw new Error(`a thing in the answer has no "${field}"`);

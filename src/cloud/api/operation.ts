@@ -28,7 +28,7 @@ type Part<O, Key extends string> = O extends { readonly [K in Key]: infer Schema
 export type InputOf<O extends Operation> = Record<ParameterNames<O['path']>, string> &
   Given<Part<O, 'query'>> &
   Given<Part<O, 'body'>>;
-/** The same as the server sees it: checked, and with defaults. */
+/** The input of an operation as the server sees it: checked, and with defaults filled in. */
 export type ParsedInputOf<O extends Operation> = Record<ParameterNames<O['path']>, string> &
   Parsed<Part<O, 'query'>> &
   Parsed<Part<O, 'body'>>;
@@ -43,7 +43,7 @@ export const operation = <const O extends Operation>(declared: O): O => declared
 export const name = z.string().min(1).max(255);
 export const description = z.string().max(255);
 export const newTags = tags.refine((given) => Object.keys(given).length <= 50, 'at most 50 tags');
-/** The same token with the same request leads to one resource, however often it is sent (within a day). */
+/** A token that makes a creation repeatable: the same token with the same request leads to one resource, however often it is sent within a day. */
 export const clientToken = z.string().min(1).max(64).optional();
 /** Part of every create request. */
 export const creation = { tags: newTags.default({}), clientToken };

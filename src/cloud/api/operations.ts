@@ -26,5 +26,5 @@ export type Input<Id extends OperationId> = InputOf<Operations[Id]>;
 export type ParsedInput<Id extends OperationId> = ParsedInputOf<Operations[Id]>;
 export type Output<Id extends OperationId> = OutputOf<Operations[Id]>;
 
-/** In the order of the table. */
+/** The operations with their IDs, in the order of the table. */
 export const operationEntries = Object.entries(operations) as unknown as readonly (readonly [OperationId, Operation])[];

@@ -6,5 +6,5 @@ export const requestBytesMax = 512 * 1024;
 export const connectionsPerAddressMax = 2_048;
 /** How long a body may take from the first to the last byte: who sends them is on this machine. */
 export const bodyTimeoutMs = 5_000;
-/** Between being told to end and cutting clients off. */
+/** The time that clients have between the signal to end and being cut off. */
 export const closeGraceMs = 500;

@@ -6,11 +6,11 @@ export const commandTimeoutMs = 20_000;
 export const networkTimeoutMs = 120_000;
 /** Instances that boot at the same time. */
 export const bootsMax = 4;
-/** From the start of an instance to its first process. */
+/** The longest wait from the start of an instance to its first process. */
 export const bootTimeoutMs = 20_000;
-/** Between SIGTERM to an instance's program and the end of its power. */
+/** The time between SIGTERM to an instance's program and the end of its power. */
 export const programStopTimeoutMs = 5_000;
-/** Until every process of an instance without power is gone. */
+/** The longest wait until every process of an instance without power is gone. */
 export const powerOffTimeoutMs = 10_000;
 export const processPollMs = 20;
 /** How often processes that an earlier process of the cloud started are looked at. */

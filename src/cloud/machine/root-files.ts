@@ -140,7 +140,7 @@ export function rootPlan(options: RootOptions): RootPlan {
 export const hostsFile = (hostname: string, address: string): string =>
   `127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n${address} ${hostname}\n`;
 
-/** For programs that do not say what they need to see: the folders of the root that the paths of their command lead through. */
+/** The folders of the root that the paths of a command lead through. They are what a program sees that does not say what it needs. */
 export const foldersOf = (command: readonly string[], disk: string): string[] => [
   ...new Set(command.filter((word) => word.startsWith('/') && !below(word, disk)).map((word) => `/${word.split('/')[1] ?? ''}`)),
 ];

@@ -21,7 +21,7 @@ export const interfaceNetns = (mark: string, interfaceId: string): string => `${
 export const uplinkLink = (mark: string): string => `sg${mark}up`;
 /** Its other end, in the edge. */
 export const edgeUplink = 'uplink';
-/** In the edge: towards a VPC's router; in the router: towards the edge. */
+/** Names of the link between the edge and a VPC's router: in the edge it is named by the VPC, in the router `edge`. */
 export const edgeToRouter = (vpcId: string): string => `r-${short(vpcId)}`;
 export const routerToEdge = 'edge';
 /** In the router: towards an interface, whose other end is named by its device index (`eth0`). */

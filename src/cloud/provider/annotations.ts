@@ -12,7 +12,7 @@ export const addressAnnotation = `${prefix}address`;
 
 export const serviceUidTag = 'kubernetes.io/service-uid';
 export const serviceNameTag = 'kubernetes.io/service-name';
-/** On everything of a cluster; its value is `owned`. */
+/** The tag on everything that belongs to a cluster; its value is `owned`. */
 export const clusterTag = (clusterId: string): string => `kubernetes.io/cluster/${clusterId}`;
 /** Tags of instances that become labels of Nodes begin so. */
 export const labelTagPrefix = 'label:';

@@ -18,7 +18,7 @@ type SettingsOptions = Pick<
   'region' | 'zones' | 'instanceTypes' | 'publicCidr' | 'realNetworks' | 'mark' | 'quotas' | 'terminatedKeepMs'
 >;
 
-/** With defaults for what is not given. */
+/** The settings, with defaults for what is not given. */
 export const settingsOf = (options: SettingsOptions): Settings => ({
   region: options.region,
   zones: options.zones.map((name) => ({ name, region: options.region })),

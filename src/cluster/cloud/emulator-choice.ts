@@ -33,7 +33,7 @@ export async function emulatorOfStart(
   });
 }
 
-/** Of the nodes that the start asks for. */
+/** The names of the nodes that a start asks for. An emulated vendor names its machines itself. */
 export async function nodesOfStart(
   { name, nodes }: Start,
   before: ClusterSettings | undefined,

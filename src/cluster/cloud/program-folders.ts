@@ -16,7 +16,7 @@ function packageOf(path: string): string {
   return dirname(path);
 }
 
-/** The same program with every link of its paths resolved, and the folders that it is in. */
+/** A program with every link of its paths resolved, and the folders that it is in. */
 export function programFolders(program: readonly string[]): { command: string[]; shows: string[] } {
   const command = program.map((word) => (isAbsolute(word) && existsSync(word) ? realpathSync(word) : word));
   const [executable = '', ...scripts] = command.filter((word, at) => at === 0 || (isAbsolute(word) && existsSync(word)));

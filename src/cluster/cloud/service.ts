@@ -28,7 +28,7 @@ export interface CloudDeps {
   exec: Exec;
 }
 
-/** Of the cluster's process. */
+/** What the cloud needs from the cluster's process. */
 export interface ClusterCloudDeps extends CloudDeps {
   supervisor: Supervisor;
 }
@@ -75,7 +75,7 @@ async function machineRoutes(exec: Exec): Promise<ReadonlySet<string>> {
 const nobodyAnswers = (): Promise<never> =>
   Promise.reject(new Error('the nodes are simulated, their pods are not real processes'));
 
-/** In this process: what becomes of instances is `instances`' business. */
+/** Starts a cloud inside this process, whose instances are whatever `instances` makes of them. */
 export async function startSimulatedCloud(
   { dataDir }: ClusterSettings,
   instances: SimulatedInstances,

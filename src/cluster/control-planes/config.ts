@@ -56,7 +56,7 @@ export interface ControlPlaneConfig extends ControlPlaneMember {
 }
 
 export const controlPlanesDir = (dataDir: string): string => join(dataDir, 'control-planes');
-/** Of a machine. One that is a node, too, has it on the disk of the node. */
+/** The folder of a control plane's data on a machine. Where the machine is a node, too, it is on the node's disk. */
 export const controlPlaneDir = (dataDir: string, name: string, layout?: KeptFlags['layout']): string =>
   layout === 'pods' ? join(nodeDir(dataDir, name), 'control-plane') : join(controlPlanesDir(dataDir), name);
 export const controlPlaneConfigPath = (directory: string): string => join(directory, 'agent.json');

@@ -2,26 +2,26 @@
 
 /** How the load balancer looks at apiservers. One that has no answer twice is left out: after two and a half seconds at the latest. */
 export const healthCheckMs = { intervalMs: 500, timeoutMs: 1_000, healthyThreshold: 1, unhealthyThreshold: 2 };
-/** Until the first apiserver answers through the load balancer. */
+/** The longest wait until the first apiserver answers through the load balancer. */
 export const readyTimeoutMs = 180_000;
 /** How long the cluster's own process asks again when its connections are cut. */
 export const patienceMs = 20_000;
 export const readyPollMs = 100;
-/** Between two looks which apiservers of a managed control plane are well. */
+/** The time between two checks which apiservers of a managed control plane answer. */
 export const endpointsLookMs = 500;
 /** Between two looks at the routes into a customer's network, and while they cannot be made. */
 export const customerSideMs = { look: 10_000, retry: 200 };
-/** Between two looks whether a program of the machine that others wait for accepts connections. */
+/** The time between two checks whether a program of the machine, for which others wait, accepts connections. */
 export const acceptPollMs = 50;
-/** Between SIGTERM to a program and SIGKILL. */
+/** The time between SIGTERM to a program and SIGKILL. */
 export const stopPatienceMs = 10_000;
 /** After a renewal of certificates: until all are written, and between the machines. */
 export const renewalMs = { settle: 5_000, turn: 60_000 };
-/** Between two tries to join the other members of etcd. */
+/** The time between two tries to join the other members of etcd. */
 export const joinPollMs = 1_000;
 /** How long a machine asks for before it says again why it cannot join. */
 export const complaintMs = 10_000;
-/** Between two looks who the members of etcd are. */
+/** The time between two readings of etcd's list of members. */
 export const membersLookMs = 60_000;
 /** A member is not taken out of etcd while another has been back for less than five seconds: how long and how often it is tried. */
 export const removalPatienceMs = 20_000;

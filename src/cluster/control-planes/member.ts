@@ -79,7 +79,7 @@ export async function untilVoting(config: ControlPlaneConfig, deps: Deps): Promi
   );
 }
 
-/** From now on the machine's data is worth something: a disk without it has lost it. */
+/** Notes that the machine's data is part of etcd's from now on: a disk without it has lost it. */
 export const noteJoined = ({ directory }: Pick<ControlPlaneConfig, 'directory'>): Promise<void> =>
   writeFile(filesOf({ directory }).etcdJoined, '', { mode: 0o600 });
 

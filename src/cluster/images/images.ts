@@ -85,7 +85,7 @@ export async function importArchive({ socket, ctr = 'ctr', exec = execCommand }:
   if (code !== 0) throw new Error(`image import failed: ${stderr.trim()}`);
 }
 
-/** The same, of an archive in memory. */
+/** Imports an image from an archive in memory. */
 export async function importImage(target: ImportTarget, archive: Uint8Array): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'sagong-image-'));
   try {

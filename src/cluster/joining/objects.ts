@@ -11,7 +11,7 @@ import type { KeptFlags } from '../flags/index.ts';
 import { clusterNetworks } from '../settings.ts';
 
 export const bootstrapGroup = 'system:bootstrappers:kubeadm:default-node-token';
-/** In which authorities go from one control plane to another. */
+/** The Secret in which certificate authorities go from one control plane to another. */
 export const certificatesSecret = 'kubeadm-certs';
 const nodesGroup = 'system:nodes';
 const rbac = 'rbac.authorization.k8s.io';

@@ -12,7 +12,7 @@ const namespace = 'kube-system';
 const secrets = { group: '', version: 'v1', resource: 'secrets' };
 const type = 'bootstrap.kubernetes.io/token';
 const pattern = /^([a-z0-9]{6})\.([a-z0-9]{16})$/;
-/** Of its Secret. */
+/** The name of a bootstrap token's Secret. */
 export const tokenSecretName = (id: string): string => `bootstrap-token-${id}`;
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 

@@ -5,7 +5,7 @@ import { assertControlPlanePrograms } from '../control-planes/choice.ts';
 import { apiPort } from '../control-planes/names.ts';
 import type { ClusterSettings, MachineChoice } from '../settings.ts';
 
-/** Of the first machine's own node. */
+/** The folder of the first machine's own node. */
 export const ownMachineDir = (dataDir: string): string => join(dataDir, 'machine');
 
 /** Throws a sentence for an address that others cannot use. */

@@ -204,7 +204,7 @@ async function othersOfJoin(dir: string, { nodeName, nodeIp }: MachineSettings):
   return begun?.members.filter(({ address }) => address !== nodeIp) ?? [];
 }
 
-/** After a restart of the machine; `interrupted`: it was joining. */
+/** Starts the control plane of a machine that was restarted. `interrupted` says that it had not finished joining. */
 export async function startControlPlaneAgain(
   options: JoinOptions,
   settings: MachineSettings,

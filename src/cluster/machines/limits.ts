@@ -6,16 +6,16 @@ export const networkRetryMs = 2_000;
 /** Longest wait for the way in of a cluster, and between two tries. */
 export const discoveryTimeoutMs = 5 * 60_000;
 export const discoveryPollMs = 1_000;
-/** Of what anybody could send as the way in. */
+/** The largest cluster-info that is read: before the join anybody could have sent it. */
 export const clusterInfoBytesMax = 256 * 1024;
-/** Until a joined machine's node is Ready. */
+/** The longest wait until a joined machine's node is Ready. */
 export const joinTimeoutMs = 120_000;
 /** Pauses before the agent is started again. */
 export const agentRestartMs = { first: 1_000, max: 30_000 };
 /** How long pods that are evicted may take to end. */
 export const drainTimeoutMs = 5 * 60_000;
 export const drainPollMs = 500;
-/** Of the token by which the first machine joins itself. */
+/** The lifetime of the token by which the first machine joins itself. */
 export const ownTokenTtlMs = 15 * 60_000;
 /** Of the ways to apiservers: between two looks at the one in use, longest wait for a connection and for an answer, idle time of a connection, and between two
  * looks which apiservers there are. */

@@ -24,6 +24,6 @@ export function nodeClient(dir: string, clock: Clock, server?: string): KubeClie
   return createClient(createRestTransport({ ...transport, dial: nodeDial(dir, config, clock) }));
 }
 
-/** By the first way on which somebody answers. */
+/** Connects a node's client by the first address at which an apiserver answers. */
 export const nodeDial = (dir: string, { server }: ClientConfig, clock: Clock): Dial =>
   dialFirst(async () => waysOf(server, await keptWays(machinePaths(dir).apiservers)), clock);

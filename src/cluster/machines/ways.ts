@@ -23,7 +23,7 @@ export const waysOf = (server: string, apiservers: readonly Way[]): Way[] => [
   ...new Map([wayTo(server), ...apiservers].map((way) => [nameOf(way), way])).values(),
 ];
 
-/** As they were last kept in a file. */
+/** The addresses of apiservers as they were last written to a file. */
 export async function keptWays(path: string): Promise<Way[]> {
   const text = (await readFileIfExists(path))?.toString('utf8') ?? '[]';
   try {

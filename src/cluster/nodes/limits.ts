@@ -1,6 +1,6 @@
 // Bounds of a node's agent.
 
-/** Until containerd accepts connections. */
+/** The longest wait until containerd accepts connections. */
 export const containerdTimeoutMs = 30_000;
 export const containerdPollMs = 10;
 /** Kept of a program's error output, to say why it ended. */
@@ -9,11 +9,11 @@ export const stderrTailBytesMax = 4_096;
 export const restartMs = { first: 1_000, max: 30_000, forgivenAfter: 60_000 };
 /** Between two looks whether the apiserver answers yet, when a node boots before it. */
 export const apiserverPollMs = 25;
-/** Between two looks what the name of the control plane means. */
+/** The time between two resolutions of the control plane's name. */
 export const nameLookMs = 1_000;
 /** Processes and threads of one pod: nodes share the machine's process table, and no pod may fill it (CIS Kubernetes Benchmark 4.2.13). */
 export const podPidsMax = 4_096;
-/** Until a mount is made. */
+/** The longest wait until a mount is made. */
 export const mountTimeoutMs = 10_000;
 /** Longest wait for what a name means. */
 export const nameLookupTimeoutMs = 2_000;

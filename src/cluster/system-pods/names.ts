@@ -4,7 +4,7 @@ import { gitVersion } from '#component-base';
 /** The tag is the version as kubeadm makes it one: `+` cannot stand there. */
 export const systemImage = `sagong.local/kubernetes:${gitVersion.replace('+', '_')}`;
 
-/** Of the nodes that the control plane is on (https://kubernetes.io/docs/reference/labels-annotations-taints/). */
+/** The labels of nodes that the control plane is on (https://kubernetes.io/docs/reference/labels-annotations-taints/). */
 export const controlPlaneLabels = {
   'node-role.kubernetes.io/control-plane': '',
   'node.kubernetes.io/exclude-from-external-load-balancers': '',

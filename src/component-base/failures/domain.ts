@@ -45,7 +45,7 @@ export function bound<A extends unknown[], R>(work: (...args: A) => R): (...args
   return (...args) => inDomain(domain, () => work(...args));
 }
 
-/** Undefined: none. */
+/** The domain in which the current work runs; undefined outside of all domains. */
 export const domainOfNow = (): Domain | undefined => domains.getStore() ?? ofProcess;
 
 /** The component for which this is called; undefined: for none. */

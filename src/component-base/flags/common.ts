@@ -84,7 +84,7 @@ export const leaderElectionOf = (flags: FlagValues<ReturnType<typeof leaderElect
   resourceNamespace: flags.leaderElectResourceNamespace,
 });
 
-/** `--leader-elect*`. */
+/** The flags `--leader-elect*`. */
 export const leaderElectionFlags = (defaults: LeaderElectionConfiguration) => {
   const section = 'Leader election';
   return {

@@ -64,7 +64,7 @@ export function workQueueMetrics(metrics: Metrics): (queue: string) => WorkQueue
   };
 }
 
-/** Told about each request: `code` is the status, or `<error>` when there was no answer. */
+/** Called for each request that ended: `code` is the status, or `<error>` when there was no answer. */
 export type RestClientMetrics = (request: { method: string; host: string; code: string; durationMs: number }) => void;
 
 export function restClientMetrics(metrics: Metrics): RestClientMetrics {

@@ -67,7 +67,7 @@ export interface Metrics {
   readonly registry: Registry;
 }
 
-/** prometheus.DefBuckets, in seconds. */
+/** The bounds of Prometheus' default buckets (prometheus.DefBuckets), in seconds. */
 export const defaultBuckets: readonly number[] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 /** `count` bounds from `start`, each `factor` times the one before. */
 export const exponentialBuckets = (start: number, factor: number, count: number): number[] =>

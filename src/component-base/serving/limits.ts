@@ -4,5 +4,5 @@
 export const delegatedAnswersMax = 1_024;
 /** How often the authorities published in kube-system/extension-apiserver-authentication are read again. */
 export const lookupRefreshMs = 60_000;
-/** Highest port. */
+/** The highest number of a TCP port. */
 export const portMax = 65_535;

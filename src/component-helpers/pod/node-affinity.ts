@@ -47,7 +47,7 @@ function termMatches({ matchExpressions = [], matchFields = [] }: NodeSelectorTe
 export const nodeSelectorMatches = (selector: NodeSelector, node: Node): boolean =>
   selector.nodeSelectorTerms?.some((term) => termMatches(term, node)) ?? false;
 
-/** nodeSelector and required node affinity of a pod. */
+/** Whether a node satisfies a pod's nodeSelector and required node affinity. */
 export function requiredNodeAffinityMatches(pod: Pod, node: Node): boolean {
   const labels = node.metadata.labels ?? {};
   for (const [key, value] of Object.entries(pod.spec?.nodeSelector ?? {})) if (own(labels, key) !== value) return false;

@@ -34,7 +34,7 @@ const creates = ({ operation, subresource }: QuotaWrite): boolean => operation =
 const writes = ({ operation, subresource }: QuotaWrite): boolean =>
   subresource === '' && (operation === 'CREATE' || operation === 'UPDATE');
 
-/** `count/pods`, `count/deployments.apps`. */
+/** The name under which a quota counts objects: `count/pods`, `count/deployments.apps`. */
 export const countName = (group: string, resource: string): string => `count/${group === '' ? resource : `${resource}.${group}`}`;
 
 const podNames: ReadonlySet<string> = new Set([

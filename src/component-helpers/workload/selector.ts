@@ -27,7 +27,7 @@ export function workloadSelector(selector: LabelSelector | undefined): Selector 
   return result.empty ? nothing : result;
 }
 
-/** Of a Service or ReplicationController: undefined or empty selects nothing. */
+/** The selector of a Service or ReplicationController; when it is undefined or empty, it selects nothing. */
 export function setSelector(labels: Record<string, string> | undefined): Selector {
   if (labels === undefined) return nothing;
   const result = once(labels, fromSet);

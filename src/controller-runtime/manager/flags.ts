@@ -117,7 +117,7 @@ const providerFlags = () => ({
   }),
 });
 
-/** KubeCloudSharedOptions. */
+/** The flags that upstream's managers share about the cloud and the cluster's networks (KubeCloudSharedOptions). */
 export const kubeCloudSharedFlags = () => ({
   ...providerFlags(),
   routeReconciliationPeriodMs: flag.duration({

@@ -34,7 +34,7 @@ export function templateOf({ data }: ControllerRevision): PodTemplateSpec | unde
 
 const createdMs = ({ metadata }: ControllerRevision): number => Date.parse(metadata.creationTimestamp ?? '') || 0;
 
-/** Lowest first. */
+/** Compares two revisions so that the lowest comes first. */
 export const byRevision = (a: ControllerRevision, b: ControllerRevision): number =>
   a.revision - b.revision || createdMs(a) - createdMs(b) || ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1);
 

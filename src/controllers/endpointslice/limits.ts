@@ -1,6 +1,6 @@
 // Bounds of the EndpointSlice loop.
 
-/** `--max-endpoints-per-slice`. */
+/** The default of `--max-endpoints-per-slice`. */
 export const endpointsPerSliceMax = 100;
 /** A pod can be seen before its node: look again. */
 export const missingNodeRetryMs = 1_000;

@@ -1,4 +1,4 @@
 // Bounds of the EndpointSlice mirror.
 
-/** `--mirroring-max-endpoints-per-subset`. */
+/** The default of `--mirroring-max-endpoints-per-subset`. */
 export const endpointsPerSubsetMax = 1000;

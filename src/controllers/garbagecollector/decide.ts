@@ -19,7 +19,7 @@ export interface Graph {
   fresh: boolean;
 }
 
-/** Decides. */
+/** Decides what becomes of an object: it stays, loses references to owners, or is deleted, alone or with its dependents. */
 export function decide({ item, owners, dependents, fresh }: Graph): Plan {
   if (!item) return { effects: [] };
   if (waitsFor(item.object, orphanFinalizer)) return orphan(item, dependents);

@@ -8,7 +8,7 @@ export interface Interval {
 /** Sorted, apart from each other. */
 export type Intervals = readonly Interval[];
 
-/** The union. */
+/** The union of two lists of intervals. */
 export function union(a: Intervals, b: Intervals): Interval[] {
   const result: Interval[] = [];
   for (const next of [...a, ...b].sort((x, y) => x.first - y.first)) {

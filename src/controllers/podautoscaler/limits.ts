@@ -136,7 +136,7 @@ export function withRecommendation({ spec }: HorizontalPodAutoscaler, history: H
   return { ...history, recommendations: [...kept, { replicas, atMs: now }] };
 }
 
-/** The same for a change that was made. */
+/** The history with a change that was just made added to it. */
 export function withChange({ spec }: HorizontalPodAutoscaler, history: History, by: number, now: number): History {
   if (!spec?.behavior) return history;
   const { scaleUp, scaleDown } = spec.behavior;

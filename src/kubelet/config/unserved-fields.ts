@@ -58,7 +58,7 @@ export const fieldsServed: ReadonlySet<string> = new Set([
   'logging',
 ]);
 
-/** They tune machinery that is not here: accepted with a warning. */
+/** Fields that tune machinery which is not here. They are accepted with a warning. */
 export const fieldsWithoutEffect: FieldRows = {
   configMapAndSecretChangeDetectionStrategy: ['Watch', 'ConfigMaps and Secrets are read when a pod needs them'],
   containerLogMaxWorkers: [1, 'logs are rotated one after the other'],
@@ -98,7 +98,7 @@ export const fieldsWithoutEffect: FieldRows = {
   volumeStatsAggPeriod: ['1m0s', 'volumes are measured when somebody asks'],
 };
 
-/** They ask for behaviour that is not here: refused at the start. */
+/** Fields that ask for behaviour which is not here. They are refused at the start. */
 export const fieldsRefused: FieldRows = {
   enableSystemLogHandler: [true, '/logs/ is always served'],
   cpuCFSQuota: [true, 'CPU limits are always enforced'],

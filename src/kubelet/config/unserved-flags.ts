@@ -1,7 +1,7 @@
 // Flags of upstream's kubelet that have nothing to do here, and why. docs/flags.md is made from these tables.
 import type { UnservedRows } from '#component-base';
 
-/** They tune machinery that is not here: accepted with a warning. */
+/** Flags that tune machinery which is not here. They are accepted with a warning. */
 export const withoutEffect: UnservedRows = {
   'application-metrics-count-limit': ['int', 100, 'container metrics come from the runtime, not from cAdvisor'],
   'authentication-token-webhook-cache-ttl': ['duration', 120_000, 'answers about tokens are kept for two minutes'],
@@ -66,7 +66,7 @@ export const withoutEffect: UnservedRows = {
   'volume-stats-agg-period': ['duration', 60_000, 'volumes are measured when somebody asks'],
 };
 
-/** They ask for behaviour that is not here: refused at the start. */
+/** Flags that ask for behaviour which is not here. They are refused at the start. */
 export const refused: UnservedRows = {
   'config-dir': ['string', '', 'the configuration is one file'],
   'cpu-cfs-quota': ['bool', true, 'CPU limits are always enforced'],

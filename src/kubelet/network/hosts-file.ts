@@ -28,6 +28,6 @@ export function podHostsFile(
   return `${header}${[...basics, ...own].join('\n')}\n${aliasEntries(aliases)}`;
 }
 
-/** For pods on the host's network: the node's file with the pod's aliases. */
+/** The hosts file of a pod on the host's network: the node's own file with the pod's aliases. */
 export const hostNetworkHostsFile = (nodeFile: string, aliases: readonly HostAlias[] | undefined): string =>
   `${hostNetworkHeader}${nodeFile}${aliasEntries(aliases)}`;

@@ -4,7 +4,7 @@ import type { Pod } from '#api/core/v1';
 import { isRestartableInitContainer } from '#component-helpers/pod';
 import type { Clock } from '#utils';
 
-/** For each sidecar the running containers that stop before it. Pure. */
+/** Tells, for each sidecar, which running containers stop before it. Pure. */
 export function stopsAfter(pod: Pod, running: readonly string[]): Map<string, string[]> {
   const regular = (pod.spec?.containers ?? []).map(({ name }) => name);
   const sidecars = (pod.spec?.initContainers ?? []).filter(isRestartableInitContainer).map(({ name }) => name);

@@ -1,7 +1,7 @@
 // What the provisioner calls things, and where a volume lies. Names are those of sig-storage-lib-external-provisioner. Pure.
 import type { PersistentVolume, PersistentVolumeClaim } from '#api/core/v1';
 
-/** In StorageClasses; also the source of events. */
+/** The name of the provisioner in StorageClasses, which is also the source of its events. */
 export const provisionerName = 'sagong.dev/local-path';
 
 export const storageProvisioner = 'volume.kubernetes.io/storage-provisioner';

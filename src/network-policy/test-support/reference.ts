@@ -80,7 +80,7 @@ function isAllowed(world: World, direction: 'Ingress' | 'Egress', connection: Co
   });
 }
 
-/** Of a packet that one node forwards: it judges what its own pods send and receive. */
+/** Whether one node forwards a packet: it judges what its own pods send and receive. */
 export function isForwarded(world: World, node: string, connection: Connection): boolean {
   const { from, to } = connection;
   const isHere = (ip: string): boolean => podsAt(world, ip).some(({ spec }) => spec?.nodeName === node);

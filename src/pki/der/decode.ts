@@ -58,7 +58,7 @@ export function expectType(value: DerValue | undefined, type: number, what: stri
 export const sequenceItems = (value: DerValue | undefined, what: string): DerValue[] =>
   children(expectType(value, tag.sequence, what));
 
-/** Dotted form. */
+/** Reads an object identifier as dotted text. */
 export function readObjectId(value: DerValue | undefined, what: string): string {
   const { content } = expectType(value, tag.oid, what);
   const numbers: number[] = [];

@@ -25,7 +25,7 @@ function lengthOf(bytes: number): Buffer {
   return Buffer.from([0x80 | octets.length, ...octets]);
 }
 
-/** One tag-length-value. */
+/** Encodes one value as tag, length and contents. */
 export const tlv = (type: number, ...content: Uint8Array[]): Buffer => {
   const length = content.reduce((sum, part) => sum + part.length, 0);
   return Buffer.concat([Buffer.from([type]), lengthOf(length), ...content]);

@@ -8,7 +8,7 @@ export const randomToken = (bytes = 32): string => randomBytes(bytes).toString('
 export const randomString = (length: number, alphabet = 'abcdefghijklmnopqrstuvwxyz0123456789'): string =>
   Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join('');
 
-/** `abcdef.0123456789abcdef` (KEP-130). */
+/** Makes a bootstrap token such as `abcdef.0123456789abcdef` (KEP-130). */
 export const bootstrapToken = (): string => `${randomString(6)}.${randomString(16)}`;
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();

@@ -70,7 +70,7 @@ function electionOf(
   };
 }
 
-/** With a configuration file (`configText`) its settings win over flags. Throws ConfigurationError. */
+/** Makes the scheduler's options from flags. The settings of a configuration file (`configText`) win over flags. Throws ConfigurationError. */
 export function optionsFromFlags(
   flags: ParsedFlags<KubeSchedulerFlags>['values'],
   configText?: string,

@@ -73,7 +73,7 @@ function made(name: string, factory: PluginFactory, args: unknown): Plugin {
   }
 }
 
-/** Throws ConfigurationError. */
+/** Makes a profile from its configuration over the defaults. Throws ConfigurationError. */
 export function profileOf(config: ProfileConfig, factories: Readonly<Record<string, PluginFactory>>): Profile {
   const plugins = config.plugins ?? {};
   const multi = mergeDefaults(plugins.multiPoint);

@@ -11,7 +11,7 @@ export interface PodStatusChange {
   nominatedNodeName?: string;
 }
 
-/** Only what differs; undefined when nothing does. */
+/** The patch with what differs in the status; undefined when nothing does. */
 export function statusPatch(pod: Pod, { condition, nominatedNodeName }: PodStatusChange, nowMs: number): object | undefined {
   const known = condition && findCondition(pod.status?.conditions, condition.type);
   const { generation } = pod.metadata;

@@ -42,7 +42,7 @@ export async function open(options: DiskStoreOptions): Promise<EmbeddedStore> {
   }
 }
 
-/** The same on any disk. `release` runs when the store was closed. */
+/** Opens a store on any disk. `release` runs when the store was closed. */
 export async function openOn(
   disk: Disk,
   options: Omit<DiskStoreOptions, 'path'>,

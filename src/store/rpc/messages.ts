@@ -16,7 +16,7 @@ export interface RpcHeader {
   raftTerm: number;
 }
 
-/** In requests a missing field is its zero value. */
+/** A range request as it comes from the wire, where a missing field has its zero value. */
 export interface RpcRange {
   key: Buffer;
   rangeEnd: Buffer;

@@ -8,7 +8,7 @@ export const bucketHeadBytes = 16;
 export const magic = 0xed0cdaed;
 export const formatVersion = 2;
 export const flags = { branch: 0x01, leaf: 0x02, meta: 0x04, freelist: 0x10 } as const;
-/** Of a leaf's element: its value is a bucket. */
+/** The flag of a leaf's element whose value is a bucket. */
 export const bucketFlag = 1;
 
 /** FNV-1a of 64 bits: what the checksum of a meta page is. */

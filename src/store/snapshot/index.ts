@@ -45,7 +45,7 @@ export interface SnapshotStatus {
   version: string;
 }
 
-/** Throws CorruptError. */
+/** Reads hash, revision, number of keys and size of a snapshot. Throws CorruptError. */
 export function snapshotStatus(snapshot: Buffer): SnapshotStatus {
   const data = verified(snapshot);
   const status: SnapshotStatus = { hash: 0, revision: 0, totalKey: 0, totalSize: data.length, version: '' };

@@ -35,7 +35,7 @@ export function keyValueBytes(kv: KeyValue, deleted: boolean): number {
   return numberFields(kv).reduce((sum, [, value]) => sum + numberBytes(value), key + lengthBytes(kv.value.byteLength));
 }
 
-/** Of a deletion etcd keeps the key only. */
+/** Writes one key and value as protobuf. etcd keeps only the key of a deletion. */
 export function encodeKeyValue(kv: KeyValue, deleted: boolean): Buffer {
   const target = Buffer.alloc(keyValueBytes(kv, deleted));
   let at = writeBytes(target, 0, 1, Buffer.from(kv.key));

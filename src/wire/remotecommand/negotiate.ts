@@ -7,7 +7,7 @@ import { acceptedProtocolsHeader, protocolVersionHeader } from './protocol.ts';
 const listOf = (value: string | string[] | undefined): string[] =>
   (Array.isArray(value) ? value : (value ?? '').split(',')).map((item) => item.trim()).filter((item) => item !== '');
 
-/** `Upgrade: SPDY/3.1`. */
+/** Whether the client asks for `Upgrade: SPDY/3.1`. */
 export const isSpdyRequest = (upgrade: Pick<WireUpgrade, 'protocols'>): boolean => upgrade.protocols.includes('spdy/3.1');
 
 /**

@@ -91,7 +91,7 @@ export function validateConstraints(report: Report, path: Path, match: admission
   if (isEmpty(match.resourceRules)) report.required(path.child('resourceRules'));
 }
 
-/** Only what is written can be changed. */
+/** A mutating policy may name only operations that write an object, because only what is written can be changed. */
 export function validateMutatingOperations(report: Report, path: Path, match: admission.MatchResources | undefined): void {
   for (const rule of match?.resourceRules ?? [])
     for (const operation of rule.operations ?? [])

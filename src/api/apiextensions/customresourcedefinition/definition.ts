@@ -27,7 +27,7 @@ export function definitionOf(spec: crd.CustomResourceDefinitionSpec): Definition
   return { spec, common, versions };
 }
 
-/** As upstream's internal type prints. */
+/** The versions of a definition as Go prints upstream's internal type in messages. */
 export const printedVersions = ({ spec, versions }: Definition): unknown =>
   spec.versions === undefined || spec.versions === null
     ? null

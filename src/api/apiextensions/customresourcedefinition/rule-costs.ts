@@ -9,7 +9,7 @@ import { type CompiledRule, otherEntries, ruleCost, type RuleTree } from '../com
 /** How often values of a schema can be in one object; undefined: the schemas around it set no bound. */
 export type Times = number | undefined;
 
-/** Of the values inside those of a schema. */
+/** How often the values inside a schema's value can occur, from how often that value itself can. */
 export function timesInside(times: Times, schema: JSONSchemaProps): Times {
   const { type, maxItems, maxProperties } = schema;
   const isMap = type === 'object' && otherEntries(schema) !== undefined;

@@ -17,7 +17,7 @@ export const roundTripAnnotations: readonly string[] = [
   `${prefix}scale-up-tolerance`,
 ];
 
-/** They are only for v1: objects of other versions do not have them. */
+/** Takes out the annotations that carry newer fields through v1: objects of other versions do not have them. */
 export function dropRoundTripAnnotations(metadata: ObjectMeta): void {
   const { annotations } = metadata;
   if (!annotations || !roundTripAnnotations.some((key) => key in annotations)) return;

@@ -5,7 +5,7 @@ import { isConfigMapKey } from '#apimachinery/validation';
 import { semanticEqual } from '../../common/equality.ts';
 import type { Report } from '../../common/report.ts';
 
-/** Of all values of one object together. */
+/** The limit of all values of one ConfigMap or Secret together. */
 export const dataBytesMax = 1024 * 1024;
 
 /** Decoded length of base64 text. */

@@ -16,7 +16,7 @@ export function validateLocalDescendingPath(report: Report, path: Path, target: 
   validatePathNoBacksteps(report, path, target);
 }
 
-/** The same, and no name that starts with `..`, which the kubelet keeps for itself. */
+/** Checks a relative path inside a volume, and refuses names that start with `..`, which the kubelet keeps for itself. */
 export function validateLocalNonReservedPath(report: Report, path: Path, target: string): void {
   validateLocalDescendingPath(report, path, target);
   if (target.startsWith('..') && !target.startsWith('../')) report.invalid(path, target, "must not start with '..'");

@@ -44,7 +44,7 @@ export function validateOneSource<C>(
   if (found === 0) report.required(path, 'must specify a volume type');
 }
 
-/** Only these fields have to be there. */
+/** The rule of a source of which nothing is checked but that these fields are there. */
 export const needs = <T extends object>(...names: (keyof T & string)[]): SourceRule<T, never> => ({
   validate: (report, path, source) => report.need(path, source, ...names),
 });
@@ -162,13 +162,13 @@ function iscsiName(report: Report, path: Path, name: string, otherwise: string):
   else if (!form[1].test(name)) report.invalid(path, name, 'must be valid format');
 }
 
-/** Of a pod: the secret is local. */
+/** Checks the iSCSI source of a pod, whose secret is in the pod's namespace. */
 export function iscsi(report: Report, path: Path, source: core.ISCSIVolumeSource): void {
   const start = 'must be valid format starting with iqn, eui, or naa';
   iscsiCommon(report, path, source, start, start);
 }
 
-/** Of a persistent volume. */
+/** Checks the iSCSI source of a persistent volume. */
 export function iscsiPersistent(report: Report, path: Path, source: core.ISCSIPersistentVolumeSource, volumeName: string): void {
   iscsiCommon(report, path, source, 'must be valid format', 'must be valid format', () => {
     if (source.initiatorName !== undefined && byteLength(`${volumeName}:${source.targetPortal}`) > 64) {

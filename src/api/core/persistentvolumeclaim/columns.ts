@@ -9,7 +9,7 @@ const short = [
   ['ReadWriteOncePod', 'RWOP'],
 ] as const;
 
-/** `RWO,ROX`. */
+/** Access modes in the short form of kubectl's column: `RWO,ROX`. */
 export const accessModesText = (modes: readonly string[] | undefined): string =>
   short
     .filter(([mode]) => modes?.includes(mode))

@@ -11,7 +11,7 @@ export const containersOf = (spec: PodSpec): AnyContainer[] => [
   ...(spec.ephemeralContainers ?? []),
 ];
 
-/** The same, each with its path below the spec's. */
+/** Visits the containers of all three lists, each with its path below the spec's path. */
 export function visitContainers(spec: PodSpec, path: Path, visit: (container: AnyContainer, path: Path) => void): void {
   for (const name of ['initContainers', 'containers', 'ephemeralContainers'] as const) {
     const list: AnyContainer[] | undefined = spec[name];

@@ -27,7 +27,10 @@ function dropStopSignal(container: { lifecycle?: core.Lifecycle }): void {
   if (!lifecycle.postStart && !lifecycle.preStop) delete container.lifecycle;
 }
 
-/** DRANodeAllocatableResources, ImageVolumeWithDigest. */
+/**
+ * Drops the fields of a status that belong to the disabled features DRANodeAllocatableResources and ImageVolumeWithDigest, unless the old object has
+ * them.
+ */
 export function dropDisabledPodStatus(status: core.PodStatus, old: core.PodStatus | undefined): void {
   if (!old?.nodeAllocatableResourceClaimStatuses?.length) delete status.nodeAllocatableResourceClaimStatuses;
   const statuses = (of: core.PodStatus): core.ContainerStatus[] => [

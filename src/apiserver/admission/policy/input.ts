@@ -96,7 +96,7 @@ export const inputOf = (cluster: ReadOnlyCluster, sight: Sight, source: Authoriz
   namespace: fromJson(namespaceOf(cluster, sight.request), namespaceType),
 });
 
-/** The same with other values for some variables. */
+/** A copy of the input in which some variables have other values. */
 export const withVariables = (input: Input, variables: Iterable<readonly [string, Value]>): Input => ({
   ...input,
   variables: new Map([...input.variables, ...variables]),

@@ -80,7 +80,7 @@ export function checkedResponse(review: AdmissionReview, uid: string, mutating: 
   return response;
 }
 
-/** Asks webhooks. */
+/** Sends admission reviews to webhooks and reads their answers. */
 export class WebhookCaller {
   readonly #clients: WebhookClients;
   readonly #uuid: () => string;

@@ -7,7 +7,7 @@ import { validateAnnotations, validateLabels } from '#apimachinery/validation';
 import { goTypeName, quote } from '#utils';
 import { deepCopy } from '../../registry/generic/values.ts';
 
-/** As the metric `failure_type` names them. */
+/** The kinds of failures, by the words of the metric's label `failure_type`. */
 export type FailureType =
   | 'conversion_webhook_call_failure'
   | 'conversion_webhook_malformed_response_failure'

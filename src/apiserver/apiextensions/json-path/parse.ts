@@ -156,7 +156,7 @@ function numberOf(text: string): number | undefined {
   return Number(text);
 }
 
-/** Throws `JsonPathError`. */
+/** Reads a JSONPath template. Throws `JsonPathError`. */
 export function pathOf(text: string): Path {
   return new Parser(text).parse();
 }

@@ -220,7 +220,7 @@ function userRuleErrors(rules: readonly UserRule[], path: Path): FieldError[] {
   });
 }
 
-/** Of `--oidc-signing-algs`; with a configuration file all of them. */
+/** The algorithms that `--oidc-signing-algs` may name; with a configuration file all of them are accepted. */
 export const signingAlgorithms = ['ES256', 'ES384', 'ES512', 'PS256', 'PS384', 'PS512', 'RS256', 'RS384', 'RS512'] as const;
 
 /** Throws an Error for one that is not among them. */

@@ -26,7 +26,7 @@ export interface AuthorizerConfiguration {
   webhook?: WebhookConfiguration;
 }
 
-/** Of `--authorization-mode` and of files. */
+/** The types of authorizers that `--authorization-mode` and configuration files may name. */
 export const authorizerTypes = ['AlwaysAllow', 'AlwaysDeny', 'Node', 'RBAC', 'Webhook'] as const;
 
 const authorizedMs = 300_000;

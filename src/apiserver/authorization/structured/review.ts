@@ -95,7 +95,7 @@ export interface Condition {
   program: Program;
 }
 
-/** Of expressions that validation accepted. */
+/** Compiles match conditions that validation has accepted. */
 export const compileConditions = (conditions: readonly { expression?: string }[]): Condition[] =>
   conditions.map(({ expression = '' }) => {
     const program = compileAccessReviewCondition(expression);

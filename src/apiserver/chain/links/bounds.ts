@@ -7,7 +7,7 @@ import { isLongRunning } from '../../request/request.ts';
 import type { Link } from '../chain.ts';
 import type { ChainServices } from '../services.ts';
 
-/** Only a client over a connection can send a target of any length. */
+/** Refuses a request target that is too long; only a client over a connection can send one. */
 export const bound: Link = (request, next) => {
   if (request.via === 'memory' || request.uri.length <= targetLengthMax) return next(request);
   return Promise.reject(new StatusError({ code: 414, message: 'Request URI too long' }));

@@ -7,7 +7,7 @@ import { isLongRunning, type Request, type UserInfo } from '../../request/reques
 import type { Clock } from '#utils';
 import type { Link } from '../chain.ts';
 
-/** It says who is served now: a bound as below, or queues (priority and fairness). */
+/** Decides which request is served now: by a bound on their number, as below, or by queues (priority and fairness). */
 export interface Seats {
   /** Gives a seat at once or when there is one, or throws 429. The result gives it back; it may be called more than once. */
   take(request: Request): (() => void) | Promise<() => void>;

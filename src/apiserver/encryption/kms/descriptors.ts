@@ -30,7 +30,7 @@ const nested = {
 
 let definition: ServiceDefinition | undefined;
 
-/** Of both sides: the plugin of a test serves it. */
+/** The service as both sides need it: the apiserver calls it, and the plugin of a test serves it. */
 export function kmsServiceDefinition(): ServiceDefinition {
   definition ??= fromJSON({ options: { syntax: 'proto3' }, nested: { v2: { nested } } } as Json, { defaults: true })[
     'v2.KeyManagementService'

@@ -2,7 +2,7 @@
 
 /** What a request is thought to take before it is over: work that is charged to its queue at dispatch. */
 export const guessedServiceMs = 3;
-/** Between adjustments of what levels lend and borrow. */
+/** The time between adjustments of what priority levels lend and borrow. */
 export const borrowingPeriodMs = 10_000;
 /** How slowly remembered demand fades: part of it that is left after one period. */
 export const demandSmoothing = 0.977;

@@ -11,7 +11,7 @@ export interface Queuing {
   queueLengthLimit: number;
 }
 
-/** Of one request. After its end it keeps `finalSeats` for `finalMs` (its watchers are still served). */
+/** The seats that one request takes. After its end it keeps `finalSeats` for `finalMs`, while its watchers are still served. */
 export interface Work {
   seats: number;
   finalSeats: number;

@@ -81,7 +81,7 @@ export function cloud(more: Partial<Settings> = {}) {
   };
 }
 
-/** With a VPC and a subnet. */
+/** A cloud with a VPC and a subnet. */
 export function network() {
   const it = cloud();
   const vpc = it.do('createVpc', { cidr: '10.77.0.0/16' });

@@ -24,7 +24,7 @@ export type Actions = Readonly<Record<string, Action>>;
 export const accountId = '000000000000';
 
 export const tagItems = (tags: Readonly<Record<string, string>>) => Object.entries(tags).map(([key, value]) => ({ key, value }));
-/** The same in the words of Elastic Load Balancing. */
+/** Tags in the words of Elastic Load Balancing. */
 export const tagMembers = (tags: Readonly<Record<string, string>>) =>
   Object.entries(tags).map(([Key, Value]) => ({ Key, Value }));
 

@@ -5,7 +5,7 @@ export const parametersMax = 10_000;
 /** Clients name the version of the API among the first parameters. */
 export const versionWithinChars = 4_096;
 export const parameterDepthMax = 12;
-/** Between a request's time and the server's (Signature Version 4: five minutes each way). */
+/** The largest difference between a request's time and the server's (Signature Version 4 allows five minutes each way). */
 export const clockSkewMaxMs = 300_000;
 /** Items of a page that names no number. */
 export const pageItems = 1000;

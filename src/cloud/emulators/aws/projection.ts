@@ -129,7 +129,7 @@ export async function projectNetwork(account: Account, balancer: NetworkFacts, f
   await account.cloud.modifyLoadBalancer({ loadBalancerId: balancer.localId, ...front });
 }
 
-/** After a change of a security group: those load balancers for which it makes a difference. */
+/** Brings the local cloud's load balancers up to date after a change of a security group, as far as the change matters to them. */
 export async function projectAll(account: Account, facts: Facts): Promise<void> {
   const [ground, balancers] = await Promise.all([readGround(account), listAll((page) => account.cloud.listLoadBalancers(page))]);
   const known = new Map(balancers.map((one) => [one.id, one]));

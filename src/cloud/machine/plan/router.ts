@@ -127,7 +127,7 @@ export function routerPlan(view: VpcView, world: World): NamespacePlan {
   };
 }
 
-/** In the edge: towards a VPC's router. */
+/** The link, in the edge's network namespace, that leads to a VPC's router. */
 export const routerPeer = ({ vpc, netns }: VpcView): [string, { netns: string; link: string }] => [
   edgeToRouter(vpc.id),
   { netns, link: routerToEdge },

@@ -7,7 +7,7 @@ export interface Peer {
   link: string;
 }
 
-/** iptables rules of one table: own chains, and the rules of built-in chains that lead to them. */
+/** The iptables rules of one table: its own chains, and the rules of built-in chains that lead to them. */
 export interface Rules {
   /** `FORWARD -j VPC-FORWARD`. */
   hooks: readonly string[];

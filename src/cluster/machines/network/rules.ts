@@ -4,7 +4,10 @@ export const forwardChain = 'SAGONG-FORWARD';
 export const masqueradeChain = 'SAGONG-MASQ';
 const multicast = '224.0.0.0/4';
 
-/** With `--noflush` a chain that is named is emptied first: the whole is put in place in one step. */
+/**
+ * The rules of the pod network as input of iptables-restore. With `--noflush` a chain that is named is emptied first, so all of it changes in one
+ * step.
+ */
 export function packetRules(podCidr: string, nodes: readonly string[]): string {
   return [
     '*nat',

@@ -17,7 +17,7 @@ function wishesOf(other: PodInfo, hardWeight: number): Wish[] {
   ];
 }
 
-/** undefined: nobody wishes anything. */
+/** Sums of the pod's and the existing pods' preferences by topology; undefined when nobody has any. */
 export function scoreSums(cycle: Cycle, hardWeight: number, ignoreExisting: boolean): TopologySums | undefined {
   const { pod, snapshot, view } = cycle;
   const own: Wish[] = [...pod.preferredAffinity, ...pod.preferredAntiAffinity.map((term) => ({ ...term, weight: -term.weight }))];

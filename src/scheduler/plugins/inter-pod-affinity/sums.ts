@@ -7,7 +7,7 @@ interface Sums {
   readonly values: Float64Array;
 }
 
-/** By topology key; only keys that some node had a sum for. */
+/** Sums by topology key. Only keys are in it for which some node has a sum. */
 export type TopologySums = Map<string, Sums>;
 
 function sumsOf(sums: TopologySums, key: string, snapshot: Snapshot): Sums {

@@ -153,7 +153,7 @@ export function validateEphemeralContainers(report: Report, path: Path, context:
   });
 }
 
-/** Only pods look at this; templates made before the rule stay valid. */
+/** Refuses an image with white space around it. Only pods are checked for this, so that templates from before the rule stay valid. */
 export function validateImageSpace(report: Report, path: Path, { image = '' }: AnyContainer): void {
   if (image.trim() !== image) report.invalid(path.child('image'), image, 'must not have leading or trailing whitespace');
 }

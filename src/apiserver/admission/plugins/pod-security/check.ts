@@ -50,7 +50,7 @@ export const containersWhere = (pod: PodView, test: (container: Container) => bo
     .filter(test)
     .map((container) => container.name);
 
-/** The same for what stands in the security context. */
+/** Names of the containers that have a security context for which `test` holds. */
 export const contextsWhere = (pod: PodView, test: (context: SecurityContext) => boolean): string[] =>
   containersWhere(pod, ({ securityContext }) => securityContext !== undefined && test(securityContext));
 

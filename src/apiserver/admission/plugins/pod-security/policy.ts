@@ -20,7 +20,7 @@ export interface Policy {
 
 export const levels: readonly Level[] = ['privileged', 'baseline', 'restricted'];
 
-/** `baseline:latest`, `restricted:v1.30`. */
+/** A level with its version in the words of messages: `baseline:latest`, `restricted:v1.30`. */
 export const levelText = ({ level, minor }: LevelVersion): string => `${level}:${minor === undefined ? 'latest' : `v1.${minor}`}`;
 
 /** Below 0: `a` is laxer. */

@@ -50,7 +50,7 @@ function withoutToken(value: string | readonly string[]): string {
   return protocols.filter((protocol) => !protocol.startsWith(bearerProtocol)).join(', ');
 }
 
-/** The same for a request of its own, which is no upgrade. */
+/** The headers that are forwarded with an ordinary request, which is not an upgrade. */
 export function requestHeaders(headers: RawExchange['headers']): Headers {
   const kept = backendHeaders(headers);
   for (const name of hopByHop) delete kept[name];

@@ -75,7 +75,7 @@ async function bind(context: SpecialContext, name: string, now: () => number): P
   return successStatus(201);
 }
 
-/** Both endpoints. */
+/** The two endpoints that bind a pod: `bindings` and `pods/binding`. */
 export function bindingEndpoints(now: () => number): SpecialRest[] {
   const common = {
     group: '',

@@ -175,7 +175,7 @@ async function evict(context: SpecialContext, options: DeleteOptions, nowMs: num
   return successStatus(201);
 }
 
-/** pods/eviction. */
+/** The endpoint pods/eviction. */
 export const evictionEndpoint = (now: () => number): SpecialRest => ({
   group: '',
   version: 'v1',

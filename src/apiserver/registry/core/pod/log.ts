@@ -108,7 +108,7 @@ async function stream(context: SpecialContext, kubelets: KubeletClients): Promis
   return 'handled';
 }
 
-/** pods/log. */
+/** The endpoint pods/log. */
 export const logEndpoint = (kubelets: KubeletClients): SpecialRest => ({
   group: '',
   version: 'v1',

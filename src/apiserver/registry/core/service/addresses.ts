@@ -44,7 +44,7 @@ function formatV6(value: bigint): string {
   return `${text(groups.slice(0, best.start))}::${text(groups.slice(best.start + best.length))}`;
 }
 
-/** Canonical text. */
+/** The canonical text of an address. */
 export const formatAddress = (value: bigint, family: IpFamily): string =>
   family === 'IPv6' ? formatV6(value) : [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 0xffn).join('.');
 

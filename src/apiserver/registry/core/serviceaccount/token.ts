@@ -136,7 +136,7 @@ function issue(
   };
 }
 
-/** serviceaccounts/token. */
+/** The endpoint serviceaccounts/token. */
 export const tokenEndpoint = (options: TokenRequestOptions): SpecialRest => ({
   group: '',
   version: 'v1',

@@ -114,10 +114,10 @@ export const wasStaged = async ({ staging, nodeData }: Places, block: boolean): 
 /** Only the thing itself, never what is in it: a driver that says it has unmounted and has not must not cost anybody their data. */
 const removeEmpty = (path: string): Promise<void> => rmdir(path).catch(() => rm(path, { force: true }).catch(() => {}));
 
-/** After it was unpublished. */
+/** Removes a volume's target once the volume has been unpublished. */
 export const removeTarget = ({ target }: Places): Promise<void> => removeEmpty(target);
 
-/** After the last pod's was unpublished and it was unstaged. */
+/** Removes the staging folder once the volume has been unpublished from the last pod and unstaged. */
 export async function forgetStaging({ target, staging, nodeData }: Places, block: boolean): Promise<void> {
   await removeEmpty(staging);
   await rm(join(nodeData, dataFile), { force: true });
@@ -125,7 +125,7 @@ export async function forgetStaging({ target, staging, nodeData }: Places, block
   for (const path of [dirname(target), nodeData, dirname(nodeData)]) await rmdir(path).catch(() => {});
 }
 
-/** In the end: the pod no longer has the volume. */
+/** Removes what is kept for a pod once it no longer has the volume. */
 export async function forgetOfPod({ ofPod, podData }: Places, block: boolean): Promise<void> {
   if (block) await rm(ofPod, { force: true });
   else await rm(join(podData, dataFile), { force: true });

@@ -98,7 +98,7 @@ export function changesOwner(volume: CsiVolume, driver: CSIDriver | undefined, {
 
 const prefix = 'csi.storage.k8s.io';
 
-/** With what the driver wants to know of the pod. */
+/** The context of a volume with what the driver wants to know about the pod. */
 export const contextOf = (volume: CsiVolume, pod: Pod, driver: CSIDriver | undefined): Texts => ({
   ...volume.attributes,
   ...(driver?.spec.podInfoOnMount && {
