@@ -179,6 +179,19 @@ test('a server that accepts and says nothing runs into the time limit', async ()
   await expect(client.request({ path: '/' })).rejects.toMatchObject({ code: 'ETIMEDOUT' });
 });
 
+test('another protocol that nobody asked for is an error, not silence', async () => {
+  const odd = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.once('data', () => socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: odd\r\n\r\n'));
+  });
+  await new Promise<void>((resolve) => odd.listen(0, '127.0.0.1', resolve));
+  cleanups.push(() => odd.close());
+  const client = createWireClient({ baseUrl: `http://127.0.0.1:${(odd.address() as { port: number }).port}` });
+  cleanups.push(() => client.close());
+  for (const method of ['GET', 'POST'])
+    await expect(client.request({ method, path: '/', body: 'x' })).rejects.toMatchObject({ code: 'ECONNRESET' });
+});
+
 test.each(['ftp://x', 'nonsense'])('%s is no base URL', (baseUrl) => {
   expect(() => createWireClient({ baseUrl })).toThrow();
 });

@@ -57,6 +57,8 @@ function sendBody(request: NodeRequest, body: ClientRequest['body']): void {
   }
 }
 
+const noAnswer = (): Error => Object.assign(new Error('the connection ended without an answer'), { code: 'ECONNRESET' });
+
 /** Follows `signal` until `dispose`: headers and body of one exchange. */
 function follow(signal: AbortSignal | undefined, abort: (reason: Error) => void): () => void {
   if (signal === undefined) return () => {};
@@ -128,6 +130,8 @@ export function http1Pool(options: ClientOptions, endpoint: Endpoint): Http1Pool
           resolve(exchange(request, false));
         else reject(error);
       });
+      // An answer of 101 that nobody asked for ends the connection, and Node tells of no error.
+      message.once('close', () => reject(noAnswer()));
       sendBody(message, request.body);
     });
 
