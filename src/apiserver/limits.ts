@@ -67,8 +67,13 @@ export const openApiDocumentsMax = 64;
 export const remoteConnectionsMax = 256;
 /** How long another API server may take to answer what it serves; --request-timeout bounds everything else. */
 export const remoteDiscoveryTimeoutMs = 5_000;
-/** What is read of another API server's discovery and OpenAPI documents. */
+/** What is read of another API server's answer to a component of this process. */
 export const remoteDocumentBytesMax = 32 * 1024 * 1024;
+/** What is read of another API server's discovery documents. */
+export const remoteDiscoveryBytesMax = 2 * 1024 * 1024;
+/** What is read of another API server's OpenAPI documents, in bytes and in values (as `jsonValuesMax` counts them): twice what this server's own have. */
+export const remoteOpenApiBytesMax = 8 * 1024 * 1024;
+export const remoteOpenApiValuesMax = 600_000;
 /** How many requests decide whether another API server can be used: one that succeeds is enough. */
 export const remoteProbes = 5;
 /** Between looks at an API server, and after failures (controllers/status/remote: 5 ms to 30 s). */
@@ -79,8 +84,11 @@ export const remoteDiscoveryMs = { again: 60_000, retry: 500, retryMax: 60_000 }
 export const remoteOpenApiMs = { again: 60_000, retry: 1_000, retryMax: 3_600_000 };
 /** How long a conversion webhook may take. */
 export const conversionTimeoutSeconds = 30;
-/** Objects of one request to a conversion webhook; longer lists take several. */
+/** Objects of one request to a conversion webhook, and how long their texts may be together; longer lists take several. */
 export const conversionObjectsMax = 500;
+export const conversionCharsMax = 512 * 1024;
+/** What is read of a conversion webhook's answer. */
+export const conversionAnswerBytesMax = 8 * 1024 * 1024;
 /** Conversions remembered for the owners of fields, and how many one write may need. */
 export const conversionMemoMax = 256;
 export const conversionRoundsMax = 32;

@@ -100,7 +100,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const documents = parts.documents && { documents: parts.documents };
   const route = createRoute(context, { health, openApi, debug: seats.debug, ...documents });
   const serve = chainOf(ground, parts, { context, seats: seats.seats }, route);
-  const stopFollowing = followStore(ground, parts, storages);
+  const stopFollowing = followStore(ground, parts, storages, rest);
   const starting = startUp(ground, parts, health);
   const memory = { context, serve, turn: createTurnstile(createTurns(clock)) };
   const inOwnDomain = ownDomain();
@@ -224,7 +224,12 @@ function chainOf(
 }
 
 /** What follows the store from now on: definitions of custom resources, and the end of its history. Gives what ends both. */
-function followStore(ground: Ground, parts: ApiServerParts, storages: Storages): () => void {
+function followStore(
+  ground: Ground,
+  parts: ApiServerParts,
+  storages: Storages,
+  rest: ServerContext['settings']['rest'],
+): () => void {
   const { options, settings, table, feed, cluster, writer, metrics, logger, random } = ground;
   const { clock, store } = options;
   const stopDefinitions = serveDefinitions({
@@ -241,6 +246,7 @@ function followStore(ground: Ground, parts: ApiServerParts, storages: Storages):
       uuid: random.uuid,
       clock,
       metrics,
+      rest,
     }),
   });
   const { etcdCompactionIntervalMs: intervalMs } = settings;

@@ -41,6 +41,18 @@ async function document<T>(transport: Transport, path: string, signal?: AbortSig
   return JSON.parse(text) as T;
 }
 
+/** Throws an Error for what is no list of resources: another API server may have written it. */
+function resourcesOf(list: unknown): ResourceDocument[] {
+  const { resources } = (list ?? {}) as { resources?: unknown };
+  const all: unknown[] = Array.isArray(resources) ? resources : [undefined];
+  return all.map((one) => {
+    const { name, kind, verbs, namespaced } = (one ?? {}) as Partial<Record<keyof ResourceDocument, unknown>>;
+    const texts: unknown[] = [name, kind, ...(Array.isArray(verbs) ? verbs : [undefined])];
+    if (texts.some((text) => typeof text !== 'string')) throw new Error('the answer is no list of resources');
+    return { name, kind, verbs, namespaced: namespaced === true } as ResourceDocument;
+  });
+}
+
 /** Another API server serves it, and does not answer. */
 class StaleError extends Error {}
 
@@ -65,7 +77,7 @@ export async function readDiscovery(transport: Transport, signal?: AbortSignal):
     wanted.map(async (groupVersion) => {
       const path = groupVersion.includes('/') ? `/apis/${groupVersion}` : `/api/${groupVersion}`;
       try {
-        return (await document<{ resources: ResourceDocument[] }>(transport, path, signal)).resources;
+        return resourcesOf(await document<unknown>(transport, path, signal));
       } catch (error) {
         const reason = error instanceof StaleError ? `stale GroupVersion discovery: ${groupVersion}` : (error as Error).message;
         failed.push({ groupVersion, reason });

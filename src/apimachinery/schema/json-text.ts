@@ -14,9 +14,9 @@ export interface ParsedJson {
  * Throws `DecodeError` with Go's message for text that is not JSON, and `TooLargeError` for text that holds too much. The last of equal keys
  * wins.
  */
-export function parseJson(text: string, options: { findDuplicates?: boolean } = {}): ParsedJson {
+export function parseJson(text: string, options: { findDuplicates?: boolean; valuesMax?: number } = {}): ParsedJson {
   let value: unknown;
-  const { keys, fractions } = measure(text);
+  const { keys, fractions } = measure(text, options.valuesMax ?? jsonValuesMax);
   try {
     value = JSON.parse(text);
   } catch {
@@ -31,7 +31,7 @@ export function parseJson(text: string, options: { findDuplicates?: boolean } = 
  * How many keys the text holds, and whether it has numbers with a point or an exponent, without parsing it: a text that is too deep or holds
  * too much is refused here, for the price of looking at its characters. Values are counted as brackets, strings and commas.
  */
-function measure(text: string): { keys: number; fractions: boolean } {
+function measure(text: string, valuesMax: number): { keys: number; fractions: boolean } {
   let keys = 0;
   let depth = 0;
   let values = 0;
@@ -48,7 +48,7 @@ function measure(text: string): { keys: number; fractions: boolean } {
       if (++depth > jsonDepthMax) throw new DecodeError('exceeded max depth');
     } else if (char === 125 || char === 93) depth--;
     else if (char === 46 || ((char === 101 || char === 69) && isDigitCode(text.charCodeAt(at - 1)))) fractions = true;
-    if (values > jsonValuesMax) throw new TooLargeError(jsonValuesMax);
+    if (values > valuesMax) throw new TooLargeError(valuesMax);
   }
   return { keys, fractions };
 }

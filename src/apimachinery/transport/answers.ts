@@ -32,12 +32,19 @@ export function eventReader<T extends KubeObject>(
   handler: (event: WatchEvent<T>) => void,
   lengthMax: number,
 ): (piece: string) => void {
-  let rest = '';
+  // Of a line that has not ended yet: joined once it has, so that a long one in many pieces is not looked through for each of them.
+  let pieces: string[] = [];
+  let length = 0;
   return (piece) => {
-    const lines = (rest + piece).split('\n');
-    rest = lines.pop() ?? '';
-    if (rest.length > lengthMax) throw new Error('a watch event exceeds the size limit');
-    for (const line of lines) if (line.trim() !== '') handler(eventOf(line));
+    let from = 0;
+    for (let end = piece.indexOf('\n'); end >= 0; end = piece.indexOf('\n', from)) {
+      const line = pieces.join('') + piece.slice(from, end);
+      [pieces, length, from] = [[], 0, end + 1];
+      if (line.trim() !== '') handler(eventOf(line));
+    }
+    if (from < piece.length) pieces.push(piece.slice(from));
+    length += piece.length - from;
+    if (length > lengthMax) throw new Error('a watch event exceeds the size limit');
   };
 }
 

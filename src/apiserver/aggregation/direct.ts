@@ -1,8 +1,11 @@
 // Calls of components of this process on resources of other API servers: they go out as a client's over HTTPS do.
 import type { Readable } from '../platform/streams.ts';
-import type { KubeObject } from '#apimachinery/meta';
-import { serviceUnavailable } from '#apimachinery/errors';
+import { builtinSchema } from '#api';
+import type { KubeObject, UnknownObject } from '#apimachinery/meta';
+import { plainError, serviceUnavailable } from '#apimachinery/errors';
+import { decode } from '#apimachinery/schema';
 import { eventReader, failureOf, type WatchStream } from '#apimachinery/transport';
+import type { WatchEvent } from '#apimachinery/watch';
 import type { Incoming } from '../chain/incoming.ts';
 import { remoteDocumentBytesMax } from '../limits.ts';
 import type { Target, UserInfo } from '../request/request.ts';
@@ -49,7 +52,31 @@ export async function callRemote(connections: RemoteConnections, remote: Remote,
   const { status, headers } = answer;
   if (status < 200 || status > 206)
     throw failureOf({ status, text, retryAfter: headers['retry-after'] }, method, request.target as Target);
-  return JSON.parse(text) as unknown;
+  const value = JSON.parse(text) as unknown;
+  if (request.verb === 'list') return listOf(value);
+  return objectVerbs.has(request.verb ?? '') && !(request.target as Target).subresource ? objectOf(value) : value;
+}
+
+const objectVerbs: ReadonlySet<string> = new Set(['get', 'create', 'update', 'patch', 'delete']);
+const isObject = (value: unknown): value is UnknownObject => typeof value === 'object' && value !== null && !Array.isArray(value);
+const anyObject = 'io.k8s.apimachinery.pkg.apis.meta.v1.PartialObjectMetadata';
+
+/** The object with metadata of its type, on which control loops rely. Throws an Error for what is none. */
+function objectOf(value: unknown): UnknownObject {
+  if (!isObject(value)) throw plainError('the other API server answered what is no object');
+  const { metadata = {} } = value;
+  const { object } = decode(builtinSchema(), anyObject, { metadata });
+  return { ...value, metadata: (object as Partial<UnknownObject>).metadata ?? {} };
+}
+
+function listOf(value: unknown): UnknownObject {
+  const list = objectOf(value) as UnknownObject & { items?: unknown };
+  return { ...list, items: Array.isArray(list.items) ? list.items.map(objectOf) : [] } as UnknownObject;
+}
+
+/** The event with an object whose metadata are of their type; a bookmark or an error has the object of its own kind. */
+function eventOf<T extends KubeObject>({ type, object }: WatchEvent<T>): WatchEvent<T> {
+  return { type, object: type === 'ERROR' ? object : objectOf(object) } as WatchEvent<T>;
 }
 
 export async function watchRemote(
@@ -62,7 +89,11 @@ export async function watchRemote(
   const signal = AbortSignal.any([abort.signal, cancellation.signal]);
   const { status, headers, body, text } = await send(reach(connections, remote), user, { method: 'GET', path }, signal);
   if (status !== 200)
-    throw failureOf({ status, text: await text(), retryAfter: headers['retry-after'] }, 'GET', request.target as Target);
+    throw failureOf(
+      { status, text: await text(remoteDocumentBytesMax), retryAfter: headers['retry-after'] },
+      'GET',
+      request.target as Target,
+    );
   return streamOf(body, () => abort.abort());
 }
 
@@ -71,7 +102,7 @@ function streamOf<T extends KubeObject>(body: Readable, cut: () => void): WatchS
   return {
     subscribe(handler, end) {
       const read = eventReader<T>((event) => {
-        if (!stopped) handler(event);
+        if (!stopped) handler(eventOf(event));
       }, remoteDocumentBytesMax);
       const follow = async (): Promise<void> => {
         body.setEncoding('utf8');

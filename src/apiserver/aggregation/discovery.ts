@@ -1,7 +1,7 @@
 // Reads what other API servers serve and keeps it, for the merged discovery documents (k8s.io/kube-aggregator/pkg/apiserver,
 // handler_discovery.go). What cannot be read any more is shown without resources and marked as stale.
 import type { Clock } from '#utils';
-import { remoteDiscoveryMs, remoteDiscoveryTimeoutMs, remoteDocumentBytesMax } from '../limits.ts';
+import { remoteDiscoveryBytesMax, remoteDiscoveryMs, remoteDiscoveryTimeoutMs } from '../limits.ts';
 import type { AggregatedResource, RemoteVersion } from '../endpoints/remote-apis.ts';
 import { fromLegacy, isAggregatedType, resourcesByVersion } from './documents.ts';
 import { aggregatorUser, type Headers, identityHeaders } from './identity.ts';
@@ -79,14 +79,14 @@ export class RemoteDiscovery {
     if (answer.status === 304 && known) return mine(known.versions);
     if (answer.status === 503) throw new Error(`service ${key} returned non-success response code: 503`);
     if (answer.status === 200 && isAggregatedType(answer.type)) {
-      const read = { etag: answer.etag, versions: resourcesByVersion(JSON.parse(answer.text)) };
+      const read = { etag: answer.etag, versions: resourcesByVersion(answer.text) };
       this.#read.set(key, read);
       return mine(read.versions);
     }
     const path = remote.group === '' ? `/api/${remote.version}` : remote.path;
     const legacy = await this.#get(remote, path, { accept: 'application/json' });
     if (legacy.status !== 200) throw new Error(`failed to download legacy discovery for ${path}: ${legacy.status}`);
-    return fromLegacy(JSON.parse(legacy.text));
+    return fromLegacy(legacy.text);
   }
 
   async #get(
@@ -97,7 +97,7 @@ export class RemoteDiscovery {
     const { client } = this.#deps.connections.to(remote);
     const signal = AbortSignal.timeout(remoteDiscoveryTimeoutMs);
     const answer = await client.request({ path, headers: { ...headers, ...identityHeaders(aggregatorUser) }, signal });
-    const text = await answer.text(remoteDocumentBytesMax);
+    const text = await answer.text(remoteDiscoveryBytesMax);
     return {
       status: answer.status,
       text,

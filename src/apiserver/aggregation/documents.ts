@@ -1,28 +1,14 @@
 // What other API servers say they serve (https://kubernetes.io/docs/concepts/overview/kubernetes-api/#aggregated-discovery): the aggregated form,
-// or made from the legacy one. All of it is somebody else's text: what does not fit is left out.
-
+// or made from the legacy one. All of it is somebody else's text, read by its type.
+import type { APIGroupDiscoveryList } from '#api/apidiscovery/v2';
+import type { APIResource, APIResourceList, GroupVersionKind } from '#api/meta/v1';
 import type { AggregatedResource } from '../endpoints/remote-apis.ts';
+import { readAnswer } from '../outbound/read-answer.ts';
 
-interface LegacyResource {
-  name: string;
-  singularName?: string;
-  namespaced?: boolean;
-  group?: string;
-  version?: string;
-  kind: string;
-  verbs?: string[];
-  shortNames?: string[];
-  categories?: string[];
-}
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-const listOf = (value: unknown): Record<string, unknown>[] => (Array.isArray(value) ? value.filter(isObject) : []);
-const kindOf = (value: unknown): AggregatedResource['responseKind'] => ({
-  group: '',
-  version: '',
-  kind: '',
-  ...(isObject(value) && (value as Partial<AggregatedResource['responseKind']>)),
+const kindOf = ({ group = '', version = '', kind = '' }: Partial<GroupVersionKind> = {}): AggregatedResource['responseKind'] => ({
+  group,
+  version,
+  kind,
 });
 
 const aggregatedTypes = new Set(['v2', 'v2beta1']);
@@ -39,57 +25,65 @@ export function isAggregatedType(contentType: string): boolean {
   );
 }
 
-/** `group/version` -> its resources. */
-export function resourcesByVersion(document: unknown): Map<string, AggregatedResource[]> {
+/** `group/version` -> its resources. Throws `DecodeError` for what is no such document. */
+export function resourcesByVersion(text: string): Map<string, AggregatedResource[]> {
   const found = new Map<string, AggregatedResource[]>();
-  for (const group of listOf(isObject(document) ? document['items'] : undefined)) {
-    const name = isObject(group['metadata']) ? String(group['metadata']['name'] ?? '') : '';
-    for (const version of listOf(group['versions'])) {
-      const resources = listOf(version['resources']).map((resource) => ({
-        ...(resource as unknown as AggregatedResource),
-        responseKind: kindOf(resource['responseKind']),
-        ...(resource['subresources'] !== undefined && {
-          subresources: listOf(resource['subresources']).map((one) => ({
-            ...(one as unknown as NonNullable<AggregatedResource['subresources']>[number]),
-            responseKind: kindOf(one['responseKind']),
-          })),
+  const { items } = readAnswer<APIGroupDiscoveryList>(text, 'io.k8s.api.apidiscovery.v2.APIGroupDiscoveryList');
+  for (const { metadata, versions } of items ?? []) {
+    for (const { version, resources } of versions ?? []) {
+      const shown = (resources ?? []).map(({ subresources, verbs, scope, responseKind, ...more }) => ({
+        ...more,
+        scope: scope as AggregatedResource['scope'],
+        verbs: verbs ?? [],
+        responseKind: kindOf(responseKind),
+        ...(subresources && {
+          subresources: subresources.map((one) => ({ ...one, verbs: one.verbs ?? [], responseKind: kindOf(one.responseKind) })),
         }),
       }));
-      found.set(`${name}/${String(version['version'] ?? '')}`, resources);
+      found.set(`${metadata?.name ?? ''}/${version}`, shown);
     }
   }
   return found;
 }
 
-/** The resources of an APIResourceList in the aggregated form. */
-export function fromLegacy(document: unknown): AggregatedResource[] {
+type Subresource = NonNullable<AggregatedResource['subresources']>[number];
+
+/** The resources of an APIResourceList in the aggregated form. Throws `DecodeError` for what is no such list. */
+export function fromLegacy(text: string): AggregatedResource[] {
   const byName = new Map<string, AggregatedResource>();
-  const all = listOf(isObject(document) ? document['resources'] : undefined) as unknown as LegacyResource[];
-  const kind = ({ group = '', version = '', kind: name }: LegacyResource) => ({ group, version, kind: name });
+  const parts = new Map<AggregatedResource, Subresource[]>();
+  const { resources } = readAnswer<APIResourceList>(text, 'io.k8s.apimachinery.pkg.apis.meta.v1.APIResourceList');
+  const all = resources ?? [];
+  const scopeOf = ({ namespaced }: APIResource): AggregatedResource['scope'] => (namespaced ? 'Namespaced' : 'Cluster');
   for (const legacy of all) {
-    const [name = '', subresource] = legacy.name.split('/');
-    if (subresource !== undefined) continue;
+    const { name = '', singularName = '', verbs, shortNames, categories } = legacy;
+    if (name.includes('/')) continue;
     byName.set(name, {
       resource: name,
-      responseKind: kind(legacy),
-      scope: legacy.namespaced ? 'Namespaced' : 'Cluster',
-      singularResource: legacy.singularName ?? '',
-      verbs: legacy.verbs ?? [],
-      ...(legacy.shortNames?.length && { shortNames: legacy.shortNames }),
-      ...(legacy.categories?.length && { categories: legacy.categories }),
+      responseKind: kindOf(legacy),
+      scope: scopeOf(legacy),
+      singularResource: singularName,
+      verbs: verbs ?? [],
+      ...(shortNames?.length && { shortNames }),
+      ...(categories?.length && { categories }),
     });
   }
   for (const legacy of all) {
-    const [name = '', subresource] = legacy.name.split('/');
+    const [name = '', subresource] = (legacy.name ?? '').split('/');
     if (subresource === undefined) continue;
-    const one = { subresource, responseKind: kind(legacy), verbs: legacy.verbs ?? [] };
-    const parent = byName.get(name);
     // A subresource may be served without its parent.
-    if (!parent) {
-      const scope = legacy.namespaced ? 'Namespaced' : 'Cluster';
-      const responseKind = { group: '', version: '', kind: '' };
-      byName.set(name, { resource: name, responseKind, scope, singularResource: '', verbs: [], subresources: [one] });
-    } else parent.subresources = [...(parent.subresources ?? []), one];
+    const parent = byName.get(name) ?? {
+      resource: name,
+      responseKind: kindOf(),
+      scope: scopeOf(legacy),
+      singularResource: '',
+      verbs: [],
+    };
+    byName.set(name, parent);
+    const known = parts.get(parent) ?? [];
+    parts.set(parent, known);
+    known.push({ subresource, responseKind: kindOf(legacy), verbs: legacy.verbs ?? [] });
   }
+  for (const [parent, subresources] of parts) parent.subresources = subresources;
   return [...byName.values()];
 }

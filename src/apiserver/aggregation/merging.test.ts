@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { APIService } from '#api/apiregistration/v1';
-import { fromLegacy, isAggregatedType } from './documents.ts';
+import { fromLegacy, isAggregatedType, resourcesByVersion } from './documents.ts';
+import { DecodeError } from '#apimachinery/schema';
 import { mergedGroups } from './groups.ts';
 import { identityHeaders } from './identity.ts';
 import { remoteFrom, type Remote } from './remotes.ts';
@@ -71,7 +72,7 @@ test('a legacy list becomes the aggregated form, also of a subresource alone', (
     { name: 'alone/status', kind: 'Alone', verbs: ['get'] },
   ];
   const kind = { group: '', version: '' };
-  expect(fromLegacy({ resources })).toMatchObject([
+  expect(fromLegacy(JSON.stringify({ groupVersion: 'a/v1', resources }))).toMatchObject([
     {
       resource: 'things',
       responseKind: { ...kind, kind: 'Thing' },
@@ -81,4 +82,29 @@ test('a legacy list becomes the aggregated form, also of a subresource alone', (
     },
     { resource: 'alone', scope: 'Cluster', subresources: [{ subresource: 'status' }] },
   ]);
+});
+
+test.each([
+  'null',
+  '[]',
+  '"x"',
+  '{"resources":5}',
+  '{"resources":[null,5]}',
+  '{"resources":[{"name":5}]}',
+  '{"resources":[{"name":"a","verbs":"get"}]}',
+  '{"items":[{"metadata":[]}]}',
+  '{"items":[{"versions":{"a":1}}]}',
+  '{"items":[{"versions":[{"version":"v1","resources":[{"resource":{},"verbs":7}]}]}]}',
+  '['.repeat(100_000),
+])('what another server says of its resources is read by its type: %#', (text) => {
+  const outcome = (read: () => Iterable<unknown>): unknown[] => {
+    try {
+      return [...read()];
+    } catch (error) {
+      expect(error).toBeInstanceOf(DecodeError);
+      return [];
+    }
+  };
+  expect(outcome(() => fromLegacy(text)).every((one) => typeof (one as { resource: unknown }).resource === 'string')).toBe(true);
+  expect(outcome(() => resourcesByVersion(text))).toEqual([]);
 });

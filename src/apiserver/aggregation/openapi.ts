@@ -4,20 +4,35 @@ import { createHash } from '../platform/crypto.ts';
 import type { Clock } from '#utils';
 import type { Incoming } from '../chain/incoming.ts';
 import type { Outcome } from '../chain/outcome.ts';
-import { remoteDocumentBytesMax, remoteOpenApiMs } from '../limits.ts';
+import { parseJson } from '#apimachinery/schema';
+import { remoteOpenApiBytesMax, remoteOpenApiMs, remoteOpenApiValuesMax } from '../limits.ts';
 import { forward } from './forward.ts';
 import { type Headers, identityHeaders } from './identity.ts';
 import { keyedLoop } from './keyed-loop.ts';
-import { filterV2, type Json, v3FromV2 } from '../endpoints/openapi/merge.ts';
+import { filterV2, type Json, objectOf, v3FromV2 } from '../endpoints/openapi/merge.ts';
 import type { Remote, RemoteConnections, RemoteTable } from './remotes.ts';
 
 const user = { name: 'system:aggregator', groups: [] };
+
+type Index = Record<string, { serverRelativeURL: string }>;
+
+/** A document of another server, whose values have to be as many, and as deep, as can be looked at. */
+const parsed = (text: string): unknown => parseJson(text, { valuesMax: remoteOpenApiValuesMax }).value;
+
+/** The index of v3; of what is none nothing is taken. */
+function indexOf(document: unknown): Index {
+  const entries = Object.entries(objectOf(objectOf(document)['paths'])).flatMap(([name, value]): [string, Index[string]][] => {
+    const { serverRelativeURL } = objectOf(value);
+    return typeof serverRelativeURL === 'string' ? [[name, { serverRelativeURL }]] : [];
+  });
+  return Object.fromEntries(entries);
+}
 
 interface Known {
   v2: Json | undefined;
   etag: string;
   /** Name of a document -> where it is. */
-  v3: Record<string, { serverRelativeURL: string }>;
+  v3: Index;
   /** The server knows v2 only: its document, made from that. */
   converted?: Buffer;
 }
@@ -57,15 +72,15 @@ export class RemoteOpenApi {
     return sorted.map(({ name }) => this.#known.get(name)?.v2).filter((spec) => spec !== undefined);
   }
 
-  indexV3(): Record<string, { serverRelativeURL: string }> {
-    return Object.assign({}, ...[...this.#known.values()].map(({ v3 }) => v3)) as Known['v3'];
+  indexV3(): Index {
+    return Object.fromEntries([...this.#known.values()].flatMap(({ v3 }) => Object.entries(v3)));
   }
 
   /** A document that is another server's; undefined: none has it. */
   async serveV3(request: Incoming, document: string): Promise<Outcome | undefined> {
     for (const [name, { v3, converted }] of this.#known) {
       const remote = this.#deps.remotes.get(name);
-      if (!remote || !(document in v3)) continue;
+      if (!remote || !Object.hasOwn(v3, document)) continue;
       if (!converted) return forward(request, this.#deps.connections, remote);
       return { is: 'bytes', status: 200, type: 'application/json', body: converted, headers: { vary: 'Accept' } };
     }
@@ -92,15 +107,14 @@ export class RemoteOpenApi {
     // Without a specification a server is served all the same.
     if (status === 404) return { v2: undefined, etag: '' };
     if (status !== 200) throw new Error(`failed to retrieve openAPI spec, http error: ${status}`);
-    return { v2: filterV2(JSON.parse(text), `${remote.path}/`), etag: etag || createHash('sha256').update(text).digest('hex') };
+    return { v2: filterV2(parsed(text), `${remote.path}/`), etag: etag || createHash('sha256').update(text).digest('hex') };
   }
 
   async #readV3(remote: Remote): Promise<Partial<Pick<Known, 'v3'>>> {
     const { status, text } = await this.#get(remote, '/openapi/v3', { accept: 'application/json' });
     if (status === 404) return {};
     if (status !== 200) throw new Error(`failed to retrieve openAPI v3 index, http error: ${status}`);
-    const { paths } = JSON.parse(text) as { paths?: Known['v3'] };
-    return { v3: paths ?? {} };
+    return { v3: indexOf(parsed(text)) };
   }
 
   #convert({ path }: Remote, v2: Json | undefined): Partial<Known> {
@@ -116,6 +130,6 @@ export class RemoteOpenApi {
     const { client } = this.#deps.connections.to(remote);
     const signal = AbortSignal.timeout(this.#deps.requestTimeoutMs);
     const answer = await client.request({ path, headers: { ...headers, ...identityHeaders(user) }, signal });
-    return { status: answer.status, text: await answer.text(remoteDocumentBytesMax), etag: answer.headers.etag ?? '' };
+    return { status: answer.status, text: await answer.text(remoteOpenApiBytesMax), etag: answer.headers.etag ?? '' };
   }
 }

@@ -2,7 +2,7 @@
 import { createHash } from '../platform/crypto.ts';
 import type { BuiltinResource } from '#api';
 import { apiVersionOf } from '#apimachinery/meta';
-import type { AggregatedResource, RemoteApis } from './remote-apis.ts';
+import type { AggregatedResource, RemoteApis, RemoteVersion } from './remote-apis.ts';
 import type { DiscoveredResource, ResourceTable, ServedGroup } from '../registry/resource-table.ts';
 
 export interface DiscoveryAnswer {
@@ -138,24 +138,25 @@ function aggregatedResources(resources: readonly DiscoveredResource[], group: st
 
 interface Kept {
   key: string;
+  /** What other servers serve of these versions, in order. */
+  foreign: readonly (RemoteVersion | undefined)[];
   answer: DiscoveryAnswer;
 }
 const keptAnswers = new WeakMap<ResourceTable, Map<boolean, Kept>>();
 
-/** `/api` (core) or `/apis` (all other groups) in the aggregated form. It is kept until the table changes, where all of it is this server's own. */
+/** `/api` (core) or `/apis` (all other groups) in the aggregated form. It is kept until the table, or what other servers serve, changes. */
 export function aggregatedDiscovery(table: ResourceTable, core: boolean, aggregator: RemoteApis | undefined): DiscoveryAnswer {
   const all = aggregator?.groups(table.groups) ?? table.groups;
   const groups = all.filter(({ group }) => (group === '') === core);
-  const isForeign = groups.some(({ group, versions }) => versions.some((version) => aggregator?.version(group, version)));
-  if (isForeign) return newDiscovery(table, groups, aggregator);
+  const foreign = groups.flatMap(({ group, versions }) => versions.map((version) => aggregator?.version(group, version)));
   // The order of groups is not the table's alone.
   const key = `${table.generation} ${groups.map(({ group, versions }) => `${group}:${versions.join()}`).join(' ')}`;
   const kept = keptAnswers.get(table) ?? new Map<boolean, Kept>();
   keptAnswers.set(table, kept);
   const known = kept.get(core);
-  if (known?.key === key) return known.answer;
+  if (known?.key === key && known.foreign.every((one, at) => one === foreign[at])) return known.answer;
   const answer = newDiscovery(table, groups, aggregator);
-  kept.set(core, { key, answer });
+  kept.set(core, { key, foreign, answer });
   return answer;
 }
 

@@ -4,7 +4,7 @@ import type { Clock, Rng } from '#utils';
 import { createWireClient } from '#wire';
 import { dialErrorText } from './dial-error.ts';
 import type { WebhookServer } from './kubeconfig.ts';
-import { readReview } from './read-review.ts';
+import { readAnswer } from './read-answer.ts';
 
 export interface ReviewClient {
   /**
@@ -58,7 +58,7 @@ export function createReviewClient(server: WebhookServer, timeoutMs: number, { c
       const text = await answer.text(answerBytesMax);
       if (answer.status < 200 || answer.status > 206)
         throw new ReviewError(`the server answered ${answer.status}: ${text.slice(0, 256)}`, answer.status);
-      const { status } = readReview<{ status?: T }>(text, typeName);
+      const { status } = readAnswer<{ status?: T }>(text, typeName);
       return status ?? ({} as T);
     } catch (error) {
       if (error instanceof ReviewError) throw error;

@@ -268,6 +268,16 @@ describe('a webhook', () => {
       (answer) => void (answer.response.result = {}),
       `${start} failed: response.result.status was '', not 'Success'`,
     ],
+    [
+      'has a list that is none',
+      (answer) => void (answer.response.convertedObjects = { length: 1, 0: answer.response.convertedObjects[0] } as never),
+      `${start} failed: json: cannot unmarshal object into Go struct field`,
+    ],
+    [
+      'has a message that is no text',
+      (answer) => void (answer.response.result = { status: 'Success', message: { a: 1 } }),
+      `${start} failed: json: cannot unmarshal object into Go struct field`,
+    ],
     ['answers another request', (answer) => void (answer.response.uid = 'x'), `${start} failed: expected response.uid="`],
     [
       'answers something else',

@@ -4,7 +4,7 @@ import type { WebhookClientConfig } from '#api/admissionregistration/v1';
 import { parseApiVersion } from '#apimachinery/meta';
 import type { Clock } from '#utils';
 import type { AdmissionRequest, EquivalentResource } from '../../registry/generic/admission.ts';
-import { readReview } from '../../outbound/read-review.ts';
+import { readAnswer } from '../../outbound/read-answer.ts';
 import { WebhookClients, type WebhookReach } from '../../outbound/webhook-client.ts';
 import { limits } from '../limits.ts';
 import { requestKind, type Sight } from '../sight.ts';
@@ -105,7 +105,7 @@ export class WebhookCaller {
     try {
       const responseBytesMax = limits.webhookResponseBytesMax;
       const text = await this.#clients.post({ clientConfig, timeoutSeconds, body, responseBytesMax, cancelled });
-      review = readReview<AdmissionReview>(text, 'io.k8s.api.admission.v1.AdmissionReview');
+      review = readAnswer<AdmissionReview>(text, 'io.k8s.api.admission.v1.AdmissionReview');
     } catch (error) {
       throw new CallFailure(`failed to call webhook: ${(error as Error).message}`, { cause: error });
     }

@@ -4,22 +4,63 @@ import { plainError } from '#apimachinery/errors';
 import { parseApiVersion, type UnknownObject } from '#apimachinery/meta';
 import { exponentialBuckets, type Metrics } from '#component-base';
 import type { Clock } from '#utils';
-import { conversionObjectsMax, conversionTimeoutSeconds, remoteDocumentBytesMax } from '../../limits.ts';
+import { conversionAnswerBytesMax, conversionCharsMax, conversionObjectsMax, conversionTimeoutSeconds } from '../../limits.ts';
+import { readAnswer } from '../../outbound/read-answer.ts';
 import { deepCopy } from '../../registry/generic/values.ts';
 import type { WebhookClients } from '../../outbound/webhook-client.ts';
-import { ConversionFailure, convertedObjects, failedText, reviewOf, reviewVersion } from './review.ts';
+import {
+  ConversionFailure,
+  type ConversionReview,
+  convertedObjects,
+  failedText,
+  reviewText,
+  reviewType,
+  reviewVersion,
+} from './review.ts';
 
 /**
- * Makes private objects of that version from frozen ones of other versions, in order. Rejects with `StatusError` 500 when it cannot be done
- * for all of them.
+ * Makes private objects of that version from frozen ones of other versions, in order; each goes through `shape`, which changes it in place.
+ * Rejects with `StatusError` 500 when it cannot be done for all of them.
  */
-export type Converter = (objects: readonly UnknownObject[], apiVersion: string) => Promise<UnknownObject[]>;
+export type Converter = (
+  objects: readonly UnknownObject[],
+  apiVersion: string,
+  shape: (object: UnknownObject) => void,
+) => Promise<UnknownObject[]>;
 
 /** The versions differ by name only. */
-const byName: Converter = (objects, apiVersion) =>
-  Promise.resolve(objects.map((object) => Object.assign(deepCopy(object), { apiVersion })));
+const byName =
+  (rest: ConverterDeps['rest']): Converter =>
+  async (objects, apiVersion, shape) => {
+    const made: UnknownObject[] = [];
+    for (const object of objects) {
+      const copy = Object.assign(deepCopy(object), { apiVersion });
+      shape(copy);
+      made.push(copy);
+      await rest();
+    }
+    return made;
+  };
+
+/** The objects in the portions in which a webhook is asked for them, each with its texts. */
+function* portions(objects: readonly UnknownObject[]): Generator<{ asked: UnknownObject[]; texts: string[] }> {
+  let [asked, texts, chars]: [UnknownObject[], string[], number] = [[], [], 0];
+  for (const object of objects) {
+    const text = JSON.stringify(object);
+    if (asked.length === conversionObjectsMax || (asked.length > 0 && chars + text.length > conversionCharsMax)) {
+      yield { asked, texts };
+      [asked, texts, chars] = [[], [], 0];
+    }
+    asked.push(object);
+    texts.push(text);
+    chars += text.length;
+  }
+  if (asked.length > 0) yield { asked, texts };
+}
 
 export interface ConverterDeps {
+  /** Waited for where others may come first. */
+  rest(): Promise<void> | undefined;
   clients: WebhookClients;
   uuid(): string;
   clock: Clock;
@@ -57,33 +98,38 @@ function conversionMetrics(metrics: Metrics) {
 
 const versionOf = (apiVersion: string): string => parseApiVersion(apiVersion).version;
 
-export function converterFactory({ clients, uuid, clock, metrics }: ConverterDeps): ConverterFactory {
+export function converterFactory({ clients, uuid, clock, metrics, rest }: ConverterDeps): ConverterFactory {
   const observe = conversionMetrics(metrics);
+  const named = byName(rest);
   return ({ metadata: { name = '' }, spec: { conversion } }) => {
     const { clientConfig, conversionReviewVersions = [] } = conversion?.webhook ?? {};
-    if (conversion?.strategy !== 'Webhook' || !clientConfig) return byName;
-    const ask = async (objects: readonly UnknownObject[], desiredAPIVersion: string): Promise<UnknownObject[]> => {
+    if (conversion?.strategy !== 'Webhook' || !clientConfig) return named;
+    const ask = async (
+      objects: readonly UnknownObject[],
+      texts: readonly string[],
+      desiredAPIVersion: string,
+    ): Promise<UnknownObject[]> => {
       const version = reviewVersion(conversionReviewVersions ?? []);
       const request = { uid: uuid(), desiredAPIVersion, objects };
-      const text = await clients
+      const review = await clients
         .post({
           clientConfig,
           timeoutSeconds: conversionTimeoutSeconds,
-          body: JSON.stringify(reviewOf(version, request)),
-          responseBytesMax: remoteDocumentBytesMax,
+          body: reviewText(version, request, texts),
+          responseBytesMax: conversionAnswerBytesMax,
         })
-        .then((answer) => (JSON.parse(answer) ?? {}) as Parameters<typeof convertedObjects>[0])
+        .then((answer) => readAnswer<ConversionReview>(answer, reviewType))
         .catch((error: unknown) => {
           const message = `${failedText(objects)} failed: ${(error as Error).message}`;
           throw new ConversionFailure('conversion_webhook_call_failure', message, error);
         });
-      return convertedObjects(text, version, request);
+      return convertedObjects(review, version, request);
     };
-    const measured: Converter = async (objects, apiVersion) => {
+    const measured = async (objects: UnknownObject[], texts: string[], apiVersion: string): Promise<UnknownObject[]> => {
       const started = clock.monotonic();
       let failure = '';
       try {
-        return await ask(objects, apiVersion);
+        return await ask(objects, texts, apiVersion);
       } catch (error) {
         failure = error instanceof ConversionFailure ? error.type : 'conversion_webhook_call_failure';
         throw plainError((error as Error).message);
@@ -92,10 +138,15 @@ export function converterFactory({ clients, uuid, clock, metrics }: ConverterDep
         observe(name, versionOf(objects[0]?.apiVersion ?? ''), versionOf(apiVersion), seconds, failure);
       }
     };
-    return async (objects, apiVersion) => {
+    return async (objects, apiVersion, shape) => {
       const made: UnknownObject[] = [];
-      for (let at = 0; at < objects.length; at += conversionObjectsMax)
-        made.push(...(await measured(objects.slice(at, at + conversionObjectsMax), apiVersion)));
+      for (const { asked, texts } of portions(objects)) {
+        for (const object of await measured(asked, texts, apiVersion)) {
+          shape(object);
+          made.push(object);
+          await rest();
+        }
+      }
       return made;
     };
   };

@@ -25,7 +25,10 @@ export class ConversionFailure extends Error {
 const group = 'apiextensions.k8s.io';
 const supported = ['v1', 'v1beta1'];
 
-interface ConversionReview {
+/** An answer, read by this type. */
+export const reviewType = 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ConversionReview';
+
+export interface ConversionReview {
   apiVersion?: string;
   kind?: string;
   response?: {
@@ -48,11 +51,12 @@ export function reviewVersion(versions: readonly string[]): string {
   return version;
 }
 
-export const reviewOf = (version: string, request: ConversionRequest): object => ({
-  kind: 'ConversionReview',
-  apiVersion: `${group}/${version}`,
-  request,
-});
+/** The review as it is sent; `texts` are its objects. */
+export function reviewText(version: string, { uid, desiredAPIVersion }: ConversionRequest, texts: readonly string[]): string {
+  const head = JSON.stringify({ kind: 'ConversionReview', apiVersion: `${group}/${version}` });
+  const request = JSON.stringify({ uid, desiredAPIVersion });
+  return `${head.slice(0, -1)},"request":${request.slice(0, -1)},"objects":[${texts.join(',')}]}}`;
+}
 
 const gvkText = (apiVersion = '', kind = ''): string => {
   const { group: of, version } = parseApiVersion(apiVersion);

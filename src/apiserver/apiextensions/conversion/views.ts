@@ -49,13 +49,10 @@ export class Views implements VersionViews {
       const all = convert(
         missing.map(({ object }) => object),
         apiVersion,
+        (object) => shape(object, apiVersion, 'read'),
       );
       missing.forEach((entry, at) => {
-        const made = all.then((objects) => {
-          const object = objects[at] as UnknownObject;
-          shape(object, apiVersion, 'read');
-          return new StoredObject(entry, object);
-        });
+        const made = all.then((objects) => new StoredObject(entry, objects[at] as UnknownObject));
         this.#made.set(entry, made);
         // What could not be converted is asked for again.
         made.catch(() => this.#made.delete(entry));
@@ -100,9 +97,9 @@ export class Views implements VersionViews {
   }
 
   async convert(object: UnknownObject, apiVersion: string): Promise<UnknownObject> {
-    const [made] = (await this.#options.convert([object], apiVersion)) as [UnknownObject];
-    this.#options.shape(made, apiVersion, 'store');
-    return made;
+    const { convert, shape } = this.#options;
+    const [made] = await convert([object], apiVersion, (one) => shape(one, apiVersion, 'store'));
+    return made as UnknownObject;
   }
 
   async encode(object: UnknownObject): Promise<UnknownObject> {
@@ -134,9 +131,9 @@ export class Views implements VersionViews {
   }
 
   async #answer({ object, apiVersion }: ConversionNeeded): Promise<void> {
-    const [made] = (await this.#options.convert([object], apiVersion)) as [UnknownObject];
-    this.#options.shape(made, apiVersion, 'read');
-    this.#memo.set(memoKey(object, apiVersion), made);
+    const { convert, shape } = this.#options;
+    const [made] = await convert([object], apiVersion, (one) => shape(one, apiVersion, 'read'));
+    this.#memo.set(memoKey(object, apiVersion), made as UnknownObject);
     const [oldest] = this.#memo.keys();
     if (this.#memo.size > conversionMemoMax && oldest !== undefined) this.#memo.delete(oldest);
   }

@@ -3,7 +3,7 @@
 export type Json = Record<string, unknown>;
 
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
-const objectOf = (value: unknown): Json => (isObject(value) ? value : {});
+export const objectOf = (value: unknown): Json => (isObject(value) ? value : {});
 const definitionPrefix = '#/definitions/';
 
 /** The value with every `$ref` changed. */
@@ -18,14 +18,26 @@ function withRefs(value: unknown, change: (ref: string) => string): unknown {
   );
 }
 
-function collectRefs(value: unknown, into: Set<string>, definitions: Json): void {
-  withRefs(value, (ref) => {
-    const name = ref.startsWith(definitionPrefix) ? ref.slice(definitionPrefix.length) : '';
-    if (name === '' || into.has(name)) return ref;
-    into.add(name);
-    collectRefs(definitions[name], into, definitions);
-    return ref;
-  });
+/** Calls back for every `$ref` within the value. */
+function eachRef(value: unknown, found: (ref: string) => void): void {
+  if (Array.isArray(value)) for (const item of value) eachRef(item, found);
+  else if (isObject(value)) {
+    for (const [key, item] of Object.entries(value)) {
+      if (key === '$ref' && typeof item === 'string') found(item);
+      else eachRef(item, found);
+    }
+  }
+}
+
+/** Names of the definitions that the value needs, with those that they need. A set grows while it is walked: chains may be long. */
+function usedDefinitions(value: unknown, definitions: Json): Set<string> {
+  const used = new Set<string>();
+  const take = (ref: string): void => {
+    if (ref.startsWith(definitionPrefix)) used.add(ref.slice(definitionPrefix.length));
+  };
+  eachRef(value, take);
+  for (const name of used) if (Object.hasOwn(definitions, name)) eachRef(definitions[name], take);
+  return used;
 }
 
 /** Only the paths below `prefix`, and the definitions that they need. */
@@ -33,8 +45,7 @@ export function filterV2(spec: unknown, prefix: string): Json {
   const whole = objectOf(spec);
   const paths = Object.fromEntries(Object.entries(objectOf(whole['paths'])).filter(([path]) => path.startsWith(prefix)));
   const definitions = objectOf(whole['definitions']);
-  const used = new Set<string>();
-  collectRefs(paths, used, definitions);
+  const used = usedDefinitions(paths, definitions);
   const kept = Object.fromEntries(Object.entries(definitions).filter(([name]) => used.has(name)));
   return { ...whole, paths, definitions: kept };
 }

@@ -4,5 +4,5 @@ import { builtinSchema } from '#api';
 import { decode, parseJson } from '#apimachinery/schema';
 
 /** Throws `DecodeError`. `T`: what `typeName` is in TypeScript. */
-export const readReview = <T>(text: string, typeName: string): T =>
+export const readAnswer = <T>(text: string, typeName: string): T =>
   decode(builtinSchema(), typeName, parseJson(text).value).object as T;
