@@ -113,6 +113,10 @@ const keysMax = 8;
 
 /** All requirements as one test. It costs what the labels hold, however many the requirements are. */
 export function compile(requirements: readonly Requirement[]): (labels: Labels) => boolean {
+  const [first] = requirements;
+  const [value] = first?.values ?? [];
+  // What most selectors are needs no tables.
+  if (requirements.length === 1 && first?.operator === '=' && value !== undefined) return (labels) => labels[first.key] === value;
   const byKey = new Map<string, Bounds>();
   for (const requirement of requirements) {
     let bounds = byKey.get(requirement.key);

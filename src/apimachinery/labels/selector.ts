@@ -32,23 +32,34 @@ export interface LabelSelectorRequirement {
 
 const noLabels: Labels = {};
 
-/** Requirements joined by "and". */
-export function selectorOf(terms: readonly Requirement[]): Selector {
-  const requirements = [...terms].sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
-  const test = compile(requirements);
-  return {
-    requirements,
-    empty: requirements.length === 0,
-    nothing: false,
-    matches: (labels = noLabels) => test(labels),
-    exactMatch(key) {
-      const term = requirements.find((one) => one.key === key);
-      const exact = term?.operator === '=' || term?.operator === '==' || term?.operator === 'in';
-      return exact && term.values.length === 1 ? term.values[0] : undefined;
-    },
-    toString: () => requirements.map(requirementText).join(','),
-  };
+/** A class: pods have thousands of selectors, most of which are asked nothing. */
+class RequirementsSelector implements Selector {
+  readonly requirements: readonly Requirement[];
+  readonly nothing = false;
+  /** Made when it is first needed. */
+  #test: ((labels: Labels) => boolean) | undefined;
+
+  constructor(terms: readonly Requirement[]) {
+    this.requirements = terms.length < 2 ? terms : [...terms].sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+  }
+  get empty(): boolean {
+    return this.requirements.length === 0;
+  }
+  matches(labels = noLabels): boolean {
+    return (this.#test ??= compile(this.requirements))(labels);
+  }
+  exactMatch(key: string): string | undefined {
+    const term = this.requirements.find((one) => one.key === key);
+    const exact = term?.operator === '=' || term?.operator === '==' || term?.operator === 'in';
+    return exact && term.values.length === 1 ? term.values[0] : undefined;
+  }
+  toString(): string {
+    return this.requirements.map(requirementText).join(',');
+  }
 }
+
+/** Requirements joined by "and". */
+export const selectorOf = (terms: readonly Requirement[]): Selector => new RequirementsSelector(terms);
 
 /** Matches every object. */
 export const everything: Selector = selectorOf([]);

@@ -92,6 +92,18 @@ test('many nodes: the short cut decides as the long way does', () => {
   }
 });
 
+test('a pod with thousands of required terms is placed nowhere, and told why', () => {
+  const required = Array.from({ length: 4_000 }, (_, at) => ({
+    topologyKey: 'zone',
+    labelSelector: { matchLabels: { app: `a${at}` } },
+  }));
+  const affinity = { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } };
+  expect(decide([node('a'), node('b')], pod('1', { affinity }))).toMatchObject({
+    kind: 'failed',
+    message: expect.stringContaining('pod has more than 100 required (anti-)affinity terms'),
+  });
+});
+
 test('hard spreading fills the emptier zone', () => {
   const labelSelector = { matchLabels: { app: 'web' } };
   const constraint = { topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule', maxSkew: 1, labelSelector };

@@ -1,6 +1,7 @@
 // A pod (anti-)affinity term made ready to match (upstream scheduler framework AffinityTerm).
 import type { Pod, PodAffinityTerm, WeightedPodAffinityTerm } from '#api/core/v1';
 import { fromLabelSelector, nothing, type Labels, type Selector } from '#apimachinery/labels';
+import { affinityTermsMax } from './limits.ts';
 
 export interface AffinityTerm {
   readonly namespaces: ReadonlySet<string>;
@@ -13,26 +14,61 @@ export interface WeightedAffinityTerm extends AffinityTerm {
   readonly weight: number;
 }
 
-/** Throws a StatusError when a selector is not valid, which validation keeps out. */
-export function affinityTerm(pod: Pod, term: PodAffinityTerm): AffinityTerm {
+const none: ReadonlySet<string> = new Set();
+
+/** Throws a StatusError when a selector is not valid, which validation keeps out. `own`: the pod's namespace, shared by its terms. */
+function affinityTerm(own: ReadonlySet<string>, term: PodAffinityTerm): AffinityTerm {
   const { namespaces = [], namespaceSelector, labelSelector, topologyKey } = term;
-  const own = namespaces.length === 0 && namespaceSelector === undefined ? [pod.metadata.namespace ?? ''] : namespaces;
+  const named = namespaces.length === 0 ? none : new Set(namespaces);
   return {
-    namespaces: new Set(own),
+    namespaces: namespaces.length === 0 && namespaceSelector === undefined ? own : named,
     namespaceSelector: namespaceSelector === undefined ? nothing : fromLabelSelector(namespaceSelector),
     selector: fromLabelSelector(labelSelector),
     topologyKey,
   };
 }
 
-export const affinityTerms = (pod: Pod, terms: readonly PodAffinityTerm[] | undefined): readonly AffinityTerm[] =>
-  (terms ?? []).map((term) => affinityTerm(pod, term));
+const ownNamespace = ({ metadata }: Pod): ReadonlySet<string> => new Set([metadata.namespace ?? '']);
 
-export const weightedAffinityTerms = (
-  pod: Pod,
-  terms: readonly WeightedPodAffinityTerm[] | undefined,
-): readonly WeightedAffinityTerm[] =>
-  (terms ?? []).map(({ weight, podAffinityTerm }) => ({ ...affinityTerm(pod, podAffinityTerm), weight }));
+export function affinityTerms(pod: Pod, terms: readonly PodAffinityTerm[] = []): readonly AffinityTerm[] {
+  const own = ownNamespace(pod);
+  return terms.map((term) => affinityTerm(own, term));
+}
+
+export function weightedAffinityTerms(pod: Pod, terms: readonly WeightedPodAffinityTerm[] = []): readonly WeightedAffinityTerm[] {
+  const own = ownNamespace(pod);
+  return terms.map(({ weight, podAffinityTerm }) => ({ ...affinityTerm(own, podAffinityTerm), weight }));
+}
+
+/** The terms of a pod that are looked at. */
+export interface KeptTerms {
+  required: readonly PodAffinityTerm[];
+  requiredAnti: readonly PodAffinityTerm[];
+  preferred: readonly WeightedPodAffinityTerm[];
+  preferredAnti: readonly WeightedPodAffinityTerm[];
+  /** Required ones that the pod has, whether or not they are looked at. */
+  requiredTotal: number;
+}
+
+/** The first of them, required ones before preferred ones. */
+export function keptTerms({ spec }: Pod): KeptTerms {
+  const { podAffinity, podAntiAffinity } = spec?.affinity ?? {};
+  let left = affinityTermsMax;
+  const take = <T>(terms: readonly T[] = []): readonly T[] => {
+    const taken = terms.length <= left ? terms : terms.slice(0, left);
+    left -= taken.length;
+    return taken;
+  };
+  const required = podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
+  const requiredAnti = podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
+  return {
+    required: take(required),
+    requiredAnti: take(requiredAnti),
+    preferred: take(podAffinity?.preferredDuringSchedulingIgnoredDuringExecution),
+    preferredAnti: take(podAntiAffinity?.preferredDuringSchedulingIgnoredDuringExecution),
+    requiredTotal: required.length + requiredAnti.length,
+  };
+}
 
 /** Whether the term is about `pod`, whose namespace has these labels. */
 export const termMatches = (term: AffinityTerm, pod: Pod, namespaceLabels: Labels | undefined): boolean =>

@@ -6,6 +6,8 @@ export const changeLogMax = 65_536;
 export const derivedViewsMax = 1024;
 /** Kinds of affinity among placed pods up to which each is counted per node; above it the pods are looked at one by one. */
 export const affinityGroupsMax = 128;
+/** (Anti-)affinity terms of one pod that are looked at: each is asked of every placed pod, in one cycle. */
+export const affinityTermsMax = 100;
 /** Classes of equal pods whose verdicts and scores are kept. */
 export const podClassesMax = 64;
 /** Score of the best node for one plugin, before weights. */

@@ -2,7 +2,14 @@
 import type { Container, Pod } from '#api/core/v1';
 import { type Amounts, type HostPort, hostPorts, podRequests } from '#component-helpers/pod';
 import { parseQuantity } from '#apimachinery/quantity';
-import { type AffinityTerm, affinityTerms, type WeightedAffinityTerm, weightedAffinityTerms } from './affinity-term.ts';
+import {
+  type AffinityTerm,
+  affinityTerms,
+  type KeptTerms,
+  keptTerms,
+  type WeightedAffinityTerm,
+  weightedAffinityTerms,
+} from './affinity-term.ts';
 import { type Resources, resourcesOf } from './resources.ts';
 
 // What scoring takes a container for that asks for nothing.
@@ -24,6 +31,8 @@ export interface PodInfo {
   readonly requiredAntiAffinity: readonly AffinityTerm[];
   readonly preferredAffinity: readonly WeightedAffinityTerm[];
   readonly preferredAntiAffinity: readonly WeightedAffinityTerm[];
+  /** Required terms that the pod has; with more than `affinityTermsMax` it is placed nowhere. */
+  readonly requiredTerms: number;
   readonly hasAffinity: boolean;
   /** Equal for pods with the same terms about the same namespaces; '' without any. */
   readonly affinityKey: string;
@@ -35,7 +44,7 @@ export interface PodInfo {
   readonly classKey: string;
 }
 
-const noTerms: readonly never[] = [];
+const noTerms: KeptTerms = { required: [], requiredAnti: [], preferred: [], preferredAnti: [], requiredTotal: 0 };
 
 const containerFacts = ({ image, resources, ports, restartPolicy }: Container): unknown => [
   image,
@@ -81,21 +90,12 @@ function withDefaults(pod: Pod, requested: Amounts): Resources {
 /** Throws a StatusError when an affinity term's selector is not valid. */
 export function podInfoOf(pod: Pod): PodInfo {
   const { podAffinity, podAntiAffinity } = pod.spec?.affinity ?? {};
+  const some = podAffinity !== undefined || podAntiAffinity !== undefined;
   const requested = podRequests(pod, { useStatus: true });
   const nonZero = withDefaults(pod, requested);
-  const some = podAffinity !== undefined || podAntiAffinity !== undefined;
-  const requiredAffinity = some ? affinityTerms(pod, podAffinity?.requiredDuringSchedulingIgnoredDuringExecution) : noTerms;
-  const requiredAntiAffinity = some
-    ? affinityTerms(pod, podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution)
-    : noTerms;
-  const preferredAffinity = some
-    ? weightedAffinityTerms(pod, podAffinity?.preferredDuringSchedulingIgnoredDuringExecution)
-    : noTerms;
-  const preferredAntiAffinity = some
-    ? weightedAffinityTerms(pod, podAntiAffinity?.preferredDuringSchedulingIgnoredDuringExecution)
-    : noTerms;
-  const hasAffinity =
-    requiredAffinity.length + requiredAntiAffinity.length + preferredAffinity.length + preferredAntiAffinity.length > 0;
+  const terms = some ? keptTerms(pod) : noTerms;
+  const { required, requiredAnti, preferred, preferredAnti, requiredTotal } = terms;
+  const hasAffinity = requiredTotal + preferred.length + preferredAnti.length > 0;
   return {
     pod,
     key: `${pod.metadata.namespace}/${pod.metadata.name}`,
@@ -106,12 +106,13 @@ export function podInfoOf(pod: Pod): PodInfo {
     nonZeroCpu: nonZero.cpu,
     nonZeroMemory: nonZero.memory,
     ports: hostPorts(pod),
-    requiredAffinity,
-    requiredAntiAffinity,
-    preferredAffinity,
-    preferredAntiAffinity,
+    requiredAffinity: affinityTerms(pod, required),
+    requiredAntiAffinity: affinityTerms(pod, requiredAnti),
+    preferredAffinity: weightedAffinityTerms(pod, preferred),
+    preferredAntiAffinity: weightedAffinityTerms(pod, preferredAnti),
+    requiredTerms: requiredTotal,
     hasAffinity,
-    affinityKey: hasAffinity ? JSON.stringify([pod.metadata.namespace, podAffinity, podAntiAffinity]) : '',
+    affinityKey: hasAffinity ? JSON.stringify([pod.metadata.namespace, terms]) : '',
     claims: claimNames(pod),
     classKey: classKeyOf(pod),
   };

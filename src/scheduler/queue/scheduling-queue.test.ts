@@ -100,6 +100,19 @@ test('pods that take long to ask are asked in turns, each once for each event', 
   expect([pop(), pop(), pop(), pop(), pop()]).toEqual(['ns/a', 'ns/b', 'ns/d', 'ns/e', undefined]);
 });
 
+test('who begins to wait after an event is not asked about it', () => {
+  const { clock, queue, asked, unschedulable } = setUp(3);
+  unschedulable('a', 'b', 'c');
+  queue.onEvent({ resource: 'Node', actions: ['Add'] });
+  expect(asked).toEqual(['ns/a', 'ns/b']);
+  queue.add(pod('late'));
+  const entry = [queue.pop(), queue.pop(), queue.pop()].find((one) => one?.info.key === 'ns/late');
+  if (entry) queue.retry(entry, fit);
+  clock.advance(100);
+  expect(entry).toBeDefined();
+  expect(asked).toEqual(['ns/a', 'ns/b', 'ns/c']);
+});
+
 test('with more events than can be asked about everybody is tried again', () => {
   const { queue, pop, asked, unschedulable } = setUp(10);
   unschedulable('a', 'b', 'c');

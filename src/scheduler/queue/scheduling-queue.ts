@@ -25,6 +25,8 @@ export interface QueueEntry extends QueuedPod {
   pendingPlugins: ReadonlySet<string>;
   /** Turned away before it was queued. */
   gate: Status | undefined;
+  /** Events that had come when it began to wait for one. */
+  heard: number;
 }
 
 export interface QueueOptions {
@@ -54,8 +56,12 @@ export class SchedulingQueue {
   readonly #backoff: Heap<QueueEntry>;
   #backoffTimer: (Timer & { atMs: number }) | undefined;
   #flushTimer: Timer | undefined;
-  /** Events with the pods that have not been asked yet whether it helps them, the oldest first. */
-  readonly #behind: { event: ClusterEvent; entries: Iterator<QueueEntry> }[] = [];
+  /**
+   * Events about which not every pod has been asked yet, the oldest first, each with its number and the pods that are left. Those that begin to
+   * wait later are among them, and are passed over.
+   */
+  readonly #behind: { event: ClusterEvent; number: number; entries: Iterator<QueueEntry> }[] = [];
+  #events = 0;
   #offerTimer: Timer | undefined;
   #closed = false;
 
@@ -96,6 +102,7 @@ export class SchedulingQueue {
       plugins: nobody,
       pendingPlugins: nobody,
       gate: undefined,
+      heard: 0,
     };
     this.#nominate(info);
     this.#toActive(entry);
@@ -154,9 +161,8 @@ export class SchedulingQueue {
   }
   /** Something changed: moves the pods that it may help, at once or, where asking them takes long, in turns. */
   onEvent(event: ClusterEvent): void {
-    const entries = [...this.#unschedulable.values()].filter(({ gate }) => gate === undefined);
-    if (entries.length === 0) return;
-    this.#behind.push({ event, entries: entries.values() });
+    if (this.#unschedulable.size === 0) return;
+    this.#behind.push({ event, number: ++this.#events, entries: this.#unschedulable.values() });
     if (this.#behind.length > eventsBehindMax) this.#tryAll();
     else if (this.#offerTimer === undefined) this.#offerBehind();
   }
@@ -166,7 +172,7 @@ export class SchedulingQueue {
     for (let [first] = this.#behind; first; [first] = this.#behind) {
       for (let next = first.entries.next(); !next.done; next = first.entries.next()) {
         const entry = next.value;
-        if (this.#unschedulable.get(entry.info.uid) === entry && entry.gate === undefined) this.#offer(entry, first.event);
+        if (entry.heard < first.number && entry.gate === undefined) this.#offer(entry, first.event);
         if (clock.monotonic() < untilMs) continue;
         this.#offerTimer = clock.setTimer(0, () => {
           this.#offerTimer = undefined;
@@ -210,8 +216,10 @@ export class SchedulingQueue {
   }
   #put(entry: QueueEntry, place: Place): void {
     this.#entries.set(entry.info.uid, { entry, place });
-    if (place === 'unschedulable') this.#unschedulable.set(entry.info.uid, entry);
-    else this.#unschedulable.delete(entry.info.uid);
+    if (place === 'unschedulable') {
+      entry.heard = this.#events;
+      this.#unschedulable.set(entry.info.uid, entry);
+    } else this.#unschedulable.delete(entry.info.uid);
   }
   #toActive(entry: QueueEntry): void {
     entry.gate = this.#options.preEnqueue(entry.info);

@@ -59,13 +59,17 @@ const readable = (text: string, completions: number): Interval[] =>
     }
   });
 
+const byFirst = (a: Interval, b: Interval): number => a.first - b.first;
+
 /** The first index in both sets; unreadable parts do not count. */
 export function overlap(left: string, right: string, completions: number): number | undefined {
   if (left === '' || right === '') return undefined;
-  const others = readable(right, completions);
-  for (const one of readable(left, completions)) {
-    const hit = others.find((other) => one.first <= other.last && other.first <= one.last);
-    if (hit) return Math.max(one.first, hit.first);
+  const others = readable(right, completions).sort(byFirst);
+  let at = 0;
+  for (const one of readable(left, completions).sort(byFirst)) {
+    while (at < others.length && (others[at] as Interval).last < one.first) at++;
+    const other = others[at];
+    if (other && other.first <= one.last) return Math.max(one.first, other.first);
   }
   return undefined;
 }

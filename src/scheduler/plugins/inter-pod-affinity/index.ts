@@ -1,19 +1,23 @@
 // Pods that want to be near or far from other pods (upstream plugins/interpodaffinity).
-import type { Plugin } from '../../framework/index.ts';
+import { affinityTermsMax, type Plugin, unresolvable } from '../../framework/index.ts';
 import { affinityVerdict, copyFilterState, type FilterState, filterState, isIdle, updateState } from './filtering.ts';
 import { affinityInterests } from './hints.ts';
 import { affinityScore, normalizeAffinity, scoreSums } from './scoring.ts';
 import type { TopologySums } from './sums.ts';
 import type { InterPodAffinityArgs } from './args.ts';
 
+const name = 'InterPodAffinity';
+const tooManyTerms = unresolvable(name, `pod has more than ${affinityTermsMax} required (anti-)affinity terms`);
+
 export const interPodAffinity = ({
   hardPodAffinityWeight = 1,
   ignorePreferredTermsOfExistingPods = false,
 }: InterPodAffinityArgs = {}): Plugin<FilterState, TopologySums> => ({
-  name: 'InterPodAffinity',
+  name,
   events: affinityInterests,
   preFilter(cycle) {
     const { pod, snapshot } = cycle;
+    if (pod.requiredTerms > affinityTermsMax) return { status: tooManyTerms };
     const quiet = pod.requiredAffinity.length === 0 && pod.requiredAntiAffinity.length === 0;
     if (quiet && snapshot.nodesWithRequiredAntiAffinity.size === 0) return { skip: true };
     const state = filterState(cycle);
