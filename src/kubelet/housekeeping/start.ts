@@ -46,7 +46,12 @@ export function startHousekeeping(parts: HousekeepingParts): Housekeeping {
     evict: (pod, message, graceSeconds, condition) => workers.evict(pod, { reason: 'Evicted', message }, graceSeconds, condition),
     warn,
     onPressure: () => void nodes.updateStatus(),
-    freeImages: () => images.free(Number.MAX_SAFE_INTEGER),
+    // Pods go where images do not.
+    async freeImages() {
+      await images.free(Number.MAX_SAFE_INTEGER).catch((error: unknown) => {
+        logger.warn('images could not be removed', { error: String(error) });
+      });
+    },
   });
   const housekeeping = new Housekeeping(
     {

@@ -6,6 +6,8 @@ import type { KubeletOptions } from '../options.ts';
 import type { PodRuntime } from '../container/runtime.ts';
 import { type ImageUse, imagesToRemove } from './garbage.ts';
 
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
 export interface ImageCollectorDeps {
   options: Pick<KubeletOptions, 'imageGcHighPercent' | 'imageGcLowPercent' | 'imageAgeMsMin' | 'imageAgeMsMax' | 'podInfraImage'>;
   runtime: PodRuntime;
@@ -20,12 +22,24 @@ export interface ImageCollectorDeps {
 export class ImageCollector {
   readonly #deps: ImageCollectorDeps;
   readonly #uses = new Map<string, ImageUse>();
+  #failedBefore = false;
 
   constructor(deps: ImageCollectorDeps) {
     this.#deps = deps;
   }
 
+  /** One round; a failure is told of the node when it is not the first in a row. */
   async collect(): Promise<void> {
+    try {
+      await this.#collect();
+      this.#failedBefore = false;
+    } catch (error) {
+      if (this.#failedBefore) this.#deps.warn('ImageGCFailed', messageOf(error));
+      this.#failedBefore = true;
+      throw error;
+    }
+  }
+  async #collect(): Promise<void> {
     const { options, runtime, warn } = this.#deps;
     const { imageGcHighPercent, imageGcLowPercent, imageAgeMsMax } = options;
     await this.#track(await runtime.list());
@@ -39,7 +53,14 @@ export class ImageCollector {
     }
     const usedPercent = 100 - (100 * disk.available) / disk.capacity;
     if (usedPercent < imageGcHighPercent) return;
-    await this.free((disk.capacity * (100 - imageGcLowPercent)) / 100 - disk.available);
+    const wanted = Math.floor((disk.capacity * (100 - imageGcLowPercent)) / 100 - disk.available);
+    const freed = await this.free(wanted);
+    if (freed >= wanted) return;
+    const message =
+      'Failed to garbage collect required amount of images. ' +
+      `Attempted to free ${wanted} bytes, but only found ${freed} bytes eligible to free.`;
+    warn('FreeDiskSpaceFailed', message);
+    throw new Error(message);
   }
   async #track(records: readonly PodRecord[]): Promise<Set<string>> {
     const now = this.#deps.clock.now();
@@ -55,8 +76,11 @@ export class ImageCollector {
     for (const id of this.#uses.keys()) if (!images.some((image) => image.id === id)) this.#uses.delete(id);
     return inUse;
   }
-  /** Removes images of nobody, the longest unused first, until that much is free; those past their age in any case. */
-  async free(bytesToFree: number): Promise<void> {
+  /**
+   * Removes images of nobody, the longest unused first, until that much is free; those past their age in any case. Resolves with the bytes that it freed; rejects
+   * when an image could not be removed, after it has tried the others.
+   */
+  async free(bytesToFree: number): Promise<number> {
     const { runtime, clock, logger, options } = this.#deps;
     const inUse = await this.#track(await runtime.list());
     const chosen = imagesToRemove({
@@ -69,9 +93,18 @@ export class ImageCollector {
       ageMsMin: options.imageAgeMsMin,
       ageMsMax: options.imageAgeMsMax,
     });
-    for (const { id } of chosen) {
-      await runtime.images.remove(id);
-      logger.info('Image garbage collection removed an image', { image: id });
-    }
+    let freed = 0;
+    const failures: string[] = [];
+    for (const { id, sizeBytes } of chosen)
+      try {
+        await runtime.images.remove(id);
+        freed += sizeBytes;
+        logger.info('Image garbage collection removed an image', { image: id });
+      } catch (error) {
+        failures.push(messageOf(error));
+      }
+    if (failures.length === 0) return freed;
+    const wanted = `wanted to free ${bytesToFree} bytes, but freed ${freed} bytes space`;
+    throw new Error(`${wanted} with errors in image deletion: [${failures.join(', ')}]`);
   }
 }

@@ -1,5 +1,10 @@
 import { expect, it } from 'vitest';
 import type { Secret } from '#api/core/v1';
+import { silentLogger } from '#utils';
+import type { PodRuntime } from '../container/runtime.ts';
+import { defaultOptions } from '../options.ts';
+import { ManualClock } from '../test-support/manual-clock.ts';
+import { ImageCollector } from './collector.ts';
 import { credentialsFor, matchesImage } from './credentials.ts';
 import { imagesToRemove } from './garbage.ts';
 import { withDefaultTag } from './reference.ts';
@@ -48,4 +53,37 @@ it('collects the longest unused images and spares what is used, pinned, new or n
     );
   expect(remove(1)).toEqual(['b']);
   expect(remove(10_000)).toEqual(['b', 'a']);
+});
+
+it('says of a full disk what it could not free, tries every image, and tells of the node when it fails again', async () => {
+  const clock = new ManualClock();
+  const there = new Set(['a', 'stuck', 'b']);
+  const images = {
+    list: () => Promise.resolve([...there].map((id) => ({ id, repoTags: [`${id}:1`], repoDigests: [], sizeBytes: 100 }))),
+    remove(id: string) {
+      if (id === 'stuck') return Promise.reject(new Error('in use'));
+      there.delete(id);
+      return Promise.resolve();
+    },
+  };
+  const runtime = { list: () => Promise.resolve([]), images } as unknown as PodRuntime;
+  const said: string[] = [];
+  const collector = new ImageCollector({
+    options: defaultOptions('n'),
+    runtime,
+    clock,
+    logger: silentLogger,
+    disk: () => Promise.resolve({ available: 500, capacity: 10_000 }),
+    warn: (reason, message) => said.push(`${reason}: ${message}`),
+  });
+  const short = (freed: number): string =>
+    `Failed to garbage collect required amount of images. Attempted to free 1500 bytes, but only found ${freed} bytes eligible to free.`;
+  // What is new is not removed.
+  await expect(collector.collect()).rejects.toThrow(short(0));
+  expect(said).toEqual([`FreeDiskSpaceFailed: ${short(0)}`]);
+  await clock.advance(300_000);
+  const stuck = 'wanted to free 1500 bytes, but freed 200 bytes space with errors in image deletion: [in use]';
+  await expect(collector.collect()).rejects.toThrow(stuck);
+  expect([...there]).toEqual(['stuck']);
+  expect(said[1]).toBe(`ImageGCFailed: ${stuck}`);
 });
