@@ -6,6 +6,7 @@ import type { Identity } from './identity.ts';
 import type { BackendInstances } from './instances/backends.ts';
 import type { InstanceFinder } from './instances/finder.ts';
 import type { ZoneDetails } from './instances/zones.ts';
+import type { Network } from './subnets/network.ts';
 
 export interface Cloud {
   readonly config: AwsConfig;
@@ -17,6 +18,7 @@ export interface Cloud {
   readonly instances: InstanceFinder;
   readonly backends: BackendInstances;
   readonly zones: ZoneDetails;
+  readonly network: Network;
   /** Rules of nodes are for all load balancers, and what is right depends on the others': they are read and changed in turn. */
   readonly nodeRules: Turns;
 }

@@ -16,6 +16,7 @@ import { loadBalancer } from './load-balancer/load-balancer.ts';
 import { metadataService } from './metadata.ts';
 import { apiMetrics } from './metrics.ts';
 import { routes } from './routes/routes.ts';
+import { createNetwork } from './subnets/network.ts';
 import { taggingController } from './tagging/controller.ts';
 import { taggingOptionsOf } from './tagging/options.ts';
 
@@ -44,6 +45,7 @@ export async function createProvider(context: CreateContext<AwsConfig>): Promise
     instances: createInstanceFinder(api, identity.cluster, clock, () => nodes),
     backends: createBackendInstances(api, identity.cluster, clock, logger),
     zones: createZoneDetails(api),
+    network: createNetwork({ api: clients.api, vpcId: identity.vpcId, clock }),
     nodeRules: inTurn(),
   };
   const during = (signal?: AbortSignal): Cloud => ({ ...shared, api: clients.api(signal), ...(signal && { signal }) });

@@ -22,6 +22,7 @@ import { during, isUnknownBackend } from '../../errors.ts';
 import { ensureGroup, setRules } from '../../security-groups/groups.ts';
 import { removeReplacedGroups } from '../../security-groups/replaced.ts';
 import { loadBalancerSubnets } from '../../subnets/find.ts';
+import { forgettingSubnets } from '../../subnets/network.ts';
 import { ownedTags } from '../../tags.ts';
 import { targetNodes } from '../target-nodes.ts';
 import { sameAttributes } from './attributes.ts';
@@ -55,10 +56,16 @@ async function create(cloud: Cloud, plan: ClassicPlan, subnets: string[], groups
         Tags: ownedTags(cloud.identity.cluster, plan.tags),
       }),
     )
+    .catch(forgettingSubnets(cloud.network))
     .catch(during(`error creating load balancer ${plan.name}`));
 }
 
-async function syncSubnets({ api }: Cloud, name: string, wanted: readonly string[], actual: readonly string[]): Promise<boolean> {
+async function syncSubnets(
+  { api, network }: Cloud,
+  name: string,
+  wanted: readonly string[],
+  actual: readonly string[],
+): Promise<boolean> {
   const [attach, detach] = [missing(wanted, actual), missing(actual, wanted)];
   if (detach.length > 0)
     await api
@@ -67,6 +74,7 @@ async function syncSubnets({ api }: Cloud, name: string, wanted: readonly string
   if (attach.length > 0)
     await api
       .elb(new AttachLoadBalancerToSubnetsCommand({ LoadBalancerName: name, Subnets: attach }))
+      .catch(forgettingSubnets(network))
       .catch(during('error attaching AWS loadbalancer to subnets'));
   return attach.length + detach.length > 0;
 }

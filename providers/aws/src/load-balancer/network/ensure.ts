@@ -13,6 +13,7 @@ import type { Cloud } from '../../cloud.ts';
 import { during } from '../../errors.ts';
 import { loadBalancerName } from '../../naming.ts';
 import { loadBalancerSubnets, subnetCidrs } from '../../subnets/find.ts';
+import { forgettingSubnets } from '../../subnets/network.ts';
 import { ownedTags } from '../../tags.ts';
 import { targetNodes } from '../target-nodes.ts';
 import { describeNetwork, networkStatus } from './describe.ts';
@@ -35,6 +36,7 @@ async function create(cloud: Cloud, service: Service, plan: NetworkPlan, groups:
         Tags: ownedTags(cloud.identity.cluster, plan.tags),
       }),
     )
+    .catch(forgettingSubnets(cloud.network))
     .catch(during('error creating load balancer'));
   if (!LoadBalancers[0]) throw new Error(`created load balancer ${plan.name}, but it was not returned`);
   return LoadBalancers[0];
