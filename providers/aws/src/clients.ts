@@ -15,7 +15,7 @@ import type {
   ServiceInputTypes as Elbv2Input,
   ServiceOutputTypes as Elbv2Output,
 } from '@aws-sdk/client-elastic-load-balancing-v2';
-import type { Clock } from 'sagong/cloud-provider';
+import type { Clock, Rng } from 'sagong/cloud-provider';
 import { inTime } from 'sagong/cloud-provider/kit';
 import { assumedRole } from './assumed-role.ts';
 import { boundedStream } from './bounded-stream.ts';
@@ -24,6 +24,7 @@ import type { AwsConfig } from './config/schema.ts';
 import { forController, isThrottling } from './errors.ts';
 import { callTimeoutMs, listItemsMax } from './limits.ts';
 import type { ApiMetrics } from './metrics.ts';
+import { createRetries } from './retries.ts';
 import { createThrottle, type Throttle } from './throttle.ts';
 
 type Send<Config, In extends object, Out extends Pick<Ec2Output, '$metadata'>> = <I extends In, O extends Out>(
@@ -95,7 +96,26 @@ function watched(client: Sendable, service: ServiceId, throttle: Throttle, { clo
 
 export interface ClientDeps {
   clock: Clock;
+  rng: Pick<Rng, 'next'>;
   metrics: ApiMetrics;
+}
+
+interface Retrying {
+  config: {
+    retryMode: string | (() => Promise<string>);
+    retryStrategy: () => Promise<unknown>;
+    maxAttempts: () => Promise<number>;
+  };
+}
+
+/** Waits between tries are in the time of our clock, but for the SDK's adaptive mode, which is the SDK's alone. */
+function retryInTime({ config }: Retrying, { clock, rng }: ClientDeps): void {
+  const { retryMode, retryStrategy, maxAttempts } = config;
+  const retries = createRetries({ clock, rng, attemptsMax: maxAttempts });
+  config.retryStrategy = async () => {
+    const mode = typeof retryMode === 'function' ? await retryMode() : retryMode;
+    return mode === 'adaptive' ? retryStrategy() : retries;
+  };
 }
 
 export function createClients(config: AwsConfig, region: string, deps: ClientDeps): Clients {
@@ -113,6 +133,7 @@ export function createClients(config: AwsConfig, region: string, deps: ClientDep
   watched(ec2 as never, 'EC2', throttle, deps);
   watched(elb as never, 'Elastic Load Balancing', throttle, deps);
   watched(elbv2 as never, 'Elastic Load Balancing v2', throttle, deps);
+  for (const client of [ec2, elb, elbv2]) retryInTime(client as unknown as Retrying, deps);
 
   const sender =
     (client: unknown, signal: AbortSignal | undefined) =>

@@ -44,6 +44,14 @@ export const groupCreatePeriodMs = 1_000;
 export const targetsMax = 100;
 export const taggedResourcesMax = 20;
 
+/** Tries of one call, as in the SDK's standard mode: the longest wait before the second one, which doubles; what each takes from the tokens of all. */
+export const retryTransientMs = 50;
+export const retryThrottledMs = 1_000;
+export const retryDelayMaxMs = 20_000;
+export const retryTokens = 500;
+export const retryCost = 14;
+export const throttledRetryCost = 5;
+
 /** Throttling: failures of the last while, halved in about a minute, slow down everything by at most this. */
 export const throttleDelayMaxMs = 60_000;
 export const throttleDecayPeriodMs = 20_000;

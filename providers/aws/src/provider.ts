@@ -1,5 +1,6 @@
 // Puts the parts together: one set of clients, finders shared by all calls, and the manager's cache of Nodes.
 import type { CloudProvider, CreateContext, Node } from 'sagong/cloud-provider';
+import { systemRng } from 'sagong/cloud-provider/kit';
 import { createClients } from './clients.ts';
 import { type Cloud, inTurn } from './cloud.ts';
 import { checkConfig } from './config/config.ts';
@@ -27,11 +28,11 @@ const noNodes: KnownNodes = { get: () => undefined, list: () => [] };
  * EC2 are asked about the instance this runs on.
  */
 export async function createProvider(context: CreateContext<AwsConfig>): Promise<CloudProvider> {
-  const { config, clock, logger } = context;
+  const { config, clock, rng = systemRng(), logger } = context;
   checkConfig(config);
   const metadata = metadataService(endpointOf(config, 'ec2imds').endpoint);
   const region = await regionOf(config, metadata);
-  const clients = createClients(config, region, { clock, metrics: apiMetrics(context.metrics, clock) });
+  const clients = createClients(config, region, { clock, rng, metrics: apiMetrics(context.metrics, clock) });
   const api = clients.api();
   const identity = await identityOf(config, region, metadata, api);
   logger.info('AWS cloud provider', { region, vpc: identity.vpcId, cluster: identity.cluster.id });

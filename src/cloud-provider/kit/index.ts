@@ -1,4 +1,5 @@
 // What providers of vendors share. Public: `import ... from 'sagong/cloud-provider/kit'`.
+export { systemRng } from '#host';
 export * from './annotations.ts';
 export * from './batch.ts';
 export * from './cache.ts';
