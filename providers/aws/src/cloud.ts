@@ -6,6 +6,7 @@ import type { Identity } from './identity.ts';
 import type { BackendInstances } from './instances/backends.ts';
 import type { InstanceFinder } from './instances/finder.ts';
 import type { ZoneDetails } from './instances/zones.ts';
+import type { AllTargetGroups } from './load-balancer/network/target-groups.ts';
 import type { Network } from './subnets/network.ts';
 
 export interface Cloud {
@@ -19,6 +20,7 @@ export interface Cloud {
   readonly backends: BackendInstances;
   readonly zones: ZoneDetails;
   readonly network: Network;
+  readonly targetGroups: AllTargetGroups;
   /** Rules of nodes are for all load balancers, and what is right depends on the others': they are read and changed in turn. */
   readonly nodeRules: Turns;
 }

@@ -19,6 +19,8 @@ export const taggingGraceMs = 300_000;
 export const backendsAgeMaxMs = 600_000;
 /** How old what is known of subnets and route tables may be when subnets of load balancers are chosen. */
 export const subnetsTtlMs = 30_000;
+/** How old the list of all target groups may be that forgotten ones are looked for in. */
+export const targetGroupsTtlMs = 30_000;
 /** Items in one answer of the EC2 API. */
 export const pageItems = 1_000;
 /** Answers to one question; more are a loop of tokens. */

@@ -14,6 +14,7 @@ import { instancesV2 } from './instances/instances-v2.ts';
 import { createTopology } from './instances/topology.ts';
 import { createZoneDetails } from './instances/zones.ts';
 import { loadBalancer } from './load-balancer/load-balancer.ts';
+import { allTargetGroups } from './load-balancer/network/target-groups.ts';
 import { metadataService } from './metadata.ts';
 import { apiMetrics } from './metrics.ts';
 import { routes } from './routes/routes.ts';
@@ -47,6 +48,7 @@ export async function createProvider(context: CreateContext<AwsConfig>): Promise
     backends: createBackendInstances(api, identity.cluster, clock, logger),
     zones: createZoneDetails(api),
     network: createNetwork({ api: clients.api, vpcId: identity.vpcId, clock }),
+    targetGroups: allTargetGroups(clients.api, clock),
     nodeRules: inTurn(),
   };
   const during = (signal?: AbortSignal): Cloud => ({ ...shared, api: clients.api(signal), ...(signal && { signal }) });

@@ -31,9 +31,11 @@ const describe = ({ api }: Cloud, Filters: Filter[]): Promise<SecurityGroup[]> =
 export const groupsById = async (cloud: Cloud, ids: readonly string[]): Promise<SecurityGroup[]> =>
   ids.length === 0 ? [] : describe(cloud, [{ Name: 'group-id', Values: [...ids] }]);
 
-/** All of the network that carry the tag of the cluster, by id. */
-export async function clusterGroups(cloud: Cloud): Promise<Map<string, SecurityGroup>> {
-  const found = await describe(cloud, [{ Name: 'vpc-id', Values: [cloud.identity.vpcId] }]);
+/** All of the network that carry the tag of the cluster, or those of them that are `among` these, by id. */
+export async function clusterGroups(cloud: Cloud, among?: ReadonlySet<string>): Promise<Map<string, SecurityGroup>> {
+  const found = among
+    ? await groupsById(cloud, [...among])
+    : await describe(cloud, [{ Name: 'vpc-id', Values: [cloud.identity.vpcId] }]);
   const tagged = found.filter(({ Tags }) => inCluster(cloud.identity.cluster, Tags));
   return new Map(tagged.map((group) => [group.GroupId ?? '', group]));
 }

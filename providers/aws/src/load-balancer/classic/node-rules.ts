@@ -35,10 +35,15 @@ export async function admitToNodes(
 ): Promise<void> {
   const { DisableSecurityGroupIngress, ElbSecurityGroup } = cloud.config.Global;
   if (DisableSecurityGroupIngress) return;
-  const tagged = await clusterGroups(cloud);
+  const nodes = [...instances];
+  const asked = [
+    ...present,
+    ...nodes.flatMap(({ SecurityGroups = [] }) => SecurityGroups.flatMap(({ GroupId }) => GroupId ?? [])),
+  ];
+  const tagged = await clusterGroups(cloud, new Set(asked));
   const front = frontGroup(present, groups, (id) => tagged.has(id));
   if (front === undefined) throw new Error('could not determine security group for load balancer');
-  const wanted = nodeGroups(instances, (id) => tagged.has(id));
+  const wanted = nodeGroups(nodes, (id) => tagged.has(id));
   const isTagged = ({ Tags }: SecurityGroup): boolean => inCluster(cloud.identity.cluster, Tags);
   const { open, close } = admissionChange(wanted, await groupsThatAdmit(cloud, front), front, isTagged);
   // The group of the configuration is the user's: its rules are left alone.

@@ -98,7 +98,10 @@ async function ensure(
   const groups = await networkGroups(cloud, cluster, service, plan, present);
   const loadBalancer = present ?? (await create(cloud, service, plan, groups));
   if (present) await syncNetworkGroups(cloud, present, groups);
-  await syncPorts(cloud, service, loadBalancer, plan, [...instances.keys()]);
+  await syncPorts(cloud, service, loadBalancer, plan, [...instances.keys()]).catch((error: unknown) => {
+    cloud.targetGroups.forget();
+    throw error;
+  });
   await syncAttributes(cloud, loadBalancer.LoadBalancerArn ?? '', plan);
 
   const subnets = (loadBalancer.AvailabilityZones ?? []).flatMap(({ SubnetId }) => SubnetId ?? []);

@@ -11,18 +11,19 @@ import {
   type TargetGroup,
   type TargetGroupAttribute,
 } from '@aws-sdk/client-elastic-load-balancing-v2';
-import { retryAfter, type Service } from 'sagong/cloud-provider';
-import { pages } from '../../clients.ts';
+import { type Clock, retryAfter, type Service } from 'sagong/cloud-provider';
+import { type Cache, createCache } from 'sagong/cloud-provider/kit';
+import { type Api, pages } from '../../clients.ts';
 import type { Cloud } from '../../cloud.ts';
 import { absentFor, during, hasCode } from '../../errors.ts';
-import { inUseRetryMs, pagesMax, taggedResourcesMax } from '../../limits.ts';
+import { inUseRetryMs, pagesMax, taggedResourcesMax, targetGroupsTtlMs } from '../../limits.ts';
 import { serviceName, targetGroupPrefix } from '../../naming.ts';
 import { ownedByCluster, ownedTags, serviceTag, tagValue } from '../../tags.ts';
 import type { NetworkHealthCheck } from './health-check.ts';
 import type { NetworkPlan, PortMapping } from './plan.ts';
 import { syncTargets } from './targets.ts';
 
-const describe = ({ api }: Cloud, input: DescribeTargetGroupsCommandInput): Promise<TargetGroup[]> =>
+const describe = ({ api }: Pick<Cloud, 'api'>, input: DescribeTargetGroupsCommandInput): Promise<TargetGroup[]> =>
   pages(
     (Marker) => api.elbv2(new DescribeTargetGroupsCommand({ ...input, ...(Marker !== undefined && { Marker }) })),
     ({ TargetGroups }) => TargetGroups,
@@ -40,11 +41,17 @@ export const attachedTargetGroups = (cloud: Cloud, LoadBalancerArn: string): Pro
 export const looseTargetGroups = async (cloud: Cloud, service: Service): Promise<TargetGroup[]> =>
   looseAmong(cloud, service, await describe(cloud, {}));
 
+/** All of the account, among which loose ones are looked for at each sync. To be forgotten when a sync fails, as it may have left some. */
+export type AllTargetGroups = Pick<Cache<readonly TargetGroup[]>, 'get' | 'forget'>;
+
+export const allTargetGroups = (api: (signal?: AbortSignal) => Api, clock: Pick<Clock, 'monotonic'>): AllTargetGroups =>
+  createCache({ clock, ttlMs: targetGroupsTtlMs, read: (_key, signal) => describe({ api: api(signal) }, {}) });
+
 /** Those that a load balancer uses, and those that no longer do since a change was cut off. */
 export async function targetGroupsOf(cloud: Cloud, service: Service, LoadBalancerArn: string) {
-  const all = await describe(cloud, {});
-  const attached = all.filter(({ LoadBalancerArns }) => LoadBalancerArns?.includes(LoadBalancerArn));
-  return { attached, loose: await looseAmong(cloud, service, all) };
+  const all = await cloud.targetGroups.get('', cloud.signal);
+  const loose = await looseAmong(cloud, service, all);
+  return { attached: await attachedTargetGroups(cloud, LoadBalancerArn), loose };
 }
 
 async function looseAmong(cloud: Cloud, service: Service, all: readonly TargetGroup[]): Promise<TargetGroup[]> {
