@@ -1,5 +1,6 @@
 // RBAC rules made ready for matching (pkg/apis/rbac/v1 evaluation helpers). A compiled rule answers with set look-ups only.
 import type { PolicyRule } from '#api/rbac/v1';
+import { withoutTrailing } from '#utils';
 import type { Attributes } from '../request/request.ts';
 
 /** A set of strings where `*` means all. */
@@ -34,7 +35,7 @@ export class CompiledRule {
     this.#paths = new Words(rule.nonResourceURLs);
     this.#pathPrefixes = (rule.nonResourceURLs ?? [])
       .filter((path) => path.endsWith('*'))
-      .map((path) => path.replace(/\*+$/, ''));
+      .map((path) => withoutTrailing(path, '*'));
   }
 
   /** `combined` is resource/subresource. */

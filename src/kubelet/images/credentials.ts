@@ -2,6 +2,7 @@
 import type { Secret } from '#api/core/v1';
 import { secretText } from '../env/environment.ts';
 import type { RegistryAuth } from '../container/runtime.ts';
+import { withoutTrailing } from '#utils';
 import { registryOf } from './reference.ts';
 
 interface Entry {
@@ -31,10 +32,7 @@ const dockerHub = new Set(['index.docker.io', 'docker.io', 'registry-1.docker.io
 
 /** Whether credentials kept under `key` (`host`, `*.host`, `https://host/path`) are for the image. */
 export function matchesImage(key: string, image: string): boolean {
-  const [host = '', ...path] = key
-    .replace(/^https?:\/\//, '')
-    .replace(/\/+$/, '')
-    .split('/');
+  const [host = '', ...path] = withoutTrailing(key.replace(/^https?:\/\//, ''), '/').split('/');
   const registry = registryOf(image);
   const sameHub = dockerHub.has(host) && dockerHub.has(registry);
   const wanted = host.split('.');
@@ -47,19 +45,25 @@ export function matchesImage(key: string, image: string): boolean {
   return repository === prefix || repository.startsWith(`${prefix}/`) || repository.startsWith(`${prefix}:`);
 }
 
-const globMatches = (pattern: string, text: string): boolean =>
-  new RegExp(
-    `^${pattern
-      .replace(/[.+^${}()|[\]\\]/g, '\\$&')
-      .replaceAll('*', '.*')
-      .replaceAll('?', '.')}$`,
-  ).test(text);
+/** `*` is any text, `?` any character. It goes back to the last `*` only, so many of them do not multiply: a secret's author chose the pattern. */
+function globMatches(pattern: string, text: string): boolean {
+  let [at, from] = [0, 0];
+  let [star, starFrom] = [-1, 0];
+  while (from < text.length) {
+    if (pattern[at] === '*') [star, starFrom] = [at++, from];
+    else if (at < pattern.length && (pattern[at] === '?' || pattern[at] === text[from])) [at, from] = [at + 1, from + 1];
+    else if (star >= 0) [at, from] = [star + 1, ++starFrom];
+    else return false;
+  }
+  while (pattern[at] === '*') at++;
+  return at === pattern.length;
+}
 
 /** Longest key first, as it names the image best. */
 export function credentialsFor(image: string, secrets: readonly Secret[]): RegistryAuth[] {
   return secrets
     .flatMap(entriesOf)
-    .filter(([key]) => matchesImage(key, image))
+    .filter(([key, entry]) => typeof entry === 'object' && entry !== null && matchesImage(key, image))
     .sort(([a], [b]) => b.length - a.length)
     .map(([, { username, password, auth, identitytoken, registrytoken }]) => {
       const decoded = auth && username === undefined ? secretText(auth) : undefined;

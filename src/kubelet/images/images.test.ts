@@ -28,6 +28,29 @@ it.each([
   expect(matchesImage(key, image)).toBe(expected);
 });
 
+it.each([
+  ['*', 'a', true],
+  ['a*b*c', 'a1b2bc', true],
+  ['a*b*c', 'a1b2', false],
+  ['?*?', 'a', false],
+  ['*a?', 'aaab', true],
+  ['**', '', true],
+  ['*.*', 'a', false],
+])('the pattern %s and the host %s', (pattern, host, expected) => {
+  expect(matchesImage(`${pattern}.io:1`, `${host}.io:1/app`)).toBe(expected);
+});
+
+it('a pattern of many stars is answered, whoever made it', () => {
+  expect(matchesImage(`${'*a'.repeat(500)}b.io`, `${'a'.repeat(2_000)}.io/app`)).toBe(false);
+  expect(matchesImage(`x${'/'.repeat(1_000_000)}y`, 'x.io/app')).toBe(false);
+});
+
+it('entries of a secret that are none are left out', () => {
+  const text = JSON.stringify({ auths: { 'a.io': null, 'a.io/app': 5, 'a.io/app/b': { username: 'u', password: 'p' } } });
+  const secret = { metadata: {}, type: 'kubernetes.io/dockerconfigjson', data: { '.dockerconfigjson': btoa(text) } };
+  expect(credentialsFor('a.io/app/b:1', [secret])).toMatchObject([{ username: 'u', password: 'p' }]);
+});
+
 it('reads user and password of a pull secret', () => {
   const config = { auths: { 'quay.io': { auth: btoa('me:pass:word') } } };
   const secret: Secret = {
