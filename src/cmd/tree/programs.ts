@@ -83,7 +83,7 @@ const makers: readonly Command[] = [
       provider: flag.strings({
         name: 'provider',
         default: [],
-        help: 'Cloud providers to put in: aws, azure, digitalocean, gce, oci, or the name of an npm package.',
+        help: 'Cloud providers to put in: aws, azure, cce, digitalocean, gce, linode, oci, or the name of an npm package.',
       }),
     },
     run: async ({ given, values: { output } }) =>
