@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { imagesIn, loadImages } from '../lib/images.mjs';
 import { loadApp, nodesOf, pod, service, web } from './pods.mjs';
-import { addOnPrograms, flannelPluginVersion } from './programs.mjs';
+import { addOnPrograms, versions } from './programs.mjs';
 
 const version = 'v0.28.10';
 
@@ -55,6 +55,6 @@ export const flannel = {
       if (!seen.includes('10-flannel.conflist') || !seen.includes('vxlan id 1')) throw new Error(`${node} has not flannel's network:\n${seen}`);
     }
     await kubectl('delete', 'pod/web', 'pod/asks', 'service/web');
-    return { result: 'works', differs: `built without the backend of Tencent Cloud; its CNI plugin is ${flannelPluginVersion}` };
+    return { result: 'works', differs: `built without the backend of Tencent Cloud; its CNI plugin is ${versions.flannelPlugin}` };
   },
 };

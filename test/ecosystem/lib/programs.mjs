@@ -76,12 +76,13 @@ export async function goModule(work, module) {
 }
 
 /**
- * Programs of several modules, built in one that requires them all on top of what `base` pins, so that what they share is compiled once; built once and kept.
+ * Programs of several modules, built in one that requires them all on top of what `base` pins, if given, so that what they share is compiled once; built once and kept.
  * `modules`: version by path. `replaced`: the same of those that stay older than others ask for. `programs`: `{ path, version }` of a package by
  * name, of which those in `wanted` are built. `files` are added. Resolves with `{ bin, folderOf(module) }`.
  */
 export async function goPrograms(cache, { base, modules, replaced = {}, programs, wanted, files = {} }) {
-  const pins = createHash('sha256').update(JSON.stringify([modules, replaced, files, readFileSync(join(base, 'go.mod'), 'utf8')]));
+  const mod = base ? readFileSync(join(base, 'go.mod'), 'utf8') : 'module programs\n\ngo 1.26.0\n';
+  const pins = createHash('sha256').update(JSON.stringify([modules, replaced, files, mod]));
   const folder = join(cache, `programs-${pins.digest('hex').slice(0, 12)}`);
   const bin = join(folder, 'bin');
   mkdirSync(bin, { recursive: true });
@@ -92,9 +93,9 @@ export async function goPrograms(cache, { base, modules, replaced = {}, programs
       mkdirSync(dirname(join(folder, file)), { recursive: true });
       writeFileSync(join(folder, file), text);
     }
-    copyFileSync(join(base, 'go.sum'), join(folder, 'go.sum'));
+    if (base) copyFileSync(join(base, 'go.sum'), join(folder, 'go.sum'));
     const pinned = join(folder, 'pinned.mod');
-    copyFileSync(join(base, 'go.mod'), pinned);
+    writeFileSync(pinned, mod);
     const required = Object.entries(modules).map(([path, version]) => `-require=${path}@${version}`);
     await go('mod', 'edit', ...required, ...Object.entries(replaced).map(([path, version]) => `-replace=${path}=${path}@${version}`), pinned);
     await must('mv', [pinned, join(folder, 'go.mod')]);
