@@ -61,6 +61,24 @@ describe('turns', () => {
     expect(entered).toEqual([0, 1, 2, 3]);
   });
 
+  it('lets in who comes while others are let in, and who comes when nobody waits any more', async () => {
+    const clock = manual();
+    const enter = createTurnstile(createTurns(clock, 10));
+    const entered: string[] = [];
+    const caller = async (name: string, more: readonly string[] = []): Promise<void> => {
+      await enter();
+      entered.push(name);
+      clock.pass(11);
+      await Promise.all(more.map((one) => caller(one)));
+    };
+    await caller('first');
+    await Promise.all([caller('a', ['a1', 'a2']), caller('b', ['b1'])]);
+    expect(entered).toEqual(['first', 'a', 'b', 'a1', 'a2', 'b1']);
+    clock.pass(11);
+    await Promise.all([caller('c'), caller('d', ['d1'])]);
+    expect(entered.slice(6)).toEqual(['c', 'd', 'd1']);
+  });
+
   it('lets one long caller in per turn, and short ones past those who wait', async () => {
     const clock = manual();
     const enter = createTurnstile(createTurns(clock, 10), true);

@@ -41,20 +41,23 @@ export function createTurns(clock: Pick<Clock, 'monotonic'>, shareMs: number = l
  * turn lets callers in past those who wait, so that little work is not held up by much.
  */
 export function createTurnstile(turns: Turns, overtaking = false): () => Promise<void> | undefined {
+  // Who was let in is out of it: on a busy server there is always somebody waiting, and it would never be emptied.
   const waiting: (() => void)[] = [];
+  let letting = false;
   const open = async (): Promise<void> => {
+    letting = true;
     await nextTurn();
-    for (let i = 0; i < waiting.length; i++) {
+    for (let next = waiting.shift(); next; next = waiting.shift()) {
       // What is let in counts from its beginning on.
       turns.spent();
-      waiting[i]?.();
+      next();
       await turns.rest();
     }
-    waiting.length = 0;
+    letting = false;
   };
   return () => {
-    if ((overtaking || waiting.length === 0) && !turns.spent()) return undefined;
-    if (waiting.length === 0) void open();
+    if ((overtaking || !letting) && !turns.spent()) return undefined;
+    if (!letting) void open();
     return new Promise((resolve) => waiting.push(resolve));
   };
 }
