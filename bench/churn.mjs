@@ -3,7 +3,7 @@
 // the memory of the cluster, in the end whether waits stayed within twice of without, memory was flat, every acknowledged write is there, and the process
 // is the one that was started. Needs a build; the cluster has a data directory of its own, which is removed.
 //
-//   node bench/churn.mjs [--minutes 60] [--nodes 1000] [--tenants 5] [--replicas 200]
+//   node bench/churn.mjs [--minutes 60] [--nodes 1000] [--tenants 5] [--replicas 20]
 //
 // A fifth of the minutes is without the attack.
 import { spawn } from 'node:child_process';
@@ -24,7 +24,7 @@ const { values } = parseArgs({
     minutes: { type: 'string', default: '60' },
     nodes: { type: 'string', default: '1000' },
     tenants: { type: 'string', default: '5' },
-    replicas: { type: 'string', default: '200' },
+    replicas: { type: 'string', default: '20' },
   },
 });
 const totalMs = Number(values.minutes) * 60_000;
