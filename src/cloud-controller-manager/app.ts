@@ -2,6 +2,7 @@
 import { checkedProvider, type CloudProvider } from '#cloud-provider';
 import type { KubeClient } from '#client';
 import {
+  buildInfo,
   createMetrics,
   type HealthCheck,
   type LeaderElectionConfiguration,
@@ -86,6 +87,7 @@ class Manager implements RunningCloudControllerManager {
     this.#deps = deps;
     this.metrics = deps.metrics ?? createMetrics();
     this.#queueMetrics = workQueueMetrics(this.metrics);
+    buildInfo(this.metrics);
     const { cloud, providerName, config, controllers, leaderElection, identity, leaderMigration: migration } = this.#options;
     if (!cloud.hasClusterId() && !options.allowUntaggedCloud)
       throw new Error(

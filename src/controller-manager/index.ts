@@ -1,6 +1,7 @@
 // kube-controller-manager: all control loops in one process, behind leader election where several run.
 import type { KubeClient } from '#client';
 import {
+  buildInfo,
   createMetrics,
   defaultLeaderElection,
   type HealthCheck,
@@ -86,6 +87,7 @@ export function runKubeControllerManager(
   const sets = new Set<ControllerSet>();
   const own = { ...deps, metrics };
   const queueMetrics = workQueueMetrics(metrics);
+  buildInfo(metrics);
 
   const leading = runLeading({ election, identity, migration }, own, async (lock, signal) => {
     if (migration) logger.info(`leader migration: starting ${lock === 'main' ? 'main' : 'migrated'} controllers.`);

@@ -1,5 +1,5 @@
 // What kube-proxy measures, by upstream's names (pkg/proxy/metrics), and the endpoint that shows it (`--metrics-bind-address`).
-import { createMetrics, exponentialBuckets, type Metrics } from '#component-base';
+import { buildInfo, createMetrics, exponentialBuckets, type Metrics } from '#component-base';
 import type { Logger } from '#utils';
 import { serve, type WireRequest, type WireResponse, type WireServer } from '#wire';
 import type { ProxyMode } from './dataplane.ts';
@@ -16,6 +16,7 @@ const name = (rest: string): string => `kubeproxy_${rest}`;
 
 export function proxyMetrics(mode: ProxyMode): ProxyMetrics {
   const all = createMetrics();
+  buildInfo(all);
   const duration = (kind: string, help: string) =>
     all.histogram({ name: name(`sync_${kind}proxy_rules_duration_seconds`), help, buckets });
   const [any, full, partial] = [

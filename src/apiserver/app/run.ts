@@ -3,7 +3,7 @@ import { watchFile } from '#host';
 import { readText } from '../platform/files.ts';
 import { randomBytes } from '../platform/crypto.ts';
 import { builtinResources } from '#api';
-import { createMetrics, inDomain, type Metrics, ownProcess, processMetrics, Supervisor } from '#component-base';
+import { buildInfo, createMetrics, inDomain, type Metrics, ownProcess, processMetrics, Supervisor } from '#component-base';
 import { keptCertificate } from '#component-base/serving';
 import { createCertificateAuthority, issueCertificate } from '#pki';
 import { openEtcdStore, openDiskStore, openMemoryStore, type Store } from '#store';
@@ -77,6 +77,7 @@ export async function runKubeApiServer(options: KubeApiServerOptions, deps: Kube
   const { metrics = createMetrics(), supervisor = new Supervisor(deps) } = deps;
   supervisor.countIn(metrics);
   processMetrics(metrics);
+  buildInfo(metrics);
   // An error that nobody caught, of one request or of one timer, is noted, and everybody else is served on.
   const domain = supervisor.lasting('kube-apiserver');
   if (deps.alone) ownProcess(domain);

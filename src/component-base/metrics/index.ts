@@ -1,5 +1,6 @@
 // The room's metrics part; reached through #component-base.
 export { type RestClientMetrics, restClientMetrics, type WorkQueueMetrics, workQueueMetrics } from './client-metrics.ts';
+export { buildInfo } from './build-info.ts';
 export type { LabelValue, MetricOptions } from './families.ts';
 export { processMetrics, processStart } from './process-metrics.ts';
 export {

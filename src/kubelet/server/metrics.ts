@@ -1,5 +1,5 @@
 // GET /metrics and /metrics/resource (upstream pkg/kubelet/metrics, collectors/resource_metrics.go): what metrics-server and scrapers read.
-import { createMetrics, gitVersion, type Metrics } from '#component-base';
+import { buildInfo, createMetrics, type Metrics } from '#component-base';
 import type { ContainerRecord, PodRecord } from '../container/types.ts';
 import type { Kubelet } from '../kubelet.ts';
 import type { ContainerUsage } from '../container/runtime.ts';
@@ -22,12 +22,7 @@ export async function kubeletMetrics(kubelet: Kubelet): Promise<string> {
   const running = metrics.gauge({ name: 'kubelet_running_pods', help: 'Number of pods that have a running pod sandbox' });
   running.set(records.filter(({ sandboxes }) => sandboxes.some(({ ready }) => ready)).length);
   await volumeMetrics(metrics, kubelet, records);
-  const build = metrics.gauge({
-    name: 'kubernetes_build_info',
-    help: 'A metric with a constant 1 value.',
-    labels: ['git_version'],
-  });
-  build.set(1, gitVersion);
+  buildInfo(metrics);
   return metrics.expose();
 }
 

@@ -1,6 +1,6 @@
 // kube-scheduler as a running component: profiles from the configuration, leader election around the loop (cmd/kube-scheduler/app/server.go).
 import { runLeaderElection } from '#client';
-import { createMetrics, type HealthCheck, type LeaderElectionConfiguration, type Metrics } from '#component-base';
+import { buildInfo, createMetrics, type HealthCheck, type LeaderElectionConfiguration, type Metrics } from '#component-base';
 import { profilesOf } from '../config/index.ts';
 import type { Decision } from '../cycle/index.ts';
 import { leaderHealthSlackMs } from '../limits.ts';
@@ -97,6 +97,7 @@ function elect(
 export function runKubeScheduler(options: KubeSchedulerOptions, given: SchedulerDeps): KubeScheduler {
   const { initialBackoffMs, maxBackoffMs, unschedulableMs } = options;
   const deps = { ...given, metrics: given.metrics ?? createMetrics() };
+  buildInfo(deps.metrics);
   const profiles = profilesOf({ profiles: [...(options.profiles ?? [])] });
   const settings = {
     profiles,

@@ -3,6 +3,7 @@ import { request } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { UnknownObject } from '#apimachinery/meta';
+import { gitVersion } from '#component-base';
 import { defaultOptions, type KubeApiServer, runKubeApiServer } from '#apiserver/app';
 import { systemClock, systemRng } from '#host';
 import { type EmbeddedStore, openMemoryStore } from '#store';
@@ -80,6 +81,7 @@ it('requests, what they carry, admission, the store and watches are counted', as
   expect(await of('authorization_attempts_total', 'result="allowed"')).toBeGreaterThan(0);
   expect(await of('process_resident_memory_bytes')).toBeGreaterThan(0);
   expect(await of('process_cpu_seconds_total')).toBeGreaterThan(0);
+  expect(await of('kubernetes_build_info', 'major="1"', 'minor="36"', `git_version="${gitVersion}"`)).toBe(1);
 });
 
 it('each health check is told at /metrics/slis', async () => {
