@@ -16,10 +16,11 @@ export const annotation = {
   targetPool: 'networking.gke.io/target-pool',
 } as const;
 
-/** Of controllers of GKE that are not here; they have no part in these load balancers. */
+/** Of controllers of GKE that are not here, and of releases of the vendor's manager that this provider does not follow yet. */
 const refused: Readonly<Record<string, string>> = {
   'networking.gke.io/load-balancer-ip-addresses':
     'several or named addresses are for load balancers with regional backend services; spec.loadBalancerIP names one that you have reserved',
+  'cloud.google.com/load-balancer-resource-labels': 'forwarding rules get no labels of yours here',
   'networking.gke.io/weighted-load-balancing': 'target pools and instance groups have no weights',
   'networking.gke.io/l4-ilb-zonal-affinity': 'only load balancers of GKE subsetting have it',
 };

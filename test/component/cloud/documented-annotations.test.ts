@@ -100,7 +100,7 @@ const vendors: Readonly<Record<string, Vendor>> = {
     documented: [
       ...prefixed(
         baidu.balancerPrefix,
-        `id exist-id internal-vpc allocate-vip subnet-id rs-max-num backend-label reserve-lb lb-name scheduler
+        `id exist-id cce-add-id cce-add-eip internal-vpc allocate-vip subnet-id rs-max-num backend-label reserve-lb lb-name scheduler
         health-check-timeout-in-second health-check-interval unhealthy-threshold healthy-threshold health-check-string type
         pass-through server-group`,
       ),
@@ -134,6 +134,8 @@ const vendors: Readonly<Record<string, Vendor>> = {
     documented: words(
       `networking.gke.io/load-balancer-type cloud.google.com/load-balancer-type alpha.cloud.google.com/load-balancer-backend-share
       networking.gke.io/internal-load-balancer-allow-global-access networking.gke.io/internal-load-balancer-subnet
+      cloud.google.com/load-balancer-backend-share cloud.google.com/load-balancer-resource-labels
+      networking.gke.io/backend-service networking.gke.io/target-pool
       cloud.google.com/network-tier cloud.google.com/l4-rbs networking.gke.io/load-balancer-ip-addresses
       networking.gke.io/weighted-load-balancing networking.gke.io/l4-ilb-zonal-affinity`,
     ),
