@@ -127,8 +127,7 @@ export class Mirror implements Emulator {
       const answer = await emulation.answer(request);
       const after = emulation.save();
       if (after === before) return answer;
-      await this.#project(running);
-      await this.#untilServing(running);
+      await this.#untilServing(running, await this.#project(running));
       await atomicWrite(this.#statePath, after, { mode: 0o600 });
       await this.#trimAddresses(emulation);
       return answer;
@@ -170,18 +169,20 @@ export class Mirror implements Emulator {
       (error: unknown) => logger.warn('targets that are gone are still there', { error }),
     );
   }
-  async #project({ emulation, projection }: Running): Promise<void> {
-    await projection.apply(...wantedOf(emulation));
+  /** The keys of the load balancers that this has made or changed. */
+  async #project({ emulation, projection }: Running): Promise<string[]> {
+    const changed = await projection.apply(...wantedOf(emulation));
     emulation.setBalancers(madeOf(await projection.made()));
+    return changed;
   }
-  /** Waits until the load balancer serves, because a client may use an address as soon as it learns it, and not every vendor's API has a state for «not yet». */
-  async #untilServing({ emulation, projection }: Running): Promise<void> {
+  /** Waits until these load balancers serve, because a client may use an address as soon as it learns it, and not every vendor's API has a state for «not yet». */
+  async #untilServing({ emulation, projection }: Running, keys: readonly string[]): Promise<void> {
     const { clock } = this.#context;
     const untilMs = clock.monotonic() + servingWithinMs;
     for (;;) {
       const made = await projection.made();
       emulation.setBalancers(madeOf(made));
-      if ([...made.values()].every(({ state }) => state !== 'provisioning') || clock.monotonic() >= untilMs) return;
+      if (keys.every((key) => made.get(key)?.state !== 'provisioning') || clock.monotonic() >= untilMs) return;
       await clock.sleep(servingPollMs);
     }
   }

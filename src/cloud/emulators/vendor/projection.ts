@@ -54,24 +54,27 @@ export class Projection {
     const own = await listAll((page) => this.#cloud.listLoadBalancers({ vpcId, tags: { [tag]: this.#vendor }, ...page }));
     return new Map(own.map((balancer) => [balancer.name.slice(this.#vendor.length + 1), balancer]));
   }
-  /** Brings them to what is wanted. Rejects at the first refusal of the local cloud; called again, it goes on. */
-  async apply(wanted: readonly EmulatedBalancer[], routes: readonly EmulatedRoute[] | undefined): Promise<void> {
+  /** Brings them to what is wanted; the keys of those that were made or changed. Rejects at the first refusal of the local cloud; called again, it goes on. */
+  async apply(wanted: readonly EmulatedBalancer[], routes: readonly EmulatedRoute[] | undefined): Promise<string[]> {
     const made = await this.made();
     const keys = new Set(wanted.map(({ key }) => key));
     for (const [key, { id }] of made) if (!keys.has(key)) await this.#remove(key, id);
-    for (const balancer of wanted) await this.#ensure(balancer, made.get(balancer.key));
+    const changed: string[] = [];
+    for (const balancer of wanted) if (await this.#ensure(balancer, made.get(balancer.key))) changed.push(balancer.key);
     if (routes) await this.#setRoutes(routes);
+    return changed;
   }
   async #remove(key: string, loadBalancerId: string): Promise<void> {
     this.#done.delete(key);
     await this.#cloud.deleteLoadBalancer({ loadBalancerId }).catch(fineIfGone);
   }
-  async #ensure(wanted: EmulatedBalancer, found: LoadBalancer | undefined): Promise<void> {
+  /** Whether there was anything to do. */
+  async #ensure(wanted: EmulatedBalancer, found: LoadBalancer | undefined): Promise<boolean> {
     const { key, kind, scheme, address } = wanted;
     const is = JSON.stringify(wanted);
     const isSame = found?.kind === kind && found.scheme === scheme && (address ?? found.address) === found.address;
     if (isSame) {
-      if (this.#done.get(key) === is) return;
+      if (this.#done.get(key) === is) return false;
       await this.#cloud.modifyLoadBalancer({ loadBalancerId: found.id, ...frontOf(wanted) });
     } else {
       if (found) await this.#remove(key, found.id);
@@ -89,6 +92,7 @@ export class Projection {
       });
     }
     this.#done.set(key, is);
+    return true;
   }
   async #setRoutes(wanted: readonly EmulatedRoute[]): Promise<void> {
     const is = JSON.stringify(wanted);
