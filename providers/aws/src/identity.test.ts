@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Service } from 'sagong/cloud-provider';
+import { serviceKey } from 'sagong/cloud-provider/kit';
 import { sourceHeaders } from './assumed-role.ts';
 import type { GlobalConfig } from './config/schema.ts';
 import { configuredIdentity, regionOf } from './identity.ts';
-import { networkGroupName, serviceName, targetGroupName } from './naming.ts';
+import { networkGroupName, targetGroupName } from './naming.ts';
 import { clusterNamed, clusterOfTags, inCluster, missingTags, ownedByCluster, ownedTags, type Tag } from './tags.ts';
 
 const cluster = { id: 'prod', legacy: false };
@@ -74,5 +75,5 @@ describe('names, as cloud-provider-aws makes them', () => {
     expect(targetGroupName('kubernetes', longer, identity)).toMatch(/^k8s-kubesyst-averylon-[0-9a-f]{10}$/);
   });
   it('of security groups', () => expect(networkGroupName('kubernetes', service)).toBe('k8s-shop-web-17187a319d'));
-  it('of Services', () => expect(serviceName(service)).toBe('shop/web'));
+  it('of Services', () => expect(serviceKey(service)).toBe('shop/web'));
 });

@@ -4,8 +4,6 @@ import type { Service } from 'sagong/cloud-provider';
 
 export { defaultLoadBalancerName as loadBalancerName } from 'sagong/cloud-provider';
 
-export const serviceName = ({ metadata }: Service): string => `${metadata.namespace ?? ''}/${metadata.name ?? ''}`;
-
 /** Policies of classic load balancers. */
 export const proxyProtocolPolicy = 'k8s-proxyprotocol-enabled';
 export const tlsPolicy = (name: string): string => `k8s-SSLNegotiationPolicy-${name}`;

@@ -21,9 +21,6 @@ export const oldTag = {
 
 export type Family = 'IPv4' | 'IPv6';
 
-/** `shop/web`. */
-export const serviceKey = ({ metadata }: Service): string => `${metadata.namespace ?? ''}/${metadata.name ?? ''}`;
-
 /** What the names of a Service's frontends, rules and probes begin with. */
 export const servicePrefix = defaultLoadBalancerName;
 /** Whether the provider gave this name to a piece of some Service. */

@@ -1,6 +1,7 @@
 // Names by which things are known: provider IDs, and the names, descriptions and tags of what the provider makes. Pure.
 import { createHash } from 'node:crypto';
 import { instanceIdOf, type Node, providerIdOf, type Service } from 'sagong/cloud-provider';
+import { serviceKey, uidOf } from 'sagong/cloud-provider/kit';
 import type { Balancer, Tag } from './api/types.ts';
 import { descriptionCharactersMax, nameCharactersMax } from './limits.ts';
 
@@ -22,15 +23,12 @@ export function instanceOf({ spec }: Node): string | undefined {
   return id;
 }
 
-export const serviceName = ({ metadata }: Service): string => `${metadata.namespace}/${metadata.name}`;
-export const uidOf = ({ metadata }: Service): string => metadata.uid ?? '';
-
 const hash = (text: string, characters: number): string => createHash('sha256').update(text).digest('hex').slice(0, characters);
 const hashCharacters = 8;
 
 /** Upstream's name of a load balancer; where the API would refuse it for its length, cut, with a hash at its end. */
 export function balancerName(clusterId: string, service: Service): string {
-  const name = `CCE/SVC/${clusterId}/${serviceName(service)}`;
+  const name = `CCE/SVC/${clusterId}/${serviceKey(service)}`;
   if (name.length <= nameCharactersMax) return name;
   return `${name.slice(0, nameCharactersMax - hashCharacters - 1)}-${hash(name, hashCharacters)}`;
 }

@@ -25,6 +25,3 @@ export function regionOf(zone: string): string {
   if (at < 0) throw new Error(`unexpected zone: ${zone}`);
   return zone.slice(0, at);
 }
-
-export const sameSet = (a: readonly string[] | undefined = [], b: readonly string[] | undefined = []): boolean =>
-  a.length === b.length && new Set(a).size === new Set([...a, ...b]).size;

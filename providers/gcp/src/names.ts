@@ -2,6 +2,7 @@
 // manager to the other. Pure.
 import { createHash } from 'node:crypto';
 import type { Service } from 'sagong/cloud-provider';
+import { serviceKey } from 'sagong/cloud-provider/kit';
 import { clusterNameCharactersMax } from './limits.ts';
 
 export const providerName = 'gce';
@@ -15,11 +16,9 @@ export const internalFinalizer = 'gke.networking.io/l4-ilb-v1';
 export const foreignExternalFinalizers = ['gke.networking.io/l4-netlb-v2', 'gke.networking.io/l4-netlb-v3'];
 export const foreignInternalFinalizer = 'gke.networking.io/l4-ilb-v2';
 
-export const keyOf = ({ metadata }: Service): string => `${metadata.namespace ?? ''}/${metadata.name ?? ''}`;
-
-export const serviceDescription = (service: Service): string => `{"kubernetes.io/service-name":"${keyOf(service)}"}`;
+export const serviceDescription = (service: Service): string => `{"kubernetes.io/service-name":"${serviceKey(service)}"}`;
 export const firewallDescription = (service: Service, address: string): string =>
-  `{"kubernetes.io/service-name":"${keyOf(service)}", "kubernetes.io/service-ip":"${address}"}`;
+  `{"kubernetes.io/service-name":"${serviceKey(service)}", "kubernetes.io/service-ip":"${address}"}`;
 export const clusterDescription = (clusterId: string): string => `{"kubernetes.io/cluster-id":"${clusterId}"}`;
 /** A legacy health check carries its own name as that of a Service. */
 export const healthCheckDescription = (name: string): string => `{"kubernetes.io/service-name":"${name}"}`;

@@ -40,5 +40,3 @@ export const firewallIdIn = (tags: readonly string[]): number | undefined => {
   const tag = tags.find((one) => one.startsWith(firewallTagPrefix));
   return tag === undefined ? undefined : Number(tag.slice(firewallTagPrefix.length));
 };
-
-export const serviceName = ({ metadata }: Service): string => `${metadata.namespace}/${metadata.name}`;

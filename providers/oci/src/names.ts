@@ -1,6 +1,7 @@
 // Names in OCI, those of oci-cloud-controller-manager (load_balancer_util.go, load_balancer_spec.go), so that a cluster can change from the one
 // manager to the other. Pure.
 import { instanceIdOf, providerIdOf, type Service } from 'sagong/cloud-provider';
+import { serviceKey, uidOf } from 'sagong/cloud-provider/kit';
 import type { BalancerKind } from './api/types.ts';
 import { displayNameCharactersMax, groupNameCharactersMax } from './limits.ts';
 
@@ -12,18 +13,16 @@ export const component = 'oci-cloud-controller-manager';
 export const compartmentAnnotation = 'oci.oraclecloud.com/compartment-id';
 export const faultDomainLabel = 'oci.oraclecloud.com/fault-domain';
 
-export const keyOf = ({ metadata }: Service): string => `${metadata.namespace ?? ''}/${metadata.name ?? ''}`;
-export const uidOf = ({ metadata }: Service): string => metadata.uid ?? '';
-
 /** `prefix`: of `LOAD_BALANCER_PREFIX`; a dash follows it. */
 export function balancerName(kind: BalancerKind, service: Service, prefix: string): string {
   const dashed = prefix === '' || prefix.endsWith('-') ? prefix : `${prefix}-`;
-  const name = kind === 'nlb' ? `${keyOf(service)}/${uidOf(service)}` : `${dashed}${uidOf(service)}`;
+  const name = kind === 'nlb' ? `${serviceKey(service)}/${uidOf(service)}` : `${dashed}${uidOf(service)}`;
   return name.slice(0, displayNameCharactersMax);
 }
 
 /** Of the network security group that a Service has to itself. */
-export const groupName = (service: Service): string => `${keyOf(service)}/${uidOf(service)}/nsg`.slice(0, groupNameCharactersMax);
+export const groupName = (service: Service): string =>
+  `${serviceKey(service)}/${uidOf(service)}/nsg`.slice(0, groupNameCharactersMax);
 export const groupTags = (service: Service): Record<string, string> => ({ CreatedBy: 'CCM', ServiceUid: uidOf(service) });
 /** The description of rules in network security groups. */
 export const groupRuleMark = (service: Service): string => `service-uid-${uidOf(service)}`;

@@ -45,6 +45,9 @@ export function privateAddress(cidr: string, taken: readonly string[], rng: Pick
   return chosen;
 }
 
+/** How long clients stay with a machine where the vendor has affinity and names no time. */
+export const affinitySeconds = 600;
+
 /** Those that each list lets in: where everybody is let in, other ranges say nothing. */
 export function rangesInAll(lists: readonly (readonly string[])[]): string[] {
   const everybody = '0.0.0.0/0';

@@ -27,3 +27,9 @@ export function differenceOf<Found, Wanted>(
   for (const [key, item] of wantedBy) if (!met.has(key)) difference.missing.push(item);
   return difference;
 }
+
+/** Whether two lists have the same members; in which order, and how often each, is all the same. */
+export function sameSet<T>(a: readonly T[] = [], b: readonly T[] = []): boolean {
+  const [left, right] = [new Set(a), new Set(b)];
+  return left.size === right.size && [...left].every((one) => right.has(one));
+}

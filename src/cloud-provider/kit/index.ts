@@ -16,5 +16,6 @@ export * from './metrics.ts';
 export * from './pages.ts';
 export * from './poll.ts';
 export * from './rate-limit.ts';
+export * from './services.ts';
 export { type Change, createSharedWrites, type SharedWritesOptions } from './shared-writes.ts';
 export { createUnsettled, type Unsettled } from './unsettled.ts';

@@ -12,6 +12,7 @@ import {
   listIn,
   thingIn,
   differenceOf,
+  sameSet,
   firstCredentials,
   poll,
   readSecretFile,
@@ -200,3 +201,11 @@ it('a difference names what is missing, surplus and in both', () => {
     both: [{ found: { id: 'b' }, wanted: 'b' }],
   });
 });
+
+it.each<[string[] | undefined, string[] | undefined, boolean]>([
+  [['a', 'b'], ['b', 'a'], true],
+  [['a', 'a'], ['a'], true],
+  [undefined, [], true],
+  [['a'], ['a', 'b'], false],
+  [['a', 'c'], ['a', 'b'], false],
+])('the sets %j and %j are the same: %s', (a, b, expected) => expect(sameSet(a, b)).toBe(expected));

@@ -3,7 +3,5 @@
 export const tokenSeconds = 86_400;
 /** Random bytes of a secret. */
 export const secretBytes = 32;
-/** How long clients stay with a backend. */
-export const affinitySeconds = 600;
 /** Operations that are kept over restarts. */
 export const operationsKept = 100;

@@ -1,7 +1,12 @@
 // Load balancers in the words of the local cloud: each frontend is one. Throws, in the vendor's way, for what the local cloud cannot do. Pure.
-import { type EmulatedBalancer, type EmulatedHealthCheck, type EmulatedRoute, rangesInAll } from 'sagong/cloud-provider/emulator';
+import {
+  affinitySeconds,
+  type EmulatedBalancer,
+  type EmulatedHealthCheck,
+  type EmulatedRoute,
+  rangesInAll,
+} from 'sagong/cloud-provider/emulator';
 import { Refusal } from 'sagong/cloud-provider/test-server';
-import { affinitySeconds } from './limits.ts';
 import { idOf, type Part, partsOf, type Resource } from './resource.ts';
 import { letIn } from './security.ts';
 import type { Subscription } from './subscription.ts';

@@ -2,10 +2,10 @@
 // security group; machines in the pool. Each is found again by its name, so that any step may fail and be made again.
 import type { LoadBalancer as Balancer } from '@azure/arm-network';
 import type { LoadBalancer, LoadBalancerStatus, Node, Service } from 'sagong/cloud-provider';
-import { annotationsOf } from 'sagong/cloud-provider/kit';
+import { annotationsOf, serviceKey } from 'sagong/cloud-provider/kit';
 import type { Cloud } from '../cloud.ts';
 import { sameText } from '../ids.ts';
-import { internalSuffix, ownsPiece, serviceKey, servicePrefix } from '../names.ts';
+import { internalSuffix, ownsPiece, servicePrefix } from '../names.ts';
 import { annotation, prefix } from './annotations.ts';
 import { type Backends, eligible } from './backends.ts';
 import { frontendsOf, hasPieces, withoutPieces } from './balancer.ts';

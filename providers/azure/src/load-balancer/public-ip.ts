@@ -1,8 +1,9 @@
 // One public IP: whose it is, and how it is to be. Pure.
 import type { PublicIPAddress } from '@azure/arm-network';
 import type { Service } from 'sagong/cloud-provider';
+import { serviceKey } from 'sagong/cloud-provider/kit';
 import { sameText } from '../ids.ts';
-import { type Family, isPieceName, oldTag, ownsPiece, serviceKey, tag } from '../names.ts';
+import { type Family, isPieceName, oldTag, ownsPiece, tag } from '../names.ts';
 import type { Settings } from '../settings.ts';
 import { keptTags, sameTags, tagOf, withTags } from '../tags.ts';
 import { annotation, prefix } from './annotations.ts';

@@ -1,10 +1,10 @@
 // Public IPs of load balancers: made and given back by the provider, which knows its own by tags, or reserved by users, whose they stay.
 import type { PublicIPAddress } from '@azure/arm-network';
 import type { Service } from 'sagong/cloud-provider';
-import { undefinedIfAbsent } from 'sagong/cloud-provider/kit';
+import { serviceKey, undefinedIfAbsent } from 'sagong/cloud-provider/kit';
 import type { Cloud } from '../cloud.ts';
 import { lastOf, parseId, sameText } from '../ids.ts';
-import { publicIpName, serviceKey } from '../names.ts';
+import { publicIpName } from '../names.ts';
 import type { FamilyPlan, Plan } from './plan.ts';
 import { familyOfIp, freshIp, givenBack, isMine, redressed } from './public-ip.ts';
 

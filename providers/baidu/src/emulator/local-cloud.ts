@@ -1,9 +1,14 @@
 // A BLB with its EIP, listeners, backend servers and security groups, and rules of the route table, in the words of the local cloud. Throws, in the vendor's way,
 // for what that cannot do. Pure.
-import { type EmulatedBalancer, type EmulatedHealthCheck, type EmulatedRoute, rangesInAll } from 'sagong/cloud-provider/emulator';
+import {
+  affinitySeconds,
+  type EmulatedBalancer,
+  type EmulatedHealthCheck,
+  type EmulatedRoute,
+  rangesInAll,
+} from 'sagong/cloud-provider/emulator';
 import type { GroupRule } from '../api/types.ts';
 import type { Account, StoredBalancer, StoredListener } from './account.ts';
-import { affinitySeconds } from './limits.ts';
 import { invalid } from './refusals.ts';
 
 const unable = (what: string): Error => invalid(`the local cloud has no ${what}`);

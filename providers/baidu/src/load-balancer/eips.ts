@@ -1,12 +1,12 @@
 // The public address of a load balancer (cloud-provider-baiducloud load_balancer_eip.go): an EIP that is made, bound, resized and released with its
 // Service; or one of the user's, which is only bound and unbound.
 import { retryAfterOf, type Service } from 'sagong/cloud-provider';
-import { fineIfAbsent, isConflict } from 'sagong/cloud-provider/kit';
+import { fineIfAbsent, isConflict, uidOf } from 'sagong/cloud-provider/kit';
 import { annotation, read } from '../annotations.ts';
 import { isRefused, isTokenUsed } from '../api/errors.ts';
 import type { Balancer, Eip } from '../api/types.ts';
 import type { Cloud } from '../cloud.ts';
-import { balancerName, isTagged, tagsOf, uidOf } from '../names.ts';
+import { balancerName, isTagged, tagsOf } from '../names.ts';
 import type { EipPlan } from './eip-plan.ts';
 import { makeOnce, notSettled, settledEip } from './settle.ts';
 

@@ -1,10 +1,11 @@
 // The load balancer of a Service, found whatever is lost: by the tag or the mark with the Service's UID, by the annotation with its ID, and by the name
 // that upstream gives. One that says that it is another's is never taken.
 import { defaultLoadBalancerName, type Service } from 'sagong/cloud-provider';
+import { uidOf } from 'sagong/cloud-provider/kit';
 import { annotation, read } from '../annotations.ts';
 import type { Balancer } from '../api/types.ts';
 import type { Cloud } from '../cloud.ts';
-import { balancerName, holderOf, isReleased, isTagged, makerOf, taggedUid, uidOf } from '../names.ts';
+import { balancerName, holderOf, isReleased, isTagged, makerOf, taggedUid } from '../names.ts';
 import { givenId } from './plan.ts';
 
 export interface FoundBalancer {

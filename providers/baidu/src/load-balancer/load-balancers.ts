@@ -6,11 +6,11 @@ import {
   type Node,
   type Service,
 } from 'sagong/cloud-provider';
-import { during, isAbsent } from 'sagong/cloud-provider/kit';
+import { during, isAbsent, serviceKey, uidOf } from 'sagong/cloud-provider/kit';
 import { annotation, isTrue } from '../annotations.ts';
 import type { Balancer } from '../api/types.ts';
 import type { Cloud } from '../cloud.ts';
-import { holderOf, letGo, serviceName, uidOf, withMark } from '../names.ts';
+import { holderOf, letGo, withMark } from '../names.ts';
 import { ensureBackends, removeBackends } from './backends.ts';
 import { createBalancer } from './create.ts';
 import { ensureEip, isPrepaid, ownEips, releaseEips, withoutEip } from './eips.ts';
@@ -103,7 +103,7 @@ async function ensure(cloud: Cloud, service: Service, nodes: readonly Node[]): P
 async function update(cloud: Cloud, service: Service, nodes: readonly Node[]): Promise<void> {
   const plan = balancerPlan(cloud.settings.clusterId, service);
   const { current } = await findBalancers(cloud, service);
-  if (!current) throw new Error(`failed to reconcileBackendServers: lb not exist for service ${serviceName(service)}`);
+  if (!current) throw new Error(`failed to reconcileBackendServers: lb not exist for service ${serviceKey(service)}`);
   await ensureBackends(cloud, current.balancer.blbId, plan, nodes);
 }
 
@@ -134,7 +134,7 @@ async function get(cloud: Cloud, service: Service): Promise<LoadBalancerStatus |
 export function createLoadBalancers(open: (signal?: AbortSignal) => Cloud): LoadBalancer {
   const inTurn = <T>(service: Service, signal: AbortSignal | undefined, work: (cloud: Cloud) => Promise<T>): Promise<T> => {
     const cloud = open(signal);
-    return cloud.turn(uidOf(service), () => work(cloud), signal).catch(during(`load balancer of ${serviceName(service)}`));
+    return cloud.turn(uidOf(service), () => work(cloud), signal).catch(during(`load balancer of ${serviceKey(service)}`));
   };
   return {
     getLoadBalancer: (_cluster, service, signal) => get(open(signal), service),

@@ -1,11 +1,11 @@
 // Waiting for load balancers and addresses, which are made, bound and changed in the cloud's own time.
 import { retryAfter, type Service } from 'sagong/cloud-provider';
-import { poll } from 'sagong/cloud-provider/kit';
+import { poll, uidOf } from 'sagong/cloud-provider/kit';
 import { isTokenUsed } from '../api/errors.ts';
 import type { Balancer, Eip, EipStatus } from '../api/types.ts';
 import type { Cloud } from '../cloud.ts';
 import { settleAgainMs, settleDeadlineMs, settleEveryMs, unsettledMs } from '../limits.ts';
-import { clientToken, uidOf } from '../names.ts';
+import { clientToken } from '../names.ts';
 
 /** For what may be there and is not shown yet. */
 export const notSettled = (what: string): Error =>

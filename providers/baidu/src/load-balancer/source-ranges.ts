@@ -1,10 +1,10 @@
 // Who may reach a load balancer: a security group of its own, where the Service names ranges. Without one everybody may.
 import { retryAfterOf, type Service } from 'sagong/cloud-provider';
-import { differenceOf } from 'sagong/cloud-provider/kit';
+import { differenceOf, uidOf } from 'sagong/cloud-provider/kit';
 import { isRefused, isThere } from '../api/errors.ts';
 import type { GroupRule, SecurityGroup } from '../api/types.ts';
 import type { Cloud } from '../cloud.ts';
-import { balancerName, clusterMark, isTagged, tagsOf, uidOf } from '../names.ts';
+import { balancerName, clusterMark, isTagged, tagsOf } from '../names.ts';
 import type { BalancerPlan } from './plan.ts';
 import { makeOnce, notSettled } from './settle.ts';
 

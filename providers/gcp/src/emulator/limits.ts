@@ -5,7 +5,5 @@ export const skewSeconds = 300;
 /** How long a token may be valid: an hour, as Google's. */
 export const lifetimeSecondsMax = 3_600;
 export const keyBits = 2_048;
-/** How long clients stay with an instance. */
-export const affinitySeconds = 600;
 /** Ports of a forwarding rule that are looked at one by one. */
 export const portsOfRuleMax = 1_000;

@@ -1,7 +1,12 @@
 // Forwarding rules in the words of the local cloud: those of one address are one load balancer, whose clients are those that firewalls let in. Throws, in the
 // vendor's way, for what the local cloud cannot do. Pure.
-import type { EmulatedBalancer, EmulatedHealthCheck, EmulatedRoute } from 'sagong/cloud-provider/emulator';
-import { affinitySeconds, portsOfRuleMax } from './limits.ts';
+import {
+  affinitySeconds,
+  type EmulatedBalancer,
+  type EmulatedHealthCheck,
+  type EmulatedRoute,
+} from 'sagong/cloud-provider/emulator';
+import { portsOfRuleMax } from './limits.ts';
 import type { Projects } from './project.ts';
 import { invalid } from './refusals.ts';
 import { pathIn, type Resource } from './resource.ts';

@@ -1,8 +1,8 @@
 // The backend service of an internal load balancer: groups of instances, protocol, session affinity and health check.
-import { undefinedIfAbsent } from 'sagong/cloud-provider/kit';
+import { sameSet, undefinedIfAbsent } from 'sagong/cloud-provider/kit';
 import type { BackendService } from '../api/types.ts';
 import type { Cloud } from '../cloud.ts';
-import { instancePathIn, nameIn, sameSet } from '../links.ts';
+import { instancePathIn, nameIn } from '../links.ts';
 import { serviceDescription } from '../names.ts';
 import { ensureResource } from './ensure-resource.ts';
 import type { InternalPlan } from './plan.ts';

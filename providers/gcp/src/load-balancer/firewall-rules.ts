@@ -1,7 +1,7 @@
 // Comparing firewall rules: order does not count, and Google fills in what was not said. Pure.
+import { sameSet } from 'sagong/cloud-provider/kit';
 import type { Firewall, FirewallPorts } from '../api/types.ts';
 import { firewallPriority } from '../limits.ts';
-import { sameSet } from '../links.ts';
 
 /** Ports as single numbers, by protocol: `80`, `81` and `80-81` say the same. */
 const openings = (rules: readonly FirewallPorts[] = []): string[] => {

@@ -1,11 +1,11 @@
 // An internal load balancer: a forwarding rule in a subnetwork, a backend service over groups of instances, a health check, firewall rules
 // (cloud-provider-gcp gce_loadbalancer_internal.go).
 import type { LoadBalancerStatus, Node } from 'sagong/cloud-provider';
-import { fineIfAbsent, undefinedIfAbsent } from 'sagong/cloud-provider/kit';
+import { fineIfAbsent, sameSet, undefinedIfAbsent } from 'sagong/cloud-provider/kit';
 import type { ForwardingRule } from '../api/types.ts';
 import type { Cloud } from '../cloud.ts';
 import { internalPortsMax } from '../limits.ts';
-import { nameIn, sameLink, sameSet } from '../links.ts';
+import { nameIn, sameLink } from '../links.ts';
 import { serviceDescription } from '../names.ts';
 import { isInUse } from '../api/errors.ts';
 import { holdAddress, releaseAddress } from './addresses.ts';

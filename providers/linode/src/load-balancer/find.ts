@@ -1,10 +1,11 @@
 // The NodeBalancer of a Service, found whatever is lost: by the annotation with its ID, by the tag or the label that follow from the Service's UID,
 // and at last by the address or name in the status, as upstream's are, whose labels are made of the time.
 import type { Service } from 'sagong/cloud-provider';
+import { serviceKey } from 'sagong/cloud-provider/kit';
 import { annotation, idOf, read } from '../annotations.ts';
 import type { NodeBalancer } from '../api/types.ts';
 import type { Cloud } from '../cloud.ts';
-import { balancerLabel, isServiceTag, serviceName, serviceTag } from '../names.ts';
+import { balancerLabel, isServiceTag, serviceTag } from '../names.ts';
 
 export interface FoundBalancers {
   /** The one that serves, or is to serve; undefined: there is none. */
@@ -52,7 +53,7 @@ export async function findBalancers(cloud: Cloud, service: Service): Promise<Fou
     return { ...(current && { current }), old };
   }
   const named = own.find((one) => one.id === id) ?? (await cloud.api.balancer(id));
-  if (!named) throw new Error(`LoadBalancer (${id}) not found for service (${serviceName(service)})`);
+  if (!named) throw new Error(`LoadBalancer (${id}) not found for service (${serviceKey(service)})`);
   if (isOthers(named, service)) throw new Error(`NodeBalancer (${id}) is the load balancer of another service`);
   const before = own.length > 0 ? own : [await byStatus(cloud, service)].filter((one) => one !== undefined);
   return { current: named, old: before.filter((one) => one.id !== id) };

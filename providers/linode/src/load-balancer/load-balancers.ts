@@ -1,10 +1,10 @@
 // Load balancers of Services: NodeBalancers.
 import { type LoadBalancer, type Node, retryAfterOf, type Service } from 'sagong/cloud-provider';
-import { during } from 'sagong/cloud-provider/kit';
+import { during, sameSet, serviceKey, uidOf } from 'sagong/cloud-provider/kit';
 import { isAddressRefused, isRefused } from '../api/errors.ts';
 import type { NodeBalancer } from '../api/types.ts';
 import type { Cloud } from '../cloud.ts';
-import { balancerLabel, serviceName, serviceTag } from '../names.ts';
+import { balancerLabel, serviceTag } from '../names.ts';
 import { appearing, notSettled } from './appear.ts';
 import { backendsOf, existing } from './backends.ts';
 import { ensureConfigs, type WantedConfig, wantedConfigs } from './configs.ts';
@@ -14,8 +14,6 @@ import { type BalancerPlan, balancerPlan, preserves, releasesAddress } from './p
 import { warnOfFixed } from './service-notes.ts';
 import { statusOf } from './status.ts';
 import { backendSubnetId, vpcRequests } from './vpc-plan.ts';
-
-const uidOf = ({ metadata }: Service): string => metadata.uid ?? '';
 
 /** Does it with these nodes; when the API refuses the address of one, its Linode may be gone, and the others are tried. */
 async function withLiveNodes<T>(cloud: Cloud, nodes: readonly Node[], work: (nodes: readonly Node[]) => Promise<T>): Promise<T> {
@@ -77,9 +75,6 @@ async function create(cloud: Cloud, plan: BalancerPlan, nodes: readonly Node[]):
   }
 }
 
-const same = (a: readonly string[], b: readonly string[]): boolean =>
-  JSON.stringify(a.toSorted()) === JSON.stringify(b.toSorted());
-
 /** Firewalls before ports: a new port is not open to those who are not let in. */
 async function bringInLine(cloud: Cloud, plan: BalancerPlan, there: NodeBalancer, nodes: readonly Node[]): Promise<void> {
   await warnOfFixed(cloud, plan, there);
@@ -87,7 +82,7 @@ async function bringInLine(cloud: Cloud, plan: BalancerPlan, there: NodeBalancer
   await ensureFirewall(cloud, plan, there.id, there.tags);
   const changes = {
     ...(there.client_conn_throttle !== plan.throttle && { client_conn_throttle: plan.throttle }),
-    ...(!same(there.tags, plan.tags) && { tags: plan.tags }),
+    ...(!sameSet(there.tags, plan.tags) && { tags: plan.tags }),
   };
   if (Object.keys(changes).length > 0) await cloud.api.updateBalancer(there.id, changes);
   await ensureConfigs(cloud, there.id, configs);
@@ -119,7 +114,7 @@ async function ensure(cloud: Cloud, cluster: string, service: Service, nodes: re
 async function update(cloud: Cloud, cluster: string, service: Service, nodes: readonly Node[]): Promise<void> {
   const plan = balancerPlan(cluster, service, cloud.flags);
   const { current } = await findBalancers(cloud, service);
-  if (!current) throw new Error(`LoadBalancer not found for service (${serviceName(service)})`);
+  if (!current) throw new Error(`LoadBalancer not found for service (${serviceKey(service)})`);
   await withLiveNodes(cloud, nodes, async (live) => {
     const { configs } = await configsFor(cloud, plan, live);
     await ensureConfigs(cloud, current.id, configs);
@@ -156,7 +151,7 @@ async function remove(cloud: Cloud, service: Service): Promise<void> {
 export function createLoadBalancers(open: (signal?: AbortSignal) => Cloud): LoadBalancer {
   const inTurn = <T>(service: Service, signal: AbortSignal | undefined, work: (cloud: Cloud) => Promise<T>): Promise<T> => {
     const cloud = open(signal);
-    const what = `load balancer of ${serviceName(service)}`;
+    const what = `load balancer of ${serviceKey(service)}`;
     return cloud.turn(uidOf(service), () => work(cloud), signal).catch(during(what));
   };
   return {

@@ -1,8 +1,7 @@
 // A load balancer of either kind in the words of the local cloud. Throws, in the vendor's way, for what that cannot do. Pure.
-import { type EmulatedBalancer, type EmulatedHealthCheck, rangesInAll } from 'sagong/cloud-provider/emulator';
+import { affinitySeconds, type EmulatedBalancer, type EmulatedHealthCheck, rangesInAll } from 'sagong/cloud-provider/emulator';
 import type { BackendSet, Listener, PortOptions } from '../api/types.ts';
 import type { Account, StoredBalancer } from './account.ts';
-import { affinitySeconds } from './limits.ts';
 import { invalid } from './refusals.ts';
 
 const unable = (what: string): Error => invalid(`The local cloud has no ${what}`);

@@ -1,4 +1,5 @@
 // Changes a load balancer that is there, piece by piece, each change with a work request of its own.
+import { sameSet } from 'sagong/cloud-provider/kit';
 import type { Balancer } from '../api/types.ts';
 import type { Cloud } from '../cloud.ts';
 import { changesOf } from './changes.ts';
@@ -6,8 +7,6 @@ import { shapeDiffers, shapeOf } from './shape.ts';
 import { ipVersionOf } from './subnets.ts';
 import type { FullPlan } from './wanted.ts';
 import { awaitWork } from './work-requests.ts';
-
-const sameSet = (a: readonly string[], b: readonly string[]): boolean => a.toSorted().join() === b.toSorted().join();
 
 /** An address is fixed once the load balancer is made. */
 function checkReserved({ reservedAddress }: FullPlan, { ipAddresses }: Balancer): void {

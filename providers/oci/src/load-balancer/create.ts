@@ -1,11 +1,10 @@
 // Makes a load balancer whole in one request, under a retry token that follows from the Service: an answer that is lost, or a second manager, makes no
 // second one.
-import { failedWith, poll, undefinedIfAbsent } from 'sagong/cloud-provider/kit';
+import { failedWith, poll, uidOf, undefinedIfAbsent } from 'sagong/cloud-provider/kit';
 import { isTokenUsedUp } from '../api/errors.ts';
 import type { Balancer, NewBalancer } from '../api/types.ts';
 import type { Cloud } from '../cloud.ts';
 import { retryTokensMax, unsettledMs, workRequestAgainMs } from '../limits.ts';
-import { uidOf } from '../names.ts';
 import { shapeOf } from './shape.ts';
 import { ipVersionOf } from './subnets.ts';
 import type { FullPlan } from './wanted.ts';

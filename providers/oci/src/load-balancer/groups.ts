@@ -1,11 +1,11 @@
 // The network security group that a Service has to itself where it asks for `security-rule-management-mode: NSG`, and its rules in the groups of nodes.
 import type { Service } from 'sagong/cloud-provider';
-import { isAbsent, isConflict } from 'sagong/cloud-provider/kit';
+import { isAbsent, isConflict, uidOf } from 'sagong/cloud-provider/kit';
 import { isTokenUsedUp } from '../api/errors.ts';
 import type { GroupRule, SecurityGroup } from '../api/types.ts';
 import type { Cloud } from '../cloud.ts';
 import { groupRulesMax, retryTokensMax } from '../limits.ts';
-import { groupName, groupRuleMark, groupTags, uidOf } from '../names.ts';
+import { groupName, groupRuleMark, groupTags } from '../names.ts';
 import { backendRules, frontendRules, ruleChanges } from './group-rules.ts';
 import { type BalancerPlan, compartmentOf } from './plan.ts';
 

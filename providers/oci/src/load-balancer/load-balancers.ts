@@ -1,12 +1,12 @@
 // Load balancers of Services: load balancers of layer 7, and network load balancers.
 import { type LoadBalancer, type Node, notImplemented, retryAfter, retryAfterOf, type Service } from 'sagong/cloud-provider';
-import { during, failedWith, isConflict, textOf } from 'sagong/cloud-provider/kit';
+import { during, failedWith, isConflict, serviceKey, textOf, uidOf } from 'sagong/cloud-provider/kit';
 import { annotation, ocidsOf } from '../annotations.ts';
 import { isUnknownTarget } from '../api/errors.ts';
 import type { Balancer, BalancerKind } from '../api/types.ts';
 import type { Cloud } from '../cloud.ts';
 import { busyAgainMs } from '../limits.ts';
-import { balancerName, keyOf, uidOf } from '../names.ts';
+import { balancerName } from '../names.ts';
 import { bringInLine, checkChangeable, updateBackends } from './bring-in-line.ts';
 import { createBalancer } from './create.ts';
 import { allBalancers, findBalancers, kindOrDefault } from './find.ts';
@@ -170,7 +170,7 @@ async function update(cloud: Cloud, cluster: string, service: Service, nodes: re
   const plan = balancerPlan(service, cloud.settings);
   const { current } = await findBalancers(cloud, service);
   if (!current) {
-    cloud.logger.info('no load balancer to update', { service: keyOf(service) });
+    cloud.logger.info('no load balancer to update', { service: serviceKey(service) });
     return;
   }
   await withLiveNodes(cloud, nodes, async (live) => {
@@ -225,7 +225,7 @@ const again = (error: unknown): never => {
 export function createLoadBalancers(open: (signal?: AbortSignal) => Cloud): LoadBalancer {
   const inTurn = <T>(service: Service, signal: AbortSignal | undefined, work: (cloud: Cloud) => Promise<T>): Promise<T> => {
     const cloud = open(signal);
-    const what = `load balancer of ${keyOf(service)}`;
+    const what = `load balancer of ${serviceKey(service)}`;
     return cloud
       .turn(uidOf(service), () => work(cloud), signal)
       .catch(again)

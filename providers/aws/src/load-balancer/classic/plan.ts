@@ -1,9 +1,10 @@
 // Everything a Service says about its classic load balancer, in one value, before anything is asked or made. Pure.
 import type { HealthCheck, Listener, LoadBalancerAttributes } from '@aws-sdk/client-elastic-load-balancing';
 import { type Service, sourceRangesOf } from 'sagong/cloud-provider';
+import { serviceKey } from 'sagong/cloud-provider/kit';
 import { annotation, annotationsOf, isInternal, listIn, pairsIn } from '../../annotations.ts';
 import type { GlobalConfig } from '../../config/schema.ts';
-import { classicGroupName, loadBalancerName, serviceName } from '../../naming.ts';
+import { classicGroupName, loadBalancerName } from '../../naming.ts';
 import { frontRules, type Rule } from '../../security-groups/rules.ts';
 import { serviceTag } from '../../tags.ts';
 import { classicAttributes } from './attributes.ts';
@@ -56,13 +57,13 @@ export function classicPlan(service: Service, config: GlobalConfig): ClassicPlan
     proxyProtocol: proxyProtocol === '*',
     ...(tlsPolicy && { tlsPolicy }),
     userTags,
-    tags: { ...userTags, [serviceTag]: serviceName(service) },
+    tags: { ...userTags, [serviceTag]: serviceKey(service) },
     groups: {
       given: givenGroups(service, config),
       extra: listIn(annotations[annotation.extraSecurityGroups]),
       managed: {
         name: classicGroupName(name),
-        description: `Security group for Kubernetes ELB ${name} (${serviceName(service)})`,
+        description: `Security group for Kubernetes ELB ${name} (${serviceKey(service)})`,
         tags: userTags,
         rules: frontRules(ports, sourceRangesOf(service)),
       },

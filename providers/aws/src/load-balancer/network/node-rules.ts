@@ -1,6 +1,7 @@
 // Lets clients and health checks in to the nodes: a network load balancer passes on the addresses of clients, so nodes must admit these. Rules are
 // known again by their description, which names the load balancer.
 import type { Instance } from '@aws-sdk/client-ec2';
+import { sameSet } from 'sagong/cloud-provider/kit';
 import type { Cloud } from '../../cloud.ts';
 import { clientRulePrefix, mtuRuleDescription, ruleDescriptions } from '../../naming.ts';
 import { changeRules, clusterGroups, groupsById, type RuleChange } from '../../security-groups/groups.ts';
@@ -18,8 +19,6 @@ export interface Admission {
 }
 
 const unique = <T>(items: readonly T[]): T[] => [...new Set(items)];
-const sameSet = (left: readonly number[], right: readonly number[]): boolean =>
-  left.length === right.length && left.every((each) => right.includes(each));
 
 /** Rules for one load balancer. Health checks need none of their own where everybody may reach the very same ports. Pure. */
 export function wantedRules(loadBalancer: string, { mappings, clients, subnets }: Admission): Rule[] {

@@ -1,5 +1,6 @@
 // Everything a Service says about its network load balancer, in one value, before anything is asked or made. Pure.
 import { type Service, sourceRangesOf } from 'sagong/cloud-provider';
+import { serviceKey } from 'sagong/cloud-provider/kit';
 import {
   annotation,
   type Annotations,
@@ -11,7 +12,7 @@ import {
   pairsIn,
 } from '../../annotations.ts';
 import type { GlobalConfig } from '../../config/schema.ts';
-import { loadBalancerName, serviceName, targetGroupName } from '../../naming.ts';
+import { loadBalancerName, targetGroupName } from '../../naming.ts';
 import { serviceTag } from '../../tags.ts';
 import { type NetworkHealthCheck, networkHealthCheck } from './health-check.ts';
 
@@ -92,7 +93,7 @@ export function networkPlan(service: Service, config: GlobalConfig, clusterId: s
     internal: isInternal(annotations),
     mappings: portMappings(service, config, clusterId),
     userTags,
-    tags: { ...userTags, [serviceTag]: serviceName(service) },
+    tags: { ...userTags, [serviceTag]: serviceKey(service) },
     attributes: networkAttributes(annotations),
     targetGroupAttributes: pairsIn(annotations[annotation.targetGroupAttributes]),
     eips: listed(annotation.eipAllocations),

@@ -1,10 +1,11 @@
 import { expect, it } from 'vitest';
 import type { DescribeTagsCommand, DescribeTargetGroupsCommand } from '@aws-sdk/client-elastic-load-balancing-v2';
 import type { Service } from 'sagong/cloud-provider';
+import { serviceKey } from 'sagong/cloud-provider/kit';
 import { manualClock } from 'sagong/cloud-provider/test-server';
 import type { Api } from '../../clients.ts';
 import type { Cloud } from '../../cloud.ts';
-import { serviceName, targetGroupPrefix } from '../../naming.ts';
+import { targetGroupPrefix } from '../../naming.ts';
 import { clusterNamed, ownedTags, serviceTag } from '../../tags.ts';
 import { allTargetGroups, targetGroupsOf } from './target-groups.ts';
 
@@ -16,7 +17,7 @@ it('target groups that no load balancer uses are looked for in one list of all f
   const asked: string[] = [];
   const elbv2 = ({ input }: DescribeTargetGroupsCommand | DescribeTagsCommand) => {
     if ('ResourceArns' in input) {
-      const Tags = ownedTags(cluster, { [serviceTag]: serviceName(service) });
+      const Tags = ownedTags(cluster, { [serviceTag]: serviceKey(service) });
       return Promise.resolve({ TagDescriptions: input.ResourceArns?.map((ResourceArn) => ({ ResourceArn, Tags })) });
     }
     const arn = 'LoadBalancerArn' in input ? input.LoadBalancerArn : undefined;

@@ -12,12 +12,12 @@ import {
   type TargetGroupAttribute,
 } from '@aws-sdk/client-elastic-load-balancing-v2';
 import { type Clock, retryAfter, type Service } from 'sagong/cloud-provider';
-import { type Cache, createCache } from 'sagong/cloud-provider/kit';
+import { type Cache, createCache, serviceKey } from 'sagong/cloud-provider/kit';
 import { type Api, pages } from '../../clients.ts';
 import type { Cloud } from '../../cloud.ts';
 import { absentFor, during, hasCode } from '../../errors.ts';
 import { inUseRetryMs, pagesMax, taggedResourcesMax, targetGroupsTtlMs } from '../../limits.ts';
-import { serviceName, targetGroupPrefix } from '../../naming.ts';
+import { targetGroupPrefix } from '../../naming.ts';
 import { ownedByCluster, ownedTags, serviceTag, tagValue } from '../../tags.ts';
 import type { NetworkHealthCheck } from './health-check.ts';
 import type { NetworkPlan, PortMapping } from './plan.ts';
@@ -66,7 +66,7 @@ async function looseAmong(cloud: Cloud, service: Service, all: readonly TargetGr
       new DescribeTagsCommand({ ResourceArns: some.flatMap(({ TargetGroupArn }) => TargetGroupArn ?? []) }),
     );
     const ours = TagDescriptions.filter(
-      ({ Tags }) => ownedByCluster(cloud.identity.cluster, Tags) && tagValue(Tags, serviceTag) === serviceName(service),
+      ({ Tags }) => ownedByCluster(cloud.identity.cluster, Tags) && tagValue(Tags, serviceTag) === serviceKey(service),
     ).map(({ ResourceArn }) => ResourceArn);
     own.push(...some.filter(({ TargetGroupArn }) => ours.includes(TargetGroupArn)));
   }
