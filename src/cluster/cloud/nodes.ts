@@ -292,7 +292,7 @@ export class ClusterNodes {
   }
   #endpointOf(settings: ClusterSettings): ControlPlaneEndpoint {
     const { name: cluster, dataDir, topology, endpointAccess } = settings;
-    const { clock } = this.#deps;
+    const { clock, logger } = this.#deps;
     const [customer, service] = [() => this.#running.client, () => this.#running.service];
     const machines = machinesOptions(settings, this.#options.program);
     if (topology !== 'managed')
@@ -302,7 +302,7 @@ export class ClusterNodes {
       mark: clusterMark(dataDir),
       access: endpointAccess ?? upDefaults.endpointAccess,
       plane: machines?.managed
-        ? new ManagedPlanes({ ...machines, managed: machines.managed, clock, service, customer })
+        ? new ManagedPlanes({ ...machines, managed: machines.managed, clock, logger, service, customer })
         : new ManagedProcess({ cluster, dataDir, clock, service }),
     });
   }

@@ -4,7 +4,7 @@
 import type { LoadBalancer } from '#cloud';
 import type { CloudClient } from '#cloud/client';
 import type { NetnsSockets } from '#host';
-import { type Clock, deepEqual } from '#utils';
+import { type Clock, deepEqual, type Logger } from '#utils';
 import type { Dial } from '#wire';
 import { joinedNetns } from '../cloud/endpoint.ts';
 import type { ManagedPlane } from '../cloud/managed-endpoint.ts';
@@ -15,6 +15,7 @@ import { ControlPlaneMachines, type ControlPlaneMachinesOptions, type ManagedMac
 interface ManagedPlanesOptions extends ControlPlaneMachinesOptions {
   managed: ManagedMachines;
   clock: Clock;
+  logger: Logger;
   /** As the service that manages control planes, and as the cluster's owner. */
   service: () => CloudClient;
   customer: () => CloudClient;
@@ -78,18 +79,26 @@ export class ManagedPlanes implements ManagedPlane {
   }
   /** Names lead to interfaces whose apiserver is well, as the load balancer sees it; to all of them where none is. */
   async #watch(tell: (addresses: readonly string[]) => Promise<void>): Promise<never> {
-    const { interfaces } = this.#options.managed;
-    let told: readonly string[] = interfaces;
+    const { managed, clock, logger } = this.#options;
+    let told: readonly string[] = managed.interfaces;
+    let failure = '';
     for (;;) {
-      const now = await this.#well().catch(() => told);
-      if (!deepEqual(now, told))
-        await tell(now).then(
-          () => {
-            told = now;
-          },
-          () => {},
-        );
-      await this.#options.clock.sleep(endpointsLookMs, this.#over.signal);
+      try {
+        const now = await this.#well();
+        if (!deepEqual(now, told)) {
+          await tell(now);
+          logger.info('the names of the control plane lead elsewhere', { addresses: now.join(' '), before: told.join(' ') });
+          told = now;
+        }
+        failure = '';
+      } catch (error) {
+        const err = (error as Error).message;
+        // Once for as long as it lasts.
+        if (err !== failure && !this.#over.signal.aborted)
+          logger.warn('the names of the control plane are not brought up to date', { err });
+        failure = err;
+      }
+      await clock.sleep(endpointsLookMs, this.#over.signal);
     }
   }
   async #well(): Promise<readonly string[]> {
