@@ -102,6 +102,20 @@ export interface OwnEndpoints extends Pick<ComponentServerOptions, 'setVerbosity
   configz: { name: string; configuration: object };
 }
 
+/** The endpoints of a manager of control loops, whose checks are the same for health, liveness and readiness. */
+export function managerEndpoints(
+  manager: { healthChecks(): readonly HealthCheck[] },
+  { profiling }: { profiling: boolean },
+  { setLevel }: ReturnType<typeof componentDeps>['logger'],
+  { metrics, configz }: Pick<OwnEndpoints, 'metrics' | 'configz'>,
+): OwnEndpoints {
+  const health = (): ReturnType<OwnEndpoints['health']> => {
+    const checks = manager.healthChecks();
+    return { healthz: checks, livez: checks, readyz: checks };
+  };
+  return { health, metrics, configz, setVerbosity: profiling ? setLevel : undefined };
+}
+
 /**
  * Serves health, metrics and configuration; undefined for `--secure-port=0`. Callers are judged by the apiserver: asked with
  * `--authentication-kubeconfig` and `--authorization-kubeconfig`, else as the component itself.

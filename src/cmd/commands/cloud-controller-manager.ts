@@ -37,6 +37,7 @@ import {
   clientFor,
   type ComponentDeps,
   componentDeps,
+  managerEndpoints,
   processIdentity,
   serveOwnEndpoints,
   startAlone,
@@ -98,16 +99,11 @@ async function run(flags: CloudControllerManagerFlags): Promise<void> {
         ...deps,
         client,
         metrics,
-        ...(flags.useServiceAccountCredentials && { clientFor: actingAs(client, clientConfig, deps.clock) }),
+        clientFor: flags.useServiceAccountCredentials ? actingAs(client, clientConfig, deps.clock) : undefined,
       },
     ),
   );
-  const health = () => {
-    const checks = manager.healthChecks();
-    return { healthz: checks, livez: checks, readyz: checks };
-  };
-  const setVerbosity = flags.profiling ? deps.logger.setLevel : undefined;
-  const endpoints = { health, metrics, setVerbosity, configz: configurationOf(flags) };
+  const endpoints = managerEndpoints(manager, flags, deps.logger, { metrics, configz: configurationOf(flags) });
   const servers = [
     await webhooksOf(flags, loaded.cloud, metrics, deps),
     await serveOwnEndpoints(component, flags, endpoints, { ...deps, client }),

@@ -12,6 +12,7 @@ import {
   actingAs,
   clientFor,
   componentDeps,
+  managerEndpoints,
   processIdentity,
   serveOwnEndpoints,
   startAlone,
@@ -44,16 +45,11 @@ async function run(flags: KubeControllerManagerFlags): Promise<void> {
         ...deps,
         client,
         metrics,
-        ...(flags.useServiceAccountCredentials && { clientFor: actingAs(client, clientConfig, deps.clock) }),
+        clientFor: flags.useServiceAccountCredentials ? actingAs(client, clientConfig, deps.clock) : undefined,
       },
     ),
   );
-  const health = () => {
-    const checks = manager.healthChecks();
-    return { healthz: checks, livez: checks, readyz: checks };
-  };
-  const setVerbosity = flags.profiling ? deps.logger.setLevel : undefined;
-  const endpoints = { health, metrics, setVerbosity, configz: configurationOf(flags) };
+  const endpoints = managerEndpoints(manager, flags, deps.logger, { metrics, configz: configurationOf(flags) });
   const server = await serveOwnEndpoints(component, flags, endpoints, { ...deps, client });
   await untilStopped(async () => {
     await manager.stop();
