@@ -6,11 +6,13 @@ import { fromLabelSelector, type LabelSelector, type Selector } from '#apimachin
 import type { KubeObject } from '#apimachinery/meta';
 import { isDNS1123Label } from '#apimachinery/validation';
 import { isEmptySelector, type SelectorShape, sortedByKey, validateLabelSelector } from '../../common/labels.ts';
+import { age, column, wideColumns } from '../../common/printing.ts';
 import type { Report } from '../../common/report.ts';
+import { ownStatus } from '../../common/strategy.ts';
 import { dropDisabledPodFields } from '../../core/pod/drop.ts';
 import { validatePodTemplateSpec } from '../../core/pod/validation/spec.ts';
 import { podTemplateWarnings } from '../../core/pod/warnings.ts';
-import type { KindContext, ScaleMapping } from '../../kind.ts';
+import type { KindContext, Printer, ScaleMapping } from '../../kind.ts';
 
 export const templatePath: Path = root('spec', 'template');
 const mismatch = '`selector` does not match template `labels`';
@@ -69,6 +71,24 @@ export function dropDisabledTemplateFields(template: PodTemplateSpec | undefined
   if (template?.spec) dropDisabledPodFields(template.spec, old?.spec);
 }
 
+interface Templated extends KubeObject {
+  spec?: { template?: PodTemplateSpec };
+  status?: unknown;
+}
+
+/** How a kind with a pod template is prepared: clients cannot set its status, and its template loses the fields of disabled features. */
+export const ownTemplate = {
+  ...ownStatus,
+  prepareForCreate(draft: Templated): void {
+    ownStatus.prepareForCreate(draft);
+    dropDisabledTemplateFields(draft.spec?.template);
+  },
+  prepareForUpdate(draft: Templated, old: Templated): void {
+    ownStatus.prepareForUpdate(draft, old);
+    dropDisabledTemplateFields(draft.spec?.template, old.spec?.template);
+  },
+};
+
 /** Warnings of a workload: about its name when it is new, about its template when anything changed. */
 export function templateWarnings(
   object: { metadata: { name?: string; generation?: number } },
@@ -92,6 +112,30 @@ export function containerCells(template: PodTemplateSpec | undefined): [string, 
   const containers = template?.spec?.containers ?? [];
   return [containers.map(({ name }) => name).join(','), containers.map(({ image }) => image ?? '').join(',')];
 }
+
+interface Replicated extends Templated {
+  spec?: { replicas?: number; template?: PodTemplateSpec };
+  status?: { replicas?: number; readyReplicas?: number };
+}
+
+/** The columns of a kind that keeps a number of equal pods. `selectorOf`: the text of its selector. */
+export const replicasPrinter = <T extends Replicated>(selectorOf: (object: T) => string): Printer<T> => ({
+  columns: [
+    column('Name', { name: true }),
+    ...['Desired', 'Current', 'Ready'].map((name) => column(name, { type: 'integer' })),
+    column('Age'),
+    ...wideColumns('Containers', 'Images', 'Selector'),
+  ],
+  cells: (object, now) => [
+    object.metadata.name ?? '',
+    object.spec?.replicas ?? 0,
+    object.status?.replicas ?? 0,
+    object.status?.readyReplicas ?? 0,
+    age(object.metadata, now),
+    ...containerCells(object.spec?.template),
+    selectorOf(object),
+  ],
+});
 
 /** `selector` of a Scale. */
 export const scaleSelector = (selector: SelectorShape | undefined): string => compiled(selector)?.toString() ?? '';

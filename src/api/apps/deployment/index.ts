@@ -5,7 +5,7 @@ import { immutable } from '../../common/immutable.ts';
 import { nonnegative } from '../../common/numbers.ts';
 import { age, column, columns, wideColumns } from '../../common/printing.ts';
 import { collect, type Report } from '../../common/report.ts';
-import { keep, statusDoor } from '../../common/strategy.ts';
+import { statusDoor } from '../../common/strategy.ts';
 import { podTemplateDefaults } from '../../core/pod/defaults.ts';
 import { defineKind, type KindContext } from '../../kind.ts';
 import { isZero, validateAtMostAll, validateIntOrPercent } from '../common/rolling-update.ts';
@@ -81,21 +81,13 @@ export const deployment = defineKind<Deployment>({
   metadataRules: 'change',
   generation: ({ spec, metadata }: Deployment) => ({ spec, annotations: metadata.annotations ?? {} }),
   defaults,
-  prepareForCreate(draft) {
-    delete draft.status;
-    templates.dropDisabledTemplateFields(draft.spec?.template);
-  },
-  prepareForUpdate(draft, old) {
-    keep(draft, old, 'status');
-    templates.dropDisabledTemplateFields(draft.spec?.template, old.spec?.template);
-  },
+  ...templates.ownTemplate,
   validate,
   validateUpdate: (object, old, context) => [
     ...validate(object, context, old),
     ...collect((report) => immutable(report, path.child('selector'), object.spec?.selector, old.spec?.selector)),
   ],
   warnings: (object, old) => templates.templateWarnings(object, old, object.spec?.template),
-  resetFields: [['status']],
   status: statusDoor<Deployment>(
     {
       validateUpdate: ({ status = {} }, old) =>

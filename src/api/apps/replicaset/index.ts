@@ -4,9 +4,9 @@ import { type FieldError, root } from '#apimachinery/field';
 import type { LabelSelector } from '#apimachinery/labels';
 import { immutable } from '../../common/immutable.ts';
 import { nonnegative } from '../../common/numbers.ts';
-import { age, column, formatSelector, wideColumns } from '../../common/printing.ts';
+import { formatSelector } from '../../common/printing.ts';
 import { collect } from '../../common/report.ts';
-import { keep, statusDoor } from '../../common/strategy.ts';
+import { statusDoor } from '../../common/strategy.ts';
 import { podTemplateDefaults } from '../../core/pod/defaults.ts';
 import { defineKind, type KindContext } from '../../kind.ts';
 import { validateCounters } from '../common/status.ts';
@@ -36,21 +36,13 @@ export const replicaSet = defineKind<ReplicaSet>({
     spec.replicas ??= 1;
     podTemplateDefaults((spec.template ??= {}));
   },
-  prepareForCreate(draft) {
-    delete draft.status;
-    templates.dropDisabledTemplateFields(draft.spec?.template);
-  },
-  prepareForUpdate(draft, old) {
-    keep(draft, old, 'status');
-    templates.dropDisabledTemplateFields(draft.spec?.template, old.spec?.template);
-  },
+  ...templates.ownTemplate,
   validate,
   validateUpdate: (object, old, context) => [
     ...validate(object, context, old),
     ...collect((report) => immutable(report, path.child('selector'), object.spec?.selector, old.spec?.selector)),
   ],
   warnings: (object, old) => templates.templateWarnings(object, old, object.spec?.template),
-  resetFields: [['status']],
   status: statusDoor<ReplicaSet>({
     validateUpdate: ({ status }) =>
       collect((report) => {
@@ -60,21 +52,5 @@ export const replicaSet = defineKind<ReplicaSet>({
       }),
   }),
   scale: templates.replicasScale(),
-  printer: {
-    columns: [
-      column('Name', { name: true }),
-      ...['Desired', 'Current', 'Ready'].map((name) => column(name, { type: 'integer' })),
-      column('Age'),
-      ...wideColumns('Containers', 'Images', 'Selector'),
-    ],
-    cells: ({ metadata, spec, status }, now) => [
-      metadata.name ?? '',
-      spec?.replicas ?? 0,
-      status?.replicas ?? 0,
-      status?.readyReplicas ?? 0,
-      age(metadata, now),
-      ...templates.containerCells(spec?.template),
-      formatSelector(spec?.selector as LabelSelector | undefined),
-    ],
-  },
+  printer: templates.replicasPrinter(({ spec }) => formatSelector(spec?.selector as LabelSelector | undefined)),
 });

@@ -5,9 +5,9 @@ import { fromSet } from '#apimachinery/labels';
 import { validateCounters } from '../../apps/common/status.ts';
 import * as templates from '../../apps/common/templates.ts';
 import { nonnegative } from '../../common/numbers.ts';
-import { age, column, formatLabels, wideColumns } from '../../common/printing.ts';
+import { formatLabels } from '../../common/printing.ts';
 import { collect, isEmptyMap } from '../../common/report.ts';
-import { keep, statusDoor } from '../../common/strategy.ts';
+import { statusDoor } from '../../common/strategy.ts';
 import { defineKind, type KindContext } from '../../kind.ts';
 import { podTemplateDefaults } from '../pod/defaults.ts';
 import { validatePodTemplateSpec } from '../pod/validation/spec.ts';
@@ -45,18 +45,10 @@ export const replicationController = defineKind<ReplicationController>({
   kind: 'ReplicationController',
   metadataRules: 'change',
   defaults,
-  prepareForCreate(draft) {
-    delete draft.status;
-    templates.dropDisabledTemplateFields(draft.spec?.template);
-  },
-  prepareForUpdate(draft, old) {
-    keep(draft, old, 'status');
-    templates.dropDisabledTemplateFields(draft.spec?.template, old.spec?.template);
-  },
+  ...templates.ownTemplate,
   validate,
   validateUpdate: (object, old, context) => validate(object, context, old),
   warnings: (object, old) => templates.templateWarnings(object, old, object.spec?.template),
-  resetFields: [['status']],
   status: statusDoor<ReplicationController>({
     validateUpdate: ({ status }) =>
       collect((report) => {
@@ -78,23 +70,7 @@ export const replicationController = defineKind<ReplicationController>({
     statusReplicas: ({ status }) => status?.replicas ?? 0,
     selector: ({ spec }) => fromSet(spec?.selector ?? {}).toString(),
   },
-  printer: {
-    columns: [
-      column('Name', { name: true }),
-      ...['Desired', 'Current', 'Ready'].map((name) => column(name, { type: 'integer' })),
-      column('Age'),
-      ...wideColumns('Containers', 'Images', 'Selector'),
-    ],
-    cells: ({ metadata, spec, status }, now) => [
-      metadata.name ?? '',
-      spec?.replicas ?? 0,
-      status?.replicas ?? 0,
-      status?.readyReplicas ?? 0,
-      age(metadata, now),
-      ...templates.containerCells(spec?.template),
-      formatLabels(spec?.selector),
-    ],
-  },
+  printer: templates.replicasPrinter(({ spec }) => formatLabels(spec?.selector)),
   selectableFields: ({ status }) => ({ 'status.replicas': String(status?.replicas ?? 0) }),
   deletion: { defaultPropagation: 'Orphan' },
 });
