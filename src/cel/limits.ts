@@ -35,5 +35,5 @@ export const evaluationWorkUnits = 5_000_000;
 export const budgetWorkUnits = 20_000_000;
 /** Characters of a text that an expression makes. */
 export const madeTextCharsMax = 64 * 1024 * 1024;
-/** Characters of a text that is read as an address, version or whole number: longer ones are none. */
+/** The longest text that is read as an address, a version or a whole number; a longer one is not valid. */
 export const readTextCharsMax = 1024;

@@ -26,7 +26,10 @@ async function carry(near: Socket, target: { host: string; port: number }, dial:
   far.pipe(near);
 }
 
-/** `addressOf`: of a node, by number; undefined where there is none. Rejects with a sentence for a port that cannot be had. */
+/**
+ * Opens the port mappings. `addressOf` gives the address of a node by its number; undefined when the node has none. Rejects with a sentence for a
+ * port that cannot be opened.
+ */
 export async function openPortMappings(
   mappings: readonly PortMapping[],
   { addressOf, dial, logger }: { addressOf(node: number): string | undefined; dial: Dial; logger: Logger },

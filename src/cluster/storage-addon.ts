@@ -25,7 +25,7 @@ const defaultMarks = [isDefault, 'storageclass.beta.kubernetes.io/is-default-cla
 const name = 'local-path-provisioner';
 const role = `system:${name}`;
 
-/** A class of that name stays as it is; beside another default this one is none. */
+/** Makes the storage class, as the default unless there is another default. A class of that name stays as it is. */
 async function createClass(client: KubeClient): Promise<void> {
   const classes = client.resource<StorageClass>(storageClasses);
   const others = (await classes.list()).items;

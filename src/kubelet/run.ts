@@ -137,7 +137,7 @@ function runtimeOf(base: Base, volumes: VolumeManager): ContainerdRuntime {
   });
 }
 
-/** What all parts are made of. Rejects when this machine is none that the options allow. */
+/** Makes all that the parts are made of. Rejects when this machine is not as the options require. */
 async function baseOf(given: KubeletOptions, { client, clock, rng, logger, exec = execCommand }: KubeletDeps) {
   if (given.protectKernelDefaults) await checkKernelSettings();
   await ensureDir(join(given.rootDir, 'pods'), 0o750);

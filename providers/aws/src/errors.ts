@@ -21,21 +21,24 @@ export const hasCode = (error: unknown, ...codes: string[]): boolean =>
 
 export const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** For `.catch`: the same failure with what was being done in front of it. */
+/**
+ * For a `.catch`: throws the error again with what was being done in front of its message. The original, with its wish for a later time, is its
+ * cause.
+ */
 export const during =
   (what: string) =>
   (error: unknown): never => {
     throw new Error(`${what}: ${textOf(error)}`, { cause: error });
   };
 
-/** For `.catch`: undefined when AWS answered with one of these codes. */
+/** For a `.catch`: gives undefined when AWS answered with one of these codes; every other error is thrown again. */
 export const absentFor =
   (...codes: string[]) =>
   (error: unknown): undefined => {
     if (!hasCode(error, ...codes)) throw error;
   };
 
-/** Whether a load balancer refused an instance because it is none, or none any more. */
+/** Whether a load balancer refused an instance because it does not exist, or does not exist any more. */
 export const isUnknownBackend = (error: unknown): boolean =>
   hasCode(error, 'InvalidInstance', 'InvalidEndPointException', 'InvalidTarget', 'InvalidTargetException');
 

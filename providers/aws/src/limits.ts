@@ -38,7 +38,7 @@ export const topologyUnsupportedMs = 86_400_000;
 /** Security groups of a load balancer that is being deleted stay in use for a while. */
 export const groupDeletePeriodMs = 5_000;
 export const groupDeleteMaxMs = 600_000;
-/** Between looking for a group and making it another process may make it. */
+/** How often, and at what interval, the creation of a security group is tried: another process may make it between our search and our creation. */
 export const groupCreateTries = 30;
 export const groupCreatePeriodMs = 1_000;
 

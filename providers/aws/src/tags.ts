@@ -7,7 +7,7 @@ export const serviceTag = 'kubernetes.io/service-name';
 export const publicSubnetTag = 'kubernetes.io/role/elb';
 export const internalSubnetTag = 'kubernetes.io/role/internal-elb';
 
-/** As EC2 and both load balancer APIs give them. */
+/** A tag as EC2 and both load balancer APIs give it. */
 export interface Tag {
   Key?: string | undefined;
   Value?: string | undefined;
@@ -27,11 +27,11 @@ export const tagValue = (tags: readonly Tag[] | undefined, key: string): string 
 const hasLegacyTag = ({ id }: ClusterTags, tags: readonly Tag[] | undefined): boolean =>
   (tags ?? []).some(({ Key, Value }) => Key === legacyClusterTag && Value === id);
 
-/** It is one of this cluster's, or shared with it. */
+/** Whether the tagged thing belongs to this cluster or is shared with it. */
 export const inCluster = (cluster: ClusterTags, tags: readonly Tag[] | undefined): boolean =>
   hasTag(tags, clusterTagPrefix + cluster.id) || hasLegacyTag(cluster, tags);
 
-/** It was made for this cluster and goes with it. */
+/** Whether the tagged thing was made for this cluster and is deleted with it. */
 export const ownedByCluster = (cluster: ClusterTags, tags: readonly Tag[] | undefined): boolean =>
   tagValue(tags, clusterTagPrefix + cluster.id) === 'owned' || hasLegacyTag(cluster, tags);
 

@@ -12,7 +12,7 @@ export const tag = {
   cluster: 'k8s-azure-cluster-name',
   dnsLabel: 'k8s-azure-dns-label-service',
 } as const;
-/** Of releases before; read, and not written. */
+/** Tags that earlier releases wrote. They are read, and not written. */
 export const oldTag = {
   service: 'service',
   cluster: 'kubernetes-cluster-name',

@@ -53,10 +53,10 @@ export function checkAnnotations(service: Service): void {
 
 export const read = (service: Service) => annotationsOf(service);
 
-/** As upstream reads them: whatever is not `true` is false. */
+/** Whether an annotation is `true`; as upstream reads it, every other value is false. */
 export const isTrue = ({ metadata }: Service, name: string): boolean => metadata.annotations?.[name] === 'true';
 
-/** Of Nodes. */
+/** The annotations of Nodes. */
 export const nodeAnnotation = {
   vpcId: `${nodePrefix}vpc-id`,
   routeTableId: `${nodePrefix}vpc-route-table-id`,

@@ -12,7 +12,7 @@ export const expireSeconds = 1_800;
 export const instancesTtlMs = 15_000;
 
 export const nameCharactersMax = 65;
-/** Of a description. */
+/** The longest description of a rule. */
 export const descriptionCharactersMax = 450;
 export const backendsMax = 50;
 /** More are added and removed in several requests. */

@@ -52,7 +52,7 @@ export const annotations = {
 export const quoted = (text: string): string => JSON.stringify(text);
 
 export const annotationOf = ({ metadata }: Service, key: string): string | undefined => metadata.annotations?.[key];
-/** Without white space at its ends; '' when absent. */
+/** The value of an annotation without white space at its ends; '' when it is absent. */
 export const trimmedOf = (service: Service, key: string): string => annotationOf(service, key)?.trim() ?? '';
 
 const trueTexts = new Set(['1', 't', 'T', 'TRUE', 'true', 'True']);

@@ -4,7 +4,7 @@
 export const requestTimeoutMs = 30_000;
 /** Requests under way at a time; the others wait their turn. */
 export const requestsAtOnceMax = 8;
-/** Of a link-local request to the metadata service of the machine this runs on. */
+/** The longest wait for the metadata service of the machine that this runs on, and the longest answer. */
 export const metadataTimeoutMs = 5_000;
 export const metadataBytesMax = 65_536;
 /** The API allows 200; objects can be large, so upstream asks for 50. */

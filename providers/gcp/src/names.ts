@@ -12,7 +12,7 @@ export const nodeRouteDescription = 'k8s-node-route';
 /** Of Services whose load balancer the cloud-controller-manager keeps, so that Google's other controllers leave it alone. */
 export const externalFinalizer = 'gke.networking.io/l4-netlb-v1';
 export const internalFinalizer = 'gke.networking.io/l4-ilb-v1';
-/** Of Services that other controllers keep. */
+/** The finalizers of Services that other controllers keep. */
 export const foreignExternalFinalizers = ['gke.networking.io/l4-netlb-v2', 'gke.networking.io/l4-netlb-v3'];
 export const foreignInternalFinalizer = 'gke.networking.io/l4-ilb-v2';
 

@@ -7,7 +7,7 @@ import { openWorld } from './world.ts';
 export const internal = { [annotation.type]: 'Internal' };
 export const local = { externalTrafficPolicy: 'Local', healthCheckNodePort: 32_000 };
 
-/** For the file of tests that calls it. `world` is that of the test under way. */
+/** Sets up load balancers for the file of tests that calls it. `world` is that of the test under way. */
 export function useBalancers() {
   const balancers = useLoadBalancers(() => openWorld(), { beforeEach, afterEach });
   const { world } = balancers;

@@ -4,7 +4,7 @@ import { annotationsOf } from 'sagong/cloud-provider/kit';
 
 export const prefix = 'service.beta.kubernetes.io/linode-loadbalancer-';
 
-/** Without the prefix. */
+/** The names of annotations without their prefix. */
 export const annotation = {
   throttle: 'throttle',
   protocol: 'default-protocol',
@@ -46,7 +46,7 @@ export type AnnotationName = (typeof annotation)[keyof typeof annotation];
 
 export const read = (service: Service) => annotationsOf(service, prefix);
 
-/** As upstream reads them: whatever is not true is false. Undefined: absent. */
+/** The value of an annotation that is true or false; as upstream reads it, whatever is not true is false. Undefined when it is absent. */
 export function booleanOf(service: Service, name: AnnotationName): boolean | undefined {
   const value = service.metadata.annotations?.[prefix + name];
   return value === undefined ? undefined : ['1', 't', 'T', 'true', 'True', 'TRUE'].includes(value);
@@ -56,7 +56,7 @@ const idMax = 2 ** 31;
 export const idOf = (service: Service, name: AnnotationName): number | undefined =>
   read(service).integer(name, { min: 1, max: idMax });
 
-/** In lower case. Throws for another word. */
+/** The word in an annotation, in lower case. Throws for a word that is not among `words`. */
 export function wordOf<Word extends string>(service: Service, name: AnnotationName, words: readonly Word[]): Word | undefined {
   const text = read(service).text(name);
   if (text === undefined) return undefined;

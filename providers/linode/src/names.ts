@@ -32,7 +32,7 @@ const firewallTagPrefix = 'k8s-firewall:';
 
 /** On NodeBalancers and firewalls: the Service that they are for, in the 50 characters that a tag may have. */
 export const serviceTag = ({ metadata }: Service): string => `${serviceTagPrefix}${metadata.uid ?? ''}`;
-/** On a NodeBalancer: the firewall that was attached because an annotation names it. */
+/** The tag of a NodeBalancer that names the firewall which was attached because an annotation asks for it. */
 export const firewallTag = (id: number): string => `${firewallTagPrefix}${id}`;
 
 export const isServiceTag = (tag: string): boolean => tag.startsWith(serviceTagPrefix);

@@ -16,7 +16,7 @@ export async function checkToken(api: Profile, from: string): Promise<void> {
   });
 }
 
-/** Until the signal. */
+/** Checks the token from time to time until the signal ends it. */
 export async function watchToken(api: Profile, deps: { clock: Clock; logger: Logger; signal: AbortSignal }): Promise<void> {
   const { clock, logger, signal } = deps;
   while (!signal.aborted) {

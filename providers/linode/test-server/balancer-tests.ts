@@ -5,7 +5,7 @@ import { openWorld } from './world.ts';
 
 export const acl = (...ipv4: string[]) => ({ 'firewall-acl': JSON.stringify({ allowList: { ipv4 } }) });
 
-/** For the file of tests that calls it. `world` is that of the test under way. */
+/** Sets up load balancers for the file of tests that calls it. `world` is that of the test under way. */
 export function useBalancers() {
   const balancers = useLoadBalancers(() => openWorld(), { beforeEach, afterEach });
   const { world } = balancers;

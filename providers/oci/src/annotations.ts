@@ -8,7 +8,7 @@ const classic = 'service.beta.kubernetes.io/oci-load-balancer-';
 const both = 'oci.oraclecloud.com/';
 const network = 'oci-network-load-balancer.oraclecloud.com/';
 
-/** Of Services with either kind. */
+/** The annotations of Services with either kind of load balancer. */
 export const annotation = {
   type: `${both}load-balancer-type`,
   ruleMode: `${both}security-rule-management-mode`,

@@ -36,7 +36,7 @@ export const idleTimeoutHttpSeconds = 60;
 export const metadataTimeoutMs = 5_000;
 /** How long the API may take to show what was done. */
 export const unsettledMs = 60_000;
-/** Of the key that a session token is bound to. */
+/** The size of the key that a session token is bound to. */
 export const sessionKeyBits = 3_072;
 /** A session token is replaced so long before it ends. */
 export const sessionTokenEarlyMs = 300_000;

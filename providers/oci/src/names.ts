@@ -20,7 +20,7 @@ export function balancerName(kind: BalancerKind, service: Service, prefix: strin
   return name.slice(0, displayNameCharactersMax);
 }
 
-/** Of the network security group that a Service has to itself. */
+/** The name of the network security group that a Service has to itself. */
 export const groupName = (service: Service): string =>
   `${serviceKey(service)}/${uidOf(service)}/nsg`.slice(0, groupNameCharactersMax);
 export const groupTags = (service: Service): Record<string, string> => ({ CreatedBy: 'CCM', ServiceUid: uidOf(service) });

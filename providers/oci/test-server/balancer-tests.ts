@@ -21,7 +21,7 @@ export const secret = (certificate: string) => ({
   ),
 });
 
-/** For the file of tests that calls it. */
+/** Sets up load balancers for the file of tests that calls it. */
 export function useBalancers() {
   const { world, ...balancers } = useLoadBalancers(openWorld, { beforeEach, afterEach });
   const nodes: Node[] = [];

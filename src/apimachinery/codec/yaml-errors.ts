@@ -18,7 +18,7 @@ export class YamlProblem extends Error {
 /** A mistake where the scanner stands. */
 export const scannerError = ({ at }: { at: number }, problem: string): YamlProblem => new YamlProblem(problem, at, false);
 
-/** A token at a place where there may be none of its kind. */
+/** The error for a token at a place where none of its kind may stand. */
 export const grammarError = ({ at }: { at: number }, problem: string): YamlProblem => new YamlProblem(problem, at, true);
 
 export function asDecodeError({ message, at, inGrammar }: YamlProblem, text: string): DecodeError {

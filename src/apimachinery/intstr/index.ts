@@ -32,7 +32,7 @@ export function intValue(value: IntOrString): number {
   return /^[+-]?\d+$/.test(value) ? Number(value) : 0;
 }
 
-/** As text: `5`, or the string itself. */
+/** The text of the value: `5`, or the string itself. */
 export const intOrStringText = (value: IntOrString): string => String(value);
 
 /** What a command line means by `text`: a number where it is one (within int32), else the string. */

@@ -152,7 +152,7 @@ const infix: Partial<Record<Operator, string>> = {
   lt: '<',
 };
 
-/** As upstream prints it: `a=b`, `a in (b,c)`, `!a`. */
+/** The requirement as upstream prints it: `a=b`, `a in (b,c)`, `!a`. */
 export function requirementText({ key, operator, values }: Requirement): string {
   if (operator === 'exists') return key;
   if (operator === '!') return `!${key}`;

@@ -1,7 +1,7 @@
 // Where the groups and versions that this server serves itself stand among all (k8s.io/kubernetes cmd/kube-apiserver/app/aggregator.go).
 
 import { own } from '#utils';
-/** Of one group version: of its group among groups, and of the version within the group; higher comes first. */
+/** The priorities of one group version: of its group among groups, and of the version within the group; the higher one comes first. */
 export interface Priority {
   groupPriorityMinimum: number;
   versionPriority: number;

@@ -47,7 +47,7 @@ const sortedKeys = (_: string, value: unknown): unknown =>
     ? Object.fromEntries(Object.entries(value).sort(([one], [two]) => (one < two ? -1 : 1)))
     : value;
 
-/** A value as a cell of the column; one of another type is none. */
+/** A value as a cell of the column; a value of another type gives an empty cell. */
 function cellOf(value: unknown, type: string, now: number): Cell {
   switch (type) {
     case 'string':
@@ -70,7 +70,7 @@ interface Declared {
   path: Path;
 }
 
-/** Columns up to the first whose path is none. */
+/** The columns before the first one whose path is not valid. */
 function readColumns(definitions: readonly CustomResourceColumnDefinition[]): Declared[] {
   const declared: Declared[] = [];
   try {

@@ -29,7 +29,7 @@ const refuse = (kind: string, errors: readonly FieldError[]): void => {
   if (errors.length > 0) throw invalidObject({ group: metaGroup, kind }, '', errors);
 };
 
-/** Throws 422. */
+/** Checks the options of a write. Throws 422. */
 export function writeOptions(
   kind: 'CreateOptions' | 'UpdateOptions' | 'PatchOptions',
   options: RequestOptions,

@@ -43,7 +43,7 @@ export async function requestCertificate(
   return { cert, key: privateKeyPem(privateKey) };
 }
 
-/** The certificate in a request, or undefined while it is waited for. Throws when there will be none. */
+/** The certificate in a request, or undefined while it is waited for. Throws when the request was denied or has failed. */
 function outcomeOf({ metadata, status }: Csr): string | undefined {
   for (const { type, reason = '', message = '' } of status?.conditions ?? []) {
     if (type === 'Denied')

@@ -6,11 +6,11 @@ import { atMost } from './rate-limit.ts';
 
 export interface BatcherOptions<Item, Result> {
   clock: Pick<Clock, 'monotonic' | 'setTimer'>;
-  /** The batch leaves when nothing came for this long, */
+  /** The batch leaves when no item came for this long. */
   idleMs: number;
-  /** when its first item is this old, */
+  /** The batch leaves when its first item is this old. */
   ageMaxMs: number;
-  /** or when it has so many items. */
+  /** The batch leaves when it has so many items. */
   sizeMax: number;
   /** One result for each item, in their order; an `Error` among them fails its own item. */
   send(items: readonly Item[]): Promise<readonly (Result | Error)[]>;

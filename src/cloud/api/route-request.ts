@@ -35,7 +35,7 @@ function decoded(segment: string): string {
   }
 }
 
-/** Throws a Refusal: 404 for a path that is none, 405 for a method that the path has not. */
+/** Finds the operation of a request. Throws a Refusal: 404 for an unknown path, 405 for a method that the path does not have. */
 export function routeRequest(method: string, pathname: string): RoutedRequest {
   const given = segmentsOf(pathname);
   const candidates = (table.get(given.length) ?? []).filter((entry) => matches(entry, given));

@@ -23,7 +23,7 @@ export const indexOfTable = (table: number): number | undefined =>
 const hex = (value: number): string => `0x${(value >>> 0).toString(16)}`;
 /** Matches all connections that were given a target; the machine's security groups use the same. */
 export const anyTarget = `${hex(loadBalancerMark)}/0xffff`;
-/** Of a connection that came from the edge: its answers go back there, whatever the route tables say. */
+/** The bit in the mark of a connection that came from the edge. Its answers go back there, whatever the route tables say. */
 export const fromEdgeBit = '0x80000000';
 export const fromEdge = `${hex(0x80000000 + loadBalancerMark)}/0x8000ffff`;
 export const backToEdge = hex(0x80000000 + loadBalancerMark);

@@ -124,7 +124,9 @@ async function ensureGroup(
   return rules.length === 0 ? group : cloud.authorizeSecurityGroupIngress({ securityGroupId: group.id, rules });
 }
 
-/** Of control-plane machines: the API is for all, etcd for themselves. The cluster's nodes let them in. */
+/**
+ * Makes the security group of control-plane machines: everybody may reach the API, and only they themselves etcd. The cluster's nodes let them in.
+ */
 export async function ensureControlPlaneGroup(
   cloud: CloudClient,
   { vpc, group }: ClusterNetwork,

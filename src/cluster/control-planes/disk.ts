@@ -26,7 +26,7 @@ export interface DiskOptions {
   clock: Clock;
 }
 
-/** Of etcd alone: who it has signed may do everything in it, and nobody else anything. */
+/** The authority of etcd alone: a client whose certificate it has signed may do everything in etcd, and nobody else anything. */
 export const etcdAuthority = (pkiDir: string) => authorityAt(join(pkiDir, 'etcd'), 'ca', 'etcd-ca');
 
 interface Wanted extends SubjectOptions {

@@ -15,7 +15,7 @@ export const customerSideMs = { look: 10_000, retry: 200 };
 export const acceptPollMs = 50;
 /** The time between SIGTERM to a program and SIGKILL. */
 export const stopPatienceMs = 10_000;
-/** After a renewal of certificates: until all are written, and between the machines. */
+/** The pauses after a renewal of certificates: until all are written, and between the machines. */
 export const renewalMs = { settle: 5_000, turn: 60_000 };
 /** The time between two tries to join the other members of etcd. */
 export const joinPollMs = 1_000;

@@ -7,7 +7,7 @@ export const apiPort = 6443;
 export const managedApiPort = 443;
 /** Machines of a managed one that have an apiserver, and an interface in the customer's network; the others have etcd alone. */
 export const managedApiservers = 2;
-/** Of etcd: for its clients, among its members, and of its health where it runs in a pod. */
+/** The ports of etcd: for its clients, among its members, and of its health where it runs in a pod. */
 export const etcdPorts = { client: 2379, peer: 2380, metrics: 2381 } as const;
 
 /** How many there may be: with an even number no more may fail than with one less. */

@@ -5,7 +5,7 @@ import { type ControlPlaneConfig, controlPlaneConfigPath, controlPlaneDir } from
 import { loadSettings } from '../settings.ts';
 import { loadMachine } from './machine.ts';
 
-/** Undefined: this machine is none. */
+/** The control plane that this machine has; undefined when it has none. */
 export async function ownControlPlane(dir: string): Promise<ControlPlaneConfig | undefined> {
   const name = (await loadSettings(dir))?.machine?.controlPlane ?? (await loadMachine(dir))?.nodeName;
   return name === undefined ? undefined : controlPlaneNamed(dir, name);

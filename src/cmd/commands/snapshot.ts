@@ -88,7 +88,7 @@ export async function assertStopped(dataDir: string): Promise<void> {
 
 const units = ['B', 'kB', 'MB', 'GB', 'TB'];
 
-/** As etcdctl prints sizes: two digits at least, in powers of ten. */
+/** A size as etcdctl prints it: two digits at least, in powers of ten. */
 export function sizeText(bytes: number): string {
   if (bytes < 10) return `${bytes} B`;
   const power = Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3));

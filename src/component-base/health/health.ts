@@ -45,7 +45,7 @@ async function runChecks(
   return { lines: lines.join(''), failures };
 }
 
-/** Answers `/healthz?verbose&exclude=a&exclude=b`. */
+/** Answers a request for `/healthz?verbose&exclude=a&exclude=b`. */
 export async function answerHealth(
   endpoint: HealthEndpoint,
   checks: readonly HealthCheck[],
@@ -60,7 +60,7 @@ export async function answerHealth(
   return { status: 200, body: query.has('verbose') ? `${output}${endpoint} check passed\n` : 'ok', failures };
 }
 
-/** Answers `/healthz/<name>`. */
+/** Answers a request for one check, `/healthz/<name>`. */
 export async function answerHealthCheck(checks: readonly HealthCheck[], name: string): Promise<HealthAnswer> {
   const check = checks.find((candidate) => candidate.name === name);
   if (check === undefined) return { status: 404, body: '404 page not found\n', failures: [] };

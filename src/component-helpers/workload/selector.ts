@@ -20,7 +20,7 @@ function safely(compile: () => Selector): Selector {
   }
 }
 
-/** Of a workload: undefined selects nothing, and so does an empty one (a controller never owns everything). */
+/** The selector of a workload. An undefined one selects nothing, and so does an empty one (a controller never owns everything). */
 export function workloadSelector(selector: LabelSelector | undefined): Selector {
   if (selector === undefined) return nothing;
   const result = once(selector, fromLabelSelector);

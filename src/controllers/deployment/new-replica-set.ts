@@ -34,7 +34,7 @@ export function replicaSetName(deployment: Deployment): string {
   return `${(deployment.metadata.name ?? '').slice(0, nameMax - 1 - hash.length)}-${hash}`;
 }
 
-/** An int64, which a number cannot hold; 0 where there is none. */
+/** The revision of a ReplicaSet, an int64, which a number cannot hold; 0 when it has none. */
 export const revisionOf = ({ annotations }: { annotations?: Record<string, string> }): bigint =>
   parseGoInt(annotations?.[revisionAnnotation] ?? '', 64) ?? 0n;
 

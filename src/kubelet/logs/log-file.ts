@@ -18,7 +18,7 @@ export async function inLogDirectory<T>(logPath: string, work: (directory: Descr
   return holding(Descriptor.at(dirname(pod)), (root) => holding(openInside(root, below, { noLinks: true }), work));
 }
 
-/** Rejects when there is none, or what is there is not a regular file. */
+/** Opens a log. Rejects when it does not exist or is not a regular file. */
 export const openLog = (logPath: string): Promise<FileHandle> =>
   inLogDirectory(logPath, (directory) => holding(directory.child(basename(logPath)), (log) => log.openForReading()));
 

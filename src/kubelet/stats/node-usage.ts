@@ -50,7 +50,7 @@ async function memory(): Promise<Pick<ContainerUsage, 'memoryUsageBytes' | 'memo
   };
 }
 
-/** What the node uses: as the runtime tells it, where the machine this runs on is none of the node's. */
+/** What the node uses, as the runtime reports it where this machine is not the node's own. */
 export const usageOfNode = (runtime: PodRuntime, clock: Clock): Promise<ContainerUsage> =>
   runtime.nodeUsage?.() ?? nodeUsage(clock);
 

@@ -35,7 +35,7 @@ export interface StoreReport {
   openIn: number | undefined;
 }
 
-/** Reads every byte of a store and writes none. Rejects with CorruptError where there is none. */
+/** Reads every byte of a store and writes nothing. Rejects with CorruptError when there is no store. */
 export async function checkDiskStore(path: string): Promise<StoreReport> {
   const found = await look(resolve(path));
   if (found.state !== 'store') throw new CorruptError(`there is no store in ${path}`);

@@ -103,7 +103,7 @@ function unaryHandlers(service: ServiceDefinition, handlers: object, logger: Log
   return served;
 }
 
-/** What `/health` says: a store that has stopped is none to send anybody to. */
+/** The answer of `/health`. A store that has stopped is not healthy, so that nobody is sent to it. */
 async function health(store: EmbeddedStore): Promise<string | undefined> {
   try {
     await store.range({ key: '\0', keysOnly: true });

@@ -34,7 +34,7 @@ export interface SpdyOptions {
 
 type Done = (error?: Error | null) => void;
 
-/** Emits `close` once, with the error if it was none of ours. */
+/** Emits `close` once, with the error unless the error is one of ours. */
 export class SpdyConnection extends EventEmitter<{ close: [error?: Error] }> {
   readonly #transport: Duplex;
   readonly #options: SpdyOptions;

@@ -25,7 +25,7 @@ const v4 = (instance: Instance): NodeAddress[] => [
 const v6 = (instance: Instance): NodeAddress[] =>
   given('InternalIP', ...inUse(instance).map(({ Ipv6Addresses = [] }) => Ipv6Addresses[0]?.Ipv6Address));
 
-/** In the order of `NodeIPFamilies`. */
+/** The addresses of a node, in the order of `NodeIPFamilies`. */
 export const nodeAddresses = (instance: Instance, families: readonly ('ipv4' | 'ipv6')[]): NodeAddress[] =>
   families.flatMap((family) => (family === 'ipv4' ? v4(instance) : v6(instance)));
 

@@ -23,7 +23,7 @@ const describe = (api: Api, input: DescribeInstancesCommandInput): Promise<Insta
     pagesMax,
   );
 
-/** By id. Fails as a whole when AWS does not know one of them. */
+/** Describes instances by their IDs. The call fails as a whole when AWS does not know one of them. */
 export async function instancesById(api: Api, ids: readonly string[]): Promise<Map<string, Instance>> {
   const found = await describe(api, { InstanceIds: [...ids] });
   return new Map(found.map((instance) => [instance.InstanceId ?? '', instance]));

@@ -20,6 +20,6 @@ export function instanceIdOfProviderId(providerId: string): string {
 /** Nodes of Fargate have a network interface but no instance. */
 export const isFargate = (id: string): boolean => id.startsWith('fargate-');
 
-/** Of `i-0123` and `i-0123.eu-west-1.compute.internal`; undefined for names that follow the address. */
+/** The instance ID in node names such as `i-0123` and `i-0123.eu-west-1.compute.internal`; undefined for names that follow the address. */
 export const instanceIdOfNodeName = (name: string): string | undefined =>
   name.startsWith('i-') ? (name.split('.')[0] as string) : undefined;

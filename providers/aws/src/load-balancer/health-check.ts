@@ -13,7 +13,9 @@ export type SharedProbe = Pick<
   | 'ClusterServiceSharedLoadBalancerHealthProbePath'
 >;
 
-/** kube-proxy's own health, or undefined when that is not what is asked. */
+/**
+ * Port and path of the health endpoint that all Services share; undefined when the cluster does not use it, or the Service has a check of its own.
+ */
 export const sharedProbe = (config: SharedProbe, service: Service): { port: number; path: string } | undefined =>
   config.ClusterServiceLoadBalancerHealthProbeMode === 'Shared' && !healthCheckOf(service)
     ? {

@@ -77,7 +77,7 @@ export const pathMtuRule = (cidr: string, description?: string): Rule => ({
   ...(description !== undefined && { description }),
 });
 
-/** Who may reach the ports of a load balancer. IPv6 ranges get no ICMP rule: its number there is another one. */
+/** The rules that let clients reach the ports of a load balancer. IPv6 ranges get no ICMP rule, because the protocol has another number there. */
 export const frontRules = (ports: readonly { port: number; protocol: string }[], sources: readonly string[]): Rule[] =>
   without(
     [

@@ -2,7 +2,7 @@
 import type { RouteTable, Subnet } from '@aws-sdk/client-ec2';
 import { type ClusterTags, hasTag, inCluster, inNoCluster, internalSubnetTag, publicSubnetTag } from '../tags.ts';
 
-/** Subnets of this cluster and of none; those of other clusters are theirs. */
+/** The subnets that belong to this cluster or to no cluster. */
 export const usableSubnets = (subnets: readonly Subnet[], cluster: ClusterTags): Subnet[] =>
   subnets.filter(({ Tags }) => inCluster(cluster, Tags) || inNoCluster(Tags));
 

@@ -72,7 +72,7 @@ export function reconcileTags(checksum: string, { action, providerId, node, inUs
   };
 }
 
-/** After the call: the Node shows it. */
+/** The plan after the call that tagged the instance: the Node is marked as tagged. */
 export function taggedPlan(node: Node, checksum: string): CloudPlan {
   const { name = '', uid } = node.metadata;
   const body = { metadata: { ...(uid !== undefined && { uid }), labels: { [taggedLabel]: checksum } } };

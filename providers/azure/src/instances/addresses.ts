@@ -14,7 +14,7 @@ export const familyOfConfig = ({ privateIPAddressVersion }: { privateIPAddressVe
 export const configsOf = ({ ipConfigurations = [] }: NetworkInterface): NetworkInterfaceIPConfiguration[] =>
   ipConfigurations.toSorted((a, b) => Number(b.primary ?? false) - Number(a.primary ?? false));
 
-/** The card; undefined: there is none any more. */
+/** The network card of a machine; undefined when it no longer exists. */
 export async function interfaceOf(arm: Arm, machine: Machine, signal?: AbortSignal): Promise<NetworkInterface | undefined> {
   const { group, scaleSet, name } = machine.id;
   if (scaleSet !== undefined) {

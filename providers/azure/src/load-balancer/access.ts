@@ -33,7 +33,9 @@ function rangesOf(service: Service): { source: Range[]; allowed: Range[] } {
   return { source, allowed };
 }
 
-/** From where a Service may be reached. Throws an Error for a text that is not a range, and when the field and the annotation are both set. */
+/**
+ * The ranges from which a Service may be reached. Throws an Error for a text that is not a range, and when the field and the annotation are both set.
+ */
 export function accessOf(service: Service, internal: boolean): Access {
   const { source, allowed } = rangesOf(service);
   if (source.length > 0 && allowed.length > 0)

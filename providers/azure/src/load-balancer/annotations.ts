@@ -4,7 +4,7 @@ import { refuseAnnotations } from 'sagong/cloud-provider/kit';
 
 export const prefix = 'service.beta.kubernetes.io/azure-';
 
-/** Without the prefix. */
+/** The names of annotations without their prefix. */
 export const annotation = {
   internal: 'load-balancer-internal',
   subnet: 'load-balancer-internal-subnet',
@@ -33,7 +33,7 @@ export const annotation = {
   additionalIps: 'additional-public-ips',
 } as const;
 
-/** `service.beta.kubernetes.io/port_443_no_lb_rule`. */
+/** The annotation about one port: `service.beta.kubernetes.io/port_443_no_lb_rule`. */
 export const portAnnotation = (port: number, what: string): string => `service.beta.kubernetes.io/port_${port}_${what}`;
 export const ofPort = {
   noRule: 'no_lb_rule',

@@ -58,7 +58,7 @@ const scaleSetsOf = (backends: readonly Backend[]): string[] => [
   ...new Set(backends.flatMap(({ group, scaleSet }) => (scaleSet === undefined ? [] : [`${group}/${scaleSet}`]))),
 ];
 
-/** By network cards and the models of scale sets; pools of addresses are not its affair. */
+/** Keeps the members of backend pools by network cards and the models of scale sets. Pools of addresses are kept elsewhere. */
 export class Backends {
   readonly #cloud: Cloud;
   readonly #membership: Membership;

@@ -89,7 +89,7 @@ function refuseTaken(balancer: LoadBalancer, wanted: readonly LoadBalancingRule[
 
 const failed = ({ provisioningState }: LoadBalancer): boolean => provisioningState === 'Failed';
 
-/** With the pieces of the Service as they should be; undefined: nothing is to be done. Throws for a port that is taken. */
+/** The load balancer with the pieces of the Service as they should be; undefined when nothing is to be done. Throws for a port that is taken. */
 export function withPieces(balancer: LoadBalancer, service: Service, wanted: Pieces, rulesMax: number): LoadBalancer | undefined {
   refuseTaken(balancer, wanted.rules, service);
   const own = (one: Named): boolean => ownsPiece(service, one.name);
@@ -119,7 +119,7 @@ function withoutIdleProbe(balancer: LoadBalancer): LoadBalancer {
   return { ...balancer, probes: balancer.probes?.filter(({ name }) => !sameText(name, sharedProbeName)) };
 }
 
-/** Without the pieces of the Service; undefined: it has none. */
+/** The load balancer without the pieces of the Service; undefined when the Service has none in it. */
 export function withoutPieces(balancer: LoadBalancer, service: Service): LoadBalancer | undefined {
   const mine = frontendsOf(balancer, service);
   // Frontends that somebody made by hand are not ours to remove.

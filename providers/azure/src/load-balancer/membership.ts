@@ -12,7 +12,7 @@ import type { Stores } from '../stores.ts';
 
 export type Change = 'join' | 'leave';
 
-/** Who is, or is to be, in a pool. */
+/** A network card, or a scale set's model, that is in a pool or is to be. */
 export interface Backend {
   group: string;
   /** Of a member; the other two are of a single machine. */

@@ -90,7 +90,7 @@ const isSame = (a: PublicIPAddress, b: PublicIPAddress): boolean =>
   sameTags(a.tags, b.tags) &&
   (a.dnsSettings?.domainNameLabel ?? '') === (b.dnsSettings?.domainNameLabel ?? '');
 
-/** As annotations ask for it; undefined: it is like that. */
+/** The public IP as annotations ask for it; undefined when it is like that already. */
 export function redressed(ip: PublicIPAddress, settings: Settings, plan: Plan): PublicIPAddress | undefined {
   const wanted = dressed(ip, settings, plan);
   return ip.etag !== undefined && isSame(ip, wanted) ? undefined : wanted;

@@ -130,7 +130,7 @@ function groupApi(client: ApiClient, signal?: AbortSignal) {
   };
 }
 
-/** Of one caller: its calls end with `signal`. */
+/** The API for one caller, whose calls end with `signal`. */
 export function baiduApi(client: ApiClient, signal?: AbortSignal) {
   return {
     ...balancerApi(client, signal),

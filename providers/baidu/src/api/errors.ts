@@ -26,7 +26,7 @@ export class ApiError extends Error {
 
 const textIn = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
 
-/** The same failure in the API's words, where it gives some. */
+/** The failure in the API's own words, where it gives some; else the error as it is. */
 export function explained(error: unknown): unknown {
   if (!(error instanceof HttpAnswerError)) return error;
   try {

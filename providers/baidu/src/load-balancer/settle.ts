@@ -7,7 +7,7 @@ import type { Cloud } from '../cloud.ts';
 import { settleAgainMs, settleDeadlineMs, settleEveryMs, unsettledMs } from '../limits.ts';
 import { clientToken } from '../names.ts';
 
-/** For what may be there and is not shown yet. */
+/** The failure of a call that met something which may exist but is not shown yet; the call is repeated. */
 export const notSettled = (what: string): Error =>
   retryAfter(`${what} may have been made a moment ago, and is not shown yet`, settleAgainMs);
 

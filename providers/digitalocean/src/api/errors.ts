@@ -17,7 +17,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Only the API itself can say so. */
+/** Whether the API says that the thing does not exist. An answer of something in between, which has no ID, does not count. */
 export const isNotFound = (error: unknown): boolean => error instanceof ApiError && error.status === 404 && error.id !== '';
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
@@ -67,5 +67,5 @@ export function errorOf({ method, url, status, headers, body }: FailedAnswer, no
   return status === 429 ? retryAfter(error.message, throttledMs(headers, nowMs), error) : error;
 }
 
-/** The same error with words in front; a wish for a later time is kept in its cause. */
+/** The error with words in front of its message; the original, with its wish for a later time, is its cause. */
 export const wrapped = (words: string, error: unknown): Error => new Error(`${words}: ${messageOf(error)}`, { cause: error });

@@ -84,7 +84,7 @@ export function createLoadBalancer(account: Account, body: Body): LoadBalancer {
 const addresses = new WeakMap<LoadBalancer, string>();
 const createdMs = new WeakMap<LoadBalancer, number>();
 
-/** As it is by now. Throws 404. */
+/** A load balancer in its present state. Throws 404. */
 export function loadBalancerOf(account: Account, id: string): LoadBalancer {
   const balancer = account.loadBalancers.get(id);
   if (!balancer) throw notFound();

@@ -23,7 +23,7 @@ export class Refusal extends VendorRefusal {
 
 const requestIds = new WeakMap<VendorRequest, string>();
 
-/** The same in the headers and in the body of an answer. */
+/** The ID of a request, which is the same in the headers and in the body of its answer. */
 export function requestIdOf(request: VendorRequest): string {
   const id = requestIds.get(request) ?? randomUUID();
   requestIds.set(request, id);

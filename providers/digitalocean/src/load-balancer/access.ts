@@ -30,7 +30,7 @@ function sourceRules({ spec }: Service): string[] {
   });
 }
 
-/** Throws for a range that is none. */
+/** The rules of who may reach a load balancer. Throws for a text that is not a range. */
 export function accessRules(service: Service): { allow: string[]; deny: string[] } {
   const fromSpec = sourceRules(service);
   return {

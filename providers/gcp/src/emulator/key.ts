@@ -9,7 +9,7 @@ const account = 'sagong@local-cloud.iam.gserviceaccount.com';
 const scope = 'https://www.googleapis.com/auth/cloud-platform';
 export const project = 'local-cloud';
 
-/** PEM. */
+/** Makes a private key, as PEM. */
 export const newKey = (): string =>
   generateKeyPairSync('rsa', { modulusLength: keyBits }).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 

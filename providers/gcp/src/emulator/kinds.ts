@@ -273,7 +273,7 @@ const route: Kind = {
   },
 };
 
-/** By the last part of the path of a collection. */
+/** The kinds of resources by the last part of their collection's path. */
 export const kinds: Readonly<Record<string, Kind>> = {
   addresses: address,
   forwardingRules: forwardingRule,

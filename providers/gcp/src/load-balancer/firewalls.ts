@@ -66,7 +66,7 @@ export const ensureTrafficFirewall = (cloud: Cloud, plan: BalancerPlan, address:
     priority: allowPriority(cloud),
   });
 
-/** With `--enable-l4-deny-firewall`: nothing else reaches the nodes by way of this address. */
+/** Makes the firewall of `--enable-l4-deny-firewall`, which lets nothing else reach the nodes by way of this address. */
 export const ensureDenyFirewall = (cloud: Cloud, plan: BalancerPlan, address: string, hosts: readonly Host[]): Promise<void> =>
   ensureFirewall(cloud, plan.service, hosts, {
     name: denyFirewall(plan.name),

@@ -12,7 +12,7 @@ export function portRanges(ports: readonly number[]): string[] {
   return ranges.map(([from, to]) => (from === to ? String(from) : `${from}-${to}`));
 }
 
-/** From the lowest to the highest port: an external forwarding rule has one range; the firewall closes what lies between. */
+/** The range from the lowest to the highest port. An external forwarding rule has one range; the firewall closes what lies between. */
 export const spannedRange = (ports: readonly number[]): string => `${Math.min(...ports)}-${Math.max(...ports)}`;
 
 export const hasMixedProtocols = ({ spec }: Service): boolean =>

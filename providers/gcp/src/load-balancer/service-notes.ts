@@ -35,7 +35,7 @@ export async function warnOfContradiction({ writer }: Cloud, service: Service): 
   await writer.event(service, 'Warning', 'ConflictingConfiguration', message);
 }
 
-/** With `--enable-l4-lb-annotations`: the names of backend service or target pool. */
+/** Writes the annotations of `--enable-l4-lb-annotations`: the names of the backend service or target pool. */
 export async function noteResources(
   { writer, flags }: Cloud,
   service: Service,

@@ -37,7 +37,7 @@ function reasonsIn(text: string): Reason[] {
   return [];
 }
 
-/** The same failure with the API's reasons in its message, where it gives some. */
+/** The failure with the API's reasons in its message, where it gives some; else the error as it is. */
 export function explained(error: unknown): unknown {
   if (!(error instanceof HttpAnswerError)) return error;
   const reasons = reasonsIn(error.text);

@@ -55,7 +55,7 @@ function balancerApi({ find, list, post, put, remove }: ReturnType<typeof verbs>
   };
 }
 
-/** Of one caller: its calls end with `signal`. */
+/** The API for one caller, whose calls end with `signal`. */
 export function linodeApi(client: ApiClient, signal?: AbortSignal) {
   const own = verbs(client, signal);
   const { find, list, post, put, remove } = own;

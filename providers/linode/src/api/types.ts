@@ -7,7 +7,7 @@ export interface Page<Item> {
   results: number;
 }
 
-/** X-Filter (https://techdocs.akamai.com/linode-api/reference/filtering-and-sorting). */
+/** The filter of a list, sent as X-Filter (https://techdocs.akamai.com/linode-api/reference/filtering-and-sorting). */
 export type Filter = Readonly<Record<string, unknown>>;
 
 export interface Linode {

@@ -36,6 +36,6 @@ export async function appearing<Thing>({ clock, signal }: Cloud, { what, make, f
   }
 }
 
-/** For what may be there and is not shown yet. */
+/** The failure of a call that met something which may exist but is not shown yet; the call is repeated. */
 export const notSettled = (what: string): Error =>
   retryAfter(`${what} may have been made a moment ago, and is not shown yet`, unsettledAgainMs);

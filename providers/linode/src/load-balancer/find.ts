@@ -68,7 +68,7 @@ function namedId(service: Service): number | undefined {
   }
 }
 
-/** All that is to go with the Service. An annotated one that does not exist is none. */
+/** All NodeBalancers that are deleted with the Service. An annotated one that does not exist is left out. */
 export async function allBalancers(cloud: Cloud, service: Service): Promise<NodeBalancer[]> {
   const own = await byIdentity(cloud, service);
   const id = namedId(service);

@@ -102,7 +102,7 @@ export async function ensureFirewall(cloud: Cloud, plan: BalancerPlan, balancer:
   for (const one of leftovers.values()) await deleteUnused(cloud, service, one, [balancer]);
 }
 
-/** After its NodeBalancers are gone: the Service is never served without its firewall. */
+/** Deletes the firewalls of a Service after its NodeBalancers, so that the Service is never served without its firewall. */
 export async function deleteFirewalls(
   cloud: Cloud,
   service: Service,

@@ -63,7 +63,7 @@ export function checkGroups(account: Account, ids: readonly string[]): void {
 
 const isThere = ({ lifecycleState }: { lifecycleState: string }): boolean => lifecycleState !== 'DELETED';
 
-/** As `LB CreateListener`: the kind and the type of the work request. */
+/** The name of a work request from the kind of load balancer and the type of work: `LB CreateListener`. */
 export const workKind = (kind: BalancerKind, type: string): string => `${kind} ${type}`;
 
 export class Balancers {

@@ -21,7 +21,7 @@ export function addressesOf({ status }: Node): NodeAddresses {
   return { ...(v4 && { v4 }), ...(v6 && { v6 }) };
 }
 
-/** Nodes without an address, or without an instance, are none yet. */
+/** The nodes that can be backends: those with an address and an instance. */
 function backendsOf({ kind }: BalancerPlan, nodes: readonly Node[], port: number, family: Family): Backend[] {
   return nodes.flatMap((node): Backend[] => {
     const { v4, v6 } = addressesOf(node);
@@ -32,7 +32,7 @@ function backendsOf({ kind }: BalancerPlan, nodes: readonly Node[], port: number
   });
 }
 
-/** By name. */
+/** The backend sets of a load balancer by their names. */
 export function backendSetsOf(plan: BalancerPlan, nodes: readonly Node[], families: readonly Family[]) {
   const { kind, ports, policy, health, tls, preservesSource } = plan;
   const all = ports.flatMap((port) =>

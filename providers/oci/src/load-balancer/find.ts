@@ -15,7 +15,7 @@ async function named({ balancers, settings, unsettled }: Cloud, service: Service
 }
 
 const isGoing = ({ lifecycleState }: Balancer): boolean => lifecycleState === 'DELETING';
-/** It never came to be: it has no address, and gets none. */
+/** Whether the creation of a load balancer failed: it has no address and never gets one. */
 export const isStillborn = ({ lifecycleState, ipAddresses }: Balancer): boolean =>
   lifecycleState === 'FAILED' && !ipAddresses.some(({ ipAddress }) => ipAddress);
 

@@ -29,7 +29,7 @@ const groups = (ids: readonly string[]): Peer[] => ids.map((name) => ({ name, ty
 
 type RulePlan = Pick<BalancerPlan, 'service' | 'ports' | 'health' | 'sourceRanges' | 'backendGroups' | 'preservesSource'>;
 
-/** Of the group that the load balancer is in: clients come in, and it reaches the groups of nodes. */
+/** The rules of the group that the load balancer is in: clients come in, and it reaches the groups of nodes. */
 export function frontendRules({ service, ports, health, sourceRanges, backendGroups }: RulePlan): GroupRule[] {
   const mark = groupRuleMark(service);
   const each = (direction: GroupRule['direction'], peers: readonly Peer[], portOf: (plan: RulePlan['ports'][number]) => number) =>
@@ -43,7 +43,7 @@ export function frontendRules({ service, ports, health, sourceRanges, backendGro
   ];
 }
 
-/** Of a group of nodes. */
+/** The rules of a group of nodes that let traffic and health checks of a load balancer in. */
 export function backendRules({ service, ports, health, sourceRanges, preservesSource }: RulePlan, frontend: string): GroupRule[] {
   const mark = groupRuleMark(service);
   const peers = [...groups([frontend]), ...(preservesSource ? ranges(sourceRanges) : [])];
@@ -69,7 +69,7 @@ const keyOf = (one: GroupRule): string =>
     one.isStateless ?? false,
   ].join(' ');
 
-/** Only rules with the mark are looked at. */
+/** What changes the rules that are there into the wanted ones. Only rules with the mark of the Service are looked at. */
 export function ruleChanges(
   there: readonly GroupRule[],
   wanted: readonly GroupRule[],

@@ -102,7 +102,7 @@ export async function ensureGroup(cloud: Cloud, plan: BalancerPlan, vcnId: strin
   return id;
 }
 
-/** With its rules in the groups of nodes. It can be deleted once no load balancer is in it. */
+/** Deletes a Service's own group, with its rules in the groups of nodes. That is possible once no load balancer is in it. */
 export async function deleteGroup(
   cloud: Cloud,
   service: Service,

@@ -45,7 +45,7 @@ export interface BalancerPlan {
 const lists: Readonly<Record<string, RuleMode>> = { all: 'All', frontend: 'Frontend', none: 'None' };
 const modes: Readonly<Record<string, RuleMode>> = { 'sl-all': 'All', 'sl-frontend': 'Frontend', nsg: 'NSG', none: 'None' };
 
-/** Of a network load balancer security lists are managed only where it says so. */
+/** How security rules are managed. For a network load balancer security lists are managed only where the Service says so. */
 export function ruleModeOf(kind: BalancerKind, service: Service, configured: ManagementMode): RuleMode {
   const word = read(service).text(annotation.ruleMode);
   const mode = modes[word?.toLowerCase() ?? ''];

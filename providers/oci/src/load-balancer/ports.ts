@@ -105,7 +105,7 @@ export interface ListenersOptions {
   families: readonly Family[];
 }
 
-/** By name. */
+/** The listeners of a Service by their names. */
 export function listenersOf(service: Service, { kind, ports, tls, ruleSets, families }: ListenersOptions) {
   const all = ports.flatMap((plan) =>
     kind === 'lb'

@@ -41,6 +41,6 @@ export function familiesIn({ kind, service }: BalancerPlan, subnets: readonly Su
   return served;
 }
 
-/** In the words of the API for network load balancers. */
+/** Address families in the words of the API for network load balancers. */
 export const ipVersionOf = (families: readonly Family[]): string =>
   families.length > 1 ? 'IPV4_AND_IPV6' : families[0] === 'IPv6' ? 'IPV6' : 'IPV4';

@@ -30,7 +30,10 @@ export async function awaitWork(waiting: Waiting, api: BalancerApi, id: string):
   return request;
 }
 
-/** Somebody's change is under way, perhaps our own whose answer was lost: no other is taken meanwhile. How it ends does not matter. */
+/**
+ * Waits for somebody's change that is under way, perhaps our own whose answer was lost, because the API takes no other meanwhile. Its outcome does
+ * not matter.
+ */
 export async function awaitOthersWork(waiting: Waiting, api: BalancerApi, balancer: Balancer): Promise<boolean> {
   const open = await api.openWorkRequests(balancer);
   for (const { id } of open) await ended(waiting, api, id);

@@ -8,7 +8,7 @@ const reference = new RegExp(
 );
 const identifier = /^[a-f0-9]{64}$/;
 
-/** The tag of an image, 'latest' when it names neither tag nor digest, '' when it is none or no reference at all. */
+/** The tag of an image: 'latest' when it names neither tag nor digest, '' when it has only a digest, is an image ID, or is not a valid reference. */
 export function imageTag(image: string): string {
   if (identifier.test(image)) return '';
   const match = reference.exec(image);

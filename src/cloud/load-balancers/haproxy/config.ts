@@ -185,7 +185,7 @@ export interface Processes {
   workers: ReadonlySet<number>;
 }
 
-/** The answer to `show proc` of the master socket; undefined when it is none. */
+/** Reads the answer to `show proc` of the master socket; undefined when the text is not such an answer. */
 export function parseProcesses(text: string): Processes | undefined {
   const master = /^\d+\s+master\s+(\d+)(?:\s+\[failed:\s*(\d+)\])?/m.exec(text);
   if (!master) return undefined;

@@ -8,7 +8,7 @@ import { routeEntry } from './routes.ts';
 import { type NamespacePlan, type Rules } from './types.ts';
 import type { PlacedInterface, VpcView } from './view.ts';
 
-/** Of every namespace that forwards: all paths are allowed, as the packets of pods are neither from nor to where they seem to be. */
+/** Kernel settings of every namespace that forwards. All paths are allowed, because packets of pods are neither from nor to where they seem to be. */
 export const forwarding: [string, string][] = [
   ['ipv4/ip_forward', '1'],
   ['ipv4/conf/all/rp_filter', '0'],

@@ -19,7 +19,7 @@ const changeHeadBytes = 32;
 const deletedFlag = 1;
 const lastFlag = 2;
 
-/** Undefined: there is none. Rejects with CorruptError where it cannot be read whole. */
+/** Reads a store in an older format; undefined when there is none. Rejects with CorruptError when it cannot be read completely. */
 export async function readOldStore(disk: Disk): Promise<OldStore | undefined> {
   const file = await disk.read(dataFile);
   if (!file) return undefined;

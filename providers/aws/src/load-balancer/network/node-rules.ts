@@ -44,7 +44,10 @@ export function wantedRules(loadBalancer: string, { mappings, clients, subnets }
 
 const cidrOf = ({ source }: Rule): string[] => ('cidr' in source ? [source.cidr] : []);
 
-/** From the rules of one group to those it should have. Path MTU discovery goes with the clients of all load balancers. Pure. */
+/**
+ * What changes the rules of one group into those that it should have. A rule for path MTU discovery is there for the clients of all load balancers
+ * together. Pure.
+ */
 export function groupChange(loadBalancer: string, present: readonly Rule[], wanted: readonly Rule[]): RuleChange {
   const descriptions: string[] = Object.values(ruleDescriptions(loadBalancer));
   const mine = present.filter(({ description = '' }) => descriptions.includes(description));

@@ -89,7 +89,7 @@ function portsXml(rule: SecurityGroupRule): { fromPort?: number; toPort?: number
   return { fromPort: rule.fromPort ?? 0, toPort: rule.fromPort === undefined ? 65_535 : (rule.toPort ?? rule.fromPort) };
 }
 
-/** As EC2 shows them: one for each kind of traffic, with all its sources. */
+/** Rules as EC2 shows them: one permission for each kind of traffic, with all its sources. */
 export function permissionsXml(rules: readonly SecurityGroupRule[]): Xml {
   const byTraffic = new Map<string, SecurityGroupRule[]>();
   for (const rule of rules) {

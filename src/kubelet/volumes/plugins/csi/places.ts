@@ -83,7 +83,7 @@ export interface FoundVolume {
   data: VolumeData;
 }
 
-/** Of one pod; one whose data cannot be read is an error, as nobody could take it away. */
+/** The CSI volumes of one pod that are on this node. A volume whose data cannot be read is an error, because nobody could remove it. */
 export async function volumesOfPod(rootDir: string, podUid: string): Promise<FoundVolume[]> {
   const found: FoundVolume[] = [];
   for (const block of [false, true])

@@ -1,0 +1,81 @@
+// Lint of the prose as a test: what can be told by a rule of doc comments that a stranger understands (docs/contributing.md, "Write").
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+const walk = (dir: string): string[] =>
+  readdirSync(dir, { withFileTypes: true }).flatMap((entry) => {
+    if (entry.name === 'node_modules' || entry.name === 'dist') return [];
+    return entry.isDirectory() ? walk(join(dir, entry.name)) : [join(dir, entry.name)];
+  });
+
+const files = ['src', 'providers']
+  .flatMap((folder) => walk(join(root, folder)))
+  .filter((path) => path.endsWith('.ts') && !/\.(test|gen|d)\.ts$/.test(path));
+
+interface DocComment {
+  line: number;
+  text: string;
+  exported: boolean;
+}
+
+const docComment = /\/\*\*([\s\S]*?)\*\/\s*\n\s*(export\s+(?:abstract\s+|async\s+)?(?:function|const|class|interface|type)\b)?/g;
+
+const docCommentsOf = (text: string): DocComment[] =>
+  [...text.matchAll(docComment)].map(({ 1: inside = '', 2: declaration, index }) => ({
+    line: text.slice(0, index).split('\n').length,
+    text: inside
+      .replace(/\n\s*\* ?/g, ' ')
+      .replace(/\s+/g, ' ')
+      .trim(),
+    exported: declaration !== undefined,
+  }));
+
+/** Words with which a comment begins that has its subject in the name below it. */
+const subjectElsewhere = /^(The same|Told|It|They)\b/;
+/** Prepositions: with a comma after their phrase a whole sentence may follow. */
+const onlyPhrase = /^(Of|Between|As|By|Only|Until|With|After) /;
+const wordsMin = 3;
+
+/** What is wrong with a doc comment; undefined: nothing that a rule can tell. */
+function proseProblem({ text, exported }: DocComment): string | undefined {
+  const [first = ''] = text.split(/[.;:] /);
+  if (text.includes('@')) return undefined;
+  if (!/[.!?)»`]$/.test(text) && !/https:\/\/\S+$/.test(text)) return 'does not end as a sentence does';
+  if (!exported) return undefined;
+  if (text.split(' ').length < wordsMin) return 'says nothing that its name does not say';
+  if (/^[a-z]/.test(text) && !/^[a-z]+(?:[A-Z./-]|'s )/.test(text)) return 'begins with a small letter';
+  if (subjectElsewhere.test(text) || (onlyPhrase.test(text) && !first.includes(',')))
+    return 'has no subject, or one that stands elsewhere';
+  return undefined;
+}
+
+const problemsIn = (text: string): (string | undefined)[] => docCommentsOf(text).map(proseProblem);
+
+describe('doc comments', () => {
+  it('are sentences with a subject', () => {
+    let seen = 0;
+    const wrong = files.flatMap((path) =>
+      docCommentsOf(readFileSync(path, 'utf8')).flatMap((comment) => {
+        seen++;
+        const problem = proseProblem(comment);
+        return problem ? [`${relative(root, path)}:${comment.line}: ${problem}: ${comment.text}`] : [];
+      }),
+    );
+    expect(wrong).toEqual([]);
+    expect(seen).toBeGreaterThan(9_000);
+  });
+
+  it('that are not are found', () => {
+    expect(problemsIn('/** Of a pod. */\nexport function f() {}')).toEqual(['has no subject, or one that stands elsewhere']);
+    expect(problemsIn('/** The same, exact. */\nexport const f = 1;')).toEqual(['has no subject, or one that stands elsewhere']);
+    expect(problemsIn('/** After a failure, the next is tried. */\nexport const f = 1;')).toEqual([undefined]);
+    expect(problemsIn('/** PEM. */\nexport const f = 1;')).toEqual(['says nothing that its name does not say']);
+    expect(problemsIn('/** undefined: none is there. */\nexport async function f() {}')).toEqual(['begins with a small letter']);
+    expect(problemsIn('/** A thing */\nconst f = 1;')).toEqual(['does not end as a sentence does']);
+    expect(problemsIn('/**\n * A thing that stands\n * on two lines.\n */\nexport class F {}')).toEqual([undefined]);
+  });
+});
