@@ -1,4 +1,5 @@
 // The way in over a connection: an HTTP request, or a request to upgrade, read into the one shape that the chain works with.
+import { StatusError, unsupportedMediaType } from '#apimachinery/errors';
 import { PassThrough, type Writable } from '../platform/streams.ts';
 import type { ResponseHeaders, WireRequest, WireResponse, WireUpgrade } from '#wire';
 import type { Body, Incoming } from '../chain/incoming.ts';
@@ -9,7 +10,10 @@ import { readOptions, type RequestOptions } from '../request/options.ts';
 import { readPath } from '../request/path.ts';
 import type { Headers, RequestProgress, Target, UserInfo } from '../request/request.ts';
 import type { AnswerContext } from '../endpoints/answer-context.ts';
-import { wireBody } from './wire-body.ts';
+import { bodyEncoding, decodeBody, type RawBody, readBytes } from '../endpoints/body.ts';
+import { patchText, patchTypes } from '../endpoints/patch-body.ts';
+import { deleteOptionsBody } from '../endpoints/write-options.ts';
+import type { WriteSettings } from '../registry/generic/types.ts';
 import { WireReply } from './wire-reply.ts';
 
 export interface WireExchange {
@@ -116,6 +120,67 @@ class WireIncoming implements Incoming {
 }
 
 export const wireIncoming = (context: AnswerContext, exchange: WireExchange): Incoming => new WireIncoming(context, exchange);
+
+const customPatchTypes = ['application/json-patch+json', 'application/merge-patch+json', 'application/apply-patch+yaml'];
+
+/**
+ * The body of this request, which is read when it is asked for, once. `rest`: waited for between the steps of reading it. `onRead` is called with its length
+ * in bytes once it is there.
+ */
+function wireBody(request: WireRequest, rest: WriteSettings['rest'], onRead: (bytes: number) => void): Body {
+  let read: Promise<RawBody> | undefined;
+  const contentType = request.headers['content-type'];
+  const patchType = (contentType ?? '').split(';')[0]?.trim() ?? '';
+  const raw = (custom: boolean): Promise<RawBody> => (read ??= readRaw(request, contentType, custom, onRead));
+  return {
+    async arrive(custom) {
+      await raw(custom);
+    },
+    async decode(target, validation) {
+      return decodeBody(await raw(!target.protobuf), target, validation, rest);
+    },
+    checkPatchType() {
+      if (!patchTypes.includes(patchType)) throw routerUnsupported();
+    },
+    async patch(custom) {
+      const type = patchType;
+      if (!patchTypes.includes(type)) throw custom ? unsupportedMediaType(customPatchTypes) : routerUnsupported();
+      const bytes = await readBytes(request);
+      onRead(bytes.length);
+      return { type, ...(await patchText(bytes, type, true, rest)) };
+    },
+    async deleteOptions(schema, custom) {
+      const body = await raw(custom);
+      return body.bytes.length > 0 ? deleteOptionsBody(body, schema, rest) : undefined;
+    },
+  };
+}
+
+/** What go-restful's router says before any handler runs. */
+const routerUnsupported = (): StatusError =>
+  new StatusError({ code: 415, reason: 'UnsupportedMediaType', message: '415: Unsupported Media Type', details: {} });
+
+async function readRaw(
+  request: WireRequest,
+  contentType: string | undefined,
+  custom: boolean,
+  onRead: (bytes: number) => void,
+): Promise<RawBody> {
+  const encoding = request.method === 'DELETE' ? deleteEncoding(contentType) : bodyEncoding(contentType, !custom);
+  const bytes = await readBytes(request);
+  onRead(bytes.length);
+  if (bytes.length > 0) bodyEncoding(contentType, !custom);
+  return { encoding, bytes };
+}
+
+// An empty DELETE body needs no content type; a body of an unknown one is refused once it is seen not to be empty.
+function deleteEncoding(contentType: string | undefined): RawBody['encoding'] {
+  try {
+    return bodyEncoding(contentType, true);
+  } catch {
+    return 'json';
+  }
+}
 
 /** The bytes of an exchange, for endpoints that answer themselves. */
 const connectionOf = (request: WireRequest, reply: WireReply): RawExchange => ({
