@@ -97,12 +97,12 @@ const patchFunctions = functionTable(
 
 /** Compiles the expressions of one policy: later ones see the variables declared before. */
 export class AdmissionCompiler {
-  private readonly declared = new Map<string, Type>();
-  private readonly work = new Work(policyWorkUnits);
+  readonly #declared = new Map<string, Type>();
+  readonly #work = new Work(policyWorkUnits);
 
   /** A program or what is wrong. */
   compile(expression: string, what: AdmissionExpression): Program | { problem: string } {
-    const { declared } = this;
+    const declared = this.#declared;
     const variables: [string, Type][] = [
       ['object', dyn],
       ['oldObject', dyn],
@@ -111,11 +111,11 @@ export class AdmissionCompiler {
     ];
     if (what.hasParams) variables.push(['params', dyn]);
     if (what.hasAuthorizer) variables.push(['authorizer', authorizerType], ['authorizer.requestResource', resourceCheckType]);
-    if (this.hasVariables)
+    if (this.#hasVariables)
       variables.push(['variables', { kind: 'object', name: variablesName, field: (name) => declared.get(name) }]);
     const environment = environmentOf(variables, what.hasPatchTypes ? { functions: patchFunctions, struct: patchStruct } : {});
     try {
-      return compile(expression, environment, what.returns, this.work);
+      return compile(expression, environment, what.returns, this.#work);
     } catch (error) {
       if (!(error instanceof WorkError)) throw error;
       return { problem: 'compilation failed: the expressions of the object take too much work together' };
@@ -123,10 +123,10 @@ export class AdmissionCompiler {
   }
 
   /** Whether there may be variables at all: in policies, not in conditions of webhooks. */
-  private readonly hasVariables: boolean;
+  readonly #hasVariables: boolean;
 
   constructor({ hasVariables }: { hasVariables: boolean }) {
-    this.hasVariables = hasVariables;
+    this.#hasVariables = hasVariables;
   }
 
   problemOf(expression: string, what: AdmissionExpression): string | undefined {
@@ -137,7 +137,7 @@ export class AdmissionCompiler {
   /** Makes a variable known; gives what is wrong with its expression. */
   declare(name: string, expression: string, what: AdmissionExpression): string | undefined {
     const compiled = this.compile(expression, what);
-    this.declared.set(name, declaredType(isProgram(compiled) ? compiled.type : undefined));
+    this.#declared.set(name, declaredType(isProgram(compiled) ? compiled.type : undefined));
     return isProgram(compiled) ? undefined : compiled.problem;
   }
 }

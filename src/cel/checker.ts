@@ -37,85 +37,85 @@ class Checker {
   }
 
   typeOf(node: Node, scope: Scope): Type {
-    const type = this.made(node, scope);
+    const type = this.#made(node, scope);
     this.types.set(node, type);
     return type;
   }
 
-  private made(node: Node, scope: Scope): Type {
+  #made(node: Node, scope: Scope): Type {
     switch (node.kind) {
       case 'literal':
         return { kind: node.value.type };
       case 'ident':
-        return this.ident(node, node.name, scope);
+        return this.#ident(node, node.name, scope);
       case 'select':
-        return this.select(node, scope);
+        return this.#select(node, scope);
       case 'call':
-        return this.call(node, scope);
+        return this.#call(node, scope);
       case 'list':
         return types.list(
-          this.common(node.items.map(({ value, optional }) => ({ node: value, type: this.unwrapped(value, optional, scope) }))),
+          this.#common(node.items.map(({ value, optional }) => ({ node: value, type: this.#unwrapped(value, optional, scope) }))),
         );
       case 'map':
-        return this.mapType(node, scope);
+        return this.#mapType(node, scope);
       case 'struct':
-        return this.struct(node, scope);
+        return this.#struct(node, scope);
       case 'fold':
-        return this.fold(node, scope);
+        return this.#fold(node, scope);
       case 'bind':
-        return this.bind(node, scope);
+        return this.#bind(node, scope);
     }
   }
 
-  private fail(node: { at: number }, message: string): Type {
+  #fail(node: { at: number }, message: string): Type {
     this.issues.push({ at: node.at, message });
     return types.errorType;
   }
 
-  private undeclared(node: { at: number }, name: string): Type {
-    return this.fail(node, `undeclared reference to '${name}' (in container '')`);
+  #undeclared(node: { at: number }, name: string): Type {
+    return this.#fail(node, `undeclared reference to '${name}' (in container '')`);
   }
 
   /** The type of a name that may hold dots; undefined when the name is not a type. */
-  private named(name: string, scope: Scope): Type | undefined {
+  #named(name: string, scope: Scope): Type | undefined {
     const plain = name.startsWith('.') ? name.slice(1) : name;
     return scope.get(plain) ?? (this.environment.typeNames.has(plain) ? types.typeType : undefined);
   }
 
-  private ident(node: Node, name: string, scope: Scope): Type {
-    const type = this.named(name, scope);
-    if (type === undefined) return this.undeclared(node, name);
+  #ident(node: Node, name: string, scope: Scope): Type {
+    const type = this.#named(name, scope);
+    if (type === undefined) return this.#undeclared(node, name);
     this.qualified.set(node, name.startsWith('.') ? name.slice(1) : name);
     return type;
   }
 
-  private select(node: Node & { kind: 'select' }, scope: Scope): Type {
+  #select(node: Node & { kind: 'select' }, scope: Scope): Type {
     const path = node.test ? undefined : structName(node);
-    const whole = path === undefined ? undefined : this.named(path, scope);
+    const whole = path === undefined ? undefined : this.#named(path, scope);
     if (path !== undefined && whole !== undefined) {
       this.qualified.set(node, path);
       return whole;
     }
     const operand = this.typeOf(node.operand, scope);
     const isOptional = operand.kind === 'opaque' && operand.name === 'optional_type';
-    const field = this.fieldType(node, isOptional ? (operand.params[0] ?? types.dyn) : operand, node.field);
+    const field = this.#fieldType(node, isOptional ? (operand.params[0] ?? types.dyn) : operand, node.field);
     if (node.test) return types.bool;
     return isOptional || node.optional ? types.optional(field) : field;
   }
 
-  private fieldType(node: { at: number }, owner: Type, name: string): Type {
+  #fieldType(node: { at: number }, owner: Type, name: string): Type {
     if (isDyn(owner)) return owner;
     if (owner.kind === 'map') return owner.of;
-    if (owner.kind !== 'object') return this.fail(node, `type '${typeText(owner)}' does not support field selection`);
+    if (owner.kind !== 'object') return this.#fail(node, `type '${typeText(owner)}' does not support field selection`);
     if (!owner.field) return types.dyn;
-    return owner.field(name) ?? this.fail(node, `undefined field '${name}'`);
+    return owner.field(name) ?? this.#fail(node, `undefined field '${name}'`);
   }
 
-  private call(node: Node & { kind: 'call' }, scope: Scope): Type {
+  #call(node: Node & { kind: 'call' }, scope: Scope): Type {
     const { name, target } = node;
-    if (name === '_&&_' || name === '_||_') return this.logical(node, name, scope);
+    if (name === '_&&_' || name === '_||_') return this.#logical(node, name, scope);
     if (!target)
-      return this.overload(
+      return this.#overload(
         node,
         name,
         false,
@@ -125,14 +125,14 @@ class Checker {
     const qualified = path === undefined || scope.has(path) ? undefined : `${path}.${name}`;
     if (qualified !== undefined && this.environment.functions.has(qualified)) {
       this.qualified.set(node, qualified);
-      return this.overload(
+      return this.#overload(
         node,
         qualified,
         false,
         node.args.map((argument) => this.typeOf(argument, scope)),
       );
     }
-    return this.overload(
+    return this.#overload(
       node,
       name,
       true,
@@ -141,18 +141,18 @@ class Checker {
   }
 
   /** Of `&&` and `||` each operand is judged by itself. */
-  private logical(node: Node & { kind: 'call' }, name: string, scope: Scope): Type {
+  #logical(node: Node & { kind: 'call' }, name: string, scope: Scope): Type {
     const given = node.args.map((argument) => this.typeOf(argument, scope));
     for (const [index, type] of given.entries())
       if (type.kind !== 'error' && !assignable(type, types.bool, new Map()))
-        this.fail(node.args[index] ?? node, `expected type 'bool' but found '${typeText(type)}'`);
+        this.#fail(node.args[index] ?? node, `expected type 'bool' but found '${typeText(type)}'`);
     this.overloads.set(node, this.environment.functions.get(name) ?? []);
     return types.bool;
   }
 
-  private overload(node: Node, name: string, isMember: boolean, given: Type[]): Type {
+  #overload(node: Node, name: string, isMember: boolean, given: Type[]): Type {
     const candidates = this.environment.functions.get(name);
-    if (!candidates) return this.undeclared(node, name);
+    if (!candidates) return this.#undeclared(node, name);
     const fitting: Overload[] = [];
     let result: Type | undefined;
     for (const candidate of candidates) {
@@ -164,53 +164,55 @@ class Checker {
       result = result === undefined ? own : typeText(result) === typeText(own) ? result : types.dyn;
     }
     if (result === undefined)
-      return given.some(({ kind }) => kind === 'error') ? types.errorType : this.noOverload(node, name, isMember, given);
+      return given.some(({ kind }) => kind === 'error') ? types.errorType : this.#noOverload(node, name, isMember, given);
     this.overloads.set(node, fitting);
     return result;
   }
 
-  private noOverload(node: { at: number }, name: string, isMember: boolean, given: readonly Type[]): Type {
+  #noOverload(node: { at: number }, name: string, isMember: boolean, given: readonly Type[]): Type {
     const texts = given.map(typeText);
     const shown = isMember ? `${texts[0]}.(${texts.slice(1).join(', ')})` : `(${texts.join(', ')})`;
-    return this.fail(node, `found no matching overload for '${name}' applied to '${shown}'`);
+    return this.#fail(node, `found no matching overload for '${name}' applied to '${shown}'`);
   }
 
   /** The one type all items must have. */
-  private common(items: readonly { node: Node; type: Type }[]): Type {
+  #common(items: readonly { node: Node; type: Type }[]): Type {
     let common: Type | undefined;
     for (const { node, type } of items) {
       if (common === undefined || isDyn(common)) common = type;
       else if (!assignable(type, common, new Map()))
-        this.fail(node, `expected type '${typeText(common)}' but found '${typeText(type)}'`);
+        this.#fail(node, `expected type '${typeText(common)}' but found '${typeText(type)}'`);
       else common = types.join(common, type);
     }
     return common ?? types.free;
   }
 
-  private unwrapped(node: Node, isOptional: boolean, scope: Scope): Type {
+  #unwrapped(node: Node, isOptional: boolean, scope: Scope): Type {
     const type = this.typeOf(node, scope);
     if (!isOptional) return type;
     if (type.kind === 'opaque' && type.name === 'optional_type') return type.params[0] ?? types.dyn;
-    return isDyn(type) ? type : this.fail(node, `expected type 'optional_type(${typeText(type)})' but found '${typeText(type)}'`);
+    return isDyn(type)
+      ? type
+      : this.#fail(node, `expected type 'optional_type(${typeText(type)})' but found '${typeText(type)}'`);
   }
 
-  private mapType(node: Node & { kind: 'map' }, scope: Scope): Type {
+  #mapType(node: Node & { kind: 'map' }, scope: Scope): Type {
     const keys = node.entries.map(({ key }) => ({ node: key, type: this.typeOf(key, scope) }));
-    const values = node.entries.map(({ value, optional }) => ({ node: value, type: this.unwrapped(value, optional, scope) }));
-    return types.map(this.common(keys), this.common(values));
+    const values = node.entries.map(({ value, optional }) => ({ node: value, type: this.#unwrapped(value, optional, scope) }));
+    return types.map(this.#common(keys), this.#common(values));
   }
 
-  private struct(node: Node & { kind: 'struct' }, scope: Scope): Type {
+  #struct(node: Node & { kind: 'struct' }, scope: Scope): Type {
     const type = this.environment.struct?.(node.name);
     if (!type) {
       for (const { value } of node.fields) this.typeOf(value, scope);
-      return this.undeclared(node, node.name);
+      return this.#undeclared(node, node.name);
     }
     for (const field of node.fields) {
-      const wanted = this.fieldType(field, type, field.name);
-      const given = this.unwrapped(field.value, field.optional, scope);
+      const wanted = this.#fieldType(field, type, field.name);
+      const given = this.#unwrapped(field.value, field.optional, scope);
       if (!assignable(given, wanted, new Map()))
-        this.fail(
+        this.#fail(
           field,
           `expected type of field '${field.name}' is '${typeText(wanted)}' but provided type is '${typeText(given)}'`,
         );
@@ -218,16 +220,16 @@ class Checker {
     return type;
   }
 
-  private fold(node: Node & { kind: 'fold' }, scope: Scope): Type {
+  #fold(node: Node & { kind: 'fold' }, scope: Scope): Type {
     const range = this.typeOf(node.range, scope);
-    const [first, second] = this.iterated(node, range);
+    const [first, second] = this.#iterated(node, range);
     const inner = new Map(scope);
     const [one = '', two] = node.vars;
     // Of one variable: the items of a list, the keys of a map.
     inner.set(one, two === undefined ? (range.kind === 'list' ? second : first) : first);
     if (two !== undefined) inner.set(two, second);
     const condition = node.predicate && this.typeOf(node.predicate, inner);
-    if (condition && condition.kind !== 'bool' && !isDyn(condition)) this.badPredicate(node, condition);
+    if (condition && condition.kind !== 'bool' && !isDyn(condition)) this.#badPredicate(node, condition);
     const result = node.transform && this.typeOf(node.transform, inner);
     switch (node.fold) {
       case 'map':
@@ -241,11 +243,11 @@ class Checker {
     }
   }
 
-  private iterated(node: Node & { kind: 'fold' }, range: Type): [Type, Type] {
+  #iterated(node: Node & { kind: 'fold' }, range: Type): [Type, Type] {
     if (range.kind === 'list') return [types.int, range.of];
     if (range.kind === 'map') return [range.key, range.of];
     if (!isDyn(range))
-      this.fail(
+      this.#fail(
         node.range,
         `expression of type '${typeText(range)}' cannot be range of a comprehension (must be list, map, or dynamic)`,
       );
@@ -253,21 +255,21 @@ class Checker {
   }
 
   /** Upstream tells the operator that a macro is made of. */
-  private badPredicate({ fold, predicate, at }: Node & { kind: 'fold' }, condition: Type): void {
+  #badPredicate({ fold, predicate, at }: Node & { kind: 'fold' }, condition: Type): void {
     const text = typeText(condition);
     const operator = fold === 'all' ? '_&&_' : fold === 'exists' ? '_||_' : '_?_:_';
     const applied =
       fold === 'all' || fold === 'exists'
         ? `(bool, ${text})`
         : `(${text}, ${fold === 'exists_one' ? 'int, int' : 'list(dyn), list(dyn)'})`;
-    this.fail({ at: predicate?.at ?? at }, `found no matching overload for '${operator}' applied to '${applied}'`);
+    this.#fail({ at: predicate?.at ?? at }, `found no matching overload for '${operator}' applied to '${applied}'`);
   }
 
-  private bind(node: Node & { kind: 'bind' }, scope: Scope): Type {
+  #bind(node: Node & { kind: 'bind' }, scope: Scope): Type {
     const value = this.typeOf(node.value, scope);
     const inner = new Map(scope);
     const isOptional = value.kind === 'opaque' && value.name === 'optional_type';
-    if (node.form !== 'bind' && !isOptional && !isDyn(value)) return this.noOverload(node, node.form, true, [value, types.dyn]);
+    if (node.form !== 'bind' && !isOptional && !isDyn(value)) return this.#noOverload(node, node.form, true, [value, types.dyn]);
     inner.set(node.name, node.form === 'bind' ? value : isOptional ? (value.params[0] ?? types.dyn) : types.dyn);
     const body = this.typeOf(node.body, inner);
     return node.form === 'optMap' ? types.optional(body) : body;

@@ -70,88 +70,92 @@ class Estimator {
       case 'literal':
         return { cost: 0, place: undefined, size: literalSize(node) };
       case 'ident':
-        return this.variable(node, node.name, scope);
+        return this.#variable(node, node.name, scope);
       case 'select':
-        return this.select(node, scope);
+        return this.#select(node, scope);
       case 'call':
-        return this.call(node, scope);
+        return this.#call(node, scope);
       case 'list':
-        return this.list(node, scope);
+        return this.#list(node, scope);
       case 'map':
-        return this.map(node, scope);
+        return this.#map(node, scope);
       case 'struct':
-        return this.finished(node, structCost + this.sum(node.fields.map(({ value }) => this.estimate(value, scope))), undefined);
+        return this.#finished(
+          node,
+          structCost + this.#sum(node.fields.map(({ value }) => this.estimate(value, scope))),
+          undefined,
+        );
       case 'fold':
-        return this.fold(node, scope);
+        return this.#fold(node, scope);
       case 'bind':
-        return this.bind(node, scope);
+        return this.#bind(node, scope);
     }
   }
 
-  private sum(parts: readonly Estimate[]): number {
+  #sum(parts: readonly Estimate[]): number {
     return parts.reduce((total, { cost }) => total + cost, 0);
   }
 
-  private below(place: Place, name: string): Place {
+  #below(place: Place, name: string): Place {
     if (place === null) return null;
     return (place === undefined ? this.sizes.made : step(place, name)) ?? null;
   }
 
   /** With the best that is known of its size. */
-  private finished(node: Node, cost: number, place: Place, size?: Size, entry?: Entry): Estimate {
+  #finished(node: Node, cost: number, place: Place, size?: Size, entry?: Entry): Estimate {
     const known =
       size ?? (place ? { min: 0, max: place.max } : undefined) ?? (isScalar(this.checked.types.get(node)) ? one : undefined);
     return { cost, place, size: known, ...(entry && { entry }) };
   }
 
-  private variable(node: Node, name: string, scope: Scope): Estimate {
+  #variable(node: Node, name: string, scope: Scope): Estimate {
     const local = scope.get(name);
-    if (!local) return this.finished(node, 1, this.sizes.of(name) ?? null);
-    const made = this.finished(node, 1, local.place, undefined, local.entry);
+    if (!local) return this.#finished(node, 1, this.sizes.of(name) ?? null);
+    const made = this.#finished(node, 1, local.place, undefined, local.entry);
     return { ...made, size: made.size ?? local.size };
   }
 
-  private select(node: Node & { kind: 'select' }, scope: Scope): Estimate {
+  #select(node: Node & { kind: 'select' }, scope: Scope): Estimate {
     const name = this.checked.qualified.get(node);
-    if (name !== undefined) return this.variable(node, name, scope);
+    if (name !== undefined) return this.#variable(node, name, scope);
     const operand = this.estimate(node.operand, scope);
-    if (node.test) return this.finished(node, operand.cost, undefined);
-    if (node.optional) return this.finished(node, operand.cost + 1, undefined);
+    if (node.test) return this.#finished(node, operand.cost, undefined);
+    if (node.optional) return this.#finished(node, operand.cost + 1, undefined);
     const kind = this.checked.types.get(node.operand)?.kind ?? 'dyn';
     const own = kind === 'map' || kind === 'object' || kind === 'param' ? 1 : 0;
-    return this.finished(node, operand.cost + own, this.below(operand.place, node.field));
+    return this.#finished(node, operand.cost + own, this.#below(operand.place, node.field));
   }
 
-  private list({ items }: Node & { kind: 'list' }, scope: Scope): Estimate {
+  #list({ items }: Node & { kind: 'list' }, scope: Scope): Estimate {
     const made = items.map(({ value }) => this.estimate(value, scope));
     const entry = entryOf(
       'list',
       [],
       made.map(({ size }) => size ?? unknownSize),
     );
-    return { cost: listCost + this.sum(made), place: undefined, size: fixedSize(items.length), entry };
+    return { cost: listCost + this.#sum(made), place: undefined, size: fixedSize(items.length), entry };
   }
 
-  private map({ entries }: Node & { kind: 'map' }, scope: Scope): Estimate {
+  #map({ entries }: Node & { kind: 'map' }, scope: Scope): Estimate {
     const keys = entries.map(({ key }) => this.estimate(key, scope));
     const values = entries.map(({ value }) => this.estimate(value, scope));
     const sizes = (all: readonly Estimate[]): Size[] => all.map(({ size }) => size ?? unknownSize);
-    const cost = mapCost + this.sum(keys) + this.sum(values);
+    const cost = mapCost + this.#sum(keys) + this.#sum(values);
     return { cost, place: undefined, size: fixedSize(entries.length), entry: entryOf('map', sizes(keys), sizes(values)) };
   }
 
-  private call(node: Node & { kind: 'call' }, scope: Scope): Estimate {
+  #call(node: Node & { kind: 'call' }, scope: Scope): Estimate {
     const { name } = node;
     const qualified = this.checked.qualified.get(node);
     const parts = node.target && qualified === undefined ? [node.target, ...node.args] : node.args;
     const given = parts.map((part) => this.estimate(part, scope));
-    const total = this.sum(given);
+    const total = this.#sum(given);
     const [first, second, third] = given;
-    if (name === '_&&_' || name === '_||_') return this.finished(node, total, undefined);
-    if (name === 'dyn' && first) return this.finished(node, total + 1, undefined, first.size, first.entry);
+    if (name === '_&&_' || name === '_||_') return this.#finished(node, total, undefined);
+    if (name === 'dyn' && first) return this.#finished(node, total + 1, undefined, first.size, first.entry);
     if (name === '_?_:_' && first && second && third) {
       const size = union(second.size ?? unknownSize, third.size ?? unknownSize);
-      return this.finished(
+      return this.#finished(
         node,
         first.cost + Math.max(second.cost, third.cost),
         undefined,
@@ -160,27 +164,27 @@ class Estimator {
       );
     }
     const overloads = this.checked.overloads.get(node) ?? [];
-    const args = parts.map((part, index) => this.argument(part, given[index] as Estimate));
+    const args = parts.map((part, index) => this.#argument(part, given[index] as Estimate));
     const { cost, result } = widest(qualified ?? name, overloads, args);
     if (name === '_[_]' && first && overloads.some(({ params: [of] }) => of?.kind === 'list' || of?.kind === 'map'))
-      return this.finished(node, total + cost, this.below(first.place, '@items'), first.entry?.value);
+      return this.#finished(node, total + cost, this.#below(first.place, '@items'), first.entry?.value);
     const entry = name === '_+_' ? joined(first?.entry, second?.entry) : undefined;
-    return this.finished(node, total + cost, undefined, result, entry);
+    return this.#finished(node, total + cost, undefined, result, entry);
   }
 
-  private argument(node: Node, { size, place }: Estimate): Argument {
-    const items = place && this.below(place, '@items');
+  #argument(node: Node, { size, place }: Estimate): Argument {
+    const items = place && this.#below(place, '@items');
     const itemSize = items ? { min: 0, max: items.max } : unknownSize;
     const type = this.checked.types.get(node) ?? { kind: 'dyn' };
     return { node, type, size: size ?? unknownSize, isSized: size !== undefined, itemSize };
   }
 
-  private fold(node: Node & { kind: 'fold' }, scope: Scope): Estimate {
+  #fold(node: Node & { kind: 'fold' }, scope: Scope): Estimate {
     const range = this.estimate(node.range, scope);
     const [firstName = '', secondName] = node.vars;
     const isList = range.entry ? range.entry.kind === 'list' : this.checked.types.get(node.range)?.kind === 'list';
-    const value = { place: this.below(range.place, isList ? '@items' : '@values'), size: range.entry?.value };
-    const key = { place: this.below(range.place, isList ? '@indices' : '@keys'), size: range.entry?.key };
+    const value = { place: this.#below(range.place, isList ? '@items' : '@values'), size: range.entry?.value };
+    const key = { place: this.#below(range.place, isList ? '@indices' : '@keys'), size: range.entry?.key };
     const inner = new Map(scope);
     inner.set(firstName, isList && secondName === undefined ? value : key);
     if (secondName !== undefined) inner.set(secondName, value);
@@ -190,29 +194,29 @@ class Estimator {
     const each = item + kept + (predicate?.cost ?? 0) + (transform?.cost ?? 0);
     const count = range.size ?? unknownSize;
     const cost = range.cost + once + times(count.max, each);
-    if (node.fold === 'transformMap') return this.finished(node, cost, undefined, count);
-    if (node.fold !== 'map' && node.fold !== 'filter') return this.finished(node, cost, undefined, one);
-    const item1 = node.fold === 'map' ? transform?.size : this.localSize(inner.get(firstName));
+    if (node.fold === 'transformMap') return this.#finished(node, cost, undefined, count);
+    if (node.fold !== 'map' && node.fold !== 'filter') return this.#finished(node, cost, undefined, one);
+    const item1 = node.fold === 'map' ? transform?.size : this.#localSize(inner.get(firstName));
     const entry: Entry = { kind: 'list', key: one, value: { min: 0, max: (item1 ?? unknownSize).max } };
-    return this.finished(node, cost, undefined, count, entry);
+    return this.#finished(node, cost, undefined, count, entry);
   }
 
-  private localSize(local: Local | undefined): Size | undefined {
+  #localSize(local: Local | undefined): Size | undefined {
     return local?.place ? { min: 0, max: local.place.max } : local?.size;
   }
 
-  private bind(node: Node & { kind: 'bind' }, scope: Scope): Estimate {
+  #bind(node: Node & { kind: 'bind' }, scope: Scope): Estimate {
     const value = this.estimate(node.value, scope);
     const inner = new Map(scope);
     if (node.form === 'bind') {
       inner.set(node.name, value);
       const body = this.estimate(node.body, inner);
-      return this.finished(node, listCost + value.cost + body.cost, undefined, body.size, body.entry);
+      return this.#finished(node, listCost + value.cost + body.cost, undefined, body.size, body.entry);
     }
     inner.set(node.name, { place: undefined, size: undefined });
     // Upstream's macro asks the value twice: whether it is there, and for it.
     const own = listCost + (node.form === 'optMap' ? 3 : 2);
-    return this.finished(node, 2 * value.cost + own + this.estimate(node.body, inner).cost, undefined);
+    return this.#finished(node, 2 * value.cost + own + this.estimate(node.body, inner).cost, undefined);
   }
 }
 

@@ -24,19 +24,19 @@ import { CelError, CostError } from './errors.ts';
 
 export class Run {
   readonly variables: Map<string, Value>;
-  private left: number;
+  #left: number;
   /** Cost so far. */
   cost = 0;
 
   constructor(variables: Map<string, Value>, costMax = callCostMax) {
     this.variables = variables;
-    this.left = costMax;
+    this.#left = costMax;
   }
 
   spend(cost: number): void {
     this.cost += cost;
-    this.left -= cost;
-    if (this.left < 0) throw new CostError();
+    this.#left -= cost;
+    if (this.#left < 0) throw new CostError();
   }
 }
 
@@ -65,25 +65,25 @@ class Compiler {
         return () => constant;
       }
       case 'ident':
-        return this.named(this.checked.qualified.get(node) ?? node.name);
+        return this.#named(this.checked.qualified.get(node) ?? node.name);
       case 'select':
-        return this.select(node);
+        return this.#select(node);
       case 'call':
-        return this.call(node);
+        return this.#call(node);
       case 'list':
-        return this.list(node);
+        return this.#list(node);
       case 'map':
-        return this.map(node);
+        return this.#map(node);
       case 'struct':
-        return this.struct(node);
+        return this.#struct(node);
       case 'fold':
-        return this.fold(node);
+        return this.#fold(node);
       case 'bind':
-        return this.bind(node);
+        return this.#bind(node);
     }
   }
 
-  private named(name: string): Step {
+  #named(name: string): Step {
     const type = this.environment.typeNames.has(name) ? new TypeValue(name) : undefined;
     return (run) => {
       run.spend(1);
@@ -94,9 +94,9 @@ class Compiler {
     };
   }
 
-  private select(node: Node & { kind: 'select' }): Step {
+  #select(node: Node & { kind: 'select' }): Step {
     const path = this.checked.qualified.get(node);
-    if (path !== undefined) return this.named(path);
+    if (path !== undefined) return this.#named(path);
     const operand = this.compile(node.operand);
     const { field, test, optional } = node;
     return (run) => {
@@ -107,7 +107,7 @@ class Compiler {
     };
   }
 
-  private call(node: Node & { kind: 'call' }): Step {
+  #call(node: Node & { kind: 'call' }): Step {
     const isQualified = this.checked.qualified.has(node);
     const args = (node.target && !isQualified ? [node.target, ...node.args] : node.args).map((argument) =>
       this.compile(argument),
@@ -139,7 +139,7 @@ class Compiler {
     }
   }
 
-  private list(node: Node & { kind: 'list' }): Step {
+  #list(node: Node & { kind: 'list' }): Step {
     const items = node.items.map(({ value, optional }) => ({ step: this.compile(value), optional }));
     return (run) => {
       run.spend(listCost);
@@ -153,7 +153,7 @@ class Compiler {
     };
   }
 
-  private map(node: Node & { kind: 'map' }): Step {
+  #map(node: Node & { kind: 'map' }): Step {
     const entries = node.entries.map(({ key, value, optional }) => ({
       key: this.compile(key),
       value: this.compile(value),
@@ -174,7 +174,7 @@ class Compiler {
     };
   }
 
-  private struct(node: Node & { kind: 'struct' }): Step {
+  #struct(node: Node & { kind: 'struct' }): Step {
     const type = this.environment.struct?.(node.name);
     const fields = node.fields.map(({ name, value, optional }) => ({
       name,
@@ -198,7 +198,7 @@ class Compiler {
     };
   }
 
-  private fold(node: Node & { kind: 'fold' }): Step {
+  #fold(node: Node & { kind: 'fold' }): Step {
     const range = this.compile(node.range);
     const predicate = node.predicate && this.compile(node.predicate);
     const transform = node.transform && this.compile(node.transform);
@@ -226,7 +226,7 @@ class Compiler {
     };
   }
 
-  private bind(node: Node & { kind: 'bind' }): Step {
+  #bind(node: Node & { kind: 'bind' }): Step {
     const value = this.compile(node.value);
     const body = this.compile(node.body);
     const { name, form } = node;

@@ -44,81 +44,81 @@ class Stop extends Error {}
 class Parser {
   readonly tokens: readonly Token[];
   readonly issues: Issue[];
-  private readonly bindings: boolean;
-  private next = 0;
-  private depth = 0;
-  private readonly depths = new Map<Node, number>();
+  readonly #bindings: boolean;
+  #next = 0;
+  #depth = 0;
+  readonly #depths = new Map<Node, number>();
 
   constructor(tokens: readonly Token[], issues: Issue[], bindings: boolean) {
-    this.bindings = bindings;
+    this.#bindings = bindings;
     this.tokens = tokens;
     this.issues = issues;
   }
 
   whole(): Node | undefined {
     try {
-      const node = this.expression();
-      if (this.peek().kind === 'end') return node;
-      const isLast = this.tokens[this.next + 1]?.kind === 'end';
-      this.fail(`Syntax error: ${isLast ? 'extraneous' : 'mismatched'} input '${this.peek().text}' expecting <EOF>`);
+      const node = this.#expression();
+      if (this.#peek().kind === 'end') return node;
+      const isLast = this.tokens[this.#next + 1]?.kind === 'end';
+      this.#fail(`Syntax error: ${isLast ? 'extraneous' : 'mismatched'} input '${this.#peek().text}' expecting <EOF>`);
     } catch (error) {
       if (error instanceof Stop) return undefined;
       throw error;
     }
   }
 
-  private peek(): Token {
-    return this.tokens[this.next] as Token;
+  #peek(): Token {
+    return this.tokens[this.#next] as Token;
   }
 
-  private take(): Token {
-    const token = this.peek();
-    if (token.kind !== 'end') this.next++;
+  #take(): Token {
+    const token = this.#peek();
+    if (token.kind !== 'end') this.#next++;
     return token;
   }
 
-  private is(text: string): boolean {
-    const token = this.peek();
+  #is(text: string): boolean {
+    const token = this.#peek();
     return token.kind === 'punctuation' && token.text === text;
   }
 
-  private accept(text: string): Token | undefined {
-    return this.is(text) ? this.take() : undefined;
+  #accept(text: string): Token | undefined {
+    return this.#is(text) ? this.#take() : undefined;
   }
 
-  private expect(text: string): Token {
-    const token = this.accept(text);
+  #expect(text: string): Token {
+    const token = this.#accept(text);
     if (token) return token;
-    const { text: got } = this.peek();
-    return this.fail(`Syntax error: missing '${text}' at '${got}'`);
+    const { text: got } = this.#peek();
+    return this.#fail(`Syntax error: missing '${text}' at '${got}'`);
   }
 
-  private fail(message: string, at = this.peek().at): never {
+  #fail(message: string, at = this.#peek().at): never {
     this.issues.push({ at, message });
     throw new Stop(message);
   }
 
-  private expression(): Node {
-    if (++this.depth > depthMax) this.fail(`expression recursion limit exceeded: ${depthMax}`, nowhere);
-    const node = this.conditional();
-    this.depth--;
+  #expression(): Node {
+    if (++this.#depth > depthMax) this.#fail(`expression recursion limit exceeded: ${depthMax}`, nowhere);
+    const node = this.#conditional();
+    this.#depth--;
     return node;
   }
 
-  private conditional(): Node {
-    const condition = this.chain('||', () => this.chain('&&', () => this.binary(0)));
-    const mark = this.accept('?');
+  #conditional(): Node {
+    const condition = this.#chain('||', () => this.#chain('&&', () => this.#binary(0)));
+    const mark = this.#accept('?');
     if (!mark) return condition;
-    const yes = this.chain('||', () => this.chain('&&', () => this.binary(0)));
-    this.expect(':');
-    return this.deepened({ kind: 'call', at: mark.at, name: '_?_:_', args: [condition, yes, this.expression()] });
+    const yes = this.#chain('||', () => this.#chain('&&', () => this.#binary(0)));
+    this.#expect(':');
+    return this.#deepened({ kind: 'call', at: mark.at, name: '_?_:_', args: [condition, yes, this.#expression()] });
   }
 
   /** Operands of `&&` or `||`, as a tree whose depth grows with the logarithm of their number. */
-  private chain(operator: string, operand: () => Node): Node {
+  #chain(operator: string, operand: () => Node): Node {
     const operands = [operand()];
     const places: number[] = [];
-    for (let token = this.accept(operator); token; token = this.accept(operator)) {
+    for (let token = this.#accept(operator); token; token = this.#accept(operator)) {
       places.push(token.at);
       operands.push(operand());
     }
@@ -126,190 +126,190 @@ class Parser {
       if (from > to) return operands[from] as Node;
       const middle = (from + to + 1) >> 1;
       const args = [tree(from, middle - 1), tree(middle + 1, to)];
-      return this.measured({ kind: 'call', at: places[middle] ?? 0, name: `_${operator}_`, args }, args);
+      return this.#measured({ kind: 'call', at: places[middle] ?? 0, name: `_${operator}_`, args }, args);
     };
     return tree(0, places.length - 1);
   }
 
   /** Notes how deep a node is; those that upstream's parser visits by recursion count. */
-  private measured(node: Node, parts: readonly Node[], own = 0): Node {
+  #measured(node: Node, parts: readonly Node[], own = 0): Node {
     let depth = 0;
-    for (const part of parts) depth = Math.max(depth, this.depths.get(part) ?? 0);
+    for (const part of parts) depth = Math.max(depth, this.#depths.get(part) ?? 0);
     depth += own;
-    if (depth > depthMax) this.fail('max recursion depth exceeded', nowhere);
-    if (depth > 0) this.depths.set(node, depth);
+    if (depth > depthMax) this.#fail('max recursion depth exceeded', nowhere);
+    if (depth > 0) this.#depths.set(node, depth);
     return node;
   }
 
-  private made(node: Node): Node {
-    return this.measured(node, partsOf(node));
+  #made(node: Node): Node {
+    return this.#measured(node, partsOf(node));
   }
 
-  private deepened<N extends Node>(node: N): N {
-    this.measured(node, partsOf(node), 1);
+  #deepened<N extends Node>(node: N): N {
+    this.#measured(node, partsOf(node), 1);
     return node;
   }
 
-  private binary(level: number): Node {
+  #binary(level: number): Node {
     const operators = levels[level];
-    if (!operators) return this.unary();
-    let left = this.binary(level + 1);
+    if (!operators) return this.#unary();
+    let left = this.#binary(level + 1);
     for (;;) {
-      const token = this.peek();
+      const token = this.#peek();
       if (token.kind !== 'punctuation' || !operators.includes(token.text)) return left;
-      this.take();
+      this.#take();
       const name = operatorNames[token.text] ?? `_${token.text}_`;
-      left = this.deepened({ kind: 'call', at: token.at, name, args: [left, this.binary(level + 1)] });
+      left = this.#deepened({ kind: 'call', at: token.at, name, args: [left, this.#binary(level + 1)] });
     }
   }
 
-  private unary(): Node {
-    const token = this.accept('!') ?? this.accept('-');
-    if (!token) return this.member();
+  #unary(): Node {
+    const token = this.#accept('!') ?? this.#accept('-');
+    if (!token) return this.#member();
     let count = 1;
-    while (this.accept(token.text)) count++;
-    const literal = this.peek().literal;
+    while (this.#accept(token.text)) count++;
+    const literal = this.#peek().literal;
     if (token.text === '-' && count === 1 && literal && (literal.type === 'int' || literal.type === 'double'))
-      return this.negative(token.at);
-    const operand = this.member();
+      return this.#negative(token.at);
+    const operand = this.#member();
     if (count % 2 === 0) return operand;
-    return this.measured({ kind: 'call', at: token.at, name: token.text === '!' ? '!_' : '-_', args: [operand] }, [operand]);
+    return this.#measured({ kind: 'call', at: token.at, name: token.text === '!' ? '!_' : '-_', args: [operand] }, [operand]);
   }
 
-  private negative(at: number): Node {
-    const { literal } = this.take();
+  #negative(at: number): Node {
+    const { literal } = this.#take();
     const value =
       literal?.type === 'int'
         ? { type: 'int' as const, value: -literal.value }
         : { type: 'double' as const, value: -Number(literal?.value) };
-    if (typeof value.value === 'bigint' && value.value < intMin) this.fail('invalid int literal', at);
-    return this.suffixes({ kind: 'literal', at, value } as Node);
+    if (typeof value.value === 'bigint' && value.value < intMin) this.#fail('invalid int literal', at);
+    return this.#suffixes({ kind: 'literal', at, value } as Node);
   }
 
-  private member(): Node {
-    return this.suffixes(this.primary());
+  #member(): Node {
+    return this.#suffixes(this.#primary());
   }
 
-  private suffixes(start: Node): Node {
+  #suffixes(start: Node): Node {
     let node = start;
     for (;;) {
-      const dot = this.accept('.');
-      if (dot) node = this.selection(node, dot.at);
-      else if (this.is('[')) node = this.index(node, this.take().at);
-      else if (this.is('{') && structName(node) !== undefined) node = this.struct(structName(node) ?? '', this.take().at);
+      const dot = this.#accept('.');
+      if (dot) node = this.#selection(node, dot.at);
+      else if (this.#is('[')) node = this.#index(node, this.#take().at);
+      else if (this.#is('{') && structName(node) !== undefined) node = this.#struct(structName(node) ?? '', this.#take().at);
       else return node;
     }
   }
 
-  private selection(operand: Node, dot: number): Node {
-    const isOptional = this.accept('?') !== undefined;
-    const token = this.peek();
+  #selection(operand: Node, dot: number): Node {
+    const isOptional = this.#accept('?') !== undefined;
+    const token = this.#peek();
     if (token.kind !== 'ident' && token.kind !== 'quotedIdent')
-      this.fail(`Syntax error: no viable alternative at input '.${token.kind === 'end' ? '' : token.text}'`);
-    this.take();
-    const open = isOptional || token.kind === 'quotedIdent' ? undefined : this.accept('(');
-    if (!open) return this.deepened({ kind: 'select', at: dot, operand, field: token.text, test: false, optional: isOptional });
-    const args = this.list(')');
-    return this.measured(this.callOrMacro(token.text, open.at, args, operand), [operand, ...args], 1);
+      this.#fail(`Syntax error: no viable alternative at input '.${token.kind === 'end' ? '' : token.text}'`);
+    this.#take();
+    const open = isOptional || token.kind === 'quotedIdent' ? undefined : this.#accept('(');
+    if (!open) return this.#deepened({ kind: 'select', at: dot, operand, field: token.text, test: false, optional: isOptional });
+    const args = this.#list(')');
+    return this.#measured(this.#callOrMacro(token.text, open.at, args, operand), [operand, ...args], 1);
   }
 
-  private index(operand: Node, at: number): Node {
-    const isOptional = this.accept('?') !== undefined;
-    const key = this.expression();
-    this.expect(']');
-    return this.deepened({ kind: 'call', at, name: isOptional ? '_[?_]' : '_[_]', args: [operand, key] });
+  #index(operand: Node, at: number): Node {
+    const isOptional = this.#accept('?') !== undefined;
+    const key = this.#expression();
+    this.#expect(']');
+    return this.#deepened({ kind: 'call', at, name: isOptional ? '_[?_]' : '_[_]', args: [operand, key] });
   }
 
-  private callOrMacro(name: string, at: number, args: Node[], target?: Node): Node {
-    const expanded = name === 'bind' && !this.bindings ? undefined : expandMacro(name, at, args, target);
+  #callOrMacro(name: string, at: number, args: Node[], target?: Node): Node {
+    const expanded = name === 'bind' && !this.#bindings ? undefined : expandMacro(name, at, args, target);
     if (expanded && 'message' in expanded) this.issues.push(expanded);
     if (expanded && 'kind' in expanded) return expanded;
     return { kind: 'call', at, name, args, ...(target && { target }) };
   }
 
-  private list(close: string): Node[] {
+  #list(close: string): Node[] {
     const items: Node[] = [];
-    if (this.accept(close)) return items;
+    if (this.#accept(close)) return items;
     do {
-      if (close === ']' && this.is(close)) break;
-      items.push(this.expression());
-    } while (this.accept(','));
-    this.expect(close);
+      if (close === ']' && this.#is(close)) break;
+      items.push(this.#expression());
+    } while (this.#accept(','));
+    this.#expect(close);
     return items;
   }
 
-  private primary(): Node {
-    const token = this.peek();
+  #primary(): Node {
+    const token = this.#peek();
     if (token.kind === 'literal' && token.literal) {
-      this.take();
-      if (token.literal.type === 'int' && token.literal.value >= -intMin) this.fail('invalid int literal', token.at);
+      this.#take();
+      if (token.literal.type === 'int' && token.literal.value >= -intMin) this.#fail('invalid int literal', token.at);
       return { kind: 'literal', at: token.at, value: token.literal };
     }
-    if (token.kind === 'ident') return this.identifier();
-    if (this.accept('.')) {
-      const name = this.identifier();
+    if (token.kind === 'ident') return this.#identifier();
+    if (this.#accept('.')) {
+      const name = this.#identifier();
       return name.kind === 'ident' ? { ...name, name: `.${name.name}` } : name;
     }
-    if (this.accept('(')) {
-      const inner = this.expression();
-      this.expect(')');
+    if (this.#accept('(')) {
+      const inner = this.#expression();
+      this.#expect(')');
       return inner;
     }
-    if (this.accept('[')) return this.listLiteral(token.at);
-    if (this.accept('{')) return this.mapLiteral(token.at);
-    return this.fail(`Syntax error: mismatched input '${token.text}' expecting ${primaries}`);
+    if (this.#accept('[')) return this.#listLiteral(token.at);
+    if (this.#accept('{')) return this.#mapLiteral(token.at);
+    return this.#fail(`Syntax error: mismatched input '${token.text}' expecting ${primaries}`);
   }
 
-  private identifier(): Node {
-    const token = this.take();
-    if (token.kind !== 'ident') this.fail(`Syntax error: mismatched input '${token.text}' expecting IDENTIFIER`, token.at);
+  #identifier(): Node {
+    const token = this.#take();
+    if (token.kind !== 'ident') this.#fail(`Syntax error: mismatched input '${token.text}' expecting IDENTIFIER`, token.at);
     if (reserved.has(token.text)) this.issues.push({ at: token.at, message: `reserved identifier: ${token.text}` });
-    const open = this.accept('(');
+    const open = this.#accept('(');
     if (!open) return { kind: 'ident', at: token.at, name: token.text };
-    const args = this.list(')');
-    return this.measured(this.callOrMacro(token.text, open.at, args), args);
+    const args = this.#list(')');
+    return this.#measured(this.#callOrMacro(token.text, open.at, args), args);
   }
 
-  private listLiteral(at: number): Node {
+  #listLiteral(at: number): Node {
     const items: { value: Node; optional: boolean }[] = [];
-    while (!this.is(']')) {
-      const isOptional = this.accept('?') !== undefined;
-      items.push({ value: this.expression(), optional: isOptional });
-      if (!this.accept(',')) break;
+    while (!this.#is(']')) {
+      const isOptional = this.#accept('?') !== undefined;
+      items.push({ value: this.#expression(), optional: isOptional });
+      if (!this.#accept(',')) break;
     }
-    this.expect(']');
-    return this.made({ kind: 'list', at, items });
+    this.#expect(']');
+    return this.#made({ kind: 'list', at, items });
   }
 
-  private mapLiteral(at: number): Node {
+  #mapLiteral(at: number): Node {
     const entries: { key: Node; value: Node; optional: boolean }[] = [];
-    while (!this.is('}')) {
-      const isOptional = this.accept('?') !== undefined;
-      const key = this.expression();
-      this.expect(':');
-      entries.push({ key, value: this.expression(), optional: isOptional });
-      if (!this.accept(',')) break;
+    while (!this.#is('}')) {
+      const isOptional = this.#accept('?') !== undefined;
+      const key = this.#expression();
+      this.#expect(':');
+      entries.push({ key, value: this.#expression(), optional: isOptional });
+      if (!this.#accept(',')) break;
     }
-    this.expect('}');
-    return this.made({ kind: 'map', at, entries });
+    this.#expect('}');
+    return this.#made({ kind: 'map', at, entries });
   }
 
-  private struct(name: string, at: number): Node {
+  #struct(name: string, at: number): Node {
     const fields: { name: string; at: number; value: Node; optional: boolean }[] = [];
-    while (!this.is('}')) {
-      const isOptional = this.accept('?') !== undefined;
-      const token = this.take();
+    while (!this.#is('}')) {
+      const isOptional = this.#accept('?') !== undefined;
+      const token = this.#take();
       if (token.kind !== 'ident' && token.kind !== 'quotedIdent')
-        this.fail(
+        this.#fail(
           `Syntax error: mismatched input '${token.text}' expecting {'}', ',', '?', IDENTIFIER, ESC_IDENTIFIER}`,
           token.at,
         );
-      const colon = this.expect(':');
-      fields.push({ name: token.text, at: colon.at, value: this.expression(), optional: isOptional });
-      if (!this.accept(',')) break;
+      const colon = this.#expect(':');
+      fields.push({ name: token.text, at: colon.at, value: this.#expression(), optional: isOptional });
+      if (!this.#accept(',')) break;
     }
-    this.expect('}');
-    return this.made({ kind: 'struct', at, name, fields });
+    this.#expect('}');
+    return this.#made({ kind: 'struct', at, name, fields });
   }
 }
 

@@ -69,30 +69,30 @@ export class StructValue extends OpaqueValue {
 
 /** A list, of CEL values or of JSON with a declared type. */
 export class ListValue {
-  private readonly items: readonly unknown[];
-  private readonly of: Type | undefined;
+  readonly #items: readonly unknown[];
+  readonly #of: Type | undefined;
   /** Keys that make items of a list with `x-kubernetes-list-type: map` the same, or [] of a set. */
   readonly keys: readonly string[] | undefined;
   constructor(items: readonly unknown[], of?: Type, keys?: readonly string[]) {
-    this.items = items;
-    this.of = of;
+    this.#items = items;
+    this.#of = of;
     this.keys = keys;
   }
   get size(): number {
-    return this.items.length;
+    return this.#items.length;
   }
   /** Made by an expression, not by JSON. */
   get isMade(): boolean {
-    return this.of === undefined;
+    return this.#of === undefined;
   }
   at(index: number): Value {
-    const item = this.items[index];
-    return this.of === undefined ? (item as Value) : fromJson(item, this.of);
+    const item = this.#items[index];
+    return this.#of === undefined ? (item as Value) : fromJson(item, this.#of);
   }
   values(): Value[] {
-    if (this.of === undefined) return this.items as Value[];
-    spendWork(this.items.length);
-    return this.items.map((item) => fromJson(item, this.of as Type));
+    if (this.#of === undefined) return this.#items as Value[];
+    spendWork(this.#items.length);
+    return this.#items.map((item) => fromJson(item, this.#of as Type));
   }
 }
 
@@ -100,33 +100,33 @@ export type Key = string | bigint | boolean;
 
 /** A map, of CEL values or of JSON with a declared type. */
 export class MapValue {
-  private readonly of: Type | undefined;
-  private readonly made: ReadonlyMap<Key, unknown> | undefined;
-  private readonly raw: Readonly<Record<string, unknown>>;
-  private known: readonly Key[] | undefined;
+  readonly #of: Type | undefined;
+  readonly #made: ReadonlyMap<Key, unknown> | undefined;
+  readonly #raw: Readonly<Record<string, unknown>>;
+  #known: readonly Key[] | undefined;
   constructor(made: ReadonlyMap<Key, unknown> | undefined, raw: Readonly<Record<string, unknown>> = {}, of?: Type) {
-    this.made = made;
-    this.raw = raw;
-    this.of = of;
+    this.#made = made;
+    this.#raw = raw;
+    this.#of = of;
   }
   get size(): number {
-    return this.made?.size ?? this.keys.length;
+    return this.#made?.size ?? this.keys.length;
   }
   get keys(): readonly Key[] {
-    if (this.known) return this.known;
-    this.known = this.made ? [...this.made.keys()] : Object.keys(this.raw);
-    spendWork(this.known.length / 4);
-    return this.known;
+    if (this.#known) return this.#known;
+    this.#known = this.#made ? [...this.#made.keys()] : Object.keys(this.#raw);
+    spendWork(this.#known.length / 4);
+    return this.#known;
   }
   /** Made by an expression, not by JSON. */
   get isMade(): boolean {
-    return this.of === undefined;
+    return this.#of === undefined;
   }
   get(key: Value): Value | undefined {
     const own = keyOf(key);
     if (own === undefined) return undefined;
-    if (this.made) return this.made.get(own) as Value | undefined;
-    return typeof own === 'string' && Object.hasOwn(this.raw, own) ? fromJson(this.raw[own], this.of ?? types.dyn) : undefined;
+    if (this.#made) return this.#made.get(own) as Value | undefined;
+    return typeof own === 'string' && Object.hasOwn(this.#raw, own) ? fromJson(this.#raw[own], this.#of ?? types.dyn) : undefined;
   }
 }
 

@@ -98,7 +98,7 @@ function serviceAnswer(name: string, labels: string[], type: RecordType, view: C
     ? endpointTargets(view.slices(namespace, serviceName), base)
     : clusterTargets(service, base);
   if (labels.length === 0)
-    return wants(type, 'SRV') && type === 'SRV'
+    return type === 'SRV'
       ? services(name, targets, () => true)
       : addresses(name, unique(targets), type, isHeadless(service) && targets.length === 0);
   if (labels.length === 2 && labels.every((label) => label.startsWith('_')))

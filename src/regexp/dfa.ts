@@ -12,40 +12,40 @@ const unknown = -1;
 const firstSurrogate = 0xd800;
 
 export class Dfa {
-  private readonly program: Program;
-  private readonly width: number;
-  private table: Int32Array;
+  readonly #program: Program;
+  readonly #width: number;
+  #table: Int32Array;
   /** Of each state the instructions that are next, before places are looked at. */
-  private kernels: Uint16Array[] = [];
+  #kernels: Uint16Array[] = [];
   /** What stood before each state. */
-  private befores: number[] = [];
-  private readonly ids = new Map<string, number>();
-  private readonly seen: Uint32Array;
-  private round = 0;
-  private readonly stack: Uint16Array;
+  #befores: number[] = [];
+  readonly #ids = new Map<string, number>();
+  readonly #seen: Uint32Array;
+  #round = 0;
+  readonly #stack: Uint16Array;
   /** The state at the start of a text. */
-  private first = unknown;
+  #first = unknown;
   /** Entries of the table and of the states. */
   cells = 0;
   /** Entries that were added since they were last counted. */
   grown = 0;
 
   constructor(program: Program) {
-    this.program = program;
-    this.width = program.classes.end + 1;
-    this.table = new Int32Array(16 * this.width);
-    this.seen = new Uint32Array(program.size);
-    this.stack = new Uint16Array(2 * program.size + 2);
-    this.clear();
+    this.#program = program;
+    this.#width = program.classes.end + 1;
+    this.#table = new Int32Array(16 * this.#width);
+    this.#seen = new Uint32Array(program.size);
+    this.#stack = new Uint16Array(2 * program.size + 2);
+    this.#clear();
   }
 
   /** Throws `WorkError`. */
   test(text: string, work: Work): boolean {
-    const { classes } = this.program;
-    const { width } = this;
+    const { classes } = this.#program;
+    const width = this.#width;
     const { latin } = classes;
-    let state = this.first === unknown ? this.firstState() : this.first;
-    let { table } = this;
+    let state = this.#first === unknown ? this.#firstState() : this.#first;
+    let table = this.#table;
     let at = 0;
     for (; at < text.length; at++) {
       let rune = text.charCodeAt(at);
@@ -55,8 +55,8 @@ export class Dfa {
       let next = table[state * width + one] as number;
       if (next === unknown) {
         work.spend(at);
-        next = this.step(state, one, work);
-        table = this.table;
+        next = this.#step(state, one, work);
+        table = this.#table;
       }
       if (next <= accepts) {
         work.spend(1);
@@ -66,7 +66,7 @@ export class Dfa {
     }
     work.spend(at + 1);
     const last = table[state * width + classes.end] as number;
-    return (last === unknown ? this.step(state, classes.end, work) : last) === accepts;
+    return (last === unknown ? this.#step(state, classes.end, work) : last) === accepts;
   }
 
   takeGrowth(): number {
@@ -75,63 +75,64 @@ export class Dfa {
     return grown;
   }
 
-  private firstState(): number {
-    this.first = this.stateOf(side.edge, Uint16Array.of(this.program.start));
-    return this.first;
+  #firstState(): number {
+    this.#first = this.#stateOf(side.edge, Uint16Array.of(this.#program.start));
+    return this.#first;
   }
 
-  private clear(): void {
-    this.first = unknown;
-    this.kernels = [Uint16Array.of(), Uint16Array.of()];
-    this.befores = [side.other, side.other];
-    this.ids.clear();
+  #clear(): void {
+    this.#first = unknown;
+    this.#kernels = [Uint16Array.of(), Uint16Array.of()];
+    this.#befores = [side.other, side.other];
+    this.#ids.clear();
     this.cells = 0;
   }
 
-  private stateOf(before: number, kernel: Uint16Array): number {
+  #stateOf(before: number, kernel: Uint16Array): number {
     const key = String.fromCharCode(before, ...kernel);
-    const known = this.ids.get(key);
+    const known = this.#ids.get(key);
     if (known !== undefined) return known;
-    if (this.cells > tableCellsMax) this.clear();
-    const id = this.kernels.length;
-    this.cells += this.width + kernel.length;
-    this.grown += this.width + kernel.length;
-    if ((id + 1) * this.width > this.table.length) {
-      const larger = new Int32Array(2 * this.table.length);
-      larger.set(this.table);
-      this.table = larger;
+    if (this.cells > tableCellsMax) this.#clear();
+    const id = this.#kernels.length;
+    this.cells += this.#width + kernel.length;
+    this.grown += this.#width + kernel.length;
+    if ((id + 1) * this.#width > this.#table.length) {
+      const larger = new Int32Array(2 * this.#table.length);
+      larger.set(this.#table);
+      this.#table = larger;
     }
-    this.table.fill(unknown, id * this.width, (id + 1) * this.width);
-    this.kernels.push(kernel);
-    this.befores.push(before);
-    this.ids.set(key, id);
+    this.#table.fill(unknown, id * this.#width, (id + 1) * this.#width);
+    this.#kernels.push(kernel);
+    this.#befores.push(before);
+    this.#ids.set(key, id);
     return id;
   }
 
   /** Where a state goes at a class of characters. */
-  private step(state: number, one: number, work: Work): number {
-    const { program } = this;
+  #step(state: number, one: number, work: Work): number {
+    const program = this.#program;
     const after = program.classes.sides[one] as number;
-    const next = this.kernelAfter(state, one, placesBetween(this.befores[state] as number, after), work);
-    if (typeof next === 'number') return this.remember(state, one, next);
-    if (one === program.classes.end) return this.remember(state, one, dead);
-    const from = this.kernels[state];
-    const id = this.stateOf(after, next);
+    const next = this.#kernelAfter(state, one, placesBetween(this.#befores[state] as number, after), work);
+    if (typeof next === 'number') return this.#remember(state, one, next);
+    if (one === program.classes.end) return this.#remember(state, one, dead);
+    const from = this.#kernels[state];
+    const id = this.#stateOf(after, next);
     // The table may have started again: then the state it came from is gone.
-    return this.kernels[state] === from ? this.remember(state, one, id) : id;
+    return this.#kernels[state] === from ? this.#remember(state, one, id) : id;
   }
 
-  private remember(state: number, one: number, next: number): number {
-    this.table[state * this.width + one] = next;
+  #remember(state: number, one: number, next: number): number {
+    this.#table[state * this.#width + one] = next;
     return next;
   }
 
   /** The instructions after a character of the class, in order of their numbers; or what is known already. */
-  private kernelAfter(state: number, one: number, places: number, work: Work): Uint16Array | number {
-    const { ops, out, arg, takes, start, isAnchored } = this.program;
-    const { seen, stack } = this;
-    const round = ++this.round;
-    const kernel = this.kernels[state] as Uint16Array;
+  #kernelAfter(state: number, one: number, places: number, work: Work): Uint16Array | number {
+    const { ops, out, arg, takes, start, isAnchored } = this.#program;
+    const seen = this.#seen;
+    const stack = this.#stack;
+    const round = ++this.#round;
+    const kernel = this.#kernels[state] as Uint16Array;
     stack.set(kernel);
     let depth = kernel.length;
     let visited = 0;

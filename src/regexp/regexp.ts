@@ -7,31 +7,31 @@ import { Work } from './work.ts';
 
 export class Regexp {
   readonly source: string;
-  private readonly program: Program;
-  private readonly dfa: Dfa;
+  readonly #program: Program;
+  readonly #dfa: Dfa;
   /** Is told by how much the tables grew. */
-  private readonly onGrowth: (cells: number) => void;
+  readonly #onGrowth: (cells: number) => void;
 
   constructor(source: string, program: Program, onGrowth: (cells: number) => void) {
     this.source = source;
-    this.program = program;
-    this.dfa = new Dfa(program);
-    this.onGrowth = onGrowth;
+    this.#program = program;
+    this.#dfa = new Dfa(program);
+    this.#onGrowth = onGrowth;
   }
 
   get instructions(): number {
-    return this.program.size;
+    return this.#program.size;
   }
 
   /** Memory that the pattern holds, in table entries and instructions. */
   get cells(): number {
-    return this.program.size + this.dfa.cells;
+    return this.#program.size + this.#dfa.cells;
   }
 
   /** Whether the text holds a match. Throws `WorkError`. */
   test(text: string, work = new Work()): boolean {
-    const holds = this.dfa.test(text, work);
-    if (this.dfa.grown > 0) this.onGrowth(this.dfa.takeGrowth());
+    const holds = this.#dfa.test(text, work);
+    if (this.#dfa.grown > 0) this.#onGrowth(this.#dfa.takeGrowth());
     return holds;
   }
 
@@ -50,7 +50,7 @@ export class Regexp {
   ranges(text: string, most: number, work: Work): [start: number, end: number][] {
     const found: [number, number][] = [];
     if (most <= 0 || !this.test(text, work)) return found;
-    const search = new Search(this.program, text, work);
+    const search = new Search(this.#program, text, work);
     let lastEnd = -1;
     for (let at = 0; at <= text.length && found.length < most; ) {
       const match = search.next(at);

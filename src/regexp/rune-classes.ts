@@ -12,7 +12,7 @@ const wordRanges = [48, 57, 65, 90, 95, 95, 97, 122];
 
 export class RuneClasses {
   /** First characters of all classes but the first. */
-  private readonly bounds: Int32Array;
+  readonly #bounds: Int32Array;
   /** Classes of the first 256 characters. */
   readonly latin = new Uint16Array(256);
   /** What a character of the class is to its neighbours, as far as the program asks; of the end of the text for the last class. */
@@ -34,36 +34,36 @@ export class RuneClasses {
     if (asksWord) add(wordRanges);
     if (asksLine) add([newline, newline]);
     bounds.delete(0);
-    this.bounds = Int32Array.from(bounds).sort();
-    this.end = this.bounds.length + 1;
-    for (let rune = 0; rune < 256; rune++) this.latin[rune] = this.search(rune);
+    this.#bounds = Int32Array.from(bounds).sort();
+    this.end = this.#bounds.length + 1;
+    for (let rune = 0; rune < 256; rune++) this.latin[rune] = this.#search(rune);
     this.sides = new Uint8Array(this.end + 1).fill(side.other);
     for (let one = 0; one < this.end; one++) {
-      const rune = one === 0 ? 0 : (this.bounds[one - 1] ?? 0);
+      const rune = one === 0 ? 0 : (this.#bounds[one - 1] ?? 0);
       if (asksLine && rune === newline) this.sides[one] = side.newline;
       else if (asksWord && isWord(rune)) this.sides[one] = side.word;
     }
     this.sides[this.end] = side.edge;
   }
 
-  private search(rune: number): number {
+  #search(rune: number): number {
     let low = 0;
-    let high = this.bounds.length;
+    let high = this.#bounds.length;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if ((this.bounds[middle] ?? 0) <= rune) low = middle + 1;
+      if ((this.#bounds[middle] ?? 0) <= rune) low = middle + 1;
       else high = middle;
     }
     return low;
   }
 
   of(rune: number): number {
-    return rune < 256 ? (this.latin[rune] ?? 0) : this.search(rune);
+    return rune < 256 ? (this.latin[rune] ?? 0) : this.#search(rune);
   }
 
   /** Ranges of characters as ranges of classes. */
   spansOf(ranges: ArrayLike<number>): Int32Array {
-    return Int32Array.from(ranges, (rune) => this.search(rune));
+    return Int32Array.from(ranges, (rune) => this.#search(rune));
   }
 }
 

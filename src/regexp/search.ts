@@ -21,65 +21,72 @@ class Threads {
 }
 
 export class Search {
-  private readonly program: Program;
-  private readonly text: string;
-  private readonly work: Work;
-  private readonly seen: Uint32Array;
-  private round = 0;
-  private readonly stack: Uint16Array;
+  readonly #program: Program;
+  readonly #text: string;
+  readonly #work: Work;
+  readonly #seen: Uint32Array;
+  #round = 0;
+  readonly #stack: Uint16Array;
   /** Threads before places are looked at, and those of them that wait for a character. */
-  private readonly kernel: Threads;
-  private readonly ready: Threads;
+  readonly #kernel: Threads;
+  readonly #ready: Threads;
 
   constructor(program: Program, text: string, work: Work) {
-    this.program = program;
-    this.text = text;
-    this.work = work;
-    this.seen = new Uint32Array(program.size);
-    this.stack = new Uint16Array(2 * program.size + 2);
-    this.kernel = new Threads(program.size + 1);
-    this.ready = new Threads(program.size + 1);
+    this.#program = program;
+    this.#text = text;
+    this.#work = work;
+    this.#seen = new Uint32Array(program.size);
+    this.#stack = new Uint16Array(2 * program.size + 2);
+    this.#kernel = new Threads(program.size + 1);
+    this.#ready = new Threads(program.size + 1);
   }
 
   /** Start and end of the first match from a place on. Throws `WorkError`. */
   next(from: number): [start: number, end: number] | undefined {
-    const { program, text, kernel, ready, work } = this;
+    const program = this.#program;
+    const text = this.#text;
+    const kernel = this.#kernel;
+    const ready = this.#ready;
+    const work = this.#work;
     const { classes, isAnchored, start } = program;
     let match: [number, number] | undefined;
-    let before = this.sideBefore(from);
+    let before = this.#sideBefore(from);
     kernel.size = 0;
     for (let at = from; ; ) {
       const rune = at < text.length ? runeAt(text, at) : -1;
       const one = rune < 0 ? classes.end : classes.of(rune);
       const after = classes.sides[one] as number;
-      this.expand(match === undefined && (!isAnchored || at === 0) ? start : undefined, at, placesBetween(before, after));
+      this.#expand(match === undefined && (!isAnchored || at === 0) ? start : undefined, at, placesBetween(before, after));
       work.spend(3 + 3 * ready.size);
-      match = this.advance(one, at) ?? match;
+      match = this.#advance(one, at) ?? match;
       if (rune < 0 || (kernel.size === 0 && (match !== undefined || isAnchored))) return match;
       before = after;
       at += rune > 0xffff ? 2 : 1;
     }
   }
 
-  private sideBefore(at: number): number {
+  #sideBefore(at: number): number {
     if (at === 0) return side.edge;
-    const isPair = at > 1 && runeAt(this.text, at - 2) > 0xffff;
-    const { classes } = this.program;
-    return classes.sides[classes.of(runeAt(this.text, isPair ? at - 2 : at - 1))] as number;
+    const isPair = at > 1 && runeAt(this.#text, at - 2) > 0xffff;
+    const { classes } = this.#program;
+    return classes.sides[classes.of(runeAt(this.#text, isPair ? at - 2 : at - 1))] as number;
   }
 
   /** Makes `ready` of `kernel`, and of a new thread at `start` that comes after all others. */
-  private expand(start: number | undefined, at: number, places: number): void {
-    this.round++;
-    this.ready.size = 0;
-    const { kernel } = this;
-    for (let index = 0; index < kernel.size; index++) this.add(kernel.at[index] as number, kernel.from[index] as number, places);
-    if (start !== undefined) this.add(start, at, places);
+  #expand(start: number | undefined, at: number, places: number): void {
+    this.#round++;
+    this.#ready.size = 0;
+    const kernel = this.#kernel;
+    for (let index = 0; index < kernel.size; index++) this.#add(kernel.at[index] as number, kernel.from[index] as number, places);
+    if (start !== undefined) this.#add(start, at, places);
   }
 
-  private add(first: number, from: number, places: number): void {
-    const { ops, out, arg } = this.program;
-    const { seen, stack, round, ready } = this;
+  #add(first: number, from: number, places: number): void {
+    const { ops, out, arg } = this.#program;
+    const seen = this.#seen;
+    const stack = this.#stack;
+    const round = this.#round;
+    const ready = this.#ready;
     stack[0] = first;
     for (let depth = 1; depth > 0; ) {
       const pc = stack[--depth] as number;
@@ -95,9 +102,10 @@ export class Search {
   }
 
   /** Makes `kernel` of `ready` at a class of characters; a match ends the threads after it. */
-  private advance(one: number, at: number): [number, number] | undefined {
-    const { ops, out, takes } = this.program;
-    const { kernel, ready } = this;
+  #advance(one: number, at: number): [number, number] | undefined {
+    const { ops, out, takes } = this.#program;
+    const kernel = this.#kernel;
+    const ready = this.#ready;
     kernel.size = 0;
     for (let index = 0; index < ready.size; index++) {
       const pc = ready.at[index] as number;

@@ -69,43 +69,43 @@ const joined = (one: Weight, two: Weight): Weight => ({
 });
 
 class Scale {
-  private readonly around: Weight[] = [];
-  private total = nothing;
-  private last = nothing;
-  private ranges = 0;
+  readonly #around: Weight[] = [];
+  #total = nothing;
+  #last = nothing;
+  #ranges = 0;
 
   atom(ranges: number): void {
-    this.total = joined(this.total, this.last);
-    this.last = { size: 1, copies: 1 };
-    this.ranges += ranges;
+    this.#total = joined(this.#total, this.#last);
+    this.#last = { size: 1, copies: 1 };
+    this.#ranges += ranges;
   }
 
   literals(count: number): void {
-    this.total = joined(this.total, { size: count, copies: 1 });
+    this.#total = joined(this.#total, { size: count, copies: 1 });
   }
 
   more(): void {
-    this.last = { ...this.last, size: this.last.size + 1 };
+    this.#last = { ...this.#last, size: this.#last.size + 1 };
   }
 
   repeat(copies: number, isOptional: boolean): void {
-    const { size, copies: inner } = this.last;
+    const { size, copies: inner } = this.#last;
     const times = Math.min(copies, Math.floor(copiesMax / inner) || 1);
-    this.last = { size: size * times * (isOptional ? 2 : 1), copies: inner * times };
+    this.#last = { size: size * times * (isOptional ? 2 : 1), copies: inner * times };
   }
 
   open(): void {
-    this.around.push(joined(this.total, this.last));
-    [this.total, this.last] = [nothing, nothing];
+    this.#around.push(joined(this.#total, this.#last));
+    [this.#total, this.#last] = [nothing, nothing];
   }
 
   close(): void {
-    const { size, copies } = joined(this.total, this.last);
-    [this.total, this.last] = [this.around.pop() ?? nothing, { size: size + 2, copies }];
+    const { size, copies } = joined(this.#total, this.#last);
+    [this.#total, this.#last] = [this.#around.pop() ?? nothing, { size: size + 2, copies }];
   }
 
   sum(): number {
-    return this.around.reduce((sum, { size }) => sum + size, this.total.size + this.last.size + this.ranges);
+    return this.#around.reduce((sum, { size }) => sum + size, this.#total.size + this.#last.size + this.#ranges);
   }
 }
 

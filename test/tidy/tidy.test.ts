@@ -182,6 +182,11 @@ describe('tidy', () => {
     expect(problems).toEqual([]);
   });
 
+  it('hides members of classes in one way: by `#`, which also holds at run time', () => {
+    const wrong = sources.filter((path) => /^ {2}private (?!constructor)/m.test(readFileSync(path, 'utf8')));
+    expect(wrong.map(below)).toEqual([]);
+  });
+
   it('opens every source with why it exists', () => {
     const silent = sources.filter((path) => {
       const name = path.slice(path.lastIndexOf('/') + 1);

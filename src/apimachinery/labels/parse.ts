@@ -55,104 +55,104 @@ function tokenize(text: string): Token[] {
 }
 
 class Parser {
-  private readonly tokens: Token[];
-  private at = 0;
+  readonly #tokens: Token[];
+  #at = 0;
 
   constructor(text: string) {
-    this.tokens = tokenize(text);
+    this.#tokens = tokenize(text);
   }
 
   /** Outside the place of an operator, `in` and `notin` are words like others. */
-  private look(operatorPlace = false): Token {
-    const token = this.tokens[Math.min(this.at, this.tokens.length - 1)] ?? { kind: 'end', text: '' };
+  #look(operatorPlace = false): Token {
+    const token = this.#tokens[Math.min(this.#at, this.#tokens.length - 1)] ?? { kind: 'end', text: '' };
     return !operatorPlace && (token.kind === 'in' || token.kind === 'notin') ? { kind: 'identifier', text: token.text } : token;
   }
 
-  private take(operatorPlace = false): Token {
-    const token = this.look(operatorPlace);
-    this.at++;
+  #take(operatorPlace = false): Token {
+    const token = this.#look(operatorPlace);
+    this.#at++;
     return token;
   }
 
   parse(): Requirement[] {
     const requirements: Requirement[] = [];
     for (;;) {
-      const first = this.look();
+      const first = this.#look();
       if (first.kind === 'end') return requirements;
       if (first.kind !== 'identifier' && first.kind !== '!') {
         throw badRequest(`found '${first.text}', expected: !, identifier, or 'end of string'`);
       }
-      requirements.push(this.requirementOrWrapped());
-      const after = this.take();
+      requirements.push(this.#requirementOrWrapped());
+      const after = this.#take();
       if (after.kind === 'end') return requirements;
       if (after.kind !== ',') throw badRequest(`found '${after.text}', expected: ',' or 'end of string'`);
-      const next = this.look();
+      const next = this.#look();
       if (next.kind !== 'identifier' && next.kind !== '!')
         throw badRequest(`found '${next.text}', expected: identifier after ','`);
     }
   }
 
-  private requirementOrWrapped(): Requirement {
+  #requirementOrWrapped(): Requirement {
     try {
-      return this.requirement();
+      return this.#requirement();
     } catch (error) {
       if (error instanceof StatusError) throw badRequest(`unable to parse requirement: ${error.message}`);
       throw error;
     }
   }
 
-  private requirement(): Requirement {
-    let token = this.take();
+  #requirement(): Requirement {
+    let token = this.#take();
     const absent = token.kind === '!';
-    if (absent) token = this.take();
+    if (absent) token = this.#take();
     if (token.kind !== 'identifier') throw badRequest(`found '${token.text}', expected: identifier`);
     const bad = keyProblem(token.text);
     if (bad !== undefined) throw badRequest(errorText(bad));
     if (absent) return requirement(token.text, '!', []);
-    const next = this.look();
+    const next = this.#look();
     if (next.kind === 'end' || next.kind === ',') return requirement(token.text, 'exists', []);
-    const operator = this.operator();
-    const values = operator === 'in' || operator === 'notin' ? this.values() : [this.exactValue()];
+    const operator = this.#operator();
+    const values = operator === 'in' || operator === 'notin' ? this.#values() : [this.#exactValue()];
     return requirement(token.text, operator, [...new Set(values)].sort());
   }
 
-  private operator(): Operator {
-    const token = this.take(true);
+  #operator(): Operator {
+    const token = this.#take(true);
     const operator = operatorOf[token.kind];
     if (operator === undefined) throw badRequest(`found '${token.text}', expected: ${binaryOperators.join(', ')}`);
     return operator;
   }
 
-  private exactValue(): string {
-    const next = this.look();
+  #exactValue(): string {
+    const next = this.#look();
     if (next.kind === 'end' || next.kind === ',') return '';
-    const token = this.take();
+    const token = this.#take();
     if (token.kind !== 'identifier') throw badRequest(`found '${token.text}', expected: identifier`);
     return token.text;
   }
 
-  private values(): string[] {
-    const open = this.take();
+  #values(): string[] {
+    const open = this.#take();
     if (open.kind !== '(') throw badRequest(`found '${open.text}' expected: '('`);
-    const first = this.look();
+    const first = this.#look();
     if (first.kind === ')') {
-      this.take();
+      this.#take();
       return [''];
     }
     if (first.kind !== 'identifier' && first.kind !== ',')
       throw badRequest(`found '${first.text}', expected: ',', ')' or identifier`);
-    const values = this.list();
-    const close = this.take();
+    const values = this.#list();
+    const close = this.#take();
     if (close.kind !== ')') throw badRequest(`found '${first.text}', expected: ')'`);
     return values;
   }
 
   // Empty places in the list ("(a,,b)", "(,a)", "(a,)") each stand for the empty value.
-  private list(): string[] {
+  #list(): string[] {
     const values: string[] = [];
     for (;;) {
-      const token = this.take();
-      const next = this.look();
+      const token = this.#take();
+      const next = this.#look();
       if (token.kind === 'identifier') {
         values.push(token.text);
         if (next.kind === ')') return values;

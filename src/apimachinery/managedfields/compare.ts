@@ -25,20 +25,20 @@ const changed: Change = Object.freeze({ modified: leaf });
 
 /** Gathers the changes of children under one parent. */
 class Gathering {
-  private readonly nodes: Partial<Record<(typeof sides)[number], NodeBuilder>> = {};
+  readonly #nodes: Partial<Record<(typeof sides)[number], NodeBuilder>> = {};
 
   put(element: string, change: Change): void {
     if (change === same) return;
     for (const side of sides) {
       const node = change[side];
-      if (node !== undefined) (this.nodes[side] ??= new NodeBuilder(false)).put(element, node);
+      if (node !== undefined) (this.#nodes[side] ??= new NodeBuilder(false)).put(element, node);
     }
   }
 
   result(): Change {
     let out: Change | undefined;
     for (const side of sides) {
-      const node = this.nodes[side]?.node();
+      const node = this.#nodes[side]?.node();
       if (node !== undefined) (out ??= {})[side] = node;
     }
     return out ?? same;

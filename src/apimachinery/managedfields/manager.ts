@@ -140,58 +140,58 @@ const objectText = (object: UnknownObject): string =>
   `${object.metadata?.namespace ?? ''}/${object.metadata?.name ?? ''}; ${kindText(object)}`;
 
 class Manager implements FieldManager {
-  private readonly shapes: ShapeCompiler;
-  private readonly table: SchemaTable;
-  private readonly typeName: string;
-  private readonly options: FieldManagerOptions;
-  private readonly reset: FieldSet;
-  private readonly updaters = new Map<string, { updater: Updater; type: VersionedType }>();
-  private zero: UnknownObject | undefined;
+  readonly #shapes: ShapeCompiler;
+  readonly #table: SchemaTable;
+  readonly #typeName: string;
+  readonly #options: FieldManagerOptions;
+  readonly #reset: FieldSet;
+  readonly #updaters = new Map<string, { updater: Updater; type: VersionedType }>();
+  #zero: UnknownObject | undefined;
 
   constructor(table: SchemaTable, typeName: string, options: FieldManagerOptions) {
-    this.table = table;
-    this.typeName = typeName;
-    this.options = options;
-    this.shapes = new ShapeCompiler(table);
-    this.reset = setOfPaths(options.resetFields ?? []);
+    this.#table = table;
+    this.#typeName = typeName;
+    this.#options = options;
+    this.#shapes = new ShapeCompiler(table);
+    this.#reset = setOfPaths(options.resetFields ?? []);
   }
 
-  private empty({ apiVersion, kind }: UnknownObject): UnknownObject {
-    if (this.zero === undefined || this.zero.apiVersion !== apiVersion || this.zero.kind !== kind) {
-      this.zero = { ...zeroObject(this.table, this.typeName), apiVersion, kind, metadata: {} };
+  #empty({ apiVersion, kind }: UnknownObject): UnknownObject {
+    if (this.#zero === undefined || this.#zero.apiVersion !== apiVersion || this.#zero.kind !== kind) {
+      this.#zero = { ...zeroObject(this.#table, this.#typeName), apiVersion, kind, metadata: {} };
     }
-    return this.zero;
+    return this.#zero;
   }
 
-  private inVersion(apiVersion: string): { updater: Updater; type: VersionedType } {
-    const known = this.updaters.get(apiVersion);
+  #inVersion(apiVersion: string): { updater: Updater; type: VersionedType } {
+    const known = this.#updaters.get(apiVersion);
     if (known !== undefined) return known;
-    const shape: Shape = this.typeName === '' ? deduced : this.shapes.of(this.typeName);
-    const type: VersionedType = { apiVersion, shape, convert: (object) => this.convert(object, apiVersion) };
-    const { onlyFields: only } = this.options;
+    const shape: Shape = this.#typeName === '' ? deduced : this.#shapes.of(this.#typeName);
+    const type: VersionedType = { apiVersion, shape, convert: (object) => this.#convert(object, apiVersion) };
+    const { onlyFields: only } = this.#options;
     const made = {
       type,
-      updater: new Updater((version) => this.typeIn(version, type), { reset: this.reset, ...(only && { only }) }),
+      updater: new Updater((version) => this.#typeIn(version, type), { reset: this.#reset, ...(only && { only }) }),
     };
-    this.updaters.set(apiVersion, made);
+    this.#updaters.set(apiVersion, made);
     return made;
   }
 
-  private convert(object: JsonObject, apiVersion: string): JsonObject {
+  #convert(object: JsonObject, apiVersion: string): JsonObject {
     if (object.apiVersion === apiVersion) return object;
-    const other = own(this.options.versions ?? {}, apiVersion);
+    const other = own(this.#options.versions ?? {}, apiVersion);
     return other === undefined ? object : other.convert(object as UnknownObject);
   }
 
-  private typeIn(apiVersion: string, self: VersionedType): VersionedType | undefined {
+  #typeIn(apiVersion: string, self: VersionedType): VersionedType | undefined {
     if (apiVersion === self.apiVersion) return self;
-    const other = own(this.options.versions ?? {}, apiVersion);
+    const other = own(this.#options.versions ?? {}, apiVersion);
     if (other === undefined) return undefined;
-    return { apiVersion, shape: this.shapes.of(other.typeName), convert: (object) => this.convert(object, apiVersion) };
+    return { apiVersion, shape: this.#shapes.of(other.typeName), convert: (object) => this.#convert(object, apiVersion) };
   }
 
   create(object: UnknownObject, writer: Writer): Steps<UnknownObject> {
-    return this.update(this.empty(object), object, writer);
+    return this.update(this.#empty(object), object, writer);
   }
 
   *update(live: UnknownObject, object: UnknownObject, writer: Writer): Steps<UnknownObject> {
@@ -200,7 +200,7 @@ class Manager implements FieldManager {
     if (managed.size === 0 && live.metadata?.uid !== undefined) return withManagedFields(object, managed);
     yield;
     try {
-      yield* this.record(live, object, managed, writer);
+      yield* this.#record(live, object, managed, writer);
     } catch (error) {
       // Whose fields they are cannot be told of a list whose items have no keys: the object is written without bookkeeping, as upstream writes it.
       if (!(error instanceof ShapeError)) throw error;
@@ -209,8 +209,8 @@ class Manager implements FieldManager {
     return withManagedFields(object, managed);
   }
 
-  private *record(live: UnknownObject, object: UnknownObject, managed: Managed, writer: Writer): Steps<void> {
-    const { updater, type } = this.inVersion(writer.apiVersion);
+  *#record(live: UnknownObject, object: UnknownObject, managed: Managed, writer: Writer): Steps<void> {
+    const { updater, type } = this.#inVersion(writer.apiVersion);
     const changed = yield* updater.update(type, withoutManagedFields(live), withoutManagedFields(object), managed);
     yield;
     const earned = withoutStripped(changed);
@@ -225,9 +225,9 @@ class Manager implements FieldManager {
   }
 
   *apply(live: UnknownObject | undefined, patch: UnknownObject, writer: Writer & { force?: boolean }): Steps<UnknownObject> {
-    this.checkPatch(patch, writer);
+    this.#checkPatch(patch, writer);
     yield;
-    const base = live ?? this.empty(patch);
+    const base = live ?? this.#empty(patch);
     let managed: Managed;
     try {
       managed = readManaged(base.metadata?.managedFields, true);
@@ -235,35 +235,35 @@ class Manager implements FieldManager {
       if (error instanceof ManagedFieldsError) throw plainError(`failed to decode managed fields: ${error.message}`);
       throw error;
     }
-    if (managed.size === 0) yield* this.record(this.empty(patch), base, managed, { ...writer, manager: 'before-first-apply' });
+    if (managed.size === 0) yield* this.#record(this.#empty(patch), base, managed, { ...writer, manager: 'before-first-apply' });
     try {
-      return yield* this.applyOver(base, patch, managed, writer);
+      return yield* this.#applyOver(base, patch, managed, writer);
     } catch (error) {
       if (error instanceof ShapeError) throw plainError(`failed to merge config: ${error.message}`);
       if (!(error instanceof ConflictError)) throw error;
       const { conflicts } = error;
       if (writer.manager !== 'kubectl') throw conflictStatus(conflicts);
-      const allowed = this.lastAppliedSet(base, writer.apiVersion);
+      const allowed = this.#lastAppliedSet(base, writer.apiVersion);
       const left = conflicts
         .map(({ owner, set }) => ({ owner, set: difference(set, allowed) }))
         .filter(({ set }) => !isEmptySet(set));
       if (left.length > 0) throw conflictStatus(left);
-      return yield* this.applyOver(base, patch, managed, { ...writer, force: true });
+      return yield* this.#applyOver(base, patch, managed, { ...writer, force: true });
     }
   }
 
-  private checkPatch(patch: UnknownObject, { apiVersion }: Writer): void {
+  #checkPatch(patch: UnknownObject, { apiVersion }: Writer): void {
     const { group, version } = parseApiVersion(patch.apiVersion ?? '');
     if (apiVersionOf(group, version) !== apiVersion) throw badRequest(`invalid object type: ${kindText(patch)}`);
     if (patch.metadata?.managedFields !== undefined && patch.metadata.managedFields !== null) {
       throw badRequest('metadata.managedFields must be nil');
     }
-    const problems = shapeProblems(this.inVersion(apiVersion).type.shape, patch);
+    const problems = shapeProblems(this.#inVersion(apiVersion).type.shape, patch);
     if (problems.length > 0)
       throw plainError(`failed to create typed patch object (${objectText(patch)}): ${problemText(problems)}`);
   }
 
-  private *applyOver(
+  *#applyOver(
     live: UnknownObject,
     patch: UnknownObject,
     before: Managed,
@@ -272,7 +272,7 @@ class Manager implements FieldManager {
     const managed: Managed = new Map(before);
     const identity = identityFor(writer, 'Apply');
     const id = identityOf(identity);
-    const { updater, type } = this.inVersion(writer.apiVersion);
+    const { updater, type } = this.#inVersion(writer.apiVersion);
     const base = withoutManagedFields(live);
     const merged = yield* updater.apply(type, base, patch, managed, identity, writer.force ?? false);
     const owner = managed.get(id);
@@ -287,13 +287,13 @@ class Manager implements FieldManager {
   }
 
   /** What kubectl's client-side apply stated and nobody changed since: kubectl may take it over without force. */
-  private lastAppliedSet(live: UnknownObject, apiVersion: string): FieldSet {
+  #lastAppliedSet(live: UnknownObject, apiVersion: string): FieldSet {
     const text = live.metadata?.annotations?.[lastAppliedAnnotation];
     if (text === undefined || text === '') return emptySet;
     try {
       const lastApplied: unknown = JSON.parse(text);
       if (!isObject(lastApplied) || lastApplied.apiVersion !== apiVersion) return emptySet;
-      const { shape } = this.inVersion(apiVersion).type;
+      const { shape } = this.#inVersion(apiVersion).type;
       const { added, modified, removed } = compareObjects(shape, lastApplied, live);
       return difference(fieldSetOf(shape, lastApplied), union(union(modified, added), removed));
     } catch (error) {

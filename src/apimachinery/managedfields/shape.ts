@@ -103,26 +103,26 @@ export function zeroObject(table: SchemaTable, typeName: string | undefined): Re
 
 /** Compiles types of one table, each once. */
 export class ShapeCompiler {
-  private readonly table: SchemaTable;
-  private readonly types = new Map<string, Shape>();
+  readonly #table: SchemaTable;
+  readonly #types = new Map<string, Shape>();
 
   constructor(table: SchemaTable) {
-    this.table = table;
+    this.#table = table;
   }
 
   /** The shape of a named type; a type that is not in the table is any JSON. */
   of(typeName: string): Shape {
-    const known = this.types.get(typeName);
+    const known = this.#types.get(typeName);
     if (known !== undefined) return known;
-    const type = this.table.type(typeName);
-    const shape = type === undefined ? deduced : this.struct(type);
-    this.types.set(typeName, shape);
+    const type = this.#table.type(typeName);
+    const shape = type === undefined ? deduced : this.#struct(type);
+    this.#types.set(typeName, shape);
     return shape;
   }
 
-  private struct(type: TypeSchema): Shape {
+  #struct(type: TypeSchema): Shape {
     if (type.fields.length === 0) return anyObject;
-    const compile = (field: FieldSchema): Shape => this.field(field);
+    const compile = (field: FieldSchema): Shape => this.#field(field);
     const fields = type.fields
       .filter((field) => field.name !== '')
       .map((field) => {
@@ -144,13 +144,13 @@ export class ShapeCompiler {
     return { map: { atomic: type.mapType === 'atomic', fields, byName, element } };
   }
 
-  private one(field: FieldSchema): Shape {
+  #one(field: FieldSchema): Shape {
     if (field.type === 'message') return this.of(field.ref ?? '');
     return scalars[field.type] ?? deduced;
   }
 
-  private field(field: FieldSchema): Shape {
-    const value = this.one(field);
+  #field(field: FieldSchema): Shape {
+    const value = this.#one(field);
     switch (field.shape) {
       case undefined:
         if (field.mapType === undefined || value.map === undefined) return value;
@@ -162,12 +162,12 @@ export class ShapeCompiler {
         return { map: { atomic: field.mapType === 'atomic', fields: [], byName: noFields, element: list } };
       }
       case 'list':
-        return { list: this.list(field, value) };
+        return { list: this.#list(field, value) };
     }
   }
 
-  private list(field: FieldSchema, element: Shape): ListShape {
-    const items = field.ref === undefined ? undefined : this.table.type(field.ref);
+  #list(field: FieldSchema, element: Shape): ListShape {
+    const items = field.ref === undefined ? undefined : this.#table.type(field.ref);
     const keys = [...(field.listMapKeys ?? [])].sort().map((name) => {
       const key = items?.fields.find((one) => one.name === name);
       return { name, default: key?.default ?? (key?.zeroDefault ? zeroOf(key) : undefined) };

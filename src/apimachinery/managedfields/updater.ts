@@ -52,18 +52,18 @@ const changes = ({ added, modified, removed }: Comparison): Changes => ({ set: u
 
 /** Every operation is work in steps: it may pause between two passes over an object or a set. */
 export class Updater {
-  private readonly ignored: Ignored;
+  readonly #ignored: Ignored;
   /** undefined: the version is gone, its owners with it. */
-  private readonly typeIn: (apiVersion: string) => VersionedType | undefined;
+  readonly #typeIn: (apiVersion: string) => VersionedType | undefined;
 
   constructor(typeIn: (apiVersion: string) => VersionedType | undefined, ignored: Ignored) {
-    this.typeIn = typeIn;
-    this.ignored = ignored;
+    this.#typeIn = typeIn;
+    this.#ignored = ignored;
   }
 
-  private compare(type: VersionedType, before: JsonObject, after: JsonObject): Comparison {
+  #compare(type: VersionedType, before: JsonObject, after: JsonObject): Comparison {
     const { added, modified, removed } = compareObjects(type.shape, type.convert(before), type.convert(after));
-    const { ignored } = this;
+    const ignored = this.#ignored;
     return { added: filter(added, ignored), modified: filter(modified, ignored), removed: filter(removed, ignored) };
   }
 
@@ -71,7 +71,7 @@ export class Updater {
    * Takes from every owner but `writer` what changed. Changes `managed`; returns what changed in the writer's version. Throws
    * ConflictError unless `force`.
    */
-  private *takeFromOthers(
+  *#takeFromOthers(
     type: VersionedType,
     before: JsonObject,
     after: JsonObject,
@@ -79,7 +79,7 @@ export class Updater {
     writer: string,
     force: boolean,
   ): Steps<Changes> {
-    const own = changes(this.compare(type, before, after));
+    const own = changes(this.#compare(type, before, after));
     const comparisons = new Map([[type.apiVersion, own]]);
     const conflicts: Conflict[] = [];
     const left = new Map<string, FieldSet>();
@@ -87,12 +87,12 @@ export class Updater {
       if (id === writer) continue;
       let comparison = comparisons.get(owner.apiVersion);
       if (comparison === undefined) {
-        const ownerType = this.typeIn(owner.apiVersion);
+        const ownerType = this.#typeIn(owner.apiVersion);
         if (ownerType === undefined) {
           left.set(id, emptySet);
           continue;
         }
-        comparison = changes(this.compare(ownerType, before, after));
+        comparison = changes(this.#compare(ownerType, before, after));
         comparisons.set(owner.apiVersion, comparison);
       }
       yield;
@@ -114,10 +114,10 @@ export class Updater {
   }
 
   /** Puts every owner's set in terms of today's type, and drops owners in versions that are gone. Changes `managed`. */
-  private *reconcile(managed: Managed): Steps<void> {
+  *#reconcile(managed: Managed): Steps<void> {
     for (const [id, owner] of managed) {
       yield;
-      const type = this.typeIn(owner.apiVersion);
+      const type = this.#typeIn(owner.apiVersion);
       const set = type === undefined ? owner.set : reconcileSet(type.shape, owner.set);
       if (type === undefined) managed.delete(id);
       else if (set !== owner.set) managed.set(id, { ...owner, set });
@@ -126,8 +126,8 @@ export class Updater {
 
   /** A plain write: others lose what changed. Changes `managed`; returns the set the write itself earns. */
   *update(type: VersionedType, before: JsonObject, after: JsonObject, managed: Managed): Steps<FieldSet> {
-    yield* this.reconcile(managed);
-    const { set } = yield* this.takeFromOthers(type, before, after, managed, '', true);
+    yield* this.#reconcile(managed);
+    const { set } = yield* this.#takeFromOthers(type, before, after, managed, '', true);
     return set;
   }
 
@@ -140,12 +140,12 @@ export class Updater {
     applier: Identity,
     force: boolean,
   ): Steps<JsonObject> {
-    yield* this.reconcile(managed);
+    yield* this.#reconcile(managed);
     const id = identityOf(applier);
     const merged = mergeValues(type.shape, live, config) as JsonObject;
     yield;
     const last = managed.get(id);
-    const set = filter(fieldSetOf(type.shape, config), this.ignored);
+    const set = filter(fieldSetOf(type.shape, config), this.#ignored);
     managed.set(id, { ...applier, set, time: last?.time });
     yield;
     // Who states again all that he stated takes nothing out.
@@ -153,29 +153,23 @@ export class Updater {
     const pruned =
       last === undefined || isEmptySet(last.set) || statesAll
         ? merged
-        : yield* this.prune(type, merged, managed, last.apiVersion, last.set);
+        : yield* this.#prune(type, merged, managed, last.apiVersion, last.set);
     yield;
-    yield* this.takeFromOthers(type, live, pruned, managed, id, force);
+    yield* this.#takeFromOthers(type, live, pruned, managed, id, force);
     yield;
     return deepEqual(live, pruned) ? live : pruned;
   }
 
   /** Takes out what the applier stated last time and nobody states now. */
-  private *prune(
-    type: VersionedType,
-    merged: JsonObject,
-    managed: Managed,
-    lastVersion: string,
-    last: FieldSet,
-  ): Steps<JsonObject> {
-    const lastType = this.typeIn(lastVersion);
+  *#prune(type: VersionedType, merged: JsonObject, managed: Managed, lastVersion: string, last: FieldSet): Steps<JsonObject> {
+    const lastType = this.#typeIn(lastVersion);
     if (lastType === undefined) return merged;
     const whole = lastType.convert(merged);
     const stated = withNamedParents(lastType.shape, last);
     yield;
     let pruned = removeFields(lastType.shape, whole, stated);
     yield;
-    pruned = yield* this.addBackOwned(lastType, whole, pruned, managed);
+    pruned = yield* this.#addBackOwned(lastType, whole, pruned, managed);
     yield;
     const before = named(lastType.shape, whole);
     yield;
@@ -184,7 +178,7 @@ export class Updater {
     return type.convert(removeFields(lastType.shape, whole, intersection(gone, stated)));
   }
 
-  private *addBackOwned(lastType: VersionedType, whole: JsonObject, pruned: JsonObject, managed: Managed): Steps<JsonObject> {
+  *#addBackOwned(lastType: VersionedType, whole: JsonObject, pruned: JsonObject, managed: Managed): Steps<JsonObject> {
     const byVersion = new Map<string, FieldSet>([[lastType.apiVersion, emptySet]]);
     for (const { apiVersion, set } of managed.values()) {
       byVersion.set(apiVersion, union(byVersion.get(apiVersion) ?? emptySet, set));
@@ -192,7 +186,7 @@ export class Updater {
     }
     let kept = pruned;
     for (const [apiVersion, set] of byVersion) {
-      const type = apiVersion === lastType.apiVersion ? lastType : this.typeIn(apiVersion);
+      const type = apiVersion === lastType.apiVersion ? lastType : this.#typeIn(apiVersion);
       if (type === undefined || isEmptySet(set)) continue;
       const all = type.convert(whole);
       const stays = named(type.shape, type.convert(kept));

@@ -89,42 +89,42 @@ interface Place {
 }
 
 class Patching {
-  private document: Json;
-  private readonly own = new WeakSet<object>();
-  private copiedBytes = 0;
-  private readonly shifts = new Shifts();
+  #document: Json;
+  readonly #own = new WeakSet<object>();
+  #copiedBytes = 0;
+  readonly #shifts = new Shifts();
 
   /** A `test` against a stated null never holds: how the library sees one that did not come from a decoder. */
-  private readonly failsNull: boolean;
+  readonly #failsNull: boolean;
 
   constructor(document: Json, failsNull = false) {
-    this.document = document;
-    this.failsNull = failsNull;
+    this.#document = document;
+    this.#failsNull = failsNull;
   }
 
   get result(): Json {
-    return this.document;
+    return this.#document;
   }
 
   /** A container that may be changed in place. */
-  private owned(value: Json): Container | undefined {
+  #owned(value: Json): Container | undefined {
     if (typeof value !== 'object' || value === null) return undefined;
-    if (this.own.has(value)) return value as Container;
+    if (this.#own.has(value)) return value as Container;
     const copy: Container = Array.isArray(value) ? [...value] : { ...value };
-    this.own.add(copy);
+    this.#own.add(copy);
     return copy;
   }
 
   /** Where a path leads; `missing` says it with what is not there. Throws `PatchFailure`. */
-  private find(path: string, missingText: string): Place {
+  #find(path: string, missingText: string): Place {
     const missing = (): PatchFailure => new PatchFailure(`${missingText}: missing value`);
     const tokens = path.split('/').slice(1).map(unescapeToken);
     const key = path.includes('/') ? tokens.pop() : undefined;
-    let container = this.owned(this.document);
+    let container = this.#owned(this.#document);
     if (key === undefined || container === undefined) throw missing();
-    this.document = container;
+    this.#document = container;
     for (const token of tokens) {
-      const next = this.owned(isReadable(container, token) ? read(container, token) : undefined);
+      const next = this.#owned(isReadable(container, token) ? read(container, token) : undefined);
       if (next === undefined) throw missing();
       replace(container, token, next);
       container = next;
@@ -132,12 +132,12 @@ class Patching {
     return { container, key };
   }
 
-  private copy(value: Json): Json {
+  #copy(value: Json): Json {
     const text = JSON.stringify(value ?? null);
-    this.copiedBytes += text.length;
-    if (this.copiedBytes > copiedBytesMax) {
+    this.#copiedBytes += text.length;
+    if (this.#copiedBytes > copiedBytesMax) {
       throw new PatchFailure(
-        `Unable to complete the copy, the accumulated size increase of copy is ${this.copiedBytes}, exceeding the limit ${copiedBytesMax}`,
+        `Unable to complete the copy, the accumulated size increase of copy is ${this.#copiedBytes}, exceeding the limit ${copiedBytesMax}`,
       );
     }
     return value === undefined ? null : (JSON.parse(text) as Json);
@@ -147,80 +147,80 @@ class Patching {
     const value = own(operation, 'value') ?? null;
     switch (operation.op) {
       case 'add':
-        return this.add(operation, value);
+        return this.#add(operation, value);
       case 'remove':
-        return this.remove(operation);
+        return this.#remove(operation);
       case 'replace':
-        return this.replace(operation, value);
+        return this.#replace(operation, value);
       case 'move':
-        return this.move(operation);
+        return this.#move(operation);
       case 'copy':
-        return this.copyTo(operation);
+        return this.#copyTo(operation);
       case 'test':
-        return this.test(operation, value);
+        return this.#test(operation, value);
       default:
         throw new PatchFailure(`Unexpected kind: ${typeof operation.op === 'string' ? operation.op : 'unknown'}`);
     }
   }
 
-  private add(operation: JsonObject, value: Json): void {
+  #add(operation: JsonObject, value: Json): void {
     const path = textOf(operation, 'path', 'add operation failed to decode path: missing value');
-    const { container, key } = this.find(path, `add operation does not apply: doc is missing path: "${path}"`);
-    within(`error in add for path: '${path}'`, () => add(container, key, value, this.shifts));
+    const { container, key } = this.#find(path, `add operation does not apply: doc is missing path: "${path}"`);
+    within(`error in add for path: '${path}'`, () => add(container, key, value, this.#shifts));
   }
 
-  private remove(operation: JsonObject): void {
+  #remove(operation: JsonObject): void {
     const path = textOf(operation, 'path', 'remove operation failed to decode path: missing value');
-    const { container, key } = this.find(path, `remove operation does not apply: doc is missing path: "${path}"`);
-    within(`error in remove for path: '${path}'`, () => remove(container, key, this.shifts));
+    const { container, key } = this.#find(path, `remove operation does not apply: doc is missing path: "${path}"`);
+    within(`error in remove for path: '${path}'`, () => remove(container, key, this.#shifts));
   }
 
-  private replace(operation: JsonObject, value: Json): void {
+  #replace(operation: JsonObject, value: Json): void {
     const path = textOf(operation, 'path', `replace operation failed to decode path: ${noPath}`);
-    if (path === '') return this.replaceAll(value);
-    const { container, key } = this.find(path, `replace operation does not apply: doc is missing path: ${path}`);
+    if (path === '') return this.#replaceAll(value);
+    const { container, key } = this.#find(path, `replace operation does not apply: doc is missing path: ${path}`);
     if (!isReadable(container, key))
       throw new PatchFailure(`replace operation does not apply: doc is missing key: ${path}: missing value`);
     replace(container, key, value);
   }
 
-  private copyTo(operation: JsonObject): void {
+  #copyTo(operation: JsonObject): void {
     const from = textOf(operation, 'from', `copy operation failed to decode from: ${noFrom}`);
-    const source = this.find(from, `copy operation does not apply: doc is missing from path: ${from}`);
+    const source = this.#find(from, `copy operation does not apply: doc is missing from path: ${from}`);
     const value = within(`error in copy for from: '${from}'`, () => read(source.container, source.key));
     const path = textOf(operation, 'path', 'copy operation failed to decode path: missing value');
-    const { container, key } = this.find(path, `copy operation does not apply: doc is missing destination path: ${path}`);
-    const copied = this.copy(value);
-    within('error while adding value during copy', () => add(container, key, copied, this.shifts));
+    const { container, key } = this.#find(path, `copy operation does not apply: doc is missing destination path: ${path}`);
+    const copied = this.#copy(value);
+    within('error while adding value during copy', () => add(container, key, copied, this.#shifts));
   }
 
-  private move(operation: JsonObject): void {
+  #move(operation: JsonObject): void {
     const from = textOf(operation, 'from', `move operation failed to decode from: ${noFrom}`);
-    const source = this.find(from, `move operation does not apply: doc is missing from path: ${from}`);
+    const source = this.#find(from, `move operation does not apply: doc is missing from path: ${from}`);
     const value = within(`error in move for path: '${source.key}'`, () => {
       const moved = read(source.container, source.key) ?? null;
-      remove(source.container, source.key, this.shifts);
+      remove(source.container, source.key, this.#shifts);
       return moved;
     });
     const path = textOf(operation, 'path', `move operation failed to decode path: ${noPath}`);
-    const { container, key } = this.find(path, `move operation does not apply: doc is missing destination path: ${path}`);
-    within(`error in move for path: '${path}'`, () => add(container, key, value, this.shifts));
+    const { container, key } = this.#find(path, `move operation does not apply: doc is missing destination path: ${path}`);
+    within(`error in move for path: '${path}'`, () => add(container, key, value, this.#shifts));
   }
 
-  private replaceAll(value: Json): void {
+  #replaceAll(value: Json): void {
     if (typeof value !== 'object' || value === null) throw new PatchFailure('replace operation value must be object or array');
-    this.document = value;
+    this.#document = value;
   }
 
-  private test(operation: JsonObject, value: Json): void {
+  #test(operation: JsonObject, value: Json): void {
     const path = textOf(operation, 'path', `test operation failed to decode path: ${noPath}`);
-    const current = path === '' ? this.document : this.tested(path);
-    const refused = this.failsNull && operation['value'] === null;
+    const current = path === '' ? this.#document : this.#tested(path);
+    const refused = this.#failsNull && operation['value'] === null;
     if (refused || !deepEqual(current ?? null, value)) throw new TestFailure(`testing value ${path} failed: test failed`);
   }
 
-  private tested(path: string): Json {
-    const { container, key } = this.find(path, `test operation does not apply: is missing path: ${path}`);
+  #tested(path: string): Json {
+    const { container, key } = this.#find(path, `test operation does not apply: is missing path: ${path}`);
     return within(`error in test for path: '${path}'`, () => read(container, key));
   }
 }

@@ -25,25 +25,25 @@ interface Strategy {
 const plainStrategy: Strategy = { context: undefined, patch: '', mergeKey: '' };
 
 class StrategicMerge {
-  private readonly table: SchemaTable;
+  readonly #table: SchemaTable;
 
   constructor(table: SchemaTable) {
-    this.table = table;
+    this.#table = table;
   }
 
-  private contextOf(field: FieldSchema): Context {
-    const type = field.type === 'message' && field.ref !== undefined ? this.table.type(field.ref) : undefined;
+  #contextOf(field: FieldSchema): Context {
+    const type = field.type === 'message' && field.ref !== undefined ? this.#table.type(field.ref) : undefined;
     const value: Context = type === undefined || type.fields.length === 0 ? undefined : { type };
     return field.shape === 'map' || field.shape === 'mapOfLists' ? { values: value } : value;
   }
 
-  private strategy(context: Context, key: string): Strategy {
+  #strategy(context: Context, key: string): Strategy {
     if (context === undefined) return plainStrategy;
     if ('values' in context) return { ...plainStrategy, context: context.values };
     const field = context.type.fields.find((one) => one.name === key);
     if (field === undefined) throw unknownField(context.type.name, key);
     const patch = (field.patchStrategy ?? '').split(',').find((one) => one !== 'retainKeys') ?? '';
-    return { context: this.contextOf(field), patch, mergeKey: field.patchMergeKey ?? '' };
+    return { context: this.#contextOf(field), patch, mergeKey: field.patchMergeKey ?? '' };
   }
 
   object(original: JsonObject, patch: JsonObject, context: Context): JsonObject {
@@ -51,25 +51,25 @@ class StrategicMerge {
     if (wanted !== undefined) return wholeObject(wanted, patch);
     const out = retained(original, patch);
     const { [retainKeys]: _, ...rest } = patch;
-    for (const key of Object.keys(rest)) if (key.startsWith(elementOrder)) this.order(out, rest, key, context);
+    for (const key of Object.keys(rest)) if (key.startsWith(elementOrder)) this.#order(out, rest, key, context);
     for (const [key, value] of Object.entries(rest)) {
-      if (key.startsWith(deleteFromList)) this.deleteValues(out, listName(key, deleteFromList), value);
-      else this.field(out, key, value, context);
+      if (key.startsWith(deleteFromList)) this.#deleteValues(out, listName(key, deleteFromList), value);
+      else this.#field(out, key, value, context);
     }
     return out;
   }
 
-  private field(out: JsonObject, key: string, value: Json, context: Context): void {
+  #field(out: JsonObject, key: string, value: Json, context: Context): void {
     if (value === null) {
       delete out[key];
       return;
     }
     const current = own(out, key);
     if (isObject(current) && isObject(value)) {
-      const strategy = this.strategy(context, key);
+      const strategy = this.#strategy(context, key);
       setOwn(out, key, strategy.patch === 'replace' ? value : this.object(current, value, strategy.context));
     } else if (Array.isArray(current) && Array.isArray(value)) {
-      setOwn(out, key, this.list(current, value, this.strategy(context, key)));
+      setOwn(out, key, this.#list(current, value, this.#strategy(context, key)));
     } else {
       const fresh = withoutDirectives(withoutNulls(value));
       if (fresh === undefined) delete out[key];
@@ -77,7 +77,7 @@ class StrategicMerge {
     }
   }
 
-  private list(original: readonly Json[], patch: readonly Json[], strategy: Strategy): readonly Json[] {
+  #list(original: readonly Json[], patch: readonly Json[], strategy: Strategy): readonly Json[] {
     if (strategy.patch !== 'merge') return patch;
     if (original.length === 0 && patch.length === 0) return original;
     if (itemKind(original, patch) !== 'map') return mergeScalars(original, patch);
@@ -85,7 +85,7 @@ class StrategicMerge {
     return mergeItems(original, patch, strategy.mergeKey, (one, other) => this.object(one, other, strategy.context));
   }
 
-  private deleteValues(out: JsonObject, key: string, values: Json): void {
+  #deleteValues(out: JsonObject, key: string, values: Json): void {
     const current = own(out, key);
     if (values === null) delete out[key];
     else if (Array.isArray(current) && Array.isArray(values)) {
@@ -99,7 +99,7 @@ class StrategicMerge {
   }
 
   /** Merges the list a $setElementOrder names, arranges it, and takes both out of the rest of the patch. */
-  private order(out: JsonObject, rest: JsonObject, directiveKey: string, context: Context): void {
+  #order(out: JsonObject, rest: JsonObject, directiveKey: string, context: Context): void {
     const order = rest[directiveKey];
     delete rest[directiveKey];
     if (!Array.isArray(order)) throw wrongType([], order);
@@ -108,22 +108,18 @@ class StrategicMerge {
     const patch = own(rest, key);
     if (original !== undefined && !Array.isArray(original)) throw wrongType([], original);
     if (patch !== undefined && !Array.isArray(patch)) throw wrongType([], patch);
-    const strategy = this.strategy(context, key);
+    const strategy = this.#strategy(context, key);
     checkOrder(patch ?? [], order, strategy.mergeKey);
-    const merged = this.mergedForOrder(original, patch, strategy);
+    const merged = this.#mergedForOrder(original, patch, strategy);
     if (merged === undefined) return;
     itemKind(original ?? [], patch ?? []);
     setOwn(out, key, arrange(merged, order, original ?? [], strategy.mergeKey));
     delete rest[key];
   }
 
-  private mergedForOrder(
-    original: Json[] | undefined,
-    patch: Json[] | undefined,
-    strategy: Strategy,
-  ): readonly Json[] | undefined {
+  #mergedForOrder(original: Json[] | undefined, patch: Json[] | undefined, strategy: Strategy): readonly Json[] | undefined {
     if (original === undefined) return patch === undefined ? undefined : (withoutDirectives(patch) as Json[]);
-    return patch === undefined ? original : this.list(original, patch, strategy);
+    return patch === undefined ? original : this.#list(original, patch, strategy);
   }
 }
 

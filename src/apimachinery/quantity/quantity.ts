@@ -10,30 +10,30 @@ const largestDecimal = 18;
 /** An immutable amount. */
 export class Quantity {
   readonly format: QuantityFormat;
-  private readonly unscaled: Unscaled;
-  private readonly scale: number;
-  private text: string | undefined;
+  readonly #unscaled: Unscaled;
+  readonly #scale: number;
+  #text: string | undefined;
 
   constructor(unscaled: Unscaled, scale: number, format: QuantityFormat, text?: string) {
-    this.unscaled = unscaled;
-    this.scale = scale;
+    this.#unscaled = unscaled;
+    this.#scale = scale;
     this.format = format;
-    this.text = text;
+    this.#text = text;
   }
 
   get sign(): -1 | 0 | 1 {
-    return this.unscaled > 0 ? 1 : this.unscaled < 0 ? -1 : 0;
+    return this.#unscaled > 0 ? 1 : this.#unscaled < 0 ? -1 : 0;
   }
 
   get isZero(): boolean {
-    return this.unscaled === 0;
+    return this.#unscaled === 0;
   }
 
   /** -1, 0 or 1, by value. */
   compare(other: Quantity): -1 | 0 | 1 {
-    const scale = Math.min(this.scale, other.scale);
-    const a = timesPowerOfTen(this.unscaled, this.scale - scale);
-    const b = timesPowerOfTen(other.unscaled, other.scale - scale);
+    const scale = Math.min(this.#scale, other.#scale);
+    const a = timesPowerOfTen(this.#unscaled, this.#scale - scale);
+    const b = timesPowerOfTen(other.#unscaled, other.#scale - scale);
     return a < b ? -1 : a > b ? 1 : 0;
   }
 
@@ -44,8 +44,11 @@ export class Quantity {
 
   /** The sum, written as this one, or as the other when this is zero. */
   add(other: Quantity): Quantity {
-    const scale = Math.min(this.scale, other.scale);
-    const sum = plus(timesPowerOfTen(this.unscaled, this.scale - scale), timesPowerOfTen(other.unscaled, other.scale - scale));
+    const scale = Math.min(this.#scale, other.#scale);
+    const sum = plus(
+      timesPowerOfTen(this.#unscaled, this.#scale - scale),
+      timesPowerOfTen(other.#unscaled, other.#scale - scale),
+    );
     return new Quantity(sum, scale, this.isZero ? other.format : this.format);
   }
 
@@ -54,28 +57,28 @@ export class Quantity {
   }
 
   negate(): Quantity {
-    return new Quantity(typeof this.unscaled === 'number' ? 0 - this.unscaled : -this.unscaled, this.scale, this.format);
+    return new Quantity(typeof this.#unscaled === 'number' ? 0 - this.#unscaled : -this.#unscaled, this.#scale, this.format);
   }
 
   /** Times an integer. */
   multiply(factor: number): Quantity {
-    return new Quantity(times(this.unscaled, factor), this.scale, this.format);
+    return new Quantity(times(this.#unscaled, factor), this.#scale, this.format);
   }
 
   /** The amount in units of 10^scale, rounded away from zero. Beyond 2^53 the number is approximate: see `scaledBigInt`. */
   scaledValue(scale: number): number {
-    return Number(this.scaled(scale));
+    return Number(this.#scaled(scale));
   }
 
   /** The value without rounding. */
   scaledBigInt(scale: number): bigint {
-    return BigInt(this.scaled(scale));
+    return BigInt(this.#scaled(scale));
   }
 
-  private scaled(scale: number): Unscaled {
-    return this.scale >= scale
-      ? timesPowerOfTen(this.unscaled, this.scale - scale)
-      : overPowerOfTen(this.unscaled, scale - this.scale);
+  #scaled(scale: number): Unscaled {
+    return this.#scale >= scale
+      ? timesPowerOfTen(this.#unscaled, this.#scale - scale)
+      : overPowerOfTen(this.#unscaled, scale - this.#scale);
   }
 
   /** Whole units, rounded away from zero. */
@@ -90,41 +93,43 @@ export class Quantity {
 
   /** The nearest double. */
   toNumber(): number {
-    return this.scale >= 0 ? Number(this.unscaled) * 10 ** this.scale : Number(this.unscaled) / 10 ** -this.scale;
+    return this.#scale >= 0 ? Number(this.#unscaled) * 10 ** this.#scale : Number(this.#unscaled) / 10 ** -this.#scale;
   }
 
   /** Nothing would be lost by rounding to units of 10^scale. */
   isExactAt(scale: number): boolean {
-    return this.scale >= scale || removeFactor(this.unscaled, 10, scale - this.scale).count === scale - this.scale || this.isZero;
+    return (
+      this.#scale >= scale || removeFactor(this.#unscaled, 10, scale - this.#scale).count === scale - this.#scale || this.isZero
+    );
   }
 
   /** Rounded away from zero to units of 10^scale, written anew. */
   roundUp(scale: number): Quantity {
-    return this.scale >= scale ? this : new Quantity(overPowerOfTen(this.unscaled, scale - this.scale), scale, this.format);
+    return this.#scale >= scale ? this : new Quantity(overPowerOfTen(this.#unscaled, scale - this.#scale), scale, this.format);
   }
 
   /** The canonical text; for a parsed quantity what upstream would print for it. */
   toString(): string {
-    this.text ??= this.render();
-    return this.text;
+    this.#text ??= this.#render();
+    return this.#text;
   }
 
   toJSON(): string {
     return this.toString();
   }
 
-  private render(): string {
+  #render(): string {
     if (this.isZero) return '0';
     if (this.format === 'BinarySI' && this.isExactAt(0)) {
-      const whole = this.scaled(0);
+      const whole = this.#scaled(0);
       if (whole >= 1024 || whole <= -1024) {
         const { rest, count } = removeFactor(whole, 1024, 6);
         return `${rest}${binaryNames.get(count * 10) ?? ''}`;
       }
     }
     const exponential = this.format === 'DecimalExponent';
-    const { rest, count } = removeFactor(this.unscaled, 10, Number.POSITIVE_INFINITY);
-    const bare = this.scale + count;
+    const { rest, count } = removeFactor(this.#unscaled, 10, Number.POSITIVE_INFINITY);
+    const bare = this.#scale + count;
     const down = bare - 3 * Math.floor(bare / 3);
     const exponent = exponential ? bare - down : Math.min(bare - down, largestDecimal);
     const digits = timesPowerOfTen(rest, bare - exponent);
