@@ -39,7 +39,7 @@ export const servingFlags = {
     section: 'Features',
     noEffect: 'there is neither /debug/pprof nor /debug/flags/v',
   }),
-  runtimeConfig: flag.stringMap({
+  runtimeConfig: flag.configurationMap({
     name: 'runtime-config',
     default: {},
     help: 'API versions to serve or not: <group>/<version>=true|false, v1 for the core, api/all, api/ga, api/beta, api/alpha.',

@@ -8,7 +8,7 @@ const flags = {
   securePort: flag.int({ name: 'secure-port', default: 6443, help: 'port', section: 'Secure serving' }),
   profiling: flag.bool({ name: 'profiling', default: true, help: 'p' }),
   admission: flag.strings({ name: 'enable-admission-plugins', default: ['Default'], help: 'a' }),
-  labels: flag.stringMap({ name: 'node-labels', default: {}, help: 'l' }),
+  labels: flag.configurationMap({ name: 'node-labels', default: {}, help: 'l' }),
   gates: flag.boolMap({ name: 'feature-gates', default: {}, help: 'g' }),
   qps: flag.float({ name: 'kube-api-qps', default: 50, help: 'q' }),
   old: flag.string({ name: 'old', default: '', help: 'o', deprecated: 'will be removed' }),
@@ -27,7 +27,7 @@ test('every style of writing a flag', () => {
     '-v4',
   ];
   argv.push(
-    '--node-labels=a=b,c=d=e',
+    '--node-labels=a=b,alone,c=d=e',
     '--feature-gates=X=true,Y=F',
     '--leader-elect-lease-duration=1m30s',
     '--kube-api-qps=2.5',
@@ -41,7 +41,7 @@ test('every style of writing a flag', () => {
     profiling: false,
     admission: ['A', 'B', 'C'],
     verbosity: 4,
-    labels: { a: 'b', c: 'd=e' },
+    labels: { a: 'b', alone: '', c: 'd=e' },
     gates: { X: true, Y: false },
     leaderElectLeaseDurationMs: 90_000,
     leaderElectRenewDeadlineMs: 10_000,

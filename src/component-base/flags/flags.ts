@@ -5,6 +5,7 @@ import {
   boolMapType,
   boolType,
   choiceType,
+  configurationMapType,
   durationType,
   type FlagType,
   floatType,
@@ -69,6 +70,11 @@ export const flag = {
   stringMap: (options: FlagOptions<Record<string, string>>): Flag<Record<string, string>> => ({
     ...options,
     type: stringMapType,
+  }),
+  /** Pairs whose keys also stand alone: `--node-labels=a,b=c`. */
+  configurationMap: (options: FlagOptions<Record<string, string>>): Flag<Record<string, string>> => ({
+    ...options,
+    type: configurationMapType,
   }),
   boolMap: (options: FlagOptions<Record<string, boolean>>): Flag<Record<string, boolean>> => ({ ...options, type: boolMapType }),
   choice: <T extends string>(choices: readonly T[], options: FlagOptions<T>): Flag<T> => ({

@@ -66,6 +66,11 @@ function parsePairs(text: string): Record<string, string> {
   );
 }
 
+function configurationEntry(entry: string): [string, string] {
+  const [key = '', ...value] = entry.split('=');
+  return [key.trim(), value.join('=').trim()];
+}
+
 const formatPairs = (pairs: Record<string, unknown>): string =>
   Object.entries(pairs)
     .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -106,6 +111,11 @@ export const stringMapType: FlagType<Record<string, string>> = {
   parse: parsePairs,
   format: formatPairs,
   join: (first, next) => ({ ...first, ...next }),
+};
+/** Pairs whose keys also stand alone, with an empty value. */
+export const configurationMapType: FlagType<Record<string, string>> = {
+  ...stringMapType,
+  parse: (text) => Object.fromEntries(text.split(',').filter(Boolean).map(configurationEntry)),
 };
 export const boolMapType: FlagType<Record<string, boolean>> = {
   name: 'mapStringBool',

@@ -113,7 +113,7 @@ export const kubeletFlags = {
     help: 'Register the node with these taints: <key>=<value>:<effect>, comma separated.',
     section,
   }),
-  nodeLabels: flag.stringMap({
+  nodeLabels: flag.configurationMap({
     name: 'node-labels',
     default: {},
     help: 'Labels to add when registering the node: key=value, comma separated.',
