@@ -11,6 +11,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { clusters, root, sagong } from './lib/clusters.mjs';
+import { endLeft, markOf } from './lib/left.mjs';
 import { page, store, stored } from './lib/page.mjs';
 import { background, eventually, execute, goCopy, goModule, goProgram, must } from './lib/programs.mjs';
 
@@ -38,11 +39,13 @@ async function runTool(tool, context, before, chosen) {
       continue;
     }
     const started = Date.now();
+    const mark = markOf(context.work);
     const { log, ...kept } = await run({ ...context, rows: runs }).catch(failure);
     const seconds = Math.round((Date.now() - started) / 1000);
     runs.push({ what, version, ...kept });
     console.log(`${kept.result.padEnd(8)} ${tool.name}: ${what} ${version} (${seconds} s)${kept.differs ? `: ${kept.differs}` : ''}${log ? `\n${log}` : ''}`);
     await context.stopAll();
+    await endLeft(mark);
   }
   return runs;
 }
