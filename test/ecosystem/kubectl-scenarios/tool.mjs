@@ -1,0 +1,114 @@
+// Upstream's own scenarios of kubectl: the shell scripts of test/cmd in Kubernetes' Go module, against our kube-apiserver and kube-controller-manager, each
+// started alone. With SAGONG_UPSTREAM_BIN and etcd, what fails is run on upstream's kube-apiserver, too.
+import { cpSync, existsSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { freePort } from '../lib/ports.mjs';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const pinned = join(here, '../../conformance/go');
+const version = 'v1.36.2';
+const parts = ['hack/lib', 'hack/testdata', 'test/cmd', 'test/fixtures', 'test/e2e/testing-manifests', 'third_party/forked/shell2junit'];
+const scenariosTimeoutMs = 3_600_000;
+
+/** What the scripts need of the sources, with programs where they look for them. Modules keep no modes: plugins are made executable again. */
+async function sourcesIn(context) {
+  const { goModule, must, work, cache } = context;
+  const folder = join(work, 'kubernetes');
+  if (existsSync(folder)) return folder;
+  const from = await goModule(`k8s.io/kubernetes@${version}`);
+  for (const part of parts) cpSync(join(from, part), join(folder, part), { recursive: true });
+  await must('chmod', ['-R', 'u+w', folder]);
+  for (const [at, to] of [['test/fixtures/pkg/kubectl/plugins', 'a+x'], ['hack/testdata', 'a+rX']]) await must('chmod', ['-R', to, join(folder, at)]);
+  const bin = join(folder, '_output/bin');
+  mkdirSync(bin, { recursive: true });
+  const at = 'k8s.io/component-base/version';
+  const flags = ['-ldflags', `-s -w -X ${at}.gitVersion=${version} -X ${at}.gitMajor=1 -X ${at}.gitMinor=36`];
+  for (const name of ['kubectl', 'kubectl-convert']) {
+    const program = join(cache, `${name}-${version}`);
+    // In the module that pins the conformance suite: programs of Kubernetes cannot be built in its own, which has no folder of what it vendors.
+    if (!existsSync(program)) await must('go', ['build', '-trimpath', ...flags, '-o', program, `k8s.io/kubernetes/cmd/${name}`], { cwd: pinned });
+    cpSync(program, join(bin, name));
+  }
+  return folder;
+}
+
+const kubeconfig = (url) => `apiVersion: v1
+kind: Config
+clusters: [{name: a, cluster: {server: "${url}", insecure-skip-tls-verify: true}}]
+users: [{name: a, user: {token: admin-token}}]
+contexts: [{name: a, context: {cluster: a, user: a}}]
+current-context: a
+`;
+
+/** Starts a kube-apiserver with the flags of upstream's runs, on a store of its own, and our kube-controller-manager. `programs`: command lines. */
+async function serve({ work, must, start, eventually, execute, sagong }, sources, { etcd, apiserver }) {
+  const dir = mkdtempSync(join(work, 'scenarios-'));
+  const [port, client, peer, manager] = [await freePort(), await freePort(), await freePort(), await freePort()];
+  const run = (name, [command, ...before], args) => start(name, command, [...before, ...args], { cwd: dir });
+  const store = `http://127.0.0.1:${client}`;
+  const peers = peer ? [`--listen-peer-urls=http://127.0.0.1:${peer}`, `--initial-advertise-peer-urls=http://127.0.0.1:${peer}`, `--initial-cluster=default=http://127.0.0.1:${peer}`] : [];
+  run('etcd', etcd, [`--data-dir=${join(dir, 'etcd')}`, `--listen-client-urls=${store}`, `--advertise-client-urls=${store}`, ...peers]);
+  const key = join(dir, 'account.key');
+  await must('openssl', ['genrsa', '-out', key, '2048']);
+  const ca = join(sources, 'hack/testdata/ca');
+  const url = `https://127.0.0.1:${port}`;
+  const serving = run('kube-apiserver', apiserver, [
+    ...['--bind-address=127.0.0.1', `--secure-port=${port}`, `--etcd-servers=${store}`, `--cert-dir=${dir}`, '--service-cluster-ip-range=10.0.0.0/24'],
+    ...['--authorization-mode=RBAC,AlwaysAllow', '--enable-admission-plugins=LimitRanger,ResourceQuota', '--runtime-config=api/v1'],
+    '--disable-admission-plugins=ServiceAccount,DefaultStorageClass,DefaultTolerationSeconds,MutatingAdmissionWebhook,ValidatingAdmissionWebhook,StorageObjectInUseProtection',
+    ...[`--service-account-key-file=${key}`, `--service-account-signing-key-file=${key}`, '--service-account-lookup=true', '--service-account-issuer=https://kubernetes.default.svc'],
+    ...[`--client-ca-file=${join(ca, 'ca.crt')}`, `--token-auth-file=${join(sources, 'hack/testdata/auth-tokens.csv')}`],
+  ]);
+  const ready = async () => {
+    const { text } = await execute('curl', ['-sk', '-H', 'Authorization: Bearer admin-token', `${url}/healthz`]);
+    if (text !== 'ok' && serving.ended()) throw new Error(serving.log().slice(-1500));
+    return text === 'ok';
+  };
+  await eventually('kube-apiserver is healthy', ready);
+  const config = join(dir, 'kubeconfig');
+  writeFileSync(config, kubeconfig(url));
+  const signing = [`--cluster-signing-cert-file=${join(ca, 'ca.crt')}`, `--cluster-signing-key-file=${join(ca, 'ca.key')}`];
+  run('kube-controller-manager', [process.execPath, sagong, 'kube-controller-manager'], [`--kubeconfig=${config}`, `--secure-port=${manager}`, ...signing]);
+  return { url, dir };
+}
+
+/** `{ ran, failed, log }`: names of scenarios. */
+async function runScenarios(context, sources, programs, what) {
+  const { url, dir } = await serve(context, sources, programs);
+  // Some scenarios look for the server's certificate in the temporary directory.
+  const env = { ...(what && { WHAT: what.join(' ') }), HOME: dir, TMPDIR: dir };
+  const { text, code } = await context.execute('bash', [join(here, 'scenarios.sh'), sources, url, join(dir, 'reports')], { env, timeoutMs: scenariosTimeoutMs });
+  await context.stopAll();
+  const named = (pattern) => [...text.matchAll(pattern)].map(([, name]) => name).filter((name) => name !== 'record_command_canary');
+  const failed = named(/^Error when running (\w+)$/gm);
+  // Between the scenarios are checks that end the script when they fail.
+  const broken = code !== 0 && !text.includes('FAILED TESTS: run_');
+  return { ran: named(/^Recording: (\w+)$/gm), failed, broken, log: text.slice(-6000) };
+}
+
+const whatOf = (name) => name.replace(/^run_/, '').replace(/_tests?$/, '');
+
+const scenarios = {
+  what: "the scenarios of upstream's test/cmd",
+  version,
+  async run(context) {
+    const { sagong } = context;
+    const sources = await sourcesIn(context);
+    const ours = { etcd: [process.execPath, sagong, 'etcd'], apiserver: [process.execPath, sagong, 'kube-apiserver'] };
+    const { ran, failed, broken, log } = await runScenarios(context, sources, ours, process.env.WHAT?.split(' '));
+    const differs = `${ran.length - failed.length} of ${ran.length} scenarios pass`;
+    if (broken) return { result: 'fails', differs: `${differs}, then the script ended`, log };
+    if (failed.length === 0) return { result: 'works', differs: `${ran.length} scenarios` };
+    const program = join(process.env.SAGONG_UPSTREAM_BIN ?? '', 'kube-apiserver');
+    if (!process.env.SAGONG_UPSTREAM_BIN || !existsSync(program)) return { result: 'fails', differs: `${differs}, not ${failed.join(', ')}`, log };
+    const theirs = await runScenarios(context, sources, { etcd: ['etcd'], apiserver: [program] }, failed.map(whatOf));
+    const only = failed.filter((name) => !theirs.failed.includes(name));
+    const both = failed.filter((name) => theirs.failed.includes(name));
+    const also = both.length > 0 ? `, on upstream's kube-apiserver fail here, too: ${both.join(', ')}` : '';
+    if (only.length > 0) return { result: 'fails', differs: `${differs}, not ${only.join(', ')}${also}`, log };
+    return { result: 'works', differs: differs + also };
+  },
+};
+
+export default { name: 'kubectl scenarios', needs: ['go', 'openssl', 'curl', 'bash', 'jq'], cluster: 'none', runs: [scenarios] };
