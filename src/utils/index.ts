@@ -7,6 +7,7 @@ export type { Logger } from './logger.ts';
 export { silentLogger } from './logger.ts';
 export type { Exec, ExecOptions, ExecResult } from './exec.ts';
 export { assert, unreachable } from './assert.ts';
+export { deepCopy } from './deep-copy.ts';
 export { deepEqual } from './deep-equal.ts';
 export { assignOwn, own, setOwn } from './own.ts';
 export { quote } from './quote.ts';

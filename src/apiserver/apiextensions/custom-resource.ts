@@ -6,9 +6,9 @@ import { createFieldManager, type FieldManagerOptions } from '#apimachinery/mana
 import { apiVersionOf, type KubeObject, parseApiVersion, type UnknownObject } from '#apimachinery/meta';
 import { decode, type SchemaTable } from '#apimachinery/schema';
 import type { KindDefinition, WriteStrategy } from '#api';
+import { deepCopy } from '#utils';
 import type { StorageHook } from '../registry/generic/storage-hook.ts';
 import type { Door, ServedResource, SubresourceInfo } from '../registry/generic/types.ts';
-import { deepCopy } from '../registry/generic/values.ts';
 import type { DiscoveredResource } from '../registry/resource-table.ts';
 import type { ResourceStorage } from '../storage/resource-storage.ts';
 import type { Converter } from './conversion/converter.ts';

@@ -2,6 +2,7 @@
 import type { KindSettings } from '#api';
 import { notFound } from '#apimachinery/errors';
 import type { KubeObject, UnknownObject } from '#apimachinery/meta';
+import { deepCopy } from '#utils';
 import type { ClusterWriter, InternalWriteOptions } from './writer.ts';
 import type { ReadOnlyCluster } from '../storage/read-only-cluster.ts';
 import { ownRequest } from '../request/own.ts';
@@ -12,7 +13,6 @@ import { patch } from './generic/patch.ts';
 import { recordUpdate } from './generic/put.ts';
 import { apiVersionText, type Randomness, type WriteContext, type ServedResource } from './generic/types.ts';
 import { update } from './generic/update.ts';
-import { deepCopy } from './generic/values.ts';
 import type { ResourceTable } from './resource-table.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
 

@@ -1,5 +1,5 @@
 // The cloud's API without a connection: the same requests, checks, failures and answers as over HTTP, in one process and in the time of any clock.
-import type { Clock, Rng } from '#utils';
+import { type Clock, deepCopy, type Rng } from '#utils';
 import { internalError } from '../api/errors.ts';
 import { type Operation, type OperationId, Refusal } from '../api/index.ts';
 import { type CloudClient, cloudClientOver, encodeRequest } from '../client/client.ts';
@@ -47,8 +47,8 @@ async function send(
       status = 0;
       throw new CloudApiError(`${id}: the connection was closed`, { code: 'Unreachable', status: 0 });
     }
-    // What the world holds is frozen and shared; callers of an API own what they are given. Text is the quickest way to a copy, and that of the wire.
-    return operation.response ? JSON.parse(JSON.stringify(result.value)) : undefined;
+    // What the world holds is frozen and shared; callers of an API own what they are given.
+    return operation.response ? deepCopy(result.value) : undefined;
   } catch (error) {
     if (error instanceof CloudApiError) throw error;
     const { status: refused, code, message, field } = error instanceof Refusal ? error : internalError(String(error));

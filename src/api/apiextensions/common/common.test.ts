@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import type { JSONSchemaProps } from '#api/apiextensions/v1';
 import { errorText } from '#apimachinery/field';
 import type { KubeObject } from '#apimachinery/meta';
+import { deepCopy } from '#utils';
 import {
   applyDefaults,
-  deepCopy,
   prune,
   rulesOf,
   runRules,

@@ -1,7 +1,7 @@
 // Structural schemas of custom resources (https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#specifying-a-structural-schema):
 // pruning and defaulting.
 import type { JSONSchemaProps } from '#api/apiextensions/v1';
-import { own, setOwn } from '#utils';
+import { deepCopy, own, setOwn } from '#utils';
 import { isObject, otherEntries, schemaItems } from './structure.ts';
 
 const typeMeta = new Set(['apiVersion', 'kind', 'metadata']);
@@ -9,12 +9,6 @@ const metaFields = new Set(
   `annotations creationTimestamp deletionGracePeriodSeconds deletionTimestamp finalizers generateName generation labels managedFields name
   namespace ownerReferences resourceVersion selfLink uid`.split(/\s+/),
 );
-
-export function deepCopy<T>(value: T): T {
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(deepCopy) as T;
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, deepCopy(item)])) as T;
-}
 
 function pruneMetadata(metadata: unknown, path: string, dropped: string[]): void {
   if (!isObject(metadata)) return;

@@ -1,9 +1,9 @@
 // Defaults satisfy the schemas they belong to (apiextensions-apiserver, pkg/apiserver/schema/defaulting, ValidateDefaults).
 import type { JSONSchemaProps } from '#api/apiextensions/v1';
 import type { Path } from '#apimachinery/field';
-import { deepEqual } from '#utils';
+import { deepCopy, deepEqual } from '#utils';
 import type { Report } from '../../common/report.ts';
-import { deepCopy, prune, rulesOf, runRules, schemaItems, validateEmbedded, validateValue } from '../common/index.ts';
+import { prune, rulesOf, runRules, schemaItems, validateEmbedded, validateValue } from '../common/index.ts';
 
 const metaFields = ['metadata', 'apiVersion', 'kind'];
 

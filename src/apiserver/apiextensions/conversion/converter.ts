@@ -3,10 +3,9 @@ import type { CustomResourceDefinition } from '#api/apiextensions/v1';
 import { plainError } from '#apimachinery/errors';
 import { parseApiVersion, type UnknownObject } from '#apimachinery/meta';
 import { exponentialBuckets, type Metrics } from '#component-base';
-import type { Clock } from '#utils';
+import { type Clock, deepCopy } from '#utils';
 import { conversionAnswerBytesMax, conversionCharsMax, conversionObjectsMax, conversionTimeoutSeconds } from '../../limits.ts';
 import { readAnswer } from '../../outbound/read-answer.ts';
-import { deepCopy } from '../../registry/generic/values.ts';
 import type { WebhookClients } from '../../outbound/webhook-client.ts';
 import {
   ConversionFailure,

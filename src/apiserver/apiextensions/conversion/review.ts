@@ -4,8 +4,7 @@
 import { errorText, root } from '#apimachinery/field';
 import { parseApiVersion, type UnknownObject } from '#apimachinery/meta';
 import { validateAnnotations, validateLabels } from '#apimachinery/validation';
-import { goTypeName, quote } from '#utils';
-import { deepCopy } from '../../registry/generic/values.ts';
+import { deepCopy, goTypeName, quote } from '#utils';
 
 /** The kinds of failures, by the words of the metric's label `failure_type`. */
 export type FailureType =

@@ -2,10 +2,11 @@
 // it is first asked for in another one. What was made is kept beside the stored object, for all who read or watch that version.
 import { plainError } from '#apimachinery/errors';
 import type { UnknownObject } from '#apimachinery/meta';
+import { deepCopy } from '#utils';
 import type { CacheEvent } from '../../storage/event.ts';
 import { conversionMemoMax, conversionRoundsMax } from '../../limits.ts';
 import type { VersionViews } from '../../registry/generic/types.ts';
-import { deepCopy, sameJson } from '../../registry/generic/values.ts';
+import { sameJson } from '../../registry/generic/values.ts';
 import { StoredObject } from '../../storage/stored-object.ts';
 import type { Converter } from './converter.ts';
 

@@ -1,6 +1,7 @@
 // POST of an object (k8s.io/apiserver/pkg/endpoints/handlers/create.go and registry/generic/registry/store.go, Create).
 import { alreadyExists, generateNameConflict, plainError, type StatusError } from '#apimachinery/errors';
 import { formatTime, type UnknownObject } from '#apimachinery/meta';
+import { deepCopy } from '#utils';
 import { generateNameAttemptsMax } from '../../limits.ts';
 import type { StoredObject } from '../../storage/stored-object.ts';
 import { admissionOf, admit, validateAdmission } from './admit.ts';
@@ -9,7 +10,7 @@ import { dedupOwners, ensureNamespace, fillSystemFields, generatedName, wipeSyst
 import { paced } from './paced.ts';
 import { beforeCreate } from './rules.ts';
 import { apiVersionText, type Door, type WriteContext } from './types.ts';
-import { deepCopy, dropNulls } from './values.ts';
+import { dropNulls } from './values.ts';
 
 /** Stores a new object. `object`: of the request's version, defaulted, private. */
 export async function create(context: WriteContext, object: UnknownObject): Promise<StoredObject> {

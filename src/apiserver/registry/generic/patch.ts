@@ -13,13 +13,13 @@ import { formatTime, parseApiVersion, type UnknownObject } from '#apimachinery/m
 import { jsonPatch, mergePatch, strategicMergePatch } from '#apimachinery/patch';
 import { decode, DecodeError } from '#apimachinery/schema';
 import type { PatchType } from '#apimachinery/transport';
+import { deepCopy } from '#utils';
 import { dedupOwners, ensureName, ensureNamespace, keepFieldsReset } from './metadata.ts';
 import { admitUpdate, recordUpdate } from './put.ts';
 import { paced } from './paced.ts';
 import { asLibraryWrites, conversionText, goText, nameProblem } from './patch-texts.ts';
 import { apiVersionText, type Decoded, type Door, type WriteContext, type ServedResource } from './types.ts';
 import { update, type UpdateResult } from './update.ts';
-import { deepCopy } from './values.ts';
 
 export interface PatchRequest {
   type: PatchType;

@@ -1,11 +1,11 @@
 // PUT of an object or of one of its subresources (k8s.io/apiserver/pkg/endpoints/handlers/update.go).
 import { formatTime, type UnknownObject } from '#apimachinery/meta';
+import { deepCopy } from '#utils';
 import { admissionOf, admit } from './admit.ts';
 import { ensureNamespace, dedupOwners, ensureName } from './metadata.ts';
 import { paced } from './paced.ts';
 import { apiVersionText, type Door, type WriteContext } from './types.ts';
 import { update, type UpdateResult } from './update.ts';
-import { deepCopy } from './values.ts';
 
 /** `object`: of the request's version, defaulted, private. */
 export function put(context: WriteContext, door: Door, object: UnknownObject): Promise<UpdateResult> {

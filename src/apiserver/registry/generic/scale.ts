@@ -3,12 +3,12 @@ import { badRequest, conflict, invalidObject, modifiedMessage, notFound, plainEr
 import { invalid, root } from '#apimachinery/field';
 import { parentManagers, scaleManagers } from '#apimachinery/managedfields';
 import type { UnknownObject } from '#apimachinery/meta';
+import { deepCopy } from '#utils';
 import type { StoredObject } from '../../storage/stored-object.ts';
 import { admissionOf, admit, validateAdmission } from './admit.ts';
 import { mainDoor } from './create.ts';
 import { apiVersionText, type WriteContext } from './types.ts';
 import { update } from './update.ts';
-import { deepCopy } from './values.ts';
 
 export const scaleApiVersion = 'autoscaling/v1';
 

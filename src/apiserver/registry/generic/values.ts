@@ -1,18 +1,5 @@
-// Copies and comparisons of plain JSON values. `structuredClone` is seven times slower than this (facts: perf.md 3).
-
+// Comparisons of plain JSON values.
 import { own, setOwn } from '#utils';
-/** A private copy, all the way down. */
-export function deepCopy<T>(value: T): T {
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) {
-    const copy = new Array(value.length);
-    for (let i = 0; i < value.length; i++) copy[i] = deepCopy(value[i]);
-    return copy as T;
-  }
-  const copy: Record<string, unknown> = {};
-  for (const key in value) setOwn(copy, key, deepCopy<unknown>(value[key]));
-  return copy as T;
-}
 
 /** Equality of JSON to the letter, but for the order of members: an empty map is not the same as none. */
 export function sameJson(left: unknown, right: unknown): boolean {

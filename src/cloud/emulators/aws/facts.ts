@@ -2,6 +2,7 @@
 // healthy) is asked of the local cloud. Changes go one after the other, and are kept only when the local cloud has done its part.
 import { join } from 'node:path';
 import { atomicWrite, readFileIfExists } from '#host';
+import { deepCopy, deepEqual } from '#utils';
 
 export interface ClassicListener {
   protocol: string;
@@ -100,14 +101,11 @@ function parsed(text: string, path: string): Facts | null {
 export class FactStore {
   readonly #path: string;
   #facts: Facts;
-  /** The facts as they are in the file. */
-  #text: string;
   #last: Promise<unknown> = Promise.resolve();
 
   private constructor(path: string, facts: Facts) {
     this.#path = path;
     this.#facts = facts;
-    this.#text = JSON.stringify(facts);
   }
   /** Throws a sentence for a file that is not its own. */
   static async open(dir: string): Promise<FactStore> {
@@ -123,13 +121,11 @@ export class FactStore {
   /** Runs one change at a time over a copy, which is kept when `work` succeeds and has changed something. */
   change<T>(work: (facts: Facts) => Promise<T>): Promise<T> {
     const turn = this.#last.then(async () => {
-      const draft = JSON.parse(this.#text) as Facts;
+      const draft = deepCopy(this.#facts);
       const result = await work(draft);
-      const text = JSON.stringify(draft);
-      if (text === this.#text) return result;
-      await atomicWrite(this.#path, text, { mode: 0o600 });
+      if (deepEqual(draft, this.#facts)) return result;
+      await atomicWrite(this.#path, JSON.stringify(draft), { mode: 0o600 });
       this.#facts = draft;
-      this.#text = text;
       return result;
     });
     this.#last = turn.catch(() => {});
