@@ -47,14 +47,18 @@ export interface Missed {
   any: boolean;
 }
 
-/** The times of a schedule after `fromMs`, up to and including `now`. Throws an Error when they cannot be told apart. */
+/** A schedule that can be read, but has no times to go by: 31 February. */
+export class InvalidScheduleError extends Error {}
+
+/** The times of a schedule after `fromMs`, up to and including `now`. Throws `InvalidScheduleError` when there are none, or they cannot be told apart. */
 export function missedTimes(schedule: Schedule, fromMs: number, now: number, zone: Zone): Missed {
   const first = next(schedule, fromMs, zone);
-  if (first === undefined || now < first) return { latest: undefined, many: false, any: false };
-  const second = next(schedule, first, zone);
-  if (second === undefined || now < second) return { latest: first, many: false, any: false };
-  const betweenMs = Math.round((second - first) / 1000) * 1000;
-  if (betweenMs < 1000) throw new Error('time difference between two schedules is less than 1 second');
+  if (first !== undefined && now < first) return { latest: undefined, many: false, any: false };
+  const second = first === undefined ? undefined : next(schedule, first, zone);
+  if (second !== undefined && now < second) return { latest: first, many: false, any: false };
+  const betweenMs = first === undefined || second === undefined ? 0 : Math.round((second - first) / 1000) * 1000;
+  if (first === undefined || betweenMs < 1000)
+    throw new InvalidScheduleError('time difference between two schedules is less than 1 second');
   const count = Math.floor((now - first) / betweenMs) + 1;
   return { latest: latestAfter(schedule, first + (count - 2) * betweenMs, now, zone), many: count > 100, any: true };
 }

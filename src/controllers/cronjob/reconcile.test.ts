@@ -89,11 +89,12 @@ describe('the time has come', () => {
   });
 });
 
-test('suspended, unknown zone and unreadable schedule start nothing', () => {
+test('suspended, unknown zone, unreadable schedule and one without times start nothing', () => {
   const effectsOf = (spec: Partial<CronJobSpec>) => told(reconcile({ cronJob: cronJob(spec), jobs: [], context }, now).effects);
   expect(effectsOf({ suspend: true })).toEqual([]);
   expect(effectsOf({ timeZone: 'Mars/Base' })).toEqual(['UnknownTimeZone']);
   expect(effectsOf({ schedule: 'often' })).toEqual(['UnparseableSchedule']);
+  expect(effectsOf({ schedule: '59 23 31 2 *' })).toEqual(['InvalidSchedule']);
 });
 
 test('finished Jobs leave the active list, and the oldest beyond the limit go', () => {

@@ -5,7 +5,7 @@ import { formatTime } from '#apimachinery/meta';
 import { controllerRef, type Effect, type Plan, type Ref, refKey, type ViewContext } from '#controller-runtime';
 import { cronJobs, jobs as jobResource, typed } from '#controller-runtime/workload';
 import { deepEqual, quote } from '#utils';
-import { type Missed, missedTimes, next } from './next.ts';
+import { InvalidScheduleError, type Missed, missedTimes, next } from './next.ts';
 import { deleteJob, expired, notice, observe, scheduledAnnotation } from './status.ts';
 import { formatInZone, type Zone, zoneOf } from './zone.ts';
 
@@ -91,6 +91,10 @@ function take(turn: Turn): Outcome {
     if (error instanceof ScheduleError) {
       warn(turn, 'UnparseableSchedule', `unparseable schedule: ${quote(spec.schedule)} : ${error.message}`);
       return { because: 'its schedule cannot be read' };
+    }
+    if (error instanceof InvalidScheduleError) {
+      warn(turn, 'InvalidSchedule', `invalid schedule: ${spec.schedule} : ${error.message}`);
+      return { because: 'its schedule has no times' };
     }
     throw error;
   }
