@@ -1,7 +1,7 @@
 // Who asks, from the options: the authenticators in upstream's order (k8s.io/kubernetes pkg/kubeapiserver/authenticator).
 import { readText } from '../platform/files.ts';
 import { keyId, parsePublicKeys } from '#pki';
-import type { Rng } from '#utils';
+import type { Logger, Rng } from '#utils';
 import {
   type AnonymousAccess,
   audienceAgnostic,
@@ -48,6 +48,16 @@ const anonymousOf = ({ anonymous }: AuthenticationConfiguration, flag: boolean):
   const { enabled = false, conditions = [] } = anonymous;
   return enabled && conditions.length > 0 ? { paths: conditions.map(({ path = '' }) => path) } : enabled;
 };
+
+/** What the flag says, unless the flags let everybody do everything: then nobody comes in without a name (pkg/kubeapiserver/options, ApplyAuthorization). */
+function anonymousFlag({ anonymousAuth, authorizationModes: modes, access }: KubeApiServerOptions, logger: Logger): boolean {
+  const allowsAll = access?.authorizationConfig === undefined && (modes.length === 0 || modes.includes('AlwaysAllow'));
+  if (!anonymousAuth || !allowsAll) return anonymousAuth;
+  logger.warn(
+    'AnonymousAuth is not allowed with the AlwaysAllow authorizer. Resetting AnonymousAuth to false. You should use a different authorizer',
+  );
+  return false;
+}
 
 /** What the file or the flags say of issuers and of those who come without a token. */
 async function configurationOf(
@@ -125,7 +135,7 @@ export async function authenticationOf(
     apiAudiences,
     tokens,
     loopbackTokens: deps.loopbackTokens,
-    anonymous: anonymousOf(configuration, options.anonymousAuth),
+    anonymous: anonymousOf(configuration, anonymousFlag(options, logger)),
     ...(options.clientCa !== undefined && { clientCa: createCertificateVerifier(options.clientCa, now) }),
     ...(requestHeader && { requestHeader: { ...requestHeader, verifier: createCertificateVerifier(requestHeader.ca, now) } }),
   });

@@ -48,11 +48,11 @@ async function serve(flags: readonly string[]) {
   await server.started;
   const client = createWireClient({ baseUrl: server.url, tls: { insecureSkipVerify: true } });
   closing.push(() => client.close());
-  const send = async (token: string | undefined, method: string, path: string, body?: object) => {
+  const send = async (token: string | undefined, method: string, path: string, body?: object, more: object = {}) => {
     const answer = await client.request({
       method,
       path,
-      headers: { ...(token && { authorization: `Bearer ${token}` }), 'content-type': 'application/json' },
+      headers: { ...(token && { authorization: `Bearer ${token}` }), 'content-type': 'application/json', ...more },
       ...(body && { body: JSON.stringify(body) }),
     });
     const text = await answer.text();
@@ -221,6 +221,18 @@ describe('OpenID Connect', () => {
       { timeout: 15_000 },
     );
     expect(await whoIs(late)).toMatchObject({ username: 'b@example.org' });
+  });
+
+  it.each([
+    [[], 401],
+    [['--authorization-mode=RBAC,AlwaysAllow'], 401],
+    [['--anonymous-auth=true'], 401],
+    [['--authorization-mode=RBAC'], 403],
+  ])('nobody comes in without a name where everybody may do everything: %j', async (flags, status) => {
+    const { send } = await serve(flags);
+    expect((await send(undefined, 'GET', '/api/v1/namespaces')).status).toBe(status);
+    const headers = { authorization: `Basic ${btoa('bad:wrong')}` };
+    expect((await send(undefined, 'GET', '/api/v1/namespaces', undefined, headers)).status).toBe(status);
   });
 
   it.each([
