@@ -43,6 +43,7 @@ it('a target group that a change took out of use, and did not come to delete, go
     });
   await elbv2.send(left(`k8s-${namespace}-${name}-0123456789`, `${namespace}/${name}`));
   await elbv2.send(left(`k8s-${namespace}-${name}-abcdef0123`, `${namespace}/another`));
-  await balancers.ensureLoadBalancer(cluster, service, [world.node('a')]);
+  const next = (await world.secondProvider?.())?.loadBalancer as LoadBalancer;
+  await next.ensureLoadBalancer(cluster, service, [world.node('a')]);
   expect((await namesOf())?.sort()).toEqual([...(before ?? []), `k8s-${namespace}-${name}-abcdef0123`].sort());
 });
