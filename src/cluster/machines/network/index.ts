@@ -29,6 +29,7 @@ const networkNode = ({ metadata, spec, status }: Node): NetworkNode => ({
   name: metadata.name ?? '',
   address: status?.addresses?.find(({ type, address }) => type === 'InternalIP' && address.includes('.'))?.address ?? '',
   podCidr: spec?.podCIDR ?? '',
+  createdMs: Date.parse(metadata.creationTimestamp ?? '') || 0,
 });
 
 /** Follows the nodes, and looks at the machine's own addresses from time to time. */
@@ -46,11 +47,13 @@ export function startPodNetwork({ nodeName, podCidr }: PodNetworkOptions, deps: 
       .list()
       .map(networkNode)
       .sort((a, b) => (a.name < b.name ? -1 : 1));
-    const plan = planNetwork(all, nodeName, await machineLinks());
+    const plan = planNetwork(all, nodeName, await machineLinks(), podCidr);
     if (!plan || (!force && deepEqual(plan, applied))) return;
     await applyNetwork(exec, plan, podCidr);
     if (!deepEqual(plan, applied))
       logger.info('Pod network is in place', { routes: plan.routes.length, tunnels: plan.peers.length });
+    if (plan.leftOut.length > 0 && !deepEqual(plan.leftOut, applied?.leftOut ?? []))
+      logger.warn('Nothing leads to pods of nodes whose block or address is not theirs', { nodes: plan.leftOut });
     applied = plan;
   };
   const look = (force = false): void => {

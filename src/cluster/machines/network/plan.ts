@@ -5,6 +5,8 @@ export interface NetworkNode {
   /** IPv4; '' while it is not known. */
   address: string;
   podCidr: string;
+  /** Milliseconds since 1970. */
+  createdMs: number;
 }
 
 /** An IPv4 address of this machine. */
@@ -46,6 +48,8 @@ export interface NetworkPlan {
   peers: TunnelPeer[];
   /** Addresses of nodes: pods reach them with their own. */
   nodes: string[];
+  /** Names of nodes to which nothing leads, because what their Nodes say cannot be so. */
+  leftOut: string[];
 }
 
 export const tunnelDevice = 'sagong-vxlan';
@@ -66,14 +70,53 @@ export function contains(cidr: string, address: string): boolean {
 const macOf = (address: string): string =>
   ['02', '53', ...address.split('.').map((part) => Number(part).toString(16).padStart(2, '0'))].join(':');
 
+/** First address and first after it; undefined for what is no block of IPv4 addresses. */
+function blockOf(cidr: string): [number, number] | undefined {
+  const [base = '', length = ''] = cidr.split('/');
+  if (!isAddress(base) || !/^\d{1,2}$/.test(length) || Number(length) > 32) return undefined;
+  const size = 2 ** (32 - Number(length));
+  const from = Math.floor(number(base) / size) * size;
+  return [from, from + size];
+}
+
+/**
+ * A node says itself where it is and which block it has, so what it says is not believed where it would take somebody else's packets: a block is
+ * a part of the pods' and of no node that was there before, and an address is not this machine's own.
+ */
+function believed(nodes: readonly NetworkNode[], self: NetworkNode, podCidr: string): ReadonlySet<NetworkNode> {
+  const all = blockOf(podCidr);
+  const taken: [number, number][] = [];
+  const kept = new Set<NetworkNode>();
+  const byAge = [...nodes].sort((a, b) => a.createdMs - b.createdMs || (a.name < b.name ? -1 : 1));
+  for (const node of [self, ...byAge.filter((one) => one !== self)]) {
+    const block = blockOf(node.podCidr);
+    const isOwn = node === self;
+    if (!all || !block || (!isOwn && node.address === self.address)) continue;
+    const [from, to] = block;
+    if (!isOwn && (from < all[0] || to > all[1] || to - from >= all[1] - all[0])) continue;
+    if (taken.some(([first, end]) => from < end && first < to)) continue;
+    taken.push(block);
+    kept.add(node);
+  }
+  return kept;
+}
+
 const firstOf = (podCidr: string): string => podCidr.split('/')[0] ?? '';
 
-/** Undefined while the machine's own node has no address, no pods, or no link. */
-export function planNetwork(nodes: readonly NetworkNode[], own: string, links: readonly Link[]): NetworkPlan | undefined {
+/** Undefined while the machine's own node has no address, no pods, or no link. `clusterCidr`: of all pods. */
+export function planNetwork(
+  nodes: readonly NetworkNode[],
+  own: string,
+  links: readonly Link[],
+  clusterCidr: string,
+): NetworkPlan | undefined {
   const self = nodes.find(({ name }) => name === own);
   const link = self && links.find(({ cidr }) => cidr.split('/')[0] === self.address);
   if (!self || !link || self.podCidr === '') return undefined;
-  const others = nodes.filter(({ name, address, podCidr }) => name !== own && isAddress(address) && podCidr !== '');
+  const kept = believed(nodes, self, clusterCidr);
+  const candidates = nodes.filter(({ name, address, podCidr }) => name !== own && isAddress(address) && podCidr !== '');
+  const others = candidates.filter((node) => kept.has(node));
+  const leftOut = candidates.filter((node) => !kept.has(node)).map(({ name }) => name);
   const neighbours = new Map(
     others.map(({ name, address }) => [name, links.find(({ cidr }) => !cidr.endsWith('/32') && contains(cidr, address))]),
   );
@@ -94,5 +137,5 @@ export function planNetwork(nodes: readonly NetworkNode[], own: string, links: r
     return { podCidr, via: firstOf(podCidr), device: tunnelDevice, onLink: true };
   });
   const peers = far.map(({ address, podCidr }) => ({ address: firstOf(podCidr), mac: macOf(address), remote: address }));
-  return { routes, tunnel, peers, nodes: nodes.map(({ address }) => address).filter(isAddress) };
+  return { routes, tunnel, peers, nodes: nodes.map(({ address }) => address).filter(isAddress), leftOut };
 }
