@@ -39,8 +39,9 @@ function csr(
   };
 }
 
-const isApproved = (request: CertificateSigningRequest, of: Node | undefined = node): boolean =>
-  reconcileApproval({ request, node: of }, now).effects.some(
+const service = ['10.96.0.1'];
+const isApproved = (request: CertificateSigningRequest, of: Node | undefined = node, others: readonly Node[] = []): boolean =>
+  reconcileApproval({ request, node: of, others, service }, now).effects.some(
     (effect) => effect.op === 'update' && effect.subresource === 'approval',
   );
 
@@ -68,10 +69,37 @@ describe('certificates of nodes', () => {
     expect(isApproved(request)).toBe(expected);
   });
   it('waits for the addresses of a new Node', () => {
-    expect(reconcileApproval({ request: csr(serving, own), node: undefined }, now)).toMatchObject({
+    expect(reconcileApproval({ request: csr(serving, own), node: undefined, others: [], service }, now)).toMatchObject({
       effects: [],
       requeueAfterMs: 1_000,
     });
+  });
+  const calling = (name: string, ...addresses: string[]): Node => ({
+    metadata: { name, creationTimestamp: '2026-04-01T00:00:00Z' },
+    status: { addresses: addresses.map((address) => ({ type: 'InternalIP', address })) },
+  });
+  it.each([
+    'kubernetes',
+    'kubernetes.default',
+    'kubernetes.default.svc',
+    'kubernetes.default.svc.cluster.local',
+    'localhost',
+    'a.svc',
+  ])('never names the apiserver, whatever its Node says: %s', (name) => {
+    expect(isApproved(csr(serving, { ...own, dnsNames: [name] }), calling('a', name))).toBe(false);
+    const subject = { ...own, commonName: `system:node:${name}`, dnsNames: [name], ips: [] };
+    expect(isApproved(csr(serving, subject, { username: `system:node:${name}` }), calling(name))).toBe(false);
+  });
+  it.each(['127.0.0.1', '::1', '0.0.0.0', '10.96.0.1', '10.0.0.9'])(
+    'never has an address of others, whatever its Node says: %s',
+    (ip) => {
+      const elder = { ...calling('first', '10.0.0.9'), metadata: { name: 'first', creationTimestamp: '2026-03-01T00:00:00Z' } };
+      expect(isApproved(csr(serving, { ...own, ips: [ip] }), calling('a', ip), [elder, calling('a', ip)])).toBe(false);
+    },
+  );
+  it('keeps its address when a node that came later says that it has it', () => {
+    const later = { ...calling('b', '10.0.0.1'), metadata: { name: 'b', creationTimestamp: '2026-04-02T00:00:00Z' } };
+    expect(isApproved(csr(serving, { ...own, dnsNames: [] }), calling('a', '10.0.0.1'), [later])).toBe(true);
   });
   it('says nothing about what is decided', () => {
     const denied = { ...csr(serving, own), status: { conditions: [{ type: 'Denied', status: 'True' }] } };

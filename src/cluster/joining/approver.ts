@@ -1,9 +1,10 @@
 // Approves what joined machines ask for and upstream's approver leaves to others: serving certificates of kubelets for addresses that their Node has,
 // and client certificates of the programs beside a kubelet.
 import type { CertificateSigningRequest } from '#api/certificates/v1';
-import type { Node } from '#api/core/v1';
+import type { Node, Service } from '#api/core/v1';
 import { defineController, ownKey, type Plan, watch } from '#controller-runtime';
 import { certificateSigningRequests, nodes } from '#controller-runtime/platform';
+import { services } from '#controller-runtime/workload';
 import { allow, recordEvents } from '#controller-runtime/workload';
 import { type CertificateRequest, parseCertificateRequest } from '#pki';
 import { identities } from '../identities.ts';
@@ -34,13 +35,38 @@ interface ApprovalView {
   request: Csr | undefined;
   /** That of the sender. */
   node: Node | undefined;
+  /** Of all nodes, the sender's among them. */
+  others: readonly Node[];
+  /** Addresses under which pods reach the apiserver. */
+  service: readonly string[];
+}
+
+/** Names by which clients know the apiserver, or themselves: of no node, however it is called. */
+const isReserved = (name: string): boolean =>
+  name === 'localhost' || /^kubernetes(\.default(\.|$)|$)/.test(name) || /(^|\.)(svc|cluster\.local)(\.|$)/.test(name);
+
+const addressesOf = ({ status }: Node): string[] => (status?.addresses ?? []).map(({ address }) => address);
+
+/** Whoever was there first keeps an address that two nodes say they have. */
+const isBefore = (a: Node, b: Node): boolean => {
+  const [first, second] = [a, b].map(({ metadata }) => Date.parse(metadata.creationTimestamp ?? '') || 0) as [number, number];
+  return first < second || (first === second && (a.metadata.name ?? '') < (b.metadata.name ?? ''));
+};
+
+const isLoopback = (ip: string): boolean => /^(127\.|0\.0\.0\.0$|::1?$|::ffff:127\.)/i.test(ip);
+
+/** A node says itself which addresses it has: never one by which others are known. */
+function isForeign(ip: string, node: Node, { others, service }: ApprovalView): boolean {
+  if (isLoopback(ip) || service.includes(ip)) return true;
+  return others.some((one) => one.metadata.name !== node.metadata.name && isBefore(one, node) && addressesOf(one).includes(ip));
 }
 
 const hasAny = (names: CertificateRequest, keys: readonly ('dnsNames' | 'ips' | 'emails' | 'uris')[]): boolean =>
   keys.some((key) => names[key].length > 0);
 
 /** Why it is not approved; 'later': because of what the Node does not say yet; undefined: it is approved. */
-function objection({ request, node }: ApprovalView, asked: CertificateRequest): string | undefined {
+function objection(view: ApprovalView, asked: CertificateRequest): string | undefined {
+  const { request, node } = view;
   const { spec } = request as Csr;
   const { commonName, organizations } = asked.subject;
   const usages = (spec.usages ?? []).filter((usage) => usage !== 'digital signature' && usage !== 'key encipherment');
@@ -53,8 +79,10 @@ function objection({ request, node }: ApprovalView, asked: CertificateRequest): 
   }
   if (commonName !== spec.username || !same(organizations, ['system:nodes'])) return 'it is for somebody else';
   if (!same(usages, ['server auth']) || hasAny(asked, ['emails', 'uris'])) return 'it asks for more';
-  const known = new Set([...(node?.status?.addresses ?? []).map(({ address }) => address), node?.metadata.name ?? '']);
-  return [...asked.dnsNames, ...asked.ips].every((name) => known.has(name)) ? undefined : 'later';
+  if (asked.dnsNames.some(isReserved) || asked.ips.some(isLoopback)) return 'it asks for names of the apiserver';
+  const known = new Set([...(node ? addressesOf(node) : []), node?.metadata.name ?? '']);
+  if (!node || ![...asked.dnsNames, ...asked.ips].every((name) => known.has(name))) return 'later';
+  return asked.ips.some((ip) => isForeign(ip, node, view)) ? 'it asks for an address of somebody else' : undefined;
 }
 
 export function reconcileApproval(view: ApprovalView, now: number): Plan {
@@ -83,17 +111,24 @@ export const nodeCertificateApprover = defineController<ApprovalView>({
     allow('get,list,watch', 'certificates.k8s.io', 'certificatesigningrequests'),
     allow('update', 'certificates.k8s.io', 'certificatesigningrequests/approval'),
     { ...allow('approve', 'certificates.k8s.io', 'signers'), resourceNames: [servingSigner, clientSigner] },
-    allow('get,list,watch', 'core', 'nodes'),
+    allow('get,list,watch', 'core', 'nodes,services'),
     recordEvents,
   ],
   watches: [
     watch<Csr>({ resource: certificateSigningRequests, keys: (request) => ownKey(request) }),
     watch<Node>({ resource: nodes, keys: () => [] }),
+    watch<Service>({ resource: services, keys: () => [] }),
   ],
   view(key, cache) {
     const request = cache.get<Csr>(certificateSigningRequests, '', key);
     const name = request?.spec.username?.slice(nodePrefix.length) ?? '';
-    return { request, node: cache.get<Node>(nodes, '', name) };
+    const { clusterIP = '', clusterIPs = [] } = cache.get<Service>(services, 'default', 'kubernetes')?.spec ?? {};
+    return {
+      request,
+      node: cache.get<Node>(nodes, '', name),
+      others: cache.list<Node>(nodes),
+      service: [clusterIP, ...clusterIPs],
+    };
   },
   reconcile: reconcileApproval,
 });
