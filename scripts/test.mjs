@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // `npm test`: every tier, beside the one that mostly waits the others that take long, and one plain closing line. A tier whose tools are missing says
-// so by name and is counted as skipped. `node scripts/test.mjs unit kinds` runs only those tiers. A file that fails where tests wait for a whole
-// machine runs once more, alone, at the end: passes it then, it is named as unsteady; fails it again, the run has failed.
+// so by name and is counted as skipped. `node scripts/test.mjs unit kinds` runs only those tiers. A file that fails runs once more, alone, at the
+// end: passes it then, it is named as unsteady with what it said; fails it again, or fail too many, the run has failed.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { accessSync, constants, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -36,8 +36,6 @@ const tiers = ['tidy', 'unit', 'kinds', 'component', 'simulation', 'interop', 'e
 const waiting = 'e2e';
 /** Run meanwhile, one after the other, each in one process: half of a small machine is left for the clusters. */
 const meanwhile = ['interop', 'simulation', 'component'];
-/** What these tests wait for comes late on a busy machine. The others compute, and compute the same each time: they get no second chance. */
-const live = ['component', 'interop', 'e2e'];
 /** So many files may be unsteady in one run; more than these is no noise. */
 const againMax = 5;
 const chosen = process.argv.slice(2).length > 0 ? process.argv.slice(2) : tiers;
@@ -107,10 +105,10 @@ async function run(tier, beside = false) {
 
 const text = ({ tier, file, name, message }) => `${tier}: ${file ?? ''}: ${name}\n    ${message.split('\n').join('\n    ')}`;
 
-/** Runs the files of `live` tiers that failed once more, one at a time; the whole tier for an error of no file. Those that pass leave `failures`. */
+/** Runs the files that failed once more, one at a time; the whole tier for an error of no file. Those that pass leave `failures`. */
 async function again() {
   const places = new Map();
-  for (const { tier, file } of failures) if (live.includes(tier)) places.set(file ?? tier, { tier, file });
+  for (const { tier, file } of failures) places.set(file ?? tier, { tier, file });
   if (places.size > againMax) return;
   for (const [place, { tier, file }] of places) {
     console.log(`\n== ${tier} once more, alone: ${place}`);
