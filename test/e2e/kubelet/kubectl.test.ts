@@ -223,11 +223,13 @@ spec:
         child.stdout.on('data', show);
         child.stderr.on('data', show);
         child.stdin.on('error', () => {});
-        const closed = new Promise((resolve) => child.once('close', resolve));
+        // Comes after all output, which the exit alone does not.
+        let closed = false;
+        child.once('close', () => (closed = true));
         try {
           await until('a prompt', 40_000, async () => shown.includes(prompt));
           child.stdin.write(line);
-          await Promise.race([closed, until('the end', 20_000, async () => child.exitCode !== null)]);
+          await until('the end', 20_000, async () => closed);
         } catch (error) {
           throw new Error(`${(error as Error).message}; it showed: ${shown}`, { cause: error });
         } finally {
