@@ -5,6 +5,8 @@ import { readFile, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { connect, createServer } from 'node:net';
 import type { Node } from '#api/core/v1';
+import { createClient, createRestTransport } from '#client';
+import { userAgent } from '#component-base';
 import type { Clock, Logger, Rng } from '#utils';
 import { obstacles } from '../capabilities.ts';
 import { containerdPaths, parseRegistryMirror } from '../nodes/index.ts';
@@ -13,6 +15,7 @@ import { isNodeReadySince } from '../wait.ts';
 import { type Discovered, discover } from './discovery.ts';
 import { joinTimeoutMs } from './limits.ts';
 import { loadMachine, type MachineSettings, machinePaths, prepareMachine, saveMachine } from './machine.ts';
+import { assertNameFree } from './name-taken.ts';
 import { machineLinks } from './network/index.ts';
 import { nodeClient, nodeConfig, nodeDial, nodesResource } from './node-client.ts';
 import { type RunningMachine, startMachine } from './power.ts';
@@ -129,6 +132,7 @@ export async function join(options: JoinOptions, deps: JoinDeps): Promise<Runnin
   await preflight();
   const found = await wayIn(options, deps);
   const settings = await settingsFor(options, found);
+  await assertOwnName(options, found, settings, deps.clock);
   if (options.certificateKey === undefined) return startNode(options, { ...found, settings }, deps);
   const { joinControlPlane } = await import('./join-control-plane.ts');
   const { certificateKey: key } = options;
@@ -140,6 +144,17 @@ export async function join(options: JoinOptions, deps: JoinDeps): Promise<Runnin
     await joined.undo();
     throw error;
   }
+}
+
+/** The Node of the first machine may be its own: its data was restored. */
+async function assertOwnName(
+  { serveBy, token = '' }: JoinOptions,
+  { server, ca }: Found,
+  { nodeName, nodeIp }: MachineSettings,
+  clock: Clock,
+): Promise<void> {
+  const client = createClient(createRestTransport({ config: { server, ca, token }, clock, userAgent: userAgent('sagong') }));
+  await assertNameFree(client, nodeName, serveBy === undefined ? undefined : nodeIp).finally(() => client.close());
 }
 
 async function assertKubeletArgs(words: readonly string[] = []): Promise<void> {

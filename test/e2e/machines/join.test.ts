@@ -71,6 +71,12 @@ test('others join with the printed command, on the same link and behind a router
   const wrong = [...words.slice(1, -1), `sha256:${'0'.repeat(64)}`];
   const refused = await near.sagong(...wrong, '--data-dir', '/data/wrong');
   expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('are pinned')]);
+  const taken = await near.sagong(...words.slice(1), '--node-name', 'first', '--data-dir', '/data/wrong');
+  expect([taken.code, taken.stderr]).toEqual([
+    1,
+    expect.stringContaining('a Node with name "first" and status "Ready" already exists in the cluster.'),
+  ]);
+  expect(await near.sh('cd /data/wrong; find . -type f | sort')).toBe('./logs/sagong.log\n./run.json\n');
   for (const machine of [near, far]) await machine.mustSagong(...words.slice(1), '--data-dir', '/data/machine', '--detach');
   await nodesReady(['first', 'near', 'far']);
   const listed = await first.mustSagong('token', 'list', '--data-dir', '/data/cluster');

@@ -1,0 +1,22 @@
+// Whether another machine has the name under which this one joins: two kubelets of one name would write the same Node, in turns.
+import type { Node } from '#api/core/v1';
+import { isNotFound } from '#apimachinery/errors';
+import type { KubeClient } from '#client';
+import { nodesResource } from './node-client.ts';
+
+/** Rejects in kubeadm's words. `own` is the address of a machine whose Node may be its own, of before; absent: it has none. */
+export async function assertNameFree(client: KubeClient, name: string, own?: string): Promise<void> {
+  const node = await client
+    .resource<Node>(nodesResource)
+    .get(name)
+    .catch((error: unknown) => {
+      if (isNotFound(error)) return undefined;
+      throw new Error(`cannot get Node ${JSON.stringify(name)}: ${(error as Error).message}`, { cause: error });
+    });
+  const { conditions = [], addresses = [] } = node?.status ?? {};
+  if (!conditions.some(({ type, status }) => type === 'Ready' && status === 'True')) return;
+  if (own !== undefined && addresses.some(({ address }) => address === own)) return;
+  throw new Error(
+    `a Node with name ${JSON.stringify(name)} and status "Ready" already exists in the cluster. You must delete the existing Node or change the name of this new joining Node (--node-name)`,
+  );
+}
