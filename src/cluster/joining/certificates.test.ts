@@ -1,5 +1,10 @@
-import { describe, expect, it } from 'vitest';
-import { decrypt, encrypt, newCertificateKey, parseCertificateKey } from './certificates.ts';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createCertificateAuthority } from '#pki';
+import { decrypt, encrypt, keepAuthorities, newCertificateKey, parseCertificateKey } from './certificates.ts';
 
 describe('certificates on their way to another control plane', () => {
   const key = parseCertificateKey(newCertificateKey());
@@ -29,5 +34,32 @@ describe('certificates on their way to another control plane', () => {
     ['abcd', 'it has 2 bytes, and must have 32'],
   ])('%j is no key', (text, why) => {
     expect(() => parseCertificateKey(text)).toThrow(why);
+  });
+});
+
+describe('authorities that have arrived', () => {
+  let dir: string;
+  beforeEach(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'authorities-'));
+  });
+  afterEach(() => rm(dir, { recursive: true, force: true }));
+
+  const ca = createCertificateAuthority({ commonName: 'kubernetes' });
+  const files = new Map(
+    Object.entries({ 'ca.crt': ca.cert, 'ca.key': ca.key, 'etcd/ca.key': ca.key, 'encryption.json': '{}' }).map(
+      ([name, text]) => [name, Buffer.from(text)],
+    ),
+  );
+
+  it('are kept below one folder', async () => {
+    const pkiDir = join(dir, 'pki');
+    const { pki, encryptSecrets } = await keepAuthorities(pkiDir, files);
+    expect([pki.authority.cert, encryptSecrets]).toEqual([ca.cert, true]);
+    expect(await readFile(join(pkiDir, 'etcd', 'ca.key'), 'utf8')).toBe(ca.key);
+  });
+  it.each(['ca.key', 'ca.crt'])('do not stay where %s cannot be used', async (name) => {
+    const pkiDir = join(dir, 'pki');
+    await expect(keepAuthorities(pkiDir, new Map([...files, [name, Buffer.from('cut')]]))).rejects.toThrow();
+    expect(existsSync(pkiDir)).toBe(false);
   });
 });

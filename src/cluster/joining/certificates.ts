@@ -6,9 +6,10 @@ import { dirname, join } from 'node:path';
 import type { Secret } from '#api/core/v1';
 import { isNotFound } from '#apimachinery/errors';
 import type { KubeClient } from '#client';
-import { atomicWrite, ensureDir, readFileIfExists } from '#host';
+import { atomicWrite, ensureDir, readFileIfExists, removeTree } from '#host';
 import { bootstrapToken } from '#pki';
 import type { Clock } from '#utils';
+import { type ClusterPki, openPki } from '../certificates.ts';
 import { certificatesSecret } from './objects.ts';
 import { createToken, parseToken, tokenSecretName } from './tokens.ts';
 
@@ -131,11 +132,23 @@ export async function downloadCertificates(client: KubeClient, certificateKey: s
   return found;
 }
 
-/** Below `pkiDir`, with kubeadm's names. */
-export async function writeCertificates(pkiDir: string, found: ReadonlyMap<string, Buffer>): Promise<void> {
-  for (const [file, content] of found) {
-    const path = join(pkiDir, file);
-    await ensureDir(dirname(path));
-    await atomicWrite(path, content, { mode: /\.(crt|pub)$/.test(file) ? 0o644 : 0o600 });
+export interface Authorities {
+  pki: ClusterPki;
+  /** The cluster encrypts Secrets in its store, with a key that is among them. */
+  encryptSecrets: boolean;
+}
+
+/** Writes them below `pkiDir`, with kubeadm's names. Where they cannot be used, nothing of them stays: this machine is no part of the cluster. */
+export async function keepAuthorities(pkiDir: string, found: ReadonlyMap<string, Buffer>): Promise<Authorities> {
+  try {
+    for (const [file, content] of found) {
+      const path = join(pkiDir, file);
+      await ensureDir(dirname(path));
+      await atomicWrite(path, content, { mode: /\.(crt|pub)$/.test(file) ? 0o644 : 0o600 });
+    }
+    return { pki: await openPki(pkiDir), encryptSecrets: found.has(encryptionFile) };
+  } catch (error) {
+    await removeTree(pkiDir);
+    throw error;
   }
 }

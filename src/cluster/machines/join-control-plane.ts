@@ -2,17 +2,16 @@
 // apiserver and managers start. Then it becomes a node like any other, whose programs ask the apiserver beside them.
 import { rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
 import { createClient, createRestTransport, kubeconfigFor, type KubeClient, writeKubeconfig } from '#client';
 import { Supervisor, userAgent } from '#component-base';
-import { readFileIfExists, removeTree } from '#host';
+import { removeTree } from '#host';
 import type { Clock } from '#utils';
-import { type ClusterPki, clientConfigFor, openPki } from '../certificates.ts';
+import { type ClusterPki, clientConfigFor } from '../certificates.ts';
 import { assertControlPlanePrograms } from '../control-planes/choice.ts';
 import { controlPlaneDir, type ControlPlaneMember } from '../control-planes/config.ts';
 import { apiPort, etcdPorts } from '../control-planes/names.ts';
 import { identities } from '../identities.ts';
-import { downloadCertificates, writeCertificates } from '../joining/certificates.ts';
+import { type Authorities, downloadCertificates, keepAuthorities } from '../joining/certificates.ts';
 import { startJoiningLoops } from '../joining/index.ts';
 import { clusterPaths } from '../paths.ts';
 import { keepRenewing } from '../renewal.ts';
@@ -98,17 +97,12 @@ async function assertClock(client: KubeClient, clock: Clock): Promise<void> {
   if (problem !== undefined) throw new Error(problem);
 }
 
-async function authorities({ server, ca, token, certificateKey }: WayIn, pkiDir: string, clock: Clock): Promise<ClusterPki> {
+async function authorities({ server, ca, token, certificateKey }: WayIn, pkiDir: string, clock: Clock): Promise<Authorities> {
   const client = createClient(createRestTransport({ config: { server, ca, token }, clock, userAgent: userAgent('sagong') }));
-  try {
-    const found = await downloadCertificates(client, certificateKey);
-    if (found.get('ca.crt')?.toString('utf8').trim() !== ca.trim())
-      throw new Error('the uploaded authority is not that of the cluster; upload the certificates again: sagong certs upload');
-    await writeCertificates(pkiDir, found);
-  } finally {
-    client.close();
-  }
-  return openPki(pkiDir);
+  const found = await downloadCertificates(client, certificateKey).finally(() => client.close());
+  if (found.get('ca.crt')?.toString('utf8').trim() !== ca.trim())
+    throw new Error('the uploaded authority is not that of the cluster; upload the certificates again: sagong certs upload');
+  return keepAuthorities(pkiDir, found);
 }
 
 /** Everything beside etcd, apiserver and managers. */
@@ -162,10 +156,9 @@ export async function joinControlPlane(options: JoinOptions, way: WayIn, deps: J
   const { pki: pkiDir, kubeconfig } = clusterPaths(dir);
   await preflight(way.published);
   const { cluster, controlPlaneEndpoint: endpoint = '', args } = way.published;
-  const pki = await authorities(way, pkiDir, clock);
+  const { pki, encryptSecrets } = await authorities(way, pkiDir, clock);
   const { nodeIp, nodeName } = way.settings;
   const server = `https://${nodeIp}:${apiPort}`;
-  const encryptSecrets = await hasEncryptionKey(pkiDir);
   const settings: MachineSettings = { ...way.settings, server, controlPlane: { cluster, endpoint, encryptSecrets, args } };
   let stop: (() => Promise<void>) | undefined;
   const undo = async (): Promise<void> => {
@@ -194,9 +187,6 @@ export async function joinControlPlane(options: JoinOptions, way: WayIn, deps: J
     throw error;
   }
 }
-
-const hasEncryptionKey = async (pkiDir: string): Promise<boolean> =>
-  (await readFileIfExists(join(pkiDir, 'encryption.json'))) !== undefined;
 
 /** Members that a join had found which has not come to its end. */
 async function othersOfJoin(dir: string, { nodeName, nodeIp }: MachineSettings): Promise<readonly ControlPlaneMember[]> {

@@ -7,10 +7,12 @@ import { connect, createServer } from 'node:net';
 import type { Node } from '#api/core/v1';
 import { createClient, createRestTransport } from '#client';
 import { userAgent } from '#component-base';
+import { removeTree } from '#host';
 import type { Clock, Logger, Rng } from '#utils';
 import { obstacles } from '../capabilities.ts';
 import { containerdPaths, parseRegistryMirror } from '../nodes/index.ts';
 import { assertSocketPaths } from '../paths.ts';
+import { loadSettings } from '../settings.ts';
 import { isNodeReadySince } from '../wait.ts';
 import { type Discovered, discover } from './discovery.ts';
 import { joinTimeoutMs } from './limits.ts';
@@ -122,6 +124,8 @@ async function refreshed(dir: string, before: MachineSettings, clock: Clock): Pr
 export async function join(options: JoinOptions, deps: JoinDeps): Promise<RunningMachine & { settings: MachineSettings }> {
   const { dir, endpoint } = options;
   const before = await loadMachine(dir);
+  if (!before && (await loadSettings(dir)))
+    throw new Error(`there is a cluster in ${dir}: a node that joins another one needs another --data-dir`);
   if (before && endpoint !== undefined && !isOf(before, endpoint))
     throw new Error(`this machine is a node of ${before.server} already; leave it first: sagong leave --data-dir ${dir}`);
   if (before && options.certificateKey !== undefined && !before.controlPlane)
@@ -176,6 +180,8 @@ const together = ({ settings, stop }: Joined, stopPlane: () => Promise<void>): J
 
 async function startNode(options: JoinOptions, found: Found & { settings: MachineSettings }, deps: JoinDeps): Promise<Joined> {
   const { settings, ca } = found;
+  // What a join as control plane may have left that was cut off: a node alone has no authorities.
+  await removeTree(machinePaths(options.dir).certificates);
   await prepareMachine(options.dir, settings, ca, options.token ?? '');
   const { stop } = await run(options, settings, deps);
   return { settings, stop };
