@@ -59,6 +59,17 @@ export async function restoreSnapshot(path: string, file: string): Promise<Resto
   return restoreDiskStore(path, await readSnapshot(file));
 }
 
+/**
+ * Writes what `file` holds as a snapshot that an etcd restores from beyond all revisions that clients of before have seen, so that their watches end.
+ * etcd's own tools have flags for it since 3.6 only.
+ */
+export async function writeSnapshotAhead(file: string, to: string): Promise<SavedSnapshot> {
+  const { readSnapshot, writeSnapshot } = await import('./snapshot/files.ts');
+  const { decodeSnapshot } = await import('./snapshot/index.ts');
+  const { aheadOf } = await import('./snapshot/ahead.ts');
+  return writeSnapshot(aheadOf(decodeSnapshot(await readSnapshot(file)), undefined), to);
+}
+
 /** Puts a store that nobody has open beside its place, and says where; undefined: there was none. */
 export async function moveStoreAside(path: string): Promise<string | undefined> {
   return (await import('./disk/offline.ts')).moveAside(path);

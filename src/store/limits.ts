@@ -46,6 +46,10 @@ export const cleanBytesMax = 256 * 1024;
 export const garbageFactor = 2;
 /** Wait before a disk that took no more is tried again. */
 export const diskRetryMs = 1000;
+/** Revisions skipped by a restore that does not know what was written after the snapshot (etcd's advice for `--bump-revision`). */
+export const restoreRevisions = 1_000_000_000;
+/** Revisions that an etcd is raised by in a move: each is a write. */
+export const migrateRaiseMax = 20_000_000;
 /** How often a store that somebody else has open is read again when files went away meanwhile. */
 export const checkReadsMax = 3;
 /** When nothing was written for this long, the log notes that everything before was acknowledged. */

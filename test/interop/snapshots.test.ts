@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
+  CompactedError,
   type EmbeddedStore,
   openDiskStore,
   openEtcdStore,
@@ -14,6 +15,7 @@ import {
   restoreSnapshot,
   saveSnapshot,
   type Store,
+  writeSnapshotAhead,
 } from '#store';
 import { startEtcd, startMember, versionOf } from './etcd-cluster.ts';
 import { freePort } from '../support/ports.ts';
@@ -77,6 +79,37 @@ describe.skipIf(!version)(`snapshots and etcd${version ? '' : ' (skipped: no etc
     }
   });
 
+  test('etcd begins beyond all that clients of before have seen, and ends their watches, also after it was started anew', async () => {
+    const store = openMemoryStore();
+    await fill(store);
+    const [saved, ahead] = [join(directory, 'saved.db'), join(directory, 'ahead.db')];
+    await saveSnapshot(store, saved);
+    const { revision } = await writeSnapshotAhead(saved, ahead);
+    expect(revision).toBe(store.revision() + 1_000_000_000);
+    const ports = [await freePort(), await freePort()];
+    const peer = `http://127.0.0.1:${ports[1]}`;
+    const identity = ['--name', 'm0', '--initial-cluster', `m0=${peer}`, '--initial-advertise-peer-urls', peer];
+    await etcdctl('snapshot', 'restore', ahead, '--data-dir', join(directory, 'ahead', 'm0'), ...identity);
+    for (const start of [1, 2]) {
+      const member = startMember(join(directory, 'ahead'), 0, ports[0] ?? 0, [`m0=${peer}`]);
+      const etcd = await openEtcdStore({ endpoints: [member.endpoint] });
+      try {
+        const read = await etcd.range(all);
+        if (start === 1) expect(plain(read)).toEqual(plain(store.rangeSync(all)));
+        expect(read.revision).toBe(revision + start - 1);
+        const ended = new Promise((onEnd) =>
+          etcd.watch({ key: '/', rangeEnd: '0', startRevision: store.revision() + 5_000, onEvents: () => {}, onEnd }),
+        );
+        expect(await ended).toBeInstanceOf(CompactedError);
+        await etcd.txn({ compare: [], success: [{ op: 'put', key: '/new', value: Buffer.from('1') }] });
+      } finally {
+        await etcd.close();
+        await member.kill();
+      }
+    }
+    await store.close();
+  });
+
   test('what etcdctl saved is restored here', async () => {
     const cluster = await startEtcd(1);
     try {
@@ -91,7 +124,7 @@ describe.skipIf(!version)(`snapshots and etcd${version ? '' : ' (skipped: no etc
       await restoreSnapshot(path, file);
       const store = await openDiskStore({ path });
       expect(plain(store.rangeSync(all))).toEqual(plain(await etcd.range(all)));
-      expect(store.revision()).toBe(etcd.revision());
+      expect(store.revision()).toBeGreaterThan(etcd.revision());
       expect(store.leases()).toEqual([
         expect.objectContaining({ ttlSeconds: 3600, keys: expect.arrayContaining(['/registry/k0']) }),
       ]);

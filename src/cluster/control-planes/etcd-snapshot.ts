@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs';
 import { rename, rm, stat } from 'node:fs/promises';
 import { execCommand, removeTree } from '#host';
+import { writeSnapshotAhead } from '#store';
 import { findProgram } from '../capabilities.ts';
 import { peerUrl } from './commands.ts';
 import { type ControlPlaneConfig, controlPlaneFiles, filesOf } from './config.ts';
@@ -50,12 +51,14 @@ export async function restoreEtcdSnapshot(config: ControlPlaneConfig, file: stri
   const { etcdData } = filesOf(config);
   // etcdctl had this before etcd 3.6 gave it to a tool for files.
   const program = findProgram('etcdutl') === undefined ? 'etcdctl' : 'etcdutl';
-  const draft = `${etcdData}-restored`;
+  const [draft, ahead] = [`${etcdData}-restored`, `${etcdData}-restored.db`];
   await removeTree(draft);
   const url = peerUrl(config.address);
   try {
+    // Kubelets and others that run on have watches of the time after the snapshot: they have to end.
+    await writeSnapshotAhead(file, ahead);
     await etcdTool(program, [
-      ...['snapshot', 'restore', file],
+      ...['snapshot', 'restore', ahead],
       `--data-dir=${draft}`,
       `--name=${config.name}`,
       `--initial-cluster=${config.name}=${url}`,
@@ -65,6 +68,8 @@ export async function restoreEtcdSnapshot(config: ControlPlaneConfig, file: stri
   } catch (error) {
     await removeTree(draft);
     throw error;
+  } finally {
+    await rm(ahead, { force: true });
   }
   const before = await setAside(config);
   await rename(draft, etcdData);

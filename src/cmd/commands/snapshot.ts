@@ -49,8 +49,8 @@ export async function runSnapshotRestore(file: string, flags: Flags): Promise<vo
   if (plane) return restoreEtcd(plane, resolve(file));
   const [first, ...others] = await localPlanes(dataDir);
   if (first) return restoreLocalEtcd(first, others, resolve(file));
-  const { revision, before } = await restoreSnapshot(clusterPaths(dataDir).store, resolve(file));
-  process.stdout.write(`Restored revision ${revision} into ${clusterPaths(dataDir).store}\n`);
+  const { snapshot, revision, before } = await restoreSnapshot(clusterPaths(dataDir).store, resolve(file));
+  process.stdout.write(`Restored revision ${snapshot} into ${clusterPaths(dataDir).store}, which goes on at ${revision}\n`);
   if (before) process.stdout.write(`What was there is kept in ${before}\n`);
 }
 

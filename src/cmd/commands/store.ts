@@ -54,8 +54,8 @@ export function reportText(report: StoreReport): string {
 export async function runStoreRepair(flags: Flags & { fromSnapshot: string }): Promise<void> {
   const dataDir = dataDirOf(flags.name, flags.dataDir);
   await assertStopped(dataDir);
-  const { revision, before } = await restoreSnapshot(clusterPaths(dataDir).store, resolve(flags.fromSnapshot));
-  process.stdout.write(`The store begins again at revision ${revision}; everything written after it is lost\n`);
+  const { snapshot, before } = await restoreSnapshot(clusterPaths(dataDir).store, resolve(flags.fromSnapshot));
+  process.stdout.write(`The store begins again at revision ${snapshot}; everything written after it is lost\n`);
   if (before) process.stdout.write(`What was there is kept in ${before}\n`);
 }
 

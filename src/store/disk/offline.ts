@@ -5,6 +5,7 @@ import { ensureDir, systemClock } from '#host';
 import { silentLogger } from '#utils';
 import { CorruptError } from '../errors.ts';
 import { checkReadsMax, quotaBytesDefault } from '../limits.ts';
+import { aheadOf } from '../snapshot/ahead.ts';
 import { decodeSnapshot } from '../snapshot/index.ts';
 import type { StoreContents } from '../types.ts';
 import { nodeDisk } from './disk.ts';
@@ -83,6 +84,9 @@ async function look(path: string): Promise<Found & { openIn: number | undefined 
 }
 
 export interface Restored {
+  /** Of the snapshot. */
+  snapshot: number;
+  /** Where the store goes on, beyond what any client of before has seen. */
   revision: number;
   /** Where the store that was there lies now. */
   before: string | undefined;
@@ -94,7 +98,8 @@ export interface Restored {
  */
 export async function restoreDiskStore(path: string, snapshot: Buffer): Promise<Restored> {
   const directory = resolve(path);
-  const initial = decodeSnapshot(snapshot);
+  const contents = decodeSnapshot(snapshot);
+  const initial = aheadOf(contents, await newestIn(directory));
   await ensureDir(dirname(directory));
   const before = await moveAside(directory);
   await mkdir(directory, { mode: 0o700 });
@@ -109,7 +114,17 @@ export async function restoreDiskStore(path: string, snapshot: Buffer): Promise<
     release: () => lock.release(),
   });
   await log.close();
-  return { revision: initial.revision, before };
+  return { snapshot: contents.revision, revision: initial.revision, before };
+}
+
+/** The newest revision that clients of a store have seen; undefined: it is not there, or damaged, so that nobody can say. */
+async function newestIn(directory: string): Promise<number | undefined> {
+  try {
+    return (await readDiskStore(directory)).revision;
+  } catch (error) {
+    if (error instanceof CorruptError) return undefined;
+    throw error;
+  }
 }
 
 /** Puts a store that nobody has open beside its place. Undefined: there was nothing. */

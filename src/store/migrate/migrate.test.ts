@@ -52,6 +52,13 @@ test.each([0, 1, 3, 5, 40])('a copy that ends after %i transactions goes on wher
   expect(contents(target)).toEqual(contents(source));
 });
 
+test('an etcd is not raised to a revision that only a restore has reached', async () => {
+  const [source, target] = [await filled(), openMemoryStore()];
+  const far = openMemoryStore({ snapshot: { ...source.snapshot(), revision: 1_000_000_000 } });
+  await expect(copyToEtcd(far, target)).rejects.toThrow('begin the etcd with a snapshot of the store instead');
+  expect(contents(target)).toEqual([]);
+});
+
 test('an etcd that holds something else is left alone', async () => {
   const [source, target] = [await filled(), openMemoryStore()];
   await put(target, '/mine', '1');

@@ -1,7 +1,7 @@
 // Copies a store into an empty etcd, in the order in which its keys last changed. A copy that was interrupted goes on where it was: what was copied
 // is noted in the etcd, and what is there already is not written again.
 import { InvalidRequestError, LeaseExistsError, StoreError } from '../errors.ts';
-import { migrateRequestsAtOnce, migrateTxnBytes, migrateTxnOperations } from '../limits.ts';
+import { migrateRaiseMax, migrateRequestsAtOnce, migrateTxnBytes, migrateTxnOperations } from '../limits.ts';
 import type { EmbeddedStore, KeyValue, Store } from '../types.ts';
 import { type Digest, digestOf, noteKey, pagesOf, sameDigest } from './digest.ts';
 
@@ -21,6 +21,7 @@ const put = (key: string, value: Uint8Array, lease = 0) => ({ op: 'put' as const
 /** Rejects with a sentence when `target` holds anything else than an earlier try of the same copy. */
 export async function copyToEtcd(source: EmbeddedStore, target: Store): Promise<Moved> {
   const revision = source.revision();
+  await checkDistance(target, revision);
   const wanted: Note = { ...(await digestOf(source, revision)), revision };
   await noteDown(target, wanted);
   const missing = await whatLacks(source, target, revision);
@@ -39,6 +40,16 @@ export async function copyToEtcd(source: EmbeddedStore, target: Store): Promise<
   await raiseRevision(target, revision);
   const { revision: reached } = await target.txn({ compare: [], success: [{ op: 'delete', key: noteKey }] });
   return { ...copied, revision: reached, already: wanted.keys - missing.length };
+}
+
+/** After a restore a store can be so far ahead that no etcd can be raised to it by writing. */
+async function checkDistance(target: Store, revision: number): Promise<void> {
+  const { revision: reached } = await target.range({ key: noteKey });
+  if (revision - reached > migrateRaiseMax)
+    throw new InvalidRequestError(
+      `the store is at revision ${revision} and the etcd at ${reached}, too far behind to be raised; begin the etcd with a snapshot of the store instead: ` +
+        'sagong snapshot save FILE, etcdctl snapshot restore FILE',
+    );
 }
 
 /** The first thing that is written. */

@@ -18,6 +18,7 @@ import {
 } from '../index.ts';
 import { manualClock } from '../suite/manual-clock.ts';
 import type { EmbeddedStore } from '../types.ts';
+import { aheadOf } from './ahead.ts';
 import { decodeSnapshot } from './index.ts';
 import { crc32c } from './castagnoli.ts';
 
@@ -53,7 +54,7 @@ async function busyStore(): Promise<EmbeddedStore> {
   return store;
 }
 
-test('a store that was saved and restored has the same keys, history, leases and revisions', async () => {
+test('a store that was saved and restored has the same keys and leases, and goes on where no client has been', async () => {
   const store = await busyStore();
   const file = fresh();
   const { revision, bytes } = await saveSnapshot(store, file);
@@ -61,19 +62,59 @@ test('a store that was saved and restored has the same keys, history, leases and
   expect(await readSnapshotStatus(file)).toMatchObject({ revision, totalSize: bytes - 32, version: '3.6.0' });
 
   const path = fresh();
-  expect(await restoreSnapshot(path, file)).toEqual({ revision, before: undefined });
+  const next = revision + 1_000_000_000;
+  expect(await restoreSnapshot(path, file)).toEqual({ snapshot: revision, revision: next, before: undefined });
   const restored = await openDiskStore({ path });
   expect(stateOf(restored)).toBe(stateOf(store));
-  expect([restored.revision(), restored.compactedRevision()]).toEqual([store.revision(), store.compactedRevision()]);
-  for (let past = store.compactedRevision(); past <= revision; past++) {
-    expect(stateOf(restored, past)).toBe(stateOf(store, past));
-  }
-  expect(() => restored.rangeSync({ ...all, revision: store.compactedRevision() - 1 })).toThrow(CompactedError);
+  expect([restored.revision(), restored.compactedRevision()]).toEqual([next, next]);
+  for (const past of [revision, next - 1]) expect(() => restored.rangeSync({ ...all, revision: past })).toThrow(CompactedError);
   expect(restored.leases()).toEqual([expect.objectContaining({ id: 12_345_678_901, ttlSeconds: 500 })]);
   expect(restored.leases()[0]?.keys.length).toBe(30);
   await restored.close();
   await saveSnapshot(path, file);
-  expect(decodeSnapshot(await readFile(file)).revision).toBe(revision);
+  expect(decodeSnapshot(await readFile(file)).revision).toBe(next);
+});
+
+test('watches of after the snapshot end where it is restored, whatever was written since', async () => {
+  const [path, file] = [fresh(), fresh()];
+  const store = await openDiskStore({ path });
+  await store.txn(put('/kept', '1'));
+  await saveSnapshot(store, file);
+  for (let i = 0; i < 9; i++) await store.txn(put('/lost', String(i)));
+  const seen = store.revision();
+  await store.close();
+  expect(await restoreSnapshot(path, file)).toMatchObject({ snapshot: 2, revision: seen + 1 });
+  const restored = await openDiskStore({ path });
+  const ended = new Promise((onEnd) => restored.watch({ key: '/lost', startRevision: seen + 1, onEvents: () => {}, onEnd }));
+  expect(await ended).toBeInstanceOf(CompactedError);
+  const events = new Promise((onEvents) => restored.watch({ key: '/lost', startRevision: seen + 2, onEvents, onEnd: onEvents }));
+  await restored.txn(put('/lost', 'again'));
+  expect(await events).toMatchObject([{ kv: { modRevision: seen + 2, createRevision: seen + 2, version: 1 } }]);
+  await restored.close();
+});
+
+test('the mark of an earlier restore of etcd is no key, and leases with one id are one', () => {
+  const kv = (key: string, modRevision: number) => ({
+    key,
+    value: Buffer.from(''),
+    createRevision: 1,
+    modRevision,
+    version: 1,
+    lease: 7,
+  });
+  const changes = [kv('/a', 2), kv('/b', 2), kv('/a', 3), kv('', 900)].map((one, sub) => ({ kv: one, deleted: false, sub }));
+  const leases = [60, 3600, 5].map((ttlSeconds) => ({ id: 7, ttlSeconds }));
+  const contents = { revision: 900, compactedRevision: 0, historyStart: 901, changes, leases };
+  expect(aheadOf(contents, 5000)).toEqual({
+    revision: 5001,
+    compactedRevision: 5001,
+    historyStart: 5002,
+    changes: [
+      { kv: kv('/b', 2), deleted: false, sub: 0 },
+      { kv: kv('/a', 3), deleted: false, sub: 0 },
+    ],
+    leases: [{ id: 7, ttlSeconds: 3600 }],
+  });
 });
 
 test('a damaged or cut snapshot is refused, and the store stays as it is', async () => {
@@ -112,7 +153,7 @@ test('a store that is open is not replaced; one that is closed is kept aside', a
   await expect(restoreSnapshot(path, file)).rejects.toBeInstanceOf(LockedError);
   expect(await checkDiskStore(path)).toMatchObject({ damages: [], records: 1, openIn: process.pid });
   await store.close();
-  expect(await restoreSnapshot(path, file)).toEqual({ revision: 2, before: join(`${path}-before`, '1') });
+  expect(await restoreSnapshot(path, file)).toEqual({ snapshot: 2, revision: 3, before: join(`${path}-before`, '1') });
   const [restored, kept] = [await openDiskStore({ path }), await openDiskStore({ path: join(`${path}-before`, '1') })];
   expect([restored, kept].map((one) => one.rangeSync(all).kvs.map(({ key }) => key))).toEqual([['/from'], ['/before']]);
   await Promise.all([restored.close(), kept.close()]);

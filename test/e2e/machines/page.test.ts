@@ -15,6 +15,8 @@ const local = blocks.filter(({ machines }) => machines.includes('computer'));
 const story = blocks.filter(({ machines }) => machines.length > 0 && !machines.includes('computer'));
 const requested = process.env['SAGONG_PAGE'] !== undefined;
 
+const onWorker = JSON.stringify({ spec: { nodeName: 'worker', terminationGracePeriodSeconds: 0 } });
+
 const grouped = (all: readonly Block[]): [string, Block[]][] =>
   [...new Set(all.map(({ section }) => section))].map((section) => [section, all.filter((block) => block.section === section)]);
 
@@ -30,12 +32,25 @@ describe.skipIf(!requested)('on three machines', { timeout: 600_000 }, () => {
   let world: TestWorld;
   const printed = new Printed();
   beforeAll(async () => {
-    world = await bootWorld();
+    world = await bootWorld({ worker: true });
     untouched = await traces(world.first);
   });
   afterAll(() => world?.destroy());
 
-  const nodesReady = (...names: string[]) => kit.nodesReady(() => world.first.type('kubectl get nodes --no-headers'), names);
+  /** Nodes alone, which run on while control planes are restored and come and go. */
+  const workers: string[] = [];
+  const nodesReady = (...names: string[]) =>
+    kit.nodesReady(() => world.first.type('kubectl get nodes --no-headers'), [...names, ...workers]);
+  const joinWorker = async (): Promise<void> => {
+    const said = await world.first.type('sagong token create --print-join-command');
+    await world.worker?.type(`${/^sagong join .*$/m.exec(said)?.[0]} --detach`);
+    workers.push('worker');
+  };
+  /** A kubelet that hears nothing any more starts nothing. */
+  const workerStarts = async (pod: string): Promise<void> => {
+    await world.first.type(`kubectl run ${pod} --image=registry.k8s.io/pause:3.10 --overrides='${onWorker}'`);
+    await world.first.type(`kubectl wait --for=condition=PodReadyToStartContainers pod/${pod} --timeout=60s`);
+  };
   const keep = (name: string) => world.first.type(`kubectl create configmap ${name}`);
   const kept = async (): Promise<string[]> => {
     const names = await world.first.type('kubectl get configmaps -o name');
@@ -67,7 +82,10 @@ describe.skipIf(!requested)('on three machines', { timeout: 600_000 }, () => {
   /** What happens to machines before somebody turns to a section. */
   const before: Record<string, () => Promise<unknown>> = {
     'A machine that is gone for good': () => world.replaceFar(),
-    'A backup of one control plane': () => keep('before'),
+    'A backup of one control plane': async () => {
+      await joinWorker();
+      await keep('before');
+    },
     'A control plane that is dead': () => world.replaceFar(),
   };
   /** What is true when a section has been followed. */
@@ -86,6 +104,7 @@ describe.skipIf(!requested)('on three machines', { timeout: 600_000 }, () => {
     'A backup of one control plane': async () => {
       await nodesReady('first');
       expect(await kept()).toEqual(['before']);
+      await workerStarts('after-store');
     },
     'More control planes': () => nodesReady('first', 'near', 'far'),
     'A backup of etcd': () => keep('after'),
@@ -96,6 +115,9 @@ describe.skipIf(!requested)('on three machines', { timeout: 600_000 }, () => {
     'Restore etcd': async () => {
       await nodesReady('first', 'near', 'far');
       expect(await kept()).toEqual(['before']);
+      await workerStarts('after-etcd');
+      await world.worker?.type('sagong leave');
+      workers.pop();
     },
     Upgrades: () => nodesReady('first', 'near', 'far'),
     'The end': async () => {
