@@ -48,7 +48,7 @@ export {
   tokenColumns,
   uploadCertificates,
 } from './joining/index.ts';
-export { authorityHashes } from './machines/discovery.ts';
+export { authorityHashes } from './machines/cluster-info.ts';
 export { join, type JoinOptions } from './machines/join.ts';
 export { restoreEtcdSnapshot, saveEtcdSnapshot, setAside } from './control-planes/etcd-snapshot.ts';
 export { saveOfAny, localPlanes } from './control-planes/local-snapshot.ts';

@@ -13,16 +13,20 @@ const worthTellingMs = 1_000;
 
 export function createProgress(out: { write(text: string): unknown; isTTY?: boolean }, clock: Clock): Progress {
   const say = (text: string): void => void out.write(`${text}\n`);
+  let drawing = false;
   return {
-    say,
+    // In the place of a title that is drawn again below it.
+    say: (text) => say(`${drawing ? '\r\u001B[K' : ''}${text}`),
     async step(title, work) {
       const startedMs = clock.monotonic();
       let frame = 0;
       const draw = (): void => void out.write(`\r ${frames[frame++ % frames.length]} ${title} `);
       const timer = out.isTTY ? setInterval(draw, frameMs) : undefined;
       if (timer) draw();
+      drawing = timer !== undefined;
       const finish = (mark: string): void => {
         if (timer) clearInterval(timer);
+        drawing = false;
         const tookMs = clock.monotonic() - startedMs;
         say(`${timer ? '\r' : ''} ${mark} ${title}${tookMs > worthTellingMs ? ` (${(tookMs / 1000).toFixed(1)} s)` : ''}  `);
       };

@@ -12,6 +12,8 @@ export interface RunState {
   server?: string;
   /** All nodes are Ready and add-ons are in place. */
   ready: boolean;
+  /** Whom it waits for before it can go on, and why: a sentence. */
+  waiting?: string;
   /** Why it failed to start. */
   failure?: string;
 }

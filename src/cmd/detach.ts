@@ -54,6 +54,7 @@ export async function detach(dataDir: string, what: string): Promise<void> {
   const giveUp = (): void => void child.kill(child.killed ? 'SIGKILL' : 'SIGTERM');
   onSignals({ SIGTERM: giveUp, SIGINT: giveUp, SIGHUP: giveUp });
   const progress = createProgress(process.stdout, clock);
+  let waiting: string | undefined;
   await progress.step(`${what} in ${dataDir}`, async () => {
     for (;;) {
       if (exit !== undefined) {
@@ -62,11 +63,16 @@ export async function detach(dataDir: string, what: string): Promise<void> {
         throw new Error(`the ${what} did not start:\n${said}`);
       }
       const state = await readRunState(dataDir);
-      if (state?.ready && state.pid === child.pid) return;
+      const own = state?.pid === child.pid ? state : undefined;
+      if (own?.ready) return;
+      if (own?.waiting !== undefined && own.waiting !== waiting) {
+        waiting = own.waiting;
+        progress.say(waiting);
+      }
       await clock.sleep(25);
     }
   });
   child.unref();
-  process.stdout.write(readFileSync(outFile, 'utf8'));
+  process.stdout.write(readFileSync(outFile, 'utf8').replaceAll(`${waiting}\n`, ''));
   process.exit(0);
 }

@@ -1,47 +1,113 @@
-// Whom a machine believes that has an address, a token and a hash.
-import { expect, it } from 'vitest';
-import { formatYaml } from '#apimachinery/codec';
-import { createCertificateAuthority, detachedJws } from '#pki';
-import { authorityHashes, signedContent, trusted } from './discovery.ts';
+// Who may answer a machine that joins, and what it makes of that.
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '#host';
+import { createCertificateAuthority, detachedJws, issueCertificate } from '#pki';
+import { authorityHashes } from './cluster-info.ts';
+import { discover } from './discovery.ts';
+import { clusterInfoBytesMax } from './limits.ts';
 
 const ca = createCertificateAuthority({ commonName: 'kubernetes' });
-const other = createCertificateAuthority({ commonName: 'kubernetes' });
-const content = formatYaml({
+const token = 'abcdef.0123456789abcdef';
+const clock = systemClock();
+const hashes = authorityHashes(ca.cert);
+
+const kubeconfig = JSON.stringify({
   clusters: [
-    {
-      name: '',
-      cluster: { server: 'https://10.0.0.1:6443', 'certificate-authority-data': Buffer.from(ca.cert).toString('base64') },
-    },
+    { cluster: { server: 'https://10.0.0.1:6443', 'certificate-authority-data': Buffer.from(ca.cert).toString('base64') } },
   ],
 });
-const token = 'abcdef.0123456789abcdef';
-const info = (data: Record<string, string>) => ({ metadata: { name: 'cluster-info' }, data });
-
-it('believes what the token has signed', () => {
-  const signature = detachedJws(content, 'abcdef', '0123456789abcdef');
-  expect(signedContent(info({ kubeconfig: content, 'jws-kubeconfig-abcdef': signature }), token)).toBe(content);
+const info = JSON.stringify({
+  data: { kubeconfig, 'jws-kubeconfig-abcdef': detachedJws(kubeconfig, 'abcdef', '0123456789abcdef') },
 });
 
-it('waits for a signature that is not there', () => {
-  expect(signedContent(info({ kubeconfig: content, 'jws-kubeconfig-ffffff': 'x' }), token)).toBeUndefined();
-});
+describe('discovery', () => {
+  let server: Server;
+  const sockets = new Set<Socket>();
+  let answer: (response: ServerResponse, asked: number) => void;
+  let asked: (string | undefined)[];
+  let endpoint: string;
+  let signer: typeof ca;
 
-it.each([
-  ['another secret', detachedJws(content, 'abcdef', 'ffffffffffffffff')],
-  ['other contents', detachedJws(`${content} `, 'abcdef', '0123456789abcdef')],
-  ['nothing', ''],
-])('refuses a signature of %s', (_what, signature) => {
-  expect(() => signedContent(info({ kubeconfig: content, 'jws-kubeconfig-abcdef': signature }), token)).toThrow(
-    'failed to verify the signature of cluster-info',
-  );
-});
+  async function listen(): Promise<void> {
+    const { cert, key } = issueCertificate({ ca: signer, commonName: 'x', ips: ['127.0.0.1'], usages: ['server auth'] });
+    server = createServer({ cert, key }, ({ headers }, response) => answer(response, asked.push(headers.authorization)));
+    server.on('connection', (socket: Socket) => sockets.add(socket));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    endpoint = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  }
+  beforeEach(() => {
+    asked = [];
+    signer = ca;
+    answer = (response) => void response.end(info);
+  });
+  afterEach(() => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  });
 
-it('refuses an authority that is not pinned', () => {
-  expect(trusted(content, authorityHashes(ca.cert))).toEqual({ server: 'https://10.0.0.1:6443', ca: ca.cert });
-  expect(trusted(content, [])).toMatchObject({ ca: ca.cert });
-  expect(() => trusted(content, authorityHashes(other.cert))).toThrow(/none of the public keys "sha256:[\da-f]{64}" are pinned/);
-});
-
-it.each(['abcdef', 'ABCDEF.0123456789abcdef', 'abcdef.0123456789abcde', `${token}\n`])('refuses %j as a token', (text) => {
-  expect(() => signedContent(info({ kubeconfig: content }), text)).toThrow('was not of the form');
+  it('finds a cluster that has the hash, and never shows the token', async () => {
+    await listen();
+    expect(await discover({ endpoint, token, hashes }, { clock })).toEqual({ server: 'https://10.0.0.1:6443', ca: ca.cert });
+    expect(asked).toEqual([undefined, undefined]);
+  });
+  it.each<[string, (response: ServerResponse, asked: number) => void, string]>([
+    ['a page', (response) => void response.end('<html></html>'), 'what it answered is no ConfigMap'],
+    ['null', (response) => void response.end('null'), 'what it answered is no ConfigMap'],
+    ['no ConfigMap at all', (response) => void response.writeHead(404).end(), 'it does not publish how to join it'],
+    ['another place', (response) => void response.writeHead(302, { location: '/' }).end(), 'it answered 302'],
+    [
+      'another cluster the second time',
+      (response, count) => void response.end(count === 1 ? info : JSON.stringify({ data: { kubeconfig: '' } })),
+      'cluster-info is another one when its authority is asked',
+    ],
+  ])('says in a sentence that somebody answers %s', async (_what, how, sentence) => {
+    answer = how;
+    await listen();
+    await expect(discover({ endpoint, token, hashes }, { clock })).rejects.toThrow(`${endpoint}: ${sentence}`);
+  });
+  it('reads no more than a cluster-info can be', async () => {
+    let sent = 0;
+    const piece = Buffer.alloc(64 * 1024, 'a');
+    answer = (response) => {
+      const more = (): void => {
+        while (!response.destroyed && response.write(piece)) sent += piece.length;
+        sent += piece.length;
+      };
+      response.on('drain', more);
+      more();
+    };
+    await listen();
+    await expect(discover({ endpoint, token, hashes }, { clock })).rejects.toThrow(/is longer than 256 KiB$/);
+    // What was on its way, in buffers of both sides, is not counted against it.
+    expect(sent).toBeLessThan(clusterInfoBytesMax + 64 * 1024 * 1024);
+    expect(asked).toHaveLength(1);
+  });
+  it('does not believe who repeats what another one says', async () => {
+    signer = createCertificateAuthority({ commonName: 'kubernetes' });
+    await listen();
+    await expect(discover({ endpoint, token, hashes }, { clock })).rejects.toThrow(
+      /has no certificate for it of the authority in cluster-info: /,
+    );
+    expect(asked).toHaveLength(1);
+  });
+  it('says once whom it waits for, and why', async () => {
+    const said: string[] = [];
+    const over = new AbortController();
+    answer = (response, count) => {
+      if (count >= 2) over.abort(new Error('enough'));
+      response.writeHead(503).end();
+    };
+    await listen();
+    const waiting = discover(
+      { endpoint, token, hashes },
+      { clock, signal: over.signal, tell: (sentence) => void said.push(sentence) },
+    );
+    await expect(waiting).rejects.toThrow('enough');
+    expect(said).toEqual([`Waiting for the cluster at ${endpoint}: it answered 503`]);
+  });
 });

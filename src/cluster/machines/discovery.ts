@@ -1,16 +1,12 @@
 // How a machine comes to trust a cluster that it knows by an address, a token and a hash (KEP-130; kubeadm's token-based discovery): the public
-// ConfigMap `cluster-info` is read from whoever answers, believed when the token signed it and its authority has the hash, and read once more from a server
-// that this authority vouches for.
-import { createHash } from 'node:crypto';
-import type { ConfigMap } from '#api/core/v1';
-import { parseYaml } from '#apimachinery/codec';
-import { createRestTransport, type ClientConfig } from '#client';
+// ConfigMap `cluster-info` is read from whoever answers, and once more from a server that its authority vouches for.
 import { userAgent } from '#component-base';
-import { detachedJws, parseCertificates, publicKeyDer, secretsEqual } from '#pki';
 import type { Clock } from '#utils';
-import { certificateClockProblem } from './clocks.ts';
+import { BodyTooLargeError, type ClientResponse, type ClientTls, createWireClient } from '#wire';
 import { parseToken } from '../joining/tokens.ts';
-import { clusterInfoBytesMax, discoveryPollMs, discoveryTimeoutMs } from './limits.ts';
+import { certificateClockProblem } from './clocks.ts';
+import { type Discovered, DiscoveryError, infoEntries, signedContent, trusted } from './cluster-info.ts';
+import { clusterInfoBytesMax, discoveryAnswerMs, discoveryPollMs, discoveryTimeoutMs } from './limits.ts';
 
 export interface Discovery {
   /** `10.0.0.1:6443`. */
@@ -20,96 +16,87 @@ export interface Discovery {
   hashes: readonly string[];
 }
 
-export interface Discovered {
-  server: string;
-  /** PEM. */
-  ca: string;
+interface Deps {
+  clock: Clock;
+  signal?: AbortSignal | undefined;
+  /** Hears who is waited for, and why. */
+  tell?: ((sentence: string) => void) | undefined;
 }
 
-/** What kubeadm calls the hash of an authority: of its public key (RFC 7469). */
-export function authorityHashes(ca: string): string[] {
-  return parseCertificates(ca).map(
-    ({ publicKey }) => `sha256:${createHash('sha256').update(publicKeyDer(publicKey)).digest('hex')}`,
-  );
-}
+const path = '/api/v1/namespaces/kube-public/configmaps/cluster-info?timeout=10s';
+/** What TLS says of somebody who has no certificate of the authority that he named, or none for his address. */
+const notVouchedFor = /^(ERR_TLS_CERT_|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/;
+const untimely: ReadonlySet<string> = new Set(['CERT_NOT_YET_VALID', 'CERT_HAS_EXPIRED']);
 
-/** Rejects when it cannot be believed. */
-class DiscoveryError extends Error {
-  override name = 'DiscoveryError';
-}
-
-async function readClusterInfo(config: ClientConfig, clock: Clock): Promise<ConfigMap> {
-  const transport = createRestTransport({ config, clock, userAgent: userAgent('sagong') });
+/** An answer's body, no longer than cluster-info may be. */
+async function bodyOf({ status, text }: ClientResponse): Promise<string> {
+  if (status === 401 || status === 403 || status === 404)
+    throw new DiscoveryError('it does not publish how to join it; start it with: sagong up --advertise-address');
+  if (status === 429 || status >= 500) throw new Error(`it answered ${status}`);
+  if (status !== 200) throw new DiscoveryError(`it answered ${status}`);
   try {
-    const { status, text } = await transport.raw('GET', '/api/v1/namespaces/kube-public/configmaps/cluster-info?timeout=10s');
-    if (status === 403 || status === 404 || status === 401)
-      throw new Error(
-        `the server ${config.server} does not publish how to join it; start it with: sagong up --advertise-address`,
-      );
-    if (status !== 200 || text.length > clusterInfoBytesMax) throw new Error(`the server ${config.server} answered ${status}`);
-    return JSON.parse(text) as ConfigMap;
-  } finally {
-    transport.close();
+    return await text(clusterInfoBytesMax);
+  } catch (error) {
+    if (!(error instanceof BodyTooLargeError)) throw error;
+    throw new DiscoveryError(`what it answered is longer than ${clusterInfoBytesMax / 1024} KiB`, { cause: error });
   }
 }
 
-/** The kubeconfig in it, once the token has signed it. Throws DiscoveryError; undefined: not signed yet. */
-export function signedContent({ data = {} }: ConfigMap, token: string): string | undefined {
-  const { id, secret } = parseToken(token);
-  const content = data['kubeconfig'];
-  const signature = data[`jws-kubeconfig-${id}`];
-  if (content === undefined) throw new DiscoveryError('there is no kubeconfig in cluster-info');
-  if (signature === undefined) return undefined;
-  if (!secretsEqual(signature, detachedJws(content, id, secret)))
-    throw new DiscoveryError(`failed to verify the signature of cluster-info with the token "${id}": it is not of this cluster`);
-  return content;
+/** The entries of cluster-info, from whoever answers as `tls` wants it. Nobody learns the token. */
+async function readInfo(endpoint: string, tls: ClientTls, signal: AbortSignal | undefined): Promise<Record<string, string>> {
+  const client = createWireClient({ baseUrl: `https://${endpoint}`, tls });
+  const late = AbortSignal.timeout(discoveryAnswerMs);
+  try {
+    const headers = { accept: 'application/json', 'user-agent': userAgent('sagong') };
+    const within = signal ? AbortSignal.any([signal, late]) : late;
+    return infoEntries(await bodyOf(await client.request({ path, headers, signal: within })));
+  } finally {
+    client.close();
+  }
 }
 
-interface InfoKubeconfig {
-  clusters?: { cluster?: { server?: string; 'certificate-authority-data'?: string } }[];
+/** Undefined while the token has not signed it. */
+async function tryOnce({ endpoint, token, hashes }: Discovery, { signal }: Deps): Promise<Discovered | undefined> {
+  const content = signedContent(await readInfo(endpoint, { insecureSkipVerify: true }, signal), token);
+  if (content === undefined) return undefined;
+  const found = trusted(content, hashes);
+  const again = signedContent(await readInfo(endpoint, { ca: found.ca }, signal), token);
+  if (again !== content) throw new DiscoveryError('cluster-info is another one when its authority is asked');
+  return found;
 }
 
-/** Server and authority out of it, checked against the hashes. */
-export function trusted(content: string, hashes: readonly string[]): Discovered {
-  const { cluster } = (parseYaml(content).value as InfoKubeconfig).clusters?.[0] ?? {};
-  const ca = Buffer.from(cluster?.['certificate-authority-data'] ?? '', 'base64').toString('utf8');
-  const server = cluster?.server ?? '';
-  if (ca === '' || server === '') throw new DiscoveryError('cluster-info names no server and authority');
-  const found = authorityHashes(ca);
-  if (hashes.length > 0 && !found.some((hash) => hashes.includes(hash)))
-    throw new DiscoveryError(
-      `cluster CA found in cluster-info ConfigMap is invalid: none of the public keys "${found.join(':')}" are pinned`,
-    );
-  return { server, ca };
+/** Why it has to be tried again. Throws what does not get better by itself. */
+function hindrance(error: unknown, endpoint: string, nowMs: number): string {
+  if (error instanceof DiscoveryError) throw new DiscoveryError(`${endpoint}: ${error.message}`, { cause: error });
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code !== undefined && untimely.has(code)) throw new DiscoveryError(certificateClockProblem(code, endpoint, nowMs));
+  const [line = ''] = message.split('\n');
+  if (code !== undefined && notVouchedFor.test(code))
+    throw new DiscoveryError(`${endpoint} has no certificate for it of the authority in cluster-info: ${line}`);
+  return line;
 }
-
-const untimely: ReadonlySet<string> = new Set(['CERT_NOT_YET_VALID', 'CERT_HAS_EXPIRED']);
 
 /** Tries again while nobody answers or the token has not signed yet. Rejects with a sentence. */
-export async function discover({ endpoint, token, hashes }: Discovery, clock: Clock, signal?: AbortSignal): Promise<Discovered> {
-  const deadlineMs = clock.monotonic() + discoveryTimeoutMs;
+export async function discover(discovery: Discovery, deps: Deps): Promise<Discovered> {
+  const { endpoint, token } = discovery;
+  const { clock, signal, tell } = deps;
   const { id } = parseToken(token);
+  const unsigned = `could not find a JWS signature in the cluster-info ConfigMap for token ID "${id}": it has expired, or never was`;
+  const deadlineMs = clock.monotonic() + discoveryTimeoutMs;
+  const told = new Set<string>();
   for (;;) {
+    let why: string;
     try {
-      const content = signedContent(await readClusterInfo({ server: `https://${endpoint}`, insecure: true }, clock), token);
-      if (content !== undefined) {
-        const found = trusted(content, hashes);
-        const again = signedContent(await readClusterInfo({ server: `https://${endpoint}`, ca: found.ca }, clock), token);
-        if (again !== content) throw new DiscoveryError('cluster-info is another one when its authority is asked');
-        return found;
-      }
-      if (clock.monotonic() > deadlineMs)
-        throw new DiscoveryError(
-          `could not find a JWS signature in the cluster-info ConfigMap for token ID "${id}": it has expired, or never was`,
-        );
+      const found = await tryOnce(discovery, deps);
+      if (found) return found;
+      why = unsigned;
     } catch (error) {
-      if (error instanceof DiscoveryError || signal?.aborted || clock.monotonic() > deadlineMs) throw error;
-      const { code } = error as NodeJS.ErrnoException;
-      if (code !== undefined && untimely.has(code))
-        throw new DiscoveryError(certificateClockProblem(code, endpoint, clock.now()));
-      if (code === undefined && !/publish|answered/.test((error as Error).message)) throw error;
-      if (/publish/.test((error as Error).message)) throw error;
+      signal?.throwIfAborted();
+      why = hindrance(error, endpoint, clock.now());
     }
+    if (clock.monotonic() > deadlineMs) throw new DiscoveryError(`${endpoint}: ${why}`);
+    if (!told.has(why)) tell?.(`Waiting for the cluster at ${endpoint}: ${why}`);
+    told.add(why);
     await clock.sleep(discoveryPollMs, signal);
   }
 }

@@ -12,7 +12,7 @@ import type { Progress } from '../progress.ts';
 import { keepRenewing } from '../renewal.ts';
 import { type ClusterSettings, clusterNetworks, type MachineChoice } from '../settings.ts';
 import { endpointOfMachine, ownMachineDir } from './choice.ts';
-import { authorityHashes } from './discovery.ts';
+import { authorityHashes } from './cluster-info.ts';
 import { join as joinMachine } from './join.ts';
 import { markControlPlane } from './labels.ts';
 import { ownTokenTtlMs } from './limits.ts';

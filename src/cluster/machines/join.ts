@@ -14,7 +14,8 @@ import { containerdPaths, parseRegistryMirror } from '../nodes/index.ts';
 import { assertSocketPaths } from '../paths.ts';
 import { loadSettings } from '../settings.ts';
 import { isNodeReadySince } from '../wait.ts';
-import { type Discovered, discover } from './discovery.ts';
+import type { Discovered } from './cluster-info.ts';
+import { discover } from './discovery.ts';
 import { joinTimeoutMs } from './limits.ts';
 import { loadMachine, type MachineSettings, machinePaths, prepareMachine, saveMachine } from './machine.ts';
 import { assertNameFree } from './name-taken.ts';
@@ -50,6 +51,8 @@ export interface JoinDeps {
   rng: Rng;
   logger: Logger;
   signal?: AbortSignal;
+  /** Hears, in sentences, what a join waits for. */
+  tell?: (sentence: string) => void;
 }
 
 const kubeletPort = 10_250;
@@ -234,7 +237,7 @@ async function run(
 }
 
 /** Of a cluster that is believed. */
-async function wayIn(options: JoinOptions, { clock, signal }: JoinDeps): Promise<Found> {
+async function wayIn(options: JoinOptions, deps: JoinDeps): Promise<Found> {
   const { endpoint, token, hashes = [], skipHashes = false } = options;
   if (endpoint === undefined || token === undefined)
     throw new Error(
@@ -244,8 +247,8 @@ async function wayIn(options: JoinOptions, { clock, signal }: JoinDeps): Promise
     throw new Error(
       'give --discovery-token-ca-cert-hash, or --discovery-token-unsafe-skip-ca-verification to believe whoever knows the token',
     );
-  const found = await discover({ endpoint, token, hashes }, clock, signal);
-  return { ...found, published: await readPublished({ ...found, token }, clock) };
+  const found = await discover({ endpoint, token, hashes }, deps);
+  return { ...found, published: await readPublished({ ...found, token }, deps.clock) };
 }
 
 async function untilReady(

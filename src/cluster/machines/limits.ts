@@ -6,8 +6,12 @@ export const networkRetryMs = 2_000;
 /** Longest wait for the way in of a cluster, and between two tries. */
 export const discoveryTimeoutMs = 5 * 60_000;
 export const discoveryPollMs = 1_000;
+/** The longest wait for one answer, with its body. */
+export const discoveryAnswerMs = 15_000;
 /** The largest cluster-info that is read: before the join anybody could have sent it. */
 export const clusterInfoBytesMax = 256 * 1024;
+/** Hashes of authorities that one sentence names. */
+export const hashesToldMax = 4;
 /** The longest wait until a joined machine's node is Ready. */
 export const joinTimeoutMs = 120_000;
 /** Pauses before the agent is started again. */

@@ -68,7 +68,13 @@ export async function runJoin(given: string | undefined, spoken: JoinFlags): Pro
   const logger = createLogger({ clock, component: 'sagong', write: (text) => void log.write(text) });
   const { signal } = shutdownSignal();
   const startedAtMs = clock.now();
-  await writeRunState(dir, { pid: process.pid, startedAtMs, ready: false });
+  const began = { pid: process.pid, startedAtMs, ready: false };
+  await writeRunState(dir, began);
+  const tell = (waiting: string): void => {
+    process.stderr.write(`${waiting}\n`);
+    // Whoever started this process in the background shows it.
+    void writeRunState(dir, { ...began, waiting }).catch(() => {});
+  };
   const { token, nodeName, nodeIp, registryMirrors, discoveryTokenUnsafeSkipCaVerification: skipHashes } = flags;
   const machine = await join(
     {
@@ -84,7 +90,7 @@ export async function runJoin(given: string | undefined, spoken: JoinFlags): Pro
       certificateKey,
       program: programOf(),
     },
-    { clock, rng: systemRng(), logger, signal },
+    { clock, rng: systemRng(), logger, signal, tell },
   );
   const { nodeName: name, server, controlPlane } = machine.settings;
   say(
