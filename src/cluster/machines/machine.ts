@@ -56,9 +56,23 @@ export const machinePaths = (dir: string) => ({
 /** Name of the machine's cgroup: everything that it runs is in it. */
 export const machineCgroup = (dir: string): string => `sagong-${clusterMark(dir)}-machine`;
 
+/** What a machine cannot do without. */
+const settingNames = ['nodeName', 'nodeIp', 'server', 'podCidr'] as const;
+
+/** Undefined where there is no node. Rejects with a sentence that names the file where that cannot be read. */
 export async function loadMachine(dir: string): Promise<MachineSettings | undefined> {
-  const text = (await readFileIfExists(machinePaths(dir).settings))?.toString('utf8');
-  return text === undefined ? undefined : (JSON.parse(text) as MachineSettings);
+  const { settings: path } = machinePaths(dir);
+  const text = (await readFileIfExists(path))?.toString('utf8');
+  if (text === undefined) return undefined;
+  try {
+    const settings = JSON.parse(text) as MachineSettings | null;
+    const missing = settingNames.filter((name) => typeof settings?.[name] !== 'string');
+    if (settings && missing.length === 0) return settings;
+    throw new Error(`${missing.join(', ')} missing`);
+  } catch (error) {
+    const why = (error as Error).message;
+    throw new Error(`${path} is not readable (${why}): restore it, or remove ${dir} and join again`, { cause: error });
+  }
 }
 
 /** Writes what the agent needs; `token` only until the kubelet has its certificate. */

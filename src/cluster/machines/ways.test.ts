@@ -1,13 +1,13 @@
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '#host';
 import { createCertificateAuthority, issueCertificate } from '#pki';
-import { silentLogger } from '#utils';
+import { type Logger, silentLogger } from '#utils';
 import { keptWays, type Way, Ways, waysOf } from './ways.ts';
 
 const ca = createCertificateAuthority({ commonName: 'kubernetes' });
@@ -38,6 +38,22 @@ class Apiserver {
     for (const socket of this.#sockets) socket.destroy();
   }
 }
+
+it.each(['{}', 'null', '7', '[1]', '[null]', '[{"host":"a"}]', '[{"host":"a","port":0}]', '[{"host":7,"port":1}]', '[{'])(
+  'a file of apiservers that holds %s is none, and is named',
+  async (text) => {
+    const dir = await mkdtemp(join(tmpdir(), 'ways-'));
+    const path = join(dir, 'apiservers.json');
+    const warn = vi.fn<Logger['warn']>();
+    try {
+      await writeFile(path, text);
+      expect(waysOf('https://a:1', await keptWays(path, { ...silentLogger, warn }))).toEqual([{ host: 'a', port: 1 }]);
+      expect(warn).toHaveBeenCalledWith(expect.any(String), expect.objectContaining({ path }));
+    } finally {
+      await rm(dir, { recursive: true });
+    }
+  },
+);
 
 describe('the ways to a cluster', () => {
   let dir: string;

@@ -23,12 +23,20 @@ export const waysOf = (server: string, apiservers: readonly Way[]): Way[] => [
   ...new Map([wayTo(server), ...apiservers].map((way) => [nameOf(way), way])).values(),
 ];
 
-/** The addresses of apiservers as they were last written to a file. */
-export async function keptWays(path: string): Promise<Way[]> {
+const isWay = (value: unknown): value is Way => {
+  const { host, port } = (value ?? {}) as Partial<Way>;
+  return typeof host === 'string' && host !== '' && Number.isInteger(port) && (port as number) > 0 && (port as number) < 65_536;
+};
+
+/** The addresses of apiservers as they were last written to a file. One that holds anything else is none: they are learned anew. */
+export async function keptWays(path: string, logger?: Logger): Promise<Way[]> {
   const text = (await readFileIfExists(path))?.toString('utf8') ?? '[]';
   try {
-    return JSON.parse(text) as Way[];
-  } catch {
+    const kept: unknown = JSON.parse(text);
+    if (Array.isArray(kept) && kept.every(isWay)) return kept;
+    throw new Error('it is no list of hosts and ports');
+  } catch (error) {
+    logger?.warn('the file in which the apiservers are kept is left alone', { path, err: error });
     return [];
   }
 }
@@ -106,7 +114,7 @@ export class Ways {
     this.#current = wayTo(options.server);
   }
   static async open(options: WaysOptions, deps: { clock: Clock; logger: Logger }): Promise<Ways> {
-    const ways = new Ways(options, await keptWays(options.file), deps);
+    const ways = new Ways(options, await keptWays(options.file, deps.logger), deps);
     void ways.#watch().catch(() => {});
     return ways;
   }
