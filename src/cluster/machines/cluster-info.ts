@@ -1,8 +1,7 @@
 // What the public ConfigMap `cluster-info` says, from somebody whom nobody trusts yet: believed when the token signed it and its authority has the hash.
 // Whatever it holds instead is told in one sentence. Pure.
-import { createHash } from 'node:crypto';
 import { parseYaml } from '#apimachinery/codec';
-import { detachedJws, type ParsedCertificate, parseCertificates, publicKeyDer, secretsEqual } from '#pki';
+import { detachedJws, type ParsedCertificate, parseCertificates, publicKeyDer, secretsEqual, sha256Hex } from '#pki';
 import { parseToken } from '../joining/tokens.ts';
 import { hashesToldMax } from './limits.ts';
 
@@ -32,8 +31,7 @@ function readAs<T>(complaint: string, read: () => T | undefined): T {
   return value;
 }
 
-const hashOf = ({ publicKey }: ParsedCertificate): string =>
-  `sha256:${createHash('sha256').update(publicKeyDer(publicKey)).digest('hex')}`;
+const hashOf = ({ publicKey }: ParsedCertificate): string => `sha256:${sha256Hex(publicKeyDer(publicKey))}`;
 
 /** What kubeadm calls the hash of an authority: of its public key (RFC 7469). */
 export const authorityHashes = (ca: string): string[] => parseCertificates(ca).map(hashOf);
