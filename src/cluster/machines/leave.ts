@@ -32,15 +32,24 @@ async function deleteNode(nodeName: string, clients: (KubeClient | undefined)[])
 
 const serverAt = (address: string): string => `https://${address}:${apiPort}`;
 
-/** Gives what could not be undone, in sentences. */
-export async function leave(dir: string, clock: Clock): Promise<string[]> {
+/**
+ * Gives what could not be undone, in sentences. A machine whose member cannot leave etcd stays as it is, unless `force` says otherwise: of two members, the
+ * one that stays could write no more.
+ */
+export async function leave(dir: string, clock: Clock, { force = false }: { force?: boolean } = {}): Promise<string[]> {
   const settings = await loadMachine(dir);
   if (!settings) throw new Error(`there is no node in ${dir}`);
   const left: string[] = [];
   let others: string[] = [];
   if (settings.controlPlane)
     others = await leaveEtcd(dir, settings, clock).catch((error: unknown) => {
-      left.push(`this machine is still a member of etcd: ${(error as Error).message}`);
+      const why = `this machine is still a member of etcd: ${(error as Error).message}`;
+      if (!force)
+        throw new Error(
+          `${why}; nothing was undone, for the members that stay may have no majority without it: try again when they answer, or go on with --force`,
+          { cause: error },
+        );
+      left.push(why);
       return [];
     });
   await stopProcess(dir, clock);

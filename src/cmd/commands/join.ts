@@ -104,9 +104,9 @@ export async function runJoin(given: string | undefined, spoken: JoinFlags): Pro
   process.exit(0);
 }
 
-export async function runLeave({ dataDir }: { dataDir?: string }): Promise<void> {
+export async function runLeave({ dataDir, force = false }: { dataDir?: string; force?: boolean }): Promise<void> {
   const dir = dirOf(dataDir);
-  const left = await leave(dir, systemClock());
+  const left = await leave(dir, systemClock(), { force });
   say('This machine is no node any more: what ran was ended, and routes, rules and files were removed');
   for (const what of left) process.stderr.write(`${what}; on the first machine: sagong node remove\n`);
 }

@@ -174,7 +174,14 @@ const join = command({
 const leave = command({
   name: 'leave',
   description: 'Undo all that join did on this machine, and take its node out of the cluster.',
-  flags: { dataDir: machineDir },
+  flags: {
+    dataDir: machineDir,
+    force: flag.bool({
+      name: 'force',
+      default: false,
+      help: 'Go on where its member of etcd cannot be taken out, which may leave the others without a majority.',
+    }),
+  },
   run: async ({ given }) => (await import('../commands/join.ts')).runLeave(given),
 });
 

@@ -1,0 +1,42 @@
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { systemClock } from '#host';
+import { controlPlaneConfigPath, controlPlaneDir } from '../control-planes/config.ts';
+import { leave } from './leave.ts';
+import { machinePaths } from './machine.ts';
+
+let dir: string;
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'leave-'));
+});
+afterEach(() => rm(dir, { recursive: true }));
+
+it('says that there is no node', async () => {
+  await expect(leave(dir, systemClock())).rejects.toThrow(`there is no node in ${dir}`);
+});
+
+it('undoes nothing where its member of etcd cannot be taken out', async () => {
+  const [own, other] = [
+    { name: 'near', address: '127.0.0.2' },
+    { name: 'first', address: '127.0.0.3' },
+  ];
+  const controlPlane = { cluster: 'kubernetes', endpoint: '127.0.0.3:6443', encryptSecrets: false };
+  const settings = {
+    nodeName: own.name,
+    nodeIp: own.address,
+    server: 'https://127.0.0.2:6443',
+    podCidr: '10.244.0.0/16',
+    controlPlane,
+  };
+  await writeFile(machinePaths(dir).settings, JSON.stringify(settings));
+  const directory = controlPlaneDir(dir, own.name);
+  await mkdir(directory, { recursive: true });
+  await writeFile(controlPlaneConfigPath(directory), JSON.stringify({ ...own, members: [other, own] }));
+  // Nobody is asked without its certificates.
+  await expect(leave(dir, systemClock())).rejects.toThrow(
+    /^this machine is still a member of etcd: 127\.0\.0\.3: .*; nothing was undone, .* go on with --force$/,
+  );
+  expect((await readdir(dir)).sort()).toEqual(['control-planes', 'machine.json']);
+});
