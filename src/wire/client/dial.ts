@@ -1,7 +1,13 @@
 // Opening connections: TCP or unix socket (or the caller's own way), TLS on top.
 import { connect as connectSocket, isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
+import {
+  checkServerIdentity,
+  type ConnectionOptions,
+  connect as connectTls,
+  type PeerCertificate,
+  type TLSSocket,
+} from 'node:tls';
 import { limits } from '../limits.ts';
 import type { ClientOptions, ClientTls } from './options.ts';
 
@@ -30,6 +36,13 @@ export function endpointOf(baseUrl: string): Endpoint {
   return { encrypted, host, port, socketPath: undefined, authority: url.host, pathPrefix: url.pathname.replace(/\/$/, '') };
 }
 
+/** Go has no use for a common name: a certificate without other names is for nobody. */
+function identityError(host: string, cert: PeerCertificate): Error | undefined {
+  if (cert.subjectaltname !== undefined) return checkServerIdentity(host, cert);
+  const message = 'certificate relies on legacy Common Name field, use SANs instead';
+  return Object.assign(new Error(message), { code: 'ERR_TLS_CERT_ALTNAME_INVALID', host, cert });
+}
+
 /** TLS settings in Node's words. */
 export function tlsOptions(tls: ClientTls, host: string, alpn: readonly string[]): ConnectionOptions {
   const name = tls.serverName ?? host;
@@ -42,6 +55,7 @@ export function tlsOptions(tls: ClientTls, host: string, alpn: readonly string[]
     rejectUnauthorized: !tls.insecureSkipVerify,
     // Every certificate that is trusted is an anchor, as in Go: a bundle may hold the server's own certificate alone.
     allowPartialTrustChain: true,
+    checkServerIdentity: identityError,
     minVersion: 'TLSv1.2',
   };
 }
