@@ -6,6 +6,9 @@ import { loadApp, nodesOf, service, web } from './pods.mjs';
 import { addOnPrograms, caddy, versions } from './programs.mjs';
 
 const host = 'shop.example.com';
+const namespace = 'caddy-system';
+
+const controllers = async (kubectl) => (await kubectl('get', 'pods', '-n', namespace, '-o', 'name')).trim().split('\n').filter(Boolean);
 
 const path = (at, name) => ({ path: at, pathType: 'Prefix', backend: { service: { name, port: { number: 80 } } } });
 const ingress = (...paths) =>
@@ -42,8 +45,12 @@ export const ingressController = {
     for (const [at, name] of ['shop', 'other'].entries()) await apply(`${web(name, { node: nodes[at] })}\n${service(name)}`);
     const certificate = await secret(context);
     await apply(ingress(path('/', 'shop')));
-    await must(helm, ['install', 'caddy', chart, '-n', 'caddy-system', '--create-namespace', '--wait', '--timeout', '180s'], { env });
-    // It begins to watch Secrets when it first sees an Ingress with one, and reads their certificates with the next change (caddyserver/ingress#345).
+    await must(helm, ['install', 'caddy', chart, '-n', namespace, '--create-namespace', '--wait', '--timeout', '180s'], { env });
+    // It begins to watch Secrets when it first sees an Ingress with one, and reads their certificates with the next change of what it serves (caddyserver/ingress#345).
+    await eventually('each controller has the certificate', async () => {
+      const logs = await Promise.all((await controllers(kubectl)).map((name) => kubectl('logs', '-n', namespace, name)));
+      return logs.length > 0 && logs.every((text) => text.includes('TLS secret created (default/shop)'));
+    });
     await apply(ingress(path('/sub', 'other'), path('/', 'shop')));
     const told = 'jsonpath={.status.loadBalancer.ingress[0].ip}';
     const address = await eventually('the Ingress has an address', () => kubectl('get', 'ingress', 'shop', '-o', told));
@@ -60,7 +67,7 @@ export const ingressController = {
     const plain = await curl(`http://${host}/`, '-o', '/dev/null', '-w', '%{http_code} %{redirect_url}');
     if (plain.text !== `308 https://${host}/`) throw new Error(`plain HTTP: ${plain.text}`);
     await kubectl('delete', 'ingress/shop', 'secret/shop', 'pod/shop', 'pod/other', 'service/shop', 'service/other');
-    await must(helm, ['uninstall', 'caddy', '-n', 'caddy-system', '--wait'], { env });
+    await must(helm, ['uninstall', 'caddy', '-n', namespace, '--wait'], { env });
     return { result: 'works', differs: 'the program is newer than the image that the chart names; a certificate counts from the next change of an Ingress (caddyserver/ingress#345)' };
   },
 };
