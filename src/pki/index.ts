@@ -28,6 +28,7 @@ export {
 } from './certificates/issue.ts';
 export {
   isSignedBy,
+  isTrustedIssuer,
   type ParsedCertificate,
   parseCertificate,
   parseCertificateDer,

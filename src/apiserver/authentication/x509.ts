@@ -1,5 +1,5 @@
 // Client certificates: CN is the user, O are the groups (k8s.io/apiserver/pkg/authentication/request/x509).
-import { isSignedBy, type ParsedCertificate, parseCertificateDer, parseCertificates } from '#pki';
+import { isSignedBy, isTrustedIssuer, type ParsedCertificate, parseCertificateDer, parseCertificates } from '#pki';
 import type { Credentials, UserInfo } from '../request/request.ts';
 import type { AuthenticatedUser, RequestAuthenticator } from './types.ts';
 import { extraKeys } from './users.ts';
@@ -41,7 +41,9 @@ function chains(
   depth = 0,
 ): boolean {
   if (!validAt(leaf, nowMs) || depth > chainLengthMax) return false;
-  if (roots.some((root) => validAt(root, nowMs) && (root.raw.equals(leaf.raw) || (root.isCa && isSignedBy(leaf, root)))))
+  if (
+    roots.some((root) => validAt(root, nowMs) && (root.raw.equals(leaf.raw) || (isTrustedIssuer(root) && isSignedBy(leaf, root))))
+  )
     return true;
   return intermediates.some(
     (issuer) =>

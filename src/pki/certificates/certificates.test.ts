@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { generateKeyPair } from '../keys.ts';
 import { encodePem, findPem } from '../pem.ts';
 import { createCertificateAuthority, issueCertificate, issueCertificateForKey, loadCertificateAuthority } from './issue.ts';
-import { isSignedBy, parseCertificate, parseCertificateDer } from './parse.ts';
+import { isSignedBy, type ParsedCertificate, parseCertificate, parseCertificateDer } from './parse.ts';
 import { verifyCertificate } from './verify.ts';
 import { createCertificateRequest, parseCertificateRequest } from './request.ts';
 
@@ -123,4 +123,55 @@ test('verification: authority, time and usage', () => {
     'x509: certificate has expired or is not yet valid: current time 2026-01-04T00:00:00Z is after 2026-01-03T00:00:00Z',
   );
   expect(check({ now: Date.UTC(2025, 0, 1) })).toContain('is before 2026-01-01T00:00:00Z');
+});
+
+// Made by OpenSSL: an authority of version 1, a certificate that it issued, and the same authority as another one signed it.
+const [old, issued, between, root] = [
+  `-----BEGIN CERTIFICATE-----
+MIIBGDCBvwIUcC5jMm9UzF1Pj72Ls9vvZB/MH2AwCgYIKoZIzj0EAwIwDjEMMAoG
+A1UEAwwDb2xkMCAXDTI2MTEyMzA4MjYzN1oYDzIxMjYxMDMwMDgyNjM3WjAOMQww
+CgYDVQQDDANvbGQwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAAQ8reAffgWTuUsw
+GF1YLV8FhSR7DSsTq3YhJ+V9gtpU+PNW4oWbPMVapiyH2Nb/0HXSqtJA5o7QvAfb
+BlreMR5TMAoGCCqGSM49BAMCA0gAMEUCIHOh0vroRmafjhoq7wXG5ESR89ra670W
+Cjvno2aoE47CAiEAgQnDW/fgFndml+QaiLNJRXtZ+ertfMB1q+i1eynEjec=
+-----END CERTIFICATE-----`,
+  `-----BEGIN CERTIFICATE-----
+MIIBizCCATKgAwIBAgIUMxV6+37yDoEZfx7Y5IyJpNZ4lakwCgYIKoZIzj0EAwIw
+DjEMMAoGA1UEAwwDb2xkMCAXDTI2MTEyMzA4MjYzOFoYDzIxMjYxMDMwMDgyNjM4
+WjAPMQ0wCwYDVQQDDARsZWFmMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEcY4Y
+XDWrHHBAFSSfYE80RYUD6C+pXZv3DjJ0a9pWUhfxE+Oh4KTysVPADcRtFjoa+mS6
+sC3RxwWQ68M27/jZvqNrMGkwEwYDVR0lBAwwCgYIKwYBBQUHAwIwHQYDVR0OBBYE
+FFOPcvMhyh1BYTE+Vwkfd5trez6GMDMGA1UdIwQsMCqhEqQQMA4xDDAKBgNVBAMM
+A29sZIIUcC5jMm9UzF1Pj72Ls9vvZB/MH2AwCgYIKoZIzj0EAwIDRwAwRAIgdGpm
+2gbZsV80S6yw6UWicAoux+xajWnXY65dEDIc6NYCIFDsH7h/Rsdg4X0n/ZkrwNoZ
+/85zs9o2uzaRot9+1HHU
+-----END CERTIFICATE-----`,
+  `-----BEGIN CERTIFICATE-----
+MIIBGjCBwAIUSXyn2ddev50dJLzr+g17m304NdwwCgYIKoZIzj0EAwIwDzENMAsG
+A1UEAwwEcm9vdDAgFw0yNjExMjMwODI2MzhaGA8yMTI2MTAzMDA4MjYzOFowDjEM
+MAoGA1UEAwwDb2xkMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEPK3gH34Fk7lL
+MBhdWC1fBYUkew0rE6t2ISflfYLaVPjzVuKFmzzFWqYsh9jW/9B10qrSQOaO0LwH
+2wZa3jEeUzAKBggqhkjOPQQDAgNJADBGAiEAm051HLWkLfL272Uvr0CX4D5bGvVd
+O2Q6+ReX5bIlcTMCIQDqFtOFwOChASXz/1xztjT+DHYB1p0U84O8NXjpbJ9oaQ==
+-----END CERTIFICATE-----`,
+  `-----BEGIN CERTIFICATE-----
+MIIBdjCCARugAwIBAgIUed0SKQ4oc+SX8qsRSlSmgwvwJ58wCgYIKoZIzj0EAwIw
+DzENMAsGA1UEAwwEcm9vdDAgFw0yNjExMjMwODI2MzhaGA8yMTI2MTAzMDA4MjYz
+OFowDzENMAsGA1UEAwwEcm9vdDBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABFjS
++HxnLtqS+jkq8hhsXnws1fhK2xZEiRWq5E5E+75qJR0tZ8mBJf/ozLX1J3VZPvoz
+kFac5pC+MK/Titmu0Z6jUzBRMB0GA1UdDgQWBBSfZZtwB/QKbDdWJbm1PGmKhhb4
+LjAfBgNVHSMEGDAWgBSfZZtwB/QKbDdWJbm1PGmKhhb4LjAPBgNVHRMBAf8EBTAD
+AQH/MAoGCCqGSM49BAMCA0kAMEYCIQCjwI/2ps190N4PpZ5Fxd7/ii6RP/HcMY5e
+bXhB6YiLiAIhAPg52D93JzMWcEjotjjPePQP1pQp7TPof2uRIoPjixaO
+-----END CERTIFICATE-----`,
+].map((pem) => parseCertificate(pem)) as [ParsedCertificate, ParsedCertificate, ParsedCertificate, ParsedCertificate];
+
+test('an authority of version 1 has issued what it signed where it is trusted, not where it is presented', () => {
+  const now = Date.UTC(2027, 0, 1);
+  expect([old.version, issued.version, old.isCa]).toEqual([1, 3, false]);
+  expect(verifyCertificate(issued, { roots: [old], now })).toBeUndefined();
+  expect(verifyCertificate(between, { roots: [root], now })).toBeUndefined();
+  expect(verifyCertificate(issued, { roots: [root], intermediates: [between], now })).toBe(
+    'x509: certificate signed by unknown authority',
+  );
 });

@@ -18,6 +18,8 @@ export interface ParsedCertificate extends AlternativeNames {
   notAfter: number;
   usages: Usage[];
   isCa: boolean;
+  /** 1, 2 or 3. */
+  version: number;
   publicKey: KeyObject;
   subjectKeyId?: Buffer;
   /** DER of the subject's name: the issuer field of what it signs. */
@@ -35,7 +37,9 @@ export function parseCertificateDer(der: Buffer): ParsedCertificate {
   const [body] = sequenceItems(decode(der), 'certificate');
   const items = sequenceItems(body, 'certificate');
   // The version is explicit [0]; version 1 certificates leave it out.
-  const fields = items[0]?.type === 0xa0 ? items.slice(1) : items;
+  const explicit = items[0]?.type === 0xa0 ? items[0] : undefined;
+  const version = explicit ? 1 + (expectType(decode(explicit.content), tag.integer, 'version').content.at(-1) ?? 0) : 1;
+  const fields = explicit ? items.slice(1) : items;
   const [serial, , issuer, validity, subject, publicKeyInfo] = fields;
   const [notBefore, notAfter] = sequenceItems(validity, 'validity');
   const extensions = items.find((item) => item.type === 0xa3);
@@ -50,6 +54,7 @@ export function parseCertificateDer(der: Buffer): ParsedCertificate {
     usages: decoded.usages,
     ...decoded.names,
     isCa: decoded.isCa,
+    version,
     publicKey: readPublicKey(publicKeyInfo.raw),
     ...(decoded.subjectKeyId && { subjectKeyId: decoded.subjectKeyId }),
     subjectDer: subject.raw,
@@ -76,6 +81,12 @@ export function parseCertificates(pem: string | Buffer): ParsedCertificate[] {
 
 /** The first certificate of a PEM bundle. */
 export const parseCertificate = (pem: string | Buffer): ParsedCertificate => parseCertificates(pem)[0] as ParsedCertificate;
+
+/**
+ * Whether a certificate that is trusted may have issued others, as Go has it: those before version 3 cannot say that they are authorities. One that is
+ * merely presented has to say so.
+ */
+export const isTrustedIssuer = ({ isCa, version }: ParsedCertificate): boolean => isCa || version < 3;
 
 /** Whether `issuer` signed `certificate` (names and signature; not validity). */
 export function isSignedBy(certificate: ParsedCertificate, issuer: ParsedCertificate): boolean {

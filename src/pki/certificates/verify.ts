@@ -1,7 +1,7 @@
 // Does a presented certificate chain to authorities we trust, now, for this usage (crypto/x509 Certificate.Verify)? The TLS layer knows only
 // one pool; authenticators that each have their own (client CA, request-header CA) ask here.
 import type { Usage } from './extensions.ts';
-import { isSignedBy, type ParsedCertificate } from './parse.ts';
+import { isSignedBy, isTrustedIssuer, type ParsedCertificate } from './parse.ts';
 
 export interface VerifyOptions {
   roots: readonly ParsedCertificate[];
@@ -40,8 +40,9 @@ function chainProblem(certificate: ParsedCertificate, options: VerifyOptions, de
   if (options.roots.some((root) => root.raw.equals(certificate.raw))) return undefined;
   let problem = 'x509: certificate signed by unknown authority';
   if (depth >= chainLengthMax) return problem;
-  for (const issuer of [...options.roots, ...(options.intermediates ?? [])]) {
-    if (!issuer.isCa || issuer.raw.equals(certificate.raw) || !isSignedBy(certificate, issuer)) continue;
+  const between = (options.intermediates ?? []).filter(({ isCa }) => isCa);
+  for (const issuer of [...options.roots.filter(isTrustedIssuer), ...between]) {
+    if (issuer.raw.equals(certificate.raw) || !isSignedBy(certificate, issuer)) continue;
     const above = chainProblem(issuer, options, depth + 1);
     if (above === undefined) return undefined;
     problem = above;
