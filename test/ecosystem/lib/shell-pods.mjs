@@ -1,11 +1,11 @@
 // Pods of real nodes that run a shell, and one whose streams programs open. Their image is made here: none can be pulled.
 import { loadImages } from './images.mjs';
 
-const image = 'sagong.local/ecosystem:1';
-export const container = (name, command, more = '') => `{name: ${name}, image: ${image}, imagePullPolicy: Never, command: [sh, -c, ${JSON.stringify(command)}]${more}}`;
+export const shellImage = 'sagong.local/ecosystem:1';
+export const container = (name, command, more = '') => `{name: ${name}, image: ${shellImage}, imagePullPolicy: Never, command: [sh, -c, ${JSON.stringify(command)}]${more}}`;
 
 /** The image that `container` names is on the nodes. */
-export const loadShell = (context) => loadImages(context, [{ reference: image }]);
+export const loadShell = (context) => loadImages(context, [{ reference: shellImage }]);
 
 const pod = (name) => `apiVersion: v1
 kind: Pod
