@@ -1,14 +1,9 @@
 // Opening connections: TCP or unix socket (or the caller's own way), TLS on top.
 import { connect as connectSocket, isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import {
-  checkServerIdentity,
-  type ConnectionOptions,
-  connect as connectTls,
-  type PeerCertificate,
-  type TLSSocket,
-} from 'node:tls';
+import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
 import { limits } from '../limits.ts';
+import { identityError } from './distrust.ts';
 import type { ClientOptions, ClientTls } from './options.ts';
 
 export interface Endpoint {
@@ -34,13 +29,6 @@ export function endpointOf(baseUrl: string): Endpoint {
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
   const port = url.port === '' ? (encrypted ? 443 : 80) : Number(url.port);
   return { encrypted, host, port, socketPath: undefined, authority: url.host, pathPrefix: url.pathname.replace(/\/$/, '') };
-}
-
-/** Go has no use for a common name: a certificate without other names is for nobody. */
-function identityError(host: string, cert: PeerCertificate): Error | undefined {
-  if (cert.subjectaltname !== undefined) return checkServerIdentity(host, cert);
-  const message = 'certificate relies on legacy Common Name field, use SANs instead';
-  return Object.assign(new Error(message), { code: 'ERR_TLS_CERT_ALTNAME_INVALID', host, cert });
 }
 
 /** TLS settings in Node's words. */
