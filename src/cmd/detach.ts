@@ -5,24 +5,39 @@ import { openSync, readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path';
 import { createProgress, readRunState, runningProcess } from '#cluster/start';
 import { ensureDir, onSignals, systemClock } from '#host';
+import { type HandedOver, handOver, hide, without } from './handed-over.ts';
 import { programOf } from './program.ts';
 
-const withDataDir = (dataDir: string): string[] => {
+/** Of the flags of this process, those that the child has otherwise: `secrets` in a file. */
+const withDataDir = (dataDir: string, secrets: readonly string[]): string[] => {
   const given = process.argv.slice(2).filter((word) => !/^--detach(=|$)/.test(word));
-  const at = given.findIndex((word) => word === '--data-dir' || word.startsWith('--data-dir='));
-  if (at >= 0) given.splice(at, given[at] === '--data-dir' ? 2 : 1);
-  return [...given, '--data-dir', dataDir];
+  return [...without(given, ['--data-dir', ...secrets]), '--data-dir', dataDir];
 };
 
-/** Does the work in a child with the data directory named. Ctrl-C reaches both through the terminal; other signals are passed on. */
-export async function again(dataDir: string): Promise<void> {
+const nameOf = (key: string): string => `--${key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+
+/** No process shows them from now on. Gives their flags, and what takes back what the child has not read. */
+async function secretly(dataDir: string, words: HandedOver): Promise<{ flags: string[]; takeBack(): Promise<void> }> {
+  const flags = Object.keys(words).map(nameOf);
+  if (flags.length === 0) return { flags, takeBack: () => Promise.resolve() };
+  hide(flags);
+  return { flags, takeBack: await handOver(dataDir, words) };
+}
+
+/**
+ * Does the work in a child with the data directory named. Ctrl-C reaches both through the terminal; other signals are passed on. `words`: values of flags
+ * that no command line is to show.
+ */
+export async function again(dataDir: string, words: HandedOver = {}): Promise<void> {
   const [command = process.execPath, ...args] = programOf();
-  const child = spawn(command, [...args, ...withDataDir(dataDir)], { stdio: 'inherit' });
+  const { flags, takeBack } = await secretly(dataDir, words);
+  const child = spawn(command, [...args, ...withDataDir(dataDir, flags)], { stdio: 'inherit' });
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(name, () => {
       if (name !== 'SIGINT' || !process.stdin.isTTY) child.kill(name);
     });
   process.exitCode = await new Promise<number>((resolve) => child.once('exit', (code) => resolve(code ?? 1)));
+  await takeBack();
 }
 
 /** Removes the file and the folders around it, from the inner to the outer, unless they hold anything else: a start that was refused leaves nothing. */
@@ -35,8 +50,8 @@ function removeAlone(file: string, folders: readonly string[]): void {
   }
 }
 
-/** Returns when the process says that it is ready, and leaves it running. `what` it is: cluster, machine. */
-export async function detach(dataDir: string, what: string): Promise<void> {
+/** Returns when the process says that it is ready, and leaves it running. `what` it is: cluster, machine; `words`: as for `again`. */
+export async function detach(dataDir: string, what: string, words: HandedOver = {}): Promise<void> {
   const clock = systemClock();
   const running = await runningProcess(dataDir);
   if (running?.ready) return void process.stdout.write(`The ${what} in ${dataDir} is running already (process ${running.pid})\n`);
@@ -45,7 +60,8 @@ export async function detach(dataDir: string, what: string): Promise<void> {
   const outFile = join(logs, 'up.log');
   const out = openSync(outFile, 'w', 0o600);
   const [command = process.execPath, ...args] = programOf();
-  const child = spawn(command, [...args, ...withDataDir(dataDir)], { detached: true, stdio: ['ignore', out, out] });
+  const { flags, takeBack } = await secretly(dataDir, words);
+  const child = spawn(command, [...args, ...withDataDir(dataDir, flags)], { detached: true, stdio: ['ignore', out, out] });
   let exit: number | undefined;
   child.once('exit', (code) => {
     exit = code ?? 1;
@@ -58,6 +74,7 @@ export async function detach(dataDir: string, what: string): Promise<void> {
   await progress.step(`${what} in ${dataDir}`, async () => {
     for (;;) {
       if (exit !== undefined) {
+        await takeBack();
         const said = readFileSync(outFile, 'utf8');
         removeAlone(outFile, [logs, dataDir]);
         throw new Error(`the ${what} did not start:\n${said}`);

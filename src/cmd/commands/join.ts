@@ -5,6 +5,7 @@ import { dataDirOf, join, type JoinOptions, leave, parseCertificateKey, runningP
 import { createLogger, type FlagValues } from '#component-base';
 import { ensureDir, openLogFile, shutdownSignal, systemClock, systemRng } from '#host';
 import { again, detach } from '../detach.ts';
+import { type HandedOver, takeOver } from '../handed-over.ts';
 import { programOf } from '../program.ts';
 import type { joinFlags } from '../tree/machines.ts';
 
@@ -50,16 +51,24 @@ async function configured(
   return { ...rest, ...flags, endpoint: given ?? endpoint, kubeletArgs: words };
 }
 
-export async function runJoin(given: string | undefined, spoken: JoinFlags): Promise<void> {
-  const flags = await configured(given, spoken);
+/** What opens the cluster to whoever reads it: it is in no command line of a process that stays. */
+const secretsIn = ({ token, certificateKey }: JoinFlags): HandedOver => ({
+  ...(token !== undefined && { token }),
+  ...(certificateKey !== undefined && { certificateKey }),
+});
+
+export async function runJoin(given: string | undefined, typed: JoinFlags): Promise<void> {
+  const dir = dirOf(typed.dataDir);
+  const secrets = secretsIn(typed);
+  // Other commands know the process by the folder in its command line.
+  const stays = !typed.detach && typed.dataDir === dir && Object.keys(secrets).length === 0;
+  const flags = await configured(given, stays ? { ...typed, ...(await takeOver(dir)) } : typed);
   const { kubeletArgs = [] } = flags;
   const certificateKey = certificateKeyOf(flags);
-  const dir = dirOf(flags.dataDir);
   const endpoint = endpointOf(flags.endpoint);
   const hashes = hashesOf(flags.discoveryTokenCaCertHash);
-  if (flags.detach) return detach(dir, 'node');
-  // Other commands know the process by the folder in its command line.
-  if (flags.dataDir !== dir) return again(dir);
+  if (flags.detach) return detach(dir, 'node', secrets);
+  if (!stays) return again(dir, secrets);
   const clock = systemClock();
   const other = await runningProcess(dir);
   if (other && other.pid !== process.pid) throw new Error(`the node in ${dir} is already running (process ${other.pid})`);

@@ -79,6 +79,9 @@ test('others join with the printed command, on the same link and behind a router
   expect(await near.sh('cd /data/wrong; find . -type f | sort')).toBe('./logs/sagong.log\n./run.json\n');
   for (const machine of [near, far]) await machine.mustSagong(...words.slice(1), '--data-dir', '/data/machine', '--detach');
   await nodesReady(['first', 'near', 'far']);
+  // Whoever looks at the processes does not learn the token. The pattern does not find itself.
+  const [letter = '', ...rest] = words[words.indexOf('--token') + 1] ?? '';
+  expect(await near.sh(`grep -lE '[${letter}]${rest.join('')}' /proc/[0-9]*/cmdline || true`)).toBe('');
   const listed = await first.mustSagong('token', 'list', '--data-dir', '/data/cluster');
   expect(listed).toMatch(/authentication,signing +<none> +system:bootstrappers:kubeadm:default-node-token/);
 });
