@@ -43,6 +43,11 @@ export class CidrSet {
   overlaps(cidr: string): boolean {
     return this.#indexes(cidr) !== undefined;
   }
+  /** Whether a CIDR has all addresses of the cluster's, which is cut into several pieces. */
+  covers(cidr: string): boolean {
+    const range = this.#indexes(cidr);
+    return this.#max > 1 && range?.begin === 0 && range.end === this.#max - 1;
+  }
   /** Marks every piece that `cidr` touches; false when it is out of range or no CIDR. */
   occupy(cidr: string): boolean {
     const range = this.#indexes(cidr);

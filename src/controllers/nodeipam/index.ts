@@ -31,7 +31,7 @@ const setsOf = (config: Config, next: readonly number[]): CidrSet[] =>
 export function allocate(config: Config, { nodes: all, next }: NodeIpamView): Plan {
   const sets = setsOf(config, next);
   for (const set of sets) for (const cidr of config.serviceCidrs) set.occupy(cidr);
-  for (const node of all) cidrsOf(node).forEach((cidr, index) => sets[index]?.occupy(cidr));
+  for (const [index, set] of sets.entries()) occupyOwned(set, all, index);
   const waiting = all.filter((node) => cidrsOf(node).length === 0 && !node.metadata.deletionTimestamp);
   const patches: Effect[] = [];
   const given: string[] = [];
@@ -63,6 +63,17 @@ export function allocate(config: Config, { nodes: all, next }: NodeIpamView): Pl
     remember: sets.map((set) => set.next),
     because: explain(given, unserved.length),
   };
+}
+
+/** A Node says itself which block it has: one that has the whole range, while elder ones have parts of it, would leave nothing for others. */
+function occupyOwned(set: CidrSet, all: readonly Node[], index: number): void {
+  const owned = all.flatMap((node) => {
+    const cidr = cidrsOf(node)[index];
+    return cidr === undefined ? [] : [{ cidr, since: Date.parse(node.metadata.creationTimestamp ?? '') || 0 }];
+  });
+  owned.sort((a, b) => a.since - b.since);
+  let parts = 0;
+  for (const { cidr } of owned) if ((parts === 0 || !set.covers(cidr)) && set.occupy(cidr)) parts++;
 }
 
 const statusEvent = (regarding: Node, status: string): Effect => ({

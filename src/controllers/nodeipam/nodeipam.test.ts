@@ -57,4 +57,22 @@ describe('allocation', () => {
     ]);
     expect(remember).toEqual([0, 0]);
   });
+
+  it.each(['0.0.0.0/0', '10.0.0.0/22', '10.0.0.0/8'])(
+    'does not give %s to a node while an elder one has a part of it',
+    (cidr) => {
+      const one = { ...config, clusterCidrs: ['10.0.0.0/22'] };
+      const at = (name: string, createdAt: string, podCIDR?: string): Node => ({
+        metadata: { name, uid: name, creationTimestamp: createdAt },
+        spec: podCIDR ? { podCIDR } : {},
+      });
+      const greedy = at('0-greedy', '2026-01-02T00:00:00Z', cidr);
+      const waiting = at('new', '2026-01-03T00:00:00Z');
+      const elder = at('elder', '2026-01-01T00:00:00Z', '10.0.0.0/24');
+      expect(allocate(one, { nodes: [greedy, elder, waiting], next: [] }).effects).toMatchObject([
+        { op: 'parallel', effects: [{ body: { spec: { podCIDR: '10.0.1.0/24' } } }] },
+      ]);
+      expect(allocate(one, { nodes: [greedy, waiting], next: [] }).effects).toMatchObject([{ op: 'event' }]);
+    },
+  );
 });
