@@ -105,6 +105,13 @@ function decodeQuery(message: Buffer): DecodedPacket | undefined {
   }
 }
 
+/** What is said to those whom the server does not serve (RFC 5358): no longer than the question, whoever the sender was said to be. */
+export function refusal(message: Buffer): Buffer | undefined {
+  if (message.length < 12 || (message.readUInt16BE(2) & 0x8000) !== 0) return undefined;
+  const reply = failure(message, rcodes.REFUSED, decodeQuery(message));
+  return reply.length > message.length ? failure(message, rcodes.REFUSED) : reply;
+}
+
 /** What the client can take over UDP: 512 bytes, or what its EDNS record says (RFC 6891). */
 function payloadLimit(query: DecodedPacket): number {
   const options = query.additionals?.find((record) => record.type === 'OPT');

@@ -4,7 +4,7 @@ import type { Clock } from '#utils';
 import { createResponder, type Resolve } from './answer.ts';
 import { watchCluster } from './cluster-view.ts';
 import { createForwarder, parseUpstream, type Upstream, upstreamsOf } from './forward.ts';
-import { type DnsSockets, serveDns } from './server.ts';
+import { type DnsSockets, serveDns, type Serves } from './server.ts';
 import { resolve } from './zone.ts';
 
 export { type Corefile, parseCorefile } from './corefile.ts';
@@ -19,10 +19,13 @@ export interface DnsOptions {
   domain: string;
   /** Name servers for everything outside the domain. */
   upstreams: readonly Upstream[];
+  /** Default: everybody. */
+  serves?: Serves;
 }
 
 export interface NameServerOptions {
   sockets: DnsSockets;
+  serves?: Serves | undefined;
   resolve: Resolve;
   /** Of the server's own zone. */
   domain: string;
@@ -31,8 +34,8 @@ export interface NameServerOptions {
 }
 
 /** Serves the names that `resolve` knows; all others are asked of the upstreams. */
-export const serveNames = ({ sockets, resolve, domain, upstreams, clock }: NameServerOptions): { close(): void } =>
-  serveDns(sockets, createResponder({ domain, resolve, forwarder: createForwarder(upstreams, clock) }));
+export const serveNames = ({ sockets, resolve, domain, upstreams, clock, serves }: NameServerOptions): { close(): void } =>
+  serveDns(sockets, createResponder({ domain, resolve, forwarder: createForwarder(upstreams, clock) }), serves);
 
 /** Serves cluster DNS. The informers are started by the caller. */
 export function runDns({ informers, ...options }: DnsOptions): { close(): void } {

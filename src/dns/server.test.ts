@@ -70,6 +70,27 @@ describe('the name server', () => {
     await expect(resolver.resolve4('x.y.z.cluster.local')).rejects.toMatchObject({ code: 'ENOTFOUND' });
   });
 
+  it('refuses those whom it does not serve, in no more bytes than they sent', async () => {
+    const { udp, tcp, port } = await sockets();
+    let asked = 0;
+    const respond = async (): Promise<undefined> => void asked++;
+    const server = serveDns({ udp, tcp }, respond, (address) => address !== '127.0.0.1');
+    closers.push(() => server.close());
+    const resolver = new Resolver({ timeout: 2000, tries: 1 });
+    resolver.setServers([`127.0.0.1:${port}`]);
+    await expect(resolver.resolve4('db.shop.svc.cluster.local')).rejects.toMatchObject({ code: 'EREFUSED' });
+    const client = createSocket('udp4');
+    const question = encode({ type: 'query', id: 7, questions: [{ type: 'A', name: 'a.example' }] });
+    client.send(question, port, '127.0.0.1');
+    const [answer] = (await once(client, 'message')) as [Buffer];
+    expect([answer.length, answer.readUInt16BE(0), answer.readUInt16BE(2) & 0x800f]).toEqual([question.length, 7, 0x8005]);
+    client.close();
+    const overTcp = connect(port, '127.0.0.1');
+    overTcp.on('error', () => {}).resume();
+    await once(overTcp, 'close');
+    expect(asked).toBe(0);
+  });
+
   it('outlives answers that fail or come after its end', async () => {
     const { udp, tcp, port } = await sockets();
     const pending: { resolve(answer: Buffer): void; reject(error: Error): void }[] = [];

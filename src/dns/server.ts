@@ -1,7 +1,7 @@
 // The name server's sockets: UDP and TCP, given from outside, because they may live in another network namespace.
 import type { RemoteInfo, Socket as DatagramSocket } from 'node:dgram';
 import type { Server, Socket } from 'node:net';
-import type { Responder } from './answer.ts';
+import { refusal, type Responder } from './answer.ts';
 import { frame } from './forward.ts';
 import { tcpConnectionsMax, tcpIdleMs, tcpUnreadBytesMax } from './limits.ts';
 
@@ -10,18 +10,22 @@ export interface DnsSockets {
   tcp: Server;
 }
 
-/** Serves until `close`, which also closes the sockets. */
-export function serveDns({ udp, tcp }: DnsSockets, respond: Responder): { close(): void } {
+/** Whether somebody at that address is served. */
+export type Serves = (address: string) => boolean;
+
+/** Serves until `close`, which also closes the sockets. All others than those whom it `serves` are refused. */
+export function serveDns({ udp, tcp }: DnsSockets, respond: Responder, serves: Serves = () => true): { close(): void } {
   const connections = new Set<Socket>();
   let closed = false;
   // A query that cannot be answered, or whose answer comes too late, has none: no query ends the process.
   const answer = async (message: Buffer, { port, address }: RemoteInfo): Promise<void> => {
-    const reply = await respond(message, true);
+    const reply = serves(address) ? await respond(message, true) : refusal(message);
     if (reply && !closed) udp.send(reply, port, address, () => {});
   };
   udp.on('error', () => {});
   udp.on('message', (message, remote) => void answer(message, remote).catch(() => {}));
   tcp.on('connection', (socket) => {
+    if (!serves(socket.remoteAddress ?? '')) return void socket.destroy();
     // The oldest makes room: those who open many and ask nothing keep nobody out.
     const [oldest] = connections;
     if (oldest && connections.size >= tcpConnectionsMax) {

@@ -219,14 +219,34 @@ function startNetworkPolicy({
   };
 }
 
+/** A machine's own network is also that of others, who have no business with the cluster's names. */
+async function startGuests({ config: { nodeIp: own, clusterCidr: podCidr }, clients, deps }: Given) {
+  const { startGuestList } = await import('../machines/network/guests.ts');
+  const client = clients.client('kube-proxy');
+  const guests = startGuestList({ own, podCidr }, { ...deps, logger: deps.logger('coredns'), client });
+  return {
+    serves: guests.serves,
+    stop() {
+      guests.stop();
+      client.close();
+    },
+  };
+}
+
 /** Rejects where the port is taken: the node's pods then ask the name servers of other nodes. */
 async function startDns({ config, clients, deps }: Given): Promise<Running> {
   const { nodeIp: address, clusterDomain: domain } = config;
   const client = clients.client('coredns');
-  const stop = await startNameServer({ address, domain, client }, { ...deps, logger: deps.logger('coredns') });
+  const guests = config.machine && (await startGuests({ config, clients, deps }));
+  const own = { address, domain, client, ...(guests && { serves: guests.serves }) };
+  const stop = await startNameServer(own, { ...deps, logger: deps.logger('coredns') }).catch((error: unknown) => {
+    guests?.stop();
+    throw error;
+  });
   return {
     stop() {
       stop();
+      guests?.stop();
       client.close();
     },
   };

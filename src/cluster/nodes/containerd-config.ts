@@ -86,6 +86,9 @@ ${cni === 'none' ? '' : `  conf_template = ${quote(paths.cniTemplate)}\n`}[${cri
 `;
 }
 
+export const podNetworkName = 'podnet';
+export const podBridge = 'cni0';
+
 /**
  * The pod network of one node (https://www.cni.dev/plugins/current/main/bridge/): a bridge, addresses from the node's pod CIDR, host ports. The
  * kubelet tells containerd the pod CIDR (UpdateRuntimeConfig), which writes the network with it.
@@ -93,11 +96,11 @@ ${cni === 'none' ? '' : `  conf_template = ${quote(paths.cniTemplate)}\n`}[${cri
 export function cniTemplate({ nodeDir, podMtu }: Pick<ContainerdOptions, 'nodeDir' | 'podMtu'>): string {
   return JSON.stringify({
     cniVersion: '0.4.0',
-    name: 'podnet',
+    name: podNetworkName,
     plugins: [
       {
         type: 'bridge',
-        bridge: 'cni0',
+        bridge: podBridge,
         isGateway: true,
         ipMasq: false,
         hairpinMode: true,

@@ -16,6 +16,8 @@ export interface NameServerOptions {
   /** `cluster.local`. */
   domain: string;
   client: KubeClient;
+  /** Absent: it serves everybody who reaches it. */
+  serves?: (address: string) => boolean;
 }
 
 async function bindUdp(address: string): Promise<Socket> {
@@ -34,7 +36,7 @@ async function listenTcp(address: string): Promise<Server> {
 
 /** Starts it. Rejects when the address or port cannot be had. Gives what ends it. */
 export async function startNameServer(
-  { address, domain, client }: NameServerOptions,
+  { address, domain, client, serves }: NameServerOptions,
   deps: { clock: Clock; rng: Rng; logger: Logger },
 ): Promise<() => void> {
   const resolvConf = await readFile('/etc/resolv.conf', 'utf8').catch(() => '');
@@ -52,6 +54,7 @@ export async function startNameServer(
     domain,
     // Names outside the cluster are the network's business.
     upstreams: upstreamsOf(resolvConf, [address]),
+    ...(serves && { serves }),
   });
   informers.start();
   return () => {

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../cluster/harness.ts';
 import * as kit from './kit.ts';
-import { bootWorld, type TestWorld } from './machine-world.ts';
+import { bootWorld, type TestMachine, type TestWorld } from './machine-world.ts';
 
 const image = 'test.local/busybox:1';
 const address = '10.50.1.1';
@@ -111,6 +111,23 @@ test('pods on all machines reach each other without NAT, and a Service by its na
     }
   }
   for (const { name } of pods) expect(await first.kubectl('logs', name)).toBe('');
+});
+
+test('strangers get no names, and nothing through the tunnel', async () => {
+  const { first, near, far, router } = world;
+  const lookup = (machine: TestMachine) =>
+    machine.sh(
+      `${process.execPath} -e 'const r = new (require("dns").promises.Resolver)(); r.setServers(["10.50.1.2"]); r.resolve4("web.default.svc.cluster.local").then(String, (e) => e.code).then((said) => process.stdout.write(said))'`,
+    );
+  expect(await lookup(router)).toBe('EREFUSED');
+  for (const machine of [first, near, far]) expect(await lookup(machine)).toMatch(/^10\.\d+\.\d+\.\d+$/);
+  const dropped = async (): Promise<number> =>
+    Number(/^\s*(\d+) .* DROP /m.exec(await far.sh('iptables -w -nvxL SAGONG-TUNNEL'))?.[1]);
+  const before = await dropped();
+  await router.sh(
+    `${process.execPath} -e 'const s = require("dgram").createSocket("udp4"); s.send(Buffer.alloc(64), 8472, "10.50.2.1", () => s.close())'`,
+  );
+  await eventually('the packet was dropped', async () => (await dropped()) === before + 1);
 });
 
 test('the certificates of kubelets are the cluster’s, for serving, too', async () => {

@@ -189,6 +189,8 @@ export interface TestWorld {
   /** Behind a router: 10.50.2.1. */
   far: TestMachine;
   /** The plug of `far` is pulled, and another machine of its name and address, with an empty disk, is put in its place. */
+  /** A machine of both links that is no part of any cluster. */
+  router: TestMachine;
   replaceFar(): Promise<void>;
   destroy(): Promise<void>;
 }
@@ -217,7 +219,7 @@ export async function bootWorld({ worker: withWorker = false } = {}): Promise<Te
     await router.sh('echo 1 > /proc/sys/net/ipv4/ip_forward');
     await plugFar(far, router);
     const world: TestWorld = {
-      ...{ first, near, far, worker, destroy },
+      ...{ first, near, far, worker, router, destroy },
       async replaceFar() {
         await world.far.destroy();
         await eventually('its wire is gone', async () => (await router.run('ip', 'link', 'show', 'link2')).code !== 0);

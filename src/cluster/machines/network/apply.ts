@@ -2,13 +2,14 @@
 import { networkInterfaces } from 'node:os';
 import { readFile, writeFile } from 'node:fs/promises';
 import type { Exec } from '#utils';
-import { type Link, type NetworkPlan, type Tunnel, tunnelDevice } from './plan.ts';
-import { forwardChain, jumps, masqueradeChain, packetRules } from './rules.ts';
+import { podBridge, podNetworkName } from '../../nodes/containerd-config.ts';
+import { hostPortRules } from './host-ports.ts';
+import { contains, type Link, type NetworkPlan, type Tunnel, tunnelDevice, tunnelPort } from './plan.ts';
+import { forwardChain, jumps, masqueradeChain, packetRules, tunnelChain } from './rules.ts';
 
 /** Of our routes (rtm_protocol): those of others are never touched. */
 const routeProtocol = '83';
 const vxlanId = 83;
-const vxlanPort = 8472;
 const timeoutMs = 10_000;
 
 async function must(exec: Exec, program: string, args: readonly string[], input?: string): Promise<string> {
@@ -43,7 +44,7 @@ async function ensureTunnel(exec: Exec, tunnel: Tunnel): Promise<void> {
       'id',
       String(vxlanId),
       'dstport',
-      String(vxlanPort),
+      String(tunnelPort),
       'local',
       local,
       'dev',
@@ -91,9 +92,9 @@ async function syncRoutes(exec: Exec, { routes }: NetworkPlan): Promise<void> {
 }
 
 async function ensureJumps(exec: Exec, podCidr: string): Promise<void> {
-  for (const [table = '', chain = '', ...rule] of jumps(podCidr))
+  for (const { table, chain, first, rule } of jumps(podCidr))
     if (!(await attempt(exec, 'iptables', ['-w', '-t', table, '-C', chain, ...rule])))
-      await must(exec, 'iptables', ['-w', '-t', table, '-A', chain, ...rule]);
+      await must(exec, 'iptables', ['-w', '-t', table, first ? '-I' : '-A', chain, ...rule]);
 }
 
 /** Packets of pods are routed, and those between pods of one bridge pass the rules of Services. */
@@ -109,38 +110,36 @@ export async function applyNetwork(exec: Exec, plan: NetworkPlan, podCidr: strin
     await syncPeers(exec, plan);
   } else await attempt(exec, 'ip', ['link', 'del', tunnelDevice]);
   await syncRoutes(exec, plan);
-  await must(exec, 'iptables-restore', ['-w', '--noflush'], packetRules(podCidr, plan.nodes));
+  await must(exec, 'iptables-restore', ['-w', '--noflush'], packetRules(podCidr, plan.nodes, plan.senders));
   await ensureJumps(exec, podCidr);
 }
 
 /** Everything of it, also when only a part is there. */
 export async function removeNetwork(exec: Exec, podCidr: string): Promise<void> {
   await attempt(exec, 'ip', ['-4', 'route', 'flush', 'proto', routeProtocol]);
-  for (const device of [tunnelDevice, 'cni0']) await attempt(exec, 'ip', ['link', 'del', device]);
-  for (const [table = '', chain = '', ...rule] of jumps(podCidr))
+  await attempt(exec, 'ip', ['link', 'del', tunnelDevice]);
+  await removeBridge(exec, podCidr);
+  for (const { table, chain, rule } of jumps(podCidr))
     while (await attempt(exec, 'iptables', ['-w', '-t', table, '-D', chain, ...rule]));
   for (const [table, chain] of [
     ['nat', masqueradeChain],
     ['filter', forwardChain],
+    ['filter', tunnelChain],
   ] as const)
     for (const action of ['-F', '-X']) await attempt(exec, 'iptables', ['-w', '-t', table, action, chain]);
   await removeHostPorts(exec);
 }
 
+/** Others call theirs the same: ours has an address of our pods. */
+async function removeBridge(exec: Exec, podCidr: string): Promise<void> {
+  const { stdout } = await exec('ip', ['-4', '-o', 'addr', 'show', podBridge], { timeoutMs });
+  const addresses = [...stdout.matchAll(/ inet ([\d.]+)\//g)].map(([, address = '']) => address);
+  if (addresses.some((address) => contains(podCidr, address))) await attempt(exec, 'ip', ['link', 'del', podBridge]);
+}
+
 /** What the CNI plugin for host ports leaves when its pods did not end by it. */
 async function removeHostPorts(exec: Exec): Promise<void> {
   const { stdout } = await exec('iptables-save', ['-t', 'nat'], { timeoutMs });
-  const lines = stdout.split('\n');
-  const chains = lines.flatMap((line) => /^:(CNI-[A-Z-]+\S*)/.exec(line)?.[1] ?? []);
-  if (chains.length === 0) return;
-  const rules = lines.filter((line) => line.startsWith('-A ') && line.includes(' -j CNI-') && !line.startsWith('-A CNI-'));
-  const input = [
-    '*nat',
-    ...rules.map((line) => line.replace(/^-A/, '-D')),
-    ...chains.map((chain) => `-F ${chain}`),
-    ...chains.map((chain) => `-X ${chain}`),
-    'COMMIT',
-    '',
-  ].join('\n');
-  await exec('iptables-restore', ['-w', '--noflush'], { timeoutMs, input });
+  const input = hostPortRules(stdout, podNetworkName);
+  if (input !== undefined) await exec('iptables-restore', ['-w', '--noflush'], { timeoutMs, input });
 }

@@ -4,6 +4,7 @@ import { createInformerFactory, type KubeClient } from '#client';
 import type { Running } from '#component-base';
 import { type Clock, deepEqual, type Exec, type Logger, type Rng, type Timer } from '#utils';
 import { networkLookMs, networkRetryMs } from '../limits.ts';
+import { nodesResource } from '../node-client.ts';
 import { applyNetwork, machineLinks } from './apply.ts';
 import { type NetworkNode, type NetworkPlan, planNetwork } from './plan.ts';
 
@@ -22,8 +23,6 @@ interface Deps {
   logger: Logger;
   exec: Exec;
 }
-
-const nodesResource = { group: '', version: 'v1', resource: 'nodes' };
 
 const networkNode = ({ metadata, spec, status }: Node): NetworkNode => ({
   name: metadata.name ?? '',

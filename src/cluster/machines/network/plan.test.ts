@@ -18,6 +18,7 @@ describe('the pod network of a machine', () => {
       routes: [{ podCidr: '10.244.1.0/24', via: '10.0.0.2', device: 'eth0', onLink: false }],
       tunnel: undefined,
       peers: [],
+      senders: [],
       nodes: ['10.0.0.1', '10.0.0.2'],
       leftOut: [],
     });
@@ -37,6 +38,7 @@ describe('the pod network of a machine', () => {
       address: '10.244.0.0',
       mtu: 1350,
     });
+    expect(plan?.senders).toEqual(['10.0.0.2', '192.168.7.3']);
     expect(plan?.peers).toEqual([{ address: '10.244.2.0', mac: '02:53:c0:a8:07:03', remote: '192.168.7.3' }]);
   });
   it('uses the link on which the other machine is', () => {
@@ -92,11 +94,24 @@ it('knows which addresses are in a block', () => {
 });
 
 it('lets pods keep their addresses towards pods and nodes, and masquerades the rest', () => {
-  const rules = packetRules('10.244.0.0/16', ['10.0.0.1']).split('\n');
+  const rules = packetRules('10.244.0.0/16', ['10.0.0.1'], []).split('\n');
   expect(rules.filter((line) => line.startsWith('-A SAGONG-MASQ'))).toEqual([
     '-A SAGONG-MASQ -d 10.244.0.0/16 -j RETURN',
     '-A SAGONG-MASQ -d 10.0.0.1 -j RETURN',
     '-A SAGONG-MASQ -d 224.0.0.0/4 -j RETURN',
     '-A SAGONG-MASQ -j MASQUERADE',
   ]);
+});
+
+it('takes packets of the tunnel from nodes alone, and has no word about the port without one', () => {
+  const about = (senders: string[]) =>
+    packetRules('10.244.0.0/16', [], senders)
+      .split('\n')
+      .filter((line) => line.includes('SAGONG-TUNNEL'));
+  expect(about(['10.0.0.2'])).toEqual([
+    ':SAGONG-TUNNEL - [0:0]',
+    '-A SAGONG-TUNNEL -s 10.0.0.2 -j RETURN',
+    '-A SAGONG-TUNNEL -j DROP',
+  ]);
+  expect(about([])).toEqual([':SAGONG-TUNNEL - [0:0]']);
 });

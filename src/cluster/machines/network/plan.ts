@@ -46,6 +46,8 @@ export interface NetworkPlan {
   /** Undefined: every machine is on the same link. */
   tunnel: Tunnel | undefined;
   peers: TunnelPeer[];
+  /** Addresses from which packets may come through the tunnel: a peer may take another way than this machine does. */
+  senders: string[];
   /** Addresses of nodes: pods reach them with their own. */
   nodes: string[];
   /** Names of nodes to which nothing leads, because what their Nodes say cannot be so. */
@@ -53,6 +55,8 @@ export interface NetworkPlan {
 }
 
 export const tunnelDevice = 'sagong-vxlan';
+/** UDP; the one that flannel has, too. */
+export const tunnelPort = 8472;
 /** Outer Ethernet, IPv4, UDP and VXLAN heads. */
 const vxlanOverheadBytes = 50;
 
@@ -137,5 +141,13 @@ export function planNetwork(
     return { podCidr, via: firstOf(podCidr), device: tunnelDevice, onLink: true };
   });
   const peers = far.map(({ address, podCidr }) => ({ address: firstOf(podCidr), mac: macOf(address), remote: address }));
-  return { routes, tunnel, peers, nodes: nodes.map(({ address }) => address).filter(isAddress), leftOut };
+  const senders = others.map(({ address }) => address);
+  return {
+    routes,
+    tunnel,
+    peers,
+    senders: tunnel ? senders : [],
+    nodes: nodes.map(({ address }) => address).filter(isAddress),
+    leftOut,
+  };
 }
