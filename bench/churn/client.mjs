@@ -8,7 +8,9 @@ export function account({ port, token, maxSockets = 8 }) {
   const send = (method, path, body, type = 'application/json') =>
     new Promise((done) => {
       const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
-      const headers = { authorization: `Bearer ${token}`, ...(text !== undefined && { 'content-type': type }) };
+      // Said here, because Node says no length for the body of a DELETE.
+      const length = text !== undefined && { 'content-type': type, 'content-length': Buffer.byteLength(text) };
+      const headers = { authorization: `Bearer ${token}`, ...length };
       const sent = https.request({ host: '127.0.0.1', port, path, method, headers, agent, timeout: patienceMs }, (response) => {
         let answer = '';
         response.on('data', (chunk) => {

@@ -100,6 +100,10 @@ export const unknownLeaseSeconds = 3600;
 export const snapshotBlobBytes = 64 * 1024;
 /** Period of the progress notices that a watch can ask for (etcd `--experimental-watch-progress-notify-interval`). */
 export const progressNotifyMs = 10 * 60 * 1000;
+/** What an embedded store keeps of the past, in bytes of values that were replaced: of more, the older half is compacted before its time. */
+export const historyBytesMax = 128 * 1024 * 1024;
+/** What a version weighs beside its value. */
+export const versionBytes = 256;
 /** Between two compactions (upstream's apiserver, `--etcd-compaction-interval`). */
 export const compactIntervalMs = 5 * 60 * 1000;
 /** How long a connection to the front may say nothing before it is closed, and may take for its handshake. */

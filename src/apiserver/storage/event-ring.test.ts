@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { ringBytesMax } from '../limits.ts';
 import { CacheEvent } from './event.ts';
 import { EventRing } from './event-ring.ts';
+import { StoredObject } from './stored-object.ts';
 
 const event = (revision: number, bytes: number): CacheEvent => new CacheEvent(revision, undefined, undefined, 0, bytes);
 
@@ -27,4 +28,22 @@ it('keeps thousands of small changes', () => {
   for (let revision = 1; revision <= 5_000; revision++) ring.push(event(revision, 1_000));
   expect(ring.after(0)).toHaveLength(5_000);
   expect(ring.oldest).toBe(0);
+});
+
+it('keeps of objects that are no longer there only their bytes, and shows them as they were', () => {
+  const ring = new EventRing(0);
+  const made = (revision: number): StoredObject => {
+    const at = { key: '/a/b', namespace: 'a', name: 'b', revision };
+    const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'b', uid: 'u', resourceVersion: String(revision) } };
+    const stored = new StoredObject(at, object);
+    expect(stored.bytes.toString()).toContain(`"resourceVersion":"${revision}"`);
+    return stored;
+  };
+  const states = Array.from({ length: 200 }, (_, at) => made(at + 1));
+  const before = states.map(({ object }) => object);
+  states.forEach((state, at) => ring.push(new CacheEvent(at + 1, state, states[at - 1], 0)));
+  // Whoever holds an object keeps it; it is the memory of it here that goes.
+  const kept = states.map(({ object }, at) => object === before[at]);
+  expect([kept.indexOf(true), kept[199]]).toEqual([135, true]);
+  expect(states.map(({ object }) => object)).toEqual(before);
 });

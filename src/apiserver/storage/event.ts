@@ -65,10 +65,12 @@ export class CacheEvent {
     return view;
   }
 
-  /** Frames are only wanted while events are hot; the ring keeps events without them. */
+  /** Frames are only wanted while events are hot; the ring keeps events without them, and of objects that are no longer there only the bytes. */
   coolDown(): void {
     this.#hot = false;
     this.#frames = undefined;
+    this.previous?.shrink();
+    this.#gone?.shrink();
     for (const view of this.#views ?? []) view.coolDown();
   }
 }

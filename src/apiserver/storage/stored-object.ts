@@ -35,6 +35,13 @@ export class StoredObject {
     return this.#object;
   }
 
+  /** Lets go of all that can be made from its bytes again. */
+  shrink(): void {
+    if (!this.#line) return;
+    this.#object = undefined;
+    this.#forms = undefined;
+  }
+
   /** Its bytes, where they have been made. */
   get weight(): number {
     return this.#line?.length ?? 0;

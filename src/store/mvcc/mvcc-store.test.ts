@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { silentLogger } from '#utils';
 import { ClosedError, CompactedError, NoSpaceError, type StoreError } from '../errors.ts';
+import { historyBytesMax } from '../limits.ts';
 import { manualClock } from '../suite/manual-clock.ts';
 import type { KeyValue, StoreEvent } from '../types.ts';
 import type { Change, LogEntry, RevisionLog } from './log.ts';
@@ -368,4 +369,18 @@ test('a long history is caught up with in slices, and compacted', async () => {
   await store.compact(total);
   await expect.poll(() => dead.flat().length).toBe(total - 11);
   expect(store.rangeSync({ key: '/', rangeEnd: '0', revision: total }).count).toBe(10);
+});
+
+test('a past that weighs too much is compacted before its time, its older half', async () => {
+  const store = storeOver();
+  const value = Buffer.alloc(1024 * 1024);
+  const count = historyBytesMax / value.length + 8;
+  for (let at = 0; at < count; at++) await store.txn({ compare: [], success: [{ op: 'put', key: `/k${at % 4}`, value }] });
+  const compacted = store.compactedRevision();
+  // Of the four keys only what came after their first values is past.
+  expect(compacted).toBeGreaterThan(count / 3);
+  expect(compacted).toBeLessThan(count - 4);
+  expect(store.rangeSync({ key: '/', rangeEnd: '0', revision: compacted }).count).toBe(4);
+  await expect(store.range({ key: '/', revision: compacted - 1 })).rejects.toThrow(CompactedError);
+  await store.close();
 });

@@ -119,7 +119,6 @@ export class MvccStore implements EmbeddedStore {
     this.#assertOpen();
     return readRange(request, this.#view('head'));
   }
-
   range(request: RangeRequest): Promise<RangeResponse> {
     return settle(() => Promise.resolve(this.rangeSync(request)));
   }
@@ -322,6 +321,7 @@ export class MvccStore implements EmbeddedStore {
     if (versions.length > 0) this.#watchers.publish(versions, this.#durable);
     const compacted = tickets.findLast((ticket) => ticket.compactedRevision)?.compactedRevision;
     if (compacted) this.#trimmer.trimTo(compacted);
+    this.#trimmer.lighten((revision) => this.compact(revision));
   }
 
   /** Nothing of these tickets happened: the newest state is the durable one again. */

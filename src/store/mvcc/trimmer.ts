@@ -18,6 +18,7 @@ export class Trimmer implements Reachable {
   readonly #options: TrimmerOptions;
   #target: number;
   #running = false;
+  #lightening = false;
 
   constructor(options: TrimmerOptions) {
     this.#options = options;
@@ -28,6 +29,15 @@ export class Trimmer implements Reachable {
   trimTo(revision: number): void {
     this.#target = revision;
     if (!this.#running) this.#slice();
+  }
+
+  /** Has the older half of a past that weighs too much compacted before anybody asks for it. */
+  lighten(compact: (revision: number) => Promise<void>): void {
+    const revision = this.#lightening ? undefined : this.#options.history.outgrown;
+    if (revision === undefined || revision <= this.#target) return;
+    this.#lightening = true;
+    const over = (): void => void (this.#lightening = false);
+    compact(revision).then(over, over);
   }
 
   /** Forgets at once what the compaction before the start made unreachable. */
