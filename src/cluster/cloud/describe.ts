@@ -1,7 +1,7 @@
 // `sagong describe-cluster`: a managed cluster as its customer sees it, in the form in which managed services say it (Amazon EKS, DescribeCluster:
 // https://docs.aws.amazon.com/eks/latest/APIReference/API_Cluster.html). Who has which part is asked of the cloud, with the customer's rights.
 import type { NetworkInterface } from '#cloud';
-import { createCloudClient } from '#cloud/client';
+import { createCloudClient, listAll } from '#cloud/client';
 import { clientConfigOf, readKubeconfig } from '#client';
 import { versionInfo } from '#component-base';
 import { clusterMark, clusterPaths } from '../paths.ts';
@@ -95,8 +95,8 @@ export async function describeCluster(dataDir: string): Promise<DescribedCluster
   const { port, customerToken: token, ca: cloudCa } = await openCloudSettings(dataDir, () => Promise.resolve(new Set()));
   const cloud = createCloudClient({ url: `https://127.0.0.1:${port}`, token, ca: cloudCa });
   try {
-    const { items } = await cloud.listInterfaces({ limit: 100 });
-    const interfaces = items.filter(({ requesterManaged }) => requesterManaged);
+    const all = await listAll((page) => cloud.listInterfaces({ ...page }));
+    const interfaces = all.filter(({ requesterManaged }) => requesterManaged);
     const { ca = '' } = clientConfigOf(readKubeconfig(clusterPaths(dataDir).kubeconfig));
     return describedCluster({ settings, interfaces, ca });
   } finally {

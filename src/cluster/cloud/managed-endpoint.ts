@@ -64,6 +64,8 @@ export class ManagedEndpoint implements ControlPlaneEndpoint {
   #network: ClusterNetwork | undefined;
   #interfaces: readonly string[] = [];
   #balancer: LoadBalancer | undefined;
+  /** Modes and lost machines change the same names: one after the other. */
+  #arranged: Promise<void> = Promise.resolve();
 
   constructor(options: ManagedEndpointOptions) {
     this.#options = options;
@@ -107,15 +109,26 @@ export class ManagedEndpoint implements ControlPlaneEndpoint {
     await this.#arrange();
   }
   connect(own: ControlPlane | undefined): Promise<void> {
-    return this.#options.plane.connect(own, async (addresses) => {
-      this.#interfaces = addresses;
-      await this.#arrange();
-    });
+    return this.#options.plane.connect(own, (addresses) =>
+      this.#inTurn(async () => {
+        this.#interfaces = addresses;
+        await this.#arrange();
+      }),
+    );
   }
-  /** Another mode, on the living cluster. */
-  async setAccess(access: EndpointAccess): Promise<void> {
-    this.#access = access;
-    await this.#arrange();
+  /** Another mode, on the living cluster. Where the cloud refuses it, the one of before stays. */
+  setAccess(access: EndpointAccess): Promise<void> {
+    return this.#inTurn(async () => {
+      const before = this.#access;
+      this.#access = access;
+      try {
+        await this.#arrange();
+      } catch (error) {
+        this.#access = before;
+        await this.#arrange().catch(() => {});
+        throw error;
+      }
+    });
   }
   close(): Promise<void> {
     return this.#options.plane.close();
@@ -124,6 +137,11 @@ export class ManagedEndpoint implements ControlPlaneEndpoint {
   get #atBalancer(): { url: string; serverName: string } | undefined {
     const serverName = this.server.host;
     return this.#balancer && { url: `https://${this.#balancer.address}:${port}`, serverName };
+  }
+  #inTurn(change: () => Promise<void>): Promise<void> {
+    const done = this.#arranged.then(change);
+    this.#arranged = done.catch(() => {});
+    return done;
   }
   /** Load balancer and names, as the mode wants them. What is to be reached is open before a name leads there. */
   async #arrange(): Promise<void> {

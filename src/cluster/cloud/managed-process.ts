@@ -85,7 +85,9 @@ export class ManagedProcess implements ManagedPlane {
   async #ensureInstance(network: ClusterNetwork): Promise<Instance> {
     const cloud = this.#options.service();
     const tags = { [clusterTag]: this.#options.cluster, [roleTag]: 'control-plane' };
-    const [known] = (await cloud.listInstances({ tags, state: 'running' })).items;
+    const running = (await cloud.listInstances({ tags, state: 'running' })).items;
+    // The customer's instances are seen as well, and carry what tags they like.
+    const known = running.find(({ vpcId }) => vpcId === network.vpc.id);
     if (known) return known;
     const group = await ensureControlPlaneGroup(cloud, network, port);
     const { subnet, address } = controlPlanePlace(0, network.subnets.length, network.vpc.cidr);

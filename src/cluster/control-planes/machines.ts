@@ -80,9 +80,11 @@ export class ControlPlaneMachines {
     const { managed } = this.#options;
     return [(await this.balancer()).address, ...(managed ? [managed.endpoint, ...managed.interfaces] : [])];
   }
+  /** In the control plane's own network: services see the customer's instances, too, and those carry what tags they like. */
   async list(): Promise<Instance[]> {
     const tags = { [clusterTag]: this.#options.cluster, [roleTag]: role };
-    return (await listAll((page) => this.#cloud.listInstances({ tags, ...page }))).filter((instance) => !isGone(instance));
+    const all = await listAll((page) => this.#cloud.listInstances({ tags, ...page }));
+    return all.filter((instance) => instance.vpcId === this.#network.vpc.id && !isGone(instance));
   }
   /** The load balancer, made where it is missing: its address is in certificates before there is a machine. */
   async balancer(): Promise<LoadBalancer> {
@@ -126,14 +128,15 @@ export class ControlPlaneMachines {
     for (const { id: instanceId, name } of machines) {
       const { customer } = this.sideOf(name);
       if (!customer) continue;
-      const [item] = (await this.#cloud.listInterfaces({ privateAddress: customer.address })).items;
+      const { items } = await this.#cloud.listInterfaces({ privateAddress: customer.address });
+      const item = items.find(({ requesterManaged }) => requesterManaged);
       if (item && !item.attachment) await this.#cloud.attachInterface({ interfaceId: item.id, instanceId, deviceIndex: 1 });
     }
   }
   /** Whether the machine has an apiserver. */
   #serves(name: string): boolean {
     const { managed, names } = this.#options;
-    return !managed || names.indexOf(name) < managedApiservers;
+    return !managed || names.slice(0, managedApiservers).includes(name);
   }
   #userData(name: string) {
     const { dataDir, program, layout } = this.#options;
