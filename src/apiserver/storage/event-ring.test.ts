@@ -47,3 +47,19 @@ it('keeps of objects that are no longer there only their bytes, and shows them a
   expect([kept.indexOf(true), kept[199]]).toEqual([135, true]);
   expect(states.map(({ object }) => object)).toEqual(before);
 });
+
+it('cools heavy changes down sooner, and none that was just heard', () => {
+  const ring = new EventRing(0);
+  const cold: number[] = [];
+  const heard = (revision: number, bytes: number): void => {
+    const heavy = event(revision, bytes);
+    heavy.coolDown = () => void cold.push(revision);
+    ring.push(heavy);
+  };
+  for (let revision = 1; revision <= 10; revision++) heard(revision, 4 * 1024 * 1024);
+  expect(cold).toEqual([1, 2, 3, 4, 5, 6]);
+  heard(11, ringBytesMax);
+  expect(cold).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+  for (let revision = 12; revision <= 400; revision++) heard(revision, 1);
+  expect(cold).toEqual(Array.from({ length: 336 }, (_, at) => at + 1));
+});

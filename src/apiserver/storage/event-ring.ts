@@ -6,13 +6,17 @@ import type { CacheEvent } from './event.ts';
 const compactionMin = 256;
 const compactionShare = 16;
 
-/** So many of the newest keep what they look like on the wire, for those who hear of them now. */
-const hotEvents = 64;
+/** So many of the newest keep what they look like on the wire and decoded, for those who hear of them now, unless together they weigh more. */
+const hotEventsMax = 64;
+const hotBytesMax = 16 * 1024 * 1024;
 
 export class EventRing {
   #events: CacheEvent[] = [];
   #start = 0;
   #bytes = 0;
+  /** The first that is hot, and what the hot ones weigh. */
+  #hotFrom = 0;
+  #hotBytes = 0;
   #since: number;
 
   /** `since`: the revision from which on nothing is missing. */
@@ -27,8 +31,8 @@ export class EventRing {
 
   push(event: CacheEvent): void {
     this.#events.push(event);
-    this.#events[this.#events.length - 1 - hotEvents]?.coolDown();
     this.#bytes += event.bytes;
+    this.#hotBytes += event.bytes;
     for (;;) {
       const length = this.#events.length - this.#start;
       const head = this.#events[this.#start] as CacheEvent;
@@ -39,11 +43,24 @@ export class EventRing {
       this.#bytes -= head.bytes;
       this.#start++;
     }
+    this.#coolDown();
     // What is no longer remembered is let go of soon: each event holds two objects.
     const isMuch = this.#start > compactionMin && this.#start * compactionShare > this.#events.length;
     if (isMuch || this.#start * 2 > this.#events.length) {
       this.#events = this.#events.slice(this.#start);
+      this.#hotFrom -= this.#start;
       this.#start = 0;
+    }
+  }
+
+  #coolDown(): void {
+    for (;;) {
+      const hot = this.#events.length - this.#hotFrom;
+      const isFew = hot <= hotEventsMax && (hot <= 1 || this.#hotBytes <= hotBytesMax);
+      if (isFew && this.#hotFrom >= this.#start) return;
+      const oldest = this.#events[this.#hotFrom++] as CacheEvent;
+      oldest.coolDown();
+      this.#hotBytes -= oldest.bytes;
     }
   }
 
