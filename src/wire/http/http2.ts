@@ -206,6 +206,8 @@ export class Http2Response implements WireResponse {
 
   /** Ends the stream so that nobody takes what was sent for the whole answer: closed alone, Node 24 ends it in order, whatever the code. */
   #cut(code: number): void {
+    // Node would end the writable side first: where nothing waits to be sent, the client had the end of a whole answer before it heard of the code.
+    this.#stream.end = () => this.#stream;
     this.#stream.close(code);
     this.#stream.destroy();
   }
