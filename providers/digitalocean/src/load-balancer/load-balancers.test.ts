@@ -74,6 +74,16 @@ describe('a load balancer', () => {
     expect(world.server.account.loadBalancers.size).toBe(0);
     expect(await balancers().getLoadBalancer('kubernetes', current())).toBeUndefined();
   });
+  it('whose id was not written is found by name, although the id of one before it is annotated', async () => {
+    const node = machine('a');
+    const stale = serviceWith({ [annotations.id]: 'c0ffee00-0000-4000-8000-000000000002' });
+    await rejection(ensure(stale, [node]));
+    const made = world.server.account.loadBalancerNamed(defaultName);
+    expect(await ensure(stale, [node])).toEqual({ ingress: [{ ip: made.ip }] });
+    expect([...world.server.account.loadBalancers.keys()]).toEqual([made.id]);
+    await balancers().ensureLoadBalancerDeleted('kubernetes', stale);
+    expect(world.server.account.loadBalancers.size).toBe(0);
+  });
   it('that was renamed in the control panel is still found by its id', async () => {
     const node = machine('a');
     await rejection(ensure(current(), [node]));

@@ -1,4 +1,5 @@
-// The load balancers of Services. Found by the id that an annotation holds, else by name; made or set anew as a whole, for PUT takes the whole.
+// The load balancers of Services. Found by the id that an annotation holds, else, or where that one is gone, by name; made or set anew as a whole,
+// for PUT takes the whole.
 import {
   defaultLoadBalancerName,
   type LoadBalancer as LoadBalancers,
@@ -30,9 +31,12 @@ export interface LoadBalancersDeps {
   logger: Logger;
 }
 
+/** The name asked for, and the default one. */
+const namesOf = (service: Service): string[] => [nameOf(service), defaultLoadBalancerName(service)];
+
 /** The id annotated, else that of the one with the name asked for or the default one; undefined: none. */
 export function idOf(service: Service, all: readonly LoadBalancer[]): string | undefined {
-  const names = [nameOf(service), defaultLoadBalancerName(service)];
+  const names = namesOf(service);
   return annotationOf(service, annotations.id) || all.find(({ name }) => names.includes(name))?.id;
 }
 
@@ -99,13 +103,16 @@ class DigitalOceanLoadBalancers implements LoadBalancers {
   async #find(service: Service, signal?: AbortSignal): Promise<LoadBalancer | undefined> {
     const { api } = this.#deps;
     const id = annotationOf(service, annotations.id);
-    if (id)
-      return api.loadBalancer(id, signal).catch((error: unknown) => {
+    const annotatedOne =
+      id &&
+      (await api.loadBalancer(id, signal).catch((error: unknown) => {
         throw wrapped(`failed to get load-balancer by ID ${id}`, error);
-      });
+      }));
+    if (annotatedOne) return annotatedOne;
+    // The annotation may be of one that is gone: its successor was made when nobody lived to write the new id.
     const all = await api.loadBalancers(signal);
-    const found = idOf(service, all);
-    return all.find((balancer) => balancer.id === found);
+    const names = namesOf(service);
+    return all.find(({ name }) => names.includes(name));
   }
   async #create(service: Service, request: LoadBalancerRequest, signal?: AbortSignal): Promise<LoadBalancer> {
     const ip = trimmedOf(service, annotations.ip);
