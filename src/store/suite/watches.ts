@@ -89,7 +89,7 @@ export function watchTests(define: DefineTest): void {
       );
       written.push(...answers.map(({ revision }) => revision));
     }
-    await watched.settle(written.at(-1) ?? 0);
+    await watched.settle(Math.max(...written));
     expect(watched.events.map(({ kv }) => kv.modRevision)).toEqual(written.sort((a, b) => a - b));
     watched.watch.cancel();
   });
