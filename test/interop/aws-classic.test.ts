@@ -132,6 +132,42 @@ describe.skipIf(python === undefined)('classic load balancers, on moto (skipped 
       expect(ingressIn(await on.group(on.world.nodeGroup))).toEqual([]);
       expect(await on.group(groupId)).toContain('<groupName>mine<');
     });
+    it('takes back its own rule alone where a group was named and is named no longer', async () => {
+      const { nodeGroup } = on.world;
+      const made = await on.moto.query('ec2', 'CreateSecurityGroup', {
+        VpcId: on.world.vpcId,
+        GroupName: 'app',
+        GroupDescription: 'app',
+      });
+      const app = element(made, 'groupId');
+      // The cluster owns it, as tools that make clusters often tag the groups of nodes.
+      await on.moto.query('ec2', 'CreateTags', {
+        'ResourceId.1': app,
+        'Tag.1.Key': `kubernetes.io/cluster/${cluster}`,
+        'Tag.1.Value': 'owned',
+      });
+      const admit = (group: string, more: Record<string, string>): Promise<string> =>
+        on.moto.query('ec2', 'AuthorizeSecurityGroupIngress', {
+          GroupId: nodeGroup,
+          'IpPermissions.1.Groups.1.GroupId': group,
+          ...Object.fromEntries(Object.entries(more).map(([key, value]) => [`IpPermissions.1.${key}`, value])),
+        });
+      await admit(nodeGroup, { IpProtocol: '-1' });
+      await admit(app, { IpProtocol: 'tcp', FromPort: '5432', ToPort: '5432' });
+      const before = ingressIn(await on.group(nodeGroup));
+      expect(before).toEqual([`-1 ${nodeGroup}`, `tcp 5432 ${app}`]);
+
+      await on.ensure({ annotations: { 'extra-security-groups': `${nodeGroup},${app}` } });
+      await on.ensure();
+      expect(ingressIn(await on.group(nodeGroup))).toEqual([expect.stringContaining(nodeGroup), `tcp 5432 ${app}`]);
+      for (const named of [nodeGroup, app]) {
+        const annotations = { 'security-groups': named };
+        await on.ensure({ annotations });
+        await on.balancers.ensureLoadBalancerDeleted(cluster, service({ annotations }));
+        expect(ingressIn(await on.group(nodeGroup))).toEqual(before);
+      }
+      expect(await on.group(app)).toContain('<groupName>app<');
+    });
     it('chooses nodes by labels, and says when there is nothing to update', async () => {
       const annotations = { 'target-node-labels': 'pool=front,gpu' };
       await expect(on.balancers.updateLoadBalancer(cluster, service(), [])).rejects.toThrow('Load balancer not found');

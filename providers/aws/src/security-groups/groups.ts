@@ -138,13 +138,9 @@ export async function setRules(cloud: Cloud, id: string, wanted: readonly Rule[]
 
 const admits = (id: string) => (rule: Rule) => 'group' in rule.source && rule.source.group === id;
 
-/** Takes back every rule that lets this group in: while there is one, it cannot be deleted. */
-export async function revokeAdmission(
-  cloud: Cloud,
-  id: string,
-  from: (group: SecurityGroup) => boolean = () => true,
-): Promise<void> {
-  for (const group of (await groupsThatAdmit(cloud, id)).filter(from)) {
+/** Takes back every rule that lets this group in: while there is one, it cannot be deleted. For groups that go, not for others. */
+export async function revokeAdmission(cloud: Cloud, id: string): Promise<void> {
+  for (const group of await groupsThatAdmit(cloud, id)) {
     const remove = rulesIn(group.IpPermissions).filter(admits(id));
     await changeRules(cloud, group.GroupId ?? '', { add: [], remove });
   }

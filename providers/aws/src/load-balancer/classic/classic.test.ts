@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import type { Service } from 'sagong/cloud-provider';
 import type { GlobalConfig } from '../../config/schema.ts';
 import { classicAttributes, sameAttributes } from './attributes.ts';
-import { groupsToDelete } from './delete.ts';
 import { classicHealthCheck, sameHealthCheck } from './health-check.ts';
 import { classicListeners, listenerChange, portsWithoutPolicy } from './listeners.ts';
 import { admissionChange } from './node-rules.ts';
@@ -231,10 +230,6 @@ describe('groups', () => {
     expect(frontGroup(present, { given, extra }, isTagged)).toBe(expected),
   );
   const tags = [{ Key: 'kubernetes.io/cluster/prod', Value: 'owned' }];
-  it('that go with it are the cluster’s, and not named by somebody', () => {
-    const present = [{ GroupId: 'sg-1', Tags: tags }, { GroupId: 'sg-2', Tags: tags }, { GroupId: 'sg-3' }];
-    expect(groupsToDelete(present, ['sg-2'], { id: 'prod', legacy: false })).toEqual(['sg-1']);
-  });
   it('of nodes are opened where nodes are, and closed where none is', () => {
     const admitting = (GroupId: string, tagged: boolean) => ({
       GroupId,
@@ -245,5 +240,9 @@ describe('groups', () => {
     const present = [admitting('sg-a', true), admitting('sg-b', true), admitting('sg-c', false), other];
     const change = admissionChange(new Set(['sg-a', 'sg-n', 'sg-o']), present, 'sg-lb', ({ Tags }) => Tags !== undefined);
     expect(change).toEqual({ open: ['sg-n', 'sg-o'], close: ['sg-b'] });
+  });
+  it('of nodes that stand in front themselves keep the rule by which their members reach each other', () => {
+    const own = { GroupId: 'sg-a', Tags: tags, IpPermissions: [{ IpProtocol: '-1', UserIdGroupPairs: [{ GroupId: 'sg-a' }] }] };
+    expect(admissionChange(new Set(), [own], 'sg-a', () => true)).toEqual({ open: [], close: [] });
   });
 });

@@ -20,7 +20,7 @@ import { annotation, annotationsOf } from '../../annotations.ts';
 import type { Cloud } from '../../cloud.ts';
 import { during, isUnknownBackend } from '../../errors.ts';
 import { ensureGroup, setRules } from '../../security-groups/groups.ts';
-import { removeReplacedGroups } from '../../security-groups/replaced.ts';
+import { removeReplacedGroup } from '../../security-groups/replaced.ts';
 import { loadBalancerSubnets } from '../../subnets/find.ts';
 import { forgettingSubnets } from '../../subnets/network.ts';
 import { ownedTags } from '../../tags.ts';
@@ -29,7 +29,7 @@ import { sameAttributes } from './attributes.ts';
 import { classicStatus, describeClassic } from './describe.ts';
 import { sameHealthCheck } from './health-check.ts';
 import { listenerChange } from './listeners.ts';
-import { admitToNodes } from './node-rules.ts';
+import { admitToNodes, closeNodes } from './node-rules.ts';
 import { type ClassicGroups, type ClassicPlan, classicPlan, groupsOf } from './plan.ts';
 import { syncProxyProtocol, syncTlsPolicy } from './policies.ts';
 
@@ -79,13 +79,19 @@ async function syncSubnets(
   return attach.length + detach.length > 0;
 }
 
-async function syncGroups(cloud: Cloud, name: string, wanted: string[], actual: readonly string[]): Promise<boolean> {
+async function syncGroups(
+  cloud: Cloud,
+  { name, groups: { managed } }: ClassicPlan,
+  wanted: string[],
+  actual: readonly string[],
+): Promise<boolean> {
   const replaced = missing(actual, wanted);
   if (replaced.length + missing(wanted, actual).length === 0) return false;
   await cloud.api
     .elb(new ApplySecurityGroupsToLoadBalancerCommand({ LoadBalancerName: name, SecurityGroups: wanted }))
     .catch(during('error applying AWS loadbalancer security groups'));
-  await removeReplacedGroups(cloud, name, replaced).catch(during('error removing owned security groups'));
+  for (const id of replaced) await closeNodes(cloud, id, name);
+  await removeReplacedGroup(cloud, name, managed.name, replaced).catch(during('error removing owned security groups'));
   return true;
 }
 
@@ -137,7 +143,7 @@ async function ensureFront(
   } else {
     const changes = [
       await syncSubnets(cloud, plan.name, subnets, present.Subnets ?? []),
-      await syncGroups(cloud, plan.name, groups, present.SecurityGroups ?? []),
+      await syncGroups(cloud, plan, groups, present.SecurityGroups ?? []),
       await syncListeners(cloud, plan, present),
       await syncProxyProtocol(cloud, plan.name, ports, present.BackendServerDescriptions, plan.proxyProtocol),
     ];

@@ -5,11 +5,15 @@ import { changeRules, clusterGroups, groupsThatAdmit } from '../../security-grou
 import { nodeGroups } from '../../security-groups/node-group.ts';
 import { type Rule, rulesIn } from '../../security-groups/rules.ts';
 import { inCluster } from '../../tags.ts';
+import { isGroupUsedByOthers } from './describe.ts';
 import { type ClassicGroups, frontGroup } from './plan.ts';
 
 const admission = (front: string): Rule => ({ protocol: '-1', source: { group: front } });
 
-/** Groups to open and to close. Groups that are not the cluster's keep what somebody put there. Pure. */
+/**
+ * Groups to open and to close. Groups that are not the cluster's keep what somebody put there, and so does a group that stands in front itself: by its
+ * rule for itself its members reach each other. Pure.
+ */
 export function admissionChange(
   wanted: ReadonlySet<string>,
   admitting: readonly SecurityGroup[],
@@ -22,7 +26,9 @@ export function admissionChange(
   const now = new Set(open.map(({ GroupId = '' }) => GroupId));
   return {
     open: [...wanted].filter((id) => !now.has(id)),
-    close: open.filter((group) => !wanted.has(group.GroupId ?? '') && isTagged(group)).map(({ GroupId = '' }) => GroupId),
+    close: open
+      .filter((group) => !wanted.has(group.GroupId ?? '') && group.GroupId !== front && isTagged(group))
+      .map(({ GroupId = '' }) => GroupId),
   };
 }
 
@@ -33,8 +39,7 @@ export async function admitToNodes(
   groups: Pick<ClassicGroups, 'given' | 'extra'>,
   instances: Iterable<Instance>,
 ): Promise<void> {
-  const { DisableSecurityGroupIngress, ElbSecurityGroup } = cloud.config.Global;
-  if (DisableSecurityGroupIngress) return;
+  if (cloud.config.Global.DisableSecurityGroupIngress) return;
   const nodes = [...instances];
   const asked = [
     ...present,
@@ -44,10 +49,20 @@ export async function admitToNodes(
   const front = frontGroup(present, groups, (id) => tagged.has(id));
   if (front === undefined) throw new Error('could not determine security group for load balancer');
   const wanted = nodeGroups(nodes, (id) => tagged.has(id));
+  await admitOnly(cloud, front, wanted);
+}
+
+/** Nodes no longer let in a group that stays, unless another load balancer needs that. */
+export async function closeNodes(cloud: Cloud, front: string, loadBalancer: string): Promise<void> {
+  if (cloud.config.Global.DisableSecurityGroupIngress || (await isGroupUsedByOthers(cloud, front, loadBalancer))) return;
+  await admitOnly(cloud, front, new Set());
+}
+
+async function admitOnly(cloud: Cloud, front: string, wanted: ReadonlySet<string>): Promise<void> {
   const isTagged = ({ Tags }: SecurityGroup): boolean => inCluster(cloud.identity.cluster, Tags);
   const { open, close } = admissionChange(wanted, await groupsThatAdmit(cloud, front), front, isTagged);
   // The group of the configuration is the user's: its rules are left alone.
-  const ours = (id: string): boolean => id !== ElbSecurityGroup;
+  const ours = (id: string): boolean => id !== cloud.config.Global.ElbSecurityGroup;
   for (const id of open.filter(ours)) await changeRules(cloud, id, { add: [admission(front)], remove: [] });
   for (const id of close.filter(ours)) await changeRules(cloud, id, { add: [], remove: [admission(front)] });
 }

@@ -5,8 +5,7 @@ import { annotation, annotationsOf, listIn } from '../../annotations.ts';
 import type { Cloud } from '../../cloud.ts';
 import { during } from '../../errors.ts';
 import { loadBalancerName, networkGroupName } from '../../naming.ts';
-import { deleteGroups, groupsById, ownGroupByName } from '../../security-groups/groups.ts';
-import { ownedByCluster } from '../../tags.ts';
+import { deleteGroups, ownGroupByName } from '../../security-groups/groups.ts';
 import { describeNetwork, networkStatus } from './describe.ts';
 import { admitToNodes, hasNodeRules, nobody } from './node-rules.ts';
 import { attachedTargetGroups, deleteTargetGroups, looseTargetGroups } from './target-groups.ts';
@@ -23,20 +22,18 @@ export async function networkState(cloud: Cloud, cluster: string, service: Servi
   return left ? {} : undefined;
 }
 
-/** Those of its groups that were made for it. */
-async function ownGroups(cloud: Cloud, cluster: string, service: Service, present: readonly string[]): Promise<Set<string>> {
-  const given = listIn(annotationsOf(service)[annotation.securityGroups]);
-  const candidates = present.filter((id) => !given.includes(id) && id !== cloud.config.Global.ElbSecurityGroup);
-  const owned = (await groupsById(cloud, candidates)).filter(({ Tags }) => ownedByCluster(cloud.identity.cluster, Tags));
-  const managed = await ownGroupByName(cloud, networkGroupName(cluster, service));
-  return new Set([...owned.flatMap(({ GroupId }) => GroupId ?? []), ...(managed === undefined ? [] : [managed])]);
+/** The group that was made for it, unless somebody named it since. */
+async function madeGroups(cloud: Cloud, cluster: string, service: Service): Promise<string[]> {
+  const named = [...listIn(annotationsOf(service)[annotation.securityGroups]), cloud.config.Global.ElbSecurityGroup];
+  const made = await ownGroupByName(cloud, networkGroupName(cluster, service));
+  return made === undefined || named.includes(made) ? [] : [made];
 }
 
 export async function deleteNetwork(cloud: Cloud, cluster: string, service: Service): Promise<void> {
   const name = loadBalancerName(service);
   const found = await describeNetwork(cloud, name);
   const attached = found?.LoadBalancerArn ? await attachedTargetGroups(cloud, found.LoadBalancerArn) : [];
-  const groups = await ownGroups(cloud, cluster, service, found?.SecurityGroups ?? []);
+  const groups = await madeGroups(cloud, cluster, service);
   if (found)
     await cloud.api
       .elbv2(new DeleteLoadBalancerCommand({ LoadBalancerArn: found.LoadBalancerArn }))
@@ -45,5 +42,5 @@ export async function deleteNetwork(cloud: Cloud, cluster: string, service: Serv
   const arns = [...attached, ...loose].flatMap(({ TargetGroupArn }) => TargetGroupArn ?? []);
   await deleteTargetGroups(cloud, new Set(arns));
   await admitToNodes(cloud, name, [], nobody).catch(during('error deleting instance security group rules'));
-  await deleteGroups(cloud, name, [...groups]);
+  await deleteGroups(cloud, name, groups);
 }

@@ -11,7 +11,7 @@ import type { LoadBalancerStatus, Node, Service } from 'sagong/cloud-provider';
 import { annotationsOf } from '../../annotations.ts';
 import type { Cloud } from '../../cloud.ts';
 import { during } from '../../errors.ts';
-import { loadBalancerName } from '../../naming.ts';
+import { loadBalancerName, networkGroupName } from '../../naming.ts';
 import { loadBalancerSubnets, subnetCidrs } from '../../subnets/find.ts';
 import { forgettingSubnets } from '../../subnets/network.ts';
 import { ownedTags } from '../../tags.ts';
@@ -97,7 +97,7 @@ async function ensure(
   const instances = await cloud.backends.of(targetNodes(service, nodes));
   const groups = await networkGroups(cloud, cluster, service, plan, present);
   const loadBalancer = present ?? (await create(cloud, service, plan, groups));
-  if (present) await syncNetworkGroups(cloud, present, groups);
+  if (present) await syncNetworkGroups(cloud, present, groups, networkGroupName(cluster, service));
   await syncPorts(cloud, service, loadBalancer, plan, [...instances.keys()]).catch((error: unknown) => {
     cloud.targetGroups.forget();
     throw error;

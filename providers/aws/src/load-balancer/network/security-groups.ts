@@ -6,7 +6,7 @@ import type { Cloud } from '../../cloud.ts';
 import { during, textOf } from '../../errors.ts';
 import { networkGroupName } from '../../naming.ts';
 import { ensureGroup, setRules } from '../../security-groups/groups.ts';
-import { removeReplacedGroups } from '../../security-groups/replaced.ts';
+import { removeReplacedGroup } from '../../security-groups/replaced.ts';
 import { frontRules } from '../../security-groups/rules.ts';
 import type { NetworkPlan } from './plan.ts';
 
@@ -31,15 +31,20 @@ export async function networkGroups(
   return [id];
 }
 
-/** Whether anything changed. A replaced group that cannot be deleted now holds nothing up. */
-export async function syncNetworkGroups(cloud: Cloud, present: LoadBalancer, wanted: readonly string[]): Promise<boolean> {
+/** Whether anything changed. `made`: the name of the group that is made for it. A replaced group that cannot be deleted now holds nothing up. */
+export async function syncNetworkGroups(
+  cloud: Cloud,
+  present: LoadBalancer,
+  wanted: readonly string[],
+  made: string,
+): Promise<boolean> {
   const now = present.SecurityGroups ?? [];
   const replaced = now.filter((id) => !wanted.includes(id));
   if (wanted.length === 0 || (replaced.length === 0 && wanted.every((id) => now.includes(id)))) return false;
   await cloud.api
     .elbv2(new SetSecurityGroupsCommand({ LoadBalancerArn: present.LoadBalancerArn, SecurityGroups: [...wanted] }))
     .catch(during('error setting security groups on load balancer'));
-  await removeReplacedGroups(cloud, present.LoadBalancerName ?? '', replaced).catch((error: unknown) =>
+  await removeReplacedGroup(cloud, present.LoadBalancerName ?? '', made, replaced).catch((error: unknown) =>
     cloud.logger.warn('detached security groups are left', { groups: replaced, error: textOf(error) }),
   );
   return true;
