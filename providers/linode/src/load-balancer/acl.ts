@@ -22,23 +22,39 @@ interface Acl {
 
 const name = prefix + annotation.firewallAcl;
 
-function addressesIn(value: unknown): Addresses {
-  const { ipv4 = [], ipv6 = [] } = (value ?? {}) as Partial<Record<'ipv4' | 'ipv6', unknown>>;
-  for (const list of [ipv4, ipv6])
-    if (list !== null && !(Array.isArray(list) && list.every((one) => typeof one === 'string')))
-      throw new Error(`annotation ${name}: ipv4 and ipv6 must be lists of addresses`);
-  return { ipv4: (ipv4 ?? []) as string[], ipv6: (ipv6 ?? []) as string[] };
+/**
+ * The fields of an object, named without regard to case, as Go reads them. Throws for anything else, and for a field that is not `known`: who
+ * misspells a list must not get a firewall that lets everybody in.
+ */
+function fieldsOf<K extends string>(value: unknown, what: string, known: readonly K[]): Partial<Record<K, unknown>> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new Error(`annotation ${name}: ${what} must be an object with ${known.join(' or ')}`);
+  const named = Object.entries(value).map(([key, entry]): [K, unknown] => {
+    const field = known.find((one) => one.toLowerCase() === key.toLowerCase());
+    if (field === undefined)
+      throw new Error(`annotation ${name}: ${what} has no field ${JSON.stringify(key)}: ${known.join(', ')}`);
+    return [field, entry ?? undefined];
+  });
+  return Object.fromEntries(named) as Partial<Record<K, unknown>>;
+}
+
+function addressesIn(value: unknown, what: string): Addresses {
+  const { ipv4 = [], ipv6 = [] } = fieldsOf(value, what, ['ipv4', 'ipv6']);
+  const isList = (list: unknown): list is string[] => Array.isArray(list) && list.every((one) => typeof one === 'string');
+  if (!isList(ipv4) || !isList(ipv6)) throw new Error(`annotation ${name}: ipv4 and ipv6 must be lists of addresses`);
+  if (ipv4.length + ipv6.length === 0) throw new Error(`annotation ${name}: ${what} has no addresses`);
+  return { ipv4, ipv6 };
 }
 
 function annotatedAcl(service: Service): Acl | undefined {
   const value = read(service).json(annotation.firewallAcl);
   if (value === undefined) return undefined;
-  const { allowList, denyList } = (value ?? {}) as { allowList?: unknown; denyList?: unknown };
-  if ((allowList && denyList) || (!allowList && !denyList))
+  const { allowList, denyList } = fieldsOf(value, 'its value', ['allowList', 'denyList']);
+  if ((allowList === undefined) === (denyList === undefined))
     throw new Error(`annotation ${name}: specify either an allowList or a denyList for a firewall`);
-  return allowList
-    ? { action: 'ACCEPT', addresses: addressesIn(allowList) }
-    : { action: 'DROP', addresses: addressesIn(denyList) };
+  return allowList === undefined
+    ? { action: 'DROP', addresses: addressesIn(denyList, 'denyList') }
+    : { action: 'ACCEPT', addresses: addressesIn(allowList, 'allowList') };
 }
 
 function rangesAcl(service: Service): Acl | undefined {

@@ -40,6 +40,51 @@ describe('firewalls', () => {
     await ensure(serviceWith(), nodes);
     expect(world.server.account.of('firewall')).toEqual([]);
   });
+  it('of another Service are attached where an annotation says so, and never changed or deleted', async () => {
+    const nodes = nodesA();
+    const first = serviceWith(acl('198.51.100.0/24'));
+    await ensure(first, nodes);
+    const [firewall] = world.server.account.of('firewall');
+    const before = structuredClone(firewall?.rules);
+    const other = (more: Record<string, string>, spec = {}): typeof first => {
+      const service = serviceWith(more, spec);
+      return { ...service, metadata: { ...service.metadata, name: 'other', uid: '99999999-8888-4777-8666-555555555555' } };
+    };
+    await ensure(other({ 'firewall-id': String(firewall?.id) }), nodes);
+    await ensure(other({}, { loadBalancerSourceRanges: ['203.0.113.0/24'] }), nodes);
+    const rules = world.server.account.of('firewall').map(({ rules: { inbound } }) => inbound[0]?.addresses.ipv4);
+    expect(rules).toEqual([['198.51.100.0/24'], ['203.0.113.0/24']]);
+    await remove(other({}));
+    expect(world.server.account.of('firewall').map((one) => one.rules)).toEqual([before]);
+  });
+  it.each([
+    '[]',
+    '"198.51.100.0/24"',
+    'true',
+    'null',
+    '{}',
+    '{"denyList":["198.51.100.0/24"]}',
+    '{"denyList":"198.51.100.0/24"}',
+    '{"denyList":true}',
+    '{"denyList":{}}',
+    '{"denyList":null}',
+    '{"denyList":{"ipv4":[]}}',
+    '{"denyList":{"ipv4":"198.51.100.0/24"}}',
+    '{"denyList":{"ipv4":[1]}}',
+    '{"denyList":{"ip4":["198.51.100.0/24"]}}',
+    '{"denylists":{"ipv4":["198.51.100.0/24"]}}',
+    '{"allowList":{"ipv4":[]}}',
+  ])('are not made of %s, which opens nothing', async (text) => {
+    const error = await rejection(ensure(serviceWith({ 'firewall-acl': text }), nodesA()));
+    expect(error.message).toContain('firewall-acl');
+    expect([world.server.account.of('firewall'), world.server.account.of('balancer')]).toEqual([[], []]);
+  });
+  it('read the names of fields as Go does, whatever their case', async () => {
+    await ensure(serviceWith({ 'firewall-acl': '{"DenyList":{"IPv4":["198.51.100.0/24"]}}' }), nodesA());
+    expect(world.server.account.of('firewall')[0]?.rules.inbound).toMatchObject([
+      { action: 'DROP', addresses: { ipv4: ['198.51.100.0/24'] } },
+    ]);
+  });
   it('have as many rules as long lists and many ports need, and no more than the API takes', async () => {
     const many = (count: number) => Array.from({ length: count }, (_, number) => `10.${number >> 8}.${number & 255}.0/24`);
     const ports = Array.from({ length: 20 }, (_, number) => ({

@@ -4,13 +4,15 @@ import type { Service } from 'sagong/cloud-provider';
 import { isRefused } from '../api/errors.ts';
 import type { Firewall, FirewallRules } from '../api/types.ts';
 import type { Cloud } from '../cloud.ts';
-import { firewallIdIn, serviceTag } from '../names.ts';
+import { firewallIdIn, isServiceTag, serviceTag } from '../names.ts';
 import { isMade, saysTheSame } from './acl.ts';
 import { appearing } from './appear.ts';
 import type { BalancerPlan } from './plan.ts';
 
 const isOwn = ({ tags }: Firewall, service: Service): boolean => tags.includes(serviceTag(service));
-const isManaged = (firewall: Firewall, service: Service): boolean => isOwn(firewall, service) || isMade(firewall.rules);
+/** Made for this Service, or by upstream's manager, which notes no Service. One that is tagged for another Service is that one's alone. */
+const isManaged = (firewall: Firewall, service: Service): boolean =>
+  isOwn(firewall, service) || (isMade(firewall.rules) && !firewall.tags.some(isServiceTag));
 
 /** Those made for a Service, attached or not. */
 export const ownFirewalls = async ({ api, unsettled }: Cloud, service: Service): Promise<Firewall[]> =>
