@@ -66,6 +66,23 @@ describe('an EIP', () => {
   });
 });
 
+describe('an address of somebody else’s', () => {
+  it('stays as it is, bound or not, whatever the notes of a Service say', async () => {
+    const service = serviceWith({ 'cce-load-balancer-lb-name': 'prod-nat' });
+    for (const bound of [true, false]) {
+      const { eip } = world.server.account.addEip('prod-nat');
+      const there = world.eips().find((one) => one.eip === eip);
+      if (there && bound) Object.assign(there, { status: 'binded', instanceType: 'NAT', instanceId: 'nat-1' });
+      const before = structuredClone(there);
+      const noted = { ...service, metadata: { ...service.metadata, annotations: { ...service.metadata.annotations } } };
+      noted.metadata.annotations['service.beta.kubernetes.io/cce-load-balancer-cce-add-eip'] = eip;
+      await world.ensure(noted);
+      await world.remove(noted);
+      expect(world.eips().find((one) => one.eip === eip)).toEqual(before);
+    }
+  });
+});
+
 describe('an address of the user’s own', () => {
   it('is bound, and only unbound when the Service goes', async () => {
     const { eip } = world.server.account.addEip('mine');

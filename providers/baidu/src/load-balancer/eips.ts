@@ -10,20 +10,24 @@ import { balancerName, isTagged, tagsOf } from '../names.ts';
 import type { EipPlan } from './eip-plan.ts';
 import { makeOnce, notSettled, settledEip } from './settle.ts';
 
-/** By its tag, or, of upstream's, by the name that they have in common, or the note on the Service. */
-export function isOwn({ settings }: Pick<Cloud, 'settings'>, service: Service, eip: Eip): boolean {
+/**
+ * By its tag, or, of upstream's, by the name that they have in common. The note on the Service is a text that its author can change, so it counts only for
+ * one that is bound to a load balancer made for the Service: `balancers`, by ID.
+ */
+export function isOwn({ settings }: Pick<Cloud, 'settings'>, service: Service, eip: Eip, balancers: readonly string[]): boolean {
   if (isTagged(eip, service)) return true;
   const { metadata, spec } = service;
   if (eip.tags?.some(({ tagKey }) => tagKey.startsWith('cce-')) || eip.eip === spec?.loadBalancerIP) return false;
   if (eip.name === balancerName(settings.clusterId, service)) return true;
+  if (!eip.instanceId || !balancers.includes(eip.instanceId)) return false;
   return eip.eip === metadata.annotations?.[annotation.addedEip] && eip.name === read(service).text(annotation.name);
 }
 
 const living = ({ unsettled }: Cloud, eips: readonly Eip[]): Eip[] =>
   eips.filter(({ eip }) => !unsettled.isDeleted(eip)).sort((a, b) => (a.eip < b.eip ? -1 : 1));
 
-export const ownEips = async (cloud: Cloud, service: Service): Promise<Eip[]> =>
-  living(cloud, await cloud.api.eips()).filter((eip) => isOwn(cloud, service, eip));
+export const ownEips = async (cloud: Cloud, service: Service, balancers: readonly string[]): Promise<Eip[]> =>
+  living(cloud, await cloud.api.eips()).filter((eip) => isOwn(cloud, service, eip, balancers));
 
 /** Paid for until a day to come: it cannot be released before. */
 export const isPrepaid = ({ paymentTiming }: Eip): boolean => paymentTiming === 'Prepaid';
@@ -51,9 +55,14 @@ async function release(cloud: Cloud, service: Service, eip: Eip): Promise<void> 
   cloud.unsettled.noteLast('EIP', uidOf(service), eip.eip);
 }
 
-/** All that the Service has, but for those given. */
-export async function releaseEips(cloud: Cloud, service: Service, kept: readonly string[] = []): Promise<void> {
-  const eips = (await ownEips(cloud, service)).filter(({ eip }) => !kept.includes(eip));
+/** All that the Service has, but for those `kept`. `balancers`: the IDs of those made for it. */
+export async function releaseEips(
+  cloud: Cloud,
+  service: Service,
+  balancers: readonly string[],
+  kept: readonly string[] = [],
+): Promise<void> {
+  const eips = (await ownEips(cloud, service, balancers)).filter(({ eip }) => !kept.includes(eip));
   for (const eip of eips) await release(cloud, service, eip);
   if (eips.length > 0) cloud.unsettled.end(`EIP ${uidOf(service)}`);
   else if (kept.length === 0 && cloud.unsettled.has(`EIP ${uidOf(service)}`)) throw notSettled('its EIP');
@@ -68,7 +77,7 @@ async function make(cloud: Cloud, service: Service, plan: EipPlan): Promise<Eip>
     before: service.metadata.annotations?.[annotation.addedEip],
     make: async (token) => (await api.createEip(request, token)).eip,
     find: (address) => api.eip(address),
-    findAny: async () => (await ownEips(cloud, service))[0],
+    findAny: async () => (await ownEips(cloud, service, []))[0],
   }).catch((error: unknown) => {
     if (isRefused(error) && !isTokenUsed(error) && retryAfterOf(error) === undefined) unsettled.end(`EIP ${uidOf(service)}`);
     throw error;
@@ -108,18 +117,24 @@ async function targetOf(
   all: readonly Eip[],
   bound: Eip | undefined,
 ): Promise<Eip> {
-  if (plan.own === undefined) return bound ?? all.find((eip) => isOwn(cloud, service, eip)) ?? make(cloud, service, plan);
+  if (plan.own === undefined) return bound ?? all.find((eip) => isOwn(cloud, service, eip, [])) ?? make(cloud, service, plan);
   const own = all.find(({ eip }) => eip === plan.own);
   if (!own) throw new Error(`EIP ${plan.own} not Exist`);
   return own;
 }
 
 /** Gives the address. Others' that are bound to something else are never unbound. */
-export async function ensureEip(cloud: Cloud, service: Service, plan: EipPlan, balancer: Balancer): Promise<string> {
+export async function ensureEip(
+  cloud: Cloud,
+  service: Service,
+  plan: EipPlan,
+  { balancer, isMade }: { balancer: Balancer; isMade: boolean },
+): Promise<string> {
+  const made = isMade ? [balancer.blbId] : [];
   const all = living(cloud, await cloud.api.eips());
   const bound = all.find(({ instanceId }) => instanceId === balancer.blbId);
   const target = await targetOf(cloud, service, plan, all, bound);
-  const isItsOwn = isOwn(cloud, service, target);
+  const isItsOwn = isOwn(cloud, service, target, made);
   if (target.instanceId && target.instanceId !== balancer.blbId) {
     if (!isItsOwn) throw new Error(`EIP ${target.eip} is bound to ${target.instanceId}`);
     await unbind(cloud, target);
@@ -128,7 +143,7 @@ export async function ensureEip(cloud: Cloud, service: Service, plan: EipPlan, b
   await bind(cloud, target, balancer);
   cloud.unsettled.end(`EIP ${uidOf(service)}`);
   if (isItsOwn && plan.own === undefined) await bringInLine(cloud, target, plan);
-  await releaseEips(cloud, service, [target.eip]);
+  await releaseEips(cloud, service, made, [target.eip]);
   return target.eip;
 }
 
@@ -137,6 +152,7 @@ export async function withoutEip(cloud: Cloud, service: Service, balancer: Balan
   const bound = living(cloud, await cloud.api.eips({ instanceType: 'BLB', instanceId: balancer.blbId })).filter(
     ({ instanceId }) => instanceId === balancer.blbId,
   );
-  for (const eip of bound) if (isMade && !isOwn(cloud, service, eip)) await unbind(cloud, eip).catch(fineIfAbsent);
-  await releaseEips(cloud, service);
+  const made = isMade ? [balancer.blbId] : [];
+  for (const eip of bound) if (isMade && !isOwn(cloud, service, eip, made)) await unbind(cloud, eip).catch(fineIfAbsent);
+  await releaseEips(cloud, service, made);
 }

@@ -21,14 +21,11 @@ export interface FoundBalancers {
 }
 
 /** Of upstream, which marks by name and description. */
-function isUpstreams({ settings }: Cloud, service: Service, { name, desc, tags }: Balancer): boolean {
+function isUpstreams({ settings }: Cloud, service: Service, { blbId, name, desc, tags }: Balancer): boolean {
   if (makerOf({ desc }) !== settings.clusterId || taggedUid({ tags: tags ?? [] }) !== undefined) return false;
-  const names = [
-    balancerName(settings.clusterId, service),
-    defaultLoadBalancerName(service),
-    read(service).text(annotation.name),
-  ];
-  return names.includes(name);
+  if ([balancerName(settings.clusterId, service), defaultLoadBalancerName(service)].includes(name)) return true;
+  // Any Service can ask for a name: it says whose this is only together with the note of its ID.
+  return name === read(service).text(annotation.name) && blbId === service.metadata.annotations?.[annotation.addedId];
 }
 
 function ofService(cloud: Cloud, service: Service, balancer: Balancer): FoundBalancer | undefined {

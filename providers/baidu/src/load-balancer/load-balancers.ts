@@ -93,7 +93,7 @@ async function ensure(cloud: Cloud, service: Service, nodes: readonly Node[]): P
   await ensureSourceRanges(cloud, plan, blbId);
   await ensureListeners(cloud, blbId, plan.ports);
   await ensureBackends(cloud, blbId, plan, nodes);
-  const eip = plan.eip && (await ensureEip(cloud, service, plan.eip, balancer));
+  const eip = plan.eip && (await ensureEip(cloud, service, plan.eip, { balancer, isMade: found.isMade }));
   if (!plan.eip) await withoutEip(cloud, service, balancer, found.isMade);
   await noteOn(cloud, service, { ...found, balancer }, eip);
   for (const one of old) await removeBalancer(cloud, service, one);
@@ -112,7 +112,7 @@ async function remove(cloud: Cloud, service: Service): Promise<void> {
   const balancers = await ownBalancers(cloud, service);
   if (balancers.length === 0 && unsettled.has(`BLB ${uidOf(service)}`)) throw notSettled('its BLB');
   for (const { balancer, isMade } of balancers) await withoutEip(cloud, service, balancer, isMade);
-  await releaseEips(cloud, service);
+  await releaseEips(cloud, service, []);
   for (const one of balancers) await removeBalancer(cloud, service, one);
   await deleteOwnGroups(cloud, service);
   unsettled.end(`BLB ${uidOf(service)}`);
@@ -125,7 +125,7 @@ async function get(cloud: Cloud, service: Service): Promise<LoadBalancerStatus |
   const addressOf = ({ address, publicIp }: Balancer): string | undefined => (isInternal ? address : publicIp);
   if (first) return statusOf(addressOf(first.balancer));
   if (cloud.unsettled.has(`BLB ${uidOf(service)}`) || cloud.unsettled.has(`EIP ${uidOf(service)}`)) return {};
-  const left = (await ownEips(cloud, service)).filter((eip) => !isPrepaid(eip) || eip.instanceId);
+  const left = (await ownEips(cloud, service, [])).filter((eip) => !isPrepaid(eip) || eip.instanceId);
   if (left.length > 0 || cloud.unsettled.has(`security group ${uidOf(service)}`)) return {};
   return (await ownGroups(cloud, service)).length > 0 ? {} : undefined;
 }
