@@ -41,6 +41,14 @@ describe('what a Service needs open', () => {
     ],
     ['UDP too', serviceWith({}, { ports: [{ protocol: 'UDP', port: 53 }] }), ['tcp 10256 anywhere', 'udp 53 anywhere']],
     ['nothing for one that terminates connections', serviceWith({ [annotations.type]: 'REGIONAL' }), []],
+    [
+      'the port of a health check of its own',
+      serviceWith(
+        { [annotations.overrideHealthCheck]: 'true', [annotations.healthCheckPort]: '443' },
+        { ports: [{ protocol: 'TCP', port: 443, nodePort: 30_443 }] },
+      ),
+      ['tcp 30443 anywhere', 'tcp 443 anywhere'],
+    ],
     ['nothing for an internal one', serviceWith({ [annotations.network]: 'INTERNAL' }), []],
   ])('is %s', (_name, service, expected) => {
     const shown = rulesOf(service, 'REGIONAL_NETWORK').map(
@@ -55,6 +63,17 @@ describe('the firewall', () => {
     name: 'fw',
     tags: ['workers'],
     defaultType: 'REGIONAL_NETWORK',
+  });
+  it.each<Record<string, string>>([
+    { [annotations.type]: 'regional' },
+    { [annotations.network]: 'x' },
+    { [annotations.overrideHealthCheck]: 'true', [annotations.healthCheckPort]: 'x' },
+    { [annotations.healthCheckInterval]: 'soon' },
+  ])('is that of all others where one Service says %j', (more) => {
+    const options = { name: 'fw', tags: ['workers'], defaultType: 'REGIONAL_NETWORK' } as const;
+    expect(firewallFor([serviceWith(more), nodePort('a', 30_080)], options)).toEqual(
+      firewallFor([nodePort('a', 30_080)], options),
+    );
   });
   it('has every rule once, in order, and lets everything out', () => {
     expect(wanted.inbound_rules).toEqual([

@@ -2,7 +2,7 @@
 import type { Service } from 'sagong/cloud-provider';
 import { annotationOf, annotations, booleanOf } from '../annotations.ts';
 import type { Firewall, FirewallRequest, FirewallTarget, InboundRule, LoadBalancerType, OutboundRule } from '../api/types.ts';
-import { defaultCheckOf } from '../load-balancer/health-check.ts';
+import { healthCheckFor } from '../load-balancer/health-check.ts';
 import { networkOf, typeOf } from '../load-balancer/network.ts';
 
 const anywhere = ['0.0.0.0/0', '::/0'];
@@ -33,7 +33,7 @@ function rulesOfPorts(service: Service, port: 'port' | 'nodePort'): InboundRule[
   });
 }
 
-/** What one Service needs open. Throws for a load balancer of no known kind. */
+/** What one Service needs open. Throws for a load balancer that is refused, because of what its annotations say. */
 export function rulesOf(service: Service, defaultType: LoadBalancerType): InboundRule[] {
   const type = service.spec?.type;
   if (type === 'NodePort') return isManaged(service) ? rulesOfPorts(service, 'nodePort') : [];
@@ -42,7 +42,7 @@ export function rulesOf(service: Service, defaultType: LoadBalancerType): Inboun
   // Its packets arrive with the addresses of the clients; only its health checks are its own.
   const id = annotationOf(service, annotations.id);
   const sources: FirewallTarget = id ? { load_balancer_uids: [id] } : { addresses: anywhere };
-  const check: InboundRule = { protocol: 'tcp', ports: String(defaultCheckOf(service).port), sources };
+  const check: InboundRule = { protocol: 'tcp', ports: String(healthCheckFor(service).port), sources };
   return [check, ...rulesOfPorts(service, 'port')];
 }
 
@@ -61,7 +61,14 @@ export function firewallFor(
   services: readonly Service[],
   { name, tags, defaultType }: { name: string; tags: readonly string[]; defaultType: LoadBalancerType },
 ): FirewallRequest {
-  const rules = services.flatMap((service) => rulesOf(service, defaultType));
+  const rules = services.flatMap((service) => {
+    try {
+      return rulesOf(service, defaultType);
+    } catch {
+      // Its load balancer is refused, with an event that says why; it needs nothing open, and others go on.
+      return [];
+    }
+  });
   const distinct = new Map(rules.map((rule) => [textOf(rule), rule]));
   return {
     name,
