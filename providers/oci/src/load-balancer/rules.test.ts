@@ -43,6 +43,16 @@ describe('rules', () => {
     await remove(second);
     expect(leftoversOf(world.server)).toEqual([]);
   });
+  it('go with the Service that asked for them, also while another has the port for fewer', async () => {
+    const first = testService();
+    const second = testService({}, { loadBalancerSourceRanges: ['10.0.0.0/8'] }, { name: 'other', uid: 'other-uid' });
+    await ensure(first);
+    await ensure(second);
+    expect(rulesIn(balancerList, 'ingress')).toEqual(['0.0.0.0/0 80', '10.0.0.0/8 80']);
+    await remove(first);
+    expect(rulesIn(balancerList, 'ingress')).toEqual(['10.0.0.0/8 80']);
+    expect(rulesIn(nodeList, 'ingress')).toEqual(['10.1.20.0/24 10256', '10.1.20.0/24 30080']);
+  });
   it('of others stay as they are, whatever their ports', async () => {
     const { account } = world.server;
     const theirs = {

@@ -8,7 +8,7 @@ import { securityListTriesMax } from '../limits.ts';
 import { listRuleMark } from '../names.ts';
 import { ipv4BlocksOf, ipv6BlocksOf } from '../subnets.ts';
 import type { Family } from './ports.ts';
-import { concerns, type ListWish, type Network, rewritten, type UsedPorts, wishesOf } from './security-rules.ts';
+import { concerns, type ListWish, type Network, rewritten, type RuleWish, type UsedPorts, wishesOf } from './security-rules.ts';
 
 const nothing: ListWish = { ingress: [], egress: [] };
 
@@ -42,13 +42,14 @@ export const portsOfBalancer = ({ listeners, backendSets }: Pick<Balancer, 'list
 export const allPorts = ({ listeners, backends, health }: UsedPorts): Set<number> =>
   new Set([...listeners, ...backends, ...health]);
 
-/** Ports of other load balancers in these subnets, also of those that no Service of this cluster knows. */
-async function portsOfOthers(cloud: Cloud, owner: Owner, subnetIds: readonly string[]): Promise<Set<number>> {
-  const ports = cloud.claims.others(owner.uid, subnetIds);
+/** Ports of load balancers in these subnets whose rules no Service of this manager claims: nobody here knows which rules those need. */
+async function unclaimedPorts(cloud: Cloud, owner: Owner, subnetIds: readonly string[]): Promise<Set<number>> {
+  const ports = new Set<number>();
   for (const kind of ['lb', 'nlb'] as const satisfies BalancerKind[]) {
     const all = (await cloud.balancers(kind).list(owner.compartment).catch(undefinedIfAbsent)) ?? [];
     for (const one of all) {
-      const isOther = !owner.names.includes(one.displayName) && one.lifecycleState !== 'DELETING';
+      const isKnown = owner.names.includes(one.displayName) || cloud.claims.isClaimed(one.displayName);
+      const isOther = !isKnown && one.lifecycleState !== 'DELETING';
       if (isOther && one.subnetIds.some((id) => subnetIds.includes(id)))
         for (const port of allPorts(portsOfBalancer(one))) ports.add(port);
     }
@@ -77,15 +78,16 @@ async function rewriteOnce(cloud: Cloud, listId: string, { owner, wish, ports, s
   const list = await cloud.core.securityList(listId);
   const options = { mark: listRuleMark(owner.cluster), wish, ports };
   // Others are asked for only where something would go.
-  const unasked = rewritten(list, { ...options, isInUse: () => false });
+  const isClaimed = (side: keyof ListWish, rule: RuleWish): boolean => cloud.claims.wishes(owner.uid, listId, side, rule);
+  const unasked = rewritten(list, { ...options, isInUse: isClaimed });
   if (!unasked) return;
   const { ingressSecurityRules: ingress, egressSecurityRules: egress } = unasked;
   const removes = [
     ...list.ingressSecurityRules.filter((rule) => !ingress.includes(rule)),
     ...list.egressSecurityRules.filter((rule) => !egress.includes(rule)),
   ];
-  const used = removes.length > 0 ? await portsOfOthers(cloud, owner, subnetIds) : new Set<number>();
-  const wanted = rewritten(list, { ...options, isInUse: (port) => used.has(port) });
+  const used = removes.length > 0 ? await unclaimedPorts(cloud, owner, subnetIds) : new Set<number>();
+  const wanted = rewritten(list, { ...options, isInUse: (side, rule) => used.has(rule.port) || isClaimed(side, rule) });
   if (wanted) await cloud.core.writeSecurityList(wanted);
 }
 
@@ -131,11 +133,11 @@ export interface EnsureRules {
 /** Adds what is missing, and removes what the Service does not need any more. */
 export async function ensureListRules(cloud: Cloud, options: EnsureRules): Promise<void> {
   const { owner, families, subnetIds, nodes, ports, before, mode } = options;
-  cloud.claims.set(owner.uid, { subnets: subnetIds, ports: allPorts(ports) });
   const subnets = await cloud.subnets.all(subnetIds, cloud.signal);
   const nodeSubnets = mode === 'All' ? await cloud.finder.subnetsOf(nodes, cloud.signal) : [];
   const [balancers, behind] = [await networksOf(cloud, subnets, families), await networksOf(cloud, nodeSubnets, families)];
   const wishes = wishesOf({ ...options, balancers, nodes: behind });
+  cloud.claims.set(owner.uid, { names: owner.names, wishes });
   const touched = new Set([...allPorts(ports), ...allPorts(before)]);
   const gone = new Set([...allPorts(before)].filter((port) => !allPorts(ports).has(port)));
   // Of a Service that had its rules behind as well, those are wherever its nodes were.

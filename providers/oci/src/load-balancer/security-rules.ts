@@ -29,34 +29,37 @@ interface Rule {
 const portOf = ({ protocol, isStateless, tcpOptions }: Omit<Rule, 'cidr'>): number | undefined =>
   protocol === tcp && !isStateless ? onePort(tcpOptions) : undefined;
 
+/** Equal keys: the same rule of one side of a list. */
+export const wishKey = ({ cidr, port }: RuleWish): string => `${cidr} ${port}`;
+
 export interface RewriteOptions {
   mark: string;
   /** What is to be there. */
   wish: ListWish;
   /** Ports of the Service, now and before: rules of the cluster for these that are not wished for go. */
   ports: ReadonlySet<number>;
-  /** Whether another load balancer needs a port. */
-  isInUse(port: number): boolean;
+  /** Whether another load balancer needs a rule. */
+  isInUse(side: keyof ListWish, rule: RuleWish): boolean;
 }
 
 function rewriteRules<R extends Omit<Rule, 'cidr'>>(
+  side: keyof ListWish,
   rules: readonly R[],
   cidrOf: (rule: R) => string,
-  wishes: readonly RuleWish[],
-  { mark, ports, isInUse }: RewriteOptions,
+  { mark, ports, isInUse, wish }: RewriteOptions,
   make: (wish: RuleWish) => R,
 ): R[] | undefined {
-  const key = (cidr: string, port: number): string => `${cidr} ${port}`;
-  const wanted = new Map(wishes.map((wish) => [key(wish.cidr, wish.port), wish]));
+  const wanted = new Map(wish[side].map((one) => [wishKey(one), one]));
   const kept = rules.filter((rule) => {
     const port = portOf(rule);
     if (port === undefined || rule.description !== mark || !ports.has(port)) return true;
-    return wanted.has(key(cidrOf(rule), port)) || isInUse(port);
+    const said = { cidr: cidrOf(rule), port };
+    return wanted.has(wishKey(said)) || isInUse(side, said);
   });
   const there = new Set(
     kept.flatMap((rule) => {
       const port = portOf(rule);
-      return port === undefined ? [] : [key(cidrOf(rule), port)];
+      return port === undefined ? [] : [wishKey({ cidr: cidrOf(rule), port })];
     }),
   );
   const missing = [...wanted].flatMap(([one, wish]) => (there.has(one) ? [] : [make(wish)]));
@@ -72,11 +75,11 @@ const common = ({ port }: RuleWish, mark: string) => ({
 
 /** The list as it should be; undefined: it is so. */
 export function rewritten(list: SecurityList, options: RewriteOptions): SecurityList | undefined {
-  const { wish, mark } = options;
+  const { mark } = options;
   const ingress = rewriteRules<IngressRule>(
+    'ingress',
     list.ingressSecurityRules,
     ({ source }) => source,
-    wish.ingress,
     options,
     (one) => ({
       ...common(one, mark),
@@ -85,9 +88,9 @@ export function rewritten(list: SecurityList, options: RewriteOptions): Security
     }),
   );
   const egress = rewriteRules<EgressRule>(
+    'egress',
     list.egressSecurityRules,
     ({ destination }) => destination,
-    wish.egress,
     options,
     (one) => ({
       ...common(one, mark),
