@@ -129,8 +129,17 @@ describe('an external load balancer', () => {
     await ensure(serviceWith(), []);
     expect(world.server.projects.of('firewall')).toEqual([]);
     world.server.projects.addInstance(project, zones[0], 'pool-1-a', { tags: ['pool', 'pool-1', 'web'] });
-    await ensure(serviceWith(), [nodeIn(zones[0], 'pool-1-a')]);
-    expect(one('firewall', `k8s-fw-${balancerName}`)).toMatchObject({ targetTags: ['pool-1'] });
+    await update(serviceWith(), [nodeIn(zones[0], 'pool-1-a')]);
+    const names = world.server.projects.of('firewall').map(({ name }) => name);
+    expect(names).toHaveLength(2);
+    expect(one('firewall', `k8s-fw-${balancerName}`)).toMatchObject({ targetTags: ['pool-1'], sourceRanges: ['0.0.0.0/0'] });
+    // While no node is there, a rule lets in nobody whom the Service allows no longer.
+    await ensure(serviceWith({}, { loadBalancerSourceRanges: ['198.51.100.0/24'] }), []);
+    const narrowed = { targetTags: ['pool-1'], sourceRanges: ['198.51.100.0/24'] };
+    expect(one('firewall', `k8s-fw-${balancerName}`)).toMatchObject(narrowed);
+    world.server.projects.addInstance(project, zones[0], 'pool-2-a', { tags: ['pool-2'] });
+    await update(serviceWith({}, { loadBalancerSourceRanges: ['198.51.100.0/24'] }), [nodeIn(zones[0], 'pool-2-a')]);
+    expect(one('firewall', `k8s-fw-${balancerName}`)).toMatchObject({ ...narrowed, targetTags: ['pool-2'] });
     world.server.projects.addInstance(project, zones[0], 'lone', { tags: ['web'] });
     expect((await rejection(ensure(serviceWith(), [nodeIn(zones[0], 'lone')]))).message).toContain(
       'instance lone has no tag that is a prefix of its name',

@@ -1,6 +1,6 @@
 // An external load balancer: a forwarding rule of the region, a target pool, a legacy health check, firewall rules. The forwarding rule comes last: once
 // it is there, so is everything else (cloud-provider-gcp gce_loadbalancer_external.go).
-import type { LoadBalancerStatus } from 'sagong/cloud-provider';
+import type { LoadBalancerStatus, Node } from 'sagong/cloud-provider';
 import { fineIfAbsent, undefinedIfAbsent } from 'sagong/cloud-provider/kit';
 import type { ForwardingRule, TargetPool } from '../api/types.ts';
 import type { Cloud } from '../cloud.ts';
@@ -9,10 +9,10 @@ import { nameIn } from '../links.ts';
 import { denyFirewall, serviceDescription } from '../names.ts';
 import { holdAddress, isOwnersAddress, releaseAddress } from './addresses.ts';
 import { deleteFirewall, ensureDenyFirewall, ensureTrafficFirewall } from './firewalls.ts';
-import { deleteExternalCheck, ensureExternalCheck } from './health-checks.ts';
+import { deleteExternalCheck, ensureExternalCheck, ensureExternalCheckFirewall } from './health-checks.ts';
 import type { ExternalPlan } from './plan.ts';
 import { spannedRange } from './ports.ts';
-import { ensurePool, mustBeMadeAgain, poolOf } from './target-pools.ts';
+import { ensurePool, mustBeMadeAgain, poolOf, updatePool } from './target-pools.ts';
 
 /** Whether the rule is as planned. Of a Service that names no network tier the rule keeps the one it has. */
 export function ruleFits(rule: ForwardingRule, plan: ExternalPlan): boolean {
@@ -59,6 +59,25 @@ async function deleteFormerChecks(cloud: Cloud, plan: ExternalPlan, pool: Target
   // Also what an earlier attempt left, which the pool no longer shows.
   if (healthCheck.shared && (await cloud.resources.httpHealthChecks.get(name).catch(undefinedIfAbsent))) former.push(name);
   for (const one of new Set(former)) await deleteExternalCheck(cloud, plan, { name: one, shared: one !== name });
+}
+
+/**
+ * Changes the backends, and lets in to new ones what the load balancer sends them: they may be the first, or have other tags. Rejects when there is no
+ * load balancer.
+ */
+export async function updateExternal(cloud: Cloud, plan: ExternalPlan, nodes: readonly Node[]): Promise<void> {
+  const { resources, hosts, flags, signal } = cloud;
+  const pool = await poolOf(cloud, plan.name);
+  if (!pool) throw new Error(`load balancer ${plan.name} not found`);
+  const found = await hosts.ofNodes(nodes, signal);
+  const { IPAddress: address = '' } = (await resources.forwardingRules.get(plan.name).catch(undefinedIfAbsent)) ?? {};
+  // Without a rule it is not whole; what makes it so is tried again by itself.
+  if (address !== '') {
+    await ensureTrafficFirewall(cloud, plan, address, found);
+    await ensureExternalCheckFirewall(cloud, plan, address, found);
+    if (flags.denyFirewall) await ensureDenyFirewall(cloud, plan, address, found);
+  }
+  await updatePool(cloud, pool, found);
 }
 
 /** Makes it, or brings it in line. The address stays, whatever else changes. */

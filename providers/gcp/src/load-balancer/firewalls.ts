@@ -40,9 +40,14 @@ async function orTell(cloud: Cloud, service: Service, command: string, change: (
 async function ensureFirewall(cloud: Cloud, service: Service, hosts: readonly Host[], wish: FirewallWish): Promise<void> {
   const { settings, resources, turn, signal } = cloud;
   const { shared = false, ...rule } = wish;
-  const targetTags = hostTags(settings, hosts);
-  // Without nodes there is nothing to open, and a rule without tags would open every instance of the network.
-  if (targetTags.length === 0) return;
+  let targetTags = hostTags(settings, hosts);
+  if (targetTags.length === 0) {
+    // Without nodes there is nothing to open, and a rule without tags would open every instance of the network. One that is there is brought in line
+    // all the same: it must let in nobody whom the Service allows no longer.
+    const there = await resources.firewalls.get(wish.name ?? '').catch(undefinedIfAbsent);
+    targetTags = there?.targetTags ?? [];
+    if (targetTags.length === 0) return;
+  }
   const wanted: Firewall = { priority: firewallPriority, ...rule, network: settings.network, targetTags };
   const compare = (there: Firewall) => {
     const aim = shared ? withTags(wanted, there.targetTags ?? []) : wanted;

@@ -66,15 +66,25 @@ export const commonChange = (there: HealthCheck, wanted: HealthCheck): HealthChe
 const turnOf = (kind: string, { name, shared }: Pick<HealthCheckPlan, 'name' | 'shared'>): string =>
   `${kind} health check ${name}${shared ? '' : ' of its own'}`;
 
+/** The firewall rule that lets in the health checks of a target pool. */
+export function ensureExternalCheckFirewall(
+  cloud: Cloud,
+  plan: BalancerPlan,
+  address: string,
+  hosts: readonly Host[],
+): Promise<void> {
+  const { healthCheck, clusterId, service } = plan;
+  const description = healthCheck.shared ? clusterDescription(clusterId) : firewallDescription(service, address);
+  return ensureHealthFirewall(cloud, plan, { name: externalHealthFirewall(healthCheck.name, clusterId), description }, hosts);
+}
+
 /** The health check of a target pool, with the firewall rule that lets it in. */
 export const ensureExternalCheck = (cloud: Cloud, plan: BalancerPlan, address: string, hosts: readonly Host[]): Promise<void> =>
   cloud.turn(
     turnOf('external', plan.healthCheck),
     async () => {
-      const { healthCheck, clusterId, service } = plan;
-      const description = healthCheck.shared ? clusterDescription(clusterId) : firewallDescription(service, address);
-      await ensureHealthFirewall(cloud, plan, { name: externalHealthFirewall(healthCheck.name, clusterId), description }, hosts);
-      const wanted = legacyCheck(healthCheck);
+      await ensureExternalCheckFirewall(cloud, plan, address, hosts);
+      const wanted = legacyCheck(plan.healthCheck);
       await ensureResource(cloud.resources.httpHealthChecks, wanted, (there) => legacyChange(there, wanted));
     },
     cloud.signal,

@@ -120,11 +120,16 @@ export async function ensureInternal(
   return { ingress: [{ ip }] };
 }
 
-/** Changes nothing but the backends. Rejects when there is no load balancer. */
+/** Changes the backends, and lets in to new ones what the load balancer sends them. Rejects when there is no load balancer. */
 export async function updateInternal(cloud: Cloud, plan: InternalPlan, nodes: readonly Node[]): Promise<void> {
   const { signal } = cloud;
   const there = await cloud.resources.backendServices.get(plan.backendService);
   const members = inSubnetwork(nodes, (await cloud.subnetworks.default(signal)).link);
   const found = await cloud.hosts.ofNodes(members, signal);
+  const { IPAddress: address = '' } = (await cloud.resources.forwardingRules.get(plan.name).catch(undefinedIfAbsent)) ?? {};
+  if (address !== '') {
+    await ensureTrafficFirewall(cloud, plan, address, found);
+    await ensureInternalCheckFirewall(cloud, plan, found);
+  }
   await updateBackends(cloud, there, await ensureGroups(cloud, plan.clusterId, found, members));
 }

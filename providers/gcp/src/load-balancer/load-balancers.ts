@@ -12,13 +12,12 @@ import { isInternal } from '../annotations.ts';
 import type { ForwardingRule } from '../api/types.ts';
 import type { Cloud } from '../cloud.ts';
 import { externalFinalizer, internalFinalizer } from '../names.ts';
-import { ensureExternal } from './external.ts';
+import { ensureExternal, updateExternal } from './external.ts';
 import { ensureInternal, updateInternal } from './internal.ts';
 import { isOurs } from './ownership.ts';
 import { anyPiece, anyPieceOf, deleteKind, deletePieces, type Kind, kindOf, type Owner, ruleOf } from './pieces.ts';
 import { externalPlan, internalPlan } from './plan.ts';
 import { noteResources, refuseMixedProtocols, warnOfContradiction } from './service-notes.ts';
-import { poolOf, updatePool } from './target-pools.ts';
 
 const finalizers: Readonly<Record<Kind, string>> = { external: externalFinalizer, internal: internalFinalizer };
 const kinds: readonly Kind[] = ['external', 'internal'];
@@ -77,9 +76,7 @@ async function update(cloud: Cloud, service: Service, nodes: readonly Node[]): P
   mustBeOurs(cloud, service);
   await refuseMixedProtocols(cloud, service, true);
   if (isInternal(service)) return updateInternal(cloud, internalPlan(service, await cloud.clusterId()), nodes);
-  const pool = await poolOf(cloud, defaultLoadBalancerName(service));
-  if (!pool) throw new Error(`load balancer ${defaultLoadBalancerName(service)} not found`);
-  await updatePool(cloud, pool, await cloud.hosts.ofNodes(nodes, cloud.signal));
+  await updateExternal(cloud, externalPlan(service, await cloud.clusterId()), nodes);
 }
 
 async function remove(cloud: Cloud, service: Service): Promise<void> {
