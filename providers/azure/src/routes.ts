@@ -1,10 +1,10 @@
 // Routes to the pods of each Node in the cluster's one route table, which is made when it is needed. Changes that come together are one write.
+import { familyOf } from 'sagong/cloud-provider/kit';
 import type { Route, RouteTable } from '@azure/arm-network';
 import { instanceNotFound, type Route as NodeRoute, type Routes } from 'sagong/cloud-provider';
 import type { Cloud } from './cloud.ts';
 import { sameText } from './ids.ts';
 import { configsOf, familyOfConfig, interfaceOf } from './instances/addresses.ts';
-import { familyOf } from './load-balancer/ranges.ts';
 import { nodeOfRoute, routeName } from './names.ts';
 import type { Settings } from './settings.ts';
 import { keptTags, sameTags } from './tags.ts';

@@ -15,6 +15,7 @@ export { iniFields } from './ini-fields.ts';
 export * from './metrics.ts';
 export * from './pages.ts';
 export * from './poll.ts';
+export * from './ranges.ts';
 export * from './rate-limit.ts';
 export * from './services.ts';
 export { type Change, createSharedWrites, type SharedWritesOptions } from './shared-writes.ts';

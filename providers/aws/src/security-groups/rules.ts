@@ -1,6 +1,7 @@
 // Rules of security groups as flat data: one protocol, one range of ports, one source. EC2 shows them grouped and compares them without their
 // description. Pure.
 import type { IpPermission } from '@aws-sdk/client-ec2';
+import { canonicalRange } from 'sagong/cloud-provider/kit';
 
 export interface Rule {
   /** `tcp`, `udp`, `icmp`; `-1`: all. */
@@ -52,18 +53,8 @@ export function without(left: readonly Rule[], right: readonly Rule[]): Rule[] {
   });
 }
 
-/** `10.1.2.3/8` is `10.0.0.0/8` to EC2, which would otherwise be taken for another range for ever. */
-export function canonicalCidr(cidr: string): string {
-  const [address = '', bits = ''] = cidr.split('/');
-  const octets = address.split('.').map(Number);
-  if (octets.length !== 4 || octets.some((octet) => !(octet >= 0 && octet <= 255)) || !(Number(bits) <= 32))
-    return cidr.toLowerCase();
-  const kept = octets.map((octet, index) => {
-    const own = Math.min(8, Math.max(0, Number(bits) - index * 8));
-    return octet & ((0xff << (8 - own)) & 0xff);
-  });
-  return `${kept.join('.')}/${Number(bits)}`;
-}
+/** `10.1.2.3/8` is `10.0.0.0/8` to EC2, which would otherwise be taken for another range for ever. What is no range is left to EC2 to refuse. */
+export const canonicalCidr = (cidr: string): string => canonicalRange(cidr) ?? cidr.toLowerCase();
 
 export const fromCidr = (cidr: string): Rule['source'] =>
   cidr.includes(':') ? { cidr6: canonicalCidr(cidr) } : { cidr: canonicalCidr(cidr) };

@@ -1,7 +1,7 @@
 // The machines behind a load balancer: exactly those of the given Nodes.
 import type { BackendAddressPool, LoadBalancer } from '@azure/arm-network';
 import type { Node } from 'sagong/cloud-provider';
-import { atMost, differenceOf } from 'sagong/cloud-provider/kit';
+import { atMost, differenceOf, familyOf } from 'sagong/cloud-provider/kit';
 import type { Cloud } from '../cloud.ts';
 import { networkId, parseId, sameText } from '../ids.ts';
 import { groupLabel, isUnmanaged } from '../instances/finder.ts';
@@ -11,7 +11,6 @@ import { interfaceWritesMax, namesShown } from '../limits.ts';
 import { type Family, poolName } from '../names.ts';
 import type { Settings } from '../settings.ts';
 import { type Backend, backendKey, backendOfConfig, type Change, type Membership } from './membership.ts';
-import { familyOf } from './ranges.ts';
 
 const controlPlaneLabels = ['node-role.kubernetes.io/control-plane', 'node-role.kubernetes.io/master'];
 const isControlPlane = ({ metadata: { labels = {} } }: Node): boolean =>

@@ -1,12 +1,12 @@
 // Frontends of Services: with a public IP outside, with an address of a subnet inside, of their own or shared with others.
 import type { FrontendIPConfiguration, LoadBalancer, Subnet } from '@azure/arm-network';
-import { isAbsent } from 'sagong/cloud-provider/kit';
+import { familyOf, isAbsent } from 'sagong/cloud-provider/kit';
 import type { Cloud } from '../cloud.ts';
 import { sameText } from '../ids.ts';
 import { ownsPiece } from '../names.ts';
 import type { FamilyPlan, Plan } from './plan.ts';
 import type { PublicIps } from './public-ips.ts';
-import { familyOf, readRanges } from './ranges.ts';
+import { readRanges } from './ranges.ts';
 
 type Config = FrontendIPConfiguration;
 

@@ -2,7 +2,7 @@
 // security group; machines in the pool. Each is found again by its name, so that any step may fail and be made again.
 import type { LoadBalancer as Balancer } from '@azure/arm-network';
 import type { LoadBalancer, LoadBalancerStatus, Node, Service } from 'sagong/cloud-provider';
-import { annotationsOf, serviceKey } from 'sagong/cloud-provider/kit';
+import { annotationsOf, familyOf, serviceKey } from 'sagong/cloud-provider/kit';
 import type { Cloud } from '../cloud.ts';
 import { sameText } from '../ids.ts';
 import { internalSuffix, ownsPiece, servicePrefix } from '../names.ts';
@@ -13,7 +13,6 @@ import { type Desire, desired, isPreConfigured, withAddresses } from './desired.
 import { createFrontends, type Frontends, stayingIds } from './frontends.ts';
 import { pipGroupOf, type Plan, planOf } from './plan.ts';
 import type { PublicIps } from './public-ips.ts';
-import { familyOf } from './ranges.ts';
 import type { Reached, Security } from './security.ts';
 
 export interface LoadBalancersDeps {

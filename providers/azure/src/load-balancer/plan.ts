@@ -1,12 +1,12 @@
 // What a Service asks for, read from its fields and annotations and checked as a whole before anything is changed. Pure.
 import type { Service, ServicePort } from 'sagong/cloud-provider';
-import { type AnnotationReader, annotationsOf, serviceKey } from 'sagong/cloud-provider/kit';
+import { type AnnotationReader, annotationsOf, familyOf, serviceKey } from 'sagong/cloud-provider/kit';
 import { idleMinutesDefault, idleMinutesMax, idleMinutesMin } from '../limits.ts';
 import { familiesOf, type Family, frontendName } from '../names.ts';
 import { parseTags, type Tags } from '../tags.ts';
 import { type Access, accessOf } from './access.ts';
 import { annotation, prefix, refuseUnsupported } from './annotations.ts';
-import { familyOf, isInside } from './ranges.ts';
+import { isInside } from './ranges.ts';
 
 export interface FamilyPlan {
   family: Family;

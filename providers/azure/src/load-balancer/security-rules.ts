@@ -1,10 +1,10 @@
 // Rules of a network security group that let clients through to load balancers, in the form that upstream gives them: those with the same sources,
 // protocol and ports are one rule for many addresses. A change is a new list. Pure.
+import { familyOf } from 'sagong/cloud-provider/kit';
 import { createHash } from 'node:crypto';
 import type { SecurityRule } from '@azure/arm-network';
 import { priorityMax, priorityMin, securityAddressesMax, securityRulesMax } from '../limits.ts';
 import type { Family } from '../names.ts';
-import { familyOf } from './ranges.ts';
 
 /** `Tcp`, `Udp`; `*` for SCTP, which security rules do not know. */
 export type RuleProtocol = 'Tcp' | 'Udp' | '*';

@@ -1,4 +1,5 @@
 // The network security group of the nodes, opened for the addresses of load balancers and closed again.
+import { familyOf } from 'sagong/cloud-provider/kit';
 import type { LoadBalancer } from '@azure/arm-network';
 import type { Node, Service } from 'sagong/cloud-provider';
 import type { Cloud } from '../cloud.ts';
@@ -7,7 +8,6 @@ import { type Family, ownsPiece } from '../names.ts';
 import { keptTags, sameTags } from '../tags.ts';
 import { addressesOf } from './backends.ts';
 import type { Plan } from './plan.ts';
-import { familyOf } from './ranges.ts';
 import { type Kept, type RuleProtocol, ruleProtocols, SecurityRules } from './security-rules.ts';
 
 /** An address at which a Service is, or was, reached, and the frontends that have it. */
