@@ -1,5 +1,5 @@
 // The parts of the provider put together: one account of DigitalOcean, one cluster.
-import type { Clock, CloudClient, CloudProvider, Logger } from 'sagong/cloud-provider';
+import type { Clock, CloudClient, CloudProvider, Logger, Service } from 'sagong/cloud-provider';
 import { loadBalancerWebhook } from './admission.ts';
 import { connectApi } from './api/client.ts';
 import type { Settings } from './config.ts';
@@ -21,6 +21,9 @@ export async function createCloud(settings: Settings, deps: { clock: Clock; logg
   const region = regionSource(api, settings);
   const writer = createServiceWriter(deps);
   let firewallController: FirewallController | undefined;
+  let client: CloudClient | undefined;
+  const services = async (): Promise<readonly Service[]> =>
+    client ? (await client.resource<Service>({ group: '', version: 'v1', resource: 'services' }).list()).items : [];
 
   const startLoops = (client: CloudClient, signal: AbortSignal): void => {
     if (clusterId !== '') void runTagSync({ api, client, clusterId, clock, logger, signal });
@@ -30,7 +33,7 @@ export async function createCloud(settings: Settings, deps: { clock: Clock; logg
   };
   return {
     async initialize({ client: clientOf, signal }) {
-      const client = clientOf(clientName);
+      client = clientOf(clientName);
       writer.connect(client);
       logger.info('region of load balancers', { region: await region(signal) });
       startLoops(client, signal);
@@ -39,7 +42,7 @@ export async function createCloud(settings: Settings, deps: { clock: Clock; logg
       if (firewallController) watchServices(informers, firewallController, defaultType);
     },
     instancesV2: createInstances(api),
-    loadBalancer: createLoadBalancers({ api, writer, region, clusterId, vpcId, defaultType, logger }),
+    loadBalancer: createLoadBalancers({ api, writer, services, region, clusterId, vpcId, defaultType, logger }),
     webhooks: { 'lb-service': loadBalancerWebhook({ api, region, clusterId, vpcId, defaultType }) },
     hasClusterId: () => clusterId !== '',
   };

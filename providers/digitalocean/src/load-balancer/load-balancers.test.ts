@@ -152,6 +152,39 @@ describe('a load balancer', () => {
     const unusable = serviceWith({ [annotations.disown]: 'perhaps' });
     expect((await rejection(ensure(unusable, []))).message).toContain('failed to get disown LB configuration setting');
   });
+  it.each<[string, (id: string) => Record<string, string>]>([
+    ['id', (id) => ({ [annotations.id]: id })],
+    ['name', () => ({ [annotations.name]: 'front' })],
+  ])('of another Service is neither taken over nor deleted by its %s, unless that one disowns it', async (_what, asking) => {
+    const node = machine('a');
+    const first = change(serviceWith({ [annotations.name]: 'front' }));
+    await rejection(ensure(first, [node]));
+    const status = { loadBalancer: await ensure(current(), [node]) };
+    change({ ...current(), status });
+    const { id } = world.server.account.loadBalancerNamed('front');
+    const asks = serviceWith(asking(id));
+    const second = {
+      ...asks,
+      metadata: {
+        ...asks.metadata,
+        name: 'second',
+        uid: '99999999-8888-4777-8666-555555555555',
+        creationTimestamp: '2000-01-01T00:00:00Z',
+      },
+    };
+    cluster.services.set('second', second);
+    const before = structuredClone(world.server.account.loadBalancerNamed('front'));
+    const refused = `load-balancer front (${id}) is that of service default/web`;
+    expect((await rejection(ensure(second, [machine('b')]))).message).toBe(refused);
+    expect((await rejection(balancers().updateLoadBalancer('kubernetes', second, [node]))).message).toBe(refused);
+    expect(await balancers().getLoadBalancer('kubernetes', second)).toBeUndefined();
+    await balancers().ensureLoadBalancerDeleted('kubernetes', second);
+    expect(world.server.account.loadBalancerNamed('front')).toEqual(before);
+
+    const { metadata } = current();
+    change({ ...current(), metadata: { ...metadata, annotations: { ...metadata.annotations, [annotations.disown]: 'true' } } });
+    expect(await ensure(second, [node])).toEqual(status.loadBalancer);
+  });
   it('cannot be updated before it was made', async () => {
     expect((await rejection(balancers().updateLoadBalancer('kubernetes', current(), []))).message).toBe('loadbalancer not found');
   });

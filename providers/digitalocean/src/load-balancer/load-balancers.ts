@@ -19,11 +19,14 @@ import { certificateIdOf, renewedCertificateId } from './certificates.ts';
 import { dropletIdsOf } from './droplet-ids.ts';
 import { withLiveDroplets } from './live-droplets.ts';
 import { backendsOf, checkBackends, ConfigurationError, networkOf, typeOf } from './network.ts';
+import { otherOwner } from './owner.ts';
 import { isDisowned, nameOf, requestFor } from './request.ts';
 
 export interface LoadBalancersDeps {
   api: DigitalOceanApi;
   writer: ServiceWriter;
+  /** All of the cluster; none before there is a client. */
+  services(): Promise<readonly Service[]>;
   region(signal?: AbortSignal): Promise<string>;
   clusterId: string;
   vpcId: string;
@@ -62,7 +65,7 @@ class DigitalOceanLoadBalancers implements LoadBalancers {
     return nameOf(service);
   }
   async getLoadBalancer(_cluster: string, service: Service, signal?: AbortSignal) {
-    const balancer = await this.#find(service, signal);
+    const balancer = await this.#findOwn(service, signal);
     if (!balancer) return undefined;
     await this.#deps.writer.annotate(service, identityOf(balancer));
     return addressesOf(balancer);
@@ -93,14 +96,35 @@ class DigitalOceanLoadBalancers implements LoadBalancers {
   }
   async ensureLoadBalancerDeleted(_cluster: string, service: Service, signal?: AbortSignal) {
     if (isDisowned(service)) return;
-    const existing = await this.#find(service, signal);
+    const existing = await this.#findOwn(service, signal);
     if (!existing) return;
     await this.#deps.api.deleteLoadBalancer(existing.id, signal).catch((error: unknown) => {
       throw wrapped('failed to delete load-balancer', error);
     });
   }
 
+  /** The one of the Service. Throws where it asks for that of another Service. */
   async #find(service: Service, signal?: AbortSignal): Promise<LoadBalancer | undefined> {
+    const { balancer, owner } = await this.#search(service, signal);
+    if (!balancer || !owner) return balancer;
+    const { namespace, name } = owner.metadata;
+    const message = `load-balancer ${balancer.name} (${balancer.id}) is that of service ${namespace}/${name}`;
+    await this.#deps.writer.warn(service, 'LoadBalancerConfigError', message);
+    throw new Error(message);
+  }
+  /** As #find; that of another Service counts as none. */
+  async #findOwn(service: Service, signal?: AbortSignal): Promise<LoadBalancer | undefined> {
+    const { balancer, owner } = await this.#search(service, signal);
+    return owner ? undefined : balancer;
+  }
+  async #search(service: Service, signal?: AbortSignal): Promise<{ balancer?: LoadBalancer; owner?: Service | undefined }> {
+    const balancer = await this.#lookUp(service, signal);
+    if (!balancer) return {};
+    // Nobody else has a name that is made of the UID of this one.
+    if (balancer.name === defaultLoadBalancerName(service)) return { balancer };
+    return { balancer, owner: otherOwner(service, balancer, await this.#deps.services()) };
+  }
+  async #lookUp(service: Service, signal?: AbortSignal): Promise<LoadBalancer | undefined> {
     const { api } = this.#deps;
     const id = annotationOf(service, annotations.id);
     const annotatedOne =
