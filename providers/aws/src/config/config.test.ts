@@ -58,7 +58,7 @@ describe('mistakes are named', () => {
     ['[Global]\nVPC = \\q', 'line 2: unknown escape sequence \\q'],
     ['[Global', 'line 1: not a section header'],
     ['[Global]\n= 1', 'line 2: neither a section nor'],
-  ])('%j', (text, problem) => expect(() => read(text)).toThrow(problem));
+  ])('in %j', (text, problem) => expect(() => read(text)).toThrow(problem));
 
   const override = (name: string, service: string): string =>
     `[ServiceOverride "${name}"]\nService = ${service}\nRegion = r\nURL = http://x\nSigningRegion = r\n`;

@@ -67,7 +67,7 @@ describe('what is refused', () => {
       "client IP preservation can't be disabled for UDP ports",
       service({ type: 'nlb', [attributes]: 'preserve_client_ip.enabled=false' }, { ports: [udp] }),
     ],
-  ])('%s', (problem, given) => expect(() => checkService(given, kindOf(given))).toThrow(problem));
+  ])('is refused: %s', (problem, given) => expect(() => checkService(given, kindOf(given))).toThrow(problem));
   it.each<[string, Service]>([
     ['classic', service({}, {}, classic)],
     ['UDP behind a network load balancer', service({ type: 'nlb' }, { ports: [udp] }, network)],

@@ -173,7 +173,7 @@ describe('its health check', () => {
       {},
       { check_interval_seconds: 10, response_timeout_seconds: 11, unhealthy_threshold: 4, healthy_threshold: 6 },
     ],
-  ])('%s', (_name, annotations, spec, expected) => {
+  ])('asks, by default and %s', (_name, annotations, spec, expected) => {
     expect(check(annotations, spec)).toMatchObject(expected);
   });
   it('leaves the PROXY protocol to the load balancer when it is overridden', () => {

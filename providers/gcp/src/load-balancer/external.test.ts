@@ -124,7 +124,7 @@ describe('an external load balancer', () => {
       'unsupported network tier: "Fast"',
     );
   });
-  it('opens nothing without nodes, and names nodes by their own tags', async () => {
+  it('opens nothing without nodes, lets in source ranges alone, and names nodes by their own tags', async () => {
     await reopen({ 'node-tags': [] });
     await ensure(serviceWith(), []);
     expect(world.server.projects.of('firewall')).toEqual([]);
