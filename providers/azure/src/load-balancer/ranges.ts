@@ -1,6 +1,6 @@
 // Ranges of addresses, as security rules take them: of one family, none of them within another. Pure.
 import { BlockList, isIP } from 'node:net';
-import { type AddressRange, isWithin, parseRange, rangeText } from 'sagong/cloud-provider/kit';
+import { type AddressRange, isWithin, parseRange } from 'sagong/cloud-provider/kit';
 import { securityAddressesMax } from '../limits.ts';
 import type { Family } from '../names.ts';
 
@@ -51,5 +51,5 @@ export function readRanges(texts: readonly string[], what: string): Range[] {
     const last = kept.at(-1);
     if (!last || !isWithin(one, last)) kept.push(one);
   }
-  return kept.map((one) => ({ family: one.family, cidr: rangeText(one), isAll: one.length === 0 }));
+  return kept.map((one) => ({ family: one.family, cidr: one.text, isAll: one.length === 0 }));
 }
