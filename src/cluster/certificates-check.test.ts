@@ -45,6 +45,7 @@ it('shows every certificate and authority as kubeadm does', async () => {
   expect(authorities.map(([name, , left]) => [name, left])).toEqual([
     ['ca', '9y'],
     ['front-proxy-ca', '9y'],
+    ['kubelet-serving-ca', '9y'],
   ]);
 });
 

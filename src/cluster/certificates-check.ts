@@ -14,6 +14,7 @@ import {
   parseCertificate,
 } from '#pki';
 import type { Clock } from '#utils';
+import { kubeletAuthorityName } from './certificates.ts';
 import { cloudDir } from './cloud/settings.ts';
 import { controlPlanesDir } from './control-planes/config.ts';
 import { clusterPaths } from './paths.ts';
@@ -41,6 +42,7 @@ export async function clusterAuthorities(dataDir: string): Promise<KeptAuthority
   const places: [string, string][] = [
     ['ca', join(pki, 'ca')],
     ['front-proxy-ca', join(pki, 'front-proxy-ca')],
+    [kubeletAuthorityName, join(pki, kubeletAuthorityName)],
     ['etcd-ca', join(pki, 'etcd', 'ca')],
     ['cloud-ca', join(cloudDir(dataDir), 'ca')],
   ];

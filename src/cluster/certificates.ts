@@ -22,6 +22,11 @@ const authorityDays = 3650;
 export interface ClusterPki {
   authority: CertificateAuthority;
   frontProxyAuthority: CertificateAuthority;
+  /**
+   * Signs what kubelets serve with, and is believed by nobody but the apiserver: whoever gets such a certificate is no apiserver to its clients. Absent in
+   * clusters from before there was one, where `authority` signs that, too.
+   */
+  kubeletAuthority: CertificateAuthority | undefined;
   serviceAccount: { publicKey: string; privateKey: string };
   /** A serving certificate; made anew at every start, because names and addresses may change. */
   serving(commonName: string, names: { dnsNames?: string[]; ips?: string[] }): CertificateAndKey;
@@ -30,10 +35,16 @@ export interface ClusterPki {
   frontProxyClient(): CertificateAndKey;
 }
 
+/** The authority kept in `dir` as `<name>.crt` and `<name>.key`. */
+async function keptAuthority(dir: string, name: string): Promise<CertificateAuthority | undefined> {
+  const [cert, key] = await Promise.all([readFileIfExists(join(dir, `${name}.crt`)), readFileIfExists(join(dir, `${name}.key`))]);
+  return cert && key && loadCertificateAuthority({ cert: cert.toString('utf8'), key: key.toString('utf8') });
+}
+
 /** The authority kept in `dir` as `<name>.crt` and `<name>.key`; made when missing. */
 export async function authorityAt(dir: string, name: string, commonName: string): Promise<CertificateAuthority> {
-  const [cert, key] = await Promise.all([readFileIfExists(join(dir, `${name}.crt`)), readFileIfExists(join(dir, `${name}.key`))]);
-  if (cert && key) return loadCertificateAuthority({ cert: cert.toString('utf8'), key: key.toString('utf8') });
+  const kept = await keptAuthority(dir, name);
+  if (kept) return kept;
   const made = createCertificateAuthority({ commonName, days: authorityDays });
   await atomicWrite(join(dir, `${name}.key`), made.key, { mode: 0o600 });
   await atomicWrite(join(dir, `${name}.crt`), made.cert, { mode: 0o644 });
@@ -52,6 +63,7 @@ async function serviceAccountAt(dir: string): Promise<{ publicKey: string; priva
 interface Authorities {
   authority: CertificateAuthority;
   frontProxyAuthority: CertificateAuthority;
+  kubeletAuthority: CertificateAuthority | undefined;
   serviceAccount: { publicKey: string; privateKey: string };
 }
 
@@ -60,9 +72,10 @@ const newServiceAccount = (): Authorities['serviceAccount'] => {
   return { publicKey: publicKeyPem(pair.publicKey), privateKey: privateKeyPem(pair.privateKey) };
 };
 
-const pkiOf = ({ authority, frontProxyAuthority, serviceAccount }: Authorities): ClusterPki => ({
+const pkiOf = ({ authority, frontProxyAuthority, kubeletAuthority, serviceAccount }: Authorities): ClusterPki => ({
   authority,
   frontProxyAuthority,
+  kubeletAuthority,
   serviceAccount,
   serving: (commonName, names) =>
     issueCertificate({ ca: authority, commonName, ...names, usages: ['server auth'], days: clientDays }),
@@ -85,14 +98,26 @@ export const serverNames = (names: readonly string[], addresses: readonly string
   ips: [...new Set(['127.0.0.1', clusterNetworks.kubernetesServiceIp, ...addresses])],
 });
 
-/** Opens the certificates of the cluster in `dir`, making what is missing. */
-export async function openPki(dir: string): Promise<ClusterPki> {
-  const [authority, frontProxyAuthority, serviceAccount] = await Promise.all([
+/** File name and common name of the authority of kubelets. */
+export const kubeletAuthorityName = 'kubelet-serving-ca';
+
+/** PEM, whose certificates kubelets may serve with; those from before there was an authority of their own count until they end. */
+export const kubeletTrust = ({ authority, kubeletAuthority }: ClusterPki): string =>
+  [authority, kubeletAuthority].map((one) => one?.cert ?? '').join('');
+
+/**
+ * Opens the certificates of the cluster in `dir`, making what is missing. An authority of kubelets is made for a new cluster, and for an older one only where
+ * the caller is its `whole` control plane: other parts of it would not believe what a part has made for itself.
+ */
+export async function openPki(dir: string, { whole = false }: { whole?: boolean } = {}): Promise<ClusterPki> {
+  const isNew = (await readFileIfExists(join(dir, 'ca.crt'))) === undefined;
+  const [authority, frontProxyAuthority, kubeletAuthority, serviceAccount] = await Promise.all([
     authorityAt(dir, 'ca', 'kubernetes'),
     authorityAt(dir, 'front-proxy-ca', 'front-proxy-ca'),
+    isNew || whole ? authorityAt(dir, kubeletAuthorityName, kubeletAuthorityName) : keptAuthority(dir, kubeletAuthorityName),
     serviceAccountAt(dir),
   ]);
-  return pkiOf({ authority, frontProxyAuthority, serviceAccount });
+  return pkiOf({ authority, frontProxyAuthority, kubeletAuthority, serviceAccount });
 }
 
 /** How programs connect over TLS as that identity. */
@@ -108,20 +133,25 @@ export function clientConfigFor(pki: ClusterPki, { name, groups }: Identity, ser
 export interface PkiKeys {
   authority: { cert: string; key: string };
   frontProxyAuthority: { cert: string; key: string };
+  kubeletAuthority?: { cert: string; key: string };
   serviceAccount: { publicKey: string; privateKey: string };
 }
 
-export const keysOf = ({ authority, frontProxyAuthority, serviceAccount }: ClusterPki): PkiKeys => ({
-  authority: { cert: authority.cert, key: authority.key },
-  frontProxyAuthority: { cert: frontProxyAuthority.cert, key: frontProxyAuthority.key },
+const pairOf = ({ cert, key }: CertificateAuthority): { cert: string; key: string } => ({ cert, key });
+
+export const keysOf = ({ authority, frontProxyAuthority, kubeletAuthority, serviceAccount }: ClusterPki): PkiKeys => ({
+  authority: pairOf(authority),
+  frontProxyAuthority: pairOf(frontProxyAuthority),
+  ...(kubeletAuthority && { kubeletAuthority: pairOf(kubeletAuthority) }),
   serviceAccount: { ...serviceAccount },
 });
 
 /** The certificates of a cluster, made from keys that were kept. */
-export const pkiFrom = ({ authority, frontProxyAuthority, serviceAccount }: PkiKeys): ClusterPki =>
+export const pkiFrom = ({ authority, frontProxyAuthority, kubeletAuthority, serviceAccount }: PkiKeys): ClusterPki =>
   pkiOf({
     authority: loadCertificateAuthority(authority),
     frontProxyAuthority: loadCertificateAuthority(frontProxyAuthority),
+    kubeletAuthority: kubeletAuthority && loadCertificateAuthority(kubeletAuthority),
     serviceAccount,
   });
 
@@ -130,5 +160,6 @@ export const ephemeralPki = (): ClusterPki =>
   pkiOf({
     authority: createCertificateAuthority({ commonName: 'kubernetes', days: authorityDays }),
     frontProxyAuthority: createCertificateAuthority({ commonName: 'front-proxy-ca', days: authorityDays }),
+    kubeletAuthority: createCertificateAuthority({ commonName: kubeletAuthorityName, days: authorityDays }),
     serviceAccount: newServiceAccount(),
   });

@@ -12,12 +12,14 @@ import {
 import { type ClientConfig, createClient, type KubeClient } from '#client';
 import { type Running, type Supervised, Supervisor } from '#component-base';
 import { Decisions } from '#controller-runtime';
+import type { ControllersConfig } from '#controllers';
+import type { CertificateAuthority } from '#pki';
 import type { Decision, KubeScheduler } from '#scheduler';
 import type { Store } from '#store';
 import type { Clock, Logger, Rng } from '#utils';
 import { type Dial, type ListenTarget, serve, type WireServer } from '#wire';
 import type { ArgComponent, ComponentArgs } from './component-args/args.ts';
-import { type ClusterPki, clientConfigFor, serverNames } from './certificates.ts';
+import { type ClusterPki, clientConfigFor, kubeletTrust, serverNames } from './certificates.ts';
 import type { KeptFlags } from './flags/index.ts';
 import { type Identity, identities } from './identities.ts';
 import { grantKubeletClient, kubeletClientName } from './kubelet-client.ts';
@@ -175,7 +177,7 @@ function apiServerOptions(given: ControlPlaneOptions): KubeApiServerOptions {
     serviceClusterIpRange: [clusterNetworks.serviceCidr],
     kubelet: {
       client: pki.client(kubeletClientName, []),
-      ca: pki.authority.cert,
+      ca: kubeletTrust(pki),
       addressTypes: ['InternalIP', 'Hostname', 'ExternalIP'],
     },
   };
@@ -286,6 +288,15 @@ async function withArgs(options: KubeApiServerOptions, given: readonly string[])
 /** Off unless asked for, as upstream's. */
 const joiningLoops = ['bootstrap-signer-controller', 'token-cleaner-controller'];
 
+const signedMs = 365 * 24 * 3_600_000;
+const signing = ({ authority, kubeletAuthority }: ClusterPki): Pick<ControllersConfig, 'clusterSigning' | 'clusterSigners'> => {
+  const signer = ({ cert, key }: CertificateAuthority) => ({ cert, key, durationMs: signedMs });
+  return {
+    clusterSigning: signer(authority),
+    ...(kubeletAuthority && { clusterSigners: { 'kubernetes.io/kubelet-serving': signer(kubeletAuthority) } }),
+  };
+};
+
 /** What starts kube-controller-manager. It is loaded only now: the apiserver answers before. */
 async function managerOf(
   { pki, controllers }: { pki: ClusterPki; controllers: string[] },
@@ -301,7 +312,7 @@ async function managerOf(
     serviceCidrs: [clusterNetworks.serviceCidr],
     rootCa: pki.authority.cert,
     serviceAccountSigningKey: pki.serviceAccount.privateKey,
-    clusterSigning: { cert: pki.authority.cert, key: pki.authority.key, durationMs: 365 * 24 * 3_600_000 },
+    ...signing(pki),
   };
   // One process holds the store: nobody else can lead.
   const leaderElection = { ...defaultControllerManagerLeaderElection(), leaderElect: false };

@@ -23,6 +23,7 @@ import { identities } from './identities.ts';
 import type { ControlPlaneEndpoint } from './cloud/endpoint.ts';
 import type { ClusterNodes } from './cloud/nodes.ts';
 import { ownMachineDir } from './machines/choice.ts';
+import { ownControlPlane } from './machines/own-plane.ts';
 import { containerdPaths } from './nodes/index.ts';
 import { assertSocketPaths, clusterPaths, nodeDir } from './paths.ts';
 import type { Progress } from './progress.ts';
@@ -136,10 +137,21 @@ interface StartDeps extends UpDeps {
   stop(): Promise<void>;
 }
 
+async function certificatesOf({ dataDir, machine }: ClusterSettings, progress: Progress): Promise<ClusterPki> {
+  // Nobody else is a part of the control plane: it begins here, or it is in this process or on machines that start with it.
+  const whole = machine?.controlPlane === undefined || (await ownControlPlane(dataDir)) === undefined;
+  const pki = await openPki(clusterPaths(dataDir).pki, { whole });
+  if (!pki.kubeletAuthority)
+    progress.say(
+      "   what kubelets serve with is signed by the cluster's own authority, as this cluster is older than one for kubelets alone (docs/security.md)",
+    );
+  return pki;
+}
+
 async function start(options: UpOptions, settings: ClusterSettings, deps: StartDeps): Promise<RunningCluster> {
   const { progress, undo, startedAtMs } = deps;
   const paths = clusterPaths(settings.dataDir);
-  const pki = await openPki(paths.pki);
+  const pki = await certificatesOf(settings, progress);
   const makeNodes = async (): Promise<ClusterNodes> => {
     const { ClusterNodes } = await import('./cloud/nodes.ts');
     return new ClusterNodes({ settings, program: options.program, pki }, { ...deps, exec: execCommand });

@@ -7,7 +7,7 @@ import type { CloudProvider } from '#cloud-provider';
 import type { Dial } from '#wire';
 import type { StatsSummary } from '#component-helpers/stats';
 import type { Clock, Exec, Logger, Rng } from '#utils';
-import type { ClusterPki } from '../certificates.ts';
+import { type ClusterPki, kubeletTrust } from '../certificates.ts';
 import type { ControlPlane, PlaneAccess } from '../control-plane.ts';
 import { bootControlPlanes } from '../control-planes/boot.ts';
 import { BalancedEndpoint } from '../control-planes/endpoint.ts';
@@ -142,7 +142,7 @@ export class ClusterNodes {
       this.#connected.push(() => endpoint.close());
       await endpoint.connect(own);
       const admin = plane.client(identities.admin, 'sagong');
-      await grantClusterRole(admin, networkPolicyGrant);
+      await grantClusterRole(admin, networkPolicyGrant(settings.networkPolicy));
       if (settings.layout === 'pods') {
         const { startSystemPods } = await import('../system-pods/start.ts');
         const { server, podCidr } = plane;
@@ -151,6 +151,7 @@ export class ClusterNodes {
           server,
           podCidr,
           ca: this.#options.pki.authority.cert,
+          kubeletTrust: kubeletTrust(this.#options.pki),
           clock: this.#deps.clock,
         });
       } else {

@@ -70,8 +70,11 @@ const owned: Record<ArgComponent, Record<string, string>> = {
     'allocate-node-cidrs': pods,
     'cluster-cidr': pods,
     'service-cluster-ip-range': pods,
-    'cluster-signing-cert-file': identity,
-    'cluster-signing-key-file': identity,
+    ...Object.fromEntries(
+      ['', 'kubelet-serving-', 'kubelet-client-', 'kube-apiserver-client-', 'legacy-unknown-'].flatMap((signer) =>
+        ['cert', 'key'].map((half) => [`cluster-signing-${signer}${half}-file`, identity]),
+      ),
+    ),
     'root-ca-file': identity,
     'service-account-private-key-file': identity,
     'use-service-account-credentials': identity,

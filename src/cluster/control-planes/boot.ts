@@ -54,6 +54,7 @@ export async function prepareControlPlanes(
       etcdToken: `sagong-${clusterMark(dataDir)}`,
       cloud: (cloudProvider ?? upDefaults.cloudProvider) === 'local',
       ...(encryptSecrets && { encryptionConfig }),
+      kubeletAuthority: pki.kubeletAuthority !== undefined,
     };
     await prepareControlPlane(config, { dataDir, pkiDir, pki, endpoints, clock });
     if (encryptSecrets) await copyFile((await secretEncryption(pkiDir)).path, encryptionConfig);

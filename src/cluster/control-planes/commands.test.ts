@@ -38,6 +38,23 @@ describe('command lines of a control-plane machine', () => {
     expect(words.length).toBeGreaterThan(5);
     if (program === 'kube-scheduler') expect(words.at(-1)).toBe('--v=4');
   });
+  it('sign what kubelets serve with by an authority that only the apiserver believes, where there is one', () => {
+    const manager = { ...config, kubeletAuthority: true };
+    const pki = `${config.directory}/pki`;
+    expect(componentWords(manager, 'kube-controller-manager').filter((word) => word.startsWith('--cluster-signing-'))).toEqual(
+      ['kubelet-serving', 'kubelet-client', 'kube-apiserver-client', 'legacy-unknown'].flatMap((signer) => {
+        const authority = signer === 'kubelet-serving' ? 'kubelet-serving-ca' : 'ca';
+        return [
+          `--cluster-signing-${signer}-cert-file=${pki}/${authority}.crt`,
+          `--cluster-signing-${signer}-key-file=${pki}/${authority}.key`,
+        ];
+      }),
+    );
+    expect(componentWords(manager, 'kube-apiserver')).toContain(`--kubelet-certificate-authority=${pki}/kubelet-trust.crt`);
+    // Of a cluster from before: its machines have no such files.
+    expect(componentWords(config, 'kube-controller-manager')).toContain(`--cluster-signing-cert-file=${pki}/ca.crt`);
+    expect(componentWords(config, 'kube-apiserver')).toContain(`--kubelet-certificate-authority=${pki}/ca.crt`);
+  });
   it('of a managed control plane are found by the customer', () => {
     const customer = { link: 'eth1', address: '10.77.16.10', gateway: '10.77.16.1', destinations: ['10.77.0.0/16'] };
     const words = componentWords({ ...config, port: 443, customer }, 'kube-apiserver');

@@ -42,7 +42,14 @@ export function etcdWords(
   });
 }
 
-function apiserver({ address, directory, encryptionConfig, customer, port = apiPort }: ControlPlaneConfig): Flags {
+function apiserver({
+  address,
+  directory,
+  encryptionConfig,
+  kubeletAuthority,
+  customer,
+  port = apiPort,
+}: ControlPlaneConfig): Flags {
   const files = controlPlaneFiles(directory);
   return {
     'advertise-address': customer?.address ?? address,
@@ -59,7 +66,7 @@ function apiserver({ address, directory, encryptionConfig, customer, port = apiP
     'etcd-cafile': files.etcdCa,
     'etcd-certfile': files.etcdClient.cert,
     'etcd-keyfile': files.etcdClient.key,
-    'kubelet-certificate-authority': files.ca,
+    'kubelet-certificate-authority': kubeletAuthority ? files.kubeletTrust : files.ca,
     'kubelet-client-certificate': files.kubeletClient.cert,
     'kubelet-client-key': files.kubeletClient.key,
     'kubelet-preferred-address-types': 'InternalIP,Hostname,ExternalIP',
@@ -90,15 +97,31 @@ const client = (kubeconfig: string, files: ReturnType<typeof controlPlaneFiles>)
   'requestheader-client-ca-file': files.frontProxyCa,
 });
 
-function controllerManager({ cluster, directory, podCidr }: ControlPlaneConfig): Flags {
+/** One authority for all signers, or one for each of them: upstream's flags know nothing between. */
+function signing({ directory, kubeletAuthority }: ControlPlaneConfig): Flags {
+  const { ca, caKey, kubeletAuthority: ofKubelets } = controlPlaneFiles(directory);
+  const pair = (signer: string, cert: string, key: string): Flags => ({
+    [`cluster-signing-${signer}cert-file`]: cert,
+    [`cluster-signing-${signer}key-file`]: key,
+  });
+  if (!kubeletAuthority) return pair('', ca, caKey);
+  return {
+    ...pair('kubelet-serving-', ofKubelets.cert, ofKubelets.key),
+    ...pair('kubelet-client-', ca, caKey),
+    ...pair('kube-apiserver-client-', ca, caKey),
+    ...pair('legacy-unknown-', ca, caKey),
+  };
+}
+
+function controllerManager(config: ControlPlaneConfig): Flags {
+  const { cluster, directory, podCidr } = config;
   const files = controlPlaneFiles(directory);
   return {
     ...client(files.controllerManager, files),
     'allocate-node-cidrs': true,
     'cluster-cidr': podCidr,
     'cluster-name': cluster,
-    'cluster-signing-cert-file': files.ca,
-    'cluster-signing-key-file': files.caKey,
+    ...signing(config),
     controllers: '*,bootstrap-signer-controller,token-cleaner-controller',
     'leader-elect': true,
     'root-ca-file': files.ca,

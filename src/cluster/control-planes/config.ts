@@ -1,5 +1,6 @@
 // What a control-plane machine's agent process is told: written by `sagong up` into the machine's folder, beside its certificates and kubeconfigs.
 import { join } from 'node:path';
+import { kubeletAuthorityName } from '../certificates.ts';
 import { nodeDir } from '../paths.ts';
 import type { ComponentArgs } from '../component-args/args.ts';
 import type { KeptFlags } from '../flags/index.ts';
@@ -49,6 +50,8 @@ export interface ControlPlaneConfig extends ControlPlaneMember {
   customer?: CustomerSide;
   /** The machine has a member of etcd and nothing else. */
   etcdOnly?: boolean;
+  /** What kubelets serve with has an authority of its own. */
+  kubeletAuthority?: boolean;
   /** A user's flags of the components. */
   args: ComponentArgs;
   /** Configuration of encryption at rest; absent: objects are stored as they are. */
@@ -75,6 +78,9 @@ export const controlPlaneFiles = (directory: string) => {
     etcdMembers: join(directory, 'etcd-members.json'),
     ca: join(pki, 'ca.crt'),
     caKey: join(pki, 'ca.key'),
+    kubeletAuthority: pair(kubeletAuthorityName),
+    /** All authorities whose certificates kubelets may serve with. */
+    kubeletTrust: join(pki, 'kubelet-trust.crt'),
     etcdCa: join(pki, 'etcd', 'ca.crt'),
     frontProxyCa: join(pki, 'front-proxy-ca.crt'),
     serviceAccountPublic: join(pki, 'sa.pub'),

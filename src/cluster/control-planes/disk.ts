@@ -7,7 +7,7 @@ import { kubeconfigFor, writeKubeconfig } from '#client';
 import { atomicWrite, readFileIfExists } from '#host';
 import { type CertificateAndKey, issueCertificate, parseCertificate, type SubjectOptions } from '#pki';
 import type { Clock } from '#utils';
-import { authorityAt, type ClusterPki, clientConfigFor, serverNames } from '../certificates.ts';
+import { authorityAt, type ClusterPki, clientConfigFor, kubeletTrust, serverNames } from '../certificates.ts';
 import { cloudDir } from '../cloud/settings.ts';
 import { type Identity, identities } from '../identities.ts';
 import { type ControlPlaneConfig, controlPlaneConfigPath, controlPlaneFiles } from './config.ts';
@@ -107,6 +107,11 @@ async function writeCloudConfig(dataDir: string, target: string): Promise<void> 
   for (const name of ['cloud-config.yaml', 'token', 'ca.crt']) await copyFile(join(from, name), join(dirname(target), name));
 }
 
+const pairFiles = (files: CertificateAndKey, { cert, key }: CertificateAndKey): [string, string, number][] => [
+  [files.cert, cert, 0o644],
+  [files.key, key, 0o600],
+];
+
 /** Makes the machine's folder what it is to be. What etcd has stored is not touched. */
 export async function prepareControlPlane(config: ControlPlaneConfig, options: DiskOptions): Promise<void> {
   const { dataDir, pki, pkiDir, clock } = options;
@@ -115,7 +120,7 @@ export async function prepareControlPlane(config: ControlPlaneConfig, options: D
     await mkdir(dir, { recursive: true, mode: 0o700 });
   const etcd = await etcdAuthority(pkiDir);
   await mkdir(dirname(files.etcdCa), { recursive: true, mode: 0o700 });
-  const { authority, frontProxyAuthority, serviceAccount } = pki;
+  const { authority, frontProxyAuthority, kubeletAuthority, serviceAccount } = pki;
   await atomicWrite(files.etcdCa, etcd.cert, { mode: 0o644 });
   for (const wanted of await certificatesOf(config, options)) await write(wanted, clock);
   await atomicWrite(controlPlaneConfigPath(config.directory), JSON.stringify(config, null, 2), { mode: 0o600 });
@@ -123,6 +128,8 @@ export async function prepareControlPlane(config: ControlPlaneConfig, options: D
   for (const [path, text, mode] of [
     [files.ca, authority.cert, 0o644],
     [files.caKey, authority.key, 0o600],
+    [files.kubeletTrust, kubeletTrust(pki), 0o644],
+    ...(kubeletAuthority ? pairFiles(files.kubeletAuthority, kubeletAuthority) : []),
     [files.frontProxyCa, frontProxyAuthority.cert, 0o644],
     [files.serviceAccountPublic, serviceAccount.publicKey, 0o644],
     [files.serviceAccountPrivate, serviceAccount.privateKey, 0o600],

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createCertificateAuthority } from '#pki';
+import { kubeletTrust, openPki } from '../certificates.ts';
 import { decrypt, encrypt, keepAuthorities, newCertificateKey, parseCertificateKey } from './certificates.ts';
 
 describe('certificates on their way to another control plane', () => {
@@ -45,6 +46,7 @@ describe('authorities that have arrived', () => {
   afterEach(() => rm(dir, { recursive: true, force: true }));
 
   const ca = createCertificateAuthority({ commonName: 'kubernetes' });
+  const kubelets = createCertificateAuthority({ commonName: 'kubelet-serving-ca' });
   const files = new Map(
     Object.entries({ 'ca.crt': ca.cert, 'ca.key': ca.key, 'etcd/ca.key': ca.key, 'encryption.json': '{}' }).map(
       ([name, text]) => [name, Buffer.from(text)],
@@ -56,6 +58,18 @@ describe('authorities that have arrived', () => {
     const { pki, encryptSecrets } = await keepAuthorities(pkiDir, files);
     expect([pki.authority.cert, encryptSecrets]).toEqual([ca.cert, true]);
     expect(await readFile(join(pkiDir, 'etcd', 'ca.key'), 'utf8')).toBe(ca.key);
+  });
+  it.each([
+    ['has an authority of kubelets', true],
+    ['is from before there was one, and gets none of this machine’s own making', false],
+  ])('of a cluster that %s', async (_which, whether) => {
+    const given = { 'kubelet-serving-ca.crt': kubelets.cert, 'kubelet-serving-ca.key': kubelets.key };
+    const more = Object.entries(whether ? given : {}).map(([name, text]) => [name, Buffer.from(text)] as const);
+    const { pki } = await keepAuthorities(join(dir, 'pki'), new Map([...files, ...more]));
+    expect(pki.kubeletAuthority?.cert).toBe(whether ? kubelets.cert : undefined);
+    expect(kubeletTrust(pki)).toBe(whether ? ca.cert + kubelets.cert : ca.cert);
+    // The whole control plane of an older cluster may make one.
+    expect((await openPki(join(dir, 'pki'), { whole: true })).kubeletAuthority).toBeDefined();
   });
   it.each(['ca.key', 'ca.crt'])('do not stay where %s cannot be used', async (name) => {
     const pkiDir = join(dir, 'pki');

@@ -9,7 +9,7 @@ import type { KubeClient } from '#client';
 import { atomicWrite, ensureDir, readFileIfExists, removeTree } from '#host';
 import { bootstrapToken } from '#pki';
 import type { Clock } from '#utils';
-import { type ClusterPki, openPki } from '../certificates.ts';
+import { type ClusterPki, kubeletAuthorityName, openPki } from '../certificates.ts';
 import { certificatesSecret } from './objects.ts';
 import { createToken, parseToken, tokenSecretName } from './tokens.ts';
 
@@ -30,6 +30,9 @@ const files = [
 ] as const;
 /** Ours alone: the key by which Secrets are encrypted in the store, where they are. */
 const encryptionFile = 'encryption.json';
+/** And the authority of kubelets, which older clusters do not have. */
+const optionalFiles: readonly string[] = [encryptionFile, `${kubeletAuthorityName}.crt`, `${kubeletAuthorityName}.key`];
+const allFiles = [...files, ...optionalFiles];
 const keyOf = (file: string): string => file.replaceAll('/', '-');
 
 const keyBytes = 32;
@@ -72,10 +75,10 @@ export async function uploadCertificates(
 ): Promise<void> {
   const key = parseCertificateKey(certificateKey);
   const data: Record<string, string> = {};
-  for (const file of [...files, encryptionFile]) {
+  for (const file of allFiles) {
     const content = await readFileIfExists(join(pkiDir, file));
     if (content) data[keyOf(file)] = encrypt(content, key).toString('base64');
-    else if (file !== encryptionFile) throw new Error(`${join(pkiDir, file)} is missing`);
+    else if (!optionalFiles.includes(file)) throw new Error(`${join(pkiDir, file)} is missing`);
   }
   const token = bootstrapToken();
   const description = 'Proxy for managing TTL for the kubeadm-certs secret';
@@ -118,9 +121,9 @@ export async function downloadCertificates(client: KubeClient, certificateKey: s
       );
     });
   const found = new Map<string, Buffer>();
-  for (const file of [...files, encryptionFile]) {
+  for (const file of allFiles) {
     const hidden = data[keyOf(file)];
-    if (hidden === undefined && file === encryptionFile) continue;
+    if (hidden === undefined && optionalFiles.includes(file)) continue;
     try {
       found.set(file, decrypt(Buffer.from(hidden ?? '', 'base64'), key));
     } catch (error) {

@@ -8,6 +8,7 @@ import type { ProxyMode } from '#kube-proxy';
 import type { Applied } from '../apply.ts';
 import type { ComponentArgs } from '../component-args/args.ts';
 import type { KeptFlags } from '../flags/index.ts';
+import { kubeletAuthorityName } from '../certificates.ts';
 import { clusterNetworks } from '../settings.ts';
 
 export const bootstrapGroup = 'system:bootstrappers:kubeadm:default-node-token';
@@ -23,6 +24,8 @@ export interface JoiningFacts {
   endpoint: string;
   /** PEM. */
   ca: string;
+  /** PEM, of all authorities whose certificates kubelets serve with. */
+  kubeletTrust: string;
   podCidr: string;
   /** The data is in an etcd of the control plane's machines: others can be a part of it. */
   growing: boolean;
@@ -158,6 +161,8 @@ export function joiningObjects(facts: JoiningFacts): Entry[] {
     ...readable('kubeadm:nodes-kubeadm-config', 'kube-system', 'kubeadm-config', both),
     configMap('kube-proxy', 'kube-system', { 'config.conf': formatYaml(kubeProxyConfiguration(facts)) }),
     ...readable('kube-proxy', 'kube-system', 'kube-proxy', both),
+    // For who asks kubelets from a pod, as a metrics-server does.
+    configMap(kubeletAuthorityName, 'kube-system', { 'ca.crt': facts.kubeletTrust }),
     configMap('sagong-config', 'kube-system', { networkPolicy: facts.networkPolicy }),
     ...readable('sagong:config', 'kube-system', 'sagong-config', both),
     ...(facts.growing

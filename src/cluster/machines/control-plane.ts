@@ -71,6 +71,7 @@ export async function prepareMachinePlane(
     etcdToken: `sagong-${clusterMark(dataDir)}`,
     cloud: false,
     ...(encryptSecrets && { encryptionConfig }),
+    kubeletAuthority: pki.kubeletAuthority !== undefined,
   };
   await prepareControlPlane(config, { dataDir, pkiDir, pki, endpoints: [endpoint], clock });
   if (encryptSecrets) await copyFile((await secretEncryption(pkiDir)).path, encryptionConfig);

@@ -2,7 +2,7 @@
 // becomes a node itself by the same way as every other.
 import type { Supervisor } from '#component-base';
 import type { Clock, Logger, Rng } from '#utils';
-import type { ClusterPki } from '../certificates.ts';
+import { type ClusterPki, kubeletTrust } from '../certificates.ts';
 import type { ControlPlane, PlaneAccess } from '../control-plane.ts';
 import { networkPolicyGrant } from '../cloud/node-choices.ts';
 import { grantClusterRole } from '../grant.ts';
@@ -68,8 +68,11 @@ export async function startFirstMachine(options: FirstMachineOptions, deps: Deps
   const ca = pki.authority.cert;
   const admin = plane.client(identities.admin, 'sagong');
   deps.undo.push(() => admin.close());
-  await grantClusterRole(admin, networkPolicyGrant);
-  await publishJoining(plane, { cluster, endpoint, ca, podCidr, growing, proxyMode, networkPolicy, args });
+  await grantClusterRole(admin, networkPolicyGrant(networkPolicy));
+  await publishJoining(plane, {
+    ...{ cluster, endpoint, ca, podCidr, growing, proxyMode, networkPolicy, args },
+    kubeletTrust: kubeletTrust(pki),
+  });
   const loops = await startJoiningLoops(plane, deps, !growing);
   deps.undo.push(() => loops.stop());
   if (!node) return;

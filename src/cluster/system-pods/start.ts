@@ -18,6 +18,8 @@ export interface SystemPodsOptions {
   podCidr: string;
   /** PEM. */
   ca: string;
+  /** PEM, of all authorities whose certificates kubelets serve with. */
+  kubeletTrust: string;
   clock: Clock;
 }
 
@@ -45,15 +47,15 @@ async function withoutTheirs(client: KubeClient, objects: readonly { resource: s
 /** Applied at every start. */
 export async function startSystemPods(
   client: KubeClient,
-  { settings, server, podCidr, ca, clock }: SystemPodsOptions,
+  { settings, server, podCidr, ca, kubeletTrust, clock }: SystemPodsOptions,
 ): Promise<void> {
   const proxyArgs = settings.componentArgs?.['kube-proxy'] ?? [];
   const proxyMode = settings.proxyMode ?? 'iptables';
-  await Promise.all([grantDns(client), publishDns(client, clock, dnsSelector)]);
+  await Promise.all([grantDns(client, 'kubeadm'), publishDns(client, clock, dnsSelector)]);
   await applyObjects(client, await withoutTheirs(client, addOns({ server, podCidr, proxyMode, proxyArgs })));
   const { host: endpoint } = new URL(server);
   const { name: cluster, networkPolicy = 'nftables', componentArgs: args = {} } = settings;
-  const facts = { cluster, endpoint, ca, podCidr, growing: false, proxyMode, networkPolicy, args };
+  const facts = { cluster, endpoint, ca, kubeletTrust, podCidr, growing: false, proxyMode, networkPolicy, args };
   await applyObjects(
     client,
     joiningObjects(facts).filter(({ object }) => !isProxyConfiguration(object)),

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CertificateManager, createClient, kubeconfigFor, loadClientConfig, readCurrent, writeKubeconfig } from '#client';
 import {
+  kubeletTrust,
   type ControlPlane,
   createToken,
   ephemeralPki,
@@ -15,7 +16,7 @@ import {
 } from '#cluster';
 import { systemClock, systemRng } from '#host';
 import { openIdentity, renewServing } from '#kubelet';
-import { parseCertificates } from '#pki';
+import { type CertificateAuthority, isSignedBy, type ParsedCertificate, parseCertificates } from '#pki';
 import { silentLogger } from '#utils';
 import { serve } from '#wire';
 
@@ -35,6 +36,7 @@ beforeAll(async () => {
     cluster: 'test',
     endpoint: new URL(plane.apiserver.url).host,
     ca: pki.authority.cert,
+    kubeletTrust: kubeletTrust(pki),
     podCidr: '10.244.0.0/16',
     growing: false,
     proxyMode: 'iptables',
@@ -166,6 +168,10 @@ test('a serving certificate is for the addresses that the Node has, and another 
   );
   await tell('10.9.0.1');
   expect(await first).toEqual(['10.9.0.1']);
+  // Whoever talks this out of the cluster is no apiserver to anybody: clients know those by another authority.
+  const issued = leafOf((await readCurrent(options.certDir, 'kubelet-server'))?.cert ?? '') as ParsedCertificate;
+  expect(isSignedBy(issued, (pki.kubeletAuthority as CertificateAuthority).certificate)).toBe(true);
+  expect(isSignedBy(issued, pki.authority.certificate)).toBe(false);
   const second = next();
   addresses = ['10.9.0.1', '10.9.0.2'];
   await tell(...addresses);

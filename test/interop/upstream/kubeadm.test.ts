@@ -63,7 +63,7 @@ describe.skipIf(!canRun)(`upstream's kubeadm joins${canRun ? '' : ' (skipped wit
     await plane.startLoops();
     const endpoint = new URL(plane.apiserver.url).host;
     await publishJoining(plane, {
-      ...{ cluster: 'test', endpoint, ca: pki.authority.cert, podCidr: '10.244.0.0/16' },
+      ...{ cluster: 'test', endpoint, ca: pki.authority.cert, kubeletTrust: pki.authority.cert, podCidr: '10.244.0.0/16' },
       ...{ growing: false, proxyMode: 'nftables', networkPolicy: 'nftables', args: {} },
     });
     loops = await startJoiningLoops(plane, deps, true);
