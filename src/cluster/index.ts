@@ -12,6 +12,7 @@ export { startControlPlane, type ControlPlane } from './control-plane.ts';
 export { certificateTables, renewCertificates } from './certificates-check.ts';
 export { serviceUnit, type ServiceUnit } from './service-unit.ts';
 export { identities, type Identity } from './identities.ts';
+export { assertOwnSnapshot } from './snapshot-origin.ts';
 export { type ClusterPki, ephemeralPki, keysOf, kubeletTrust, openPki, pkiFrom, type PkiKeys } from './certificates.ts';
 export { isNodeReady, waitFor } from './wait.ts';
 export { SimulatedNodes } from './simulated-nodes.ts';

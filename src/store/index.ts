@@ -82,6 +82,16 @@ export async function readSnapshotStatus(file: string): Promise<SnapshotStatus> 
   return snapshotStatus(await readSnapshot(file));
 }
 
+/** What a snapshot holds at a key; undefined: nothing. Rejects with CorruptError when it is not whole. */
+export async function readSnapshotValue(file: string, key: string): Promise<Uint8Array | undefined> {
+  const { readSnapshot } = await import('./snapshot/files.ts');
+  const { decodeSnapshot } = await import('./snapshot/index.ts');
+  let value: Uint8Array | undefined;
+  for (const { kv, deleted } of decodeSnapshot(await readSnapshot(file)).changes)
+    if (kv.key === key) value = deleted ? undefined : kv.value;
+  return value;
+}
+
 /** Connects to an etcd cluster. Rejects with UnavailableError when no member answers in time. */
 export async function openEtcdStore(options: EtcdStoreOptions): Promise<Store> {
   const { open } = await import('./etcd/index.ts');

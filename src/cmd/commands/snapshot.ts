@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import {
   askCluster,
+  assertOwnSnapshot,
   clusterPaths,
   type ControlPlaneConfig,
   dataDirOf,
@@ -42,9 +43,10 @@ export async function runSnapshotSave(file: string, flags: Flags): Promise<void>
   process.stdout.write(`Snapshot saved at ${path}: revision ${revision}, ${sizeText(bytes)}\n`);
 }
 
-export async function runSnapshotRestore(file: string, flags: Flags): Promise<void> {
+export async function runSnapshotRestore(file: string, { force = false, ...flags }: Flags & { force?: boolean }): Promise<void> {
   const dataDir = dataDirOf(flags.name, flags.dataDir);
   await assertStopped(dataDir);
+  if (!force) await assertOwnSnapshot(dataDir, resolve(file));
   const plane = await ownControlPlane(dataDir);
   if (plane) return restoreEtcd(plane, resolve(file));
   const [first, ...others] = await localPlanes(dataDir);

@@ -61,11 +61,16 @@ const snapshot: Command = {
       description: 'Save all data at one revision, also while the cluster runs.',
       run: async (cluster, [file = '']) => (await import('../commands/snapshot.ts')).runSnapshotSave(file, cluster),
     }),
-    clusterCommand({
+    command({
       name: 'restore',
       takes: '<file>',
       description: 'Put the data of a snapshot in place of that of a stopped cluster.',
-      run: async (cluster, [file = '']) => (await import('../commands/snapshot.ts')).runSnapshotRestore(file, cluster),
+      flags: {
+        ...clusterRows,
+        force: flag.bool({ name: 'force', default: false, help: 'Also the data of another cluster.' }),
+      },
+      run: async ({ given, values: { name }, args: [file = ''] }) =>
+        (await import('../commands/snapshot.ts')).runSnapshotRestore(file, { ...given, name }),
     }),
     command({
       name: 'status',
