@@ -45,16 +45,24 @@ export async function stop(dataDir: string, clock: Clock): Promise<boolean> {
   return stopped;
 }
 
-/** Ends everything and removes the data and the user's context. Gives whether there was a cluster. */
-export async function down(
-  dataDir: string,
-  { clock, env, warn = () => {} }: { clock: Clock; env: Record<string, string | undefined>; warn?(text: string): void },
-): Promise<boolean> {
+interface DownDeps {
+  clock: Clock;
+  env: Record<string, string | undefined>;
+  /** Goes on where its member of etcd cannot be taken out. */
+  force?: boolean;
+  warn?(text: string): void;
+}
+
+/**
+ * Ends everything and removes the data and the user's context. Gives whether there was a cluster. Of several control planes, one whose member cannot leave
+ * etcd stays as it is, unless `force` says otherwise.
+ */
+export async function down(dataDir: string, { clock, env, force = false, warn = () => {} }: DownDeps): Promise<boolean> {
   if (!isClusterDir(dataDir)) return false;
   if (await loadMachine(dataDir))
     throw new Error(`${dataDir} is of a machine that has joined a cluster: sagong leave takes it out`);
   const settings = await loadSettings(dataDir).catch(() => undefined);
-  const gone = settings?.machine && (await leaveOthers(dataDir, settings.machine, clock));
+  const gone = settings?.machine && (await leaveOthers(dataDir, settings.machine, clock, force));
   const server = (await readRunState(dataDir))?.server ?? lastServer(dataDir);
   const previous = await previousContext(dataDir);
   await stop(dataDir, clock);

@@ -1,6 +1,6 @@
 // A control-plane machine that goes takes its member out of etcd while it still runs: of two, one alone could not.
 import type { Clock } from '#utils';
-import { otherMembers, removeMember } from '../control-planes/etcd-members.ts';
+import { membersOf, otherMembers, removeMember } from '../control-planes/etcd-members.ts';
 import { controlPlaneNamed } from './own-plane.ts';
 
 /** Gives where the control planes are that stay. */
@@ -11,6 +11,9 @@ export async function leaveEtcd(
 ): Promise<string[]> {
   const config = await controlPlaneNamed(dir, nodeName);
   if (!config) return [];
+  // What it noted may be older than the leaving of all others, whom nobody could ask any more.
+  const now = await membersOf(config, clock).catch(() => undefined);
+  if (now?.every(({ address }) => address === config.address)) return [];
   const others = await otherMembers(config);
   await removeMember(config, nodeIp, clock);
   return others;

@@ -30,6 +30,20 @@ async function deleteNode(nodeName: string, clients: (KubeClient | undefined)[])
   return failure === undefined ? [] : [`the Node ${nodeName} is still in the cluster: ${failure}`];
 }
 
+/** What could not be done, told in `left` when it does not matter, and thrown as a sentence else. */
+const unlessForced =
+  (force: boolean, left: string[]) =>
+  (error: unknown): string[] => {
+    const why = `this machine is still a member of etcd: ${(error as Error).message}`;
+    if (!force)
+      throw new Error(
+        `${why}; nothing was undone, for the members that stay may have no majority without it: try again when they answer, or go on with --force`,
+        { cause: error },
+      );
+    left.push(why);
+    return [];
+  };
+
 const serverAt = (address: string): string => `https://${address}:${apiPort}`;
 
 /**
@@ -41,17 +55,7 @@ export async function leave(dir: string, clock: Clock, { force = false }: { forc
   if (!settings) throw new Error(`there is no node in ${dir}`);
   const left: string[] = [];
   let others: string[] = [];
-  if (settings.controlPlane)
-    others = await leaveEtcd(dir, settings, clock).catch((error: unknown) => {
-      const why = `this machine is still a member of etcd: ${(error as Error).message}`;
-      if (!force)
-        throw new Error(
-          `${why}; nothing was undone, for the members that stay may have no majority without it: try again when they answer, or go on with --force`,
-          { cause: error },
-        );
-      left.push(why);
-      return [];
-    });
+  if (settings.controlPlane) others = await leaveEtcd(dir, settings, clock).catch(unlessForced(force, left));
   await stopProcess(dir, clock);
   // Before its Node goes, for a kubelet that runs would make it again.
   await powerOff(dir, clock);
@@ -68,19 +72,17 @@ export async function leave(dir: string, clock: Clock, { force = false }: { forc
 
 /**
  * The first machine of a cluster goes, and other control planes stay: its member leaves etcd at once. Gives what is to be done when nothing of it runs
- * any more, which gives what could not be undone, in sentences; undefined: nobody else has the cluster.
+ * any more, which gives what could not be undone, in sentences; undefined: nobody else has the cluster. Rejects as `leave` does.
  */
 export async function leaveOthers(
   dataDir: string,
   { controlPlane: nodeName, advertiseAddress: nodeIp }: MachineChoice,
   clock: Clock,
+  force: boolean,
 ): Promise<(() => Promise<string[]>) | undefined> {
   if (nodeName === undefined) return undefined;
   const left: string[] = [];
-  const others = await leaveEtcd(dataDir, { nodeName, nodeIp }, clock).catch((error: unknown) => {
-    left.push(`this machine may still be a member of etcd: ${(error as Error).message}`);
-    return [];
-  });
+  const others = await leaveEtcd(dataDir, { nodeName, nodeIp }, clock).catch(unlessForced(force, left));
   const { kubeconfig } = clusterPaths(dataDir);
   if ((others.length === 0 && left.length === 0) || !existsSync(kubeconfig)) return undefined;
   const config = clientConfigOf(readKubeconfig(kubeconfig));

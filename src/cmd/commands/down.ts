@@ -13,11 +13,12 @@ export async function runStop(flags: Flags): Promise<void> {
   process.stdout.write(stopped ? `Stopped the cluster in ${dataDir}; its data is kept\n` : `No cluster runs in ${dataDir}\n`);
 }
 
-export async function runDown(flags: Flags): Promise<void> {
+export async function runDown({ force = false, ...flags }: Flags & { force?: boolean }): Promise<void> {
   const dataDir = dataDirOf(flags.name, flags.dataDir);
   const was = await down(dataDir, {
     clock: systemClock(),
     env: process.env,
+    force,
     warn: (text) => void process.stderr.write(`sagong: ${text}\n`),
   });
   process.stdout.write(was ? `Removed the cluster in ${dataDir}\n` : `There is no cluster in ${dataDir}\n`);

@@ -36,10 +36,18 @@ const life: readonly Command[] = [
     description: 'Stop a running cluster and keep its data.',
     run: async (cluster) => (await import('../commands/down.ts')).runStop(cluster),
   }),
-  clusterCommand({
+  command({
     name: 'down',
     description: 'Stop a cluster and remove everything of it, also after a crash.',
-    run: async (cluster) => (await import('../commands/down.ts')).runDown(cluster),
+    flags: {
+      ...clusterRows,
+      force: flag.bool({
+        name: 'force',
+        default: false,
+        help: 'Go on where its member of etcd cannot be taken out, which may leave other control planes without a majority.',
+      }),
+    },
+    run: async ({ given, values: { name } }) => (await import('../commands/down.ts')).runDown({ ...given, name }),
   }),
   clusterCommand({
     name: 'status',
