@@ -43,17 +43,19 @@ export class CidrSet {
   overlaps(cidr: string): boolean {
     return this.#indexes(cidr) !== undefined;
   }
-  /** Whether a CIDR has all addresses of the cluster's, which is cut into several pieces. */
-  covers(cidr: string): boolean {
-    const range = this.#indexes(cidr);
-    return this.#max > 1 && range?.begin === 0 && range.end === this.#max - 1;
-  }
   /** Marks every piece that `cidr` touches; false when it is out of range or no CIDR. */
   occupy(cidr: string): boolean {
     const range = this.#indexes(cidr);
     if (!range) return false;
     for (let index = range.begin; index <= range.end; index++) this.#taken.add(index);
     return true;
+  }
+  /** Whether a piece that `cidr` touches is marked. */
+  isTaken(cidr: string): boolean {
+    const range = this.#indexes(cidr);
+    if (!range) return false;
+    for (let index = range.begin; index <= range.end; index++) if (this.#taken.has(index)) return true;
+    return false;
   }
   /** The next free piece, or undefined when there is none. Freed pieces come last again, so that addresses are not reused at once. */
   allocate(): string | undefined {

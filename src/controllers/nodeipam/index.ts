@@ -30,8 +30,8 @@ const setsOf = (config: Config, next: readonly number[]): CidrSet[] =>
 /** Decides which CIDRs the nodes without any get. */
 export function allocate(config: Config, { nodes: all, next }: NodeIpamView): Plan {
   const sets = setsOf(config, next);
-  for (const set of sets) for (const cidr of config.serviceCidrs) set.occupy(cidr);
   for (const [index, set] of sets.entries()) occupyOwned(set, all, index);
+  for (const set of sets) for (const cidr of config.serviceCidrs) set.occupy(cidr);
   const waiting = all.filter((node) => cidrsOf(node).length === 0 && !node.metadata.deletionTimestamp);
   const patches: Effect[] = [];
   const given: string[] = [];
@@ -65,15 +65,16 @@ export function allocate(config: Config, { nodes: all, next }: NodeIpamView): Pl
   };
 }
 
-/** A Node says itself which block it has: one that has the whole range, while elder ones have parts of it, would leave nothing for others. */
+/** A Node says itself which block it has: what an elder one has a part of is not its own, and leaves the rest to others. */
 function occupyOwned(set: CidrSet, all: readonly Node[], index: number): void {
-  const owned = all.flatMap((node) => {
-    const cidr = cidrsOf(node)[index];
-    return cidr === undefined ? [] : [{ cidr, since: Date.parse(node.metadata.creationTimestamp ?? '') || 0 }];
+  const owned = all.flatMap(({ metadata, ...node }) => {
+    const cidr = cidrsOf({ metadata, ...node })[index];
+    return cidr === undefined
+      ? []
+      : [{ cidr, name: metadata.name ?? '', since: Date.parse(metadata.creationTimestamp ?? '') || 0 }];
   });
-  owned.sort((a, b) => a.since - b.since);
-  let parts = 0;
-  for (const { cidr } of owned) if ((parts === 0 || !set.covers(cidr)) && set.occupy(cidr)) parts++;
+  owned.sort((a, b) => a.since - b.since || (a.name < b.name ? -1 : 1));
+  for (const { cidr } of owned) if (!set.isTaken(cidr)) set.occupy(cidr);
 }
 
 const statusEvent = (regarding: Node, status: string): Effect => ({

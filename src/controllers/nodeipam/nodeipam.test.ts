@@ -58,7 +58,7 @@ describe('allocation', () => {
     expect(remember).toEqual([0, 0]);
   });
 
-  it.each(['0.0.0.0/0', '10.0.0.0/22', '10.0.0.0/8'])(
+  it.each(['0.0.0.0/0', '10.0.0.0/22', '10.0.0.0/8', '10.0.0.0/23', '10.0.0.0/24'])(
     'does not give %s to a node while an elder one has a part of it',
     (cidr) => {
       const one = { ...config, clusterCidrs: ['10.0.0.0/22'] };
@@ -72,7 +72,16 @@ describe('allocation', () => {
       expect(allocate(one, { nodes: [greedy, elder, waiting], next: [] }).effects).toMatchObject([
         { op: 'parallel', effects: [{ body: { spec: { podCIDR: '10.0.1.0/24' } } }] },
       ]);
-      expect(allocate(one, { nodes: [greedy, waiting], next: [] }).effects).toMatchObject([{ op: 'event' }]);
     },
   );
+  it('leaves to a node what no elder one has', () => {
+    const one = { ...config, clusterCidrs: ['10.0.0.0/22'] };
+    const nodes: Node[] = [
+      { metadata: { name: 'own', uid: 'own' }, spec: { podCIDR: '10.0.0.0/23' } },
+      { metadata: { name: 'new', uid: 'new' } },
+    ];
+    expect(allocate(one, { nodes, next: [] }).effects).toMatchObject([
+      { op: 'parallel', effects: [{ body: { spec: { podCIDR: '10.0.2.0/24' } } }] },
+    ]);
+  });
 });
