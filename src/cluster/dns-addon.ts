@@ -27,13 +27,20 @@ const endpointsPerSliceMax = 100;
 const managedBy = 'sagong';
 const sliceLabels = { 'kubernetes.io/service-name': service, 'endpointslice.kubernetes.io/managed-by': managedBy };
 
-/** What the name servers may read, as kubeadm grants it. Must be in place before they start to watch. */
-export const grantDns = (client: KubeClient): Promise<void> =>
+/**
+ * What name servers may read. Must be in place before they start to watch. Those beside kubelets get no more than they read, since each machine has their
+ * certificate; `kubeadm`: all that it grants to its pods, whose program a user may choose.
+ */
+export const grantDns = (client: KubeClient, as: 'kubeadm' | 'beside kubelets' = 'beside kubelets'): Promise<void> =>
   grantClusterRole(client, {
     role: 'system:coredns',
     serviceAccount: 'coredns',
     rules: [
-      { apiGroups: [''], resources: ['endpoints', 'services', 'pods', 'namespaces'], verbs: ['list', 'watch'] },
+      {
+        apiGroups: [''],
+        resources: ['services', 'namespaces', ...(as === 'kubeadm' ? ['endpoints', 'pods'] : [])],
+        verbs: ['list', 'watch'],
+      },
       { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['list', 'watch'] },
     ],
   });

@@ -7,6 +7,7 @@ import { deepEqual } from '#utils';
 import { type ClusterPki, clientConfigFor } from '../certificates.ts';
 import type { ComponentArgs } from '../component-args/args.ts';
 import { networkPolicyRights } from '#network-policy';
+import type { Grant } from '../grant.ts';
 import { identities } from '../identities.ts';
 import type { KeptFlags } from '../flags/index.ts';
 import type { NodeAgentConfig } from '../node-agent-config.ts';
@@ -14,11 +15,12 @@ import type { NodeAgentConfig } from '../node-agent-config.ts';
 type About = Pick<NodeAgentConfig, 'nodeName' | 'nodeDir' | 'apiserver'>;
 
 /** What who enforces network policies may read. */
-export const networkPolicyGrant = {
+export const networkPolicyGrant = (enforced: KeptFlags['networkPolicy'] = 'nftables'): Grant => ({
   role: 'system:kube-network-policy',
   serviceAccount: 'kube-network-policy',
-  rules: networkPolicyRights,
-};
+  // Every machine has its certificate: where nobody enforces policies, it is good for nothing.
+  rules: enforced === 'none' ? [] : networkPolicyRights,
+});
 
 /** Writes the identity of what enforces policies on a node; gives its path. */
 export async function writePolicyIdentity({ nodeName, nodeDir, apiserver }: About, pki: ClusterPki): Promise<string> {
