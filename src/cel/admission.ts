@@ -95,6 +95,13 @@ const patchFunctions = functionTable(
   jsonPatchFunctions,
 );
 
+/** Types of what expressions see; absent: any. Admission itself runs without: its objects may be of any kind. */
+export interface ExpressionTypes {
+  /** Of `object` and `oldObject`. */
+  object?: Type;
+  params?: Type;
+}
+
 /** Compiles the expressions of one policy: later ones see the variables declared before. */
 export class AdmissionCompiler {
   readonly #declared = new Map<string, Type>();
@@ -103,13 +110,14 @@ export class AdmissionCompiler {
   /** A program or what is wrong. */
   compile(expression: string, what: AdmissionExpression): Program | { problem: string } {
     const declared = this.#declared;
+    const { object = dyn, params = dyn } = this.#types;
     const variables: [string, Type][] = [
-      ['object', dyn],
-      ['oldObject', dyn],
+      ['object', object],
+      ['oldObject', object],
       ['request', requestType],
       ['namespaceObject', namespaceType],
     ];
-    if (what.hasParams) variables.push(['params', dyn]);
+    if (what.hasParams) variables.push(['params', params]);
     if (what.hasAuthorizer) variables.push(['authorizer', authorizerType], ['authorizer.requestResource', resourceCheckType]);
     if (this.#hasVariables)
       variables.push(['variables', { kind: 'object', name: variablesName, field: (name) => declared.get(name) }]);
@@ -125,8 +133,11 @@ export class AdmissionCompiler {
   /** Whether there may be variables at all: in policies, not in conditions of webhooks. */
   readonly #hasVariables: boolean;
 
-  constructor({ hasVariables }: { hasVariables: boolean }) {
+  readonly #types: ExpressionTypes;
+
+  constructor({ hasVariables, ...types }: { hasVariables: boolean } & ExpressionTypes) {
     this.#hasVariables = hasVariables;
+    this.#types = types;
   }
 
   problemOf(expression: string, what: AdmissionExpression): string | undefined {

@@ -19,6 +19,7 @@ export {
 export { applyConfigurationOf, jsonPatchOf, type PatchOperation } from './mutation.ts';
 export { budgetCostMax, budgetWorkUnits, callCostMax, definitionCostMax, ruleCostMax, selectorsWorkUnits } from './limits.ts';
 export { compile, environmentOf, isProgram, type Program } from './program.ts';
+export type { Type } from './types.ts';
 export { escapeName, type SchemaShape, schemaType, unescapeName } from './schema.ts';
 export { type Sized, type SizedShape, sizesOf, timesInRequest } from './sizes.ts';
 export * as celTypes from './types.ts';

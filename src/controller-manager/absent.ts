@@ -77,19 +77,6 @@ export const absentLoops: readonly AbsentLoop[] = [
   },
   { name: 'storage-version-migrator-controller', aliases: ['svm'], why: unserved('StorageVersionMigrator') },
   { name: 'storageversion-garbage-collector-controller', aliases: ['storage-version-gc'], why: unserved('StorageVersionAPI') },
-  {
-    name: 'validatingadmissionpolicy-status-controller',
-    aliases: [],
-    why: missing,
-    role: {
-      name: 'validatingadmissionpolicy-status-controller',
-      rights: [
-        allow('get,list,watch', 'admissionregistration.k8s.io', 'validatingadmissionpolicies'),
-        allow('get,patch,update', 'admissionregistration.k8s.io', 'validatingadmissionpolicies/status'),
-        recordEvents,
-      ],
-    },
-  },
 ];
 
 /** Whether a loop is only a name here. */

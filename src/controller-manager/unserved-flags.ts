@@ -6,7 +6,6 @@ export const withoutEffect: UnservedRows = {
   'concurrent-device-taint-eviction-syncs': ['int', 8, 'there is no device taint loop'],
   'concurrent-resourceclaim-syncs': ['int', 50, 'there is no resource claim loop'],
   'concurrent-service-syncs': ['int', 1, 'the loop of cloud load balancers runs in the cloud-controller-manager'],
-  'concurrent-validating-admission-policy-status-syncs': ['int', 5, 'there is no loop that checks types of policies'],
   'controller-shutdown-timeout': ['duration', 10_000, 'loops end with their running step'],
   'log-text-info-buffer-size': ['string', '0', 'log lines are written at once'],
   'namespace-sync-period': ['duration', 300_000, 'namespaces are looked at when something in them changes'],

@@ -35,6 +35,7 @@ import { statefulSetController } from './statefulset/index.ts';
 import { taintEvictionController } from './tainteviction/index.ts';
 import { ttlController } from './ttl/index.ts';
 import { ttlAfterFinishedController } from './ttlafterfinished/index.ts';
+import { validatingAdmissionPolicyStatusController } from './validatingadmissionpolicystatus/index.ts';
 import { vacProtectionController } from './vacprotection/index.ts';
 
 export { type ControllersConfig, defaultControllersConfig } from './config.ts';
@@ -76,6 +77,7 @@ export const createControllers = (config: ControllersConfig): ControllerDefiniti
   legacyTokenCleaner(config),
   persistentVolumeExpander,
   attachDetachController(config),
+  validatingAdmissionPolicyStatusController,
   vacProtectionController,
   serviceCidrsController,
   bootstrapSigner,
