@@ -20,7 +20,8 @@ import { vendorNodeNames, vendorTags } from './emulation.ts';
 import { Machines } from './machines.ts';
 import { managedServer } from './managed-server.ts';
 import { type ClusterNetwork, ensureNetwork } from './network.ts';
-import { openCloudSettings } from './settings.ts';
+import { asManager } from './as-manager.ts';
+import { openCloudSettings, serviceAccount } from './settings.ts';
 
 export interface NodeCommandOptions {
   dataDir: string;
@@ -54,7 +55,12 @@ export async function nodeCommands({ dataDir, program, clock }: NodeCommandOptio
   const cloudSettings = await openCloudSettings(dataDir, () => Promise.resolve(new Set()));
   const { port, ca, customerToken, serviceToken } = cloudSettings;
   const as = (token: string): CloudClient => createCloudClient({ url: `https://127.0.0.1:${port}`, token, ca });
-  return new Commands({ cloud: as(customerToken), service: as(serviceToken) }, settings, program, clock);
+  return new Commands(
+    { cloud: as(customerToken), service: asManager(as(serviceToken), serviceAccount) },
+    settings,
+    program,
+    clock,
+  );
 }
 
 class Commands implements NodeCommands {

@@ -9,6 +9,7 @@ import { type RunningCloud, startCloud } from '#cloud/server';
 import type { Supervisor } from '#component-base';
 import type { Clock, Exec, Logger, Rng } from '#utils';
 import type { ClusterSettings } from '../settings.ts';
+import { asManager } from './as-manager.ts';
 import { nameServices } from './name-service.ts';
 import { type Announcement, CloudProcess } from './process.ts';
 import {
@@ -39,7 +40,7 @@ export interface ClusterCloud {
   readonly url: string;
   /** As the cluster's owner. */
   readonly client: CloudClient;
-  /** As the service that manages control planes. */
+  /** As the service that manages control planes, and nobody else's resources. */
   readonly service: CloudClient;
   /** Why its instances have no way out of the machine, where they were to have one. */
   readonly noUplink: string | undefined;
@@ -49,7 +50,7 @@ export interface ClusterCloud {
 const urlOf = (port: number): string => `https://127.0.0.1:${port}`;
 const clientsOf = ({ customerToken, serviceToken, ca }: CloudSettings, port: number) => ({
   client: createCloudClient({ url: urlOf(port), token: customerToken, ca }),
-  service: createCloudClient({ url: urlOf(port), token: serviceToken, ca }),
+  service: asManager(createCloudClient({ url: urlOf(port), token: serviceToken, ca }), serviceAccount),
 });
 
 const commonOptions = (settings: CloudSettings) => ({
