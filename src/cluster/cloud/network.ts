@@ -106,7 +106,10 @@ async function ensureRouteTable(cloud: CloudClient, { id: vpcId }: Vpc, internet
   return table;
 }
 
-/** Members reach each other on all ports; from outside come only answers, what load balancers let in, and node ports where they are to. */
+/**
+ * Members reach each other on all ports, and do so again where the rule was taken away; from outside come only answers, what load balancers let in, and node
+ * ports where they are to.
+ */
 async function ensureGroup(
   cloud: CloudClient,
   { id: vpcId }: Vpc,
@@ -118,7 +121,9 @@ async function ensureGroup(
   const group =
     known ?? (await cloud.createSecurityGroup({ vpcId, name, description: 'control plane and nodes of the cluster', tags }));
   const rules: SecurityGroup['ingress'] = [
-    ...(group.ingress.length > 0 ? [] : [{ protocol: 'all' as const, groupId: group.id, description: 'members of the cluster' }]),
+    ...(group.ingress.some(({ protocol, groupId }) => protocol === 'all' && groupId === group.id)
+      ? []
+      : [{ protocol: 'all' as const, groupId: group.id, description: 'members of the cluster' }]),
     ...(nodePorts && !group.ingress.some(({ description }) => description === nodePortsRule) ? nodePortRules : []),
   ];
   return rules.length === 0 ? group : cloud.authorizeSecurityGroupIngress({ securityGroupId: group.id, rules });
