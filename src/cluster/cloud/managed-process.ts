@@ -85,10 +85,10 @@ export class ManagedProcess implements ManagedPlane {
   async #ensureInstance(network: ClusterNetwork): Promise<Instance> {
     const cloud = this.#options.service();
     const tags = { [clusterTag]: this.#options.cluster, [roleTag]: 'control-plane' };
-    const running = (await cloud.listInstances({ tags, state: 'running' })).items;
-    // The customer's instances are seen as well, and carry what tags they like.
-    const known = running.find(({ vpcId }) => vpcId === network.vpc.id);
-    if (known) return known;
+    const all = (await cloud.listInstances({ tags, vpcId: network.vpc.id })).items;
+    const known = all.find(({ state }) => state !== 'terminated' && state !== 'shutting-down');
+    // A start that was killed in its middle has left it pending.
+    if (known) return this.#settled(known.id);
     const group = await ensureControlPlaneGroup(cloud, network, port);
     const { subnet, address } = controlPlanePlace(0, network.subnets.length, network.vpc.cidr);
     const made = await cloud.runInstance({
@@ -107,6 +107,7 @@ export class ManagedProcess implements ManagedPlane {
     for (;;) {
       const instance = await service().getInstance({ instanceId });
       if (instance.state === 'running') return instance;
+      if (instance.state === 'stopped') await service().startInstance({ instanceId });
       if (clock.monotonic() > deadlineMs) throw new Error(`the control plane's instance is still ${instance.state}`);
       await clock.sleep(settledPollMs);
     }
