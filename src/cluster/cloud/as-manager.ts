@@ -22,7 +22,7 @@ const lists = [
 ] as const;
 type List = (query: object, options?: CallOptions) => Promise<{ items: Managed[]; nextToken?: string }>;
 
-/** The same client, to which every list is of what `account` manages: its own, and interfaces that it has in others' networks. */
+/** A client whose lists are of what `account` manages: its own resources, and interfaces that it has in others' networks. */
 export function asManager(client: CloudClient, account: string): CloudClient {
   const isOwn = ({ ownerId, requesterManaged, requesterId }: Managed): boolean =>
     (requesterManaged ? requesterId : ownerId) === account;
