@@ -1,7 +1,7 @@
 // `sagong node shell`: a program of this machine's in the namespaces of a real node, beside its kubelet.
 import { spawn } from 'node:child_process';
-import { readdir, readFile } from 'node:fs/promises';
-
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { constants } from 'node:os';
 import type { Clock } from '#utils';
 import { controlPlaneConfigPath, controlPlaneDir } from './control-planes/config.ts';
 import { agentConfigPath, clusterFlags } from './paths.ts';
@@ -14,6 +14,24 @@ const pollMs = 100;
 /** The agent itself; who only leads into the node (sh, nsenter, env) carries the same words behind its own. */
 const leads = /(^|\/)(sh|nsenter|env)$/;
 
+/**
+ * Whether the process is of this user and has the file where it says: everybody on the machine, and every container, may write into a command line what
+ * it likes, and who enters its namespaces runs its programs.
+ */
+export async function isOurs(pid: string, configPath: string): Promise<boolean> {
+  try {
+    const [status, here, there] = await Promise.all([
+      readFile(`/proc/${pid}/status`, 'utf8'),
+      stat(configPath),
+      stat(`/proc/${pid}/root${configPath}`),
+    ]);
+    const uids = /^Uid:\s+(\d+)\s+(\d+)/m.exec(status)?.slice(1) ?? [];
+    return uids.every((uid) => Number(uid) === process.getuid?.()) && here.ino === there.ino && here.dev === there.dev;
+  } catch {
+    return false;
+  }
+}
+
 /** The process of the agent of a node or of a control-plane machine; undefined: it does not run. */
 export async function agentOf(dataDir: string, node: string): Promise<string | undefined> {
   const planeDirs = [controlPlaneDir(dataDir, node), controlPlaneDir(dataDir, node, 'pods')];
@@ -22,7 +40,8 @@ export async function agentOf(dataDir: string, node: string): Promise<string | u
     if (!/^\d+$/.test(pid)) continue;
     const words = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0');
     const isAgent = words.includes('node-agent') || words.includes('control-plane-agent');
-    if (isAgent && configPaths.some((path) => words.includes(path)) && !leads.test(words[0] ?? '')) return pid;
+    const configPath = configPaths.find((path) => words.includes(path));
+    if (isAgent && configPath !== undefined && !leads.test(words[0] ?? '') && (await isOurs(pid, configPath))) return pid;
   }
   return undefined;
 }
@@ -45,6 +64,6 @@ export async function nodeShell(dataDir: string, node: string, command: readonly
   const child = spawn('nsenter', ['-t', pid, '-m', '-u', '-i', '-n', '-p', '-C', '--', ...inside], { stdio: 'inherit' });
   return new Promise((resolve, reject) => {
     child.once('error', reject);
-    child.once('exit', (code, signal) => resolve(code ?? (signal ? 1 : 0)));
+    child.once('exit', (code, signal) => resolve(code ?? 128 + (signal ? constants.signals[signal] : 0)));
   });
 }
