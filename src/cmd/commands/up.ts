@@ -20,6 +20,7 @@ import {
 import { type UpFlags, upDefaults } from '#cluster/flags';
 import { createLogger, gitVersion } from '#component-base';
 import { onSignals, openLogFile, systemClock, systemRng } from '#host';
+import { checkedAsFlags } from '../checked-as-flags.ts';
 import { again, detach } from '../detach.ts';
 import { onFatal } from '../fail.ts';
 import { descriptions, packageFile, programOf } from '../program.ts';
@@ -35,6 +36,12 @@ function auditOf({ auditPolicyFile: policy, auditLogPath: log }: UpFlags): UpOpt
   return { policyFile: resolve(policy), logPath: log === '-' ? log : resolve(log) };
 }
 
+function onlyOne(documents: readonly unknown[]): unknown {
+  if (documents.length > 1)
+    throw new Error(`--config: the file holds ${documents.length} documents, and kind's configuration is one`);
+  return documents[0];
+}
+
 /** What a file in kind's or kubeadm's words says, where no flag does. */
 async function configured(
   flags: UpFlags,
@@ -44,11 +51,11 @@ async function configured(
   const documents = documentsIn(readFileSync(flags.config, 'utf8'));
   if (documents.some(isKubeadm)) {
     const facts = { ...clusterNetworks, version: gitVersion.replace(/\+.*$/, '') };
-    const { args, ...shape } = fromKubeadmConfig(documents, facts);
+    const { args, ...shape } = checkedAsFlags(fromKubeadmConfig(documents, facts));
     return { flags: { ...args, ...shape, ...flags }, labels: [] };
   }
-  const [{ parse }, { fromKindConfig }] = await Promise.all([import('yaml'), import('../kind-config.ts')]);
-  const { labels, ports, mounts, args, ...shape } = fromKindConfig(parse(readFileSync(flags.config, 'utf8')), clusterNetworks);
+  const { fromKindConfig } = await import('../kind-config.ts');
+  const { labels, ports, mounts, args, ...shape } = checkedAsFlags(fromKindConfig(onlyOne(documents), clusterNetworks));
   return {
     flags: { ...args, ...shape, ...flags },
     labels,

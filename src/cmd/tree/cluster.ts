@@ -92,7 +92,7 @@ const loadImage = command({
 
 const list = command({
   name: 'list',
-  description: 'List the clusters of this user (those in ~/.sagong), running or not.',
+  description: 'List the clusters of this user, running or not.',
   flags: { quiet: flag.bool({ name: 'quiet', shorthand: 'q', default: false, help: 'Only their names.' }) },
   run: async ({ values }) => (await import('../commands/local.ts')).runList(values),
 });
