@@ -9,11 +9,12 @@ import { findProgram } from './capabilities.ts';
 import { removeLoadBalancers } from '#cloud/load-balancers';
 import { removeMachine } from '#cloud/machine';
 import { cloudDir } from './cloud/settings.ts';
+import { forgetDir } from './elsewhere.ts';
 import { ownMachineDir } from './machines/choice.ts';
 import { leaveOthers } from './machines/leave.ts';
 import { loadMachine } from './machines/machine.ts';
 import { powerOff } from './machines/power.ts';
-import { clusterEntries, clusterMark, clusterPaths, isClusterDir } from './paths.ts';
+import { clusterEntries, clusterMark, clusterPaths, clustersHome, isClusterDir } from './paths.ts';
 import { previousContext } from './previous-context.ts';
 import { readRunState, removeRunState, stopProcess } from './run-state.ts';
 import { loadSettings } from './settings.ts';
@@ -70,6 +71,7 @@ export async function down(dataDir: string, { clock, env, force = false, warn = 
   for (const name of clusterEntries) await removeTree(join(dataDir, name));
   // What else is in there was put there by somebody else.
   await rmdir(dataDir).catch(() => {});
+  await forgetDir(dataDir, clustersHome()).catch((error: Error) => warn(error.message));
   // Last, because what is wrong with somebody else's file must not keep the rest.
   if (settings) await removeUserContext({ name: settings.name, server, previous }, env);
   return true;

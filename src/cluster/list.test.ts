@@ -1,7 +1,8 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { forgetDir, rememberDir } from './elsewhere.ts';
 import { listClusters, listedText } from './list.ts';
 
 let folder = '';
@@ -27,4 +28,27 @@ it('lists clusters, and nothing else that lies beside them', async () => {
     ['b', 'stopped', undefined],
   ]);
   expect(listedText(found).split('\n')[1]).toMatch(/^a +stopped +2 +simulated/);
+});
+
+it('lists clusters that have a directory of their own, until they go', async () => {
+  const home = join(folder, 'home', '.sagong');
+  const [one = '', two = ''] = ['one', 'two'].map((name) => join(folder, 'elsewhere', name));
+  for (const dataDir of [one, two]) {
+    await mkdir(dataDir, { recursive: true });
+    await writeFile(join(dataDir, 'cluster.json'), JSON.stringify({ name: 'app', nodes: [], runtime: 'simulated', port: 0 }));
+    for (const again of [dataDir, dataDir]) await rememberDir(again, home);
+  }
+  await rememberDir(join(home, 'usual'), home);
+  await symlink(one, join(home, '.elsewhere', 'somebodys'));
+  const dirs = async (): Promise<string[]> => (await listClusters(home)).map(({ dataDir }) => dataDir).sort();
+  expect(await dirs()).toEqual([one, two]);
+  await rm(one, { recursive: true });
+  expect(await dirs()).toEqual([two]);
+  await rm(join(home, '.elsewhere', 'somebodys'));
+  await rememberDir(two, home);
+  expect(await readdir(join(home, '.elsewhere'))).toHaveLength(1);
+  await forgetDir(two, home);
+  expect(await dirs()).toEqual([]);
+  expect(await readdir(home)).toEqual([]);
+  await forgetDir(two, home);
 });

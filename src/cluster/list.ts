@@ -1,8 +1,8 @@
-// `sagong list`: the clusters of this user, as far as they are where clusters live by default.
+// `sagong list`: the clusters of this user, where clusters live by default and elsewhere.
 import { readdir } from 'node:fs/promises';
-import { homedir } from 'node:os';
-import { join } from 'node:path';
-import { isClusterDir } from './paths.ts';
+import { basename, join } from 'node:path';
+import { rememberedDirs } from './elsewhere.ts';
+import { clustersHome, isClusterDir } from './paths.ts';
 import { runningProcess } from './run-state.ts';
 import { loadSettings } from './settings.ts';
 import { textTable } from './text-table.ts';
@@ -17,32 +17,28 @@ export interface ListedCluster {
   server: string;
 }
 
-/** `folder`: default `~/.sagong`. */
-export async function listClusters(folder = join(homedir(), '.sagong')): Promise<ListedCluster[]> {
-  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+/** `home`: default `~/.sagong`. */
+export async function listClusters(home = clustersHome()): Promise<ListedCluster[]> {
+  const names = await readdir(home).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
     throw error;
   });
-  const found = await Promise.all(
-    names.sort().map(async (name): Promise<ListedCluster[]> => {
-      const dataDir = join(folder, name);
-      if (!isClusterDir(dataDir)) return [];
-      // One that cannot be read is no reason to show none.
-      const settings = await loadSettings(dataDir).catch(() => undefined);
-      const state = await runningProcess(dataDir);
-      return [
-        {
-          name: settings?.name ?? name,
-          dataDir,
-          status: state ? (state.ready ? 'running' : 'starting') : 'stopped',
-          nodes: settings?.nodes.length,
-          runtime: settings?.runtime ?? '',
-          server: state?.server ?? '',
-        },
-      ];
-    }),
-  );
-  return found.flat();
+  const dirs = [...names.sort().map((name) => join(home, name)), ...(await rememberedDirs(home))];
+  return Promise.all(dirs.filter(isClusterDir).map(listed));
+}
+
+async function listed(dataDir: string): Promise<ListedCluster> {
+  // One that cannot be read is no reason to show none.
+  const settings = await loadSettings(dataDir).catch(() => undefined);
+  const state = await runningProcess(dataDir).catch(() => undefined);
+  return {
+    name: settings?.name ?? basename(dataDir),
+    dataDir,
+    status: state ? (state.ready ? 'running' : 'starting') : 'stopped',
+    nodes: settings?.nodes.length,
+    runtime: settings?.runtime ?? '',
+    server: state?.server ?? '',
+  };
 }
 
 export const listedText = (clusters: readonly ListedCluster[]): string =>

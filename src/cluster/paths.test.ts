@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { systemClock } from '#host';
 import { down } from './down.ts';
 import { containerdPaths } from './nodes/index.ts';
-import { assertFree, assertSocketPaths, clusterFlags, isClusterDir, nodeDir } from './paths.ts';
+import { assertFree, assertSocketPaths, clusterFlags, dataDirOf, isClusterDir, nodeDir } from './paths.ts';
 import { clusterStatus } from './summary.ts';
 
 let dir = '';
@@ -87,4 +87,15 @@ it('takes a data directory as long as the sockets of its nodes, and says by how 
   expect(() => check(109 - rest)).toThrow(
     'is 2 bytes too long for the sockets in it; choose a shorter directory with --data-dir',
   );
+});
+
+it('knows a cluster by one path, whatever links lead to it', async () => {
+  const target = join(dir, 'target');
+  await mkdir(target);
+  await symlink(target, join(dir, 'link'));
+  await symlink(join(dir, 'link'), join(dir, 'further'));
+  for (const way of ['link', 'further', 'link/../target', 'link/']) expect(dataDirOf('x', join(dir, way))).toBe(target);
+  expect(dataDirOf('x', join(dir, 'further', 'not', 'yet'))).toBe(join(target, 'not', 'yet'));
+  await symlink(join(dir, 'round'), join(dir, 'round'));
+  expect(dataDirOf('x', join(dir, 'round'))).toBe(join(dir, 'round'));
 });

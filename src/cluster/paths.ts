@@ -1,11 +1,26 @@
 // Where clusters live on disk.
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 
-/** `~/.sagong/<name>`, unless a folder is given. Absolute. */
-export const dataDirOf = (name: string, given: string | undefined): string => resolve(given || join(homedir(), '.sagong', name));
+/** The path without links, as far as it is there. */
+function withoutLinks(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'ENOENT' || dirname(path) === path) return path;
+    return join(withoutLinks(dirname(path)), basename(path));
+  }
+}
+
+/** Where clusters live by default. Absolute, without links. */
+export const clustersHome = (): string => withoutLinks(resolve(homedir(), '.sagong'));
+
+/** `~/.sagong/<name>`, unless a folder is given. Absolute, and without links: by its path a cluster knows what is its own, so each has only one. */
+export const dataDirOf = (name: string, given: string | undefined): string =>
+  withoutLinks(resolve(given || join(homedir(), '.sagong', name)));
 
 /** Everything that a cluster writes into its directory: nothing else in there is ours to remove. */
 export const clusterEntries = [

@@ -1,6 +1,6 @@
 // Who runs the cluster of a data directory right now: `<data-dir>/run.json`, written by the running process, read by `down`, `stop`,
 // `status` and the next `up`.
-import { readFile, rm } from 'node:fs/promises';
+import { readFile, readlink, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { atomicWrite, readFileIfExists } from '#host';
 import type { Clock } from '#utils';
@@ -27,7 +27,10 @@ export const removeRunState = (dataDir: string): Promise<void> => rm(runStatePat
 
 /** What was last written, whether or not that process still lives. */
 export async function readRunState(dataDir: string): Promise<RunState | undefined> {
-  const text = (await readFileIfExists(runStatePath(dataDir)))?.toString('utf8');
+  return parsed((await readFileIfExists(runStatePath(dataDir)))?.toString('utf8'));
+}
+
+function parsed(text: string | undefined): RunState | undefined {
   try {
     return text === undefined ? undefined : (JSON.parse(text) as RunState);
   } catch {
@@ -55,6 +58,42 @@ function signalable(pid: number): boolean {
 export async function runningProcess(dataDir: string): Promise<RunState | undefined> {
   const state = await readRunState(dataDir);
   return state && (await isRunning(dataDir, state.pid)) ? state : undefined;
+}
+
+/** Throws a sentence where another process than `pid` runs the cluster. */
+export async function assertNotRunning(dataDir: string, pid: number): Promise<void> {
+  const other = await runningProcess(dataDir);
+  if (other && other.pid !== pid)
+    throw new Error(
+      `the cluster in ${dataDir} is already running (process ${other.pid}); stop it with: sagong stop --data-dir ${dataDir}`,
+    );
+}
+
+/** Becomes the process of the data directory, which has its logs. Rejects with a sentence when another one is, or becomes it at the same moment. */
+export async function claimRunState(dataDir: string, state: RunState, clock: Clock): Promise<void> {
+  // A link can be made once, and says whose it is; whoever comes later waits for the end of the few lines between.
+  const turn = join(dataDir, 'logs', 'starting');
+  while (!(await linkIfFree(String(state.pid), turn))) {
+    const holder = await readlink(turn).catch(() => '');
+    if (holder !== '' && !(await isRunning(dataDir, Number(holder)))) await rm(turn, { force: true });
+    else await clock.sleep(2);
+  }
+  try {
+    await assertNotRunning(dataDir, state.pid);
+    await writeRunState(dataDir, state);
+  } finally {
+    await rm(turn, { force: true });
+  }
+}
+
+async function linkIfFree(target: string, path: string): Promise<boolean> {
+  try {
+    await symlink(target, path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    return false;
+  }
 }
 
 /** Asks the process to stop and waits; kills it when it does not in time. Gives whether there was one. */

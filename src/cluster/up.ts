@@ -18,6 +18,7 @@ import { settle } from './choices.ts';
 import { controlRoutes } from './control-routes.ts';
 import { serveControl } from './control-socket.ts';
 import { openEtcdLocation } from './etcd-location.ts';
+import { rememberDir } from './elsewhere.ts';
 import type { UpFlags } from './flags/index.ts';
 import { identities } from './identities.ts';
 import type { ControlPlaneEndpoint } from './cloud/endpoint.ts';
@@ -25,10 +26,10 @@ import type { ClusterNodes } from './cloud/nodes.ts';
 import { ownMachineDir } from './machines/choice.ts';
 import { ownControlPlane } from './machines/own-plane.ts';
 import { containerdPaths } from './nodes/index.ts';
-import { assertSocketPaths, clusterPaths, nodeDir } from './paths.ts';
+import { assertSocketPaths, clusterPaths, clustersHome, nodeDir } from './paths.ts';
 import type { Progress } from './progress.ts';
 import { keepRenewing, renewAging } from './renewal.ts';
-import { removeRunState, runningProcess, writeRunState } from './run-state.ts';
+import { assertNotRunning, claimRunState, removeRunState } from './run-state.ts';
 import {
   type ClusterSettings,
   type EtcdLocation,
@@ -95,17 +96,16 @@ const nodesReadyTimeoutMs = 90_000;
 export async function up(options: UpOptions, deps: UpDeps): Promise<RunningCluster> {
   const { dataDir } = options;
   const { progress, clock } = deps;
-  const other = await runningProcess(dataDir);
-  if (other && other.pid !== process.pid)
-    throw new Error(
-      `the cluster in ${dataDir} is already running (process ${other.pid}); stop it with: sagong stop --data-dir ${dataDir}`,
-    );
+  await assertNotRunning(dataDir, process.pid);
   const settings = await settle(options, progress);
   assertSocketPaths(dataDir, socketsOf(settings));
   await ensureDir(clusterPaths(dataDir).logs);
-  progress.say(`Starting cluster "${settings.name}" in ${dataDir}`);
   const startedAtMs = clock.now();
-  await writeRunState(dataDir, { pid: process.pid, startedAtMs, ready: false });
+  await claimRunState(dataDir, { pid: process.pid, startedAtMs, ready: false }, clock);
+  progress.say(`Starting cluster "${settings.name}" in ${dataDir}`);
+  await rememberDir(dataDir, clustersHome()).catch((error: Error) =>
+    progress.say(`   sagong list will not show it: ${error.message}`),
+  );
   const undo: (() => Promise<void> | void)[] = [];
   const stop = async (): Promise<void> => {
     for (const step of undo.splice(0).reverse()) await step();

@@ -1,0 +1,48 @@
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { systemClock } from '#host';
+import { claimRunState, readRunState, runStatePath } from './run-state.ts';
+
+let folder = '';
+let dataDir = '';
+const children: ChildProcess[] = [];
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sagong-run-state-'));
+  dataDir = join(folder, 'cluster');
+  await mkdir(join(dataDir, 'logs'), { recursive: true });
+});
+afterAll(async () => {
+  for (const child of children) child.kill('SIGKILL');
+  await rm(folder, { recursive: true });
+});
+
+/** Processes that name the data directory, as those of a cluster do. */
+const started = (count: number): number[] =>
+  Array.from({ length: count }, () => {
+    const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)', dataDir], { stdio: 'ignore' });
+    children.push(child);
+    return child.pid ?? 0;
+  });
+
+it('is of one of those who start at the same moment, also where a process that is gone was the last', async () => {
+  const pids = started(6);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  for (const before of ['', JSON.stringify({ pid: 2 ** 22 + 1, startedAtMs: 0, ready: true }), '{ broken']) {
+    await rm(runStatePath(dataDir), { force: true });
+    // One that was killed between the lines.
+    await symlink(String(2 ** 22 + 1), join(dataDir, 'logs', 'starting'));
+    if (before !== '') await writeFile(runStatePath(dataDir), before);
+    const ends = await Promise.allSettled(
+      pids.map((pid) => claimRunState(dataDir, { pid, startedAtMs: 1, ready: false }, systemClock())),
+    );
+    const won = pids.filter((_, index) => ends[index]?.status === 'fulfilled');
+    expect(won).toHaveLength(1);
+    expect((await readRunState(dataDir))?.pid).toBe(won[0]);
+    for (const end of ends)
+      if (end.status === 'rejected') expect(String(end.reason)).toContain(`already running (process ${won[0]})`);
+    expect(await readdir(join(dataDir, 'logs'))).toEqual([]);
+  }
+});
