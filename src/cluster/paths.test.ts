@@ -32,6 +32,9 @@ describe('removing a cluster', () => {
     expect(existsSync(join(path, 'store/mine.txt'))).toBe(true);
     expect(() => assertFree(path)).toThrow(`${path}/store is of no cluster; choose another directory with --data-dir`);
   });
+  it('never has the root of the machine as its directory', () => {
+    expect(() => assertFree('/')).toThrow('/ cannot be a data directory');
+  });
   it('begins again where a start was refused before it began', async () => {
     const path = await folder('refused', {});
     await mkdir(join(path, 'logs'), { recursive: true });

@@ -52,8 +52,9 @@ export const isClusterDir = (dataDir: string): boolean =>
 const isEmptyLogs = (dataDir: string, name: string): boolean =>
   name === 'logs' && statSync(join(dataDir, name)).isDirectory() && readdirSync(join(dataDir, name)).length === 0;
 
-/** Throws a sentence where files of somebody else stand in the places of a cluster's. */
+/** Throws a sentence where files of somebody else stand in the places of a cluster's, or everybody's do. */
 export function assertFree(dataDir: string): void {
+  if (dirname(dataDir) === dataDir) throw new Error(`${dataDir} cannot be a data directory; choose another one with --data-dir`);
   const isTaken = (name: string): boolean => existsSync(join(dataDir, name)) && !isEmptyLogs(dataDir, name);
   const taken = isClusterDir(dataDir) ? undefined : clusterEntries.find(isTaken);
   if (taken) throw new Error(`${join(dataDir, taken)} is of no cluster; choose another directory with --data-dir`);
