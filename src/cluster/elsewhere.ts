@@ -27,7 +27,7 @@ export async function forgetDir(dataDir: string, home: string): Promise<void> {
   await rmdir(folderIn(home)).catch(unless('ENOENT', 'ENOTEMPTY'));
 }
 
-/** Only links that were made here count: a name says where it leads. */
+/** The directories that links made here lead to; somebody else's links do not count. */
 export async function rememberedDirs(home: string): Promise<string[]> {
   const names = await readdir(folderIn(home)).catch((error: NodeJS.ErrnoException) => {
     unless('ENOENT', 'ENOTDIR')(error);
