@@ -71,8 +71,8 @@ export async function updateExternal(cloud: Cloud, plan: ExternalPlan, nodes: re
   if (!pool) throw new Error(`load balancer ${plan.name} not found`);
   const found = await hosts.ofNodes(nodes, signal);
   const { IPAddress: address = '' } = (await resources.forwardingRules.get(plan.name).catch(undefinedIfAbsent)) ?? {};
-  // Without a rule it is not whole; what makes it so is tried again by itself.
-  if (address !== '') {
+  // Without a rule it is not whole; what makes it so is tried again by itself. With another health check it is that of a later Service than this one.
+  if (address !== '' && pool.healthChecks?.some((link) => nameIn(link) === plan.healthCheck.name)) {
     await ensureTrafficFirewall(cloud, plan, address, found);
     await ensureExternalCheckFirewall(cloud, plan, address, found);
     if (flags.denyFirewall) await ensureDenyFirewall(cloud, plan, address, found);

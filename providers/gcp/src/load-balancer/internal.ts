@@ -127,7 +127,8 @@ export async function updateInternal(cloud: Cloud, plan: InternalPlan, nodes: re
   const members = inSubnetwork(nodes, (await cloud.subnetworks.default(signal)).link);
   const found = await cloud.hosts.ofNodes(members, signal);
   const { IPAddress: address = '' } = (await cloud.resources.forwardingRules.get(plan.name).catch(undefinedIfAbsent)) ?? {};
-  if (address !== '') {
+  // With another health check it is that of a later Service than this one.
+  if (address !== '' && there.healthChecks?.some((link) => nameIn(link) === plan.healthCheck.name)) {
     await ensureTrafficFirewall(cloud, plan, address, found);
     await ensureInternalCheckFirewall(cloud, plan, found);
   }

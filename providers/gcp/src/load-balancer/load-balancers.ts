@@ -112,7 +112,9 @@ export const createLoadBalancers = (open: (signal?: AbortSignal) => Cloud): Load
   },
   async updateLoadBalancer(_cluster, service, nodes, signal) {
     const cloud = open(signal);
-    await update(cloud, service, nodes).catch(failed(cloud, service));
+    await cloud
+      .turn(`service ${service.metadata.uid}`, () => update(cloud, service, nodes), signal)
+      .catch(failed(cloud, service));
   },
   async ensureLoadBalancerDeleted(_cluster, service, signal) {
     const cloud = open(signal);
