@@ -40,6 +40,13 @@ const zeroDigit = '0'.charCodeAt(0);
 /** `sayEnd`: announce the end of a channel we write to; only clients do. */
 export function webSocketChannels(connection: WebSocketConnection, rules: ProtocolRules, sayEnd: boolean): Channels {
   const readers = new Map<number, Readable>();
+  const ended = new Set<Readable>();
+  /** Node does not ask for more once it knows of the end, so that a reader that was behind would hold the connection for ever. */
+  const end = (reader: Readable): void => {
+    ended.add(reader);
+    reader.push(null);
+    connection.release(reader);
+  };
   const drainWaiters: (() => void)[] = [];
   const wakeAll = (): void => {
     for (const wake of drainWaiters.splice(0)) wake();
@@ -49,25 +56,27 @@ export function webSocketChannels(connection: WebSocketConnection, rules: Protoc
       ? connection.send(Buffer.from(String(id) + data.toString('base64'), 'latin1'), false)
       : connection.send(Buffer.concat([Buffer.from([id]), data]));
   const read = partReader(rules.base64, (id, data) => {
-    if (rules.closeSignal && id === channel.close) return void readers.get(data[0] ?? channel.close)?.push(null);
+    if (rules.closeSignal && id === channel.close) {
+      const reader = readers.get(data[0] ?? channel.close);
+      return reader && end(reader);
+    }
     const reader = readers.get(id);
-    if (reader === undefined || reader.readableEnded) return;
+    if (reader === undefined || ended.has(reader)) return;
     if (!reader.push(data)) connection.hold(reader);
   });
   connection.on('part', read);
   connection.on('drain', wakeAll);
   connection.once('close', () => {
     wakeAll();
-    for (const reader of readers.values()) reader.push(null);
+    for (const reader of readers.values()) end(reader);
   });
 
   return {
     readable(id) {
       const reader: Readable = new Readable({ read: () => connection.release(reader) });
-      // A push after the end (data after a close signal) is the peer's mistake, not a reason to fall.
       reader.on('error', () => {});
       readers.set(id, reader);
-      if (connection.closed) reader.push(null);
+      if (connection.closed) end(reader);
       return reader;
     },
     writable(id) {

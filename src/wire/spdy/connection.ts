@@ -63,6 +63,7 @@ export class SpdyConnection extends EventEmitter<{ close: [error?: Error] }> {
     this.#port = {
       sendData: (stream, chunk, fin, done) => this.#sendData(stream, chunk, fin, done),
       consumed: (stream, bytes) => this.#consumed(stream, bytes),
+      finished: (stream) => this.#intake.release(stream),
       released: (stream, needsReset, unreadBytes) => this.#released(stream, needsReset, unreadBytes),
     };
     const parse = frameParser({
@@ -203,7 +204,8 @@ export class SpdyConnection extends EventEmitter<{ close: [error?: Error] }> {
     }
     this.#unreadBytes += piece.length;
     // A peer without flow control can only be held back through the whole connection; one that opens many streams, too.
-    if (this.#peerWindow === undefined || stream.readableLength > limits.spdyWindowBytes * 2) this.#intake.hold(stream);
+    const isBehind = this.#peerWindow === undefined || stream.readableLength > limits.spdyWindowBytes * 2;
+    if (isBehind && !fin) this.#intake.hold(stream);
     if (this.#unreadBytes > limits.spdyUnreadBytesMax) this.#intake.hold(this);
   }
 

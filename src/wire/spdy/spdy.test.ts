@@ -3,8 +3,9 @@ import { constants, createInflate } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { SpdyConnection } from './connection.ts';
+import { limits } from '../limits.ts';
 import { dictionary, dictionaryId } from './dictionary.ts';
-import { controlFrame, frameParser, frameType, rstStreamFrame, settingsFrame, synReplyFrame, words } from './frames.ts';
+import { controlFrame, dataHead, frameParser, frameType, rstStreamFrame, settingsFrame, synReplyFrame, words } from './frames.ts';
 import { headerDecoder, headerEncoder } from './headers.ts';
 import type { SpdyStream } from './stream.ts';
 
@@ -212,4 +213,21 @@ test('data frames are handed on in pieces, the end with the last', () => {
     [3, 'D', true],
     [5, '', true],
   ]);
+});
+
+test('a stream that ends as it fills its reader’s buffer does not hold back the others of a peer without flow control', async () => {
+  const [ours, theirs] = pair();
+  theirs.resume();
+  const client = new SpdyConnection(ours, { role: 'client' });
+  const [output, status] = [client.createStream({ streamtype: 'stdout' }), client.createStream({ streamtype: 'error' })];
+  const length = limits.spdyStreamBufferBytes;
+  // The end comes in the same piece as the last octets.
+  theirs.write(Buffer.concat([dataHead(output.id, false, length), Buffer.alloc(length, 'x'), dataHead(output.id, true, 0)]));
+  theirs.write(Buffer.concat([dataHead(status.id, false, 4), Buffer.from('done'), dataHead(status.id, true, 0)]));
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  // Read late, and as a pipe reads, which leaves the writing side of the stream open.
+  let bytes = 0;
+  output.on('data', (chunk: Buffer) => (bytes += chunk.length));
+  expect(await text(status)).toBe('done');
+  expect(bytes).toBe(length);
 });

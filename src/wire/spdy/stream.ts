@@ -8,6 +8,8 @@ export interface StreamPort {
   sendData(stream: SpdyStream, chunk: Buffer, fin: boolean, done: (error?: Error | null) => void): void;
   /** The reader has taken `bytes` that had filled its buffer. */
   consumed(stream: SpdyStream, bytes: number): void;
+  /** Nothing will come on it any more, so there is no reason to hold the peer back for it. */
+  finished(stream: SpdyStream): void;
   /** `unreadBytes` of it will never be taken. */
   released(stream: SpdyStream, needsReset: boolean, unreadBytes: number): void;
 }
@@ -73,7 +75,10 @@ export class SpdyStream extends Duplex {
   finishReading(): void {
     if (this.#remoteFin) return;
     this.#remoteFin = true;
+    // Node does not ask for more once it knows of the end: what had filled the buffer is counted as taken when all of it is.
+    this.once('end', () => this._read());
     this.push(null);
+    this.#port.finished(this);
   }
 
   /** The peer reset the stream, or the connection is gone. */
