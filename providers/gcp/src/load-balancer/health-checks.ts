@@ -103,31 +103,35 @@ export const ensureInternalCheck = (cloud: Cloud, plan: BalancerPlan): Promise<v
 export const ensureInternalCheckFirewall = (cloud: Cloud, plan: BalancerPlan, hosts: readonly Host[]): Promise<void> =>
   ensureHealthFirewall(cloud, plan, { name: internalHealthFirewall(plan.healthCheck.name), description: '' }, hosts);
 
-/** Deletes a health check and its firewall rule, unless another load balancer uses it. */
+/**
+ * Deletes a health check and its firewall rule, unless another load balancer uses it. The rule of one that no other can use goes first: after a failure the
+ * check is still there to remember it.
+ */
 async function deleteCheck(
   cloud: Cloud,
-  plan: Pick<BalancerPlan, 'service'>,
+  { service }: Pick<BalancerPlan, 'service'>,
   checks: Collection<never>,
-  name: string,
+  { name, shared }: Pick<HealthCheckPlan, 'name' | 'shared'>,
   rule: string,
 ) {
+  if (!shared) await deleteFirewall(cloud, service, rule);
   try {
     await checks.delete(name).catch(fineIfAbsent);
   } catch (error) {
     if (isInUse(error)) return;
     throw error;
   }
-  await deleteFirewall(cloud, plan.service, rule);
+  if (shared) await deleteFirewall(cloud, service, rule);
 }
 
 type Owned = Pick<BalancerPlan, 'service' | 'clusterId'>;
 export const deleteExternalCheck = (cloud: Cloud, plan: Owned, check: Pick<HealthCheckPlan, 'name' | 'shared'>): Promise<void> =>
   cloud.turn(turnOf('external', check), () => {
     const rule = externalHealthFirewall(check.name, plan.clusterId);
-    return deleteCheck(cloud, plan, cloud.resources.httpHealthChecks as Collection<never>, check.name, rule);
+    return deleteCheck(cloud, plan, cloud.resources.httpHealthChecks as Collection<never>, check, rule);
   });
 export const deleteInternalCheck = (cloud: Cloud, plan: Owned, check: Pick<HealthCheckPlan, 'name' | 'shared'>): Promise<void> =>
   cloud.turn(turnOf('internal', check), () => {
     const rule = internalHealthFirewall(check.name);
-    return deleteCheck(cloud, plan, cloud.resources.healthChecks as Collection<never>, check.name, rule);
+    return deleteCheck(cloud, plan, cloud.resources.healthChecks as Collection<never>, check, rule);
   });
