@@ -153,7 +153,10 @@ describe('who is let in', () => {
     const nodes = addNodes(world, ['node-a']);
     const victim = addressOf(await world.balancers.ensureLoadBalancer(cluster, web(), nodes)) ?? '';
     const rival = other({ [annotation.additionalIps]: victim });
-    await world.balancers.ensureLoadBalancer(cluster, rival, nodes);
+    await expect(world.balancers.ensureLoadBalancer(cluster, rival, nodes)).rejects.toThrow(
+      `additional-public-ips: ${victim} is the address of another service`,
+    );
+    expect(security(world)).toMatchObject([{ destinationAddressPrefix: victim, destinationPortRanges: ['80'] }]);
     await world.balancers.ensureLoadBalancer(
       cluster,
       { ...other(), status: { loadBalancer: { ingress: [{ ip: victim }] } } },

@@ -80,14 +80,8 @@ class Balancers {
     );
     return found.flatMap(({ address, frontendIds }) => (address ? [{ address, frontendIds }] : []));
   }
-  /** An address that somebody names may be another Service's: then its frontend is known, and nothing of that Service is closed. */
-  async #further(
-    balancers: readonly Balancer[],
-    service: Service,
-    reached: readonly Reached[],
-    signal?: AbortSignal,
-  ): Promise<Reached[]> {
-    const addresses = furtherAddresses(service, reached);
+  /** The frontends at these addresses. */
+  async #frontendsAt(balancers: readonly Balancer[], addresses: readonly string[], signal?: AbortSignal) {
     if (addresses.length === 0) return [];
     const ips = await this.#deps.cloud.arm.publicIps.list(this.#settings.group, signal);
     const all = balancers.flatMap(({ frontendIPConfigurations = [] }) => frontendIPConfigurations);
@@ -95,8 +89,28 @@ class Balancers {
       const ipIds = ips.filter(({ ipAddress }) => ipAddress === address).map(({ id }) => id);
       const isAt = (one: (typeof all)[number]): boolean =>
         one.privateIPAddress === address || ipIds.some((id) => sameText(id, one.publicIPAddress?.id));
-      return { address, frontendIds: all.filter(isAt).flatMap(({ id }) => id ?? []) };
+      return { address, frontends: all.filter(isAt) };
     });
+  }
+  /** An address that somebody names may be another Service's: then its frontend is known, and nothing of that Service is closed. */
+  async #further(
+    balancers: readonly Balancer[],
+    service: Service,
+    reached: readonly Reached[],
+    signal?: AbortSignal,
+  ): Promise<Reached[]> {
+    const found = await this.#frontendsAt(balancers, furtherAddresses(service, reached), signal);
+    return found.map(({ address, frontends }) => ({ address, frontendIds: frontends.flatMap(({ id }) => id ?? []) }));
+  }
+  /** Throws for a further address of which another Service has the frontend: rules name addresses alone, and would open that one's ports. */
+  async #refuseOthersAddresses(
+    { service, additionalIps }: Plan,
+    balancers: readonly Balancer[],
+    signal?: AbortSignal,
+  ): Promise<void> {
+    for (const { address, frontends } of await this.#frontendsAt(balancers, additionalIps, signal))
+      if (frontends.some(({ name }) => !ownsPiece(service, name)))
+        throw new Error(`annotation ${prefix}${annotation.additionalIps}: ${address} is the address of another service`);
   }
   async #settle(cluster: string, plan: Plan, balancer: Balancer, nodes: readonly Node[], signal?: AbortSignal): Promise<void> {
     if (this.#settings.poolOfAddresses || isPreConfigured(this.#settings, plan.internal)) return;
@@ -119,6 +133,7 @@ class Balancers {
     const [side, opposite] = [sideOf(plan), oppositeOf(plan)];
     const nodes = eligible(settings, given);
     const before = await this.#sidesOf(cluster, signal);
+    await this.#refuseOthersAddresses(plan, present(before), signal);
     const frontends = await this.#frontends.wanted(cluster, plan, signal);
     const desire: Desire = { settings, cluster, name: this.#nameOf(cluster, side), plan, frontends, nodes };
     // What cannot be had is refused before a rule is closed for it.
