@@ -157,8 +157,16 @@ describe.skipIf(python === undefined)('classic load balancers, on moto (skipped 
       const before = ingressIn(await on.group(nodeGroup));
       expect(before).toEqual([`-1 ${nodeGroup}`, `tcp 5432 ${app}`]);
 
+      const all = { IpProtocol: '-1' };
+      await admit(app, all);
       await on.ensure({ annotations: { 'extra-security-groups': `${nodeGroup},${app}` } });
       await on.ensure();
+      expect(ingressIn(await on.group(nodeGroup))[0]).toContain(app);
+      await on.moto.query('ec2', 'RevokeSecurityGroupIngress', {
+        GroupId: nodeGroup,
+        'IpPermissions.1.Groups.1.GroupId': app,
+        'IpPermissions.1.IpProtocol': '-1',
+      });
       expect(ingressIn(await on.group(nodeGroup))).toEqual([expect.stringContaining(nodeGroup), `tcp 5432 ${app}`]);
       for (const named of [nodeGroup, app]) {
         const annotations = { 'security-groups': named };

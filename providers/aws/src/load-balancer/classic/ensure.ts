@@ -19,7 +19,7 @@ import type { LoadBalancerStatus, Node, Service } from 'sagong/cloud-provider';
 import { annotation, annotationsOf } from '../../annotations.ts';
 import type { Cloud } from '../../cloud.ts';
 import { during, isUnknownBackend } from '../../errors.ts';
-import { ensureGroup, setRules } from '../../security-groups/groups.ts';
+import { ensureGroup, ownGroupByName, setRules } from '../../security-groups/groups.ts';
 import { removeReplacedGroup } from '../../security-groups/replaced.ts';
 import { loadBalancerSubnets } from '../../subnets/find.ts';
 import { forgettingSubnets } from '../../subnets/network.ts';
@@ -90,7 +90,10 @@ async function syncGroups(
   await cloud.api
     .elb(new ApplySecurityGroupsToLoadBalancerCommand({ LoadBalancerName: name, SecurityGroups: wanted }))
     .catch(during('error applying AWS loadbalancer security groups'));
-  for (const id of replaced) await closeNodes(cloud, id, name);
+  const made = await ownGroupByName(cloud, managed.name);
+  // While the group that was made was there, it stood in front: nodes let in no other for this load balancer.
+  const wereInFront = made !== undefined && actual.includes(made) ? [] : replaced;
+  for (const id of wereInFront) await closeNodes(cloud, id, name);
   await removeReplacedGroup(cloud, name, managed.name, replaced).catch(during('error removing owned security groups'));
   return true;
 }
