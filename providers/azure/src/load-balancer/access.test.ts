@@ -182,4 +182,19 @@ describe('who is let in', () => {
     await world.balancers.ensureLoadBalancerDeleted(cluster, service);
     expect(security(world)).toEqual([]);
   });
+  it.each([
+    ['float again', {}, {}],
+    ['are reached at another node port', { [annotation.disableFloatingIp]: 'true' }, { ports: [tcp(80, 31_234)] }],
+    ['are inside', { [annotation.internal]: 'true' }, {}],
+  ])('close the node ports of before when addresses %s', async (_what, notes, spec) => {
+    const world = await opened();
+    const nodes = addNodes(world, ['node-a']);
+    await world.balancers.ensureLoadBalancer(cluster, web({ [annotation.disableFloatingIp]: 'true' }), nodes);
+    expect(security(world)).toMatchObject([{ destinationPortRanges: ['30080'] }]);
+    const changed = web(notes, spec);
+    await world.balancers.ensureLoadBalancer(cluster, changed, nodes);
+    expect(security(world).flatMap(({ destinationPortRanges }) => destinationPortRanges)).not.toContain('30080');
+    await world.balancers.ensureLoadBalancerDeleted(cluster, changed);
+    expect(security(world)).toEqual([]);
+  });
 });

@@ -142,8 +142,8 @@ class Balancers {
     const lost = (await this.#reached(present(before), service, signal)).filter(
       ({ frontendIds }) => !staying.some((id) => frontendIds.some((one) => sameText(one, id))),
     );
-    // First closed: nobody could tell afterwards which addresses they were.
-    if (lost.length > 0) await security.change({ service, balancers: present(before), clear: lost }, signal);
+    // First closed: nobody could tell afterwards which addresses, and which ports of nodes, they were.
+    await security.change({ service, balancers: present(before), clear: lost, next: plan }, signal);
     const balancer = await this.#change(cluster, side, (there) => desired(there, desire), signal);
     if (!balancer) throw new Error(`load balancer ${desire.name} is gone`);
     await this.#settle(cluster, plan, balancer, nodes, signal);

@@ -128,11 +128,11 @@ function refuseContradictions({ internal, haPorts, ports, floatingIp, subnet, ac
   if (ports.length === 0) throw new Error('a load balancer needs ports');
   if (!internal && subnet !== undefined)
     throw new Error(`annotation ${prefix}${annotation.subnet} is for internal load balancers`);
-  for (const { protocol = 'TCP', port } of ports) {
+  for (const { protocol = 'TCP', port, nodePort } of ports) {
     if (!['TCP', 'UDP', 'SCTP'].includes(protocol))
       throw new Error('only TCP, UDP and SCTP are supported for Azure LoadBalancers');
     if (protocol === 'SCTP' && !internal) throw new Error('SCTP is only supported on standard loadbalancer in internal mode');
-    if (!floatingIp && !ports.find((one) => one.port === port)?.nodePort)
+    if (!floatingIp && !nodePort)
       throw new Error(`annotation ${prefix}${annotation.disableFloatingIp}: port ${port} has no node port`);
   }
   // The rules would be for the addresses of nodes, and keep nodes from each other.

@@ -105,10 +105,8 @@ function ruleFor(
   family: Family,
   settings: Settings,
   place: RulesPlace,
-  protocol: string,
-  port: number,
+  { protocol = 'TCP', port, nodePort }: Pick<ServicePort, 'protocol' | 'port' | 'nodePort'>,
 ): LoadBalancingRule {
-  const nodePort = plan.ports.find((one) => one.port === port)?.nodePort;
   // Internal load balancers of IPv6 have no floating addresses.
   const direct = port !== 0 && (!plan.floatingIp || (plan.internal && family === 'IPv6'));
   return {
@@ -130,6 +128,8 @@ const reference = ({ balancerId }: RulesPlace, probe: Probe | undefined): Pick<L
   probe: probe && { id: `${balancerId}/probes/${probe.name}` },
 });
 
+const everything = { protocol: 'All', port: 0 };
+
 /** One rule for all ports. Any of the Service's own probes will do. */
 function everyPort(plan: Plan, family: Family, settings: Settings, place: RulesPlace): RulesOf {
   const { protocol: first = 'TCP', port = 0 } = plan.ports[0] ?? {};
@@ -137,7 +137,7 @@ function everyPort(plan: Plan, family: Family, settings: Settings, place: RulesP
   const whole = wholeProbe(plan, family, settings);
   const own = plan.ports.map((one) => probeOfPort(plan, one, name, undefined)).find((probe) => probe);
   const probe = whole ?? own;
-  const rule = { name, ...ruleFor(plan, family, settings, place, 'All', 0), ...reference(place, probe) };
+  const rule = { name, ...ruleFor(plan, family, settings, place, everything), ...reference(place, probe) };
   return { rules: [rule], probes: probe ? [probe] : [] };
 }
 
@@ -154,7 +154,7 @@ export function rulesOf(plan: Plan, family: Family, settings: Settings, place: R
     const unasked = notes.boolean(portAnnotation(port.port, ofPort.noProbe));
     const probe = unasked ? undefined : (probeOfPort(plan, port, name, whole) ?? whole);
     if (probe && !made.probes.some((one) => one.name === probe.name)) made.probes.push(probe);
-    made.rules.push({ name, ...ruleFor(plan, family, settings, place, protocol, port.port), ...reference(place, probe) });
+    made.rules.push({ name, ...ruleFor(plan, family, settings, place, port), ...reference(place, probe) });
   }
   return made;
 }

@@ -23,6 +23,8 @@ export interface Opening {
   balancers: readonly LoadBalancer[];
   /** Addresses out of which the Service is taken. */
   clear: readonly Reached[];
+  /** What is to come: node ports that it has as well are not closed. */
+  next?: Plan;
   /** Undefined: nothing is let through. */
   open?: { plan: Plan; addresses: readonly string[]; nodes: readonly Node[] };
 }
@@ -65,17 +67,24 @@ function ownPorts({ balancers, service, open }: Opening, protocol: RuleProtocol 
   ];
 }
 
-/** Node ports at which the rules of the Service reach nodes directly, those that are asked for included. */
-function directPorts({ balancers, service, open }: Opening, protocol: RuleProtocol): number[] {
-  const rules = balancers.flatMap(({ loadBalancingRules = [] }) => loadBalancingRules);
-  const there = rules
+/** Node ports at which the rules of the Service reach nodes directly, those that are asked for included, those that stay left out. */
+function directPorts({ balancers, service, next, open }: Opening, protocol: RuleProtocol): number[] {
+  const there = nodePortsOf(balancers, service, protocol);
+  const staying = next && !next.floatingIp ? portsOf(next, protocol) : [];
+  return [
+    ...there.filter((port) => !staying.includes(port)),
+    ...(open && !open.plan.floatingIp ? portsOf(open.plan, protocol) : []),
+  ];
+}
+
+const nodePortsOf = (balancers: readonly LoadBalancer[], service: Service, protocol: RuleProtocol): number[] =>
+  balancers
+    .flatMap(({ loadBalancingRules = [] }) => loadBalancingRules)
     .filter(
       ({ name, enableFloatingIP, protocol: transport }) =>
         ownsPiece(service, name) && enableFloatingIP === false && protocolOf(transport) === protocol,
     )
     .map(({ backendPort = 0 }) => backendPort);
-  return [...there, ...(open && !open.plan.floatingIp ? portsOf(open.plan, protocol) : [])];
-}
 
 const portsOf = ({ ports, floatingIp }: Plan, protocol: RuleProtocol): number[] =>
   ports

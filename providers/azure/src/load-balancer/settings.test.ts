@@ -47,6 +47,17 @@ describe('annotations', () => {
     expect(part(world, 'probes', `${own}-TCP-443`)).toMatchObject({ protocol: 'Http', port: 30_080 });
     expect(part(world, 'loadBalancingRules', `${own}-TCP-8080`)?.['probe']).toBeUndefined();
   });
+  it('send each protocol of a port to its own node port', async () => {
+    const world = await opened();
+    const ports = [tcp(53, 30_053), { ...tcp(53, 30_054), name: 'udp', protocol: 'UDP' }];
+    await world.balancers.ensureLoadBalancer(
+      cluster,
+      web({ [annotation.disableFloatingIp]: 'true' }, { ports }),
+      addNodes(world, ['node-a']),
+    );
+    expect(part(world, 'loadBalancingRules', `${own}-TCP-53`)).toMatchObject({ protocol: 'Tcp', backendPort: 30_053 });
+    expect(part(world, 'loadBalancingRules', `${own}-UDP-53`)).toMatchObject({ protocol: 'Udp', backendPort: 30_054 });
+  });
   it('make one rule of all ports inside', async () => {
     const world = await opened();
     const service = web({ [annotation.internal]: 'true', [annotation.haPorts]: 'true' }, { ports: [tcp(80), tcp(443)] });
