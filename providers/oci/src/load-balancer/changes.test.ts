@@ -24,6 +24,30 @@ describe('a change', () => {
     expect(second).toEqual(first);
     expect(Object.keys(only(testService()).listeners).toSorted()).toEqual(['HTTP-443', 'HTTP-80']);
   });
+  it.each([
+    ['a load balancer', {}, { [annotation.proxyProtocol]: '2' }],
+    ['one with an idle timeout', { [annotation.idleTimeout]: '100' }, { [annotation.proxyProtocol]: '1' }],
+    ['a network load balancer', nlb, { [annotation.ppv2]: 'true' }],
+  ])('takes the PROXY protocol away from %s with its annotation', async (_what, plain, proxied) => {
+    const isOn = () =>
+      Object.values(only(testService(plain)).listeners).map(
+        (one) => (one.isPpv2Enabled ?? false) || one.connectionConfiguration?.backendTcpProxyProtocolVersion !== undefined,
+      );
+    await ensure(testService({ ...plain, ...proxied }));
+    expect(isOn()).toEqual([true]);
+    await ensure(testService(plain));
+    expect(isOn()).toEqual([false]);
+    const before = writes();
+    await ensure(testService(plain));
+    expect(writes()).toBe(before);
+  });
+  it('is refused, before anything is made, for a port without a node port', async () => {
+    for (const kind of [{}, nlb])
+      await expect(ensure(testService(kind, { ports: [{ name: 'http', protocol: 'TCP', port: 80 }] }))).rejects.toThrow(
+        'port 80 has no node port, which a load balancer needs',
+      );
+    expect(leftoversOf(world.server)).toEqual([]);
+  });
   it('waits for its work request, and fails with one that fails late', async () => {
     const { faults } = world.server;
     faults.rates = { ...noRates, operationMs: 5_000 };

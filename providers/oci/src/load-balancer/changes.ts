@@ -37,13 +37,21 @@ const isGiven = (value: unknown): boolean =>
 const sorted = (texts: readonly string[] = []): string[] => texts.toSorted();
 
 export function listenerDiffers(there: Listener, wanted: Listener, managesRuleSets: boolean): boolean {
-  const { ruleSetNames: _there, ...plainThere } = there;
+  const { ruleSetNames: _there, isPpv2Enabled, ...plainThere } = there;
   const { ruleSetNames: _wanted, ...plainWanted } = wanted;
   return (
-    differs(plainThere, plainWanted) ||
+    differs({ ...plainThere, isPpv2Enabled: isPpv2Enabled ?? false }, plainWanted) ||
     gained(there, wanted, ['sslConfiguration']) ||
+    gained(there.connectionConfiguration ?? {}, wanted.connectionConfiguration ?? {}, ['backendTcpProxyProtocolVersion']) ||
     (managesRuleSets && differs(sorted(there.ruleSetNames), sorted(wanted.ruleSetNames)))
   );
+}
+
+/** The listener to send: one that had the PROXY protocol, and is not to have it any more, is told its idle timeout without it. */
+function listenerAfter(there: Listener | undefined, wanted: Listener): Listener {
+  const { connectionConfiguration: had } = there ?? {};
+  const isDropped = had?.backendTcpProxyProtocolVersion !== undefined && !wanted.connectionConfiguration;
+  return isDropped ? { ...wanted, connectionConfiguration: { idleTimeout: had.idleTimeout } } : wanted;
 }
 
 function backendsDiffer(there: readonly Backend[], wanted: readonly Backend[]): boolean {
@@ -92,6 +100,7 @@ type Shown = Pick<Balancer, 'listeners' | 'backendSets' | 'certificates' | 'rule
 export function changesOf(there: Shown, wanted: Wanted): PieceChange[] {
   const manages = wanted.ruleSets !== undefined;
   const listeners = split(there.listeners, wanted.listeners, (one, two) => listenerDiffers(one, two, manages));
+  const updated = listeners.other.map(([name, one]): [string, Listener] => [name, listenerAfter(there.listeners[name], one)]);
   const sets = split(there.backendSets, wanted.backendSets, backendSetDiffers);
   const rules = split(there.ruleSets, wanted.ruleSets ?? there.ruleSets, differs);
   const certificates = Object.entries(wanted.certificates).filter(([name]) => !Object.hasOwn(there.certificates, name));
@@ -108,7 +117,7 @@ export function changesOf(there: Shown, wanted: Wanted): PieceChange[] {
     ...made('backendSet', 'create', sets.fresh),
     ...made('backendSet', 'update', sets.other),
     ...made('listener', 'create', listeners.fresh),
-    ...made('listener', 'update', listeners.other),
+    ...made('listener', 'update', updated),
     ...removals('backendSet', sets.gone),
     ...removals('ruleSet', rules.gone),
     ...removals('certificate', old),

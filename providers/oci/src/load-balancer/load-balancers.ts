@@ -19,8 +19,6 @@ import { type FullPlan, fullPlan } from './wanted.ts';
 import { awaitOthersWork, awaitWork } from './work-requests.ts';
 
 const kinds: readonly BalancerKind[] = ['lb', 'nlb'];
-const noPorts = { listeners: [], backends: [], health: [] };
-
 const ownerOf = ({ settings }: Cloud, cluster: string, service: Service): Owner => ({
   uid: uidOf(service),
   names: kinds.map((kind) => balancerName(kind, service, settings.namePrefix)),
@@ -44,11 +42,11 @@ async function dropListRules(cloud: Cloud, cluster: string, service: Service, ba
   });
 }
 
-/** `before`: the load balancer as it was. */
-async function ensureRules(cloud: Cloud, cluster: string, plan: FullPlan, before?: Balancer): Promise<void> {
+/** `before`: the load balancer as it was, and others that the Service had. */
+async function ensureRules(cloud: Cloud, cluster: string, plan: FullPlan, before: readonly Balancer[]): Promise<void> {
   const { mode, service, wanted, subnets } = plan;
   if (mode !== 'All' && mode !== 'Frontend') {
-    if (before) await dropListRules(cloud, cluster, service, [before]);
+    if (before.length > 0) await dropListRules(cloud, cluster, service, before);
     return;
   }
   await ensureListRules(cloud, {
@@ -60,7 +58,7 @@ async function ensureRules(cloud: Cloud, cluster: string, plan: FullPlan, before
     subnetIds: subnets.map(({ id }) => id),
     nodes: plan.nodes,
     ports: { ...portsOfBalancer(wanted), backends: plan.ports.map(({ nodePort }) => nodePort) },
-    before: before ? portsOfBalancer(before) : noPorts,
+    before,
   });
 }
 
@@ -105,7 +103,14 @@ async function dropGroups(cloud: Cloud, plan: BalancerPlan, there: Balancer, gro
     await deleteGroup(cloud, plan.service, group, []);
 }
 
-async function create(cloud: Cloud, cluster: string, plan: BalancerPlan, nodes: readonly Node[]): Promise<Balancer> {
+/** `former`: load balancers of the Service that are about to go. */
+async function create(
+  cloud: Cloud,
+  cluster: string,
+  plan: BalancerPlan,
+  nodes: readonly Node[],
+  former: readonly Balancer[],
+): Promise<Balancer> {
   const full = await fullPlan(cloud, plan, nodes, await subnetsFor(cloud, plan));
   const groups = await groupsFor(
     cloud,
@@ -113,7 +118,7 @@ async function create(cloud: Cloud, cluster: string, plan: BalancerPlan, nodes: 
     full.subnets.map(({ id }) => id),
   );
   const made = await createBalancer(cloud, full, groups);
-  await ensureRules(cloud, cluster, full);
+  await ensureRules(cloud, cluster, full, former);
   return made;
 }
 
@@ -123,12 +128,13 @@ async function change(
   plan: BalancerPlan,
   nodes: readonly Node[],
   found: Balancer,
+  former: readonly Balancer[],
 ): Promise<Balancer> {
   const there = await settled(cloud, found);
   const full = await fullPlan(cloud, plan, nodes, there.subnetIds);
   checkChangeable(full, there);
   const groups = await groupsFor(cloud, plan, there.subnetIds);
-  await ensureRules(cloud, cluster, full, there);
+  await ensureRules(cloud, cluster, full, [there, ...former]);
   await bringInLine(cloud, full, there, groups);
   await dropGroups(cloud, plan, there, groups);
   return there;
@@ -157,7 +163,7 @@ async function ensure(cloud: Cloud, cluster: string, service: Service, nodes: re
   // One that never came to be is in the way of its successor's retry token and address.
   for (const one of others) if (one.kind === plan.kind && one.lifecycleState === 'FAILED') await deleteBalancer(cloud, one);
   const balancer = await withLiveNodes(cloud, nodes, (live) =>
-    current ? change(cloud, cluster, plan, live, current) : create(cloud, cluster, plan, live),
+    current ? change(cloud, cluster, plan, live, current, others) : create(cloud, cluster, plan, live, others),
   );
   if (current) cloud.unsettled.end(uidOf(service));
   for (const one of others) if (one.kind !== plan.kind || one.lifecycleState !== 'FAILED') await deleteBalancer(cloud, one);
@@ -176,7 +182,7 @@ async function update(cloud: Cloud, cluster: string, service: Service, nodes: re
   await withLiveNodes(cloud, nodes, async (live) => {
     const there = await settled(cloud, current);
     const full = await fullPlan(cloud, plan, live, there.subnetIds);
-    await ensureRules(cloud, cluster, full, there);
+    await ensureRules(cloud, cluster, full, [there]);
     await updateBackends(cloud, full, there);
   });
 }

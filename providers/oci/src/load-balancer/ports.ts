@@ -21,6 +21,7 @@ export function portsOf(kind: BalancerKind, service: Service): PortPlan[] {
   for (const { port, protocol = 'TCP', nodePort = 0 } of service.spec?.ports ?? []) {
     checkProtocol(kind, protocol);
     const there = plans.get(port);
+    if (nodePort === 0) throw new Error(`port ${port} has no node port, which a load balancer needs`);
     if (!there) plans.set(port, { port, nodePort, protocols: [protocol] });
     else if (there.protocols.includes(protocol)) throw new Error(`port ${port} is there twice`);
     else if (there.nodePort !== nodePort)
@@ -84,14 +85,13 @@ function classicListener(service: Service, plan: PortPlan, tls: TlsPlan, ruleSet
 }
 
 function networkListener(service: Service, plan: PortPlan, family: Family): [string, Listener] {
-  const ppv2 = read(service).boolean(annotation.ppv2);
   const name = backendSetName('nlb', plan, family);
   const listener = {
     defaultBackendSetName: name,
     port: plan.port,
     protocol: protocolOf(plan),
     ipVersion: family === 'IPv6' ? ('IPV6' as const) : ('IPV4' as const),
-    ...(ppv2 !== undefined && { isPpv2Enabled: ppv2 }),
+    isPpv2Enabled: read(service).boolean(annotation.ppv2) ?? false,
   };
   return [name, listener];
 }

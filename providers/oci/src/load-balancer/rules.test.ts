@@ -1,6 +1,6 @@
 import { testService, testServiceUid } from 'sagong/cloud-provider/test-server';
 import { describe, expect, it } from 'vitest';
-import { http, https, useBalancers } from '../../test-server/balancer-tests.ts';
+import { http, https, nlb, useBalancers } from '../../test-server/balancer-tests.ts';
 import { leftoversOf } from '../../test-server/conformance-world.ts';
 import { balancerList, compartment, nodeList, nodeSubnet, vcn } from '../../test-server/index.ts';
 import { addNodes } from '../../test-server/world.ts';
@@ -140,6 +140,16 @@ describe('rules', () => {
       await remove(testService(elsewhere));
       expect(leftoversOf(world.server)).toEqual([]);
     }
+  });
+  it.each(['None', 'All', 'Frontend'])('of a load balancer go when a network load balancer takes its place, with mode %s', async (mode) => {
+    await ensure(testService());
+    const local = { externalTrafficPolicy: 'Local', healthCheckNodePort: 32_000, ports: [https] };
+    const changed = testService({ ...nlb, [nameFor('nlb', 'listMode')]: mode }, local);
+    await ensure(changed);
+    const ports = [nodeList, balancerList].flatMap((list) => [...rulesIn(list, 'ingress'), ...rulesIn(list, 'egress')]);
+    expect(ports.filter((rule) => /(10256|30080| 80)$/.test(rule))).toEqual([]);
+    await remove(changed);
+    expect(leftoversOf(world.server)).toEqual([]);
   });
   it('move from a group of its own to security lists', async () => {
     await ensure(testService({ [annotation.ruleMode]: 'NSG' }));

@@ -33,7 +33,8 @@ const networksOf = (cloud: Cloud, subnets: readonly Subnet[], families: readonly
     })),
   );
 
-export const portsOfBalancer = ({ listeners, backendSets }: Pick<Balancer, 'listeners' | 'backendSets'>): UsedPorts => ({
+type Ports = Pick<Balancer, 'listeners' | 'backendSets'>;
+export const portsOfBalancer = ({ listeners, backendSets }: Ports): UsedPorts => ({
   listeners: Object.values(listeners).map(({ port }) => port),
   backends: Object.values(backendSets).flatMap(({ backends = [] }) => backends.map(({ port }) => port)),
   health: Object.values(backendSets).map(({ healthChecker }) => healthChecker.port),
@@ -126,8 +127,8 @@ export interface EnsureRules {
   subnetIds: readonly string[];
   nodes: readonly Node[];
   ports: UsedPorts;
-  /** Of the load balancer as it was. */
-  before: UsedPorts;
+  /** The load balancer as it was, and others that the Service had. */
+  before: readonly Balancer[];
 }
 
 /** Adds what is missing, and removes what the Service does not need any more. */
@@ -138,12 +139,14 @@ export async function ensureListRules(cloud: Cloud, options: EnsureRules): Promi
   const [balancers, behind] = [await networksOf(cloud, subnets, families), await networksOf(cloud, nodeSubnets, families)];
   const wishes = wishesOf({ ...options, balancers, nodes: behind });
   cloud.claims.set(owner.uid, { names: owner.names, wishes });
-  const touched = new Set([...allPorts(ports), ...allPorts(before)]);
-  const gone = new Set([...allPorts(before)].filter((port) => !allPorts(ports).has(port)));
-  // Of a Service that had its rules behind as well, those are wherever its nodes were.
-  const swept = mode === 'Frontend' ? touched : gone;
+  const portsBefore = before.flatMap((one) => [...allPorts(portsOfBalancer(one))]);
+  const touched = new Set([...allPorts(ports), ...portsBefore]);
+  const gone = new Set(portsBefore.filter((port) => !allPorts(ports).has(port)));
+  const elsewhere = before.flatMap((one) => one.subnetIds).filter((id) => !subnetIds.includes(id));
+  // Of a Service that had its rules behind as well, those are wherever its nodes were; of one that was in other subnets, there.
+  const swept = mode === 'Frontend' || elsewhere.length > 0 ? touched : gone;
   const lists = swept.size > 0 ? await concernedLists(cloud, subnets, { owner, ports: swept }) : [];
-  const work = (wish: ListWish, of: ReadonlySet<number>): Work => ({ owner, wish, ports: of, subnetIds });
+  const work = (wish: ListWish, of: ReadonlySet<number>): Work => ({ owner, wish, ports: of, subnetIds: [...subnetIds, ...elsewhere] });
   for (const [listId, wish] of wishes) await rewrite(cloud, listId, work(wish, touched));
   for (const listId of lists) if (!wishes.has(listId)) await rewrite(cloud, listId, work(nothing, swept));
 }
