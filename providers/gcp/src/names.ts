@@ -34,10 +34,11 @@ export const internalHealthFirewall = (healthCheck: string): string => `${health
 
 export const instanceGroup = (clusterId: string): string => (clusterId === '' ? 'k8s-ig' : `k8s-ig--${clusterId}`);
 
+export const sharedBackendPrefix = (clusterId: string): string => `k8s-${clusterId}-internal-`;
 /** The backend service that internal load balancers of one protocol and session affinity share. */
 export const sharedBackendService = (clusterId: string, protocol: string, affinity: string): string => {
   const settings = createHash('sha1').update(affinity).digest('hex').slice(0, 16);
-  return `k8s-${clusterId}-internal-${protocol.toLowerCase()}-nmv1-${settings}`;
+  return `${sharedBackendPrefix(clusterId)}${protocol.toLowerCase()}-nmv1-${settings}`;
 };
 
 export const clusterPrefix = (cluster: string): string => cluster.slice(0, clusterNameCharactersMax);

@@ -6,10 +6,10 @@ import type { ForwardingRule, TargetPool } from '../api/types.ts';
 import type { Cloud } from '../cloud.ts';
 import type { Host } from '../instances/hosts.ts';
 import { nameIn } from '../links.ts';
-import { denyFirewall, serviceDescription } from '../names.ts';
+import { denyFirewall, externalHealthFirewall, serviceDescription } from '../names.ts';
 import { holdAddress, isOwnersAddress, releaseAddress } from './addresses.ts';
 import { deleteFirewall, ensureDenyFirewall, ensureTrafficFirewall } from './firewalls.ts';
-import { deleteExternalCheck, ensureExternalCheck, ensureExternalCheckFirewall } from './health-checks.ts';
+import { deleteExternalCheck, ensureExternalCheck, ensureExternalCheckFirewall, leftSharedCheck } from './health-checks.ts';
 import type { ExternalPlan } from './plan.ts';
 import { spannedRange } from './ports.ts';
 import { ensurePool, mustBeMadeAgain, poolOf, updatePool } from './target-pools.ts';
@@ -58,6 +58,8 @@ async function deleteFormerChecks(cloud: Cloud, plan: ExternalPlan, pool: Target
   const former = (pool?.healthChecks ?? []).map(nameIn).filter((one) => one !== healthCheck.name);
   // Also what an earlier attempt left, which the pool no longer shows.
   if (healthCheck.shared && (await cloud.resources.httpHealthChecks.get(name).catch(undefinedIfAbsent))) former.push(name);
+  const ruleOf = (check: string): string => externalHealthFirewall(check, plan.clusterId);
+  former.push(...(await leftSharedCheck(cloud, plan, cloud.resources.httpHealthChecks, ruleOf)));
   for (const one of new Set(former)) await deleteExternalCheck(cloud, plan, { name: one, shared: one !== name });
 }
 

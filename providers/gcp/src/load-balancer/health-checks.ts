@@ -1,5 +1,5 @@
 // Health checks: the legacy kind of target pools, and the common kind of backend services. Settings that somebody made slower are left so.
-import { fineIfAbsent } from 'sagong/cloud-provider/kit';
+import { fineIfAbsent, undefinedIfAbsent } from 'sagong/cloud-provider/kit';
 import { isInUse } from '../api/errors.ts';
 import type { Collection } from '../api/compute.ts';
 import type { HealthCheck, HttpHealthCheck } from '../api/types.ts';
@@ -12,6 +12,7 @@ import {
   firewallDescription,
   healthCheckDescription,
   internalHealthFirewall,
+  nodesHealthCheck,
   serviceDescription,
 } from '../names.ts';
 import { ensureResource } from './ensure-resource.ts';
@@ -122,6 +123,19 @@ async function deleteCheck(
     throw error;
   }
   if (shared) await deleteFirewall(cloud, service, rule);
+}
+
+/** The check of all nodes, where an earlier attempt deleted it and left its firewall rule: nothing that the load balancer shows tells of that. */
+export async function leftSharedCheck(
+  { resources }: Cloud,
+  { healthCheck, clusterId }: BalancerPlan,
+  checks: Pick<Collection<unknown>, 'get'>,
+  ruleOf: (check: string) => string,
+): Promise<string[]> {
+  if (healthCheck.shared) return [];
+  const name = nodesHealthCheck(clusterId);
+  if (!(await resources.firewalls.get(ruleOf(name)).catch(undefinedIfAbsent))) return [];
+  return (await checks.get(name).catch(undefinedIfAbsent)) ? [] : [name];
 }
 
 type Owned = Pick<BalancerPlan, 'service' | 'clusterId'>;

@@ -28,6 +28,14 @@ describe.each([
     await remove(serviceWith(annotations, {}, held));
     expect(world.server.projects.of('firewall')).toEqual([]);
   });
+  it('of all nodes goes when its deletion failed once', async () => {
+    const nodes = addNodes(world, 'node-a');
+    await ensure(serviceWith(annotations, {}, held), nodes);
+    world.server.faults.add({ method: 'DELETE', path: /firewalls\/.*hc$/, status: 400, message: 'not now' });
+    expect((await rejection(ensure(serviceWith(annotations, local, held), nodes))).message).toContain('not now');
+    await ensure(serviceWith(annotations, local, held), nodes);
+    expect(ofHealth()).toEqual(own());
+  });
   it('is not made by an update for a check that the load balancer does not have', async () => {
     const nodes = addNodes(world, 'node-a');
     await ensure(serviceWith(annotations, {}, held), nodes);

@@ -84,6 +84,23 @@ describe('an internal load balancer', () => {
     await remove(b as Service);
     expect(leftoversOf(world.server)).toEqual([]);
   });
+  it.each([
+    ['external', {}],
+    ['internal with one of its own', internal],
+  ])('leaves nothing of a shared backend service when it becomes %s', async (_what, annotations) => {
+    const nodes = addNodes(world, 'node-a');
+    const held = { finalizers: ['gke.networking.io/l4-ilb-v1', 'gke.networking.io/l4-netlb-v1'] };
+    await ensure(serviceWith({ ...internal, [annotation.backendShare]: 'true' }, {}, held), nodes);
+    await ensure(serviceWith(annotations, {}, held), nodes);
+    expect(world.server.projects.of('backendService').filter(({ name }) => name !== balancerName)).toEqual([]);
+    await remove(serviceWith(annotations, {}, held));
+    expect(leftoversOf(world.server)).toEqual([]);
+  });
+  it('deletes a shared backend service whose annotation went before the Service', async () => {
+    await ensure(serviceWith({ ...internal, [annotation.backendShare]: 'true' }), addNodes(world, 'node-a'));
+    await remove(serviceWith(internal));
+    expect(leftoversOf(world.server)).toEqual([]);
+  });
   it('keeps what its owner set at the backend service, and meets the writes of others', async () => {
     const nodes = addNodes(world, 'node-a', 'node-b');
     await ensure(serviceWith(internal), nodes.slice(0, 1));

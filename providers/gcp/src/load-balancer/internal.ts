@@ -6,12 +6,12 @@ import type { ForwardingRule } from '../api/types.ts';
 import type { Cloud } from '../cloud.ts';
 import { internalPortsMax } from '../limits.ts';
 import { nameIn, sameLink } from '../links.ts';
-import { serviceDescription } from '../names.ts';
+import { internalHealthFirewall, serviceDescription } from '../names.ts';
 import { isInUse } from '../api/errors.ts';
 import { holdAddress, releaseAddress } from './addresses.ts';
 import { backendServiceOf, ensureBackendService, updateBackends } from './backend-services.ts';
 import { ensureTrafficFirewall } from './firewalls.ts';
-import { deleteInternalCheck, ensureInternalCheck, ensureInternalCheckFirewall } from './health-checks.ts';
+import { deleteInternalCheck, ensureInternalCheck, ensureInternalCheckFirewall, leftSharedCheck } from './health-checks.ts';
 import { ensureGroups, inSubnetwork } from './instance-groups.ts';
 import type { InternalPlan } from './plan.ts';
 
@@ -82,6 +82,7 @@ async function deleteFormer(
   const former = formerChecks.filter((name) => name !== plan.healthCheck.name);
   // Also what an earlier attempt left, which the backend service no longer shows.
   if (plan.healthCheck.shared && (await resources.healthChecks.get(plan.name).catch(undefinedIfAbsent))) former.push(plan.name);
+  former.push(...(await leftSharedCheck(cloud, plan, resources.healthChecks, internalHealthFirewall)));
   for (const name of new Set(former)) await deleteInternalCheck(cloud, plan, { name, shared: name !== plan.name });
 }
 

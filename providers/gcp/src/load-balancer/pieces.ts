@@ -2,7 +2,6 @@
 // its kind while its load balancer was half made.
 import type { Service } from 'sagong/cloud-provider';
 import { fineIfAbsent, undefinedIfAbsent } from 'sagong/cloud-provider/kit';
-import { internalOptions } from '../annotations.ts';
 import { isInUse } from '../api/errors.ts';
 import type { ForwardingRule } from '../api/types.ts';
 import type { Cloud } from '../cloud.ts';
@@ -11,14 +10,13 @@ import {
   externalHealthFirewall,
   internalHealthFirewall,
   nodesHealthCheck,
-  sharedBackendService,
+  sharedBackendPrefix,
   trafficFirewall,
 } from '../names.ts';
 import { releaseAddress } from './addresses.ts';
 import { deleteFirewall } from './firewalls.ts';
 import { deleteExternalCheck, deleteInternalCheck } from './health-checks.ts';
 import { deleteUnusedGroups } from './instance-groups.ts';
-import { servicePorts } from './ports.ts';
 
 export interface Owner {
   name: string;
@@ -60,15 +58,14 @@ export const anyPiece = (cloud: Cloud, owner: Omit<Owner, 'service'>): Promise<b
   return anyOf([...common, ...piecesOf(cloud, owner, 'external'), ...piecesOf(cloud, owner, 'internal')]);
 };
 
-/** Names of the backend service: its own, and the one it may share. */
-function backendServices({ name, clusterId, service }: Owner): string[] {
-  if (!internalOptions(service).shareBackend) return [name];
-  try {
-    return [name, sharedBackendService(clusterId, servicePorts(service).protocol, service.spec?.sessionAffinity ?? '')];
-  } catch {
-    // A Service without ports has no name of a shared one.
-    return [name];
-  }
+/**
+ * Names of the backend service: its own, and those that load balancers share. Which one it shared is not asked of the Service, which may say something else
+ * by now: one that is in use is not deleted.
+ */
+async function backendServices({ resources }: Cloud, { name, clusterId }: Owner): Promise<string[]> {
+  const prefix = sharedBackendPrefix(clusterId);
+  const shared = await resources.backendServices.list(`name eq ${prefix}.*`);
+  return [name, ...shared.map((one) => one.name ?? '').filter((one) => one.startsWith(prefix))];
 }
 
 async function deleteExternalPieces(cloud: Cloud, owner: Owner): Promise<void> {
@@ -80,7 +77,7 @@ async function deleteExternalPieces(cloud: Cloud, owner: Owner): Promise<void> {
 
 async function deleteInternalPieces(cloud: Cloud, owner: Owner): Promise<void> {
   const { name, clusterId } = owner;
-  for (const service of backendServices(owner))
+  for (const service of await backendServices(cloud, owner))
     await cloud.resources.backendServices
       .delete(service)
       .catch(fineIfAbsent)
