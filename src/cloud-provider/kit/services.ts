@@ -4,3 +4,10 @@ import type { Service } from '#api/core/v1';
 /** `namespace/name`, as tags and descriptions in clouds have it. */
 export const serviceKey = ({ metadata }: Service): string => `${metadata.namespace ?? ''}/${metadata.name ?? ''}`;
 export const uidOf = ({ metadata }: Service): string => metadata.uid ?? '';
+
+/** Throws for a Service of IPv6 alone, which nodes do not serve at their IPv4 addresses: for providers whose load balancers reach nodes at those. */
+export function refuseIpv6Only({ spec }: Service): void {
+  const { ipFamilies = [] } = spec ?? {};
+  if (ipFamilies.length > 0 && !ipFamilies.includes('IPv4'))
+    throw new Error('the load balancer reaches nodes by IPv4, and the Service has IPv6 addresses only');
+}

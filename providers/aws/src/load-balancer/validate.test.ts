@@ -44,6 +44,7 @@ describe('what is refused', () => {
     ],
     ['Protocol UDP not supported by LoadBalancer', service({}, { ports: [udp] })],
     ['Protocol SCTP not supported by LoadBalancer', service({ type: 'nlb' }, { ports: [{ port: 1, protocol: 'SCTP' }] })],
+    ['the Service has IPv6 addresses only', service({}, { ipFamilies: ['IPv6'] })],
     ['no port of the Service has a node port', service({}, { ports: [{ port: 80, protocol: 'TCP' }] })],
     ['LoadBalancerIP cannot be specified for AWS ELB', service({}, { loadBalancerIP: '1.2.3.4' })],
     [`"${annotation.type}" after creation for NLB`, service({ type: 'nlb' }, {}, classic)],

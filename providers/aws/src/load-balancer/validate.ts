@@ -1,5 +1,6 @@
 // What this provider cannot or will not serve, told before anything is made. Pure.
 import type { Service } from 'sagong/cloud-provider';
+import { refuseIpv6Only } from 'sagong/cloud-provider/kit';
 import { annotation, annotationsOf, listIn } from '../annotations.ts';
 
 export type Kind = 'classic' | 'network' | 'elsewhere';
@@ -70,5 +71,6 @@ export function checkService(service: Service, kind: Kind): void {
     if (!protocols[kind].includes(protocol)) throw new Error(`Protocol ${protocol} not supported by LoadBalancer`);
   if (!ports.some(({ nodePort }) => nodePort))
     throw new Error('no port of the Service has a node port, which is where load balancers of AWS send traffic');
+  refuseIpv6Only(service);
   if (loadBalancerIP) throw new Error('LoadBalancerIP cannot be specified for AWS ELB');
 }

@@ -42,6 +42,7 @@ describe('a Service', () => {
     [{ ...eip('billing-method', 'ByBandwidth'), ...eip('bandwidth-in-mbps', '201') }, {}, '"201" is not between 1 and 200'],
     [{}, { loadBalancerIP: 'somewhere' }, 'spec.loadBalancerIP: "somewhere" is not an IPv4 address'],
     [{}, { loadBalancerSourceRanges: ['everywhere'] }, 'not a source range: "everywhere"'],
+    [{}, { ipFamilies: ['IPv6'] }, 'the Service has IPv6 addresses only'],
     [{}, { ports: [] }, 'requested load balancer with no ports'],
     [{}, { ports: [{ port: 80, protocol: 'SCTP', nodePort: 1 }] }, 'target protocol is not supported: SCTP'],
     [{}, { ports: [{ port: 80, protocol: 'TCP' }] }, 'port 80 has no node port'],

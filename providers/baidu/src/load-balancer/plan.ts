@@ -1,5 +1,6 @@
 // What a Service wants of its load balancer. Pure. Throws for what no load balancer of this vendor does, naming the annotation or the field.
 import { type Service, type ServicePort, sourceRangesOf } from 'sagong/cloud-provider';
+import { refuseIpv6Only } from 'sagong/cloud-provider/kit';
 import { annotation, checkAnnotations, isTrue, read } from '../annotations.ts';
 import { type Listener, type ListenerKind, type Scheduler, schedulers } from '../api/types.ts';
 import { backendsMax, checkIntervalSeconds, checkThreshold, checkTimeoutSeconds, nameCharactersMax } from '../limits.ts';
@@ -83,6 +84,7 @@ export function givenId(service: Service): string | undefined {
 
 export function balancerPlan(clusterId: string, service: Service): BalancerPlan {
   checkAnnotations(service);
+  refuseIpv6Only(service);
   const isInternal = isTrue(service, annotation.internal);
   const name = nameOf(clusterId, service);
   if (isInternal && service.spec?.loadBalancerIP)

@@ -99,6 +99,11 @@ describe('a regional load balancer forwards to node ports', () => {
   ])('refuses %s', (_name, annotations, certificate, message) => {
     expect(() => terminatingRules(service(annotations), certificate)).toThrow(new Error(message));
   });
+  it('refuses a port without a node port', () => {
+    expect(() => terminatingRules(service({}, { ports: [{ protocol: 'TCP', port: 80 }] }), '')).toThrow(
+      new Error('port 80 has no node port, which a regional load balancer needs'),
+    );
+  });
 });
 
 describe('a network load balancer forwards to the same port', () => {

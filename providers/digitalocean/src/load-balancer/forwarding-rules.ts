@@ -68,6 +68,12 @@ function tlsPart({ certificateId, passthrough }: Tls): Partial<ForwardingRule> {
   return passthrough ? { tls_passthrough: true } : { certificate_id: certificateId, target_protocol: 'http' };
 }
 
+/** Where the load balancer sends what comes to the port. */
+function targetOf({ port, nodePort }: ServicePort): number {
+  if (!nodePort) throw new Error(`port ${port} has no node port, which a regional load balancer needs`);
+  return nodePort;
+}
+
 function http3Rule(service: Service, { certificateId, passthrough }: Tls): ForwardingRule[] {
   const annotated = annotationOf(service, annotations.http3Port);
   if (annotated === undefined) return [];
@@ -88,7 +94,7 @@ function http3Rule(service: Service, { certificateId, passthrough }: Tls): Forwa
       entry_port: entryPort,
       certificate_id: certificateId,
       target_protocol: 'http',
-      target_port: port.nodePort ?? 0,
+      target_port: targetOf(port),
     },
   ];
 }
@@ -104,7 +110,7 @@ export function terminatingRules(service: Service, certificateId: string): Forwa
       entry_protocol: protocol,
       entry_port: port.port,
       target_protocol: protocol,
-      target_port: port.nodePort ?? 0,
+      target_port: targetOf(port),
       ...((protocol === 'https' || protocol === 'http2') && tlsPart(tls)),
     };
   });

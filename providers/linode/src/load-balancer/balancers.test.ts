@@ -170,6 +170,15 @@ describe('a Service', () => {
     expect(error.message).toContain(words);
     expect(leftoversOf(world.server)).toEqual([]);
   });
+  it.each([
+    [{}, { ports: [{ name: 'http', protocol: 'TCP', port: 80 }] }, 'port 80 has no node port, which a load balancer needs'],
+    [{}, { ipFamilies: ['IPv6'] }, 'reaches nodes by IPv4, and the Service has IPv6 addresses only'],
+    [{ 'enable-ipv6-backends': 'true' }, { ipFamilies: ['IPv6'] }, 'no public IPv6 address found for node node-a'],
+  ])('that has %j and %j is refused before anything is made', async (annotations, spec, words) => {
+    const error = await rejection(ensure(serviceWith(annotations, spec), addNodes(world, ['node-a'])));
+    expect(error.message).toContain(words);
+    expect(leftoversOf(world.server)).toEqual([]);
+  });
   it('whose clients are to stay gets an algorithm by their address', async () => {
     await ensure(serviceWith({}, { sessionAffinity: 'ClientIP' }), addNodes(world, ['node-a']));
     expect(world.server.account.of('config')).toMatchObject([{ algorithm: 'source' }]);

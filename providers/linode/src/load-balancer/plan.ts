@@ -1,5 +1,6 @@
 // What a Service wants of its NodeBalancer. Pure.
 import type { Service } from 'sagong/cloud-provider';
+import { refuseIpv6Only } from 'sagong/cloud-provider/kit';
 import { annotation, booleanOf, idOf, read, wordOf } from '../annotations.ts';
 import type { FirewallRules } from '../api/types.ts';
 import { type BalancerType, balancerTypes, type FlagValues } from '../config/flags.ts';
@@ -55,6 +56,7 @@ export function balancerPlan(cluster: string, service: Service, flags: FlagValue
   const type = wordOf(service, annotation.type, balancerTypes);
   const reservedAddress = read(service).text(annotation.reservedAddress);
   const usesIpv6 = booleanOf(service, annotation.ipv6Backends) ?? flags.ipv6Backends;
+  if (!usesIpv6) refuseIpv6Only(service);
   const wished = [cluster, ...flags.balancerTags, ...read(service).list(annotation.tags)].filter((tag) => tag !== '');
   const own = [serviceTag(service), ...(firewallId === undefined ? [] : [firewallTag(firewallId)])];
   return {

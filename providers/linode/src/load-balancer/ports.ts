@@ -81,7 +81,8 @@ function udpCheckPortOf(service: Service, words: PortWords): number {
 
 /** Throws for what its owner must change. */
 export function portPlan(service: Service, servicePort: ServicePort): PortPlan {
-  const { port, nodePort = 0 } = servicePort;
+  const { port, nodePort } = servicePort;
+  if (!nodePort) throw new Error(`port ${port} has no node port, which a load balancer needs`);
   const words = wordsOf(service, port);
   const given = words.protocol || read(service).text(annotation.protocol) || servicePort.protocol || 'TCP';
   const protocol = oneOf('protocol', given, protocols);

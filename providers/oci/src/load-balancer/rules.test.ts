@@ -141,16 +141,19 @@ describe('rules', () => {
       expect(leftoversOf(world.server)).toEqual([]);
     }
   });
-  it.each(['None', 'All', 'Frontend'])('of a load balancer go when a network load balancer takes its place, with mode %s', async (mode) => {
-    await ensure(testService());
-    const local = { externalTrafficPolicy: 'Local', healthCheckNodePort: 32_000, ports: [https] };
-    const changed = testService({ ...nlb, [nameFor('nlb', 'listMode')]: mode }, local);
-    await ensure(changed);
-    const ports = [nodeList, balancerList].flatMap((list) => [...rulesIn(list, 'ingress'), ...rulesIn(list, 'egress')]);
-    expect(ports.filter((rule) => /(10256|30080| 80)$/.test(rule))).toEqual([]);
-    await remove(changed);
-    expect(leftoversOf(world.server)).toEqual([]);
-  });
+  it.each(['None', 'All', 'Frontend'])(
+    'of a load balancer go when a network load balancer takes its place, with mode %s',
+    async (mode) => {
+      await ensure(testService());
+      const local = { externalTrafficPolicy: 'Local', healthCheckNodePort: 32_000, ports: [https] };
+      const changed = testService({ ...nlb, [nameFor('nlb', 'listMode')]: mode }, local);
+      await ensure(changed);
+      const ports = [nodeList, balancerList].flatMap((list) => [...rulesIn(list, 'ingress'), ...rulesIn(list, 'egress')]);
+      expect(ports.filter((rule) => /(10256|30080| 80)$/.test(rule))).toEqual([]);
+      await remove(changed);
+      expect(leftoversOf(world.server)).toEqual([]);
+    },
+  );
   it('move from a group of its own to security lists', async () => {
     await ensure(testService({ [annotation.ruleMode]: 'NSG' }));
     await ensure(testService());

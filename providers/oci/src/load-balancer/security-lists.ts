@@ -146,7 +146,12 @@ export async function ensureListRules(cloud: Cloud, options: EnsureRules): Promi
   // Of a Service that had its rules behind as well, those are wherever its nodes were; of one that was in other subnets, there.
   const swept = mode === 'Frontend' || elsewhere.length > 0 ? touched : gone;
   const lists = swept.size > 0 ? await concernedLists(cloud, subnets, { owner, ports: swept }) : [];
-  const work = (wish: ListWish, of: ReadonlySet<number>): Work => ({ owner, wish, ports: of, subnetIds: [...subnetIds, ...elsewhere] });
+  const work = (wish: ListWish, of: ReadonlySet<number>): Work => ({
+    owner,
+    wish,
+    ports: of,
+    subnetIds: [...subnetIds, ...elsewhere],
+  });
   for (const [listId, wish] of wishes) await rewrite(cloud, listId, work(wish, touched));
   for (const listId of lists) if (!wishes.has(listId)) await rewrite(cloud, listId, work(nothing, swept));
 }

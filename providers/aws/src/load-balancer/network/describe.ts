@@ -17,6 +17,11 @@ export async function describeNetwork({ api }: Cloud, name: string): Promise<Loa
   return network;
 }
 
-/** No address while AWS says that it failed or is impaired. */
+/** Throws for one that AWS could not set up. */
+export function refuseFailed({ State, LoadBalancerName: name = '' }: LoadBalancer): void {
+  if (State?.Code === 'failed') throw new Error(`load balancer ${name} has failed: ${State.Reason ?? 'AWS does not say why'}`);
+}
+
+/** No address of one that failed. One that is impaired carries traffic all the same. */
 export const networkStatus = ({ DNSName, State }: LoadBalancer): LoadBalancerStatus =>
-  DNSName && (State?.Code === 'active' || State?.Code === 'provisioning') ? { ingress: [{ hostname: DNSName }] } : {};
+  DNSName && State?.Code && State.Code !== 'failed' ? { ingress: [{ hostname: DNSName }] } : {};

@@ -16,7 +16,7 @@ import { loadBalancerSubnets, subnetCidrs } from '../../subnets/find.ts';
 import { forgettingSubnets } from '../../subnets/network.ts';
 import { ownedTags } from '../../tags.ts';
 import { targetNodes } from '../target-nodes.ts';
-import { describeNetwork, networkStatus } from './describe.ts';
+import { describeNetwork, networkStatus, refuseFailed } from './describe.ts';
 import { syncListeners } from './listeners.ts';
 import { admitToNodes } from './node-rules.ts';
 import { type NetworkPlan, networkPlan, subnetMappings } from './plan.ts';
@@ -111,6 +111,7 @@ async function ensure(
     clients: plan.sourceRanges,
     subnets: await subnetCidrs(cloud, subnets),
   });
+  refuseFailed(loadBalancer);
   return networkStatus(loadBalancer);
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Service } from 'sagong/cloud-provider';
 import type { GlobalConfig } from '../../config/schema.ts';
 import type { Rule } from '../../security-groups/rules.ts';
-import { networkStatus } from './describe.ts';
+import { networkStatus, refuseFailed } from './describe.ts';
 import { attributeChange as loadBalancerChange } from './ensure.ts';
 import { networkHealthCheck } from './health-check.ts';
 import { listenerPlan, servesPort } from './listeners.ts';
@@ -269,7 +269,12 @@ describe('rules of nodes', () => {
 it.each([
   ['active', 'host'],
   ['provisioning', 'host'],
-  ['failed', undefined],
+  ['active_impaired', 'host'],
 ] as const)('%s: host %s', (Code, expected) =>
   expect(networkStatus({ DNSName: 'host', State: { Code } }).ingress?.[0]?.hostname).toBe(expected),
 );
+it('one that has failed has no host, and is told of', () => {
+  const failed = { LoadBalancerName: 'a1', DNSName: 'host', State: { Code: 'failed', Reason: 'no room' } } as const;
+  expect(networkStatus(failed)).toEqual({});
+  expect(() => refuseFailed(failed)).toThrow('load balancer a1 has failed: no room');
+});
