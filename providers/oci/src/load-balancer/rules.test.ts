@@ -1,4 +1,4 @@
-import { testService, testServiceUid } from 'sagong/cloud-provider/test-server';
+import { noRates, testService, testServiceUid } from 'sagong/cloud-provider/test-server';
 import { describe, expect, it } from 'vitest';
 import { http, https, nlb, useBalancers } from '../../test-server/balancer-tests.ts';
 import { leftoversOf } from '../../test-server/conformance-world.ts';
@@ -154,6 +154,21 @@ describe('rules', () => {
       expect(leftoversOf(world.server)).toEqual([]);
     },
   );
+  it.each(['taken back', 'deleted'])('go of a port whose change failed late, once it is %s', async (what) => {
+    const { faults } = world.server;
+    await ensure(testService({}, { ports: [http] }));
+    faults.rates = { ...noRates, lateFailure: 1 };
+    await expect(ensure(testService({}, { ports: [http, https] }))).rejects.toThrow('work request');
+    expect(rulesIn(balancerList, 'ingress')).toContain('0.0.0.0/0 443');
+    faults.clear();
+    if (what === 'taken back') {
+      await ensure(testService({}, { ports: [http] }));
+      expect(rulesIn(balancerList, 'ingress')).toEqual(['0.0.0.0/0 80']);
+      expect(rulesIn(nodeList, 'ingress')).toEqual(['10.1.20.0/24 10256', '10.1.20.0/24 30080']);
+    }
+    await remove(testService({}, { ports: [http] }));
+    expect(leftoversOf(world.server)).toEqual([]);
+  });
   it('move from a group of its own to security lists', async () => {
     await ensure(testService({ [annotation.ruleMode]: 'NSG' }));
     await ensure(testService());

@@ -138,8 +138,8 @@ export async function ensureListRules(cloud: Cloud, options: EnsureRules): Promi
   const nodeSubnets = mode === 'All' ? await cloud.finder.subnetsOf(nodes, cloud.signal) : [];
   const [balancers, behind] = [await networksOf(cloud, subnets, families), await networksOf(cloud, nodeSubnets, families)];
   const wishes = wishesOf({ ...options, balancers, nodes: behind });
+  const portsBefore = [...cloud.claims.ports(owner.uid), ...before.flatMap((one) => [...allPorts(portsOfBalancer(one))])];
   cloud.claims.set(owner.uid, { names: owner.names, wishes });
-  const portsBefore = before.flatMap((one) => [...allPorts(portsOfBalancer(one))]);
   const touched = new Set([...allPorts(ports), ...portsBefore]);
   const gone = new Set(portsBefore.filter((port) => !allPorts(ports).has(port)));
   const elsewhere = before.flatMap((one) => one.subnetIds).filter((id) => !subnetIds.includes(id));
@@ -154,19 +154,22 @@ export async function ensureListRules(cloud: Cloud, options: EnsureRules): Promi
   });
   for (const [listId, wish] of wishes) await rewrite(cloud, listId, work(wish, touched));
   for (const listId of lists) if (!wishes.has(listId)) await rewrite(cloud, listId, work(nothing, swept));
+  cloud.claims.settled(owner.uid);
 }
 
-/** Removes all that no other load balancer needs. */
+/** Removes all that no other load balancer needs. `shown`: ports of its load balancers and of the Service. */
 export async function removeListRules(
   cloud: Cloud,
   owner: Owner,
   subnetIds: readonly string[],
-  ports: ReadonlySet<number>,
+  shown: ReadonlySet<number>,
 ): Promise<void> {
-  cloud.claims.delete(owner.uid);
+  const ports = new Set([...shown, ...cloud.claims.ports(owner.uid)]);
+  cloud.claims.release(owner.uid);
   const subnets = (await Promise.all(subnetIds.map((id) => cloud.subnets.get(id, cloud.signal).catch(undefinedIfAbsent)))).filter(
     (one) => one !== undefined,
   );
   for (const listId of await concernedLists(cloud, subnets, { owner, ports }))
     await rewrite(cloud, listId, { owner, wish: nothing, ports, subnetIds });
+  cloud.claims.delete(owner.uid);
 }
