@@ -1,4 +1,4 @@
-// Load balancers of many Services at once on the emulated AWS: the rules of nodes are for all of them.
+// Load balancers of many Services at once on the emulated AWS, whose rules of nodes are for all of them; and of one that changes its kind.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LoadBalancer } from '#cloud-provider';
 import { serviceNamed } from '../../../src/cloud/provider/test-support/fixtures.ts';
@@ -24,6 +24,27 @@ describe('network load balancers that come and go together', () => {
     world.memory.setFaults({ latencyMs: 60, operations: ['revokeSecurityGroupIngress'] });
     await Promise.all(services.map((service) => balancers.ensureLoadBalancerDeleted(cluster, service)));
     expect((await group()).ingress).toEqual([]);
+    expect(await world.leftovers?.()).toEqual([]);
+  });
+});
+
+describe('a Service without a status whose kind was changed', () => {
+  const web = serviceNamed('web', 7);
+  const [classic, network] = [web, annotated(web, { type: 'nlb' })];
+  it.each([
+    ['classic', classic, network],
+    ['network', network, classic],
+  ])('leaves nothing of its %s load balancer', async (_kind, before, after) => {
+    const balancers = world.cloud.loadBalancer as LoadBalancer;
+    const nodes = [world.node('a')];
+    await balancers.ensureLoadBalancer(cluster, before, nodes);
+    await balancers.ensureLoadBalancer(cluster, after, nodes);
+    expect((await world.memory.client().listLoadBalancers({})).items).toHaveLength(1);
+    await balancers.ensureLoadBalancerDeleted(cluster, after);
+    expect(await world.leftovers?.()).toEqual([]);
+    await balancers.ensureLoadBalancer(cluster, before, nodes);
+    expect(await balancers.getLoadBalancer(cluster, after)).toBeDefined();
+    await balancers.ensureLoadBalancerDeleted(cluster, after);
     expect(await world.leftovers?.()).toEqual([]);
   });
 });
