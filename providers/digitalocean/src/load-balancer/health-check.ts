@@ -1,6 +1,6 @@
 // How a load balancer learns which nodes can serve. By default it asks kube-proxy (KEP-3836), or, with `externalTrafficPolicy: Local`, the
 // Service's own health check port; annotations may send it elsewhere, but only together with the one that says they mean it.
-import { healthCheckOf, type Service } from 'sagong/cloud-provider';
+import { healthCheckOf, type Service, type ServicePort } from 'sagong/cloud-provider';
 import { annotationOf, annotations, integerOf, portsOf, quoted } from '../annotations.ts';
 import { messageOf } from '../api/errors.ts';
 import type { HealthCheck } from '../api/types.ts';
@@ -29,6 +29,12 @@ function annotatedPorts(service: Service): number[] {
   }
 }
 
+/** Without a node port there is nothing to ask; to this API port 0 means all of them. */
+function askedAt({ port, nodePort }: ServicePort): number {
+  if (!nodePort) throw new Error(`health check port: ${port} has no node port`);
+  return nodePort;
+}
+
 /** The node port to ask: of the Service's port that is annotated, else of its first one that is TCP. */
 function portOf(service: Service): number {
   const [wanted, ...more] = annotatedPorts(service);
@@ -40,15 +46,16 @@ function portOf(service: Service): number {
   if (wanted === undefined) {
     const first = ports.find(({ protocol = 'TCP' }) => protocol === 'TCP');
     if (!first) throw new Error('no health check port of protocol TCP found');
-    return first.nodePort ?? 0;
+    return askedAt(first);
   }
-  const port = ports.find((candidate) => candidate.port === wanted);
+  const named = ports.filter(({ port }) => port === wanted);
+  const port = named.find(({ protocol }) => protocol !== 'UDP') ?? named[0];
   if (!port) {
     const { namespace, name } = service.metadata;
     throw new Error(`specified health check port ${wanted} does not exist on service ${namespace}/${name}`);
   }
   if (port.protocol === 'UDP') throw new Error(`health check port: ${port.port}, cannot be of protocol type UDP`);
-  return port.nodePort ?? 0;
+  return askedAt(port);
 }
 
 function protocolOf(service: Service, path: string): string {

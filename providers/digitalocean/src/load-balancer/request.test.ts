@@ -163,6 +163,17 @@ describe('its health check', () => {
       { port: 30_443 },
     ],
     [
+      'asks the port of TCP where UDP has the same number',
+      { ...override, 'healthcheck-port': '53' },
+      {
+        ports: [
+          { port: 53, nodePort: 30_053, protocol: 'UDP' },
+          { port: 53, nodePort: 30_054, protocol: 'TCP' },
+        ],
+      },
+      { port: 30_054 },
+    ],
+    [
       'takes its times over',
       {
         'healthcheck-check-interval-seconds': '10',

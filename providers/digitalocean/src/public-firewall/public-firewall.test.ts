@@ -75,6 +75,12 @@ describe('the firewall', () => {
       firewallFor([nodePort('a', 30_080)], options),
     );
   });
+  it('is not opened whole for a health check that is overridden to a port without a node port, since 0 is every port', () => {
+    const service = serviceWith({ [annotations.overrideHealthCheck]: '' }, { ports: [{ protocol: 'TCP', port: 80 }] });
+    expect(() => rulesOf(service, 'REGIONAL_NETWORK')).toThrow('health check port: 80 has no node port');
+    const { inbound_rules } = firewallFor([service], { name: 'fw', tags: ['workers'], defaultType: 'REGIONAL_NETWORK' });
+    expect(inbound_rules).toEqual([]);
+  });
   it('has every rule once, in order, and lets everything out', () => {
     expect(wanted.inbound_rules).toEqual([
       { protocol: 'tcp', ports: '30080', sources: anywhere },
