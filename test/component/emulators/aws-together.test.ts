@@ -1,4 +1,5 @@
-// Load balancers of many Services at once on the emulated AWS, whose rules of nodes are for all of them; and of one that changes its kind.
+// Load balancers of many Services at once on the emulated AWS, whose rules of nodes are for all of them; and of one that changes its kind, or
+// the side that it is on.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LoadBalancer } from '#cloud-provider';
 import { serviceNamed } from '../../../src/cloud/provider/test-support/fixtures.ts';
@@ -47,4 +48,21 @@ describe('a Service without a status whose kind was changed', () => {
     await balancers.ensureLoadBalancerDeleted(cluster, after);
     expect(await world.leftovers?.()).toEqual([]);
   });
+});
+
+it.each([
+  ['classic', {}],
+  ['network', { type: 'nlb' }],
+])('a %s load balancer is not taken for one inside because its Service asks for that later', async (_kind, notes) => {
+  const balancers = world.cloud.loadBalancer as LoadBalancer;
+  const web = serviceNamed('web', 8);
+  const nodes = [world.node('a')];
+  await balancers.ensureLoadBalancer(cluster, annotated(web, notes), nodes);
+  const inside = annotated(web, { ...notes, internal: 'true' });
+  await expect(balancers.ensureLoadBalancer(cluster, inside, nodes)).rejects.toThrow(
+    /asks for internal, and load balancer \S+ is internet-facing/,
+  );
+  await balancers.updateLoadBalancer(cluster, inside, nodes);
+  await balancers.ensureLoadBalancerDeleted(cluster, inside);
+  expect(await world.leftovers?.()).toEqual([]);
 });

@@ -1,7 +1,7 @@
 // What this provider cannot or will not serve, told before anything is made. Pure.
 import type { Service } from 'sagong/cloud-provider';
 import { refuseIpv6Only } from 'sagong/cloud-provider/kit';
-import { annotation, annotationsOf, listIn } from '../annotations.ts';
+import { annotation, annotationsOf, isInternal, listIn } from '../annotations.ts';
 
 export type Kind = 'classic' | 'network' | 'elsewhere';
 
@@ -73,4 +73,13 @@ export function checkService(service: Service, kind: Kind): void {
     throw new Error('no port of the Service has a node port, which is where load balancers of AWS send traffic');
   refuseIpv6Only(service);
   if (loadBalancerIP) throw new Error('LoadBalancerIP cannot be specified for AWS ELB');
+}
+
+/** Throws where the load balancer that is there is on the other side: AWS does not move it, and whoever asks for one inside must not be left with one outside. */
+export function checkScheme(service: Service, { name, scheme }: { name: string; scheme: string | undefined }): void {
+  const wanted = isInternal(annotationsOf(service)) ? 'internal' : 'internet-facing';
+  if (scheme !== undefined && scheme !== wanted)
+    throw new Error(
+      `annotation "${annotation.internal}" asks for ${wanted}, and load balancer ${name} is ${scheme}, which AWS does not change: delete the Service and make it again`,
+    );
 }

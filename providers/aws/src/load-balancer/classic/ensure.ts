@@ -25,6 +25,7 @@ import { loadBalancerSubnets } from '../../subnets/find.ts';
 import { forgettingSubnets } from '../../subnets/network.ts';
 import { ownedTags } from '../../tags.ts';
 import { targetNodes } from '../target-nodes.ts';
+import { checkScheme } from '../validate.ts';
 import { sameAttributes } from './attributes.ts';
 import { classicStatus, describeClassic } from './describe.ts';
 import { sameHealthCheck } from './health-check.ts';
@@ -134,10 +135,10 @@ async function syncAttributes({ api }: Cloud, { name, attributes }: ClassicPlan)
 async function ensureFront(
   cloud: Cloud,
   plan: ClassicPlan,
+  present: LoadBalancerDescription | undefined,
   subnets: string[],
   groups: string[],
 ): Promise<LoadBalancerDescription> {
-  const present = await describeClassic(cloud, plan.name);
   const ports = plan.listeners.map(({ InstancePort = 0 }) => InstancePort);
   let changed = true;
   if (!present) {
@@ -192,10 +193,13 @@ async function syncInstances({ api, backends }: Cloud, present: LoadBalancerDesc
 
 export async function ensureClassic(cloud: Cloud, service: Service, nodes: readonly Node[]): Promise<LoadBalancerStatus> {
   const plan = classicPlan(service, cloud.config.Global);
+  const present = await describeClassic(cloud, plan.name);
+  // Before it is moved to subnets of the other side.
+  if (present) checkScheme(service, { name: plan.name, scheme: present.Scheme });
   const instances = await cloud.backends.of(targetNodes(service, nodes));
   const subnets = await loadBalancerSubnets(cloud, annotationsOf(service));
   const groups = await securityGroups(cloud, plan.groups);
-  const loadBalancer = await ensureFront(cloud, plan, subnets, groups);
+  const loadBalancer = await ensureFront(cloud, plan, present, subnets, groups);
   if (plan.tlsPolicy !== undefined) await syncTlsPolicy(cloud, loadBalancer, plan.tlsPolicy);
   await syncHealthCheck(cloud, plan, loadBalancer);
   await admitToNodes(cloud, groups, plan.groups, instances.values());

@@ -16,6 +16,7 @@ import { loadBalancerSubnets, subnetCidrs } from '../../subnets/find.ts';
 import { forgettingSubnets } from '../../subnets/network.ts';
 import { ownedTags } from '../../tags.ts';
 import { targetNodes } from '../target-nodes.ts';
+import { checkScheme } from '../validate.ts';
 import { describeNetwork, networkStatus, refuseFailed } from './describe.ts';
 import { syncListeners } from './listeners.ts';
 import { admitToNodes } from './node-rules.ts';
@@ -115,12 +116,17 @@ async function ensure(
   return networkStatus(loadBalancer);
 }
 
-export const ensureNetwork = async (
+export async function ensureNetwork(
   cloud: Cloud,
   cluster: string,
   service: Service,
   nodes: readonly Node[],
-): Promise<LoadBalancerStatus> => ensure(cloud, cluster, service, nodes, await describeNetwork(cloud, loadBalancerName(service)));
+): Promise<LoadBalancerStatus> {
+  const name = loadBalancerName(service);
+  const present = await describeNetwork(cloud, name);
+  if (present) checkScheme(service, { name, scheme: present.Scheme });
+  return ensure(cloud, cluster, service, nodes, present);
+}
 
 /** All of it, as upstream: targets are in groups that may have to be replaced. Throws when there is no load balancer. */
 export async function updateNetwork(cloud: Cloud, cluster: string, service: Service, nodes: readonly Node[]): Promise<void> {
