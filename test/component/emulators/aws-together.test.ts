@@ -59,10 +59,10 @@ it.each([
   const nodes = [world.node('a')];
   await balancers.ensureLoadBalancer(cluster, annotated(web, notes), nodes);
   const inside = annotated(web, { ...notes, internal: 'true' });
-  await expect(balancers.ensureLoadBalancer(cluster, inside, nodes)).rejects.toThrow(
+  await expect(balancers.ensureLoadBalancer(cluster, inside, [])).rejects.toThrow(
     /asks for internal, and load balancer \S+ is internet-facing/,
   );
-  await balancers.updateLoadBalancer(cluster, inside, nodes);
+  expect(await world.backends?.(inside)).toEqual([]);
   await balancers.ensureLoadBalancerDeleted(cluster, inside);
   expect(await world.leftovers?.()).toEqual([]);
 });

@@ -75,9 +75,13 @@ export function checkService(service: Service, kind: Kind): void {
   if (loadBalancerIP) throw new Error('LoadBalancerIP cannot be specified for AWS ELB');
 }
 
+/** The side that the Service asks for, in AWS's words. */
+export const schemeOf = (service: Service): 'internal' | 'internet-facing' =>
+  isInternal(annotationsOf(service)) ? 'internal' : 'internet-facing';
+
 /** Throws where the load balancer that is there is on the other side: AWS does not move it, and whoever asks for one inside must not be left with one outside. */
 export function checkScheme(service: Service, { name, scheme }: { name: string; scheme: string | undefined }): void {
-  const wanted = isInternal(annotationsOf(service)) ? 'internal' : 'internet-facing';
+  const wanted = schemeOf(service);
   if (scheme !== undefined && scheme !== wanted)
     throw new Error(
       `annotation "${annotation.internal}" asks for ${wanted}, and load balancer ${name} is ${scheme}, which AWS does not change: delete the Service and make it again`,

@@ -1,5 +1,6 @@
 // Changes a load balancer that is there, piece by piece, each change with a work request of its own.
 import { sameSet } from 'sagong/cloud-provider/kit';
+import { nameFor } from '../annotations.ts';
 import type { Balancer } from '../api/types.ts';
 import type { Cloud } from '../cloud.ts';
 import { changesOf } from './changes.ts';
@@ -13,6 +14,15 @@ function checkReserved({ reservedAddress }: FullPlan, { ipAddresses }: Balancer)
   const there = ipAddresses.find(({ reservedIp, isPublic }) => reservedIp?.id && isPublic)?.ipAddress;
   if ((reservedAddress ?? there) !== there || (reservedAddress === undefined && there !== undefined))
     throw new Error('The Load Balancer service reserved IP cannot be updated after the Load Balancer is created.');
+}
+
+/** Throws for one on the other side than asked for: whoever asks for one inside must not take it for that. */
+export function checkSide({ internal, kind }: FullPlan, { isPrivate, displayName }: Balancer): void {
+  if (internal === isPrivate) return;
+  const [asked, is] = internal ? ['a private', 'public'] : ['a public', 'private'];
+  throw new Error(
+    `annotation ${nameFor(kind, 'internal')} asks for ${asked} load balancer, and ${displayName} is ${is}, which OCI does not change: delete the Service and make it again`,
+  );
 }
 
 /** Throws for what cannot be changed, before anything is. */

@@ -41,6 +41,20 @@ describe('a change', () => {
     await ensure(testService(plain));
     expect(writes()).toBe(before);
   });
+  it.each([
+    ['lb', {}],
+    ['nlb', nlb],
+  ] as const)('to the other side is refused, after all else is done: %s', async (kind, notes) => {
+    const inside = { ...notes, [nameFor(kind, 'internal')]: 'true' };
+    await ensure(testService(notes));
+    await expect(ensure(testService(inside), nodes.slice(1))).rejects.toThrow(
+      /asks for a private load balancer, and \S+ is public/,
+    );
+    expect(only(testService()).backendSets['TCP-80']?.backends).toHaveLength(1);
+    await remove(testService(inside));
+    await ensure(testService(inside));
+    await expect(ensure(testService(notes))).rejects.toThrow(/asks for a public load balancer, and \S+ is private/);
+  });
   it('is refused, before anything is made, for a port without a node port', async () => {
     for (const kind of [{}, nlb])
       await expect(ensure(testService(kind, { ports: [{ name: 'http', protocol: 'TCP', port: 80 }] }))).rejects.toThrow(

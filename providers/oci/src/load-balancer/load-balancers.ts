@@ -7,7 +7,7 @@ import type { Balancer, BalancerKind } from '../api/types.ts';
 import type { Cloud } from '../cloud.ts';
 import { busyAgainMs } from '../limits.ts';
 import { balancerName } from '../names.ts';
-import { bringInLine, checkChangeable, updateBackends } from './bring-in-line.ts';
+import { bringInLine, checkChangeable, checkSide, updateBackends } from './bring-in-line.ts';
 import { createBalancer } from './create.ts';
 import { allBalancers, findBalancers, kindOrDefault } from './find.ts';
 import { deleteGroup, ensureGroup, ownGroups } from './groups.ts';
@@ -137,6 +137,7 @@ async function change(
   await ensureRules(cloud, cluster, full, [there, ...former]);
   await bringInLine(cloud, full, there, groups);
   await dropGroups(cloud, plan, there, groups);
+  checkSide(full, there);
   return there;
 }
 

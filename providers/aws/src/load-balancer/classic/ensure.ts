@@ -25,7 +25,7 @@ import { loadBalancerSubnets } from '../../subnets/find.ts';
 import { forgettingSubnets } from '../../subnets/network.ts';
 import { ownedTags } from '../../tags.ts';
 import { targetNodes } from '../target-nodes.ts';
-import { checkScheme } from '../validate.ts';
+import { checkScheme, schemeOf } from '../validate.ts';
 import { sameAttributes } from './attributes.ts';
 import { classicStatus, describeClassic } from './describe.ts';
 import { sameHealthCheck } from './health-check.ts';
@@ -194,16 +194,17 @@ async function syncInstances({ api, backends }: Cloud, present: LoadBalancerDesc
 export async function ensureClassic(cloud: Cloud, service: Service, nodes: readonly Node[]): Promise<LoadBalancerStatus> {
   const plan = classicPlan(service, cloud.config.Global);
   const present = await describeClassic(cloud, plan.name);
-  // Before it is moved to subnets of the other side.
-  if (present) checkScheme(service, { name: plan.name, scheme: present.Scheme });
   const instances = await cloud.backends.of(targetNodes(service, nodes));
-  const subnets = await loadBalancerSubnets(cloud, annotationsOf(service));
+  // One that is on the other side than it should be is not moved to subnets of that side.
+  const stays = present?.Scheme !== undefined && present.Scheme !== schemeOf(service);
+  const subnets = stays ? (present.Subnets ?? []) : await loadBalancerSubnets(cloud, annotationsOf(service));
   const groups = await securityGroups(cloud, plan.groups);
   const loadBalancer = await ensureFront(cloud, plan, present, subnets, groups);
   if (plan.tlsPolicy !== undefined) await syncTlsPolicy(cloud, loadBalancer, plan.tlsPolicy);
   await syncHealthCheck(cloud, plan, loadBalancer);
   await admitToNodes(cloud, groups, plan.groups, instances.values());
   await syncInstances(cloud, loadBalancer, [...instances.keys()]);
+  checkScheme(service, { name: plan.name, scheme: loadBalancer.Scheme });
   return classicStatus(loadBalancer);
 }
 

@@ -124,8 +124,9 @@ export async function ensureNetwork(
 ): Promise<LoadBalancerStatus> {
   const name = loadBalancerName(service);
   const present = await describeNetwork(cloud, name);
+  const status = await ensure(cloud, cluster, service, nodes, present);
   if (present) checkScheme(service, { name, scheme: present.Scheme });
-  return ensure(cloud, cluster, service, nodes, present);
+  return status;
 }
 
 /** All of it, as upstream: targets are in groups that may have to be replaced. Throws when there is no load balancer. */
