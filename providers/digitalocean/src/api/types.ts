@@ -80,6 +80,7 @@ export interface LoadBalancer {
   ipv6?: string;
   status: 'new' | 'active' | 'errored';
   type: string;
+  network?: string;
   network_stack?: string;
   forwarding_rules?: ForwardingRule[];
 }

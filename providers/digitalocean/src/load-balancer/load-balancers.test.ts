@@ -117,6 +117,25 @@ describe('a load balancer', () => {
     const status = await ensure(current(), [machine('b')]);
     expect(status.ingress?.map(({ ip }) => ip)).toEqual([expect.stringMatching(/^203\./), expect.stringMatching(/^2604:/)]);
   });
+  it('keeps the rules of the type that it has, whatever is asked for later', async () => {
+    const node = machine('a');
+    await rejection(ensure(current(), [node]));
+    const { forwarding_rules: before } = world.server.account.loadBalancerNamed(defaultName);
+    await ensure(change(serviceWith({ [annotations.type]: 'REGIONAL', [annotations.protocol]: 'http' })), [node]);
+    expect(world.server.account.loadBalancerNamed(defaultName)).toMatchObject({
+      type: 'REGIONAL_NETWORK',
+      forwarding_rules: before,
+    });
+    expect(current().metadata.annotations?.[annotations.type]).toBe('REGIONAL_NETWORK');
+  });
+  it('that is external is not taken for the internal one that is asked for later', async () => {
+    await rejection(ensure(current(), [machine('a')]));
+    const inside = change(serviceWith({ [annotations.network]: 'INTERNAL' }));
+    const { message } = await rejection(ensure(inside, [machine('b'), machine('c')]));
+    expect(message).toContain(`asks for INTERNAL, and load-balancer ${defaultName} is EXTERNAL`);
+    expect(cluster.events).toMatchObject([{ reason: 'LoadBalancerConfigError' }]);
+    expect(world.server.account.loadBalancerNamed(defaultName).droplet_ids).toHaveLength(2);
+  });
   it('that went wrong says so', async () => {
     const node = machine('a');
     await rejection(ensure(current(), [node]));

@@ -55,6 +55,12 @@ function statusOf(service: Service, balancer: LoadBalancer): LoadBalancerStatus 
   return hostname ? { ingress: [{ hostname }] } : addressesOf(balancer);
 }
 
+/** What stays as it was made, whatever the Service says by now: with rules for another type it would serve nobody. */
+const fixedOf = ({ type, network }: LoadBalancer): Record<string, string> => ({
+  ...(type && { [annotations.type]: type }),
+  ...(network && { [annotations.network]: network }),
+});
+
 class DigitalOceanLoadBalancers implements LoadBalancers {
   readonly #deps: LoadBalancersDeps;
 
@@ -157,13 +163,24 @@ class DigitalOceanLoadBalancers implements LoadBalancers {
     const renewed = await renewedCertificateId(api, existing, await certificateIdOf(api, service, signal), signal);
     const added: Record<string, string> = renewed === undefined ? {} : { [annotations.certificateId]: renewed };
     annotate(added);
-    const request = await this.#request(annotated(service, added), nodes, signal, existing).catch((error: unknown) => {
+    const asIs = annotated(service, { ...added, ...fixedOf(existing) });
+    const request = await this.#request(asIs, nodes, signal, existing).catch((error: unknown) => {
       throw wrapped('failed to build load-balancer request', error);
     });
     const send = (body: LoadBalancerRequest) => api.updateLoadBalancer(existing.id, body, signal);
-    return withLiveDroplets(api, request, send, signal).catch((error: unknown) => {
+    const updated = await withLiveDroplets(api, request, send, signal).catch((error: unknown) => {
       throw wrapped(`failed to update load-balancer with ID ${existing.id}`, error);
     });
+    await this.#refuseOtherNetwork(service, existing);
+    return updated;
+  }
+  /** Whoever asks for an internal one must not take an external one for that. */
+  async #refuseOtherNetwork(service: Service, { name, network }: LoadBalancer): Promise<void> {
+    const wanted = networkOf(service);
+    if (network === undefined || network === wanted) return;
+    const message = `annotation ${annotations.network} asks for ${wanted}, and load-balancer ${name} is ${network}, which DigitalOcean does not change: delete the Service and make it again`;
+    await this.#deps.writer.warn(service, 'LoadBalancerConfigError', message);
+    throw new ConfigurationError(message);
   }
   /** The whole body. What a person must put right is told by an event too. */
   async #request(
