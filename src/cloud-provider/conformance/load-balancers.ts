@@ -104,6 +104,19 @@ export const loadBalancerChecks: Checks = {
     await balancer(world).ensureLoadBalancerDeleted(world.cluster, service);
     await nothingLeft(world);
   },
+  'load balancers: TCP and UDP of one port are served, each at its node port, or refused': async (world) => {
+    const tcp = { name: 'dns-tcp', protocol: 'TCP', port: 53, nodePort: 30_053 };
+    const service = withPorts(serviceNamed('dns', 1), tcp, { name: 'dns', protocol: 'UDP', port: 53, nodePort: 30_054 });
+    const made = await balancer(world)
+      .ensureLoadBalancer(world.cluster, service, await nodesOf(world, 'node-a'))
+      .then(
+        () => true,
+        () => false,
+      );
+    if (made) await listens(world, service, ['TCP 53 30053', 'UDP 53 30054']);
+    await balancer(world).ensureLoadBalancerDeleted(world.cluster, service);
+    await nothingLeft(world);
+  },
   'load balancers: an update changes the backends': async (world) => {
     const service = serviceNamed('web', 1);
     const [a, b] = await nodesOf(world, 'node-a', 'node-b');
