@@ -4,7 +4,7 @@ import { allowListeners } from './platform/streams.ts';
 import { builtinSchema, type KindSettings } from '#api';
 import { createMetrics, type Metrics, versionInfo } from '#component-base';
 import { createTurnstile, createTurns } from '#host';
-import { type Logger, type Rng, silentLogger } from '#utils';
+import { type Clock, type Logger, type Rng, silentLogger } from '#utils';
 import { createMemoryTransport } from './adapters/memory.ts';
 import { ownDomain } from './adapters/own-domain.ts';
 import { upgradeExchange } from './adapters/upgrade.ts';
@@ -26,7 +26,7 @@ import { WebhookClients } from './outbound/webhook-client.ts';
 import { certificateReaders } from './registry/certificates/readers.ts';
 import { createCluster, createWriter } from './registry/cluster.ts';
 import { componentStatusEndpoint } from './registry/component-status.ts';
-import type { AdmissionChain, Randomness } from './registry/generic/types.ts';
+import type { AdmissionChain, Randomness, WriteSettings } from './registry/generic/types.ts';
 import { ResourceTable } from './registry/resource-table.ts';
 import type { SpecialRest } from './registry/special.ts';
 import type { ClusterWriter } from './registry/writer.ts';
@@ -154,10 +154,23 @@ function specialOf({ options, feed }: Ground, parts: ApiServerParts): ReadonlyMa
   );
 }
 
+/**
+ * Where work pauses. What came over connections and what this process' own components ask for have each a share of every turn, and steps of
+ * the former go on user by user: ten thousand writes of one do not come before a single one of another.
+ */
+function restsOf(clock: Clock): Pick<ServerContext, 'restOf'> & Pick<WriteSettings, 'rest'> {
+  const [inside, outside] = [createTurnstile(createTurns(clock), true), createTurnstile(createTurns(clock), true)];
+  return {
+    rest: () => inside(),
+    restOf: (request) => (request.via === 'memory' ? () => inside() : () => outside(request.user.name)),
+  };
+}
+
 function contextOf(ground: Ground, parts: ApiServerParts): ServerContext & { endWatches(): void } {
   const { options, settings, kindSettings, table, feed, random, cluster, writer, metrics, logger } = ground;
   const special = specialOf(ground, parts);
   const running = new Set<() => void>();
+  const { rest, restOf } = restsOf(options.clock);
   return {
     table,
     feed,
@@ -173,8 +186,9 @@ function contextOf(ground: Ground, parts: ApiServerParts): ServerContext & { end
       random,
       kinds: kindSettings,
       siblings: (resource) => table.siblings(resource),
-      rest: createTurnstile(createTurns(options.clock), true),
+      rest,
     },
+    restOf,
     version: versionInfo(),
     watches: {
       add(end) {

@@ -106,4 +106,19 @@ describe('turns', () => {
     expect(order.map((text) => text.split(' ')[0])).toEqual(['first', 'second', 'short', 'third']);
     expect(new Set(order.map((text) => text.slice(-1))).size).toBe(4);
   });
+
+  it('lets flows in by turns, the callers of each in order', async () => {
+    const clock = manual();
+    const enter = createTurnstile(createTurns(clock, 10), true);
+    const entered: string[] = [];
+    const caller = async (flow: string, name: string): Promise<void> => {
+      await enter(flow);
+      entered.push(name);
+      clock.pass(11);
+    };
+    await caller('much', 'first');
+    const much = ['m1', 'm2', 'm3', 'm4'].map((name) => caller('much', name));
+    await Promise.all([...much, caller('little', 'l1'), caller('other', 'o1'), caller('little', 'l2')]);
+    expect(entered).toEqual(['first', 'm1', 'l1', 'o1', 'm2', 'l2', 'm3', 'm4']);
+  });
 });

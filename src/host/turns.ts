@@ -36,13 +36,37 @@ export function createTurns(clock: Pick<Clock, 'monotonic'>, shareMs: number = l
   };
 }
 
+/** Callers by what they belong to; each in turn lets its oldest go. */
+class Waiting {
+  /** Whose turn it is comes first. None is empty. */
+  readonly #flows = new Map<string, (() => void)[]>();
+
+  push(flow: string, go: () => void): void {
+    const own = this.#flows.get(flow);
+    if (own) own.push(go);
+    else this.#flows.set(flow, [go]);
+  }
+
+  shift(): (() => void) | undefined {
+    for (const [flow, own] of this.#flows) {
+      // To the end, behind all others.
+      this.#flows.delete(flow);
+      const next = own.shift();
+      if (own.length > 0) this.#flows.set(flow, own);
+      return next;
+    }
+    return undefined;
+  }
+}
+
 /**
- * Lets callers in one after the other: at once while the turn is young, else in later turns, in the order they came. `overtaking`: a young
- * turn lets callers in past those who wait, so that little work is not held up by much.
+ * Lets callers in one after the other: at once while the turn is young, else in later turns, those of one flow in the order they came and the
+ * flows by turns, so that a thousand callers of one hold each of another up once. `overtaking`: a young turn lets callers in past those who
+ * wait, so that little work is not held up by much.
  */
-export function createTurnstile(turns: Turns, overtaking = false): () => Promise<void> | undefined {
+export function createTurnstile(turns: Turns, overtaking = false): (flow?: string) => Promise<void> | undefined {
   // Who was let in is out of it: on a busy server there is always somebody waiting, and it would never be emptied.
-  const waiting: (() => void)[] = [];
+  const waiting = new Waiting();
   let letting = false;
   const open = async (): Promise<void> => {
     letting = true;
@@ -55,9 +79,9 @@ export function createTurnstile(turns: Turns, overtaking = false): () => Promise
     }
     letting = false;
   };
-  return () => {
+  return (flow = '') => {
     if ((overtaking || !letting) && !turns.spent()) return undefined;
     if (!letting) void open();
-    return new Promise((resolve) => waiting.push(resolve));
+    return new Promise((resolve) => waiting.push(flow, resolve));
   };
 }

@@ -13,6 +13,7 @@ import { negotiateSpecial, sendSpecial } from '../endpoints/special-answer.ts';
 import { type IncludeObject, includeObjectOf } from '../endpoints/table.ts';
 import { frameMaker } from '../endpoints/watch-frames.ts';
 import { WatchStream } from '../endpoints/watch-stream.ts';
+import type { WriteSettings } from '../registry/generic/types.ts';
 import type { Notes, RequestRecord } from '../request/notes.ts';
 import type { RequestData } from '../request/request.ts';
 import { watchSocket } from './watch-socket.ts';
@@ -55,6 +56,7 @@ export class WireReply implements Reply, Answer {
   readonly #data: RequestData;
   readonly #notes: Notes;
   readonly #wire: WireRequest;
+  readonly #rest: WriteSettings['rest'];
   #agreed: Negotiated = plainJson;
   #switched = false;
   #onWait: (() => void) | undefined;
@@ -65,6 +67,7 @@ export class WireReply implements Reply, Answer {
     this.response = response;
     this.upgrade = upgrade;
     this.#context = context;
+    this.#rest = context.restOf(data);
     this.#data = data;
     this.#notes = notes;
     this.#wire = request;
@@ -127,7 +130,7 @@ export class WireReply implements Reply, Answer {
   }
 
   rest(): Promise<void> | undefined {
-    return this.#context.settings.rest();
+    return this.#rest();
   }
 
   async drained(): Promise<void> {
@@ -204,7 +207,7 @@ export class WireReply implements Reply, Answer {
 
   async #watch({ resource, start, options }: Extract<Outcome, { is: 'watch' }>): Promise<void> {
     const negotiated = this.#agreed;
-    const { clock, schema, feed, watches, watchEvents, watchTimeoutMinMs, random, settings } = this.#context;
+    const { clock, schema, feed, watches, watchEvents, watchTimeoutMinMs, random } = this.#context;
     const { encoding } = negotiated;
     if (encoding === 'yaml') throw notAcceptable(streamable);
     const response =
@@ -223,7 +226,7 @@ export class WireReply implements Reply, Answer {
       timeoutMs: seconds > 0 ? seconds * 1000 : watchTimeoutMinMs * (1 + random.fraction()),
       revision: () => feed.revision,
       clock,
-      rest: settings.rest,
+      rest: this.#rest,
       onEvent: watchEvents(resource),
       onEnd: watches.add(() => stream.end()),
     });

@@ -9,7 +9,8 @@ import type { AnswerContext } from '../endpoints/answer-context.ts';
 import { wireIncoming } from './wire.ts';
 
 const schema = builtinSchema();
-const context = { clock: { now: () => 7, monotonic: () => 0 }, random: { uuid: () => 'u' }, schema } as unknown as AnswerContext;
+const clock = { now: () => 7, monotonic: () => 0 };
+const context = { clock, random: { uuid: () => 'u' }, restOf: () => () => undefined, schema } as unknown as AnswerContext;
 const json = '{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"c"},"data":{"a":"b"}}';
 
 const request: WireRequest = {

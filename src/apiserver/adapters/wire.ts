@@ -112,7 +112,7 @@ class WireIncoming implements Incoming {
     return peer && [peer.certificate.raw];
   }
   get body(): Body {
-    return (this.#body ??= wireBody(this.#wire, this.#context.settings.rest, (bytes) => (this.notes.receivedBytes += bytes)));
+    return (this.#body ??= wireBody(this.#wire, this.#context.restOf(this), (bytes) => (this.notes.receivedBytes += bytes)));
   }
   get connection(): RawExchange {
     return connectionOf(this.#wire, this.reply);

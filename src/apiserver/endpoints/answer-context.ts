@@ -2,6 +2,7 @@
 import type { SchemaTable } from '#apimachinery/schema';
 import type { Clock } from '#utils';
 import type { StoreFeed } from '../storage/store-feed.ts';
+import type { RequestData } from '../request/request.ts';
 import type { Randomness, ServedResource, WriteSettings } from '../registry/generic/types.ts';
 
 export interface AnswerContext {
@@ -9,8 +10,8 @@ export interface AnswerContext {
   random: Randomness;
   schema: SchemaTable;
   feed: StoreFeed;
-  /** What long answers rest with. */
-  settings: Pick<WriteSettings, 'rest'>;
+  /** What the work on this request is paused with: the users of connections wait for each other by turns, and not behind all of a component's work. */
+  restOf(request: Pick<RequestData, 'via' | 'user'>): WriteSettings['rest'];
   /** Running watches, to be ended when the server closes. */
   watches: { add(end: () => void): () => void };
   /** Counts the events of one watch: the function it returns is called with the length of each event in bytes. */

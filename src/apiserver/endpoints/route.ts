@@ -70,7 +70,7 @@ async function routeResource(context: ServerContext, request: Incoming, target: 
   if (resource.deprecation !== undefined) request.notes.warn(resource.deprecation);
   const collection = target.name === '' && (request.verb === 'list' || request.verb === 'watch');
   request.reply.agree({ resource, collection, tables: resource.doors.get(subresource)?.strategy.tables !== false });
-  return execute({ request, resource, settings: context.settings });
+  return execute({ request, resource, settings: { ...context.settings, rest: context.restOf(request) } });
 }
 
 /** Whether a custom resource has no such path. Throws 404 and 405 where a built-in one has none. */

@@ -54,11 +54,12 @@ function targetOf(context: ServerContext, { kind, alsoAccepts = [] }: SpecialRes
 }
 
 async function readObject(
-  { settings: { rest } }: ServerContext,
+  context: ServerContext,
   { request, target, special }: SpecialCall,
   body: BodyTarget,
   options: WriteOptions,
 ): Promise<UnknownObject> {
+  const rest = context.restOf(request);
   const decoded = await request.body.decode(body, options.fieldValidation);
   await rest();
   const object = taken(request, options.fieldValidation, decoded);
