@@ -93,9 +93,10 @@ function retryDelayMs(
   return retryAfterMs + backoffMs(policy, next, rng);
 }
 
-/** What the controller is given for a failed call. */
+/** What the controller is given for a failed call: a delay where the vendor asked for patience, also by 503 with Retry-After (RFC 9110, 10.2.3). */
 function forController(failed: CallError): Error {
-  if (failed.kind !== 'throttled') return failed;
+  const patience = failed.kind === 'throttled' || (failed.kind === 'transient' && failed.retryAfterMs !== undefined);
+  if (!patience) return failed;
   const wantedMs = failed.retryAfterMs ?? throttleDefaultMs;
   return retryAfter(failed.message, Math.min(Math.max(wantedMs, 1_000), throttleMaxMs), failed);
 }

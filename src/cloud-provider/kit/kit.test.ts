@@ -80,6 +80,15 @@ describe('calls', () => {
     expect(callErrorOf(error)?.kind).toBe('throttled');
     expect([work.tries(), clock.monotonic()]).toEqual([1, 0]);
   });
+  it('leave a cloud that is down, and says for how long, to the controller with that delay', async () => {
+    const classify = (error: unknown): Failure => ({ ...httpFailure(error), retryAfterMs: 120_000 });
+    const { calls } = open({ classify });
+    const work = after(failing(503), failing(503));
+    const error = await rejection(calls.read('things.get', work.attempt));
+    expect(retryAfterOf(error)).toBe(120_000);
+    expect(callErrorOf(error)?.kind).toBe('transient');
+    expect(work.tries()).toBe(1);
+  });
   it('hold back all others while the cloud wants to be left alone', async () => {
     const clock = manualClock();
     const limiter = tokenBucket({ clock, perSecond: Infinity });
