@@ -39,6 +39,22 @@ test('colons, quotes and escapes in strings do not look like duplicates', () => 
   expect(parseJson('{"a:b":"\\\\","c":"\\":\\"","d":"{:["}', { findDuplicates: true }).duplicates).toBeUndefined();
 });
 
+test.each([
+  ['a high half alone', '["a\\ud800b"]', 'a\ufffdb'],
+  ['a low half alone', '["\\uDC00"]', '\ufffd'],
+  ['two high halves', '["\\ud83d\\ud83d\\ude00"]', '\ufffd\ud83d\ude00'],
+  ['a whole pair', '["\\ud83d\\ude00"]', '\ud83d\ude00'],
+  ['a backslash before what looks like a half', '["\\\\ud800"]', '\\ud800'],
+])('%s is read as Go reads it', (_, text, wanted) => {
+  expect(parseJson(text, { findDuplicates: true }).value).toEqual([wanted]);
+});
+
+test('halves of surrogate pairs in keys are replaced, too, and may make keys equal', () => {
+  const { value, duplicates } = parseJson('{"\\ud800":1,"\\udfff":2}', { findDuplicates: true });
+  expect(value).toEqual({ '\ufffd': 2 });
+  expect(duplicates?.get(value as object)).toEqual(['\ufffd']);
+});
+
 test('numbers that are not plain integers are noted as written', () => {
   const { value, duplicates } = parseJson('{"a":1.0,"b":1e3,"c":5,"d":{"e":-0.5},"f":"1.0","g":1.5,"g":2}');
   const object = value as { d: object };

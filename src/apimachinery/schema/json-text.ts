@@ -14,8 +14,9 @@ export interface ParsedJson {
  * Throws `DecodeError` with Go's message for text that is not JSON, and `TooLargeError` for text that holds too much. The last of equal keys
  * wins.
  */
-export function parseJson(text: string, options: { findDuplicates?: boolean; valuesMax?: number } = {}): ParsedJson {
+export function parseJson(given: string, options: { findDuplicates?: boolean; valuesMax?: number } = {}): ParsedJson {
   let value: unknown;
+  const text = wellFormed(given);
   const { keys, fractions } = measure(text, options.valuesMax ?? jsonValuesMax);
   try {
     value = JSON.parse(text);
@@ -26,6 +27,14 @@ export function parseJson(text: string, options: { findDuplicates?: boolean; val
   if (!fractions && (!options.findDuplicates || countKeys(value) === keys)) return { value };
   return new JsonReader(text).read();
 }
+
+const mayHoldSurrogates = /\\u[dD][89a-fA-F]/;
+const escapes = /\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|\\u[dD][89a-fA-F][\da-fA-F]{2}|\\[^]/g;
+const loneEscapeLength = 6;
+
+/** The text with U+FFFD for each escaped half of a surrogate pair that stands alone, as Go reads it: UTF-8 cannot hold one. */
+const wellFormed = (text: string): string =>
+  mayHoldSurrogates.test(text) ? text.replace(escapes, (one) => (one.length === loneEscapeLength ? '\\ufffd' : one)) : text;
 
 /**
  * How many keys the text holds, and whether it has numbers with a point or an exponent, without parsing it: a text that is too deep or holds
