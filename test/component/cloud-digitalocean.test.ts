@@ -57,10 +57,11 @@ async function addNode(name: string): Promise<void> {
   const conditions = [{ type: 'Ready', status: 'True' }];
   await plane.client.resource<Node>(core('nodes')).patch(name, merge, { status: { conditions } }, { subresource: 'status' });
 }
+/** The control plane here is storage alone and allocates nothing, so the node port is given. */
 const addService = (name: string, annotations: Record<string, string> = {}, port = 80) =>
   plane.client.resource<Service>(core('services'), 'default').create({
     metadata: { name, annotations },
-    spec: { type: 'LoadBalancer', selector: { app: name }, ports: [{ port }] },
+    spec: { type: 'LoadBalancer', selector: { app: name }, ports: [{ port, nodePort: 30_080 }] },
   });
 async function events(name: string): Promise<string[]> {
   type Told = KubeObject & { involvedObject?: { name?: string }; reason?: string; message?: string };
