@@ -120,7 +120,7 @@ class Agent implements NetworkPolicyAgent {
       this.#compiler.setPolicy(keyOf(policy.metadata), policy.metadata.namespace ?? '', here ? policyFacts(policy) : undefined);
       this.#touch();
     };
-    // A change of its status or managed fields is none of its meaning.
+    // A change of its status or of managed fields does not change what it means.
     const isSame = (now: NetworkPolicy, old: NetworkPolicy): boolean =>
       now.metadata.generation !== undefined &&
       now.metadata.generation === old.metadata.generation &&

@@ -38,6 +38,8 @@ const docCommentsOf = (text: string): DocComment[] =>
 const subjectElsewhere = /^(The same|Told|It|They)\b/;
 /** Prepositions: with a comma after their phrase a whole sentence may follow. */
 const onlyPhrase = /^(Of|Between|As|By|Only|Until|With|After) /;
+/** "Throws for what is none": a reader cannot tell of what. */
+const noneAsNoun = /\b(that|what|which|who|it) (is|are|was|were) none\b/;
 const wordsMin = 3;
 
 /** What is wrong with a doc comment; undefined: nothing that a rule can tell. */
@@ -45,6 +47,7 @@ function proseProblem({ text, exported }: DocComment): string | undefined {
   const [first = ''] = text.split(/[.;:] /);
   if (text.includes('@')) return undefined;
   if (!/[.!?)»`]$/.test(text) && !/https:\/\/\S+$/.test(text)) return 'does not end as a sentence does';
+  if (noneAsNoun.test(text)) return 'says "none" for what has a name';
   if (!exported) return undefined;
   if (text.split(' ').length < wordsMin) return 'says nothing that its name does not say';
   if (/^[a-z]/.test(text) && !/^[a-z]+(?:[A-Z./-]|'s )/.test(text)) return 'begins with a small letter';
@@ -75,6 +78,7 @@ describe('doc comments', () => {
     expect(problemsIn('/** After a failure, the next is tried. */\nexport const f = 1;')).toEqual([undefined]);
     expect(problemsIn('/** PEM. */\nexport const f = 1;')).toEqual(['says nothing that its name does not say']);
     expect(problemsIn('/** undefined: none is there. */\nexport async function f() {}')).toEqual(['begins with a small letter']);
+    expect(problemsIn('/** Throws for what is none. */\nconst f = 1;')).toEqual(['says "none" for what has a name']);
     expect(problemsIn('/** A thing */\nconst f = 1;')).toEqual(['does not end as a sentence does']);
     expect(problemsIn('/**\n * A thing that stands\n * on two lines.\n */\nexport class F {}')).toEqual([undefined]);
   });

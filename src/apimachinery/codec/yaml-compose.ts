@@ -102,7 +102,7 @@ class Composer {
     if (token.is !== 'documentStart') throw grammarError(token, 'did not find expected <document start>');
   }
 
-  /** Whether the next token is none of these: then a node begins. */
+  /** Whether a node begins here: the next token is not one of `signs`. */
   #isNot(...signs: Sign[]): boolean {
     return !signs.includes(this.#tokens.peek().is);
   }

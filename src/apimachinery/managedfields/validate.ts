@@ -6,7 +6,7 @@ import { isObject, type JsonObject } from './json.ts';
 import type { ListShape, MapShape, Scalar, Shape } from './shape.ts';
 import { childShape, formOf, itemElement, ShapeError } from './typed.ts';
 
-/** A value that is no JSON and fits nothing; it is only told what it is. */
+/** A value of a Go type that JSON does not have. No schema accepts it; the failure names its type and its text. */
 export class ForeignValue {
   readonly goType: string;
   /** As Go prints it. */

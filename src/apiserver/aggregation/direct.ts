@@ -61,7 +61,7 @@ const objectVerbs: ReadonlySet<string> = new Set(['get', 'create', 'update', 'pa
 const isObject = (value: unknown): value is UnknownObject => typeof value === 'object' && value !== null && !Array.isArray(value);
 const anyObject = 'io.k8s.apimachinery.pkg.apis.meta.v1.PartialObjectMetadata';
 
-/** The object with metadata of its type, on which control loops rely. Throws an Error for what is none. */
+/** The object with metadata of its type, on which control loops rely. Throws an Error when the value is not an object. */
 function objectOf(value: unknown): UnknownObject {
   if (!isObject(value)) throw plainError('the other API server answered what is no object');
   const { metadata = {} } = value;

@@ -19,7 +19,7 @@ type Index = Record<string, { serverRelativeURL: string }>;
 /** A document of another server, whose values have to be as many, and as deep, as can be looked at. */
 const parsed = (text: string): unknown => parseJson(text, { valuesMax: remoteOpenApiValuesMax }).value;
 
-/** The index of v3; of what is none nothing is taken. */
+/** The index of OpenAPI v3. An entry of another shape is left out. */
 function indexOf(document: unknown): Index {
   const entries = Object.entries(objectOf(objectOf(document)['paths'])).flatMap(([name, value]): [string, Index[string]][] => {
     const { serverRelativeURL } = objectOf(value);

@@ -33,7 +33,7 @@ const builtin: Record<string, [number, Record<string, number>]> = {
   'storagemigration.k8s.io': [15_800, { v1beta1: 9 }],
 };
 
-/** Undefined for a group version that is none of the server's own, or not registered (apiregistration itself). */
+/** The priority of a group version that this server serves itself. Undefined for all others, and for apiregistration, which has no APIService. */
 export function builtinPriority(group: string, version: string): Priority | undefined {
   const [groupPriorityMinimum, versions] = own(builtin, group) ?? [];
   const versionPriority = own(versions ?? {}, version);

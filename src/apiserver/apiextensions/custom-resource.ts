@@ -63,8 +63,8 @@ export function discoveredOf(crd: CustomResourceDefinition, version: CustomResou
 }
 
 /**
- * Reads JSON as this resource: metadata typed, the rest pruned; what was dropped counts as unknown fields. Of a version of the group that is none of
- * the definition's nothing is known, so all is dropped; what calls itself of another group is not looked at.
+ * Reads JSON as this resource: metadata is typed, the rest is pruned, and dropped fields count as unknown. In a version that the definition does not
+ * have, no field is known and all are dropped. An object that names another group is left as it is.
  */
 function reader(
   builtin: SchemaTable,

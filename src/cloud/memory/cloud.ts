@@ -24,7 +24,7 @@ export interface MemoryCloud {
   /** The newest. */
   readonly world: World;
   readonly faults: Faults;
-  /** From now on; what is not given does not fail. Throws for values that are none. */
+  /** Makes calls fail from now on. Kinds of failure that are not given stop. Throws an Error for a rate that is not valid. */
   setFaults(faults: Partial<Faults>): void;
   /** The API as this account sees it; default: a customer. */
   client(account?: Account): CloudClient;

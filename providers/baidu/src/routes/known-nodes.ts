@@ -5,7 +5,7 @@ import { providerName } from '../names.ts';
 export interface KnownNodes {
   watch(informers: CloudInformers): void;
   get(name: string): Node | undefined;
-  /** The name of an instance's Node; undefined: it is none that was seen. */
+  /** The name of an instance's Node. Undefined when no Node of this instance was ever seen. */
   nameOf(instance: string): string | undefined;
 }
 

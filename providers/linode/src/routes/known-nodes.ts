@@ -6,7 +6,7 @@ export interface KnownNodes {
   watch(informers: CloudInformers): void;
   get(name: string): Node | undefined;
   podCidrs(name: string): readonly string[];
-  /** The name of a Linode's Node; undefined: it is none of this cluster's. Without informers its label counts. */
+  /** The name of a Linode's Node. Undefined when the Linode is not a node of this cluster. Without informers, its label is taken for the name. */
   nameOf(linode: number, label: string | undefined): string | undefined;
 }
 

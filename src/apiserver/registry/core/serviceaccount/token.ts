@@ -58,7 +58,7 @@ const groupVersionOf = (text: string): { group: string; version: string } =>
 function boundObject(context: SpecialContext, request: TokenRequest): Bound {
   const ref = request.spec?.boundObjectRef;
   if (!ref) return {};
-  // Text that is no version stands for none.
+  // A text that is not a valid apiVersion counts as an empty one.
   const { group: of, version } = groupVersionOf(ref.apiVersion ?? '');
   const name = ref.name ?? '';
   const checked = <T extends KubeObject>(object: T): T => {
