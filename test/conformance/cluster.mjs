@@ -9,7 +9,7 @@ const program = fileURLToPath(new URL('../../bin/sagong.mjs', import.meta.url));
 const sagong = (...args) => run(process.execPath, [program, ...args]);
 
 /** Starts it and loads the images. Resolves with the path of its kubeconfig, and how to take it away without a trace. */
-export async function startCluster({ work, name, nodes, images }) {
+export async function startCluster({ work, name, nodes, uplink, images }) {
   const dataDir = join(work, 'cluster');
   const place = ['--name', name, '--data-dir', dataDir];
   let stopRegistry = async () => {};
@@ -22,8 +22,7 @@ export async function startCluster({ work, name, nodes, images }) {
   await sagong('down', ...place).catch(() => {});
   await rm(dataDir, { recursive: true, force: true });
   try {
-    // Without an uplink: specs expect that nobody answers at addresses of Services that do not exist.
-    const settings = ['--nodes', String(nodes), '--uplink', 'none', '--registry-mirror', registryUrl, '--no-kubeconfig', '--detach'];
+    const settings = ['--nodes', String(nodes), '--uplink', uplink, '--registry-mirror', registryUrl, '--no-kubeconfig', '--detach'];
     // The nodes share the machine's disk: one that others have filled halfway is no pressure.
     settings.push('--kubelet-arg', 'eviction-hard=memory.available<100Mi,nodefs.available<3%,imagefs.available<3%');
     const others = await controlPlaneNamespaces();

@@ -13,6 +13,8 @@ export const usage = `npm run conformance [-- options]: upstream's end-to-end su
   --parallel        only specs that may run beside others
   --procs N         specs at a time (default: two and a half for each core)
   --nodes N         nodes of the cluster (default 2, with --csi 1)
+  --uplink auto     a way between the nodes and the machine, which LoadBalancers needs; by default there is none, since specs of
+                    Services that do not exist fail where a gateway answers for every address
   --name NAME       of the cluster (default: conformance)
   --csi DIR         upstream's csi-driver-host-path with its sidecars in the cluster, and its External.Storage specs unless --focus says otherwise;
                     what checkouts are in DIR is built from them, all else from Go modules (csi/driver.mjs)
@@ -36,6 +38,7 @@ export function readOptions(args) {
       parallel: { type: 'boolean', default: false },
       procs: { type: 'string' },
       nodes: { type: 'string' },
+      uplink: { type: 'string', default: 'none' },
       name: { type: 'string', default: 'conformance' },
       csi: { type: 'string' },
       kubeconfig: { type: 'string' },
@@ -47,6 +50,7 @@ export function readOptions(args) {
     },
   });
   if (values.serial && values.parallel) throw new Error('--serial and --parallel exclude each other');
+  if (!['auto', 'none'].includes(values.uplink)) throw new Error(`--uplink ${values.uplink}: expected is auto or none`);
   const number = (name, fallback) => {
     const text = values[name];
     if (text === undefined) return fallback;

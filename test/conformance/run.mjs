@@ -14,7 +14,7 @@ import { runSuite } from './suite.mjs';
 async function main() {
   const options = readOptions(process.argv.slice(2));
   if (options.help) return console.log(usage);
-  const { work, name, results, nodes, procs, whole } = options;
+  const { work, name, results, nodes, uplink, procs, whole } = options;
   if (!options.kubeconfig && process.getuid() !== 0) throw new Error('a cluster with real nodes needs root (or give --kubeconfig)');
   await mkdir(work, { recursive: true });
   const binaries = await buildBinaries(work);
@@ -22,7 +22,7 @@ async function main() {
   const images = [await buildImages(work, binaries), ...(driver ? [driver.images] : [])];
   if (options.build) return console.log(`binaries are in ${binaries.bin}, images in ${images.join(', ')}`);
   await rm(results, { recursive: true, force: true });
-  const cluster = options.kubeconfig ? { kubeconfig: options.kubeconfig } : await startCluster({ work, name, nodes, images });
+  const cluster = options.kubeconfig ? { kubeconfig: options.kubeconfig } : await startCluster({ work, name, nodes, uplink, images });
   let report;
   try {
     await driver?.install({ bin: binaries.bin, kubeconfig: cluster.kubeconfig });

@@ -34,11 +34,12 @@ export async function runSuite({ bin, kubeconfig, results, procs, nodes, select,
   ];
   const child = spawn(join(bin, 'ginkgo'), args, { cwd: results, stdio: ['ignore', 'pipe', 'pipe'] });
   const stop = () => child.kill('SIGINT');
-  process.on('SIGINT', stop);
+  // Each of them reaches ginkgo, which cleans up after the first and ends at once with the third; then the cluster goes.
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, stop);
   const progress = followProgress();
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (log.write(text), progress.read(text)));
   await new Promise((resolve, reject) => child.once('error', reject).once('close', resolve));
-  process.off('SIGINT', stop);
+  for (const signal of ['SIGINT', 'SIGTERM']) process.off(signal, stop);
   progress.stop();
   log.end();
   return report;
