@@ -66,6 +66,9 @@ done < /proc/$$/environ
 exec -a "$0" /bin/busybox "$@"
 `;
 
+/** Applets of upstream's busybox that Debian's build of it leaves out: GNU's programs take their places. */
+const gnu = ['cksum', 'comm', 'install', 'nohup', 'printenv', 'split', 'sum'];
+
 /** Busybox with a root file system around it. Its shell is bash: busybox's own prefers applets to what PATH says. */
 export async function addBase(rootfs, without = []) {
   await rootfs.folders('bin etc home root usr/bin usr/local/bin usr/sbin sbin var/run var/log lib lib64 proc sys dev mnt opt'.split(' '));
@@ -73,6 +76,7 @@ export async function addBase(rootfs, without = []) {
   await rootfs.copy('bin/busybox', '/bin/busybox', 0o755);
   const applets = (await run('/bin/busybox', ['--list'])).split('\n').filter((name) => name !== '' && name !== 'busybox');
   for (const applet of applets) if (!without.includes(applet)) await rootfs.link(`bin/${applet}`, 'busybox');
+  for (const name of gnu) if (!applets.includes(name)) await rootfs.program(`bin/${name}`, name);
   await rootfs.program('bin/bash', 'bash');
   await rootfs.link('bin/sh', 'bash');
   await rootfs.link('usr/bin/env', '/bin/busybox');
