@@ -111,6 +111,8 @@ test.each([
   ['containerdConfigPatches: ["[debug]"]\n', 'containerdConfigPatches[0]: "[debug]" has no counterpart'],
   ['containerdConfigPatches: [1]\n', 'containerdConfigPatches must be a list of texts'],
   ['networking: { kubeProxyMode: ipvs }\n', 'networking.kubeProxyMode: ipvs has no counterpart'],
+  ['kubeadmConfigPatches: ["kind: InitConfiguration", "a: [}"]\n', '--config: kubeadmConfigPatches[1] is not YAML: '],
+  ['kubeadmConfigPatches: ["a: 1\\n---\\nb: 2"]\n', 'kubeadmConfigPatches[0] must be one document of YAML'],
   ['kubeadmConfigPatches: ["x"]\n', 'kubeadmConfigPatches[0] must be a text with an object in YAML'],
   ['kubeadmConfigPatches: ["kind: KubeletConfiguration"]\n', 'kind "KubeletConfiguration" has no counterpart'],
   ['kubeadmConfigPatches: ["networking: { podSubnet: 10.1.0.0/16 }"]\n', 'networking has no counterpart'],

@@ -1,6 +1,6 @@
 // Flags of components in kubeadm's words, as kind's configuration has them in kubeadmConfigPatches (kubeadm.k8s.io/v1beta3 and v1beta4): extraArgs of
 // the control plane's components and of the kubelet. Pure.
-import { parse } from 'yaml';
+import { parseDocument } from 'yaml';
 
 /** Arguments that patches change, by the option of `sagong up` that sets them. */
 export type PatchedArgs = Record<string, string[]>;
@@ -53,6 +53,14 @@ function assertKnown(document: Fields, kind: string, path: string): void {
   }
 }
 
+function documentOf(text: string, path: string): unknown {
+  const document = parseDocument(text);
+  const [error] = document.errors;
+  if (error?.code === 'MULTIPLE_DOCS') return wrong(path, 'must be one document of YAML');
+  if (error) return wrong(path, `is not YAML: ${error.message}`);
+  return document.toJS();
+}
+
 /** `patches`: texts of YAML; a patch without a kind is one of ClusterConfiguration. Throws a sentence for all else. */
 export function fromKubeadmPatches(patches: unknown, path: string): PatchedArgs {
   const found: PatchedArgs = {};
@@ -60,7 +68,7 @@ export function fromKubeadmPatches(patches: unknown, path: string): PatchedArgs 
   if (!Array.isArray(patches)) return wrong(path, 'must be a list of texts');
   for (const [index, text] of patches.entries()) {
     const at = `${path}[${index}]`;
-    const document: unknown = typeof text === 'string' ? parse(text) : undefined;
+    const document: unknown = typeof text === 'string' ? documentOf(text, at) : undefined;
     if (!isObject(document)) return wrong(at, 'must be a text with an object in YAML');
     const { kind = 'ClusterConfiguration' } = document;
     if (typeof kind !== 'string' || !Object.hasOwn(places, kind))
