@@ -1,8 +1,9 @@
 // Clusters with a `--data-dir` of their own: `~/.sagong/.elsewhere` has a link to the directory of each, by which `sagong list` finds them. No cluster
 // can have the folder's name.
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readlink, rm, rmdir, symlink } from 'node:fs/promises';
+import { readdir, readlink, rm, rmdir, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { ensureDir } from '#host';
 import { clusterMark } from './paths.ts';
 
 const folderIn = (home: string): string => join(home, '.elsewhere');
@@ -17,7 +18,7 @@ const unless =
 /** `home`: the folder where clusters live by default. Links to directories that are gone are removed. */
 export async function rememberDir(dataDir: string, home: string): Promise<void> {
   if (dirname(dataDir) === home) return;
-  await mkdir(folderIn(home), { recursive: true, mode: 0o700 });
+  await ensureDir(folderIn(home));
   for (const known of await rememberedDirs(home)) if (!existsSync(known)) await rm(linkOf(known, home), { force: true });
   await symlink(dataDir, linkOf(dataDir, home)).catch(unless('EEXIST'));
 }

@@ -1,11 +1,11 @@
 // A file that is renamed when it grows too large, and whose old parts are packed and removed as their number and age say (lumberjack, as
 // kube-apiserver's --audit-log-max* flags mean it). Lines that come while others are being written go out together.
 import { createReadStream, createWriteStream } from 'node:fs';
-import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { isErrno } from '#host';
+import { ensureDir, isErrno } from '#host';
 import type { Clock } from '#utils';
 
 /** Takes lines of text, in order. */
@@ -74,7 +74,7 @@ export class RotatingFile implements LineWriter {
 
   /** Makes the folder (0700) and the file (0600) where they are missing. Rejects when the file cannot be opened. */
   static async open(path: string, options: RotationOptions, clock: Clock): Promise<RotatingFile> {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await ensureDir(dirname(path));
     const file = new RotatingFile(path, options, clock);
     await file.#open();
     file.#tidy();

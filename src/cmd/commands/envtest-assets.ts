@@ -1,9 +1,10 @@
 // `sagong envtest-assets`: the layout of setup-envtest (sigs.k8s.io/controller-runtime/tools/setup-envtest), with programs that are this one. What
 // envtest starts from there is a whole kube-apiserver on an etcd of ours, and nothing is downloaded.
 import { accessSync, constants, existsSync } from 'node:fs';
-import { chmod, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, rm, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, join, resolve } from 'node:path';
 import { flagHelp, gitVersion } from '#component-base';
+import { ensureDir } from '#host';
 import { programOf } from '../program.ts';
 import { etcdFlags } from './etcd-flags.ts';
 
@@ -61,7 +62,7 @@ export async function writeEnvtestAssets(
 ): Promise<string> {
   if (process.platform === 'win32') throw new Error('envtest-assets writes shell scripts, which envtest cannot start on Windows');
   const folder = join(resolve(dir), 'k8s', assetsFolder(gitVersion, process.platform, process.arch));
-  await mkdir(folder, { recursive: true });
+  await ensureDir(folder, 0o755);
   for (const component of ['kube-apiserver', 'etcd']) await writeProgram(join(folder, component), script(program, component));
   const file = join(folder, 'kubectl');
   const kubectl = onPath('kubectl', path);

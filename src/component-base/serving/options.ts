@@ -1,7 +1,7 @@
 // What a component serves with, from its flags: certificates are read, made in memory, or made once and kept in `--cert-dir`.
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { atomicWrite } from '#host';
+import { atomicWrite, ensureDir } from '#host';
 import { createCertificateAuthority, issueCertificate, parseCertificates } from '#pki';
 import type { Clock } from '#utils';
 import type { ServerTls, ServingCertificate } from '#wire';
@@ -56,7 +56,7 @@ export async function keptCertificate<T extends ServingCertificate>(
   const [certFile, keyFile] = [join(certDir, `${name}.crt`), join(certDir, `${name}.key`)];
   if (existsSync(certFile) && existsSync(keyFile)) return { cert: read(certFile), key: read(keyFile) };
   const made = make();
-  mkdirSync(certDir, { recursive: true, mode: 0o755 });
+  await ensureDir(certDir, 0o755);
   await atomicWrite(keyFile, made.key.toString(), { mode: 0o600 });
   await atomicWrite(certFile, made.cert.toString());
   return made;
