@@ -1,9 +1,8 @@
 // `sagong stop` and `sagong down`: ending a cluster, also one that crashed.
 import { existsSync } from 'node:fs';
-import { rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readKubeconfig } from '#client';
-import { execCommand, removeTree } from '#host';
+import { execCommand } from '#host';
 import type { Clock } from '#utils';
 import { findProgram } from './capabilities.ts';
 import { removeLoadBalancers } from '#cloud/load-balancers';
@@ -14,8 +13,9 @@ import { ownMachineDir } from './machines/choice.ts';
 import { leaveOthers } from './machines/leave.ts';
 import { loadMachine } from './machines/machine.ts';
 import { powerOff } from './machines/power.ts';
-import { clusterEntries, clusterMark, clusterPaths, clustersHome, isClusterDir } from './paths.ts';
+import { clusterMark, clusterPaths, clustersHome, isClusterDir } from './paths.ts';
 import { previousContext } from './previous-context.ts';
+import { removeData } from './removal.ts';
 import { readRunState, removeRunState, stopProcess } from './run-state.ts';
 import { loadSettings } from './settings.ts';
 import { removeUserContext } from './user-kubeconfig.ts';
@@ -68,9 +68,7 @@ export async function down(dataDir: string, { clock, env, force = false, warn = 
   const previous = await previousContext(dataDir);
   await stop(dataDir, clock);
   for (const what of (await gone?.()) ?? []) warn(what);
-  for (const name of clusterEntries) await removeTree(join(dataDir, name));
-  // What else is in there was put there by somebody else.
-  await rmdir(dataDir).catch(() => {});
+  await removeData(dataDir);
   await forgetDir(dataDir, clustersHome()).catch((error: Error) => warn(error.message));
   // Last, because what is wrong with somebody else's file must not keep the rest.
   if (settings) await removeUserContext({ name: settings.name, server, previous }, env);

@@ -24,7 +24,16 @@ export async function listClusters(home = clustersHome()): Promise<ListedCluster
     throw error;
   });
   const dirs = [...names.sort().map((name) => join(home, name)), ...(await rememberedDirs(home))];
-  return Promise.all(dirs.filter(isClusterDir).map(listed));
+  return Promise.all(dirs.filter(isVisibleCluster).map(listed));
+}
+
+/** A directory that this user may not look into is shown to nobody but its owner. */
+function isVisibleCluster(dataDir: string): boolean {
+  try {
+    return isClusterDir(dataDir);
+  } catch {
+    return false;
+  }
 }
 
 async function listed(dataDir: string): Promise<ListedCluster> {

@@ -32,6 +32,11 @@ describe('removing a cluster', () => {
     expect(existsSync(join(path, 'store/mine.txt'))).toBe(true);
     expect(() => assertFree(path)).toThrow(`${path}/store is of no cluster; choose another directory with --data-dir`);
   });
+  it('does not take what cannot be looked at for nothing', async () => {
+    const loop = join(dir, 'loop');
+    await symlink(loop, loop);
+    await expect(down(loop, removal)).rejects.toThrow('ELOOP');
+  });
   it('never has the root of the machine as its directory', () => {
     expect(() => assertFree('/')).toThrow('/ cannot be a data directory');
   });

@@ -1,6 +1,6 @@
 // Where clusters live on disk.
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
+import { readdirSync, realpathSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 
@@ -42,11 +42,16 @@ export const clusterEntries = [
   'store.moving',
 ] as const;
 
-/** Whether a cluster was ever started here: a start writes its log first and its settings last. */
+/** Unlike `existsSync` it throws where that cannot be seen: what is somebody else's is not gone. */
+const isThere = (path: string): boolean => statSync(path, { throwIfNoEntry: false }) !== undefined;
+
+/** Whether a cluster was ever started here: a start writes its log first and its settings last. Throws where this user may not look. */
 export const isClusterDir = (dataDir: string): boolean =>
-  ['cluster.json', 'run.json', join('logs', 'sagong.log'), join('logs', 'up.log')].some((path) =>
-    existsSync(join(dataDir, path)),
-  );
+  ['cluster.json', 'run.json', join('logs', 'sagong.log'), join('logs', 'up.log')].some((path) => isThere(join(dataDir, path)));
+
+/** Whether there is nothing of a cluster but logs: whatever comes in there is of the start that looks. */
+export const isUntouched = (dataDir: string): boolean =>
+  clusterEntries.every((name) => name === 'logs' || !isThere(join(dataDir, name)));
 
 /** What a start leaves that was refused for its flags. */
 const isEmptyLogs = (dataDir: string, name: string): boolean =>
@@ -55,7 +60,7 @@ const isEmptyLogs = (dataDir: string, name: string): boolean =>
 /** Throws a sentence where files of somebody else stand in the places of a cluster's, or everybody's do. */
 export function assertFree(dataDir: string): void {
   if (dirname(dataDir) === dataDir) throw new Error(`${dataDir} cannot be a data directory; choose another one with --data-dir`);
-  const isTaken = (name: string): boolean => existsSync(join(dataDir, name)) && !isEmptyLogs(dataDir, name);
+  const isTaken = (name: string): boolean => isThere(join(dataDir, name)) && !isEmptyLogs(dataDir, name);
   const taken = isClusterDir(dataDir) ? undefined : clusterEntries.find(isTaken);
   if (taken) throw new Error(`${join(dataDir, taken)} is of no cluster; choose another directory with --data-dir`);
 }

@@ -1,4 +1,5 @@
 // `sagong up`: a whole cluster in this process and on the nodes beside it.
+import { appendFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import type { Node } from '#api/core/v1';
 import { createInformerFactory } from '#client';
@@ -26,7 +27,7 @@ import type { ClusterNodes } from './cloud/nodes.ts';
 import { ownMachineDir } from './machines/choice.ts';
 import { ownControlPlane } from './machines/own-plane.ts';
 import { containerdPaths } from './nodes/index.ts';
-import { assertSocketPaths, clusterPaths, clustersHome, nodeDir } from './paths.ts';
+import { assertSocketPaths, clusterPaths, clustersHome, isUntouched, nodeDir } from './paths.ts';
 import type { Progress } from './progress.ts';
 import { keepRenewing, renewAging } from './renewal.ts';
 import { assertNotRunning, claimRunState, removeRunState } from './run-state.ts';
@@ -40,6 +41,7 @@ import {
   saveSettings,
 } from './settings.ts';
 import { rewriteSecrets, secretEncryption } from './secret-encryption.ts';
+import { startFailure } from './start-failure.ts';
 import { UserAccess } from './user-access.ts';
 import { isHeardSince, isNodeReadySince, waitFor } from './wait.ts';
 
@@ -99,7 +101,10 @@ export async function up(options: UpOptions, deps: UpDeps): Promise<RunningClust
   await assertNotRunning(dataDir, process.pid);
   const settings = await settle(options, progress);
   assertSocketPaths(dataDir, socketsOf(settings));
-  await ensureDir(clusterPaths(dataDir).logs);
+  const isFirst = isUntouched(dataDir);
+  const { logs, log } = clusterPaths(dataDir);
+  await ensureDir(logs);
+  await appendFile(log, '', { mode: 0o600 });
   const startedAtMs = clock.now();
   await claimRunState(dataDir, { pid: process.pid, startedAtMs, ready: false }, clock);
   progress.say(`Starting cluster "${settings.name}" in ${dataDir}`);
@@ -116,9 +121,17 @@ export async function up(options: UpOptions, deps: UpDeps): Promise<RunningClust
     const supervisor = new Supervisor(deps);
     return await start(options, settings, { ...deps, supervisor, startedAtMs, undo, stop });
   } catch (error) {
-    await stop().catch((second: unknown) => deps.logger.error('clean-up failed', { error: String(second) }));
+    const dealt = stop().then(() => (isFirst ? forgetStart(settings) : undefined));
+    await dealt.catch((second: unknown) => deps.logger.error('clean-up failed', { error: String(second) }));
     throw error;
   }
+}
+
+/** Of a first start that failed before there was a cluster nothing is left, unless others hold a part of it or can say why. */
+async function forgetStart({ dataDir, etcd, controlPlanes, machine }: ClusterSettings): Promise<void> {
+  if (etcd || controlPlanes || machine || (await loadSettings(dataDir)) !== undefined) return;
+  const { removeStart } = await import('./removal.ts');
+  await removeStart(dataDir);
 }
 
 /** Those in the data directory whose paths are the longest. */
@@ -282,9 +295,7 @@ async function startPlane(
     };
     return await startControlPlane({ ...base, ...chosen }, deps);
   } catch (error) {
-    const { code, port } = error as NodeJS.ErrnoException & { port?: number };
-    if (code !== 'EADDRINUSE' || port === undefined) throw error;
-    throw new Error(`port ${port} of 127.0.0.1 is taken; choose another with --port`, { cause: error });
+    throw startFailure(error);
   }
 }
 

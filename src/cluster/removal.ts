@@ -1,0 +1,20 @@
+// Removing what a cluster has in its directory. What else is in there was put there by somebody else, and stays.
+import { rm, rmdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { removeTree } from '#host';
+import { forgetDir } from './elsewhere.ts';
+import { clusterEntries, clusterPaths, clustersHome } from './paths.ts';
+
+export async function removeData(dataDir: string): Promise<void> {
+  for (const name of clusterEntries) await removeTree(join(dataDir, name));
+  await rmdir(dataDir).catch(() => {});
+}
+
+/** What a start leaves that came to nothing. What it said stays for whoever waits for it. */
+export async function removeStart(dataDir: string): Promise<void> {
+  const { logs, log } = clusterPaths(dataDir);
+  for (const name of clusterEntries) if (name !== 'logs') await removeTree(join(dataDir, name));
+  await rm(log, { force: true });
+  for (const folder of [logs, dataDir]) await rmdir(folder).catch(() => {});
+  await forgetDir(dataDir, clustersHome());
+}
