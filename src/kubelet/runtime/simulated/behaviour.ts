@@ -16,6 +16,9 @@ export interface SimulationDefaults {
 /** What a container uses that says nothing of it. */
 const idle = { cpuNanoCores: 1_000_000, memoryBytes: 16 * 2 ** 20 };
 
+/** More than any machine has: sums of such figures, and counters that grow by them, stay numbers that a client can read. */
+const most = { cpuNanoCores: 1e6 * 1e9, memoryBytes: 2 ** 50 };
+
 export interface Behaviour {
   startDelayMs: number;
   /** Undefined: runs until stopped. */
@@ -76,13 +79,16 @@ export interface Load {
   memoryBytes: number;
 }
 
-/** Annotations: cpu, memory (quantities), read anew each time. A limit of CPU holds, as a kernel makes it hold. */
+const upTo = (max: number, value: number | undefined): number | undefined =>
+  value !== undefined && value <= max ? value : undefined;
+
+/** Annotations: cpu, memory (quantities), read anew each time; what no machine has counts as absent. A limit of CPU holds, as a kernel makes it hold. */
 export function loadOf(pod: Pod, container: Container): Load {
   const nano = (value: Quantity | undefined): number | undefined => value?.scaledValue(-9);
-  const cpu = nano(quantity(annotation(pod, container, 'cpu'))) ?? idle.cpuNanoCores;
+  const cpu = upTo(most.cpuNanoCores, nano(quantity(annotation(pod, container, 'cpu')))) ?? idle.cpuNanoCores;
   const limit = nano(quantity(container.resources?.limits?.['cpu'])) ?? Number.POSITIVE_INFINITY;
   return {
     cpuNanoCores: Math.min(cpu, limit),
-    memoryBytes: quantity(annotation(pod, container, 'memory'))?.value() ?? idle.memoryBytes,
+    memoryBytes: upTo(most.memoryBytes, quantity(annotation(pod, container, 'memory'))?.value()) ?? idle.memoryBytes,
   };
 }
