@@ -4,7 +4,7 @@ import { allowListeners } from './platform/streams.ts';
 import { builtinSchema, type KindSettings } from '#api';
 import { createMetrics, type Metrics, versionInfo } from '#component-base';
 import { createTurnstile, createTurns } from '#host';
-import { type Clock, type Logger, type Rng, silentLogger } from '#utils';
+import { type Logger, type Rng, silentLogger } from '#utils';
 import { createMemoryTransport } from './adapters/memory.ts';
 import { ownDomain } from './adapters/own-domain.ts';
 import { upgradeExchange } from './adapters/upgrade.ts';
@@ -26,11 +26,12 @@ import { WebhookClients } from './outbound/webhook-client.ts';
 import { certificateReaders } from './registry/certificates/readers.ts';
 import { createCluster, createWriter } from './registry/cluster.ts';
 import { componentStatusEndpoint } from './registry/component-status.ts';
-import type { AdmissionChain, Randomness, WriteSettings } from './registry/generic/types.ts';
+import type { AdmissionChain, Randomness } from './registry/generic/types.ts';
 import { ResourceTable } from './registry/resource-table.ts';
 import type { SpecialRest } from './registry/special.ts';
 import type { ClusterWriter } from './registry/writer.ts';
 import type { Attributes, Credentials, Target, UserInfo } from './request/request.ts';
+import { restsOf } from './rests.ts';
 import type { ApiServer, ApiServerOptions, ApiServerParts } from './server-options.ts';
 import { defaultSettings, kindSettingsOf, type ServerSettings } from './settings.ts';
 import { ending, leaveInTime, runStartHooks } from './start-hooks.ts';
@@ -102,7 +103,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const serve = chainOf(ground, parts, { context, seats: seats.seats }, route);
   const stopFollowing = followStore(ground, parts, storages, rest);
   const starting = startUp(ground, parts, health);
-  const memory = { context, serve, turn: createTurnstile(createTurns(clock)) };
+  const memory = { context, serve, turn: createTurnstile({ clock, turns: createTurns(clock) }) };
   const inOwnDomain = ownDomain();
   return {
     async handle(request, response) {
@@ -152,18 +153,6 @@ function specialOf({ options, feed }: Ground, parts: ApiServerParts): ReadonlyMa
       rest,
     ]),
   );
-}
-
-/**
- * Where work pauses. What came over connections and what this process' own components ask for have each a share of every turn, and steps of
- * the former go on user by user: ten thousand writes of one do not come before a single one of another.
- */
-function restsOf(clock: Clock): Pick<ServerContext, 'restOf'> & Pick<WriteSettings, 'rest'> {
-  const [inside, outside] = [createTurnstile(createTurns(clock), true), createTurnstile(createTurns(clock), true)];
-  return {
-    rest: () => inside(),
-    restOf: (request) => (request.via === 'memory' ? () => inside() : () => outside(request.user.name)),
-  };
 }
 
 function contextOf(ground: Ground, parts: ApiServerParts): ServerContext & { endWatches(): void } {

@@ -4,6 +4,14 @@ export const limits = {
   timerStepMsMax: 2 ** 31 - 1,
   /** How long work in bulk goes on in one turn of the event loop; a fifth of the longest delay allowed under load. */
   turnShareMs: 10,
+  /** After how long the time that somebody has used counts half. */
+  usageHalfLifeMs: 1_000,
+  /** Half-lives after which such times are counted anew, long before their numbers lose precision. */
+  usageHalvesMax: 60,
+  /** Of such a time, what is not worth remembering. */
+  usageForgottenMs: 0.01,
+  /** Who has used so many times less than the one who used most asks for little. */
+  lightUsageRatio: 4,
   /** Output kept of one program (each of stdout and stderr); more makes the call fail. */
   execOutputBytesMax: 256 * 1024 * 1024,
   /** Between SIGTERM and SIGKILL when a program has run into its time limit. */

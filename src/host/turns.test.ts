@@ -45,7 +45,7 @@ describe('turns', () => {
 
   it('lets callers in at once while the turn is young, then a few per turn, in order', async () => {
     const clock = manual();
-    const enter = createTurnstile(createTurns(clock, 10));
+    const enter = createTurnstile({ clock, turns: createTurns(clock, 10) });
     const entered: number[] = [];
     const caller = async (n: number): Promise<void> => {
       const wait = enter();
@@ -63,7 +63,7 @@ describe('turns', () => {
 
   it('lets in who comes while others are let in, and who comes when nobody waits any more', async () => {
     const clock = manual();
-    const enter = createTurnstile(createTurns(clock, 10));
+    const enter = createTurnstile({ clock, turns: createTurns(clock, 10) });
     const entered: string[] = [];
     const caller = async (name: string, more: readonly string[] = []): Promise<void> => {
       await enter();
@@ -81,7 +81,7 @@ describe('turns', () => {
 
   it('lets one long caller in per turn, and short ones past those who wait', async () => {
     const clock = manual();
-    const enter = createTurnstile(createTurns(clock, 10), true);
+    const enter = createTurnstile({ clock, turns: createTurns(clock, 10), overtaking: true });
     const order: string[] = [];
     let turn = 0;
     const long = async (name: string): Promise<void> => {
@@ -109,16 +109,91 @@ describe('turns', () => {
 
   it('lets flows in by turns, the callers of each in order', async () => {
     const clock = manual();
-    const enter = createTurnstile(createTurns(clock, 10), true);
+    const enter = createTurnstile({ clock, turns: createTurns(clock, 10), overtaking: true });
     const entered: string[] = [];
     const caller = async (flow: string, name: string): Promise<void> => {
       await enter(flow);
       entered.push(name);
       clock.pass(11);
     };
-    await caller('much', 'first');
+    for (const flow of ['much', 'little', 'other']) await caller(flow, 'first');
     const much = ['m1', 'm2', 'm3', 'm4'].map((name) => caller('much', name));
     await Promise.all([...much, caller('little', 'l1'), caller('other', 'o1'), caller('little', 'l2')]);
-    expect(entered).toEqual(['first', 'm1', 'l1', 'o1', 'm2', 'l2', 'm3', 'm4']);
+    expect(entered.slice(3)).toEqual(['m1', 'l1', 'o1', 'm2', 'l2', 'm3', 'm4']);
+  });
+
+  describe('with flows of which one uses much', () => {
+    function flows() {
+      const clock = manual();
+      const enter = createTurnstile({ clock, turns: createTurns(clock, 10), overtaking: true });
+      const use = async (flow: string, ms: number): Promise<void> => {
+        await enter(flow);
+        clock.pass(ms);
+        await nextTurn();
+      };
+      return { clock, enter, use };
+    }
+
+    it('lets who uses little go on in an old turn, until all of them have used a share', async () => {
+      const { clock, enter, use } = flows();
+      await use('much', 40);
+      await enter('much');
+      clock.pass(40);
+      expect(enter('little')).toBeUndefined();
+      clock.pass(4);
+      expect(enter('other')).toBeUndefined();
+      clock.pass(7);
+      expect(enter('little')).toBeInstanceOf(Promise);
+      await nextTurn();
+      await use('much', 40);
+      expect(enter('little')).toBeUndefined();
+    });
+
+    it('holds who uses much to its turns, and in the order of its callers', async () => {
+      const { clock, enter, use } = flows();
+      await use('much', 40);
+      const order: string[] = [];
+      await enter('much');
+      clock.pass(40);
+      const waiting = ['second', 'third'].map(async (name) => {
+        await enter('much');
+        order.push(name);
+        clock.pass(40);
+      });
+      await nextTurn();
+      // The turn is young, but callers of its own flow wait.
+      const last = enter('much');
+      expect(last).toBeInstanceOf(Promise);
+      await Promise.all([...waiting, last?.then(() => order.push('last'))]);
+      expect(order).toEqual(['second', 'third', 'last']);
+    });
+
+    it('forgets with time what was used', async () => {
+      const { clock, enter, use } = flows();
+      await use('once', 1_000);
+      clock.pass(15_000);
+      await use('now', 10);
+      await enter('now');
+      clock.pass(11);
+      expect(enter('once')).toBeUndefined();
+      await nextTurn();
+      clock.pass(3_600_000);
+      await use('now', 10);
+      await enter('once');
+      clock.pass(11);
+      expect(enter('once')).toBeInstanceOf(Promise);
+    });
+  });
+
+  it('are slow while one is spent, and in the next one', async () => {
+    const clock = manual();
+    const turns = createTurns(clock, 10);
+    expect(turns.slow()).toBe(false);
+    clock.pass(11);
+    expect(turns.slow()).toBe(true);
+    await nextTurn();
+    expect(turns.slow()).toBe(true);
+    await nextTurn();
+    expect(turns.slow()).toBe(false);
   });
 });

@@ -5,7 +5,8 @@ import { createTurns, createTurnstile, systemClock } from '#host';
 import { limits } from '../limits.ts';
 
 /** All connections share the turns of the one thread. Who was let in goes past those who wait. */
-const turnstile = createTurnstile(createTurns(systemClock()), true);
+const clock = systemClock();
+const turnstile = createTurnstile({ clock, turns: createTurns(clock), overtaking: true });
 
 export class Intake {
   readonly #transport: Duplex;
