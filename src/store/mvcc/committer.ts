@@ -64,9 +64,9 @@ export class Committer {
 
   #start(): void {
     const { log, turns } = this.#options;
-    // Without a log the batch is what one synchronous stretch accepted; with one, what a whole turn of the event loop did. Without one, too,
-    // an old turn ends here: writers that wait for nothing but each other would otherwise never let anybody else run.
-    this.#running ??= (log || turns.spent() ? nextTurn() : Promise.resolve()).then(() => this.#run());
+    // Without a log the batch is what one synchronous stretch accepted, and an old turn ends here: writers that wait for nothing but each
+    // other would otherwise never let anybody else run.
+    this.#running ??= (log ? this.#gathered() : turns.spent() ? nextTurn() : Promise.resolve()).then(() => this.#run());
   }
 
   async #run(): Promise<void> {
@@ -78,13 +78,19 @@ export class Committer {
         this.#putBack(batch.slice(done));
         await this.#handOut(batch.slice(0, done));
         // What the answers lead to in this turn joins the next batch.
-        if (log || turns.spent()) await nextTurn();
+        if (log) await this.#gathered();
+        else if (turns.spent()) await nextTurn();
       }
     } catch (error) {
       this.#fail(error);
     } finally {
       this.#running = undefined;
     }
+  }
+
+  /** With a log the batch is what a whole turn of the event loop accepts; while turns are slow, what is there goes to the disk meanwhile. */
+  #gathered(): Promise<void> {
+    return this.#options.turns.slow() ? Promise.resolve() : nextTurn();
   }
 
   /** How many were appended. None: the log could not, and nothing is left waiting. */
