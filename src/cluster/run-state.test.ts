@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,17 +20,20 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Processes that name the data directory, as those of a cluster do. */
-const started = (count: number): number[] =>
-  Array.from({ length: count }, () => {
-    const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)', dataDir], { stdio: 'ignore' });
-    children.push(child);
-    return child.pid ?? 0;
-  });
+/** Processes that name the data directory, as those of a cluster do: only once they say that they run, the kernel shows it. */
+const started = (count: number): Promise<number[]> =>
+  Promise.all(
+    Array.from({ length: count }, async () => {
+      const program = 'console.log(1); setInterval(() => {}, 1000)';
+      const child = spawn(process.execPath, ['-e', program, dataDir], { stdio: ['ignore', 'pipe', 'ignore'] });
+      children.push(child);
+      await once(child.stdout, 'data');
+      return child.pid ?? 0;
+    }),
+  );
 
 it('is of one of those who start at the same moment, also where a process that is gone was the last', async () => {
-  const pids = started(6);
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  const pids = await started(6);
   for (const before of ['', JSON.stringify({ pid: 2 ** 22 + 1, startedAtMs: 0, ready: true }), '{ broken']) {
     await rm(runStatePath(dataDir), { force: true });
     // One that was killed between the lines.
