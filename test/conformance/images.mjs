@@ -89,6 +89,32 @@ export async function addBase(rootfs, without = []) {
   for (const name of ['services', 'protocols']) if (existsSync(`/etc/${name}`)) await rootfs.copy(`etc/${name}`, `/etc/${name}`);
 }
 
+/** The image pause:testing as agnhost's fake registry serves it: blobs and manifests by digest, and a tag that names one. */
+async function addRegistry(rootfs, folder, pause) {
+  const content = await Rootfs.create(`${folder}/registry`, '');
+  await content.program('pause', pause);
+  await content.tar(`${folder}/registry.tar`);
+  const put = async (kind, data) => {
+    const digest = sha256(data);
+    await rootfs.file(`var/registry/pause/${kind}/sha256/${digest.slice(0, 2)}/${digest}/data`, data);
+    return { digest: `sha256:${digest}`, size: Buffer.byteLength(data) };
+  };
+  const layer = await put('blobs', await readFile(`${folder}/registry.tar`));
+  const settings = { config: { Entrypoint: ['/pause'], User: '65535:65535' }, rootfs: { type: 'layers', diff_ids: [layer.digest] } };
+  const config = await put('blobs', JSON.stringify({ ...platform, created, ...settings }));
+  const mediaType = (what) => `application/vnd.oci.image.${what}`;
+  const manifest = await put(
+    'manifests',
+    JSON.stringify({
+      schemaVersion: 2,
+      mediaType: mediaType('manifest.v1+json'),
+      config: { mediaType: mediaType('config.v1+json'), ...config },
+      layers: [{ mediaType: mediaType('layer.v1.tar'), ...layer }],
+    }),
+  );
+  await rootfs.file('var/registry/pause/manifests/testing', manifest.digest);
+}
+
 const networkTools = ['curl', 'wget', 'dig', 'nslookup', 'host', 'iperf', 'ipcs', 'ipcmk', 'ipcrm', 'getent', 'stress', 'stat', 'lsns', 'nsenter', 'unshare'];
 
 /** The layers by name: how each is filled. */
@@ -113,7 +139,8 @@ function layersOf({ bin, sources }) {
     agnhost: async (rootfs) => {
       await built('agnhost')(rootfs);
       await rootfs.link('agnhost-2', 'agnhost');
-      await rootfs.folders(['uploads', 'var/registry']);
+      await rootfs.folders(['uploads']);
+      await addRegistry(rootfs, `${rootfs.folder}-served`, join(bin, 'pause'));
       for (const name of ['localhost.crt', 'localhost.key']) await rootfs.copy(name, join(testImages, 'agnhost/porter', name));
     },
     nginx: async (rootfs) => {
@@ -162,6 +189,7 @@ const images = [
 
 const sha256 = (data) => createHash('sha256').update(data).digest('hex');
 const path = 'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+const platform = { architecture: arch() === 'x64' ? 'amd64' : arch(), os: 'linux' };
 const created = '1970-01-01T00:00:00Z';
 
 const ownText = (url) => readFile(fileURLToPath(url), 'utf8');
@@ -197,8 +225,7 @@ async function writeArchive({ folder, layers: fillers, images, extra, archive })
   for (const [name, layers, settings] of images) {
     const reference = `registry.k8s.io/${name}`;
     const config = JSON.stringify({
-      architecture: arch() === 'x64' ? 'amd64' : arch(),
-      os: 'linux',
+      ...platform,
       created,
       // Without a label of its own an image with the layers and settings of another would be the same image.
       config: { Env: [path], Labels: { image: reference }, ...settings },
