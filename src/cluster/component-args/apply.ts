@@ -40,6 +40,18 @@ export interface ManagerSettings {
   controllerStartIntervalMs?: number;
 }
 
+/** The cluster brings its authorities itself; how long what they sign is good is a user's. */
+function signingFor(config: ControllersConfig, durationMs: number): ControllersConfig {
+  const { clusterSigning, clusterSigners } = config;
+  return {
+    ...config,
+    ...(clusterSigning && { clusterSigning: { ...clusterSigning, durationMs } }),
+    ...(clusterSigners && {
+      clusterSigners: Object.fromEntries(Object.entries(clusterSigners).map(([name, own]) => [name, { ...own, durationMs }])),
+    }),
+  };
+}
+
 export async function managerWith(ours: ManagerSettings, given: Words): Promise<ManagerSettings> {
   const { concurrencyOf, controllersConfigOf, kubeControllerManagerFlags } = await import('#controller-manager');
   const own = [
@@ -54,7 +66,9 @@ export async function managerWith(ours: ManagerSettings, given: Words): Promise<
     return { config: controllersConfigOf(values), controllers, controllerStartIntervalMs, concurrency: concurrencyOf(values) };
   };
   const changed = settings([...own, ...given]);
-  return overlay({ ...ours, concurrency: changed.concurrency ?? {} }, settings(own), changed);
+  const all = overlay({ ...ours, concurrency: changed.concurrency ?? {} }, settings(own), changed);
+  const { clusterSigningDurationMs } = parseWords('kube-controller-manager', kubeControllerManagerFlags(), given).values;
+  return { ...all, config: signingFor(all.config, clusterSigningDurationMs) };
 }
 
 export async function schedulerWith(given: Words): Promise<KubeSchedulerOptions> {

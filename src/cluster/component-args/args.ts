@@ -117,6 +117,18 @@ export function ownedBy(component: ArgComponent, flag: string, alone: boolean): 
   return owned[component][flag] ?? ofAll[flag] ?? (alone ? undefined : shared[flag]);
 }
 
+const portless = new Set<ArgComponent>(['kube-controller-manager', 'kube-scheduler', 'cloud-controller-manager']);
+const ofServing =
+  /^(tls-|requestheader-|authentication-|authorization-|permit-|webhook|(disable-http2-serving|http2-max-streams-per-connection|profiling)$)/;
+const ofLeading = /^(leader-elect-|enable-leader-migration$|leader-migration-config$)/;
+
+/** Why a flag changes nothing where its component shares a process; undefined: it counts. */
+export function idleInSharedProcess(component: ArgComponent, flag: string): string | undefined {
+  if (!portless.has(component)) return undefined;
+  if (ofServing.test(flag)) return 'the component shares a process and has no port of its own';
+  return ofLeading.test(flag) ? 'the component shares a process, and nobody else can lead' : undefined;
+}
+
 /** `k=v`, `--k=v` and `k` are `--k=v` and `--k`. Throws a sentence for anything else. */
 export function wordOf(option: string, text: string): string {
   const bare = text.replace(/^--/, '');

@@ -32,6 +32,9 @@ describe('flags of components', () => {
   });
   it('that change nothing are warned about', async () => {
     expect((await check({ 'kube-apiserver': ['--contention-profiling=true'] })).join()).toContain('has no effect');
+    const shared = { 'kube-scheduler': ['--leader-elect-lease-duration=20s', '--tls-min-version=VersionTLS13'] };
+    expect((await check(shared)).join()).toMatch(/leader-elect-lease-duration has no effect: .*tls-min-version has no effect: /);
+    expect(await check(shared, true)).toEqual([]);
   });
 });
 

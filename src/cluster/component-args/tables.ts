@@ -1,6 +1,6 @@
 // The flag tables of the components, each loaded when it is asked for, and checking what a user gave against them.
 import { FlagError, type FlagTable, type ParsedFlags, parseFlags } from '#component-base';
-import { type ArgComponent, type ComponentArgs, componentArgFlags, nameOf, ownedBy } from './args.ts';
+import { type ArgComponent, type ComponentArgs, componentArgFlags, idleInSharedProcess, nameOf, ownedBy } from './args.ts';
 
 const tables: Record<ArgComponent, () => Promise<FlagTable>> = {
   'kube-apiserver': async () => (await import('#apiserver/app')).kubeApiServerFlags(),
@@ -31,6 +31,8 @@ export async function checkComponentArgs(args: ComponentArgs, alone: (component:
     for (const word of words) {
       const why = ownedBy(component, nameOf(word), alone(component));
       if (why !== undefined) throw new Error(`--${optionOf(component)} ${nameOf(word)} cannot be set: ${why}`);
+      const idle = alone(component) ? undefined : idleInSharedProcess(component, nameOf(word));
+      if (idle !== undefined) warnings.push(`--${optionOf(component)} ${nameOf(word)} has no effect: ${idle}`);
     }
     const table = await (tables[component] as () => Promise<FlagTable>)();
     warnings.push(...parseWords(component, table, words).warnings.map((text) => `--${optionOf(component)}: ${text}`));
