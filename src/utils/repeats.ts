@@ -2,8 +2,15 @@
 
 /** A function that says of each value it is given whether it was given that value before. */
 export function repeats<T = string>(): (value: T) => boolean {
-  const seen = new Set<T>();
+  // Most lists have one item or none, and then there is no set to make.
+  let first: { value: T } | undefined;
+  let seen: Set<T> | undefined;
   return (value) => {
+    if (first === undefined) {
+      first = { value };
+      return false;
+    }
+    seen ??= new Set([first.value]);
     const before = seen.size;
     return seen.add(value).size === before;
   };

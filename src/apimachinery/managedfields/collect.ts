@@ -9,6 +9,11 @@ import { granularList, granularMap, itemElement, presentFields } from './typed.t
 
 const isHollow = (value: unknown): boolean => value === null || (isObject(value) && isEmptyObject(value));
 
+function sortedKeys(object: JsonObject): string[] {
+  const keys = Object.keys(object);
+  return keys.length > 1 ? keys.sort() : keys;
+}
+
 function mapNode(map: MapShape, object: JsonObject, member: boolean, all: boolean): FieldNode | undefined {
   const out = new NodeBuilder(member);
   const visit = (element: string, shape: Shape, value: unknown, named: boolean): void => {
@@ -21,7 +26,7 @@ function mapNode(map: MapShape, object: JsonObject, member: boolean, all: boolea
       if (value !== undefined) visit(field.element, field.shape, value, true);
     }
   } else {
-    for (const key of Object.keys(object).sort()) {
+    for (const key of sortedKeys(object)) {
       const named = map.byName.get(key);
       if (object[key] !== undefined) visit(`f:${key}`, named?.shape ?? map.element, object[key], named !== undefined);
     }

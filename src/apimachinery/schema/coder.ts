@@ -177,7 +177,8 @@ function mapCoder(element: ValueCoder, goType: string): ValueCoder {
       }
       const object: JsonObject = {};
       const literals = context.duplicates?.literals.get(value);
-      for (const key of Object.keys(value).sort()) {
+      const keys = Object.keys(value);
+      for (const key of keys.length > 1 ? keys.sort() : keys) {
         const entry = value[key];
         if (entry === undefined) continue;
         context.literal = literals?.get(key);

@@ -3,7 +3,7 @@ import type * as core from '#api/core/v1';
 import type { Path } from '#apimachinery/field';
 import { ipWarnings, isDNS1123Label } from '#apimachinery/validation';
 import { root } from '#apimachinery/field';
-import { quote, repeats } from '#utils';
+import { own, quote, repeats } from '#utils';
 import { semanticEqual } from '../../common/equality.ts';
 import { isWhole, type ResourceList } from '../../common/quantities.ts';
 import { claimSizeWarnings } from '../persistentvolumeclaim/warnings.ts';
@@ -60,7 +60,7 @@ function warningsFor(path: Path | undefined, { metadata, spec }: PodLike): strin
     ...volumeWarnings(at.child('volumes'), spec),
     ...overlapWarnings(spec.volumes ?? []),
     ...duplicateWarnings(at, spec),
-    ...fractionWarnings(at.child('overhead'), spec.overhead),
+    ...(spec.overhead ? overheadWarnings(at.child('overhead'), spec.overhead) : []),
     ...profileWarnings(at, annotationsAt, annotations, spec, path !== undefined),
     ...portWarnings(at, spec),
     ...((spec.terminationGracePeriodSeconds ?? 0) < 0
@@ -134,6 +134,7 @@ function volumeWarnings(path: Path, spec: core.PodSpec): string[] {
 
 function duplicateWarnings(path: Path, spec: core.PodSpec): string[] {
   const warnings: string[] = [];
+  if (!spec.hostAliases && !spec.imagePullSecrets) return warnings;
   const repeated = (list: Path, field: string, values: string[]): void => {
     const isRepeat = repeats();
     values.forEach((value, index) => {
@@ -154,12 +155,13 @@ function duplicateWarnings(path: Path, spec: core.PodSpec): string[] {
   return warnings;
 }
 
-function fractionWarnings(path: Path, list: ResourceList | undefined): string[] {
-  return ['memory', 'ephemeral-storage'].flatMap((name) => {
-    const amount = list?.[name];
-    if (amount === undefined || isWhole(amount)) return [];
-    return [`${path.key(name).toString()}: fractional byte value ${quote(amount)} is invalid, must be an integer`];
-  });
+const overheadWarnings = (path: Path, overhead: ResourceList): string[] =>
+  ['memory', 'ephemeral-storage'].flatMap((name) => fractionWarning(path, overhead, name));
+
+function fractionWarning(path: Path, list: ResourceList, name: string): string[] {
+  const amount = own(list, name);
+  if (amount === undefined || isWhole(amount)) return [];
+  return [`${path.key(name).toString()}: fractional byte value ${quote(amount)} is invalid, must be an integer`];
 }
 
 function profileWarnings(
@@ -186,26 +188,21 @@ function profileWarnings(
     }
     const { limits, requests } = container.resources ?? {};
     for (const name of ['memory', 'ephemeral-storage']) {
-      warnings.push(
-        ...fractionWarnings(at.child('resources', 'limits'), only(limits, name)),
-        ...fractionWarnings(at.child('resources', 'requests'), only(requests, name)),
-      );
+      if (limits) warnings.push(...fractionWarning(at.child('resources', 'limits'), limits, name));
+      if (requests) warnings.push(...fractionWarning(at.child('resources', 'requests'), requests, name));
     }
     warnings.push(...hiddenVariableWarnings(at.child('env'), container.env ?? []));
   });
   return warnings;
 }
 
-const only = (list: ResourceList | undefined, name: string): ResourceList =>
-  list === undefined || !Object.hasOwn(list, name) ? {} : { [name]: list[name] as string };
-
 // A second definition may build on the first, and only then is it meant.
 function hiddenVariableWarnings(path: Path, variables: core.EnvVar[]): string[] {
   const isRepeat = repeats();
   return variables.flatMap(({ name, value = '', valueFrom }, index) => {
-    const first = !isRepeat(name);
+    if (!isRepeat(name)) return [];
     const reference = `$(${name})`;
-    if (first || (!valueFrom && value !== reference && value.includes(reference))) return [];
+    if (!valueFrom && value !== reference && value.includes(reference)) return [];
     return [
       `${path.index(index).toString()}: hides previous definition of ${quote(name)}, which may be dropped when using apply`,
     ];
