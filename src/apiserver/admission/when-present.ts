@@ -1,15 +1,12 @@
 // Waits for an object to appear, by its own change notice: no polling.
 import type { Clock } from '#utils';
+import type { Target } from '../request/request.ts';
 import type { ReadOnlyCluster } from '../storage/read-only-cluster.ts';
 
 /** Resolves when the object is there, or when `waitMs` have passed. */
 export function whenPresent(
-  cluster: ReadOnlyCluster,
-  clock: Clock,
-  group: string,
-  resource: string,
-  namespace: string,
-  name: string,
+  { cluster, clock }: { cluster: ReadOnlyCluster; clock: Clock },
+  { group, resource, namespace, name }: Omit<Target, 'version' | 'subresource'>,
   waitMs: number,
 ): Promise<void> {
   return new Promise((resolve) => {

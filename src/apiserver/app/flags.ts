@@ -5,7 +5,7 @@ import { secureServingFlags } from '#component-base/serving';
 import { auditFlags } from '../audit/index.ts';
 import { settingsFlags } from '../settings.ts';
 import { identityFlags } from './identity-flags.ts';
-import { servingFlags, storageFlags, tokenFlags } from './more-flags.ts';
+import { servingFlags, storageFlags, tokenFlags } from './serving-flags.ts';
 import { refused, withoutEffect } from './unserved-flags.ts';
 
 const etcd = {

@@ -159,7 +159,8 @@ export const serviceAccount: PluginFactory = ({ cluster, rng, clock }: PluginCon
       if (account) return complete(request, pod, account, suffix);
       if (name !== defaultName) throw missing(request, name);
       // A namespace is made a moment before its default account: wait for that one.
-      return whenPresent(cluster, clock, '', 'serviceaccounts', request.namespace, name, limits.defaultAccountWaitMs).then(() => {
+      const wanted = { group: '', resource: 'serviceaccounts', namespace: request.namespace, name };
+      return whenPresent({ cluster, clock }, wanted, limits.defaultAccountWaitMs).then(() => {
         const late = find(request.namespace, name);
         if (!late) throw missing(request, name);
         complete(request, pod, late, suffix);
