@@ -17,6 +17,13 @@ export function listIn<Item>(answer: unknown, field: string): Item[] {
   return value as Item[];
 }
 
+/** A count in a field of an answer. Throws when there is none: a list that does not say how long it is may not be whole, and what is missing counts as gone. */
+export function countIn(answer: unknown, field: string): number {
+  const value = fieldOf(answer, field);
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < 0) throw new Error(`the answer has no count "${field}"`);
+  return value;
+}
+
 /** Gives back the things after a check that each has a text in these fields: a thing without its name would not be found, and so count as deleted. */
 export function withTexts<Thing extends object>(things: readonly Thing[], ...fields: (keyof Thing & string)[]): Thing[] {
   for (const thing of things)

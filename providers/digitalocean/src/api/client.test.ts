@@ -1,7 +1,7 @@
 // The client against what the API documents: pages, refusals, limits. And the local server against the reference, read without the client.
 import { retryAfterOf } from 'sagong/cloud-provider';
-import { rejection } from 'sagong/cloud-provider/test-server';
-import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { rejection, seededRng, startVendorServer } from 'sagong/cloud-provider/test-server';
+import { afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { pathOf, startTestServer, type TestServer, type TestServerOptions } from '../../test-server/index.ts';
 import { readSdk, sdkTimeoutMs, testClock } from '../../test-server/world.ts';
 import { connectApi, type DigitalOceanApi } from './client.ts';
@@ -27,6 +27,20 @@ describe('the client', () => {
       '/v2/droplets?page=2&per_page=50',
       '/v2/droplets?page=3&per_page=50',
     ]);
+  });
+  it('takes no list for whole that does not say so', async () => {
+    const answers = [{ regions: [] }, { regions: [], meta: { total: 3 } }, { regions: [], meta: { total: 0 } }];
+    server = await startTestServer();
+    const other = await startVendorServer({
+      rng: seededRng(1),
+      refusalAnswer: () => ({ body: {} }),
+      routes: { 'GET /v2/regions': () => ({ body: answers.shift() }) },
+    });
+    onTestFinished(() => other.close());
+    const api = await connectApi({ accessToken: 'dop_v1_test', apiUrl: other.url, clock });
+    await expect(api.regions()).rejects.toThrow('the answer has no count "total"');
+    await expect(api.regions()).rejects.toThrow('the list of regions has a total of more, and no links');
+    expect(await api.regions()).toEqual([]);
   });
   it('takes missing things for missing, and nothing else', async () => {
     const api = await start();

@@ -1,6 +1,6 @@
 // The calls of DigitalOcean's API that the provider makes: one method each, bounded in time and size, lists over all their pages.
 import type { Clock } from 'sagong/cloud-provider';
-import { listIn, withTexts } from 'sagong/cloud-provider/kit';
+import { countIn, listIn, withTexts } from 'sagong/cloud-provider/kit';
 import { listItemsMax, pageItems, pagesMax, requestsAtOnceMax, requestTimeoutMs, responseBytesMax } from '../limits.ts';
 import { errorOf, isNotFound, messageOf } from './errors.ts';
 import { gate, pacer } from './pace.ts';
@@ -181,7 +181,11 @@ class HttpApi implements DigitalOceanApi {
       const items = withTexts(listIn<T>(answer, root), 'name');
       if (all.length + items.length > listItemsMax) throw new Error(`the list of ${root} has more than ${listItemsMax} items`);
       for (const item of items) all.push(item);
-      if (!(answer as Page).links?.pages?.next) return all;
+      const { links, meta } = answer as Page;
+      if (links?.pages?.next) continue;
+      // The reference has `links` where there is more, and always a total. One that has neither may be the first of several.
+      if (!links && all.length < countIn(meta, 'total')) throw new Error(`the list of ${root} has a total of more, and no links`);
+      return all;
     }
     throw new Error(`the list of ${root} has more than ${pagesMax} pages`);
   }

@@ -127,4 +127,5 @@ export interface Firewall {
 
 export interface Page {
   links?: { pages?: { next?: string } };
+  meta?: unknown;
 }

@@ -2,8 +2,8 @@
 import type { ProviderMetrics } from 'sagong/cloud-provider';
 import { isInstanceNotFound, retryAfterOf } from 'sagong/cloud-provider';
 import { callErrorOf } from 'sagong/cloud-provider/kit';
-import { rejection } from 'sagong/cloud-provider/test-server';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { rejection, seededRng, startVendorServer } from 'sagong/cloud-provider/test-server';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { openWorld, region, type TestWorld } from '../../test-server/world.ts';
 import { createClient } from './client.ts';
 import { linodeApi } from './linode.ts';
@@ -13,9 +13,9 @@ let world: TestWorld;
 beforeEach(async () => void (world = await openWorld()));
 afterEach(() => world.server.close());
 
-const open = (more: { metrics?: ProviderMetrics; token?: string; timeoutMs?: number } = {}) => {
-  const { timeoutMs = 30_000, token = world.server.token, metrics } = more;
-  const options = { url: world.server.endpoint, token: () => Promise.resolve(token), timeoutMs, clock: world.clock };
+const open = (more: { metrics?: ProviderMetrics; token?: string; timeoutMs?: number; url?: string } = {}) => {
+  const { timeoutMs = 30_000, token = world.server.token, url = world.server.endpoint, metrics } = more;
+  const options = { url, token: () => Promise.resolve(token), timeoutMs, clock: world.clock };
   return linodeApi(createClient({ ...options, ...(metrics && { metrics }) }));
 };
 describe('lists', () => {
@@ -34,6 +34,15 @@ describe('lists', () => {
     await expect(open().linodes({ status: 'running' })).rejects.toThrow(
       'ListInstances: [400] [X-Filter] Cannot filter on status',
     );
+  });
+  it('without a count of their pages are not taken for whole', async () => {
+    const server = await startVendorServer({
+      rng: seededRng(1),
+      refusalAnswer: () => ({ body: {} }),
+      routes: { 'GET /linode/instances': () => ({ body: { data: [] } }) },
+    });
+    onTestFinished(() => server.close());
+    await expect(open({ url: server.url }).linodes()).rejects.toThrow('the answer has no count "pages"');
   });
   it('keep within the rate that the API has for lists', async () => {
     const api = open();

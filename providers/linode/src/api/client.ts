@@ -5,6 +5,7 @@ import {
   allPages,
   type CallObserver,
   createCalls,
+  countIn,
   listIn,
   type RateLimiter,
   sendHttp,
@@ -86,7 +87,7 @@ export function createClient({ url, token, timeoutMs, clock, rng, metrics }: Cli
       allPages<T, number>(async (page = 1) => {
         const query = `${path}?page=${page}&page_size=${pageItems}`;
         const answer = await lists.read(name, (end) => send<Page<T>>('GET', query, end, undefined, filter), until(signal));
-        return { items: listIn<T>(answer, 'data'), next: page < answer.pages ? page + 1 : undefined };
+        return { items: listIn<T>(answer, 'data'), next: page < countIn(answer, 'pages') ? page + 1 : undefined };
       }),
     change: <T>(name: string, method: string, path: string, body?: unknown, signal?: AbortSignal) =>
       calls.write(name, (end) => send<T>(method, path, end, body), { idempotent: true, ...until(signal) }),
