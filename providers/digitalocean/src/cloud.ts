@@ -1,5 +1,6 @@
 // The parts of the provider put together: one account of DigitalOcean, one cluster.
-import type { Clock, CloudClient, CloudProvider, Logger, Service } from 'sagong/cloud-provider';
+import type { Clock, CloudClient, CloudProvider, Logger } from 'sagong/cloud-provider';
+import { loadBalancerServices } from 'sagong/cloud-provider/kit';
 import { loadBalancerWebhook } from './admission.ts';
 import { connectApi } from './api/client.ts';
 import type { Settings } from './config.ts';
@@ -22,8 +23,7 @@ export async function createCloud(settings: Settings, deps: { clock: Clock; logg
   const writer = createServiceWriter(deps);
   let firewallController: FirewallController | undefined;
   let client: CloudClient | undefined;
-  const services = async (): Promise<readonly Service[]> =>
-    client ? (await client.resource<Service>({ group: '', version: 'v1', resource: 'services' }).list()).items : [];
+  const services = () => loadBalancerServices(client);
 
   const startLoops = (client: CloudClient, signal: AbortSignal): void => {
     if (clusterId !== '') void runTagSync({ api, client, clusterId, clock, logger, signal });

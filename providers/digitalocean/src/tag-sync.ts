@@ -1,5 +1,6 @@
 // Keeps the tag of the cluster on its load balancers: new ones are made with it, but a person, or an older manager, may have left it out.
-import type { Clock, CloudClient, Logger, Service } from 'sagong/cloud-provider';
+import type { Clock, CloudClient, Logger } from 'sagong/cloud-provider';
+import { loadBalancerServices } from 'sagong/cloud-provider/kit';
 import type { DigitalOceanApi } from './api/client.ts';
 import { messageOf, wrapped } from './api/errors.ts';
 import { tagSyncPeriodMs } from './limits.ts';
@@ -17,8 +18,7 @@ export interface TagSyncDeps {
 
 /** Puts the tag on the load balancers of all Services, once. */
 export async function syncTags({ api, client, clusterId, signal }: Omit<TagSyncDeps, 'clock' | 'logger'>): Promise<void> {
-  const { items } = await client.resource<Service>({ group: '', version: 'v1', resource: 'services' }).list();
-  const services = items.filter(({ spec }) => spec?.type === 'LoadBalancer');
+  const services = await loadBalancerServices(client);
   if (services.length === 0) return;
   const all = await api.loadBalancers(signal).catch((error: unknown) => {
     throw wrapped('failed to list load-balancers', error);

@@ -1,5 +1,6 @@
-// What providers say of a Service. Pure.
+// What providers say and ask of Services.
 import type { Service } from '#api/core/v1';
+import type { CloudClient } from '../types.ts';
 
 /** `namespace/name`, as tags and descriptions in clouds have it. */
 export const serviceKey = ({ metadata }: Service): string => `${metadata.namespace ?? ''}/${metadata.name ?? ''}`;
@@ -10,4 +11,11 @@ export function refuseIpv6Only({ spec }: Service): void {
   const { ipFamilies = [] } = spec ?? {};
   if (ipFamilies.length > 0 && !ipFamilies.includes('IPv4'))
     throw new Error('the load balancer reaches nodes by IPv4, and the Service has IPv6 addresses only');
+}
+
+/** All Services of the cluster that have a load balancer. Without a client, as before `initialize`, there are none. */
+export async function loadBalancerServices(client: CloudClient | undefined): Promise<Service[]> {
+  if (!client) return [];
+  const { items } = await client.resource<Service>({ group: '', version: 'v1', resource: 'services' }).list();
+  return items.filter(({ spec }) => spec?.type === 'LoadBalancer');
 }

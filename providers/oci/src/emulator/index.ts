@@ -188,6 +188,7 @@ const definition: VendorEmulatorDefinition = {
       rights: {
         [clientName]: [
           { apiGroups: [''], resources: ['secrets'], verbs: ['get'] },
+          { apiGroups: [''], resources: ['services'], verbs: ['list'] },
           { apiGroups: [''], resources: ['events'], verbs: ['create'] },
         ],
       },

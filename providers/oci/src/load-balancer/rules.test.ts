@@ -43,6 +43,19 @@ describe('rules', () => {
     await remove(second);
     expect(leftoversOf(world.server)).toEqual([]);
   });
+  it('stay for a load balancer in a compartment that another Service names, also after a restart', async () => {
+    const elsewhere = { [annotation.compartment]: 'ocid1.compartment.oc1..shop' };
+    const [first, second] = [testService(), testService(elsewhere, {}, { name: 'other', uid: 'other-uid' })];
+    await ensure(first);
+    await ensure(second);
+    world.cluster.objects.set('services other', second);
+    await reopen();
+    await remove(first);
+    expect(rulesIn(nodeList, 'ingress')).toEqual(['10.1.20.0/24 10256', '10.1.20.0/24 30080']);
+    await remove(second);
+    world.cluster.objects.delete('services other');
+    expect(leftoversOf(world.server)).toEqual([]);
+  });
   it('go with the Service that asked for them, also while another has the port for fewer', async () => {
     const first = testService();
     const second = testService({}, { loadBalancerSourceRanges: ['10.0.0.0/8'] }, { name: 'other', uid: 'other-uid' });

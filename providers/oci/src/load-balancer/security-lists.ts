@@ -1,12 +1,13 @@
 // Keeps security lists in line with load balancers. A list is read, changed and written under its ETag; who writes in between makes it begin again.
 import type { Node } from 'sagong/cloud-provider';
-import { isConflict, undefinedIfAbsent } from 'sagong/cloud-provider/kit';
+import { isConflict, loadBalancerServices, undefinedIfAbsent } from 'sagong/cloud-provider/kit';
 import { byAge } from '../api/balancer-api.ts';
 import type { Balancer, BalancerKind, SecurityList, Subnet } from '../api/types.ts';
 import type { Cloud } from '../cloud.ts';
 import { securityListTriesMax } from '../limits.ts';
 import { listRuleMark } from '../names.ts';
 import { ipv4BlocksOf, ipv6BlocksOf } from '../subnets.ts';
+import { compartmentOf } from './plan.ts';
 import type { Family } from './ports.ts';
 import { concerns, type ListWish, type Network, rewritten, type RuleWish, type UsedPorts, wishesOf } from './security-rules.ts';
 
@@ -43,18 +44,21 @@ export const portsOfBalancer = ({ listeners, backendSets }: Ports): UsedPorts =>
 export const allPorts = ({ listeners, backends, health }: UsedPorts): Set<number> =>
   new Set([...listeners, ...backends, ...health]);
 
+const balancersIn = async (cloud: Cloud, kind: BalancerKind, compartment: string): Promise<Balancer[]> =>
+  (await cloud.balancers(kind).list(compartment).catch(undefinedIfAbsent)) ?? [];
+
 /** Ports of load balancers in these subnets whose rules no Service of this manager claims: nobody here knows which rules those need. */
 async function unclaimedPorts(cloud: Cloud, owner: Owner, subnetIds: readonly string[]): Promise<Set<number>> {
   const ports = new Set<number>();
-  for (const kind of ['lb', 'nlb'] as const satisfies BalancerKind[]) {
-    const all = (await cloud.balancers(kind).list(owner.compartment).catch(undefinedIfAbsent)) ?? [];
-    for (const one of all) {
+  const others = (await loadBalancerServices(cloud.client())).map((service) => compartmentOf(service, cloud.settings));
+  const compartments = new Set([owner.compartment, cloud.settings.compartment, ...others]);
+  for (const kind of ['lb', 'nlb'] as const satisfies BalancerKind[])
+    for (const one of (await Promise.all([...compartments].map((id) => balancersIn(cloud, kind, id)))).flat()) {
       const isKnown = owner.names.includes(one.displayName) || cloud.claims.isClaimed(one.displayName);
       const isOther = !isKnown && one.lifecycleState !== 'DELETING';
       if (isOther && one.subnetIds.some((id) => subnetIds.includes(id)))
         for (const port of allPorts(portsOfBalancer(one))) ports.add(port);
     }
-  }
   return ports;
 }
 
