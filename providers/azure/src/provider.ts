@@ -36,7 +36,7 @@ export async function createProvider(context: CreateContext<unknown>, deps: Prov
   tellIgnored(config, logger);
   const { credential, from } = deps.credential
     ? { credential: deps.credential, from: 'the caller' }
-    : await findCredential({ config, configDir, authority, env: deps.env ?? process.env });
+    : await findCredential({ config, configDir, authority, clock, env: deps.env ?? process.env });
   logger.info('Azure cloud provider', { subscription, group, location, endpoint, credentials: from });
 
   const policy = patientPolicy({

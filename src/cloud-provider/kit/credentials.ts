@@ -51,27 +51,53 @@ export interface SecretFileOptions<Secret> {
   lookMs?: number;
 }
 
-/** A secret that may be replaced while the program runs (a mounted Secret, a projected token): the file is read again once it has changed. */
-export function secretFile<Secret>({
-  path,
+/** What a file is now, as far as its metadata tells. */
+async function versionOf(path: string, what: string): Promise<string> {
+  const { mtimeMs, size, ino } = await stat(path).catch((error: unknown) => {
+    throw new Error(`${what}: ${path} cannot be read: ${textOf(error)}`, { cause: error });
+  });
+  return `${path} ${mtimeMs} ${size} ${ino}`;
+}
+
+export interface FromFilesOptions<Made> {
+  /** The files that it is made from; asked at each look, as one may name another. */
+  paths(): readonly string[];
+  /** Name of the setting. */
+  what: string;
+  clock: Pick<Clock, 'monotonic'>;
+  /** Throws for what is no such secret. */
+  make(): Promise<Made> | Made;
+  lookMs?: number;
+}
+
+/** What is made from files with secrets that may be replaced while the program runs (a mounted Secret): it is made anew once one of them has changed. */
+export function fromFiles<Made>({
+  paths,
   what,
   clock,
-  parse,
+  make,
   lookMs = secretFileLookMs,
-}: SecretFileOptions<Secret>): () => Promise<Secret> {
-  let known: { secret: Secret; version: string } | undefined;
+}: FromFilesOptions<Made>): () => Promise<Made> {
+  let known: { made: Made; version: string } | undefined;
   let lookAtMs = Number.NEGATIVE_INFINITY;
   return async () => {
-    if (known && clock.monotonic() < lookAtMs) return known.secret;
-    const { mtimeMs, size, ino } = await stat(path).catch((error: unknown) => {
-      throw new Error(`${what}: ${path} cannot be read: ${textOf(error)}`, { cause: error });
-    });
-    const version = `${mtimeMs} ${size} ${ino}`;
-    if (known?.version !== version) known = { secret: parse(await readSecretFile(path, what)), version };
+    if (known && clock.monotonic() < lookAtMs) return known.made;
+    const version = (await Promise.all(paths().map((path) => versionOf(path, what)))).join('\n');
+    if (known?.version !== version) known = { made: await make(), version };
     lookAtMs = clock.monotonic() + lookMs;
-    return known.secret;
+    return known.made;
   };
 }
+
+export interface SecretFileOptions<Secret> extends Pick<FromFilesOptions<Secret>, 'what' | 'clock' | 'lookMs'> {
+  path: string;
+  /** Throws for what is no such secret. */
+  parse(text: string): Secret;
+}
+
+/** A secret that may be replaced while the program runs (a projected token): the file is read again once it has changed. */
+export const secretFile = <Secret>({ path, parse, ...options }: SecretFileOptions<Secret>): (() => Promise<Secret>) =>
+  fromFiles({ ...options, paths: () => [path], make: async () => parse(await readSecretFile(path, options.what)) });
 
 /** A place where credentials may be. `find` gives undefined where there are none, and throws where there are unusable ones. */
 export interface CredentialSource<Credentials> {

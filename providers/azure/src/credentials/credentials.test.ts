@@ -3,7 +3,13 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { seededRng, startVendorServer, type VendorRequest, type VendorServer } from 'sagong/cloud-provider/test-server';
+import {
+  manualClock,
+  seededRng,
+  startVendorServer,
+  type VendorRequest,
+  type VendorServer,
+} from 'sagong/cloud-provider/test-server';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { defaultConfig } from '../../test-server/world.ts';
 import { checkConfig } from '../config/config.ts';
@@ -11,6 +17,9 @@ import { type Env, findCredential } from './credentials.ts';
 
 const tenantId = '99999999-aaaa-4bbb-8ccc-dddddddddddd';
 const scope = 'https://management.azure.com/.default';
+const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1'];
+const selfSigned = ['-newkey', 'rsa:2048', '-nodes', '-days', '2', ...names];
+const stdio = 'ignore';
 let dir: string;
 let server: VendorServer;
 let metadata: VendorServer;
@@ -20,20 +29,7 @@ const form = ({ body }: VendorRequest): Record<string, string> => body as Record
 
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'azure-credentials-'));
-  const options = [
-    '-newkey',
-    'rsa:2048',
-    '-nodes',
-    '-days',
-    '2',
-    '-subj',
-    '/CN=localhost',
-    '-addext',
-    'subjectAltName=IP:127.0.0.1',
-  ];
-  execFileSync('openssl', ['req', '-x509', ...options, '-keyout', file('key.pem'), '-out', file('cert.pem')], {
-    stdio: 'ignore',
-  });
+  execFileSync('openssl', ['req', '-x509', ...selfSigned, '-keyout', file('key.pem'), '-out', file('cert.pem')], { stdio });
   ca = readFileSync(file('cert.pem'), 'utf8');
   writeFileSync(file('both.pem'), ca + readFileSync(file('key.pem'), 'utf8'));
   writeFileSync(file('cert.pfx'), Buffer.from([0x30, 0x82, 1, 2]));
@@ -79,12 +75,14 @@ afterAll(async () => {
   rmSync(dir, { recursive: true });
 });
 
+const clock = manualClock();
 const find = (more: Record<string, unknown>, env: Env = {}) =>
   findCredential({
     config: checkConfig({ ...defaultConfig, tenantId, ...more }),
     configDir: dir,
     authority: server.url,
     env,
+    clock,
     ca,
   });
 async function tokenOf(
@@ -106,6 +104,23 @@ it('are a client certificate, as PEM, beside the configuration', async () => {
   expect([from, token]).toEqual(['aadClientCertPath', 'of-entra']);
   expect(asked['client_assertion_type']).toBe('urn:ietf:params:oauth:client-assertion-type:jwt-bearer');
   await expect(find({ aadClientId: 'app', aadClientCertPath: 'cert.pfx' })).rejects.toThrow('is not PEM; openssl pkcs12');
+});
+it('are the client certificate that is in the file now', async () => {
+  const certificateOf = (request: VendorRequest | undefined): string => {
+    const [header = ''] = (form(request as VendorRequest)['client_assertion'] ?? '').split('.');
+    return Buffer.from(header, 'base64url').toString('utf8');
+  };
+  const { credential } = await find({ aadClientId: 'app', aadClientCertPath: 'both.pem' });
+  await credential.getToken(scope);
+  const before = certificateOf(server.requests.at(-1));
+  execFileSync('openssl', ['req', '-x509', ...selfSigned, '-keyout', file('new-key.pem'), '-out', file('new.pem')], { stdio });
+  writeFileSync(file('both.pem'), readFileSync(file('new.pem'), 'utf8') + readFileSync(file('new-key.pem'), 'utf8'));
+  await clock.advance(60_000);
+  await credential.getToken(scope);
+  const after = certificateOf(server.requests.at(-1));
+  expect(before).toContain('"x5t');
+  expect(after).toContain('"x5t');
+  expect(after).not.toBe(before);
 });
 it('are a token of the cluster, without a secret anywhere', async () => {
   writeFileSync(file('token'), 'projected-token');

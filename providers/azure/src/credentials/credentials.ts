@@ -8,7 +8,8 @@ import {
   type TokenCredential,
   WorkloadIdentityCredential,
 } from '@azure/identity';
-import { configPath, type CredentialSource, firstCredentials, readSecretFile } from 'sagong/cloud-provider/kit';
+import type { Clock } from 'sagong/cloud-provider';
+import { configPath, type CredentialSource, firstCredentials, fromFiles, readSecretFile } from 'sagong/cloud-provider/kit';
 import type { AzureConfig } from '../config/schema.ts';
 
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -19,6 +20,7 @@ export interface CredentialDeps {
   /** `https://login.microsoftonline.com`; AZURE_AUTHORITY_HOST of the environment wins. */
   authority: string;
   env: Env;
+  clock: Pick<Clock, 'monotonic'>;
   /** PEM of an authority that is trusted in addition, for tests. */
   ca?: string;
 }
@@ -51,7 +53,7 @@ async function pemFile(path: string): Promise<string> {
 
 const when = <T>(is: unknown, make: () => T): T | undefined => (is ? make() : undefined);
 
-function sources({ config, configDir, authority, env, ca }: CredentialDeps): CredentialSource<TokenCredential>[] {
+function sources({ config, configDir, authority, env, clock, ca }: CredentialDeps): CredentialSource<TokenCredential>[] {
   const authorityHost = env['AZURE_AUTHORITY_HOST'] || authority;
   const options = {
     authorityHost,
@@ -73,16 +75,20 @@ function sources({ config, configDir, authority, env, ca }: CredentialDeps): Cre
       needed(text, 'aadClientSecret'),
       options,
     );
-  const certificate = async ({ tenant, client, certificate: path, password }: Parts): Promise<TokenCredential> =>
-    new ClientCertificateCredential(
-      needed(tenant, 'tenantId'),
-      needed(client, 'aadClientId'),
-      {
-        certificate: await pemFile(configPath(needed(path, 'aadClientCertPath'), configDir)),
-        ...(password && { certificatePassword: password }),
-      },
-      options,
-    );
+  const certificate = async ({ tenant, client, certificate: file, password }: Parts): Promise<TokenCredential> => {
+    const [tenantId, clientId] = [needed(tenant, 'tenantId'), needed(client, 'aadClientId')];
+    const path = configPath(needed(file, 'aadClientCertPath'), configDir);
+    const passwords = password ? { certificatePassword: password } : {};
+    const current = fromFiles({
+      paths: () => [path],
+      what: 'aadClientCertPath',
+      clock,
+      make: async () =>
+        new ClientCertificateCredential(tenantId, clientId, { certificate: await pemFile(path), ...passwords }, options),
+    });
+    await current();
+    return { getToken: async (scopes, more) => (await current()).getToken(scopes, more) };
+  };
   const federated = async ({ tenant, client, tokenFile }: Parts): Promise<TokenCredential> => {
     const path = configPath(needed(tokenFile, 'aadFederatedTokenFile'), configDir);
     await readSecretFile(path, 'aadFederatedTokenFile');

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -111,6 +112,14 @@ describe('credentials', () => {
     ];
     await writeFile(join(folder, 'config'), ['[DEFAULT]', '[PROD]', ...lines].join('\n'));
     const cloud = await open({ ...config, auth: { configFile: 'config', profile: 'PROD' } });
+    expect(await cloud.instancesV2?.instanceExists(node('node-a'))).toBe(true);
+    // The key is replaced: what is signed with the old one is refused from then on.
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    await writeFile(join(folder, 'key.pem'), privateKey.export({ type: 'pkcs8', format: 'pem' }));
+    clock.skip(60_000);
+    await expect(cloud.instancesV2?.instanceExists(node('node-a'))).rejects.toThrow('401 NotAuthenticated');
+    await writeFile(join(folder, 'key.pem'), `${pem}\n`);
+    clock.skip(60_000);
     expect(await cloud.instancesV2?.instanceExists(node('node-a'))).toBe(true);
     const missing = { ...config, auth: { configFile: 'config', profile: 'TEST' } };
     await expect(open(missing)).rejects.toThrow(/profile TEST of .*config cannot be used/);

@@ -6,12 +6,13 @@ import { join } from 'node:path';
 import {
   type AuthenticationDetailsProvider,
   ConfigFileAuthenticationDetailsProvider,
+  ConfigFileReader,
   InstancePrincipalsAuthenticationDetailsProviderBuilder,
   ResourcePrincipalAuthenticationDetailsProvider,
   SimpleAuthenticationDetailsProvider,
 } from 'oci-common';
 import { type Clock, ConfigError } from 'sagong/cloud-provider';
-import { configPath } from 'sagong/cloud-provider/kit';
+import { configPath, fromFiles, textOf } from 'sagong/cloud-provider/kit';
 import type { Config } from '../config/schema.ts';
 import { credentialKindOf, type Environment } from '../config/settings.ts';
 import { providerName } from '../names.ts';
@@ -24,6 +25,12 @@ export interface Credentials {
   region?: string;
   /** Where they are from, for the log. */
   from: string;
+}
+
+export interface CredentialContext {
+  configDir: string;
+  env: Environment;
+  clock: Clock;
 }
 
 const regionOf = (provider: AuthenticationDetailsProvider): string | undefined =>
@@ -47,20 +54,31 @@ function fromKey({ auth = {} }: Config): Credentials {
   return { provider: () => Promise.resolve(provider), from: `user ${user}` };
 }
 
-function fromProfile({ auth = {} }: Config, configDir: string, env: Environment): Credentials {
+/** Files that a profile names. */
+const fileKeys = ['key_file', 'security_token_file', 'delegation_token_file'];
+
+function fromProfile({ auth = {} }: Config, { configDir, env, clock }: CredentialContext): Credentials {
   const named = auth.configFile ? configPath(auth.configFile, configDir) : env['OCI_CONFIG_FILE'];
   const file = named || join(homedir(), '.oci', 'config');
   const profile = auth.profile ?? env['OCI_CLI_PROFILE'] ?? 'DEFAULT';
-  let provider: AuthenticationDetailsProvider;
-  try {
-    provider = new ConfigFileAuthenticationDetailsProvider(file, profile);
-  } catch (error) {
-    const text = error instanceof Error ? error.message : String(error);
-    throw new Error(`profile ${profile} of ${file} cannot be used: ${text}`, { cause: error });
-  }
-  checkKey(`key_file of profile ${profile} in ${file}`, provider);
-  const region = regionOf(provider);
-  return { provider: () => Promise.resolve(provider), from: `profile ${profile} of ${file}`, ...(region && { region }) };
+  const from = `profile ${profile} of ${file}`;
+  const make = (): AuthenticationDetailsProvider => {
+    let made: AuthenticationDetailsProvider;
+    try {
+      made = new ConfigFileAuthenticationDetailsProvider(file, profile);
+    } catch (error) {
+      throw new Error(`${from} cannot be used: ${textOf(error)}`, { cause: error });
+    }
+    checkKey(`key_file of profile ${profile} in ${file}`, made);
+    return made;
+  };
+  const paths = (): string[] => {
+    const read = ConfigFileReader.parseFileFromPath(file, profile);
+    const named = fileKeys.flatMap((key) => read.get(key) ?? []).map((path) => ConfigFileReader.expandUserHome(path));
+    return [file, ...named];
+  };
+  const region = regionOf(make());
+  return { provider: fromFiles({ paths, what: from, clock, make }), from, ...(region && { region }) };
 }
 
 /** One try at a time; after a failure the next request tries again. */
@@ -83,16 +101,10 @@ function ofInstance(env: Environment): () => Promise<AuthenticationDetailsProvid
   });
 }
 
-export interface CredentialContext {
-  configDir: string;
-  env: Environment;
-  clock: Clock;
-}
-
 export function credentialsOf(config: Config, { configDir, env, clock }: CredentialContext): Credentials {
   const kind = credentialKindOf(config);
   if (kind === 'key') return fromKey(config);
-  if (kind === 'profile') return fromProfile(config, configDir, env);
+  if (kind === 'profile') return fromProfile(config, { configDir, env, clock });
   const instance = ofInstance(env);
   if (kind === 'instance') return { provider: instance, from: 'the own instance' };
   if (kind === 'workload') return { provider: workloadCredentials({ env, clock, instance }), from: 'the workload' };
