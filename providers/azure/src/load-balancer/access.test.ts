@@ -165,6 +165,49 @@ describe('who is let in', () => {
     await world.balancers.ensureLoadBalancerDeleted(cluster, rival);
     expect(security(world)).toMatchObject([{ destinationAddressPrefix: victim, destinationPortRanges: ['80'] }]);
   });
+  it('of another Service stay in, also where its address is in another resource group', async () => {
+    const world = await opened();
+    const nodes = addNodes(world, ['node-a']);
+    const ip = world.server.subscription.addPublicIp('shared', 'theirs', location);
+    const first = web({ [annotation.resourceGroup]: 'shared', [annotation.pipName]: 'theirs' }, { ports: [tcp(30_080)] });
+    const victim = addressOf(await world.balancers.ensureLoadBalancer(cluster, first, nodes)) ?? '';
+    expect(victim).toBe(ip.properties['ipAddress']);
+    const rival = other({ [annotation.additionalIps]: victim });
+    await expect(world.balancers.ensureLoadBalancer(cluster, rival, nodes)).rejects.toThrow('is the address of another service');
+    // Its node port is the other's port.
+    const direct = other({ [annotation.disableFloatingIp]: 'true' });
+    await world.balancers.ensureLoadBalancer(cluster, direct, nodes);
+    await world.balancers.ensureLoadBalancerDeleted(cluster, direct);
+    expect(security(world)).toMatchObject([{ destinationAddressPrefix: victim, destinationPortRanges: ['30080'] }]);
+  });
+  it('are for nodes and node ports of an internal load balancer of IPv6, which has no floating address', async () => {
+    const world = await opened();
+    const nodes = addNodes(world, ['node-a']).map((node) => ({
+      ...node,
+      status: { addresses: [...(node.status?.addresses ?? []), { type: 'InternalIP', address: 'fd00::4' }] },
+    }));
+    const inside = { [annotation.internal]: 'true', [annotation.ipRanges]: 'fd00:1::/64,10.9.0.0/16' };
+    const service = web(inside, { ipFamilies: ['IPv4', 'IPv6'] });
+    const status = await world.balancers.ensureLoadBalancer(cluster, service, nodes);
+    const opens = security(world).map(({ sourceAddressPrefix, destinationAddressPrefix, destinationPortRanges }) => [
+      sourceAddressPrefix,
+      destinationAddressPrefix,
+      destinationPortRanges,
+    ]);
+    expect(opens).toEqual([
+      ['10.9.0.0/16', addressOf(status), ['80']],
+      ['fd00:1::/64', 'fd00::4', ['30080']],
+    ]);
+    await expect(
+      world.balancers.ensureLoadBalancer(
+        cluster,
+        web({ ...inside, [annotation.denyOthers]: 'true' }, { ipFamilies: ['IPv6'] }),
+        nodes,
+      ),
+    ).rejects.toThrow('an internal load balancer of IPv6 has no floating address');
+    await world.balancers.ensureLoadBalancerDeleted(cluster, service);
+    expect(security(world)).toEqual([]);
+  });
   it('reach nodes themselves at their node ports where addresses do not float', async () => {
     const world = await opened();
     const nodes = addNodes(world, ['node-a', 'node-b']);

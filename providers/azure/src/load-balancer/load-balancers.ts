@@ -11,8 +11,8 @@ import { type Backends, eligible } from './backends.ts';
 import { frontendsOf, hasPieces, withoutPieces } from './balancer.ts';
 import { type Desire, desired, isPreConfigured, withAddresses } from './desired.ts';
 import { createFrontends, type Frontends, stayingIds } from './frontends.ts';
-import { pipGroupOf, type Plan, planOf } from './plan.ts';
-import type { PublicIps } from './public-ips.ts';
+import { hasDirect, pipGroupOf, type Plan, planOf } from './plan.ts';
+import { frontedIps, type PublicIps } from './public-ips.ts';
 import type { Reached, Security } from './security.ts';
 
 export interface LoadBalancersDeps {
@@ -83,7 +83,7 @@ class Balancers {
   /** The frontends at these addresses. */
   async #frontendsAt(balancers: readonly Balancer[], addresses: readonly string[], signal?: AbortSignal) {
     if (addresses.length === 0) return [];
-    const ips = await this.#deps.cloud.arm.publicIps.list(this.#settings.group, signal);
+    const ips = await frontedIps(this.#deps.cloud, balancers, signal);
     const all = balancers.flatMap(({ frontendIPConfigurations = [] }) => frontendIPConfigurations);
     return addresses.map((address) => {
       const ipIds = ips.filter(({ ipAddress }) => ipAddress === address).map(({ id }) => id);
@@ -179,7 +179,7 @@ class Balancers {
       const change = (there: Balancer | undefined) => there && withAddresses(there, { settings, cluster, plan, nodes });
       await this.#change(cluster, sideOf(plan), change, signal);
     } else await this.#settle(cluster, plan, balancer, nodes, signal);
-    if (plan.floatingIp) return;
+    if (!hasDirect(plan)) return;
     const now = await this.#reached(present(sides), service, signal);
     const open = { plan, addresses: now.map(({ address }) => address), nodes };
     await this.#deps.security.change({ service, balancers: present(sides), clear: now, open }, signal);

@@ -124,7 +124,13 @@ function additionalIpsOf(notes: AnnotationReader): string[] {
   return all;
 }
 
-function refuseContradictions({ internal, haPorts, ports, floatingIp, subnet, access }: Plan): void {
+/** Whether packets arrive for the node and its node port: without a floating address, which internal load balancers of IPv6 never have. */
+export const isDirect = ({ floatingIp, internal }: Plan, family: Family): boolean =>
+  !floatingIp || (internal && family === 'IPv6');
+export const hasDirect = (plan: Plan): boolean => plan.families.some(({ family }) => isDirect(plan, family));
+
+function refuseContradictions(plan: Plan): void {
+  const { internal, haPorts, ports, floatingIp, subnet, access } = plan;
   if (ports.length === 0) throw new Error('a load balancer needs ports');
   if (!internal && subnet !== undefined)
     throw new Error(`annotation ${prefix}${annotation.subnet} is for internal load balancers`);
@@ -138,6 +144,8 @@ function refuseContradictions({ internal, haPorts, ports, floatingIp, subnet, ac
   // The rules would be for the addresses of nodes, and keep nodes from each other.
   if (access.denyOthers && !floatingIp)
     throw new Error(`annotation ${prefix}${annotation.denyOthers} contradicts ${prefix}${annotation.disableFloatingIp}`);
+  if (access.denyOthers && hasDirect(plan))
+    throw new Error(`annotation ${prefix}${annotation.denyOthers}: an internal load balancer of IPv6 has no floating address`);
   if (haPorts && !internal) throw new Error(`annotation ${prefix}${annotation.haPorts} is for internal load balancers`);
 }
 

@@ -1,5 +1,5 @@
 // Public IPs of load balancers: made and given back by the provider, which knows its own by tags, or reserved by users, whose they stay.
-import type { PublicIPAddress } from '@azure/arm-network';
+import type { LoadBalancer, PublicIPAddress } from '@azure/arm-network';
 import type { Service } from 'sagong/cloud-provider';
 import { serviceKey, undefinedIfAbsent } from 'sagong/cloud-provider/kit';
 import type { Cloud } from '../cloud.ts';
@@ -23,6 +23,22 @@ const found = (ip: PublicIPAddress | undefined, name: string): FoundIp => {
   if (!ip?.id || !ip.ipAddress) throw new Error(`public IP ${name} has no address yet`);
   return { id: ip.id, address: ip.ipAddress };
 };
+
+/** Public IPs of the cluster's group, and of all groups in which a frontend of these load balancers has one. */
+export async function frontedIps(
+  { arm, settings }: Pick<Cloud, 'arm' | 'settings'>,
+  balancers: readonly LoadBalancer[],
+  signal?: AbortSignal,
+): Promise<PublicIPAddress[]> {
+  const ids = balancers.flatMap(({ frontendIPConfigurations = [] }) =>
+    frontendIPConfigurations.map(({ publicIPAddress }) => parseId(publicIPAddress?.id)?.group),
+  );
+  const groups = new Map([settings.group, ...ids].flatMap((group) => (group ? [[group.toLowerCase(), group] as const] : [])));
+  const lists = await Promise.all(
+    [...groups.values()].map((group) => arm.publicIps.list(group, signal).catch(undefinedIfAbsent)),
+  );
+  return lists.flatMap((list) => list ?? []);
+}
 
 export class PublicIps {
   readonly #cloud: Cloud;

@@ -6,7 +6,7 @@ import * as limits from '../limits.ts';
 import { type Family, ruleName, sharedProbeName } from '../names.ts';
 import type { Settings } from '../settings.ts';
 import { annotation, ofPort, portAnnotation, prefix } from './annotations.ts';
-import type { Plan } from './plan.ts';
+import { isDirect, type Plan } from './plan.ts';
 
 export interface RulesOf {
   rules: LoadBalancingRule[];
@@ -107,8 +107,7 @@ function ruleFor(
   place: RulesPlace,
   { protocol = 'TCP', port, nodePort }: Pick<ServicePort, 'protocol' | 'port' | 'nodePort'>,
 ): LoadBalancingRule {
-  // Internal load balancers of IPv6 have no floating addresses.
-  const direct = port !== 0 && (!plan.floatingIp || (plan.internal && family === 'IPv6'));
+  const direct = port !== 0 && isDirect(plan, family);
   return {
     protocol: transports[protocol] ?? protocol,
     frontendIPConfiguration: { id: place.frontendId },

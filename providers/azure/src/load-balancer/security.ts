@@ -7,7 +7,8 @@ import { sameText } from '../ids.ts';
 import { type Family, ownsPiece } from '../names.ts';
 import { keptTags, sameTags } from '../tags.ts';
 import { addressesOf } from './backends.ts';
-import type { Plan } from './plan.ts';
+import { isDirect, type Plan } from './plan.ts';
+import { frontedIps } from './public-ips.ts';
 import { type Kept, type RuleProtocol, ruleProtocols, SecurityRules } from './security-rules.ts';
 
 /** An address at which a Service is, or was, reached, and the frontends that have it. */
@@ -63,18 +64,15 @@ function ownPorts({ balancers, service, open }: Opening, protocol: RuleProtocol 
   return [
     ...there,
     ...wanted.flatMap(({ port, nodePort = port }) => [port, nodePort]),
-    ...(open && protocol ? portsOf(open.plan, protocol) : []),
+    ...(open && protocol ? families.flatMap((family) => portsOf(open.plan, protocol, family)) : []),
   ];
 }
 
 /** Node ports at which the rules of the Service reach nodes directly, those that are asked for included, those that stay left out. */
 function directPorts({ balancers, service, next, open }: Opening, protocol: RuleProtocol): number[] {
   const there = nodePortsOf(balancers, service, protocol);
-  const staying = next && !next.floatingIp ? portsOf(next, protocol) : [];
-  return [
-    ...there.filter((port) => !staying.includes(port)),
-    ...(open && !open.plan.floatingIp ? portsOf(open.plan, protocol) : []),
-  ];
+  const staying = next ? directPortsOf(next, protocol) : [];
+  return [...there.filter((port) => !staying.includes(port)), ...(open ? directPortsOf(open.plan, protocol) : [])];
 }
 
 const nodePortsOf = (balancers: readonly LoadBalancer[], service: Service, protocol: RuleProtocol): number[] =>
@@ -86,18 +84,21 @@ const nodePortsOf = (balancers: readonly LoadBalancer[], service: Service, proto
     )
     .map(({ backendPort = 0 }) => backendPort);
 
-const portsOf = ({ ports, floatingIp }: Plan, protocol: RuleProtocol): number[] =>
-  ports
+const portsOf = (plan: Plan, protocol: RuleProtocol, family: Family): number[] =>
+  plan.ports
     .filter((one) => ruleProtocols[one.protocol ?? 'TCP'] === protocol)
-    .map(({ port, nodePort }) => (floatingIp ? port : (nodePort ?? port)));
+    .map(({ port, nodePort }) => (isDirect(plan, family) ? (nodePort ?? port) : port));
+const directPortsOf = (plan: Plan, protocol: RuleProtocol): number[] =>
+  plan.families.flatMap(({ family }) => (isDirect(plan, family) ? portsOf(plan, protocol, family) : []));
 
 function openFor(rules: SecurityRules, { plan, addresses, nodes }: NonNullable<Opening['open']>): void {
   if (!plan.securityRules) return;
   for (const family of families) {
-    const own = plan.floatingIp ? addresses : nodes.flatMap((node) => addressesOf(node, family));
+    const reached = isDirect(plan, family) ? nodes.flatMap((node) => addressesOf(node, family)) : addresses;
+    const own = plan.families.some((one) => one.family === family) ? reached : [];
     const destinations = [...new Set([...own, ...plan.additionalIps])].filter((one) => familyOf(one) === family);
     for (const protocol of Object.values(ruleProtocols)) {
-      const ports = portsOf(plan, protocol);
+      const ports = portsOf(plan, protocol, family);
       for (const sources of plan.access.sources(family)) rules.allow({ protocol, family, sources, ports, destinations });
     }
     if (plan.access.denyOthers) rules.deny(family, destinations);
@@ -111,7 +112,7 @@ export function createSecurity({ arm, stores, settings }: Cloud): Security {
     const inside = balancers.flatMap(({ frontendIPConfigurations = [] }) =>
       frontendIPConfigurations.map((one) => one.privateIPAddress ?? ''),
     );
-    const outside = (await arm.publicIps.list(settings.group, signal)).map(({ ipAddress = '' }) => ipAddress);
+    const outside = (await frontedIps({ arm, settings }, balancers, signal)).map(({ ipAddress = '' }) => ipAddress);
     return new Set([...inside, ...outside]);
   }
   return {
