@@ -12,7 +12,7 @@ export interface InstanceMetadataService {
 const defaultEndpoint = 'http://169.254.169.254';
 
 async function ask(url: string, init: RequestInit): Promise<string> {
-  const response = await fetch(url, { ...init, signal: AbortSignal.timeout(metadataTimeoutMs) });
+  const response = await fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(metadataTimeoutMs) });
   if (!response.ok) throw new Error(`${url}: HTTP ${response.status}`);
   return (await boundedText(response, metadataBytesMax)).trim();
 }

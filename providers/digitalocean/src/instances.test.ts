@@ -75,6 +75,13 @@ describe('a droplet', () => {
 });
 
 describe('in doubt nothing is concluded', () => {
+  it('when several droplets have the name', async () => {
+    const ids = [1, 2].map(() => world.server.account.addDroplet('node-1').id);
+    await expect(instances.instanceExists(bare('node-1'))).rejects.toThrow(
+      `several droplets are called node-1: ${ids.join(', ')}`,
+    );
+    expect(await instances.instanceExists(bare('node-1', `digitalocean://${ids[1]}`))).toBe(true);
+  });
   it.each([500, 401, 503, 429])('when the API answers %i', async (status) => {
     world.server.fail({ status });
     await expect(instances.instanceExists(bare('node-1', 'digitalocean://5'))).rejects.toThrow(`: ${status}`);

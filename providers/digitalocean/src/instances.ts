@@ -6,12 +6,25 @@ import { messageOf, wrapped } from './api/errors.ts';
 import type { Droplet } from './api/types.ts';
 import { addressesOf, dropletIdOf, isNamed, nameOfNode, providerName } from './droplets.ts';
 
+/** Names are not unique: which of several droplets a Node is cannot be told, and another one's end would be taken for its own. */
+function onlyOne(found: readonly Droplet[], name: string): Droplet | undefined {
+  if (found.length > 1) throw new Error(`several droplets are called ${name}: ${found.map(({ id }) => id).join(', ')}`);
+  return found[0];
+}
+
 /** The droplet of a Node of this name; undefined: there is none. */
 async function dropletNamed(api: DigitalOceanApi, name: string, signal?: AbortSignal): Promise<Droplet | undefined> {
   const named = await api.droplets(name, signal);
-  const found = named.find((droplet) => droplet.name === name);
+  const found = onlyOne(
+    named.filter((droplet) => droplet.name === name),
+    name,
+  );
   if (found || isIP(name) === 0) return found;
-  return (await api.droplets(undefined, signal)).find((droplet) => isNamed(droplet, name));
+  const all = await api.droplets(undefined, signal);
+  return onlyOne(
+    all.filter((droplet) => isNamed(droplet, name)),
+    name,
+  );
 }
 
 function idIn(providerId: string): number {

@@ -6,7 +6,8 @@ import { wrapped } from './api/errors.ts';
 import { metadataBytesMax, metadataTimeoutMs } from './limits.ts';
 
 async function ownRegion(metadataUrl: string): Promise<string> {
-  const response = await fetch(`${metadataUrl}/metadata/v1/region`, { signal: AbortSignal.timeout(metadataTimeoutMs) });
+  const signal = AbortSignal.timeout(metadataTimeoutMs);
+  const response = await fetch(`${metadataUrl}/metadata/v1/region`, { redirect: 'error', signal });
   const text = await boundedText(response, metadataBytesMax);
   if (!response.ok) throw new Error(`droplet metadata returned non-200 status code: ${response.status}`);
   return text.trim();
