@@ -3,6 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import {
   ClientCertificateCredential,
+  type ClientCertificateCredentialOptions,
   ClientSecretCredential,
   ManagedIdentityCredential,
   type TokenCredential,
@@ -51,6 +52,26 @@ async function pemFile(path: string): Promise<string> {
   return readSecretFile(path, 'aadClientCertPath');
 }
 
+interface CertificateContext extends Pick<CredentialDeps, 'configDir' | 'clock'> {
+  options: ClientCertificateCredentialOptions;
+}
+
+/** Of the certificate that is in the file at the moment. */
+async function certificateCredential(
+  { tenant, client, certificate, password }: Parts,
+  { configDir, clock, options }: CertificateContext,
+): Promise<TokenCredential> {
+  const [tenantId, clientId] = [needed(tenant, 'tenantId'), needed(client, 'aadClientId')];
+  const path = configPath(needed(certificate, 'aadClientCertPath'), configDir);
+  const make = async () => {
+    const pem = { certificate: await pemFile(path), ...(password && { certificatePassword: password }) };
+    return new ClientCertificateCredential(tenantId, clientId, pem, options);
+  };
+  const current = fromFiles({ paths: () => [path], what: 'aadClientCertPath', clock, make });
+  await current();
+  return { getToken: async (scopes, more) => (await current()).getToken(scopes, more) };
+}
+
 const when = <T>(is: unknown, make: () => T): T | undefined => (is ? make() : undefined);
 
 function sources({ config, configDir, authority, env, clock, ca }: CredentialDeps): CredentialSource<TokenCredential>[] {
@@ -75,20 +96,7 @@ function sources({ config, configDir, authority, env, clock, ca }: CredentialDep
       needed(text, 'aadClientSecret'),
       options,
     );
-  const certificate = async ({ tenant, client, certificate: file, password }: Parts): Promise<TokenCredential> => {
-    const [tenantId, clientId] = [needed(tenant, 'tenantId'), needed(client, 'aadClientId')];
-    const path = configPath(needed(file, 'aadClientCertPath'), configDir);
-    const passwords = password ? { certificatePassword: password } : {};
-    const current = fromFiles({
-      paths: () => [path],
-      what: 'aadClientCertPath',
-      clock,
-      make: async () =>
-        new ClientCertificateCredential(tenantId, clientId, { certificate: await pemFile(path), ...passwords }, options),
-    });
-    await current();
-    return { getToken: async (scopes, more) => (await current()).getToken(scopes, more) };
-  };
+  const certificate = (parts: Parts): Promise<TokenCredential> => certificateCredential(parts, { configDir, clock, options });
   const federated = async ({ tenant, client, tokenFile }: Parts): Promise<TokenCredential> => {
     const path = configPath(needed(tokenFile, 'aadFederatedTokenFile'), configDir);
     await readSecretFile(path, 'aadFederatedTokenFile');
