@@ -55,6 +55,34 @@ export const listenersOf = (server: TestServer, service: Service): string[] =>
     ({ properties = {} }) => `${String(properties['protocol']).toUpperCase()} ${String(properties['frontendPort'])}`,
   );
 
+const textsIn = (properties: Record<string, unknown> | undefined, one: string, many: string): string[] =>
+  [properties?.[one] ?? [], properties?.[many] ?? []].flat().map(String);
+
+/** Whom the network security group lets in to the addresses of a Service, at its ports. */
+export function sourcesOf(server: TestServer, service: Service): string[] {
+  const { subscription } = server;
+  const rules = rulesOf(server, service);
+  const frontends = new Set(rules.map(({ properties }) => idOf(properties?.['frontendIPConfiguration'])));
+  const ports = rules.map(({ properties }) => String(properties?.['frontendPort']));
+  const addresses = balancersIn(server)
+    .flatMap((balancer) => partsOf(balancer, 'frontendIPConfigurations'))
+    .filter(({ id = '' }) => frontends.has(id.toLowerCase()))
+    .map(({ properties = {} }) =>
+      String(properties['privateIPAddress'] ?? subscription.get(idOf(properties['publicIPAddress']))?.properties['ipAddress']),
+    );
+  const sources = subscription
+    .of('Microsoft.Network/networkSecurityGroups')
+    .flatMap((one) => partsOf(one, 'securityRules'))
+    .filter(
+      ({ properties: of }) =>
+        of?.['access'] === 'Allow' &&
+        textsIn(of, 'destinationAddressPrefix', 'destinationAddressPrefixes').some((one) => addresses.includes(one)) &&
+        textsIn(of, 'destinationPortRange', 'destinationPortRanges').some((one) => ports.includes(one)),
+    )
+    .flatMap(({ properties: of }) => textsIn(of, 'sourceAddressPrefix', 'sourceAddressPrefixes'));
+  return sources.map((one) => (one === 'Internet' ? '0.0.0.0/0' : one));
+}
+
 /** Everything that a provider makes for load balancers. */
 export function leftoversOf(server: TestServer): string[] {
   const { subscription } = server;
@@ -121,6 +149,8 @@ export async function openConformance({
     terminateInstance: (name) => subscription.removeMachine(name),
     backends: (service) => backendsOf(server, service),
     listeners: (service) => listenersOf(server, service),
+    // Inside, whoever is in the network comes without a rule.
+    ...(!internal && { sources: (service: Service) => sourcesOf(server, service) }),
     leftovers: () => leftoversOf(server),
     failInTheMiddle: () =>
       faults.add({

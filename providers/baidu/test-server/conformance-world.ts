@@ -27,6 +27,13 @@ export function listenersOf(server: TestServer, service: Service): string[] {
     .flatMap((one) => (one.blbId === blbId ? [`${one.kind} ${one.listenerPort} ${one.backendPort}`] : []));
 }
 
+/** Whom the security groups of a Service's load balancer let in; without any that is everybody. */
+export function sourcesOf({ account }: TestServer, service: Service): string[] {
+  const groups = account.of('balancer').find((balancer) => holderOf(balancer) === service.metadata.uid)?.groups ?? [];
+  const rules = groups.flatMap((id) => account.must('group', id).rules).filter(({ direction }) => direction === 'ingress');
+  return groups.length > 0 ? rules.map(({ sourceIp }) => sourceIp) : ['0.0.0.0/0'];
+}
+
 /** Everything that a provider makes for load balancers. */
 export const leftoversOf = ({ account }: TestServer): string[] => [
   ...account.of('balancer').map(({ blbId }) => `BLB ${blbId}`),
@@ -74,6 +81,7 @@ export async function openConformance({ guarded = false, flaky = false } = {}): 
     terminateInstance: (name) => account.removeInstance(name),
     backends: (service) => backendsOf(server, service),
     listeners: (service) => listenersOf(server, service),
+    ...(!guarded && { sources: (service: Service) => sourcesOf(server, service) }),
     leftovers: () => leftoversOf(server),
     failInTheMiddle: () =>
       faults.add({ method: 'POST', path: /backendserver$/, status: 400, code: 'BadRequest', message: plannedFailure }),

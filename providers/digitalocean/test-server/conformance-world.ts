@@ -2,7 +2,7 @@
 import { type CloudProvider, defaultLoadBalancerName, type Service } from 'sagong/cloud-provider';
 import { type ConformanceWorld, persistent } from 'sagong/cloud-provider/conformance';
 import { everyFifth } from 'sagong/cloud-provider/test-server';
-import type { ForwardingRule } from '../src/api/types.ts';
+import type { ForwardingRule, LoadBalancerRequest } from '../src/api/types.ts';
 import { openWorld, settling } from './world.ts';
 
 const plannedFailure = 'failed on request';
@@ -32,6 +32,10 @@ export async function openConformance({ flaky = false } = {}): Promise<Conforman
       (balancerOf(service).forwarding_rules as ForwardingRule[]).map(
         ({ entry_protocol, entry_port }) => `${entry_protocol.toUpperCase()} ${entry_port}`,
       ),
+    sources(service) {
+      const { allow } = balancerOf(service).firewall as LoadBalancerRequest['firewall'];
+      return allow.length > 0 ? allow.map((one) => one.replace(/^cidr:/, '')) : ['0.0.0.0/0'];
+    },
     leftovers: () => [...account.loadBalancers.values()].map(({ name }) => name),
     failInTheMiddle: () =>
       server.fail({ method: 'POST', path: /load_balancers/, status: 500, afterwards: true, message: plannedFailure }),

@@ -42,6 +42,10 @@ export function listenersOf({ projects }: TestServer, balancer: string): string[
   );
 }
 
+/** Whom the firewall of a load balancer lets in. */
+export const sourcesOf = ({ projects }: TestServer, balancer: string): string[] =>
+  (projects.of('firewall').find(({ name }) => name === `k8s-fw-${balancer}`)?.['sourceRanges'] as string[] | undefined) ?? [];
+
 /** Everything that a provider makes for load balancers. */
 export const leftoversOf = ({ projects }: TestServer): Resource[] => made.flatMap((kind) => projects.of(kind));
 
@@ -70,6 +74,7 @@ export async function openConformance({ internal = false, flaky = false } = {}):
     terminateInstance: (name) => projects.removeInstance(name),
     backends: (service) => backendsOf(server, defaultLoadBalancerName(service)),
     listeners: (service) => listenersOf(server, defaultLoadBalancerName(service)),
+    sources: (service) => sourcesOf(server, defaultLoadBalancerName(service)),
     leftovers: () => leftoversOf(server).map(({ kind, name }) => `${kind} ${name}`),
     failInTheMiddle: () =>
       server.faults.add({ method: 'POST', path: /forwardingRules$/, status: 400, code: 'invalid', message: plannedFailure }),

@@ -34,6 +34,14 @@ export function listenersOf(server: TestServer, service: Service): string[] {
   });
 }
 
+/** Whom the firewall of a Service's NodeBalancer lets in; without one that is everybody. */
+export function sourcesOf(server: TestServer, service: Service): string[] {
+  const balancer = balancerOf(server, service);
+  const device = server.account.of('device').find((one) => one.balancer === balancer?.id);
+  const firewall = server.account.of('firewall').find(({ id }) => id === device?.firewall);
+  return firewall ? firewall.rules.inbound.flatMap(({ addresses }) => addresses.ipv4 ?? []) : ['0.0.0.0/0'];
+}
+
 /** Everything that a provider makes for load balancers. */
 export const leftoversOf = ({ account }: TestServer): string[] =>
   (['balancer', 'config', 'node', 'firewall', 'device'] as const).flatMap((kind) =>
@@ -67,6 +75,8 @@ export async function openConformance({ vpc = false, firewalls = false, flaky = 
     terminateInstance: (name) => account.removeLinode(name),
     backends: (service) => backendsOf(server, service),
     listeners: (service) => listenersOf(server, service),
+    // With firewalls, an annotation says who may come.
+    ...(!firewalls && { sources: (service: Service) => sourcesOf(server, service) }),
     leftovers: () => leftoversOf(server),
     failInTheMiddle: () =>
       faults.add({ method: 'POST', path: '/v4/nodebalancers', status: 400, code: 'region', message: plannedFailure }),

@@ -38,6 +38,19 @@ export const listenersOf = (server: TestServer, service: Service): string[] =>
     }),
   );
 
+/** Whom rules of security lists, and of groups, let in to the listeners of a Service's load balancer. */
+export function sourcesOf(server: TestServer, service: Service): string[] {
+  const { account } = server;
+  const balancers = balancersOf(server, service);
+  const ports = balancers.flatMap(({ listeners }) => Object.values(listeners).map(({ port }) => port));
+  const lists = account.of('list').flatMap(({ ingressSecurityRules }) => ingressSecurityRules);
+  const groups = balancers.flatMap(({ networkSecurityGroupIds = [] }) => networkSecurityGroupIds);
+  const ofGroups = account.of('groupRule').filter(({ group, direction }) => groups.includes(group) && direction === 'INGRESS');
+  return [...lists, ...ofGroups].flatMap(({ tcpOptions, source = '' }) =>
+    ports.includes(tcpOptions?.destinationPortRange?.min ?? 0) ? [source] : [],
+  );
+}
+
 /** Everything that a provider makes for load balancers. */
 export function leftoversOf({ account }: TestServer): string[] {
   const there = account.of('balancer').filter(({ lifecycleState }) => lifecycleState !== 'DELETED');
@@ -86,6 +99,7 @@ export async function openConformance({
     terminateInstance: (name) => account.removeInstance(name),
     backends: (service) => backendsOf(server, service),
     listeners: (service) => listenersOf(server, service),
+    sources: (service) => sourcesOf(server, service),
     leftovers: () => leftoversOf(server),
     // In the middle of what makes its rules, of either kind.
     failInTheMiddle: () =>

@@ -20,6 +20,13 @@ async function listens(world: ConformanceWorld, service: Service, expected: stri
   const wanted = expected.map((one) => one.split(' ').slice(0, words).join(' '));
   assert.deepEqual(found.toSorted(), wanted.toSorted());
 }
+async function letsIn(world: ConformanceWorld, service: Service, expected: string[]): Promise<void> {
+  if (world.sources) assert.deepEqual([...new Set(await world.sources(service))].toSorted(), expected.toSorted());
+}
+const withRanges = (service: Service, ...loadBalancerSourceRanges: string[]): Service => ({
+  ...service,
+  spec: { ...service.spec, loadBalancerSourceRanges },
+});
 const withPorts = (service: Service, ...ports: NonNullable<NonNullable<Service['spec']>['ports']>): Service => ({
   ...service,
   spec: { ...service.spec, ports },
@@ -139,6 +146,44 @@ export const loadBalancerChecks: Checks = {
     await balancer(world).ensureLoadBalancer(world.cluster, service, []);
     assert.ok(await balancer(world).getLoadBalancer(world.cluster, service));
     await sends(world, service, []);
+  },
+  'load balancers: made without nodes, it serves those that come later': async (world) => {
+    const service = serviceNamed('web', 1);
+    await balancer(world).ensureLoadBalancer(world.cluster, service, []);
+    const nodes = await nodesOf(world, 'node-a', 'node-b');
+    await balancer(world).updateLoadBalancer(world.cluster, service, nodes);
+    await sends(world, service, ['node-a', 'node-b']);
+    await listens(world, service, ['TCP 80 30001']);
+    await letsIn(world, service, ['0.0.0.0/0']);
+    await balancer(world).ensureLoadBalancerDeleted(world.cluster, service);
+    await nothingLeft(world);
+  },
+  'load balancers: a range that is taken off lets nobody in': async (world) => {
+    const service = serviceNamed('web', 1);
+    const nodes = await nodesOf(world, 'node-a');
+    const [office, home] = ['198.51.100.0/24', '203.0.113.0/24'];
+    await balancer(world).ensureLoadBalancer(world.cluster, service, nodes);
+    await letsIn(world, service, ['0.0.0.0/0']);
+    await balancer(world).ensureLoadBalancer(world.cluster, withRanges(service, office, home), nodes);
+    await letsIn(world, service, [office, home]);
+    await balancer(world).ensureLoadBalancer(world.cluster, withRanges(service, home), nodes);
+    await letsIn(world, service, [home]);
+    await balancer(world).ensureLoadBalancerDeleted(world.cluster, withRanges(service, home));
+    await nothingLeft(world);
+  },
+  'load balancers: of two Services with one port each is reached by its own, and stays when the other goes': async (world) => {
+    const [wide, narrow] = [serviceNamed('web', 1), withRanges(serviceNamed('api', 2), '203.0.113.0/24')];
+    const nodes = await nodesOf(world, 'node-a');
+    await balancer(world).ensureLoadBalancer(world.cluster, wide, nodes);
+    await balancer(world).ensureLoadBalancer(world.cluster, narrow, nodes);
+    await listens(world, wide, ['TCP 80 30001']);
+    await listens(world, narrow, ['TCP 80 30002']);
+    await balancer(world).ensureLoadBalancerDeleted(world.cluster, wide);
+    await sends(world, narrow, ['node-a']);
+    await listens(world, narrow, ['TCP 80 30002']);
+    await letsIn(world, narrow, ['203.0.113.0/24']);
+    await balancer(world).ensureLoadBalancerDeleted(world.cluster, narrow);
+    await nothingLeft(world);
   },
   'load balancers: two Services share nothing': async (world) => {
     const [first, second] = [serviceNamed('web', 1), serviceNamed('web', 2)];

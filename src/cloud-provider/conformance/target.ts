@@ -14,6 +14,8 @@ export interface ConformanceWorld {
   backends?(service: Service): Promise<string[]> | string[];
   /** The ports a load balancer takes traffic on, each as `TCP 80 30001` (protocol, port, node port; the latter may be left out), read past the provider. */
   listeners?(service: Service): Promise<string[]> | string[];
+  /** The ranges from which a load balancer is reached, read past the provider. */
+  sources?(service: Service): Promise<string[]> | string[];
   /** Everything the provider made and that is still there, by name, read past the provider. */
   leftovers?(): Promise<string[]> | string[];
   /** The next change to a load balancer fails in its middle; later ones do not. */
