@@ -34,7 +34,7 @@ import type { Attributes, Credentials, Target, UserInfo } from './request/reques
 import { restsOf } from './rests.ts';
 import type { ApiServer, ApiServerOptions, ApiServerParts } from './server-options.ts';
 import { defaultSettings, kindSettingsOf, type ServerSettings } from './settings.ts';
-import { ending, leaveInTime, runStartHooks } from './start-hooks.ts';
+import { cacheHooks, ending, leaveInTime, runStartHooks } from './start-hooks.ts';
 import { startCompactor } from './storage/compactor.ts';
 import type { ReadOnlyCluster } from './storage/read-only-cluster.ts';
 import { StoreFeed } from './storage/store-feed.ts';
@@ -283,7 +283,7 @@ function startUp(
     begin = resolve;
   });
   if (!options.holdStart) begin();
-  const hooks = [...(parts.startHooks ?? []), ...(parts.aggregator?.hooks ?? [])];
+  const hooks = [...cacheHooks, ...(parts.startHooks ?? []), ...(parts.aggregator?.hooks ?? [])];
   const done = held.then(() => runStartHooks(hooks, { health, cluster, writer, feed, clock, logger, signal }));
   done.catch((error: unknown) => {
     if (!signal.aborted) lost.end(error as Error);

@@ -18,6 +18,19 @@ export interface StartHookDeps {
 }
 
 /**
+ * Upstream fills its caches, serves definitions and readies admission in hooks of their own. Here one feed of the store fills every cache, and
+ * definitions and admission read those: each hook is done once the caches are, which is what `runStartHooks` waits for after every one.
+ */
+export const cacheHooks: readonly StartHook[] = [
+  'generic-apiserver-start-informers',
+  'start-apiserver-admission-initializer',
+  'start-apiextensions-informers',
+  'start-apiextensions-controllers',
+  'crd-informer-synced',
+  'start-kube-aggregator-informers',
+].map((name) => ({ name, after: '', run: () => Promise.resolve() }));
+
+/**
  * Runs each hook when the one it needs has run: those that do not need each other share the store's commits. A store that does not answer for a
  * while is waited for. Rejects with an error that names the hook when one fails for good.
  */
@@ -26,7 +39,7 @@ export async function runStartHooks(hooks: readonly StartHook[], deps: StartHook
   const ends = new Map<string, Promise<void>>();
   let last: Promise<void> = Promise.resolve();
   for (const { hook, mark } of runs) {
-    const needed = hook.after === undefined ? last : ends.get(hook.after);
+    const needed = hook.after === undefined ? last : hook.after === '' ? Promise.resolve() : ends.get(hook.after);
     if (!needed) throw new Error(`PostStartHook "${hook.name}" comes before "${hook.after}", which it needs`);
     const run = async (): Promise<void> => {
       await needed;

@@ -1,11 +1,11 @@
 // Which health checks the apiserver has, by upstream's names (k8s.io/apiserver/pkg/server/healthz.go).
-import { type HealthCheck, type HealthEndpoint, pingCheck } from '#component-base';
+import { type HealthCheck, type HealthEndpoint, logCheck, pingCheck } from '#component-base';
 import type { Clock } from '#utils';
 import type { StoreFeed } from '../storage/store-feed.ts';
 
 export interface HealthChecks {
   lists(): Record<HealthEndpoint, readonly HealthCheck[]>;
-  /** Adds `poststarthook/<name>`: healthy once `done` was called. */
+  /** Adds `poststarthook/<name>`, and `autoregister-completion` with the hook that registers APIServices: healthy once `done` was called. */
   addStartHook(name: string): { done(): void; failed(error: unknown): void };
   /** From now on not ready: the server is going. */
   shutDown(): void;
@@ -49,18 +49,17 @@ export function createHealthChecks(
   };
   return {
     lists: () => ({
-      healthz: [pingCheck, store, ...checks, ...hooks],
-      livez: [pingCheck, store, ...(livezGraceMs > 0 ? hooks.map(graceful) : hooks)],
-      readyz: [pingCheck, readiness, informers, ...checks, ...hooks, shutdown, ...(components?.() ?? [])],
+      healthz: [pingCheck, logCheck, store, ...checks, ...hooks],
+      livez: [pingCheck, logCheck, store, ...(livezGraceMs > 0 ? hooks.map(graceful) : hooks)],
+      readyz: [pingCheck, logCheck, store, readiness, informers, ...checks, ...hooks, shutdown, ...(components?.() ?? [])],
     }),
     addStartHook(name) {
       let state: Error | 'done' = new Error('not finished');
-      hooks.push({
-        name: `poststarthook/${name}`,
-        check() {
-          if (state !== 'done') throw state;
-        },
-      });
+      const check = (): void => {
+        if (state !== 'done') throw state;
+      };
+      hooks.push({ name: `poststarthook/${name}`, check });
+      if (name === 'kube-apiserver-autoregistration') hooks.push({ name: 'autoregister-completion', check });
       return {
         done() {
           state = 'done';

@@ -38,7 +38,7 @@ export function frameMaker(
   const key = `${apiVersionOf(resource.group, resource.version)} ${encoding} ${as ?? ''} ${apiVersion} ${as === 'Table' ? include : ''}`;
   // The columns are sent once per stream; a Table's frames differ between a stream's first event and the rest.
   let columnsSent = false;
-  const shaped = (object: UnknownObject, stored: UnknownObject): object => {
+  const shaped = (object: UnknownObject, stored: UnknownObject, included = include): object => {
     if (as === undefined) return object;
     if (as !== 'Table') return partialMetadata(object, apiVersion, resource);
     const columnDefinitions = columnsSent ? null : columnsOf(resource);
@@ -49,7 +49,7 @@ export function frameMaker(
       apiVersion,
       metadata,
       columnDefinitions,
-      rows: [rowOf(resource, stored, object, include, apiVersion, now())],
+      rows: [rowOf(resource, stored, object, included, apiVersion, now())],
     };
   };
   const plain = encoding === 'json' && as === undefined;
@@ -69,11 +69,10 @@ export function frameMaker(
     bookmark(revision, annotations) {
       const metadata = { resourceVersion: String(revision), ...(annotations && { annotations }) };
       const object = { kind: resource.kind, apiVersion: apiVersionOf(resource.group, resource.version), metadata };
-      if (as === 'Table') return encode('BOOKMARK', { kind: 'Table', apiVersion, metadata, columnDefinitions: null, rows: [] });
-      return encode(
-        'BOOKMARK',
-        as ? partialMetadata(object as UnknownObject, apiVersion) : bookmarkObject(resource, object as UnknownObject),
-      );
+      const empty = bookmarkObject(resource, object as UnknownObject) as UnknownObject;
+      if (as !== 'Table') return encode('BOOKMARK', as ? partialMetadata(object as UnknownObject, apiVersion) : empty);
+      // The annotation that says that the initial events have ended is shown also to those who asked for no objects.
+      return encode('BOOKMARK', shaped(empty, empty, include === 'None' && annotations ? 'Metadata' : include));
     },
     error: (status) => encode('ERROR', status),
   };

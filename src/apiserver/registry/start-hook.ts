@@ -6,7 +6,7 @@ import type { ClusterWriter } from './writer.ts';
 export interface StartHook {
   /** Shown as the health check `poststarthook/<name>`. */
   name: string;
-  /** Name of the earlier hook whose work this one needs. Default: the one before it in the list. */
+  /** Name of the earlier hook whose work this one needs, or '' for none. Default: the one before it in the list. */
   after?: string;
   run(cluster: ReadOnlyCluster, writer: ClusterWriter, signal: AbortSignal): Promise<void>;
 }

@@ -22,6 +22,14 @@ export type HealthEndpoint = 'healthz' | 'livez' | 'readyz';
 /** Always healthy: shows that the server answers at all. */
 export const pingCheck: HealthCheck = { name: 'ping', check() {} };
 
+/** Fails once standard error, where log lines go, cannot be written to. Lines are written as they are made, so none wait for a flush. */
+export const logCheck: HealthCheck = {
+  name: 'log',
+  check() {
+    if (process.stderr.errored) throw process.stderr.errored;
+  },
+};
+
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 const quoteAll = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(',');
 

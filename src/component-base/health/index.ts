@@ -5,6 +5,7 @@ export {
   type HealthAnswer,
   type HealthCheck,
   type HealthEndpoint,
+  logCheck,
   pingCheck,
   routeHealth,
 } from './health.ts';
