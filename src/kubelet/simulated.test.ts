@@ -195,6 +195,19 @@ describe('a simulated node', () => {
     });
   });
 
+  it('does not count a pod that is gone from the API, also while its containers end', async () => {
+    const { api } = await start();
+    const large = { containers: [{ name: 'app', image: 'x', resources: { requests: { cpu: '6' } } }] };
+    api.put('pods', podOf('first', large));
+    await settle();
+    const pods = createClient(api).resource<Pod>({ group: '', version: 'v1', resource: 'pods' }, 'default');
+    const gone = pods.delete('first', { gracePeriodSeconds: 0 });
+    queueMicrotask(() => queueMicrotask(() => api.put('pods', podOf('second', large))));
+    await gone;
+    await settle();
+    expect(api.get<Pod>('pods', 'default', 'second')?.status?.phase).toBe('Running');
+  });
+
   it('ends a pod at its deadline', async () => {
     const { api, clock } = await start();
     api.put('pods', podOf('late', { activeDeadlineSeconds: 5 }));

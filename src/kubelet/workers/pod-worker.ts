@@ -66,6 +66,10 @@ export class PodWorker {
   get couldBeRunning(): boolean {
     return this.#phase === 'running' || this.#phase === 'terminating';
   }
+  /** The pod is gone from the API or its manifest; its containers may still be ending. */
+  get removed(): boolean {
+    return this.#removed;
+  }
 
   /** The pod's newest version. */
   update(pod: Pod): void {

@@ -129,9 +129,10 @@ export class PodWorkers {
       refusalOf(pod, node, others, node.status?.nodeInfo?.operatingSystem)
     );
   }
+  /** What a new pod shares the node with. The scheduler no longer counts a pod that is gone from the API, so neither does this. */
   #activePods(): Pod[] {
     return [...this.#workers.values()]
-      .filter((worker) => worker.couldBeRunning && !isTerminalPhase(worker.pod.status?.phase))
+      .filter((worker) => worker.couldBeRunning && !worker.removed && !isTerminalPhase(worker.pod.status?.phase))
       .map((worker) => worker.pod);
   }
   #gone(uid: string): void {
