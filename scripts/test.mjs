@@ -33,8 +33,8 @@ const obstacles = {
 };
 const tiers = ['tidy', 'unit', 'kinds', 'component', 'simulation', 'interop', 'e2e'];
 /** Mostly waits for the periods of a cluster; two of its files run at a time, each with a cluster of its own. */
-const waiting = 'e2e';
-/** Run meanwhile, one after the other, each in one process: half of a small machine is left for the clusters. */
+const waitingTier = 'e2e';
+/** Run meanwhile, one after the other, each in one process until the clusters are gone: half of a small machine is left for them. */
 const meanwhile = ['interop', 'simulation', 'component'];
 /** So many files may be unsteady in one run; more than these is no noise. */
 const againMax = 5;
@@ -86,7 +86,7 @@ function reportOf(report, status) {
   return result;
 }
 
-async function run(tier, beside = false) {
+async function run(tier, { beside = false, alone = beside } = {}) {
   const obstacle = obstacles[tier]?.();
   if (obstacle) {
     notes.push(`tier ${tier} skipped: ${obstacle}`);
@@ -95,7 +95,7 @@ async function run(tier, beside = false) {
   }
   if (!beside) console.log(`\n== ${tier}`);
   const started = Date.now();
-  const result = await vitest(tier, { beside });
+  const result = await vitest(tier, { beside, alone });
   totals.passed += result.passed;
   totals.skipped += result.skipped;
   failures.push(...result.failures.map((failure) => ({ tier, ...failure })));
@@ -120,20 +120,22 @@ async function again() {
   }
 }
 
-async function runAll(names, beside = false) {
-  for (const tier of names) await run(tier, beside);
+async function runAll(names, settings = () => ({})) {
+  for (const tier of names) await run(tier, settings());
 }
-const waits = chosen.includes(waiting) && obstacles[waiting]() === undefined;
-const later = waits ? [waiting, ...meanwhile] : [];
+const waits = chosen.includes(waitingTier) && obstacles[waitingTier]() === undefined;
+const later = waits ? [waitingTier, ...meanwhile] : [];
 await runAll(chosen.filter((name) => !later.includes(name)));
-if (waits)
+if (waits) {
+  let waiting = true;
   await Promise.all([
-    run(waiting),
+    run(waitingTier).finally(() => (waiting = false)),
     runAll(
       meanwhile.filter((name) => chosen.includes(name)),
-      true,
+      () => ({ beside: true, alone: waiting }),
     ),
   ]);
+}
 await again();
 rmSync(reports, { recursive: true, force: true });
 totals.failed = failures.length;
