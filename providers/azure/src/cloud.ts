@@ -4,6 +4,7 @@ import type { Arm } from './api/arm.ts';
 import type { ObserveOperation } from './api/metrics.ts';
 import type { Finder } from './instances/finder.ts';
 import type { Inventory } from './instances/inventory.ts';
+import type { Claims } from './load-balancer/claims.ts';
 import type { Settings } from './settings.ts';
 import type { Stores } from './stores.ts';
 
@@ -13,6 +14,7 @@ export interface Cloud {
   settings: Settings;
   finder: Finder;
   inventory: Inventory;
+  claims: Claims;
   observe: ObserveOperation;
   clock: Clock;
   logger: Logger;

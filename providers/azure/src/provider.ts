@@ -12,6 +12,7 @@ import { createFinder } from './instances/finder.ts';
 import { createInstances } from './instances/instances.ts';
 import { createInventory } from './instances/inventory.ts';
 import { Backends } from './load-balancer/backends.ts';
+import { createClaims } from './load-balancer/claims.ts';
 import { createLoadBalancers } from './load-balancer/load-balancers.ts';
 import { createMembership } from './load-balancer/membership.ts';
 import { PublicIps } from './load-balancer/public-ips.ts';
@@ -58,6 +59,7 @@ export async function createProvider(context: CreateContext<unknown>, deps: Prov
     stores,
     settings,
     inventory,
+    claims: createClaims(),
     finder: createFinder(arm, settings, inventory),
     observe: createOperationMetrics({ metrics, clock, group, subscription: networkSubscription }),
     clock,
@@ -68,6 +70,7 @@ export async function createProvider(context: CreateContext<unknown>, deps: Prov
     instancesV2: createInstances({ arm, finder: cloud.finder, settings, clock }),
     loadBalancer: createLoadBalancers({ cloud, backends, publicIps: new PublicIps(cloud), security: createSecurity(cloud) }),
     routes: createRoutes(cloud),
+    setInformers: cloud.claims.watch,
     hasClusterId: () => true,
   };
 }

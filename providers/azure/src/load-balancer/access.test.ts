@@ -124,21 +124,6 @@ describe('who is let in', () => {
     const tooMany = web({ [annotation.ipRanges]: ranges(4_001) });
     await expect(world.balancers.ensureLoadBalancer(cluster, tooMany, nodes)).rejects.toThrow('4001 ranges are more than 4000');
   });
-  it('at a further address stay when another Service has left it', async () => {
-    const world = await opened();
-    const nodes = addNodes(world, ['node-a']);
-    const further = '203.0.113.80';
-    await world.balancers.ensureLoadBalancer(cluster, web({ [annotation.additionalIps]: further }), nodes);
-    const second = other({ [annotation.additionalIps]: further }, { ports: [tcp(443)] });
-    await world.balancers.ensureLoadBalancer(cluster, second, nodes);
-    await world.balancers.ensureLoadBalancerDeleted(cluster, second);
-    const at = security(world).filter((rule) => JSON.stringify(rule).includes(further));
-    expect(at).toMatchObject([{ destinationPortRanges: ['80'] }]);
-    // Its status still shows the address that its annotation does not name any more.
-    const shown = { ...web(), status: { loadBalancer: { ingress: [{ ip: further }] } } };
-    await world.balancers.ensureLoadBalancer(cluster, shown, nodes);
-    expect(JSON.stringify(security(world))).not.toContain(further);
-  });
   it('are left to others on request, and further addresses are let in as well', async () => {
     const world = await opened();
     const nodes = addNodes(world, ['node-a']);

@@ -16,10 +16,10 @@ export interface Placed {
   isOwn: boolean;
 }
 
-const prefixesOf = ({ addressPrefix, addressPrefixes }: Subnet): string[] =>
+export const prefixesOf = ({ addressPrefix, addressPrefixes }: Subnet): string[] =>
   addressPrefixes ?? (addressPrefix ? [addressPrefix] : []);
 /** An address within a range adds nothing to it. */
-const isWithin = (address: string, ranges: readonly string[]): boolean =>
+export const isWithin = (address: string, ranges: readonly string[]): boolean =>
   ranges.some((range) => readRanges([range, `${address}/${familyOf(address) === 'IPv6' ? 128 : 32}`], 'subnet').length === 1);
 
 /** The address that the status shows, for when a frontend must be made again. */

@@ -139,11 +139,11 @@ class Balancers {
     // What cannot be had is refused before a rule is closed for it.
     desired(before[side], desire);
     const staying = stayingIds(before[side], plan, frontends);
-    const lost = (await this.#reached(present(before), service, signal)).filter(
-      ({ frontendIds }) => !staying.some((id) => frontendIds.some((one) => sameText(one, id))),
-    );
+    const reached = await this.#reached(present(before), service, signal);
+    const lost = reached.filter(({ frontendIds }) => !staying.some((id) => frontendIds.some((one) => sameText(one, id))));
     // First closed: nobody could tell afterwards which addresses, and which ports of nodes, they were.
-    await security.change({ service, balancers: present(before), clear: lost, next: plan }, signal);
+    const further = await this.#further(present(before), service, reached, signal);
+    await security.change({ service, balancers: present(before), clear: [...lost, ...further], next: plan }, signal);
     const balancer = await this.#change(cluster, side, (there) => desired(there, desire), signal);
     if (!balancer) throw new Error(`load balancer ${desire.name} is gone`);
     await this.#settle(cluster, plan, balancer, nodes, signal);

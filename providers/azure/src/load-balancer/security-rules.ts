@@ -110,13 +110,12 @@ export class SecurityRules {
       for (const address of destinationsOf(rule).filter((one) => addresses.includes(one)))
         this.#clearOne(rule.name ?? '', address, kept);
   }
-  /** Takes these ports away from addresses of which `isOwn` says that only one Service has them. */
+  /** Takes these ports away from the addresses of which `isOwn` says that it may; other ports there, and other addresses, stay. */
   clearPorts(protocol: RuleProtocol, ports: readonly number[], isOwn: (address: string) => boolean): void {
+    const others: Kept = (_address, _protocol, port) => port === undefined || !ports.includes(port);
     for (const rule of [...this.#rules.values()].filter(isManaged)) {
-      const there = portsOf(rule) ?? [];
-      if (rule.access !== 'Allow' || rule.protocol !== protocol || !there.some((port) => ports.includes(port))) continue;
-      const left = destinationsOf(rule).filter((address) => !isOwn(address));
-      this.#rules.set(rule.name ?? '', withDestinations(rule, left));
+      if (rule.access !== 'Allow' || rule.protocol !== protocol) continue;
+      for (const address of destinationsOf(rule).filter(isOwn)) this.#clearOne(rule.name ?? '', address, others);
     }
   }
   #clearOne(name: string, address: string, kept: Kept): void {

@@ -1,5 +1,5 @@
 // The network security group of the nodes, opened for the addresses of load balancers and closed again.
-import { familyOf } from 'sagong/cloud-provider/kit';
+import { familyOf, undefinedIfAbsent } from 'sagong/cloud-provider/kit';
 import type { LoadBalancer } from '@azure/arm-network';
 import type { Node, Service } from 'sagong/cloud-provider';
 import type { Cloud } from '../cloud.ts';
@@ -7,8 +7,10 @@ import { sameText } from '../ids.ts';
 import { type Family, ownsPiece } from '../names.ts';
 import { keptTags, sameTags } from '../tags.ts';
 import { addressesOf } from './backends.ts';
+import { isWithin, prefixesOf } from './frontends.ts';
 import { isDirect, type Plan } from './plan.ts';
 import { frontedIps } from './public-ips.ts';
+import { isInside } from './ranges.ts';
 import { type Kept, type RuleProtocol, ruleProtocols, SecurityRules } from './security-rules.ts';
 
 /** An address at which a Service is, or was, reached, and the frontends that have it. */
@@ -24,7 +26,7 @@ export interface Opening {
   balancers: readonly LoadBalancer[];
   /** Addresses out of which the Service is taken. */
   clear: readonly Reached[];
-  /** What is to come: node ports that it has as well are not closed. */
+  /** What is to come: ports that it has as well, of nodes and at further addresses, are not closed. */
   next?: Plan;
   /** Undefined: nothing is let through. */
   open?: { plan: Plan; addresses: readonly string[]; nodes: readonly Node[] };
@@ -91,6 +93,14 @@ const portsOf = (plan: Plan, protocol: RuleProtocol, family: Family): number[] =
 const directPortsOf = (plan: Plan, protocol: RuleProtocol): number[] =>
   plan.families.flatMap(({ family }) => (isDirect(plan, family) ? portsOf(plan, protocol, family) : []));
 
+/** Whether the Service itself goes on to let clients in at a further address; without a port, whether it keeps others out there. */
+function isToStay(next: Plan | undefined, address: string, protocol?: RuleProtocol, port?: number): boolean {
+  const family = familyOf(address);
+  if (!next || !family || !next.additionalIps.includes(address)) return false;
+  if (protocol === undefined || port === undefined) return next.access.denyOthers;
+  return next.securityRules && portsOf(next, protocol, family).includes(port);
+}
+
 function openFor(rules: SecurityRules, { plan, addresses, nodes }: NonNullable<Opening['open']>): void {
   if (!plan.securityRules) return;
   for (const family of families) {
@@ -105,16 +115,35 @@ function openFor(rules: SecurityRules, { plan, addresses, nodes }: NonNullable<O
   }
 }
 
-export function createSecurity({ arm, stores, settings }: Cloud): Security {
+export function createSecurity({ arm, stores, settings, claims }: Cloud): Security {
   const { name, group } = settings.securityGroup;
-  /** Addresses of load balancers, so that those of nodes can be told from them. */
-  async function frontAddresses({ balancers }: Opening, signal?: AbortSignal): Promise<Set<string>> {
+  /** Whether an address may be a node's. Those of load balancers, and those outside that Services only name, are not. */
+  async function nodeAddresses({ balancers }: Opening, signal?: AbortSignal): Promise<(address: string) => boolean> {
     const inside = balancers.flatMap(({ frontendIPConfigurations = [] }) =>
       frontendIPConfigurations.map((one) => one.privateIPAddress ?? ''),
     );
     const outside = (await frontedIps({ arm, settings }, balancers, signal)).map(({ ipAddress = '' }) => ipAddress);
-    return new Set([...inside, ...outside]);
+    const fronts = new Set([...inside, ...outside]);
+    const { network } = settings;
+    const hasSubnet = network.name !== '' && network.subnet !== '';
+    const subnet = hasSubnet
+      ? await arm.subnet(network.group, network.name, network.subnet, signal).catch(undefinedIfAbsent)
+      : undefined;
+    const ranges = subnet ? prefixesOf(subnet) : [];
+    return (address) => !fronts.has(address) && (isInside(address) || isWithin(address, ranges));
   }
+  /** What stays at the addresses out of which a Service is taken: ports of others, and that they keep everybody else out. */
+  const keptBy =
+    (opening: Opening): Kept =>
+    (address, protocol, port) => {
+      const frontendIds = opening.clear.filter((one) => one.address === address).flatMap((one) => one.frontendIds);
+      if (frontendIds.length > 0) return isOfOthers(opening, frontendIds, protocol, port);
+      // Nothing in Azure says who else has an address that is not of these load balancers.
+      if (isToStay(opening.next, address, protocol, port)) return true;
+      const others = claims.ofOthers(opening.service, address);
+      if (protocol === undefined || port === undefined) return others.some(({ deniesOthers }) => deniesOthers);
+      return !ownPorts(opening, protocol).includes(port) || others.some((one) => one.has(protocol, port));
+    };
   return {
     async change(opening, signal) {
       const { clear, open } = opening;
@@ -122,7 +151,7 @@ export function createSecurity({ arm, stores, settings }: Cloud): Security {
       const hasDirect = direct.some(({ ports }) => ports.length > 0);
       if (!open && clear.length === 0 && !hasDirect) return;
       if (name === '') throw new Error('securityGroupName is not configured');
-      const fronts = hasDirect ? await frontAddresses(opening, signal) : new Set<string>();
+      const isOfNode = hasDirect ? await nodeAddresses(opening, signal) : () => false;
       await stores.securityGroups.change(
         group,
         name,
@@ -132,17 +161,11 @@ export function createSecurity({ arm, stores, settings }: Cloud): Security {
             throw new Error(`network security group ${name} does not exist in resource group ${group}`);
           }
           const rules = new SecurityRules(there.securityRules);
-          const kept: Kept = (address, protocol, port) => {
-            const frontendIds = clear.filter((one) => one.address === address).flatMap((one) => one.frontendIds);
-            if (frontendIds.length > 0) return isOfOthers(opening, frontendIds, protocol, port);
-            // Nothing in Azure says who else has an address that is not of these load balancers.
-            return port !== undefined && !ownPorts(opening, protocol).includes(port);
-          };
           rules.clear(
             clear.map(({ address }) => address),
-            kept,
+            keptBy(opening),
           );
-          for (const { protocol, ports } of direct) rules.clearPorts(protocol, ports, (address) => !fronts.has(address));
+          for (const { protocol, ports } of direct) rules.clearPorts(protocol, ports, isOfNode);
           if (open) openFor(rules, open);
           const securityRules = rules.changed();
           const tags =
