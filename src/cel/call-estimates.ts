@@ -186,6 +186,7 @@ const estimates = new Map<string, Estimate>([
   ['flatten', ([list, depth]) => list && made(list.size, depth ? intOf(depth, Infinity) : 1)],
   ['distinct', ([list]) => list && squared(list, 2)],
   ['sort', sort],
+  ['@sortByAssociatedKeys', sort],
   ['format', walked(0)],
   ['bytes', ([text], { params }) => (isText(params[0]) && text ? converted(text.size, 1, 4) : undefined)],
   ['string', ([value], { params }) => (params[0]?.kind === 'bytes' && value ? converted(value.size, 0.25, 1) : undefined)],

@@ -1,4 +1,4 @@
-// Macros: calls that bind names (https://github.com/google/cel-spec/blob/master/doc/langdef.md#macros, cel-go ext/comprehensions and optionals).
+// Macros: calls that bind names (https://github.com/google/cel-spec/blob/master/doc/langdef.md#macros, cel-go ext/comprehensions, ext/lists and optionals).
 import type { Fold, Issue, Node } from './ast.ts';
 
 /** What a call means when it is a macro; undefined when it is not a macro; an issue when it is a macro that is written wrong. */
@@ -10,6 +10,7 @@ export function expandMacro(name: string, at: number, args: readonly Node[], tar
       : undefined;
   if (name === 'optMap' || name === 'optFlatMap')
     return args.length === 2 ? expandBind(name, at, target, args[0], args[1]) : undefined;
+  if (name === 'sortBy' && args.length === 2) return expandSortBy(at, target, args);
   const shape = folds[`${name}/${args.length}`];
   return shape && expandFold(shape, at, target, args);
 }
@@ -35,6 +36,15 @@ function expandBind(
           : `${form}() variable name must be a simple identifier`,
     };
   return { kind: 'bind', at, form, name: name.name, value, body };
+}
+
+/** A list is sorted by the keys that its items have: it gets a name, so that it is made once, and the keys are a list beside it. */
+function expandSortBy(at: number, list: Node, args: readonly Node[]): Node | Issue {
+  const input: Node = { kind: 'ident', at, name: '@__sortBy_input__' };
+  const keys = expandFold(shape('map', 1, 'transform'), at, input, args);
+  if (!('kind' in keys)) return keys;
+  const body: Node = { kind: 'call', at, name: '@sortByAssociatedKeys', target: input, args: [keys] };
+  return { kind: 'bind', at, form: 'bind', name: input.name, value: list, body };
 }
 
 interface Shape {

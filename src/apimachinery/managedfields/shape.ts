@@ -58,6 +58,7 @@ const scalars: Partial<Record<FieldSchema['type'], Shape>> = {
   uint64: { scalar: 'numeric' },
   float: { scalar: 'numeric' },
   double: { scalar: 'numeric' },
+  anyScalar: { scalar: 'untyped' },
   time: { scalar: 'untyped' },
   microTime: { scalar: 'untyped' },
   rawExtension: untypedAtomic,

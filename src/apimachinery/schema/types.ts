@@ -11,6 +11,8 @@ export type SpecialType =
   | 'microTime'
   | 'quantity'
   | 'intOrString'
+  /** A scalar of any JSON kind: what server-side apply makes of a string with a format (custom resources). */
+  | 'anyScalar'
   | 'rawExtension'
   | 'fieldsV1'
   /** apiextensions' JSON (a message that holds bytes) and its three either-or types; for those `ref` names JSONSchemaProps. */

@@ -144,7 +144,8 @@ function wireBody(request: WireRequest, rest: WriteSettings['rest'], onRead: (by
     },
     async patch(custom) {
       const type = patchType;
-      if (!patchTypes.includes(type)) throw custom ? unsupportedMediaType(customPatchTypes) : routerUnsupported();
+      if (custom && !customPatchTypes.includes(type)) throw unsupportedMediaType(customPatchTypes);
+      if (!patchTypes.includes(type)) throw routerUnsupported();
       const bytes = await readBytes(request);
       onRead(bytes.length);
       return { type, ...(await patchText(bytes, type, true, rest)) };

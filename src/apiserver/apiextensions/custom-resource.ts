@@ -1,6 +1,6 @@
 // One version of a custom resource as a served resource.
 import { createHash } from '../platform/crypto.ts';
-import { applyDefaults, declaresDefaults, isObject, prune } from '#api/apiextensions/common';
+import { applyDefaults, declaresDefaults, dropNulls, isObject, prune } from '#api/apiextensions/common';
 import type { CustomResourceDefinition, CustomResourceDefinitionVersion, JSONSchemaProps } from '#api/apiextensions/v1';
 import { createFieldManager, type FieldManagerOptions } from '#apimachinery/managedfields';
 import { apiVersionOf, type KubeObject, parseApiVersion, type UnknownObject } from '#apimachinery/meta';
@@ -72,12 +72,14 @@ function reader(
   own: string,
 ): NonNullable<ServedResource['read']> {
   const schemas = new Map(versions.map((version) => [version.name, schemaOf(version)]));
-  return (value, strict, apiVersion = apiVersionOf(group, own)) => {
+  return (value, strict, apiVersion = apiVersionOf(group, own), nulls = 'dropped') => {
     const named = parseApiVersion(apiVersion);
     const object = deepCopy(isObject(value) ? value : {});
     const metadata = decode(builtin, metaType, object['metadata'] ?? {}, { strict });
     object['metadata'] = deepCopy(metadata.object);
-    const dropped = named.group === group ? prune(schemas.get(named.version) ?? {}, object, true).sort() : [];
+    const schema = named.group === group ? (schemas.get(named.version) ?? {}) : undefined;
+    const dropped = schema ? prune(schema, object, true).sort() : [];
+    if (nulls === 'dropped') dropNulls(schema, object);
     const unknown = [
       ...metadata.strictErrors.map((text) => text.replace('"', '"metadata.')),
       ...dropped.map((path) => `unknown field ${JSON.stringify(path)}`),
@@ -118,6 +120,7 @@ function shaper({ spec: { group, versions } }: CustomResourceDefinition): ViewsO
     const schema = schemas.get(apiVersion);
     if (!schema) return;
     prune(schema, object, true);
+    dropNulls(schema, object);
     if (use === 'read') applyDefaults(schema, object);
   };
 }

@@ -25,6 +25,11 @@ const keepsUnknown = (value: JSONSchemaProps): boolean =>
 export function customTypeTable(builtin: SchemaTable, rootType: string, schema: JSONSchemaProps): SchemaTable {
   const types = new Map<string, TypeSchema>();
   const optional = { number: 0, omitempty: true, pointer: true } as const;
+  const objectFields: FieldSchema[] = [
+    { name: 'kind', ...optional, type: 'string' },
+    { name: 'apiVersion', ...optional, type: 'string' },
+    { name: 'metadata', ...optional, type: 'message', ref: metaType },
+  ];
   const structType = (name: string, struct: JSONSchemaProps, fields: FieldSchema[] = []): string => {
     const own = Object.entries(struct.properties ?? {}).filter(([key]) => !fields.some((field) => field.name === key));
     types.set(name, {
@@ -37,8 +42,10 @@ export function customTypeTable(builtin: SchemaTable, rootType: string, schema: 
   };
   const valueOf = (name: string, value: JSONSchemaProps): Pick<FieldSchema, 'type' | 'ref'> => {
     if (value['x-kubernetes-int-or-string']) return { type: 'intOrString' };
-    if (value.type === 'object' && value.properties) return { type: 'message', ref: structType(name, value) };
+    if (value['x-kubernetes-embedded-resource']) return { type: 'message', ref: structType(name, value, objectFields) };
+    if (value.type === 'object') return { type: 'message', ref: structType(name, value) };
     if (keepsUnknown(value)) return { type: 'any' };
+    if (value.type === 'string' && value.format && value.format !== 'byte') return { type: 'anyScalar' };
     return { type: scalars[value.type ?? ''] ?? 'any' };
   };
   const fieldOf = (owner: string, key: string, value: JSONSchemaProps): FieldSchema => {
@@ -69,13 +76,11 @@ export function customTypeTable(builtin: SchemaTable, rootType: string, schema: 
       ...optional,
       ...valueOf(name, value),
       ...mapTypeOf(value),
+      // A key of list items that an applied object leaves out has its default.
+      ...(value.default !== undefined && { default: value.default }),
     };
   };
-  structType(rootType, schema, [
-    { name: 'kind', ...optional, type: 'string' },
-    { name: 'apiVersion', ...optional, type: 'string' },
-    { name: 'metadata', ...optional, type: 'message', ref: metaType },
-  ]);
+  structType(rootType, schema, objectFields);
   return {
     type: (name) => types.get(name) ?? builtin.type(name),
     kind: (group, version, kind) => builtin.kind(group, version, kind),

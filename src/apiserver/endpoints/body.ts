@@ -224,7 +224,9 @@ function namesOf(value: unknown, target: BodyTarget, bytes: Buffer): Names {
     const why = `unexpected GroupVersion string: ${text(given['apiVersion'])}`;
     throw badRequest(`the object provided is unrecognized (must be of type ${target.kind}): ${why} (${summary(bytes)})`);
   }
-  return { apiVersion: apiVersion || apiVersionOf(target.group, target.version), kind: text(given['kind']) || target.kind };
+  // A custom resource has to name its version itself.
+  const absent = target.read ? '' : apiVersionOf(target.group, target.version);
+  return { apiVersion: apiVersion || absent, kind: text(given['kind']) || target.kind };
 }
 
 /** A custom resource has to say what it is. */

@@ -14,6 +14,7 @@ import type { DeleteOptions } from '../registry/generic/delete-options.ts';
 import type { Door, WriteContext, ServedResource } from '../registry/generic/types.ts';
 import { startWatch } from '../registry/generic/watch.ts';
 import type { Outcome } from '../chain/outcome.ts';
+import { boolOf } from '../request/options.ts';
 import { scaleRequest } from './scale-request.ts';
 import { checkDeleteOptions, type WriteOptions, writeOptions } from './write-options.ts';
 import { bodyTarget, contextOf, get, patchBody, type ResourceCall, taken } from './resource-call.ts';
@@ -24,6 +25,7 @@ export async function execute(call: ResourceCall): Promise<Outcome> {
   if (target?.subresource === 'scale') return scaleRequest(call);
   switch (verb) {
     case 'get':
+      checkNoExport(call.request.options.export);
       return get(call);
     case 'list':
     case 'watch':
@@ -41,6 +43,10 @@ export async function execute(call: ResourceCall): Promise<Outcome> {
     default:
       throw methodNotSupported(call.resource, verb);
   }
+}
+
+function checkNoExport(text = ''): void {
+  if (text !== '' && boolOf(text)) throw badRequest('the export parameter, deprecated since v1.14, is no longer supported');
 }
 
 function checkName(name: string): void {

@@ -25,6 +25,8 @@ export interface RequestOptions {
   uid?: string;
   /** The client's own bound on the request: a Go duration. */
   timeout?: string;
+  /** Of a GET, once: no longer supported. */
+  export?: string;
   /** What is wrong with the text of a number, by its parameter. */
   problems?: Readonly<Record<string, string>>;
 }
@@ -51,6 +53,7 @@ const kinds: Readonly<Record<Name, 'text' | 'number' | 'bool' | 'texts'>> = {
   propagationPolicy: 'text',
   uid: 'text',
   timeout: 'text',
+  export: 'text',
 };
 
 export const noOptions: RequestOptions = Object.freeze({});
@@ -64,6 +67,13 @@ function numberProblem(text: string): string | undefined {
   return `strconv.ParseInt: parsing ${JSON.stringify(text)}: value out of range`;
 }
 
+/** Go leaves out parameters with a semicolon, and those whose escapes are none. */
+function readable(query: string): string {
+  if (!query.includes(';') && !/%(?![0-9a-f]{2})/i.test(query)) return query;
+  const kept = query.split('&').filter((pair) => !pair.includes(';') && !/%(?![0-9a-f]{2})/i.test(pair));
+  return kept.join('&');
+}
+
 /**
  * Reads the query of a request. When a parameter is given twice, its first value counts. Unknown parameters are left to the endpoints that know them.
  */
@@ -71,7 +81,7 @@ export function readOptions(query: string): RequestOptions {
   if (query === '') return noOptions;
   const options: Record<string, unknown> = {};
   let problems: Record<string, string> | undefined;
-  for (const [name, text] of new URLSearchParams(query)) {
+  for (const [name, text] of new URLSearchParams(readable(query))) {
     const kind = Object.hasOwn(kinds, name) ? kinds[name as Name] : undefined;
     if (kind === undefined) continue;
     if (kind === 'texts') ((options[name] ??= []) as string[]).push(text);

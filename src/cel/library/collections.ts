@@ -45,6 +45,13 @@ function sum(items: ListValue, zero: Value): Value {
   }, zero);
 }
 
+/** The items in the order of their keys; equal keys keep the order of their items. */
+function sortByKeys(items: ListValue, keys: ListValue): ListValue {
+  const [all, by] = [items.values(), keys.values()];
+  const order = all.map((_, at) => at).sort((one, two) => compare(by[one] as Value, by[two] as Value) ?? 0);
+  return new ListValue(order.map((at) => all[at] as Value));
+}
+
 const distinct = (items: ListValue): ListValue => {
   const kept: Value[] = [];
   for (const item of items.values()) if (!kept.some((one) => equal(one, item))) kept.push(item);
@@ -80,6 +87,8 @@ const lists = [
       (items: ListValue) => new ListValue(items.values().toSorted((one, two) => compare(one, two) ?? 0)),
       selfComparisonCost,
     ),
+    // What the macro sortBy becomes.
+    member('@sortByAssociatedKeys', [list(A), list(type)], list(A), sortByKeys, selfComparisonCost),
   ]),
   ...summable.map(([type, zero]) => member('sum', [list(type)], type, (items: ListValue) => sum(items, zero), traversalCost)),
   member(

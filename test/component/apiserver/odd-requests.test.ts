@@ -137,3 +137,17 @@ it('a definition’s generated name is checked like its name', async () => {
   const answer = await ask('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions?dryRun=All', {}, definition);
   expect(answer.body.details?.causes?.map(({ field }) => field).slice(0, 2)).toEqual(['metadata.generateName', 'metadata.name']);
 });
+
+it('parameters that Go cannot read are left out', async () => {
+  for (const query of ['labelSelector=a;b', 'labelSelector=%zz%28', 'limit=x;y'])
+    expect((await ask('GET', `${core}/configmaps?${query}`)).status).toBe(200);
+  expect((await ask('GET', `${core}/configmaps?labelSelector=%3Bb`)).status).toBe(400);
+});
+
+it('a watch from the present goes on from no token, and no object is exported', async () => {
+  const watch = await ask('GET', `${core}/configmaps?watch=true&continue=x&timeoutSeconds=1`);
+  expect([watch.status, watch.body.message]).toEqual([422, expect.stringContaining('forbidden when continue is provided')]);
+  const exported = await ask('GET', '/api/v1/namespaces/default?export=true');
+  expect([exported.status, exported.body.message]).toEqual([400, expect.stringContaining('is no longer supported')]);
+  expect((await ask('GET', '/api/v1/namespaces/default?export=false')).status).toBe(200);
+});

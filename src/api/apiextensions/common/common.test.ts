@@ -6,6 +6,7 @@ import type { KubeObject } from '#apimachinery/meta';
 import { deepCopy } from '#utils';
 import {
   applyDefaults,
+  dropNulls,
   prune,
   rulesOf,
   runRules,
@@ -23,6 +24,31 @@ describe('validateValue', () => {
     ['type', { type: 'integer' }, 'a', ['spec: Invalid value: "string": spec in body must be of type integer: "string"']],
     ['null', { type: 'integer' }, null, ['spec: Invalid value: "null": spec in body must be of type integer: "null"']],
     ['nullable', { type: 'integer', nullable: true }, null, []],
+    [
+      'fraction',
+      { type: 'integer', format: 'int64' },
+      1.5,
+      [
+        'spec: Invalid value: "float64": spec in body must be of type int64: "float64"',
+        '<nil>: Invalid value: "": Checked value must be of type integer with format int64 in spec',
+      ],
+    ],
+    ['factor', { type: 'number', multipleOf: 0.5 }, 1.5, []],
+    [
+      'no multiple',
+      { type: 'number', multipleOf: 0.5 },
+      0.7,
+      ['spec: Invalid value: 0.7: spec in body should be a multiple of 0.5'],
+    ],
+    // Whole numbers are divided by the whole part of the factor.
+    [
+      'no factor',
+      { type: 'number', multipleOf: 0.5 },
+      1,
+      ['spec: Invalid value: 0: factor MultipleOf declared for spec must be positive: 0'],
+    ],
+    ['leading zeros', { type: 'string', format: 'ipv4' }, '01.2.3.4', []],
+    ['no bytes', { type: 'string', format: 'byte' }, '', ['spec: Invalid value: "": spec in body must be of type byte: ""']],
     ['maximum', { type: 'integer', maximum: 3 }, 5, ['spec: Invalid value: 5: spec in body should be less than or equal to 3']],
     [
       'exclusive',
@@ -132,6 +158,36 @@ describe('lists and embedded objects', () => {
     expect(validateEmbedded(schema, { spec: { apiVersion: 'v1' } }).map(errorText)).toEqual(['spec.kind: Required value']);
     expect(validateEmbedded(schema, { spec: { apiVersion: 'v1', kind: 'a_b' } })).toHaveLength(1);
     expect(validateEmbedded(schema, { spec: { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'a' } } })).toEqual([]);
+  });
+
+  it('drops nulls that are not allowed and have no default, wherever a schema says what is there', () => {
+    const text: JSONSchemaProps = { type: 'string' };
+    const schema = spec({
+      type: 'object',
+      properties: {
+        plain: text,
+        either: { 'x-kubernetes-int-or-string': true },
+        nullable: { ...text, nullable: true },
+        filled: { ...text, default: 'x' },
+        map: { type: 'object', additionalProperties: text },
+        list: { type: 'array', items: { type: 'object', properties: { a: text } } },
+        free: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+      },
+    });
+    const fields = {
+      plain: null,
+      either: null,
+      nullable: null,
+      filled: null,
+      map: { k: null },
+      list: [{ a: null }],
+      free: { a: null },
+    };
+    const value = { spec: fields };
+    dropNulls(schema, value);
+    expect(value.spec).toEqual({ nullable: null, filled: null, map: {}, list: [{}], free: { a: null } });
+    applyDefaults(schema, value);
+    expect(value.spec.filled).toBe('x');
   });
 
   it('prunes and fills', () => {

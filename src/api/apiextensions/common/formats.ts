@@ -23,7 +23,8 @@ const isDateTime: Test = (text) => {
   return more.length === 0 && isDate(date) && !!parts && Number(parts[1]) < 24 && Number(parts[2]) < 60 && Number(parts[3]) < 60;
 };
 
-const octet = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)';
+/** Upstream reads addresses as Go did once: zeros may lead. */
+const octet = '0*(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)';
 const ipv4 = new RegExp(`^${octet}(?:\\.${octet}){3}$`);
 
 const isIPv6: Test = (text) => {
@@ -39,7 +40,7 @@ const isIPv6: Test = (text) => {
 const isCIDR: Test = (text) => {
   const [address = '', bits = '', ...more] = text.split('/');
   const bitsMax = ipv4.test(address) ? 32 : isIPv6(address) ? 128 : -1;
-  return more.length === 0 && /^(0|[1-9]\d*)$/.test(bits) && Number(bits) <= bitsMax;
+  return more.length === 0 && /^\d+$/.test(bits) && Number(bits) <= bitsMax;
 };
 
 const digitsOf = (text: string): string => text.replace(/[\s-]+/g, '');
@@ -100,7 +101,7 @@ const tests: Readonly<Record<string, Test>> = {
   ssn: matches(/^\d{3}[- ]?\d{2}[- ]?\d{4}$/),
   hexcolor: matches(/^#?(?:[0-9a-f]{3}|[0-9a-f]{6})$/i),
   rgbcolor: matches(new RegExp(`^rgb\\(\\s*${colour}\\s*,\\s*${colour}\\s*,\\s*${colour}\\s*\\)$`)),
-  byte: matches(/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/),
+  byte: matches(/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)$/),
   password: () => true,
   date: isDate,
   datetime: isDateTime,

@@ -4,7 +4,7 @@ export { validateEmbedded } from './embedded.ts';
 export { type FieldTarget, resolveFieldPath } from './field-path.ts';
 export { isKnownFormat } from './formats.ts';
 export { validateLists } from './lists.ts';
-export { applyDefaults, declaresDefaults, prune } from './pruning.ts';
+export { applyDefaults, declaresDefaults, dropNulls, prune } from './pruning.ts';
 export { type CompiledRule, ruleCost, rulesOf, type RuleTree } from './rules.ts';
 export { runRules, type RuleFindings } from './run-rules.ts';
 export { isObject, otherEntries, schemaItems } from './structure.ts';

@@ -56,7 +56,21 @@ export function declaresDefaults(schema: JSONSchemaProps): boolean {
   return inner.some((one) => one !== undefined && declaresDefaults(one));
 }
 
-/** Fills declared defaults, in place, and drops nulls that a default replaces. */
+/** Drops, in place, nulls that the schema neither allows nor has a default for (what is read from outside; not what was applied). */
+export function dropNulls(schema: JSONSchemaProps | undefined, value: unknown): void {
+  if (!schema) return;
+  if (Array.isArray(value)) for (const item of value) dropNulls(schemaItems(schema), item);
+  if (!isObject(value)) return;
+  const others = otherEntries(schema);
+  for (const key of Object.keys(value)) {
+    const below = own(schema.properties ?? {}, key) ?? others;
+    const given = own(value, key);
+    if (given !== null) dropNulls(below, given);
+    else if (below && below.nullable !== true && below.default === undefined) delete value[key];
+  }
+}
+
+/** Fills declared defaults, in place, also for nulls that are not allowed. */
 export function applyDefaults(schema: JSONSchemaProps, value: unknown): void {
   if (Array.isArray(value)) {
     const items = schemaItems(schema);
@@ -72,7 +86,6 @@ export function applyDefaults(schema: JSONSchemaProps, value: unknown): void {
     const given = own(value, key);
     const missing = given === undefined || (given === null && property.nullable !== true);
     if (missing && property.default !== undefined) setOwn(value, key, deepCopy(property.default));
-    else if (given === null && property.nullable !== true && property.type !== undefined) delete value[key];
     const filled = own(value, key);
     if (filled !== undefined) applyDefaults(property, filled);
   }

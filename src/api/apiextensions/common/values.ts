@@ -47,7 +47,7 @@ type Old = { value: unknown } | undefined;
 function typeOf(value: unknown): [type: string, format: string] {
   if (value === null) return ['null', ''];
   if (Array.isArray(value)) return ['array', ''];
-  if (typeof value === 'number') return Number.isInteger(value) ? ['integer', 'int64'] : ['number', 'double'];
+  if (typeof value === 'number') return Number.isInteger(value) ? ['integer', 'int64'] : ['number', 'float64'];
   return [typeof value, ''];
 }
 
@@ -149,6 +149,25 @@ function isInRange(value: number, type: string, format: string): boolean {
   return max === undefined || (value <= max && value >= (format === 'int32' ? -max - 1 : -max));
 }
 
+const largestExact = 2 ** 53 - 1;
+
+/** A number counts as whole when it is so to within a billionth of it, and small enough to be told from its neighbours. */
+function isWhole(value: number): boolean {
+  if (Math.abs(value) > largestExact) return false;
+  const diff = Math.abs(value - Math.trunc(value));
+  return diff === 0 || diff < 1e-9 || diff / Math.abs(value) < 1e-9;
+}
+
+/** Upstream divides whole numbers by the whole part of the factor, which is no factor when it is 0. */
+function checkFactor(result: Result, multipleOf: number, value: number, path: string): void {
+  const whole = Number.isSafeInteger(value);
+  const factor = whole ? Math.trunc(multipleOf) : multipleOf;
+  const fail = (text: string, shown: unknown = value): void => result.fail('FieldValueInvalid', path, shown, text);
+  if (factor <= 0) return fail(`factor MultipleOf declared for ${path} must be positive: ${factor}`, factor);
+  const fits = whole ? value % factor === 0 : isWhole(factor < 1 ? (1 / factor) * value : value / factor);
+  if (!fits) fail(`${path} in body should be a multiple of ${factor}`);
+}
+
 function checkNumber(result: Result, schema: JSONSchemaProps, value: number, path: string): void {
   const { multipleOf, minimum, maximum } = schema;
   const { type = '' } = schema;
@@ -158,8 +177,7 @@ function checkNumber(result: Result, schema: JSONSchemaProps, value: number, pat
     result.fail('FieldValueInvalid', '', '', `Checked value must be of type ${type} ${wanted} in ${path}`);
   }
   const fail = (text: string): void => result.fail('FieldValueInvalid', path, value, `${path} in body should be ${text}`);
-  const ratio = multipleOf === undefined ? 0 : value / multipleOf;
-  if (Math.abs(ratio - Math.round(ratio)) > 1e-9) fail(`a multiple of ${multipleOf}`);
+  if (multipleOf !== undefined) checkFactor(result, multipleOf, value, path);
   if (minimum !== undefined && (schema.exclusiveMinimum ? value <= minimum : value < minimum)) {
     fail(`greater than ${schema.exclusiveMinimum ? '' : 'or equal to '}${minimum}`);
   }

@@ -69,7 +69,7 @@ function listProblems(options: ListOptions): FieldError[] {
 
 function watchProblems(options: ListOptions): FieldError[] {
   const errors: FieldError[] = [];
-  const { resourceVersionMatch: match, sendInitialEvents, continueToken } = options;
+  const { resourceVersionMatch: match, sendInitialEvents, continueToken, resourceVersion } = options;
   const path = root('resourceVersionMatch');
   if (sendInitialEvents !== undefined && match !== 'NotOlderThan') {
     errors.push(forbidden(path, 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'));
@@ -78,8 +78,11 @@ function watchProblems(options: ListOptions): FieldError[] {
     if (sendInitialEvents === undefined)
       errors.push(forbidden(path, 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'));
     if (match !== 'NotOlderThan') errors.push(notSupported(path, match, ['NotOlderThan']));
-    if (continueToken !== '') errors.push(forbidden(path, 'resourceVersionMatch is forbidden when continue is provided'));
   }
+  // A watch from the present asks for the initial events, and so for a match, without saying so.
+  const isFromPresent = sendInitialEvents === undefined && (resourceVersion === '' || resourceVersion === '0');
+  if (continueToken !== '' && (match !== '' || isFromPresent))
+    errors.push(forbidden(path, 'resourceVersionMatch is forbidden when continue is provided'));
   return errors;
 }
 

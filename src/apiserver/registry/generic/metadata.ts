@@ -3,7 +3,7 @@
 import { semanticEqual } from '#api';
 import { badRequest } from '#apimachinery/errors';
 import { formatTime, type KubeObject, type ManagedFieldsEntry, type ObjectMeta, type UnknownObject } from '#apimachinery/meta';
-import { deepEqual, sameJson } from './values.ts';
+import { sameJson } from './values.ts';
 import type { WriteContext, ServedResource } from './types.ts';
 
 const generatedNameLengthMax = 63;
@@ -104,7 +104,7 @@ export function setGenerationOnUpdate(resource: ServedResource, object: KubeObje
   if (before === undefined) delete object.metadata.generation;
   else object.metadata.generation = before;
   const part = generationPart(resource, object);
-  const same = resource.custom ? deepEqual : semanticEqual;
+  const same = resource.custom ? sameJson : semanticEqual;
   if (part !== undefined && !same(part, generationPart(resource, old))) object.metadata.generation = (before ?? 0) + 1;
 }
 

@@ -223,7 +223,7 @@ const read = (resource: ServedResource, value: unknown, strict: boolean): Decode
 /** The result as the resource's type, private to this attempt. */
 async function typed({ resource, settings }: WriteContext, applied: UnknownObject): Promise<UnknownObject> {
   try {
-    const { object } = read(resource, applied, false);
+    const { object } = resource.read ? resource.read(applied, false, undefined, 'kept') : read(resource, applied, false);
     await settings.rest();
     return deepCopy(object);
   } catch (error) {

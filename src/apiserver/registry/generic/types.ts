@@ -90,8 +90,11 @@ export interface ServedResource {
   published?: JSONSchemaProps;
   /** What every request on this version of a custom resource is warned of. */
   deprecation?: string;
-  /** How JSON becomes an object of this resource (`apiVersion`: as what it is read); absent: by the schema table. */
-  read?(value: unknown, strict: boolean, apiVersion?: string): Decoded;
+  /**
+   * How JSON becomes an object of this resource; absent: by the schema table. `apiVersion`: as what it is read. `nulls`: what was applied keeps
+   * those that its schema does not allow, and is refused for them.
+   */
+  read?(value: unknown, strict: boolean, apiVersion?: string, nulls?: 'kept' | 'dropped'): Decoded;
   /** Fills defaults of schema and kind, in place; `object` is of this version. */
   setDefaults(object: UnknownObject): void;
   toStorage(object: UnknownObject): UnknownObject;
