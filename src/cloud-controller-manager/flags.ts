@@ -72,6 +72,11 @@ export const cloudControllerManagerFlags = {
     ...shared.cloudConfig,
     help: "Path of the provider's configuration. Providers are looked for from its folder.",
   },
+  cidrAllocatorType: { ...shared.cidrAllocatorType, noEffect: 'kube-controller-manager gives nodes their ranges' },
+  allocateNodeCidrs: {
+    ...shared.allocateNodeCidrs,
+    noEffect: 'kube-controller-manager gives nodes their ranges; use --configure-cloud-routes for routes to them',
+  },
   ...genericManagerFlags('cloud-controller-manager', cloudControllerNames),
   ...loops,
   ...secureServingFlags({ port: 10_258 }),

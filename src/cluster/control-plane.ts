@@ -17,7 +17,7 @@ import type { CertificateAuthority } from '#pki';
 import type { Decision, KubeScheduler } from '#scheduler';
 import type { Store } from '#store';
 import type { Clock, Logger, Rng } from '#utils';
-import { type Dial, type ListenTarget, serve, type WireServer } from '#wire';
+import type { Dial, ListenTarget, WireServer } from '#wire';
 import type { ArgComponent, ComponentArgs } from './component-args/args.ts';
 import { type ClusterPki, clientConfigFor, kubeletTrust, serverNames } from './certificates.ts';
 import type { KeptFlags } from './flags/index.ts';
@@ -183,46 +183,6 @@ function apiServerOptions(given: ControlPlaneOptions): KubeApiServerOptions {
   };
 }
 
-/** The ways to the apiserver besides its own address. */
-class Doors {
-  readonly #apiserver: KubeApiServer;
-  readonly #authorities: string[];
-  readonly #logger: Logger;
-  readonly #servers: WireServer[] = [];
-  #serving: { cert: string; key: string };
-
-  constructor(apiserver: KubeApiServer, pki: ClusterPki, serving: { cert: string; key: string }, logger: Logger) {
-    this.#apiserver = apiserver;
-    this.#authorities = [pki.authority.cert, pki.frontProxyAuthority.cert];
-    this.#serving = serving;
-    this.#logger = logger;
-  }
-  async open(listen: ListenTarget): Promise<WireServer> {
-    const server = await serve({
-      tls: this.#tls,
-      listen,
-      onRequest: (request, response) => this.#apiserver.handle(request, response),
-      onUpgrade: (upgrade) => this.#apiserver.upgrade(upgrade),
-      logger: this.#logger,
-    });
-    this.#servers.push(server);
-    return server;
-  }
-  /** Also of the apiserver's own address. */
-  renew(serving: { cert: string; key: string }): void {
-    this.#serving = serving;
-    this.#apiserver.serveWith(serving);
-    for (const server of this.#servers) server.reloadTls(this.#tls);
-  }
-  async close(): Promise<void> {
-    await Promise.all(this.#servers.map((server) => server.close({ graceMs: 0 })));
-  }
-
-  get #tls() {
-    return { ...this.#serving, ca: this.#authorities, requestClientCert: true };
-  }
-}
-
 export async function startControlPlane(options: ControlPlaneOptions, deps: ControlPlaneDeps): Promise<ControlPlane> {
   const { pki, podCidr = clusterNetworks.podCidr } = options;
   const { clock, rng, logger } = deps;
@@ -241,7 +201,6 @@ export async function startControlPlane(options: ControlPlaneOptions, deps: Cont
   const loops: Supervised<Running>[] = [];
   let scheduler: Supervised<KubeScheduler> | undefined;
   const client = (identity: Identity, userAgent: string): KubeClient => createClient(apiserver.transport(identity, userAgent));
-  const doors = new Doors(apiserver, pki, served.serving as { cert: string; key: string }, logger);
 
   const plane: ControlPlane = {
     apiserver,
@@ -254,8 +213,8 @@ export async function startControlPlane(options: ControlPlaneOptions, deps: Cont
     explainScheduling: (uid) => scheduler?.current?.explain(uid),
     client,
     clientConfig: (identity, server = apiserver.url) => clientConfigFor(pki, identity, server),
-    serveOn: (listen) => doors.open(listen),
-    renewServing: () => doors.renew(servingPair(options)),
+    serveOn: (listen) => apiserver.serveOn(listen),
+    renewServing: () => apiserver.serveWith(servingPair(options)),
     async startLoops() {
       await grantKubeletClient(client(identities.admin, 'sagong'));
       const of = { clock, rng, logger, supervisor, plane, argsOf };
@@ -266,7 +225,6 @@ export async function startControlPlane(options: ControlPlaneOptions, deps: Cont
     },
     async stop() {
       await Promise.all(loops.splice(0).map((loop) => loop.stop()));
-      await doors.close();
       await apiserver.close();
     },
   };

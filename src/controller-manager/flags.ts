@@ -149,6 +149,7 @@ const periods = {
 };
 
 const shared = kubeCloudSharedFlags();
+const { minResyncPeriodMs } = genericManagerFlags('kube-controller-manager', []);
 interface Listed {
   name: string;
   disabledByDefault?: boolean;
@@ -159,8 +160,19 @@ const listed = (isListed: (loop: Listed) => boolean): string[] =>
     .map(({ name }) => name)
     .sort();
 
+/** Flags that this manager has because it shares a table with the one that speaks to a cloud. */
+const noCloud = { noEffect: 'this manager speaks to no cloud' };
+const ofClouds = {
+  cloudConfig: { ...shared.cloudConfig, ...noCloud },
+  clusterName: { ...shared.clusterName, ...noCloud },
+  allowUntaggedCloud: { ...shared.allowUntaggedCloud, ...noCloud },
+  routeReconciliationPeriodMs: { ...shared.routeReconciliationPeriodMs, ...noCloud },
+  configureCloudRoutes: { ...shared.configureCloudRoutes, ...noCloud },
+};
+
 export const kubeControllerManagerFlags = () => ({
   ...shared,
+  ...ofClouds,
   cloudProvider: {
     ...shared.cloudProvider,
     help: "Empty, or 'external': a cloud-controller-manager runs the loops of the cloud.",
@@ -170,6 +182,10 @@ export const kubeControllerManagerFlags = () => ({
     listed(() => true),
     listed(({ disabledByDefault }) => disabledByDefault === true),
   ),
+  minResyncPeriodMs: {
+    ...minResyncPeriodMs,
+    noEffect: 'what loops see is kept current by watches, and not looked at again by a period',
+  },
   ...accounts,
   ...network,
   ...nodes,

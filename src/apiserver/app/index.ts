@@ -5,8 +5,10 @@ export {
   defaultOptions,
   type KubeApiServerOptions,
   optionsFromFlags,
+  requestHeaderTrust,
   type RequestHeaderTrust,
   type StoreLocation,
 } from './options.ts';
 export type { NodeStatsShortcut } from '../registry/metrics/index.ts';
-export { type KubeApiServer, type KubeApiServerDeps, type RequestGate, runKubeApiServer } from './run.ts';
+export type { RequestGate } from './doors.ts';
+export { type KubeApiServer, type KubeApiServerDeps, runKubeApiServer } from './run.ts';

@@ -243,18 +243,19 @@ async function etcdTlsOf(flags: Values): Promise<Pick<StoreLocation, 'etcdTls'>>
   return ca !== undefined || pair ? { etcdTls: { ...(ca !== undefined && { ca }), ...pair } } : {};
 }
 
+/** Whom the front proxy may be, and the headers in which it says who asks. */
+export const requestHeaderTrust = (flags: Values, ca: string): RequestHeaderTrust => ({
+  ca,
+  allowedNames: flags.requestHeaderAllowedNames,
+  usernameHeaders: flags.requestHeaderUsernameHeaders,
+  uidHeaders: flags.requestHeaderUidHeaders,
+  groupHeaders: flags.requestHeaderGroupHeaders,
+  extraHeaderPrefixes: flags.requestHeaderExtraHeadersPrefix,
+});
+
 async function requestHeaderOf(flags: Values): Promise<RequestHeaderTrust | undefined> {
   const ca = await optional(flags.requestHeaderClientCaFile);
-  return ca === undefined
-    ? undefined
-    : {
-        ca,
-        allowedNames: flags.requestHeaderAllowedNames,
-        usernameHeaders: flags.requestHeaderUsernameHeaders,
-        uidHeaders: flags.requestHeaderUidHeaders,
-        groupHeaders: flags.requestHeaderGroupHeaders,
-        extraHeaderPrefixes: flags.requestHeaderExtraHeadersPrefix,
-      };
+  return ca === undefined ? undefined : requestHeaderTrust(flags, ca);
 }
 
 /** For programs that embed the server: the flags' defaults, but for what a server on its own machine wants otherwise. */

@@ -8,30 +8,19 @@ import { keptCertificate } from '#component-base/serving';
 import { createCertificateAuthority, issueCertificate } from '#pki';
 import { openEtcdStore, openDiskStore, openMemoryStore, type Store } from '#store';
 import type { Clock, Logger, Rng } from '#utils';
-import type { Transport } from '#apimachinery/transport';
-import { type Dial, serve, type ServerTls, type WireResponse, type WireServer, type ListenTarget } from '#wire';
+import type { Dial, ListenTarget, WireServer } from '#wire';
 import { type Encryption, type GroupResource, openEncryption } from '../encryption/index.ts';
 import { builtinPrefix, resourceOfKey } from '../storage/keys.ts';
 import { openAudit } from '../audit/index.ts';
-import type { Attributes, UserInfo } from '../request/request.ts';
+import type { UserInfo } from '../request/request.ts';
 import { createApiServer } from '../server.ts';
 import type { ApiServer, ApiServerParts } from '../server-options.ts';
 import { loopbackUser } from '../authentication/index.ts';
-import { withFilters } from './filters.ts';
+import { Doors, type RequestGate } from './doors.ts';
 import type { CertificatePair, KubeApiServerOptions, StoreLocation } from './options.ts';
 import type { NodeStatsShortcut } from '../registry/metrics/index.ts';
 import { settingsOf } from '../settings.ts';
 import { advertiseAddress, buildParts, firstAddress, type PartsDeps } from './parts.ts';
-
-/** Stands before the requests of every way in, to let them fail on request. */
-export interface RequestGate {
-  /** Who asks for what, when that is known and allowed. Rejects with what is answered instead. */
-  before(asked: Attributes): Promise<void>;
-  /** Around a request over a connection; `path` with its query. */
-  connection(response: WireResponse, path: string, serve: () => Promise<void>): Promise<void>;
-  /** Around a transport of this process. */
-  transport(inner: Transport, user: UserInfo): Transport;
-}
 
 export interface KubeApiServerDeps {
   clock: Clock;
@@ -68,6 +57,8 @@ export interface KubeApiServer extends ApiServer {
   readonly ca: string | undefined;
   /** Another serving certificate for new connections. Throws, and changes nothing, when it cannot be used. */
   serveWith(pair: CertificatePair): void;
+  /** Serves at a further address, as at its own. Closed with the server at the latest. */
+  serveOn(listen: ListenTarget): Promise<WireServer>;
   /** A bearer token of system:masters for this process. */
   readonly loopbackToken: string;
 }
@@ -119,9 +110,10 @@ async function run(options: KubeApiServerOptions, deps: Given): Promise<KubeApiS
     holdStart: true,
   });
   const { own, pair } = await certificateOf(options, clock);
-  const wire = await listen(server, pair, options, deps);
+  const doors = new Doors(server, pair, options, deps);
+  const wire = await doors.open(deps.listen ?? ownAddress(options));
   port = wire.port;
-  const serveWith = (changed: CertificatePair): void => wire.reloadTls(tlsOf(options, changed));
+  const serveWith = (changed: CertificatePair): void => doors.serveWith(changed);
   const reload = options.servingFiles && reloading(options.servingFiles, serveWith, logger);
   server.start();
   logger.info('Serving securely', { address: `${options.bindAddress}:${port}` });
@@ -135,6 +127,7 @@ async function run(options: KubeApiServerOptions, deps: Given): Promise<KubeApiS
     ca: own?.ca,
     loopbackToken,
     serveWith,
+    serveOn: (listen) => doors.open(listen),
     async close() {
       logger.info('[graceful-termination] shutdown event', { name: 'ShutdownInitiated' });
       if (options.shutdownDelayMs) {
@@ -143,7 +136,7 @@ async function run(options: KubeApiServerOptions, deps: Given): Promise<KubeApiS
       }
       reload?.close();
       await server.close();
-      await wire.close({ graceMs: 1_000 });
+      await doors.close();
       await audit?.close();
       encryption?.close();
       if (!deps.store) await store.close();
@@ -170,21 +163,11 @@ function reloading(
   return watchFile(files.cert, () => void read());
 }
 
-/** Serves over TLS. */
-function listen(server: ApiServer, pair: CertificatePair, options: KubeApiServerOptions, { gate, logger, ...deps }: Given) {
-  const { bindAddress: host, securePort: port, reusePort, requestTimeoutMs, streamsMax } = options;
-  return serve({
-    tls: tlsOf(options, pair),
-    listen: deps.listen ?? { host, port, ...(reusePort && { reusePort: true }) },
-    limits: { bodyTimeoutMs: requestTimeoutMs, ...(streamsMax && { concurrentStreamsMax: streamsMax }) },
-    onRequest: withFilters(options.filters ?? {}, (request, response) => {
-      const answer = (): Promise<void> => server.handle(request, response);
-      return gate ? gate.connection(response, request.path, answer) : answer();
-    }),
-    onUpgrade: (upgrade) => server.upgrade(upgrade),
-    logger,
-  });
-}
+const ownAddress = ({ bindAddress: host, securePort: port, reusePort }: KubeApiServerOptions): ListenTarget => ({
+  host,
+  port,
+  ...(reusePort && { reusePort: true }),
+});
 
 const gated = (parts: ApiServerParts, gate: RequestGate | undefined): ApiServerParts =>
   gate
@@ -223,17 +206,6 @@ async function encryptionOf(
     if (!deps.store) await store.close();
     throw error;
   }
-}
-
-function tlsOf(options: KubeApiServerOptions, pair: CertificatePair): ServerTls {
-  const authorities = [options.clientCa, options.requestHeader?.ca].filter((ca) => ca !== undefined);
-  return {
-    ...options.tls,
-    cert: pair.cert,
-    key: pair.key,
-    requestClientCert: true,
-    ...(authorities.length > 0 && { ca: authorities }),
-  };
 }
 
 /** What is served with; `own` where it is made now. One that is kept in `--cert-dir` is found there the next time. */

@@ -4,7 +4,7 @@ import type { KubeApiServerOptions } from '#apiserver/app';
 import type { CloudControllersConfig } from '#cloud-controller-manager';
 import type { ControllersConfig } from '#controllers';
 import type { KubeProxyOptions } from '#kube-proxy';
-import type { KubeletOptions } from '#kubelet';
+import type { KubeletSettings } from '#kubelet';
 import type { KubeSchedulerOptions } from '#scheduler';
 import { readFile } from 'node:fs/promises';
 import { clusterNetworks } from '../settings.ts';
@@ -14,7 +14,7 @@ import { parseWords } from './tables.ts';
 type Words = readonly string[];
 
 export async function apiserverWith(ours: KubeApiServerOptions, given: Words): Promise<KubeApiServerOptions> {
-  const { kubeApiServerFlags, optionsFromFlags } = await import('#apiserver/app');
+  const { kubeApiServerFlags, optionsFromFlags, requestHeaderTrust } = await import('#apiserver/app');
   const { policyFile, log } = ours.audit;
   const own = [
     '--enable-aggregator-routing',
@@ -28,7 +28,10 @@ export async function apiserverWith(ours: KubeApiServerOptions, given: Words): P
   ];
   const options = async (words: Words): Promise<KubeApiServerOptions> => {
     const { values, changed } = parseWords('kube-apiserver', kubeApiServerFlags(), words);
-    return optionsFromFlags(values, changed);
+    const read = await optionsFromFlags(values, changed);
+    // Names and headers are a user's also where the authority is the cluster's.
+    const requestHeader = read.requestHeader ?? (ours.requestHeader && requestHeaderTrust(values, ours.requestHeader.ca));
+    return { ...read, ...(requestHeader && { requestHeader }) };
   };
   return overlay(ours, await options(own), await options([...own, ...given]));
 }
@@ -80,26 +83,51 @@ export async function schedulerWith(given: Words): Promise<KubeSchedulerOptions>
   return options;
 }
 
-export async function cloudManagerWith(
-  ours: { config: CloudControllersConfig; controllers: string[] },
-  given: Words,
-): Promise<{ config: CloudControllersConfig; controllers: string[] }> {
+/** What `sagong up` decides of a cloud-controller-manager and a user's flags may change. */
+export interface CloudManagerSettings {
+  config: CloudControllersConfig;
+  controllers: string[];
+  controllerStartIntervalMs?: number;
+  allowUntaggedCloud?: boolean;
+}
+
+export async function cloudManagerWith(ours: CloudManagerSettings, given: Words): Promise<CloudManagerSettings> {
   const { cloudControllerManagerFlags, configFromFlags } = await import('#cloud-controller-manager');
-  const settings = (words: Words) => {
+  const settings = (words: Words): CloudManagerSettings => {
     const { values } = parseWords('cloud-controller-manager', cloudControllerManagerFlags, words);
-    return { config: configFromFlags(values), controllers: values.controllers };
+    const { controllers, controllerStartIntervalMs, allowUntaggedCloud } = values;
+    return { config: configFromFlags(values), controllers, controllerStartIntervalMs, allowUntaggedCloud };
   };
   return overlay(ours, settings([]), settings(given));
 }
 
-export async function kubeletWith(ours: KubeletOptions, given: Words): Promise<KubeletOptions> {
+/** What a node decides of its kubelet and a user's flags may change. */
+export interface NodeKubelet extends Pick<KubeletSettings, 'options' | 'serving' | 'healthz'> {
+  /** Of flags that are taken and change nothing. */
+  warnings: readonly string[];
+}
+
+/** The certificate is the node's own, whatever else is served how. */
+function withoutPair({ options, serving, healthz, warnings }: KubeletSettings): object {
+  if (!serving) return { options, healthz, warnings };
+  const { cert: _, key: __, ca: ___, ...tls } = serving.tls;
+  return { options, healthz, warnings, serving: { ...serving, tls } };
+}
+
+export async function kubeletWith(ours: Omit<NodeKubelet, 'warnings'>, given: Words): Promise<NodeKubelet> {
   const { kubeletFlags, kubeletSettings } = await import('#kubelet');
-  const own = [`--cloud-provider=${ours.cloudProvider}`];
-  const options = async (words: Words): Promise<KubeletOptions> => {
+  const { cloudProvider } = ours.options;
+  const own = [
+    `--cloud-provider=${cloudProvider}`,
+    '--anonymous-auth=false',
+    '--authentication-token-webhook=true',
+    '--authorization-mode=Webhook',
+  ];
+  const settings = async (words: Words) => {
     const { values, changed } = parseWords('kubelet', kubeletFlags, words);
-    return (await kubeletSettings(values, changed)).options;
+    return withoutPair(await kubeletSettings(values, changed));
   };
-  return overlay(ours, await options(own), await options([...own, ...given]));
+  return overlay<NodeKubelet>({ ...ours, warnings: [] }, await settings(own), await settings([...own, ...given]));
 }
 
 export async function proxyWith(ours: KubeProxyOptions, given: Words): Promise<KubeProxyOptions> {

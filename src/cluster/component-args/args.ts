@@ -97,6 +97,8 @@ const owned: Record<ArgComponent, Record<string, string>> = {
     'hostname-override': 'the cluster names its nodes',
     'node-ip': place,
     'root-dir': data,
+    'rotate-certificates': 'the cluster renews the certificates of its nodes',
+    'rotate-server-certificates': 'the cluster renews the certificates of its nodes',
   },
   'kube-proxy': {
     cleanup: 'nodes clean up when they go',
@@ -108,7 +110,13 @@ const owned: Record<ArgComponent, Record<string, string>> = {
   },
 };
 /** Of components that share a process. */
-const shared: Record<string, string> = { v: logs, vmodule: logs, 'logging-format': logs, 'leader-elect': 'nobody else can lead' };
+const shared: Record<string, string> = {
+  v: logs,
+  vmodule: logs,
+  'logging-format': logs,
+  'leader-elect': 'nobody else can lead',
+  'use-service-account-credentials': 'every loop has an identity of its own already',
+};
 
 export const nameOf = (word: string): string => /^--([^=]+)/.exec(word)?.[1]?.replaceAll('_', '-') ?? '';
 

@@ -55,6 +55,21 @@ describe('options with flags over them', () => {
       eventTtlMs: 7_200_000,
     });
     expect(await apiserverWith(ours, [])).toEqual(ours);
+    const trusting = {
+      ...ours,
+      requestHeader: {
+        ca: 'ca',
+        allowedNames: ['a'],
+        usernameHeaders: ['u'],
+        uidHeaders: [],
+        groupHeaders: [],
+        extraHeaderPrefixes: [],
+      },
+    };
+    expect(await apiserverWith(trusting, ['--requestheader-allowed-names=b'])).toEqual({
+      ...trusting,
+      requestHeader: { ...trusting.requestHeader, allowedNames: ['b'] },
+    });
   });
   it('of the managers, the kubelet and kube-proxy', async () => {
     const config = { ...defaultControllersConfig, clusterCidrs: ['10.1.0.0/16'], rootCa: 'ca' };
@@ -65,15 +80,46 @@ describe('options with flags over them', () => {
     expect(manager.config).toEqual({ ...config, nodeMonitorGracePeriodMs: 40_000 });
     expect(manager.controllers).toEqual(['*']);
     expect(manager.concurrency).toMatchObject({ 'deployment-controller': 7 });
-    const kubelet = { ...kubeletDefaults('n'), cloudProvider: 'external' as const, rootDir: '/r' };
-    expect(await kubeletWith(kubelet, ['--max-pods=7', '--eviction-hard=memory.available<5%'])).toEqual({
-      ...kubelet,
-      podsMax: 7,
-      eviction: { ...kubelet.eviction, hard: { 'memory.available': '5%' } },
-    });
     expect(await proxyWith({ nodeName: 'n', mode: 'nftables' }, ['--masquerade-all'])).toMatchObject({
       ...{ nodeName: 'n', mode: 'nftables', masqueradeAll: true },
     });
     expect(await schedulerWith(['--pod-max-in-unschedulable-pods-duration=1m'])).toMatchObject({ unschedulableMs: 60_000 });
+  });
+});
+
+describe('the kubelet of a node with flags', () => {
+  const options = { ...kubeletDefaults('n'), cloudProvider: 'external' as const, rootDir: '/r' };
+  const tls = { cert: 'c', key: 'k', ca: 'a', requestClientCert: true };
+  const serving = { tls, anonymous: false, tokenReview: true, authorization: 'Webhook' as const };
+  const ours = { options, serving, healthz: { host: '127.0.0.1', port: 10_248 } };
+
+  it('has other options', async () => {
+    expect(await kubeletWith(ours, ['--max-pods=7', '--eviction-hard=memory.available<5%'])).toEqual({
+      ...ours,
+      options: { ...options, podsMax: 7, eviction: { ...options.eviction, hard: { 'memory.available': '5%' } } },
+      warnings: [],
+    });
+  });
+  it('keeps its certificate and refuses strangers, unless it is told not to', async () => {
+    expect((await kubeletWith(ours, ['--tls-min-version=VersionTLS13'])).serving).toEqual({
+      ...serving,
+      tls: { ...tls, minVersion: 'TLSv1.3' },
+    });
+    expect((await kubeletWith(ours, ['--authorization-mode=AlwaysAllow', '--anonymous-auth'])).serving).toEqual({
+      ...serving,
+      anonymous: true,
+      authorization: 'AlwaysAllow',
+    });
+    expect((await kubeletWith(ours, ['--enable-server=false'])).serving).toBeUndefined();
+  });
+  it('says where it is well, and what changes nothing', async () => {
+    const { healthz, warnings } = await kubeletWith(ours, ['--healthz-port=0', '--cgroup-driver=systemd']);
+    expect(healthz).toEqual({ host: '127.0.0.1', port: 0 });
+    expect(warnings.join()).toContain('cgroupDriver systemd has no effect');
+  });
+  it('is told at the start what it would refuse later', async () => {
+    await expect(check({ kubelet: ['--eviction-hard=nonsense<1'] })).rejects.toThrow('--kubelet-arg: ');
+    await expect(check({ kubelet: ['--tls-cipher-suites=ROT13'] })).rejects.toThrow('--kubelet-arg: ');
+    expect((await check({ kubelet: ['--cgroup-driver=systemd'] })).join()).toContain('--kubelet-arg: cgroupDriver systemd');
   });
 });

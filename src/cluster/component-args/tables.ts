@@ -24,6 +24,18 @@ export function parseWords<F extends FlagTable>(component: ArgComponent, flags: 
   }
 }
 
+/** Values that only a component of a node would refuse, long after the start: told now. */
+async function ofNodes(component: ArgComponent, words: readonly string[]): Promise<readonly string[]> {
+  if (component !== 'kubelet') return [];
+  const { kubeletFlags, kubeletSettings } = await import('#kubelet');
+  const { values, changed } = parseWords(component, kubeletFlags, words);
+  try {
+    return (await kubeletSettings(values, changed)).warnings;
+  } catch (error) {
+    throw new Error(`--${optionOf(component)}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
 /** Gives warnings of the components. Throws a sentence for what a component would refuse, and for what is the cluster's to decide. */
 export async function checkComponentArgs(args: ComponentArgs, alone: (component: ArgComponent) => boolean): Promise<string[]> {
   const warnings: string[] = [];
@@ -35,7 +47,8 @@ export async function checkComponentArgs(args: ComponentArgs, alone: (component:
       if (idle !== undefined) warnings.push(`--${optionOf(component)} ${nameOf(word)} has no effect: ${idle}`);
     }
     const table = await (tables[component] as () => Promise<FlagTable>)();
-    warnings.push(...parseWords(component, table, words).warnings.map((text) => `--${optionOf(component)}: ${text}`));
+    const told = [...parseWords(component, table, words).warnings, ...(await ofNodes(component, words))];
+    warnings.push(...told.map((text) => `--${optionOf(component)}: ${text}`));
   }
   return warnings;
 }

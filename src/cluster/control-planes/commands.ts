@@ -114,13 +114,12 @@ function signing({ directory, kubeletAuthority }: ControlPlaneConfig): Flags {
 }
 
 function controllerManager(config: ControlPlaneConfig): Flags {
-  const { cluster, directory, podCidr } = config;
+  const { directory, podCidr } = config;
   const files = controlPlaneFiles(directory);
   return {
     ...client(files.controllerManager, files),
     'allocate-node-cidrs': true,
     'cluster-cidr': podCidr,
-    'cluster-name': cluster,
     ...signing(config),
     controllers: '*,bootstrap-signer-controller,token-cleaner-controller',
     'leader-elect': true,
@@ -135,7 +134,6 @@ function cloudControllerManager({ cluster, directory, podCidr }: ControlPlaneCon
   const files = controlPlaneFiles(directory);
   return {
     ...client(files.cloudControllerManager, files),
-    'allocate-node-cidrs': true,
     'cloud-config': files.cloudConfig,
     'cloud-provider': 'local',
     'cluster-cidr': podCidr,

@@ -6,16 +6,17 @@ import { createEventRecorder, createInformerFactory } from '#client';
 import { type Running, Supervisor } from '#component-base';
 import { execCommand, watchFile } from '#host';
 import { runKubeProxy } from '#kube-proxy';
-import { defaultOptions, type KubeletOptions, runKubelet } from '#kubelet';
+import { defaultOptions, type KubeletOptions, runKubelet, serveHealthz } from '#kubelet';
 import { type NetworkPolicyAgent, removePolicyRules, runNetworkPolicy } from '#network-policy';
 import type { Clock, Logger, Rng } from '#utils';
+import type { NodeKubelet } from '../component-args/apply.ts';
 import type { ControlPlaneConfig } from '../control-planes/config.ts';
 import { buildPauseImage, importArchive, importImage, pauseImageReference } from '../images/index.ts';
 import { dnsNodeLabel } from '../dns-label.ts';
 import type { NodeAgentConfig } from '../node-agent-config.ts';
 import { fileClients, type NodeClients } from './clients.ts';
 import { accepts, ContainerdService } from './containerd.ts';
-import { apiserverPollMs, podPidsMax } from './limits.ts';
+import { apiserverPollMs, kubeletHealthz, podPidsMax } from './limits.ts';
 import { startNameServer } from './name-server.ts';
 import { nodePlaces, prepareOwnRoot } from './places.ts';
 import { controlPlaneTaint } from '../system-pods/names.ts';
@@ -280,28 +281,39 @@ async function startKubelet(
     podPidsMax,
     ...(machine && { cgroupRoot: machine.cgroupRoot }),
   };
-  const { kubeletArgs = [] } = config;
-  const options =
-    kubeletArgs.length === 0 ? ours : await (await import('../component-args/apply.ts')).kubeletWith(ours, kubeletArgs);
-  const kubelet = await runKubelet(options, {
+  const serving = {
+    tls: { ...tls, requestClientCert: true },
+    anonymous: false,
+    tokenReview: true,
+    authorization: 'Webhook' as const,
+  };
+  const settings = await kubeletSettingsOf(config, { options: ours, serving, healthz: kubeletHealthz });
+  for (const warning of settings.warnings) logger('kubelet').warn(warning);
+  const kubelet = await runKubelet(settings.options, {
     clock,
     rng,
     logger: logger('kubelet'),
     client,
     ...(podNetwork && { podNetwork }),
-    serving: {
-      tls: { ...tls, requestClientCert: true },
-      anonymous: false,
-      tokenReview: true,
-      authorization: 'Webhook',
-    },
+    ...(settings.serving && { serving: settings.serving }),
   });
-  const renewal = clients.serves?.(kubelet, tls);
+  const renewal = clients.serves?.(kubelet, { ...settings.serving?.tls, ...tls });
+  const health = await serveHealthz(settings.healthz, logger('kubelet'));
   return {
     async stop() {
       renewal?.close();
+      await health?.close({ graceMs: 0 });
       await kubelet.close();
       client.close();
     },
   };
 }
+
+/** With a user's flags over what the node decides. */
+const kubeletSettingsOf = async (
+  { kubeletArgs = [] }: NodeAgentConfig,
+  ours: Omit<NodeKubelet, 'warnings'>,
+): Promise<NodeKubelet> =>
+  kubeletArgs.length === 0
+    ? { ...ours, warnings: [] }
+    : (await import('../component-args/apply.ts')).kubeletWith(ours, kubeletArgs);

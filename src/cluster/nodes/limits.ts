@@ -17,3 +17,5 @@ export const podPidsMax = 4_096;
 export const mountTimeoutMs = 10_000;
 /** Longest wait for what a name means. */
 export const nameLookupTimeoutMs = 2_000;
+/** Where a node says without authentication that its kubelet is well. */
+export const kubeletHealthz = { host: '127.0.0.1', port: 10_248 };

@@ -89,8 +89,9 @@ export const secureServingFlags = ({ port }: { port: number }) => ({
   permitAddressSharing: flag.bool({
     name: 'permit-address-sharing',
     default: false,
-    help: 'Bind with SO_REUSEADDR. Node always does.',
+    help: 'Bind with SO_REUSEADDR.',
     section,
+    noEffect: 'addresses are always bound with SO_REUSEADDR',
   }),
 });
 
