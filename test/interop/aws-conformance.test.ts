@@ -1,7 +1,7 @@
 // The provider for AWS through the suite that every provider passes, once with classic and once with network load balancers.
 import { afterAll, describe, it } from 'vitest';
 import type { CloudProvider, LoadBalancer, Service } from '#cloud-provider';
-import { conformance, conformanceCases, type ConformanceTarget } from '#cloud-provider/conformance';
+import { conformance, conformanceCases, type ConformanceTarget, type OtherCluster } from '#cloud-provider/conformance';
 import { type Moto, pythonWithMoto, startMoto } from './aws-moto.ts';
 import { type AwsWorld, awsWorld } from './aws-world.ts';
 
@@ -40,6 +40,10 @@ const network: ConformanceTarget = {
       cloud: asNetwork(world.cloud),
       failInTheMiddle: () => failing.failNext('CreateListener', 'TooManyListeners'),
       secondProvider: async () => asNetwork(await world.provider()),
+      async otherCluster() {
+        const other = (await world.otherCluster?.()) as OtherCluster;
+        return { ...other, cloud: asNetwork(other.cloud) };
+      },
     };
   },
 };

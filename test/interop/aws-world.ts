@@ -1,7 +1,7 @@
 // A network in an empty account, a provider over it, and the hands to do what users of AWS do outside Kubernetes.
 import type { Node, Service } from '#api/core/v1';
 import { type CloudInformers, type CloudProvider, validateConfig } from '#cloud-provider';
-import type { ConformanceWorld } from '#cloud-provider/conformance';
+import type { ConformanceWorld, OtherCluster } from '#cloud-provider/conformance';
 import { systemClock } from '#host';
 import { type Clock, silentLogger } from '#utils';
 import aws, { type AwsConfig } from '../../providers/aws/src/index.ts';
@@ -54,16 +54,18 @@ export const configText = (url: string, vpcId: string, subnetId: string, more = 
     '',
   ].join('\n');
 
+const tagged = (moto: Moto, id: string, owner: string) =>
+  moto.query('ec2', 'CreateTags', {
+    'ResourceId.1': id,
+    'Tag.1.Key': `kubernetes.io/cluster/${owner}`,
+    'Tag.1.Value': 'owned',
+  });
+
 /** A VPC with a public subnet in two zones, the tagged route table, and the tagged group of the nodes. */
 async function makeNetwork(moto: Moto): Promise<{ vpcId: string; subnets: string[]; nodeGroup: string }> {
   const ask = async (action: string, field: string, params: Record<string, string>): Promise<string> =>
     element(await moto.query('ec2', action, params), field);
-  const tag = (id: string) =>
-    moto.query('ec2', 'CreateTags', {
-      'ResourceId.1': id,
-      'Tag.1.Key': `kubernetes.io/cluster/${cluster}`,
-      'Tag.1.Value': 'owned',
-    });
+  const tag = (id: string) => tagged(moto, id, cluster);
   const vpcId = await ask('CreateVpc', 'vpcId', { CidrBlock: '10.1.0.0/16' });
   const subnets: string[] = [];
   for (const [index, zone] of ['a', 'b'].entries())
@@ -146,6 +148,57 @@ export async function awsWorld(moto: Moto, more = ''): Promise<AwsWorld> {
     ].sort();
   }
 
+  /** Whom the group of a classic load balancer lets in, or that of the nodes for a network load balancer. */
+  async function sources(service: Service): Promise<string[]> {
+    const name = cloud.loadBalancer?.getLoadBalancerName(cluster, service) ?? '';
+    const isClassic = (await moto.query('elb', 'DescribeLoadBalancers')).includes(`<LoadBalancerName>${name}<`);
+    if (isClassic) {
+      const one = await moto.query('elb', 'DescribeLoadBalancers', { 'LoadBalancerNames.member.1': name });
+      const groupId = element(one.slice(one.indexOf('<SecurityGroups>')), 'member');
+      const rules = await moto.query('ec2', 'DescribeSecurityGroups', { 'GroupId.1': groupId });
+      return ingressIn(rules).flatMap((rule) =>
+        rule.startsWith('tcp') ? rule.split(' ').filter((word) => word.includes('/')) : [],
+      );
+    }
+    const groups = await moto.query('ec2', 'DescribeSecurityGroups', { 'Filter.1.Name': 'vpc-id', 'Filter.1.Value.1': vpcId });
+    return groups
+      .split('<item>')
+      .flatMap((item) => (item.includes(`kubernetes.io/rule/nlb/client=${name}<`) ? elements(item, 'cidrIp').slice(0, 1) : []));
+  }
+  /** In the same subnets, with a group of its own for its nodes. */
+  async function otherCluster(): Promise<OtherCluster> {
+    const text = configText(moto.url, vpcId, subnets[0] ?? '', more).replace(
+      `KubernetesClusterID = ${cluster}`,
+      'KubernetesClusterID = other',
+    );
+    const theirs = await providerFrom(text);
+    theirs.setInformers?.(informersOf(nodes));
+    const group = await moto.query('ec2', 'CreateSecurityGroup', {
+      VpcId: vpcId,
+      GroupName: 'other-nodes',
+      GroupDescription: 'nodes',
+    });
+    const groupId = element(group, 'groupId');
+    await tagged(moto, groupId, 'other');
+    return { cloud: theirs, cluster: 'other', addInstance: (name) => addInstance(name, groupId, 'other') };
+  }
+  async function addInstance(name: string, groupId = nodeGroup, owner = cluster): Promise<void> {
+    const xml = await moto.query('ec2', 'RunInstances', {
+      ImageId: 'ami-12c6146b',
+      InstanceType: 'm5.large',
+      MinCount: '1',
+      MaxCount: '1',
+      SubnetId: subnets[instances.size % subnets.length] ?? '',
+      'SecurityGroupId.1': groupId,
+      'TagSpecification.1.ResourceType': 'instance',
+      'TagSpecification.1.Tag.1.Key': `kubernetes.io/cluster/${owner}`,
+      'TagSpecification.1.Tag.1.Value': 'owned',
+    });
+    const id = element(xml, 'instanceId');
+    instances.set(name, id);
+    nodes.set(name, { metadata: { name }, spec: { providerID: `aws:///${element(xml, 'availabilityZone')}/${id}` } });
+  }
+
   const cloud = await provider();
   moto.calls.length = 0;
   return {
@@ -158,25 +211,12 @@ export async function awsWorld(moto: Moto, more = ''): Promise<AwsWorld> {
     config,
     provider,
     backends,
+    sources,
     leftovers,
     secondProvider: () => provider(),
+    otherCluster,
     failInTheMiddle: () => moto.failNext('ConfigureHealthCheck', 'ValidationError'),
-    async addInstance(name) {
-      const xml = await moto.query('ec2', 'RunInstances', {
-        ImageId: 'ami-12c6146b',
-        InstanceType: 'm5.large',
-        MinCount: '1',
-        MaxCount: '1',
-        SubnetId: subnets[instances.size % subnets.length] ?? '',
-        'SecurityGroupId.1': nodeGroup,
-        'TagSpecification.1.ResourceType': 'instance',
-        'TagSpecification.1.Tag.1.Key': `kubernetes.io/cluster/${cluster}`,
-        'TagSpecification.1.Tag.1.Value': 'owned',
-      });
-      const id = element(xml, 'instanceId');
-      instances.set(name, id);
-      nodes.set(name, { metadata: { name }, spec: { providerID: `aws:///${element(xml, 'availabilityZone')}/${id}` } });
-    },
+    addInstance: (name) => addInstance(name),
     async stopInstance(name) {
       await moto.query('ec2', 'StopInstances', { 'InstanceId.1': idOf(name) });
     },

@@ -26,8 +26,11 @@ export const groupName = (service: Service): string =>
 export const groupTags = (service: Service): Record<string, string> => ({ CreatedBy: 'CCM', ServiceUid: uidOf(service) });
 /** The description of rules in network security groups. */
 export const groupRuleMark = (service: Service): string => `service-uid-${uidOf(service)}`;
+const listRuleMarkStart = 'kubernetes load balancers of cluster ';
 /** The description of rules in security lists, which all Services of a cluster share. */
-export const listRuleMark = (cluster: string): string => `kubernetes load balancers of cluster ${cluster}`.slice(0, 255);
+export const listRuleMark = (cluster: string): string => `${listRuleMarkStart}${cluster.replaceAll(';', ',')}`.slice(0, 255);
+/** Whether this is the mark of some cluster. */
+export const isListRuleMark = (text: string): boolean => text.startsWith(listRuleMarkStart);
 
 export const formatProviderId = (ocid: string): string => providerIdOf(providerName, ocid);
 

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import type { Service } from '#api/core/v1';
 import type { LoadBalancer } from '../types.ts';
 import type { Checks } from './suite.ts';
-import { type ConformanceWorld, nodeNamed, serviceNamed } from './target.ts';
+import { type ConformanceCluster, type ConformanceWorld, nodeNamed, serviceNamed } from './target.ts';
 
-const balancer = ({ cloud }: ConformanceWorld): LoadBalancer => {
+const balancer = ({ cloud }: ConformanceCluster): LoadBalancer => {
   assert.ok(cloud.loadBalancer, 'the provider offers load balancers');
   return cloud.loadBalancer;
 };
@@ -33,7 +33,14 @@ const withPorts = (service: Service, ...ports: NonNullable<NonNullable<Service['
 });
 const nothingLeft = async (world: ConformanceWorld): Promise<void> => assert.deepEqual((await world.leftovers?.()) ?? [], []);
 
-const nodesOf = async (world: ConformanceWorld, ...names: string[]) => {
+async function otherClusterOf(world: ConformanceWorld): Promise<ConformanceCluster> {
+  const { addInstance } = world;
+  if (world.otherCluster) return { addInstance, ...(await world.otherCluster()) };
+  assert.ok(world.secondProvider, 'the target can open a second provider');
+  return { addInstance, cloud: await world.secondProvider(), cluster: `${world.cluster}-other` };
+}
+
+const nodesOf = async (world: ConformanceCluster, ...names: string[]) => {
   for (const name of names) await world.addInstance(name);
   return Promise.all(
     names.map(async (name) => {
@@ -195,6 +202,33 @@ export const loadBalancerChecks: Checks = {
     await balancer(world).ensureLoadBalancerDeleted(world.cluster, first);
     assert.ok(await balancer(world).getLoadBalancer(world.cluster, second));
     await sends(world, second, ['node-a']);
+  },
+  'load balancers: of two clusters in one account neither touches what is the other’s': async (world) => {
+    const other = await otherClusterOf(world);
+    // The same port and the same clients: where load balancers share rules, one rule is for both.
+    const [mine, theirs] = [1, 2].map((number) => withRanges(serviceNamed('web', number), '203.0.113.0/24'));
+    assert.ok(mine && theirs);
+    const [here, there] = [await nodesOf(world, 'node-a'), await nodesOf(other, 'node-b')];
+    await balancer(world).ensureLoadBalancer(world.cluster, mine, here);
+    const { ingress } = await balancer(other).ensureLoadBalancer(other.cluster, theirs, there);
+    const made = { ...theirs, status: { loadBalancer: { ...(ingress && { ingress }) } } };
+    const isWhole = async (): Promise<void> => {
+      assert.ok(await balancer(other).getLoadBalancer(other.cluster, made), 'the other cluster finds its own');
+      await sends(world, made, ['node-b']);
+      await listens(world, made, ['TCP 80 30002']);
+      await letsIn(world, made, ['203.0.113.0/24']);
+    };
+    await isWhole();
+    await sends(world, mine, ['node-a']);
+    const changed = withPorts(withRanges(mine, '198.51.100.0/24'), { protocol: 'TCP', port: 443, nodePort: 31_000 });
+    await balancer(world).ensureLoadBalancer(world.cluster, changed, here);
+    await balancer(world).updateLoadBalancer(world.cluster, changed, []);
+    await isWhole();
+    await balancer(world).ensureLoadBalancerDeleted(world.cluster, changed);
+    await isWhole();
+    await balancer(other).ensureLoadBalancer(other.cluster, made, there);
+    await balancer(other).ensureLoadBalancerDeleted(other.cluster, made);
+    await nothingLeft(world);
   },
   'load balancers: the name depends on the Service alone': async (world) => {
     const service = serviceNamed('web', 1);

@@ -2,12 +2,18 @@
 import type { Node, Service } from '#api/core/v1';
 import type { CloudProvider } from '../types.ts';
 
-export interface ConformanceWorld {
+/** One cluster in the account. */
+export interface ConformanceCluster {
   cloud: CloudProvider;
   /** Value of `--cluster-name`. */
   cluster: string;
   /** Starts a machine that is to be the Node of this name; resolves when the cloud shows it. */
   addInstance(name: string): Promise<void> | void;
+}
+/** Another cluster, whose machines are started as those of the first one unless it says otherwise. */
+export type OtherCluster = Omit<ConformanceCluster, 'addInstance'> & Partial<Pick<ConformanceCluster, 'addInstance'>>;
+
+export interface ConformanceWorld extends ConformanceCluster {
   stopInstance?(name: string): Promise<void> | void;
   terminateInstance(name: string): Promise<void> | void;
   /** The Node names a load balancer sends traffic to, read past the provider. */
@@ -22,6 +28,10 @@ export interface ConformanceWorld {
   failInTheMiddle?(): void;
   /** A second provider over the same cloud, as another replica of the manager has. */
   secondProvider?(): Promise<CloudProvider> | CloudProvider;
+  /**
+   * Another cluster in the same account and network, configured as the vendor's users would do it. Default: `secondProvider` by
+   * another cluster name. */
+  otherCluster?(): Promise<OtherCluster> | OtherCluster;
   /** Frees everything. */
   close?(): Promise<void> | void;
 }

@@ -6,6 +6,7 @@ import {
   conformanceCases,
   type ConformanceTarget,
   type ConformanceWorld,
+  type OtherCluster,
   persistent,
 } from '#cloud-provider/conformance';
 import { annotated, emulatedAws } from './aws-world.ts';
@@ -31,6 +32,12 @@ const network: ConformanceTarget = {
     return {
       ...world,
       cloud: networkOnly(world.cloud),
+      // Its health checks come from its subnets, and are let in beside its clients.
+      sources: async (service) => ((await world.sources?.(service)) ?? []).filter((range) => !range.startsWith('10.1.')),
+      async otherCluster() {
+        const other = (await world.otherCluster?.()) as OtherCluster;
+        return { ...other, cloud: networkOnly(other.cloud) };
+      },
       secondProvider: async () => networkOnly((await world.secondProvider?.()) as CloudProvider),
     };
   },
@@ -43,6 +50,10 @@ async function openFlaky(): Promise<ConformanceWorld> {
   return {
     ...world,
     cloud: persistent(world.cloud),
+    async otherCluster() {
+      const other = (await world.otherCluster?.()) as OtherCluster;
+      return { ...other, cloud: persistent(other.cloud) };
+    },
     secondProvider: async () => persistent((await world.secondProvider?.()) as CloudProvider),
   };
 }

@@ -8,7 +8,7 @@ import { listAll } from '#cloud/client';
 import { type Emulator, type EmulatorServer, loadEmulator, type ManagerSetup, serveEmulator } from '#cloud/emulators';
 import { type MemoryCloud, memoryLoadBalancers, memoryMachines, startMemoryCloud } from '#cloud/memory';
 import { type CloudInformers, type CloudProvider, validateConfig } from '#cloud-provider';
-import type { ConformanceWorld } from '#cloud-provider/conformance';
+import type { ConformanceWorld, OtherCluster } from '#cloud-provider/conformance';
 import { systemClock, systemRng } from '#host';
 import { type Clock, seededRng, silentLogger } from '#utils';
 import aws, { type AwsConfig } from '../../../providers/aws/src/index.ts';
@@ -48,8 +48,16 @@ async function keyIn(file: string): Promise<EmulatedAws['key']> {
   return { accessKeyId, secretAccessKey };
 }
 
-async function providerFrom({ configFile }: ManagerSetup, nodes: ReadonlyMap<string, Node>): Promise<CloudProvider> {
-  const config = validateConfig('aws', aws.configSchema, aws.parseConfig?.(await readFile(configFile, 'utf8'))) as AwsConfig;
+async function providerFrom(
+  { configFile }: ManagerSetup,
+  nodes: ReadonlyMap<string, Node>,
+  clusterId = cluster,
+): Promise<CloudProvider> {
+  const text = (await readFile(configFile, 'utf8')).replace(
+    `KubernetesClusterID = ${cluster}`,
+    `KubernetesClusterID = ${clusterId}`,
+  );
+  const config = validateConfig('aws', aws.configSchema, aws.parseConfig?.(text)) as AwsConfig;
   const cloud = await aws.create({ config, configDir: '.', clock: hastyClock(), logger: silentLogger });
   cloud.setInformers?.(informersOf(nodes));
   return cloud;
@@ -140,6 +148,23 @@ export async function emulatedAws({ flaky = false, between, onRequest }: Emulate
   };
   const nameOf = (id: string): string => [...instances].find(([, known]) => known === id)?.[0] ?? id;
   const idOf = (name: string): string => instances.get(name) ?? '';
+  async function addInstance(name: string, groupId = network.securityGroupId, tagsOf = tags): Promise<void> {
+    const subnetId = network.subnetIds[instances.size % 2] ?? '';
+    const made = await cloud.runInstance({ name, subnetId, securityGroupIds: [groupId], tags: tagsOf });
+    instances.set(name, made.id);
+    nodes.set(name, { metadata: { name }, spec: { providerID: `aws:///${made.zone}/${made.id}` } });
+  }
+  /** In the same subnets, with a group of its own for its nodes. */
+  async function otherCluster(): Promise<OtherCluster> {
+    const theirs = definition.tagsOf('other');
+    for (const resourceId of network.subnetIds) await cloud.changeTags({ resourceId, set: theirs });
+    const { id } = await cloud.createSecurityGroup({ vpcId: network.vpcId, name: 'other-nodes', tags: theirs });
+    return {
+      cloud: await providerFrom(setup, nodes, 'other'),
+      cluster: 'other',
+      addInstance: (name) => addInstance(name, id, theirs),
+    };
+  }
   return {
     memory,
     server,
@@ -150,12 +175,7 @@ export async function emulatedAws({ flaky = false, between, onRequest }: Emulate
     vpcId: network.vpcId,
     nodeGroupId: network.securityGroupId,
     instances,
-    async addInstance(name) {
-      const subnetId = network.subnetIds[instances.size % 2] ?? '';
-      const made = await cloud.runInstance({ name, subnetId, securityGroupIds: [network.securityGroupId], tags });
-      instances.set(name, made.id);
-      nodes.set(name, { metadata: { name }, spec: { providerID: `aws:///${made.zone}/${made.id}` } });
-    },
+    addInstance: (name) => addInstance(name),
     async stopInstance(name) {
       await cloud.stopInstance({ instanceId: idOf(name) });
     },
@@ -174,6 +194,9 @@ export async function emulatedAws({ flaky = false, between, onRequest }: Emulate
       const all = (await balancersOf(service)).flatMap(({ listeners }) => listeners);
       return all.map(({ protocol, port, targetPort }) => `${protocol.toUpperCase()} ${port} ${targetPort}`);
     },
+    async sources(service) {
+      return (await balancersOf(service)).flatMap(({ sourceRanges }) => sourceRanges);
+    },
     async leftovers() {
       const balancers = await listAll((page) => cloud.listLoadBalancers(page));
       const groups = await listAll((page) => cloud.listSecurityGroups(page));
@@ -189,6 +212,7 @@ export async function emulatedAws({ flaky = false, between, onRequest }: Emulate
     // As often as the SDK tries.
     failInTheMiddle: () => memory.setFaults({ errorRate: 1, failuresMax: 3, operations: ['modifyLoadBalancer'] }),
     secondProvider: () => providerFrom(setup, nodes),
+    otherCluster,
     async close() {
       await server.close();
       await memory.close();

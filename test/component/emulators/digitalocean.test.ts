@@ -22,15 +22,23 @@ async function providerOf({ setup: { env } }: VendorWorld): Promise<CloudProvide
 
 async function open(): Promise<ConformanceWorld> {
   const world = await vendorWorld('digitalocean');
-  const only = async () => (await world.balancers())[0];
+  const cloud = await providerOf(world);
+  const own = async (service: Service) => {
+    const { ingress = [] } = service.status?.loadBalancer ?? {};
+    const shown = ingress.length > 0 ? ingress : (await cloud.loadBalancer?.getLoadBalancer(cluster, service))?.ingress;
+    const ips = (shown ?? []).map(({ ip }) => ip);
+    return (await world.balancers()).find(({ address }) => ips.includes(address));
+  };
   return {
-    cloud: await providerOf(world),
+    cloud,
     cluster,
     addInstance: world.addInstance,
     stopInstance: world.stopInstance,
     terminateInstance: world.terminateInstance,
-    backends: async (_service: Service) => world.namesOf(await only()),
-    listeners: async () => (await only())?.listeners.map(({ protocol, port }) => `${protocol.toUpperCase()} ${port}`) ?? [],
+    backends: async (service) => world.namesOf(await own(service)),
+    listeners: async (service) =>
+      (await own(service))?.listeners.map(({ protocol, port }) => `${protocol.toUpperCase()} ${port}`) ?? [],
+    sources: async (service) => (await own(service))?.sourceRanges ?? [],
     leftovers: async () => (await world.balancers()).map(({ name }) => name),
     failInTheMiddle: () =>
       world.memory.setFaults({ errorRate: 1, failuresMax: 1, operations: ['createLoadBalancer', 'modifyLoadBalancer'] }),

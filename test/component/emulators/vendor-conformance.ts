@@ -94,8 +94,11 @@ export async function openVendor(vendor: EmulatorName, options: VendorProviderOp
   const world = await vendorWorld(vendor, options.place);
   const patience: Patience = {};
   const cloud = await providerOf(world, options, patience);
+  // That of another cluster is known by its status alone.
   const own = async (service: Service) => {
-    const ips = (await cloud.loadBalancer?.getLoadBalancer(cluster, service))?.ingress?.map(({ ip }) => ip) ?? [];
+    const { ingress = [] } = service.status?.loadBalancer ?? {};
+    const shown = ingress.length > 0 ? ingress : (await cloud.loadBalancer?.getLoadBalancer(cluster, service))?.ingress;
+    const ips = (shown ?? []).map(({ ip }) => ip);
     return (await world.balancers()).find(({ address }) => ips.includes(address));
   };
   return {
@@ -109,6 +112,7 @@ export async function openVendor(vendor: EmulatorName, options: VendorProviderOp
       (await own(service))?.listeners.map(({ protocol, port, targetPort }) =>
         [protocol.toUpperCase(), port, ...(targetPort === undefined ? [] : [targetPort])].join(' '),
       ) ?? [],
+    sources: async (service) => (await own(service))?.sourceRanges ?? [],
     leftovers: async () => (await world.balancers()).map(({ name }) => name),
     failInTheMiddle() {
       // For as long as the provider itself tries again.

@@ -82,12 +82,12 @@ async function open(faults: Faults): Promise<ConformanceWorld> {
   const subnet = await client.createSubnet({ vpcId: vpc.id, zone: 'local-1a', cidr: '10.77.0.0/16' });
   cloud.setFaults(faults);
   const lag = (): Promise<void> => clock.sleep(cloud.faults.eventualConsistencyMs * 1.5);
-  const provider = async (): Promise<CloudProvider> => {
+  const provider = async (clusterId = 'test'): Promise<CloudProvider> => {
     const config = {
       url,
       tokenFile: 'token',
       caFile: 'ca.crt',
-      clusterId: 'test',
+      clusterId,
       vpcId: vpc.id,
       defaultLoadBalancerKind: 'proxy',
     } as const;
@@ -105,7 +105,8 @@ async function open(faults: Faults): Promise<ConformanceWorld> {
   return {
     cloud: await provider(),
     cluster: 'kubernetes',
-    secondProvider: provider,
+    secondProvider: () => provider(),
+    otherCluster: async () => ({ cloud: await provider('other'), cluster: 'kubernetes' }),
     async addInstance(name) {
       const { id } = await byHand(() => client.runInstance({ name, subnetId: subnet.id }));
       await until(`${name} runs`, () => cloud.world.instances.get(id)?.state === 'running');
@@ -133,6 +134,10 @@ async function open(faults: Faults): Promise<ConformanceWorld> {
         .flatMap(({ listeners }) =>
           listeners.map(({ protocol, port, targetPort }) => `${protocol.toUpperCase()} ${port} ${targetPort}`),
         ),
+    sources: ({ metadata }: Service) =>
+      [...cloud.world.loadBalancers.values()]
+        .filter(({ tags }) => tags[serviceUidTag] === metadata.uid)
+        .flatMap(({ sourceRanges }) => sourceRanges),
     async leftovers() {
       await lag();
       return [...cloud.world.loadBalancers.values()].map(({ name }) => name);

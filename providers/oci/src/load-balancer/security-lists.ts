@@ -81,10 +81,11 @@ interface Work {
 
 async function rewriteOnce(cloud: Cloud, listId: string, { owner, wish, ports, subnetIds }: Work): Promise<void> {
   const list = await cloud.core.securityList(listId);
-  const options = { mark: listRuleMark(owner.cluster), wish, ports };
+  const mark = listRuleMark(owner.cluster);
   // Others are asked for only where something would go.
   const isClaimed = (side: keyof ListWish, rule: RuleWish): boolean => cloud.claims.wishes(owner.uid, listId, side, rule);
-  const unasked = rewritten(list, { ...options, isInUse: isClaimed });
+  const options = { mark, wish, ports, isClaimed };
+  const unasked = rewritten(list, { ...options, used: new Set() });
   if (!unasked) return;
   const { ingressSecurityRules: ingress, egressSecurityRules: egress } = unasked;
   const removes = [
@@ -92,7 +93,7 @@ async function rewriteOnce(cloud: Cloud, listId: string, { owner, wish, ports, s
     ...list.egressSecurityRules.filter((rule) => !egress.includes(rule)),
   ];
   const used = removes.length > 0 ? await unclaimedPorts(cloud, owner, subnetIds) : new Set<number>();
-  const wanted = rewritten(list, { ...options, isInUse: (side, rule) => used.has(rule.port) || isClaimed(side, rule) });
+  const wanted = rewritten(list, { ...options, used });
   if (wanted) await cloud.core.writeSecurityList(wanted);
 }
 

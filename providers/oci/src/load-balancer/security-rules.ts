@@ -1,6 +1,7 @@
 // Rules in security lists for load balancers: who may reach their ports, and that they may reach the nodes. All Services of a cluster share the lists,
-// with others who write to them: rules carry the mark of the cluster, and none without it is removed. Pure.
+// with other clusters and whoever writes to them: rules carry the mark of each cluster that needs them, and none without it is removed. Pure.
 import type { EgressRule, IngressRule, PortOptions, SecurityList } from '../api/types.ts';
+import { isListRuleMark } from '../names.ts';
 
 export interface RuleWish {
   /** Who comes, or where to. */
@@ -38,32 +39,53 @@ export interface RewriteOptions {
   wish: ListWish;
   /** Ports of the Service, now and before: rules of the cluster for these that are not wished for go. */
   ports: ReadonlySet<number>;
-  /** Whether another load balancer needs a rule. */
-  isInUse(side: keyof ListWish, rule: RuleWish): boolean;
+  /** Whether another Service of the cluster needs a rule. */
+  isClaimed(side: keyof ListWish, rule: RuleWish): boolean;
+  /** Ports of other load balancers, of which nobody here knows whose they are. */
+  used: ReadonlySet<number>;
+}
+
+// Clusters that need the same rule share it: its description has the mark of each.
+const separator = '; ';
+const descriptionCharactersMax = 255;
+const marksOf = ({ description = '' }: Pick<Rule, 'description'>): string[] => description.split(separator);
+
+function without<R extends Pick<Rule, 'description'>>(rule: R, mark: string): R | undefined {
+  const others = marksOf(rule).filter((one) => one !== mark);
+  return others.length > 0 ? { ...rule, description: others.join(separator) } : undefined;
+}
+/** With the mark of this cluster beside those of others. What somebody else has made without any stays as it is. */
+function withMark<R extends Pick<Rule, 'description'>>(rule: R, mark: string): R {
+  const all = marksOf(rule);
+  if (all.includes(mark) || !all.some(isListRuleMark)) return rule;
+  const description = [...all, mark].join(separator);
+  return description.length > descriptionCharactersMax ? rule : { ...rule, description };
 }
 
 function rewriteRules<R extends Omit<Rule, 'cidr'>>(
   side: keyof ListWish,
   rules: readonly R[],
   cidrOf: (rule: R) => string,
-  { mark, ports, isInUse, wish }: RewriteOptions,
+  { mark, ports, isClaimed, used, wish }: RewriteOptions,
   make: (wish: RuleWish) => R,
 ): R[] | undefined {
   const wanted = new Map(wish[side].map((one) => [wishKey(one), one]));
-  const kept = rules.filter((rule) => {
+  const keyOf = (rule: R): string | undefined => {
     const port = portOf(rule);
-    if (port === undefined || rule.description !== mark || !ports.has(port)) return true;
-    const said = { cidr: cidrOf(rule), port };
-    return wanted.has(wishKey(said)) || isInUse(side, said);
+    return port === undefined ? undefined : wishKey({ cidr: cidrOf(rule), port });
+  };
+  const kept = rules.flatMap((rule): R[] => {
+    const port = portOf(rule);
+    if (wanted.has(keyOf(rule) ?? '')) return [withMark(rule, mark)];
+    if (port === undefined || !marksOf(rule).includes(mark) || !ports.has(port)) return [rule];
+    if (isClaimed(side, { cidr: cidrOf(rule), port })) return [rule];
+    const left = without(rule, mark) ?? (used.has(port) ? rule : undefined);
+    return left ? [left] : [];
   });
-  const there = new Set(
-    kept.flatMap((rule) => {
-      const port = portOf(rule);
-      return port === undefined ? [] : [wishKey({ cidr: cidrOf(rule), port })];
-    }),
-  );
+  const there = new Set(kept.map(keyOf));
   const missing = [...wanted].flatMap(([one, wish]) => (there.has(one) ? [] : [make(wish)]));
-  return missing.length === 0 && kept.length === rules.length ? undefined : [...kept, ...missing];
+  const isSame = missing.length === 0 && kept.length === rules.length && kept.every((rule, at) => rule === rules[at]);
+  return isSame ? undefined : [...kept, ...missing];
 }
 
 const common = ({ port }: RuleWish, mark: string) => ({
@@ -109,7 +131,7 @@ export function rewritten(list: SecurityList, options: RewriteOptions): Security
 /** Whether something of the cluster for one of these ports is in the list. */
 export const concerns = (list: SecurityList, mark: string, ports: ReadonlySet<number>): boolean =>
   [...list.ingressSecurityRules, ...list.egressSecurityRules].some(
-    (rule) => rule.description === mark && ports.has(portOf(rule) ?? 0),
+    (rule) => marksOf(rule).includes(mark) && ports.has(portOf(rule) ?? 0),
   );
 
 /** Ports of a load balancer: where it listens, and where it reaches its backends and asks for their health. */
