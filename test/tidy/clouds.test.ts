@@ -47,6 +47,12 @@ describe('the table of clouds', () => {
     });
     expect(wrong).toEqual([]);
   });
+  it('says how many cells stand on tests that need Python', () => {
+    const needs = cells.filter(({ cell }) => linksIn(cell).some((id) => proofs.get(id)?.path.includes('/test/interop/aws-')));
+    expect(text).toContain(`${needs.length} cells of AWS lead to \`test/interop\``);
+    const elsewhere = cells.filter(({ cell }) => linksIn(cell).some((id) => proofs.get(id)?.path.includes('/test/interop/')));
+    expect(elsewhere).toEqual(needs);
+  });
   it('gives every proof, and uses every one that it gives', () => {
     const used = new Set(cells.flatMap(({ cell }) => linksIn(cell)));
     expect([...used].filter((id) => !proofs.has(id))).toEqual([]);
