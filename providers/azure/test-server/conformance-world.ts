@@ -1,6 +1,7 @@
 // What the conformance suite needs of a cloud, by the test server: machines, and a look at load balancers past the provider.
+import { isDeepStrictEqual } from 'node:util';
 import type { CloudProvider, Service } from 'sagong/cloud-provider';
-import { type ConformanceWorld, persistent, withAnnotations } from 'sagong/cloud-provider/conformance';
+import { type ConformanceWorld, persistent, type RuleByHand, withAnnotations } from 'sagong/cloud-provider/conformance';
 import { everyFifth } from 'sagong/cloud-provider/test-server';
 import { annotation, prefix } from '../src/load-balancer/annotations.ts';
 import { ownsPiece } from '../src/names.ts';
@@ -102,6 +103,26 @@ export function leftoversOf(server: TestServer): string[] {
   ];
 }
 
+/** A rule of another name for the same port, at the address of the load balancer. */
+function letInByHand({ subscription }: TestServer, service: Service, range: string): RuleByHand {
+  const group = () => subscription.of('Microsoft.Network/networkSecurityGroups')[0] as Resource;
+  const [ours] = partsOf(group(), 'securityRules');
+  const properties = {
+    // Inside there may be none of ours.
+    ...(ours?.properties ?? { sourcePortRange: '*', destinationAddressPrefix: '*' }),
+    access: 'Allow',
+    direction: 'Inbound',
+    protocol: 'Tcp',
+    priority: 200,
+    sourceAddressPrefix: range,
+    destinationPortRanges: (service.spec?.ports ?? []).map(({ port }) => String(port)),
+  };
+  const rules = [...partsOf(group(), 'securityRules'), { name: 'by-hand', properties }];
+  subscription.put({ ...group(), properties: { ...group().properties, securityRules: rules } });
+  return { isThere: () => partsOf(group(), 'securityRules').some((one) => same(one.properties, properties)) };
+}
+const same = (a: unknown, b: unknown): boolean => isDeepStrictEqual(JSON.parse(JSON.stringify(a)), JSON.parse(JSON.stringify(b)));
+
 export interface ConformanceOptions {
   /** Nodes are members of a scale set. */
   scaleSet?: boolean;
@@ -151,6 +172,7 @@ export async function openConformance({
     listeners: (service) => listenersOf(server, service),
     // Inside, whoever is in the network comes without a rule.
     ...(!internal && { sources: (service: Service) => sourcesOf(server, service) }),
+    letInByHand: (service, range) => letInByHand(server, service, range),
     leftovers: () => leftoversOf(server),
     failInTheMiddle: () =>
       faults.add({

@@ -1,6 +1,6 @@
 // What the conformance suite needs of a cloud, by the test server: machines, and a look at load balancers past the provider.
 import type { CloudProvider, Service } from 'sagong/cloud-provider';
-import { type ConformanceWorld, persistent, withAnnotations } from 'sagong/cloud-provider/conformance';
+import { type ConformanceWorld, persistent, type RuleByHand, withAnnotations } from 'sagong/cloud-provider/conformance';
 import { everyFifth, noRates } from 'sagong/cloud-provider/test-server';
 import { balancerName } from '../src/names.ts';
 import type { StoredBalancer, TestServer } from './index.ts';
@@ -65,6 +65,26 @@ export function leftoversOf({ account }: TestServer): string[] {
   ];
 }
 
+/** In each list, also in those that the Service does not use. */
+function letInByHand({ account }: TestServer, service: Service, source: string): RuleByHand {
+  const rules = (service.spec?.ports ?? [])
+    .flatMap(({ port, nodePort = port }) => [port, nodePort])
+    .map((port) => ({
+      protocol: '6',
+      source,
+      tcpOptions: { destinationPortRange: { min: port, max: port } },
+      description: 'by hand',
+    }));
+  const lists = account.of('list').map(({ id }) => id);
+  for (const id of lists) {
+    const list = account.must('list', id);
+    account.put('list', { ...list, ingressSecurityRules: [...list.ingressSecurityRules, ...rules] });
+  }
+  const inList = (id: string) =>
+    account.must('list', id).ingressSecurityRules.filter(({ description }) => description === 'by hand');
+  return { isThere: () => lists.every((id) => inList(id).length === rules.length) };
+}
+
 /** `annotations`: of every Service. `flaky`: every fifth request fails, work requests fail late, and what is made is seen late. */
 export async function openConformance({
   annotations = {},
@@ -100,6 +120,7 @@ export async function openConformance({
     backends: (service) => backendsOf(server, service),
     listeners: (service) => listenersOf(server, service),
     sources: (service) => sourcesOf(server, service),
+    letInByHand: (service, range) => letInByHand(server, service, range),
     leftovers: () => leftoversOf(server),
     // In the middle of what makes its rules, of either kind.
     failInTheMiddle: () =>

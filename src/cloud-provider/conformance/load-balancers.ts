@@ -178,6 +178,23 @@ export const loadBalancerChecks: Checks = {
     await balancer(world).ensureLoadBalancerDeleted(world.cluster, withRanges(service, home));
     await nothingLeft(world);
   },
+  'load balancers: a rule that somebody made by hand stays': async (world) => {
+    const service = serviceNamed('web', 1);
+    const nodes = await nodesOf(world, 'node-a');
+    await balancer(world).ensureLoadBalancer(world.cluster, service, nodes);
+    const byHand = await world.letInByHand?.(service, '192.0.2.0/24');
+    if (!byHand) return;
+    const stays = async (after: string): Promise<void> => assert.ok(await byHand.isThere(), `it is there after ${after}`);
+    const fewer = withRanges(service, '203.0.113.0/24');
+    await balancer(world).ensureLoadBalancer(world.cluster, fewer, nodes);
+    await stays('a change of ranges');
+    const moved = withPorts(fewer, { protocol: 'TCP', port: 443, nodePort: 31_000 });
+    await balancer(world).ensureLoadBalancer(world.cluster, moved, nodes);
+    await balancer(world).updateLoadBalancer(world.cluster, moved, []);
+    await stays('a change of ports and nodes');
+    await balancer(world).ensureLoadBalancerDeleted(world.cluster, moved);
+    await stays('the end of the Service');
+  },
   'load balancers: of two Services with one port each is reached by its own, and stays when the other goes': async (world) => {
     const [wide, narrow] = [serviceNamed('web', 1), withRanges(serviceNamed('api', 2), '203.0.113.0/24')];
     const nodes = await nodesOf(world, 'node-a');

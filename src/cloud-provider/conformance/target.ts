@@ -13,6 +13,11 @@ export interface ConformanceCluster {
 /** Another cluster, whose machines are started as those of the first one unless it says otherwise. */
 export type OtherCluster = Omit<ConformanceCluster, 'addInstance'> & Partial<Pick<ConformanceCluster, 'addInstance'>>;
 
+/** A rule that is not the provider's. */
+export interface RuleByHand {
+  isThere(): Promise<boolean> | boolean;
+}
+
 export interface ConformanceWorld extends ConformanceCluster {
   stopInstance?(name: string): Promise<void> | void;
   terminateInstance(name: string): Promise<void> | void;
@@ -22,6 +27,10 @@ export interface ConformanceWorld extends ConformanceCluster {
   listeners?(service: Service): Promise<string[]> | string[];
   /** The ranges from which a load balancer is reached, read past the provider. */
   sources?(service: Service): Promise<string[]> | string[];
+  /**
+   * Lets a range in by hand, beside the provider's own rules and at the node port and port of the Service, and gives whether that rule is still there.
+   * Left out where all rules are the provider's own. */
+  letInByHand?(service: Service, range: string): Promise<RuleByHand> | RuleByHand;
   /** Everything the provider made and that is still there, by name, read past the provider. */
   leftovers?(): Promise<string[]> | string[];
   /** The next change to a load balancer fails in its middle; later ones do not. */

@@ -197,6 +197,20 @@ export async function emulatedAws({ flaky = false, between, onRequest }: Emulate
     async sources(service) {
       return (await balancersOf(service)).flatMap(({ sourceRanges }) => sourceRanges);
     },
+    /** In the group of the nodes, which all load balancers share. */
+    async letInByHand(service, range) {
+      const securityGroupId = network.securityGroupId;
+      const rules = (service.spec?.ports ?? []).map(({ nodePort = 0 }) => ({
+        protocol: 'tcp' as const,
+        fromPort: nodePort,
+        toPort: nodePort,
+        cidr: range,
+      }));
+      await cloud.authorizeSecurityGroupIngress({ securityGroupId, rules });
+      const isThere = async (): Promise<boolean> =>
+        JSON.stringify((await cloud.getSecurityGroup({ securityGroupId })).ingress).includes(range);
+      return { isThere };
+    },
     async leftovers() {
       const balancers = await listAll((page) => cloud.listLoadBalancers(page));
       const groups = await listAll((page) => cloud.listSecurityGroups(page));
