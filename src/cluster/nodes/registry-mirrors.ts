@@ -1,4 +1,4 @@
-// Where nodes pull images from instead of the registry in an image's name: `<certs.d>/<registry>/hosts.toml`, read by containerd at every
+// Where nodes pull images from before they ask the registry in an image's name: `<certs.d>/<registry>/hosts.toml`, read by containerd at every
 // pull (https://github.com/containerd/containerd/blob/main/docs/hosts.md).
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -20,8 +20,14 @@ export function parseRegistryMirror(text: string): RegistryMirror {
   return { registry, url: url.href.replace(/\/$/, '') };
 }
 
-const hostsToml = ({ url }: RegistryMirror): string =>
-  `server = ${JSON.stringify(url)}\n[host.${JSON.stringify(url)}]\n  capabilities = ["pull", "resolve"]\n`;
+/** Names of the machine itself: what stands behind them here is no registry on the node. */
+const isLoopback = (registry: string): boolean => /^(localhost|127\.\d+\.\d+\.\d+)(:\d+)?$/.test(registry);
+
+/** The text for containerd. Without a `server` it asks the registry itself for what the mirror does not have. */
+export function hostsToml({ registry, url }: RegistryMirror): string {
+  const server = isLoopback(registry) ? `server = ${JSON.stringify(url)}\n` : '';
+  return `${server}[host.${JSON.stringify(url)}]\n  capabilities = ["pull", "resolve"]\n`;
+}
 
 /** Makes `certsDir` say exactly this. */
 export async function writeRegistryMirrors(certsDir: string, mirrors: readonly RegistryMirror[]): Promise<void> {
