@@ -28,6 +28,7 @@ export const cacheHooks: readonly StartHook[] = [
   'start-apiextensions-controllers',
   'crd-informer-synced',
   'start-kube-aggregator-informers',
+  'storage-readiness',
 ].map((name) => ({ name, after: '', run: () => Promise.resolve() }));
 
 /**

@@ -100,7 +100,7 @@ it('each health endpoint names the checks that monitoring of upstream asks for',
     ...['start-service-ip-repair-controllers', 'scheduling/bootstrap-system-priority-classes'],
     ...['start-cluster-authentication-info-controller', 'start-kube-aggregator-informers', 'apiservice-registration-controller'],
     ...['apiservice-status-local-available-controller', 'apiservice-status-remote-available-controller'],
-    ...['kube-apiserver-autoregistration', 'apiservice-openapi-controller'],
+    ...['kube-apiserver-autoregistration', 'apiservice-openapi-controller', 'storage-readiness'],
   ].map((name) => `poststarthook/${name}`);
   for (const endpoint of ['healthz', 'livez', 'readyz']) {
     const said = (await ask(`/${endpoint}?verbose=1`)).split('\n');
