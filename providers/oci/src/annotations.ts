@@ -15,6 +15,7 @@ export const annotation = {
   backendGroups: `${both}oci-backend-network-security-group`,
   ipMode: `${both}ingress-ip-mode`,
   compartment: `${both}compartment-id`,
+  reservedIps: `${both}reserved-ips`,
   serviceAccount: `${both}workload-service-account`,
   shape: `${classic}shape`,
   shapeMin: `${classic}shape-flex-min`,
@@ -58,10 +59,14 @@ export type KindAnnotation = keyof typeof names;
 const noPods = 'backends are nodes: pods are not registered with load balancers';
 const refused: Readonly<Record<string, string>> = {
   'oci.oraclecloud.com/security-attributes': 'the provider sets no security attributes of Zero Trust Packet Routing',
+  [`${both}reserved-private-ips`]:
+    'an internal load balancer gets an address of its subnet; of a network load balancer assigned-private-ipv4 says which',
+  'oci-load-balancer.oraclecloud.com/backendset-backend-max-connections': 'the provider sets no limits of connections',
   'oci-load-balancer.oraclecloud.com/tls-certificate-map': 'certificates come from Secrets',
   'oci-load-balancer.oraclecloud.com/session-persistence-config': 'the provider sets no session persistence',
   'oci-load-balancer.oraclecloud.com/backend-type': noPods,
   'oci-load-balancer.oraclecloud.com/health-check': noPods,
+  [`${network}is-instant-failover-enabled`]: 'the provider leaves instant failover as it is',
   [`${network}backend-type`]: noPods,
   [`${network}health-check`]: noPods,
 };

@@ -170,17 +170,19 @@ const vendors: Readonly<Record<string, Vendor>> = {
         'oci.oraclecloud.com/',
         `load-balancer-type oci-load-balancer-listener-ssl-config oci-load-balancer-backendset-ssl-config oci-load-balancer-rule-sets
         loadbalancer-policy oci-network-security-groups security-rule-management-mode oci-backend-network-security-group
-        node-label-selector initial-freeform-tags-override initial-defined-tags-override ingress-ip-mode security-attributes`,
+        node-label-selector initial-freeform-tags-override initial-defined-tags-override ingress-ip-mode security-attributes
+        compartment-id reserved-ips reserved-private-ips`,
       ),
       ...prefixed(
         'oci-load-balancer.oraclecloud.com/',
-        'tls-certificate-map backend-type health-check session-persistence-config',
+        'tls-certificate-map backend-type health-check session-persistence-config backendset-backend-max-connections',
       ),
       ...prefixed(
         'oci-network-load-balancer.oraclecloud.com/',
         `internal subnet health-check-retries health-check-interval health-check-timeout security-list-management-mode
         oci-network-security-groups backend-policy node-label-selector is-preserve-source freeform-tags defined-tags
-        initial-freeform-tags-override initial-defined-tags-override is-ppv2-enabled backend-type health-check`,
+        initial-freeform-tags-override initial-defined-tags-override is-ppv2-enabled backend-type health-check external-ip-only assigned-private-ipv4
+        assigned-ipv6 is-instant-failover-enabled`,
       ),
     ],
     read: {

@@ -134,11 +134,17 @@ describe('a load balancer', () => {
     await ensure(service);
     expect(only(service).backendSets['TCP-80']?.healthChecker).toMatchObject({ port: 31_999, urlPath: '/healthz' });
   });
-  it('takes an address that its owner has reserved, and no other later', async () => {
+  it.each([
+    ['the Service', {}, { loadBalancerIP: '132.226.250.1' }],
+    ['an annotation', { [annotation.reservedIps]: '132.226.250.1' }, {}],
+    ['an annotation of a network load balancer', { ...nlb, [annotation.reservedIps]: '132.226.250.1' }, {}],
+  ])('takes an address that its owner has reserved, and no other later, by %s', async (_by, notes, spec) => {
     world.server.account.addReservedIp('132.226.250.1');
-    const service = testService({}, { loadBalancerIP: '132.226.250.1' });
-    expect((await ensure(service)).ingress).toEqual([{ ip: '132.226.250.1' }]);
-    await expect(ensure(testService({}, { loadBalancerIP: '132.226.250.2' }))).rejects.toThrow('reserved IP cannot be updated');
+    const service = testService(notes, spec);
+    expect((await ensure(service)).ingress).toContainEqual({ ip: '132.226.250.1' });
+    const another = { ...spec, ...('loadBalancerIP' in spec && { loadBalancerIP: '132.226.250.2' }) };
+    const anothers = { ...notes, ...(annotation.reservedIps in notes && { [annotation.reservedIps]: '132.226.250.2' }) };
+    await expect(ensure(testService(anothers, another))).rejects.toThrow('reserved IP cannot be updated');
     await remove(service);
     expect(world.server.account.of('publicIp')[0]?.lifecycleState).toBe('AVAILABLE');
   });

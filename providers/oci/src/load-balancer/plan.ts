@@ -82,11 +82,24 @@ function sourceRanges(service: Service): string[] {
 }
 
 function reservedAddressOf(service: Service, internal: boolean): string | undefined {
-  const address = service.spec?.loadBalancerIP;
+  const inSpec = service.spec?.loadBalancerIP;
+  if (inSpec && isIP(inSpec) === 0) throw new Error(`invalid value ${JSON.stringify(inSpec)} provided for LoadBalancerIP`);
+  const noted = notedAddress(service);
+  if (inSpec && noted && inSpec !== noted)
+    throw new Error(`annotation ${annotation.reservedIps}: ${noted} contradicts spec.loadBalancerIP ${inSpec}`);
+  const address = noted ?? inSpec;
   if (!address) return undefined;
-  if (isIP(address) === 0) throw new Error(`invalid value ${JSON.stringify(address)} provided for LoadBalancerIP`);
   if (internal) throw new Error('invalid service: cannot create a private load balancer with Reserved IP');
   return address;
+}
+/** The vendor's manager takes a second address, of IPv6, for load balancers; here it is refused. */
+function notedAddress(service: Service): string | undefined {
+  const all = read(service).list(annotation.reservedIps);
+  const wrong = all.find((address) => isIP(address) !== 4);
+  if (wrong !== undefined)
+    throw new Error(`annotation ${annotation.reservedIps}: ${JSON.stringify(wrong)} is not an IPv4 address`);
+  if (all.length > 1) throw new Error(`annotation ${annotation.reservedIps}: ${all.length} addresses are more than 1`);
+  return all[0];
 }
 
 function preservesSource(kind: BalancerKind, service: Service): boolean {
