@@ -14,6 +14,12 @@ export interface Grant {
   rules: readonly PolicyRule[];
 }
 
+/** A ClusterRole alone, for bindings that come and go. */
+export const applyClusterRole = (client: KubeClient, { role, rules }: Omit<Grant, 'serviceAccount'>): Promise<void> =>
+  applyObjects(client, [
+    { resource: 'clusterroles', object: { apiVersion, kind: 'ClusterRole', metadata: { name: role }, rules } },
+  ]);
+
 export const grantClusterRole = (client: KubeClient, { role, serviceAccount, rules }: Grant): Promise<void> =>
   applyObjects(client, [
     { resource: 'clusterroles', object: { apiVersion, kind: 'ClusterRole', metadata: { name: role }, rules } },

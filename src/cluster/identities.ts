@@ -18,6 +18,8 @@ export const identities = {
     'system:serviceaccounts',
     'system:serviceaccounts:kube-system',
   ),
+  /** On a machine that joined: its rights end with its Node. */
+  networkPolicyOf: (node: string): Identity => user(`system:kube-network-policy:${node}`),
   node: (name: string): Identity => user(`system:node:${name}`, 'system:nodes'),
   /** One identity a control loop, as with `--use-service-account-credentials`. */
   controller: (name: string): Identity =>

@@ -19,6 +19,7 @@ const node: Node = {
   },
 };
 const own: SubjectOptions = { commonName: 'system:node:a', organizations: ['system:nodes'], dnsNames: ['a'], ips: ['10.0.0.1'] };
+const accounts = 'system:serviceaccount:kube-system:';
 const proxy: SubjectOptions = { commonName: 'system:kube-proxy' };
 
 function csr(
@@ -56,13 +57,16 @@ describe('certificates of nodes', () => {
     ['one that is for clients, too', csr(serving, own, { usages: ['server auth', 'client auth'] }), false],
     ['that of kube-proxy', csr(client, proxy), true],
     ['that of the name server', csr(client, dnsSubject()), true],
-    ['kube-proxy as an administrator', csr(client, { ...proxy, organizations: ['system:masters'] }), false],
-    ['that of an administrator', csr(client, { commonName: 'kubernetes-admin', organizations: ['system:masters'] }), false],
+    ['that of what enforces network policies on it', csr(client, { commonName: 'system:kube-network-policy:a' }), true],
+    ['that of what enforces them on another node', csr(client, { commonName: 'system:kube-network-policy:b' }), false],
     [
-      'that of another service account',
-      csr(client, { ...dnsSubject(), commonName: 'system:serviceaccount:kube-system:default' }),
+      'that of what enforces them on all nodes',
+      csr(client, { ...dnsSubject(), commonName: `${accounts}kube-network-policy` }),
       false,
     ],
+    ['kube-proxy as an administrator', csr(client, { ...proxy, organizations: ['system:masters'] }), false],
+    ['that of an administrator', csr(client, { commonName: 'kubernetes-admin', organizations: ['system:masters'] }), false],
+    ['that of another service account', csr(client, { ...dnsSubject(), commonName: `${accounts}default` }), false],
     ['kube-proxy for a user', csr(client, proxy, { username: 'mallory', groups: ['system:authenticated'] }), false],
     ['the legacy signer', csr('kubernetes.io/legacy-unknown', proxy), false],
   ])('%s', (_what, request, expected) => {

@@ -23,13 +23,11 @@ const same = (a: readonly string[], b: readonly string[]): boolean => a.length =
 
 const withoutAuthenticated = (groups: readonly string[]): string[] => groups.filter((group) => group !== 'system:authenticated');
 
-/** Programs that run beside every kubelet, by the name in their certificate. */
-const beside = new Map(
-  [identities.kubeProxy, identities.dns, identities.networkPolicy].map(({ name, groups }) => [
-    name,
-    withoutAuthenticated(groups),
-  ]),
-);
+/** The groups of a program that runs beside the kubelet of that node, by the name in its certificate; undefined: there is none of that name. */
+const groupsBeside = (commonName: string, node: string): string[] | undefined =>
+  [identities.kubeProxy, identities.dns, identities.networkPolicyOf(node)]
+    .filter(({ name }) => name === commonName)
+    .map(({ groups }) => withoutAuthenticated(groups))[0];
 
 interface ApprovalView {
   request: Csr | undefined;
@@ -71,7 +69,7 @@ function objection(view: ApprovalView, asked: CertificateRequest): string | unde
   const { commonName, organizations } = asked.subject;
   const usages = (spec.usages ?? []).filter((usage) => usage !== 'digital signature' && usage !== 'key encipherment');
   if (spec.signerName === clientSigner) {
-    const groups = beside.get(commonName);
+    const groups = groupsBeside(commonName, spec.username?.slice(nodePrefix.length) ?? '');
     if (!groups || !same(groups, organizations)) return 'it is not for a program of a node';
     return same(usages, ['client auth']) && !hasAny(asked, ['dnsNames', 'ips', 'emails', 'uris'])
       ? undefined

@@ -1,6 +1,7 @@
 // Lets machines join a cluster: publishes the way in, and keeps the loops that joined machines need beside those of the managers.
 import { hostname } from 'node:os';
 import { runLeaderElection } from '#client';
+import type { ControllerDefinition } from '#controller-runtime';
 import type { Clock, Logger, Rng } from '#utils';
 import { applyObjects } from '../apply.ts';
 import type { PlaneAccess } from '../control-plane.ts';
@@ -10,6 +11,7 @@ import { identities } from '../identities.ts';
 import { runOwnLoop } from '../own-loop.ts';
 import { nodeCertificateApprover } from './approver.ts';
 import { type JoiningFacts, joiningObjects } from './objects.ts';
+import { nodePolicyRights } from './policy-rights.ts';
 
 export { createToken, deleteToken, listTokens, parseToken, tokenColumns } from './tokens.ts';
 export { newCertificateKey, parseCertificateKey, uploadCertificates } from './certificates.ts';
@@ -34,12 +36,16 @@ export async function publishJoining(plane: PlaneAccess, facts: JoiningFacts): P
   }
 }
 
-/** The approval of nodes' certificates, and the endpoints of cluster DNS. */
+/** The approval of nodes' certificates, the rights of what guards their pods, and the endpoints of cluster DNS. */
 async function startLoops(plane: PlaneAccess, deps: Deps): Promise<Stopping> {
   const admin = plane.client(identities.admin, 'sagong');
-  const { name, rights } = nodeCertificateApprover;
-  await grantClusterRole(admin, { role: `system:controller:${name}`, serviceAccount: name, rules: rights });
-  const started = [await runOwnLoop(plane, name, nodeCertificateApprover, deps), await startDnsAddon(plane, deps)];
+  const started: Stopping[] = [];
+  for (const loop of [nodeCertificateApprover, nodePolicyRights]) {
+    const { name, rights } = loop;
+    await grantClusterRole(admin, { role: `system:controller:${name}`, serviceAccount: name, rules: rights });
+    started.push(await runOwnLoop(plane, name, loop as ControllerDefinition, deps));
+  }
+  started.push(await startDnsAddon(plane, deps));
   return {
     async stop() {
       for (const loop of started.reverse()) await loop.stop();

@@ -5,7 +5,7 @@ import type { Clock, Logger, Rng } from '#utils';
 import { type ClusterPki, kubeletTrust } from '../certificates.ts';
 import type { ControlPlane, PlaneAccess } from '../control-plane.ts';
 import { networkPolicyGrant } from '../cloud/node-choices.ts';
-import { grantClusterRole } from '../grant.ts';
+import { applyClusterRole } from '../grant.ts';
 import { identities } from '../identities.ts';
 import { createToken, publishJoining, startJoiningLoops } from '../joining/index.ts';
 import type { Progress } from '../progress.ts';
@@ -68,7 +68,7 @@ export async function startFirstMachine(options: FirstMachineOptions, deps: Deps
   const ca = pki.authority.cert;
   const admin = plane.client(identities.admin, 'sagong');
   deps.undo.push(() => admin.close());
-  await grantClusterRole(admin, networkPolicyGrant(networkPolicy));
+  await applyClusterRole(admin, networkPolicyGrant(networkPolicy));
   await publishJoining(plane, {
     ...{ cluster, endpoint, ca, podCidr, growing, proxyMode, networkPolicy, args },
     kubeletTrust: kubeletTrust(pki),

@@ -101,4 +101,16 @@ describe.skipIf(!process.env['SAGONG_MACHINES_POLICIES'])('joined machines', { t
     await first.kubectl('delete', 'networkpolicy', 'closed');
     await everythingWorks();
   });
+
+  test('may list Pods as long as their Node is there', async () => {
+    const { first, near } = world;
+    const found = await near.sh('find /data/machine -name kube-network-policy-agent-current.pem');
+    const asked = `curl -sk -o /dev/null -w '%{http_code}' --cert ${found.trim()} https://10.50.1.1:6443/api/v1/pods`;
+    expect(await near.sh(asked)).toBe('200');
+    await near.mustSagong('stop', ...machine);
+    await first.kubectl('delete', 'node', 'near');
+    await eventually('the certificate of the removed machine lists nothing', async () => (await near.sh(asked)) === '403');
+    await near.mustSagong('join', ...machine, '--detach');
+    await eventually('its Node is back, and with it the right', async () => (await near.sh(asked)) === '200');
+  });
 });
