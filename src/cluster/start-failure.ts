@@ -1,12 +1,17 @@
-// Why a control plane does not start, in the words of whoever typed the command.
+// Why a cluster does not start, in the words of whoever typed the command.
+import { byWhom } from './port-holder.ts';
 
-/** The error of a start, as a sentence where the reason is the machine's and not the cluster's. */
-export function startFailure(error: unknown): unknown {
+type ListenError = Error & { code?: string; port?: number; address?: string };
+
+/** The error of a start, as a sentence where the reason is the machine's and not the cluster's. `port`: that of the apiserver, which `--port` chooses. */
+export async function startFailure(error: unknown, port: number): Promise<unknown> {
   if (!(error instanceof Error)) return error;
-  const { name, cause, code, port } = error as NodeJS.ErrnoException & { port?: number };
+  const { name, cause, code, port: taken, address = '127.0.0.1' } = error as ListenError;
   if (name === 'NoSpaceError' && cause instanceof Error)
     return new Error(`the data of the cluster finds no room: ${cause.message}`, { cause: error });
-  if (code === 'EADDRINUSE' && port !== undefined)
-    return new Error(`port ${port} of 127.0.0.1 is taken; choose another with --port`, { cause: error });
-  return error;
+  if (code !== 'EADDRINUSE' || taken === undefined) return error;
+  const what = `port ${taken} of ${address} is taken${await byWhom(taken)}`;
+  const way =
+    taken === port ? 'choose another with --port, or end what listens there' : 'end what listens there, and start again';
+  return new Error(`${what}; ${way}`, { cause: error });
 }

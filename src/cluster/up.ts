@@ -121,9 +121,10 @@ export async function up(options: UpOptions, deps: UpDeps): Promise<RunningClust
     const supervisor = new Supervisor(deps);
     return await start(options, settings, { ...deps, supervisor, startedAtMs, undo, stop });
   } catch (error) {
+    const why = await startFailure(error, settings.port);
     const dealt = stop().then(() => (isFirst ? forgetStart(settings) : undefined));
     await dealt.catch((second: unknown) => deps.logger.error('clean-up failed', { error: String(second) }));
-    throw error;
+    throw why;
   }
 }
 
@@ -281,22 +282,18 @@ async function startPlane(
   settings: ClusterSettings,
   deps: StartDeps,
 ): Promise<ControlPlane> {
-  try {
-    // The settings are written once the store is there.
-    const storeMustExist = (await loadSettings(settings.dataDir)) !== undefined;
-    const etcd = settings.etcd && (await openEtcdLocation(settings.etcd));
-    const encryption = settings.encryptSecrets ? await secretEncryption(clusterPaths(settings.dataDir).pki) : undefined;
-    const chosen = {
-      storeMustExist,
-      ...(quotaBytes && { quotaBytes }),
-      ...(etcd && { etcd }),
-      ...(audit && { audit }),
-      ...(encryption && { encryption }),
-    };
-    return await startControlPlane({ ...base, ...chosen }, deps);
-  } catch (error) {
-    throw startFailure(error);
-  }
+  // The settings are written once the store is there.
+  const storeMustExist = (await loadSettings(settings.dataDir)) !== undefined;
+  const etcd = settings.etcd && (await openEtcdLocation(settings.etcd));
+  const encryption = settings.encryptSecrets ? await secretEncryption(clusterPaths(settings.dataDir).pki) : undefined;
+  const chosen = {
+    storeMustExist,
+    ...(quotaBytes && { quotaBytes }),
+    ...(etcd && { etcd }),
+    ...(audit && { audit }),
+    ...(encryption && { encryption }),
+  };
+  return startControlPlane({ ...base, ...chosen }, deps);
 }
 
 async function beginRegistry(

@@ -9,6 +9,8 @@ export const managedApiPort = 443;
 export const managedApiservers = 2;
 /** The ports of etcd: for its clients, among its members, and of its health where it runs in a pod. */
 export const etcdPorts = { client: 2379, peer: 2380, metrics: 2381 } as const;
+/** What the programs of a control plane on a machine listen at. */
+export const controlPlanePorts: readonly number[] = [apiPort, etcdPorts.client, etcdPorts.peer, 10_257, 10_259];
 
 /** How many there may be: with an even number no more may fail than with one less. */
 export const controlPlaneCounts: readonly number[] = [1, 3, 5];

@@ -5,9 +5,11 @@ import type { Clock, Logger, Rng } from '#utils';
 import { type ClusterPki, kubeletTrust } from '../certificates.ts';
 import type { ControlPlane, PlaneAccess } from '../control-plane.ts';
 import { networkPolicyGrant } from '../cloud/node-choices.ts';
+import { controlPlanePorts } from '../control-planes/names.ts';
 import { applyClusterRole } from '../grant.ts';
 import { identities } from '../identities.ts';
 import { createToken, publishJoining, startJoiningLoops } from '../joining/index.ts';
+import { assertPortsFree } from '../port-holder.ts';
 import type { Progress } from '../progress.ts';
 import { keepRenewing } from '../renewal.ts';
 import { type ClusterSettings, clusterNetworks, type MachineChoice } from '../settings.ts';
@@ -16,6 +18,7 @@ import { authorityHashes } from './cluster-info.ts';
 import { join as joinMachine } from './join.ts';
 import { markControlPlane } from './labels.ts';
 import { ownTokenTtlMs } from './limits.ts';
+import { controlPlaneNamed } from './own-plane.ts';
 
 export interface FirstMachineOptions {
   settings: ClusterSettings;
@@ -45,6 +48,8 @@ export async function startFirstPlane(
 ): Promise<PlaneAccess> {
   const { firstPlaneOptions, moveToOwnEtcd, startMachinePlane } = await import('./control-plane.ts');
   const options = firstPlaneOptions(settings, program);
+  if ((await controlPlaneNamed(settings.dataDir, options.name)) === undefined)
+    await assertPortsFree(controlPlanePorts, 'a control plane');
   return deps.progress.step('control plane of this machine, on etcd', async () => {
     const moved = await moveToOwnEtcd(options, deps);
     if (moved !== undefined) deps.progress.say(`   ${moved} keys were moved from the cluster's own store to etcd`);

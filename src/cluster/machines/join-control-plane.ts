@@ -1,7 +1,6 @@
 // `sagong join --control-plane`: the machine gets the cluster's authorities with the certificate key, its etcd becomes a member (a learner first), and its
 // apiserver and managers start. Then it becomes a node like any other, whose programs ask the apiserver beside them.
 import { rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { createClient, createRestTransport, kubeconfigFor, type KubeClient, writeKubeconfig } from '#client';
 import { Supervisor, userAgent } from '#component-base';
 import { removeTree } from '#host';
@@ -9,11 +8,12 @@ import type { Clock } from '#utils';
 import { type ClusterPki, clientConfigFor } from '../certificates.ts';
 import { assertControlPlanePrograms } from '../control-planes/choice.ts';
 import { controlPlaneDir, type ControlPlaneMember } from '../control-planes/config.ts';
-import { apiPort, etcdPorts } from '../control-planes/names.ts';
+import { apiPort, controlPlanePorts } from '../control-planes/names.ts';
 import { identities } from '../identities.ts';
 import { type Authorities, downloadCertificates, keepAuthorities } from '../joining/certificates.ts';
 import { startJoiningLoops } from '../joining/index.ts';
 import { clusterPaths } from '../paths.ts';
+import { assertPortsFree } from '../port-holder.ts';
 import { keepRenewing } from '../renewal.ts';
 import { type MachinePlane, type MachinePlaneOptions, prepareMachinePlane, startMachinePlane } from './control-plane.ts';
 import type { JoinDeps, JoinOptions } from './join.ts';
@@ -45,15 +45,6 @@ interface BegunPlane extends JoinedPlane {
   undo(): Promise<void>;
 }
 
-const ports = [apiPort, etcdPorts.client, etcdPorts.peer, 10_257, 10_259];
-
-const isFree = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', () => resolve(false));
-    server.listen({ port, host: '0.0.0.0' }, () => server.close(() => resolve(true)));
-  });
-
 /** Rejects with what keeps this machine or this cluster from it. */
 async function preflight({ controlPlaneEndpoint }: Published): Promise<void> {
   if (controlPlaneEndpoint === undefined)
@@ -61,8 +52,7 @@ async function preflight({ controlPlaneEndpoint }: Published): Promise<void> {
       'this cluster has one control plane, with a store of its own that no other machine can share: on its first machine, `sagong stop` and `sagong up --control-planes 1` move the data to etcd; then join again',
     );
   assertControlPlanePrograms(['etcd', 'setpriv']);
-  for (const port of ports)
-    if (!(await isFree(port))) throw new Error(`port ${port} of this machine is in use: is it a control plane already?`);
+  await assertPortsFree(controlPlanePorts, 'a control plane');
 }
 
 /** As the cluster's administrator. */

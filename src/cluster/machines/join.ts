@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import type { Node } from '#api/core/v1';
 import { createClient, createRestTransport } from '#client';
 import { userAgent } from '#component-base';
@@ -12,6 +12,7 @@ import type { Clock, Logger, Rng } from '#utils';
 import { obstacles } from '../capabilities.ts';
 import { containerdPaths, parseRegistryMirror } from '../nodes/index.ts';
 import { assertSocketPaths } from '../paths.ts';
+import { assertPortsFree } from '../port-holder.ts';
 import { loadSettings } from '../settings.ts';
 import { isNodeReadySince } from '../wait.ts';
 import type { Discovered } from './cluster-info.ts';
@@ -71,19 +72,11 @@ export function addressTowards(host: string, port: number): Promise<string> {
   });
 }
 
-const isFree = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', () => resolve(false));
-    server.listen({ port, host: '0.0.0.0' }, () => server.close(() => resolve(true)));
-  });
-
 /** Rejects with all that keeps this machine from being a node. */
 export async function preflight(): Promise<void> {
   const why = await obstacles();
   if (why.length > 0) throw new Error(`this machine cannot be a node: ${why.join('; ')}`);
-  if (!(await isFree(kubeletPort)))
-    throw new Error(`port ${kubeletPort} of this machine is in use: is it a node of another cluster already?`);
+  await assertPortsFree([kubeletPort], 'a kubelet');
 }
 
 function nodeNameOf(given: string | undefined): string {

@@ -34,7 +34,9 @@ it('takes back everything where its port is taken, and starts with another one',
   await new Promise((resolve) => server?.once('listening', resolve));
   const { port } = server.address() as AddressInfo;
   const dataDir = dataDirOf('first', join(dir, 'elsewhere'));
-  await expect(start(dataDir, { port })).rejects.toThrow(`port ${port} of 127.0.0.1 is taken; choose another with --port`);
+  await expect(start(dataDir, { port })).rejects.toThrow(
+    new RegExp(`^port ${port} of 127.0.0.1 is taken by .* \\(process ${process.pid}\\); choose another with --port`),
+  );
   expect(existsSync(dataDir)).toBe(false);
   expect(existsSync(join(dir, '.sagong', '.elsewhere'))).toBe(false);
   assertFree(dataDir);
