@@ -86,7 +86,7 @@ const vendors: Readonly<Record<string, Vendor>> = {
       ...Object.entries(azure.annotation).map(([key, name]) => [key, azure.prefix + name] as const),
     ]),
     // They choose among several load balancers, which the configuration refuses (`multipleStandardLoadBalancerConfigurations`).
-    ignored: prefixed(azure.prefix, 'load-balancer-mode load-balancer-configurations'),
+    ignored: prefixed(azure.prefix, 'load-balancer-mode load-balancer-configurations shared-securityrule'),
     check: azure.refuseUnsupported,
     written: [
       [azure.portAnnotation(80, ''), '_'],

@@ -124,6 +124,17 @@ describe('who is let in', () => {
     const tooMany = web({ [annotation.ipRanges]: ranges(4_001) });
     await expect(world.balancers.ensureLoadBalancer(cluster, tooMany, nodes)).rejects.toThrow('4001 ranges are more than 4000');
   });
+  it('by one rule of several Services are let in to all of them, and to those that stay', async () => {
+    const world = await opened();
+    const nodes = addNodes(world, ['node-a']);
+    // As it is without the annotation.
+    const shared = { 'shared-securityrule': 'true' };
+    const first = addressOf(await world.balancers.ensureLoadBalancer(cluster, web(shared), nodes));
+    const second = addressOf(await world.balancers.ensureLoadBalancer(cluster, other(), nodes));
+    expect(security(world)).toMatchObject([{ destinationAddressPrefixes: [first, second].sort() }]);
+    await world.balancers.ensureLoadBalancerDeleted(cluster, web(shared));
+    expect(security(world)).toMatchObject([{ destinationAddressPrefix: second, destinationPortRanges: ['80'] }]);
+  });
   it('are left to others on request, and further addresses are let in as well', async () => {
     const world = await opened();
     const nodes = addNodes(world, ['node-a']);

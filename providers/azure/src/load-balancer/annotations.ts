@@ -60,10 +60,6 @@ const privateLinks = Object.fromEntries(
     'auto-approval',
   ].map((name) => [`${prefix}pls-${name}`, privateLink]),
 );
-const refused: Readonly<Record<string, string>> = {
-  ...privateLinks,
-  [`${prefix}shared-securityrule`]: 'each Service has security rules of its own',
-};
 
 /** Throws for an annotation that asks for what these load balancers do not have. */
-export const refuseUnsupported = (service: Service): void => refuseAnnotations(service, refused);
+export const refuseUnsupported = (service: Service): void => refuseAnnotations(service, privateLinks);
