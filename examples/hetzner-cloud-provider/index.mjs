@@ -1,7 +1,7 @@
 // A cloud provider for Hetzner Cloud (https://docs.hetzner.cloud), written by docs/write-a-cloud-provider.md alone: servers and load balancers. Each part
 // says which step of the guide it is.
 import { cloudProviderApiVersion, defaultLoadBalancerName, defineCloudProvider, instanceIdOf, instanceNotFound } from 'sagong/cloud-provider';
-import { providerIdOf } from 'sagong/cloud-provider';
+import { providerIdOf, withoutForeignNodes } from 'sagong/cloud-provider';
 import { allPages, answerFailure, callMetrics, configPath, createCalls, differenceOf, during, fineIfAbsent, listIn } from 'sagong/cloud-provider/kit';
 import { httpFailure, inTurn, poll, secretFile, sendHttp, tokenBucket, undefinedIfAbsent } from 'sagong/cloud-provider/kit';
 
@@ -112,7 +112,7 @@ function loadBalancers(open, config) {
       return { protocol: 'tcp', listen_port: port, destination_port: nodePort, proxyprotocol: false };
     });
   const targetsOf = async (api, nodes) => {
-    const servers = await Promise.all(nodes.map((node) => serverOf(api, node)));
+    const servers = await Promise.all(withoutForeignNodes(vendor, nodes).map((node) => serverOf(api, node)));
     const use_private_ip = config.usePrivateNetwork;
     return servers.flatMap((server) => (server ? [{ type: 'server', server: { id: server.id }, use_private_ip }] : []));
   };

@@ -1,5 +1,5 @@
 // What every provider needs (k8s.io/cloud-provider cloud.go, service/helpers, api/well_known_*.go). Pure.
-import type { Service } from '#api/core/v1';
+import type { Node, Service } from '#api/core/v1';
 
 /** Put on a Node by its kubelet with `--cloud-provider=external`: nothing schedules before the node controller took it away. */
 export const uninitializedTaint = 'node.cloudprovider.kubernetes.io/uninitialized';
@@ -21,6 +21,13 @@ export function instanceIdOf(provider: string, providerId: string | undefined): 
   const prefix = `${provider}://`;
   return providerId?.startsWith(prefix) && providerId.length > prefix.length ? providerId.slice(prefix.length) : undefined;
 }
+
+/** The Nodes without those whose provider ID names another cloud: clusters may have machines in several places. */
+export const withoutForeignNodes = (provider: string, nodes: readonly Node[]): Node[] =>
+  nodes.filter(({ spec }) => {
+    const scheme = /^([^:]+):\/\//.exec(spec?.providerID ?? '')?.[1];
+    return scheme === undefined || scheme === provider;
+  });
 
 /** `a` and the Service's UID without dashes, 32 characters in all: what upstream's providers name load balancers. */
 export const defaultLoadBalancerName = (service: Service): string =>

@@ -339,6 +339,34 @@ export const loadBalancerChecks: Checks = {
     await balancer(world).ensureLoadBalancerDeleted(world.cluster, service);
     await nothingLeft(world);
   },
+  'load balancers: a Node of another cloud, or of none, keeps no other out': async (world) => {
+    const service = serviceNamed('web', 1);
+    const ours = await nodesOf(world, 'node-a');
+    const bare = nodeNamed('cellar');
+    const theirs = nodeNamed('elsewhere', { providerID: 'elsewhere://zone/i-0123' });
+    const addresses = [{ type: 'InternalIP', address: '192.0.2.7' }];
+    const strangers = [bare, theirs].map((node) => ({ ...node, status: { addresses } }));
+    // The first call may fail for those Nodes, and the next one does without them.
+    await Promise.allSettled([balancer(world).ensureLoadBalancer(world.cluster, service, [...strangers, ...ours])]);
+    await balancer(world).ensureLoadBalancer(world.cluster, service, [...strangers, ...ours]);
+    await sends(world, service, ['node-a']);
+    await balancer(world).updateLoadBalancer(world.cluster, service, [...ours, ...strangers]);
+    await sends(world, service, ['node-a']);
+    await balancer(world).ensureLoadBalancerDeleted(world.cluster, service);
+    await nothingLeft(world);
+  },
+  'load balancers: of many Nodes all serve': async (world) => {
+    const service = serviceNamed('web', 1);
+    const names = Array.from({ length: 120 }, (_, at) => `node-${at}`);
+    const nodes = await nodesOf(world, ...names);
+    await balancer(world).ensureLoadBalancer(world.cluster, service, nodes.slice(0, 60));
+    await balancer(world).updateLoadBalancer(world.cluster, service, nodes);
+    await sends(world, service, names);
+    await balancer(world).ensureLoadBalancer(world.cluster, service, nodes.slice(100));
+    await sends(world, service, names.slice(100));
+    await balancer(world).ensureLoadBalancerDeleted(world.cluster, service);
+    await nothingLeft(world);
+  },
   'load balancers: objects given are not changed': async (world) => {
     const nodes = await nodesOf(world, 'node-b', 'node-a');
     const service = deepFreeze(serviceNamed('web', 1));

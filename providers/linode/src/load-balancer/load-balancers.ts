@@ -1,10 +1,10 @@
 // Load balancers of Services: NodeBalancers.
-import { type LoadBalancer, type Node, retryAfterOf, type Service } from 'sagong/cloud-provider';
+import { type LoadBalancer, type Node, retryAfterOf, type Service, withoutForeignNodes } from 'sagong/cloud-provider';
 import { during, sameSet, serviceKey, uidOf } from 'sagong/cloud-provider/kit';
 import { isAddressRefused, isRefused } from '../api/errors.ts';
 import type { NodeBalancer } from '../api/types.ts';
 import type { Cloud } from '../cloud.ts';
-import { balancerLabel, serviceTag } from '../names.ts';
+import { balancerLabel, providerName, serviceTag } from '../names.ts';
 import { appearing, notSettled } from './appear.ts';
 import { backendsOf, existing } from './backends.ts';
 import { ensureConfigs, type WantedConfig, wantedConfigs } from './configs.ts';
@@ -164,9 +164,9 @@ export function createLoadBalancers(open: (signal?: AbortSignal) => Cloud): Load
     },
     getLoadBalancerName: (_cluster, service) => balancerLabel(open().flags.prefix, service),
     ensureLoadBalancer: (cluster, service, nodes, signal) =>
-      inTurn(service, signal, (cloud) => ensure(cloud, cluster, service, nodes)),
+      inTurn(service, signal, (cloud) => ensure(cloud, cluster, service, withoutForeignNodes(providerName, nodes))),
     updateLoadBalancer: (cluster, service, nodes, signal) =>
-      inTurn(service, signal, (cloud) => update(cloud, cluster, service, nodes)),
+      inTurn(service, signal, (cloud) => update(cloud, cluster, service, withoutForeignNodes(providerName, nodes))),
     ensureLoadBalancerDeleted: (_cluster, service, signal) => inTurn(service, signal, (cloud) => remove(cloud, service)),
   };
 }

@@ -1,12 +1,20 @@
 // Load balancers of Services: load balancers of layer 7, and network load balancers.
-import { type LoadBalancer, type Node, notImplemented, retryAfter, retryAfterOf, type Service } from 'sagong/cloud-provider';
+import {
+  type LoadBalancer,
+  type Node,
+  notImplemented,
+  retryAfter,
+  retryAfterOf,
+  type Service,
+  withoutForeignNodes,
+} from 'sagong/cloud-provider';
 import { during, failedWith, isConflict, serviceKey, textOf, uidOf } from 'sagong/cloud-provider/kit';
 import { annotation, ocidsOf } from '../annotations.ts';
 import { isUnknownTarget } from '../api/errors.ts';
 import type { Balancer, BalancerKind } from '../api/types.ts';
 import type { Cloud } from '../cloud.ts';
 import { busyAgainMs } from '../limits.ts';
-import { balancerName } from '../names.ts';
+import { balancerName, providerName } from '../names.ts';
 import { bringInLine, checkChangeable, checkSide, updateBackends } from './bring-in-line.ts';
 import { createBalancer } from './create.ts';
 import { allBalancers, findBalancers, kindOrDefault } from './find.ts';
@@ -250,9 +258,9 @@ export function createLoadBalancers(open: (signal?: AbortSignal) => Cloud): Load
     },
     getLoadBalancerName: (_cluster, service) => balancerName(kindOrDefault(service), service, open().settings.namePrefix),
     ensureLoadBalancer: (cluster, service, nodes, signal) =>
-      inTurn(service, signal, (cloud) => ensure(cloud, cluster, service, nodes)),
+      inTurn(service, signal, (cloud) => ensure(cloud, cluster, service, withoutForeignNodes(providerName, nodes))),
     updateLoadBalancer: (cluster, service, nodes, signal) =>
-      inTurn(service, signal, (cloud) => update(cloud, cluster, service, nodes)),
+      inTurn(service, signal, (cloud) => update(cloud, cluster, service, withoutForeignNodes(providerName, nodes))),
     ensureLoadBalancerDeleted: (cluster, service, signal) => inTurn(service, signal, (cloud) => remove(cloud, cluster, service)),
   };
 }
