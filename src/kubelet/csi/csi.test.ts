@@ -65,10 +65,10 @@ async function serve(path: string, service: 'Node' | 'Registration', handlers: H
 /** A driver with its registrar; resolves with what the registrar is told. */
 async function plugin(
   name: string,
-  info: object = {},
+  { socket = name, ...info }: { socket?: string } & Record<string, unknown> = {},
   node: Handlers = {},
 ): Promise<{ told: Promise<object>; registrar: Server }> {
-  const endpoint = join(rootDir, `${name}.sock`);
+  const endpoint = join(rootDir, `${socket}.sock`);
   await serve(endpoint, 'Node', {
     NodeGetInfo: () => ({ nodeId: `id-${name}`, maxVolumesPerNode: 3, accessibleTopology: { segments: { rack: 'r1' } } }),
     NodeGetCapabilities: () => ({ capabilities: [{ rpc: { type: 'STAGE_UNSTAGE_VOLUME' } }] }),
@@ -76,7 +76,7 @@ async function plugin(
   });
   let registrar: Server | undefined;
   const told = new Promise<object>((resolve, reject) => {
-    serve(join(rootDir, 'plugins_registry', `${name}-reg.sock`), 'Registration', {
+    serve(join(rootDir, 'plugins_registry', `${socket}-reg.sock`), 'Registration', {
       GetInfo: () => ({ type: 'CSIPlugin', name, endpoint, supportedVersions: ['1.0.0'], ...info }),
       NotifyRegistrationStatus: (status) => {
         resolve(status);
@@ -141,5 +141,62 @@ describe('the drivers of a node', () => {
     await rm(join(rootDir, 'plugins_registry', 'disk.example.com-reg.sock'), { force: true });
     await expect.poll(() => csiNode()?.spec?.drivers, { timeout: 10_000 }).toEqual([]);
     expect(() => drivers.get('disk.example.com')).toThrow('not found');
+  });
+  it('that register twice are asked by their highest version, and the other one stands in when that goes', async () => {
+    await drivers.start();
+    const name = 'disk.example.com';
+    const says = (nodeId: string): Handlers => ({ NodeGetInfo: () => ({ nodeId }) });
+    const ids = (): unknown => csiNode()?.spec?.drivers?.map((driver) => `${driver.name} ${driver.nodeID}`);
+    const leave = async ({ registrar }: { registrar: Server }, socket: string): Promise<void> => {
+      registrar.forceShutdown();
+      await rm(join(rootDir, 'plugins_registry', `${socket}-reg.sock`), { force: true });
+    };
+    await plugin(name, { socket: 'old', supportedVersions: ['0.3.0', '1.9.0'] }, says('old'));
+    const taken = await plugin(name, { socket: 'new', supportedVersions: ['v1.10.0', '1.2.0', '2.0.0'] }, says('new'));
+    expect(await taken.told).toEqual({ pluginRegistered: true, error: '' });
+    for (const [socket, version] of [
+      ['equal', '1.10'],
+      ['lower', '1.9.7'],
+    ] as const) {
+      const refused = await plugin(name, { socket, supportedVersions: [version] }, says(socket));
+      expect(await refused.told).toMatchObject({
+        pluginRegistered: false,
+        error: expect.stringContaining('is already registered with a higher supported version: "1.10.0"'),
+      });
+      await leave(refused, socket);
+    }
+    expect(ids()).toEqual(['disk.example.com new']);
+    await leave(taken, 'new');
+    await expect.poll(ids, { timeout: 10_000 }).toEqual(['disk.example.com old']);
+    expect(await drivers.get(name).info()).toMatchObject({ nodeId: 'old' });
+  });
+  it('of an older socket that goes stay with the newer one', async () => {
+    await drivers.start();
+    const name = 'disk.example.com';
+    const old = await plugin(name, { socket: 'old', supportedVersions: ['1.0.0'] });
+    await plugin(name, { socket: 'new', supportedVersions: ['1.1.0'] }, { NodeGetInfo: () => ({ nodeId: 'new' }) });
+    old.registrar.forceShutdown();
+    await rm(join(rootDir, 'plugins_registry', 'old-reg.sock'), { force: true });
+    // One look after the other: by the time that another driver is taken, the socket that went has been seen.
+    await plugin('other.example.com');
+    expect(csiNode()?.spec?.drivers?.map(({ nodeID }) => nodeID)).toEqual(['new', 'id-other.example.com']);
+    expect(await drivers.get(name).info()).toMatchObject({ nodeId: 'new' });
+  });
+  it('whose registrar cannot be told are taken when it asks again', async () => {
+    await drivers.start();
+    const deaf = [true];
+    const endpoint = join(rootDir, 'disk.sock');
+    await serve(endpoint, 'Node', { NodeGetInfo: () => ({ nodeId: 'n' }) });
+    const told = new Promise<object>((resolve) => {
+      void serve(join(rootDir, 'plugins_registry', 'disk-reg.sock'), 'Registration', {
+        GetInfo: () => ({ type: 'CSIPlugin', name: 'disk.example.com', endpoint, supportedVersions: ['1.0.0'] }),
+        NotifyRegistrationStatus: (status) => {
+          if (deaf.pop()) throw Object.assign(new Error('busy'), { code: 14, details: 'busy' });
+          resolve(status);
+          return {};
+        },
+      });
+    });
+    expect(await told).toEqual({ pluginRegistered: true, error: '' });
   });
 });

@@ -6,6 +6,7 @@ import type { Clock, Logger } from '#utils';
 import { CsiNodes } from './csi-node.ts';
 import { CsiDriver } from './driver.ts';
 import { type PluginInfo, Registrations } from './registrations.ts';
+import { highestSupportedVersion, isLower, type Version } from './versions.ts';
 
 export interface CsiDriversDeps {
   client: KubeClient;
@@ -15,10 +16,17 @@ export interface CsiDriversDeps {
   rootDir: string;
 }
 
+interface Registered {
+  driver: CsiDriver;
+  version: Version;
+  by: PluginInfo;
+}
+
 const pluginType = 'CSIPlugin';
 
 export class CsiDrivers {
-  readonly #drivers = new Map<string, CsiDriver>();
+  /** What has registered by each name, of growing versions: the last one is asked, and those before it stand in when it goes. */
+  readonly #drivers = new Map<string, Registered[]>();
   readonly #nodes: CsiNodes;
   readonly #registrations: Registrations;
   readonly #logger: Logger;
@@ -51,22 +59,39 @@ export class CsiDrivers {
   }
   /** Throws when it has not registered, as pods that use it before it has started find out. */
   get(name: string): CsiDriver {
-    const driver = this.#drivers.get(name);
-    if (driver) return driver;
+    const current = this.#drivers.get(name)?.at(-1);
+    if (current) return current.driver;
     throw new Error(`driver name ${name} not found in the list of registered CSI drivers`);
   }
 
-  async #register({ type, name, supportedVersions }: PluginInfo, socket: string): Promise<void> {
+  async #register(by: PluginInfo, socket: string): Promise<void> {
+    const { type, name, supportedVersions } = by;
     if (type !== pluginType) throw new Error(`no handler registered for plugin type: ${type} at socket ${socket}`);
-    if (!supportedVersions.some((version) => /^v?1\./.test(version)))
-      throw new Error(`none of the versions ${supportedVersions.join(', ')} of CSI driver ${name} is supported`);
+    const version = highestSupportedVersion(supportedVersions);
+    if (!version) throw new Error(`none of the versions ${supportedVersions.join(', ')} of CSI driver ${name} is supported`);
+    const before = this.#drivers.get(name) ?? [];
+    const current = before.at(-1);
+    if (current && !isLower(current.version, version))
+      throw new Error(
+        `RegisterPlugin for CSI driver "${name}" failed. Another driver with the same name is already registered with a higher supported version: "${current.version.join('.')}"`,
+      );
     const driver = new CsiDriver(name, { socket, clock: this.#clock });
     await this.#nodes.add(name, await driver.info());
-    this.#drivers.set(name, driver);
+    this.#drivers.set(name, [...before, { driver, version, by }]);
   }
-  async #deregister({ name }: PluginInfo): Promise<void> {
-    this.#drivers.delete(name);
-    await this.#nodes.remove(name);
+  /** The driver stays while another socket has registered it, and is described as that one says. */
+  async #deregister(by: PluginInfo): Promise<void> {
+    const { name } = by;
+    const before = this.#drivers.get(name) ?? [];
+    const left = before.filter((one) => one.by !== by);
+    const current = left.at(-1);
+    if (!current) {
+      this.#drivers.delete(name);
+      await this.#nodes.remove(name);
+      return;
+    }
+    this.#drivers.set(name, left);
+    if (current !== before.at(-1)) await this.#nodes.add(name, await current.driver.info());
   }
 }
 

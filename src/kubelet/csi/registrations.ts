@@ -22,6 +22,7 @@ export interface RegistrationsDeps {
   logger: Logger;
   /** Takes a plugin up; rejects with why it is refused. */
   register(info: PluginInfo, socket: string): Promise<void>;
+  /** Lets go of what `register` was given, by the same object. */
   deregister(info: PluginInfo): Promise<void>;
 }
 
@@ -69,16 +70,19 @@ export class Registrations {
   }
   async #look(): Promise<void> {
     if (this.#closed) return;
-    const { logger, deregister } = this.#deps;
     const found = await this.#sockets();
-    for (const [path, { identity, info }] of this.#known) {
-      if (found.get(path) === identity) continue;
+    for (const [path, known] of this.#known) {
+      if (found.get(path) === known.identity) continue;
       this.#known.delete(path);
-      await deregister(info).catch((error: unknown) =>
-        logger.warn('a plugin cannot be deregistered', { plugin: info.name, error: String(error) }),
-      );
+      await this.#forget(known.info);
     }
     for (const [path, identity] of found) if (!this.#known.has(path)) await this.#greet(path, identity);
+  }
+  async #forget(info: PluginInfo): Promise<void> {
+    const { logger, deregister } = this.#deps;
+    await deregister(info).catch((error: unknown) =>
+      logger.warn('a plugin cannot be deregistered', { plugin: info.name, error: String(error) }),
+    );
   }
   async #sockets(): Promise<Map<string, string>> {
     const found = new Map<string, string>();
@@ -99,9 +103,10 @@ export class Registrations {
         () => undefined,
         (error: unknown) => (error as Error).message,
       );
-      await callPlugin(endpoint, 'Registration', 'NotifyRegistrationStatus', {
-        pluginRegistered: refusal === undefined,
-        error: refusal === undefined ? '' : `RegisterPlugin error -- plugin registration failed with err: ${refusal}`,
+      // One that cannot be told that it was taken is not: its registrar tries again.
+      await this.#notify(path, refusal).catch(async (error: unknown) => {
+        if (refusal === undefined) await this.#forget(info);
+        throw error;
       });
       if (refusal !== undefined) throw new Error(refusal);
       this.#known.set(path, { identity, info });
@@ -109,5 +114,11 @@ export class Registrations {
     } catch (error) {
       logger.warn('a plugin was not registered', { socket: path, error: String(error) });
     }
+  }
+  async #notify(socket: string, refusal: string | undefined): Promise<void> {
+    await callPlugin({ socket, clock: this.#deps.clock }, 'Registration', 'NotifyRegistrationStatus', {
+      pluginRegistered: refusal === undefined,
+      error: refusal === undefined ? '' : `RegisterPlugin error -- plugin registration failed with err: ${refusal}`,
+    });
   }
 }
