@@ -139,7 +139,8 @@ export class CertificateManager {
     if (!wanted || !leaf) return false;
     const lacks = (names: readonly string[] | undefined, held: readonly string[]): boolean =>
       (names ?? []).some((name) => !held.includes(name));
-    return lacks(wanted.dnsNames, leaf.dnsNames) || lacks(wanted.ips, leaf.ips);
+    const isAnother = (wanted.commonName ?? '') !== (leaf.subject.commonName ?? '');
+    return isAnother || lacks(wanted.dnsNames, leaf.dnsNames) || lacks(wanted.ips, leaf.ips);
   }
   async #renew(signal: AbortSignal): Promise<void> {
     const { dir, name, signerName, usages, client } = this.#options;

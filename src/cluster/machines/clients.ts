@@ -105,7 +105,7 @@ export async function machineClients(config: NodeAgentConfig, server: ClientConf
   const beside = {
     'kube-proxy': new Beside('kube-proxy', identities.kubeProxy, shared, deps),
     coredns: new Beside('coredns', identities.dns, shared, deps),
-    'kube-network-policy': new Beside('kube-network-policy-agent', identities.networkPolicyOf(nodeName), shared, deps),
+    'kube-network-policy': new Beside('kube-network-policy', identities.networkPolicyOf(nodeName), shared, deps),
   };
   await Promise.all(Object.values(beside).map((one) => one.start()));
   const learning = ways && learn(ways, beside['kube-proxy'].client(), deps);

@@ -1,5 +1,5 @@
 // TLS bootstrap of a kubelet and the renewal of its certificates, against the real apiserver with the control loops that approve and sign.
-import { mkdtemp, readlink, rm } from 'node:fs/promises';
+import { mkdtemp, readlink, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -123,6 +123,35 @@ test('a certificate is renewed before its end, connections go on, and old files 
   const second = await readCurrent(options.certDir, 'kubelet-client');
   expect(second?.cert).toBe(used.at(-1));
   expect(leafOf(second?.cert ?? '')?.serialNumber).not.toBe(leafOf(first?.cert ?? '')?.serialNumber);
+});
+
+test('a certificate of another name, from before there was this one, is used until there is the right one', async () => {
+  const options = await bootstrapped('named');
+  (await openIdentity(options, deps)).close();
+  const name = 'kube-network-policy';
+  const { cert, key } = pki.client(identities.networkPolicy.name, []);
+  await writeFile(join(options.certDir, `${name}-current.pem`), `${cert.trimEnd()}\n${key}`);
+  const used: string[] = [];
+  const { promise: renewed, resolve } = deferred();
+  const manager = new CertificateManager(
+    {
+      dir: options.certDir,
+      name,
+      signerName: 'kubernetes.io/kube-apiserver-client',
+      usages: ['digital signature', 'client auth'],
+      subject: () => ({ commonName: identities.networkPolicyOf('named').name }),
+      client: () => createClient(plane.apiserver.transport(identities.node('named'), 'kubelet')),
+      onChange(pair) {
+        used.push(leafOf(pair.cert)?.subject.commonName ?? '');
+        if (used.length > 1) resolve();
+      },
+    },
+    deps,
+  );
+  manager.run();
+  await renewed;
+  manager.close();
+  expect(used).toEqual([identities.networkPolicy.name, 'system:kube-network-policy:named']);
 });
 
 test('a serving certificate is for the addresses that the Node has, and another one when they change', async () => {

@@ -10,7 +10,12 @@ import { binary, eventually, type Output, run } from '../cluster/harness.ts';
 const layout = cgroupLayout();
 
 /** What tests run, wherever it is: it may lie on a mount of its own, or where a machine has a folder of its own. */
-const programs = [resolve(binary, '..', '..'), dirname(process.execPath)].filter((path) => path !== '/usr/bin');
+const older = process.env['SAGONG_OLDER'];
+const programs = [
+  resolve(binary, '..', '..'),
+  dirname(process.execPath),
+  ...(older === undefined ? [] : [resolve(older)]),
+].filter((path) => path !== '/usr/bin');
 
 /** Lines of the script that turns new namespaces into a machine. */
 const initScript = (name: string, clusterMounts: string): string => `
@@ -64,6 +69,8 @@ export class TestMachine {
   readonly name: string;
   /** What is run from now on believes this many seconds more than it is, but for programs that Go linked statically. Needs `libfaketime`. */
   clockAheadSeconds = 0;
+  /** What is run as `sagong` from now on. */
+  build = binary;
   readonly #cgroup: string;
   readonly #child: ChildProcess;
   readonly #pid: number;
@@ -111,7 +118,7 @@ export class TestMachine {
     return this.must('sh', '-c', script);
   }
   sagong(...words: string[]): Promise<Output> {
-    return this.run(process.execPath, binary, ...words);
+    return this.run(process.execPath, this.build, ...words);
   }
   async mustSagong(...words: string[]): Promise<string> {
     const { code, stdout, stderr } = await this.sagong(...words);
@@ -128,7 +135,7 @@ export class TestMachine {
   }
   /** As root types it at the machine, at home, where `sagong` is a command. */
   async type(command: string): Promise<string> {
-    const program = `printf '#!/bin/sh\\nexec ${process.execPath} ${binary} "$@"\\n' > /usr/local/bin/sagong && chmod +x /usr/local/bin/sagong`;
+    const program = `printf '#!/bin/sh\\nexec ${process.execPath} ${this.build} "$@"\\n' > /usr/local/bin/sagong && chmod +x /usr/local/bin/sagong`;
     const { code, stdout, stderr } = await this.run('sh', '-c', `${program}; unset KUBECONFIG; cd; ${command}`);
     if (code !== 0) throw new Error(`${this.name}# ${command}\nexit code ${code}\n${stdout}${stderr}\n${await this.logs()}`);
     return stdout;

@@ -104,7 +104,7 @@ describe.skipIf(!process.env['SAGONG_MACHINES_POLICIES'])('joined machines', { t
 
   test('may list Pods as long as their Node is there', async () => {
     const { first, near } = world;
-    const found = await near.sh('find /data/machine -name kube-network-policy-agent-current.pem');
+    const found = await near.sh('find /data/machine -name kube-network-policy-current.pem');
     const asked = `curl -sk -o /dev/null -w '%{http_code}' --cert ${found.trim()} https://10.50.1.1:6443/api/v1/pods`;
     expect(await near.sh(asked)).toBe('200');
     await near.mustSagong('stop', ...machine);
