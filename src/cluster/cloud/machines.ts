@@ -22,6 +22,7 @@ import { type ClusterNetwork, clusterTag, nodePlace, placeNamed, roleTag } from 
 import { agentConfigPath, nodeDir } from '../paths.ts';
 import { nodeArgs, writePolicyIdentity } from './node-choices.ts';
 import { programFolders } from './program-folders.ts';
+import { runAt } from './run-at.ts';
 
 export interface MachinesOptions {
   cluster: string;
@@ -144,7 +145,7 @@ export class Machines {
     const mounts = this.#options.mountsOf?.(name) ?? [];
     const { vpc, subnets, group } = this.#network;
     if (!simulated) await this.#prepareDisk(name, address);
-    return this.#cloud.runInstance({
+    return runAt(this.#cloud, {
       name,
       subnetId: (subnets[subnet] as { id: string }).id,
       privateAddress: address,

@@ -10,6 +10,7 @@ import { managedApiPort as port } from '../control-planes/names.ts';
 import { presenceAt } from './endpoint.ts';
 import type { ManagedPlane } from './managed-endpoint.ts';
 import { type ClusterNetwork, clusterTag, controlPlanePlace, ensureControlPlaneGroup, roleTag } from './network.ts';
+import { runAt } from './run-at.ts';
 
 const settledTimeoutMs = 30_000;
 const settledPollMs = 25;
@@ -91,7 +92,7 @@ export class ManagedProcess implements ManagedPlane {
     if (known) return this.#settled(known.id);
     const group = await ensureControlPlaneGroup(cloud, network, port);
     const { subnet, address } = controlPlanePlace(0, network.subnets.length, network.vpc.cidr);
-    const made = await cloud.runInstance({
+    const made = await runAt(cloud, {
       name: 'control-plane',
       subnetId: network.subnets[subnet]?.id ?? '',
       privateAddress: address,

@@ -10,6 +10,7 @@ import {
   gatewayNear,
   roleTag,
 } from '../cloud/network.ts';
+import { runAt } from '../cloud/run-at.ts';
 import { programFolders } from '../cloud/program-folders.ts';
 import type { KeptFlags } from '../flags/index.ts';
 import type { ControlPlaneConfig, ControlPlaneMember } from './config.ts';
@@ -150,7 +151,7 @@ export class ControlPlaneMachines {
     const { subnets, vpc, group: ofNodes } = this.#network;
     const { subnet, address } = controlPlanePlace(names.indexOf(name), subnets.length, vpc.cidr);
     const isNode = this.#options.layout === 'pods';
-    return this.#cloud.runInstance({
+    return runAt(this.#cloud, {
       name,
       subnetId: subnets[subnet]?.id ?? '',
       privateAddress: address,
