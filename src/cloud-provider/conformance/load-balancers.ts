@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { Service } from '#api/core/v1';
 import type { LoadBalancer } from '../types.ts';
 import type { Checks } from './suite.ts';
-import { type ConformanceCluster, type ConformanceWorld, nodeNamed, serviceNamed } from './target.ts';
+import { type ConformanceCluster, type ConformanceWorld, nodeNamed, serviceNamed, withPorts, withRanges } from './target.ts';
 
 const balancer = ({ cloud }: ConformanceCluster): LoadBalancer => {
   assert.ok(cloud.loadBalancer, 'the provider offers load balancers');
@@ -23,14 +23,6 @@ async function listens(world: ConformanceWorld, service: Service, expected: stri
 async function letsIn(world: ConformanceWorld, service: Service, expected: string[]): Promise<void> {
   if (world.sources) assert.deepEqual([...new Set(await world.sources(service))].toSorted(), expected.toSorted());
 }
-const withRanges = (service: Service, ...loadBalancerSourceRanges: string[]): Service => ({
-  ...service,
-  spec: { ...service.spec, loadBalancerSourceRanges },
-});
-const withPorts = (service: Service, ...ports: NonNullable<NonNullable<Service['spec']>['ports']>): Service => ({
-  ...service,
-  spec: { ...service.spec, ports },
-});
 const nothingLeft = async (world: ConformanceWorld): Promise<void> => assert.deepEqual((await world.leftovers?.()) ?? [], []);
 
 async function otherClusterOf(world: ConformanceWorld): Promise<ConformanceCluster> {
@@ -366,6 +358,21 @@ export const loadBalancerChecks: Checks = {
     await sends(world, service, names.slice(100));
     await balancer(world).ensureLoadBalancerDeleted(world.cluster, service);
     await nothingLeft(world);
+  },
+  'load balancers: one that is refused can be deleted, also when it was served before': async (world) => {
+    const service = serviceNamed('web', 1);
+    const nodes = await nodesOf(world, 'node-a');
+    const sctp = withPorts(service, { protocol: 'SCTP', port: 80, nodePort: 30_001 });
+    const nobody = withRanges(service, 'everybody');
+    const families = { ...service, spec: { ...service.spec, ipFamilies: ['IPv6', 'IPv4'] } };
+    for (const odd of [sctp, nobody, families])
+      for (const before of [undefined, service]) {
+        if (before) await balancer(world).ensureLoadBalancer(world.cluster, before, nodes);
+        await Promise.allSettled([balancer(world).ensureLoadBalancer(world.cluster, odd, nodes)]);
+        if (before) assert.ok(await balancer(world).getLoadBalancer(world.cluster, odd), 'what was served is there');
+        await balancer(world).ensureLoadBalancerDeleted(world.cluster, odd);
+        await nothingLeft(world);
+      }
   },
   'load balancers: objects given are not changed': async (world) => {
     const nodes = await nodesOf(world, 'node-b', 'node-a');

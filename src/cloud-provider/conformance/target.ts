@@ -90,3 +90,11 @@ export const serviceNamed = (name: string, number: number, spec: Partial<Service
   },
   status: { loadBalancer: {} },
 });
+export const withRanges = (service: Service, ...loadBalancerSourceRanges: string[]): Service => ({
+  ...service,
+  spec: { ...service.spec, loadBalancerSourceRanges },
+});
+export const withPorts = (service: Service, ...ports: NonNullable<NonNullable<Service['spec']>['ports']>): Service => ({
+  ...service,
+  spec: { ...service.spec, ports },
+});
