@@ -1,6 +1,6 @@
 // The package as somebody gets it: packed, installed into an empty folder far from the clone, without the tools of development, and run by npx.
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -67,7 +67,12 @@ describe('the packed package, installed elsewhere', () => {
     async () => {
       const clean = { PATH: process.env['PATH'], HOME: home };
       const files = { GITHUB_OUTPUT: join(dir, 'output'), GITHUB_ENV: join(dir, 'env') };
-      const inputs = { SAGONG_NAME: 'action', SAGONG_NODES: '2', SAGONG_RUNTIME: 'simulated', SAGONG: 'npx --no-install sagong' };
+      const config = join(dir, 'kind.yaml');
+      await writeFile(
+        config,
+        "kind: Cluster\napiVersion: kind.x-k8s.io/v1alpha4\nname: 'action'\nnodes:\n- role: control-plane\n- role: worker\n",
+      );
+      const inputs = { SAGONG_NAME: '', SAGONG_CONFIG: config, SAGONG_RUNTIME: 'simulated', SAGONG: 'npx --no-install sagong' };
       const cwd = join(dir, 'empty');
       const step = await run(join(root, 'scripts/action/start.sh'), [], { cwd, env: { ...clean, ...inputs, ...files } });
       expect(step.code, step.text).toBe(0);
