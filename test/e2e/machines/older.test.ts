@@ -27,7 +27,7 @@ const webPods = async (): Promise<[name: string, ip: string][]> => {
 async function podsReachEachOther(): Promise<void> {
   const pods = await eventually('a web server runs on each', async () => {
     const found = await webPods();
-    return found.length === all.length && found;
+    return found.length === all.length && found.every(([, ip]) => ip) && found;
   });
   for (const [name] of pods)
     for (const [, ip] of pods)
