@@ -3,14 +3,14 @@ import type { ArgComponent, ComponentArgs } from './component-args/args.ts';
 import { obstacles } from './capabilities.ts';
 import { addressesOfStart, emulatorOfStart, nodesOfStart } from './cloud/emulator-choice.ts';
 import { assertLayout, controlPlanesOfStart } from './control-planes/choice.ts';
-import { etcdOfStart } from './etcd-location.ts';
+import { etcdOfStart } from './store/etcd-location.ts';
 import { keptOf, upDefaults } from './flags/index.ts';
 import { machineOfStart } from './machines/choice.ts';
-import { mountsOfStart } from './mounts.ts';
+import { mountsOfStart } from './state/mounts.ts';
 import { parseRegistryMirror } from './nodes/index.ts';
-import type { Progress } from './progress.ts';
-import { type ClusterSettings, loadSettings, podCidrFor, type RuntimeChoice } from './settings.ts';
-import { topologyOf } from './topology.ts';
+import type { Progress } from './terminal/progress.ts';
+import { type ClusterSettings, loadSettings, podCidrFor, type RuntimeChoice } from './state/settings.ts';
+import { topologyOf } from './state/topology.ts';
 import type { UpOptions } from './up.ts';
 
 /** Of a control plane that machines join, as kubeadm's. */
@@ -56,7 +56,7 @@ export async function settle(options: UpOptions, progress: Progress): Promise<Cl
   if (registryPort !== undefined) {
     if (runtime === 'simulated' || controlPlanes || machine || (options.topology ?? before?.topology) === 'managed')
       throw new Error('--registry needs real nodes of this machine, with the control plane of one process among them');
-    const { registryMirror, registryProgram } = await import('./registry-addon.ts');
+    const { registryMirror, registryProgram } = await import('./add-ons/registry-addon.ts');
     registryProgram();
     const mirror = registryMirror(registryPort);
     if (!registryMirrors.includes(mirror)) registryMirrors.push(mirror);

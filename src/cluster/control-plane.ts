@@ -19,11 +19,11 @@ import type { Store } from '#store';
 import type { Clock, Logger, Rng } from '#utils';
 import type { Dial, ListenTarget, WireServer } from '#wire';
 import type { ArgComponent, ComponentArgs } from './component-args/args.ts';
-import { type ClusterPki, clientConfigFor, kubeletTrust, serverNames } from './certificates.ts';
+import { type ClusterPki, clientConfigFor, kubeletTrust, serverNames } from './certificates/certificates.ts';
 import type { KeptFlags } from './flags/index.ts';
-import { type Identity, identities } from './identities.ts';
-import { grantKubeletClient, kubeletClientName } from './kubelet-client.ts';
-import { clusterNetworks } from './settings.ts';
+import { type Identity, identities } from './certificates/identities.ts';
+import { grantKubeletClient, kubeletClientName } from './access/kubelet-client.ts';
+import { clusterNetworks } from './state/settings.ts';
 
 /** Files of the audit log. All other settings of the log have the defaults of kube-apiserver's flags. */
 export interface AuditFiles {

@@ -5,9 +5,9 @@ import type { ControlPlane, PlaneAccess } from './control-plane.ts';
 import { controlPlaneStates } from './control-planes/states.ts';
 import type { ControlRequest } from './control-socket.ts';
 import { explain } from './explain.ts';
-import { type ClusterSettings, loadSettings, saveSettings } from './settings.ts';
-import { storeRoutes } from './store-control.ts';
-import type { UserAccess } from './user-access.ts';
+import { type ClusterSettings, loadSettings, saveSettings } from './state/settings.ts';
+import { storeRoutes } from './store/store-control.ts';
+import type { UserAccess } from './access/user-access.ts';
 
 interface Asked {
   settings: ClusterSettings;

@@ -7,13 +7,13 @@ import { createInformerFactory } from '#client';
 import { systemRng } from '#host';
 import { type Clock, silentLogger } from '#utils';
 import { parseAllDocuments } from 'yaml';
-import { type Applied, applyObjects } from './apply.ts';
+import { type Applied, applyObjects } from './add-ons/apply.ts';
 import { findProgram } from './capabilities.ts';
 import { buildBusyboxImage } from './images/index.ts';
-import { identities } from './identities.ts';
-import type { Progress } from './progress.ts';
+import { identities } from './certificates/identities.ts';
+import type { Progress } from './terminal/progress.ts';
 import type { RunningCluster } from './up.ts';
-import { waitFor } from './wait.ts';
+import { waitFor } from './state/wait.ts';
 
 export interface DemoOptions {
   progress: Progress;

@@ -8,17 +8,17 @@ import { findProgram } from './capabilities.ts';
 import { removeLoadBalancers } from '#cloud/load-balancers';
 import { removeMachine } from '#cloud/machine';
 import { cloudDir } from './cloud/settings.ts';
-import { forgetDir } from './elsewhere.ts';
+import { forgetDir } from './state/elsewhere.ts';
 import { ownMachineDir } from './machines/choice.ts';
 import { leaveOthers } from './machines/leave.ts';
 import { loadMachine } from './machines/machine.ts';
 import { powerOff } from './machines/power.ts';
-import { clusterMark, clusterPaths, clustersHome, isClusterDir } from './paths.ts';
-import { previousContext } from './previous-context.ts';
-import { removeData } from './removal.ts';
-import { readRunState, removeRunState, stopProcess } from './run-state.ts';
-import { loadSettings } from './settings.ts';
-import { removeUserContext } from './user-kubeconfig.ts';
+import { clusterMark, clusterPaths, clustersHome, isClusterDir } from './state/paths.ts';
+import { previousContext } from './access/previous-context.ts';
+import { removeData } from './state/removal.ts';
+import { readRunState, removeRunState, stopProcess } from './state/run-state.ts';
+import { loadSettings } from './state/settings.ts';
+import { removeUserContext } from './access/user-kubeconfig.ts';
 
 /** What the cluster's own kubeconfig says. */
 function lastServer(dataDir: string): string | undefined {

@@ -9,7 +9,7 @@ import type { DecisionRecord, ObjectId } from '#controller-runtime';
 import { explainPod, explainPolicy } from '#network-policy';
 import type { Decision } from '#scheduler';
 import type { PlaneAccess } from './control-plane.ts';
-import { identities } from './identities.ts';
+import { identities } from './certificates/identities.ts';
 
 export interface Explained {
   /** `Kind namespace/name`. */

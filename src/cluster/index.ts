@@ -1,27 +1,35 @@
 // Assembly: a whole cluster from the rooms, on this machine.
-export { clusterFlags, clusterMark, clusterPaths, dataDirOf } from './paths.ts';
-export { type EtcdFlags, etcdFromFlags } from './etcd-location.ts';
-export { migrateToEmbedded, migrateToEtcd } from './store-migrate.ts';
+export { clusterFlags, clusterMark, clusterPaths, dataDirOf } from './state/paths.ts';
+export { type EtcdFlags, etcdFromFlags } from './store/etcd-location.ts';
+export { migrateToEmbedded, migrateToEtcd } from './store/store-migrate.ts';
 export { wordOf } from './component-args/args.ts';
-export { createProgress, type Progress } from './progress.ts';
+export { createProgress, type Progress } from './terminal/progress.ts';
 export { down, stop } from './down.ts';
-export { readRunState, runningProcess, runStatePath, type RunState, writeRunState } from './run-state.ts';
-export { loadSettings, podCidrFor, type ClusterSettings, type RuntimeChoice } from './settings.ts';
+export { readRunState, runningProcess, runStatePath, type RunState, writeRunState } from './state/run-state.ts';
+export { loadSettings, podCidrFor, type ClusterSettings, type RuntimeChoice } from './state/settings.ts';
 export { up, type RunningCluster, type UpOptions } from './up.ts';
 export { startControlPlane, type ControlPlane } from './control-plane.ts';
-export { certificateTables, renewCertificates } from './certificates-check.ts';
+export { certificateTables, renewCertificates } from './certificates/certificates-check.ts';
 export { serviceUnit, type ServiceUnit } from './service-unit.ts';
-export { identities, type Identity } from './identities.ts';
-export { assertOwnSnapshot } from './snapshot-origin.ts';
-export { type ClusterPki, ephemeralPki, keysOf, kubeletTrust, openPki, pkiFrom, type PkiKeys } from './certificates.ts';
-export { isNodeReady, waitFor } from './wait.ts';
-export { SimulatedNodes } from './simulated-nodes.ts';
+export { identities, type Identity } from './certificates/identities.ts';
+export { assertOwnSnapshot } from './state/snapshot-origin.ts';
+export {
+  type ClusterPki,
+  ephemeralPki,
+  keysOf,
+  kubeletTrust,
+  openPki,
+  pkiFrom,
+  type PkiKeys,
+} from './certificates/certificates.ts';
+export { isNodeReady, waitFor } from './state/wait.ts';
+export { SimulatedNodes } from './nodes/simulated-nodes.ts';
 export { startCloudControllerManager } from './cloud/controller.ts';
-export { startStorage } from './storage-addon.ts';
+export { startStorage } from './add-ons/storage-addon.ts';
 export { Machines } from './cloud/machines.ts';
 export { type ClusterNetwork, ensureNetwork } from './cloud/network.ts';
 export { createSimulatedInstances } from './cloud/simulated-instances.ts';
-export type { NodeAgentConfig } from './node-agent-config.ts';
+export type { NodeAgentConfig } from './nodes/node-agent-config.ts';
 export type { ControlPlaneConfig } from './control-planes/config.ts';
 export { ControlPlaneAgent } from './control-planes/agent.ts';
 export { runNodeAgent } from './nodes/agent.ts';
@@ -31,13 +39,13 @@ export { type CloudProcessSettings, runCloudProcess } from './cloud/service.ts';
 export { runDemo, type DemoOptions } from './demo.ts';
 export { type Explained, explain, explanationText, objectNamed } from './explain.ts';
 export { askCluster } from './control-socket.ts';
-export type { DefragmentAnswer, SavedSnapshotAnswer } from './store-control.ts';
-export { textTable } from './text-table.ts';
+export type { DefragmentAnswer, SavedSnapshotAnswer } from './store/store-control.ts';
+export { textTable } from './terminal/text-table.ts';
 export { describeCluster, describedTable } from './cloud/describe.ts';
 export { type EndpointAccess, endpointAccessOf, type Topology } from './cloud/endpoint.ts';
 export { buildProgramImage } from './images/index.ts';
-export { listClusters, listedText } from './list.ts';
-export { adminClient, drainNode, removeNode } from './nodes-away.ts';
+export { listClusters, listedText } from './state/list.ts';
+export { adminClient, drainNode, removeNode } from './nodes/nodes-away.ts';
 export {
   createToken,
   deleteToken,
@@ -56,7 +64,7 @@ export { saveOfAny, localPlanes } from './control-planes/local-snapshot.ts';
 export { leave } from './machines/leave.ts';
 export { ownControlPlane } from './machines/own-plane.ts';
 export { joinable } from './machines/joinable.ts';
-export { loadImage } from './load-image.ts';
-export { type ImageProgram, withLocalImage } from './local-image.ts';
-export { nodeShell } from './node-shell.ts';
-export { clusterStatus, summary } from './summary.ts';
+export { loadImage } from './images/load-image.ts';
+export { type ImageProgram, withLocalImage } from './images/local-image.ts';
+export { nodeShell } from './nodes/node-shell.ts';
+export { clusterStatus, summary } from './terminal/summary.ts';

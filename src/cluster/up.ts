@@ -7,7 +7,7 @@ import { Supervisor } from '#component-base';
 import { ensureDir, execCommand } from '#host';
 import type { Clock, Logger, Rng } from '#utils';
 import type { ComponentArgs } from './component-args/args.ts';
-import { type ClusterPki, openPki } from './certificates.ts';
+import { type ClusterPki, openPki } from './certificates/certificates.ts';
 import {
   type AuditFiles,
   type ControlPlane,
@@ -18,19 +18,19 @@ import {
 import { settle } from './choices.ts';
 import { controlRoutes } from './control-routes.ts';
 import { serveControl } from './control-socket.ts';
-import { openEtcdLocation } from './etcd-location.ts';
-import { rememberDir } from './elsewhere.ts';
+import { openEtcdLocation } from './store/etcd-location.ts';
+import { rememberDir } from './state/elsewhere.ts';
 import type { UpFlags } from './flags/index.ts';
-import { identities } from './identities.ts';
+import { identities } from './certificates/identities.ts';
 import type { ControlPlaneEndpoint } from './cloud/endpoint.ts';
 import type { ClusterNodes } from './cloud/nodes.ts';
 import { ownMachineDir } from './machines/choice.ts';
 import { ownControlPlane } from './machines/own-plane.ts';
 import { containerdPaths } from './nodes/index.ts';
-import { assertSocketPaths, clusterPaths, clustersHome, isUntouched, nodeDir } from './paths.ts';
-import type { Progress } from './progress.ts';
-import { keepRenewing, renewAging } from './renewal.ts';
-import { assertNotRunning, claimRunState, removeRunState } from './run-state.ts';
+import { assertSocketPaths, clusterPaths, clustersHome, isUntouched, nodeDir } from './state/paths.ts';
+import type { Progress } from './terminal/progress.ts';
+import { keepRenewing, renewAging } from './certificates/renewal.ts';
+import { assertNotRunning, claimRunState, removeRunState } from './state/run-state.ts';
 import {
   type ClusterSettings,
   type EtcdLocation,
@@ -39,11 +39,11 @@ import {
   type NodeMount,
   type PortMapping,
   saveSettings,
-} from './settings.ts';
-import { rewriteSecrets, secretEncryption } from './secret-encryption.ts';
+} from './state/settings.ts';
+import { rewriteSecrets, secretEncryption } from './certificates/secret-encryption.ts';
 import { startFailure } from './start-failure.ts';
-import { UserAccess } from './user-access.ts';
-import { isHeardSince, isNodeReadySince, waitFor } from './wait.ts';
+import { UserAccess } from './access/user-access.ts';
+import { isHeardSince, isNodeReadySince, waitFor } from './state/wait.ts';
 
 /** What was given of the flags; those that name files and flags of components, as what they name. */
 export interface UpOptions extends UpFlags {
@@ -131,7 +131,7 @@ export async function up(options: UpOptions, deps: UpDeps): Promise<RunningClust
 /** Of a first start that failed before there was a cluster nothing is left, unless others hold a part of it or can say why. */
 async function forgetStart({ dataDir, etcd, controlPlanes, machine }: ClusterSettings): Promise<void> {
   if (etcd || controlPlanes || machine || (await loadSettings(dataDir)) !== undefined) return;
-  const { removeStart } = await import('./removal.ts');
+  const { removeStart } = await import('./state/removal.ts');
   await removeStart(dataDir);
 }
 
@@ -303,7 +303,7 @@ async function beginRegistry(
   deps: StartDeps,
 ): Promise<void> {
   if (port === undefined || !endpoint?.sockets) return;
-  const { startRegistry } = await import('./registry-addon.ts');
+  const { startRegistry } = await import('./add-ons/registry-addon.ts');
   const registry = await startRegistry({ port, dataDir, plane, sockets: endpoint.sockets }, deps);
   deps.undo.push(() => registry.stop());
 }
@@ -311,7 +311,7 @@ async function beginRegistry(
 /** Goes on while the nodes boot, which take longer. */
 function beginStorage({ storage, dataDir, runtime }: ClusterSettings, plane: PlaneAccess, deps: StartDeps): Promise<unknown> {
   if (storage === 'none') return Promise.resolve();
-  const started = import('./storage-addon.ts').then(({ startStorage }) =>
+  const started = import('./add-ons/storage-addon.ts').then(({ startStorage }) =>
     startStorage({ plane, dataDir, simulated: runtime === 'simulated' }, deps),
   );
   const settled = started.catch(() => undefined);

@@ -20,7 +20,7 @@ import {
 } from '#cloud-provider';
 import { atomicWrite, ensureDir, isErrno, readFileIfExists } from '#host';
 import type { Clock, Logger, Rng } from '#utils';
-import { nodeNames, type ClusterSettings } from '../settings.ts';
+import { nodeNames, type ClusterSettings } from '../state/settings.ts';
 import { type ClusterNetwork, nodePlace } from './network.ts';
 import { cloudDir, region, zones } from './settings.ts';
 

@@ -1,7 +1,7 @@
 // Which vendor a start emulates, and what the cluster's nodes are called. Apart from what does it, which is loaded only when a vendor is named.
 import type { EmulatorName } from '#cloud/emulators';
 import { type UpFlags, upDefaults } from '../flags/index.ts';
-import { type ClusterSettings, nodeNames } from '../settings.ts';
+import { type ClusterSettings, nodeNames } from '../state/settings.ts';
 
 interface Start extends Pick<UpFlags, 'nodes' | 'cloudProviderEmulator' | 'cloudProvider'> {
   name: string;

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { kubeconfigFor, writeKubeconfig } from '#client';
 import { atomicWrite, readFileIfExists } from '#host';
 import { deepEqual } from '#utils';
-import { type ClusterPki, clientConfigFor } from '../certificates.ts';
+import { type ClusterPki, clientConfigFor } from '../certificates/certificates.ts';
 import type { ComponentArgs } from '../component-args/args.ts';
 import { networkPolicyRights } from '#network-policy';
-import type { Grant } from '../grant.ts';
-import { identities } from '../identities.ts';
+import type { Grant } from '../add-ons/grant.ts';
+import { identities } from '../certificates/identities.ts';
 import type { KeptFlags } from '../flags/index.ts';
-import type { NodeAgentConfig } from '../node-agent-config.ts';
+import type { NodeAgentConfig } from '../nodes/node-agent-config.ts';
 
 type About = Pick<NodeAgentConfig, 'nodeName' | 'nodeDir' | 'apiserver'>;
 

@@ -4,17 +4,24 @@ import type { Instance } from '#cloud';
 import { type CloudClient, CloudApiError, createCloudClient } from '#cloud/client';
 import { removeTree } from '#host';
 import type { Clock } from '#utils';
-import { openPki } from '../certificates.ts';
+import { openPki } from '../certificates/certificates.ts';
 import { prepareControlPlanes } from '../control-planes/boot.ts';
 import { machinesOptions } from '../control-planes/options.ts';
 import { controlPlaneDir } from '../control-planes/config.ts';
 import { ControlPlaneMachines } from '../control-planes/machines.ts';
 import { apiPort, isControlPlane } from '../control-planes/names.ts';
 import { parseRegistryMirror } from '../nodes/index.ts';
-import { clusterMark, clusterPaths, nodeDir } from '../paths.ts';
-import { runningProcess } from '../run-state.ts';
-import { type ClusterSettings, clusterNetworks, loadSettings, narrowNodesMax, nodeNames, saveSettings } from '../settings.ts';
-import { textTable } from '../text-table.ts';
+import { clusterMark, clusterPaths, nodeDir } from '../state/paths.ts';
+import { runningProcess } from '../state/run-state.ts';
+import {
+  type ClusterSettings,
+  clusterNetworks,
+  loadSettings,
+  narrowNodesMax,
+  nodeNames,
+  saveSettings,
+} from '../state/settings.ts';
+import { textTable } from '../terminal/text-table.ts';
 import { selfManagedServer } from './endpoint.ts';
 import { vendorNodeNames, vendorTags } from './emulation.ts';
 import { Machines } from './machines.ts';

@@ -7,7 +7,7 @@ import type { CloudProvider } from '#cloud-provider';
 import type { Dial } from '#wire';
 import type { StatsSummary } from '#component-helpers/stats';
 import type { Clock, Exec, Logger, Rng } from '#utils';
-import { type ClusterPki, kubeletTrust } from '../certificates.ts';
+import { type ClusterPki, kubeletTrust } from '../certificates/certificates.ts';
 import type { ControlPlane, PlaneAccess } from '../control-plane.ts';
 import { bootControlPlanes } from '../control-planes/boot.ts';
 import { BalancedEndpoint } from '../control-planes/endpoint.ts';
@@ -16,13 +16,13 @@ import { ManagedPlanes } from '../control-planes/managed.ts';
 import { machinesOptions } from '../control-planes/options.ts';
 import { importImage } from '../images/index.ts';
 import { containerdPaths, parseRegistryMirror } from '../nodes/index.ts';
-import { startDnsAddon } from '../dns-addon.ts';
+import { startDnsAddon } from '../add-ons/dns-addon.ts';
 import { upDefaults } from '../flags/index.ts';
-import { grantClusterRole } from '../grant.ts';
-import { identities } from '../identities.ts';
-import { clusterMark, nodeDir } from '../paths.ts';
-import { type ClusterSettings, nodesOf } from '../settings.ts';
-import { SimulatedNodes } from '../simulated-nodes.ts';
+import { grantClusterRole } from '../add-ons/grant.ts';
+import { identities } from '../certificates/identities.ts';
+import { clusterMark, nodeDir } from '../state/paths.ts';
+import { type ClusterSettings, nodesOf } from '../state/settings.ts';
+import { SimulatedNodes } from '../nodes/simulated-nodes.ts';
 import { startCloudControllerManager } from './controller.ts';
 import { type ControlPlaneEndpoint, type EndpointAccess, SelfManagedEndpoint } from './endpoint.ts';
 import { type Emulation, type EmulationDeps, loadVendorProvider, startEmulation, vendorTags } from './emulation.ts';
@@ -160,7 +160,7 @@ export class ClusterNodes {
       }
     }
     if (settings.portMappings) {
-      const { openPortMappings } = await import('../port-mappings.ts');
+      const { openPortMappings } = await import('../state/port-mappings.ts');
       const { dial } = this;
       const { logger } = this.#deps;
       const mapped = await openPortMappings(settings.portMappings, { addressOf: (node) => this.#addressOf(node), dial, logger });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { openLogFile } from '#host';
 import type { Running, Supervised, Supervisor } from '#component-base';
 import type { Clock } from '#utils';
-import { clusterPaths } from '../paths.ts';
+import { clusterPaths } from '../state/paths.ts';
 import { cloudSaidMax, cloudStopTimeoutMs } from './limits.ts';
 
 /** What the process tells the one that started it, over IPC. */

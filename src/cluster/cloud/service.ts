@@ -8,7 +8,7 @@ import { createMachineDriver, type MachineDriver } from '#cloud/machine';
 import { type RunningCloud, startCloud } from '#cloud/server';
 import type { Supervisor } from '#component-base';
 import type { Clock, Exec, Logger, Rng } from '#utils';
-import type { ClusterSettings } from '../settings.ts';
+import type { ClusterSettings } from '../state/settings.ts';
 import { asManager } from './as-manager.ts';
 import { nameServices } from './name-service.ts';
 import { type Announcement, CloudProcess } from './process.ts';

@@ -5,8 +5,8 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { formatYaml } from '#apimachinery/codec';
 import { atomicWrite, readFileIfExists } from '#host';
-import { authorityAt } from '../certificates.ts';
-import { clusterMark } from '../paths.ts';
+import { authorityAt } from '../certificates/certificates.ts';
+import { clusterMark } from '../state/paths.ts';
 import { issueCertificate } from '#pki';
 
 /** Kept in `cloud.json`. */

@@ -3,7 +3,7 @@
 import type { Driver, DriverContext, Instance, World } from '#cloud';
 import type { StatsSummary } from '#component-helpers/stats';
 import type { Dial } from '#wire';
-import type { SimulatedNodes } from '../simulated-nodes.ts';
+import type { SimulatedNodes } from '../nodes/simulated-nodes.ts';
 
 export interface SimulatedInstances {
   /** For the cloud. */

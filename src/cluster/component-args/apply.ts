@@ -7,7 +7,7 @@ import type { KubeProxyOptions } from '#kube-proxy';
 import type { KubeletSettings } from '#kubelet';
 import type { KubeSchedulerOptions } from '#scheduler';
 import { readFile } from 'node:fs/promises';
-import { clusterNetworks } from '../settings.ts';
+import { clusterNetworks } from '../state/settings.ts';
 import { overlay } from './overlay.ts';
 import { parseWords } from './tables.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ClusterSettings } from '../settings.ts';
+import type { ClusterSettings } from '../state/settings.ts';
 import { controlPlanesOfStart } from './choice.ts';
 
 const given = { name: 'sagong', runtime: 'auto' as const };

@@ -1,7 +1,7 @@
 // What a control-plane machine's agent process is told: written by `sagong up` into the machine's folder, beside its certificates and kubeconfigs.
 import { join } from 'node:path';
-import { kubeletAuthorityName } from '../certificates.ts';
-import { nodeDir } from '../paths.ts';
+import { kubeletAuthorityName } from '../certificates/certificates.ts';
+import { nodeDir } from '../state/paths.ts';
 import type { ComponentArgs } from '../component-args/args.ts';
 import type { KeptFlags } from '../flags/index.ts';
 

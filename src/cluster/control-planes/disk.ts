@@ -7,12 +7,12 @@ import { kubeconfigFor, writeKubeconfig } from '#client';
 import { atomicWrite, readFileIfExists } from '#host';
 import { type CertificateAndKey, issueCertificate, parseCertificate, type SubjectOptions } from '#pki';
 import type { Clock } from '#utils';
-import { authorityAt, type ClusterPki, clientConfigFor, kubeletTrust, serverNames } from '../certificates.ts';
+import { authorityAt, type ClusterPki, clientConfigFor, kubeletTrust, serverNames } from '../certificates/certificates.ts';
 import { cloudDir } from '../cloud/settings.ts';
-import { type Identity, identities } from '../identities.ts';
+import { type Identity, identities } from '../certificates/identities.ts';
 import { type ControlPlaneConfig, controlPlaneConfigPath, controlPlaneFiles } from './config.ts';
 import { apiPort } from './names.ts';
-import { kubeletClientName } from '../kubelet-client.ts';
+import { kubeletClientName } from '../access/kubelet-client.ts';
 
 const days = 365;
 

@@ -2,9 +2,9 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { agentOf } from '../node-shell.ts';
-import { nodeDir } from '../paths.ts';
-import { loadSettings } from '../settings.ts';
+import { agentOf } from '../nodes/node-shell.ts';
+import { nodeDir } from '../state/paths.ts';
+import { loadSettings } from '../state/settings.ts';
 import { type ControlPlaneConfig, controlPlaneConfigPath, controlPlaneDir } from './config.ts';
 import { saveEtcdSnapshot } from './etcd-snapshot.ts';
 

@@ -1,5 +1,5 @@
 // Names and places of a cluster's control-plane machines. Pure.
-import type { ClusterSettings } from '../settings.ts';
+import type { ClusterSettings } from '../state/settings.ts';
 
 /** Of the API, at every machine and at the load balancer before them. */
 export const apiPort = 6443;

@@ -1,8 +1,8 @@
 // The machines of a cluster's control plane, from its settings.
 import { managedServer } from '../cloud/managed-server.ts';
 import { endpointAddress, secondEndpointAddress, vpcCidr } from '../cloud/network.ts';
-import { clusterMark } from '../paths.ts';
-import { type ClusterSettings, clusterNetworks } from '../settings.ts';
+import { clusterMark } from '../state/paths.ts';
+import { type ClusterSettings, clusterNetworks } from '../state/settings.ts';
 import type { ControlPlaneMachinesOptions, ManagedMachines } from './machines.ts';
 
 export const managedMachines = ({ dataDir, podCidr = clusterNetworks.podCidr }: ClusterSettings): ManagedMachines => ({

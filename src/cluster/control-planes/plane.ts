@@ -6,7 +6,7 @@ import { Supervisor, userAgent } from '#component-base';
 import { Decisions } from '#controller-runtime';
 import type { Clock, Logger } from '#utils';
 import type { Dial } from '#wire';
-import { type ClusterPki, clientConfigFor } from '../certificates.ts';
+import { type ClusterPki, clientConfigFor } from '../certificates/certificates.ts';
 import type { PlaneAccess } from '../control-plane.ts';
 import { patienceMs, readyPollMs, readyTimeoutMs } from './limits.ts';
 

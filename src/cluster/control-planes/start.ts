@@ -3,10 +3,10 @@ import type { Supervisor } from '#component-base';
 import type { KubeClient } from '#client';
 import type { Secret } from '#api/core/v1';
 import type { Clock, Logger } from '#utils';
-import type { ClusterPki } from '../certificates.ts';
+import type { ClusterPki } from '../certificates/certificates.ts';
 import type { PlaneAccess } from '../control-plane.ts';
-import { identities } from '../identities.ts';
-import { clusterNetworks, type ClusterSettings } from '../settings.ts';
+import { identities } from '../certificates/identities.ts';
+import { clusterNetworks, type ClusterSettings } from '../state/settings.ts';
 import { oncePlaneAnswers, type PlaneAddress, remotePlane } from './plane.ts';
 import { grantControlPlanes } from './rights.ts';
 

@@ -7,7 +7,7 @@ import { certificateSigningRequests, nodes } from '#controller-runtime/platform'
 import { services } from '#controller-runtime/workload';
 import { allow, recordEvents } from '#controller-runtime/workload';
 import { type CertificateRequest, parseCertificateRequest } from '#pki';
-import { identities } from '../identities.ts';
+import { identities } from '../certificates/identities.ts';
 
 type Csr = CertificateSigningRequest;
 

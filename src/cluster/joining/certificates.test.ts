@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createCertificateAuthority } from '#pki';
-import { kubeletTrust, openPki } from '../certificates.ts';
+import { kubeletTrust, openPki } from '../certificates/certificates.ts';
 import { decrypt, encrypt, keepAuthorities, newCertificateKey, parseCertificateKey } from './certificates.ts';
 
 describe('certificates on their way to another control plane', () => {

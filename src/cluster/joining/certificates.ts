@@ -9,7 +9,7 @@ import type { KubeClient } from '#client';
 import { atomicWrite, ensureDir, readFileIfExists, removeTree } from '#host';
 import { bootstrapToken } from '#pki';
 import type { Clock } from '#utils';
-import { type ClusterPki, kubeletAuthorityName, openPki } from '../certificates.ts';
+import { type ClusterPki, kubeletAuthorityName, openPki } from '../certificates/certificates.ts';
 import { certificatesSecret } from './objects.ts';
 import { createToken, parseToken, tokenSecretName } from './tokens.ts';
 

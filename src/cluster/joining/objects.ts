@@ -5,11 +5,11 @@ import type { PolicyRule } from '#api/rbac/v1';
 import { gitVersion } from '#component-base';
 import { kubeconfigFor } from '#client';
 import type { ProxyMode } from '#kube-proxy';
-import type { Applied } from '../apply.ts';
+import type { Applied } from '../add-ons/apply.ts';
 import type { ComponentArgs } from '../component-args/args.ts';
 import type { KeptFlags } from '../flags/index.ts';
-import { kubeletAuthorityName } from '../certificates.ts';
-import { clusterNetworks } from '../settings.ts';
+import { kubeletAuthorityName } from '../certificates/certificates.ts';
+import { clusterNetworks } from '../state/settings.ts';
 
 export const bootstrapGroup = 'system:bootstrappers:kubeadm:default-node-token';
 /** The Secret in which certificate authorities go from one control plane to another. */

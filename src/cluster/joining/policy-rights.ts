@@ -6,7 +6,7 @@ import { defineController, type Plan, watch } from '#controller-runtime';
 import { nodes, refOf } from '#controller-runtime/platform';
 import { allow } from '#controller-runtime/workload';
 import { networkPolicyGrant } from '../cloud/node-choices.ts';
-import { identities } from '../identities.ts';
+import { identities } from '../certificates/identities.ts';
 
 const rbac = 'rbac.authorization.k8s.io';
 const clusterRoleBindings = { group: rbac, version: 'v1', resource: 'clusterrolebindings' };

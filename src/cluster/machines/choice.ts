@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { hostname, networkInterfaces } from 'node:os';
 import { assertControlPlanePrograms } from '../control-planes/choice.ts';
 import { apiPort } from '../control-planes/names.ts';
-import type { ClusterSettings, MachineChoice } from '../settings.ts';
+import type { ClusterSettings, MachineChoice } from '../state/settings.ts';
 
 /** The folder of the first machine's own node. */
 export const ownMachineDir = (dataDir: string): string => join(dataDir, 'machine');

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Supervisor } from '#component-base';
 import { removeTree } from '#host';
 import type { Clock, Logger } from '#utils';
-import { type ClusterPki, openPki } from '../certificates.ts';
+import { type ClusterPki, openPki } from '../certificates/certificates.ts';
 import type { ComponentArgs } from '../component-args/args.ts';
 import type { PlaneAccess } from '../control-plane.ts';
 import { ControlPlaneAgent } from '../control-planes/agent.ts';
@@ -21,11 +21,11 @@ import { acceptPollMs } from '../control-planes/limits.ts';
 import { noteJoined } from '../control-planes/member.ts';
 import { apiPort, etcdPorts } from '../control-planes/names.ts';
 import { startRemotePlane } from '../control-planes/start.ts';
-import { clusterMark, clusterPaths } from '../paths.ts';
-import { secretEncryption } from '../secret-encryption.ts';
+import { clusterMark, clusterPaths } from '../state/paths.ts';
+import { secretEncryption } from '../certificates/secret-encryption.ts';
 import { accepts } from '../nodes/containerd.ts';
-import { type ClusterSettings, clusterNetworks, type EtcdLocation, loadSettings } from '../settings.ts';
-import { migrateToEtcd } from '../store-migrate.ts';
+import { type ClusterSettings, clusterNetworks, type EtcdLocation, loadSettings } from '../state/settings.ts';
+import { migrateToEtcd } from '../store/store-migrate.ts';
 
 export interface MachinePlaneOptions extends ControlPlaneMember {
   dataDir: string;

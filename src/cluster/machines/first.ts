@@ -2,17 +2,17 @@
 // becomes a node itself by the same way as every other.
 import type { Supervisor } from '#component-base';
 import type { Clock, Logger, Rng } from '#utils';
-import { type ClusterPki, kubeletTrust } from '../certificates.ts';
+import { type ClusterPki, kubeletTrust } from '../certificates/certificates.ts';
 import type { ControlPlane, PlaneAccess } from '../control-plane.ts';
 import { networkPolicyGrant } from '../cloud/node-choices.ts';
 import { controlPlanePorts } from '../control-planes/names.ts';
-import { applyClusterRole } from '../grant.ts';
-import { identities } from '../identities.ts';
+import { applyClusterRole } from '../add-ons/grant.ts';
+import { identities } from '../certificates/identities.ts';
 import { createToken, publishJoining, startJoiningLoops } from '../joining/index.ts';
 import { assertPortsFree } from '../port-holder.ts';
-import type { Progress } from '../progress.ts';
-import { keepRenewing } from '../renewal.ts';
-import { type ClusterSettings, clusterNetworks, type MachineChoice } from '../settings.ts';
+import type { Progress } from '../terminal/progress.ts';
+import { keepRenewing } from '../certificates/renewal.ts';
+import { type ClusterSettings, clusterNetworks, type MachineChoice } from '../state/settings.ts';
 import { endpointOfMachine, ownMachineDir } from './choice.ts';
 import { authorityHashes } from './cluster-info.ts';
 import { join as joinMachine } from './join.ts';

@@ -1,7 +1,7 @@
 // Whether machines can join the cluster of a folder, as seen from one of its control planes: the first machine, or one that has joined as one.
 import { clientConfigOf, readKubeconfig } from '#client';
-import { clusterPaths } from '../paths.ts';
-import { loadSettings } from '../settings.ts';
+import { clusterPaths } from '../state/paths.ts';
+import { loadSettings } from '../state/settings.ts';
 import { endpointOfMachine } from './choice.ts';
 import { loadMachine } from './machine.ts';
 

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { systemClock } from '#host';
 import { controlPlaneConfigPath, controlPlaneDir } from '../control-planes/config.ts';
 import { down } from '../down.ts';
-import { saveSettings } from '../settings.ts';
+import { saveSettings } from '../state/settings.ts';
 import { leave } from './leave.ts';
 import { machinePaths } from './machine.ts';
 

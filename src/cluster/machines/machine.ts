@@ -6,11 +6,11 @@ import { emptyKubeconfig, kubeconfigFor, writeKubeconfig } from '#client';
 import { atomicWrite, readFileIfExists } from '#host';
 import type { ComponentArgs } from '../component-args/args.ts';
 import { findCniDir, hasSysResource } from '../capabilities.ts';
-import type { NodeAgentConfig } from '../node-agent-config.ts';
+import type { NodeAgentConfig } from '../nodes/node-agent-config.ts';
 import type { RegistryMirror } from '../nodes/index.ts';
-import { clusterMark } from '../paths.ts';
+import { clusterMark } from '../state/paths.ts';
 import type { KeptFlags } from '../flags/index.ts';
-import { clusterNetworks } from '../settings.ts';
+import { clusterNetworks } from '../state/settings.ts';
 import type { ProxyMode } from '#kube-proxy';
 
 /** Kept in `machine.json`. */

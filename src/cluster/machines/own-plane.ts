@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { type ControlPlaneConfig, controlPlaneConfigPath, controlPlaneDir } from '../control-planes/config.ts';
-import { loadSettings } from '../settings.ts';
+import { loadSettings } from '../state/settings.ts';
 import { loadMachine } from './machine.ts';
 
 /** The control plane that this machine has; undefined when it has none. */

@@ -9,7 +9,7 @@ import type { Clock } from '#utils';
 import type { Dial } from '#wire';
 import type { ComponentArgs } from '../component-args/args.ts';
 import type { KeptFlags } from '../flags/index.ts';
-import { clusterNetworks } from '../settings.ts';
+import { clusterNetworks } from '../state/settings.ts';
 
 export interface Published {
   cluster: string;

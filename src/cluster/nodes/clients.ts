@@ -5,7 +5,7 @@ import { createClient, createRestTransport, type KubeClient, loadClientConfig } 
 import { userAgent } from '#component-base';
 import type { KubeletHandle } from '#kubelet';
 import type { Clock, Rng } from '#utils';
-import type { NodeAgentConfig } from '../node-agent-config.ts';
+import type { NodeAgentConfig } from './node-agent-config.ts';
 import { NamedWay } from './named-way.ts';
 
 export type NodeComponent = 'kubelet' | 'kube-proxy' | 'coredns' | 'kube-network-policy';

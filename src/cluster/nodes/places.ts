@@ -4,7 +4,7 @@ import { mkdir, readFile, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isErrno } from '#host';
 import type { Exec } from '#utils';
-import type { NodeAgentConfig } from '../node-agent-config.ts';
+import type { NodeAgentConfig } from './node-agent-config.ts';
 import { containerdPaths } from './containerd-config.ts';
 import { mountTimeoutMs } from './limits.ts';
 

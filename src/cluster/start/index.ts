@@ -1,10 +1,10 @@
 // The door for `sagong up`: what a start needs at once. What comes after the control plane (cloud, nodes, control loops) is loaded when its turn
 // comes: loading all first would hold up the first answer by a third.
 export { componentArgsOf } from '../component-args/args.ts';
-export { etcdFromFlags } from '../etcd-location.ts';
-export { assertFree, clusterPaths, dataDirOf } from '../paths.ts';
-export { createProgress } from '../progress.ts';
-export { readRunState, runningProcess } from '../run-state.ts';
-export { summary } from '../summary.ts';
+export { etcdFromFlags } from '../store/etcd-location.ts';
+export { assertFree, clusterPaths, dataDirOf } from '../state/paths.ts';
+export { createProgress } from '../terminal/progress.ts';
+export { readRunState, runningProcess } from '../state/run-state.ts';
+export { summary } from '../terminal/summary.ts';
 export { type RunningCluster, up, type UpOptions } from '../up.ts';
-export { clusterNetworks, type NodeMount, type PortMapping } from '../settings.ts';
+export { clusterNetworks, type NodeMount, type PortMapping } from '../state/settings.ts';

@@ -1,8 +1,8 @@
 // kube-proxy and cluster DNS as pods, with the names, labels and rights that kubeadm gives them
 // (https://kubernetes.io/docs/reference/setup-tools/kubeadm/implementation-details/#addons). Pure.
 import { formatYaml } from '#apimachinery/codec';
-import type { Applied } from '../apply.ts';
-import { clusterNetworks } from '../settings.ts';
+import type { Applied } from '../add-ons/apply.ts';
+import { clusterNetworks } from '../state/settings.ts';
 import { controlPlaneTaint, systemImage } from './names.ts';
 
 const namespace = 'kube-system';

@@ -4,10 +4,10 @@ import type { ConfigMap, Node } from '#api/core/v1';
 import { isNotFound } from '#apimachinery/errors';
 import type { KubeClient } from '#client';
 import type { Clock } from '#utils';
-import { type Applied, applyObjects } from '../apply.ts';
-import { grantDns, publishDns } from '../dns-addon.ts';
+import { type Applied, applyObjects } from '../add-ons/apply.ts';
+import { grantDns, publishDns } from '../add-ons/dns-addon.ts';
 import { joiningObjects } from '../joining/objects.ts';
-import type { ClusterSettings } from '../settings.ts';
+import type { ClusterSettings } from '../state/settings.ts';
 import { addOns } from './add-ons.ts';
 import { controlPlaneLabels } from './names.ts';
 

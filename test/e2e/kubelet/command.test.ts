@@ -13,7 +13,7 @@ import { systemClock, systemRng } from '#host';
 import { openMemoryStore } from '#store';
 import { silentLogger } from '#utils';
 import { createWireClient } from '#wire';
-import { openPki } from '../../../src/cluster/certificates.ts';
+import { openPki } from '../../../src/cluster/certificates/certificates.ts';
 import { freePort } from '../../support/ports.ts';
 import { missingForContainers, type PrivateContainerd, startContainerd, until } from './private-containerd.ts';
 

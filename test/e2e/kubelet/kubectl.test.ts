@@ -7,7 +7,7 @@ import type { Pod } from '#api/core/v1';
 import type { KubeObject } from '#apimachinery/meta';
 import { defaultOptions as apiServerDefaults, type KubeApiServer, runKubeApiServer } from '#apiserver/app';
 import { createClient, kubeconfigFor, type KubeClient, writeKubeconfig } from '#client';
-import { openPki } from '../../../src/cluster/certificates.ts';
+import { openPki } from '../../../src/cluster/certificates/certificates.ts';
 import { systemClock, systemRng } from '#host';
 import { defaultOptions, type KubeletHandle, runKubelet } from '#kubelet';
 import { openMemoryStore } from '#store';

@@ -3,8 +3,8 @@ import { createMetrics, type Supervised, workQueueMetrics } from '#component-bas
 import type { ControllerDefinition } from '#controller-runtime';
 import { ControllerSet } from '#controller-runtime/manager';
 import type { Clock, Logger, Rng } from '#utils';
-import type { PlaneAccess } from './control-plane.ts';
-import { identities } from './identities.ts';
+import type { PlaneAccess } from '../control-plane.ts';
+import { identities } from '../certificates/identities.ts';
 
 /** Runs it as the service account of that name. Its rights must be granted. */
 export const runOwnLoop = (

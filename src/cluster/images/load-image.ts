@@ -5,10 +5,10 @@ import { connect } from 'node:net';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { execCommand, readFileIfExists } from '#host';
-import { importImage } from './images/index.ts';
-import { containerdPaths } from './nodes/index.ts';
-import { clusterFlags, nodeDir } from './paths.ts';
-import { loadSettings, nodesOf } from './settings.ts';
+import { importImage } from './index.ts';
+import { containerdPaths } from '../nodes/index.ts';
+import { clusterFlags, nodeDir } from '../state/paths.ts';
+import { loadSettings, nodesOf } from '../state/settings.ts';
 
 /** Whether somebody listens: the socket of a node that was stopped is still a file. */
 async function answers(path: string): Promise<boolean> {

@@ -2,13 +2,13 @@
 // runs it. A managed control plane changes it while it lives.
 import { kubeconfigFor, writeKubeconfig } from '#client';
 import type { Clock } from '#utils';
-import type { ControlPlaneEndpoint } from './cloud/endpoint.ts';
-import type { PlaneAccess } from './control-plane.ts';
-import { identities } from './identities.ts';
-import { addressesOf } from './nodes/index.ts';
-import { clusterPaths } from './paths.ts';
-import { writeRunState } from './run-state.ts';
-import type { ClusterSettings } from './settings.ts';
+import type { ControlPlaneEndpoint } from '../cloud/endpoint.ts';
+import type { PlaneAccess } from '../control-plane.ts';
+import { identities } from '../certificates/identities.ts';
+import { addressesOf } from '../nodes/index.ts';
+import { clusterPaths } from '../state/paths.ts';
+import { writeRunState } from '../state/run-state.ts';
+import type { ClusterSettings } from '../state/settings.ts';
 import { keepPreviousContext } from './previous-context.ts';
 import { addUserContext } from './user-kubeconfig.ts';
 

@@ -1,7 +1,7 @@
 // Certificates of a running cluster are renewed by itself, long before their end.
 import type { Clock, Logger } from '#utils';
 import { isAging, renewCertificates } from './certificates-check.ts';
-import type { ControlPlane } from './control-plane.ts';
+import type { ControlPlane } from '../control-plane.ts';
 
 /** Between two looks. */
 const lookMs = 12 * 3_600_000;

@@ -1,5 +1,5 @@
 // The shape of a cluster's control plane, as its first start chose it.
-import { type UpFlags, upDefaults } from './flags/index.ts';
+import { type UpFlags, upDefaults } from '../flags/index.ts';
 import type { ClusterSettings, RuntimeChoice } from './settings.ts';
 
 /** The shape of a cluster is chosen once; the endpoint's mode at any time. */

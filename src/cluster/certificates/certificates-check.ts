@@ -15,9 +15,9 @@ import {
 } from '#pki';
 import type { Clock } from '#utils';
 import { kubeletAuthorityName } from './certificates.ts';
-import { cloudDir } from './cloud/settings.ts';
-import { controlPlanesDir } from './control-planes/config.ts';
-import { clusterPaths } from './paths.ts';
+import { cloudDir } from '../cloud/settings.ts';
+import { controlPlanesDir } from '../control-planes/config.ts';
+import { clusterPaths } from '../state/paths.ts';
 
 export interface KeptCertificate {
   /** Below the data directory, without its ending. */

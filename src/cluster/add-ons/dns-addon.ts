@@ -11,10 +11,10 @@ import { allow } from '#controller-runtime/workload';
 import { applyObjects } from './apply.ts';
 import { dnsNodeLabel } from './dns-label.ts';
 import { grantClusterRole } from './grant.ts';
-import type { PlaneAccess } from './control-plane.ts';
-import { identities } from './identities.ts';
+import type { PlaneAccess } from '../control-plane.ts';
+import { identities } from '../certificates/identities.ts';
 import { runOwnLoop } from './own-loop.ts';
-import { clusterNetworks } from './settings.ts';
+import { clusterNetworks } from '../state/settings.ts';
 
 const endpointSlices = { group: 'discovery.k8s.io', version: 'v1', resource: 'endpointslices' } as const;
 const namespace = 'kube-system';

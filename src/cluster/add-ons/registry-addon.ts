@@ -11,10 +11,10 @@ import type { Running, Supervisor } from '#component-base';
 import { atomicWrite, type NetnsSockets, openLogFile } from '#host';
 import type { Clock } from '#utils';
 import { applyObjects } from './apply.ts';
-import { findProgram } from './capabilities.ts';
-import { endpointAddress } from './cloud/network.ts';
-import type { PlaneAccess } from './control-plane.ts';
-import { identities } from './identities.ts';
+import { findProgram } from '../capabilities.ts';
+import { endpointAddress } from '../cloud/network.ts';
+import type { PlaneAccess } from '../control-plane.ts';
+import { identities } from '../certificates/identities.ts';
 
 const startTimeoutMs = 15_000;
 const startPollMs = 50;

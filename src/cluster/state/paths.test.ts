@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { existsSync } from 'node:fs';
 import { systemClock } from '#host';
-import { down } from './down.ts';
-import { containerdPaths } from './nodes/index.ts';
+import { down } from '../down.ts';
+import { containerdPaths } from '../nodes/index.ts';
 import { assertFree, assertSocketPaths, clusterFlags, dataDirOf, isClusterDir, nodeDir } from './paths.ts';
-import { clusterStatus } from './summary.ts';
+import { clusterStatus } from '../terminal/summary.ts';
 
 let dir = '';
 beforeAll(async () => {

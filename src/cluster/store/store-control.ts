@@ -1,6 +1,6 @@
 // What can be asked of the store of a running cluster.
 import { type EmbeddedStore, saveSnapshot, type Store } from '#store';
-import type { ControlRequest } from './control-socket.ts';
+import type { ControlRequest } from '../control-socket.ts';
 
 export interface SavedSnapshotAnswer {
   revision: number;

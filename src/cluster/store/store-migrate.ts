@@ -1,8 +1,8 @@
 // `sagong store migrate`: the data of a stopped cluster from its own store into an etcd, and back. What was there before is kept.
 import { copyFromEtcd, copyToEtcd, moveStoreAside, type Moved, openDiskStore, openEtcdStore, type Store } from '#store';
 import { openEtcdLocation } from './etcd-location.ts';
-import { clusterPaths } from './paths.ts';
-import { type ClusterSettings, type EtcdLocation, loadSettings, saveSettings } from './settings.ts';
+import { clusterPaths } from '../state/paths.ts';
+import { type ClusterSettings, type EtcdLocation, loadSettings, saveSettings } from '../state/settings.ts';
 
 export interface Migration extends Moved {
   /** Where the data is still, as it was. */

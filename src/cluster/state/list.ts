@@ -5,7 +5,7 @@ import { rememberedDirs } from './elsewhere.ts';
 import { clustersHome, isClusterDir } from './paths.ts';
 import { runningProcess } from './run-state.ts';
 import { loadSettings } from './settings.ts';
-import { textTable } from './text-table.ts';
+import { textTable } from '../terminal/text-table.ts';
 
 export interface ListedCluster {
   name: string;

@@ -6,9 +6,9 @@ import type { KubeClient } from '#client';
 import { clusterRoles, storageClasses } from '#controller-runtime/platform';
 import { directories, localPathProvisioner, noDirectories, provisionerName } from '#local-path-provisioner';
 import type { Clock, Logger, Rng } from '#utils';
-import type { PlaneAccess } from './control-plane.ts';
+import type { PlaneAccess } from '../control-plane.ts';
 import { grantClusterRole } from './grant.ts';
-import { identities } from './identities.ts';
+import { identities } from '../certificates/identities.ts';
 import { runOwnLoop } from './own-loop.ts';
 
 export interface StorageSetup {

@@ -1,6 +1,6 @@
 // What a node's agent process is told: written by `sagong up` into the node's folder, read by `sagong node`.
 import type { ProxyMode } from '#kube-proxy';
-import type { RegistryMirror } from './nodes/index.ts';
+import type { RegistryMirror } from './index.ts';
 
 export interface NodeAgentConfig {
   nodeName: string;

@@ -3,17 +3,17 @@ import type { Node, Pod, Service } from '#api/core/v1';
 import { clientConfigOf, createClient, createRestTransport, type KubeClient, readKubeconfig } from '#client';
 import type { ComponentStatus } from '#component-base';
 import type { Clock } from '#utils';
-import { askCluster } from './control-socket.ts';
+import { askCluster } from '../control-socket.ts';
 import type { Dial } from '#wire';
 import { connect } from 'node:net';
-import type { ControlPlaneState } from './control-planes/states.ts';
-import { identities } from './identities.ts';
-import { clusterFlags, clusterPaths } from './paths.ts';
-import { readRunState, type RunState, runningProcess } from './run-state.ts';
-import { type ClusterSettings, loadSettings } from './settings.ts';
+import type { ControlPlaneState } from '../control-planes/states.ts';
+import { identities } from '../certificates/identities.ts';
+import { clusterFlags, clusterPaths } from '../state/paths.ts';
+import { readRunState, type RunState, runningProcess } from '../state/run-state.ts';
+import { type ClusterSettings, loadSettings } from '../state/settings.ts';
 import { textTable } from './text-table.ts';
-import type { RunningCluster } from './up.ts';
-import { isNodeReady } from './wait.ts';
+import type { RunningCluster } from '../up.ts';
+import { isNodeReady } from '../state/wait.ts';
 
 const core = (resource: string) => ({ group: '', version: 'v1', resource });
 

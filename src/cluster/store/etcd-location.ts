@@ -2,9 +2,9 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { FlagValues } from '#component-base/flags';
-import type { EtcdAccess } from './control-plane.ts';
-import type { etcdRows } from './flags/index.ts';
-import type { ClusterSettings, EtcdLocation } from './settings.ts';
+import type { EtcdAccess } from '../control-plane.ts';
+import type { etcdRows } from '../flags/index.ts';
+import type { ClusterSettings, EtcdLocation } from '../state/settings.ts';
 
 /** What was given of them. */
 export type EtcdFlags = Partial<FlagValues<ReturnType<typeof etcdRows>>>;

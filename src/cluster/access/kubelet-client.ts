@@ -1,7 +1,7 @@
 // As whom apiservers speak to kubelets, and what that user may do there: what upstream's role for it allows (nodes/proxy, nodes/log, nodes/stats,
 // ...), and at the API to read nodes.
 import type { KubeClient } from '#client';
-import { type Applied, applyObjects } from './apply.ts';
+import { type Applied, applyObjects } from '../add-ons/apply.ts';
 
 const rbac = 'rbac.authorization.k8s.io';
 

@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import type { EmulatorName } from '#cloud/emulators';
 import { atomicWrite, readFileIfExists } from '#host';
-import type { ComponentArgs } from './component-args/args.ts';
-import type { KeptFlags } from './flags/index.ts';
+import type { ComponentArgs } from '../component-args/args.ts';
+import type { KeptFlags } from '../flags/index.ts';
 
 export type RuntimeChoice = 'containerd' | 'simulated';
 

@@ -14,7 +14,7 @@ import {
 } from '#pki';
 import type { ClientConfig } from '#client';
 import type { Identity } from './identities.ts';
-import { clusterNetworks } from './settings.ts';
+import { clusterNetworks } from '../state/settings.ts';
 
 const clientDays = 365;
 const authorityDays = 3650;

@@ -4,11 +4,11 @@ import { isNotFound, type StatusError } from '#apimachinery/errors';
 import { clientConfigOf, createClient, createRestTransport, type KubeClient, readKubeconfig } from '#client';
 import { userAgent } from '#component-base';
 import type { Clock } from '#utils';
-import { membersOf, removeMember as removeEtcdMember } from './control-planes/etcd-members.ts';
-import { drainPollMs, drainTimeoutMs } from './machines/limits.ts';
-import { controlPlaneLabel } from './machines/labels.ts';
-import { ownControlPlane } from './machines/own-plane.ts';
-import { clusterPaths } from './paths.ts';
+import { membersOf, removeMember as removeEtcdMember } from '../control-planes/etcd-members.ts';
+import { drainPollMs, drainTimeoutMs } from '../machines/limits.ts';
+import { controlPlaneLabel } from '../machines/labels.ts';
+import { ownControlPlane } from '../machines/own-plane.ts';
+import { clusterPaths } from '../state/paths.ts';
 
 const core = (resource: string) => ({ group: '', version: 'v1', resource });
 

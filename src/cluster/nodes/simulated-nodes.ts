@@ -16,9 +16,9 @@ import {
 import type { StatsSummary } from '#component-helpers/stats';
 import type { Clock, Logger, Rng } from '#utils';
 import type { Dial, WireServer } from '#wire';
-import type { ClusterPki } from './certificates.ts';
-import type { ControlPlane } from './control-plane.ts';
-import { identities } from './identities.ts';
+import type { ClusterPki } from '../certificates/certificates.ts';
+import type { ControlPlane } from '../control-plane.ts';
+import { identities } from '../certificates/identities.ts';
 
 export interface SimulatedNodesDeps {
   clock: Clock;

@@ -1,6 +1,6 @@
 import { parseCIDR } from '#apimachinery/validation';
 import { describe, expect, it } from 'vitest';
-import { vpcCidr } from './cloud/network.ts';
+import { vpcCidr } from '../cloud/network.ts';
 import { clusterNetworks, podCidrFor, widePodCidr } from './settings.ts';
 
 const within = (cidr: string, other: string): boolean => {
