@@ -14,40 +14,41 @@ function frame(type, flags, id, payload = Buffer.alloc(0)) {
   return Buffer.concat([head, payload]);
 }
 
-/** Frames by hand over four connections, each opened again when the server has closed it. */
-const frames = (make) => async (target) => {
-  const until = performance.now() + target.seconds * 1000;
-  await Promise.all(
-    Array.from({ length: 4 }, async () => {
-      while (performance.now() < until) {
-        const socket = await target.clients.openTls({ protocol: 'h2' });
-        socket.on('data', () => {});
-        socket.write(preface);
-        for (let at = 0; performance.now() < until && !socket.destroyed && socket.writable; at++) {
-          if (!socket.write(make(at))) await writableAgain(socket);
-          else await new Promise(setImmediate);
+/** Frames by hand over some connections, each opened again when the server has closed it. */
+const frames =
+  (make, connections = 4) =>
+  async (target) => {
+    const until = performance.now() + target.seconds * 1000;
+    await Promise.all(
+      Array.from({ length: connections }, async () => {
+        while (performance.now() < until) {
+          const socket = await target.clients.openTls({ protocol: 'h2' });
+          socket.on('data', () => {});
+          socket.write(preface);
+          for (let at = 0; performance.now() < until && !socket.destroyed && socket.writable; at++) {
+            if (!socket.write(make(at))) await writableAgain(socket);
+            else await new Promise(setImmediate);
+          }
+          socket.destroy();
+          await pause(10);
         }
-        socket.destroy();
-        await pause(10);
-      }
-    }),
-  );
-};
+      }),
+    );
+  };
 
 // HPACK: :method GET, :scheme https, :path /, and :authority x as a literal that is not indexed.
 const get = Buffer.from([0x82, 0x87, 0x84, 0x01, 0x01, 0x78]);
 const many = (count, each) => Buffer.concat(Array.from({ length: count }, (_, at) => each(at)));
 
+const takenBack = (count) => (round) =>
+  many(count, (at) => {
+    const id = 2 * (round * count + at) + 1;
+    return Buffer.concat([frame(1, 5, id, get), frame(3, 0, id, Buffer.from([0, 0, 0, 8]))]);
+  });
+
 export default [
-  {
-    name: 'HTTP/2 rapid reset',
-    run: frames((round) =>
-      many(100, (at) => {
-        const id = 2 * (round * 100 + at) + 1;
-        return Buffer.concat([frame(1, 5, id, get), frame(3, 0, id, Buffer.from([0, 0, 0, 8]))]);
-      }),
-    ),
-  },
+  { name: 'HTTP/2 rapid reset', run: frames(takenBack(100)) },
+  { name: 'HTTP/2 rapid reset, 64 connections', run: frames(takenBack(900), 64) },
   { name: 'HTTP/2 pings', run: frames(() => many(1000, () => frame(6, 0, 0, Buffer.alloc(8)))) },
   { name: 'HTTP/2 settings', run: frames(() => many(1000, () => frame(4, 0, 0))) },
   { name: 'HTTP/2 empty DATA', run: frames((at) => (at === 0 ? frame(1, 4, 1, get) : many(1000, () => frame(0, 0, 1)))) },

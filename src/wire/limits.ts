@@ -37,6 +37,8 @@ export const limits = {
   concurrentStreamsMax: 250,
   /** A request that was reset before so many others came in the same turn of the event loop ends its HTTP/2 connection. */
   resetsInTurnMax: 100,
+  /** The same once so many streams were made in the turn, by all connections together. */
+  resetsInCrowdedTurnMax: 4,
   /** HTTP/2 receive window of one stream and of the connection. */
   streamWindowBytes: 256 * 1024,
   connectionWindowBytes: 1024 * 1024,

@@ -1,12 +1,13 @@
 // Which connections a server has: for counting, for an orderly end, and so that those who open many and say little cannot keep others out.
 // When there is no room for a new connection, the one that has been idle for longest is closed, of the address that has the most. A connection
 // is idle while no request or upgraded protocol runs on it, which includes those that never finish a handshake or a head.
-import { constants, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
+import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Logger } from '#utils';
 import { limits as defaults } from '../limits.ts';
 import { processSockets } from './descriptors.ts';
 import type { ServerLimits } from './options.ts';
+import { RapidResets } from './rapid-resets.ts';
 
 /** What is known of one connection; TLS and HTTP/2 put objects of their own on top of its socket. */
 interface Connection {
@@ -18,22 +19,6 @@ interface Connection {
   /** Bytes read when it was last looked at, and whether a ping was sent since. */
   seenBytes: number;
   pinged: boolean;
-}
-
-/**
- * Ends a session whose client takes back what it asks for before anybody can look at it (rapid reset, CVE-2023-44487). Making a stream costs many
- * times what its two frames cost the client, and all frames of one read come in one turn of the event loop.
- */
-function endRapidResets(session: ServerHttp2Session, logger: Logger): void {
-  let opened: ServerHttp2Stream[] = [];
-  session.on('stream', (stream: ServerHttp2Stream) => {
-    if (opened.length === 0) setImmediate(() => (opened = []));
-    opened.push(stream);
-    const earlier = opened.at(-defaults.resetsInTurnMax);
-    if (!earlier?.aborted || session.destroyed) return;
-    logger.debug('HTTP/2 connection closed: too many requests were reset as soon as they were made');
-    session.destroy(undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM);
-  });
 }
 
 /** The connections of one remote address. */
@@ -82,6 +67,7 @@ class TrackedConnections implements Connections {
   readonly #bySocket = new WeakMap<object, Connection>();
   readonly #peers = new Map<string, Peers>();
   readonly #sessions = new Set<ServerHttp2Session>();
+  readonly #resets: RapidResets;
   readonly #waiting: (() => void)[] = [];
   #draining = false;
   #closedForRoom = 0;
@@ -91,6 +77,7 @@ class TrackedConnections implements Connections {
   constructor(limits: ServerLimits, logger: Logger) {
     this.#limits = limits;
     this.#logger = logger;
+    this.#resets = new RapidResets(logger);
   }
 
   get size(): number {
@@ -126,7 +113,7 @@ class TrackedConnections implements Connections {
     if (connection) connection.session = session;
     session.once('close', () => this.#sessions.delete(session));
     session.on('error', () => {});
-    endRapidResets(session, this.#logger);
+    this.#resets.watch(session);
     let streams = 0;
     session.on('stream', (stream: ServerHttp2Stream) => {
       streams++;
