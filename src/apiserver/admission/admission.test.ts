@@ -258,11 +258,15 @@ test('every plugin has a folder, a place in the order, and one name', () => {
   for (const plugin of plugins.values()) {
     expect(orderedPluginNames).toContain(plugin.name);
     const limits = { limits: [{ type: 'Server', qps: 1, burst: 1 }] };
-    const events = JSON.stringify({ apiVersion: 'eventratelimit.admission.k8s.io/v1alpha1', kind: 'Configuration', ...limits });
-    const made = plugin.make(
-      { ...context, authorizer, options: defaultPluginOptions },
-      plugin.name === 'EventRateLimit' ? events : undefined,
-    );
+    const configurations: Record<string, string> = {
+      EventRateLimit: JSON.stringify({
+        apiVersion: 'eventratelimit.admission.k8s.io/v1alpha1',
+        kind: 'Configuration',
+        ...limits,
+      }),
+      ImagePolicyWebhook: JSON.stringify({ imagePolicy: { kubeConfigFile: 'images.kubeconfig' } }),
+    };
+    const made = plugin.make({ ...context, authorizer, options: defaultPluginOptions }, configurations[plugin.name]);
     expect(made.name).toBe(plugin.name);
   }
   const folders = readdirSync(new URL('plugins', import.meta.url), { withFileTypes: true }).filter((one) => one.isDirectory());

@@ -50,10 +50,7 @@ export const orderedPluginNames = [
 
 export type PluginName = (typeof orderedPluginNames)[number];
 
-/** Plugins of upstream's that are not built here and off by default there. */
-const absentAndOff: ReadonlySet<string> = new Set<PluginName>(['ImagePolicyWebhook']);
-
-const isOnByDefault = (name: string): boolean => plugins.get(name)?.onByDefault ?? !absentAndOff.has(name);
+const isOnByDefault = (name: string): boolean => plugins.get(name)?.onByDefault ?? true;
 
 export interface AdmissionSelection {
   /** `--enable-admission-plugins`: in addition to the default ones. */
@@ -68,14 +65,12 @@ export function selectionProblems({ enable = [], disable = [] }: AdmissionSelect
   const unknown = (flag: string, names: readonly string[]) =>
     names.filter((name) => !known.has(name)).map((name) => `${flag} plugin "${name}" is unknown`);
   const overlap = enable.filter((name) => disable.includes(name)).sort();
-  const unbuilt = enable.filter((name) => known.has(name) && absentAndOff.has(name));
   return [
     ...unknown('enable-admission-plugins', enable),
     ...unknown('disable-admission-plugins', disable),
     ...(overlap.length > 0
       ? [`[${overlap.join(' ')}] in enable-admission-plugins and disable-admission-plugins overlapped`]
       : []),
-    ...unbuilt.map((name) => `enable-admission-plugins plugin "${name}" is not available in this server`),
   ];
 }
 
@@ -102,6 +97,26 @@ export function createAdmission(
   return running;
 }
 
+/** Rejects where a file that the configuration of a selected plugin names cannot be read, with an Error that names the plugin. */
+export async function checkAdmissionFiles(
+  selection: AdmissionSelection,
+  configurations: ReadonlyMap<string, string>,
+): Promise<void> {
+  for (const name of enabledPlugins(selection)) {
+    const configuration = configurations.get(name);
+    if (configuration === undefined) continue;
+    await plugins
+      .get(name)
+      ?.checkFiles?.(configuration)
+      .catch((error: unknown) => {
+        throw notMade(name, error);
+      });
+  }
+}
+
+const notMade = (name: string, error: unknown): Error =>
+  new Error(`couldn't init admission plugin ${JSON.stringify(name)}: ${(error as Error).message}`, { cause: error });
+
 function configured(
   { name, make }: PluginDefinition,
   context: PluginContext,
@@ -110,6 +125,6 @@ function configured(
   try {
     return make(context, configuration);
   } catch (error) {
-    throw new Error(`couldn't init admission plugin ${JSON.stringify(name)}: ${(error as Error).message}`, { cause: error });
+    throw notMade(name, error);
   }
 }

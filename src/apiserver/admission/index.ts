@@ -1,6 +1,7 @@
 // Admission control (https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/).
 export {
   type AdmissionSelection,
+  checkAdmissionFiles,
   createAdmission,
 } from './chain.ts';
 export { readAdmissionConfiguration } from './configuration.ts';

@@ -12,4 +12,8 @@ export const limits = {
   messageExpressionBytesMax: 5 * 1024,
   /** A value that a policy adds to the audit log is cut here. */
   auditAnnotationLengthMax: 10 * 1024,
+  /** Answers about images that are remembered. */
+  rememberedImageReviewsMax: 1024,
+  /** A longer question about images is asked each time. */
+  rememberedImageReviewCharsMax: 10_000,
 };

@@ -47,13 +47,15 @@ export interface PluginDefinition {
   /** False: it runs only when `--enable-admission-plugins` names it. */
   onByDefault: boolean;
   make: PluginFactory;
+  /** It reads the files that a configuration names, before anything is served. Rejects with an Error that says what is wrong with them. */
+  checkFiles?(configuration: string): Promise<void>;
 }
 
-export const definePlugin = (name: string, make: PluginFactory, { onByDefault = true } = {}): PluginDefinition => ({
-  name,
-  onByDefault,
-  make,
-});
+export const definePlugin = (
+  name: string,
+  make: PluginFactory,
+  { onByDefault = true, ...more }: Partial<Pick<PluginDefinition, 'onByDefault' | 'checkFiles'>> = {},
+): PluginDefinition => ({ name, onByDefault, make, ...more });
 
 /** The name a refusal shows: of the request, else of the object, else what it will be generated from. */
 export function requestName({ name, object }: AdmissionRequest): string {

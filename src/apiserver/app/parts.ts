@@ -6,7 +6,14 @@ import { internalError } from '#apimachinery/errors';
 import { generateKeyPair, jwtSigner, parsePrivateKey } from '#pki';
 import type { Rng } from '#utils';
 import { createAggregator } from '../aggregation/index.ts';
-import { createAdmission, defaultPluginOptions, measuredChain, measuredPlugins } from '../admission/index.ts';
+import {
+  type AdmissionSelection,
+  checkAdmissionFiles,
+  createAdmission,
+  defaultPluginOptions,
+  measuredChain,
+  measuredPlugins,
+} from '../admission/index.ts';
 import type { Authentication } from '../authentication/index.ts';
 import { asksToImpersonate, createImpersonation, forbiddenError } from '../authorization/index.ts';
 import { bootstrapHooks, KubernetesServiceController } from '../bootstrap/index.ts';
@@ -54,6 +61,7 @@ export async function buildParts(options: KubeApiServerOptions, deps: PartsDeps,
   const service = kubernetesServiceOf(options, deps, input, advertised);
   const { authorizer, rbac, close: closeAuthorization } = await authorizationOf(options, deps.rng, input);
   const authentication = await authenticationOf(options, deps, input);
+  await checkAdmissionFiles(selectionOf(options), options.admissionConfiguration ?? new Map());
   const core = coreEndpoints({
     cluster,
     authorizer,
@@ -135,6 +143,11 @@ function impersonateBy(authorizer: Authorizer): NonNullable<ApiServerParts['impe
   };
 }
 
+const selectionOf = (options: KubeApiServerOptions): AdmissionSelection => ({
+  enable: options.enableAdmissionPlugins,
+  disable: options.disableAdmissionPlugins,
+});
+
 /** The admission chain with the plugins that the options name. */
 function admissionOf(
   options: KubeApiServerOptions,
@@ -142,11 +155,10 @@ function admissionOf(
   { cluster, writer, clock, logger, metrics }: PartsInput,
   { authorizer, webhooks }: { authorizer: Authorizer; webhooks: WebhookReach },
 ): AdmissionChain {
-  const names = { enable: options.enableAdmissionPlugins, disable: options.disableAdmissionPlugins };
   const { notReadyTolerationSeconds, unreachableTolerationSeconds } = options;
   const settings = { ...defaultPluginOptions, notReadyTolerationSeconds, unreachableTolerationSeconds };
   const context = { cluster, writer, authorizer, clock, rng, logger, metrics, webhooks, options: settings };
-  const plugins = measuredPlugins(createAdmission(names, context, options.admissionConfiguration), metrics, clock);
+  const plugins = measuredPlugins(createAdmission(selectionOf(options), context, options.admissionConfiguration), metrics, clock);
   return measuredChain(chainOf(plugins), metrics, clock);
 }
 

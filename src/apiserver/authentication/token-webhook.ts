@@ -44,7 +44,7 @@ export function createTokenWebhook(
   { server, version, apiAudiences }: TokenWebhookOptions,
   deps: Omit<ReviewDeps, 'observe'> & { metrics: Metrics },
 ): TokenAuthenticator & { close(): void } {
-  const client = createReviewClient(server, limits.issuerTimeoutMs, { ...deps, observe: observer(deps.metrics) });
+  const client = createReviewClient(server, { timeoutMs: limits.issuerTimeoutMs }, { ...deps, observe: observer(deps.metrics) });
   return {
     async authenticateToken(token, asked) {
       const review = {

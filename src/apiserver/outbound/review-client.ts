@@ -1,5 +1,6 @@
-// Reviews posted to a server that a kubeconfig names, of tokens and of access (k8s.io/apiserver/pkg/util/webhook, WithExponentialBackoff).
-import { DecodeError } from '#apimachinery/schema';
+// Reviews posted to a server that a kubeconfig names, of tokens, access and images (k8s.io/apiserver/pkg/util/webhook, WithExponentialBackoff).
+import { builtinSchema } from '#api';
+import { DecodeError, type SchemaTable } from '#apimachinery/schema';
 import type { Clock, Rng } from '#utils';
 import { createWireClient } from '#wire';
 import { dialErrorText } from './dial-error.ts';
@@ -11,7 +12,7 @@ export interface ReviewClient {
    * The status of the answer, which is of the type that the review is of. Rejects with an Error that says why there is none; `code` is the server's,
    * 0 where it did not answer.
    */
-  post<T>(review: object, typeName: string): Promise<T>;
+  post<T>(review: object, typeName: string, signal?: AbortSignal): Promise<T>;
   close(): void;
 }
 
@@ -30,23 +31,45 @@ export interface ReviewDeps {
   observe?(code: number, seconds: number): void;
 }
 
+export interface ReviewOptions {
+  /** For one try; absent: until the signal of the review ends it. */
+  timeoutMs?: number;
+  /** Before the second try; default 500. */
+  retryMs?: number;
+  /** What the answers' types are in; default: the built-in kinds. */
+  table?: SchemaTable;
+}
+
 const retry = { attempts: 5, firstMs: 500, factor: 1.5, jitter: 0.2 };
 const answerBytesMax = 1024 * 1024;
 
 const shouldRetry = (error: ReviewError): boolean =>
   error.code === 429 || error.code === 500 || error.code === 504 || error.code === -1;
 
-export function createReviewClient(server: WebhookServer, timeoutMs: number, { clock, rng, observe }: ReviewDeps): ReviewClient {
-  const { origin, pathname, search, host } = new URL(server.url);
-  const client = createWireClient({ baseUrl: origin, tls: server.tls });
-  const once = async <T>(body: string, typeName: string): Promise<T> => {
+const pathWith = ({ pathname, search }: URL, timeoutMs: number | undefined): string =>
+  timeoutMs === undefined
+    ? `${pathname}${search}`
+    : `${pathname}${search}${search === '' ? '?' : '&'}timeout=${timeoutMs / 1000}s`;
+
+export function createReviewClient(
+  server: WebhookServer,
+  { timeoutMs, retryMs = retry.firstMs, table = builtinSchema() }: ReviewOptions,
+  { clock, rng, observe }: ReviewDeps,
+): ReviewClient {
+  const url = new URL(server.url);
+  const client = createWireClient({ baseUrl: url.origin, tls: server.tls });
+  const path = pathWith(url, timeoutMs);
+  const once = async <T>(body: string, typeName: string, signal: AbortSignal | undefined): Promise<T> => {
     const abort = new AbortController();
-    const timer = clock.setTimer(timeoutMs, () => abort.abort());
+    const end = (): void => abort.abort();
+    const timer = timeoutMs === undefined ? undefined : clock.setTimer(timeoutMs, end);
+    signal?.addEventListener('abort', end);
+    if (signal?.aborted) end();
     try {
       const authorization = await server.authorization();
       const answer = await client.request({
         method: 'POST',
-        path: `${pathname}${search}${search === '' ? '?' : '&'}timeout=${timeoutMs / 1000}s`,
+        path,
         headers: {
           'content-type': 'application/json',
           accept: 'application/json',
@@ -58,31 +81,32 @@ export function createReviewClient(server: WebhookServer, timeoutMs: number, { c
       const text = await answer.text(answerBytesMax);
       if (answer.status < 200 || answer.status > 206)
         throw new ReviewError(`the server answered ${answer.status}: ${text.slice(0, 256)}`, answer.status);
-      const { status } = readAnswer<{ status?: T }>(text, typeName);
+      const { status } = readAnswer<{ status?: T }>(text, typeName, table);
       return status ?? ({} as T);
     } catch (error) {
       if (error instanceof ReviewError) throw error;
       if (error instanceof DecodeError) throw new ReviewError(`the answer is no review: ${error.message}`, 0);
       const reset = (error as NodeJS.ErrnoException).code === 'ECONNRESET' && !abort.signal.aborted;
-      const why = abort.signal.aborted ? 'context deadline exceeded' : dialErrorText(error, host);
+      const why = abort.signal.aborted ? 'context deadline exceeded' : dialErrorText(error, url.host);
       throw new ReviewError(`Post ${JSON.stringify(server.url)}: ${why}`, reset ? -1 : 0);
     } finally {
-      timer.cancel();
+      timer?.cancel();
+      signal?.removeEventListener('abort', end);
     }
   };
   return {
-    async post<T>(review: object, typeName: string): Promise<T> {
+    async post<T>(review: object, typeName: string, signal?: AbortSignal): Promise<T> {
       const body = JSON.stringify(review);
-      for (let attempt = 1, waitMs = retry.firstMs; ; attempt++, waitMs *= retry.factor) {
+      for (let attempt = 1, waitMs = retryMs; ; attempt++, waitMs *= retry.factor) {
         const since = clock.monotonic();
         const told = (code: number): void => observe?.(Math.max(code, 0), (clock.monotonic() - since) / 1000);
         try {
-          const status = await once<T>(body, typeName);
+          const status = await once<T>(body, typeName, signal);
           told(200);
           return status;
         } catch (error) {
           told((error as ReviewError).code);
-          if (attempt >= retry.attempts || !shouldRetry(error as ReviewError)) throw error;
+          if (attempt >= retry.attempts || signal?.aborted || !shouldRetry(error as ReviewError)) throw error;
         }
         await clock.sleep(waitMs * (1 + retry.jitter * rng.next()));
       }

@@ -13,6 +13,7 @@ import { plugin as defaultTolerationSeconds } from './default-toleration-seconds
 import { plugin as denyServiceExternalIps } from './deny-service-external-ips/index.ts';
 import { plugin as eventRateLimit } from './event-rate-limit/index.ts';
 import { plugin as extendedResourceToleration } from './extended-resource-toleration/index.ts';
+import { plugin as imagePolicyWebhook } from './image-policy-webhook/index.ts';
 import { plugin as limitPodHardAntiAffinityTopology } from './limit-pod-hard-anti-affinity-topology/index.ts';
 import { plugin as limitRanger } from './limit-ranger/index.ts';
 import { plugin as mutatingAdmissionPolicy } from './mutating-admission-policy/index.ts';
@@ -50,6 +51,7 @@ const all: readonly PluginDefinition[] = [
   denyServiceExternalIps,
   eventRateLimit,
   extendedResourceToleration,
+  imagePolicyWebhook,
   limitPodHardAntiAffinityTopology,
   limitRanger,
   mutatingAdmissionPolicy,

@@ -74,7 +74,7 @@ export async function createWebhookAuthorizer(
   if (connectionInfo.type === 'InClusterConfig')
     throw new Error('connectionInfo.type InClusterConfig is for programs in a pod; use KubeConfigFile');
   const server = await readWebhookServer(connectionInfo.kubeConfigFile ?? '');
-  const client = createReviewClient(server, timeout, deps);
+  const client = createReviewClient(server, { timeoutMs: timeout }, deps);
   return { ...webhookAuthorizer({ name, configuration, client, version }, deps), close: () => client.close() };
 }
 
