@@ -5,8 +5,10 @@ import { openSync, readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path';
 import { createProgress, readRunState, runningProcess } from '#cluster/start';
 import { ensureDir, onSignals, systemClock } from '#host';
+import { withoutTrailing } from '#utils';
 import { type HandedOver, handOver, hide, without } from './handed-over.ts';
 import { programOf } from './program.ts';
+import { say } from './say.ts';
 
 /** Of the flags of this process, those that the child has otherwise: `secrets` in a file. */
 const withDataDir = (dataDir: string, secrets: readonly string[]): string[] => {
@@ -54,7 +56,7 @@ function removeAlone(file: string, folders: readonly string[]): void {
 export async function detach(dataDir: string, what: string, words: HandedOver = {}): Promise<void> {
   const clock = systemClock();
   const running = await runningProcess(dataDir);
-  if (running?.ready) return void process.stdout.write(`The ${what} in ${dataDir} is running already (process ${running.pid})\n`);
+  if (running?.ready) return say(`The ${what} in ${dataDir} is running already (process ${running.pid})`);
   const logs = join(dataDir, 'logs');
   await ensureDir(logs);
   const outFile = join(logs, 'up.log');
@@ -90,6 +92,6 @@ export async function detach(dataDir: string, what: string, words: HandedOver = 
     }
   });
   child.unref();
-  process.stdout.write(readFileSync(outFile, 'utf8').replaceAll(`${waiting}\n`, ''));
+  say(withoutTrailing(readFileSync(outFile, 'utf8').replaceAll(`${waiting}\n`, ''), '\n'));
   process.exit(0);
 }

@@ -1,6 +1,7 @@
 // How a process ends that cannot go on: one line that says why, and exit code 1. A command that cannot do what was asked shows its stack only
 // on request; an error that nobody handled is a bug, and always does.
 import { writeSync } from 'node:fs';
+import { visible } from '#utils';
 
 const listeners = new Set<(line: string) => void>();
 
@@ -13,7 +14,7 @@ export function onFatal(listener: (text: string) => void): () => void {
 /** Written at once, whatever standard error is; where it is closed nobody wants to know. */
 function say(text: string): void {
   try {
-    writeSync(2, text);
+    writeSync(2, visible(text));
   } catch {
     // Nothing is left to say it to.
   }

@@ -17,3 +17,4 @@ export { goPrint, goSyntax, goTypeName } from './go-print.ts';
 export { finish, type Steps } from './steps.ts';
 export { withoutTrailing } from './trailing.ts';
 export { firstOfEach, repeats } from './repeats.ts';
+export { visible, visibleInLine } from './visible.ts';

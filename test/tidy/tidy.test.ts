@@ -187,6 +187,18 @@ describe('tidy', () => {
     expect(wrong.map(below)).toEqual([]);
   });
 
+  it('says what others have written only as text that no terminal obeys', () => {
+    const writes = /process\.std(out|err)\.write\((?!`\$\{visible|['"]|unit\.text|completionScript|manPage|text\))/;
+    const loose = sources
+      .filter((path) => below(path).startsWith('cmd/') && below(path) !== 'cmd/say.ts')
+      .flatMap((path) =>
+        readFileSync(path, 'utf8')
+          .split('\n')
+          .flatMap((line) => (writes.test(line) ? [`${below(path)}: ${line.trim()}`] : [])),
+      );
+    expect(loose).toEqual([]);
+  });
+
   it('opens every source with why it exists', () => {
     const silent = sources.filter((path) => {
       const name = path.slice(path.lastIndexOf('/') + 1);

@@ -1,5 +1,5 @@
 // Progress for people: one line a step, with a spinner on a terminal and plain lines elsewhere.
-import type { Clock } from '#utils';
+import { type Clock, visible } from '#utils';
 
 export interface Progress {
   /** Runs `work` under a title; prints how long it took when it was over a second. */
@@ -12,12 +12,13 @@ const frameMs = 120;
 const worthTellingMs = 1_000;
 
 export function createProgress(out: { write(text: string): unknown; isTTY?: boolean }, clock: Clock): Progress {
-  const say = (text: string): void => void out.write(`${text}\n`);
+  const line = (text: string): void => void out.write(`${text}\n`);
   let drawing = false;
   return {
     // In the place of a title that is drawn again below it.
-    say: (text) => say(`${drawing ? '\r\u001B[K' : ''}${text}`),
-    async step(title, work) {
+    say: (text) => line(`${drawing ? '\r\u001B[K' : ''}${visible(text)}`),
+    async step(named, work) {
+      const title = visible(named);
       const startedMs = clock.monotonic();
       let frame = 0;
       const draw = (): void => void out.write(`\r ${frames[frame++ % frames.length]} ${title} `);
@@ -28,7 +29,7 @@ export function createProgress(out: { write(text: string): unknown; isTTY?: bool
         if (timer) clearInterval(timer);
         drawing = false;
         const tookMs = clock.monotonic() - startedMs;
-        say(`${timer ? '\r' : ''} ${mark} ${title}${tookMs > worthTellingMs ? ` (${(tookMs / 1000).toFixed(1)} s)` : ''}  `);
+        line(`${timer ? '\r' : ''} ${mark} ${title}${tookMs > worthTellingMs ? ` (${(tookMs / 1000).toFixed(1)} s)` : ''}  `);
       };
       try {
         const result = await work();

@@ -13,13 +13,12 @@ import {
   uploadCertificates,
 } from '#cluster';
 import { systemClock } from '#host';
+import { say } from '../say.ts';
 
 interface Flags {
   name: string;
   dataDir?: string;
 }
-
-const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
 async function clusterDir({ name, dataDir }: Flags): Promise<{ dir: string; flags: string }> {
   const dir = dataDirOf(name, dataDir);

@@ -1,6 +1,7 @@
 // `sagong stop` and `sagong down`.
 import { dataDirOf, down, stop } from '#cluster';
 import { systemClock } from '#host';
+import { say, warn } from '../say.ts';
 
 interface Flags {
   name: string;
@@ -10,7 +11,7 @@ interface Flags {
 export async function runStop(flags: Flags): Promise<void> {
   const dataDir = dataDirOf(flags.name, flags.dataDir);
   const stopped = await stop(dataDir, systemClock());
-  process.stdout.write(stopped ? `Stopped the cluster in ${dataDir}; its data is kept\n` : `No cluster runs in ${dataDir}\n`);
+  say(stopped ? `Stopped the cluster in ${dataDir}; its data is kept` : `No cluster runs in ${dataDir}`);
 }
 
 export async function runDown({ force = false, ...flags }: Flags & { force?: boolean }): Promise<void> {
@@ -19,7 +20,7 @@ export async function runDown({ force = false, ...flags }: Flags & { force?: boo
     clock: systemClock(),
     env: process.env,
     force,
-    warn: (text) => void process.stderr.write(`sagong: ${text}\n`),
+    warn,
   });
-  process.stdout.write(was ? `Removed the cluster in ${dataDir}\n` : `There is no cluster in ${dataDir}\n`);
+  say(was ? `Removed the cluster in ${dataDir}` : `There is no cluster in ${dataDir}`);
 }

@@ -1,10 +1,11 @@
 // `sagong endpoint-access` and `sagong describe-cluster`.
 import { askCluster, clusterPaths, dataDirOf, describeCluster, describedTable, endpointAccessOf } from '#cluster';
+import { say } from '../say.ts';
 
 export async function runEndpointAccess(mode: string, flags: { name: string; dataDir?: string }): Promise<void> {
   const access = endpointAccessOf(mode);
   await askCluster(clusterPaths(dataDirOf(flags.name, flags.dataDir)).controlSocket, 'PUT', '/endpoint-access', { mode: access });
-  process.stdout.write(`The endpoint of the control plane is ${access} now; clients find their way by its name\n`);
+  say(`The endpoint of the control plane is ${access} now; clients find their way by its name`);
 }
 
 export async function runDescribeCluster({
@@ -17,5 +18,5 @@ export async function runDescribeCluster({
   output?: 'json' | 'table';
 }): Promise<void> {
   const described = await describeCluster(dataDirOf(name, dataDir));
-  process.stdout.write(`${output === 'table' ? describedTable(described) : JSON.stringify(described, null, 4)}\n`);
+  say(output === 'table' ? describedTable(described) : JSON.stringify(described, null, 4));
 }

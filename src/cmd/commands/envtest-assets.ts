@@ -7,6 +7,7 @@ import { flagHelp, gitVersion } from '#component-base';
 import { ensureDir } from '#host';
 import { programOf } from '../program.ts';
 import { etcdFlags } from './etcd-flags.ts';
+import { say } from '../say.ts';
 
 /** Go's names of what Node calls otherwise. */
 const architectures: Readonly<Record<string, string>> = { x64: 'amd64', ia32: '386', ppc64: 'ppc64le' };
@@ -76,7 +77,5 @@ export async function writeEnvtestAssets(
 
 export async function runEnvtestAssets(dir: string): Promise<void> {
   const [command = process.execPath, ...args] = programOf();
-  process.stdout.write(
-    `${await writeEnvtestAssets(dir, [command, ...args.map((word) => (existsSync(word) ? resolve(word) : word))])}\n`,
-  );
+  say(await writeEnvtestAssets(dir, [command, ...args.map((word) => (existsSync(word) ? resolve(word) : word))]));
 }

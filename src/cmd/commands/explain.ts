@@ -1,6 +1,7 @@
 // `sagong explain`.
 import { askCluster, clusterPaths, dataDirOf, type Explained, explanationText } from '#cluster';
 import { systemClock } from '#host';
+import { say } from '../say.ts';
 
 export async function runExplain(object: string, flags: { name: string; dataDir?: string; namespace: string }): Promise<void> {
   const slash = object.indexOf('/');
@@ -9,5 +10,5 @@ export async function runExplain(object: string, flags: { name: string; dataDir?
   const { controlSocket } = clusterPaths(dataDirOf(flags.name, flags.dataDir));
   const [kind, name] = [object.slice(0, slash), object.slice(slash + 1)];
   const explained = await askCluster<Explained[]>(controlSocket, 'GET', '/explain', { kind, namespace: flags.namespace, name });
-  process.stdout.write(`${explanationText(explained, systemClock().now())}\n`);
+  say(explanationText(explained, systemClock().now()));
 }

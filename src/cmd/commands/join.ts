@@ -4,15 +4,16 @@ import { join as joinPath } from 'node:path';
 import { dataDirOf, join, type JoinOptions, leave, parseCertificateKey, runningProcess, wordOf, writeRunState } from '#cluster';
 import { createLogger, type FlagValues } from '#component-base';
 import { ensureDir, openLogFile, shutdownSignal, systemClock, systemRng } from '#host';
+import { visible } from '#utils';
 import { again, detach } from '../detach.ts';
 import { type HandedOver, takeOver } from '../handed-over.ts';
 import { programOf } from '../program.ts';
 import type { joinFlags } from '../tree/machines.ts';
+import { say } from '../say.ts';
 
 /** What was given of them. */
 type JoinFlags = Partial<FlagValues<typeof joinFlags>>;
 
-const say = (text: string): void => void process.stdout.write(`${text}\n`);
 const dirOf = (given: string | undefined): string => dataDirOf('machine', given);
 
 /** `host:port`, with or without a scheme. */
@@ -80,7 +81,7 @@ export async function runJoin(given: string | undefined, typed: JoinFlags): Prom
   const began = { pid: process.pid, startedAtMs, ready: false };
   await writeRunState(dir, began);
   const tell = (waiting: string): void => {
-    process.stderr.write(`${waiting}\n`);
+    process.stderr.write(`${visible(waiting)}\n`);
     // Whoever started this process in the background shows it.
     void writeRunState(dir, { ...began, waiting }).catch(() => {});
   };
@@ -117,5 +118,5 @@ export async function runLeave({ dataDir, force = false }: { dataDir?: string; f
   const dir = dirOf(dataDir);
   const left = await leave(dir, systemClock(), { force });
   say('This machine is no node any more: what ran was ended, and routes, rules and files were removed');
-  for (const what of left) process.stderr.write(`${what}; on the first machine: sagong node remove\n`);
+  for (const what of left) process.stderr.write(`${visible(what)}; on the first machine: sagong node remove\n`);
 }

@@ -6,11 +6,12 @@ import { systemClock } from '#host';
 import { type CommandTree, completionScript, type Shell, shells } from '../completion.ts';
 import { manPage } from '../man.ts';
 import { packageFile } from '../program.ts';
+import { say } from '../say.ts';
 
 export async function runList({ quiet = false }: { quiet?: boolean }): Promise<void> {
   const clusters = await listClusters();
   const text = quiet ? clusters.map(({ name }) => name).join('\n') : listedText(clusters);
-  process.stdout.write(clusters.length === 0 && quiet ? '' : `${text}\n`);
+  if (clusters.length > 0 || !quiet) say(text);
 }
 
 export async function runNodeShell(

@@ -2,14 +2,13 @@
 import { adminClient, dataDirOf, drainNode, type NodeCommands, nodeCommands, removeNode } from '#cluster';
 import { systemClock } from '#host';
 import { programOf } from '../program.ts';
+import { say } from '../say.ts';
 
 interface Flags {
   name: string;
   dataDir?: string;
   type?: string;
 }
-
-const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
 const actions = {
   list: async (commands: NodeCommands) => say(await commands.list()),

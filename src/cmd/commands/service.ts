@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import { dataDirOf, loadSettings, serviceUnit, type ServiceUnit } from '#cluster';
 import { atomicWrite, execCommand } from '#host';
 import { programOf } from '../program.ts';
+import { say } from '../say.ts';
 
 export interface ServiceFlags {
   name: string;
@@ -16,7 +17,6 @@ export interface ServiceFlags {
 }
 
 const unitDir = '/etc/systemd/system';
-const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
 /** Rejects with a sentence where there is nothing to start. */
 async function unitOf({ name, dataDir, machine }: ServiceFlags): Promise<ServiceUnit> {

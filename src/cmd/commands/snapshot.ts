@@ -17,6 +17,7 @@ import {
   textTable,
 } from '#cluster';
 import { readSnapshotStatus, restoreSnapshot, saveSnapshot } from '#store';
+import { say } from '../say.ts';
 
 interface Flags {
   name: string;
@@ -29,18 +30,18 @@ export async function runSnapshotSave(file: string, flags: Flags): Promise<void>
   const plane = await ownControlPlane(dataDir);
   if (plane) {
     const size = await saveEtcdSnapshot(plane, path);
-    return void process.stdout.write(`Snapshot of etcd saved at ${path}: ${sizeText(size)}\n`);
+    return say(`Snapshot of etcd saved at ${path}: ${sizeText(size)}`);
   }
   const planes = await localPlanes(dataDir);
   if (planes.length > 0) {
     const { name: member, bytes } = await saveOfAny(dataDir, planes, path);
-    return void process.stdout.write(`Snapshot of etcd saved at ${path} from ${member}: ${sizeText(bytes)}\n`);
+    return say(`Snapshot of etcd saved at ${path} from ${member}: ${sizeText(bytes)}`);
   }
   const { controlSocket, store } = clusterPaths(dataDir);
   const { revision, bytes } = (await runningProcess(dataDir))
     ? await askCluster<SavedSnapshotAnswer>(controlSocket, 'PUT', '/snapshot', { file: path })
     : await saveSnapshot(store, path);
-  process.stdout.write(`Snapshot saved at ${path}: revision ${revision}, ${sizeText(bytes)}\n`);
+  say(`Snapshot saved at ${path}: revision ${revision}, ${sizeText(bytes)}`);
 }
 
 export async function runSnapshotRestore(file: string, { force = false, ...flags }: Flags & { force?: boolean }): Promise<void> {
@@ -52,17 +53,17 @@ export async function runSnapshotRestore(file: string, { force = false, ...flags
   const [first, ...others] = await localPlanes(dataDir);
   if (first) return restoreLocalEtcd(first, others, resolve(file));
   const { snapshot, revision, before } = await restoreSnapshot(clusterPaths(dataDir).store, resolve(file));
-  process.stdout.write(`Restored revision ${snapshot} into ${clusterPaths(dataDir).store}, which goes on at ${revision}\n`);
-  if (before) process.stdout.write(`What was there is kept in ${before}\n`);
+  say(`Restored revision ${snapshot} into ${clusterPaths(dataDir).store}, which goes on at ${revision}`);
+  if (before) say(`What was there is kept in ${before}`);
 }
 
 /** Of a control plane of machines: the other members join it anew. */
 async function restoreEtcd(plane: ControlPlaneConfig, file: string): Promise<void> {
   const before = await restoreEtcdSnapshot(plane, file);
-  process.stdout.write(`Restored ${file} as the etcd of this machine alone\n`);
-  if (before !== undefined) process.stdout.write(`What was there is kept in ${before}\n`);
-  process.stdout.write(
-    'On every other control plane, while it is stopped, remove the folder etcd of its control plane; it joins this one when it starts (docs/several-machines.md)\n',
+  say(`Restored ${file} as the etcd of this machine alone`);
+  if (before !== undefined) say(`What was there is kept in ${before}`);
+  say(
+    'On every other control plane, while it is stopped, remove the folder etcd of its control plane; it joins this one when it starts (docs/several-machines.md)',
   );
 }
 
@@ -70,17 +71,17 @@ async function restoreEtcd(plane: ControlPlaneConfig, file: string): Promise<voi
 async function restoreLocalEtcd(first: ControlPlaneConfig, others: readonly ControlPlaneConfig[], file: string): Promise<void> {
   const kept = [await restoreEtcdSnapshot(first, file)];
   for (const other of others) kept.push(await setAside(other));
-  process.stdout.write(`Restored ${file} as the etcd of ${first.name}\n`);
-  for (const before of kept) if (before !== undefined) process.stdout.write(`What was there is kept in ${before}\n`);
-  if (others.length > 0) process.stdout.write(`${others.map(({ name }) => name).join(' and ')} will join it at the next start\n`);
+  say(`Restored ${file} as the etcd of ${first.name}`);
+  for (const before of kept) if (before !== undefined) say(`What was there is kept in ${before}`);
+  if (others.length > 0) say(`${others.map(({ name }) => name).join(' and ')} will join it at the next start`);
 }
 
 export async function runSnapshotStatus(file: string, { output }: { output?: 'json' }): Promise<void> {
   const status = await readSnapshotStatus(resolve(file));
-  if (output === 'json') return void process.stdout.write(`${JSON.stringify(status)}\n`);
+  if (output === 'json') return say(JSON.stringify(status));
   const { hash, revision, totalKey, totalSize, version } = status;
   const row = [hash.toString(16), String(revision), String(totalKey), sizeText(totalSize), version];
-  process.stdout.write(`${textTable(['HASH', 'REVISION', 'TOTAL KEYS', 'TOTAL SIZE', 'STORAGE VERSION'], [row])}\n`);
+  say(textTable(['HASH', 'REVISION', 'TOTAL KEYS', 'TOTAL SIZE', 'STORAGE VERSION'], [row]));
 }
 
 export async function assertStopped(dataDir: string): Promise<void> {

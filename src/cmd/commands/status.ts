@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { clusterPaths, clusterStatus, dataDirOf } from '#cluster';
 import { versionInfo } from '#component-base';
 import { systemClock } from '#host';
+import { say } from '../say.ts';
 
 interface Flags {
   name: string;
@@ -11,7 +12,7 @@ interface Flags {
 
 export async function runStatus(flags: Flags): Promise<void> {
   const { text, running } = await clusterStatus(dataDirOf(flags.name, flags.dataDir), systemClock());
-  process.stdout.write(`${text}\n`);
+  say(text);
   process.exitCode = running ? 0 : 1;
 }
 
@@ -25,5 +26,5 @@ export async function runKubeconfig(flags: Flags): Promise<void> {
 
 export function runVersion(): void {
   const { gitVersion, platform } = versionInfo();
-  process.stdout.write(`sagong ${gitVersion} ${platform} node ${process.version}\n`);
+  say(`sagong ${gitVersion} ${platform} node ${process.version}`);
 }

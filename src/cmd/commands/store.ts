@@ -15,6 +15,7 @@ import {
 } from '#cluster';
 import { checkDiskStore, openDiskStore, restoreSnapshot, type StoreReport } from '#store';
 import { assertStopped, sizeText } from './snapshot.ts';
+import { say } from '../say.ts';
 
 interface Flags {
   name: string;
@@ -23,7 +24,7 @@ interface Flags {
 
 export async function runStoreCheck(flags: Flags): Promise<void> {
   const report = await checkDiskStore(clusterPaths(dataDirOf(flags.name, flags.dataDir)).store);
-  process.stdout.write(`${reportText(report)}\n`);
+  say(reportText(report));
   if (report.damages.length > 0) process.exitCode = 1;
 }
 
@@ -55,14 +56,14 @@ export async function runStoreRepair(flags: Flags & { fromSnapshot: string }): P
   const dataDir = dataDirOf(flags.name, flags.dataDir);
   await assertStopped(dataDir);
   const { snapshot, before } = await restoreSnapshot(clusterPaths(dataDir).store, resolve(flags.fromSnapshot));
-  process.stdout.write(`The store begins again at revision ${snapshot}; everything written after it is lost\n`);
-  if (before) process.stdout.write(`What was there is kept in ${before}\n`);
+  say(`The store begins again at revision ${snapshot}; everything written after it is lost`);
+  if (before) say(`What was there is kept in ${before}`);
 }
 
 export async function runStoreDefrag(flags: Flags): Promise<void> {
   const dataDir = dataDirOf(flags.name, flags.dataDir);
   const { bytesBefore, bytes } = (await runningProcess(dataDir)) ? await askDefrag(dataDir) : await defragOffline(dataDir);
-  process.stdout.write(`The store takes ${sizeText(bytes)} on disk now, ${sizeText(bytesBefore)} before\n`);
+  say(`The store takes ${sizeText(bytes)} on disk now, ${sizeText(bytesBefore)} before`);
 }
 
 const askDefrag = (dataDir: string): Promise<DefragmentAnswer> =>
@@ -85,8 +86,6 @@ export async function runStoreMigrate(flags: Flags & EtcdFlags & { to: 'etcd' | 
   await assertStopped(dataDir);
   const { keys, checksum, revision, already, kept } = await (etcd ? migrateToEtcd(dataDir, etcd) : migrateToEmbedded(dataDir));
   const before = already > 0 ? ` (${already} by an earlier try)` : '';
-  process.stdout.write(`Moved ${keys} keys${before}, verified: SHA-256 ${checksum}, now at revision ${revision}\n`);
-  process.stdout.write(
-    `What was there is kept in ${kept}; start the cluster with: sagong up${clusterFlags(flags.name, dataDir)}\n`,
-  );
+  say(`Moved ${keys} keys${before}, verified: SHA-256 ${checksum}, now at revision ${revision}`);
+  say(`What was there is kept in ${kept}; start the cluster with: sagong up${clusterFlags(flags.name, dataDir)}`);
 }

@@ -15,13 +15,12 @@ import type { FlagValues } from '#component-base';
 import { systemClock } from '#host';
 import type { tokenFlags } from '../tree/machines.ts';
 import { notGrowing } from './certs.ts';
+import { say } from '../say.ts';
 
 interface Flags {
   name: string;
   dataDir?: string;
 }
-
-const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
 export async function runTokenCreate(given: string | undefined, flags: FlagValues<typeof tokenFlags>): Promise<void> {
   const { ttlMs, description, usages, groups, printJoinCommand, certificateKey } = flags;

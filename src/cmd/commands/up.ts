@@ -24,6 +24,7 @@ import { checkedAsFlags } from '../checked-as-flags.ts';
 import { again, detach } from '../detach.ts';
 import { onFatal } from '../fail.ts';
 import { descriptions, packageFile, programOf } from '../program.ts';
+import { warn } from '../say.ts';
 
 /** A second signal ends the process at once when it comes this long after the first; an earlier one is the same key press, heard twice. */
 const impatientMs = 1_000;
@@ -108,7 +109,7 @@ export async function runUp(given: UpFlags): Promise<void> {
     failure = await Promise.race([cluster.failed, stopped(signal)]);
     if (failure) {
       logger.error('the cluster cannot go on', { err: failure.message });
-      process.stderr.write(`sagong: the cluster cannot go on: ${failure.message}\n`);
+      warn(`the cluster cannot go on: ${failure.message}`);
     } else logger.info('stopping', { reason: String(signal.reason) });
   } finally {
     progress.say('\nStopping; the data is kept (sagong down removes it)');
