@@ -1,6 +1,7 @@
 // The Container Runtime Interface over gRPC on a unix socket (k8s.io/cri-api runtime.v1; upstream k8s.io/cri-client).
-import { type Client, credentials, Metadata } from '@grpc/grpc-js';
+import { credentials } from '@grpc/grpc-js';
 import type { Clock, Logger } from '#utils';
+import { callUnary, type ServiceClient } from '#wire/grpc';
 import { criError } from './errors.ts';
 import { subscribeContainerEvents } from './events.ts';
 import { criServices } from './facts.ts';
@@ -29,15 +30,14 @@ export interface CriClient {
 
 type Call = <T>(method: string, request: object, timeoutMs?: number) => Promise<T>;
 
-function caller(client: Client, clock: Clock): Call {
-  return <T>(method: string, request: object, timeoutMs = callTimeoutMs): Promise<T> =>
-    new Promise<T>((resolve, reject) => {
-      const unary = (client as unknown as Record<string, (...args: unknown[]) => void>)[method];
-      const options = { deadline: clock.now() + timeoutMs };
-      unary?.call(client, request, new Metadata(), options, (error: unknown, answer: T) =>
-        error ? reject(criError(error)) : resolve(answer),
-      );
-    });
+function caller(client: ServiceClient, clock: Clock): Call {
+  return async <T>(method: string, request: object, timeoutMs = callTimeoutMs): Promise<T> => {
+    try {
+      return await callUnary<T>({ client, method, request, deadlineMs: clock.now() + timeoutMs });
+    } catch (error) {
+      throw criError(error);
+    }
+  };
 }
 
 interface Verbose {
@@ -110,10 +110,12 @@ function imageService(call: Call): cri.ImageService {
 export function createCriClient({ endpoint, clock, logger }: CriOptions): CriClient {
   const { RuntimeService, ImageService, Events, Snapshots } = criServices();
   const options = { 'grpc.max_receive_message_length': messageBytesMax, 'grpc.max_send_message_length': messageBytesMax };
-  const clients = [RuntimeService, ImageService, Events, Snapshots].map(
-    (Service) => new Service(endpoint, credentials.createInsecure(), options),
-  ) as unknown as [Client, Client, Client, Client];
-  const [runtime, image, events, snapshots] = clients;
+  const connect = (Service: typeof RuntimeService): ServiceClient =>
+    new Service(endpoint, credentials.createInsecure(), options);
+  const runtime = connect(RuntimeService);
+  const image = connect(ImageService);
+  const events = connect(Events);
+  const snapshots = connect(Snapshots);
   const stop = new AbortController();
   const services = { runtime: runtimeService(caller(runtime, clock)), images: imageService(caller(image, clock)) };
   return {
@@ -122,7 +124,7 @@ export function createCriClient({ endpoint, clock, logger }: CriOptions): CriCli
     events: (onEvent) => subscribeContainerEvents({ runtime, events, clock, logger, signal: stop.signal }, onEvent),
     close() {
       stop.abort();
-      for (const client of clients) client.close();
+      for (const client of [runtime, image, events, snapshots]) client.close();
     },
   };
 }

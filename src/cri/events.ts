@@ -1,14 +1,15 @@
 // Container events: the CRI's own (GetContainerEvents, containerd >= 1.7), else those of containerd's event service, which older versions have.
 // Which one is found out by asking, not by version.
-import type { Client, ClientReadableStream } from '@grpc/grpc-js';
+import type { ClientReadableStream } from '@grpc/grpc-js';
 import type { Clock, Logger } from '#utils';
+import type { ServiceClient } from '#wire/grpc';
 import { type CriError, criError, isUnimplemented } from './errors.ts';
 import { eventsAcceptedMs, eventsRetryMs } from './limits.ts';
 import type { ContainerEvent } from './types.ts';
 
 export interface EventSources {
-  runtime: Client;
-  events: Client;
+  runtime: ServiceClient;
+  events: ServiceClient;
   clock: Clock;
   logger: Logger;
   signal: AbortSignal;
@@ -56,8 +57,8 @@ function nativeEvent(message: Record<string, unknown>): ContainerEvent | undefin
   return processId === containerId ? { containerId, exiting: true } : undefined;
 }
 
-const opener = (client: Client, method: string, request: object) => (): Stream =>
-  (client as unknown as Record<string, (request: object) => Stream>)[method]?.call(client, request) as Stream;
+const opener = (client: ServiceClient, method: string, request: object) => (): Stream =>
+  client[method]?.call(client, request) as Stream;
 
 const sources = ({ runtime, events }: EventSources): Source[] => [
   {

@@ -1,6 +1,7 @@
 // Root file systems of images as mounts, by containerd's own service of snapshots (containerd api/services/snapshots/v1): what is in an image, for
 // reading, without a container.
-import { type Client, Metadata } from '@grpc/grpc-js';
+import { Metadata } from '@grpc/grpc-js';
+import { callUnary, type ServiceClient } from '#wire/grpc';
 import { criError, isAlreadyExists, isNotFound } from './errors.ts';
 import { callTimeoutMs } from './limits.ts';
 import type { ImageService, RuntimeService, SnapshotMount, SnapshotService } from './types.ts';
@@ -14,22 +15,22 @@ interface MountsAnswer {
 }
 
 export interface SnapshotDeps {
-  snapshots: Client;
+  snapshots: ServiceClient;
   images: ImageService;
   runtime: RuntimeService;
   now(): number;
 }
 
 export function snapshotService({ snapshots, images, runtime, now }: SnapshotDeps): SnapshotService {
-  const call = <T>(method: string, request: object): Promise<T> =>
-    new Promise<T>((resolve, reject) => {
-      const metadata = new Metadata();
-      metadata.set('containerd-namespace', namespace);
-      const unary = (snapshots as unknown as Record<string, (...args: unknown[]) => void>)[method];
-      unary?.call(snapshots, request, metadata, { deadline: now() + callTimeoutMs }, (error: unknown, answer: T) =>
-        error ? reject(criError(error)) : resolve(answer),
-      );
-    });
+  const metadata = new Metadata();
+  metadata.set('containerd-namespace', namespace);
+  const call = async <T>(method: string, request: object): Promise<T> => {
+    try {
+      return await callUnary<T>({ client: snapshots, method, request, deadlineMs: now() + callTimeoutMs, metadata });
+    } catch (error) {
+      throw criError(error);
+    }
+  };
   let known: Promise<string> | undefined;
   const snapshotter = (): Promise<string> => {
     known ??= runtime.config().then(({ containerd }) => containerd?.snapshotter || defaultSnapshotter);

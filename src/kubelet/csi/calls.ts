@@ -1,6 +1,7 @@
 // Calls of plugins over gRPC on unix sockets. gRPC is loaded by the first one: a node without plugins never does.
-import type { Client } from '@grpc/grpc-js';
+import type { ServiceError } from '@grpc/grpc-js';
 import type { Clock } from '#utils';
+import { callUnary, failureText } from '#wire/grpc';
 import { csiCallMs } from '../limits.ts';
 
 export interface PluginEndpoint {
@@ -14,18 +15,11 @@ export type PluginService = 'Node' | 'Registration';
 /** What a plugin answered with; `code` is gRPC's number. */
 export class PluginError extends Error {
   readonly code: number;
-  constructor(code: number, name: string, details: string) {
-    super(`rpc error: code = ${name} desc = ${details}`);
-    this.code = code;
+  constructor(failure: { code: number; details: string }) {
+    super(failureText(failure));
+    this.code = failure.code;
   }
 }
-
-const camel = (name: string): string =>
-  name
-    .toLowerCase()
-    .split('_')
-    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
-    .join('');
 
 /** Asks once, over a connection of its own: plugins restart, and their sockets are other ones then. Rejects with a `PluginError`. */
 export async function callPlugin<T>(
@@ -35,19 +29,12 @@ export async function callPlugin<T>(
   request: object,
   timeoutMs = csiCallMs,
 ): Promise<T> {
-  const [{ credentials, Metadata, status }, { pluginServices }] = await Promise.all([
-    import('@grpc/grpc-js'),
-    import('./definitions.ts'),
-  ]);
-  const client = new (pluginServices()[service])(`unix://${socket}`, credentials.createInsecure()) as Client;
-  const deadline = new Date(clock.now() + timeoutMs);
+  const [{ credentials }, { pluginServices }] = await Promise.all([import('@grpc/grpc-js'), import('./definitions.ts')]);
+  const client = new (pluginServices()[service])(`unix://${socket}`, credentials.createInsecure());
   try {
-    return await new Promise<T>((resolve, reject) => {
-      const unary = (client as unknown as Record<string, (...args: unknown[]) => void>)[method];
-      unary?.call(client, request, new Metadata(), { deadline }, (error: { code: number; details: string } | null, answer: T) =>
-        error ? reject(new PluginError(error.code, camel(status[error.code] ?? 'Unknown'), error.details)) : resolve(answer),
-      );
-    });
+    return await callUnary<T>({ client, method, request, deadlineMs: clock.now() + timeoutMs });
+  } catch (error) {
+    throw new PluginError(error as ServiceError);
   } finally {
     client.close();
   }

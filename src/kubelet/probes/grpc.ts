@@ -1,6 +1,7 @@
 // gRPC probes: the health service's Check (grpc.health.v1, upstream pkg/probe/grpc). Its two messages have one field each.
-import { Client, credentials, Metadata, status } from '@grpc/grpc-js';
+import { Client, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js';
 import { formatDurationMs } from '#apimachinery/duration';
+import { failureText } from '#wire/grpc';
 
 const serving = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'];
 
@@ -13,7 +14,6 @@ function encodeRequest(service: string): Buffer {
 /** Field 1, a number. */
 const decodeStatus = (message: Buffer): number => (message[0] === 0x08 ? (message[1] ?? 0) : 0);
 
-/** Rejects with an Error in upstream's words unless the service says SERVING. */
 interface Limit {
   timeoutMs: number;
   deadlineMs: number;
@@ -44,7 +44,7 @@ export async function grpcCheck(
         service,
         new Metadata(),
         { deadline },
-        (error, value) => (error ? reject(new Error(callFailure(error.code, error.details, timeoutMs))) : resolve(value ?? 0)),
+        (error, value) => (error ? reject(new Error(callFailure(error, timeoutMs))) : resolve(value ?? 0)),
       );
     });
     if (serving[answer] !== 'SERVING') throw new Error(`service unhealthy (responded with "${serving[answer] ?? answer}")`);
@@ -53,9 +53,10 @@ export async function grpcCheck(
   }
 }
 
-function callFailure(code: number, details: string, timeoutMs: number): string {
+function callFailure(failure: Pick<ServiceError, 'code' | 'details'>, timeoutMs: number): string {
+  const { code, details } = failure;
   if (code === status.UNIMPLEMENTED)
     return `error: this server does not implement the grpc health protocol (grpc.health.v1.Health): ${details}`;
   if (code === status.DEADLINE_EXCEEDED) return `timeout: health rpc did not complete within ${formatDurationMs(timeoutMs)}`;
-  return `error: health rpc probe failed: rpc error: code = ${status[code] ?? code} desc = ${details}`;
+  return `error: health rpc probe failed: ${failureText(failure)}`;
 }

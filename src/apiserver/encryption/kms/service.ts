@@ -1,7 +1,8 @@
 // A KMS plugin, asked over gRPC on a unix socket (k8s.io/kms/apis/v2: service v2.KeyManagementService).
-import { type Client, credentials, loadPackageDefinition, Metadata, status } from '@grpc/grpc-js';
+import { credentials, loadPackageDefinition, type ServiceClientConstructor, type ServiceError } from '@grpc/grpc-js';
 import { exponentialBuckets, type Metrics } from '#component-base';
 import type { Clock } from '#utils';
+import { callUnary, codeName, failureText } from '#wire/grpc';
 import { kmsServiceDefinition } from './descriptors.ts';
 
 export interface KmsStatus {
@@ -23,19 +24,12 @@ export interface KmsService {
   close(): void;
 }
 
-const codeName = (code: number): string => {
-  const name = Object.entries(status).find(([, value]) => value === code)?.[0] ?? 'UNKNOWN';
-  return name === 'OK' ? 'OK' : name.toLowerCase().replace(/(^|_)([a-z])/g, (_, __, letter: string) => letter.toUpperCase());
-};
-
 export function connectKms(
   { name, endpoint, timeoutMs }: { name: string; endpoint: string; timeoutMs: number },
   { clock, metrics }: { clock: Clock; metrics: Metrics },
 ): KmsService {
-  const { Service } = loadPackageDefinition({ Service: kmsServiceDefinition() }) as unknown as {
-    Service: new (address: string, credential: object) => Client;
-  };
-  const client = new Service(endpoint, credentials.createInsecure());
+  const { Service } = loadPackageDefinition({ Service: kmsServiceDefinition() });
+  const client = new (Service as ServiceClientConstructor)(endpoint, credentials.createInsecure());
   const latency = metrics.histogram({
     name: 'apiserver_envelope_encryption_kms_operations_latency_seconds',
     help: 'KMS operation duration with gRPC error code status total.',
@@ -46,15 +40,15 @@ export function connectKms(
     const since = clock.monotonic();
     const done = (code: number): void =>
       latency.observe((clock.monotonic() - since) / 1000, name, `/v2.KeyManagementService/${method}`, codeName(code));
-    return new Promise<T>((resolve, reject) => {
-      const unary = (client as unknown as Record<string, (...args: unknown[]) => void>)[method];
-      const deadline = new Date(clock.now() + timeoutMs);
-      unary?.call(client, request, new Metadata(), { deadline }, (error: { code: number; details: string } | null, answer: T) => {
-        done(error?.code ?? 0);
-        if (error) reject(new Error(`rpc error: code = ${codeName(error.code)} desc = ${error.details}`));
-        else resolve(answer);
-      });
-    });
+    try {
+      const answer = await callUnary<T>({ client, method, request, deadlineMs: clock.now() + timeoutMs });
+      done(0);
+      return answer;
+    } catch (error) {
+      const failure = error as ServiceError;
+      done(failure.code);
+      throw new Error(failureText(failure));
+    }
   };
   return {
     status: () => call('Status', {}),

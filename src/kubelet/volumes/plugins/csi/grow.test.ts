@@ -95,7 +95,7 @@ describe('a volume that has become larger than its claim says', () => {
       allocatedResources: { storage: '2Gi' },
       allocatedResourceStatuses: { storage: 'NodeResizePending' },
     });
-    failure = new PluginError(code, 'Name', 'no');
+    failure = new PluginError({ code, details: 'no' });
     await expect(grow('2Gi')).rejects.toThrow('no');
     expect(statusNow()?.allocatedResourceStatuses).toEqual({ storage });
     expect((statusNow()?.conditions ?? []).map(({ type }) => type)).toEqual(conditions);
@@ -103,7 +103,7 @@ describe('a volume that has become larger than its claim says', () => {
   });
   it('is used as it is where it cannot grow while it is used', async () => {
     claim({ phase: 'Bound', capacity: { storage: '1Gi' } });
-    failure = new PluginError(9, 'FailedPrecondition', 'in use');
+    failure = new PluginError({ code: 9, details: 'in use' });
     await grow('2Gi');
     expect(statusNow()?.capacity).toEqual({ storage: '1Gi' });
   });
