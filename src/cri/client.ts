@@ -110,8 +110,7 @@ function imageService(call: Call): cri.ImageService {
 export function createCriClient({ endpoint, clock, logger }: CriOptions): CriClient {
   const { RuntimeService, ImageService, Events, Snapshots } = criServices();
   const options = { 'grpc.max_receive_message_length': messageBytesMax, 'grpc.max_send_message_length': messageBytesMax };
-  const connect = (Service: typeof RuntimeService): ServiceClient =>
-    new Service(endpoint, credentials.createInsecure(), options);
+  const connect = (Service: typeof RuntimeService): ServiceClient => new Service(endpoint, credentials.createInsecure(), options);
   const runtime = connect(RuntimeService);
   const image = connect(ImageService);
   const events = connect(Events);

@@ -2,7 +2,7 @@
 // Rules outlive this process: until the next one knows better, what they say holds.
 import type { Namespace, Pod } from '#api/core/v1';
 import type { NetworkPolicy } from '#api/networking/v1';
-import { keyOf } from '#apimachinery/meta';
+import { type KubeObject, keyOf } from '#apimachinery/meta';
 import type { EventRecorder, Informer, InformerFactory } from '#client';
 import { createTurns, nextTurn } from '#host';
 import type { Clock, Exec, Logger, Timer } from '#utils';
@@ -50,7 +50,7 @@ class Agent implements NetworkPolicyAgent {
   /** Addresses that the kubelet told, by pod: the API learns of them later. */
   readonly #claims = new Map<string, { uid: string; ip: string }>();
   readonly #waiting = new Set<Waiting>();
-  #informers: Informer<never>[] = [];
+  #informers: Pick<Informer<KubeObject>, 'hasSynced' | 'whenSynced'>[] = [];
   /** Undefined: what is in the kernel is not known. */
   #applied: Ruleset | undefined;
   #change = 0;
@@ -168,7 +168,7 @@ class Agent implements NetworkPolicyAgent {
   }
   #informer<T extends { metadata: object }>(resource: Parameters<InformerFactory['informer']>[0]): Informer<T & Pod> {
     const informer = this.#deps.informers.informer<T & Pod>(resource);
-    this.#informers.push(informer as unknown as Informer<never>);
+    this.#informers.push(informer);
     return informer;
   }
   #withClaim(facts: PodFacts): PodFacts {

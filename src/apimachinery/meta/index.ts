@@ -56,6 +56,12 @@ export interface KubeObject {
 /** An object whose type is not known at compile time. */
 export type UnknownObject = KubeObject & Record<string, unknown>;
 
+/** The object in the type of its kind, which the caller knows by the resource that was asked for. Throws where there is no object. */
+export function asKind<T extends KubeObject>(object: KubeObject | undefined): T {
+  if (!object) throw new Error('there is no object to look at');
+  return object as T;
+}
+
 export interface KubeList<T extends KubeObject = KubeObject> {
   apiVersion?: string;
   kind?: string;

@@ -120,15 +120,9 @@ export function sendStatus(
   const code = status.code ?? 500;
   const retry = status.details?.retryAfterSeconds;
   const extra = { ...headers, ...(retry !== undefined && retry > 0 && { 'retry-after': String(retry) }) };
-  const encoding = { ...negotiated, as: undefined };
+  const { as: _, ...encoding } = negotiated;
   if (answer.audit) recordAnswer(answer.audit, status);
-  sendBytes(
-    answer,
-    code,
-    mediaTypes[encoding.encoding],
-    encodeValue(answer.schema, status, encoding as unknown as Negotiated),
-    extra,
-  );
+  sendBytes(answer, code, mediaTypes[encoding.encoding], encodeValue(answer.schema, status, encoding), extra);
 }
 
 /** One object's metadata for a list, or the other way round; upstream names its internal type. */

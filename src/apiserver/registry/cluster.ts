@@ -1,7 +1,7 @@
 // Reads and writes of the server itself: what authorizers, admission plugins, special endpoints and start hooks work with.
 import type { KindSettings } from '#api';
 import { notFound } from '#apimachinery/errors';
-import type { KubeObject, UnknownObject } from '#apimachinery/meta';
+import { asKind, type KubeObject, type UnknownObject } from '#apimachinery/meta';
 import { deepCopy } from '#utils';
 import type { ClusterWriter, InternalWriteOptions } from './writer.ts';
 import type { ReadOnlyCluster } from '../storage/read-only-cluster.ts';
@@ -85,11 +85,11 @@ export function createWriter(table: ResourceTable, now: () => number, random: Ra
     async create<T extends KubeObject>(group: string, resource: string, object: T, options?: InternalWriteOptions): Promise<T> {
       const { namespace = '', name = '' } = object.metadata;
       const context = contextOf(group, resource, 'create', { namespace, name }, options);
-      const draft = deepCopy(object) as unknown as UnknownObject;
+      const draft = deepCopy<KubeObject>(object) as UnknownObject;
       draft.apiVersion = apiVersionText(context.resource);
       draft.kind = context.resource.kind;
       context.resource.setDefaults(draft);
-      return (await create(context, draft)).object as unknown as T;
+      return asKind<T>((await create(context, draft)).object);
     },
     async update<T extends KubeObject>(
       group: string,
@@ -109,13 +109,13 @@ export function createWriter(table: ResourceTable, now: () => number, random: Ra
         mayCreate: false,
         next(live) {
           if (!live) throw notFound({ group, resource }, name);
-          const changed = change(live as unknown as T);
-          const draft = deepCopy(changed ?? live) as unknown as UnknownObject;
+          const changed = change(asKind<T>(live));
+          const draft = deepCopy<KubeObject>(changed ?? live) as UnknownObject;
           context.resource.setDefaults(draft);
           return recordUpdate(context, door, live, draft);
         },
       });
-      return stored.object as unknown as T;
+      return asKind<T>(stored.object);
     },
     async apply<T extends KubeObject>(
       group: string,
@@ -131,7 +131,7 @@ export function createWriter(table: ResourceTable, now: () => number, random: Ra
       const body = { ...deepCopy(config), apiVersion: apiVersionText(context.resource), kind: context.resource.kind };
       const type = 'application/apply-patch+yaml';
       const { stored } = await patch(context, door, { type, body, force: true, fieldValidation: 'Ignore', strictErrors: [] });
-      return stored.object as unknown as T;
+      return asKind<T>(stored.object);
     },
     async delete<T extends KubeObject>(
       group: string,
@@ -142,7 +142,7 @@ export function createWriter(table: ResourceTable, now: () => number, random: Ra
     ): Promise<T> {
       const context = contextOf(group, resource, 'delete', { namespace, name }, options);
       const { stored } = await remove(context, (options?.deleteOptions ?? {}) as DeleteOptions);
-      return stored.object as unknown as T;
+      return asKind<T>(stored.object);
     },
   };
 }

@@ -1,7 +1,7 @@
 // What an object counts against a quota (pkg/quota/v1/evaluator/core). Amounts are quantities by quota resource name.
 import type { PersistentVolumeClaim, Pod, Service } from '#api/core/v1';
 import type { ResourceClaim } from '#api/resource/v1';
-import type { KubeObject } from '#apimachinery/meta';
+import { asKind, type KubeObject } from '#apimachinery/meta';
 import { parseQuantity, type Quantity, quantityOf, zeroQuantity } from '#apimachinery/quantity';
 import { podTotals } from '../pod/index.ts';
 import { podConstraintProblem, podMatchesScope } from './pod-rules.ts';
@@ -198,7 +198,7 @@ function claimUsage({ spec }: ResourceClaim): Amounts {
 const resourceClaims: Evaluator = {
   handles: writes,
   counts: (name) => name === 'count/resourceclaims.resource.k8s.io' || name.endsWith(perClass),
-  usage: (object) => claimUsage(object as unknown as ResourceClaim),
+  usage: (object) => claimUsage(asKind<ResourceClaim>(object)),
   matchesScope: never,
 };
 

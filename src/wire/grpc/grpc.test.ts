@@ -33,7 +33,9 @@ beforeEach(async () => {
     },
   });
   const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) => (error ? reject(error) : resolve(bound)));
+    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
+      error ? reject(error) : resolve(bound),
+    );
   });
   client = new (makeClientConstructor(service, 'Test'))(`127.0.0.1:${port}`, credentials.createInsecure());
 });

@@ -198,4 +198,4 @@ export class Account {
   }
 }
 
-export const bodyOf = ({ body }: VendorRequest): Record<string, unknown> => (body ?? {}) as Record<string, unknown>;
+export const bodyOf = <T = Record<string, unknown>>({ body }: VendorRequest): T => (body ?? {}) as T;

@@ -28,7 +28,7 @@ const becoming =
   };
 
 function make(account: Account, request: VendorRequest): unknown {
-  const { name = '', bandwidthInMbps, billing, tags = [] } = bodyOf(request) as unknown as EipRequest;
+  const { name = '', bandwidthInMbps, billing, tags = [] } = bodyOf<EipRequest>(request);
   const { paymentTiming, billingMethod = null, reservation } = billing;
   if (paymentTiming !== 'Prepaid' && paymentTiming !== 'Postpaid') throw invalid('paymentTiming');
   if (paymentTiming === 'Prepaid' && !reservation?.reservationLength) throw invalid('reservation');

@@ -9,7 +9,7 @@ const same = (a: GroupRule, b: GroupRule): boolean =>
   (['direction', 'ethertype', 'protocol', 'portRange', 'sourceIp'] as const).every((field) => a[field] === b[field]);
 
 function make(account: Account, request: VendorRequest): unknown {
-  const { name, desc = '', vpcId, rules, tags = [] } = bodyOf(request) as unknown as Omit<SecurityGroup, 'id'>;
+  const { name, desc = '', vpcId, rules, tags = [] } = bodyOf<Omit<SecurityGroup, 'id'>>(request);
   if (!name || !vpcId || !Array.isArray(rules)) throw invalid('name, vpcId and rules are required');
   const { id } = account.put('group', { id: account.id('g'), name, desc, vpcId, rules, tags });
   return { securityGroupId: id };

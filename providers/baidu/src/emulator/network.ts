@@ -18,7 +18,7 @@ export function networkRoutes(account: Account): Routes {
       nexthopId,
       nexthopType,
       description = '',
-    } = bodyOf(request) as unknown as RouteRequest;
+    } = bodyOf<RouteRequest>(request);
     const isRange = (text: unknown): boolean => /^[\da-f.:]+\/\d{1,3}$/.test(String(text));
     if (!isRange(sourceAddress) || !isRange(destinationAddress)) throw invalid('address');
     if (nexthopType === 'custom' && !account.get('instance', nexthopId)) throw noSuch('instance', nexthopId);

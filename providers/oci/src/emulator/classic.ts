@@ -67,7 +67,7 @@ function partRoutes(balancers: Balancers): Routes {
       begun(balancers.deletePart(idOf(request), part, request.params['name'] ?? ''));
     if (part !== 'certificates')
       routes[`PUT ${base}/{id}/${part}/{name}`] = (request) =>
-        begun(balancers.setPart(idOf(request), part, request.params['name'] ?? '', bodyOf(request) as unknown as Details, false));
+        begun(balancers.setPart(idOf(request), part, request.params['name'] ?? '', bodyOf<Details>(request), false));
   }
   return routes;
 }
@@ -83,7 +83,7 @@ export function classicRoutes(account: Account): Routes {
       return listAnswer(matching(all, request, ['displayName', 'lifecycleState']).map(shown), request);
     },
     [`POST ${base}`]: (request) => {
-      const body = bodyOf(request) as unknown as NewBalancer;
+      const body = bodyOf<NewBalancer>(request);
       const { compartmentId, displayName, subnetIds = [], shapeName, shapeDetails, freeformTags, definedTags } = body;
       if (!compartmentId || !displayName || !shapeName) throw invalid('compartmentId, displayName and shapeName must be given');
       const given = {

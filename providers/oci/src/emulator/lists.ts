@@ -33,7 +33,7 @@ export const matching = <T extends object>(items: readonly T[], { url }: VendorR
     }),
   );
 
-export const bodyOf = ({ body }: VendorRequest): Record<string, unknown> => {
+export const bodyOf = <T = Record<string, unknown>>({ body }: VendorRequest): T => {
   if (typeof body !== 'object' || body === null) throw invalid('the body is not a JSON object');
-  return body as Record<string, unknown>;
+  return body as T;
 };

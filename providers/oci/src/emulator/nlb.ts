@@ -63,7 +63,7 @@ function partRoutes(balancers: Balancers): Routes {
       return begun(balancers.setPart(idOf(request), part, String(name), details as unknown as Listener & BackendSet, true));
     };
     routes[`PUT ${base}/{id}/${part}/{name}`] = (request) =>
-      begun(balancers.setPart(idOf(request), part, nameOf(request), bodyOf(request) as unknown as Listener & BackendSet, false));
+      begun(balancers.setPart(idOf(request), part, nameOf(request), bodyOf<Listener & BackendSet>(request), false));
     routes[`DELETE ${base}/{id}/${part}/{name}`] = (request) => begun(balancers.deletePart(idOf(request), part, nameOf(request)));
   }
   return routes;
@@ -105,7 +105,7 @@ export function networkRoutes(account: Account): Routes {
       return listAnswer(matching(all, request, ['displayName', 'lifecycleState']).map(shown), request, (items) => ({ items }));
     },
     [`POST ${base}`]: (request) => {
-      const body = bodyOf(request) as unknown as NewBalancer & { subnetId?: string };
+      const body = bodyOf<NewBalancer & { subnetId?: string }>(request);
       const { compartmentId, displayName, subnetId, nlbIpVersion = 'IPV4', freeformTags, definedTags } = body;
       if (!compartmentId || !displayName || !subnetId) throw invalid('compartmentId, displayName and subnetId must be given');
       const given = {

@@ -1,7 +1,7 @@
 // Questions about identity: TokenReview and SelfSubjectReview (pkg/registry/authentication).
 import type { TokenReview } from '#api/authentication/v1';
 import { badRequest } from '#apimachinery/errors';
-import { formatTime, type KubeObject } from '#apimachinery/meta';
+import { asKind, formatTime, type KubeObject } from '#apimachinery/meta';
 import type { Authentication } from '../../authentication/index.ts';
 import type { UserInfo } from '../../request/request.ts';
 import type { SpecialContext, SpecialRest } from '../special.ts';
@@ -34,7 +34,7 @@ export function identityReviewEndpoints(
 ): SpecialRest[] {
   return [
     review('TokenReview', async (context) => {
-      const object = context.object as unknown as TokenReview;
+      const object = asKind<TokenReview>(context.object);
       if (!object.spec?.token) throw badRequest('token is required for TokenReview in authentication');
       await context.validate();
       const asked = object.spec.audiences?.length ? object.spec.audiences : apiAudiences;

@@ -13,7 +13,7 @@ import { badRequest, invalidObject } from '#apimachinery/errors';
 import { type FieldError, forbidden, invalid, type Path, required, root } from '#apimachinery/field';
 import { parse as parseFields } from '#apimachinery/fields';
 import { parse as parseLabels } from '#apimachinery/labels';
-import type { KubeObject } from '#apimachinery/meta';
+import { asKind, type KubeObject } from '#apimachinery/meta';
 import { validateLabelSelectorRequirement } from '#apimachinery/validation';
 import { inWireOrder } from '../generic/metadata.ts';
 import type { Authorizer } from '../../authorization/types.ts';
@@ -197,7 +197,7 @@ const review = (kind: string, namespaced: boolean, ask: (context: SpecialContext
 export function accessReviewEndpoints(authorizer: Authorizer): SpecialRest[] {
   return [
     review('SubjectAccessReview', false, async (context) => {
-      const object = context.object as unknown as SubjectAccessReview;
+      const object = asKind<SubjectAccessReview>(context.object);
       refuse([
         ...questionErrors(object.spec),
         ...subjectErrors(object.spec),
@@ -208,13 +208,13 @@ export function accessReviewEndpoints(authorizer: Authorizer): SpecialRest[] {
       return { ...object, status: await answer(authorizer, subjectOf(object.spec), object.spec) } as KubeObject;
     }),
     review('SelfSubjectAccessReview', false, async (context) => {
-      const object = context.object as unknown as SelfSubjectAccessReview;
+      const object = asKind<SelfSubjectAccessReview>(context.object);
       refuse([...questionErrors(object.spec), ...attributeErrors(object.spec), ...metadataErrors(object, false)]);
       await context.validate();
       return { ...object, status: await answer(authorizer, context.request.user, object.spec) } as KubeObject;
     }),
     review('LocalSubjectAccessReview', true, async (context) => {
-      const object = context.object as unknown as LocalSubjectAccessReview;
+      const object = asKind<LocalSubjectAccessReview>(context.object);
       refuse([
         ...questionErrors(object.spec),
         ...subjectErrors(object.spec),
@@ -229,7 +229,7 @@ export function accessReviewEndpoints(authorizer: Authorizer): SpecialRest[] {
       return { ...object, status: await answer(authorizer, subjectOf(object.spec), object.spec) } as KubeObject;
     }),
     review('SelfSubjectRulesReview', false, async (context) => {
-      const { spec: asked } = context.object as unknown as SelfSubjectRulesReview;
+      const { spec: asked } = asKind<SelfSubjectRulesReview>(context.object);
       if (!asked?.namespace) throw badRequest('no namespace on request');
       await context.validate();
       const rules = authorizer.rulesFor?.(context.request.user, asked.namespace);

@@ -5,7 +5,7 @@ import type { Node, Pod } from '#api/core/v1';
 import { methodNotSupported, notFound } from '#apimachinery/errors';
 import { everything, type FieldSelector, parse as parseFields } from '#apimachinery/fields';
 import { everything as anyLabels, parse as parseLabels, type Selector } from '#apimachinery/labels';
-import type { KubeObject } from '#apimachinery/meta';
+import { asKind, type KubeObject } from '#apimachinery/meta';
 import type { VirtualGroup } from '../virtual-group.ts';
 import type { SpecialContext, SpecialRest } from '../special.ts';
 import type { StatsSource } from './source.ts';
@@ -84,7 +84,7 @@ function endpoint<T extends Node | Pod, M extends NodeMetrics | PodMetrics>(
     jsonOnly: true,
     methods: ['GET'],
     kind: { group, version, kind },
-    printer: printerOf((object) => usage(object as unknown as M)),
+    printer: printerOf((object) => usage(asKind<M>(object))),
     async handle(context) {
       const { request, target, cluster } = context;
       const { namespace, name } = target;

@@ -2,7 +2,7 @@
 // `escalate`; writes of bindings every right of the role, or the verb `bind`.
 import type { ClusterRole, PolicyRule, Role, RoleBinding, RoleRef } from '#api/rbac/v1';
 import { badRequest, forbidden, notFound, plainError } from '#apimachinery/errors';
-import type { UnknownObject } from '#apimachinery/meta';
+import { asKind, type UnknownObject } from '#apimachinery/meta';
 import { quote } from '#utils';
 import { mastersGroup } from '../../authentication/users.ts';
 import { compact, TooManyGrants, uncovered } from '../../authorization/covers.ts';
@@ -92,7 +92,7 @@ function roleHook(rbac: RbacAuthorizer, authorizer: Authorizer, resource: 'roles
       const { namespace = '', name = '' } = draft.metadata;
       if (await may(authorizer, user, 'escalate', { resource, namespace, name: old ? name : '' })) return;
       if (onlyBookkeeping(draft, old)) return;
-      const problem = await escalationProblem(rbac, write, namespace, (draft as unknown as Role).rules ?? []);
+      const problem = await escalationProblem(rbac, write, namespace, asKind<Role>(draft).rules ?? []);
       if (problem !== undefined) throw forbidden({ group, resource }, name, problem);
       if (selectorsOf(draft) + selectorsOf(old) === 0) return;
       if ((await escalationProblem(rbac, write, namespace, everything)) === undefined) return;
@@ -130,7 +130,7 @@ function bindingHook(
       const { user } = write.request;
       if (isMaster(user) || onlyBookkeeping(draft, old)) return;
       const { namespace = '', name = '' } = draft.metadata;
-      const { roleRef } = draft as unknown as RoleBinding;
+      const { roleRef } = asKind<RoleBinding>(draft);
       if (await mayBind(user, roleRef, namespace)) return;
       const problem = await escalationProblem(rbac, write, namespace, rulesOf(roleRef, namespace));
       if (problem !== undefined) throw forbidden({ group, resource }, name, problem);

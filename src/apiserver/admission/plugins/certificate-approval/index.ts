@@ -1,5 +1,6 @@
 // CertificateApproval: who may approve requests of a signer (plugin/pkg/admission/certificates/approval).
 import type { CertificateSigningRequest } from '#api/certificates/v1';
+import { asKind } from '#apimachinery/meta';
 import { quote } from '#utils';
 import { group, mayForSigner, resource } from '../../certificates.ts';
 import { definePlugin, deny, handling, isFor, type PluginFactory } from '../../plugin.ts';
@@ -9,7 +10,7 @@ export const certificateApproval: PluginFactory = ({ authorizer }) => ({
   handles: handling('UPDATE'),
   async validate(request) {
     if (!isFor(request, group, resource, 'approval')) return;
-    const { signerName } = (request.oldObject as unknown as CertificateSigningRequest).spec;
+    const { signerName } = asKind<CertificateSigningRequest>(request.oldObject).spec;
     if (await mayForSigner(authorizer, request, 'approve', signerName)) return;
     throw deny(request, `user not permitted to approve requests with signerName ${quote(signerName)}`);
   },

@@ -1,5 +1,6 @@
 // CertificateSigning: who may sign requests of a signer (plugin/pkg/admission/certificates/signing).
 import type { CertificateSigningRequest } from '#api/certificates/v1';
+import { asKind } from '#apimachinery/meta';
 import { quote } from '#utils';
 import { group, mayForSigner, resource } from '../../certificates.ts';
 import { definePlugin, deny, handling, isFor, type PluginFactory } from '../../plugin.ts';
@@ -9,8 +10,8 @@ export const certificateSigning: PluginFactory = ({ authorizer }) => ({
   handles: handling('UPDATE'),
   async validate(request) {
     if (!isFor(request, group, resource, 'status')) return;
-    const old = request.oldObject as unknown as CertificateSigningRequest;
-    const now = request.object as unknown as CertificateSigningRequest;
+    const old = asKind<CertificateSigningRequest>(request.oldObject);
+    const now = asKind<CertificateSigningRequest>(request.object);
     const text = ({ status }: CertificateSigningRequest): string =>
       JSON.stringify([status?.certificate ?? '', status?.conditions ?? []]);
     if (text(old) === text(now)) return;

@@ -1,5 +1,6 @@
 // CertificateSubjectRestriction: nobody gets a client certificate of system:masters (plugin/pkg/admission/certificates/subjectrestriction).
 import type { CertificateSigningRequest } from '#api/certificates/v1';
+import { asKind } from '#apimachinery/meta';
 import { PkiError, parseCertificateRequest } from '#pki';
 import { group, resource } from '../../certificates.ts';
 import { definePlugin, deny, handling, isFor, type PluginFactory } from '../../plugin.ts';
@@ -11,7 +12,7 @@ export const certificateSubjectRestriction: PluginFactory = () => ({
   handles: handling('CREATE'),
   validate(request) {
     if (!isFor(request, group, resource)) return;
-    const { spec } = request.object as unknown as CertificateSigningRequest;
+    const { spec } = asKind<CertificateSigningRequest>(request.object);
     if (spec?.signerName !== clientSigner) return;
     try {
       const asked = parseCertificateRequest(Buffer.from(spec.request ?? '', 'base64').toString('latin1'));

@@ -1,5 +1,6 @@
 // DefaultIngressClass: ingresses without a class get the default one (plugin/pkg/admission/network/defaultingressclass).
 import type { Ingress, IngressClass } from '#api/networking/v1';
+import { asKind } from '#apimachinery/meta';
 import { newestDefault } from '../../newest-default.ts';
 import { definePlugin, handling, isFor, type PluginFactory } from '../../plugin.ts';
 
@@ -10,7 +11,7 @@ export const defaultIngressClass: PluginFactory = ({ cluster }) => ({
   handles: handling('CREATE'),
   admit(request) {
     if (!isFor(request, group, 'ingresses')) return;
-    const ingress = request.object as unknown as Ingress;
+    const ingress = asKind<Ingress>(request.object);
     if (ingress.spec?.ingressClassName !== undefined) return;
     if (ingress.metadata.annotations?.['kubernetes.io/ingress.class'] !== undefined) return;
     const chosen = newestDefault(cluster.list<IngressClass>(group, 'ingressclasses'), [

@@ -8,6 +8,7 @@ import type { ResourceSlice } from '#api/resource/v1';
 import type { CSIDriver } from '#api/storage/v1';
 import { notFound } from '#apimachinery/errors';
 import { aggregateTexts } from '#apimachinery/field';
+import { asKind } from '#apimachinery/meta';
 import { PkiError, parseCertificateRequest } from '#pki';
 import { own, quote } from '#utils';
 import { nodeIdentity } from '../../../authentication/users.ts';
@@ -219,7 +220,7 @@ class Restriction {
 
   async #token(subresource: string): Promise<void> {
     if (this.#request.operation !== 'CREATE' || subresource !== 'token') return;
-    const { spec } = this.#request.object as unknown as TokenRequest;
+    const { spec } = asKind<TokenRequest>(this.#request.object);
     const ref = spec?.boundObjectRef;
     const toPod = ref?.apiVersion === 'v1' && ref.kind === 'Pod' && ref.name;
     this.#refuse(!toPod, 'node requested token not bound to a pod');
@@ -306,7 +307,7 @@ class Restriction {
 
   #signingRequest(): void {
     if (this.#request.operation !== 'CREATE' || this.#request.subresource !== '') return;
-    const { spec } = this.#request.object as unknown as CertificateSigningRequest;
+    const { spec } = asKind<CertificateSigningRequest>(this.#request.object);
     if (!['kubernetes.io/kubelet-serving', 'kubernetes.io/kube-apiserver-client-kubelet'].includes(spec?.signerName)) return;
     const commonName = `system:node:${this.#node}`;
     try {

@@ -1,5 +1,6 @@
 // PodTopologyLabels: pods get zone and region of their node (plugin/pkg/admission/podtopologylabels).
 import type { Binding, Node, Pod } from '#api/core/v1';
+import { asKind } from '#apimachinery/meta';
 import { definePlugin, handling, isFor, type PluginFactory } from '../../plugin.ts';
 
 const topologyLabels = ['topology.kubernetes.io/zone', 'topology.kubernetes.io/region'];
@@ -20,7 +21,7 @@ export const podTopologyLabels: PluginFactory = ({ cluster }) => {
         const pod = request.object as Pod;
         if (pod.spec?.nodeName) copy(pod.spec.nodeName, pod);
       } else if (isFor(request, '', 'pods', 'binding')) {
-        const binding = request.object as unknown as Binding;
+        const binding = asKind<Binding>(request.object);
         if (binding.target.kind === 'Node' && binding.target.name) copy(binding.target.name, binding);
       }
     },

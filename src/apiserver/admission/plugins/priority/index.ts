@@ -1,6 +1,7 @@
 // Priority: the number behind a pod's priority class (plugin/pkg/admission/priority).
 import type { Pod } from '#api/core/v1';
 import type { PriorityClass } from '#api/scheduling/v1';
+import { asKind } from '#apimachinery/meta';
 import type { AdmissionRequest } from '../../../registry/generic/admission.ts';
 import type { ReadOnlyCluster } from '../../../storage/read-only-cluster.ts';
 import { definePlugin, deny, handling, isFor, type PluginFactory } from '../../plugin.ts';
@@ -76,7 +77,7 @@ export const priority: PluginFactory = ({ cluster }) => ({
   },
   validate(request) {
     if (!isFor(request, schedulingGroup, 'priorityclasses') || request.operation === 'DELETE') return;
-    const wanted = request.object as unknown as PriorityClass;
+    const wanted = asKind<PriorityClass>(request.object);
     const current = wanted.globalDefault ? defaultClass(cluster) : undefined;
     if (!current || (request.operation === 'UPDATE' && current.metadata.name === wanted.metadata.name)) return;
     throw deny(request, `PriorityClass ${current.metadata.name} is already marked as default. Only one default can exist`);

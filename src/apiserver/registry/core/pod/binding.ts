@@ -2,7 +2,7 @@
 import type { Binding, Pod, PodCondition } from '#api/core/v1';
 import { badRequest, conflict, plainError } from '#apimachinery/errors';
 import { aggregate, type FieldError, notSupported, required, root } from '#apimachinery/field';
-import { formatTime, type KubeObject } from '#apimachinery/meta';
+import { asKind, formatTime, type KubeObject } from '#apimachinery/meta';
 import type { SpecialContext, SpecialRest } from '../../special.ts';
 import { successStatus } from '../success-status.ts';
 
@@ -56,7 +56,7 @@ export function assigned(pod: Pod, wanted: Binding, nowMs: number): Pod {
 }
 
 async function bind(context: SpecialContext, name: string, now: () => number): Promise<KubeObject> {
-  const wanted = context.object as unknown as Binding;
+  const wanted = asKind<Binding>(context.object);
   const errors = targetErrors(wanted);
   if (errors.length > 0) throw plainError(aggregate(errors));
   await context.validate();

@@ -3,7 +3,7 @@ import type { Pod, PodCondition } from '#api/core/v1';
 import type { Eviction, PodDisruptionBudget } from '#api/policy/v1';
 import { badRequest, conflict, forbidden, isConflict, notFound, plainError, tooManyRequests } from '#apimachinery/errors';
 import { fromLabelSelector } from '#apimachinery/labels';
-import { formatTime, type KubeObject } from '#apimachinery/meta';
+import { asKind, formatTime, type KubeObject } from '#apimachinery/meta';
 import { isConditionTrue } from '#component-helpers/pod';
 import type { SpecialContext, SpecialRest } from '../../special.ts';
 import { successStatus } from '../success-status.ts';
@@ -186,7 +186,7 @@ export const evictionEndpoint = (now: () => number): SpecialRest => ({
   kind: { group: 'policy', version: 'v1', kind: 'Eviction' },
   alsoAccepts: ['policy/v1beta1'],
   async handle(context) {
-    const eviction = context.object as unknown as Eviction;
+    const eviction = asKind<Eviction>(context.object);
     if (eviction.metadata.name !== context.target.name) throw badRequest('name in URL does not match name in Eviction object');
     const options = eviction.deleteOptions ?? {};
     await context.validate();

@@ -1,6 +1,7 @@
 // Joins the writes of services with the allocators (pkg/registry/core/service/storage).
 import type { Service } from '#api/core/v1';
 import { isNotFound } from '#apimachinery/errors';
+import { asKind } from '#apimachinery/meta';
 import type { Logger, Rng } from '#utils';
 import type { ReadOnlyCluster } from '../../../storage/read-only-cluster.ts';
 import type { FinishWrite, HookedWrite, StorageHook } from '../../generic/storage-hook.ts';
@@ -91,12 +92,12 @@ export function serviceHook(options: ServiceAllocationOptions): StorageHook & { 
   return {
     group: '',
     resource: 'services',
-    beginCreate: (draft, context) => begin(draft as unknown as Service, undefined, context),
-    beginUpdate: (draft, old, context) => begin(draft as unknown as Service, old as unknown as Service, context),
+    beginCreate: (draft, context) => begin(asKind<Service>(draft), undefined, context),
+    beginUpdate: (draft, old, context) => begin(asKind<Service>(draft), asKind<Service>(old), context),
     async afterDelete(object, { dryRun }) {
       if (dryRun) return;
-      const { metadata, spec } = object as unknown as Service;
-      await releasePorts(portsOf(object as unknown as Service));
+      const { metadata, spec } = asKind<Service>(object);
+      await releasePorts(portsOf(asKind<Service>(object)));
       if (spec && needsClusterIp(spec)) await release((spec.clusterIPs ?? []).filter((ip) => ip !== 'None'));
       try {
         await writer.delete('', 'endpoints', metadata.namespace ?? '', metadata.name ?? '');

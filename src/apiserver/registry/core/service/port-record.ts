@@ -2,6 +2,7 @@
 // with one bit for each port of the range, the lowest port in the lowest bit of the last byte.
 import type { RangeAllocation } from '#api/core/v1';
 import { builtinSchema } from '#api';
+import { asKind } from '#apimachinery/meta';
 import { decodeStoredValue } from '../../../storage/stored-value.ts';
 import type { PortRange } from './port-allocator.ts';
 
@@ -30,7 +31,7 @@ export function encodePortRecord(range: PortRange, ports: ReadonlySet<number>): 
 
 /** Ports that a record claims. A record of another range is read by that range, for the flag of the range may have changed. */
 export function decodePortRecord(bytes: Uint8Array): Set<number> {
-  const { range, data } = decodeStoredValue(builtinSchema(), bytes) as unknown as RangeAllocation;
+  const { range, data } = asKind<RangeAllocation>(decodeStoredValue(builtinSchema(), bytes));
   const first = Number(/^\d+/.exec(range)?.[0] ?? Number.NaN);
   const bits = Buffer.from(data ?? '', 'base64');
   const ports = new Set<number>();

@@ -3,7 +3,7 @@ import type { TokenRequest } from '#api/authentication/v1';
 import type { Node, Pod, Secret, ServiceAccount } from '#api/core/v1';
 import { badRequest, conflict, invalidObject, notFound } from '#apimachinery/errors';
 import { type FieldError, invalid, root } from '#apimachinery/field';
-import { formatTime, type KubeObject, parseApiVersion } from '#apimachinery/meta';
+import { asKind, formatTime, type KubeObject, parseApiVersion } from '#apimachinery/meta';
 import type { JwtSigner } from '#pki';
 import {
   boundClaims,
@@ -146,11 +146,11 @@ export const tokenEndpoint = (options: TokenRequestOptions): SpecialRest => ({
   methods: ['POST'],
   kind: { group, version: 'v1', kind: 'TokenRequest' },
   setDefaults(object) {
-    const request = object as unknown as TokenRequest;
+    const request = asKind<TokenRequest>(object);
     request.spec = { ...request.spec, expirationSeconds: request.spec?.expirationSeconds ?? defaultExpirationSeconds };
   },
   async handle(context) {
-    const request = context.object as unknown as TokenRequest;
+    const request = asKind<TokenRequest>(context.object);
     checkNames(context, request);
     const account = get<ServiceAccount>(context, 'serviceaccounts', context.target.namespace, context.target.name);
     checkIdentity(context, request, account);
