@@ -9,8 +9,14 @@ import { byteLength } from './texts.ts';
 export const validateLabelName = (name: string, path: Path): FieldError[] =>
   isQualifiedName(name).map((problem) => invalid(path, name, problem));
 
+function areGoodLabels(labels: Readonly<Record<string, string>>): boolean {
+  for (const key in labels) if (isQualifiedName(key).length > 0 || isLabelValue(labels[key] ?? '').length > 0) return false;
+  return true;
+}
+
 export function validateLabels(labels: Readonly<Record<string, string>> | undefined, path: Path): FieldError[] {
-  if (labels === undefined) return [];
+  // Sorted, and put into words, only where something is wrong: an object may have tens of thousands.
+  if (labels === undefined || areGoodLabels(labels)) return [];
   return gather(Object.keys(labels).sort(), (key) => {
     const value = labels[key] ?? '';
     return [...validateLabelName(key, path), ...isLabelValue(value).map((problem) => invalid(path, value, problem))];

@@ -96,6 +96,8 @@ const qualifiedRule = (): string => regexError(qualifiedMessage, qualified, 'MyN
 /** A label key or similar: a name with an optional DNS subdomain and '/' before it. */
 export function isQualifiedName(value: string): Problems {
   const slash = value.indexOf('/');
+  // Most are good, and objects may have tens of thousands. What the pattern takes has as many bytes as characters.
+  if (slash < 0 && value.length <= 63 && qualifiedRegex.test(value)) return [];
   const name = slash < 0 ? value : value.slice(slash + 1);
   if (name.includes('/'))
     return [`a valid label key ${qualifiedRule()} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`];
@@ -120,6 +122,7 @@ const labelValueMessage =
   "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
 
 export function isLabelValue(value: string): Problems {
+  if (value.length <= labelValueMaxLength && labelValueRegex.test(value)) return [];
   const problems: Problems = [];
   if (byteLength(value) > labelValueMaxLength) problems.push(maxBytesError(labelValueMaxLength));
   if (!labelValueRegex.test(value)) problems.push(regexError(labelValueMessage, labelValue, 'MyValue', 'my_value', '12345'));

@@ -46,8 +46,9 @@ function isForbiddenLabel(label: string): boolean {
 }
 
 function changedLabels(now: Record<string, string> = {}, before: Record<string, string> = {}): string[] {
-  const keys = new Set([...Object.keys(now), ...Object.keys(before)]);
-  return [...keys].filter((key) => own(now, key) !== own(before, key)).sort();
+  const changed = Object.keys(now).filter((key) => now[key] !== own(before, key));
+  for (const key of Object.keys(before)) if (!Object.hasOwn(now, key)) changed.push(key);
+  return changed.sort();
 }
 
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a ?? null) === JSON.stringify(b ?? null);
