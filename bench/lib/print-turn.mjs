@@ -7,7 +7,8 @@ export function printTurn(profile, turn, rows = 28) {
   for (const [index, id] of profile.samples.entries()) {
     at += profile.timeDeltas[index];
     if (at < turn[0] || at > turn[1]) continue;
-    nodes.get(id).ms += (profile.timeDeltas[index + 1] ?? 0) / 1000;
+    // No longer than a sample takes: the rest is time in which another program had the core.
+    nodes.get(id).ms += Math.min(1_250, profile.timeDeltas[index + 1] ?? 0) / 1000;
   }
   const total = ({ node, ms }) => (node.children ?? []).reduce((sum, child) => sum + total(nodes.get(child)), ms);
   const lines = [];

@@ -1,9 +1,11 @@
 // Reads and conditional writes of one resource (k8s.io/apiserver/pkg/storage, Interface): the store decides, the cache answers.
 import type { UnknownObject } from '#apimachinery/meta';
 import { CompactedError, FutureRevisionError, type KeyValue, prefixEnd, type Store, type TxnResponse } from '#store';
+import { sharedSubtreeLengthMax } from '../limits.ts';
 import type { ResourceCache } from './resource-cache.ts';
 import type { StoreFeed } from './store-feed.ts';
 import { canonical, spliceVersion, versionOffset } from './encoding.ts';
+import { keepUnchanged } from './keep-unchanged.ts';
 import { objectKey } from './keys.ts';
 import { StoredObject } from './stored-object.ts';
 
@@ -85,6 +87,7 @@ export class ResourceStorage {
   async update(live: StoredObject, object: UnknownObject): Promise<StoredObject | WriteConflict> {
     const { key } = live;
     const ready = this.#prepare(object);
+    if (ready.value.length > sharedSubtreeLengthMax) keepUnchanged(ready.object, live.object);
     if (isUnchanged(live, ready.value) && !this.isStale(key)) return live;
     const lease = (await this.#options.lease?.()) ?? 0;
     const txn = await this.#write('update', key, ready, (value) => ({

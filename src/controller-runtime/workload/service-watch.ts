@@ -9,6 +9,8 @@ import { type Cache, watch, type WatchDefinition } from '../types.ts';
 import { pods, services } from './resources.ts';
 
 const selectorIndex = 'selectorLabel';
+/** Pods with more labels are held against the Services of their namespace one by one, where those are fewer. */
+const manyLabels = 100;
 const label = (namespace: string | undefined, key: string, value: string): string => `${namespace ?? ''}/${key}=${value}`;
 
 const indexers = {
@@ -20,9 +22,14 @@ const indexers = {
 
 /** Services whose selector matches these labels. */
 function servicesOf({ namespace, labels = {} }: KubeObject['metadata'], cache: Cache): Service[] {
-  return Object.entries(labels)
-    .flatMap(([key, value]) => cache.byIndex<Service>(services, selectorIndex, label(namespace, key, value)))
-    .filter((service) => setSelector(service.spec?.selector).matches(labels));
+  const keys = Object.keys(labels);
+  // An object may have tens of thousands of labels; then the namespace has fewer Services.
+  const all = keys.length > manyLabels ? cache.list<Service>(services, namespace) : undefined;
+  const candidates =
+    all && all.length < keys.length
+      ? all.filter(({ spec }) => Object.keys(spec?.selector ?? {}).length > 0)
+      : keys.flatMap((key) => cache.byIndex<Service>(services, selectorIndex, label(namespace, key, labels[key] ?? '')));
+  return candidates.filter((service) => setSelector(service.spec?.selector).matches(labels));
 }
 
 function keysOfPod(pod: Pod, old: Pod | undefined, cache: Cache): Iterable<string> {
