@@ -13,6 +13,7 @@ export type {
 } from './server/options.ts';
 export { serve } from './server/serve.ts';
 export { createWireClient } from './client/client.ts';
+export { boundInformational } from './client/informational.ts';
 export { distrustText } from './client/distrust.ts';
 export {
   type ClientOptions,

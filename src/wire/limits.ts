@@ -57,6 +57,8 @@ export const limits = {
   keepAliveProbeMs: 30_000,
   /** Client: HTTP/1.1 connections kept without a request (client-go keeps 25). */
   idleConnectionsMax: 25,
+  /** Client: informational answers before the one that counts (net/http max1xxResponses). */
+  informationalMax: 5,
   /** Client: default of `bytes()` and `text()`. */
   responseBytesMax: 512 * 1024 * 1024,
   /** Client: body kept of a refused upgrade. */

@@ -1,6 +1,6 @@
 // HTTP requests of probes and the redirects they follow.
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createNetServer } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { PodRuntime } from '../container/runtime.ts';
 import { httpGet } from './http.ts';
@@ -42,6 +42,25 @@ const probe = (path: string) =>
     { httpGet: { host: '127.0.0.1', port: Number(new URL(base).port), path }, timeoutSeconds: 5 },
     { pod: { metadata: {} }, container: { name: 'c' }, containerId: '', podIP: '' },
   );
+
+it.each([
+  ['informational answers without end', 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(1_000), /too many 1xx informational responses/],
+  ['another protocol', 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n', undefined],
+])('a container that answers with %s is told apart at once', async (_, answer, problem) => {
+  const odd = createNetServer((socket) => {
+    socket.on('error', () => {});
+    socket.on('data', () => socket.write(answer));
+  });
+  await new Promise<void>((resolve) => void odd.listen(0, '127.0.0.1', resolve));
+  try {
+    const { port } = odd.address() as AddressInfo;
+    const asking = httpGet({ url: `http://127.0.0.1:${port}/`, headers: {} }, 60_000);
+    if (problem) await expect(asking).rejects.toThrow(problem);
+    else expect(await asking).toMatchObject({ status: 101 });
+  } finally {
+    await new Promise((resolve) => odd.close(resolve));
+  }
+});
 
 it('follows redirects to the same host, with the same headers', async () => {
   for (const path of ['/relative', '/absolute']) expect(await get(path)).toMatchObject({ status: 200, body: 'at /good' });

@@ -3,6 +3,7 @@
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { Container, HTTPGetAction } from '#api/core/v1';
+import { boundInformational } from '#wire';
 import { probePort } from './ports.ts';
 import { dialError } from './tcp.ts';
 
@@ -61,6 +62,12 @@ function ask(address: URL, headers: Record<string, string>, signal: AbortSignal)
       });
       answer.on('end', done);
       answer.on('error', reject);
+    });
+    boundInformational(started);
+    // Of another protocol, which nobody asked for: no answer follows.
+    started.on('upgrade', (answer, socket) => {
+      socket.destroy();
+      resolve({ status: answer.statusCode ?? 0, body: '', location: undefined });
     });
     started.on('error', (error: NodeJS.ErrnoException) => {
       const dialled = hostPort(address.hostname, Number(address.port || 80));

@@ -10,6 +10,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { type Duplex, Readable } from 'node:stream';
 import { limits } from '../limits.ts';
 import { clientTlsOf, dialEndpoint, type Endpoint, tlsOptions } from './dial.ts';
+import { boundInformational } from './informational.ts';
 import type { ClientOptions, ClientRequest, ClientResponse, UpgradedConnection } from './options.ts';
 import { UpgradeRefusedError } from './options.ts';
 import { clientResponse } from './response.ts';
@@ -72,6 +73,7 @@ function follow(signal: AbortSignal | undefined, abort: (reason: Error) => void)
 function upgradeOn(connection: Duplex, settings: RequestOptions, signal: AbortSignal | undefined): Promise<UpgradedConnection> {
   return new Promise((resolve, reject) => {
     const message = httpRequest({ ...settings, createConnection: () => connection, agent: undefined });
+    boundInformational(message);
     const unfollow = follow(signal, (reason) => message.destroy(reason));
     const fail = (error: unknown): void => {
       unfollow();
@@ -118,6 +120,7 @@ export function http1Pool(options: ClientOptions, endpoint: Endpoint): Http1Pool
   const exchange = (request: ClientRequest, retry: boolean): Promise<ClientResponse> =>
     new Promise((resolve, reject) => {
       const message = (fixedTls ? httpsRequest : httpRequest)({ ...nodeOptions(request), agent });
+      boundInformational(message);
       const unfollow = follow(request.signal, (reason) => message.destroy(reason));
       message.once('response', (response: IncomingMessage) => {
         response.once('close', unfollow);

@@ -10,6 +10,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
 import { limits } from '../limits.ts';
 import { dialEndpoint, type Endpoint } from './dial.ts';
+import { tooManyInformational } from './informational.ts';
 import type { ClientOptions, ClientRequest, ClientResponse } from './options.ts';
 import { clientResponse } from './response.ts';
 
@@ -66,6 +67,11 @@ function send(session: Session, endpoint: Endpoint, request: ClientRequest): Pro
     stream.once('response', (answer: Http2Headers & IncomingHttpStatusHeader) => {
       answered = true;
       resolve(clientResponse(answer[':status'] ?? 0, answer as IncomingHttpHeaders, stream));
+    });
+    let informational = 0;
+    // A stream that is closed does not stop the frames of its server: the connection has to go.
+    stream.on('headers', () => {
+      if (++informational > limits.informationalMax) session.raw.destroy(tooManyInformational());
     });
     stream.on('error', (error) => {
       failure = error;
