@@ -81,15 +81,25 @@ export function reconcileQuota({ quota, counted }: QuotaView, now: number): Plan
   };
 }
 
-/** Quotas to count anew because `object` came, went or changed what it uses. */
-function* quotasOf(
-  evaluator: Evaluator,
-  object: KubeObject,
-  old: KubeObject | undefined,
-  quotas: readonly ResourceQuota[],
-): Iterable<string> {
+interface Event {
+  evaluator: Evaluator;
+  object: KubeObject;
+  old: KubeObject | undefined;
+  /** It is there, and was not before. */
+  isNew: boolean;
+}
+
+/**
+ * Quotas to count anew because an object went or changed what it uses. What is new was added by admission before it was stored; to count then would take
+ * away what admission has added for others that are on their way into the store, and let more in than the quota has.
+ */
+function* quotasOf({ evaluator, object, old, isNew }: Event, quotas: readonly ResourceQuota[]): Iterable<string> {
   if (quotas.length === 0 || (old && sameUsage(evaluator, object, old, quotas))) return;
-  for (const quota of quotas) if (names(quota).some((name) => evaluator.counts(name))) yield keyOf(quota.metadata);
+  for (const quota of quotas) {
+    const counted = names(quota).filter((name) => evaluator.counts(name));
+    const isKnown = counted.every((name) => own(quota.status?.used ?? {}, name) !== undefined);
+    if (counted.length > 0 && !(isNew && isKnown)) yield keyOf(quota.metadata);
+  }
 }
 
 function sameUsage(evaluator: Evaluator, object: KubeObject, old: KubeObject, quotas: readonly ResourceQuota[]): boolean {
@@ -107,8 +117,11 @@ function counting(resource: DiscoveredResource): WatchDefinition | undefined {
   const evaluator = evaluatorOf(resource.group, resource.resource);
   return watch({
     resource,
-    keys: (object, old, cache) =>
-      quotasOf(evaluator, object, old, cache.list<ResourceQuota>(resourceQuotas, object.metadata.namespace)),
+    keys(object, old, cache) {
+      const { namespace = '', name = '' } = object.metadata;
+      const isNew = !old && cache.get(resource, namespace, name) !== undefined;
+      return quotasOf({ evaluator, object, old, isNew }, cache.list<ResourceQuota>(resourceQuotas, namespace));
+    },
   });
 }
 

@@ -74,13 +74,13 @@ describe('platform loops', () => {
 
   it('count what a namespace uses', async () => {
     await start('resourcequota-controller');
+    for (const name of ['a', 'b']) await create(core('pods'), pod(name), 'one');
+    await create(core('configmaps'), { metadata: { name: 'map' } }, 'one');
     await create<ResourceQuota>(
       core('resourcequotas'),
       { metadata: { name: 'all' }, spec: { hard: { pods: '10', 'requests.cpu': '2', configmaps: '5' } } },
       'one',
     );
-    for (const name of ['a', 'b']) await create(core('pods'), pod(name), 'one');
-    await create(core('configmaps'), { metadata: { name: 'map' } }, 'one');
     await clock.advance(2_000);
     const used = async () => (await read<ResourceQuota>(core('resourcequotas'), 'all', 'one')).status?.used;
     expect(await used()).toEqual({ pods: '2', 'requests.cpu': '500m', configmaps: '1' });
