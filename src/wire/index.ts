@@ -1,6 +1,7 @@
 // Bytes between processes: HTTP/1.1 and HTTP/2 over TLS, WebSocket, SPDY/3.1, and the streaming protocols of Kubernetes on top of them.
 export type { HeaderValue, ResponseHeaders, WireRequest, WireRequestHead, WireResponse, WireUpgrade } from './http/types.ts';
 export { BodyTimeoutError, BodyTooLargeError, ClientGoneError } from './http/types.ts';
+export { distinctHeaders } from './http/distinct.ts';
 export type { PeerCertificate } from './http/peer.ts';
 export type {
   ListenAddress,

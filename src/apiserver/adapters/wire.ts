@@ -1,7 +1,7 @@
 // The way in over a connection: an HTTP request, or a request to upgrade, read into the one shape that the chain works with.
 import { StatusError, unsupportedMediaType } from '#apimachinery/errors';
 import { PassThrough, type Writable } from '../platform/streams.ts';
-import type { ResponseHeaders, WireRequest, WireResponse, WireUpgrade } from '#wire';
+import { distinctHeaders, type ResponseHeaders, type WireRequest, type WireResponse, type WireUpgrade } from '#wire';
 import type { Body, Incoming } from '../chain/incoming.ts';
 import type { RawExchange } from '../registry/special.ts';
 import { Cancellation } from '../request/cancellation.ts';
@@ -27,25 +27,6 @@ export interface WireExchange {
 
 const text = (header: string | readonly string[] | undefined): string =>
   typeof header === 'string' ? header : (header?.join(',') ?? '');
-
-/** Node joins the lines of a repeated header; groups and extras may hold commas, so for identity they must stay apart. */
-function distinctHeaders({ headers, rawHeaders }: WireRequest): Headers {
-  // Most requests repeat nothing: each line has a name of its own.
-  let names = 0;
-  for (const _ in headers) names++;
-  if (names === rawHeaders.length / 2) return headers;
-  const seen = new Set<string>();
-  let lists: Record<string, string[]> | undefined;
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = (rawHeaders[i] as string).toLowerCase();
-    if (seen.has(name)) lists = { ...lists, [name]: [] };
-    seen.add(name);
-  }
-  if (!lists) return headers;
-  for (let i = 0; i < rawHeaders.length; i += 2)
-    lists[(rawHeaders[i] as string).toLowerCase()]?.push(rawHeaders[i + 1] as string);
-  return { ...headers, ...lists };
-}
 
 const nobody: UserInfo = { name: 'system:anonymous', groups: ['system:unauthenticated'] };
 

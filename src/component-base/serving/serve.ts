@@ -2,7 +2,7 @@
 // configuration. Served also while another process leads.
 import { StatusError } from '#apimachinery/errors';
 import { type Clock, type Logger, quote } from '#utils';
-import { serve, type WireRequest, type WireResponse, type WireServer } from '#wire';
+import { distinctHeaders, serve, type WireRequest, type WireResponse, type WireServer } from '#wire';
 import { type HealthCheck, type HealthEndpoint, routeHealth, sliMetrics } from '../health/index.ts';
 import type { Metrics } from '../metrics/index.ts';
 import type { Authorities } from './caller.ts';
@@ -54,9 +54,9 @@ function handler({ health, metrics, configz, setVerbosity }: ComponentServerOpti
   const slis = sliMetrics(health);
   return async (request: WireRequest, response: WireResponse): Promise<void> => {
     const path = request.path.split('?')[0] ?? '/';
-    const { method, headers, peerCertificate } = request;
+    const { method, peerCertificate } = request;
     try {
-      await auth.check({ method, path, headers, certificate: peerCertificate?.certificate });
+      await auth.check({ method, path, headers: distinctHeaders(request), certificate: peerCertificate?.certificate });
     } catch (error) {
       if (!(error instanceof StatusError)) throw error;
       return response.send(error.status.code ?? 500, json, JSON.stringify(error.status));

@@ -17,7 +17,7 @@ import { ClientGoneError, type ResponseHeaders, type WireRequest, type WireRespo
 export interface Http2RequestParts {
   stream: ServerHttp2Stream;
   headers: Http2Headers;
-  rawHeaders: readonly string[];
+  rawHeaders: string[];
   response: Http2Response;
   bodyTimeoutMs: number;
 }
@@ -39,7 +39,12 @@ export class Http2Request implements WireRequest {
     this.#bodyTimeoutMs = bodyTimeoutMs;
     this.method = headers[':method'] ?? 'GET';
     this.path = headers[':path'] ?? '/';
-    if (headers.host === undefined && headers[':authority'] !== undefined) headers.host = headers[':authority'];
+    const { host, ':authority': authority } = headers;
+    if (host === undefined && authority !== undefined) {
+      headers.host = authority;
+      // Who counts lines has both tell the same.
+      rawHeaders.push('host', authority);
+    }
     this.headers = headers as IncomingHttpHeaders;
     this.rawHeaders = rawHeaders;
   }
