@@ -2,10 +2,11 @@
 // balancer could not be made of is refused when somebody writes it, not told by an event afterwards. The API checks the request without
 // carrying it out.
 import type { CloudWebhook, Service } from 'sagong/cloud-provider';
+import { during, textOf } from 'sagong/cloud-provider/kit';
 import { retryAfterOf } from 'sagong/cloud-provider';
 import { annotationOf, annotations } from './annotations.ts';
 import type { DigitalOceanApi } from './api/client.ts';
-import { ApiError, messageOf, wrapped } from './api/errors.ts';
+import { ApiError } from './api/errors.ts';
 import type { LoadBalancerRequest, LoadBalancerType } from './api/types.ts';
 import { certificateIdOf } from './load-balancer/certificates.ts';
 import { backendsOf, networkOf, typeOf } from './load-balancer/network.ts';
@@ -32,7 +33,7 @@ async function requestOf(service: Service, deps: AdmissionDeps): Promise<LoadBal
     const certificateId = type === 'REGIONAL' ? await certificateIdOf(deps.api, service) : '';
     return requestFor(service, { ...deps, backends, certificateId });
   } catch (error) {
-    throw wrapped('failed to build DO API request: failed to build base load balancer request', error);
+    return during('failed to build DO API request: failed to build base load balancer request')(error);
   }
 }
 
@@ -49,7 +50,7 @@ async function decide(service: Service, old: Service | undefined, deps: Admissio
   try {
     request = await requestOf(service, deps);
   } catch (error) {
-    return denied(messageOf(error));
+    return denied(textOf(error));
   }
   if (old && (await isSame(request, old, deps))) return allowed('new service has irrelevant changes');
   const id = annotationOf(service, annotations.id) || (old && annotationOf(old, annotations.id));
@@ -59,9 +60,8 @@ async function decide(service: Service, old: Service | undefined, deps: Admissio
     return allowed('valid load balancer definition');
   } catch (error) {
     // Too many requests, and failures of the API, say nothing about the Service: its owner must not wait for them.
-    if (retryAfterOf(error) !== undefined)
-      return allowed(`DO API is throttled, allowing to prevent blocking: ${messageOf(error)}`);
-    if (!(error instanceof ApiError)) throw wrapped('failed to get a response from DO API', error);
+    if (retryAfterOf(error) !== undefined) return allowed(`DO API is throttled, allowing to prevent blocking: ${textOf(error)}`);
+    if (!(error instanceof ApiError)) return during('failed to get a response from DO API')(error);
     if (error.status < 500) return denied(`invalid load balancer definition: ${error.message}`);
     return allowed(
       `received unexpected status code (${error.status}) from DO API, allowing to prevent blocking: ${error.message}`,

@@ -1,8 +1,8 @@
 // Nodes and their droplets: by the number in the provider ID, else by the Node's name, which may also be one of the droplet's addresses.
 import { isIP } from 'node:net';
 import { CloudError, type InstancesV2, type Node, providerIdOf } from 'sagong/cloud-provider';
+import { during, textOf } from 'sagong/cloud-provider/kit';
 import type { DigitalOceanApi } from './api/client.ts';
-import { messageOf, wrapped } from './api/errors.ts';
 import type { Droplet } from './api/types.ts';
 import { addressesOf, dropletIdOf, isNamed, nameOfNode, providerName } from './droplets.ts';
 
@@ -31,7 +31,7 @@ function idIn(providerId: string): number {
   try {
     return dropletIdOf(providerId);
   } catch (error) {
-    throw wrapped('determining droplet ID from providerID', error);
+    return during('determining droplet ID from providerID')(error);
   }
 }
 
@@ -42,7 +42,7 @@ async function dropletOf(api: DigitalOceanApi, node: Node, signal?: AbortSignal)
   try {
     return await (byId ? api.droplet(id, signal) : dropletNamed(api, nameOfNode(node), signal));
   } catch (error) {
-    throw wrapped(`getting droplet by ${byId ? 'ID' : 'name'}`, error);
+    return during(`getting droplet by ${byId ? 'ID' : 'name'}`)(error);
   }
 }
 
@@ -62,7 +62,7 @@ function addressesFor(droplet: Droplet, node: Node): ReturnType<typeof addresses
   try {
     return addressesOf(droplet);
   } catch (error) {
-    throw new Error(`getting node addresses of droplet ${droplet.id} for node ${nameOfNode(node)}: ${messageOf(error)}`, {
+    throw new Error(`getting node addresses of droplet ${droplet.id} for node ${nameOfNode(node)}: ${textOf(error)}`, {
       cause: error,
     });
   }

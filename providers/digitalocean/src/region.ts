@@ -1,8 +1,7 @@
 // The region load balancers are made in: the configured one, once the API has confirmed it, else that of the machine this runs on, as its
 // metadata service tells (https://docs.digitalocean.com/reference/api/metadata/).
-import { boundedText } from 'sagong/cloud-provider/kit';
+import { boundedText, during } from 'sagong/cloud-provider/kit';
 import type { DigitalOceanApi } from './api/client.ts';
-import { wrapped } from './api/errors.ts';
 import { metadataBytesMax, metadataTimeoutMs } from './limits.ts';
 
 async function ownRegion(metadataUrl: string): Promise<string> {
@@ -15,7 +14,7 @@ async function ownRegion(metadataUrl: string): Promise<string> {
 
 async function confirmed(api: DigitalOceanApi, region: string, signal?: AbortSignal): Promise<string> {
   const known = await api.regions(signal).catch((error: unknown) => {
-    throw wrapped('failed to determine if region is valid', error);
+    return during('failed to determine if region is valid')(error);
   });
   if (!known.some(({ slug }) => slug === region)) throw new Error(`invalid region specified: ${region}`);
   return region;
@@ -32,7 +31,7 @@ export function regionSource(
       known ??= await (region === '' ? ownRegion(metadataUrl) : confirmed(api, region, signal));
       return known;
     } catch (error) {
-      throw wrapped('failed to determine region', error);
+      return during('failed to determine region')(error);
     }
   };
 }

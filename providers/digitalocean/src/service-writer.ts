@@ -1,8 +1,8 @@
 // What the provider writes into the cluster: annotations of Services, which find a load balancer again, and events about configurations that
 // only a person can put right.
 import type { Clock, CloudClient, Logger, Service } from 'sagong/cloud-provider';
+import { textOf } from 'sagong/cloud-provider/kit';
 import { annotationOf, annotations } from './annotations.ts';
-import { messageOf } from './api/errors.ts';
 import type { LoadBalancer } from './api/types.ts';
 
 const component = 'digitalocean-cloud-controller-manager';
@@ -51,7 +51,7 @@ export function createServiceWriter({ clock, logger }: { clock: Clock; logger: L
           patch: { type: 'application/merge-patch+json', body },
         });
       } catch (error) {
-        throw new Error(`failed to patch service object ${namespace}/${name}: ${messageOf(error)}`, { cause: error });
+        throw new Error(`failed to patch service object ${namespace}/${name}: ${textOf(error)}`, { cause: error });
       }
     },
     async warn({ metadata: { namespace = '', name = '', uid = '' } }, reason, message) {
@@ -71,7 +71,7 @@ export function createServiceWriter({ clock, logger }: { clock: Clock; logger: L
       try {
         await client?.resource({ group: '', version: 'v1', resource: 'events' }, namespace).create(event);
       } catch (error) {
-        logger.warn('could not write an event', { service: `${namespace}/${name}`, reason, error: messageOf(error) });
+        logger.warn('could not write an event', { service: `${namespace}/${name}`, reason, error: textOf(error) });
       }
     },
   };

@@ -1,8 +1,7 @@
 // Keeps the tag of the cluster on its load balancers: new ones are made with it, but a person, or an older manager, may have left it out.
 import type { Clock, CloudClient, Logger } from 'sagong/cloud-provider';
-import { loadBalancerServices } from 'sagong/cloud-provider/kit';
+import { during, loadBalancerServices, textOf } from 'sagong/cloud-provider/kit';
 import type { DigitalOceanApi } from './api/client.ts';
-import { messageOf, wrapped } from './api/errors.ts';
 import { tagSyncPeriodMs } from './limits.ts';
 import { idOf } from './load-balancer/load-balancers.ts';
 import { clusterTag } from './load-balancer/request.ts';
@@ -21,7 +20,7 @@ export async function syncTags({ api, client, clusterId, signal }: Omit<TagSyncD
   const services = await loadBalancerServices(client);
   if (services.length === 0) return;
   const all = await api.loadBalancers(signal).catch((error: unknown) => {
-    throw wrapped('failed to list load-balancers', error);
+    return during('failed to list load-balancers')(error);
   });
   const ids = services.flatMap((service) => idOf(service, all) ?? []);
   if (ids.length === 0) return;
@@ -31,7 +30,7 @@ export async function syncTags({ api, client, clusterId, signal }: Omit<TagSyncD
     await api.createTag(tag, signal);
     if (!(await api.tagLoadBalancers(tag, ids, signal))) throw new Error(`tag "${tag}" does not exist`);
   } catch (error) {
-    throw wrapped(`failed to tag LB resource(s) ${ids.join(', ')} with tag "${tag}"`, error);
+    return during(`failed to tag LB resource(s) ${ids.join(', ')} with tag "${tag}"`)(error);
   }
 }
 
@@ -40,7 +39,7 @@ export async function runTagSync(deps: TagSyncDeps): Promise<void> {
   const { clock, logger, signal } = deps;
   while (!signal.aborted) {
     await syncTags(deps).catch((error: unknown) => {
-      if (!signal.aborted) logger.error('tags syncer failed', { error: messageOf(error) });
+      if (!signal.aborted) logger.error('tags syncer failed', { error: textOf(error) });
     });
     await clock.sleep(tagSyncPeriodMs, signal).catch(() => {});
   }

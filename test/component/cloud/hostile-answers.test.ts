@@ -3,6 +3,7 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { retryAfterOf } from '#cloud-provider';
 import { cluster, conclusions, type Honest, type Lie, openVendor, vendors } from './hostile-world.ts';
 
 const page = '<!DOCTYPE html><html><body><h1>404 page not found</h1></body></html>';
@@ -86,6 +87,36 @@ describe.each(Object.entries(vendors))('what stands in the place of %s', (vendor
     });
     expect(visits).toBe(0);
   });
+
+  // The same reason as above.
+  it.skipIf(isXml)(
+    'may say when it wants to be asked again, also by 503, and the controller is told',
+    { timeout: 60_000 },
+    async () => {
+      const { cloud, node, service } = world;
+      const refusals = async (): Promise<unknown[]> =>
+        (
+          await Promise.allSettled([
+            cloud.instancesV2?.instanceExists({ ...node, spec: {} }),
+            cloud.loadBalancer?.getLoadBalancer(cluster, service),
+            cloud.loadBalancer?.ensureLoadBalancer(cluster, service, [node]),
+            cloud.loadBalancer?.ensureLoadBalancerDeleted(cluster, service),
+            cloud.routes?.listRoutes(cluster),
+          ])
+        ).flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
+      for (const status of [429, 503]) {
+        world.say(answer(status, '{}', { 'retry-after': '97' }));
+        try {
+          const reasons = await refusals();
+          expect(reasons.length).toBeGreaterThanOrEqual(4);
+          expect(new Set(reasons.map(retryAfterOf)), String(status)).toEqual(new Set([97_000]));
+        } finally {
+          world.say(undefined);
+          await world.ensure();
+        }
+      }
+    },
+  );
 
   /** Asks whether a machine exists by its name, so that lists are read. */
   async function getsNoAnswer(lie: Lie): Promise<void> {

@@ -3,10 +3,9 @@ import { retryAfterOf } from 'sagong/cloud-provider';
 import { rejection, seededRng, startVendorServer } from 'sagong/cloud-provider/test-server';
 import { afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { pathOf, startTestServer, type TestServer, type TestServerOptions } from '../../test-server/index.ts';
-import { readSdk, sdkTimeoutMs, testClock } from '../../test-server/world.ts';
+import { eventually, readSdk, sdkTimeoutMs, testClock } from '../../test-server/world.ts';
 import { connectApi, type DigitalOceanApi } from './client.ts';
 import { throttledMs } from './errors.ts';
-import { gate, pacer } from './pace.ts';
 
 beforeAll(readSdk, sdkTimeoutMs);
 
@@ -81,49 +80,26 @@ describe('the client', () => {
     ['seconds before a moment', { 'retry-after': '7', 'ratelimit-reset': '1090' }, 7_000],
     ['a moment far away', { 'ratelimit-reset': '4600' }, 300_000],
     ['a moment gone by', { 'ratelimit-reset': '10' }, 1_000],
+    ['a date', { 'retry-after': 'Thu, 01 Jan 1970 00:16:47 GMT' }, 7_000],
     ['nothing', {}, 60_000],
   ])('waits for %s', async (_name, headers, expected) => {
     await start();
     expect(throttledMs(new Headers(headers), 1_000_000)).toBe(expected);
   });
-  it('sends few at a time, in their order, also after failures', async () => {
-    await start();
-    const few = gate(2);
-    const log: string[] = [];
-    let running = 0;
-    const work = (name: number) => async () => {
-      running += 1;
-      log.push(`${name} of ${running}`);
-      await new Promise((resolve) => {
-        setImmediate(resolve);
-      });
-      running -= 1;
-      if (name === 1) throw new Error('one fails');
-    };
-    await Promise.allSettled([1, 2, 3, 4, 5].map((name) => few(work(name))));
-    expect(log).toEqual([
-      '1 of 1',
-      '2 of 2',
-      expect.stringMatching(/^3/),
-      expect.stringMatching(/^4/),
-      expect.stringMatching(/^5/),
-    ]);
-    expect(log.join()).not.toContain('of 3');
-  });
   it('keeps its requests apart when it is told to', async () => {
-    await start();
+    server = await startTestServer();
     const times = testClock(0);
-    const turn = pacer(2, times);
+    const api = await connectApi({ accessToken: 'dop_v1_test', apiUrl: server.url, requestsPerSecond: 2, clock: times });
     const passed: number[] = [];
-    for (let number = 0; number < 3; number++) void turn().then(() => passed.push(times.now()));
-    await Promise.resolve();
-    for (let step = 0; step < 11; step++) {
-      times.advance(100);
-      await new Promise((resolve) => {
-        setImmediate(resolve);
-      });
-    }
-    expect(passed).toEqual([0, 500, 1000].map((ms) => expect.closeTo(ms, -2.1)));
+    const asked = [1, 2, 3].map(() => api.certificateNamed('none').then(() => passed.push(times.now())));
+    await eventually(() => expect(passed).toEqual([0]));
+    times.advance(499);
+    expect(server.requests).toHaveLength(1);
+    times.advance(1);
+    await eventually(() => expect(passed).toEqual([0, 500]));
+    times.advance(500);
+    await Promise.all(asked);
+    expect(passed).toEqual([0, 500, 1000]);
   });
 });
 

@@ -1,9 +1,17 @@
 // The calls of DigitalOcean's API that the provider makes: one method each, bounded in time and size, lists over all their pages.
 import type { Clock } from 'sagong/cloud-provider';
-import { countIn, listIn, withTexts } from 'sagong/cloud-provider/kit';
+import {
+  atMost,
+  boundedText,
+  countIn,
+  listIn,
+  type RateLimiter,
+  textOf,
+  tokenBucket,
+  withTexts,
+} from 'sagong/cloud-provider/kit';
 import { listItemsMax, pageItems, pagesMax, requestsAtOnceMax, requestTimeoutMs, responseBytesMax } from '../limits.ts';
-import { errorOf, isNotFound, messageOf } from './errors.ts';
-import { gate, pacer } from './pace.ts';
+import { errorOf, isNotFound } from './errors.ts';
 import { loadSdk, type Sdk, type SdkRequest } from './sdk.ts';
 import type {
   Certificate,
@@ -49,17 +57,6 @@ export interface ApiOptions {
   clock: Clock;
 }
 
-async function textOf(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.byteLength;
-    if (bytes > responseBytesMax) throw new Error(`the answer is larger than ${responseBytesMax} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
-}
-
 const undefinedIfMissing = (error: unknown): undefined => {
   if (!isNotFound(error)) throw error;
 };
@@ -67,13 +64,14 @@ const undefinedIfMissing = (error: unknown): undefined => {
 class HttpApi implements DigitalOceanApi {
   readonly #sdk: Sdk;
   readonly #clock: Clock;
-  readonly #turn: (signal?: AbortSignal) => Promise<void>;
-  readonly #few = gate(requestsAtOnceMax);
+  readonly #pace: RateLimiter;
+  readonly #few = atMost(requestsAtOnceMax);
 
-  constructor(sdk: Sdk, clock: Clock, requestsPerSecond: number | undefined) {
+  constructor(sdk: Sdk, clock: Clock, perSecond = Number.POSITIVE_INFINITY) {
     this.#sdk = sdk;
     this.#clock = clock;
-    this.#turn = pacer(requestsPerSecond, clock);
+    // Kept apart, as the vendor's Go client does with a static rate limit.
+    this.#pace = tokenBucket({ clock, perSecond, burst: 1 });
   }
   async droplet(id: number, signal?: AbortSignal) {
     const { droplets } = this.#sdk.client.v2;
@@ -191,7 +189,7 @@ class HttpApi implements DigitalOceanApi {
   }
   #send(request: SdkRequest, signal?: AbortSignal): Promise<Record<string, unknown>> {
     return this.#few(async () => {
-      await this.#turn(signal);
+      await this.#pace.wait(signal);
       return this.#answerTo(request, signal);
     });
   }
@@ -204,10 +202,10 @@ class HttpApi implements DigitalOceanApi {
     let text: string;
     try {
       response = await fetch(url, { method, headers, redirect: 'error', signal: bound, ...(body && { body }) });
-      text = await textOf(response);
+      text = await boundedText(response, responseBytesMax);
     } catch (error) {
       const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
-      throw new Error(`${method} ${url}: ${messageOf(cause)}`, { cause: error });
+      throw new Error(`${method} ${url}: ${textOf(cause)}`, { cause: error });
     }
     if (!response.ok)
       throw errorOf({ method, url, status: response.status, headers: response.headers, body: text }, this.#clock.now());

@@ -1,6 +1,7 @@
 // What the API answers when it refuses, as errors (reference: "HTTP Statuses" and "Rate Limit"). The text is that of the vendor's Go client,
 // which people know from the events of Services.
 import { retryAfter } from 'sagong/cloud-provider';
+import { retryAfterHeaderMs } from 'sagong/cloud-provider/kit';
 import { throttledDefaultMs, throttledMaxMs } from '../limits.ts';
 
 /** An answer with a status of 400 or more. */
@@ -19,7 +20,6 @@ export class ApiError extends Error {
 
 /** Whether the API says that the thing does not exist. An answer of something in between, which has no ID, does not count. */
 export const isNotFound = (error: unknown): boolean => error instanceof ApiError && error.status === 404 && error.id !== '';
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 export interface FailedAnswer {
   method: string;
@@ -45,16 +45,23 @@ function bodyOf(text: string): ErrorBody {
   }
 }
 
-/** How long the API wants to be left alone after a 429, in milliseconds. */
-export function throttledMs(headers: Headers, nowMs: number): number {
-  const afterSeconds = Number(headers.get('retry-after') ?? Number.NaN);
+/** How long the API wants to be left alone, in milliseconds; undefined: it names no time. */
+function wantedMs(headers: Headers, nowMs: number): number | undefined {
+  const afterMs = retryAfterHeaderMs(headers.get('retry-after'), nowMs);
+  if (afterMs !== undefined) return afterMs;
   const resetSeconds = Number(headers.get('ratelimit-reset') ?? Number.NaN);
-  const wantedMs = Number.isFinite(afterSeconds) ? afterSeconds * 1000 : resetSeconds * 1000 - nowMs;
-  if (!Number.isFinite(wantedMs)) return throttledDefaultMs;
-  return Math.min(Math.max(wantedMs, 1_000), throttledMaxMs);
+  return Number.isFinite(resetSeconds) ? resetSeconds * 1000 - nowMs : undefined;
 }
 
-/** The error of a failed answer; of a 429 one that says when to come again. */
+/** How long to wait after a 429, in milliseconds. */
+export const throttledMs = (headers: Headers, nowMs: number): number =>
+  Math.min(Math.max(wantedMs(headers, nowMs) ?? throttledDefaultMs, 1_000), throttledMaxMs);
+
+/** Whether the answer asks for a later time: a 429, or another one of which it is the server's fault and that has a Retry-After (RFC 9110, 10.2.3). */
+const isPatience = (status: number, headers: Headers): boolean =>
+  status === 429 || (status >= 500 && headers.get('retry-after') !== null);
+
+/** The error of a failed answer; of one that asks for patience an error that says when to come again. */
 export function errorOf({ method, url, status, headers, body }: FailedAnswer, nowMs: number): Error {
   const { id, message, request_id } = bodyOf(body);
   const requestId = typeof request_id === 'string' ? request_id : headers.get('x-request-id');
@@ -64,8 +71,5 @@ export function errorOf({ method, url, status, headers, body }: FailedAnswer, no
     status,
     typeof id === 'string' ? id : '',
   );
-  return status === 429 ? retryAfter(error.message, throttledMs(headers, nowMs), error) : error;
+  return isPatience(status, headers) ? retryAfter(error.message, throttledMs(headers, nowMs), error) : error;
 }
-
-/** The error with words in front of its message; the original, with its wish for a later time, is its cause. */
-export const wrapped = (words: string, error: unknown): Error => new Error(`${words}: ${messageOf(error)}`, { cause: error });

@@ -1,8 +1,8 @@
 // Certificates of load balancers: named by id or by name, and renewed by DigitalOcean under a new id when they come from Let's Encrypt.
 import type { Service } from 'sagong/cloud-provider';
+import { during, textOf } from 'sagong/cloud-provider/kit';
 import { annotationOf, annotations, quoted } from '../annotations.ts';
 import type { DigitalOceanApi } from '../api/client.ts';
-import { messageOf, wrapped } from '../api/errors.ts';
 import type { Certificate, LoadBalancer } from '../api/types.ts';
 
 /** The id of the certificate a Service asks for; '' without one. Rejects when there is none of the name. */
@@ -14,7 +14,7 @@ export async function certificateIdOf(api: DigitalOceanApi, service: Service, si
   try {
     found = await api.certificateNamed(name, signal);
   } catch (error) {
-    throw new Error(`failed to get certificate by name: ${quoted(name)} error: ${messageOf(error)}`, { cause: error });
+    throw new Error(`failed to get certificate by name: ${quoted(name)} error: ${textOf(error)}`, { cause: error });
   }
   if (!found) throw new Error(`certificate with name: ${quoted(name)} not found`);
   return found.id;
@@ -38,6 +38,6 @@ export async function renewedCertificateId(
     const named = await api.certificate(wanted, signal);
     return named === undefined || named.name === inUse.name ? current : undefined;
   } catch (error) {
-    throw wrapped('failed to get DO certificate for load-balancer', error);
+    return during('failed to get DO certificate for load-balancer')(error);
   }
 }

@@ -1,8 +1,8 @@
 // The droplets that stand behind a load balancer: by the provider IDs of the nodes, by their names for nodes that have none yet.
 import type { Logger, Node } from 'sagong/cloud-provider';
+import { during, textOf } from 'sagong/cloud-provider/kit';
 import { quoted } from '../annotations.ts';
 import type { DigitalOceanApi } from '../api/client.ts';
-import { messageOf, wrapped } from '../api/errors.ts';
 import { dropletIdOf, isNamed, nameOfNode } from '../droplets.ts';
 import { shownNames } from './network.ts';
 
@@ -10,7 +10,7 @@ function idIn(providerId: string): number {
   try {
     return dropletIdOf(providerId);
   } catch (error) {
-    throw new Error(`failed to parse provider ID ${quoted(providerId)}: ${messageOf(error)}`, { cause: error });
+    throw new Error(`failed to parse provider ID ${quoted(providerId)}: ${textOf(error)}`, { cause: error });
   }
 }
 
@@ -25,7 +25,7 @@ export async function dropletIdsOf(
   const names = nodes.filter(({ spec }) => !spec?.providerID).map(nameOfNode);
   if (names.length === 0) return known;
   const droplets = await api.droplets(undefined, signal).catch((error: unknown) => {
-    throw wrapped('failed to list all droplets', error);
+    return during('failed to list all droplets')(error);
   });
   const missing: string[] = [];
   for (const name of names) {

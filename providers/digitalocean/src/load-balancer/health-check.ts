@@ -1,8 +1,8 @@
 // How a load balancer learns which nodes can serve. By default it asks kube-proxy (KEP-3836), or, with `externalTrafficPolicy: Local`, the
 // Service's own health check port; annotations may send it elsewhere, but only together with the one that says they mean it.
 import { healthCheckOf, type Service, type ServicePort } from 'sagong/cloud-provider';
+import { textOf } from 'sagong/cloud-provider/kit';
 import { annotationOf, annotations, integerOf, portsOf, quoted } from '../annotations.ts';
-import { messageOf } from '../api/errors.ts';
 import type { HealthCheck } from '../api/types.ts';
 
 const kubeProxyHealthPort = 10_256;
@@ -17,7 +17,7 @@ function numberOf(service: Service, key: string, words: string, otherwise: numbe
   try {
     return integerOf(text);
   } catch (error) {
-    throw new Error(`failed to parse health check ${words} annotation ${quoted(key)}: ${messageOf(error)}`, { cause: error });
+    throw new Error(`failed to parse health check ${words} annotation ${quoted(key)}: ${textOf(error)}`, { cause: error });
   }
 }
 
@@ -25,7 +25,7 @@ function annotatedPorts(service: Service): number[] {
   try {
     return portsOf(service, annotations.healthCheckPort);
   } catch (error) {
-    throw new Error(`failed to get health check port: ${messageOf(error)}`, { cause: error });
+    throw new Error(`failed to get health check port: ${textOf(error)}`, { cause: error });
   }
 }
 

@@ -9,9 +9,9 @@ import {
   retryAfter,
   type Service,
 } from 'sagong/cloud-provider';
+import { during, textOf } from 'sagong/cloud-provider/kit';
 import { annotationOf, annotations, trimmedOf } from '../annotations.ts';
 import type { DigitalOceanApi } from '../api/client.ts';
-import { messageOf, wrapped } from '../api/errors.ts';
 import type { LoadBalancer, LoadBalancerRequest, LoadBalancerType } from '../api/types.ts';
 import { creationRetryMs } from '../limits.ts';
 import { annotated, identityOf, type ServiceWriter } from '../service-writer.ts';
@@ -80,7 +80,7 @@ class DigitalOceanLoadBalancers implements LoadBalancers {
     if (isDisowned(service)) return service.status?.loadBalancer ?? {};
     return this.#annotating(service, async (annotate) => {
       const request = await this.#request(service, nodes, signal).catch((error: unknown) => {
-        throw wrapped('failed to build load-balancer request', error);
+        return during('failed to build load-balancer request')(error);
       });
       const existing = await this.#find(service, signal);
       if (existing) annotate(identityOf(existing));
@@ -105,7 +105,7 @@ class DigitalOceanLoadBalancers implements LoadBalancers {
     const existing = await this.#findOwn(service, signal);
     if (!existing) return;
     await this.#deps.api.deleteLoadBalancer(existing.id, signal).catch((error: unknown) => {
-      throw wrapped('failed to delete load-balancer', error);
+      return during('failed to delete load-balancer')(error);
     });
   }
 
@@ -136,7 +136,7 @@ class DigitalOceanLoadBalancers implements LoadBalancers {
     const annotatedOne =
       id &&
       (await api.loadBalancer(id, signal).catch((error: unknown) => {
-        throw wrapped(`failed to get load-balancer by ID ${id}`, error);
+        return during(`failed to get load-balancer by ID ${id}`)(error);
       }));
     if (annotatedOne) return annotatedOne;
     // The annotation may be of one that is gone: its successor was made when nobody lived to write the new id.
@@ -149,7 +149,7 @@ class DigitalOceanLoadBalancers implements LoadBalancers {
     const { api } = this.#deps;
     const whole = { ...request, ...(ip !== '' && { ip }) };
     return withLiveDroplets(api, whole, (body) => api.createLoadBalancer(body, signal), signal).catch((error: unknown) => {
-      throw wrapped('failed to create load-balancer', error);
+      return during('failed to create load-balancer')(error);
     });
   }
   async #update(
@@ -165,11 +165,11 @@ class DigitalOceanLoadBalancers implements LoadBalancers {
     annotate(added);
     const asIs = annotated(service, { ...added, ...fixedOf(existing) });
     const request = await this.#request(asIs, nodes, signal, existing).catch((error: unknown) => {
-      throw wrapped('failed to build load-balancer request', error);
+      return during('failed to build load-balancer request')(error);
     });
     const send = (body: LoadBalancerRequest) => api.updateLoadBalancer(existing.id, body, signal);
     const updated = await withLiveDroplets(api, request, send, signal).catch((error: unknown) => {
-      throw wrapped(`failed to update load-balancer with ID ${existing.id}`, error);
+      return during(`failed to update load-balancer with ID ${existing.id}`)(error);
     });
     await this.#refuseOtherNetwork(service, existing);
     return updated;
@@ -222,7 +222,7 @@ class DigitalOceanLoadBalancers implements LoadBalancers {
       await this.#deps.writer.annotate(service, wanted);
     } catch (error) {
       if (!('error' in outcome)) throw error;
-      throw new Error(`[${messageOf(outcome.error)}, ${messageOf(error)}]`, { cause: outcome.error });
+      throw new Error(`[${textOf(outcome.error)}, ${textOf(error)}]`, { cause: outcome.error });
     }
     if ('error' in outcome) throw outcome.error;
     return outcome.value;

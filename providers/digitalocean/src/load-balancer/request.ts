@@ -1,7 +1,7 @@
 // From a Service to the body of POST and PUT /v2/load_balancers, without what only calls can tell (droplets, region). Pure.
 import { defaultLoadBalancerName, type Service } from 'sagong/cloud-provider';
+import { textOf } from 'sagong/cloud-provider/kit';
 import { annotationOf, annotations, booleanOf, integerOf, quoted, trimmedOf } from '../annotations.ts';
-import { messageOf } from '../api/errors.ts';
 import type { LoadBalancerRequest, LoadBalancerType, StickySessions } from '../api/types.ts';
 import { accessRules } from './access.ts';
 import { passThroughRules, terminatingRules } from './forwarding-rules.ts';
@@ -23,7 +23,7 @@ function sizeOf(service: Service): Pick<LoadBalancerRequest, 'size' | 'size_unit
     try {
       unit = integerOf(text);
     } catch (error) {
-      throw new Error(`invalid LB size unit ${quoted(text)} provided: ${messageOf(error)}`, { cause: error });
+      throw new Error(`invalid LB size unit ${quoted(text)} provided: ${textOf(error)}`, { cause: error });
     }
     if (unit < 0) throw new Error(`LB size unit must be non-negative. ${unit} provided`);
   }
@@ -44,7 +44,7 @@ function flag(service: Service, key: string, words: string): boolean {
   try {
     return booleanOf(service, key) ?? false;
   } catch (error) {
-    throw new Error(`failed to get ${words} configuration setting: ${messageOf(error)}`, { cause: error });
+    throw new Error(`failed to get ${words} configuration setting: ${textOf(error)}`, { cause: error });
   }
 }
 

@@ -1,8 +1,9 @@
 // Keeps the public access firewall in line with the Services: soon after each change that matters, and every five minutes against changes
 // that somebody made outside the cluster.
 import type { Clock, CloudClient, CloudInformers, Logger, Service } from 'sagong/cloud-provider';
+import { during, textOf } from 'sagong/cloud-provider/kit';
 import type { DigitalOceanApi } from '../api/client.ts';
-import { isNotFound, messageOf, wrapped } from '../api/errors.ts';
+import { isNotFound } from '../api/errors.ts';
 import type { Firewall, LoadBalancerType } from '../api/types.ts';
 import { firewallDelayMs, firewallPeriodMs, firewallRetryMaxMs, firewallRetryMinMs } from '../limits.ts';
 import { firewallFor, isAsWanted, rulesOf } from './rules.ts';
@@ -24,7 +25,7 @@ async function currentFirewall({ api, name, signal }: FirewallDeps): Promise<Fir
   try {
     return (await api.firewalls(signal)).find((firewall) => firewall.name === name);
   } catch (error) {
-    throw wrapped('failed to retrieve list of firewalls from DO API', error);
+    return during('failed to retrieve list of firewalls from DO API')(error);
   }
 }
 
@@ -42,10 +43,10 @@ export async function syncFirewall(deps: FirewallDeps, known?: Firewall): Promis
     try {
       return await api.updateFirewall(existing.id, wanted, signal);
     } catch (error) {
-      if (!isNotFound(error)) throw wrapped('failed to update firewall', error);
+      if (!isNotFound(error)) return during('failed to update firewall')(error);
     }
   return api.createFirewall(wanted, signal).catch((error: unknown) => {
-    throw wrapped('failed to create firewall', error);
+    return during('failed to create firewall')(error);
   });
 }
 
@@ -85,7 +86,7 @@ export function createFirewallController(deps: FirewallDeps): FirewallController
   };
   const failed = async (error: unknown): Promise<void> => {
     if (signal.aborted) return;
-    logger.error('failed to reconcile the public access firewall', { firewall: deps.name, error: messageOf(error) });
+    logger.error('failed to reconcile the public access firewall', { firewall: deps.name, error: textOf(error) });
     known = undefined;
     pending = true;
     await clock.sleep(retryMs, signal).catch(() => {});
@@ -113,7 +114,7 @@ function needs(service: Service, defaultType: LoadBalancerType): string {
   try {
     return JSON.stringify(rulesOf(service, defaultType));
   } catch (error) {
-    return messageOf(error);
+    return textOf(error);
   }
 }
 
