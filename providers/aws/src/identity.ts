@@ -1,10 +1,10 @@
 // Where the cluster lives: region, network, and the name in its tags. From the configuration alone when that is complete, else from the instance
 // this process runs on (cloud-provider-aws newAWSCloud).
+import { during } from 'sagong/cloud-provider/kit';
 import { DescribeInstancesCommand } from '@aws-sdk/client-ec2';
 import type { Api } from './clients.ts';
 import { regionOfZone } from './config/config.ts';
 import type { AwsConfig } from './config/schema.ts';
-import { during } from './errors.ts';
 import type { InstanceMetadataService } from './metadata.ts';
 import { type ClusterTags, clusterNamed, clusterOfTags } from './tags.ts';
 

@@ -1,7 +1,6 @@
 // The instance metadata service, version 2 (docs.aws.amazon.com, "Use the Instance Metadata Service"): what the instance this process runs on
 // knows of itself. Asked only for what the configuration leaves open.
-import { boundedText } from 'sagong/cloud-provider/kit';
-import { during, textOf } from './errors.ts';
+import { boundedText, during, textOf } from 'sagong/cloud-provider/kit';
 import { metadataBytesMax, metadataTimeoutMs, metadataTokenSeconds } from './limits.ts';
 
 export interface InstanceMetadataService {

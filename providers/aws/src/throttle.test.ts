@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isInstanceNotFound, retryAfterOf } from 'sagong/cloud-provider';
-import { absentFor, during, forController, hasCode } from './errors.ts';
+import { during } from 'sagong/cloud-provider/kit';
+import { absentFor, forController, hasCode } from './errors.ts';
 import { createThrottle } from './throttle.ts';
 
 const sdkError = (name: string, Code?: string): Error => Object.assign(new Error('refused'), { name, ...(Code && { Code }) });

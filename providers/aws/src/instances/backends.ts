@@ -1,8 +1,8 @@
 // The instances behind load balancers: one list of all of the cluster's, kept for some minutes, because every Service asks for nearly all Nodes.
 import type { Instance } from '@aws-sdk/client-ec2';
 import type { Clock, Logger, Node } from 'sagong/cloud-provider';
+import { textOf } from 'sagong/cloud-provider/kit';
 import type { Api } from '../clients.ts';
-import { textOf } from '../errors.ts';
 import { backendsAgeMaxMs } from '../limits.ts';
 import type { ClusterTags } from '../tags.ts';
 import { allInstances, isGone } from './describe.ts';

@@ -2,8 +2,9 @@
 // the call is limited to few a second.
 import { DescribeInstanceTopologyCommand } from '@aws-sdk/client-ec2';
 import type { Clock, Logger } from 'sagong/cloud-provider';
+import { textOf } from 'sagong/cloud-provider/kit';
 import type { Api } from '../clients.ts';
-import { hasCode, textOf } from '../errors.ts';
+import { hasCode } from '../errors.ts';
 import { topologyUnsupportedMs } from '../limits.ts';
 
 export const networkNodeLabel = (layer: number): string => `topology.k8s.aws/network-node-layer-${layer}`;

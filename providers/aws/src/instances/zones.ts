@@ -1,8 +1,8 @@
 // Availability zones: their ids (the same in every account, other than names) and kinds. They hardly ever change, so they are read once, and
 // again only for a zone that is not among them.
+import { during } from 'sagong/cloud-provider/kit';
 import { type AvailabilityZone, DescribeAvailabilityZonesCommand } from '@aws-sdk/client-ec2';
 import type { Api } from '../clients.ts';
-import { during } from '../errors.ts';
 
 export interface ZoneDetails {
   /** Undefined: AWS does not know it. */

@@ -7,9 +7,10 @@ import {
   type RouteTable,
 } from '@aws-sdk/client-ec2';
 import type { Routes } from 'sagong/cloud-provider';
+import { during as failing } from 'sagong/cloud-provider/kit';
 import { pages } from '../clients.ts';
 import type { Cloud } from '../cloud.ts';
-import { absentFor, during as failing } from '../errors.ts';
+import { absentFor } from '../errors.ts';
 import { isGone } from '../instances/describe.ts';
 import { pagesMax } from '../limits.ts';
 import { clusterRouteTable, destination, destinationOf, podRoutes } from './route-table.ts';

@@ -1,4 +1,5 @@
 // Security groups: finding, making, changing their rules, deleting. Changes made by somebody else in the same moment are no failure.
+import { during } from 'sagong/cloud-provider/kit';
 import {
   AuthorizeSecurityGroupIngressCommand,
   CreateSecurityGroupCommand,
@@ -11,7 +12,7 @@ import {
 } from '@aws-sdk/client-ec2';
 import { pages } from '../clients.ts';
 import { type Cloud, sleep } from '../cloud.ts';
-import { absentFor, during, hasCode } from '../errors.ts';
+import { absentFor, hasCode } from '../errors.ts';
 import { groupCreatePeriodMs, groupCreateTries, groupDeleteMaxMs, groupDeletePeriodMs, pageItems, pagesMax } from '../limits.ts';
 import { inCluster, missingTags, ownedByCluster, ownedTags } from '../tags.ts';
 import { permissionsOf, type Rule, rulesIn, without } from './rules.ts';

@@ -8,9 +8,9 @@ import {
   type Subnet,
 } from '@aws-sdk/client-ec2';
 import type { Clock } from 'sagong/cloud-provider';
-import { createCache } from 'sagong/cloud-provider/kit';
+import { createCache, during } from 'sagong/cloud-provider/kit';
 import { type Api, pages } from '../clients.ts';
-import { during, hasCode } from '../errors.ts';
+import { hasCode } from '../errors.ts';
 import { pagesMax, subnetsTtlMs } from '../limits.ts';
 
 export interface Network {

@@ -1,8 +1,8 @@
 // Deletes a classic load balancer and what was made for it; also what is left when only that is there.
 import { DeleteLoadBalancerCommand } from '@aws-sdk/client-elastic-load-balancing';
 import type { LoadBalancerStatus, Service } from 'sagong/cloud-provider';
+import { during } from 'sagong/cloud-provider/kit';
 import type { Cloud } from '../../cloud.ts';
-import { during } from '../../errors.ts';
 import { classicGroupName } from '../../naming.ts';
 import { deleteGroups, groupsById, ownGroupByName, revokeAdmission } from '../../security-groups/groups.ts';
 import { inCluster } from '../../tags.ts';

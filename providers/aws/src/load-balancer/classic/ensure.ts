@@ -16,9 +16,10 @@ import {
   RegisterInstancesWithLoadBalancerCommand,
 } from '@aws-sdk/client-elastic-load-balancing';
 import type { LoadBalancerStatus, Node, Service } from 'sagong/cloud-provider';
+import { during } from 'sagong/cloud-provider/kit';
 import { annotation, annotationsOf } from '../../annotations.ts';
 import type { Cloud } from '../../cloud.ts';
-import { during, isUnknownBackend } from '../../errors.ts';
+import { isUnknownBackend } from '../../errors.ts';
 import { ensureGroup, ownGroupByName, setRules } from '../../security-groups/groups.ts';
 import { removeReplacedGroup } from '../../security-groups/replaced.ts';
 import { loadBalancerSubnets } from '../../subnets/find.ts';

@@ -1,4 +1,5 @@
 // Policies of classic load balancers: the PROXY protocol towards backends, and which TLS ciphers listeners speak.
+import { during } from 'sagong/cloud-provider/kit';
 import {
   type BackendServerDescription,
   CreateLoadBalancerPolicyCommand,
@@ -8,7 +9,7 @@ import {
   SetLoadBalancerPoliciesOfListenerCommand,
 } from '@aws-sdk/client-elastic-load-balancing';
 import type { Cloud } from '../../cloud.ts';
-import { absentFor, during } from '../../errors.ts';
+import { absentFor } from '../../errors.ts';
 import { proxyProtocolPolicy, tlsPolicy } from '../../naming.ts';
 import { portsWithoutPolicy } from './listeners.ts';
 

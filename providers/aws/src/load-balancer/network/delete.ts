@@ -1,9 +1,9 @@
 // Deletes a network load balancer and what was made for it; also what is left when only that is there.
 import { DeleteLoadBalancerCommand } from '@aws-sdk/client-elastic-load-balancing-v2';
 import type { LoadBalancerStatus, Service } from 'sagong/cloud-provider';
+import { during } from 'sagong/cloud-provider/kit';
 import { annotation, annotationsOf, listIn } from '../../annotations.ts';
 import type { Cloud } from '../../cloud.ts';
-import { during } from '../../errors.ts';
 import { loadBalancerName, networkGroupName } from '../../naming.ts';
 import { deleteGroups, ownGroupByName } from '../../security-groups/groups.ts';
 import { describeNetwork, networkStatus } from './describe.ts';

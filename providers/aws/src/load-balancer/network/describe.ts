@@ -1,8 +1,9 @@
 // A network load balancer as AWS shows it.
 import { DescribeLoadBalancersCommand, type LoadBalancer } from '@aws-sdk/client-elastic-load-balancing-v2';
 import type { LoadBalancerStatus } from 'sagong/cloud-provider';
+import { during } from 'sagong/cloud-provider/kit';
 import type { Cloud } from '../../cloud.ts';
-import { absentFor, during } from '../../errors.ts';
+import { absentFor } from '../../errors.ts';
 
 /** Throws when the name is taken by another kind. */
 export async function describeNetwork({ api }: Cloud, name: string): Promise<LoadBalancer | undefined> {

@@ -8,9 +8,9 @@ import {
   ModifyLoadBalancerAttributesCommand,
 } from '@aws-sdk/client-elastic-load-balancing-v2';
 import type { LoadBalancerStatus, Node, Service } from 'sagong/cloud-provider';
+import { during } from 'sagong/cloud-provider/kit';
 import { annotationsOf } from '../../annotations.ts';
 import type { Cloud } from '../../cloud.ts';
-import { during } from '../../errors.ts';
 import { loadBalancerName, networkGroupName } from '../../naming.ts';
 import { loadBalancerSubnets, subnetCidrs } from '../../subnets/find.ts';
 import { forgettingSubnets } from '../../subnets/network.ts';

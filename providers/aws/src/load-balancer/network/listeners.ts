@@ -1,4 +1,5 @@
 // Listeners of a network load balancer: one for each port of the Service, each in front of one target group.
+import { during } from 'sagong/cloud-provider/kit';
 import {
   type Certificate,
   CreateListenerCommand,
@@ -9,7 +10,7 @@ import {
 } from '@aws-sdk/client-elastic-load-balancing-v2';
 import { pages } from '../../clients.ts';
 import type { Cloud } from '../../cloud.ts';
-import { absentFor, during } from '../../errors.ts';
+import { absentFor } from '../../errors.ts';
 import { pagesMax } from '../../limits.ts';
 import { ownedTags } from '../../tags.ts';
 import type { NetworkPlan, PortMapping } from './plan.ts';

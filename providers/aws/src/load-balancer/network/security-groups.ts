@@ -2,8 +2,8 @@
 // that was made without, so such a one stays as it is.
 import { type LoadBalancer, SetSecurityGroupsCommand } from '@aws-sdk/client-elastic-load-balancing-v2';
 import type { Service } from 'sagong/cloud-provider';
+import { during, textOf } from 'sagong/cloud-provider/kit';
 import type { Cloud } from '../../cloud.ts';
-import { during, textOf } from '../../errors.ts';
 import { networkGroupName } from '../../naming.ts';
 import { ensureGroup, setRules } from '../../security-groups/groups.ts';
 import { removeReplacedGroup } from '../../security-groups/replaced.ts';

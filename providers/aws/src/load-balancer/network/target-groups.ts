@@ -12,10 +12,10 @@ import {
   type TargetGroupAttribute,
 } from '@aws-sdk/client-elastic-load-balancing-v2';
 import { type Clock, retryAfter, type Service } from 'sagong/cloud-provider';
-import { type Cache, createCache, serviceKey } from 'sagong/cloud-provider/kit';
+import { type Cache, createCache, during, serviceKey } from 'sagong/cloud-provider/kit';
 import { type Api, pages } from '../../clients.ts';
 import type { Cloud } from '../../cloud.ts';
-import { absentFor, during, hasCode } from '../../errors.ts';
+import { absentFor, hasCode } from '../../errors.ts';
 import { inUseRetryMs, pagesMax, taggedResourcesMax, targetGroupsTtlMs } from '../../limits.ts';
 import { targetGroupPrefix } from '../../naming.ts';
 import { ownedByCluster, ownedTags, serviceTag, tagValue } from '../../tags.ts';

@@ -1,4 +1,5 @@
 // The instances in a target group.
+import { during } from 'sagong/cloud-provider/kit';
 import {
   DeregisterTargetsCommand,
   DescribeTargetHealthCommand,
@@ -7,7 +8,7 @@ import {
   type TargetHealthDescription,
 } from '@aws-sdk/client-elastic-load-balancing-v2';
 import type { Cloud } from '../../cloud.ts';
-import { during, isUnknownBackend } from '../../errors.ts';
+import { isUnknownBackend } from '../../errors.ts';
 import { targetsMax } from '../../limits.ts';
 
 const key = ({ Id, Port }: TargetDescription): string => `${Id}:${Port}`;
