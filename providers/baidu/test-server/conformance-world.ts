@@ -85,6 +85,8 @@ export async function openConformance({ guarded = false, flaky = false } = {}): 
     leftovers: () => leftoversOf(server),
     failInTheMiddle: () =>
       faults.add({ method: 'POST', path: /backendserver$/, status: 400, code: 'BadRequest', message: plannedFailure }),
+    // What fails now and then already would take too many tries.
+    ...(!flaky && { storm: (kind) => faults.storm(kind) }),
     secondProvider: openAs,
     close: () => server.close(),
   };

@@ -39,6 +39,8 @@ export async function openConformance({ flaky = false } = {}): Promise<Conforman
     leftovers: () => [...account.loadBalancers.values()].map(({ name }) => name),
     failInTheMiddle: () =>
       server.fail({ method: 'POST', path: /load_balancers/, status: 500, afterwards: true, message: plannedFailure }),
+    // What fails now and then already would take too many tries.
+    ...(!flaky && { storm: (kind) => faults.storm(kind) }),
     secondProvider: openAs,
     close,
   };

@@ -78,6 +78,8 @@ export async function openConformance({ internal = false, flaky = false } = {}):
     leftovers: () => leftoversOf(server).map(({ kind, name }) => `${kind} ${name}`),
     failInTheMiddle: () =>
       server.faults.add({ method: 'POST', path: /forwardingRules$/, status: 400, code: 'invalid', message: plannedFailure }),
+    // What fails now and then already would take too many tries.
+    ...(!flaky && { storm: (kind) => server.faults.storm(kind) }),
     secondProvider: openAs,
     close: () => server.close(),
   };

@@ -1,5 +1,6 @@
 // The list of cases, and how a test runner gets them. Knows no runner: `describe` and `it` are given, or each case is run by hand.
 import { instanceChecks } from './instances.ts';
+import { balancerChangeChecks } from './balancer-changes.ts';
 import { loadBalancerChecks } from './load-balancers.ts';
 import { routeChecks } from './routes.ts';
 import type { ConformanceCase, ConformanceTarget, ConformanceWorld } from './target.ts';
@@ -28,7 +29,7 @@ export function conformanceCases({
   skips = {},
   instancesMany = instancesManyDefault,
 }: ConformanceTarget): ConformanceCase[] {
-  const checks: Checks = { ...instanceChecks, ...loadBalancerChecks, ...routeChecks };
+  const checks: Checks = { ...instanceChecks, ...loadBalancerChecks, ...balancerChangeChecks, ...routeChecks };
   for (const name of Object.keys(skips))
     if (!Object.keys(checks).some((known) => reasonOf({ [name]: '' }, known) !== undefined))
       throw new Error(`no conformance case is called ${JSON.stringify(name)}`);

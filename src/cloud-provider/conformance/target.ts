@@ -18,6 +18,9 @@ export interface RuleByHand {
   isThere(): Promise<boolean> | boolean;
 }
 
+/** What all changes meet with: they are refused because something else is under way, or begin well and fail at their end. */
+export type Storm = 'conflict' | 'lateFailure';
+
 export interface ConformanceWorld extends ConformanceCluster {
   stopInstance?(name: string): Promise<void> | void;
   terminateInstance(name: string): Promise<void> | void;
@@ -35,6 +38,8 @@ export interface ConformanceWorld extends ConformanceCluster {
   leftovers?(): Promise<string[]> | string[];
   /** The next change to a load balancer fails in its middle; later ones do not. */
   failInTheMiddle?(): void;
+  /** From now on every change meets with this; without it, with nothing any more. */
+  storm?(kind?: Storm): void;
   /** A second provider over the same cloud, as another replica of the manager has. */
   secondProvider?(): Promise<CloudProvider> | CloudProvider;
   /**

@@ -107,6 +107,10 @@ export class Faults {
     this.#rules = [];
     this.rates = { ...noRates };
   }
+  /** From now on every change is refused for a conflict, or every operation fails at its end; without a kind, none does for this. */
+  storm(kind?: 'conflict' | 'lateFailure'): void {
+    this.rates = { ...this.rates, conflict: 0, lateFailure: 0, ...(kind && { [kind]: 1 }) };
+  }
   /** Whether something happens that happens at this rate; it is counted. */
   happens(what: string, rate: number): boolean {
     const does = rate > 0 && this.#rng.next() < rate;
