@@ -3,7 +3,7 @@
 import { cloudProviderApiVersion, defaultLoadBalancerName, defineCloudProvider, instanceIdOf, instanceNotFound } from 'sagong/cloud-provider';
 import { providerIdOf, withoutForeignNodes } from 'sagong/cloud-provider';
 import { allPages, answerFailure, callMetrics, configPath, createCalls, differenceOf, during, fineIfAbsent, listIn } from 'sagong/cloud-provider/kit';
-import { httpFailure, inTurn, poll, secretFile, sendHttp, tokenBucket, undefinedIfAbsent } from 'sagong/cloud-provider/kit';
+import { httpFailure, inTurn, nodePortOf, poll, secretFile, sendHttp, tokenBucket, undefinedIfAbsent } from 'sagong/cloud-provider/kit';
 
 const vendor = 'hcloud';
 const uidLabel = 'service-uid';
@@ -109,7 +109,7 @@ function loadBalancers(open, config) {
   const servicesOf = ({ spec }) =>
     (spec?.ports ?? []).map(({ protocol = 'TCP', port, nodePort }) => {
       if (protocol !== 'TCP') throw new Error(`port ${port}: load balancers of this cloud serve TCP only, not ${protocol}`);
-      return { protocol: 'tcp', listen_port: port, destination_port: nodePort, proxyprotocol: false };
+      return { protocol: 'tcp', listen_port: port, destination_port: nodePortOf({ port, nodePort }), proxyprotocol: false };
     });
   const targetsOf = async (api, nodes) => {
     const servers = await Promise.all(withoutForeignNodes(vendor, nodes).map((node) => serverOf(api, node)));

@@ -6,7 +6,7 @@ import type { LoadBalancer } from '../types.ts';
 import type { FakeBalancer, FakeCloud } from './cloud.ts';
 
 const listenersOf = ({ spec }: Service): string[] =>
-  (spec?.ports ?? []).map(({ protocol = 'TCP', port, nodePort = 0 }) => `${protocol}:${port}:${nodePort}`);
+  (spec?.ports ?? []).map(({ protocol = 'TCP', port, nodePort }) => [protocol, port, ...(nodePort ? [nodePort] : [])].join(':'));
 
 const backendsOf = (nodes: readonly Node[]): string[] => nodes.map(({ metadata }) => metadata.name ?? '').sort();
 

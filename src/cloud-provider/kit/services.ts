@@ -1,5 +1,5 @@
 // What providers say and ask of Services.
-import type { Service } from '#api/core/v1';
+import type { Service, ServicePort } from '#api/core/v1';
 import type { CloudClient } from '../types.ts';
 
 /** `namespace/name`, as tags and descriptions in clouds have it. */
@@ -11,6 +11,12 @@ export function refuseIpv6Only({ spec }: Service): void {
   const { ipFamilies = [] } = spec ?? {};
   if (ipFamilies.length > 0 && !ipFamilies.includes('IPv4'))
     throw new Error('the load balancer reaches nodes by IPv4, and the Service has IPv6 addresses only');
+}
+
+/** Throws where a port has none: for providers whose load balancers reach nodes there. */
+export function nodePortOf({ port, nodePort }: Pick<ServicePort, 'port' | 'nodePort'>): number {
+  if (!nodePort) throw new Error(`port ${port} has no node port, which a load balancer needs`);
+  return nodePort;
 }
 
 /** All Services of the cluster that have a load balancer. Without a client, as before `initialize`, there are none. */

@@ -132,7 +132,8 @@ async function open(faults: Faults): Promise<ConformanceWorld> {
       [...cloud.world.loadBalancers.values()]
         .filter(({ tags }) => tags[serviceUidTag] === metadata.uid)
         .flatMap(({ listeners }) =>
-          listeners.map(({ protocol, port, targetPort }) => `${protocol.toUpperCase()} ${port} ${targetPort}`),
+          // Packets are passed on to the port itself.
+          listeners.map(({ protocol, port, targetPort = '' }) => `${protocol.toUpperCase()} ${port} ${targetPort}`.trimEnd()),
         ),
     sources: ({ metadata }: Service) =>
       [...cloud.world.loadBalancers.values()]

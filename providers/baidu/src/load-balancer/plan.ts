@@ -1,6 +1,6 @@
 // What a Service wants of its load balancer. Pure. Throws for what no load balancer of this vendor does, naming the annotation or the field.
 import { type Service, type ServicePort, sourceRangesOf } from 'sagong/cloud-provider';
-import { refuseIpv6Only } from 'sagong/cloud-provider/kit';
+import { nodePortOf, refuseIpv6Only } from 'sagong/cloud-provider/kit';
 import { annotation, checkAnnotations, isTrue, read } from '../annotations.ts';
 import { type Listener, type ListenerKind, type Scheduler, schedulers } from '../api/types.ts';
 import { backendsMax, checkIntervalSeconds, checkThreshold, checkTimeoutSeconds, nameCharactersMax } from '../limits.ts';
@@ -52,10 +52,10 @@ function portsOf(service: Service): PortPlan[] {
   const healthCheckString = read(service).text(annotation.checkString) ?? defaultCheckString;
   const { ports = [] } = service.spec ?? {};
   if (ports.length === 0) throw new Error('requested load balancer with no ports');
-  return ports.map(({ protocol = 'TCP', port, nodePort }: ServicePort) => {
+  return ports.map((servicePort: ServicePort) => {
+    const { protocol = 'TCP', port } = servicePort;
     if (protocol !== 'TCP' && protocol !== 'UDP') throw new Error(`target protocol is not supported: ${protocol}`);
-    if (!nodePort) throw new Error(`port ${port} has no node port, which a load balancer needs`);
-    const listener = { listenerPort: port, backendPort: nodePort, ...settings };
+    const listener = { listenerPort: port, backendPort: nodePortOf(servicePort), ...settings };
     return { kind: protocol, listener: protocol === 'UDP' ? { ...listener, healthCheckString } : listener };
   });
 }

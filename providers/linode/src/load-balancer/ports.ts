@@ -1,6 +1,7 @@
 // What one port of a Service asks of its NodeBalancer: protocol, PROXY protocol, algorithm, stickiness, certificate, by the annotation of the port, else
 // by those of the Service (linode-cloud-controller-manager loadbalancers_helpers.go). Pure.
 import type { Service, ServicePort } from 'sagong/cloud-provider';
+import { nodePortOf } from 'sagong/cloud-provider/kit';
 import { annotation, prefix, read } from '../annotations.ts';
 import type { ConfigRequest } from '../api/types.ts';
 import { udpCheckPort } from '../limits.ts';
@@ -81,8 +82,8 @@ function udpCheckPortOf(service: Service, words: PortWords): number {
 
 /** Throws for what its owner must change. */
 export function portPlan(service: Service, servicePort: ServicePort): PortPlan {
-  const { port, nodePort } = servicePort;
-  if (!nodePort) throw new Error(`port ${port} has no node port, which a load balancer needs`);
+  const { port } = servicePort;
+  const nodePort = nodePortOf(servicePort);
   const words = wordsOf(service, port);
   const given = words.protocol || read(service).text(annotation.protocol) || servicePort.protocol || 'TCP';
   const protocol = oneOf('protocol', given, protocols);

@@ -1,5 +1,6 @@
 // The ports of a Service as listeners and backend sets with the names that upstream gives them. Pure.
 import type { Service } from 'sagong/cloud-provider';
+import { nodePortOf } from 'sagong/cloud-provider/kit';
 import { annotation, nameFor, read } from '../annotations.ts';
 import type { BalancerKind, Listener } from '../api/types.ts';
 import { idleTimeoutHttpSeconds, idleTimeoutTcpSeconds } from '../limits.ts';
@@ -18,10 +19,11 @@ export interface PortPlan {
 /** TCP and UDP of one port are one listener, which has one node port. */
 export function portsOf(kind: BalancerKind, service: Service): PortPlan[] {
   const plans = new Map<number, PortPlan>();
-  for (const { port, protocol = 'TCP', nodePort = 0 } of service.spec?.ports ?? []) {
+  for (const servicePort of service.spec?.ports ?? []) {
+    const { port, protocol = 'TCP' } = servicePort;
     checkProtocol(kind, protocol);
     const there = plans.get(port);
-    if (nodePort === 0) throw new Error(`port ${port} has no node port, which a load balancer needs`);
+    const nodePort = nodePortOf(servicePort);
     if (!there) plans.set(port, { port, nodePort, protocols: [protocol] });
     else if (there.protocols.includes(protocol)) throw new Error(`port ${port} is there twice`);
     else if (there.nodePort !== nodePort)
