@@ -1,5 +1,5 @@
 // Operations that concern no single kind of resource: tags, failures on request, the log of calls. Pure.
-import { z } from 'zod';
+import * as z from 'zod';
 import { faults, tags } from '../model/index.ts';
 import { newTags, operation, page } from './operation.ts';
 

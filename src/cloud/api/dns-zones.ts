@@ -1,5 +1,5 @@
 // Operations on name zones. Pure.
-import { z } from 'zod';
+import * as z from 'zod';
 import { dnsZone } from '../model/index.ts';
 import { creation, operation, page, paging } from './operation.ts';
 

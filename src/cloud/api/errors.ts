@@ -1,5 +1,5 @@
 // What the API answers instead of a result. Codes are what vendors call these things (EC2's, mostly). Pure.
-import { z } from 'zod';
+import * as z from 'zod';
 
 export const errorBody = z.object({
   error: z.object({

@@ -1,5 +1,5 @@
 // Operations on instances. Pure.
-import { z } from 'zod';
+import * as z from 'zod';
 import { instance, instanceState, userData } from '../model/index.ts';
 import { creation, name, newTags, operation, page, paging } from './operation.ts';
 

@@ -1,5 +1,5 @@
 // Operations on network interfaces and on public addresses. Pure.
-import { z } from 'zod';
+import * as z from 'zod';
 import { address, networkInterface } from '../model/index.ts';
 import { creation, description, operation, page, paging } from './operation.ts';
 

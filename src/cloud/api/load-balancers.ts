@@ -1,5 +1,5 @@
 // Operations on load balancers. Pure.
-import { z } from 'zod';
+import * as z from 'zod';
 import { healthCheck, listener, loadBalancer } from '../model/index.ts';
 import { creation, operation, page, paging } from './operation.ts';
 

@@ -1,5 +1,5 @@
 // Operations on zones, VPCs, subnets and route tables. Pure.
-import { z } from 'zod';
+import * as z from 'zod';
 import { instanceType, routeTable, routeTarget, subnet, vpc, zone } from '../model/index.ts';
 import { creation, name, operation, page, paging } from './operation.ts';
 

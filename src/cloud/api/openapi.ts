@@ -1,5 +1,5 @@
 // The OpenAPI 3.1 document of the API, made from the table of operations. Pure.
-import { z } from 'zod';
+import * as z from 'zod';
 import {
   address,
   dnsZone,

@@ -1,5 +1,5 @@
 // One operation of the API as data: from it come the server's routing and validation, the OpenAPI document and the typed client. Pure.
-import { z } from 'zod';
+import * as z from 'zod';
 import { tags } from '../model/index.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

@@ -1,5 +1,5 @@
 // The input of an operation, checked against its schemas: parameters of the path and the query, and the body's fields, in one object. Pure.
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { invalid } from './errors.ts';
 import type { Operation } from './operation.ts';
 

@@ -1,5 +1,5 @@
 // Operations on security groups. Pure.
-import { z } from 'zod';
+import * as z from 'zod';
 import { securityGroup, securityGroupRule } from '../model/index.ts';
 import { creation, description, name, operation, page, paging } from './operation.ts';
 

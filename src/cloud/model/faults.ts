@@ -1,5 +1,5 @@
 // Failures on request: what a provider must live with in any real cloud. Pure.
-import { z } from 'zod';
+import * as z from 'zod';
 
 export const faults = z.object({
   /** Share of requests answered 500, 0 to 1. */

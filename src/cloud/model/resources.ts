@@ -1,6 +1,6 @@
 // What exists in the local cloud, as its HTTP API shows it. One schema per resource is the source of everything: the types here, what the
 // server accepts, and the OpenAPI document. Names follow what vendors call these things (EC2's, mostly), in camelCase. Pure.
-import { z } from 'zod';
+import * as z from 'zod';
 
 const ipv4 = z.ipv4();
 const cidr = z.cidrv4();

@@ -1,5 +1,5 @@
 // The configuration of `sagong cloud`: YAML or JSON, all of it optional.
-import { z } from 'zod';
+import * as z from 'zod';
 import { parseYaml } from '#apimachinery/codec';
 import { instanceType } from '../model/index.ts';
 import { quotas } from '../core/index.ts';

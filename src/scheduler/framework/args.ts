@@ -1,5 +1,5 @@
 // Arguments of plugins (`pluginConfig` of a profile): each plugin that takes some has a schema of them, and nothing else reaches it. Pure.
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Plugin } from './plugin.ts';
 
 /** Makes a plugin from what the configuration says; undefined: nothing. Throws `ArgsError`. */

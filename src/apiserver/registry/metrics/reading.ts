@@ -1,5 +1,5 @@
 // What a kubelet's summary says of CPU and memory, judged before anybody reads it: a node that answers nonsense loses its own metrics only. Pure.
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** CPU and memory of a node or container; fields that the kubelet has not measured yet are absent. */
 export interface Reading {

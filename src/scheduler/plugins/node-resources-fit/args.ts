@@ -1,5 +1,5 @@
 // The arguments of NodeResourcesFit (https://kubernetes.io/docs/reference/config-api/kube-scheduler-config.v1/). Pure.
-import { z } from 'zod';
+import * as z from 'zod';
 import { argsSchema } from '../../framework/args.ts';
 
 export const nodeResourcesFitArgs = argsSchema('NodeResourcesFitArgs', {
