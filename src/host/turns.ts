@@ -64,10 +64,13 @@ class Waiting {
 
   shift(): { flow: string; go: () => void } | undefined {
     for (const [flow, own] of this.#flows) {
-      // To the end, behind all others.
-      this.#flows.delete(flow);
       const go = own.shift();
-      if (own.length > 0) this.#flows.set(flow, own);
+      if (own.length === 0) this.#flows.delete(flow);
+      else if (this.#flows.size > 1) {
+        // To the end, behind all others.
+        this.#flows.delete(flow);
+        this.#flows.set(flow, own);
+      }
       return go && { flow, go };
     }
     return undefined;
