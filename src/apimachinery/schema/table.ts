@@ -17,10 +17,18 @@ const metaPackage = 'io.k8s.apimachinery.pkg.apis.meta.v1';
 /** Kinds that every group version knows (metav1.AddToGroupVersion). */
 const metaKinds = ['WatchEvent', 'ListOptions', 'GetOptions', 'DeleteOptions', 'CreateOptions', 'UpdateOptions', 'PatchOptions'];
 
+/** What the file says of kinds, by what is asked for. */
+interface Kinds {
+  /** Full type names, by `<apiVersion> <kind>`. */
+  names: Map<string, string>;
+  /** Of which kinds a type is, by its full name. */
+  gvks: Map<string, { group: string; version: string; kind: string }[]>;
+}
+
 class FileTable implements SchemaTable {
   readonly #file: SchemaFile;
   readonly #types = new Map<string, TypeSchema>();
-  #kinds: Map<string, string> | undefined;
+  #kinds: Kinds | undefined;
 
   constructor(file: SchemaFile) {
     this.#file = file;
@@ -32,26 +40,19 @@ class FileTable implements SchemaTable {
     const lines = Object.hasOwn(this.#file.types, name) ? this.#file.types[name] : undefined;
     if (lines === undefined) return undefined;
     const type = parseType(name, lines, (inner) => this.type(inner));
-    const gvks = this.#gvksOf(name);
-    if (gvks.length > 0) type.gvks = gvks;
+    const gvks = this.#known().gvks.get(name);
+    if (gvks) type.gvks = gvks;
     this.#types.set(name, type);
     return type;
   }
 
   kind(group: string, version: string, kind: string): TypeSchema | undefined {
     const apiVersion = apiVersionOf(group, version);
-    const name = this.#kindNames().get(`${apiVersion} ${kind}`);
+    const name = this.#known().names.get(`${apiVersion} ${kind}`);
     if (name !== undefined) return this.type(name);
     return metaKinds.includes(kind) && Object.hasOwn(this.#file.kinds, apiVersion)
       ? this.type(`${metaPackage}.${kind}`)
       : undefined;
-  }
-
-  #gvksOf(type: string): { group: string; version: string; kind: string }[] {
-    const packageName = type.slice(0, type.lastIndexOf('.'));
-    const kind = type.slice(packageName.length + 1);
-    const inPackage = Object.entries(this.#file.kinds).filter(([, packages]) => packages[packageName]?.split(' ').includes(kind));
-    return inPackage.map(([apiVersion]) => ({ ...parseApiVersion(apiVersion), kind }));
   }
 
   names(): string[] {
@@ -59,21 +60,27 @@ class FileTable implements SchemaTable {
   }
 
   kinds(): { group: string; version: string; kind: string; type: string }[] {
-    return [...this.#kindNames()].map(([key, type]) => {
+    return [...this.#known().names].map(([key, type]) => {
       const [apiVersion = '', kind = ''] = key.split(' ');
       return { ...parseApiVersion(apiVersion), kind, type };
     });
   }
 
-  #kindNames(): Map<string, string> {
+  #known(): Kinds {
     if (this.#kinds !== undefined) return this.#kinds;
-    this.#kinds = new Map();
+    const kinds: Kinds = { names: new Map(), gvks: new Map() };
     for (const [apiVersion, packages] of Object.entries(this.#file.kinds)) {
-      for (const [name, kinds] of Object.entries(packages)) {
-        for (const kind of kinds.split(' ')) this.#kinds.set(`${apiVersion} ${kind}`, `${name}.${kind}`);
+      const { group, version } = parseApiVersion(apiVersion);
+      for (const [packageName, listed] of Object.entries(packages)) {
+        for (const kind of listed.split(' ')) {
+          const name = `${packageName}.${kind}`;
+          kinds.names.set(`${apiVersion} ${kind}`, name);
+          kinds.gvks.set(name, [...(kinds.gvks.get(name) ?? []), { group, version, kind }]);
+        }
       }
     }
-    return this.#kinds;
+    this.#kinds = kinds;
+    return kinds;
   }
 }
 
