@@ -2,7 +2,7 @@
 // Starts the bundle with V8's compiled code kept beside it: the second start is a good deal faster than the first. The cache belongs to one
 // version of Node and one build; anything wrong with it is ignored.
 import { isAscii } from 'node:buffer';
-import { closeSync, existsSync, fstatSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire, Module } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -25,9 +25,9 @@ function runCached() {
   const file = openSync(bundle, 'r');
   const { mtimeMs, size } = fstatSync(file);
   const cacheFile = `${bundle}.${process.version}-${cachedDataVersionTag()}-${Math.round(mtimeMs)}-${size}.cache`;
-  /** Without a copy where it is ASCII, as the build makes it. */
-  const source = readFileSync(file);
+  const source = readWrapped(file, size);
   closeSync(file);
+  /** Where it is ASCII, as the build makes it, V8 reads the bytes as they are. */
   const text = isAscii(source) ? source.latin1Slice() : source.toString();
   /** The cache is saved when all that a start needs has been compiled: once the process has had next to nothing to do, however slow the machine. */
   const lookEveryMs = 4_000;
@@ -36,7 +36,7 @@ function runCached() {
 
   const cached = existsSync(cacheFile);
   const cachedData = cached ? readFileSync(cacheFile) : undefined;
-  const script = new Script(Module.wrap(text), { filename: bundle, cachedData });
+  const script = new Script(text, { filename: bundle, cachedData });
   if (!cached || script.cachedDataRejected) {
     const save = () => {
       try {
@@ -64,4 +64,15 @@ function runCached() {
   }
   const module = { exports: {} };
   script.runInThisContext()(module.exports, createRequire(bundle), module, bundle, dirname(bundle));
+}
+
+/** The file as a module's function. In one piece: V8 would copy a text that is put together before it reads it. */
+function readWrapped(file, size) {
+  const [head, tail] = Module.wrapper;
+  const source = Buffer.allocUnsafe(head.length + size + tail.length);
+  source.write(head, 0);
+  let at = head.length;
+  for (let read = 1; read > 0 && at < head.length + size; at += read) read = readSync(file, source, at, head.length + size - at);
+  source.write(tail, at);
+  return source.subarray(0, at + tail.length);
 }
